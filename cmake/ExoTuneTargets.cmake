@@ -1,0 +1,43 @@
+# The two ways a folder declares what it builds. Everything else about targets lives here once.
+#
+#   exotune_library(NAME SOURCES file.cc... [PUBLIC dep...] [PRIVATE dep...])
+#   exotune_test(NAME SOURCES file.cc... DEPS dep...)       one gtest program, one CTest entry
+
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+find_program(EXOTUNE_CCACHE ccache)
+if(EXOTUNE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${EXOTUNE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${EXOTUNE_CCACHE})
+endif()
+find_program(EXOTUNE_MOLD mold)
+if(EXOTUNE_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+function(exotune_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+endfunction()
+
+function(exotune_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(exotune_${name} STATIC ${ARG_SOURCES})
+  add_library(exotune::${name} ALIAS exotune_${name})
+  set_target_properties(exotune_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(exotune_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/exotune>)
+  target_compile_features(exotune_${name} PUBLIC cxx_std_20)
+  target_link_libraries(exotune_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  exotune_warnings(exotune_${name})
+endfunction()
+
+function(exotune_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(test_${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(test_${name} PRIVATE EXOTUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    EXOTUNE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  exotune_warnings(test_${name})
+  add_test(NAME ${name} COMMAND test_${name})
+endfunction()

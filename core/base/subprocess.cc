@@ -1,0 +1,125 @@
+#include "core/base/subprocess.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <algorithm>
+
+extern char** environ;
+
+namespace exotune {
+
+std::string find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos)
+    return access(program.c_str(), X_OK) == 0 ? program : "";
+  const char* path = getenv("PATH");
+  std::stringstream dirs(path ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string dir; std::getline(dirs, dir, ':');) {
+    std::string full = (dir.empty() ? "." : dir) + "/" + program;
+    if (access(full.c_str(), X_OK) == 0) return full;
+  }
+  return "";
+}
+
+namespace {
+
+struct Pipe {
+  int fd[2] = {-1, -1};
+  bool open() { return pipe2(fd, O_CLOEXEC) == 0; }
+  void close_end(int k) {
+    if (fd[k] >= 0) ::close(fd[k]);
+    fd[k] = -1;
+  }
+  ~Pipe() {
+    close_end(0);
+    close_end(1);
+  }
+};
+
+std::vector<std::string> filtered_environment(const std::vector<std::string>& prefixes) {
+  std::vector<std::string> kept;
+  for (char** e = environ; *e; ++e) {
+    bool drop = false;
+    for (const std::string& prefix : prefixes) drop |= strncmp(*e, prefix.c_str(), prefix.size()) == 0;
+    if (!drop) kept.push_back(*e);
+  }
+  return kept;
+}
+
+std::vector<char*> c_pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (const std::string& s : strings) out.push_back(const_cast<char*>(s.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+CommandResult run_command(const std::vector<std::string>& argv, const CommandOptions& options) {
+  CommandResult result;
+  if (argv.empty()) return result;
+  const std::string program = find_program(argv[0]);
+  if (program.empty()) return result;
+  Pipe out, err;
+  if (!out.open() || !err.open()) return result;
+  // Everything that allocates happens before the fork: the child only makes system calls.
+  std::vector<std::string> environment = filtered_environment(options.unset_environment_prefixes);
+  std::vector<char*> env_pointers = c_pointers(environment);
+  std::vector<char*> arg_pointers = c_pointers(argv);
+
+  pid_t pid = fork();
+  if (pid < 0) return result;
+  if (pid == 0) {
+    setpgid(0, 0);
+    int null_fd = ::open("/dev/null", O_RDONLY);
+    if (null_fd >= 0) dup2(null_fd, 0);
+    dup2(out.fd[1], 1);
+    dup2(err.fd[1], 2);
+    if (!options.directory.empty() && chdir(options.directory.c_str()) != 0) _exit(127);
+    execve(program.c_str(), arg_pointers.data(), env_pointers.data());
+    _exit(127);
+  }
+  setpgid(pid, pid);
+  result.started = true;
+  out.close_end(1);
+  err.close_end(1);
+
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
+  char buffer[1 << 14];
+  while (out.fd[0] >= 0 || err.fd[0] >= 0) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) {
+      result.timed_out = true;
+      kill(-pid, SIGKILL);
+      break;
+    }
+    pollfd fds[2] = {{out.fd[0], POLLIN, 0}, {err.fd[0], POLLIN, 0}};
+    int ready = poll(fds, 2, static_cast<int>(std::min<long>(left, 1000)));
+    if (ready < 0 && errno != EINTR) break;
+    if (ready <= 0) continue;
+    for (int k = 0; k < 2; ++k) {
+      if (!(fds[k].revents & (POLLIN | POLLHUP | POLLERR))) continue;
+      Pipe& pipe = k == 0 ? out : err;
+      ssize_t n = read(pipe.fd[0], buffer, sizeof buffer);
+      if (n > 0) (k == 0 ? result.out : result.err).append(buffer, static_cast<size_t>(n));
+      else if (n == 0 || errno != EINTR) pipe.close_end(0);
+    }
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  return result;
+}
+
+}  // namespace exotune
