@@ -1,0 +1,119 @@
+#pragma once
+// What primitives ask before they rewrite. Each question is put at a place of a proc and is answered
+// with everything known there: sizes > 0, asserts, bounds of enclosing loops, enclosing conditions,
+// window aliases, allocation shapes. docs/how-proofs-work.md says how answers are found; thesis
+// chapter 4-5 what they mean.
+//
+// An answer is a proof or a refusal: kUnknown never lets a rewrite through.
+#include <map>
+#include <string>
+
+#include "core/base/diagnostic.h"
+#include "core/ir/path.h"
+
+namespace exotune {
+
+enum class Verdict : uint8_t { kProved, kRefuted, kUnknown };
+
+struct Answer {
+  Verdict verdict = Verdict::kUnknown;
+  /// The smallest counter-example found: values of sizes, indices (by printed name).
+  std::map<std::string, int64_t> counter_example;
+  /// Which access or bound failed; made when printed.
+  LazyText why;
+  explicit operator bool() const { return verdict == Verdict::kProved; }
+  /// `why`, and "fails for N = 1, i = 0" when refuted or "the solver answered unknown".
+  std::vector<LazyText> notes() const;
+};
+
+// --- facts ------------------------------------------------------------------------------------
+/// Is the control boolean `cond` true whenever control reaches `at` (before that statement)?
+Answer prove(const Proc& p, const Path& at, const ExprPtr& cond);
+/// As above, for a condition also over `extra` variables with lo <= v < hi each.
+struct RangedVar {
+  Sym var;
+  ExprPtr lo, hi;
+};
+Answer prove_for_all(const Proc& p, const Path& at, const std::vector<RangedVar>& extra,
+                     const std::vector<ExprPtr>& assumptions, const ExprPtr& cond);
+/// The control expressions have equal value at `at`.
+Answer prove_equal(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b);
+/// `e` with normal forms, range facts and known conditions at `at` applied: x/8 with 0 <= x < 8
+/// becomes 0, (8*io + ii)/8 becomes io, (8*io + ii)%8 becomes ii, decided comparisons fold.
+ExprPtr simplify_expr(const Proc& p, const Path& at, const ExprPtr& e);
+/// Constant bounds of an integer control expression at `at` where they can be found (inclusive).
+struct Bounds {
+  std::optional<int64_t> lo, hi;
+};
+Bounds bounds_of(const Proc& p, const Path& at, const ExprPtr& e);
+
+// --- effects ----------------------------------------------------------------------------------
+/// May `na` statements at `a` and the `nb` statements right after them swap places? Covers data,
+/// config, windows, and allocations of the first used by the second (never).
+Answer blocks_commute(const Proc& p, const Path& a, int na, int nb);
+/// For the loop at `loop`: do any two different iterations commute? (reduction += is commutative
+/// with itself over the reals; set `reassociates` when that was needed)
+struct LoopAnswer : Answer {
+  bool reassociates = false;
+};
+LoopAnswer iterations_commute(const Proc& p, const Path& loop);
+/// May `for i: for j: s` become `for j: for i: s`? Only iteration pairs whose order flips must
+/// commute. Bounds are not looked at.
+LoopAnswer loops_interchange(const Proc& p, const Path& outer);
+/// No two iterations touch one location unless both only reduce into it with += (then
+/// `reassociates`, and only if `allow_reductions`). Private allocations inside do not count.
+LoopAnswer loop_parallel(const Proc& p, const Path& loop, bool allow_reductions = false);
+/// `for i: { s1; s2 }` split at `gap` (a path inside the loop body) into two loops: s2 of an
+/// earlier iteration commutes with s1 of a later one; nothing s1 allocates is used in s2; the
+/// loop's bounds do not change. For `if`: s1 does not change the condition.
+LoopAnswer can_fission(const Proc& p, const Path& gap);
+/// The reverse, for two adjacent loops (or ifs) `first` and the statement after it, with the second's
+/// iterator taken for the first's.
+LoopAnswer can_fuse(const Proc& p, const Path& first);
+/// Running the block again right after itself changes nothing. For remove_loop, add_loop: the
+/// loop's body at `loop` does not depend on the iterator and is idempotent.
+Answer block_idempotent(const Proc& p, const Path& first, int n);
+/// Neither block reads or writes what... The block at `first` does not change the value of `e`.
+Answer value_unchanged_by(const Proc& p, const Path& first, int n, const ExprPtr& e);
+/// Each iteration pair (earlier, later) of the loop writes the same values again, so that running
+/// earlier iterations again after later ones is harmless: divide_with_recompute.
+Answer recompute_safe(const Proc& p, const Path& loop);
+/// The buffer is never read in the scope after `from` before being fully overwritten... : dead.
+Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer);
+/// For an allocation inside a loop: no iteration reads what it has not itself written first.
+/// Then lift_alloc out of (or sink_alloc into) the loop carries no value.
+Answer alloc_carries_nothing(const Proc& p, const Path& alloc, const Path& loop);
+
+// --- locations --------------------------------------------------------------------------------
+/// One access to a buffer's elements, with windows resolved to the root buffer.
+struct Access {
+  enum class Kind : uint8_t { kRead, kWrite, kReduceAdd, kReduceMax };
+  Kind kind;
+  Sym buffer;                       // root allocation or argument
+  Sym through;                      // the name the code uses (a window), else == buffer
+  std::vector<ExprPtr> idx;         // in the root buffer's coordinates
+  std::vector<RangedVar> vars;      // loops between the asked block and the access
+  std::vector<ExprPtr> conditions;  // guards between the block and the access
+  Path stmt;                        // where it stands
+  bool whole_window = false;        // idx ranges over `vars` added for a window passed to a call
+};
+/// Every element access of the `n` statements at `first`, calls seen through their bodies.
+std::vector<Access> accesses_of(const Proc& p, const Path& first, int n);
+
+// --- whole programs ---------------------------------------------------------------------------
+/// All that must hold of a proc before it is accepted or emitted: types, bounds of every access,
+/// positive allocation sizes, call preconditions, argument aliasing, races in `par`, config rules,
+/// memories and precisions. Throws InputError with the first offence (location, counter-example).
+/// `for_codegen` adds what only emission needs: every R decided, one precision per operator,
+/// memories that can hold and address what is asked, no access to non-addressable memory.
+void check(const Proc& p, bool for_codegen = false);
+
+// --- statistics -------------------------------------------------------------------------------
+struct SolverStats {
+  int64_t syntactic = 0, affine = 0, z3 = 0, cached = 0, unknown = 0;
+};
+SolverStats solver_stats();  // since the process began; printed by -v
+/// Every Z3-tier query is written as SMT-LIB 2 into this directory with its verdict; "" turns it off.
+void set_proofs_directory(const std::string& directory);
+
+}  // namespace exotune

@@ -1,0 +1,39 @@
+#pragma once
+// Provenance: every proc knows the operator, arguments and parent it came from. From it come
+// traces, cursor forwarding, and the equivalence that call_eqv and is_eqv rely on.
+#include <set>
+
+#include "core/cursor/edit.h"
+
+namespace exotune {
+
+struct Provenance : ProvenanceBase {
+  ProcPtr parent;
+  std::string op;
+  std::vector<Value> args;
+  std::vector<Edit> edits;
+  /// Set when the step only holds over the reals (sums reordered): the record's proof level.
+  bool reassociates = false;
+  /// Set by steps whose result is not equivalent to the parent for all inputs (partial_eval,
+  /// add_assertion): is_eqv does not cross them.
+  bool specializes = false;
+  /// Config fields modulo which the step is an equivalence.
+  std::set<std::string> modulo_config;
+};
+
+const Provenance* provenance_of(const Proc& p);  // null for a user's own proc
+
+struct TraceStep {
+  ProcPtr before, after;
+  const Provenance* how;
+};
+/// From the user's proc to `p`, oldest first.
+std::vector<TraceStep> trace_of(const ProcPtr& p);
+/// The trace as a .sched script of primitives that replays to an equal proc.
+std::string trace_script(const ProcPtr& p);
+/// True when both descend from one proc by equivalence-keeping steps.
+bool is_equivalent(const ProcPtr& a, const ProcPtr& b);
+/// True when any step of the trace reordered floating-point sums.
+bool reassociates(const ProcPtr& p);
+
+}  // namespace exotune

@@ -1,0 +1,46 @@
+#pragma once
+// Value: what an operator takes and gives, in C++ dispatch tables, traces and .sched scripts alike.
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/cursor/cursor.h"
+
+namespace exotune {
+
+class Value;
+using ValueList = std::vector<Value>;
+
+class Value {
+ public:
+  using Node = std::variant<std::monostate, bool, int64_t, double, std::string, ValueList, ProcPtr,
+                            Cursor, MemoryPtr, ConfigPtr, std::map<std::string, Value>>;
+  Value() = default;
+  Value(bool b) : node_(b) {}                       // NOLINT(runtime/explicit)
+  Value(int v) : node_(int64_t{v}) {}               // NOLINT(runtime/explicit)
+  Value(int64_t v) : node_(v) {}                    // NOLINT(runtime/explicit)
+  Value(double v) : node_(v) {}                     // NOLINT(runtime/explicit)
+  Value(const char* s) : node_(std::string(s)) {}   // NOLINT(runtime/explicit)
+  Value(std::string s) : node_(std::move(s)) {}     // NOLINT(runtime/explicit)
+  Value(ValueList l) : node_(std::move(l)) {}       // NOLINT(runtime/explicit)
+  Value(ProcPtr p) : node_(std::move(p)) {}         // NOLINT(runtime/explicit)
+  Value(Cursor c) : node_(std::move(c)) {}          // NOLINT(runtime/explicit)
+  Value(MemoryPtr m) : node_(std::move(m)) {}       // NOLINT(runtime/explicit)
+  Value(ConfigPtr c) : node_(std::move(c)) {}       // NOLINT(runtime/explicit)
+  Value(std::map<std::string, Value> m) : node_(std::move(m)) {}  // NOLINT(runtime/explicit)
+  static Value strings(const std::vector<std::string>& v);
+  static Value ints(const std::vector<int64_t>& v);
+
+  const Node& node() const { return node_; }
+  bool is_none() const { return std::holds_alternative<std::monostate>(node_); }
+  template <class T>
+  const T* as() const { return std::get_if<T>(&node_); }
+  /// As it would stand in a .sched script; cursors print as find expressions on `p`.
+  std::string str() const;
+
+ private:
+  Node node_;
+};
+
+}  // namespace exotune

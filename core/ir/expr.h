@@ -1,0 +1,122 @@
+#pragma once
+// Expressions: immutable, shared trees. Start at Expr; build with the functions at the end
+// (they compute hash and bloom and fold nothing).
+//
+// Children are numbered uniformly (`expr_children`) so that paths and traversals need no case per
+// node kind: Read: idx...; USub/Not: arg; BinOp: lhs, rhs; Extern: args...; WindowExpr: for each
+// access lo [, hi]; the others have none.
+#include <functional>
+#include <optional>
+#include <set>
+#include <variant>
+
+#include "core/base/source_location.h"
+#include "core/base/symbol.h"
+#include "core/ir/type.h"
+
+namespace exotune {
+
+struct Config;
+using ConfigPtr = std::shared_ptr<const Config>;
+
+enum class BinOpKind : uint8_t { kAdd, kSub, kMul, kDiv, kMod, kAnd, kOr, kLt, kGt, kLe, kGe, kEq, kNe };
+const char* name_of(BinOpKind op);  // "+", "and", "<=", ...
+constexpr bool is_comparison(BinOpKind op) { return op >= BinOpKind::kLt; }
+constexpr bool is_logical(BinOpKind op) { return op == BinOpKind::kAnd || op == BinOpKind::kOr; }
+
+/// A control variable, a data scalar, an element `x[i, j]`, or (idx empty, x a tensor) a whole
+/// tensor passed to a call.
+struct Read {
+  Sym name;
+  std::vector<ExprPtr> idx;
+};
+/// int64 with a control type is an integer literal; with a data type it is exact data; double and
+/// bool likewise.
+struct Const {
+  std::variant<int64_t, double, bool> value;
+};
+struct USub {
+  ExprPtr arg;
+};
+struct Not {
+  ExprPtr arg;
+};
+/// On control integers `/` and `%` have a positive literal right side and mean floor division and
+/// mathematical modulo.
+struct BinOp {
+  BinOpKind op;
+  ExprPtr lhs, rhs;
+};
+/// sin, cos, exp, sqrt, relu, sigmoid, tanh, fabs, fmax, fmin, select(a, b, c, d) = a < b ? c : d.
+struct Extern {
+  std::string fn;
+  std::vector<ExprPtr> args;
+};
+struct WindowAccess {
+  ExprPtr lo;
+  ExprPtr hi;  // null: a point, which drops the dimension
+  bool is_point() const { return hi == nullptr; }
+};
+struct WindowExpr {
+  Sym name;
+  std::vector<WindowAccess> access;  // one per dimension of `name`
+};
+struct StrideExpr {
+  Sym name;
+  int dim;
+};
+struct ReadConfig {
+  ConfigPtr config;
+  std::string field;
+};
+
+using ExprNode =
+    std::variant<Read, Const, USub, Not, BinOp, Extern, WindowExpr, StrideExpr, ReadConfig>;
+
+struct Expr {
+  ExprNode node;
+  ScalarType type;  // of an element, for tensors and windows
+  SourceLocation where;
+  uint64_t hash = 0;   // structural, by symbol id; equal trees have equal hashes
+  uint64_t bloom = 0;  // OR of the blooms of all symbols mentioned
+
+  template <class T>
+  const T* as() const { return std::get_if<T>(&node); }
+};
+
+// --- construction ---------------------------------------------------------------------------
+ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where = {});
+ExprPtr int_const(int64_t v);                         // kIndex
+ExprPtr bool_const(bool v);                           // kBool
+ExprPtr data_const(double v, ScalarType t = ScalarType::kR);
+ExprPtr read_var(Sym name, ScalarType type);          // control variable or data scalar
+ExprPtr read_elem(Sym name, std::vector<ExprPtr> idx, ScalarType type);
+/// Control: type kIndex for arithmetic, kBool for comparisons and logic. Data: `lhs`'s type unless
+/// it is kR, then `rhs`'s.
+ExprPtr bin_op(BinOpKind op, ExprPtr lhs, ExprPtr rhs);
+ExprPtr negate(ExprPtr e);
+ExprPtr logical_not(ExprPtr e);
+inline ExprPtr operator+(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kAdd, a, b); }
+inline ExprPtr operator-(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kSub, a, b); }
+inline ExprPtr operator*(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kMul, a, b); }
+
+// --- inspection -----------------------------------------------------------------------------
+std::vector<ExprPtr> expr_children(const Expr& e);
+/// The same node with other children (same number and order as expr_children).
+ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& children);
+bool equal(const ExprPtr& a, const ExprPtr& b);  // structural, by symbol; types of constants count not
+/// The literal integer value of a control constant, else nothing. Does not fold.
+std::optional<int64_t> as_int(const ExprPtr& e);
+bool mentions(const ExprPtr& e, Sym s);
+void collect_symbols(const ExprPtr& e, std::set<Sym>& into);
+
+// --- rewriting ------------------------------------------------------------------------------
+/// Bottom-up: `f` sees each node after its children were rewritten and returns a replacement or
+/// null to keep it. Unchanged subtrees are shared.
+ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& f);
+/// Replaces reads of the control variable or scalar `s` (no indices) by `by`.
+ExprPtr substitute(const ExprPtr& e, Sym s, const ExprPtr& by);
+/// Renames a symbol wherever it stands (buffers too).
+ExprPtr rename(const ExprPtr& e, Sym from, Sym to);
+
+}  // namespace exotune

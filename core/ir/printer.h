@@ -1,0 +1,21 @@
+#pragma once
+// Object code as text. `str(proc)` parses back to an equal proc (round trip is tested): distinct
+// symbols in one scope that share a name get suffixes _1, _2, ...
+#include <string>
+
+#include "core/ir/proc.h"
+
+namespace exotune {
+
+std::string str(const Proc& p);
+std::string str(const Proc& p, const Block& part, int indent = 0);  // a block, named as in `p`
+std::string str(const ExprPtr& e);   // bare names
+std::string str(const StmtPtr& s);   // bare names
+std::string str(const Type& t);
+std::string str(const Memory& m);
+std::string str(const Config& c);
+
+/// The text that identifies a proc's meaning up to bound names: input of kernel hashes.
+std::string canonical_text(const Proc& p);
+
+}  // namespace exotune
