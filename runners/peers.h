@@ -1,0 +1,79 @@
+#pragma once
+// Peers: the libraries a kernel is measured against: OpenBLAS, BLIS, oneDNN, Eigen and plain C, one
+// thread each. Start at discover_peers, then put PeerCalls into a shoot-out (shootout.h).
+//
+// A library is loaded only in the child that times it (dlopen, RTLD_LOCAL), after the environment
+// variables that would falsify it were removed. OpenBLAS appears once per core type that is worth
+// having for level 1 (SkylakeX and Cooperlake), as two copies in one process.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runners/candidate.h"
+#include "runners/runner.h"
+#include "runners/toolchain.h"
+
+namespace exotune {
+
+enum class BlasOp { kGemm, kGemv, kGer, kAxpy, kDot, kScal, kCopy, kSwap, kAsum, kRot };
+const char* blas_op_name(BlasOp op);  // "gemm", ...
+
+/// A factor of a BLAS call: a constant, or the value a data scalar argument holds.
+struct PeerScalar {
+  double value = 1;
+  int arg = -1;  // index into the arguments; -1 = `value`
+};
+
+/// One BLAS call over a candidate's arguments, row-major. Buffers are indices into the arguments.
+///   gemm  C(m,n) = alpha op(A)(m,k) op(B)(k,n) + beta C      a, b, c
+///   gemv  y = alpha op(A) x + beta y, A is m by n            a, x, y
+///   ger   A(m,n) += alpha x y^T                              a, x, y
+///   axpy  y += alpha x; scal x *= alpha; copy y = x; swap    x, y, length n
+///   dot   result = x.y (+= when beta is 1); asum             x, y, result
+///   rot   (x, y) = (c x + s y, c y - s x)                    x, y; alpha is c, beta is s
+/// A leading dimension or increment of 0 means the one of the argument's own shape and strides.
+struct PeerProblem {
+  BlasOp op = BlasOp::kGemm;
+  ElementType type = ElementType::kF32;  // f32 or f64
+  int64_t m = 0, n = 0, k = 0;
+  bool trans_a = false, trans_b = false;
+  PeerScalar alpha{1, -1}, beta{0, -1};
+  int a = -1, b = -1, c = -1, x = -1, y = -1, result = -1;
+  int64_t lda = 0, ldb = 0, ldc = 0, incx = 0, incy = 0;
+};
+
+struct Peer {
+  enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC };
+  std::string name;       // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c"
+  Kind kind = Kind::kPlainC;
+  std::string path;       // the shared object
+  std::string core_type;  // OPENBLAS_CORETYPE / BLIS_ARCH_TYPE / DNNL_MAX_CPU_ISA to set
+  std::string version;    // what the library says of itself, with the core it chose
+  bool supports(const PeerProblem& problem) const;
+};
+
+struct PeerCall {
+  Peer peer;
+  PeerProblem problem;
+};
+
+struct PeerOptions {
+  std::string cache_directory;  // for the compiled Eigen and C peers; "" = under TMPDIR
+  std::vector<std::string> only;  // peer names; empty = all
+};
+
+struct PeerReport {
+  std::vector<Peer> peers;                        // those that load and work
+  std::vector<std::string> absent;                // "blis: no libblis.so.4 found"
+  std::vector<std::string> cleared_environment;   // "OPENBLAS_CORETYPE=Haswell"
+};
+
+/// Finds, compiles (Eigen, C) and load-tests every peer for `toolchain.isa`. Never throws for an
+/// absent one. Some seconds the first time (Eigen compiles), milliseconds with a warm cache.
+PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& options = {});
+
+/// Runs one peer on `test` in a child, correctness only: status and cause as for a candidate.
+TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, const TestCase& test,
+                       double timeout_seconds = 10);
+
+}  // namespace exotune

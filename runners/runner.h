@@ -1,0 +1,90 @@
+#pragma once
+// Runner: the seam between whoever proposes candidates and whatever executes them (this machine, a
+// simulator, a cluster). Start at Runner::run; NativeRunner (native_runner.h) is this machine,
+// FakeRunner below is for tests of the search.
+//
+// One bad candidate costs itself only: a compile error, crash, hang, illegal instruction or write
+// out of bounds becomes its status and a cause in words; the others are unaffected.
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runners/candidate.h"
+#include "runners/test_case.h"
+
+namespace exotune {
+
+enum class TrialStatus {
+  kOk,
+  kCompileError,  // cause holds the compiler's first errors
+  kCrash,         // ended by a signal, or exited; cause names it
+  kTimeout,       // wall timeout
+  kOutOfBounds,   // guard words changed, a guard page was hit, or memory between strides touched
+  kMismatch,      // an output differs from what was expected, or an input was modified
+  kPoisoned,      // an output depends on, or still holds, uninitialised memory
+  kSkipped,       // not run: interrupted, or the budget was spent
+};
+/// "ok", "compile_error", "crash", "timeout", "out_of_bounds", "mismatch", "poisoned", "skipped".
+const char* status_name(TrialStatus status);
+TrialStatus status_from_name(const std::string& name);
+
+/// What a sample counts; samples of different kinds are never compared.
+enum class SampleUnit { kSeconds, kModelCycles, kInstret, kRtlCycles, kFpgaCycles };
+const char* unit_name(SampleUnit unit);
+
+struct RunOptions {
+  double timeout_seconds = 2;      // wall clock, per candidate, for checks and timing together
+  bool measure = true;             // false: correctness only
+  int batches = 5;                 // samples per candidate when screening
+  double batch_seconds = 0.5e-3;   // calls per sample are calibrated to take about this long
+  bool cold = false;               // flush the data from the caches before each timed call
+  /// When positive: one sample only for a candidate slower than `give_up_factor` times this.
+  double best_known = 0;
+  double give_up_factor = 2;
+  /// Asked between candidates; true ends the run, the rest is kSkipped. May be empty.
+  std::function<bool()> interrupted;
+};
+
+struct TrialResult {
+  std::string candidate_id;
+  TrialStatus status = TrialStatus::kSkipped;
+  std::string cause;             // one line or a few; "" when ok
+  int signal = 0;                // the signal of a kCrash
+  std::vector<double> samples;   // per call, in the runner's unit; kept even when few
+  double median = 0;             // of the samples; 0 when none
+  double minimum = 0;
+  int64_t calls_per_sample = 0;
+  int dropped = 0;               // samples thrown away: the thread was preempted
+  bool ok() const { return status == TrialStatus::kOk; }
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual std::string name() const = 0;
+  virtual SampleUnit unit() const = 0;
+  /// Checks every candidate against `test` and, unless told otherwise, times it. One result per
+  /// candidate, in order. All candidates take the same arguments as `test` was made for. Never
+  /// throws for what a candidate does; throws Error(kUnavailable) when nothing can run at all.
+  virtual std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase& test,
+                                       const RunOptions& options) = 0;
+};
+
+/// For tests of the search: answers from a function, runs nothing.
+class FakeRunner : public Runner {
+ public:
+  using Answer = std::function<TrialResult(const Candidate&)>;
+  explicit FakeRunner(Answer answer, SampleUnit unit = SampleUnit::kSeconds)
+      : answer_(std::move(answer)), unit_(unit) {}
+  std::string name() const override { return "fake"; }
+  SampleUnit unit() const override { return unit_; }
+  std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase& test,
+                               const RunOptions& options) override;
+
+ private:
+  Answer answer_;
+  SampleUnit unit_;
+};
+
+}  // namespace exotune
