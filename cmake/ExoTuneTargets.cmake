@@ -1,9 +1,10 @@
 # The two ways a folder declares what it builds. Everything else about targets lives here once.
 #
-#   exotune_library(NAME SOURCES file.cc... [PUBLIC dep...] [PRIVATE dep...])
+#   exotune_library(NAME [SOURCES file.cc...] [PUBLIC dep...] [PRIVATE dep...])
 #   exotune_test(NAME SOURCES file.cc... DEPS dep...)       one gtest program, one CTest entry
 
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 find_program(EXOTUNE_CCACHE ccache)
 if(EXOTUNE_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${EXOTUNE_CCACHE})
@@ -20,14 +21,28 @@ endfunction()
 
 function(exotune_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
-  add_library(exotune_${name} STATIC ${ARG_SOURCES})
+  foreach(source ${ARG_SOURCES})
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      message(WARNING "${CMAKE_CURRENT_SOURCE_DIR}/${source} is declared but absent")
+      list(REMOVE_ITEM ARG_SOURCES ${source})
+    endif()
+  endforeach()
+  if(ARG_SOURCES)
+    set(scope PUBLIC)
+    add_library(exotune_${name} STATIC ${ARG_SOURCES})
+    target_link_libraries(exotune_${name} PRIVATE ${ARG_PRIVATE})
+    exotune_warnings(exotune_${name})
+  else()  # headers only
+    set(scope INTERFACE)
+    add_library(exotune_${name} INTERFACE)
+  endif()
   add_library(exotune::${name} ALIAS exotune_${name})
   set_target_properties(exotune_${name} PROPERTIES EXPORT_NAME ${name})
-  target_include_directories(exotune_${name} PUBLIC
+  target_include_directories(exotune_${name} ${scope}
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/exotune>)
-  target_compile_features(exotune_${name} PUBLIC cxx_std_20)
-  target_link_libraries(exotune_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
-  exotune_warnings(exotune_${name})
+  target_compile_features(exotune_${name} ${scope} cxx_std_20)
+  target_link_libraries(exotune_${name} ${scope} ${ARG_PUBLIC})
+  set_property(GLOBAL APPEND PROPERTY EXOTUNE_LIBRARIES exotune_${name})
 endfunction()
 
 function(exotune_test name)

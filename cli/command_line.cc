@@ -1,0 +1,115 @@
+#include "cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "cli/kernel_folder.h"
+
+namespace exotune::cli {
+namespace {
+
+constexpr const char* kVersion = "exo-tune " EXOTUNE_VERSION;
+
+bool is_verb(const std::string& word) {
+  return word == "tune" ||
+         std::any_of(verbs().begin(), verbs().end(), [&](const Verb& v) { return word == v.name; });
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  names.push_back("tune");
+  return names;
+}
+
+// The flags a sub-command knows, as the user types them.
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+// What CLI11 could not place, as an InputError that names the nearest flag.
+[[noreturn]] void refuse_extras(const CLI::App& app, const std::string& extra) {
+  const std::string word = extra.substr(0, extra.find('='));
+  const bool flag = word.size() > 1 && word[0] == '-';
+  const std::string near = flag ? nearest(word, flag_names(app)) : "";
+  throw InputError({}, (flag ? "unknown option '" : "unexpected argument '") + word + "' of " + app.get_name(),
+                   near.empty() ? "exo-tune " + app.get_name() + " --help lists them"
+                                : "did you mean '" + near + "'?");
+}
+
+ExitCode dispatch(std::vector<std::string> arguments) {
+  Session session = make_session();
+  arguments = with_verb(std::move(arguments), kernel_names(session.data.kernels));
+
+  CLI::App app{"Searches for fast, proved schedules of loop nests.", "exo-tune"};
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", kVersion);
+  app.footer("exo-tune NAME ... is short for exo-tune kernel NAME ...");
+  for (const Verb& verb : verbs()) {
+    CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
+    sub->allow_extras();
+    verb.add(*sub, session);
+    if (std::string(verb.name) == "kernel") sub->alias("tune");
+  }
+
+  std::reverse(arguments.begin(), arguments.end());  // the order CLI11 wants a vector in
+  try {
+    app.parse(arguments);
+  } catch (const CLI::Success& asked_for_help) {
+    return static_cast<ExitCode>(app.exit(asked_for_help));
+  } catch (const CLI::ParseError& error) {
+    throw InputError({}, error.what(), "exo-tune --help lists the verbs, exo-tune VERB --help its options");
+  }
+  for (const CLI::App* sub : app.get_subcommands())
+    if (const auto extras = sub->remaining(true); !extras.empty()) refuse_extras(*sub, extras.front());
+  if (!session.action) {
+    std::fputs(app.help().c_str(), stdout);
+    return ExitCode::kOk;
+  }
+  return session.action();
+}
+
+}  // namespace
+
+std::vector<std::string> with_verb(std::vector<std::string> arguments,
+                                   const std::vector<std::string>& kernel_names) {
+  if (arguments.empty()) return arguments;
+  const std::string& first = arguments.front();
+  if (first == "-h" || first == "--help" || first == "--version" || is_verb(first)) return arguments;
+  const bool kernel = first.starts_with("-") || first.find(".exo") != std::string::npos ||
+                      std::find(kernel_names.begin(), kernel_names.end(), first) != kernel_names.end();
+  if (!kernel) {
+    std::vector<std::string> known = verb_names();
+    known.insert(known.end(), kernel_names.begin(), kernel_names.end());
+    const std::string near = nearest(first, known);
+    throw InputError({}, "'" + first + "' is neither a verb, nor a built-in kernel, nor a .exo file",
+                     near.empty() ? "exo-tune list kernels shows the kernels, exo-tune --help the verbs"
+                                  : "did you mean '" + near + "'?");
+  }
+  arguments.insert(arguments.begin(), "kernel");
+  return arguments;
+}
+
+int run(std::vector<std::string> arguments) {
+  try {
+    return static_cast<int>(dispatch(std::move(arguments)));
+  } catch (const Error& error) {
+    std::fflush(stdout);
+    std::fputs(error.what(), stderr);
+    return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: out of memory\nhint: try smaller sizes or fewer jobs\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\nhint: please report this with the input\n", error.what());
+  }
+  return static_cast<int>(ExitCode::kInternal);
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,50 @@
+#pragma once
+// One run of the command: where it prints, what it read from the environment, where the built-in
+// targets and kernels are, and what the parsed command line asks to be done. Start at Session.
+//
+// stdout holds the result only; everything else (progress, notes, errors) goes to stderr.
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+
+namespace CLI {
+class App;
+}
+
+namespace exotune::cli {
+
+/// The folders that ship with the command: $EXOTUNE_DATA, else PREFIX/share/exotune beside an
+/// installed command, else the source tree it was built from.
+struct DataFolders {
+  std::filesystem::path targets;  // hw/
+  std::filesystem::path kernels;  // kernels/
+};
+
+/// Finds them. Refuses (InputError) when $EXOTUNE_DATA is set and holds no hw/ folder, or when none
+/// of the three places exists.
+DataFolders find_data_folders();
+
+struct Session {
+  DataFolders data;
+  std::filesystem::path default_database;  // $XDG_DATA_HOME/exo-tune/tune.db
+  bool terminal = false;                   // stderr is one
+  std::function<ExitCode()> action;        // what the parsed verb does; set by its callback
+};
+
+/// Fills everything but `action` from the process environment.
+Session make_session();
+
+/// One verb: its name, one line of help, and how it puts its options on a CLI11 sub-command.
+struct Verb {
+  const char* name;
+  const char* summary;
+  void (*add)(CLI::App& app, Session& session);
+};
+
+/// All verbs, in the order of the help text.
+const std::vector<Verb>& verbs();
+
+}  // namespace exotune::cli

@@ -1,0 +1,14 @@
+#pragma once
+// The verbs of the command, one file each (cli/NAME_verb.cc). Each function puts a verb's options on
+// its CLI11 sub-command and sets Session::action when that verb was asked for.
+namespace CLI {
+class App;
+}
+
+namespace exotune::cli {
+
+struct Session;
+
+void add_list_verb(CLI::App& app, Session& session);
+
+}  // namespace exotune::cli

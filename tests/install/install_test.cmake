@@ -1,0 +1,28 @@
+# cmake -DBUILD= -DSOURCE= -DWORK= -DCXX= -DFLAGS= -P install_test.cmake
+function(must)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "failed (${status}): ${ARGN}\n${out}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+foreach(path bin/exo-tune include/exotune/exotune.h include/exotune/core/base/diagnostic.h
+        share/exotune/hw)
+  if(NOT EXISTS ${WORK}/prefix/${path})
+    message(FATAL_ERROR "not installed: ${path}")
+  endif()
+endforeach()
+
+must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/consumer -B ${WORK}/build
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}")
+must(${CMAKE_COMMAND} --build ${WORK}/build)
+must(${WORK}/build/consumer)
+if(NOT out MATCHES "gemm")
+  message(FATAL_ERROR "the consumer printed: ${out}")
+endif()
+
+# The installed command finds its targets and kernels beside itself, not in the source tree.
+must(${WORK}/prefix/bin/exo-tune --version)
