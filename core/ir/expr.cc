@@ -1,0 +1,270 @@
+#include "core/ir/expr.h"
+
+#include <bit>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+#include "core/ir/memory.h"
+
+namespace exotune {
+
+const char* name_of(ScalarType t) {
+  static const char* const names[] = {"R",  "f16",  "bf16", "f32",  "f64",   "i8",   "ui8",
+                                      "i16", "ui16", "i32",  "size", "index", "bool", "stride"};
+  return names[static_cast<int>(t)];
+}
+
+int bytes_of(ScalarType t) {
+  static const int bytes[] = {4, 2, 2, 4, 8, 1, 1, 2, 2, 4};
+  EXO_CHECK(is_data(t));
+  return bytes[static_cast<int>(t)];
+}
+
+const char* c_name_of(ScalarType t) {
+  static const char* const names[] = {"float",   "_Float16", "uint16_t", "float",   "double",
+                                      "int8_t",  "uint8_t",  "int16_t",  "uint16_t", "int32_t",
+                                      "int64_t", "int64_t",  "bool",     "int64_t"};
+  return names[static_cast<int>(t)];
+}
+
+const char* name_of(BinOpKind op) {
+  static const char* const names[] = {"+", "-",  "*", "/",  "%",  "and", "or",
+                                      "<", ">", "<=", ">=", "==", "!="};
+  return names[static_cast<int>(op)];
+}
+
+namespace {
+
+struct NodeHasher {
+  uint64_t hash = 0, bloom = 0;
+  void add(uint64_t v) { hash = hash_combine(hash, v); }
+  void add(Sym s) {
+    add(s.id());
+    bloom |= s.bloom();
+  }
+  void add(const ExprPtr& e) {
+    add(e ? e->hash : 0x51ull);
+    if (e) bloom |= e->bloom;
+  }
+  void add(const std::vector<ExprPtr>& es) {
+    add(es.size());
+    for (const ExprPtr& e : es) add(e);
+  }
+  void operator()(const Read& n) { add(n.name), add(n.idx); }
+  void operator()(const Const& n) {
+    add(n.value.index());
+    if (auto* i = std::get_if<int64_t>(&n.value)) add(static_cast<uint64_t>(*i));
+    if (auto* d = std::get_if<double>(&n.value)) add(std::bit_cast<uint64_t>(*d));
+    if (auto* b = std::get_if<bool>(&n.value)) add(static_cast<uint64_t>(*b));
+  }
+  void operator()(const USub& n) { add(n.arg); }
+  void operator()(const Not& n) { add(n.arg); }
+  void operator()(const BinOp& n) { add(static_cast<uint64_t>(n.op)), add(n.lhs), add(n.rhs); }
+  void operator()(const Extern& n) { add(hash_bytes(n.fn)), add(n.args); }
+  void operator()(const WindowExpr& n) {
+    add(n.name), add(n.access.size());
+    for (const WindowAccess& a : n.access) add(a.lo), add(a.hi);
+  }
+  void operator()(const StrideExpr& n) { add(n.name), add(static_cast<uint64_t>(n.dim)); }
+  void operator()(const ReadConfig& n) {
+    add(reinterpret_cast<uintptr_t>(n.config.get())), add(hash_bytes(n.field));
+  }
+};
+
+}  // namespace
+
+ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where) {
+  NodeHasher h;
+  h.add(node.index() + 1);
+  std::visit(h, node);
+  auto e = std::make_shared<Expr>();
+  e->node = std::move(node);
+  e->type = type;
+  e->where = std::move(where);
+  e->hash = h.hash;
+  e->bloom = h.bloom;
+  return e;
+}
+
+ExprPtr int_const(int64_t v) { return make_expr(Const{v}, ScalarType::kIndex); }
+ExprPtr bool_const(bool v) { return make_expr(Const{v}, ScalarType::kBool); }
+ExprPtr data_const(double v, ScalarType t) { return make_expr(Const{v}, t); }
+ExprPtr read_var(Sym name, ScalarType type) { return make_expr(Read{name, {}}, type); }
+ExprPtr read_elem(Sym name, std::vector<ExprPtr> idx, ScalarType type) {
+  return make_expr(Read{name, std::move(idx)}, type);
+}
+
+ExprPtr bin_op(BinOpKind op, ExprPtr lhs, ExprPtr rhs) {
+  ScalarType type;
+  if (is_comparison(op) || is_logical(op)) {
+    type = ScalarType::kBool;
+  } else if (is_data(lhs->type) || is_data(rhs->type)) {
+    type = is_data(lhs->type) && lhs->type != ScalarType::kR ? lhs->type : rhs->type;
+    if (!is_data(type)) type = lhs->type;
+  } else {
+    type = ScalarType::kIndex;
+  }
+  SourceLocation where = lhs->where;
+  return make_expr(BinOp{op, std::move(lhs), std::move(rhs)}, type, std::move(where));
+}
+
+ExprPtr negate(ExprPtr e) {
+  ScalarType t = is_data(e->type) ? e->type : ScalarType::kIndex;
+  return make_expr(USub{std::move(e)}, t);
+}
+ExprPtr logical_not(ExprPtr e) { return make_expr(Not{std::move(e)}, ScalarType::kBool); }
+
+std::vector<ExprPtr> expr_children(const Expr& e) {
+  struct Visitor {
+    std::vector<ExprPtr> operator()(const Read& n) { return n.idx; }
+    std::vector<ExprPtr> operator()(const Const&) { return {}; }
+    std::vector<ExprPtr> operator()(const USub& n) { return {n.arg}; }
+    std::vector<ExprPtr> operator()(const Not& n) { return {n.arg}; }
+    std::vector<ExprPtr> operator()(const BinOp& n) { return {n.lhs, n.rhs}; }
+    std::vector<ExprPtr> operator()(const Extern& n) { return n.args; }
+    std::vector<ExprPtr> operator()(const WindowExpr& n) {
+      std::vector<ExprPtr> out;
+      for (const WindowAccess& a : n.access) {
+        out.push_back(a.lo);
+        if (a.hi) out.push_back(a.hi);
+      }
+      return out;
+    }
+    std::vector<ExprPtr> operator()(const StrideExpr&) { return {}; }
+    std::vector<ExprPtr> operator()(const ReadConfig&) { return {}; }
+  };
+  return std::visit(Visitor{}, e.node);
+}
+
+ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& c) {
+  struct Visitor {
+    const std::vector<ExprPtr>& c;
+    ExprNode operator()(const Read& n) { return Read{n.name, c}; }
+    ExprNode operator()(const Const& n) { return n; }
+    ExprNode operator()(const USub&) { return USub{c[0]}; }
+    ExprNode operator()(const Not&) { return Not{c[0]}; }
+    ExprNode operator()(const BinOp& n) { return BinOp{n.op, c[0], c[1]}; }
+    ExprNode operator()(const Extern& n) { return Extern{n.fn, c}; }
+    ExprNode operator()(const WindowExpr& n) {
+      WindowExpr out{n.name, n.access};
+      size_t k = 0;
+      for (WindowAccess& a : out.access) {
+        a.lo = c[k++];
+        if (a.hi) a.hi = c[k++];
+      }
+      return out;
+    }
+    ExprNode operator()(const StrideExpr& n) { return n; }
+    ExprNode operator()(const ReadConfig& n) { return n; }
+  };
+  return make_expr(std::visit(Visitor{c}, e->node), e->type, e->where);
+}
+
+bool equal(const ExprPtr& a, const ExprPtr& b) {
+  if (a == b) return true;
+  if (!a || !b || a->hash != b->hash || a->node.index() != b->node.index()) return false;
+  struct Visitor {
+    const Expr& other;
+    bool operator()(const Read& n) { return n.name == std::get<Read>(other.node).name; }
+    bool operator()(const Const& n) { return n.value == std::get<Const>(other.node).value; }
+    bool operator()(const USub&) { return true; }
+    bool operator()(const Not&) { return true; }
+    bool operator()(const BinOp& n) { return n.op == std::get<BinOp>(other.node).op; }
+    bool operator()(const Extern& n) { return n.fn == std::get<Extern>(other.node).fn; }
+    bool operator()(const WindowExpr& n) {
+      const WindowExpr& o = std::get<WindowExpr>(other.node);
+      if (n.name != o.name || n.access.size() != o.access.size()) return false;
+      for (size_t k = 0; k < n.access.size(); ++k)
+        if (n.access[k].is_point() != o.access[k].is_point()) return false;
+      return true;
+    }
+    bool operator()(const StrideExpr& n) {
+      const StrideExpr& o = std::get<StrideExpr>(other.node);
+      return n.name == o.name && n.dim == o.dim;
+    }
+    bool operator()(const ReadConfig& n) {
+      const ReadConfig& o = std::get<ReadConfig>(other.node);
+      return n.config == o.config && n.field == o.field;
+    }
+  };
+  if (!std::visit(Visitor{*b}, a->node)) return false;
+  std::vector<ExprPtr> ca = expr_children(*a), cb = expr_children(*b);
+  if (ca.size() != cb.size()) return false;
+  for (size_t k = 0; k < ca.size(); ++k)
+    if (!equal(ca[k], cb[k])) return false;
+  return true;
+}
+
+std::optional<int64_t> as_int(const ExprPtr& e) {
+  if (!e) return std::nullopt;
+  if (const Const* c = e->as<Const>())
+    if (auto* v = std::get_if<int64_t>(&c->value)) return *v;
+  if (const USub* u = e->as<USub>())
+    if (auto v = as_int(u->arg); v && *v != INT64_MIN) return -*v;
+  return std::nullopt;
+}
+
+bool mentions(const ExprPtr& e, Sym s) {
+  if (!e || !(e->bloom & s.bloom())) return false;
+  if (const Read* r = e->as<Read>(); r && r->name == s) return true;
+  if (const WindowExpr* w = e->as<WindowExpr>(); w && w->name == s) return true;
+  if (const StrideExpr* st = e->as<StrideExpr>(); st && st->name == s) return true;
+  for (const ExprPtr& c : expr_children(*e))
+    if (mentions(c, s)) return true;
+  return false;
+}
+
+void collect_symbols(const ExprPtr& e, std::set<Sym>& into) {
+  if (!e || e->bloom == 0) return;
+  if (const Read* r = e->as<Read>()) into.insert(r->name);
+  if (const WindowExpr* w = e->as<WindowExpr>()) into.insert(w->name);
+  if (const StrideExpr* st = e->as<StrideExpr>()) into.insert(st->name);
+  for (const ExprPtr& c : expr_children(*e)) collect_symbols(c, into);
+}
+
+ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& f) {
+  std::vector<ExprPtr> children = expr_children(*e);
+  bool changed = false;
+  for (ExprPtr& c : children) {
+    ExprPtr n = rewrite(c, f);
+    changed |= n != c;
+    c = std::move(n);
+  }
+  ExprPtr current = changed ? with_children(e, children) : e;
+  ExprPtr replaced = f(current);
+  return replaced ? replaced : current;
+}
+
+ExprPtr substitute(const ExprPtr& e, Sym s, const ExprPtr& by) {
+  if (!(e->bloom & s.bloom())) return e;
+  if (const Read* r = e->as<Read>(); r && r->name == s && r->idx.empty()) return by;
+  std::vector<ExprPtr> children = expr_children(*e);
+  bool changed = false;
+  for (ExprPtr& c : children) {
+    ExprPtr n = substitute(c, s, by);
+    changed |= n != c;
+    c = std::move(n);
+  }
+  return changed ? with_children(e, children) : e;
+}
+
+ExprPtr rename(const ExprPtr& e, Sym from, Sym to) {
+  if (!(e->bloom & from.bloom())) return e;
+  std::vector<ExprPtr> children = expr_children(*e);
+  bool changed = false;
+  for (ExprPtr& c : children) {
+    ExprPtr n = rename(c, from, to);
+    changed |= n != c;
+    c = std::move(n);
+  }
+  ExprPtr current = changed ? with_children(e, children) : e;
+  if (const Read* r = current->as<Read>(); r && r->name == from)
+    return make_expr(Read{to, r->idx}, e->type, e->where);
+  if (const WindowExpr* w = current->as<WindowExpr>(); w && w->name == from)
+    return make_expr(WindowExpr{to, w->access}, e->type, e->where);
+  if (const StrideExpr* st = current->as<StrideExpr>(); st && st->name == from)
+    return make_expr(StrideExpr{to, st->dim}, e->type, e->where);
+  return current;
+}
+
+}  // namespace exotune

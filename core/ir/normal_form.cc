@@ -1,0 +1,205 @@
+#include "core/ir/normal_form.h"
+
+#include <algorithm>
+
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+namespace {
+
+bool add_into(int64_t& a, int64_t b) { return !__builtin_add_overflow(a, b, &a); }
+
+// Sorted merge; nothing on overflow.
+std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b) {
+  Affine out;
+  int64_t scaled;
+  out.constant = a.constant;
+  if (__builtin_mul_overflow(b.constant, scale_b, &scaled) || !add_into(out.constant, scaled))
+    return std::nullopt;
+  out.terms.reserve(a.terms.size() + b.terms.size());
+  size_t i = 0, j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    bool take_a = j == b.terms.size() ||
+                  (i < a.terms.size() && a.terms[i].atom->hash <= b.terms[j].atom->hash);
+    bool take_b = i == a.terms.size() ||
+                  (j < b.terms.size() && b.terms[j].atom->hash <= a.terms[i].atom->hash);
+    int64_t coeff = take_a ? a.terms[i].coeff : 0;
+    ExprPtr atom = take_a ? a.terms[i].atom : b.terms[j].atom;
+    if (take_b) {
+      if (__builtin_mul_overflow(b.terms[j].coeff, scale_b, &scaled) || !add_into(coeff, scaled))
+        return std::nullopt;
+    }
+    if (coeff != 0) out.terms.push_back({std::move(atom), coeff});
+    i += take_a;
+    j += take_b;
+  }
+  return out;
+}
+
+std::optional<Affine> checked_scaled(const Affine& a, int64_t k) { return combined({}, a, k); }
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
+
+Affine of_atom(ExprPtr atom) { return Affine{{{std::move(atom), 1}}, 0}; }
+
+std::optional<Affine> quotient(const Affine& n, int64_t c, bool want_remainder) {
+  // n = c*whole + rest: every coefficient's multiple of c leaves the division.
+  Affine whole, rest;
+  for (const Affine::Term& t : n.terms) {
+    int64_t q = floor_div(t.coeff, c), r = t.coeff - q * c;
+    if (q) whole.terms.push_back({t.atom, q});
+    if (r) rest.terms.push_back({t.atom, r});
+  }
+  whole.constant = floor_div(n.constant, c);
+  rest.constant = n.constant - whole.constant * c;
+  if (rest.terms.empty()) return want_remainder ? rest : whole;
+  ExprPtr atom = bin_op(want_remainder ? BinOpKind::kMod : BinOpKind::kDiv, to_expr(rest), int_const(c));
+  return want_remainder ? of_atom(atom) : combined(whole, of_atom(atom), 1);
+}
+
+}  // namespace
+
+int64_t Affine::coeff_of(Sym s) const {
+  for (const Term& t : terms)
+    if (const Read* r = t.atom->as<Read>(); r && r->name == s) return t.coeff;
+  return 0;
+}
+
+Affine operator+(const Affine& a, const Affine& b) { return combined(a, b, 1).value_or(Affine{}); }
+Affine operator-(const Affine& a, const Affine& b) { return combined(a, b, -1).value_or(Affine{}); }
+Affine Affine::scaled(int64_t k) const { return checked_scaled(*this, k).value_or(Affine{}); }
+
+bool operator==(const Affine& a, const Affine& b) {
+  if (a.constant != b.constant || a.terms.size() != b.terms.size()) return false;
+  for (size_t k = 0; k < a.terms.size(); ++k)
+    if (a.terms[k].coeff != b.terms[k].coeff || !equal(a.terms[k].atom, b.terms[k].atom)) return false;
+  return true;
+}
+
+std::optional<Affine> affine(const ExprPtr& e) {
+  if (!is_integer_control(e->type) && !(e->as<Const>() && is_control(e->type))) return std::nullopt;
+  struct Visitor {
+    const ExprPtr& e;
+    std::optional<Affine> operator()(const Read& n) {
+      return n.idx.empty() ? std::optional(of_atom(e)) : std::nullopt;
+    }
+    std::optional<Affine> operator()(const Const& n) {
+      if (auto* v = std::get_if<int64_t>(&n.value)) return Affine{{}, *v};
+      return std::nullopt;
+    }
+    std::optional<Affine> operator()(const USub& n) {
+      auto a = affine(n.arg);
+      return a ? checked_scaled(*a, -1) : std::nullopt;
+    }
+    std::optional<Affine> operator()(const Not&) { return std::nullopt; }
+    std::optional<Affine> operator()(const BinOp& n) {
+      if (is_comparison(n.op) || is_logical(n.op)) return std::nullopt;
+      auto a = affine(n.lhs), b = affine(n.rhs);
+      if (!a || !b) return std::nullopt;
+      switch (n.op) {
+        case BinOpKind::kAdd: return combined(*a, *b, 1);
+        case BinOpKind::kSub: return combined(*a, *b, -1);
+        case BinOpKind::kMul:
+          if (b->is_constant()) return checked_scaled(*a, b->constant);
+          if (a->is_constant()) return checked_scaled(*b, a->constant);
+          return std::nullopt;
+        case BinOpKind::kDiv:
+        case BinOpKind::kMod:
+          if (!b->is_constant() || b->constant <= 0) return std::nullopt;
+          return quotient(*a, b->constant, n.op == BinOpKind::kMod);
+        default: return std::nullopt;
+      }
+    }
+    std::optional<Affine> operator()(const Extern&) { return std::nullopt; }
+    std::optional<Affine> operator()(const WindowExpr&) { return std::nullopt; }
+    std::optional<Affine> operator()(const StrideExpr&) { return of_atom(e); }
+    std::optional<Affine> operator()(const ReadConfig&) { return of_atom(e); }
+  };
+  return std::visit(Visitor{e}, e->node);
+}
+
+ExprPtr to_expr(const Affine& a) {
+  if (a.terms.empty()) return int_const(a.constant);
+  if (a.terms.size() == 1 && a.terms[0].coeff == 1 && a.constant == 0) return a.terms[0].atom;
+  // Order by text so that the result does not depend on symbol ids.
+  std::vector<std::pair<std::string, const Affine::Term*>> order;
+  for (const Affine::Term& t : a.terms) order.emplace_back(str(t.atom), &t);
+  std::sort(order.begin(), order.end(), [](const auto& x, const auto& y) {
+    bool px = x.second->coeff > 0, py = y.second->coeff > 0;
+    return px != py ? px : x.first < y.first;
+  });
+  ExprPtr out;
+  for (const auto& [text, t] : order) {
+    int64_t magnitude = t->coeff < 0 ? -t->coeff : t->coeff;
+    ExprPtr term = magnitude == 1 ? t->atom : int_const(magnitude) * t->atom;
+    if (!out) out = t->coeff < 0 ? int_const(-magnitude) * t->atom : term;
+    else out = t->coeff < 0 ? out - term : out + term;
+  }
+  if (a.constant > 0) out = out + int_const(a.constant);
+  if (a.constant < 0) out = out - int_const(-a.constant);
+  return out;
+}
+
+bool affine_equal(const ExprPtr& a, const ExprPtr& b) {
+  if (equal(a, b)) return true;
+  auto x = affine(a), y = affine(b);
+  return x && y && *x == *y;
+}
+
+namespace {
+
+std::optional<bool> as_bool(const ExprPtr& e) {
+  if (const Const* c = e->as<Const>())
+    if (auto* b = std::get_if<bool>(&c->value)) return *b;
+  return std::nullopt;
+}
+
+ExprPtr fold_logic(const ExprPtr& e) {
+  if (const Not* n = e->as<Not>()) {
+    if (auto b = as_bool(n->arg)) return bool_const(!*b);
+    return nullptr;
+  }
+  const BinOp* o = e->as<BinOp>();
+  if (!o) return nullptr;
+  if (is_logical(o->op)) {
+    bool is_and = o->op == BinOpKind::kAnd;
+    for (auto [side, other] : {std::pair(o->lhs, o->rhs), std::pair(o->rhs, o->lhs)})
+      if (auto b = as_bool(side)) return *b == is_and ? other : side;
+    return nullptr;
+  }
+  if (!is_comparison(o->op)) return nullptr;
+  auto a = affine(o->lhs), b = affine(o->rhs);
+  if (!a || !b) return nullptr;
+  auto d = combined(*a, *b, -1);
+  if (!d || !d->is_constant()) return nullptr;
+  int64_t v = d->constant;
+  switch (o->op) {
+    case BinOpKind::kLt: return bool_const(v < 0);
+    case BinOpKind::kGt: return bool_const(v > 0);
+    case BinOpKind::kLe: return bool_const(v <= 0);
+    case BinOpKind::kGe: return bool_const(v >= 0);
+    case BinOpKind::kEq: return bool_const(v == 0);
+    case BinOpKind::kNe: return bool_const(v != 0);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+ExprPtr normalize(const ExprPtr& e) {
+  if (e->as<Const>() || (e->as<Read>() && e->as<Read>()->idx.empty())) return e;
+  if (auto a = affine(e)) return to_expr(*a);
+  std::vector<ExprPtr> children = expr_children(*e);
+  bool changed = false;
+  for (ExprPtr& c : children) {
+    ExprPtr n = normalize(c);
+    changed |= n != c;
+    c = std::move(n);
+  }
+  ExprPtr out = changed ? with_children(e, children) : e;
+  ExprPtr folded = fold_logic(out);
+  return folded ? folded : out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,267 @@
+#include "core/ir/printer.h"
+
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+namespace {
+
+// Gives every symbol the name it prints by: its own, or with a suffix when another symbol of the
+// same proc already has it.
+class Names {
+ public:
+  explicit Names(bool canonical = false) : canonical_(canonical) {}
+
+  const std::string& of(Sym s) {
+    auto it = names_.find(s);
+    if (it != names_.end()) return it->second;
+    std::string name = canonical_ ? "v" + std::to_string(names_.size()) : s.name();
+    if (!canonical_) {
+      std::string base = name;
+      for (int k = 1; used_.count(name); ++k) name = base + "_" + std::to_string(k);
+    }
+    used_.insert(name);
+    return names_.emplace(s, std::move(name)).first->second;
+  }
+
+ private:
+  bool canonical_;
+  std::map<Sym, std::string> names_;
+  std::set<std::string> used_;
+};
+
+int precedence(BinOpKind op) {
+  switch (op) {
+    case BinOpKind::kOr: return 1;
+    case BinOpKind::kAnd: return 2;
+    case BinOpKind::kLt: case BinOpKind::kGt: case BinOpKind::kLe:
+    case BinOpKind::kGe: case BinOpKind::kEq: case BinOpKind::kNe: return 4;
+    case BinOpKind::kAdd: case BinOpKind::kSub: return 5;
+    case BinOpKind::kMul: case BinOpKind::kDiv: case BinOpKind::kMod: return 6;
+  }
+  return 0;
+}
+constexpr int kNotPrecedence = 3;
+constexpr int kUnaryPrecedence = 7;
+
+// The shortest decimal that reads back to exactly `d`, always with a point or exponent.
+std::string number(double d) {
+  char buffer[40];
+  auto end = std::to_chars(buffer, buffer + sizeof buffer, d).ptr;
+  std::string out(buffer, end);
+  if (out.find_first_of(".en") == std::string::npos) out += ".0";
+  return out;
+}
+
+class Printer {
+ public:
+  explicit Printer(Names& names) : names_(names) {}
+
+  std::string text(const ExprPtr& e, int outer = 0) {
+    struct Visitor {
+      Printer& p;
+      const Expr& e;
+      int outer;
+      std::string operator()(const Read& n) {
+        return n.idx.empty() ? p.names_.of(n.name) : p.names_.of(n.name) + "[" + p.list(n.idx) + "]";
+      }
+      std::string operator()(const Const& n) {
+        if (auto* b = std::get_if<bool>(&n.value)) return *b ? "True" : "False";
+        std::string out;
+        if (auto* i = std::get_if<int64_t>(&n.value)) {
+          out = std::to_string(*i);
+          if (is_data(e.type)) out += ".0";
+        } else {
+          out = number(std::get<double>(n.value));
+        }
+        return out[0] == '-' && outer > kUnaryPrecedence - 1 ? "(" + out + ")" : out;
+      }
+      std::string operator()(const USub& n) {
+        return p.wrapped("-" + p.text(n.arg, kUnaryPrecedence + 1), outer > kUnaryPrecedence);
+      }
+      std::string operator()(const Not& n) {
+        return p.wrapped("not " + p.text(n.arg, kNotPrecedence), outer > kNotPrecedence);
+      }
+      std::string operator()(const BinOp& n) {
+        int mine = precedence(n.op);
+        // Left-associative; comparisons must not chain.
+        int left = is_comparison(n.op) ? mine + 1 : mine;
+        return p.wrapped(
+            p.text(n.lhs, left) + " " + name_of(n.op) + " " + p.text(n.rhs, mine + 1), outer > mine);
+      }
+      std::string operator()(const Extern& n) { return n.fn + "(" + p.list(n.args) + ")"; }
+      std::string operator()(const WindowExpr& n) {
+        std::string out = p.names_.of(n.name) + "[";
+        for (size_t k = 0; k < n.access.size(); ++k) {
+          if (k) out += ", ";
+          out += p.text(n.access[k].lo);
+          if (n.access[k].hi) out += ":" + p.text(n.access[k].hi);
+        }
+        return out + "]";
+      }
+      std::string operator()(const StrideExpr& n) {
+        return "stride(" + p.names_.of(n.name) + ", " + std::to_string(n.dim) + ")";
+      }
+      std::string operator()(const ReadConfig& n) { return n.config->name + "." + n.field; }
+    };
+    return std::visit(Visitor{*this, *e, outer}, e->node);
+  }
+
+  std::string text(const Type& t) {
+    std::string out = name_of(t.scalar);
+    if (t.window) out = "[" + out + "]";
+    return t.shape.empty() ? out : out + "[" + list(t.shape) + "]";
+  }
+
+  void block(const Block& b, int indent) {
+    for (const StmtPtr& s : b) stmt(*s, indent);
+  }
+
+  void stmt(const Stmt& s, int indent) {
+    struct Visitor {
+      Printer& p;
+      int indent;
+      std::string target(Sym name, const std::vector<ExprPtr>& idx) {
+        return idx.empty() ? p.names_.of(name) : p.names_.of(name) + "[" + p.list(idx) + "]";
+      }
+      void operator()(const Assign& n) { p.line(indent, target(n.name, n.idx) + " = " + p.text(n.rhs)); }
+      void operator()(const Reduce& n) {
+        p.line(indent, target(n.name, n.idx) + (n.op == ReduceOp::kAdd ? " += " : " max= ") + p.text(n.rhs));
+      }
+      void operator()(const WriteConfig& n) {
+        p.line(indent, n.config->name + "." + n.field + " = " + p.text(n.rhs));
+      }
+      void operator()(const Pass&) { p.line(indent, "pass"); }
+      void operator()(const If& n) {
+        p.line(indent, "if " + p.text(n.cond) + ":");
+        p.block(n.body, indent + 1);
+        if (n.orelse.empty()) return;
+        p.line(indent, "else:");
+        p.block(n.orelse, indent + 1);
+      }
+      void operator()(const For& n) {
+        std::string lo = p.text(n.lo), hi = p.text(n.hi);
+        p.line(indent, "for " + p.names_.of(n.iter) + " in " +
+                           (n.mode == LoopMode::kPar ? "par" : "seq") + "(" + lo + ", " + hi + "):");
+        p.block(n.body, indent + 1);
+      }
+      void operator()(const Alloc& n) {
+        std::string type = p.text(n.type);
+        p.line(indent, p.names_.of(n.name) + " : " + type + " @ " + n.mem->name);
+      }
+      void operator()(const Call& n) { p.line(indent, n.callee->name + "(" + p.list(n.args) + ")"); }
+      void operator()(const WindowStmt& n) {
+        std::string rhs = p.text(n.rhs);
+        p.line(indent, p.names_.of(n.name) + " = " + rhs);
+      }
+    };
+    std::visit(Visitor{*this, indent}, s.node);
+  }
+
+  void line(int indent, const std::string& text) {
+    out_.append(static_cast<size_t>(indent) * 4, ' ');
+    out_ += text;
+    out_ += '\n';
+  }
+
+  void proc(const Proc& p, bool canonical) {
+    if (p.instr && !canonical) {
+      line(0, "@instr(" + quoted(p.instr->c_template) +
+                  (p.instr->c_global.empty() ? "" : ", " + quoted(p.instr->c_global)) +
+                  ", cost = " + number(p.instr->cost) + ")");
+    } else {
+      line(0, "@proc");
+    }
+    std::string head = "def " + (canonical ? "_" : p.name) + "(";
+    for (size_t k = 0; k < p.args.size(); ++k) names_.of(p.args[k].name);
+    for (size_t k = 0; k < p.args.size(); ++k) {
+      const Arg& a = p.args[k];
+      if (k) head += ", ";
+      head += names_.of(a.name) + ": " + text(a.type);
+      if (is_data(a.type.scalar)) head += " @ " + a.mem->name;
+    }
+    line(0, head + "):");
+    for (const ExprPtr& e : p.asserts) line(1, "assert " + text(e));
+    if (p.body.empty()) line(1, "pass");
+    block(p.body, 1);
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string list(const std::vector<ExprPtr>& es) {
+    std::string out;
+    for (size_t k = 0; k < es.size(); ++k) out += (k ? ", " : "") + text(es[k]);
+    return out;
+  }
+  static std::string wrapped(std::string s, bool parens) { return parens ? "(" + s + ")" : s; }
+  static std::string quoted(const std::string& s) {
+    std::string out = "\"";
+    for (char c : s) {
+      if (c == '\n') { out += "\\n"; continue; }
+      if (c == '\t') { out += "\\t"; continue; }
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out + "\"";
+  }
+
+  Names& names_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string str(const Proc& p) {
+  Names names;
+  Printer printer(names);
+  printer.proc(p, false);
+  return printer.take();
+}
+
+std::string str(const Proc& p, const Block& part, int indent) {
+  // Number names as the whole proc does, so that the part reads like an excerpt of it.
+  Names names;
+  Printer(names).proc(p, false);
+  Printer printer(names);
+  printer.block(part, indent);
+  return printer.take();
+}
+
+std::string str(const ExprPtr& e) {
+  Names names;
+  return Printer(names).text(e);
+}
+
+std::string str(const StmtPtr& s) {
+  Names names;
+  Printer printer(names);
+  printer.stmt(*s, 0);
+  return printer.take();
+}
+
+std::string str(const Type& t) {
+  Names names;
+  return Printer(names).text(t);
+}
+
+std::string str(const Memory& m) { return m.name; }
+std::string str(const Config& c) { return c.name; }
+
+std::string canonical_text(const Proc& p) {
+  Names names(/*canonical=*/true);
+  Printer printer(names);
+  printer.proc(p, true);
+  std::string out = printer.take();
+  // What a call means is its callee's body.
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    if (const Call* c = s->as<Call>()) out += canonical_text(*c->callee);
+  });
+  return out;
+}
+
+}  // namespace exotune

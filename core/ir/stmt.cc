@@ -1,0 +1,518 @@
+#include "core/ir/stmt.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+#include "core/ir/proc.h"
+
+namespace exotune {
+
+namespace {
+
+struct NodeHasher {
+  uint64_t hash = 0, bloom = 0;
+  void add(uint64_t v) { hash = hash_combine(hash, v); }
+  void add(Sym s) {
+    add(s.id());
+    bloom |= s.bloom();
+  }
+  void add(const ExprPtr& e) {
+    add(e->hash);
+    bloom |= e->bloom;
+  }
+  void add(const std::vector<ExprPtr>& es) {
+    add(es.size());
+    for (const ExprPtr& e : es) add(e);
+  }
+  void add(const Block& b) {
+    add(b.size());
+    for (const StmtPtr& s : b) {
+      add(s->hash);
+      bloom |= s->bloom;
+    }
+  }
+  void operator()(const Assign& n) { add(n.name), add(n.idx), add(n.rhs); }
+  void operator()(const Reduce& n) {
+    add(n.name), add(n.idx), add(n.rhs), add(static_cast<uint64_t>(n.op));
+  }
+  void operator()(const WriteConfig& n) {
+    add(reinterpret_cast<uintptr_t>(n.config.get())), add(hash_bytes(n.field)), add(n.rhs);
+  }
+  void operator()(const Pass&) {}
+  void operator()(const If& n) { add(n.cond), add(n.body), add(n.orelse); }
+  void operator()(const For& n) {
+    add(n.iter), add(n.lo), add(n.hi), add(static_cast<uint64_t>(n.mode)), add(n.body);
+  }
+  void operator()(const Alloc& n) {
+    add(n.name), add(static_cast<uint64_t>(n.type.scalar)), add(n.type.shape);
+    add(reinterpret_cast<uintptr_t>(n.mem.get()));
+  }
+  void operator()(const Call& n) { add(reinterpret_cast<uintptr_t>(n.callee.get())), add(n.args); }
+  void operator()(const WindowStmt& n) { add(n.name), add(n.rhs); }
+};
+
+}  // namespace
+
+StmtPtr make_stmt(StmtNode node, SourceLocation where) {
+  NodeHasher h;
+  h.add(node.index() + 101);
+  std::visit(h, node);
+  auto s = std::make_shared<Stmt>();
+  s->node = std::move(node);
+  s->where = std::move(where);
+  s->hash = h.hash;
+  s->bloom = h.bloom;
+  return s;
+}
+
+StmtPtr make_assign(Sym name, std::vector<ExprPtr> idx, ExprPtr rhs) {
+  return make_stmt(Assign{name, std::move(idx), std::move(rhs)});
+}
+StmtPtr make_reduce(Sym name, std::vector<ExprPtr> idx, ExprPtr rhs, ReduceOp op) {
+  return make_stmt(Reduce{name, std::move(idx), std::move(rhs), op});
+}
+StmtPtr make_for(Sym iter, ExprPtr lo, ExprPtr hi, Block body, LoopMode mode) {
+  return make_stmt(For{iter, std::move(lo), std::move(hi), std::move(body), mode});
+}
+StmtPtr make_if(ExprPtr cond, Block body, Block orelse) {
+  return make_stmt(If{std::move(cond), std::move(body), std::move(orelse)});
+}
+StmtPtr make_alloc(Sym name, Type type, MemoryPtr mem) {
+  return make_stmt(Alloc{name, std::move(type), std::move(mem)});
+}
+StmtPtr make_call(ProcPtr callee, std::vector<ExprPtr> args) {
+  return make_stmt(Call{std::move(callee), std::move(args)});
+}
+StmtPtr make_pass() { return make_stmt(Pass{}); }
+
+std::vector<ExprPtr> stmt_exprs(const Stmt& s) {
+  struct Visitor {
+    std::vector<ExprPtr> operator()(const Assign& n) { return with_last(n.idx, n.rhs); }
+    std::vector<ExprPtr> operator()(const Reduce& n) { return with_last(n.idx, n.rhs); }
+    std::vector<ExprPtr> operator()(const WriteConfig& n) { return {n.rhs}; }
+    std::vector<ExprPtr> operator()(const Pass&) { return {}; }
+    std::vector<ExprPtr> operator()(const If& n) { return {n.cond}; }
+    std::vector<ExprPtr> operator()(const For& n) { return {n.lo, n.hi}; }
+    std::vector<ExprPtr> operator()(const Alloc& n) { return n.type.shape; }
+    std::vector<ExprPtr> operator()(const Call& n) { return n.args; }
+    std::vector<ExprPtr> operator()(const WindowStmt& n) { return {n.rhs}; }
+    static std::vector<ExprPtr> with_last(std::vector<ExprPtr> v, const ExprPtr& e) {
+      v.push_back(e);
+      return v;
+    }
+  };
+  return std::visit(Visitor{}, s.node);
+}
+
+StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& e) {
+  struct Visitor {
+    const std::vector<ExprPtr>& e;
+    std::vector<ExprPtr> init() { return {e.begin(), e.end() - 1}; }
+    StmtNode operator()(const Assign& n) { return Assign{n.name, init(), e.back()}; }
+    StmtNode operator()(const Reduce& n) { return Reduce{n.name, init(), e.back(), n.op}; }
+    StmtNode operator()(const WriteConfig& n) { return WriteConfig{n.config, n.field, e[0]}; }
+    StmtNode operator()(const Pass& n) { return n; }
+    StmtNode operator()(const If& n) { return If{e[0], n.body, n.orelse}; }
+    StmtNode operator()(const For& n) { return For{n.iter, e[0], e[1], n.body, n.mode}; }
+    StmtNode operator()(const Alloc& n) {
+      return Alloc{n.name, Type{n.type.scalar, e, n.type.window}, n.mem};
+    }
+    StmtNode operator()(const Call& n) { return Call{n.callee, e}; }
+    StmtNode operator()(const WindowStmt& n) {
+      WindowStmt out{n.name, e[0], n.type};
+      // The window's shape follows its expression: hi - lo of each interval.
+      if (const WindowExpr* w = e[0]->as<WindowExpr>()) {
+        out.type.shape.clear();
+        for (const WindowAccess& a : w->access)
+          if (!a.is_point()) {
+            auto lo = as_int(a.lo), hi = as_int(a.hi);
+            out.type.shape.push_back(lo && hi    ? int_const(*hi - *lo)
+                                     : lo == 0 ? a.hi
+                                               : a.hi - a.lo);
+          }
+      }
+      return out;
+    }
+  };
+  return make_stmt(std::visit(Visitor{e}, s->node), s->where);
+}
+
+StmtPtr with_blocks(const StmtPtr& s, Block body, Block orelse) {
+  if (const For* f = s->as<For>()) {
+    EXO_CHECK(orelse.empty());
+    return make_stmt(For{f->iter, f->lo, f->hi, std::move(body), f->mode}, s->where);
+  }
+  if (const If* i = s->as<If>())
+    return make_stmt(If{i->cond, std::move(body), std::move(orelse)}, s->where);
+  EXO_CHECK(body.empty() && orelse.empty());
+  return s;
+}
+
+namespace {
+const Block kEmptyBlock;
+}
+const Block& body_of(const Stmt& s) {
+  if (const For* f = s.as<For>()) return f->body;
+  if (const If* i = s.as<If>()) return i->body;
+  return kEmptyBlock;
+}
+const Block& orelse_of(const Stmt& s) {
+  if (const If* i = s.as<If>()) return i->orelse;
+  return kEmptyBlock;
+}
+
+namespace {
+
+// Equality where symbols bound so far correspond through `to` (empty: plain equality).
+struct AlphaComparer {
+  std::map<Sym, Sym> to, from;
+  bool same(Sym a, Sym b) const {
+    auto i = to.find(a);
+    auto j = from.find(b);
+    if (i == to.end() && j == from.end()) return a == b;
+    return i != to.end() && j != from.end() && i->second == b && j->second == a;
+  }
+  void bind(Sym a, Sym b) {
+    to[a] = b;
+    from[b] = a;
+  }
+  bool same(const ExprPtr& a, const ExprPtr& b) const {
+    if (!a || !b) return a == b;
+    if (a->node.index() != b->node.index()) return false;
+    if (const Read* r = a->as<Read>()) {
+      if (!same(r->name, b->as<Read>()->name)) return false;
+    } else if (const WindowExpr* w = a->as<WindowExpr>()) {
+      const WindowExpr* o = b->as<WindowExpr>();
+      if (!same(w->name, o->name) || w->access.size() != o->access.size()) return false;
+      for (size_t k = 0; k < w->access.size(); ++k)
+        if (w->access[k].is_point() != o->access[k].is_point()) return false;
+    } else if (const StrideExpr* s = a->as<StrideExpr>()) {
+      if (!same(s->name, b->as<StrideExpr>()->name) || s->dim != b->as<StrideExpr>()->dim)
+        return false;
+    } else if (const BinOp* o = a->as<BinOp>()) {
+      if (o->op != b->as<BinOp>()->op) return false;
+    } else if (const Extern* x = a->as<Extern>()) {
+      if (x->fn != b->as<Extern>()->fn) return false;
+    } else if (a->bloom == 0 || a->as<Const>() || a->as<ReadConfig>()) {
+      if (expr_children(*a).empty()) return equal(a, b);
+    }
+    std::vector<ExprPtr> ca = expr_children(*a), cb = expr_children(*b);
+    return same(ca, cb);
+  }
+  bool same(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) const {
+    if (a.size() != b.size()) return false;
+    for (size_t k = 0; k < a.size(); ++k)
+      if (!same(a[k], b[k])) return false;
+    return true;
+  }
+  bool same(const Block& a, const Block& b) {
+    if (a.size() != b.size()) return false;
+    for (size_t k = 0; k < a.size(); ++k)
+      if (!same(a[k], b[k])) return false;
+    return true;
+  }
+  bool same(const StmtPtr& a, const StmtPtr& b) {
+    if (a->node.index() != b->node.index()) return false;
+    if (!same(stmt_exprs(*a), stmt_exprs(*b))) return false;
+    if (const Assign* x = a->as<Assign>()) return same(x->name, b->as<Assign>()->name);
+    if (const Reduce* x = a->as<Reduce>())
+      return same(x->name, b->as<Reduce>()->name) && x->op == b->as<Reduce>()->op;
+    if (const WriteConfig* x = a->as<WriteConfig>())
+      return x->config == b->as<WriteConfig>()->config && x->field == b->as<WriteConfig>()->field;
+    if (const Call* x = a->as<Call>()) return x->callee == b->as<Call>()->callee;
+    if (const Alloc* x = a->as<Alloc>()) {
+      const Alloc* y = b->as<Alloc>();
+      if (x->type.scalar != y->type.scalar || x->mem != y->mem) return false;
+      bind(x->name, y->name);
+      return true;
+    }
+    if (const WindowStmt* x = a->as<WindowStmt>()) {
+      bind(x->name, b->as<WindowStmt>()->name);
+      return true;
+    }
+    if (const For* x = a->as<For>()) {
+      const For* y = b->as<For>();
+      if (x->mode != y->mode) return false;
+      bind(x->iter, y->iter);
+      return same(x->body, y->body);
+    }
+    return same(body_of(*a), body_of(*b)) && same(orelse_of(*a), orelse_of(*b));
+  }
+};
+
+}  // namespace
+
+bool alpha_equal(const Block& a, const Block& b) { return AlphaComparer{}.same(a, b); }
+
+namespace {
+// Equality of what a statement holds besides its expressions and blocks.
+struct HeadComparer {
+  const Stmt& o;
+  template <class T>
+  const T& other() { return std::get<T>(o.node); }
+  bool operator()(const Assign& n) { return n.name == other<Assign>().name; }
+  bool operator()(const Reduce& n) {
+    return n.name == other<Reduce>().name && n.op == other<Reduce>().op;
+  }
+  bool operator()(const WriteConfig& n) {
+    return n.config == other<WriteConfig>().config && n.field == other<WriteConfig>().field;
+  }
+  bool operator()(const Pass&) { return true; }
+  bool operator()(const If&) { return true; }
+  bool operator()(const For& n) {
+    return n.iter == other<For>().iter && n.mode == other<For>().mode;
+  }
+  bool operator()(const Alloc& n) {
+    const Alloc& a = other<Alloc>();
+    return n.name == a.name && n.type.scalar == a.type.scalar && n.mem == a.mem;
+  }
+  bool operator()(const Call& n) { return n.callee == other<Call>().callee; }
+  bool operator()(const WindowStmt& n) { return n.name == other<WindowStmt>().name; }
+};
+}  // namespace
+
+bool equal(const StmtPtr& a, const StmtPtr& b) {
+  if (a == b) return true;
+  if (a->hash != b->hash || a->node.index() != b->node.index()) return false;
+  std::vector<ExprPtr> ea = stmt_exprs(*a), eb = stmt_exprs(*b);
+  if (ea.size() != eb.size()) return false;
+  for (size_t k = 0; k < ea.size(); ++k)
+    if (!equal(ea[k], eb[k])) return false;
+  return std::visit(HeadComparer{*b}, a->node) && equal(body_of(*a), body_of(*b)) &&
+         equal(orelse_of(*a), orelse_of(*b));
+}
+
+bool equal(const Block& a, const Block& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t k = 0; k < a.size(); ++k)
+    if (!equal(a[k], b[k])) return false;
+  return true;
+}
+
+namespace {
+// The data symbol that a statement itself writes or binds, outside its expressions.
+Sym own_symbol(const Stmt& s) {
+  if (const Assign* n = s.as<Assign>()) return n->name;
+  if (const Reduce* n = s.as<Reduce>()) return n->name;
+  if (const For* n = s.as<For>()) return n->iter;
+  return bound_symbol(s);
+}
+}  // namespace
+
+Sym bound_symbol(const Stmt& s) {
+  if (const Alloc* a = s.as<Alloc>()) return a->name;
+  if (const WindowStmt* w = s.as<WindowStmt>()) return w->name;
+  return Sym();
+}
+
+bool mentions(const StmtPtr& s, Sym sym) {
+  if (!(s->bloom & sym.bloom())) return false;
+  if (own_symbol(*s) == sym) return true;
+  for (const ExprPtr& e : stmt_exprs(*s))
+    if (mentions(e, sym)) return true;
+  return mentions(body_of(*s), sym) || mentions(orelse_of(*s), sym);
+}
+
+bool mentions(const Block& b, Sym sym) {
+  for (const StmtPtr& s : b)
+    if (mentions(s, sym)) return true;
+  return false;
+}
+
+namespace {
+void collect_free(const Block& b, std::set<Sym>& bound, std::set<Sym>& free) {
+  for (const StmtPtr& s : b) {
+    std::set<Sym> used;
+    for (const ExprPtr& e : stmt_exprs(*s)) collect_symbols(e, used);
+    if (const Assign* n = s->as<Assign>()) used.insert(n->name);
+    if (const Reduce* n = s->as<Reduce>()) used.insert(n->name);
+    for (Sym u : used)
+      if (!bound.count(u)) free.insert(u);
+    if (Sym k = bound_symbol(*s); k.valid()) bound.insert(k);
+    if (const For* f = s->as<For>()) bound.insert(f->iter);
+    collect_free(body_of(*s), bound, free);
+    collect_free(orelse_of(*s), bound, free);
+  }
+}
+}  // namespace
+
+std::set<Sym> free_symbols(const Block& b) {
+  std::set<Sym> bound, free;
+  collect_free(b, bound, free);
+  return free;
+}
+
+namespace {
+
+// Maps every statement of a block, sharing the block when nothing changed.
+template <class F>
+Block map_block(const Block& b, const F& f) {
+  Block out;
+  bool changed = false;
+  out.reserve(b.size());
+  for (const StmtPtr& s : b) {
+    StmtPtr n = f(s);
+    changed |= n != s;
+    out.push_back(std::move(n));
+  }
+  return changed ? out : b;
+}
+
+// Rebuilds `s` with every expression mapped by `fe` and every nested block by `fb`.
+template <class FE, class FB>
+StmtPtr map_parts(const StmtPtr& s, const FE& fe, const FB& fb) {
+  std::vector<ExprPtr> exprs = stmt_exprs(*s);
+  bool changed = false;
+  for (ExprPtr& e : exprs) {
+    ExprPtr n = fe(e);
+    changed |= n != e;
+    e = std::move(n);
+  }
+  StmtPtr out = changed ? with_exprs(s, exprs) : s;
+  const Block &body = body_of(*s), &orelse = orelse_of(*s);
+  if (!body.empty() || !orelse.empty()) {
+    Block new_body = fb(body), new_orelse = fb(orelse);
+    bool same = new_body.size() == body.size() && new_orelse.size() == orelse.size() &&
+                std::equal(body.begin(), body.end(), new_body.begin()) &&
+                std::equal(orelse.begin(), orelse.end(), new_orelse.begin());
+    if (!same) out = with_blocks(out, std::move(new_body), std::move(new_orelse));
+  }
+  return out;
+}
+
+}  // namespace
+
+Block rewrite_exprs(const Block& b, const std::function<ExprPtr(const ExprPtr&)>& f) {
+  return map_block(b, [&](const StmtPtr& s) {
+    return map_parts(
+        s, [&](const ExprPtr& e) { return rewrite(e, f); },
+        [&](const Block& k) { return rewrite_exprs(k, f); });
+  });
+}
+
+Block rewrite_stmts(const Block& b, const std::function<std::optional<Block>(const StmtPtr&)>& f) {
+  Block out;
+  for (const StmtPtr& s : b) {
+    StmtPtr n = map_parts(
+        s, [](const ExprPtr& e) { return e; }, [&](const Block& k) { return rewrite_stmts(k, f); });
+    if (auto replaced = f(n))
+      out.insert(out.end(), replaced->begin(), replaced->end());
+    else
+      out.push_back(std::move(n));
+  }
+  return out;
+}
+
+Block substitute(const Block& b, Sym sym, const ExprPtr& by) {
+  return map_block(b, [&](const StmtPtr& s) -> StmtPtr {
+    if (!(s->bloom & sym.bloom())) return s;
+    return map_parts(
+        s, [&](const ExprPtr& e) { return substitute(e, sym, by); },
+        [&](const Block& k) { return substitute(k, sym, by); });
+  });
+}
+
+Block rename(const Block& b, Sym from, Sym to) {
+  return map_block(b, [&](const StmtPtr& s) -> StmtPtr {
+    if (!(s->bloom & from.bloom())) return s;
+    StmtPtr n = map_parts(
+        s, [&](const ExprPtr& e) { return rename(e, from, to); },
+        [&](const Block& k) { return rename(k, from, to); });
+    if (own_symbol(*n) != from) return n;
+    StmtNode node = n->node;
+    if (auto* x = std::get_if<Assign>(&node)) x->name = to;
+    if (auto* x = std::get_if<Reduce>(&node)) x->name = to;
+    if (auto* x = std::get_if<For>(&node)) x->iter = to;
+    if (auto* x = std::get_if<Alloc>(&node)) x->name = to;
+    if (auto* x = std::get_if<WindowStmt>(&node)) x->name = to;
+    return make_stmt(std::move(node), n->where);
+  });
+}
+
+namespace {
+
+ExprPtr rename_all(const ExprPtr& e, const std::map<Sym, Sym>& names) {
+  if (e->bloom == 0) return e;
+  return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+    auto renamed = [&](Sym s) {
+      auto it = names.find(s);
+      return it == names.end() ? Sym() : it->second;
+    };
+    if (const Read* r = x->as<Read>()) {
+      if (Sym to = renamed(r->name); to.valid()) return make_expr(Read{to, r->idx}, x->type, x->where);
+    } else if (const WindowExpr* w = x->as<WindowExpr>()) {
+      if (Sym to = renamed(w->name); to.valid())
+        return make_expr(WindowExpr{to, w->access}, x->type, x->where);
+    } else if (const StrideExpr* st = x->as<StrideExpr>()) {
+      if (Sym to = renamed(st->name); to.valid())
+        return make_expr(StrideExpr{to, st->dim}, x->type, x->where);
+    }
+    return nullptr;
+  });
+}
+
+Block refresh(const Block& b, std::map<Sym, Sym>& names) {
+  Block out;
+  out.reserve(b.size());
+  for (const StmtPtr& s : b) {
+    std::vector<ExprPtr> exprs = stmt_exprs(*s);
+    for (ExprPtr& e : exprs) e = rename_all(e, names);
+    StmtPtr n = exprs.empty() ? s : with_exprs(s, exprs);
+    StmtNode node = n->node;
+    auto target = [&](Sym name) {
+      auto it = names.find(name);
+      return it == names.end() ? name : it->second;
+    };
+    auto bind = [&](Sym name) { return names[name] = name.copy(); };
+    if (auto* x = std::get_if<Assign>(&node)) x->name = target(x->name);
+    if (auto* x = std::get_if<Reduce>(&node)) x->name = target(x->name);
+    if (auto* x = std::get_if<Alloc>(&node)) x->name = bind(x->name);
+    if (auto* x = std::get_if<WindowStmt>(&node)) x->name = bind(x->name);
+    if (auto* x = std::get_if<For>(&node)) {
+      x->iter = bind(x->iter);
+      x->body = refresh(x->body, names);
+    }
+    if (auto* x = std::get_if<If>(&node)) {
+      x->body = refresh(x->body, names);
+      x->orelse = refresh(x->orelse, names);
+    }
+    out.push_back(make_stmt(std::move(node), n->where));
+  }
+  return out;
+}
+
+}  // namespace
+
+Block refresh_binders(const Block& b) {
+  std::map<Sym, Sym> names;
+  return refresh(b, names);
+}
+
+ProcPtr refresh_all(const Proc& p) {
+  std::map<Sym, Sym> names;
+  auto out = std::make_shared<Proc>(p);
+  for (Arg& a : out->args) a.name = names[a.name] = a.name.copy();
+  for (Arg& a : out->args)
+    for (ExprPtr& e : a.type.shape) e = rename_all(e, names);
+  for (ExprPtr& e : out->asserts) e = rename_all(e, names);
+  out->body = refresh(p.body, names);
+  return out;
+}
+
+void for_each_stmt(const Block& b, const std::function<void(const StmtPtr&)>& f) {
+  for (const StmtPtr& s : b) {
+    f(s);
+    for_each_stmt(body_of(*s), f);
+    for_each_stmt(orelse_of(*s), f);
+  }
+}
+
+void for_each_expr(const Block& b, const std::function<void(const ExprPtr&)>& f) {
+  for_each_stmt(b, [&](const StmtPtr& s) {
+    for (const ExprPtr& e : stmt_exprs(*s)) f(e);
+  });
+}
+
+}  // namespace exotune
