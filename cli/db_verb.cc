@@ -1,0 +1,203 @@
+// exo-tune db ls|show|best|query|export|import|merge|gc|check: what was learned, for people.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "cli/options.h"
+#include "cli/session.h"
+#include "cli/table.h"
+#include "cli/text_file.h"
+#include "cli/verbs.h"
+#include "core/base/diagnostic.h"
+#include "db/store.h"
+
+namespace exotune::cli {
+namespace {
+
+struct DbOptions {
+  DatabaseOption database;
+  FormatOption format;
+  TrialFilter filter;
+  std::string argument;  // candidate, SQL or file
+  std::string older = "30d";
+};
+
+std::string date(int64_t seconds) {
+  const std::time_t t = seconds;
+  std::tm parts = {};
+  gmtime_r(&t, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+  return text;
+}
+
+std::string kernel_label(const Store& store, const TrialRecord& trial) {
+  const std::string name = store.kernel_name(trial.key.kernel_hash);
+  return name.empty() ? trial.key.kernel_hash.substr(0, 12) : name;
+}
+
+void print_trials(const Store& store, const std::vector<TrialRecord>& trials, Format format) {
+  Table table(
+      {"candidate", "kernel", "sizes", "target", "status", "median", "unit", "proof", "when"});
+  for (const TrialRecord& trial : trials)
+    table.add({trial.candidate_id.substr(0, 12), kernel_label(store, trial), trial.key.sizes,
+               trial.key.target, trial.status, trial.samples.empty() ? "" : number(trial.median),
+               trial.unit, proof_level_name(trial.proof), date(trial.created)});
+  std::fputs(table.str(format).c_str(), stdout);
+}
+
+void print_trial(const Store& store, const TrialRecord& trial) {
+  std::printf("candidate  %s\nkernel     %s (%s)\nsizes      %s\ntarget     %s\ncompiler   %s\n",
+              trial.candidate_id.c_str(), kernel_label(store, trial).c_str(),
+              trial.key.kernel_hash.c_str(), trial.key.sizes.c_str(), trial.key.target.c_str(),
+              trial.key.compiler.c_str());
+  std::printf("machine    %s\nstatus     %s\nproof      %s\nengine     %s\nwhen       %s\n",
+              trial.key.fingerprint.c_str(), trial.status.c_str(), proof_level_name(trial.proof),
+              trial.engine_version.c_str(), date(trial.created).c_str());
+  if (!trial.cause.empty()) std::printf("cause      %s\n", trial.cause.c_str());
+  if (!trial.samples.empty()) {
+    std::printf("median     %s %s\nsamples   ", number(trial.median).c_str(), trial.unit.c_str());
+    for (const double sample : trial.samples) std::printf(" %s", number(sample).c_str());
+    std::puts("");
+  }
+  std::printf("script\n%s", trial.script.c_str());
+  if (!trial.script.empty() && trial.script.back() != '\n') std::puts("");
+}
+
+std::unique_ptr<Store> open(const DbOptions& options, const Session& session, OpenMode mode) {
+  return open_store(options.database.path(session), mode);
+}
+
+ExitCode show(const DbOptions& options, const Session& session) {
+  const auto store = open(options, session, OpenMode::kReadOnly);
+  TrialFilter filter;
+  filter.candidate_prefix = options.argument;
+  const auto found = store->list(filter);
+  if (found.empty())
+    throw InputError({}, "no trial's candidate begins with '" + options.argument + "'",
+                     "exo-tune db ls shows the candidates");
+  for (const TrialRecord& trial : found) print_trial(*store, trial);
+  return ExitCode::kOk;
+}
+
+ExitCode query(const DbOptions& options, const Session& session) {
+  const QueryResult result = open(options, session, OpenMode::kReadOnly)->query(options.argument);
+  Table table(result.columns);
+  for (const auto& row : result.rows) table.add(row);
+  std::fputs(table.str(options.format.value()).c_str(), stdout);
+  return ExitCode::kOk;
+}
+
+ExitCode export_records(const DbOptions& options, const Session& session) {
+  std::ostringstream lines;
+  open(options, session, OpenMode::kReadOnly)->export_json_lines(lines);
+  if (options.argument.empty())
+    std::fputs(lines.str().c_str(), stdout);
+  else
+    write_text_file(options.argument, lines.str());
+  return ExitCode::kOk;
+}
+
+ExitCode report_merge(const MergeCounts& counts) {
+  std::printf("%lld trials, %lld kernels, %lld machines are new; %lld records were known\n",
+              static_cast<long long>(counts.trials), static_cast<long long>(counts.kernels),
+              static_cast<long long>(counts.machines), static_cast<long long>(counts.known));
+  return ExitCode::kOk;
+}
+
+ExitCode import_records(const DbOptions& options, const Session& session) {
+  std::istringstream lines(read_text_file(options.argument));
+  return report_merge(
+      open(options, session, OpenMode::kReadWrite)->import_json_lines(lines, options.argument));
+}
+
+ExitCode merge(const DbOptions& options, const Session& session) {
+  return report_merge(merge_store(*open(options, session, OpenMode::kReadWrite), options.argument));
+}
+
+ExitCode gc(const DbOptions& options, const Session& session) {
+  const double age = parse_age("--older", options.older);
+  const int64_t before = static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(age);
+  const int64_t gone = open(options, session, OpenMode::kReadWrite)->gc(before);
+  std::printf("%lld trials deleted\n", static_cast<long long>(gone));
+  return ExitCode::kOk;
+}
+
+ExitCode check(const DbOptions& options, const Session& session) {
+  const auto findings = open(options, session, OpenMode::kReadOnly)->check();
+  for (const std::string& finding : findings) std::printf("%s\n", finding.c_str());
+  if (findings.empty()) {
+    std::puts("sound");
+    return ExitCode::kOk;
+  }
+  throw InputError(
+      {},
+      options.database.path(session) + " is damaged (" + std::to_string(findings.size()) +
+          " findings above)",
+      "save what can be read with exo-tune db export, then import it into a fresh --db");
+}
+
+}  // namespace
+
+void add_db_verb(CLI::App& app, Session& session) {
+  auto options = std::make_shared<DbOptions>();
+  app.require_subcommand(1);
+  const auto sub = [&](const char* name, const char* help, auto action) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->allow_extras();
+    options->database.add(*command);
+    command->callback(
+        [=, &session] { session.action = [=, &session] { return action(*options, session); }; });
+    return command;
+  };
+  const auto filters = [&](CLI::App* command) {
+    command->add_option("kernel", options->filter.kernel,
+                        "a kernel's name or a prefix of its hash");
+    command->add_option("--size", options->filter.sizes,
+                        "exact sizes, sorted by name: K=512,M=512,N=512");
+    command->add_option("--target", options->filter.target, "of this target");
+    options->format.add(*command);
+  };
+
+  CLI::App* ls = sub("ls", "trials, newest first", [](const DbOptions& o, const Session& s) {
+    const auto store = open(o, s, OpenMode::kReadOnly);
+    print_trials(*store, store->list(o.filter), o.format.value());
+    return ExitCode::kOk;
+  });
+  filters(ls);
+  ls->add_option("--status", options->filter.status,
+                 "with this status: ok, crash, timeout, mismatch ...");
+  ls->add_option("--limit", options->filter.limit, "at most so many (0: all)");
+
+  filters(sub("best", "the winner of each kernel, size and target",
+              [](const DbOptions& o, const Session& s) {
+                const auto store = open(o, s, OpenMode::kReadOnly);
+                print_trials(*store, store->winners(o.filter), o.format.value());
+                return ExitCode::kOk;
+              }));
+  sub("show", "one trial whole, its script included", show)
+      ->add_option("candidate", options->argument, "its id, or how that begins")
+      ->required();
+  CLI::App* sql = sub("query", "one read-only SQL statement", query);
+  sql->add_option("sql", options->argument,
+                  "for example: SELECT status, count(*) FROM trials GROUP BY status")
+      ->required();
+  options->format.add(*sql);
+  sub("export", "every record as JSON lines", export_records)
+      ->add_option("file", options->argument, "where to (default: stdout)");
+  sub("import", "records from a file that export wrote; all or none", import_records)
+      ->add_option("file", options->argument)
+      ->required();
+  sub("merge", "records of another database", merge)
+      ->add_option("file", options->argument)
+      ->required();
+  sub("gc", "delete failed trials that are old", gc)
+      ->add_option("--older", options->older, "than this: 12h, 30d (default 30d)");
+  sub("check", "integrity and contents", check);
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,49 @@
+#pragma once
+// Options that several verbs share, as small groups: each puts its flags on a CLI11 sub-command and
+// hands out the checked value.
+#include <filesystem>
+#include <string>
+
+#include "cli/quantities.h"
+#include "cli/session.h"
+#include "cli/table.h"
+
+namespace exotune::cli {
+
+/// --db FILE
+class DatabaseOption {
+ public:
+  void add(CLI::App& app);
+  /// The file: as given (":memory:" for none on disk), else $XDG_DATA_HOME/exo-tune/tune.db.
+  std::string path(const Session& session) const;
+
+ private:
+  std::string file_;
+};
+
+/// --format table|json|csv
+class FormatOption {
+ public:
+  void add(CLI::App& app);
+  Format value() const { return parse_format(text_); }
+
+ private:
+  std::string text_ = "table";
+};
+
+/// --size M=512,N=512 | --sizes a:b:step | FILE
+class SizeOption {
+ public:
+  void add(CLI::App& app);
+  bool given() const { return !size_.empty() || !sizes_.empty(); }
+  /// Every size asked for, over the kernel's size arguments `names`. `--size` may name some of them
+  /// only when `partial`; InputError for a name the kernel has not (with the nearest) and for a
+  /// missing one. Empty when neither option was given.
+  std::vector<Sizes> values(const std::vector<std::string>& names, bool partial = false) const;
+
+ private:
+  std::string size_;
+  std::string sizes_;
+};
+
+}  // namespace exotune::cli
