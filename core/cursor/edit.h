@@ -3,6 +3,7 @@
 // Start at Rewrite.
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "core/cursor/cursor.h"
 #include "core/cursor/value.h"
@@ -30,6 +31,16 @@ struct Edit {
 /// A statement path, gap, block start or expression path after the edit; nothing when it is gone.
 /// `gap`: the path is a gap (may equal the block's length).
 std::optional<Path> forward(const Edit& e, const Path& path, bool gap = false);
+
+/// In what sense a step's result equals its input; the default is: for all inputs, exactly.
+struct StepFlags {
+  /// Only over the reals (sums reordered): the record's proof level says so.
+  bool reassociates = false;
+  /// Only for some inputs (partial_eval, add_assertion): equivalence does not cross the step.
+  bool specializes = false;
+  /// Config fields ("Cfg.f") modulo which the step is an equivalence.
+  std::set<std::string> modulo_config;
+};
 
 /// One primitive in progress: starts from a proc, applies edits, ends as a new proc that knows its
 /// parent, operator, arguments and forwarding. Paths given are in the current state.
@@ -60,7 +71,11 @@ class Rewrite {
   /// Where a path of the original proc is now.
   std::optional<Path> now(const Path& original_path, bool gap = false) const;
 
-  /// The finished proc. `op` and `args` become its trace entry.
+  /// What the trace says of this step beyond its arguments; see StepFlags.
+  StepFlags flags;
+
+  /// The finished proc. `op` and `args` become its trace entry: positional arguments in the order of
+  /// the script form, without the proc; a last Value that is a map prints as keyword arguments.
   ProcPtr finish(std::string op, std::vector<Value> args);
 
  private:

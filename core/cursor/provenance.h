@@ -1,8 +1,6 @@
 #pragma once
 // Provenance: every proc knows the operator, arguments and parent it came from. From it come
 // traces, cursor forwarding, and the equivalence that call_eqv and is_eqv rely on.
-#include <set>
-
 #include "core/cursor/edit.h"
 
 namespace exotune {
@@ -12,13 +10,7 @@ struct Provenance : ProvenanceBase {
   std::string op;
   std::vector<Value> args;
   std::vector<Edit> edits;
-  /// Set when the step only holds over the reals (sums reordered): the record's proof level.
-  bool reassociates = false;
-  /// Set by steps whose result is not equivalent to the parent for all inputs (partial_eval,
-  /// add_assertion): is_eqv does not cross them.
-  bool specializes = false;
-  /// Config fields modulo which the step is an equivalence.
-  std::set<std::string> modulo_config;
+  StepFlags flags;
 };
 
 const Provenance* provenance_of(const Proc& p);  // null for a user's own proc

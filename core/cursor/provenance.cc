@@ -1,0 +1,122 @@
+#include "core/cursor/provenance.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace exotune {
+
+const Provenance* provenance_of(const Proc& p) {
+  return static_cast<const Provenance*>(p.provenance.get());
+}
+
+ProcPtr Rewrite::finish(std::string op, std::vector<Value> args) {
+  auto how = std::make_shared<Provenance>();
+  how->parent = original_;
+  how->op = std::move(op);
+  how->args = std::move(args);
+  how->edits = std::move(edits_);
+  how->flags = std::move(flags);
+  current_->provenance = std::move(how);
+  return std::move(current_);
+}
+
+std::vector<TraceStep> trace_of(const ProcPtr& p) {
+  std::vector<TraceStep> out;
+  for (ProcPtr at = p; const Provenance* how = provenance_of(*at); at = how->parent)
+    out.push_back({how->parent, at, how});
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::string trace_script(const ProcPtr& p) {
+  std::vector<TraceStep> steps = trace_of(p);
+  std::string out = "p = " + (steps.empty() ? p : steps[0].before)->name + "\n";
+  for (const TraceStep& s : steps) {
+    out += "p = " + s.how->op + "(p";
+    for (const Value& v : s.how->args) {
+      // Cursors may belong to an older version: what the script names must be the current one.
+      const Cursor* c = v.as<Cursor>();
+      const auto* keywords = v.as<std::map<std::string, Value>>();
+      if (keywords) {
+        for (const auto& [key, value] : *keywords) out += ", " + key + "=" + value.str();
+      } else {
+        out += ", " + (c ? Value(forward(s.before, *c)).str() : v.str());
+      }
+    }
+    out += ")\n";
+  }
+  return out;
+}
+
+bool is_equivalent(const ProcPtr& a, const ProcPtr& b) {
+  std::unordered_set<const Proc*> seen;
+  for (ProcPtr at = a; at;) {
+    seen.insert(at.get());
+    const Provenance* how = provenance_of(*at);
+    if (!how || how->flags.specializes || !how->flags.modulo_config.empty()) break;
+    at = how->parent;
+  }
+  for (ProcPtr at = b; at;) {
+    if (seen.count(at.get())) return true;
+    const Provenance* how = provenance_of(*at);
+    if (!how || how->flags.specializes || !how->flags.modulo_config.empty()) break;
+    at = how->parent;
+  }
+  return false;
+}
+
+bool reassociates(const ProcPtr& p) {
+  for (const Proc* at = p.get(); at;) {
+    const Provenance* how = provenance_of(*at);
+    if (!how) return false;
+    if (how->flags.reassociates) return true;
+    at = how->parent.get();
+  }
+  return false;
+}
+
+Cursor forward(const ProcPtr& p, const Cursor& c) {
+  if (!c.valid() || c.proc() == p) return c;
+  // The chain of steps from c's proc to p.
+  std::vector<const Provenance*> chain;
+  const Proc* at = p.get();
+  while (at != c.proc().get()) {
+    const Provenance* how = provenance_of(*at);
+    if (!how)
+      throw InvalidCursorError("the cursor belongs to another proc than `" + p->name + "`",
+                               "make the cursor from this proc, or from one it was scheduled from");
+    chain.push_back(how);
+    at = how->parent.get();
+  }
+  if (c.kind() == CursorKind::kArg) {
+    Sym name = c.proc()->args[static_cast<size_t>(c.arg_index())].name;
+    for (size_t k = 0; k < p->args.size(); ++k)
+      if (p->args[k].name == name) return Cursor::arg(p, static_cast<int>(k));
+    return Cursor::invalid(p);
+  }
+  const bool gap = c.kind() == CursorKind::kGap;
+  Path first = c.path();
+  Path last = c.kind() == CursorKind::kBlock ? sibling(first, c.length() - 1) : first;
+  for (auto how = chain.rbegin(); how != chain.rend(); ++how) {
+    for (const Edit& e : (*how)->edits) {
+      auto a = forward(e, first, gap);
+      auto b = c.kind() == CursorKind::kBlock ? forward(e, last, gap) : a;
+      if (!a || !b) return Cursor::invalid(p);
+      first = std::move(*a);
+      last = std::move(*b);
+    }
+  }
+  switch (c.kind()) {
+    case CursorKind::kGap: return Cursor::gap(p, first);
+    case CursorKind::kExpr: return expr_at(*p, first) ? Cursor::expr(p, first) : Cursor::invalid(p);
+    case CursorKind::kStmt: return stmt_at(*p, first) ? Cursor::stmt(p, first) : Cursor::invalid(p);
+    default: break;
+  }
+  // A block stays one as long as its ends are still siblings in order.
+  bool siblings = first.size() == last.size() && parent_stmt(first) == parent_stmt(last) &&
+                  first.back().child == last.back().child && first.back().index <= last.back().index;
+  if (!siblings || !stmt_at(*p, last)) return Cursor::invalid(p);
+  return Cursor::block(p, first, last.back().index - first.back().index + 1);
+}
+
+}  // namespace exotune
