@@ -1,0 +1,186 @@
+#include "runners/batch_compiler.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/base/subprocess.h"
+#include "runners/file_scope_names.h"
+
+namespace exotune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string window_type(const ArgSpec& arg) {
+  if (!arg.c_type.empty()) return arg.c_type;
+  return "struct exo_win_" + std::to_string(arg.shape.size()) + element_name(arg.type) +
+         (arg.is_written ? "" : "c");
+}
+
+std::string argument(const ArgSpec& arg, size_t k) {
+  const std::string at = "a[" + std::to_string(k) + "]";
+  switch (arg.kind) {
+    case ArgSpec::Kind::kControl: return "*(const int64_t*)" + at;
+    case ArgSpec::Kind::kBool: return "(*(const int64_t*)" + at + " != 0)";
+    case ArgSpec::Kind::kWindow: return "*(const " + window_type(arg) + "*)" + at;
+    case ArgSpec::Kind::kScalar:
+    case ArgSpec::Kind::kTensor:
+    case ArgSpec::Kind::kContext: return at;
+  }
+  return at;
+}
+
+std::string trampoline(const Candidate& c, const std::string& symbol) {
+  std::string call;
+  for (size_t k = 0; k < c.args.size(); ++k) call += (k ? ", " : "") + argument(c.args[k], k);
+  return "__attribute__((visibility(\"default\"))) void " + symbol + "(void** a, int64_t calls) {\n" +
+         "  __typeof__(&" + c.function + ") kernel = " + c.function + ";\n" +
+         "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
+         "  for (int64_t i = 0; i < calls; ++i) kernel(" + call + ");\n}\n";
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+}
+
+/// One attempt to compile some of the candidates together.
+class Unit {
+ public:
+  Unit(const TargetToolchain& toolchain, std::span<const Candidate> batch, const fs::path& directory,
+       double timeout)
+      : toolchain_(toolchain), batch_(batch), directory_(directory), timeout_(timeout) {}
+
+  /// Fills `results` of `members`, splitting as long as something fails.
+  void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results) {
+    if (members.empty()) return;
+    const std::string library = (directory_ / ("unit" + std::to_string(count_++) + ".so")).string();
+    const fs::path source = directory_ / (fs::path(library).stem().string() + ".c");
+    write_file(source, unit_text(members));
+    const CommandResult run = run_command(command(source, library), {directory_.string(), timeout_, {}});
+    if (run.ok()) {
+      for (size_t m : members) results[m] = {library, symbol(m), ""};
+      return;
+    }
+    const std::string message = run.timed_out  ? "the compiler took longer than its time limit"
+                                : !run.started ? "the compiler '" + toolchain_.cc + "' cannot be started"
+                                : run.signal   ? "the compiler was killed by signal " + std::to_string(run.signal)
+                                               : run.err;
+    if (members.size() == 1) {
+      results[members[0]].error = shorten(message);
+      return;
+    }
+    const std::set<size_t> guilty = run.timed_out ? std::set<size_t>{} : named_in(run.err);
+    std::vector<size_t> first, second;
+    for (size_t k = 0; k < members.size(); ++k) {
+      const bool left = guilty.empty() ? k < members.size() / 2 : guilty.count(members[k]) == 0;
+      (left ? first : second).push_back(members[k]);
+    }
+    compile(first, results);
+    if (guilty.empty()) return compile(second, results);
+    // Alone each gets its own message, and a clash between two files is none.
+    for (size_t m : second) compile({m}, results);
+  }
+
+ private:
+  static std::string symbol(size_t m) { return "exo_call_" + std::to_string(m); }
+
+  std::vector<std::string> command(const fs::path& source, const std::string& library) const {
+    std::vector<std::string> argv = {toolchain_.cc};
+    argv.insert(argv.end(), toolchain_.flags.begin(), toolchain_.flags.end());
+    for (const char* flag : {"-w", "-shared", "-fPIC", "-fvisibility=hidden",
+                             "-fno-semantic-interposition", "-o"})
+      argv.push_back(flag);
+    argv.push_back(library);
+    argv.push_back(source.string());
+    argv.push_back("-lm");
+    return argv;
+  }
+
+  std::string unit_text(const std::vector<size_t>& members) const {
+    // Standard headers come before any renaming, so that it cannot reach into them.
+    std::string text = "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
+                       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+                       "#include <string.h>\n";
+    for (const std::string& line : toolchain_.includes) text += line + "\n";
+    for (size_t m : members) {
+      const Candidate& c = batch_[m];
+      const std::string folder = "k" + std::to_string(m);
+      const std::string stem = c.stem.empty() ? "kernel" : c.stem;
+      fs::create_directories(directory_ / folder);
+      write_file(directory_ / folder / (stem + ".c"), c.c_source);
+      if (!c.h_source.empty()) write_file(directory_ / folder / (stem + ".h"), c.h_source);
+      std::set<std::string> names;
+      if (members.size() > 1) {
+        for (const std::string* source : {&c.h_source, &c.c_source})
+          for (std::string& name : file_scope_names(*source)) names.insert(std::move(name));
+        if (const std::string guard = header_guard(c.h_source); !guard.empty())
+          text += "#undef " + guard + "\n";
+      }
+      for (const std::string& name : names)
+        text += "#define " + name + " exo_" + folder + "_" + name + "\n";
+      text += "#include \"" + folder + "/" + stem + ".c\"\n";
+      text += "#line 1 \"" + folder + "/trampoline.c\"\n" + trampoline(c, symbol(m));
+      for (const std::string& name : names) text += "#undef " + name + "\n";
+    }
+    return text;
+  }
+
+  /// The members whose files the error lines name.
+  std::set<size_t> named_in(const std::string& messages) const {
+    std::set<size_t> out;
+    std::istringstream lines(messages);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("error:") == std::string::npos) continue;
+      size_t k = line.rfind("/k", line.find(": "));
+      k = line.rfind('k', 0) == 0 ? 1 : k == std::string::npos ? k : k + 2;
+      if (k == std::string::npos) continue;
+      size_t m = 0, digits = 0;
+      for (; k < line.size() && isdigit(static_cast<unsigned char>(line[k])); ++k, ++digits)
+        m = m * 10 + static_cast<size_t>(line[k] - '0');
+      if (digits > 0 && k < line.size() && line[k] == '/' && m < batch_.size()) out.insert(m);
+    }
+    return out;
+  }
+
+  /// The first errors, without the folders we put the files in.
+  std::string shorten(const std::string& message) const {
+    std::istringstream lines(message);
+    std::string out, rest;
+    int kept = 0;
+    const std::string prefix = directory_.string() + "/";
+    for (std::string line; std::getline(lines, line);) {
+      for (size_t at; (at = line.find(prefix)) != std::string::npos;) line.erase(at, prefix.size());
+      if (line[0] == 'k' && line.find('/') < 8) line.erase(0, line.find('/') + 1);
+      if (line.find("error:") != std::string::npos && kept < 3) {
+        out += (out.empty() ? "" : "\n") + line;
+        ++kept;
+      }
+      if (rest.size() < 600) rest += (rest.empty() ? "" : "\n") + line;
+    }
+    return kept > 0 ? out : rest.empty() ? "the compiler failed without a message" : rest;
+  }
+
+  const TargetToolchain& toolchain_;
+  std::span<const Candidate> batch_;
+  fs::path directory_;
+  double timeout_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
+                                             std::span<const Candidate> batch,
+                                             const std::string& directory, double timeout_seconds) {
+  std::vector<CompiledCandidate> results(batch.size());
+  std::vector<size_t> all(batch.size());
+  for (size_t k = 0; k < all.size(); ++k) all[k] = k;
+  Unit(toolchain, batch, directory, timeout_seconds).compile(all, results);
+  return results;
+}
+
+}  // namespace exotune

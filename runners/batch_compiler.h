@@ -1,0 +1,27 @@
+#pragma once
+// Many candidates, one compiler run, one shared object: the includes are parsed once. A candidate
+// that does not compile costs itself (and one more run of the compiler), not its batch.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runners/candidate.h"
+#include "runners/toolchain.h"
+
+namespace exotune {
+
+/// Where a compiled candidate is. `symbol` is `void (void** arguments, int64_t calls)`: it unpacks
+/// the pointers and calls the kernel that often, through a pointer the compiler cannot see through.
+struct CompiledCandidate {
+  std::string library;  // path of the shared object; "" when it did not compile
+  std::string symbol;
+  std::string error;    // the compiler's messages
+  bool ok() const { return !library.empty(); }
+};
+
+/// Compiles `batch` into shared objects under `directory` (which exists). One result each, in order.
+std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
+                                             std::span<const Candidate> batch,
+                                             const std::string& directory, double timeout_seconds);
+
+}  // namespace exotune

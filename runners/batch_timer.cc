@@ -1,0 +1,92 @@
+#include "runners/batch_timer.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace exotune {
+
+namespace {
+
+double clock_seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+int64_t involuntary_switches() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+}  // namespace
+
+double thread_seconds() { return clock_seconds(CLOCK_THREAD_CPUTIME_ID); }
+double wall_seconds() { return clock_seconds(CLOCK_MONOTONIC); }
+
+BatchTimer::BatchTimer(std::vector<GuardedArguments::Range> data, bool cold)
+    : data_(std::move(data)), cold_(cold) {
+#if defined(__x86_64__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+  double least = 1;
+  for (int i = 0; i < 64; ++i) {
+    const double start = wall_seconds();
+    least = std::min(least, wall_seconds() - start);
+  }
+  overhead_ = least;
+}
+
+void BatchTimer::flush() const {
+#if defined(__x86_64__)
+  for (const auto& range : data_)
+    for (size_t i = 0; i < range.bytes; i += 64) _mm_clflush(range.data + i);
+  _mm_mfence();
+#else
+  static std::vector<uint8_t> other(64 << 20);
+  for (size_t i = 0; i < other.size(); i += 64) other[i] = static_cast<uint8_t>(other[i] + 1);
+#endif
+}
+
+int64_t BatchTimer::calibrate(const BoundCall& call, double seconds) const {
+  call(1);  // page faults, lazy binding, library set-up
+  constexpr int64_t kMost = int64_t{1} << 30;
+  if (cold_) {  // a flush costs more than the call; a few calls are enough
+    const double once = std::max(sample(call, 1).seconds, 1e-9);
+    return std::clamp<int64_t>(static_cast<int64_t>(seconds / once), 1, 32);
+  }
+  for (int64_t calls = 1;; calls = std::min(kMost, calls * 4)) {
+    const double start = thread_seconds();
+    call(calls);
+    const double spent = thread_seconds() - start;
+    if (spent < seconds / 4 && calls < kMost) continue;
+    const double wanted = static_cast<double>(calls) * seconds / std::max(spent, 1e-9);
+    return std::clamp<int64_t>(static_cast<int64_t>(wanted), 1, kMost);
+  }
+}
+
+BatchTimer::Sample BatchTimer::sample(const BoundCall& call, int64_t calls) const {
+  const int64_t switches = involuntary_switches();
+  double spent = 0;
+  if (cold_) {
+    for (int64_t i = 0; i < calls; ++i) {
+      flush();
+      const double start = wall_seconds();
+      call(1);
+      spent += std::max(wall_seconds() - start - overhead_, 1e-9);
+    }
+  } else {
+    const double start = thread_seconds();
+    call(calls);
+    spent = thread_seconds() - start;
+  }
+  return {spent / static_cast<double>(calls), involuntary_switches() != switches};
+}
+
+}  // namespace exotune

@@ -1,0 +1,276 @@
+#include "runners/guarded_arguments.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr size_t kGuardBytes = 64 << 10;
+constexpr size_t kHugePage = 2 << 20;
+
+uint8_t guard_byte(size_t position) { return static_cast<uint8_t>(0xA5 ^ (position * 29)); }
+
+void fill_guard(uint8_t* at, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) at[i] = guard_byte(i);
+}
+bool guard_intact(const uint8_t* at, size_t bytes, size_t* where) {
+  for (size_t i = 0; i < bytes; ++i)
+    if (at[i] != guard_byte(i)) {
+      *where = i;
+      return false;
+    }
+  return true;
+}
+
+size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+void store_poison(ElementType type, uint8_t* at, int variant) {
+  if (is_floating(type)) return store_element(type, at, std::nan(""));
+  memset(at, variant == 0 ? 0x55 : 0xAA, element_bytes(type));
+}
+
+std::string number(double v) {
+  char text[40];
+  snprintf(text, sizeof text, "%.9g", v);
+  return text;
+}
+
+bool close_enough(double got, double want, double tolerance) {
+  if (got == want || (std::isnan(got) && std::isnan(want))) return true;
+  return std::fabs(got - want) <= tolerance * std::max(1.0, std::fabs(want));
+}
+
+std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* values, int variant) {
+  const size_t width = element_bytes(arg.type);
+  std::vector<uint8_t> image(static_cast<size_t>(arg.span_elements()) * width);
+  fill_guard(image.data(), image.size());
+  const std::vector<int64_t> offsets = arg.element_offsets();
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    uint8_t* at = image.data() + static_cast<size_t>(offsets[i]) * width;
+    if (values) store_element(arg.type, at, (*values)[i]);
+    else store_poison(arg.type, at, variant);
+  }
+  return image;
+}
+
+}  // namespace
+
+PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
+  PreparedCase out;
+  out.specs = args;
+  out.args.resize(args.size());
+  out.tolerance = test.tolerance;
+  const auto refuse = [](const ArgSpec& arg, const char* what, size_t have) {
+    throw InputError({}, "the test case has " + std::to_string(have) + " " + what + " for '" +
+                             arg.name + "', which has " + std::to_string(arg.elements()) +
+                             " elements");
+  };
+  for (size_t a = 0; a < args.size(); ++a) {
+    const ArgSpec& arg = args[a];
+    if (!arg.is_data()) continue;
+    const size_t count = static_cast<size_t>(arg.elements());
+    const std::vector<double>* values = nullptr;
+    if (a < test.inputs.size() && !test.inputs[a].empty()) values = &test.inputs[a];
+    if ((arg.is_read && !values && count > 0) || (values && values->size() != count))
+      refuse(arg, "inputs", values ? values->size() : 0);
+    out.args[a].image[0] = image_of(arg, values, 0);
+    out.args[a].image[1] = values ? out.args[a].image[0] : image_of(arg, values, 1);
+    if (!arg.is_written || a >= test.expected.size() || test.expected[a].empty()) continue;
+    if (test.expected[a].size() != count) refuse(arg, "expected values", test.expected[a].size());
+    out.args[a].expected = image_of(arg, &test.expected[a], 0);
+    out.args[a].expected_values = test.expected[a];
+  }
+  return out;
+}
+
+GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement)
+    : prepared_(prepared) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t n = prepared.specs.size();
+  slots_.resize(n);
+  values_.resize(n);
+  pointers_.resize(n);
+  for (size_t a = 0; a < n; ++a) {
+    const ArgSpec& arg = prepared.specs[a];
+    Slot& slot = slots_[a];
+    if (arg.kind == ArgSpec::Kind::kControl || arg.kind == ArgSpec::Kind::kBool) {
+      values_[a] = {static_cast<uint64_t>(arg.kind == ArgSpec::Kind::kBool ? arg.value != 0
+                                                                           : arg.value)};
+      pointers_[a] = values_[a].data();
+      continue;
+    }
+    slot.data_bytes = arg.is_data() ? prepared.args[a].image[0].size()
+                                    : static_cast<size_t>(std::max<int64_t>(arg.value, 1));
+    const bool timing = placement == Placement::kTiming;
+    // Different starts for different arguments, or equal page offsets would collide in the L1 cache.
+    const size_t skew = timing ? (a * 192) % page : 0;
+    const bool huge = timing && slot.data_bytes >= 2 * kHugePage;
+    const size_t unit = huge ? kHugePage : page;
+    slot.body_bytes = round_up(slot.data_bytes + skew + 1, unit);
+    const size_t lead = huge ? kHugePage : kGuardBytes;
+    slot.map_bytes = slot.body_bytes + 2 * lead;
+    void* map = mmap(nullptr, slot.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1, 0);
+    if (map == MAP_FAILED) throw std::bad_alloc();
+    slot.map = static_cast<uint8_t*>(map);
+    slot.body = huge ? reinterpret_cast<uint8_t*>(
+                           round_up(reinterpret_cast<uintptr_t>(slot.map) + 1, kHugePage))
+                     : slot.map + lead;
+    if (mprotect(slot.body, slot.body_bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    if (huge) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
+    slot.data = placement == Placement::kFlushEnd ? slot.body + slot.body_bytes - slot.data_bytes
+                                                  : slot.body + skew;
+    pointers_[a] = slot.data;
+    if (arg.kind == ArgSpec::Kind::kWindow) {
+      values_[a].push_back(reinterpret_cast<uint64_t>(slot.data));
+      for (int64_t s : arg.element_strides()) values_[a].push_back(static_cast<uint64_t>(s));
+      pointers_[a] = values_[a].data();
+    }
+  }
+}
+
+GuardedArguments::~GuardedArguments() {
+  for (const Slot& slot : slots_)
+    if (slot.map) munmap(slot.map, slot.map_bytes);
+}
+
+void GuardedArguments::fill(int variant) {
+  for (size_t a = 0; a < slots_.size(); ++a) {
+    const Slot& slot = slots_[a];
+    if (!slot.map) continue;
+    fill_guard(slot.body, static_cast<size_t>(slot.data - slot.body));
+    const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
+    if (prepared_.specs[a].is_data()) std::copy(image.begin(), image.end(), slot.data);
+    else memset(slot.data, 0, slot.data_bytes);
+    uint8_t* end = slot.data + slot.data_bytes;
+    fill_guard(end, static_cast<size_t>(slot.body + slot.body_bytes - end));
+  }
+}
+
+std::string GuardedArguments::element_name_at(size_t a, int64_t element) const {
+  const ArgSpec& arg = prepared_.specs[a];
+  std::string index;
+  for (size_t k = arg.shape.size(); k-- > 0;) {
+    index = std::to_string(element % arg.shape[k]) + (index.empty() ? "" : ", ") + index;
+    element /= arg.shape[k];
+  }
+  return "'" + arg.name + "'" + (arg.shape.empty() ? "" : "[" + index + "]");
+}
+
+Finding GuardedArguments::check_output(size_t a, int variant) const {
+  const ArgSpec& arg = prepared_.specs[a];
+  const PreparedCase::Arg& want = prepared_.args[a];
+  const Slot& slot = slots_[a];
+  if (want.expected.empty() || memcmp(slot.data, want.expected.data(), slot.data_bytes) == 0)
+    return {};
+  const size_t width = element_bytes(arg.type);
+  const std::vector<int64_t> offsets = arg.element_offsets();
+  int64_t wrong = 0, first = 0;
+  double first_value = 0;
+  bool poisoned = false;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const size_t at = static_cast<size_t>(offsets[i]) * width;
+    const double got = load_element(arg.type, slot.data + at);
+    if (close_enough(got, want.expected_values[i], prepared_.tolerance)) continue;
+    const bool poison =
+        is_floating(arg.type)
+            ? std::isnan(got)
+            : !arg.is_read && memcmp(slot.data + at, want.image[variant].data() + at, width) == 0;
+    if (wrong++ == 0 || (poison && !poisoned)) {
+      first = static_cast<int64_t>(i);
+      first_value = got;
+    }
+    poisoned |= poison;
+  }
+  if (wrong == 0) return {};
+  const std::string where = element_name_at(a, first);
+  const std::string want_text = number(want.expected_values[static_cast<size_t>(first)]);
+  const std::string share =
+      " (" + std::to_string(wrong) + " of " + std::to_string(offsets.size()) + " elements differ)";
+  if (poisoned)
+    return {TrialStatus::kPoisoned, where + " was never written, or computed from uninitialised memory"
+                                                ": " + number(first_value) + ", expected " + want_text + share};
+  return {TrialStatus::kMismatch,
+          where + " is " + number(first_value) + ", expected " + want_text + share};
+}
+
+Finding GuardedArguments::check(int variant) const {
+  for (size_t a = 0; a < slots_.size(); ++a) {
+    const Slot& slot = slots_[a];
+    const ArgSpec& arg = prepared_.specs[a];
+    if (!slot.map) continue;
+    const std::string name = "'" + arg.name + "'";
+    const size_t before = static_cast<size_t>(slot.data - slot.body);
+    const uint8_t* end = slot.data + slot.data_bytes;
+    size_t where = 0;
+    if (!guard_intact(slot.body, before, &where))
+      return {TrialStatus::kOutOfBounds,
+              "wrote " + std::to_string(before - where) + " bytes before the start of " + name};
+    if (!guard_intact(end, static_cast<size_t>(slot.body + slot.body_bytes - end), &where))
+      return {TrialStatus::kOutOfBounds,
+              "wrote " + std::to_string(where) + " bytes past the end of " + name};
+    if (!arg.is_data()) continue;
+    const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
+    if (memcmp(slot.data, image.data(), slot.data_bytes) == 0) continue;
+    // Something changed. An element may, where the argument is written; a hole never.
+    const size_t width = element_bytes(arg.type);
+    std::vector<bool> is_element(slot.data_bytes / width, false);
+    const std::vector<int64_t> offsets = arg.element_offsets();
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      is_element[static_cast<size_t>(offsets[i])] = true;
+      const size_t at = static_cast<size_t>(offsets[i]) * width;
+      if (!arg.is_written && memcmp(slot.data + at, image.data() + at, width) != 0)
+        return {TrialStatus::kMismatch, "modified the input " + element_name_at(a, static_cast<int64_t>(i))};
+    }
+    for (size_t e = 0; e < is_element.size(); ++e)
+      if (!is_element[e] && memcmp(slot.data + e * width, image.data() + e * width, width) != 0)
+        return {TrialStatus::kOutOfBounds,
+                "wrote between the elements of the window " + name + ", " + std::to_string(e) +
+                    " elements from its start"};
+  }
+  Finding worst;
+  for (size_t a = 0; a < slots_.size(); ++a) {
+    if (!prepared_.specs[a].is_data() || !prepared_.specs[a].is_written) continue;
+    Finding f = check_output(a, variant);
+    if (f.status == TrialStatus::kPoisoned || (!f.ok() && worst.ok())) worst = std::move(f);
+  }
+  return worst;
+}
+
+std::vector<std::vector<uint8_t>> GuardedArguments::outputs() const {
+  std::vector<std::vector<uint8_t>> out(slots_.size());
+  for (size_t a = 0; a < slots_.size(); ++a)
+    if (prepared_.specs[a].is_data() && prepared_.specs[a].is_written)
+      out[a].assign(slots_[a].data, slots_[a].data + slots_[a].data_bytes);
+  return out;
+}
+
+int GuardedArguments::guard_side(const void* address, size_t* arg) const {
+  const auto* p = static_cast<const uint8_t*>(address);
+  for (size_t a = 0; a < slots_.size(); ++a) {
+    const Slot& s = slots_[a];
+    if (!s.map || p < s.map || p >= s.map + s.map_bytes) continue;
+    *arg = a;
+    return p < s.body ? -1 : 1;
+  }
+  return 0;
+}
+
+std::vector<GuardedArguments::Range> GuardedArguments::ranges() const {
+  std::vector<Range> out;
+  for (const Slot& s : slots_)
+    if (s.map) out.push_back({s.data, s.data_bytes});
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,87 @@
+#pragma once
+// The memory a candidate is called with, laid out so that every stray access shows. Start at
+// GuardedArguments: make, fill, pass pointers(), then check.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runners/candidate.h"
+#include "runners/runner.h"
+#include "runners/test_case.h"
+
+namespace exotune {
+
+/// A TestCase as bytes: made once, copied into every child's memory. Holes between strides hold
+/// guard words; elements without an input hold poison (NaN, or a pattern for integers), in two
+/// variants so that whatever depends on it differs between two runs.
+struct PreparedCase {
+  struct Arg {
+    std::vector<uint8_t> image[2];         // by poison variant; equal when the argument is read
+    std::vector<uint8_t> expected;         // span with holes; empty = not compared
+    std::vector<double> expected_values;   // logical elements
+  };
+  std::vector<ArgSpec> specs;
+  std::vector<Arg> args;
+  double tolerance = 0;
+};
+
+/// InputError when `test` does not fit the arguments (wrong counts of elements).
+PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test);
+
+/// What was found wrong; kOk and "" when nothing.
+struct Finding {
+  TrialStatus status = TrialStatus::kOk;
+  std::string cause;
+  bool ok() const { return status == TrialStatus::kOk; }
+};
+
+class GuardedArguments {
+ public:
+  enum class Placement {
+    kFlushEnd,    // the last byte lies before an inaccessible page
+    kFlushStart,  // the first byte lies after one
+    kTiming,      // 64-byte aligned, starts spread over cache sets, huge pages when big
+  };
+  GuardedArguments(const PreparedCase& prepared, Placement placement);
+  ~GuardedArguments();
+  GuardedArguments(const GuardedArguments&) = delete;
+  GuardedArguments& operator=(const GuardedArguments&) = delete;
+
+  /// Inputs, poison of `variant`, guard words.
+  void fill(int variant);
+  /// One pointer per argument: to the value (control), to the data (scalar, tensor, context), to the
+  /// struct (window).
+  void** pointers() { return pointers_.data(); }
+  /// After a call on memory filled with `variant`.
+  Finding check(int variant) const;
+  /// The written arguments' bytes, to compare two runs.
+  std::vector<std::vector<uint8_t>> outputs() const;
+  /// The argument whose inaccessible pages hold `address`, and on which side: -1 / +1; 0 = none.
+  int guard_side(const void* address, size_t* arg) const;
+
+  struct Range {
+    uint8_t* data;
+    size_t bytes;
+  };
+  /// The data of every argument: what a cold run flushes.
+  std::vector<Range> ranges() const;
+
+ private:
+  struct Slot {
+    uint8_t* map = nullptr;
+    size_t map_bytes = 0;
+    uint8_t* body = nullptr;  // the accessible part
+    size_t body_bytes = 0;
+    uint8_t* data = nullptr;
+    size_t data_bytes = 0;
+  };
+  Finding check_output(size_t a, int variant) const;
+  std::string element_name_at(size_t a, int64_t element) const;
+
+  const PreparedCase& prepared_;
+  std::vector<Slot> slots_;
+  std::vector<std::vector<uint64_t>> values_;  // control values and window structs
+  std::vector<void*> pointers_;
+};
+
+}  // namespace exotune

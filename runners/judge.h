@@ -1,0 +1,41 @@
+#pragma once
+// The judgement of one callable in a child process: two runs on guarded memory, then timing. Used for
+// candidates and peers alike; everything here runs in the child and reports through shared memory.
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "runners/guarded_arguments.h"
+#include "runners/runner.h"
+#include "runners/sandbox.h"
+
+namespace exotune {
+
+/// Calls the code under test `calls` times on the arguments it was bound to.
+using BoundCall = std::function<void(int64_t calls)>;
+/// Binds the code under test to arguments (GuardedArguments::pointers()).
+using Binder = std::function<BoundCall(void** arguments)>;
+
+/// What a child reports; lies in SharedMemory, so only plain data.
+struct ChildReport {
+  enum Stage : int32_t { kLoading, kChecking, kTiming, kDone };
+  int32_t stage;
+  TrialStatus status;
+  int32_t signal;
+  int32_t current;  // the contender being called, in a shoot-out
+  char cause[1000];
+
+  void set(TrialStatus new_status, const std::string& text);
+};
+
+/// Turns faults into a report and ends the child: out of bounds when the address lies in a guard of
+/// `arguments`, a crash otherwise. Call again to change what is watched; null watches no guards.
+void watch_faults(ChildReport* report, const GuardedArguments* arguments);
+
+/// Runs `bind` on both placements; the finding is also left in `report` (kOk when clean).
+bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report);
+
+/// The status and cause the parent makes of a child that ended with `outcome`.
+Finding conclude(const ChildReport& report, const ChildOutcome& outcome, double timeout_seconds);
+
+}  // namespace exotune

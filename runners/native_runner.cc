@@ -1,0 +1,191 @@
+#include "runners/native_runner.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "core/base/diagnostic.h"
+#include "core/base/subprocess.h"
+#include "runners/batch_compiler.h"
+#include "runners/batch_timer.h"
+#include "runners/judge.h"
+#include "runners/loaded_candidate.h"
+#include "runners/statistics.h"
+#include "runners/work_directory.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr int kMaxSamples = 512;
+
+struct TrialShared {
+  ChildReport report;
+  int64_t calls;
+  int32_t dropped, count;
+  double samples[kMaxSamples];
+};
+
+/// In the child: as many samples as asked for, within the time.
+void time_candidate(const BoundCall& call, const GuardedArguments& arguments,
+                    const RunOptions& options, TrialShared* shared) {
+  const double deadline = wall_seconds() + options.timeout_seconds * 0.6;
+  BatchTimer timer(arguments.ranges(), options.cold);
+  shared->calls = timer.calibrate(call, options.batch_seconds);
+  int wanted = std::clamp(options.batches, 1, kMaxSamples);
+  while (shared->count < wanted) {
+    const BatchTimer::Sample s = timer.sample(call, shared->calls);
+    // Preempted samples are taken again, but not for ever: long calls on a crowded machine all are.
+    if (s.preempted && shared->dropped < 2 * wanted && wall_seconds() < deadline) {
+      ++shared->dropped;
+      continue;
+    }
+    shared->samples[shared->count++] = s.seconds;
+    if (options.best_known > 0 && s.seconds > options.give_up_factor * options.best_known) wanted = 1;
+    if (wall_seconds() > deadline) break;
+  }
+}
+
+void child_main(const CompiledCandidate& unit, const PreparedCase& prepared, const RunOptions& options,
+                TrialShared* shared) {
+  ChildReport* report = &shared->report;
+  watch_faults(report, nullptr);
+  std::string error;
+  const Binder bind = load_candidate(unit, &error);
+  if (!bind) {
+    report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
+    report->stage = ChildReport::kDone;
+    return;
+  }
+  if (judge(prepared, bind, report) && options.measure) {
+    report->stage = ChildReport::kTiming;
+    GuardedArguments arguments(prepared, GuardedArguments::Placement::kTiming);
+    arguments.fill(0);
+    watch_faults(report, &arguments);
+    time_candidate(bind(arguments.pointers()), arguments, options, shared);
+    watch_faults(report, nullptr);
+  }
+  report->stage = ChildReport::kDone;
+}
+
+TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
+                    const RunOptions& options) {
+  TrialResult result;
+  if (!unit.ok()) {
+    result.status = TrialStatus::kCompileError;
+    result.cause = unit.error;
+    return result;
+  }
+  SharedMemory memory(sizeof(TrialShared));
+  auto* shared = memory.as<TrialShared>();
+  const ChildOutcome outcome = run_in_child(
+      [&] { child_main(unit, prepared, options, shared); }, options.timeout_seconds);
+  const Finding found = conclude(shared->report, outcome, options.timeout_seconds);
+  result.status = found.status;
+  result.cause = found.cause;
+  if (found.status == TrialStatus::kCrash)
+    result.signal = outcome.signal ? outcome.signal : shared->report.signal;
+  const int count = std::clamp(shared->count, 0, kMaxSamples);
+  result.samples.assign(shared->samples, shared->samples + count);
+  result.calls_per_sample = shared->calls;
+  result.dropped = shared->dropped;
+  if (count > 0) {
+    result.median = median_of(result.samples);
+    result.minimum = *std::min_element(result.samples.begin(), result.samples.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
+  void* library = dlopen(unit.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* entry = library ? dlsym(library, unit.symbol.c_str()) : nullptr;
+  if (!entry) {
+    const char* text = dlerror();
+    *error = text ? text : "no such symbol";
+    return {};
+  }
+  const auto call = reinterpret_cast<void (*)(void**, int64_t)>(entry);
+  return [call](void** arguments) -> BoundCall {
+    return [call, arguments](int64_t calls) { call(arguments, calls); };
+  };
+}
+
+struct NativeRunner::Impl {
+  Impl(TargetToolchain t, NativeOptions o, const std::string& parent)
+      : toolchain(std::move(t)), options(std::move(o)), directory(parent) {}
+  TargetToolchain toolchain;
+  NativeOptions options;
+  WorkDirectory directory;
+  int next_batch = 0;
+};
+
+NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
+  if (find_program(toolchain.cc).empty())
+    throw Error(Diagnostic{{}, "the compiler '" + toolchain.cc + "' is not on PATH", {},
+                           "apt install gcc, or name another with cc in the target's file"},
+                ExitCode::kUnavailable);
+  if (!cpu_supports(toolchain.isa))
+    throw Error(Diagnostic{{}, "this CPU cannot run " + toolchain.isa + " code", {},
+                           "choose another target or runner"},
+                ExitCode::kUnavailable);
+  options.batch_size = std::max(1, options.batch_size);
+  options.jobs = std::max(1, options.jobs);
+  const std::string parent = options.work_directory;
+  impl_ = std::make_unique<Impl>(std::move(toolchain), std::move(options), parent);
+}
+
+NativeRunner::~NativeRunner() = default;
+const TargetToolchain& NativeRunner::toolchain() const { return impl_->toolchain; }
+
+std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates,
+                                           const TestCase& test, const RunOptions& options) {
+  std::vector<TrialResult> results(candidates.size());
+  for (size_t k = 0; k < candidates.size(); ++k) {
+    results[k].candidate_id = candidates[k].id;
+    results[k].cause = "interrupted before it ran";
+  }
+  if (candidates.empty()) return results;
+  const PreparedCase prepared = prepare(candidates[0].args, test);
+  const auto interrupted = [&] { return options.interrupted && options.interrupted(); };
+  const size_t batch_size = static_cast<size_t>(impl_->options.batch_size);
+  const size_t jobs = static_cast<size_t>(impl_->options.jobs);
+
+  // `jobs` batches are compiled at once; then nothing else runs while their candidates are timed.
+  for (size_t from = 0; from < candidates.size() && !interrupted(); from += jobs * batch_size) {
+    const size_t end = std::min(candidates.size(), from + jobs * batch_size);
+    const size_t batches = (end - from + batch_size - 1) / batch_size;
+    std::vector<std::vector<CompiledCandidate>> compiled(batches);
+    std::vector<std::string> folders(batches);
+    const auto compile = [&](size_t b) {
+      const size_t first = from + b * batch_size;
+      const size_t count = std::min(batch_size, end - first);
+      compiled[b] = compile_batch(impl_->toolchain, candidates.subspan(first, count), folders[b],
+                                  impl_->options.compile_timeout_seconds);
+    };
+    for (std::string& folder : folders) {
+      folder = impl_->directory.path() + "/batch" + std::to_string(impl_->next_batch++);
+      std::filesystem::create_directories(folder);
+    }
+    {
+      std::vector<std::jthread> others;
+      for (size_t b = 1; b < batches; ++b) others.emplace_back([&, b] { compile(b); });
+      compile(0);
+    }
+    for (size_t k = from; k < end && !interrupted(); ++k) {
+      const size_t b = (k - from) / batch_size;
+      TrialResult r = run_one(compiled[b][(k - from) % batch_size], prepared, options);
+      r.candidate_id = candidates[k].id;
+      results[k] = std::move(r);
+    }
+    std::error_code ignored;
+    for (const std::string& folder : folders) std::filesystem::remove_all(folder, ignored);
+  }
+  return results;
+}
+
+}  // namespace exotune

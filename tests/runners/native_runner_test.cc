@@ -1,0 +1,351 @@
+#include "runners/native_runner.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "core/base/diagnostic.h"
+#include "runners/statistics.h"
+#include "tests/runners/sample_candidates.h"
+
+namespace exotune {
+namespace {
+
+using samples::double_args;
+using samples::double_case;
+using samples::good;
+using samples::with_body;
+
+TargetToolchain toolchain() {
+  TargetToolchain t = default_toolchain("scalar");
+  t.flags = {"-O1", "-std=gnu11"};
+  return t;
+}
+
+RunOptions check_only() {
+  RunOptions o;
+  o.measure = false;
+  o.timeout_seconds = 20;
+  return o;
+}
+
+TrialResult run_one(const Candidate& c, const TestCase& test = double_case(),
+                    RunOptions options = check_only()) {
+  NativeRunner runner(toolchain());
+  return runner.run({&c, 1}, test, options).at(0);
+}
+
+TrialResult run_body(const std::string& body) { return run_one(with_body(body)); }
+
+TEST(NativeRunner, a_right_candidate_is_ok_and_timed) {
+  RunOptions options;
+  options.timeout_seconds = 30;
+  options.batches = 4;
+  options.batch_seconds = 1e-4;
+  const TrialResult r = run_one(good(), double_case(), options);
+  EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
+  EXPECT_EQ(r.samples.size(), 4u);
+  EXPECT_GT(r.median, 0);
+  EXPECT_LE(r.minimum, r.median);
+  EXPECT_GT(r.calls_per_sample, 1);
+  EXPECT_EQ(r.candidate_id, good().id);
+}
+
+TEST(NativeRunner, cold_samples_are_taken) {
+  RunOptions options;
+  options.timeout_seconds = 30;
+  options.batches = 3;
+  options.batch_seconds = 1e-5;
+  options.cold = true;
+  const TrialResult r = run_one(good(), double_case(), options);
+  EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
+  EXPECT_EQ(r.samples.size(), 3u);
+}
+
+TEST(NativeRunner, a_candidate_far_behind_the_best_gets_one_sample) {
+  RunOptions options;
+  options.timeout_seconds = 30;
+  options.batches = 5;
+  options.best_known = 1e-15;
+  EXPECT_EQ(run_one(good(), double_case(), options).samples.size(), 1u);
+}
+
+TEST(NativeRunner, wrong_values_are_a_mismatch_naming_the_element) {
+  const TrialResult r = run_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + (i == 5);");
+  EXPECT_EQ(r.status, TrialStatus::kMismatch);
+  EXPECT_NE(r.cause.find("'y'[5]"), std::string::npos) << r.cause;
+  EXPECT_NE(r.cause.find("1 of 37"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, an_element_never_written_is_poisoned) {
+  const TrialResult r = run_body("for (int64_t i = 0; i < n - 1; ++i) y[i] = 2 * x[i];");
+  EXPECT_EQ(r.status, TrialStatus::kPoisoned);
+  EXPECT_NE(r.cause.find("'y'[36]"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, adding_to_an_output_that_is_only_written_is_poisoned) {
+  EXPECT_EQ(run_body("for (int64_t i = 0; i < n; ++i) y[i] += 2 * x[i];").status,
+            TrialStatus::kPoisoned);
+}
+
+TEST(NativeRunner, reading_an_uninitialised_local_is_poisoned) {
+  const TrialResult r = run_body(
+      "volatile float t[64];\n for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + t[i];");
+  EXPECT_EQ(r.status, TrialStatus::kPoisoned) << r.cause;
+}
+
+TEST(NativeRunner, reading_uninitialised_heap_memory_is_poisoned) {
+  const TrialResult r = run_body(
+      "volatile float* t = malloc(4 * n);\n"
+      "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + t[i];\n free((void*)t);");
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer's malloc cannot be made to fill memory";
+#endif
+  EXPECT_EQ(r.status, TrialStatus::kPoisoned) << r.cause;
+}
+
+TEST(NativeRunner, integers_never_written_are_poisoned) {
+  const std::vector<ArgSpec> args = {ArgSpec::tensor("y", ElementType::kI32, {9}, false, true)};
+  TestCase test = make_inputs(args, 1);
+  test.expected[0].assign(9, 4);
+  const Candidate c = with_body("for (int i = 0; i < 8; ++i) y[i] = 4;", args, "int32_t* y");
+  EXPECT_EQ(run_one(c, test).status, TrialStatus::kPoisoned);
+}
+
+TEST(NativeRunner, a_write_past_the_end_is_out_of_bounds) {
+  const TrialResult r = run_body("for (int64_t i = 0; i <= n; ++i) y[i] = i < n ? 2 * x[i] : 0;");
+  EXPECT_EQ(r.status, TrialStatus::kOutOfBounds);
+  EXPECT_NE(r.cause.find("past the end of 'y'"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, a_write_before_the_start_is_out_of_bounds) {
+  const TrialResult r = run_body("for (int64_t i = -1; i < n; ++i) y[i] = i < 0 ? 0 : 2 * x[i];");
+  EXPECT_EQ(r.status, TrialStatus::kOutOfBounds);
+  EXPECT_NE(r.cause.find("before the start of 'y'"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, a_read_past_the_end_is_out_of_bounds) {
+  const TrialResult r = run_body(
+      "volatile float last = x[n];\n for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];");
+  EXPECT_EQ(r.status, TrialStatus::kOutOfBounds);
+  EXPECT_NE(r.cause.find("past the end of 'x'"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, a_changed_input_is_a_mismatch) {
+  const TrialResult r = run_body(
+      "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];\n ((float*)x)[3] = 9;");
+  EXPECT_EQ(r.status, TrialStatus::kMismatch);
+  EXPECT_NE(r.cause.find("modified the input 'x'[3]"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, crashes_are_recorded_with_their_signal) {
+  const TrialResult null = run_body("*(volatile int*)8 = 1;");
+  EXPECT_EQ(null.status, TrialStatus::kCrash);
+  EXPECT_EQ(null.signal, SIGSEGV);
+  EXPECT_NE(null.cause.find("SIGSEGV"), std::string::npos) << null.cause;
+
+  const TrialResult illegal = run_body("__asm__ volatile(\"ud2\");");
+  EXPECT_EQ(illegal.status, TrialStatus::kCrash);
+  EXPECT_EQ(illegal.signal, SIGILL);
+  EXPECT_NE(illegal.cause.find("illegal instruction"), std::string::npos) << illegal.cause;
+
+  const TrialResult aborted = run_body("abort();");
+  EXPECT_EQ(aborted.status, TrialStatus::kCrash);
+  EXPECT_EQ(aborted.signal, SIGABRT);
+
+  const TrialResult exited = run_body("_Exit(0);");
+  EXPECT_EQ(exited.status, TrialStatus::kCrash);
+  EXPECT_NE(exited.cause.find("exited while being checked"), std::string::npos) << exited.cause;
+}
+
+TEST(NativeRunner, a_hang_is_a_timeout) {
+  RunOptions options = check_only();
+  options.timeout_seconds = 0.3;
+  const TrialResult r = run_one(with_body("for (volatile int k = 0;;) ++k;"), double_case(), options);
+  EXPECT_EQ(r.status, TrialStatus::kTimeout);
+  EXPECT_NE(r.cause.find("0.3 s"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, a_broken_source_costs_only_itself) {
+  std::vector<Candidate> batch(6, good());
+  batch[2] = with_body("for (int64_t i = 0; i < n; ++i) y[i] = undeclared_name;");
+  batch[4] = with_body("this is not C");
+  for (size_t k = 0; k < batch.size(); ++k) batch[k].id = std::to_string(k);
+  NativeRunner runner(toolchain());
+  const std::vector<TrialResult> r = runner.run(batch, double_case(), check_only());
+  for (size_t k : {0, 1, 3, 5}) EXPECT_EQ(r[k].status, TrialStatus::kOk) << k << r[k].cause;
+  EXPECT_EQ(r[2].status, TrialStatus::kCompileError);
+  EXPECT_NE(r[2].cause.find("undeclared_name"), std::string::npos) << r[2].cause;
+  EXPECT_EQ(r[4].status, TrialStatus::kCompileError);
+  EXPECT_NE(r[4].cause.find("error:"), std::string::npos) << r[4].cause;
+}
+
+TEST(NativeRunner, a_source_that_breaks_its_neighbours_costs_only_itself) {
+  std::vector<Candidate> batch(5, good());
+  batch[1].c_source += "\n{ {";
+  batch[3].c_source = "#error not today\n";
+  for (size_t k = 0; k < batch.size(); ++k) batch[k].id = std::to_string(k);
+  NativeRunner runner(toolchain());
+  const std::vector<TrialResult> r = runner.run(batch, double_case(), check_only());
+  for (size_t k : {0, 2, 4}) EXPECT_EQ(r[k].status, TrialStatus::kOk) << k << r[k].cause;
+  for (size_t k : {1, 3}) EXPECT_EQ(r[k].status, TrialStatus::kCompileError) << k;
+  EXPECT_NE(r[3].cause.find("not today"), std::string::npos) << r[3].cause;
+}
+
+TEST(NativeRunner, a_symbol_missing_at_load_is_recorded) {
+  const TrialResult r = run_body("extern void nowhere_to_be_found(void); nowhere_to_be_found();");
+  EXPECT_EQ(r.status, TrialStatus::kCrash);
+  EXPECT_NE(r.cause.find("nowhere_to_be_found"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, several_batches_keep_the_order) {
+  std::vector<Candidate> many;
+  for (int k = 0; k < 7; ++k)
+    many.push_back(with_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + " +
+                             std::to_string(k % 3 == 1) + ";"));
+  NativeOptions native;
+  native.batch_size = 2;
+  native.jobs = 2;
+  NativeRunner runner(toolchain(), native);
+  const std::vector<TrialResult> r = runner.run(many, double_case(), check_only());
+  for (int k = 0; k < 7; ++k)
+    EXPECT_EQ(r[k].status, k % 3 == 1 ? TrialStatus::kMismatch : TrialStatus::kOk) << k;
+}
+
+TEST(NativeRunner, an_interrupt_skips_the_rest) {
+  std::vector<Candidate> batch(3, good());
+  int asked = 0;
+  RunOptions options = check_only();
+  options.interrupted = [&] { return ++asked > 2; };  // before the batch, before the first
+  NativeRunner runner(toolchain());
+  const std::vector<TrialResult> r = runner.run(batch, double_case(), options);
+  EXPECT_EQ(r[0].status, TrialStatus::kOk) << r[0].cause;
+  EXPECT_EQ(r[1].status, TrialStatus::kSkipped);
+  EXPECT_EQ(r[2].status, TrialStatus::kSkipped);
+}
+
+TEST(NativeRunner, the_work_folder_is_removed) {
+  const std::string parent = testing::TempDir() + "native_runner_work";
+  {
+    NativeOptions native;
+    native.work_directory = parent;
+    NativeRunner runner(toolchain(), native);
+    EXPECT_FALSE(std::filesystem::is_empty(parent));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(parent));
+}
+
+TEST(NativeRunner, a_missing_compiler_is_unavailable) {
+  TargetToolchain t = toolchain();
+  t.cc = "no-such-compiler";
+  try {
+    NativeRunner runner(t);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit_code(), ExitCode::kUnavailable);
+  }
+}
+
+// Windows, scalars, booleans and every element type through one call.
+class WindowCall : public testing::Test {
+ protected:
+  std::vector<ArgSpec> args = {
+      ArgSpec::boolean("negate", true), ArgSpec::scalar("alpha", ElementType::kF64, true, false),
+      ArgSpec::window("A", ElementType::kF64, {3, 4}, {9, 2}, true, false),
+      ArgSpec::window("B", ElementType::kF64, {3, 4}, {11, 1}, true, true),
+      ArgSpec::scalar("sum", ElementType::kF64, false, true)};
+  const std::string parameters =
+      "bool negate, const double* alpha, struct exo_win_2f64c A, struct exo_win_2f64 B, double* sum";
+  const std::string structs =
+      "#include <stdbool.h>\n#include <stdint.h>\n"
+      "#ifndef EXO_WIN_2F64\n#define EXO_WIN_2F64\n"
+      "struct exo_win_2f64 { double* data; int64_t strides[2]; };\n"
+      "struct exo_win_2f64c { const double* data; int64_t strides[2]; };\n#endif\n";
+
+  TestCase make_case() {
+    TestCase t = make_inputs(args, 3);
+    double sum = 0;
+    for (size_t i = 0; i < 12; ++i) {
+      t.expected[3].push_back(t.inputs[3][i] - t.inputs[1][0] * t.inputs[2][i]);
+      sum += t.expected[3].back();
+    }
+    t.expected[4] = {sum};
+    return t;
+  }
+  Candidate make(const std::string& after) {
+    Candidate c = with_body("", args, parameters);
+    c.h_source.clear();
+    c.c_source = structs + "void twice(" + parameters +
+                 ") {\n*sum = 0;\nfor (int i = 0; i < 3; ++i) for (int j = 0; j < 4; ++j) {\n"
+                 "double* b = &B.data[i * B.strides[0] + j * B.strides[1]];\n"
+                 "*b += (negate ? -1 : 1) * *alpha * A.data[i * A.strides[0] + j * A.strides[1]];\n"
+                 "*sum += *b; }\n" + after + "}\n";
+    return c;
+  }
+};
+
+TEST_F(WindowCall, strided_windows_are_passed_by_value) {
+  const TrialResult r = run_one(make(""), make_case());
+  EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
+}
+
+TEST_F(WindowCall, two_of_them_share_a_batch) {
+  const std::vector<Candidate> two = {make(""), make("B.data[1] += 1;")};
+  NativeRunner runner(toolchain());
+  const std::vector<TrialResult> r = runner.run(two, make_case(), check_only());
+  EXPECT_EQ(r[0].status, TrialStatus::kOk) << r[0].cause;
+  EXPECT_EQ(r[1].status, TrialStatus::kMismatch) << r[1].cause;
+}
+
+TEST_F(WindowCall, memory_between_the_strides_must_not_change) {
+  const TrialResult r = run_one(make("B.data[B.strides[0] - 1] = 0;"), make_case());
+  EXPECT_EQ(r.status, TrialStatus::kOutOfBounds);
+  EXPECT_NE(r.cause.find("between the elements of the window 'B'"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, a_tolerance_accepts_rounding_and_nothing_more) {
+  TestCase test = double_case();
+  for (double& v : test.expected[1]) v *= 1 + 1e-6;
+  EXPECT_EQ(run_one(good(), test).status, TrialStatus::kMismatch);
+  test.tolerance = 1e-5;
+  EXPECT_EQ(run_one(good(), test).status, TrialStatus::kOk);
+}
+
+TEST(NativeRunner, a_test_case_that_does_not_fit_is_an_input_error) {
+  TestCase test = double_case();
+  test.inputs[2].pop_back();
+  EXPECT_THROW(run_one(good(), test), InputError);
+}
+
+TEST(FakeRunner, answers_from_its_function) {
+  FakeRunner runner([](const Candidate& c) {
+    TrialResult r;
+    r.status = TrialStatus::kOk;
+    r.median = static_cast<double>(c.complexity);
+    return r;
+  });
+  Candidate c = good();
+  c.complexity = 4;
+  const std::vector<TrialResult> r = runner.run({&c, 1}, {}, {});
+  EXPECT_EQ(r[0].candidate_id, c.id);
+  EXPECT_EQ(r[0].median, 4);
+}
+
+TEST(Statistics, the_interval_of_nine_is_second_to_eighth) {
+  const Interval i = median_interval({9, 1, 8, 2, 7, 3, 6, 4, 5});
+  EXPECT_EQ(i.median, 5);
+  EXPECT_EQ(i.low, 2);
+  EXPECT_EQ(i.high, 8);
+}
+
+TEST(Statistics, few_values_give_their_range) {
+  const Interval i = median_interval({3, 1, 2});
+  EXPECT_EQ(i.median, 2);
+  EXPECT_EQ(i.low, 1);
+  EXPECT_EQ(i.high, 3);
+  EXPECT_EQ(median_of({}), 0);
+}
+
+}  // namespace
+}  // namespace exotune
