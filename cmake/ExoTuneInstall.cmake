@@ -74,7 +74,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/exotune DESTINATION include)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hw DESTINATION share/exotune
   FILES_MATCHING PATTERN "*.toml" PATTERN "*.exo")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels OPTIONAL DESTINATION share/exotune
-  FILES_MATCHING PATTERN "*.exo" PATTERN "*.sched")
+  FILES_MATCHING PATTERN "*.toml" PATTERN "*.exo" PATTERN "*.sched")
 if(TARGET exo-tune)
   install(TARGETS exo-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,0 +1,272 @@
+#include "hw/target.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/hashing.h"
+#include "hw/toml_table.h"
+
+namespace exotune {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kTargetFile = "target.toml";
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw InputError({}, "cannot read '" + path.string() + "'");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// The .exo files of the folder: those target.toml lists, in that order, else all by name.
+std::vector<std::string> source_files(const TomlTable& toml, const fs::path& folder) {
+  std::vector<std::string> present;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".exo") present.push_back(entry.path().filename().string());
+  std::sort(present.begin(), present.end());
+  if (!toml.has("files")) return present;
+  const std::vector<std::string> listed = toml.texts("files");
+  for (const std::string& file : listed) {
+    if (std::find(present.begin(), present.end(), file) != present.end()) continue;
+    const std::string near = nearest(file, present);
+    throw InputError(toml.where("files"), "no file '" + file + "' in " + folder.string(),
+                     near.empty() ? "" : "did you mean '" + near + "'?");
+  }
+  return listed;
+}
+
+ScalarType data_type(const TomlTable& table, const std::string& key) {
+  const std::optional<ScalarType> type = scalar_type(key);
+  if (type && is_data(*type)) return *type;
+  throw InputError(table.where(key), "'" + key + "' is no element type",
+                   "f16, bf16, f32, f64, i8, ui8, i16, ui16, i32");
+}
+
+MemoryPtr memory_of(const Module& library, const TomlTable& table, const std::string& key) {
+  const std::string name = table.text(key);
+  const auto it = library.memories.find(name);
+  if (it != library.memories.end()) return it->second;
+  std::vector<std::string> known;
+  for (const auto& [memory, ptr] : library.memories) known.push_back(memory);
+  const std::string near = nearest(name, known);
+  throw InputError(table.where(key), "no memory '" + name + "' in this target",
+                   near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
+std::map<std::string, double> numbers(const TomlTable& toml, const std::string& key) {
+  std::map<std::string, double> out;
+  if (!toml.has(key)) return out;
+  const TomlTable table = toml.table(key);
+  for (const std::string& name : table.keys()) out[name] = table.number(name);
+  return out;
+}
+
+TargetCompiler read_compiler(const TomlTable& table) {
+  table.allow_only({"programs", "flags", "headers"});
+  TargetCompiler compiler{table.texts("programs"), table.texts("flags"), table.texts("headers")};
+  if (compiler.programs.empty())
+    throw InputError(table.where(), "a target's compiler needs 'programs'",
+                     "programs = [\"gcc\", \"clang\"]");
+  return compiler;
+}
+
+TargetRunner read_runner(const TomlTable& table) {
+  TargetRunner runner;
+  runner.kind = table.text("kind");
+  for (const std::string& key : table.keys())
+    if (key != "kind") runner.options[key] = table.scalar(key);
+  return runner;
+}
+
+void read_vector(const TomlTable& table, Target& target) {
+  table.allow_only({"width_bits", "lanes", "memory", "predication"});
+  target.vector_bits = static_cast<int>(table.integer("width_bits"));
+  target.vector_memory = memory_of(target.library, table, "memory");
+  target.predication = table.boolean_or("predication", false);
+  const TomlTable lanes = table.table("lanes");
+  for (const std::string& key : lanes.keys()) {
+    const ScalarType type = data_type(lanes, key);
+    const int64_t count = lanes.integer(key);
+    if (count < 1 || count * bytes_of(type) * 8 > target.vector_bits)
+      throw InputError(lanes.where(key), std::to_string(count) + " lanes of " + key +
+                                             " do not fit a vector of " +
+                                             std::to_string(target.vector_bits) + " bits");
+    target.lanes[type] = static_cast<int>(count);
+  }
+}
+
+TargetLevel read_level(const TomlTable& table, const Module& library) {
+  table.allow_only({"name", "memory", "bytes", "line", "cost_per_line"});
+  TargetLevel level;
+  level.name = table.text("name");
+  if (table.has("memory")) level.memory = memory_of(library, table, "memory");
+  level.bytes = table.integer_or("bytes", 0);
+  level.line_bytes = static_cast<int>(table.integer_or("line", 0));
+  level.cost_per_line = table.number_or("cost_per_line", 0);
+  if (level.is_cache() && level.bytes <= 0)
+    throw InputError(table.where(), "level '" + level.name + "' has neither a memory nor bytes",
+                     "memory = \"NAME\" when the program places data here, bytes = N for a cache");
+  if (level.memory && level.bytes == 0 && level.memory->bytes > 0)
+    level.bytes = level.memory->bytes * std::max(1, level.memory->count);
+  return level;
+}
+
+Module read_library(const TomlTable& toml, const fs::path& folder, const Importer& importer,
+                    std::string& text_of_all) {
+  Module all;
+  for (const std::string& file : source_files(toml, folder)) {
+    const std::string text = read_file(folder / file);
+    text_of_all += file + "\n" + text;
+    Module part = parse_module(text, (folder / file).string(), importer, &all);
+    for (const ProcPtr& p : part.procs) {
+      const auto same = std::find_if(all.procs.begin(), all.procs.end(),
+                                     [&](const ProcPtr& q) { return q->name == p->name; });
+      if (same != all.procs.end())
+        throw InputError(p->where, "'" + p->name + "' is already defined at " + (*same)->where.str());
+      all.procs.push_back(p);
+    }
+    part.procs.clear();
+    all.import_all(part);
+    for (const std::string& name : part.imports) all.imports.push_back(name);
+  }
+  // A later file sees the earlier ones' procs as imported: they are this target's own.
+  std::erase_if(all.imported_procs, [&](const ProcPtr& p) {
+    return std::find(all.procs.begin(), all.procs.end(), p) != all.procs.end();
+  });
+  return all;
+}
+
+fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::path>& folders) {
+  const bool is_path = name_or_folder.find('/') != std::string::npos;
+  if (!is_path)
+    for (const fs::path& folder : folders)
+      if (fs::exists(folder / name_or_folder / kTargetFile)) return folder / name_or_folder;
+  if (fs::exists(fs::path(name_or_folder) / kTargetFile)) return name_or_folder;
+  if (is_path)
+    throw InputError({}, "no target in '" + name_or_folder + "'",
+                     std::string("a target's folder holds a ") + kTargetFile);
+  const std::vector<std::string> known = list_targets(folders);
+  const std::string near = nearest(name_or_folder, known);
+  std::string all;
+  for (const std::string& name : known) all += (all.empty() ? "known targets: " : ", ") + name;
+  throw InputError({}, "no target '" + name_or_folder + "'",
+                   near.empty() ? all : "did you mean '" + near + "'?");
+}
+
+TargetPtr read_target(const fs::path& folder, const Importer& importer) {
+  const TomlTable toml = TomlTable::read(folder / kTargetFile);
+  toml.allow_only({"title", "isa", "requires", "files", "compiler", "runner", "vector", "peak", "latency",
+                   "parameters", "level", "roles"});
+  auto target = std::make_shared<Target>();
+  target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
+  target->title = toml.text("title");
+  target->isa = toml.text_or("isa", target->name);
+  target->folder = folder;
+  target->required_features = toml.texts("requires");
+
+  std::string text = read_file(folder / kTargetFile);
+  target->library = read_library(toml, folder, importer, text);
+  target->hash = content_hash(text);
+
+  target->compiler = read_compiler(toml.table("compiler"));
+  target->runner = read_runner(toml.table("runner"));
+  if (toml.has("vector")) read_vector(toml.table("vector"), *target);
+  if (toml.has("peak")) {
+    const TomlTable peak = toml.table("peak");
+    for (const std::string& key : peak.keys())
+      target->peak[data_type(peak, key)] = peak.number(key);
+  }
+  target->latency = numbers(toml, "latency");
+  target->parameters = numbers(toml, "parameters");
+  for (const TomlTable& level : toml.tables("level"))
+    target->levels.push_back(read_level(level, target->library));
+  if (target->levels.empty())
+    throw InputError(toml.where(), "a target needs at least one [[level]] of memory");
+  if (toml.has("roles")) {
+    const TomlTable roles = toml.table("roles");
+    for (const std::string& role : roles.keys())
+      target->roles[role] = memory_of(target->library, roles, role);
+  }
+  return target;
+}
+
+}  // namespace
+
+std::vector<ProcPtr> Target::instructions() const {
+  std::vector<ProcPtr> out;
+  for (const auto* procs : {&library.procs, &library.imported_procs})
+    for (const ProcPtr& p : *procs)
+      if (p->instr) out.push_back(p);
+  return out;
+}
+
+int Target::lanes_of(ScalarType t) const {
+  const auto it = lanes.find(t == ScalarType::kR ? ScalarType::kF32 : t);
+  return it == lanes.end() ? 1 : it->second;
+}
+
+double Target::peak_of(ScalarType t) const {
+  const auto it = peak.find(t == ScalarType::kR ? ScalarType::kF32 : t);
+  return it == peak.end() ? 0 : it->second;
+}
+
+const TargetLevel* Target::find_level(const std::string& level) const {
+  for (const TargetLevel& l : levels)
+    if (l.name == level) return &l;
+  return nullptr;
+}
+
+TargetPtr load_target(const std::string& name_or_folder, const std::vector<fs::path>& folders) {
+  TargetLibrary library(folders);
+  return library.load(name_or_folder);
+}
+
+std::vector<std::string> list_targets(const std::vector<fs::path>& folders) {
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (fs::exists(entry.path() / kTargetFile)) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+TargetLibrary::TargetLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
+
+TargetPtr TargetLibrary::load(const std::string& name_or_folder) {
+  const auto it = loaded_.find(name_or_folder);
+  if (it != loaded_.end()) {
+    if (!it->second)
+      throw InputError({}, "target '" + name_or_folder + "' imports itself");
+    return it->second;
+  }
+  const fs::path folder = find_folder(name_or_folder, folders_);
+  loaded_[name_or_folder] = nullptr;  // being read: an import of it from here is a cycle
+  try {
+    return loaded_[name_or_folder] = read_target(folder, importer());
+  } catch (...) {
+    loaded_.erase(name_or_folder);
+    throw;
+  }
+}
+
+Importer TargetLibrary::importer() {
+  return [this](const std::string& name, const SourceLocation& where) -> const Module* {
+    const std::vector<std::string> known = names();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const std::string near = nearest(name, known);
+      throw InputError(where, "no target '" + name + "'",
+                       near.empty() ? "" : "did you mean '" + near + "'?");
+    }
+    return &load(name)->library;
+  };
+}
+
+}  // namespace exotune
