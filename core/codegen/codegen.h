@@ -53,7 +53,6 @@ struct CodegenOptions {
     kStatic,       // bare metal: one arena, no thread-local storage; not re-entrant
   } scratch = Scratch::kThreadLocal;
   bool openmp = true;            // `par` loops become `#pragma omp parallel for`, else plain loops
-  bool check = true;             // false only for code known to be checked already (the same proc)
 };
 
 struct CFile {

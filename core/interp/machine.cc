@@ -1,0 +1,226 @@
+#include "core/interp/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace exotune::interp {
+
+ForNode::ForNode() = default;
+ForNode::~ForNode() = default;
+
+void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where, std::string message) {
+  Diagnostic d;
+  d.where = where;
+  d.message = std::string(name_of(kind)) + ": " + message;
+  std::string values;
+  for (const ForNode* loop : m.active) {
+    if (!values.empty()) values += ", ";
+    values += loop->name + " = " + std::to_string(m.ints[static_cast<size_t>(loop->slot)]);
+  }
+  if (!values.empty()) d.notes.push_back("with " + values);
+  throw InterpError(kind, std::move(d));
+}
+
+void fail_steps(const Machine& m) {
+  fail(m, InterpError::Kind::kSteps, {}, "more statements ran than allowed");
+}
+
+void Access::out_of_bounds(Machine& m, const Check& c) const {
+  fail(m, InterpError::Kind::kOutOfBounds, where,
+       "index " + std::to_string(c.idx.eval(m)) + " of dimension " + std::to_string(c.dim) + " of `" +
+           name + "` is not in [0, " + std::to_string(c.extent.eval(m)) + ")");
+}
+
+namespace {
+
+int64_t wrap(Rounding r, int64_t v) {
+  switch (r) {
+    case Rounding::kI8: return static_cast<int8_t>(v);
+    case Rounding::kUi8: return static_cast<uint8_t>(v);
+    case Rounding::kI16: return static_cast<int16_t>(v);
+    case Rounding::kUi16: return static_cast<uint16_t>(v);
+    case Rounding::kI32: return static_cast<int32_t>(v);
+    case Rounding::kNone:
+    case Rounding::kF32:
+    case Rounding::kF16:
+    case Rounding::kBf16: break;
+  }
+  return v;
+}
+
+double apply_integer(DataOp op, Rounding r, double a, double b) {
+  const auto x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
+  int64_t v = 0;
+  switch (op) {
+    case DataOp::kAdd: v = x + y; break;
+    case DataOp::kSub: v = x - y; break;
+    case DataOp::kMul: v = x * y; break;
+    case DataOp::kDiv: v = x / y; break;
+    case DataOp::kMax: v = x < y ? y : x; break;
+    case DataOp::kMin: v = y < x ? y : x; break;
+    case DataOp::kNeg: v = -x; break;
+    case DataOp::kRelu: v = x > 0 ? x : 0; break;
+    case DataOp::kAbs: v = x < 0 ? -x : x; break;
+    case DataOp::kSqrt:
+    case DataOp::kSin:
+    case DataOp::kCos:
+    case DataOp::kExp:
+    case DataOp::kTanh:
+    case DataOp::kSigmoid: break;  // refused when compiled
+  }
+  return static_cast<double>(wrap(r, v));
+}
+
+template <class T>
+T apply_float(DataOp op, T a, T b) {
+  switch (op) {
+    case DataOp::kAdd: return a + b;
+    case DataOp::kSub: return a - b;
+    case DataOp::kMul: return a * b;
+    case DataOp::kDiv: return a / b;
+    case DataOp::kMax: return a < b ? b : a;
+    case DataOp::kMin: return b < a ? b : a;
+    case DataOp::kNeg: return -a;
+    case DataOp::kRelu: return a > 0 ? a : T{0};
+    case DataOp::kAbs: return std::fabs(a);
+    case DataOp::kSqrt: return std::sqrt(a);
+    case DataOp::kSin: return std::sin(a);
+    case DataOp::kCos: return std::cos(a);
+    case DataOp::kExp: return std::exp(a);
+    case DataOp::kTanh: return std::tanh(a);
+    case DataOp::kSigmoid: return T{1} / (T{1} + std::exp(-a));
+  }
+  return a;
+}
+
+}  // namespace
+
+double round_value(Rounding r, double v) {
+  switch (r) {
+    case Rounding::kNone: return v;
+    case Rounding::kF32: return static_cast<float>(v);
+    case Rounding::kF16: return round_to(ScalarType::kF16, v);
+    case Rounding::kBf16: return round_to(ScalarType::kBf16, v);
+    case Rounding::kI8: return round_to(ScalarType::kI8, v);
+    case Rounding::kUi8: return round_to(ScalarType::kUi8, v);
+    case Rounding::kI16: return round_to(ScalarType::kI16, v);
+    case Rounding::kUi16: return round_to(ScalarType::kUi16, v);
+    case Rounding::kI32: return round_to(ScalarType::kI32, v);
+  }
+  return v;
+}
+
+double apply(DataOp op, Rounding r, double a, double b) {
+  if (r == Rounding::kNone) return apply_float<double>(op, a, b);
+  if (r == Rounding::kF32) return apply_float<float>(op, static_cast<float>(a), static_cast<float>(b));
+  return apply_integer(op, r, a, b);
+}
+
+// --- data -----------------------------------------------------------------------------------------
+double LoadData::eval(Machine& m) const {
+  const double v = *access.locate(m);
+  if (is_poison(v)) {
+    if (m.poison == PoisonPolicy::kError)
+      fail(m, InterpError::Kind::kPoison, access.where, "`" + access.name + "` is read before it is written");
+    m.poisoned = true;
+    return 0;
+  }
+  return v;
+}
+
+double OpData::eval(Machine& m) const {
+  const double x = a->eval(m);
+  const double y = b ? b->eval(m) : 0;
+  if (op == DataOp::kDiv && rounding >= Rounding::kI8 && y == 0) {
+    if (m.poisoned) return 0;
+    fail(m, InterpError::Kind::kDivision, where, "integer data is divided by zero");
+  }
+  return apply(op, rounding, x, y);
+}
+
+double SelectData::eval(Machine& m) const {
+  return a->eval(m) < b->eval(m) ? c->eval(m) : d->eval(m);
+}
+
+double ConfigData::eval(Machine& m) const {
+  const ConfigSlot& c = m.config[static_cast<size_t>(slot)];
+  if (!c.present) fail(m, InterpError::Kind::kConfig, where, "`" + name + "` is read");
+  return c.data;
+}
+
+// --- statements -----------------------------------------------------------------------------------
+void StoreNode::exec(Machine& m) const {
+  if (--m.steps_left < 0) fail_steps(m);
+  m.poisoned = false;
+  double v = rhs->eval(m);
+  double* at = target.locate(m);
+  if (op != StoreOp::kAssign) {
+    const double old = *at;
+    if (is_poison(old)) {
+      if (m.poison == PoisonPolicy::kError)
+        fail(m, InterpError::Kind::kPoison, target.where,
+             "`" + target.name + "` is reduced into before it is written");
+      return;  // stays poison
+    }
+    v = apply(op == StoreOp::kAdd ? DataOp::kAdd : DataOp::kMax, arithmetic, old, round_value(arithmetic, v));
+  }
+  *at = m.poisoned ? poison_value() : round_value(storage, v);
+}
+
+void ForNode::exec(Machine& m) const {
+  const int64_t from = lo.eval(m), to = hi.eval(m);
+  if (from >= to) return;
+  if (strip && strip->run(m, *this, from, to)) return;
+  m.active.push_back(this);
+  for (int64_t i = from; i < to; ++i) {
+    m.ints[static_cast<size_t>(slot)] = i;
+    if (--m.steps_left < 0) fail_steps(m);
+    exec_all(body, m);
+  }
+  m.active.pop_back();
+}
+
+void IfNode::exec(Machine& m) const { exec_all(cond.eval(m) ? body : orelse, m); }
+
+void LetNode::exec(Machine& m) const { m.ints[static_cast<size_t>(slot)] = value.eval(m); }
+
+void RequireNode::exec(Machine& m) const {
+  if (cond.eval(m)) return;
+  fail(m, kind, where, has_shown ? message + std::to_string(shown.eval(m)) : message);
+}
+
+void AllocNode::exec(Machine& m) const {
+  if (--m.steps_left < 0) fail_steps(m);
+  int64_t n = 1;
+  for (const IntVal& s : shape) {
+    const int64_t extent = s.eval(m);
+    if (extent <= 0)
+      fail(m, InterpError::Kind::kSize, where, "`" + name + "` is allocated with extent " + std::to_string(extent));
+    n *= extent;
+  }
+  storage.assign(static_cast<size_t>(n), poison_value());
+  m.bases[static_cast<size_t>(base)] = storage.data();
+}
+
+void ConfigStoreNode::exec(Machine& m) const {
+  if (--m.steps_left < 0) fail_steps(m);
+  ConfigSlot& c = m.config[static_cast<size_t>(slot)];
+  if (data) {
+    m.poisoned = false;
+    const double v = data->eval(m);
+    c.data = m.poisoned ? poison_value() : round_value(storage, v);
+  } else {
+    c.integer = control.eval(m);
+  }
+  c.present = true;
+}
+
+void TemporaryNode::exec(Machine& m) const {
+  m.poisoned = false;
+  const double v = value->eval(m);
+  cell = m.poisoned ? poison_value() : round_value(storage, v);
+  m.bases[static_cast<size_t>(base)] = &cell;
+}
+
+}  // namespace exotune::interp
