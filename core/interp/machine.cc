@@ -146,6 +146,12 @@ double SelectData::eval(Machine& m) const {
 double ConfigData::eval(Machine& m) const {
   const ConfigSlot& c = m.config[static_cast<size_t>(slot)];
   if (!c.present) fail(m, InterpError::Kind::kConfig, where, "`" + name + "` is read");
+  if (is_poison(c.data)) {
+    if (m.poison == PoisonPolicy::kError)
+      fail(m, InterpError::Kind::kPoison, where, "`" + name + "` holds an uninitialised value");
+    m.poisoned = true;
+    return 0;
+  }
   return c.data;
 }
 

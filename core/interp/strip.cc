@@ -201,8 +201,11 @@ bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
       const Place& t = places[other.target];
       if (!disjoint(target, t) && !same_sequence(target, t)) return false;
     }
-    for (const Op& op : line.ops)
-      if (op.kind == Kind::kConfig && !m.config[static_cast<size_t>(op.config)].present) return false;
+    for (const Op& op : line.ops) {
+      if (op.kind != Kind::kConfig) continue;
+      const ConfigSlot& c = m.config[static_cast<size_t>(op.config)];
+      if (!c.present || is_poison(c.data)) return false;
+    }
   }
 
   alignas(64) double registers[kMaxRegisters][kN];
