@@ -42,7 +42,8 @@ struct KernelEntry {
 class KernelTable {
  public:
   explicit KernelTable(std::vector<KernelEntry> kernels) : kernels_(std::move(kernels)) {}
-  const std::vector<KernelEntry>& kernels() const { return kernels_; }
+  const std::vector<KernelEntry>& kernels() const& { return kernels_; }
+  const std::vector<KernelEntry>& kernels() const&& = delete;  // a loop over it would dangle
   const KernelEntry* find(const std::string& name) const;  // null when absent
   /// As find, but refuses (InputError) an unknown name and says which is nearest.
   const KernelEntry& at(const std::string& name) const;

@@ -28,7 +28,8 @@ constexpr const char* kEntry =
     "[[kernel]]\nname = 'f'\nfile = 'f.exo'\nfamily = 'x'\nprecision = 'f32'\nflops = 'n'\nbytes = '8*n'\n";
 
 TEST(KernelTable, every_kernel_is_in_its_file) {
-  for (const KernelEntry& k : load_kernel_table(kKernels).kernels()) {
+  const KernelTable table = load_kernel_table(kKernels);
+  for (const KernelEntry& k : table.kernels()) {
     const ProcPtr p = k.load();
     EXPECT_EQ(p->name, k.proc);
     EXPECT_FALSE(k.summary.empty()) << k.name;
@@ -36,7 +37,8 @@ TEST(KernelTable, every_kernel_is_in_its_file) {
 }
 
 TEST(KernelTable, sizes_bind_exactly_the_control_arguments) {
-  for (const KernelEntry& k : load_kernel_table(kKernels).kernels()) {
+  const KernelTable table = load_kernel_table(kKernels);
+  for (const KernelEntry& k : table.kernels()) {
     const ProcPtr p = k.load();
     std::vector<std::string> control;
     for (const Arg& a : p->args)
@@ -64,7 +66,8 @@ TEST(KernelTable, every_proc_of_the_folder_is_in_the_table) {
 }
 
 TEST(KernelTable, a_peer_names_arguments_that_the_proc_has) {
-  for (const KernelEntry& k : load_kernel_table(kKernels).kernels()) {
+  const KernelTable table = load_kernel_table(kKernels);
+  for (const KernelEntry& k : table.kernels()) {
     const ProcPtr p = k.load();
     const auto has = [&](const std::string& name) {
       return std::any_of(p->args.begin(), p->args.end(), [&](const Arg& a) { return a.name.name() == name; });
