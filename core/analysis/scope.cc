@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/diagnostic.h"
+
 namespace exotune {
 
 Scope::Scope(const Proc& p) {

@@ -1,5 +1,6 @@
 // Simplification of expressions with the facts of a place.
 #include <algorithm>
+#include <numeric>
 
 #include "core/analysis/facts.h"
 #include "core/analysis/queries.h"

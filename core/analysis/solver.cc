@@ -134,7 +134,11 @@ Parts split_parts(std::span<const Constraint> facts, std::span<const Formula> di
   for (const Formula& f : disjunctions) {
     bool near = false;
     for_each_variable(f, [&](int v) { near |= groups.find(v) == root; });
-    (near ? out.near_cases : out.far_cases).push_back(&f);
+    if (near) {
+      CaseSplit::add(f, out.near, out.near_cases);
+    } else {
+      CaseSplit::add(f, out.far, out.far_cases);
+    }
   }
   return out;
 }
