@@ -96,6 +96,24 @@ std::optional<Path> forward_move(const Edit& e, const Path& path, bool gap) {
   return forward_insert(Edit{Edit::Kind::kInsert, *to, e.count, 0, {}, {}}, *left, gap);
 }
 
+std::optional<Path> forward_swap(const Edit& e, const Path& path, bool gap) {
+  size_t n = e.at.size();
+  if (!is_prefix(e.at, path) || (gap && path.size() == n)) return path;
+  const Child from = e.inner.back().child;
+  auto under = [&](std::initializer_list<Step> steps, size_t rest) {
+    Path out = e.at;
+    out.insert(out.end(), steps);
+    out.insert(out.end(), path.begin() + static_cast<std::ptrdiff_t>(rest), path.end());
+    return out;
+  };
+  const Step outer{Child::kBody, 0};
+  if (path.size() == n || path[n].child != from) return under({outer}, n);
+  if (gap && path.size() == n + 1) return under({{Child::kBody, path[n].index}}, n + 1);
+  if (path.size() == n + 1 || path[n + 1].child == Child::kExpr) return under({}, n + 1);
+  const Step branch = path[n + 1].child == Child::kBody ? outer : Step{Child::kOrelse, 0};
+  return under({branch, {from, path[n + 1].index}}, n + 2);
+}
+
 }  // namespace
 
 std::optional<Path> forward(const Edit& e, const Path& path, bool gap) {
@@ -109,6 +127,7 @@ std::optional<Path> forward(const Edit& e, const Path& path, bool gap) {
     case Edit::Kind::kExpr:
       if (is_prefix(e.at, path)) return std::nullopt;
       return path;
+    case Edit::Kind::kSwap: return forward_swap(e, path, gap);
     case Edit::Kind::kKeep: return path;
   }
   return std::nullopt;
@@ -194,6 +213,11 @@ void Rewrite::move(const Path& first, int count, const Path& to_gap) {
   current_->body = splice(*current_, first, count, {});
   current_->body = splice(*current_, to, 0, moved);
   edits_.push_back(std::move(e));
+}
+
+void Rewrite::swap(const Path& at, StmtPtr with, bool from_orelse) {
+  current_->body = splice(*current_, at, 1, {std::move(with)});
+  edits_.push_back({Edit::Kind::kSwap, at, 1, 1, {}, {{from_orelse ? Child::kOrelse : Child::kBody, 0}}});
 }
 
 void Rewrite::replace_expr(const Path& at, ExprPtr with) {

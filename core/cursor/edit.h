@@ -19,6 +19,8 @@ struct Edit {
     kMove,     // `count` statements from `at` to before gap `to` (in paths before the edit)
     kUnwrap,   // statement `at` is replaced by the `count` statements of its body (or orelse)
     kExpr,     // the expression at `at` changed: cursors into it die
+    kSwap,     // statement `at` and the only statement of its body (or orelse, by `inner`) change
+               // places; branches follow (see Rewrite::swap)
     kKeep,     // statement `at` changed in place (names, bounds): cursors inside stay
   };
   Kind kind;
@@ -62,6 +64,11 @@ class Rewrite {
   /// The for/if at `at` is replaced by its body (or orelse).
   void unwrap(const Path& at, bool orelse = false);
   void move(const Path& first, int count, const Path& to_gap);
+  /// `with` is the statement at `at` after it and the only statement of its body (or orelse) changed
+  /// places. Each cursor follows its statement. Branches: the inner's body stays the body of the
+  /// statement now inside; the inner's orelse comes to stand in `with`'s orelse, under a copy of the
+  /// outer; the outer's other branch goes along with the outer.
+  void swap(const Path& at, StmtPtr with, bool from_orelse = false);
   void replace_expr(const Path& at, ExprPtr with);
   /// Rewrites in place every statement of the proc (renames, index changes) with an unchanged tree
   /// shape: cursors to statements stay, cursors to expressions stay by position.

@@ -1,5 +1,10 @@
 #include "core/primitives/internal.h"
 
+#include <cctype>
+
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+
 namespace exotune::internal {
 
 void refuse(const char* op, const std::string& message, LazyText hint) {
@@ -9,6 +14,210 @@ void refuse(const char* op, const std::string& message, LazyText hint) {
 void require(const Answer& answer, const char* op, const std::string& message) {
   if (answer) return;
   throw SchedulingError(std::string(op) + ": " + message, answer.notes());
+}
+
+void require_name(const char* op, const std::string& name) {
+  bool ok = !name.empty() && name != "_" && !std::isdigit(static_cast<unsigned char>(name[0]));
+  for (char ch : name) ok = ok && (std::isalnum(static_cast<unsigned char>(ch)) || ch == '_');
+  if (!ok) refuse(op, "'" + name + "' is not a name");
+}
+
+void require_visible(const Proc& p, const Path& at, const ExprPtr& e, const char* op) {
+  if (e->bloom == 0) return;
+  std::set<Sym> used;
+  collect_symbols(e, used);
+  for (const ScopeEntry& s : scope_at(p, at)) used.erase(s.name);
+  if (used.empty()) return;
+  throw SchedulingError(std::string(op) + ": '" + used.begin()->name() + "' is not visible here");
+}
+
+void require_no_escape(const Proc& p, const Path& first, int n, const char* op) {
+  const Block& block = block_at(p, first);
+  size_t begin = static_cast<size_t>(first.back().index), end = begin + static_cast<size_t>(n);
+  for (size_t k = begin; k < end; ++k) {
+    Sym bound = bound_symbol(*block[k]);
+    if (!bound.valid()) continue;
+    for (size_t after = end; after < block.size(); ++after)
+      if (mentions(block[after], bound))
+        refuse(op, "'" + bound.name() + "' is made here and used after these statements",
+               "move its allocation up first (lift_alloc, reorder_stmts)");
+  }
+}
+
+void require_stable(const Proc& p, const Path& first, int n, const ExprPtr& e, const char* op) {
+  if (!reads_config(e)) return;
+  require(value_unchanged_by(p, first, n, e), op,
+          "the statements may change '" + str(e) + "', which is evaluated again");
+}
+
+Path child_path(const Path& stmt, Child child, int index) {
+  Path out = stmt;
+  out.push_back({child, index});
+  return out;
+}
+
+int body_size(const Proc& p, const Path& stmt) {
+  return static_cast<int>(body_of(*stmt_at(p, stmt)).size());
+}
+
+Value place(const Where& where, const Cursor& resolved) {
+  Value v = where.value();
+  if (v.as<std::string>()) return v;
+  return Value(resolved);
+}
+
+Cursor here(const ProcPtr& p, const Cursor& c) {
+  if (!c.valid()) throw InvalidCursorError("this cursor points nowhere");
+  if (c.proc() == p) return c;
+  Cursor f = forward(p, c);
+  if (!f.valid())
+    throw InvalidCursorError("what this cursor pointed at is gone",
+                             "find it again in the current procedure");
+  return f;
+}
+
+std::optional<int64_t> literal(const ExprPtr& e) {
+  if (auto v = as_int(e)) return v;
+  if (e->bloom != 0) return std::nullopt;
+  if (auto a = affine(e); a && a->is_constant()) return a->constant;
+  return std::nullopt;
+}
+
+ExprPtr plus(const ExprPtr& a, const ExprPtr& b) {
+  auto x = as_int(a), y = as_int(b);
+  int64_t sum;
+  if (x && y && !__builtin_add_overflow(*x, *y, &sum)) return int_const(sum);
+  if (x && *x == 0) return b;
+  if (y && *y == 0) return a;
+  if (y && *y < 0 && *y != INT64_MIN) return a - int_const(-*y);
+  return a + b;
+}
+
+ExprPtr minus(const ExprPtr& a, const ExprPtr& b) {
+  auto x = as_int(a), y = as_int(b);
+  int64_t difference;
+  if (x && y && !__builtin_sub_overflow(*x, *y, &difference)) return int_const(difference);
+  if (y && *y == 0) return a;
+  return a - b;
+}
+
+ExprPtr times(int64_t k, const ExprPtr& e) {
+  auto x = as_int(e);
+  int64_t product;
+  if (x && !__builtin_mul_overflow(k, *x, &product)) return int_const(product);
+  return k == 1 ? e : int_const(k) * e;
+}
+
+ExprPtr floor_div(const ExprPtr& e, int64_t k) {
+  if (auto x = as_int(e)) return int_const(*x >= 0 ? *x / k : -((-*x + k - 1) / k));
+  return k == 1 ? e : bin_op(BinOpKind::kDiv, e, int_const(k));
+}
+
+ExprPtr modulo(const ExprPtr& e, int64_t k) {
+  if (auto x = as_int(e)) return int_const(((*x % k) + k) % k);
+  return k == 1 ? int_const(0) : bin_op(BinOpKind::kMod, e, int_const(k));
+}
+
+ExprPtr less(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kLt, a, b); }
+ExprPtr less_equal(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kLe, a, b); }
+ExprPtr equals(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kEq, a, b); }
+ExprPtr both(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kAnd, a, b); }
+
+ExprPtr trip_count(const For& f) {
+  if (as_int(f.lo) == int64_t{0}) return f.hi;
+  return normalize(minus(f.hi, f.lo));
+}
+
+bool reads_config(const ExprPtr& e) {
+  if (e->as<ReadConfig>()) return true;
+  for (const ExprPtr& c : expr_children(*e))
+    if (reads_config(c)) return true;
+  return false;
+}
+
+namespace {
+void collect_data(const ExprPtr& e, std::set<Sym>& into) {
+  if (const Read* r = e->as<Read>()) {
+    if (is_data(e->type)) into.insert(r->name);
+  } else if (const WindowExpr* w = e->as<WindowExpr>()) {
+    into.insert(w->name);
+  }
+  for (const ExprPtr& c : expr_children(*e)) collect_data(c, into);
+}
+}  // namespace
+
+std::set<Sym> data_read(const ExprPtr& e) {
+  std::set<Sym> out;
+  collect_data(e, out);
+  return out;
+}
+
+Sym root_of(const Proc& p, const Path& at, Sym s) {
+  for (auto entry = lookup(p, at, s); entry && entry->window; entry = lookup(p, at, s))
+    s = entry->window->rhs->as<WindowExpr>()->name;
+  return s;
+}
+
+bool reads_buffer(const Proc& p, const Path& at, const ExprPtr& e, Sym s) {
+  const Sym root = root_of(p, at, s);
+  for (Sym r : data_read(e))
+    if (root_of(p, at, r) == root) return true;
+  return false;
+}
+
+bool keeps_value(const ExprPtr& e, ScalarType target) {
+  if (e->type == target) return true;
+  if (const Const* c = e->as<Const>()) {
+    if (is_float(target)) return true;
+    const double* d = std::get_if<double>(&c->value);
+    return d && *d == static_cast<double>(static_cast<int8_t>(*d)) && *d >= 0;
+  }
+  return is_float(e->type) && is_float(target) && (e->type == ScalarType::kR || target == ScalarType::kR);
+}
+
+void require_no_cast(const ExprPtr& e, ScalarType target, const char* op) {
+  if (!keeps_value(e, target))
+    refuse(op, std::string("the value is converted from ") + name_of(e->type) + " to " + name_of(target) +
+                   " when it is stored");
+}
+
+Answer reads_in_bounds(const Proc& p, const Path& at, const ExprPtr& e) {
+  Answer ok;
+  ok.verdict = Verdict::kProved;
+  if (const Read* r = e->as<Read>(); r && !r->idx.empty()) {
+    auto entry = lookup(p, at, r->name);
+    EXO_CHECK(entry && entry->type.shape.size() == r->idx.size());
+    for (size_t k = 0; k < r->idx.size(); ++k) {
+      Answer a = prove(p, at, both(less_equal(int_const(0), r->idx[k]),
+                                   less(r->idx[k], entry->type.shape[k])));
+      if (!a) return a;
+    }
+  }
+  for (const ExprPtr& c : expr_children(*e))
+    if (Answer a = reads_in_bounds(p, at, c); !a) return a;
+  return ok;
+}
+
+ScalarType element_type(const Proc& p, const Path& at, Sym s) {
+  auto entry = lookup(p, at, s);
+  EXO_CHECK(entry);
+  return entry->type.scalar;
+}
+
+Answer equal_in_context(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b) {
+  Answer yes, no;
+  yes.verdict = Verdict::kProved;
+  if (equal(a, b)) return yes;
+  if (is_integer_control(a->type) && is_integer_control(b->type)) return prove_equal(p, at, a, b);
+  if (a->type == ScalarType::kBool && b->type == ScalarType::kBool)
+    return prove(p, at, bin_op(BinOpKind::kOr, both(a, b), both(logical_not(a), logical_not(b))));
+  no.why = "the two expressions differ in form";
+  if (a->node.index() != b->node.index() || a->type != b->type) return no;
+  std::vector<ExprPtr> ca = expr_children(*a), cb = expr_children(*b);
+  if (ca.empty() || ca.size() != cb.size() || !equal(with_children(a, cb), b)) return no;
+  for (size_t k = 0; k < ca.size(); ++k)
+    if (Answer each = equal_in_context(p, at, ca[k], cb[k]); !each) return each;
+  return yes;
 }
 
 }  // namespace exotune::internal

@@ -24,6 +24,7 @@ class Where {
   /// Resolved in `p`; InvalidCursorError when gone or of the wrong kind.
   Cursor loop(const ProcPtr& p) const;      // a for
   Cursor scope(const ProcPtr& p) const;     // a for or if
+  Cursor nested(const ProcPtr& p) const;    // the outer of two loops: "i j", or a cursor to the outer
   Cursor stmt(const ProcPtr& p) const;
   Cursor block(const ProcPtr& p) const;     // a statement counts as a block of one
   Cursor gap(const ProcPtr& p) const;       // a statement cursor means the gap after... use Cursor::before/after

@@ -1,0 +1,383 @@
+// Names for values and views: bind_expr, inline_assign, inline_window.
+#include <algorithm>
+
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+#include "core/primitives/internal.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+// Nothing is written between a statement's start and its own expressions, so a leaf that ends the
+// run does not count; a loop or if does.
+int statements_before_use(const Proc& p, const Path& first, int last) {
+  const bool leaf = body_of(*stmt_at(p, sibling(first, last))).empty();
+  return leaf ? last : last + 1;
+}
+
+bool holds(const ExprPtr& e, const ExprPtr& part) {
+  if (equal(e, part)) return true;
+  for (const ExprPtr& c : expr_children(*e))
+    if (holds(c, part)) return true;
+  return false;
+}
+bool holds(const Block& b, const ExprPtr& part) {
+  bool found = false;
+  for_each_expr(b, [&](const ExprPtr& e) { found = found || holds(e, part); });
+  return found;
+}
+
+// What may be bound: a data value, computed by its statement, not handed to a callee by reference.
+void require_bindable(const Proc& p, const Path& path, const char* op) {
+  const ExprPtr e = expr_at(p, path);
+  if (!is_data(e->type) || e->as<WindowExpr>()) refuse(op, "'" + str(e) + "' is no data value");
+  const Path at = stmt_part(path);
+  if (stmt_at(p, at)->as<Call>() || stmt_at(p, at)->as<WindowStmt>())
+    refuse(op, "'" + str(e) + "' is passed by reference");
+  if (const Read* r = e->as<Read>(); r && r->idx.empty()) {
+    auto entry = lookup(p, at, r->name);
+    if (entry && entry->type.is_tensor()) refuse(op, "'" + str(e) + "' is a whole tensor");
+  }
+}
+
+// Puts `name: T; name = e` before `at` and `name` in place of the expressions at `uses`, all below
+// statements at..at+last.
+ProcPtr bind_at(ProcPtr p, const Path& at, const ExprPtr& e, const std::vector<Path>& uses,
+                const std::string& name, const char* op, std::vector<Value> args) {
+  const Sym sym = Sym::fresh(name);
+  const ExprPtr read = read_var(sym, e->type);
+  Rewrite rw(std::move(p));
+  for (const Path& u : uses) rw.replace_expr(u, read);
+  rw.insert(at, {make_alloc(sym, Type{e->type, {}, false}, dram()), make_assign(sym, {}, e)});
+  return rw.finish(op, std::move(args));
+}
+
+void collect_uses(const ExprPtr& here, const ExprPtr& e, Path& path, std::vector<Path>& out) {
+  if (equal(here, e)) {
+    out.push_back(path);
+    return;
+  }
+  std::vector<ExprPtr> children = expr_children(*here);
+  for (size_t k = 0; k < children.size(); ++k) {
+    path.push_back({Child::kExpr, static_cast<int>(k)});
+    collect_uses(children[k], e, path, out);
+    path.pop_back();
+  }
+}
+
+// Every place below the statement at `path` that reads `e` as a value.
+void collect_uses(const StmtPtr& s, const ExprPtr& e, Path& path, std::vector<Path>& out) {
+  if (!s->as<Call>() && !s->as<WindowStmt>()) {
+    std::vector<ExprPtr> exprs = stmt_exprs(*s);
+    for (size_t k = 0; k < exprs.size(); ++k) {
+      path.push_back({Child::kExpr, static_cast<int>(k)});
+      collect_uses(exprs[k], e, path, out);
+      path.pop_back();
+    }
+  }
+  for (Child branch : {Child::kBody, Child::kOrelse}) {
+    const Block& b = branch == Child::kBody ? body_of(*s) : orelse_of(*s);
+    for (size_t k = 0; k < b.size(); ++k) {
+      path.push_back({branch, static_cast<int>(k)});
+      collect_uses(b[k], e, path, out);
+      path.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
+// s  ->  name: T; name = e; s[e := name]
+// cse: also every equal expression in the statements after s, up to the first that may change e.
+// Obligation: none without cse (s computes e before it writes); with it, nothing between the new
+// assignment and a use changes what e reads.
+// Forwarding: the bound expressions are new; statements stay, after the two new ones.
+ProcPtr bind_expr(ProcPtr p, const Where& where, const std::string& name, bool cse) {
+  static const char op[] = "bind_expr";
+  Cursor c = where.expr(p);
+  require_name(op, name);
+  require_bindable(*p, c.path(), op);
+  const Path at = stmt_part(c.path());
+  const ExprPtr e = c.expr();
+  std::vector<Path> uses;
+  if (!cse) {
+    uses.push_back(c.path());
+  } else {
+    const Block& block = block_at(*p, at);
+    for (int k = at.back().index; k < static_cast<int>(block.size()); ++k) {
+      const StmtPtr& s = block[static_cast<size_t>(k)];
+      const int ahead = k - at.back().index;
+      if (holds({s}, e)) {
+        const int run = statements_before_use(*p, at, ahead);
+        if (run > 0 && !value_unchanged_by(*p, at, run, e)) break;
+        Path path = sibling(at, ahead);
+        collect_uses(s, e, path, uses);
+      }
+    }
+  }
+  return bind_at(p, at, e, uses, name, op, {place(where, c), name, cse});
+}
+
+// s1; ...; sn  ->  name: T; name = e; s1[e := name]; ...; sn[e := name]
+// for equal expressions anywhere below neighbouring statements: the pair is put before the first of
+// the statements, in the innermost block that holds them all, that contains one.
+// Obligation: e means the same there (no loop binds its names in between), reads in bounds there,
+// and nothing from there to the last use changes what it reads.
+// Forwarding: as for one expression.
+ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string& name) {
+  static const char op[] = "bind_expr";
+  if (exprs.empty()) refuse(op, "no expression is given");
+  require_name(op, name);
+  std::vector<Path> uses;
+  ValueList given;
+  for (const Cursor& x : exprs) {
+    Cursor c = here(p, x);
+    if (c.kind() != CursorKind::kExpr) throw InvalidCursorError("bind_expr: expected an expression");
+    require_bindable(*p, c.path(), op);
+    uses.push_back(c.path());
+    given.emplace_back(c);
+  }
+  const ExprPtr e = expr_at(*p, uses[0]);
+  for (const Path& u : uses)
+    if (!equal(expr_at(*p, u), e)) refuse(op, "'" + str(expr_at(*p, u)) + "' is not '" + str(e) + "'");
+  // The innermost block above all uses, and the run of its statements that holds them.
+  size_t depth = stmt_part(uses[0]).size() - 1;
+  for (const Path& u : uses) {
+    const Path s = stmt_part(u), s0 = stmt_part(uses[0]);
+    depth = std::min(depth, s.size() - 1);
+    size_t common = 0;
+    while (common < depth && s[common] == s0[common]) ++common;
+    if (common == depth && s[common].child != s0[common].child) {
+      EXO_CHECK(depth > 0);
+      --common;
+    }
+    depth = std::min(depth, common);
+  }
+  int first = uses[0][depth].index, last = first;
+  bool direct = false;
+  for (const Path& u : uses) first = std::min(first, u[depth].index), last = std::max(last, u[depth].index);
+  for (const Path& u : uses) direct = direct || (u[depth].index == first && stmt_part(u).size() == depth + 1);
+  Path at(uses[0].begin(), uses[0].begin() + static_cast<std::ptrdiff_t>(depth) + 1);
+  at.back().index = first;
+  require_visible(*p, at, e, op);
+  const int run = statements_before_use(*p, at, last - first);
+  if (run > 0)
+    require(value_unchanged_by(*p, at, run, e), op, "a statement before the last use may change '" + str(e) + "'");
+  if (!direct) require(reads_in_bounds(*p, at, e), op, "'" + str(e) + "' may lie out of bounds there");
+  return bind_at(p, at, e, uses, name, op, {Value(std::move(given)), name});
+}
+
+namespace {
+
+// Every place that mentions x below `b` reads the element at `idx` as a value: collects them.
+void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<ExprPtr>& idx, Path& path,
+                   std::vector<Path>& out, const char* op);
+
+void collect_reads(const Proc& p, const ExprPtr& e, Sym x, const std::vector<ExprPtr>& idx, Path& path,
+                   std::vector<Path>& out, const char* op) {
+  if (!(e->bloom & x.bloom())) return;
+  if (const Read* r = e->as<Read>(); r && r->name == x) {
+    if (r->idx.size() != idx.size()) refuse(op, "'" + x.name() + "' is used as a whole");
+    const Path at = stmt_part(path);
+    for (size_t k = 0; k < idx.size(); ++k)
+      require(equal_in_context(p, at, r->idx[k], idx[k]), op,
+              "cannot prove that '" + str(e) + "' is the element assigned");
+    out.push_back(path);
+    return;
+  }
+  if (e->as<WindowExpr>() && e->as<WindowExpr>()->name == x) refuse(op, "a window of '" + x.name() + "' is taken");
+  if (e->as<StrideExpr>() && e->as<StrideExpr>()->name == x) refuse(op, "the stride of '" + x.name() + "' is read");
+  std::vector<ExprPtr> children = expr_children(*e);
+  for (size_t k = 0; k < children.size(); ++k) {
+    path.push_back({Child::kExpr, static_cast<int>(k)});
+    collect_reads(p, children[k], x, idx, path, out, op);
+    path.pop_back();
+  }
+}
+
+void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<ExprPtr>& idx, Path& path,
+                   std::vector<Path>& out, const char* op) {
+  if (!mentions(s, x)) return;
+  const Assign* a = s->as<Assign>();
+  const Reduce* r = s->as<Reduce>();
+  if ((a && a->name == x) || (r && r->name == x)) refuse(op, "'" + x.name() + "' is written again");
+  if (s->as<Call>()) refuse(op, "'" + x.name() + "' is passed to a call");
+  std::vector<ExprPtr> exprs = stmt_exprs(*s);
+  for (size_t k = 0; k < exprs.size(); ++k) {
+    path.push_back({Child::kExpr, static_cast<int>(k)});
+    collect_reads(p, exprs[k], x, idx, path, out, op);
+    path.pop_back();
+  }
+  for (Child branch : {Child::kBody, Child::kOrelse}) {
+    const Block& b = branch == Child::kBody ? body_of(*s) : orelse_of(*s);
+    for (size_t k = 0; k < b.size(); ++k) {
+      path.push_back({branch, static_cast<int>(k)});
+      collect_reads(p, b[k], x, idx, path, out, op);
+      path.pop_back();
+    }
+  }
+}
+
+// The allocation of x above or before `at`, or nothing (an argument, a window).
+std::optional<Path> allocation_of(const Proc& p, const Path& at, Sym x) {
+  Path block = at;
+  while (!block.empty()) {
+    for (int k = 0; k < block.back().index; ++k) {
+      Path s = block;
+      s.back().index = k;
+      const Alloc* a = stmt_at(p, s)->as<Alloc>();
+      if (a && a->name == x) return s;
+    }
+    block.pop_back();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// x[i] = e; s  ->  s[x[i] := e]          (s: the rest of the block)
+// Obligation: x is allocated here and used nowhere but in s after this assignment; s only reads it,
+// at the element assigned, and does not change what e reads before the last use; nothing is
+// converted when stored.
+// Forwarding: the assignment is gone, the expressions replaced are new; statements stay.
+ProcPtr inline_assign(ProcPtr p, const Where& where) {
+  static const char op[] = "inline_assign";
+  Cursor c = where.stmt(p);
+  if (!c.is<Assign>()) throw InvalidCursorError("inline_assign: expected an assignment, found '" + c.describe() + "'");
+  const Assign& a = c.as<Assign>();
+  const Path at = c.path();
+  auto alloc = allocation_of(*p, at, a.name);
+  if (!alloc) refuse(op, "'" + a.name.name() + "' is not allocated in this procedure");
+  require_no_cast(a.rhs, element_type(*p, at, a.name), op);
+  if (reads_buffer(*p, at, a.rhs, a.name)) refuse(op, "the right side reads '" + a.name.name() + "'");
+
+  const Block& block = block_at(*p, at);
+  std::vector<Path> uses;
+  int last = 0;
+  for (size_t k = static_cast<size_t>(at.back().index) + 1; k < block.size(); ++k) {
+    const size_t before = uses.size();
+    Path path = at;
+    path.back().index = static_cast<int>(k);
+    collect_reads(*p, block[k], a.name, a.idx, path, uses, op);
+    if (uses.size() > before) last = static_cast<int>(k) - at.back().index;
+  }
+  // Nowhere else: in the allocation's scope, only this statement's block, from it on, mentions x.
+  Path level = *alloc;
+  for (size_t d = alloc->size() - 1; d < at.size(); ++d) {
+    level.assign(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(d) + 1);
+    const Block& b = block_at(*p, level);
+    const int own = level.back().index;
+    const bool innermost = d + 1 == at.size();
+    for (int k = d + 1 == alloc->size() ? alloc->back().index + 1 : 0; k < static_cast<int>(b.size()); ++k) {
+      if (k == own || (innermost && k > own)) continue;
+      if (mentions(b[static_cast<size_t>(k)], a.name))
+        refuse(op, "'" + a.name.name() + "' is also used outside the statements after the assignment");
+    }
+    if (innermost) break;
+    // The branch beside the one that holds the assignment.
+    const StmtPtr s = b[static_cast<size_t>(own)];
+    const Block& other = at[d + 1].child == Child::kBody ? orelse_of(*s) : body_of(*s);
+    if (mentions(other, a.name)) refuse(op, "'" + a.name.name() + "' is also used in another branch");
+  }
+  if (last > 0) {
+    const Path next = sibling(at, 1);
+    const int run = statements_before_use(*p, next, last - 1);
+    if (run > 0)
+      require(value_unchanged_by(*p, next, run, a.rhs), op,
+              "a statement before the last use may change '" + str(a.rhs) + "'");
+  }
+  Rewrite rw(p);
+  for (const Path& u : uses) rw.replace_expr(u, a.rhs);
+  rw.erase(at, 1);
+  return rw.finish(op, {place(where, c)});
+}
+
+namespace {
+
+// Accesses of a window as accesses of its source.
+class WindowInliner {
+ public:
+  explicit WindowInliner(const WindowStmt& w) : name_(w.name), window_(*w.rhs->as<WindowExpr>()) {}
+
+  Block inline_in(const Block& b) const {
+    Block exprs = rewrite_exprs(b, [this](const ExprPtr& e) { return inlined(e); });
+    return rewrite_stmts(exprs, [this](const StmtPtr& s) -> std::optional<Block> {
+      if (const Assign* a = s->as<Assign>(); a && a->name == name_)
+        return Block{make_stmt(Assign{window_.name, points(a->idx), a->rhs}, s->where)};
+      if (const Reduce* r = s->as<Reduce>(); r && r->name == name_)
+        return Block{make_stmt(Reduce{window_.name, points(r->idx), r->rhs, r->op}, s->where)};
+      return std::nullopt;
+    });
+  }
+
+ private:
+  static ExprPtr moved(const ExprPtr& lo, const ExprPtr& e) { return plus(lo, e); }
+
+  std::vector<ExprPtr> points(const std::vector<ExprPtr>& idx) const {
+    std::vector<ExprPtr> out;
+    size_t k = 0;
+    for (const WindowAccess& a : window_.access) out.push_back(a.is_point() ? a.lo : moved(a.lo, idx[k++]));
+    return out;
+  }
+
+  ExprPtr inlined(const ExprPtr& e) const {
+    if (const Read* r = e->as<Read>(); r && r->name == name_) {
+      if (r->idx.empty()) return make_expr(window_, e->type, e->where);  // passed whole to a call
+      return make_expr(Read{window_.name, points(r->idx)}, e->type, e->where);
+    }
+    if (const StrideExpr* s = e->as<StrideExpr>(); s && s->name == name_) {
+      int seen = 0;
+      for (size_t d = 0; d < window_.access.size(); ++d)
+        if (!window_.access[d].is_point() && seen++ == s->dim)
+          return make_expr(StrideExpr{window_.name, static_cast<int>(d)}, e->type, e->where);
+    }
+    if (const WindowExpr* w = e->as<WindowExpr>(); w && w->name == name_) {
+      WindowExpr out{window_.name, {}};
+      size_t k = 0;
+      for (const WindowAccess& a : window_.access) {
+        if (a.is_point()) {
+          out.access.push_back(a);
+          continue;
+        }
+        const WindowAccess& inner = w->access[k++];
+        out.access.push_back({moved(a.lo, inner.lo), inner.is_point() ? nullptr : moved(a.lo, inner.hi)});
+      }
+      return make_expr(std::move(out), e->type, e->where);
+    }
+    return nullptr;
+  }
+
+  Sym name_;
+  WindowExpr window_;
+};
+
+}  // namespace
+
+// w = x[...]; s  ->  s with every access of w made through x
+// Obligation: the window's bounds keep their values in s (config reads).
+// Forwarding: the window statement is gone; every other statement stays.
+ProcPtr inline_window(ProcPtr p, const Where& where) {
+  static const char op[] = "inline_window";
+  Cursor c = where.stmt(p);
+  if (!c.is<WindowStmt>())
+    throw InvalidCursorError("inline_window: expected a window statement, found '" + c.describe() + "'");
+  const WindowStmt& w = c.as<WindowStmt>();
+  const Path at = c.path();
+  const Block& block = block_at(*p, at);
+  const int rest = static_cast<int>(block.size()) - at.back().index - 1;
+  if (rest > 0)
+    for (const ExprPtr& e : expr_children(*w.rhs)) require_stable(*p, sibling(at, 1), rest, e, op);
+  const WindowInliner inliner(w);
+  Rewrite rw(p);
+  for (int k = 1; k <= rest; ++k) {
+    const StmtPtr& s = block[static_cast<size_t>(at.back().index + k)];
+    if (mentions(s, w.name)) rw.replace_keep(sibling(at, k), inliner.inline_in({s})[0]);
+  }
+  rw.erase(at, 1);
+  return rw.finish(op, {place(where, c)});
+}
+
+}  // namespace exotune

@@ -1,0 +1,70 @@
+// Expressions rewritten where they stand.
+#include "core/ir/printer.h"
+#include "core/primitives/internal.h"
+
+namespace exotune {
+
+using namespace internal;
+
+// a + b -> b + a, a * b -> b * a; also and, or, ==, !=, fmax, fmin.
+// Obligation: none. Forwarding: the expression and its parts are new; all else stays.
+ProcPtr commute_expr(ProcPtr p, const Where& where) {
+  static const char op[] = "commute_expr";
+  Cursor c = where.expr(p);
+  const ExprPtr e = c.expr();
+  ExprPtr swapped;
+  if (const BinOp* b = e->as<BinOp>()) {
+    switch (b->op) {
+      case BinOpKind::kAdd:
+      case BinOpKind::kMul:
+      case BinOpKind::kAnd:
+      case BinOpKind::kOr:
+      case BinOpKind::kEq:
+      case BinOpKind::kNe: swapped = make_expr(BinOp{b->op, b->rhs, b->lhs}, e->type, e->where); break;
+      default: break;
+    }
+  } else if (const Extern* x = e->as<Extern>(); x && (x->fn == "fmax" || x->fn == "fmin")) {
+    swapped = make_expr(Extern{x->fn, {x->args[1], x->args[0]}}, e->type, e->where);
+  }
+  if (!swapped) refuse(op, "'" + str(e) + "' is no commutative operation");
+  Rewrite rw(p);
+  rw.replace_expr(c.path(), swapped);
+  return rw.finish(op, {place(where, c)});
+}
+
+// a + (b + c) -> (a + b) + c;  a * (b * c) -> (a * b) * c
+// Obligation: none over the reals; floating-point data is marked as reassociated.
+// Forwarding: the expression and its parts are new; all else stays.
+ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
+  static const char op[] = "left_reassociate_expr";
+  Cursor c = where.expr(p);
+  const ExprPtr e = c.expr();
+  const BinOp* outer = e->as<BinOp>();
+  const BinOp* inner = outer ? outer->rhs->as<BinOp>() : nullptr;
+  if (!inner || inner->op != outer->op || (outer->op != BinOpKind::kAdd && outer->op != BinOpKind::kMul))
+    refuse(op, "'" + str(e) + "' is not of the form a + (b + c) or a * (b * c)");
+  if (is_control(e->type) && outer->op == BinOpKind::kMul)
+    refuse(op, "control products keep their literal side");
+  Rewrite rw(p);
+  rw.flags.reassociates = is_data(e->type) && is_float(e->type);
+  rw.replace_expr(c.path(), bin_op(outer->op, bin_op(outer->op, outer->lhs, inner->lhs), inner->rhs));
+  return rw.finish(op, {place(where, c)});
+}
+
+// e -> with
+// Obligation: equal wherever control reaches e. Control: proved. Data: the same tree up to proved
+// equal indices.
+// Forwarding: the expression and its parts are new; all else stays.
+ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
+  static const char op[] = "rewrite_expr";
+  Cursor c = where.expr(p);
+  const Path at = stmt_part(c.path());
+  require_visible(*p, at, with, op);
+  require(equal_in_context(*p, at, c.expr(), with), op,
+          "cannot prove that " + str(c.expr()) + " equals " + str(with));
+  Rewrite rw(p);
+  rw.replace_expr(c.path(), with);
+  return rw.finish(op, {place(where, c), str(with)});
+}
+
+}  // namespace exotune

@@ -1,0 +1,266 @@
+// Loops by arithmetic on their range: divide, cut, join, shift, multiply.
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+#include "core/primitives/internal.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+bool has_modulo(const ExprPtr& e) {
+  if (const BinOp* b = e->as<BinOp>(); b && (b->op == BinOpKind::kMod || b->op == BinOpKind::kEq)) return true;
+  for (const ExprPtr& c : expr_children(*e))
+    if (has_modulo(c)) return true;
+  return false;
+}
+
+// Something known at `at` may say what a size is modulo a number: worth asking the prover.
+bool knows_remainders(const Proc& p, const Path& at) {
+  for (const ExprPtr& a : p.asserts)
+    if (has_modulo(a)) return true;
+  Path up = at;
+  for (up.pop_back(); !up.empty(); up.pop_back())
+    if (const If* i = stmt_at(p, up)->as<If>(); i && has_modulo(i->cond)) return true;
+  return false;
+}
+
+// Does q surely divide `trip`? Cheap: the prover is asked only where a fact could help it.
+bool divides(const Proc& p, const Path& at, const ExprPtr& trip, int64_t q) {
+  auto a = affine(trip);
+  if (!a) return false;
+  bool syntactic = a->constant % q == 0;
+  for (const Affine::Term& t : a->terms) syntactic = syntactic && t.coeff % q == 0;
+  if (syntactic || a->is_constant()) return syntactic;
+  return knows_remainders(p, at) &&
+         prove(p, at, equals(modulo(trip, q), int_const(0))).verdict == Verdict::kProved;
+}
+
+const char* name_of(Tail t) {
+  switch (t) {
+    case Tail::kPerfect: return "perfect";
+    case Tail::kGuard: return "guard";
+    case Tail::kCut: return "cut";
+    case Tail::kCutAndGuard: return "cut_and_guard";
+  }
+  return "";
+}
+
+// Two loops that become one iterate in parallel only if both did and the result surely may.
+StmtPtr with_joint_mode(const Proc& result, const Path& at, LoopMode a, LoopMode b) {
+  const For& f = *stmt_at(result, at)->as<For>();
+  bool par = a == LoopMode::kPar && b == LoopMode::kPar && loop_parallel(result, at);
+  return make_for(f.iter, f.lo, f.hi, f.body, par ? LoopMode::kPar : LoopMode::kSeq);
+}
+
+}  // namespace
+
+// for i in seq(lo, hi): s
+//   ->  for io in seq(0, (hi - lo) / q):                          perfect, cut, cut_and_guard
+//         for ii in seq(0, q): s[i := lo + q*io + ii]
+//       for ii in seq(0, (hi - lo) % q):                          cut; cut_and_guard puts an `if
+//         s[i := lo + q*((hi - lo) / q) + ii]                     (hi - lo) % q > 0` around it
+//   ->  for io in seq(0, (hi - lo + q - 1) / q):                  guard
+//         for ii in seq(0, q):
+//           if lo + q*io + ii < hi: s[i := lo + q*io + ii]
+// Obligation: perfect: q divides hi - lo. The bounds keep their value in the loop. A tail that is
+// surely empty is left out; a tail after a loop whose range may be negative gets an `if lo < hi`.
+// Forwarding: the loop becomes the io loop; its statements, those of the main loop.
+ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<std::string>& names, Tail tail) {
+  static const char op[] = "divide_loop";
+  Cursor c = where.loop(p);
+  if (q < 1) refuse(op, "the factor must be at least 1, not " + std::to_string(q));
+  if (names.size() != 2) refuse(op, "two names are needed: the outer and the inner iterator");
+  for (const std::string& n : names) require_name(op, n);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  const int n = static_cast<int>(f.body.size());
+  require_stable(*p, body_path(at), n, f.lo, op);
+  require_stable(*p, body_path(at), n, f.hi, op);
+
+  const ExprPtr trip = trip_count(f);
+  const bool exact = divides(*p, at, trip, q);
+  if (tail == Tail::kPerfect && !exact)
+    require(prove(*p, at, equals(modulo(trip, q), int_const(0))), op,
+            "cannot prove that " + std::to_string(q) + " divides the trip count " + str(trip));
+  const bool guarded = tail == Tail::kGuard && !exact;
+  const bool cut = (tail == Tail::kCut || tail == Tail::kCutAndGuard) && !exact;
+
+  const Sym io = Sym::fresh(names[0]), ii = Sym::fresh(names[1]);
+  const ExprPtr io_read = read_var(io, ScalarType::kIndex), ii_read = read_var(ii, ScalarType::kIndex);
+  const ExprPtr point = plus(f.lo, plus(times(q, io_read), ii_read));
+
+  Rewrite rw(p);
+  auto inner_loop = [&](Block b) { return make_for(ii, int_const(0), int_const(q), std::move(b)); };
+  Block body = substitute(f.body, f.iter, point);
+  if (guarded) {
+    const ExprPtr in_range = less(point, f.hi);
+    rw.wrap(body_path(at), n, [&](Block b) { return make_if(in_range, std::move(b)); });
+    rw.wrap(body_path(at), 1, inner_loop);
+    body = {make_if(in_range, std::move(body))};
+  } else {
+    rw.wrap(body_path(at), n, inner_loop);
+  }
+  const ExprPtr outer_hi = floor_div(guarded ? plus(trip, int_const(q - 1)) : trip, q);
+  rw.replace_keep(at, make_for(io, int_const(0), outer_hi, {inner_loop(std::move(body))}, f.mode));
+
+  if (cut) {
+    const Sym it = ii.copy();
+    const ExprPtr start = plus(f.lo, times(q, floor_div(trip, q)));
+    Block rest = refresh_binders(substitute(f.body, f.iter, plus(start, read_var(it, ScalarType::kIndex))));
+    const ExprPtr left = modulo(trip, q);
+    StmtPtr loop = make_for(it, int_const(0), left, std::move(rest), f.mode);
+    ExprPtr condition;
+    if (!literal(trip)) {
+      if (tail == Tail::kCutAndGuard) condition = less(int_const(0), left);
+      if (!prove(*p, at, less_equal(f.lo, f.hi))) {
+        const ExprPtr runs = less(f.lo, f.hi);
+        condition = condition ? both(runs, condition) : runs;
+      }
+    } else if (*literal(trip) <= 0) {
+      condition = bool_const(false);
+    }
+    const bool never = condition && condition->as<Const>();
+    if (!never) rw.insert(sibling(at, 1), {condition ? make_if(condition, {loop}) : loop});
+  }
+  return rw.finish(op, {place(where, c), q, Value::strings(names), name_of(tail)});
+}
+
+// for i in seq(lo, hi): s
+//   ->  for io in seq(0, n):
+//         for ii in seq(0, q + (hi - lo) - n*q): s[i := lo + q*io + ii]
+// Obligation: n*q <= hi - lo, and n >= 1 unless the loop is empty; every iteration that runs again
+// writes the same values again, whatever ran in between. A `par` loop becomes sequential (two outer
+// iterations write one location).
+// Forwarding: the loop becomes the io loop; its statements stay inside.
+ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, int64_t q,
+                              const std::vector<std::string>& names) {
+  static const char op[] = "divide_with_recompute";
+  Cursor c = where.loop(p);
+  if (q < 1) refuse(op, "the stride must be at least 1, not " + std::to_string(q));
+  if (names.size() != 2) refuse(op, "two names are needed: the outer and the inner iterator");
+  for (const std::string& name : names) require_name(op, name);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  const int size = static_cast<int>(f.body.size());
+  require_visible(*p, at, n, op);
+  for (const ExprPtr& e : {f.lo, f.hi, n}) require_stable(*p, body_path(at), size, e, op);
+  const ExprPtr trip = trip_count(f), covered = times(q, n);
+  require(prove(*p, at, less_equal(covered, trip)), op,
+          "cannot prove that " + str(covered) + " iterations lie within the trip count " + str(trip));
+  require(prove(*p, at, bin_op(BinOpKind::kOr, less_equal(int_const(1), n), less_equal(trip, int_const(0)))),
+          op, "cannot prove that the outer loop runs when the loop does");
+  require(recompute_safe(*p, at), op, "iterations that run again may write other values");
+
+  const Sym io = Sym::fresh(names[0]), ii = Sym::fresh(names[1]);
+  const ExprPtr point = plus(f.lo, plus(times(q, read_var(io, ScalarType::kIndex)),
+                                        read_var(ii, ScalarType::kIndex)));
+  const ExprPtr inner_hi = normalize(plus(int_const(q), minus(trip, covered)));
+  auto inner_loop = [&](Block b) { return make_for(ii, int_const(0), inner_hi, std::move(b)); };
+  Rewrite rw(p);
+  rw.wrap(body_path(at), size, inner_loop);
+  rw.replace_keep(at, make_for(io, int_const(0), n, {inner_loop(substitute(f.body, f.iter, point))}));
+  return rw.finish(op, {place(where, c), str(n), q, Value::strings(names)});
+}
+
+// for i in seq(lo, hi): for j in seq(l, l + c): s
+//   ->  for k in seq(0, c*(hi - lo)): s[i := lo + k / c, j := l + k % c]
+// Obligation: the inner trip count is a positive literal c, its lower bound is free of i, and the
+// bounds keep their values.
+// Forwarding: the outer loop becomes the new one, the statements stay; the inner loop is gone.
+ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
+  static const char op[] = "mult_loops";
+  Cursor c = where.nested(p);
+  require_name(op, name);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  const For& g = *f.body[0]->as<For>();
+  const auto count = literal(trip_count(g));
+  if (!count || *count < 1) refuse(op, "the inner trip count must be a positive constant");
+  if (mentions(g.lo, f.iter)) refuse(op, "the inner lower bound depends on '" + f.iter.name() + "'");
+  for (const ExprPtr& e : {f.lo, f.hi, g.lo}) require_stable(*p, body_path(at), 1, e, op);
+
+  const Sym k = Sym::fresh(name);
+  const ExprPtr k_read = read_var(k, ScalarType::kIndex);
+  Block body = substitute(g.body, f.iter, plus(f.lo, floor_div(k_read, *count)));
+  body = substitute(body, g.iter, plus(g.lo, modulo(k_read, *count)));
+  const ExprPtr hi = normalize(times(*count, trip_count(f)));
+  Rewrite rw(p);
+  rw.unwrap(body_path(at));
+  rw.replace_keep(at, make_for(k, int_const(0), hi, std::move(body)));
+  if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
+  return rw.finish(op, {place(where, c), name});
+}
+
+// for i in seq(lo, hi): s
+//   ->  for i in seq(lo, e): s
+//       for i in seq(e, hi): s
+// Obligation: lo <= e <= hi; the bounds and e keep their values in the loop.
+// Forwarding: the loop and its statements are those of the first half.
+ProcPtr cut_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
+  static const char op[] = "cut_loop";
+  Cursor c = where.loop(p);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  const int n = static_cast<int>(f.body.size());
+  require_visible(*p, at, e, op);
+  for (const ExprPtr& b : {f.hi, e}) require_stable(*p, body_path(at), n, b, op);
+  require(prove(*p, at, both(less_equal(f.lo, e), less_equal(e, f.hi))), op,
+          "cannot prove that " + str(e) + " lies between " + str(f.lo) + " and " + str(f.hi));
+  Rewrite rw(p);
+  rw.replace_keep(at, make_for(f.iter, f.lo, e, f.body, f.mode));
+  rw.insert(sibling(at, 1), refresh_binders({make_for(f.iter, e, f.hi, f.body, f.mode)}));
+  return rw.finish(op, {place(where, c), str(e)});
+}
+
+ProcPtr cut_loop(ProcPtr p, const Where& where, int64_t cut_point) {
+  return cut_loop(std::move(p), where, int_const(cut_point));
+}
+
+// for i in seq(lo, hi): s  ->  for i in seq(e, hi + e - lo): s[i := i + lo - e]
+// Obligation: e >= 0; the bounds and e keep their values in the loop.
+// Forwarding: every statement stays.
+ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
+  static const char op[] = "shift_loop";
+  Cursor c = where.loop(p);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  const int n = static_cast<int>(f.body.size());
+  require_visible(*p, at, e, op);
+  for (const ExprPtr& b : {f.lo, e}) require_stable(*p, body_path(at), n, b, op);
+  require(prove(*p, at, less_equal(int_const(0), e)), op,
+          "cannot prove that the new lower bound " + str(e) + " is not negative");
+  const ExprPtr back = normalize(plus(read_var(f.iter, ScalarType::kIndex), minus(f.lo, e)));
+  Rewrite rw(p);
+  rw.replace_keep(at, make_for(f.iter, e, normalize(plus(e, trip_count(f))),
+                               substitute(f.body, f.iter, back), f.mode));
+  return rw.finish(op, {place(where, c), str(e)});
+}
+
+// for i in seq(lo, m): s ; for i in seq(m, hi): s  ->  for i in seq(lo, hi): s
+// Obligation: the loops are neighbours, the bodies equal up to bound names, the first's hi equals
+// the second's lo, lo <= m <= hi, and the first loop changes none of the bounds.
+// Forwarding: the first loop and its statements stay; the second is gone.
+ProcPtr join_loops(ProcPtr p, const Where& first, const Where& second) {
+  static const char op[] = "join_loops";
+  Cursor c = first.loop(p), d = second.loop(p);
+  const Path at = c.path();
+  if (d.path() != sibling(at, 1)) refuse(op, "the second loop must stand right after the first");
+  const For &f = c.as<For>(), &g = d.as<For>();
+  if (!alpha_equal({make_for(f.iter, f.lo, f.hi, f.body)}, {make_for(g.iter, f.lo, f.hi, g.body)}))
+    refuse(op, "the bodies of the two loops differ");
+  for (const ExprPtr& b : {f.hi, g.lo, g.hi})
+    require_stable(*p, body_path(at), static_cast<int>(f.body.size()), b, op);
+  require(prove_equal(*p, at, f.hi, g.lo), op,
+          "cannot prove that the first loop ends where the second begins");
+  require(prove(*p, at, both(less_equal(f.lo, f.hi), less_equal(g.lo, g.hi))), op,
+          "cannot prove that neither range is negative");
+  Rewrite rw(p);
+  rw.replace_keep(at, make_for(f.iter, f.lo, g.hi, f.body));
+  rw.erase(d.path(), 1);
+  if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
+  return rw.finish(op, {place(first, c), place(second, d)});
+}
+
+}  // namespace exotune

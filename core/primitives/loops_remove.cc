@@ -1,0 +1,103 @@
+// Loops that come and go: remove, add, unroll, and the parallel annotation.
+#include "core/ir/printer.h"
+#include "core/primitives/internal.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+constexpr int64_t kMaxUnrolledIterations = 1 << 14;
+}
+
+// for i in seq(lo, hi): s  ->  s                     when lo < hi is proved
+//                          ->  if lo < hi: s         otherwise
+// Obligation: s is free of i and running it again right after itself changes nothing.
+// Forwarding: the statements stay; the loop is gone (or has become the if).
+ProcPtr remove_loop(ProcPtr p, const Where& where) {
+  static const char op[] = "remove_loop";
+  Cursor c = where.loop(p);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  if (mentions(f.body, f.iter)) refuse(op, "the body depends on '" + f.iter.name() + "'");
+  auto trip = literal(trip_count(f));
+  if (trip != int64_t{1})
+    require(block_idempotent(*p, body_path(at), static_cast<int>(f.body.size())), op,
+            "running the body again may change what it did");
+  Rewrite rw(p);
+  const ExprPtr runs = less(f.lo, f.hi);
+  if (prove(*p, at, runs))
+    rw.unwrap(at);
+  else
+    rw.replace_keep(at, make_if(runs, f.body));
+  return rw.finish(op, {place(where, c)});
+}
+
+// s  ->  for name in seq(0, hi): s                   guard = false
+//    ->  for name in seq(0, hi): if name == 0: s     guard = true
+// Obligation: hi > 0 is proved; without the guard, s is idempotent. Nothing that s allocates is
+// used after it.
+// Forwarding: the statements stay, inside.
+ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi, bool guard) {
+  static const char op[] = "add_loop";
+  Cursor c = where.block(p);
+  require_name(op, name);
+  const Path at = c.path();
+  const int n = c.length();
+  require_visible(*p, at, hi, op);
+  require_no_escape(*p, at, n, op);
+  require(prove(*p, at, less(int_const(0), hi)), op, "cannot prove that the loop runs: 0 < " + str(hi));
+  if (!guard) require(block_idempotent(*p, at, n), op, "running the statements again may change what they did");
+  const Sym iter = Sym::fresh(name);
+  Rewrite rw(p);
+  if (guard) {
+    const ExprPtr first = equals(read_var(iter, ScalarType::kIndex), int_const(0));
+    rw.wrap(at, n, [&](Block b) { return make_if(first, std::move(b)); });
+  }
+  rw.wrap(at, guard ? 1 : n, [&](Block b) { return make_for(iter, int_const(0), hi, std::move(b)); });
+  return rw.finish(op, {place(where, c), name, str(hi), guard});
+}
+
+// for i in seq(a, b): s  ->  s[i := a]; s[i := a + 1]; ...; s[i := b - 1]       (pass when a >= b)
+// Obligation: a and b are literals.
+// Forwarding: the statements are those of the first iteration; the loop is gone.
+ProcPtr unroll_loop(ProcPtr p, const Where& where) {
+  static const char op[] = "unroll_loop";
+  Cursor c = where.loop(p);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  const auto lo = literal(f.lo), hi = literal(f.hi);
+  if (!lo || !hi) refuse(op, "the bounds must be constants, not " + str(f.lo) + " and " + str(f.hi));
+  Rewrite rw(p);
+  if (*hi <= *lo) {
+    rw.replace(at, 1, {make_pass()});
+    return rw.finish(op, {place(where, c)});
+  }
+  if (static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) > static_cast<uint64_t>(kMaxUnrolledIterations))
+    refuse(op, "more than " + std::to_string(kMaxUnrolledIterations) + " iterations",
+           "divide the loop and unroll the inner one");
+  rw.replace_keep(at, make_for(f.iter, f.lo, f.hi, substitute(f.body, f.iter, int_const(*lo))));
+  rw.unwrap(at);
+  Block rest;
+  rest.reserve(f.body.size() * static_cast<size_t>(*hi - *lo - 1));
+  for (int64_t k = *lo + 1; k < *hi; ++k)
+    for (StmtPtr& s : refresh_binders(substitute(f.body, f.iter, int_const(k)))) rest.push_back(std::move(s));
+  if (!rest.empty()) rw.insert(sibling(at, static_cast<int>(f.body.size())), std::move(rest));
+  return rw.finish(op, {place(where, c)});
+}
+
+// for i in seq(lo, hi): s  ->  for i in par(lo, hi): s
+// Obligation: no two iterations touch one location unless both read. (A reduction over the loop is
+// first made private: parallelize_reduction in the library.)
+// Forwarding: everything stays.
+ProcPtr parallelize_loop(ProcPtr p, const Where& where) {
+  static const char op[] = "parallelize_loop";
+  Cursor c = where.loop(p);
+  const For& f = c.as<For>();
+  require(loop_parallel(*p, c.path()), op, "two iterations may touch one location");
+  Rewrite rw(p);
+  rw.replace_keep(c.path(), make_for(f.iter, f.lo, f.hi, f.body, LoopMode::kPar));
+  return rw.finish(op, {place(where, c)});
+}
+
+}  // namespace exotune

@@ -1,0 +1,278 @@
+// Statements: swapping neighbours, passes, and the algebra of writes.
+#include "core/primitives/internal.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+// An assignment or reduction: `name[idx] = rhs` or `name[idx] op= rhs`.
+struct Write {
+  Sym name;
+  const std::vector<ExprPtr>* idx;
+  ExprPtr rhs;
+  std::optional<ReduceOp> op;
+};
+
+std::optional<Write> as_write(const Stmt& s) {
+  if (const Assign* a = s.as<Assign>()) return Write{a->name, &a->idx, a->rhs, {}};
+  if (const Reduce* r = s.as<Reduce>()) return Write{r->name, &r->idx, r->rhs, r->op};
+  return std::nullopt;
+}
+
+Write require_write(const StmtPtr& s, const char* op) {
+  auto w = as_write(*s);
+  if (!w) refuse(op, "expected an assignment or reduction");
+  return *w;
+}
+
+// The pair of neighbouring statements a cursor or pattern names.
+Cursor require_pair(const Where& where, const ProcPtr& p, const char* op) {
+  Cursor c = where.block(p);
+  if (c.length() != 2) refuse(op, "expected two neighbouring statements");
+  return c;
+}
+
+Answer same_element(const Proc& p, const Path& at, const Write& a, const Write& b) {
+  Answer no;
+  no.why = "they write to different buffers";
+  if (a.name != b.name) return no;
+  Answer yes;
+  yes.verdict = Verdict::kProved;
+  for (size_t k = 0; k < a.idx->size(); ++k)
+    if (Answer each = equal_in_context(p, at, (*a.idx)[k], (*b.idx)[k]); !each) return each;
+  return yes;
+}
+
+ExprPtr combine(ReduceOp op, const ExprPtr& a, const ExprPtr& b) {
+  if (op == ReduceOp::kAdd) return a + b;
+  return make_expr(Extern{"fmax", {a, b}}, a->type == ScalarType::kR ? b->type : a->type);
+}
+
+StmtPtr write_of(const Write& w, const ExprPtr& rhs, std::optional<ReduceOp> op) {
+  return op ? make_reduce(w.name, *w.idx, rhs, *op) : make_assign(w.name, *w.idx, rhs);
+}
+
+bool is_zero(const ExprPtr& e) {
+  const Const* c = e->as<Const>();
+  if (!c) return false;
+  if (const double* d = std::get_if<double>(&c->value)) return *d == 0;
+  if (const int64_t* v = std::get_if<int64_t>(&c->value)) return *v == 0;
+  return false;
+}
+
+}  // namespace
+
+// s1; s2  ->  s2; s1
+// Obligation: the two commute.
+// Forwarding: cursors follow their statements.
+ProcPtr reorder_stmts(ProcPtr p, const Where& pair) {
+  static const char op[] = "reorder_stmts";
+  Cursor c = require_pair(pair, p, op);
+  require(blocks_commute(*p, c.path(), 1, 1), op, "the two statements do not commute");
+  Rewrite rw(p);
+  rw.move(sibling(c.path(), 1), 1, c.path());
+  return rw.finish(op, {place(pair, c)});
+}
+
+// (gap)  ->  pass
+ProcPtr insert_pass(ProcPtr p, const Cursor& gap) {
+  Cursor c = here(p, gap);
+  if (c.kind() != CursorKind::kGap) throw InvalidCursorError("insert_pass: expected a gap");
+  Rewrite rw(p);
+  rw.insert(c.path(), {make_pass()});
+  return rw.finish("insert_pass", {Value(c)});
+}
+
+namespace {
+bool does_nothing(const StmtPtr& s) {
+  if (s->as<Pass>()) return true;
+  if (!s->as<For>() && !s->as<If>()) return false;
+  for (const Block* b : {&body_of(*s), &orelse_of(*s)})
+    for (const StmtPtr& k : *b)
+      if (!does_nothing(k)) return false;
+  return true;
+}
+
+// Deletes, last to first, what does nothing in the block that starts at `first`.
+void delete_idle(Rewrite& rw, const Path& first) {
+  const Block block = block_at(rw.proc(), first);
+  size_t left = block.size();
+  for (size_t k = block.size(); k-- > 0;) {
+    const Path at = sibling(first, static_cast<int>(k));
+    if (does_nothing(block[k])) {
+      if (left > 1 || first.back().child == Child::kOrelse) {
+        rw.erase(at, 1);
+        --left;
+      } else if (!block[k]->as<Pass>()) {
+        rw.replace(at, 1, {make_pass()});
+      }
+      continue;
+    }
+    if (!body_of(*block[k]).empty()) delete_idle(rw, body_path(at));
+    if (!orelse_of(*block[k]).empty()) delete_idle(rw, child_path(at, Child::kOrelse));
+  }
+}
+}  // namespace
+
+// Deletes every `pass`, and every loop and if that holds nothing else, where something remains in
+// the block.
+// Forwarding: other statements stay.
+ProcPtr delete_pass(ProcPtr p) {
+  Rewrite rw(p);
+  delete_idle(rw, {{Child::kBody, 0}});
+  return rw.finish("delete_pass", {});
+}
+
+// x  = e1; x  = e2  ->  x = e2            x op= e1; x   = e2  ->  x = e2
+// x  = e1; x += e2  ->  x = e1 + e2       x op= e1; x op= e2  ->  x op= e1 op e2
+// Obligation: one element; e2 does not read it; what is combined is not converted when stored.
+// += after += reorders a sum. For max= the operator is fmax.
+// Forwarding: the first statement is gone; cursors to the second stay.
+ProcPtr merge_writes(ProcPtr p, const Where& pair) {
+  static const char op[] = "merge_writes";
+  Cursor c = require_pair(pair, p, op);
+  const Path at = c.path(), next = sibling(at, 1);
+  const Write a = require_write(stmt_at(*p, at), op), b = require_write(stmt_at(*p, next), op);
+  require(same_element(*p, at, a, b), op, "cannot prove that both write to the same element");
+  require(value_unchanged_by(*p, at, 1, b.rhs), op, "the second right side reads what the first writes");
+  Rewrite rw(p);
+  if (b.op) {
+    if (a.op && *a.op != *b.op) refuse(op, "a sum and a maximum do not merge");
+    const ScalarType type = element_type(*p, at, a.name);
+    require_no_cast(a.rhs, type, op);
+    require_no_cast(b.rhs, type, op);
+    rw.flags.reassociates |= a.op && *b.op == ReduceOp::kAdd && is_float(type);
+    rw.replace_keep(next, write_of(b, combine(*b.op, a.rhs, b.rhs), a.op));
+  }
+  rw.erase(at, 1);
+  return rw.finish(op, {place(pair, c)});
+}
+
+// x = e1 + e2  ->  x = e1; x += e2        x += e1 + e2  ->  x += e1; x += e2
+// Obligation: e2 does not read what x writes; nothing is converted when stored. The second reorders
+// a sum.
+// Forwarding: cursors to the statement stay with the first; the new one follows it.
+ProcPtr split_write(ProcPtr p, const Where& where) {
+  static const char op[] = "split_write";
+  Cursor c = where.stmt(p);
+  const Path at = c.path();
+  const Write w = require_write(c.stmt(), op);
+  const BinOp* sum = w.rhs->as<BinOp>();
+  if (!sum || sum->op != BinOpKind::kAdd || (w.op && *w.op != ReduceOp::kAdd))
+    refuse(op, "expected a sum on the right side of = or +=");
+  require(value_unchanged_by(*p, at, 1, sum->rhs), op, "the second summand reads what is written");
+  const ScalarType type = element_type(*p, at, w.name);
+  for (const ExprPtr& e : {w.rhs, sum->lhs, sum->rhs}) require_no_cast(e, type, op);
+  Rewrite rw(p);
+  rw.flags.reassociates |= w.op && is_float(type);
+  rw.replace_keep(at, write_of(w, sum->lhs, w.op));
+  rw.insert(sibling(at, 1), {write_of(w, sum->rhs, ReduceOp::kAdd)});
+  return rw.finish(op, {place(where, c)});
+}
+
+namespace {
+
+// `e` without one summand (or fmax argument) equal to the element that `w` writes, or null. The
+// summand may stand anywhere in a tree of additions; `moved`: it was not the leftmost.
+ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const ExprPtr& e, bool add, bool* moved) {
+  const ExprPtr *l = nullptr, *r = nullptr;
+  if (const BinOp* b = e->as<BinOp>(); b && add && b->op == BinOpKind::kAdd) l = &b->lhs, r = &b->rhs;
+  if (const Extern* x = e->as<Extern>(); x && !add && x->fn == "fmax") l = &x->args[0], r = &x->args[1];
+  if (!l) return nullptr;
+  auto is_target = [&](const ExprPtr& x) {
+    const Read* read = x->as<Read>();
+    if (!read || read->name != w.name || read->idx.size() != w.idx->size()) return false;
+    for (size_t k = 0; k < w.idx->size(); ++k)
+      if (!equal_in_context(p, at, read->idx[k], (*w.idx)[k])) return false;
+    return true;
+  };
+  if (is_target(*l)) return *r;
+  if (is_target(*r)) return *l;
+  *moved = true;
+  if (ExprPtr rest = without_target(p, at, w, *l, add, moved))
+    return combine(add ? ReduceOp::kAdd : ReduceOp::kMax, rest, *r);
+  if (ExprPtr rest = without_target(p, at, w, *r, add, moved))
+    return combine(add ? ReduceOp::kAdd : ReduceOp::kMax, *l, rest);
+  return nullptr;
+}
+
+}  // namespace
+
+// x = x + e  ->  x += e        x = fmax(x, e)  ->  x max= e
+// x may be any summand; when it is not one of the two outermost the sum is reordered.
+// Obligation: the element read is the element written; nothing is converted when stored.
+// Forwarding: cursors to the statement stay.
+ProcPtr fold_into_reduce(ProcPtr p, const Where& where) {
+  static const char op[] = "fold_into_reduce";
+  Cursor c = where.stmt(p);
+  const Path at = c.path();
+  if (!c.is<Assign>()) refuse(op, "expected an assignment");
+  const Write w = *as_write(*c.stmt());
+  const ScalarType type = element_type(*p, at, w.name);
+  require_no_cast(w.rhs, type, op);
+  bool moved = false, max_moved = false;
+  ReduceOp reduce = ReduceOp::kAdd;
+  ExprPtr rest = without_target(*p, at, w, w.rhs, /*add=*/true, &moved);
+  if (!rest) {
+    reduce = ReduceOp::kMax;
+    moved = false;
+    rest = without_target(*p, at, w, w.rhs, /*add=*/false, &max_moved);
+  }
+  if (!rest) refuse(op, "the right side is no sum (or fmax) with the element written as an operand");
+  require_no_cast(rest, type, op);
+  Rewrite rw(p);
+  rw.flags.reassociates |= moved && is_float(type);
+  rw.replace_keep(at, make_reduce(w.name, *w.idx, rest, reduce));
+  return rw.finish(op, {place(where, c)});
+}
+
+// x = 0; for i: x += c * e   ->   x = 0; for i: x += e; x = c * x
+// The loop may be a nest of loops and ifs around the one reduction; c may be either factor.
+// Obligation: x's indices and c are free of the iterators, c reads nothing that the loop writes and
+// may be read after it; e does not read x; nothing is converted when stored. Always reorders.
+// Forwarding: every statement stays; the multiplication is new.
+ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
+  static const char op[] = "lift_reduce_constant";
+  Cursor c = require_pair(pair, p, op);
+  const Path at = c.path(), loop = sibling(at, 1);
+  const Assign* zero = stmt_at(*p, at)->as<Assign>();
+  if (!zero || !is_zero(zero->rhs)) refuse(op, "expected `x = 0` before the loop");
+  if (!stmt_at(*p, loop)->as<For>()) refuse(op, "expected a loop after `x = 0`");
+  Path inner = loop;
+  std::set<Sym> iterators;
+  StmtPtr s = stmt_at(*p, inner);
+  while (s->as<For>() || s->as<If>()) {
+    if (const For* f = s->as<For>()) iterators.insert(f->iter);
+    if (body_of(*s).size() != 1 || !orelse_of(*s).empty())
+      refuse(op, "the loop must hold just one reduction");
+    inner = body_path(inner);
+    s = stmt_at(*p, inner);
+  }
+  const Reduce* r = s->as<Reduce>();
+  if (!r || r->op != ReduceOp::kAdd) refuse(op, "the loop must hold just one `x += c * e`");
+  const Write w{zero->name, &zero->idx, zero->rhs, {}}, sum{r->name, &r->idx, r->rhs, r->op};
+  require(same_element(*p, inner, w, sum), op, "cannot prove that the loop reduces into the element set to 0");
+  const BinOp* product = r->rhs->as<BinOp>();
+  if (!product || product->op != BinOpKind::kMul) refuse(op, "the reduction must add a product");
+  auto is_constant = [&](const ExprPtr& e) {
+    for (Sym i : iterators)
+      if (mentions(e, i)) return false;
+    return bool(value_unchanged_by(*p, loop, 1, e)) && bool(reads_in_bounds(*p, loop, e));
+  };
+  const bool left = is_constant(product->lhs);
+  if (!left && !is_constant(product->rhs)) refuse(op, "neither factor is constant in the loop");
+  const ExprPtr factor = left ? product->lhs : product->rhs, rest = left ? product->rhs : product->lhs;
+  if (reads_buffer(*p, inner, rest, zero->name)) refuse(op, "the other factor reads what the loop writes");
+  const ScalarType type = element_type(*p, at, zero->name);
+  for (const ExprPtr& e : {r->rhs, factor, rest}) require_no_cast(e, type, op);
+  Rewrite rw(p);
+  rw.flags.reassociates = true;
+  rw.replace_keep(inner, make_reduce(r->name, r->idx, rest));
+  rw.insert(sibling(loop, 1),
+            {make_assign(zero->name, zero->idx, factor * read_elem(zero->name, zero->idx, type))});
+  return rw.finish(op, {place(pair, c)});
+}
+
+}  // namespace exotune
