@@ -1,0 +1,273 @@
+#include "search/problem.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include "core/base/hashing.h"
+#include "core/codegen/codegen.h"
+#include "core/interp/interp.h"
+#include "hw/machine.h"
+
+namespace exotune {
+namespace {
+
+ElementType element_of(ScalarType type) {
+  return type == ScalarType::kR ? ElementType::kF32 : element_from_name(name_of(type));
+}
+
+bool asserts_strides(const Proc& p, Sym name) {
+  const std::function<bool(const ExprPtr&)> speaks = [&](const ExprPtr& e) {
+    if (const auto* stride = e->as<StrideExpr>(); stride != nullptr && stride->name == name)
+      return true;
+    const std::vector<ExprPtr> children = expr_children(*e);
+    return std::any_of(children.begin(), children.end(), speaks);
+  };
+  return std::any_of(p.asserts.begin(), p.asserts.end(), speaks);
+}
+
+// Operations whose result on integers need not be one.
+bool only_exact_arithmetic(const Proc& p) {
+  bool exact = true;
+  const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& e) {
+    if (is_data(e->type)) {
+      if (const auto* op = e->as<BinOp>(); op != nullptr && op->op == BinOpKind::kDiv)
+        exact = false;
+      if (const auto* fn = e->as<Extern>())
+        exact = exact && (fn->fn == "relu" || fn->fn == "fabs" || fn->fn == "fmax" ||
+                          fn->fn == "fmin" || fn->fn == "select");
+      if (const auto* constant = e->as<Const>())
+        if (const auto* value = std::get_if<double>(&constant->value))
+          exact = exact && *value == std::floor(*value);
+    }
+    for (const ExprPtr& child : expr_children(*e)) visit(child);
+  };
+  for_each_expr(p.body, visit);
+  return exact;
+}
+
+// Largest magnitude below which a type holds every integer.
+double exact_integers(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+      return 2048;
+    case ElementType::kBf16:
+      return 256;
+    case ElementType::kF32:
+      return 16777216;
+    case ElementType::kF64:
+      return 9007199254740992;
+    default:
+      return INFINITY;  // wraps, in the interpreter and in C alike
+  }
+}
+
+double tolerance_of(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+      return 2e-2;
+    case ElementType::kBf16:
+      return 1e-1;
+    case ElementType::kF32:
+      return 1e-4;
+    case ElementType::kF64:
+      return 1e-10;
+    default:
+      return 0;
+  }
+}
+
+std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes) {
+  std::map<Sym, int64_t> env;
+  for (const Arg& arg : p.args) {
+    if (!is_control(arg.type.scalar)) continue;
+    const auto it = sizes.find(arg.name.name());
+    if (it == sizes.end())
+      throw InputError(p.where, "no value for '" + arg.name.name() + "' of '" + p.name + "'",
+                       "give one: --size " + arg.name.name() + "=64");
+    env[arg.name] = it->second;
+  }
+  return env;
+}
+
+ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>& env,
+                 int64_t free_stride) {
+  ArgSpec spec;
+  spec.name = arg.name;
+  spec.is_read = arg.read;
+  spec.is_written = arg.written;
+  std::vector<int64_t> shape;
+  for (const ExprPtr& extent : arg.shape) shape.push_back(eval_control(extent, env));
+  switch (arg.kind) {
+    case AbiArg::Kind::kControl:
+      return ArgSpec::control(arg.name, env.at(arg.sym));
+    case AbiArg::Kind::kBool:
+      return ArgSpec::boolean(arg.name, env.at(arg.sym) != 0);
+    case AbiArg::Kind::kScalar:
+      return ArgSpec::scalar(arg.name, element_of(arg.type), arg.read, arg.written);
+    case AbiArg::Kind::kTensor:
+      return ArgSpec::tensor(arg.name, element_of(arg.type), shape, arg.read, arg.written);
+    case AbiArg::Kind::kWindow: {
+      std::vector<int64_t> strides;
+      if (!asserts_strides(p, arg.sym)) {
+        strides.assign(shape.size(), free_stride);
+        for (size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
+      }
+      spec = ArgSpec::window(arg.name, element_of(arg.type), shape, strides, arg.read, arg.written);
+      spec.c_type = arg.c_type;
+      return spec;
+    }
+    case AbiArg::Kind::kContext:
+      spec.kind = ArgSpec::Kind::kContext;
+      spec.value = 4096;
+      return spec;
+  }
+  return spec;
+}
+
+// Runs the kernel on the test's inputs and fills in what must come out.
+void fill_expected(const Proc& p, Problem& problem) {
+  std::vector<std::unique_ptr<Buffer>> storage(problem.args.size());
+  std::vector<ArgValue> values;
+  size_t at = 0;  // in problem.args, which may begin with a context
+  for (const Arg& arg : p.args) {
+    while (problem.args[at].kind == ArgSpec::Kind::kContext) ++at;
+    const ArgSpec& spec = problem.args[at];
+    if (is_control(arg.type.scalar)) {
+      values.emplace_back(spec.value);
+    } else {
+      storage[at] = std::make_unique<Buffer>(arg.type.scalar, spec.shape);
+      if (!problem.test.inputs[at].empty()) storage[at]->data = problem.test.inputs[at];
+      values.emplace_back(storage[at].get());
+    }
+    ++at;
+  }
+  run(p, values, InterpOptions{Arithmetic::kExact, PoisonPolicy::kPropagate, 0, nullptr});
+
+  bool exact = only_exact_arithmetic(p);
+  double tolerance = 0;
+  for (size_t k = 0; k < problem.args.size(); ++k) {
+    const ArgSpec& spec = problem.args[k];
+    if (storage[k] == nullptr || !spec.is_written) continue;
+    problem.test.expected[k] = storage[k]->data;
+    tolerance = std::max(tolerance, tolerance_of(spec.type));
+    for (const double value : storage[k]->data)
+      exact = exact && (is_poison(value) || (value == std::floor(value) &&
+                                             std::fabs(value) <= exact_integers(spec.type)));
+  }
+  problem.test.tolerance = exact ? 0 : tolerance;
+}
+
+int argument_index(const Problem& problem, const PeerOperation& peer, const std::string& role) {
+  const auto it = peer.arguments.find(role);
+  if (it == peer.arguments.end()) return -1;
+  for (size_t k = 0; k < problem.args.size(); ++k)
+    if (problem.args[k].name == it->second) return static_cast<int>(k);
+  return -1;
+}
+
+PeerScalar factor(const Problem& problem, const PeerOperation& peer, const std::string& role,
+                  double absent) {
+  const auto it = peer.factors.find(role);
+  if (it == peer.factors.end()) return {absent, -1};
+  double value = 0;
+  const char* end = it->second.data() + it->second.size();
+  const auto [stop, error] = std::from_chars(it->second.data(), end, value);
+  if (error == std::errc() && stop == end) return {value, -1};
+  for (size_t k = 0; k < problem.args.size(); ++k)
+    if (problem.args[k].name == it->second) return {absent, static_cast<int>(k)};
+  return {absent, -1};
+}
+
+int64_t extent(const Problem& problem, const PeerOperation& peer, const std::string& role) {
+  const auto role_at = peer.sizes.find(role);
+  if (role_at == peer.sizes.end()) return 0;
+  const auto size = problem.sizes.find(role_at->second);
+  return size == problem.sizes.end() ? 0 : size->second;
+}
+
+BlasOp blas_op(const std::string& name, const SourceLocation& where) {
+  std::vector<std::string> known;
+  for (const BlasOp op :
+       {BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer, BlasOp::kAxpy, BlasOp::kDot, BlasOp::kScal,
+        BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot}) {
+    if (name == blas_op_name(op)) return op;
+    known.push_back(blas_op_name(op));
+  }
+  const std::string near = nearest(name, known);
+  throw InputError(where, "no peer has an operation '" + name + "'",
+                   near.empty() ? "leave 'peer' out" : "did you mean '" + near + "'?");
+}
+
+int64_t statements(const Block& block) {
+  int64_t count = 0;
+  for_each_stmt(block, [&](const StmtPtr&) { ++count; });
+  return count;
+}
+
+}  // namespace
+
+Problem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
+                     const ProblemOptions& options) {
+  Problem problem;
+  problem.kernel = kernel;
+  problem.sizes = sizes;
+  const std::map<Sym, int64_t> env = control_values(*kernel, sizes);
+  for (const AbiArg& arg : describe_abi(*kernel).args)
+    problem.args.push_back(concrete(arg, *kernel, env, options.free_stride));
+  problem.test = make_inputs(problem.args, options.seed);
+  if (options.expected) fill_expected(*kernel, problem);
+  return problem;
+}
+
+Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const Problem& problem,
+                         const std::string& stem) {
+  CodegenOptions code;
+  code.stem = stem;
+  code.headers = target.compiler.headers;
+  const CFile file = generate_c({scheduled}, code);
+  Candidate candidate;
+  candidate.id = content_hash(file.c + file.h);
+  candidate.stem = stem;
+  candidate.c_source = file.c;
+  candidate.h_source = file.h;
+  candidate.function = file.functions.front().name;
+  candidate.args = problem.args;
+  candidate.complexity = static_cast<double>(statements(scheduled->body));
+  return candidate;
+}
+
+std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const Problem& problem) {
+  const PeerOperation& peer = kernel.peer;
+  if (peer.op.empty()) return std::nullopt;
+  PeerProblem call;
+  call.op = blas_op(peer.op, kernel.where);
+  call.type = element_of(kernel.precision);
+  call.m = extent(problem, peer, "m");
+  call.n = extent(problem, peer, "n");
+  call.k = extent(problem, peer, "k");
+  call.trans_a = peer.trans_a;
+  call.trans_b = peer.trans_b;
+  call.alpha = factor(problem, peer, "alpha", 1);
+  call.beta = factor(problem, peer, "beta", 0);
+  call.a = argument_index(problem, peer, "a");
+  call.b = argument_index(problem, peer, "b");
+  call.c = argument_index(problem, peer, "c");
+  call.x = argument_index(problem, peer, "x");
+  call.y = argument_index(problem, peer, "y");
+  call.result = argument_index(problem, peer, "result");
+  return call;
+}
+
+TargetToolchain toolchain_of(const Target& target) {
+  TargetToolchain toolchain;
+  toolchain.cc = find_compiler(target.compiler).path;
+  toolchain.flags = target.compiler.flags;
+  for (const std::string& header : target.compiler.headers)
+    toolchain.includes.push_back("#include " + header);
+  toolchain.isa = target.isa;
+  return toolchain;
+}
+
+}  // namespace exotune
