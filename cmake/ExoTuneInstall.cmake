@@ -47,6 +47,8 @@ foreach(library ${exotune_libraries})
         message(FATAL_ERROR "${library} links ${link}: name its package in ExoTuneInstall.cmake")
       endif()
       list(APPEND EXOTUNE_DEPENDENCIES ${exotune_package_${CMAKE_MATCH_1}})
+    elseif(DEFINED exotune_package_${link})  # an imported target without a namespace
+      list(APPEND EXOTUNE_DEPENDENCIES ${exotune_package_${link}})
     endif()
   endforeach()
 endforeach()

@@ -44,8 +44,8 @@ struct TrialRecord {
   std::string status;             // status_name of the runners: "ok", "crash", ...
   std::string cause;
   std::string script;             // .sched text that makes it again
-  std::vector<double> samples;
-  double median = 0;              // of the samples; 0 when it has none
+  std::vector<double> samples;    // what is not finite is left out when stored
+  double median = 0;              // stored as the median of the samples; 0 when it has none
   std::string unit = "seconds";
   ProofLevel proof = ProofLevel::kProved;
   std::string engine_version;
@@ -88,13 +88,15 @@ class Store {
   virtual void put_kernel(const std::string& hash, const std::string& name) = 0;
 
   /// True when it is new. Durable on return (a kill -9 afterwards loses nothing). Machine and kernel
-  /// are entered by their keys alone when unknown. An "ok" trial with a median is the context's
-  /// winner when it is the first or the fastest.
+  /// are entered by their keys alone when unknown. An "ok" trial with a median becomes the context's
+  /// winner when it is the first or faster than the one there, unless that was named by set_winner.
   virtual bool put_trial(const TrialRecord& trial) = 0;
   /// Many in one transaction, all or none; the number that were new.
   virtual int64_t put_trials(const std::vector<TrialRecord>& trials) = 0;
   virtual std::optional<TrialRecord> find_trial(const TrialKey& key,
                                                 const std::string& candidate_id) const = 0;
+  /// As put_trial, but takes the place of an earlier record of the same identity.
+  virtual void replace_trial(const TrialRecord& trial) = 0;
   /// Names the winner of a context (after a shoot-out); InputError when there is no such ok trial.
   virtual void set_winner(const TrialKey& key, const std::string& candidate_id) = 0;
 
@@ -111,8 +113,8 @@ class Store {
   virtual std::string kernel_name(const std::string& hash) const = 0;  // "" when unknown
   virtual std::vector<MachineRecord> machines() const = 0;
 
-  /// One read-only SQL statement; InputError for anything else or a mistake in it. The memory store
-  /// has no SQL and refuses.
+  /// One SELECT over machines, kernels, contexts, trials, winners and the view `results`, which joins
+  /// them for people; InputError for anything else or a mistake in it.
   virtual QueryResult query(const std::string& sql) const = 0;
 
   /// JSON lines, one record each, in an order that depends on the contents only.
@@ -140,7 +142,8 @@ MergeCounts merge_store(Store& into, const std::string& from);
 /// in. InputError when both are empty.
 std::string default_store_path(const std::string& xdg_data_home, const std::string& home);
 
-/// Keeps everything in memory, same behaviour; for tests and `--db :memory:`.
+/// Keeps everything in memory, same behaviour, gone when destroyed: for tests, and for runs that shall
+/// leave no trace (`--db :memory:`).
 std::unique_ptr<Store> make_memory_store();
 
 }  // namespace exotune
