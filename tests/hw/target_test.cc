@@ -67,7 +67,8 @@ TEST(Target, its_instructions_keep_the_order_of_the_text) {
   std::vector<std::string> names;
   for (const ProcPtr& p : t->instructions()) names.push_back(p->name);
   EXPECT_EQ(names, (std::vector<std::string>{"v4_load", "v4_store", "v4_load_prefix", "v4_store_prefix",
-                                             "v4_broadcast", "v4_fma", "v4_add_i32"}));
+                                             "v4_broadcast", "v4_fma", "v4_add_i32",
+                                             "v4_load_i32", "v4_store_i32"}));
   EXPECT_EQ(t->instructions()[0]->instr->cost, 0.5);
   EXPECT_EQ(t->instructions()[0]->args[0].mem, t->vector_memory);
 }

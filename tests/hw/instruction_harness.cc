@@ -1,0 +1,213 @@
+#include "tests/hw/instruction_harness.h"
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/subprocess.h"
+#include "core/codegen/codegen.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr int kElements = 64;  // of each one-dimensional buffer
+constexpr int kOffset = 3;     // windows begin here: nothing is aligned by luck
+
+bool in_register(const Target& target, const Arg& a) {
+  return a.type.is_tensor() && a.mem == target.vector_memory;
+}
+
+// The first instruction that moves a whole register of `type` to (or from) contiguous memory.
+std::string mover(const Target& target, ScalarType type, bool load) {
+  for (const ProcPtr& p : target.instructions()) {
+    if (p->args.size() != 2 || p->args[0].type.scalar != type || p->args[1].type.scalar != type) continue;
+    if (p->args[0].type.rank() != 1 || p->args[1].type.rank() != 1) continue;
+    if (in_register(target, p->args[0]) == load && in_register(target, p->args[1]) == !load &&
+        as_int(p->args[1].type.shape[0]) == target.lanes_of(type))
+      return p->name;
+  }
+  return "";
+}
+
+bool asserts_unit_stride(const Proc& p, const Arg& a) {
+  for (const ExprPtr& e : p.asserts)
+    if (str(e) == "stride(" + a.name.name() + ", 0) == 1") return true;
+  return false;
+}
+
+// The wrapper's text, or "" when a register operand cannot be loaded or stored.
+std::string wrapper_text(const Target& target, const Proc& p) {
+  std::string formals, asserts, before, call, after;
+  const auto add = [](std::string& list, const std::string& item) {
+    list += (list.empty() ? "" : ", ") + item;
+  };
+  for (const Arg& a : p.args) {
+    const std::string name = a.name.name(), type = name_of(a.type.scalar);
+    if (is_control(a.type.scalar)) {
+      add(formals, name + ": " + type);
+      asserts += "    assert " + name + " <= 40\n";
+      add(call, name);
+    } else if (!a.type.is_tensor()) {
+      add(formals, name + ": " + type);
+      add(call, name);
+    } else if (in_register(target, a)) {
+      const std::string extent = str(a.type.shape[0]), reg = name + "_reg";
+      const std::string load = mover(target, a.type.scalar, true), store = mover(target, a.type.scalar, false);
+      if (load.empty() || store.empty()) return "";
+      add(formals, name + ": " + type + "[" + extent + "]");
+      before += "    " + reg + ": " + type + "[" + extent + "] @ " + a.mem->name + "\n";
+      before += "    " + load + "(" + reg + "[0:" + extent + "], " + name + "[0:" + extent + "])\n";
+      after += "    " + store + "(" + name + "[0:" + extent + "], " + reg + "[0:" + extent + "])\n";
+      add(call, reg + "[0:" + extent + "]");
+    } else if (!asserts_unit_stride(p, a) && as_int(a.type.shape[0]) != 1) {
+      const std::string extent = str(a.type.shape[0]);
+      add(formals, name + ": " + type + "[" + extent + ", 3]");
+      add(call, name + "[0:" + extent + ", 1]");
+    } else {
+      const std::string first = std::to_string(kOffset);
+      add(formals, name + ": " + type + "[" + std::to_string(kElements) + "]");
+      add(call, name + "[" + first + ":" + first + " + " + str(a.type.shape[0]) + "]");
+    }
+  }
+  return "@proc\ndef run_" + p.name + "(" + formals + "):\n" + asserts + before + "    " + p.name + "(" +
+         call + ")\n" + after;
+}
+
+template <class T>
+void put(std::byte* at, double v) {
+  const T t = static_cast<T>(v);
+  std::memcpy(at, &t, sizeof t);
+}
+template <class T>
+double get(const std::byte* at) {
+  T t;
+  std::memcpy(&t, at, sizeof t);
+  return static_cast<double>(t);
+}
+
+void put_element(ScalarType type, std::byte* at, double v) {
+  if (type == ScalarType::kF64) return put<double>(at, v);
+  if (type == ScalarType::kI32) return put<int32_t>(at, v);
+  const float f = static_cast<float>(v);
+  if (type == ScalarType::kBf16)
+    std::memcpy(at, reinterpret_cast<const std::byte*>(&f) + 2, 2);
+  else
+    std::memcpy(at, &f, 4);
+}
+
+double get_element(ScalarType type, const std::byte* at) {
+  if (type == ScalarType::kF64) return get<double>(at);
+  if (type == ScalarType::kI32) return get<int32_t>(at);
+  float f = 0;
+  if (type == ScalarType::kBf16)
+    std::memcpy(reinterpret_cast<std::byte*>(&f) + 2, at, 2);
+  else
+    std::memcpy(&f, at, 4);
+  return f;
+}
+
+// void call_NAME(void** a) { NAME(*(int64_t*)a[0], (float*)a[1], ...); }
+std::string trampolines(const CFile& file) {
+  std::string out = "#include \"" + file.stem + ".h\"\n";
+  for (const FunctionAbi& f : file.functions) {
+    std::string args;
+    for (size_t k = 0; k < f.args.size(); ++k) {
+      const std::string slot = "a[" + std::to_string(k) + "]";
+      args += k == 0 ? "" : ", ";
+      args += f.args[k].kind == AbiArg::Kind::kControl ? "*(int64_t*)" + slot : slot;
+    }
+    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { " + f.name + "(" +
+           args + "); }\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importer)
+    : target_(std::move(target)) {
+  std::string text = "from " + target_->name + " import *\n";
+  for (const ProcPtr& p : target_->instructions()) {
+    const std::string wrapper = wrapper_text(*target_, *p);
+    if (wrapper.empty()) left_out_.push_back(p->name);
+    text += wrapper;
+  }
+  wrappers_ = parse_module(text, "wrappers.exo", importer).user_procs();
+
+  char name[] = "/tmp/exotune_instructions_XXXXXX";
+  directory_ = mkdtemp(name);
+  CodegenOptions options;
+  options.stem = "wrappers";
+  options.headers = target_->compiler.headers;
+  const CFile file = generate_c(wrappers_, options);
+  std::ofstream(directory_ + "/wrappers.c") << file.c;
+  std::ofstream(directory_ + "/wrappers.h") << file.h;
+  std::ofstream(directory_ + "/calls.c") << trampolines(file);
+
+  std::vector<std::string> command = {find_compiler(target_->compiler).path};
+  for (const std::string& flag : target_->compiler.flags) command.push_back(flag);
+  for (const char* flag : {"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", "wrappers.so", "wrappers.c",
+                           "calls.c", "-lm"})
+    command.push_back(flag);
+  const CommandResult built = run_command(command, {directory_, 120, {}});
+  build_log_ = built.out + built.err;
+  library_ = dlopen((directory_ + "/wrappers.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library_) build_log_ += std::string("\n") + dlerror();
+}
+
+InstructionHarness::~InstructionHarness() {
+  if (library_) dlclose(library_);
+  fs::remove_all(directory_);
+}
+
+std::string InstructionHarness::compare(const Proc& wrapper, int64_t n, uint64_t seed) const {
+  std::map<std::string, int64_t> control;
+  for (const Arg& a : wrapper.args)
+    if (is_control(a.type.scalar)) control[a.name.name()] = n;
+  Arguments expected = make_arguments(wrapper, control, seed);
+  const ProcPtr instruction = target_->library.find_proc(wrapper.name.substr(4));
+  const std::string body = str(*instruction);
+  for (const auto& buffer : expected.buffers)
+    for (double& v : buffer->data) {
+      if (body.find("sqrt(") != std::string::npos) v = std::fabs(v);
+      if (body.find(" / ") != std::string::npos && v == 0) v = 2;
+    }
+  Arguments got = copy_of(expected);
+  run(wrapper, expected.values);
+
+  void* call = dlsym(library_, ("call_" + wrapper.name).c_str());
+  if (!call) return "no function call_" + wrapper.name;
+  std::vector<std::vector<std::byte>> storage;
+  std::vector<void*> slots;
+  size_t next = 0;
+  storage.reserve(wrapper.args.size());
+  for (const Arg& a : wrapper.args) {
+    if (is_control(a.type.scalar)) {
+      storage.emplace_back(sizeof n);
+      std::memcpy(storage.back().data(), &n, sizeof n);
+    } else {
+      const Buffer& b = *got.buffers[next++];
+      const int size = bytes_of(b.type);
+      storage.emplace_back(b.data.size() * size);
+      for (size_t k = 0; k < b.data.size(); ++k) put_element(b.type, &storage.back()[k * size], b.data[k]);
+    }
+    slots.push_back(storage.back().data());
+  }
+  reinterpret_cast<void (*)(void**)>(call)(slots.data());
+  next = 0;
+  for (size_t k = 0; k < wrapper.args.size(); ++k) {
+    if (is_control(wrapper.args[k].type.scalar)) continue;
+    Buffer& b = *got.buffers[next++];
+    const int size = bytes_of(b.type);
+    for (size_t e = 0; e < b.data.size(); ++e) b.data[e] = get_element(b.type, &storage[k][e * size]);
+  }
+  return first_difference(expected, got);
+}
+
+}  // namespace exotune
