@@ -1,0 +1,183 @@
+// The built-in BLAS kernels mean what BLAS means: each is run by the interpreter and compared with
+// the library call that its table entry names, or with the formula written out.
+#include <cblas.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/interp/interp.h"
+#include "hw/kernel_table.h"
+
+namespace exotune {
+namespace {
+
+const KernelTable& table() {
+  static const KernelTable kTable = load_kernel_table(std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels");
+  return kTable;
+}
+
+/// The arguments of one kernel at one size, by name.
+class Call {
+ public:
+  Call(const KernelEntry& kernel, SizeBinding sizes, uint64_t seed)
+      : proc_(kernel.load()), sizes_(std::move(sizes)) {
+    FillOptions fill;
+    fill.strided_windows = true;
+    arguments_ = make_arguments(*proc_, sizes_, seed, fill);
+    for (const auto& buffer : arguments_.buffers)
+      for (double& v : buffer->data)
+        if (v == 0) v = 1;  // trsv divides by the diagonal
+  }
+  void run_kernel() { run(*proc_, arguments_.values); }
+  int64_t size(const std::string& name) const { return sizes_.at(name); }
+  /// The elements of a vector or matrix in row-major order, or one element of a scalar.
+  std::vector<double> values(const std::string& name) const {
+    for (size_t k = 0; k < proc_->args.size(); ++k) {
+      if (proc_->args[k].name.name() != name) continue;
+      if (const auto* buffer = std::get_if<Buffer*>(&arguments_.values[k])) return (*buffer)->data;
+      const auto& w = std::get<WindowValue>(arguments_.values[k]);
+      std::vector<double> out;
+      const int64_t rows = w.shape.size() == 2 ? w.shape[0] : 1, columns = w.shape.back();
+      const int64_t row_stride = w.shape.size() == 2 ? w.strides[0] : 0;
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          out.push_back(w.buffer->data[w.offset + i * row_stride + j * w.strides.back()]);
+      return out;
+    }
+    ADD_FAILURE() << "no argument " << name;
+    return {};
+  }
+
+ private:
+  ProcPtr proc_;
+  SizeBinding sizes_;
+  Arguments arguments_;
+};
+
+/// What the peer of `kernel` makes of the arguments it writes, by argument name.
+std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kernel, const Call& call) {
+  const PeerOperation& peer = kernel.peer;
+  const auto arg = [&](const char* role) { return call.values(peer.arguments.at(role)); };
+  const auto dim = [&](const char* role) { return static_cast<int>(call.size(peer.sizes.at(role))); };
+  const auto factor = [&](const char* role, double absent) {
+    const auto it = peer.factors.find(role);
+    if (it == peer.factors.end()) return absent;
+    return std::isdigit(static_cast<unsigned char>(it->second[0])) ? std::stod(it->second)
+                                                                   : call.values(it->second).at(0);
+  };
+  std::map<std::string, std::vector<double>> out;
+  const auto result = [&](const char* role, std::vector<double> v) { out[peer.arguments.at(role)] = std::move(v); };
+  const double alpha = factor("alpha", 1), beta = factor("beta", 0);
+  if (peer.op == "gemm") {
+    const int m = dim("m"), n = dim("n"), k = dim("k");
+    std::vector<double> c = arg("c");
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, arg("a").data(), k, arg("b").data(),
+                n, beta, c.data(), n);
+    result("c", c);
+  } else if (peer.op == "gemv") {
+    std::vector<double> y = arg("y");
+    cblas_dgemv(CblasRowMajor, peer.trans_a ? CblasTrans : CblasNoTrans, dim("m"), dim("n"), alpha,
+                arg("a").data(), dim("n"), arg("x").data(), 1, beta, y.data(), 1);
+    result("y", y);
+  } else if (peer.op == "ger") {
+    std::vector<double> a = arg("a");
+    cblas_dger(CblasRowMajor, dim("m"), dim("n"), alpha, arg("x").data(), 1, arg("y").data(), 1, a.data(),
+               dim("n"));
+    result("a", a);
+  } else if (peer.op == "axpy") {
+    std::vector<double> y = arg("y");
+    cblas_daxpy(dim("n"), alpha, arg("x").data(), 1, y.data(), 1);
+    result("y", y);
+  } else if (peer.op == "dot") {
+    result("result", {cblas_ddot(dim("n"), arg("x").data(), 1, arg("y").data(), 1)});
+  } else if (peer.op == "scal") {
+    std::vector<double> x = arg("x");
+    cblas_dscal(dim("n"), alpha, x.data(), 1);
+    result("x", x);
+  } else if (peer.op == "copy") {
+    result("y", arg("x"));
+  } else if (peer.op == "swap") {
+    result("x", arg("y"));
+    result("y", arg("x"));
+  } else if (peer.op == "asum") {
+    result("result", {cblas_dasum(dim("n"), arg("x").data(), 1)});
+  } else if (peer.op == "rot") {
+    std::vector<double> x = arg("x"), y = arg("y");
+    cblas_drot(dim("n"), x.data(), 1, y.data(), 1, alpha, beta);
+    result("x", x);
+    result("y", y);
+  } else {
+    ADD_FAILURE() << kernel.name << ": no such operation '" << peer.op << "'";
+  }
+  return out;
+}
+
+/// As peer_results, for the kernels that no peer call is listed for.
+std::map<std::string, std::vector<double>> formula_results(const std::string& name, const Call& call) {
+  std::map<std::string, std::vector<double>> out;
+  const auto scalar = [&](const char* a) { return call.values(a).at(0); };
+  const std::vector<double> x = call.values("x");
+  if (name.starts_with("srotm") || name.starts_with("drotm")) {
+    std::vector<double> px = x, y = call.values("y"), py = y;
+    for (size_t i = 0; i < x.size(); ++i) {
+      px[i] = scalar("h11") * x[i] + scalar("h12") * y[i];
+      py[i] = scalar("h21") * x[i] + scalar("h22") * y[i];
+    }
+    return {{"x", px}, {"y", py}};
+  }
+  if (name.starts_with("dsdot")) {
+    double sum = 0;
+    for (size_t i = 0; i < x.size(); ++i) sum += x[i] * call.values("y")[i];
+    return {{"result", {sum}}};
+  }
+  const int n = static_cast<int>(call.size("N"));
+  std::vector<double> a = call.values("A");
+  const std::string op = name.substr(1, name.find('_') - 1);
+  if (op == "symv") {
+    std::vector<double> y = call.values("y");
+    cblas_dsymv(CblasRowMajor, CblasLower, n, scalar("alpha"), a.data(), n, x.data(), 1, scalar("beta"),
+                y.data(), 1);
+    return {{"y", y}};
+  }
+  if (op == "syr") {
+    cblas_dsyr(CblasRowMajor, CblasLower, n, scalar("alpha"), x.data(), 1, a.data(), n);
+    return {{"A", a}};
+  }
+  if (op == "syr2") {
+    cblas_dsyr2(CblasRowMajor, CblasLower, n, scalar("alpha"), x.data(), 1, call.values("y").data(), 1,
+                a.data(), n);
+    return {{"A", a}};
+  }
+  std::vector<double> v = x;
+  if (op == "trmv")
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, a.data(), n, v.data(), 1);
+  else if (op == "trsv")
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, a.data(), n, v.data(), 1);
+  else
+    ADD_FAILURE() << "nothing to compare " << name << " with";
+  return {{"x", v}};
+}
+
+TEST(BlasKernels, compute_what_blas_computes) {
+  for (const KernelEntry& kernel : table().kernels()) {
+    SizeBinding sizes;
+    int64_t value = 5;
+    for (const auto& [name, unused] : kernel.sizes[0]) sizes[name] = value++;
+    Call call(kernel, sizes, 7);
+    const auto expected =
+        kernel.peer.op.empty() ? formula_results(kernel.name, call) : peer_results(kernel, call);
+    call.run_kernel();
+    EXPECT_FALSE(expected.empty()) << kernel.name;
+    for (const auto& [argument, want] : expected) {
+      const std::vector<double> got = call.values(argument);
+      ASSERT_EQ(got.size(), want.size()) << kernel.name;
+      for (size_t k = 0; k < got.size(); ++k) {
+        ASSERT_NEAR(got[k], want[k], 1e-4 * std::max(1.0, std::fabs(want[k])))
+            << kernel.name << " " << argument << "[" << k << "]";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace exotune
