@@ -1,0 +1,187 @@
+#include "core/library/contraction.h"
+
+#include "core/ir/normal_form.h"
+#include "core/library/blocking.h"
+#include "core/library/inspection.h"
+#include "core/library/replacement.h"
+
+namespace exotune {
+
+namespace {
+
+Path child(Path path, int k = 0) {
+  path.push_back({Child::kBody, k});
+  return path;
+}
+Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
+const For& loop_at(const ProcPtr& p, const Path& path) { return at(p, path).as<For>(); }
+
+// Stages `buffer` around the loop at `path`: alloc, load loops (if read), the loop, store loops (if
+// written). Returns the path of the allocation, which is `path`.
+ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name) {
+  auto rectangle = touched(p, at(p, path), buffer);
+  if (!rectangle)
+    throw SchedulingError("`" + buffer.name() + "` is not read or written through affine indices in `" +
+                          at(p, path).describe() + "`");
+  return stage_mem(p, at(p, path), rectangle->text(buffer.name()), name);
+}
+
+int64_t round_up(int64_t n, int64_t q) { return (n + q - 1) / q * q; }
+
+// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
+ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q) {
+  const Type& type = at(p, path).as<Alloc>().type;
+  int last = type.rank() - 1;
+  ExprPtr size = type.shape.back();
+  auto literal = as_int(size);
+  if (literal ? *literal % q != 0 : !prove_equal(*p, path, bin_op(BinOpKind::kMod, size, int_const(q)), int_const(0))) {
+    ExprPtr padded = literal ? int_const(round_up(*literal, q))
+                             : int_const(q) * bin_op(BinOpKind::kDiv, size + int_const(q - 1), int_const(q));
+    p = resize_dim(p, at(p, path), last, padded, int_const(0));
+  }
+  return divide_dim(p, at(p, path), last, q);
+}
+
+// The loops of a copy nest: `at` is its outermost loop; returns the path of the innermost.
+Path innermost(const ProcPtr& p, Path path) {
+  for (;;) {
+    const Block& body = body_of(*stmt_at(*p, path));
+    if (body.size() != 1 || !body[0]->as<For>()) return path;
+    path = child(path);
+  }
+}
+
+int loops_from(const Path& outer, const Path& inner) { return static_cast<int>(inner.size() - outer.size()); }
+
+}  // namespace
+
+ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory) {
+  // An unrolled buffer becomes several: look again from the start after each.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Path& path : all_stmt_paths(*p)) {
+      const Alloc* a = stmt_at(*p, path)->as<Alloc>();
+      if (!a || a->mem != memory || a->type.rank() < 2 || !as_int(a->type.shape[0])) continue;
+      p = unroll_buffer(p, at(p, path), 0);
+      changed = true;
+      break;
+    }
+  }
+  return p;
+}
+
+ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
+                     const VectorUnit& unit) {
+  std::vector<Cursor> loops = require_loops(p, before);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const Path path = c->path();
+    auto entry = visible(p, path, buffer);
+    if (!entry) throw InvalidCursorError("there is no buffer `" + buffer + "` at the loop over `" + before + "`");
+    if (!mentions(at(p, path).stmt(), entry->name)) continue;
+    p = stage_around(p, path, entry->name, buffer + "_pack");
+    Path copy = sibling(path, 1);
+    if (strip > 0) {
+      p = split_last_dim(p, path, strip);
+      int rank = at(p, path).as<Alloc>().type.rank();
+      std::vector<int> order = {rank - 2};
+      for (int d = 0; d < rank - 2; ++d) order.push_back(d);
+      order.push_back(rank - 1);
+      p = rearrange_dim(p, at(p, path), order);
+      // Copy strip by strip: the strip loop outermost, then the rows, then one strip's row.
+      Path last = innermost(p, copy);
+      int levels = loops_from(copy, last);
+      auto extent = literal_extent(loop_at(p, last));
+      if (!extent || *extent > strip) {
+        p = divide_loop(p, at(p, last), strip, {"s", "e"}, Tail::kCut);
+        bool boundary = block_at(*p, last).size() > 1;
+        if (boundary && levels > 0) p = fission(p, at(p, last).after(), levels);
+        p = lift_scope_n(p, at(p, last), levels);
+        // The boundary strip's copy follows the whole strips'.
+        Path rest = sibling(copy, 1);
+        if (boundary) {
+          Path inner = innermost(p, rest);
+          p = simplify(p, at(p, rest));
+          p = vectorize(p, at(p, inner), unit, VectorTail::kCutAndPredicate);
+        }
+      }
+    }
+    p = simplify(p, at(p, copy));
+    p = vectorize(p, at(p, innermost(p, copy)), unit, VectorTail::kCutAndPredicate);
+  }
+  return p;
+}
+
+namespace {
+
+// Vectorizes a copy nest between a register tile and memory, and unrolls it.
+ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
+  Path last = innermost(p, nest);
+  p = vectorize(p, at(p, last), unit, VectorTail::kCutAndPredicate);
+  return p;
+}
+
+ProcPtr register_block_one(ProcPtr p, Path top, const VectorUnit& unit) {
+  // top: for i; for j; for k: out += a * b   ->   for k: for i: for j
+  const Path j_path = child(top), k_path = child(j_path);
+  p = reorder_loops(p, at(p, j_path));
+  p = reorder_loops(p, at(p, top));
+  const Reduce& reduce = at(p, child(k_path)).as<Reduce>();
+  Sym out = reduce.name;
+  Sym j = loop_at(p, k_path).iter;
+  // b is the factor whose last index runs along j.
+  const BinOp* product = reduce.rhs->as<BinOp>();
+  Sym b;
+  if (product && product->op == BinOpKind::kMul)
+    for (const ExprPtr& side : {product->lhs, product->rhs})
+      if (const Read* r = side->as<Read>(); r && !r->idx.empty() && mentions(r->idx.back(), j)) b = r->name;
+  if (!b.valid())
+    throw SchedulingError("register_block: no factor is contiguous along `" + j.name() + "`");
+
+  // The out tile: [i, j] -> [i, j / lanes, lanes] in registers around the k loop.
+  p = stage_around(p, top, out, out.name() + "_reg");
+  p = split_last_dim(p, top, unit.lanes);
+  p = set_memory(p, at(p, top), unit.memory);
+  // alloc, load nest, k loop, store nest
+  Path load = sibling(top, 1), k_loop = sibling(top, 2), store = sibling(top, 3);
+  // b's vectors of one k, in front of the i loop.
+  Path i_loop = child(k_loop);
+  p = stage_around(p, i_loop, b, b.name() + "_reg");
+  p = split_last_dim(p, i_loop, unit.lanes);
+  p = set_memory(p, at(p, i_loop), unit.memory);
+  p = lift_alloc(p, at(p, i_loop), 1);
+  load = sibling(load, 0);
+  // lift_alloc puts the allocation in front of the k loop: what follows shifts by one.
+  k_loop = sibling(k_loop, 1);
+  store = sibling(store, 1);
+  Path b_load = child(k_loop, 0), compute = child(k_loop, 1);
+  // Last first, so that earlier paths stay.
+  p = vectorize_tile_copy(p, store, unit);
+  p = vectorize(p, at(p, child(compute)), unit, VectorTail::kCutAndPredicate);
+  p = vectorize_tile_copy(p, b_load, unit);
+  p = vectorize_tile_copy(p, load, unit);
+  return p;
+}
+
+}  // namespace
+
+ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
+                       const VectorUnit& unit) {
+  std::vector<Cursor> loops = require_loops(p, i);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const Path top = c->path();
+    // Only nests that are exactly i, j, k.
+    StmtPtr s = stmt_at(*p, top);
+    bool fits = true;
+    for (const std::string* name : {&i, &j, &k}) {
+      const For* f = s->as<For>();
+      fits = fits && f && f->iter.name() == *name && f->body.size() == 1;
+      if (!fits) break;
+      s = f->body[0];
+    }
+    if (!fits) continue;
+    p = register_block_one(p, top, unit);
+  }
+  return p;
+}
+
+}  // namespace exotune

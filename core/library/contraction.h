@@ -1,0 +1,29 @@
+#pragma once
+// Operators for contractions, nests whose innermost statement is `out[..] += a[..] * b[..]` (matrix
+// products, matrix-vector products, convolutions): packing, register blocking, the micro-kernel.
+// Made of primitives only. Exo 2 section 6.2; thesis section 7.
+#include <string>
+#include <vector>
+
+#include "core/library/vectorize.h"
+
+namespace exotune {
+
+/// Copies what each loop over `before` reads of `buffer` into a packed buffer in front of that loop.
+/// `strip` > 0 lays the last dimension out in strips of that many elements, strip outermost:
+/// B[k0:k0+kc, 0:N] -> B_pack[N/strip, kc, strip], and copies strip by strip; 0 keeps the order.
+/// The last strip is padded (and its padding never read).
+ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
+                     const VectorUnit& unit);
+
+/// The micro-kernel. At every nest `for i: for j: for k: out[i, j] += a * b` over loops of these
+/// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,
+/// vectorizes j, keeps b's vectors of one k in registers, and unrolls i and j. Exact for any extents:
+/// a last partial vector is guarded.
+ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
+                       const VectorUnit& unit);
+
+/// Unrolls every dimension but the vector one of each allocation in `memory`.
+ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory);
+
+}  // namespace exotune

@@ -1,0 +1,189 @@
+#include "core/library/inspection.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/diagnostic.h"
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+namespace {
+template <class F>
+void visit_loops(const Block& b, Path& prefix, Child child, const F& f) {
+  for (size_t k = 0; k < b.size(); ++k) {
+    prefix.push_back({child, static_cast<int>(k)});
+    if (const For* loop = b[k]->as<For>()) f(*loop, prefix);
+    visit_loops(body_of(*b[k]), prefix, Child::kBody, f);
+    visit_loops(orelse_of(*b[k]), prefix, Child::kOrelse, f);
+    prefix.pop_back();
+  }
+}
+}  // namespace
+
+std::vector<Cursor> loops_named(const ProcPtr& p, const std::string& name) {
+  std::vector<Cursor> out;
+  Path prefix;
+  visit_loops(p->body, prefix, Child::kBody, [&](const For& loop, const Path& path) {
+    if (loop.iter.name() == name) out.push_back(Cursor::stmt(p, path));
+  });
+  return out;
+}
+
+std::vector<Cursor> require_loops(const ProcPtr& p, const std::string& name) {
+  std::vector<Cursor> out = loops_named(p, name);
+  if (!out.empty()) return out;
+  std::set<std::string> names;
+  Path prefix;
+  visit_loops(p->body, prefix, Child::kBody,
+              [&](const For& loop, const Path&) { names.insert(loop.iter.name()); });
+  std::string near = nearest(name, {names.begin(), names.end()});
+  throw InvalidCursorError("there is no loop over `" + name + "` in `" + p->name + "`",
+                           near.empty() ? "" : "did you mean `" + near + "`?");
+}
+
+std::optional<int64_t> literal_extent(const For& loop) {
+  auto lo = as_int(loop.lo), hi = as_int(loop.hi);
+  if (!lo || !hi) return std::nullopt;
+  return *hi - *lo;
+}
+
+std::vector<Cursor> enclosing_loops(const Cursor& stmt) {
+  std::vector<Cursor> out;
+  Path path = stmt.path();
+  for (size_t n = 1; n < stmt_part(path).size(); ++n) {
+    Cursor c = Cursor::stmt(stmt.proc(), Path(path.begin(), path.begin() + static_cast<long>(n)));
+    if (c.is<For>()) out.push_back(c);
+  }
+  return out;
+}
+
+int levels_to(const Cursor& inner, const std::string& outer_name) {
+  int levels = 0;
+  for (Cursor c = inner.parent(); c.valid(); c = c.parent()) {
+    ++levels;
+    if (c.is<For>() && c.as<For>().iter.name() == outer_name) return levels;
+  }
+  return 0;
+}
+
+namespace {
+
+// One end of an affine index over the block's own loops; nothing when it is not affine in them.
+ExprPtr extreme(const ExprPtr& index, const std::vector<RangedVar>& vars, bool want_max) {
+  auto a = affine(index);
+  if (!a) return nullptr;
+  ExprPtr out = index;
+  // Innermost first: a loop's bounds may mention the loops around it.
+  for (auto v = vars.rbegin(); v != vars.rend(); ++v) {
+    if (!mentions(out, v->var)) continue;
+    auto form = affine(out);
+    if (!form) return nullptr;
+    int64_t coeff = form->coeff_of(v->var);
+    Affine without = *form;
+    std::erase_if(without.terms, [&](const Affine::Term& t) {
+      const Read* r = t.atom->as<Read>();
+      return r && r->name == v->var;
+    });
+    for (const Affine::Term& t : without.terms)
+      if (mentions(t.atom, v->var)) return nullptr;
+    bool take_hi = (coeff > 0) == want_max;
+    auto end = affine(take_hi ? v->hi - int_const(1) : v->lo);
+    if (!end) return nullptr;
+    out = to_expr(without + end->scaled(coeff));
+  }
+  return normalize(out);
+}
+
+}  // namespace
+
+std::string Rectangle::text(const std::string& buffer) const {
+  if (lo.empty()) return buffer;
+  std::string out = buffer + "[";
+  for (size_t k = 0; k < lo.size(); ++k)
+    out += (k ? ", " : "") + str(lo[k]) + ":" + str(hi[k]);
+  return out + "]";
+}
+
+std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer) {
+  std::optional<Rectangle> out;
+  int n = block.length();
+  for (const Access& a : accesses_of(*p, block.path(), n)) {
+    if (a.buffer != buffer) continue;
+    Rectangle here;
+    for (const ExprPtr& index : a.idx) {
+      ExprPtr lo = extreme(index, a.vars, false), last = extreme(index, a.vars, true);
+      if (!lo || !last) return std::nullopt;
+      here.lo.push_back(lo);
+      here.hi.push_back(normalize(last + int_const(1)));
+    }
+    if (!out) {
+      out = here;
+      continue;
+    }
+    // The union, where the ends compare by a constant difference or by proof.
+    for (size_t k = 0; k < here.lo.size(); ++k) {
+      auto smaller = [&](const ExprPtr& x, const ExprPtr& y) {
+        return static_cast<bool>(prove(*p, block.path(), bin_op(BinOpKind::kLe, x, y)));
+      };
+      if (smaller(here.lo[k], out->lo[k])) out->lo[k] = here.lo[k];
+      else if (!smaller(out->lo[k], here.lo[k])) return std::nullopt;
+      if (smaller(out->hi[k], here.hi[k])) out->hi[k] = here.hi[k];
+      else if (!smaller(here.hi[k], out->hi[k])) return std::nullopt;
+    }
+  }
+  return out;
+}
+
+std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name) {
+  std::optional<ScopeEntry> found;
+  for (ScopeEntry& e : scope_at(*p, at))
+    if (e.name.name() == name) found = std::move(e);
+  return found;
+}
+
+namespace {
+
+std::string shape_of(const ExprPtr& e) {
+  if (e->as<Read>()) return "x";
+  if (const Const* c = e->as<Const>()) {
+    auto* d = std::get_if<double>(&c->value);
+    bool zero = d ? *d == 0 : as_int(e) == 0;
+    return zero ? "0" : "c";
+  }
+  if (const USub* u = e->as<USub>()) return "-(" + shape_of(u->arg) + ")";
+  if (const BinOp* o = e->as<BinOp>()) {
+    std::string a = shape_of(o->lhs), b = shape_of(o->rhs);
+    if ((o->op == BinOpKind::kAdd || o->op == BinOpKind::kMul) && b < a) std::swap(a, b);
+    return std::string(name_of(o->op)) + "(" + a + "," + b + ")";
+  }
+  if (const Extern* x = e->as<Extern>()) {
+    std::string out = x->fn + "(";
+    for (const ExprPtr& a : x->args) out += shape_of(a) + ",";
+    return out + ")";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string shape_of(const Stmt& s) {
+  if (const Assign* a = s.as<Assign>()) return "=(" + shape_of(a->rhs) + ")";
+  if (const Reduce* r = s.as<Reduce>())
+    return (r->op == ReduceOp::kAdd ? "+=(" : "max=(") + shape_of(r->rhs) + ")";
+  return "";
+}
+
+std::vector<std::string> shapes_of(const std::vector<ProcPtr>& instrs) {
+  std::set<std::string> out;
+  for (const ProcPtr& p : instrs) {
+    const Block* b = &p->body;
+    while (b->size() == 1 && !body_of(*b->front()).empty() && orelse_of(*b->front()).empty())
+      b = &body_of(*b->front());
+    if (b->size() == 1) out.insert(shape_of(*b->front()));
+  }
+  return {out.begin(), out.end()};
+}
+
+}  // namespace exotune

@@ -1,0 +1,43 @@
+#pragma once
+// Inspection: what scheduling operators read off a proc before they rewrite it. Untrusted: a wrong
+// answer here makes a primitive refuse, never a wrong program. Exo 2 section 4.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analysis/queries.h"
+#include "core/cursor/cursor.h"
+
+namespace exotune {
+
+/// Every loop whose iterator prints as `name`, in pre-order.
+std::vector<Cursor> loops_named(const ProcPtr& p, const std::string& name);
+/// As above, or InvalidCursorError naming the nearest iterator when there is none.
+std::vector<Cursor> require_loops(const ProcPtr& p, const std::string& name);
+/// hi - lo when both are literal.
+std::optional<int64_t> literal_extent(const For& loop);
+/// The loops around a statement, outermost first.
+std::vector<Cursor> enclosing_loops(const Cursor& stmt);
+/// Number of for/if statements from `inner` up to and including the loop over `outer_name`; 0 when
+/// no loop of that name encloses it.
+int levels_to(const Cursor& inner, const std::string& outer_name);
+
+/// The rectangle of `buffer` that a block touches, one lo:hi per dimension, in the scope of the
+/// block. Exo 2 section 4.1 (bounds inference). Nothing when the block does not touch it or an
+/// index is not affine in the block's own loops.
+struct Rectangle {
+  std::vector<ExprPtr> lo, hi;
+  std::string text(const std::string& buffer) const;  // "B[256 * ko:256 * ko + 256, 0:N]"
+};
+std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer);
+
+/// The buffer (argument or allocation) called `name` that is visible at `at`.
+std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name);
+
+/// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(+(*(x,x),x))"; operands of + and
+/// * in one order. Equal shapes are what an instruction may match.
+std::string shape_of(const Stmt& s);
+/// Shapes of all instructions whose body is loops (and guards) around one statement.
+std::vector<std::string> shapes_of(const std::vector<ProcPtr>& instrs);
+
+}  // namespace exotune

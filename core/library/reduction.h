@@ -1,0 +1,18 @@
+#pragma once
+// Reductions with many accumulators, by rewrites: a sum into one element becomes sums per lane (and
+// per unrolled copy), added up at the end. Exo 2 section 6.1.1 (parallelize_reduction).
+#include <vector>
+
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+
+/// for o: for a: ... for b: r += e   ->   acc[a.., b..] = 0; for o: for a.. b..: acc[a, b] += e;
+///                                         for a.. b..: r += acc[a, b]
+///
+/// `outer` is the sequential loop o; the loops perfectly nested inside it, down to the reduction,
+/// have literal extents and become the dimensions of the accumulator, which lives in `memory`. A
+/// guard around the reduction is allowed. The result's flag says that sums are reordered.
+ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name, MemoryPtr memory);
+
+}  // namespace exotune

@@ -1,0 +1,232 @@
+#include "core/library/vectorize.h"
+
+#include <algorithm>
+
+#include "core/ir/printer.h"
+#include "core/library/inspection.h"
+#include "core/library/replacement.h"
+
+namespace exotune {
+
+namespace {
+
+// One lane loop while its statements are brought into the form of instructions.
+class LaneLoop {
+ public:
+  LaneLoop(ProcPtr p, Cursor loop, const VectorUnit& unit)
+      : p_(std::move(p)), path_(loop.path()), unit_(unit), shapes_(shapes_of(unit.instrs)) {
+    const Block& body = body_of(*stmt_at(*p_, path_));
+    guarded_ = body.size() == 1 && body[0]->as<If>() && orelse_of(*body[0]).empty();
+  }
+
+  ProcPtr run() {
+    for (int k = 0; k < size(); ++k)
+      while (stage_something(k)) {
+      }
+    for (int k = size() - 1; k >= 1; --k) {
+      p_ = fission(p_, Cursor::gap(p_, inner(k)), guarded_ ? 2 : 1);
+      ++loops_;
+    }
+    for (int k = 0; k < loops_; ++k) {
+      Cursor loop = Cursor::stmt(p_, sibling(path_, k));
+      auto done = try_replace_any(p_, loop, unit_.instrs);
+      if (!done) {
+        ProcPtr p = p_;
+        StmtPtr s = loop.stmt();
+        throw SchedulingError("vectorize: no instruction of the target does this loop",
+                              {LazyText([p, s] { return str(*p, {s}); })},
+                              "add the instruction to the target, or choose another loop");
+      }
+      p_ = *done;
+    }
+    return p_;
+  }
+
+ private:
+  Path inner(int k) const {
+    Path out = path_;
+    if (guarded_) out.push_back({Child::kBody, 0});
+    out.push_back({Child::kBody, k});
+    return out;
+  }
+  int size() const { return static_cast<int>(block_at(*p_, inner(0)).size()); }
+  Sym lane() const { return stmt_at(*p_, path_)->as<For>()->iter; }
+
+  bool in_register(Sym s, const Path& at) const {
+    auto entry = lookup(*p_, at, s);
+    return entry && entry->mem == unit_.memory;
+  }
+
+  // The scalar allocated by statement k becomes a register, one element per lane, before the loop.
+  void widen(int k) {
+    Path alloc = inner(k);
+    p_ = expand_dim(p_, Cursor::stmt(p_, alloc), int_const(unit_.lanes), read_var(lane(), ScalarType::kIndex));
+    p_ = lift_alloc(p_, Cursor::stmt(p_, alloc), guarded_ ? 2 : 1);
+    p_ = set_memory(p_, Cursor::stmt(p_, path_), unit_.memory);
+    path_ = sibling(path_, 1);
+  }
+
+  void bind(const Path& expr, const std::string& name) {
+    int k = stmt_part(expr).back().index;
+    p_ = bind_expr(p_, Where(Cursor::expr(p_, expr)), name);
+    widen(k);
+  }
+
+  // A subexpression of statement k that must stand in a register of its own first.
+  bool bind_operand(const Path& stmt, const ExprPtr& rhs, int rhs_index) {
+    Path at = stmt;
+    at.push_back({Child::kExpr, rhs_index});
+    return bind_in(at, rhs, stmt);
+  }
+  bool bind_in(const Path& at, const ExprPtr& e, const Path& stmt) {
+    std::vector<ExprPtr> children = e->as<Read>() ? std::vector<ExprPtr>{} : expr_children(*e);
+    for (size_t c = 0; c < children.size(); ++c) {
+      Path child = at;
+      child.push_back({Child::kExpr, static_cast<int>(c)});
+      const ExprPtr& x = children[c];
+      if (const Read* r = x->as<Read>()) {
+        if (in_register(r->name, stmt)) continue;
+        bind(child, r->name.name() + "_v");
+        return true;
+      }
+      if (x->as<Const>()) {
+        bind(child, "c_v");
+        return true;
+      }
+      if (bind_in(child, x, stmt)) return true;
+    }
+    return false;
+  }
+  bool bind_operation(const Path& stmt, const ExprPtr& rhs, int rhs_index) {
+    std::vector<ExprPtr> children = expr_children(*rhs);
+    for (size_t c = 0; c < children.size(); ++c) {
+      if (children[c]->as<Read>() || children[c]->as<Const>()) continue;
+      Path child = stmt;
+      child.push_back({Child::kExpr, rhs_index});
+      child.push_back({Child::kExpr, static_cast<int>(c)});
+      bind(child, "t_v");
+      return true;
+    }
+    return false;
+  }
+
+  // One step of bringing statement k into the form of an instruction; false when it is in it.
+  bool stage_something(int k) {
+    Path stmt = inner(k);
+    StmtPtr s = stmt_at(*p_, stmt);
+    const Assign* assign = s->as<Assign>();
+    const Reduce* reduce = s->as<Reduce>();
+    if (!assign && !reduce) return false;
+    Sym target = assign ? assign->name : reduce->name;
+    const std::vector<ExprPtr>& idx = assign ? assign->idx : reduce->idx;
+    const ExprPtr& rhs = assign ? assign->rhs : reduce->rhs;
+    int rhs_index = static_cast<int>(idx.size());
+    Path rhs_path = stmt;
+    rhs_path.push_back({Child::kExpr, rhs_index});
+    const Read* leaf = rhs->as<Read>();
+    bool leaf_in_register = leaf && in_register(leaf->name, stmt);
+
+    if (!in_register(target, stmt)) {
+      bool varies = std::any_of(idx.begin(), idx.end(), [&](const ExprPtr& e) { return mentions(e, lane()); });
+      if (reduce && varies) {
+        std::string window = target.name();
+        for (size_t d = 0; d < idx.size(); ++d) window += (d ? ", " : "[") + str(idx[d]);
+        if (!idx.empty()) window += "]";
+        p_ = stage_mem(p_, Cursor::stmt(p_, stmt), window, target.name() + "_v");
+        widen(k);
+        return true;
+      }
+      // A store, or lanes summed into one element: the value must be in a register.
+      if (leaf_in_register) return false;
+      bind(rhs_path, leaf ? leaf->name.name() + "_v" : target.name() + "_v");
+      return true;
+    }
+    if (leaf || rhs->as<Const>()) {
+      if (assign || leaf_in_register) return false;
+      bind(rhs_path, leaf ? leaf->name.name() + "_v" : "c_v");
+      return true;
+    }
+    bool known = std::binary_search(shapes_.begin(), shapes_.end(), shape_of(*s));
+    if (!known && bind_operation(stmt, rhs, rhs_index)) return true;
+    return bind_operand(stmt, rhs, rhs_index);
+  }
+
+  ProcPtr p_;
+  Path path_;
+  const VectorUnit& unit_;
+  std::vector<std::string> shapes_;
+  bool guarded_ = false;
+  int loops_ = 1;
+};
+
+}  // namespace
+
+ProcPtr vectorize_lanes(ProcPtr p, const Where& lane_loop, const VectorUnit& unit) {
+  Cursor c = lane_loop.loop(p);
+  if (literal_extent(c.as<For>()) != unit.lanes)
+    throw SchedulingError("vectorize: the loop `" + c.describe() + "` does not have " +
+                          std::to_string(unit.lanes) + " iterations");
+  return LaneLoop(p, c, unit).run();
+}
+
+ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTail tail) {
+  Cursor c = loop.loop(p);
+  std::string name = c.as<For>().iter.name();
+  std::vector<std::string> names = {name + "v", name + "l"};
+  Path path = c.path();
+  Path lanes = path;
+  lanes.push_back({Child::kBody, 0});
+  bool cut = tail == VectorTail::kCut || tail == VectorTail::kCutAndPredicate;
+  Tail divide_tail = tail == VectorTail::kPerfect ? Tail::kPerfect : cut ? Tail::kCut : Tail::kGuard;
+  auto extent = literal_extent(c.as<For>());
+  if (cut && extent && *extent < unit.lanes) {
+    if (tail == VectorTail::kCut) return p;
+    cut = false;
+    divide_tail = Tail::kGuard;
+  }
+  p = divide_loop(p, c, unit.lanes, names, divide_tail);
+  if (cut && tail == VectorTail::kCutAndPredicate) {
+    StmtPtr rest = stmt_at(*p, sibling(path, 1));
+    if (rest && rest->as<For>() && rest->as<For>()->iter.name() == names[1]) {
+      p = divide_loop(p, Cursor::stmt(p, sibling(path, 1)), unit.lanes, names, Tail::kGuard);
+      p = vectorize_lanes(p, Cursor::stmt(p, [&] { Path r = sibling(path, 1); r.push_back({Child::kBody, 0}); return r; }()), unit);
+    }
+  }
+  return vectorize_lanes(p, Cursor::stmt(p, lanes), unit);
+}
+
+ProcPtr hoist_from_loop(ProcPtr p, const Where& loop) {
+  Path path = loop.loop(p).path();
+  auto child = [&](int k) {
+    Path out = path;
+    out.push_back({Child::kBody, k});
+    return out;
+  };
+  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, path)).size()); ++k) {
+    StmtPtr s = stmt_at(*p, child(k));
+    Sym iter = stmt_at(*p, path)->as<For>()->iter;
+    if (s->as<Reduce>() || mentions(s, iter)) continue;
+    if (!s->as<Alloc>() && !s->as<Call>() && !s->as<Assign>()) continue;
+    try {
+      if (s->as<Alloc>()) {
+        p = lift_alloc(p, Cursor::stmt(p, child(k)), 1);
+        path = sibling(path, 1);
+        --k;
+        continue;
+      }
+      if (body_of(*stmt_at(*p, path)).size() == 1) continue;
+      ProcPtr q = p;
+      for (int t = k; t > 0; --t) q = reorder_stmts(q, Cursor::block(q, child(t - 1), 2));
+      q = fission(q, Cursor::gap(q, child(1)), 1);
+      q = remove_loop(q, Cursor::stmt(q, path));
+      p = q;
+      path = sibling(path, 1);
+      --k;
+    } catch (const SchedulingError&) {
+      // It does not commute with what stands before it, or the loop may run zero times.
+    }
+  }
+  return p;
+}
+
+}  // namespace exotune

@@ -1,0 +1,32 @@
+#pragma once
+// Vectorization by rewrites: every operand and result of a loop of one vector's width becomes a
+// vector register, the loop splits into one loop per operation, and each becomes an instruction.
+// Exo 2 section 6.1.1.
+#include <vector>
+
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+
+/// The vector unit to aim at, as a target's text states it.
+struct VectorUnit {
+  int lanes = 0;               // elements per register at the loop's precision
+  MemoryPtr memory;            // the register file
+  std::vector<ProcPtr> instrs;
+};
+
+/// The loop has exactly `unit.lanes` iterations (its body may stand under one guard). Every
+/// statement in it becomes an instruction, or SchedulingError says which has none.
+ProcPtr vectorize_lanes(ProcPtr p, const Where& lane_loop, const VectorUnit& unit);
+
+enum class VectorTail : uint8_t { kPerfect, kCut, kPredicate, kCutAndPredicate };
+/// Divides the loop by the unit's width and vectorizes it. Tails: perfect (the width divides the
+/// loop), cut (a scalar loop does the rest), predicate (every vector is guarded), cut_and_predicate
+/// (whole vectors, then one guarded vector).
+ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTail tail);
+
+/// Moves statements that do not change from iteration to iteration out in front of the loop, as far
+/// as primitives allow (loop-invariant code motion).
+ProcPtr hoist_from_loop(ProcPtr p, const Where& loop);
+
+}  // namespace exotune
