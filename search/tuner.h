@@ -1,0 +1,103 @@
+#pragma once
+// The tuner: one kernel at one size on one target, from the plain loop nest to a measured winner.
+// Start at tune().
+//
+// It proposes schedules (beam over library operators), replays each through the verified core,
+// checks and times every candidate with a Runner, keeps every trial in the Store, and lets the best
+// meet each other and the peers in a paired shoot-out. A trial that the store already holds is never
+// run again, so an interrupted search is resumed by asking for it again.
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "hw/kernel_table.h"
+#include "hw/machine.h"
+#include "hw/target.h"
+#include "runners/machine_peak.h"
+#include "runners/runner.h"
+#include "runners/shootout.h"
+
+namespace exotune {
+
+enum class Effort : uint8_t { kEstimate, kMeasure, kPatient, kExhaustive };  // FFTW's words
+
+struct TuneRequest {
+  KernelEntry kernel;             // for a user's own file: name, file, proc and flops may be bare
+  ProcPtr proc;                   // the unscheduled proc
+  /// Sizes that are fixed: the result is a kernel for exactly these. Sizes it does not name stay
+  /// symbolic and are measured at `representative`.
+  SizeBinding sizes;
+  SizeBinding representative;     // a value for every size; used where `sizes` has none
+  TargetPtr target;
+  Machine machine;
+  Effort effort = Effort::kMeasure;
+  int beam = 16;                  // states kept per stage
+  int trials = 200;               // candidates measured at most
+  double time_budget_seconds = 240;
+  double timeout_seconds = 2;     // per candidate
+  int top_k = 8;                  // finalists of the shoot-out
+  int rounds = 15;                // rounds of the shoot-out
+  int jobs = 2;                   // compilers at once
+  uint64_t seed = 1;
+  bool with_peers = true;
+  bool fresh = false;             // measure again what the store already holds
+  std::string work_directory;     // "" = temporary
+};
+
+struct Progress {
+  int done = 0, planned = 0, ok = 0, bad = 0;
+  double best = 0;                // GFLOP/s (or GB/s when the kernel has no flops)
+  double percent_of_peak = 0;
+  std::string phase;              // "search", "measure", "shoot-out"
+};
+
+/// Why the search ended.
+enum class StopReason : uint8_t { kComplete, kTrials, kTimeBudget, kInterrupted };
+const char* name_of(StopReason r);
+
+struct TuneStatistics {
+  int states = 0;                 // schedules made
+  int refused = 0;                // steps the core refused
+  int duplicates = 0;             // schedules whose proc was seen before
+  int measured = 0, reused = 0;   // trials run now, trials found in the store
+  std::map<std::string, int> refusals;   // by operator
+  std::map<std::string, int> causes;     // of bad trials, by status
+  double search_seconds = 0, measure_seconds = 0, shootout_seconds = 0;
+  std::string first_refusal;      // text of one, for `explain`
+};
+
+struct PeerRow {
+  std::string name;
+  double gflops = 0;
+  Ratio ratio;                    // winner's speed over this peer's: above 1, we are faster
+};
+
+struct TuneResult {
+  ProcPtr winner;                 // scheduled and proved; null: no valid candidate
+  std::string script;             // .sched text that makes it from the kernel
+  std::string candidate_id;
+  TrialKey key;
+  ProofLevel proof = ProofLevel::kProved;
+  double seconds = 0;             // median per call
+  double gflops = 0, gbytes = 0;  // per second, from the kernel's formulas; 0 when it has none
+  double peak_gflops = 0;         // measured on this machine now
+  std::vector<PeerRow> peers;     // of the same run
+  PeerReport peer_report;
+  TuneStatistics statistics;
+  StopReason stop = StopReason::kComplete;
+  std::vector<std::string> failures;  // causes of bad trials, first of each kind
+};
+
+struct TuneHooks {
+  std::function<void(const Progress&)> progress;  // may be empty
+  std::function<bool()> interrupted;              // true ends the search at the next candidate
+};
+
+/// Throws InputError for a proc or sizes that do not fit, Error(kUnavailable) when the target cannot
+/// run here. Finding no valid candidate is a result, not an error.
+TuneResult tune(const TuneRequest& request, Store& store, const TuneHooks& hooks = {});
+
+}  // namespace exotune
