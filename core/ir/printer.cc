@@ -10,8 +10,8 @@ namespace exotune {
 
 namespace {
 
-// Gives every symbol the name it prints by: its own, or with a suffix when another symbol of the
-// same proc already has it.
+// Gives every symbol the name it prints by: its own, or with a suffix when another symbol that is
+// visible at its binder already has it.
 class Names {
  public:
   explicit Names(bool canonical = false) : canonical_(canonical) {}
@@ -23,15 +23,23 @@ class Names {
     if (!canonical_) {
       std::string base = name;
       for (int k = 1; used_.count(name); ++k) name = base + "_" + std::to_string(k);
+      used_.insert(name);
+      visible_.push_back(name);
     }
-    used_.insert(name);
     return names_.emplace(s, std::move(name)).first->second;
   }
+  /// What was named since `mark` goes out of scope: others may take the names.
+  size_t mark() const { return visible_.size(); }
+  void release(size_t mark) {
+    for (; visible_.size() > mark; visible_.pop_back()) used_.erase(visible_.back());
+  }
+  const std::map<Sym, std::string>& all() const { return names_; }
 
  private:
   bool canonical_;
   std::map<Sym, std::string> names_;
   std::set<std::string> used_;
+  std::vector<std::string> visible_;  // the elements of used_, in order of binding
 };
 
 int precedence(BinOpKind op) {
@@ -74,14 +82,19 @@ class Printer {
         std::string out;
         if (auto* i = std::get_if<int64_t>(&n.value)) {
           out = std::to_string(*i);
-          if (is_data(e.type)) out += ".0";
+          constexpr int64_t kExact = int64_t{1} << 53;
+          // Beyond it the parser keeps an integer as it is.
+          if (is_data(e.type) && -kExact <= *i && *i <= kExact) out += ".0";
         } else {
           out = number(std::get<double>(n.value));
         }
         return out[0] == '-' && outer > kUnaryPrecedence - 1 ? "(" + out + ")" : out;
       }
       std::string operator()(const USub& n) {
-        return p.wrapped("-" + p.text(n.arg, kUnaryPrecedence + 1), outer > kUnaryPrecedence);
+        // -(4) is a negation, -4 a constant.
+        std::string arg = p.text(n.arg, kUnaryPrecedence + 1);
+        if (n.arg->as<Const>() && arg[0] != '(') arg = "(" + arg + ")";
+        return p.wrapped("-" + arg, outer > kUnaryPrecedence);
       }
       std::string operator()(const Not& n) {
         return p.wrapped("not " + p.text(n.arg, kNotPrecedence), outer > kNotPrecedence);
@@ -118,7 +131,9 @@ class Printer {
   }
 
   void block(const Block& b, int indent) {
+    size_t mark = names_.mark();
     for (const StmtPtr& s : b) stmt(*s, indent);
+    if (scoped_) names_.release(mark);
   }
 
   void stmt(const Stmt& s, int indent) {
@@ -145,9 +160,11 @@ class Printer {
       }
       void operator()(const For& n) {
         std::string lo = p.text(n.lo), hi = p.text(n.hi);
+        size_t mark = p.names_.mark();
         p.line(indent, "for " + p.names_.of(n.iter) + " in " +
                            (n.mode == LoopMode::kPar ? "par" : "seq") + "(" + lo + ", " + hi + "):");
         p.block(n.body, indent + 1);
+        if (p.scoped_) p.names_.release(mark);
       }
       void operator()(const Alloc& n) {
         std::string type = p.text(n.type);
@@ -169,6 +186,7 @@ class Printer {
   }
 
   void proc(const Proc& p, bool canonical) {
+    scoped_ = true;
     if (p.instr && !canonical) {
       line(0, "@instr(" + quoted(p.instr->c_template) +
                   (p.instr->c_global.empty() ? "" : ", " + quoted(p.instr->c_global)) +
@@ -204,6 +222,7 @@ class Printer {
     for (char c : s) {
       if (c == '\n') { out += "\\n"; continue; }
       if (c == '\t') { out += "\\t"; continue; }
+      if (c == '\r') { out += "\\r"; continue; }
       if (c == '"' || c == '\\') out += '\\';
       out += c;
     }
@@ -211,6 +230,7 @@ class Printer {
   }
 
   Names& names_;
+  bool scoped_ = false;  // a whole proc: every symbol is met at its binder first
   std::string out_;
 };
 
@@ -251,6 +271,12 @@ std::string str(const Type& t) {
 
 std::string str(const Memory& m) { return m.name; }
 std::string str(const Config& c) { return c.name; }
+
+std::map<Sym, std::string> printed_names(const Proc& p) {
+  Names names;
+  Printer(names).proc(p, false);
+  return names.all();
+}
 
 std::string canonical_text(const Proc& p) {
   Names names(/*canonical=*/true);

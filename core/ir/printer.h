@@ -1,6 +1,7 @@
 #pragma once
 // Object code as text. `str(proc)` parses back to an equal proc (round trip is tested): distinct
 // symbols in one scope that share a name get suffixes _1, _2, ...
+#include <map>
 #include <string>
 
 #include "core/ir/proc.h"
@@ -14,6 +15,9 @@ std::string str(const StmtPtr& s);   // bare names
 std::string str(const Type& t);
 std::string str(const Memory& m);
 std::string str(const Config& c);
+
+/// The name that str(p) gives to each symbol of `p`.
+std::map<Sym, std::string> printed_names(const Proc& p);
 
 /// The text that identifies a proc's meaning up to bound names: input of kernel hashes.
 std::string canonical_text(const Proc& p);

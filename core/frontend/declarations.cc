@@ -1,0 +1,236 @@
+#include "core/frontend/declarations.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/frontend/elaborate.h"
+#include "core/ir/normal_form.h"
+
+namespace exotune {
+namespace {
+
+std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
+
+void end_of_line(TokenStream& t) {
+  if (!t.accept(Token::Kind::kNewline) && !t.at(Token::Kind::kEnd)) t.fail("the end of the line");
+}
+
+std::string string_value(TokenStream& t, const std::string& what) {
+  if (!t.at(Token::Kind::kString)) t.fail(what);
+  std::string out;
+  while (t.at(Token::Kind::kString)) out += t.next().value;  // adjacent literals are joined
+  return out;
+}
+
+int64_t natural(TokenStream& t, const std::string& what, int64_t most) {
+  SourceLocation where = t.where();
+  if (!t.at(Token::Kind::kInt)) t.fail(what + ", an integer that is not negative");
+  uint64_t v = t.next().integer;
+  if (v > static_cast<uint64_t>(most)) throw InputError(where, what + " is too large");
+  return static_cast<int64_t>(v);
+}
+
+bool boolean_value(TokenStream& t) {
+  if (t.accept("True")) return true;
+  if (t.accept("False")) return false;
+  t.fail("True or False");
+}
+
+// `class NAME:` then `field(name, where)` per line, inside one indented block.
+template <class F>
+std::string class_body(TokenStream& t, F field) {
+  t.expect("class", "after the decorator");
+  std::string name(t.expect_name("the class's name").text);
+  if (t.at("(")) throw InputError(t.where(), "classes have no bases here", "write `class " + name + ":`");
+  t.expect(":", "after the class's name");
+  if (!t.accept(Token::Kind::kNewline)) t.fail("the end of the line");
+  if (!t.accept(Token::Kind::kIndent)) t.fail("an indented block");
+  std::set<std::string> seen;
+  while (!t.accept(Token::Kind::kDedent)) {
+    if (t.at(Token::Kind::kEnd)) break;
+    if (!t.accept(Token::Kind::kString)) {  // else a docstring
+      SourceLocation where = t.where();
+      std::string key(t.expect_name("a field").text);
+      if (!seen.insert(key).second) throw InputError(where, quoted(key) + " is given twice");
+      field(key, where);
+    }
+    end_of_line(t);
+  }
+  return name;
+}
+
+std::map<std::string, std::string> string_map(TokenStream& t) {
+  std::map<std::string, std::string> out;
+  t.expect("{");
+  while (!t.at("}")) {
+    std::string key = string_value(t, "a string as the key");
+    t.expect(":", "after the key");
+    out[key] = string_value(t, "a string");
+    if (!t.accept(",")) break;
+  }
+  t.expect("}");
+  return out;
+}
+
+constexpr int64_t kIntMax = std::numeric_limits<int>::max();
+
+}  // namespace
+
+std::optional<int64_t> literal_value(const ExprPtr& e) {
+  if (e->bloom != 0) return {};
+  if (auto v = as_int(e)) return v;
+  if (auto a = affine(e); a && a->is_constant()) return a->constant;
+  return {};
+}
+
+InstrInfo parse_instr_info(TokenStream& t) {
+  InstrInfo info;
+  t.expect("(", "and the instruction's C template");
+  int position = 0;
+  std::set<std::string> seen;
+  while (!t.at(")")) {
+    SourceLocation where = t.where();
+    std::string key;
+    if (t.at(Token::Kind::kName) && TokenStream::is(t.peek(1), "=")) {
+      key = std::string(t.next().text);
+      t.next();
+    } else {
+      static const char* const kOrder[] = {"c_template", "c_global", "cost"};
+      if (position > 2) throw InputError(where, "`@instr` takes a template, a global and a cost");
+      key = kOrder[position++];
+    }
+    if (!seen.insert(key).second) throw InputError(where, quoted(key) + " is given twice");
+    if (key == "c_template" || key == "c_instr") {
+      info.c_template = string_value(t, "a C template, a string");
+    } else if (key == "c_global") {
+      info.c_global = string_value(t, "C text for file scope, a string");
+    } else if (key == "cost") {
+      SourceLocation at = t.where();
+      if (t.at(Token::Kind::kInt)) {
+        info.cost = static_cast<double>(t.next().integer);
+      } else if (t.at(Token::Kind::kFloat)) {
+        info.cost = t.next().number;
+      } else {
+        t.fail("a cost in cycles");
+      }
+      if (!(info.cost >= 0 && info.cost < 1e9)) throw InputError(at, "this is no cost in cycles");
+    } else {
+      throw InputError(where, "an instruction has no " + quoted(key),
+                       did_you_mean(key, {"c_template", "c_global", "cost"}));
+    }
+    if (!t.accept(",")) break;
+  }
+  if (!seen.count("c_template") && !seen.count("c_instr")) {
+    throw InputError(t.where(), "an instruction needs a C template");
+  }
+  t.expect(")", "after the instruction's C template");
+  return info;
+}
+
+bool parse_config_readable(TokenStream& t) {
+  if (!t.accept("(")) return true;
+  bool readable = true;
+  if (!t.at(")")) {
+    t.expect("readwrite", "(the only option of `@config`)");
+    t.expect("=");
+    readable = boolean_value(t);
+  }
+  t.expect(")");
+  return readable;
+}
+
+ConfigPtr parse_config(TokenStream& t, bool readable) {
+  auto config = std::make_shared<Config>();
+  config->readable = readable;
+  SourceLocation at = t.where();
+  config->name = class_body(t, [&](const std::string& name, const SourceLocation&) {
+    t.expect(":", "and the field's type");
+    SourceLocation where = t.where();
+    std::string spelled(t.expect_name("a type").text);
+    std::optional<ScalarType> type = scalar_type(spelled);
+    if (!type) throw InputError(where, "there is no type " + quoted(spelled));
+    config->fields.push_back({name, *type});
+  });
+  if (config->fields.empty()) throw InputError(at, "a configuration needs a field");
+  return config;
+}
+
+MemoryPtr parse_memory(TokenStream& t) {
+  static const std::vector<std::string> kTemplates = {"alloc", "free", "window",
+                                                      "read",  "write", "reduce"};
+  auto m = std::make_shared<Memory>();
+  std::optional<bool> addressable;
+  bool has_kind = false;
+  SourceLocation at = t.where();
+  m->name = class_body(t, [&](const std::string& key, const SourceLocation& where) {
+    t.expect("=", "after the field's name");
+    if (key == "kind") {
+      SourceLocation kind_where = t.where();
+      std::string kind = string_value(t, "a kind of memory, a string");
+      std::optional<MemoryKind> k = memory_kind(kind);
+      if (!k) {
+        std::vector<std::string> names;
+        for (int n = 0; n <= static_cast<int>(MemoryKind::kScratchpad); ++n)
+          names.push_back(name_of(static_cast<MemoryKind>(n)));
+        std::string hint = did_you_mean(kind, names);
+        throw InputError(kind_where, "there is no kind of memory " + quoted(kind),
+                         hint.empty() ? "kinds: heap, stack, static, vector, register_file, scratchpad"
+                                      : hint);
+      }
+      m->kind = *k;
+      has_kind = true;
+    } else if (key == "count") {
+      m->count = static_cast<int>(natural(t, "the number of registers", kIntMax));
+    } else if (key == "bytes") {
+      m->bytes = natural(t, "a size in bytes", std::numeric_limits<int64_t>::max());
+    } else if (key == "alignment") {
+      SourceLocation value_where = t.where();
+      m->alignment = static_cast<int>(natural(t, "an alignment in bytes", kIntMax));
+      if (m->alignment == 0 || (m->alignment & (m->alignment - 1)) != 0) {
+        throw InputError(value_where, "an alignment is a power of two");
+      }
+    } else if (key == "shape") {
+      t.expect("[");
+      while (!t.at("]")) {
+        m->shape.push_back(static_cast<int>(natural(t, "a size", kIntMax)));
+        if (!t.accept(",")) break;
+      }
+      t.expect("]");
+    } else if (key == "addressable") {
+      addressable = boolean_value(t);
+    } else if (key == "c_types") {
+      SourceLocation map_where = t.where();
+      m->c_types = string_map(t);
+      for (const auto& [type, c] : m->c_types)
+        if (!scalar_type(type)) throw InputError(map_where, "there is no type " + quoted(type));
+    } else if (key == "c_global") {
+      m->c_global = string_value(t, "C text for file scope, a string");
+    } else if (key == "templates") {
+      SourceLocation map_where = t.where();
+      for (auto& [name, text] : string_map(t)) {
+        if (std::find(kTemplates.begin(), kTemplates.end(), name) == kTemplates.end()) {
+          throw InputError(map_where, "a memory has no template " + quoted(name),
+                           did_you_mean(name, kTemplates));
+        }
+        m->templates[name] = text;
+      }
+    } else if (std::find(kTemplates.begin(), kTemplates.end(), key) != kTemplates.end()) {
+      m->templates[key] = string_value(t, "a C template, a string");
+    } else {
+      std::vector<std::string> names = kTemplates;
+      for (const char* k : {"kind", "count", "bytes", "alignment", "shape", "addressable", "c_types",
+                            "c_global", "templates"})
+        names.push_back(k);
+      throw InputError(where, "a memory has no field " + quoted(key), did_you_mean(key, names));
+    }
+  });
+  if (!has_kind) throw InputError(at, "memory " + quoted(m->name) + " does not say its `kind`");
+  bool plain = m->kind == MemoryKind::kHeap || m->kind == MemoryKind::kStack ||
+               m->kind == MemoryKind::kStatic;
+  m->addressable = addressable.value_or(plain || m->templates.count("read") ||
+                                        m->templates.count("write"));
+  return m;
+}
+
+}  // namespace exotune

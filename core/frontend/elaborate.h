@@ -1,0 +1,82 @@
+#pragma once
+// From syntax to typed IR: names become symbols, control and data are told apart, every rule of the
+// language that needs no proof is enforced. Start at Elaborator; parser.cc drives it.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/frontend/parser.h"
+#include "core/frontend/syntax.h"
+
+namespace exotune {
+
+/// "did you mean `x`?" or empty.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
+
+/// What stands outside of a proc: all borrowed, may be null.
+struct Globals {
+  const std::map<std::string, MemoryPtr>* memories = nullptr;
+  const std::map<std::string, ConfigPtr>* configs = nullptr;
+  const std::map<std::string, int64_t>* constants = nullptr;
+  std::map<std::string, ProcPtr> procs;  // callable by name
+};
+
+class Elaborator {
+ public:
+  explicit Elaborator(const Globals& globals) : globals_(globals) {}
+
+  // --- scope ---
+  void bind(Sym name, Type type, MemoryPtr mem);
+  /// The visible names of a place in a proc; a name also answers to the suffixed form it prints by.
+  void bind_scope(const std::vector<ScopeEntry>& scope);
+
+  // --- expressions; each throws InputError ---
+  ExprPtr control(const SyntaxExpr& e);   // size, index, stride or bool
+  ExprPtr integer(const SyntaxExpr& e);   // control, not bool
+  ExprPtr boolean(const SyntaxExpr& e);
+  ExprPtr data(const SyntaxExpr& e);
+  /// Data with literals taking precision `target` where nothing else decides.
+  ExprPtr data(const SyntaxExpr& e, ScalarType target);
+  ExprPtr window(const SyntaxExpr& e);    // name or name[...]: a WindowExpr
+
+  // --- declarations and statements ---
+  Type type(const SyntaxType& t, bool is_argument);
+  MemoryPtr memory(const SyntaxType& t);
+  Block block(const std::vector<SyntaxStmt>& stmts);
+
+ private:
+  struct Entry {
+    std::string name;
+    Sym sym;
+    Type type;
+    MemoryPtr mem;
+  };
+  const Entry* lookup(const std::string& name) const;
+  const Entry& data_entry(const SyntaxExpr& e, const char* use);
+  [[noreturn]] void unknown(const SyntaxExpr& e) const;
+  std::vector<std::string> visible_names() const;
+  [[noreturn]] void data_in_control(const SyntaxExpr& e, const Entry& entry) const;
+
+  ExprPtr control_name(const SyntaxExpr& e);
+  ExprPtr control_call(const SyntaxExpr& e);
+  ExprPtr control_binary(const SyntaxExpr& e);
+  ExprPtr compare(const SyntaxExpr& e);
+  ExprPtr data_name(const SyntaxExpr& e);
+  ExprPtr data_call(const SyntaxExpr& e);
+  ExprPtr data_binary(const SyntaxExpr& e);
+  std::pair<ConfigPtr, const ConfigField*> config_field(const SyntaxExpr& e) const;
+  std::vector<ExprPtr> indices(const SyntaxExpr& e, const Entry& entry);
+  ExprPtr whole_or_window(const SyntaxExpr& e, const Entry& entry);
+
+  void statement(const SyntaxStmt& s, Block& into);
+  StmtPtr assignment(const SyntaxStmt& s);
+  StmtPtr loop(const SyntaxStmt& s);
+  StmtPtr call(const SyntaxStmt& s);
+  ExprPtr argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee);
+
+  const Globals& globals_;
+  std::vector<Entry> scope_;
+  std::map<std::string, Sym> printed_;  // suffixed spellings, see bind_scope
+};
+
+}  // namespace exotune

@@ -1,0 +1,246 @@
+// The statement half of the Elaborator: allocations, assignments, loops, conditions, calls.
+#include "core/frontend/elaborate.h"
+
+namespace exotune {
+namespace {
+
+using Kind = SyntaxExpr::Kind;
+
+std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
+
+bool has_range(const SyntaxExpr& e) {
+  for (const SyntaxExpr::Access& a : e.access)
+    if (a.range) return true;
+  return false;
+}
+
+std::string list(const std::vector<Arg>& args) {
+  std::string out;
+  for (const Arg& a : args) out += (out.empty() ? "" : ", ") + a.name.name();
+  return out;
+}
+
+}  // namespace
+
+Type Elaborator::type(const SyntaxType& t, bool is_argument) {
+  std::optional<ScalarType> scalar = scalar_type(t.scalar);
+  if (!scalar) {
+    std::vector<std::string> names;
+    for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
+      names.push_back(name_of(static_cast<ScalarType>(k)));
+    throw InputError(t.where, "there is no type " + quoted(t.scalar), did_you_mean(t.scalar, names));
+  }
+  Type type;
+  type.scalar = *scalar;
+  type.window = t.window;
+  if (is_control(*scalar)) {
+    if (!is_argument) {
+      throw InputError(t.where, "only data is allocated; " + quoted(t.scalar) +
+                                    " is a type of arguments",
+                       "write the expression where it is used");
+    }
+    if (t.has_brackets) {
+      throw InputError(t.where, "there are no tensors of " + quoted(t.scalar));
+    }
+    if (!t.memory.empty()) {
+      throw InputError(t.memory_where, "a control argument lives in no memory");
+    }
+  }
+  if (t.window && !is_argument) {
+    throw InputError(t.where, "an allocation is dense", "write `" + t.scalar + "[...]`");
+  }
+  for (const SyntaxExpr& e : t.shape) type.shape.push_back(integer(e));
+  return type;
+}
+
+MemoryPtr Elaborator::memory(const SyntaxType& t) {
+  if (t.memory.empty()) return dram();
+  std::vector<std::string> names;
+  if (globals_.memories) {
+    if (auto it = globals_.memories->find(t.memory); it != globals_.memories->end())
+      return it->second;
+    for (const auto& [name, m] : *globals_.memories) names.push_back(name);
+  }
+  std::string hint = did_you_mean(t.memory, names);
+  throw InputError(t.memory_where, "there is no memory " + quoted(t.memory),
+                   hint.empty() ? "import its target: `from avx512 import *`" : hint);
+}
+
+Block Elaborator::block(const std::vector<SyntaxStmt>& stmts) {
+  size_t mark = scope_.size();
+  Block out;
+  for (const SyntaxStmt& s : stmts) statement(s, out);
+  scope_.resize(mark);
+  return out;
+}
+
+void Elaborator::statement(const SyntaxStmt& s, Block& into) {
+  switch (s.kind) {
+    case SyntaxStmt::Kind::kPass:
+      into.push_back(make_stmt(Pass{}, s.where));
+      return;
+    case SyntaxStmt::Kind::kAssign:
+    case SyntaxStmt::Kind::kReduceAdd:
+    case SyntaxStmt::Kind::kReduceMax:
+      into.push_back(assignment(s));
+      return;
+    case SyntaxStmt::Kind::kAlloc: {
+      if (s.target->is_hole()) unknown(*s.target);
+      Type t = type(s.type, /*is_argument=*/false);
+      MemoryPtr mem = memory(s.type);
+      Sym name = Sym::fresh(s.target->name);
+      bind(name, t, mem);
+      into.push_back(make_stmt(Alloc{name, std::move(t), std::move(mem)}, s.where));
+      return;
+    }
+    case SyntaxStmt::Kind::kExpr:
+      into.push_back(call(s));
+      return;
+    case SyntaxStmt::Kind::kFor:
+      into.push_back(loop(s));
+      return;
+    case SyntaxStmt::Kind::kIf: {
+      ExprPtr cond = boolean(*s.value);
+      Block body = block(s.body);
+      into.push_back(make_stmt(If{cond, std::move(body), block(s.orelse)}, s.where));
+      return;
+    }
+    case SyntaxStmt::Kind::kAssert:
+      throw InputError(s.where, "an `assert` stands only at the top of a procedure's body");
+  }
+}
+
+StmtPtr Elaborator::assignment(const SyntaxStmt& s) {
+  const SyntaxExpr& target = *s.target;
+  bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
+  if (target.kind == Kind::kAttribute) {
+    if (!assigns) throw InputError(s.where, "a configuration field is assigned with `=` only");
+    auto [config, field] = config_field(target);
+    ExprPtr rhs = is_data(field->type)              ? data(*s.value, field->type)
+                  : field->type == ScalarType::kBool ? boolean(*s.value)
+                                                     : integer(*s.value);
+    return make_stmt(WriteConfig{config, field->name, std::move(rhs)}, s.where);
+  }
+  if (assigns && s.value->kind == Kind::kSubscript && has_range(*s.value)) {
+    if (target.kind != Kind::kName) {
+      throw InputError(s.where, "a window is given a name, not stored in an element",
+                       "copy elements with a loop");
+    }
+    if (target.is_hole()) unknown(target);
+    ExprPtr rhs = window(*s.value);
+    MemoryPtr mem = lookup(s.value->name)->mem;
+    Sym name = Sym::fresh(target.name);
+    Type empty{rhs->type, {}, /*window=*/true};
+    // with_exprs derives the window's shape from its expression.
+    StmtPtr stmt = with_exprs(make_stmt(WindowStmt{name, rhs, empty}, s.where), {rhs});
+    bind(name, stmt->as<WindowStmt>()->type, mem);
+    return stmt;
+  }
+  if (!lookup(target.name) && !target.is_hole()) {
+    std::string hint = did_you_mean(target.name, visible_names());
+    throw InputError(target.where, "nothing here is named " + quoted(target.name),
+                     hint.empty() ? "allocate it first: `" + target.name + " : f32`" : hint);
+  }
+  const Entry& entry = data_entry(target, "assigned");
+  std::vector<ExprPtr> idx = indices(target, entry);
+  Sym name = entry.sym;
+  ExprPtr rhs = data(*s.value, entry.type.scalar);
+  if (assigns) return make_stmt(Assign{name, std::move(idx), std::move(rhs)}, s.where);
+  ReduceOp op = s.kind == SyntaxStmt::Kind::kReduceAdd ? ReduceOp::kAdd : ReduceOp::kMax;
+  return make_stmt(Reduce{name, std::move(idx), std::move(rhs), op}, s.where);
+}
+
+StmtPtr Elaborator::loop(const SyntaxStmt& s) {
+  const SyntaxExpr& range = *s.value;
+  if (s.target->is_hole()) unknown(*s.target);
+  if (range.kind != Kind::kCall || (range.name != "seq" && range.name != "par")) {
+    throw InputError(range.where, "a loop runs over `seq(lo, hi)` or `par(lo, hi)`",
+                     range.kind == Kind::kCall && range.name == "range" ? "write `seq(...)`" : "");
+  }
+  if (range.children.size() != 2) {
+    throw InputError(range.where, quoted(range.name) + " takes two bounds, not " +
+                                      std::to_string(range.children.size()),
+                     "write `seq(0, n)`");
+  }
+  ExprPtr lo = integer(range.children[0]);
+  ExprPtr hi = integer(range.children[1]);
+  Sym iter = Sym::fresh(s.target->name);
+  size_t mark = scope_.size();
+  bind(iter, Type{ScalarType::kIndex, {}, false}, nullptr);
+  Block body = block(s.body);
+  scope_.resize(mark);
+  LoopMode mode = range.name == "par" ? LoopMode::kPar : LoopMode::kSeq;
+  return make_stmt(For{iter, lo, hi, std::move(body), mode}, s.where);
+}
+
+StmtPtr Elaborator::call(const SyntaxStmt& s) {
+  const SyntaxExpr& e = *s.value;
+  if (e.kind != Kind::kCall) {
+    throw InputError(e.where, "this is an expression, not a statement",
+                     e.kind == Kind::kCompare ? "an assignment is written with one `=`" : "");
+  }
+  auto it = globals_.procs.find(e.name);
+  if (it == globals_.procs.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, p] : globals_.procs) names.push_back(name);
+    throw InputError(e.where, "there is no procedure " + quoted(e.name) + " above this line",
+                     did_you_mean(e.name, names));
+  }
+  const ProcPtr& callee = it->second;
+  if (e.children.size() != callee->args.size()) {
+    throw InputError(Diagnostic{e.where,
+                                quoted(e.name) + " takes " + std::to_string(callee->args.size()) +
+                                    " arguments, not " + std::to_string(e.children.size()),
+                                {"its arguments are: " + list(callee->args)},
+                                {}});
+  }
+  std::vector<ExprPtr> args;
+  for (size_t k = 0; k < e.children.size(); ++k)
+    args.push_back(argument(e.children[k], callee->args[k], *callee));
+  return make_stmt(Call{callee, std::move(args)}, s.where);
+}
+
+ExprPtr Elaborator::argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee) {
+  const Type& want = formal.type;
+  std::string which = "argument " + quoted(formal.name.name()) + " of " + quoted(callee.name);
+  if (want.scalar == ScalarType::kBool) return boolean(e);
+  if (is_control(want.scalar)) return integer(e);
+  if (!want.is_tensor()) {
+    if (e.kind == Kind::kAttribute) return data(e);
+    bool place = e.kind == Kind::kName || (e.kind == Kind::kSubscript && !has_range(e));
+    if (!place) {
+      throw InputError(e.where, which + " is a scalar in memory: pass a variable or an element",
+                       "assign the value to a variable first");
+    }
+    const Entry& entry = data_entry(e, "passed as data");
+    return make_expr(Read{entry.sym, indices(e, entry)}, entry.type.scalar, e.where);
+  }
+  if (e.kind != Kind::kName && e.kind != Kind::kSubscript) {
+    throw InputError(e.where, which + " is a tensor: pass a tensor or a window");
+  }
+  const Entry& entry = data_entry(e, "passed as data");
+  auto wrong_rank = [&](int rank) {
+    throw InputError(e.where, which + " has " + std::to_string(want.rank()) +
+                                  " dimensions, not " + std::to_string(rank));
+  };
+  if (e.kind == Kind::kName) {
+    if (entry.type.rank() != want.rank()) wrong_rank(entry.type.rank());
+    if (entry.type.window && !want.window) {
+      throw InputError(e.where, which + " is a dense tensor, and " + quoted(e.name) +
+                                    " is a window",
+                       "declare the argument as a window: `[f32][...]`");
+    }
+    return make_expr(Read{entry.sym, {}}, entry.type.scalar, e.where);
+  }
+  ExprPtr w = whole_or_window(e, entry);
+  int rank = 0;
+  for (const WindowAccess& a : w->as<WindowExpr>()->access) rank += !a.is_point();
+  if (rank != want.rank()) wrong_rank(rank);
+  if (!want.window) {
+    throw InputError(e.where, which + " is a dense tensor and takes no window",
+                     "declare the argument as a window: `[f32][...]`");
+  }
+  return w;
+}
+
+}  // namespace exotune

@@ -1,0 +1,419 @@
+#include "core/frontend/lexer.h"
+
+#include <array>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace exotune {
+namespace {
+
+constexpr std::array<std::string_view, 20> kKeywords = {
+    "for", "in",   "if",    "elif",   "else", "def",    "class", "assert", "pass",  "and",
+    "or",  "not",  "True",  "False",  "None", "from",   "import", "while", "return", "lambda"};
+
+// Longest first among those that share a first character.
+constexpr std::array<std::string_view, 30> kOperators = {
+    "**", "//", "->", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ":=", "+", "-", "*",
+    "/",  "%",  "<",  ">",  "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ":", ".", ";"};
+
+bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_char(char c) { return is_name_start(c) || is_digit(c); }
+
+class Lexer {
+ public:
+  Lexer(std::string_view text, std::shared_ptr<const std::string> file, std::vector<Token>& out)
+      : text_(text), file_(std::move(file)), out_(out) {}
+
+  void run() {
+    if (text_.substr(0, 3) == "\xEF\xBB\xBF") pos_ = line_start_ = 3;
+    indents_.push_back({0, 0});
+    while (pos_ < text_.size()) {
+      if (at_line_start_ && brackets_.empty()) {
+        if (!indentation()) continue;
+      }
+      token();
+    }
+    if (!brackets_.empty()) {
+      throw InputError(location(brackets_.back()),
+                       "this `" + std::string(brackets_.back().text) + "` is never closed");
+    }
+    if (!at_line_start_) push(Token::Kind::kNewline, pos_, 0);
+    while (indents_.size() > 1) {
+      indents_.pop_back();
+      push(Token::Kind::kDedent, pos_, 0);
+    }
+    push(Token::Kind::kEnd, pos_, 0);
+  }
+
+ private:
+  char cur(size_t ahead = 0) const {
+    return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0';
+  }
+  SourceLocation location(const Token& t) const { return {file_, t.line, t.column}; }
+  SourceLocation here() const { return {file_, line_, column(pos_)}; }
+  int column(size_t pos) const { return static_cast<int>(pos - line_start_) + 1; }
+
+  Token& push(Token::Kind kind, size_t start, size_t length) {
+    Token t;
+    t.kind = kind;
+    t.text = text_.substr(start, length);
+    t.line = line_;
+    t.column = column(start);
+    out_.push_back(std::move(t));
+    return out_.back();
+  }
+  /// Steps over one line end ("\n", "\r\n" or "\r").
+  void newline() {
+    if (cur() == '\r' && cur(1) == '\n') ++pos_;
+    ++pos_;
+    ++line_;
+    line_start_ = pos_;
+  }
+  void comment() {
+    while (pos_ < text_.size() && cur() != '\n' && cur() != '\r') {
+      if (cur() == '\0') nul();
+      ++pos_;
+    }
+  }
+  [[noreturn]] void nul() const { throw InputError(here(), "the text contains a NUL character"); }
+
+  /// Measures the indentation of the line at pos_; false when the line is blank (and was skipped).
+  bool indentation() {
+    // Two measures, tabs to multiples of 8 and tabs as 1: as in Python they must agree on the order.
+    Indent in{0, 0};
+    while (pos_ < text_.size()) {
+      char c = cur();
+      if (c == ' ') {
+        ++in.wide, ++in.narrow;
+      } else if (c == '\t') {
+        in.wide = (in.wide / 8 + 1) * 8, ++in.narrow;
+      } else if (c == '\f') {
+        in = {0, 0};
+      } else {
+        break;
+      }
+      ++pos_;
+    }
+    if (pos_ >= text_.size()) return false;
+    if (cur() == '#') comment();
+    if (pos_ >= text_.size()) return false;
+    if (cur() == '\n' || cur() == '\r') {
+      newline();
+      return false;
+    }
+    at_line_start_ = false;
+    auto consistent = [&](const Indent& other) {
+      return (in.wide < other.wide) == (in.narrow < other.narrow) &&
+             (in.wide == other.wide) == (in.narrow == other.narrow);
+    };
+    if (!consistent(indents_.back())) mixed();
+    if (in.wide > indents_.back().wide) {
+      if (indents_.size() > static_cast<size_t>(kMaxNesting)) {
+        throw InputError(here(), "the code is nested too deeply");
+      }
+      indents_.push_back(in);
+      push(Token::Kind::kIndent, pos_, 0);
+      return true;
+    }
+    while (in.wide < indents_.back().wide) {
+      indents_.pop_back();
+      push(Token::Kind::kDedent, pos_, 0);
+    }
+    if (!consistent(indents_.back())) mixed();
+    if (in.wide != indents_.back().wide) {
+      throw InputError(here(), "this line's indentation matches no line above it");
+    }
+    return true;
+  }
+  [[noreturn]] void mixed() const {
+    throw InputError(here(), "tabs and spaces are mixed in this indentation",
+                     "indent the whole file with spaces");
+  }
+
+  void token() {
+    char c = cur();
+    if (c == '\0') nul();
+    if (c == ' ' || c == '\t' || c == '\f') {
+      ++pos_;
+    } else if (c == '\n' || c == '\r') {
+      if (brackets_.empty()) {
+        push(Token::Kind::kNewline, pos_, 0);
+        at_line_start_ = true;
+      }
+      newline();
+    } else if (c == '#') {
+      comment();
+    } else if (c == '\\' && (cur(1) == '\n' || cur(1) == '\r')) {
+      ++pos_;
+      newline();
+    } else if (is_name_start(c)) {
+      if ((c == 'r' || c == 'R') && (cur(1) == '"' || cur(1) == '\'')) {
+        ++pos_;
+        string(/*raw=*/true);
+        return;
+      }
+      size_t start = pos_;
+      while (is_name_char(cur())) ++pos_;
+      push(Token::Kind::kName, start, pos_ - start);
+    } else if (is_digit(c) || (c == '.' && is_digit(cur(1)))) {
+      number();
+    } else if (c == '"' || c == '\'') {
+      string(/*raw=*/false);
+    } else {
+      op();
+    }
+  }
+
+  void op() {
+    std::string_view rest = text_.substr(pos_);
+    for (std::string_view o : kOperators) {
+      if (rest.substr(0, o.size()) == o) return op(o);
+    }
+    if (cur() == '@') return op("@");
+    if (cur() == '!') throw InputError(here(), "unexpected `!`", "write `not` or `!=`");
+    if (cur() == '&' || cur() == '|') {
+      throw InputError(here(), std::string("unexpected `") + cur() + "`", "write `and` or `or`");
+    }
+    unsigned char u = static_cast<unsigned char>(cur());
+    if (u >= 0x80) throw InputError(here(), "a character that is not ASCII outside a string");
+    if (u < 0x20 || u == 0x7f) throw InputError(here(), "a control character in the text");
+    throw InputError(here(), std::string("unexpected character `") + cur() + "`");
+  }
+  void op(std::string_view o) {
+    Token& t = push(Token::Kind::kOp, pos_, o.size());
+    pos_ += o.size();
+    char c = o[0];
+    if (o.size() > 1) return;
+    if (c == '(' || c == '[' || c == '{') {
+      brackets_.push_back(t);
+    } else if (c == ')' || c == ']' || c == '}') {
+      char open = c == ')' ? '(' : c == ']' ? '[' : '{';
+      if (brackets_.empty()) {
+        throw InputError(location(t), std::string("this `") + c + "` closes nothing");
+      }
+      if (brackets_.back().text[0] != open) {
+        throw InputError(Diagnostic{location(t),
+                                    std::string("`") + c + "` does not close `" +
+                                        std::string(brackets_.back().text) + "`",
+                                    {"opened at " + location(brackets_.back()).str()},
+                                    {}});
+      }
+      brackets_.pop_back();
+    }
+  }
+
+  void number() {
+    size_t start = pos_;
+    SourceLocation at = here();
+    int base = 10;
+    if (cur() == '0' && (cur(1) == 'x' || cur(1) == 'X')) base = 16;
+    if (cur() == '0' && (cur(1) == 'b' || cur(1) == 'B')) base = 2;
+    std::string digits;
+    bool is_float = false;
+    if (base != 10) {
+      pos_ += 2;
+      while (is_name_char(cur())) {
+        if (cur() != '_') digits += cur();
+        ++pos_;
+      }
+    } else {
+      auto run = [&] {
+        while (is_digit(cur()) || (cur() == '_' && is_digit(cur(1)))) {
+          if (cur() != '_') digits += cur();
+          ++pos_;
+        }
+      };
+      run();
+      if (cur() == '.' && !is_name_start(cur(1))) {
+        is_float = true;
+        digits += '.';
+        ++pos_;
+        run();
+      }
+      if ((cur() == 'e' || cur() == 'E') &&
+          (is_digit(cur(1)) || ((cur(1) == '-' || cur(1) == '+') && is_digit(cur(2))))) {
+        is_float = true;
+        digits += 'e';
+        ++pos_;
+        if (cur() == '-' || cur() == '+') digits += cur(), ++pos_;
+        run();
+      }
+      if (is_name_char(cur())) {
+        while (is_name_char(cur())) ++pos_;
+        throw InputError(at, "`" + std::string(text_.substr(start, pos_ - start)) +
+                                 "` is neither a number nor a name");
+      }
+    }
+    const char* end = digits.data() + digits.size();
+    if (is_float) {
+      double v = 0;
+      if (digits[0] == '.') digits.insert(0, "0"), end = digits.data() + digits.size();
+      auto r = std::from_chars(digits.data(), end, v);
+      if (r.ec == std::errc::result_out_of_range) {
+        // Underflow is zero as in Python; overflow has no value.
+        bool tiny = digits.find("e-") != std::string::npos;
+        if (!tiny) throw InputError(at, "this number is too large");
+        v = 0;
+      } else if (r.ec != std::errc() || r.ptr != end) {
+        throw InputError(at, "this is no number");
+      }
+      push(Token::Kind::kFloat, start, pos_ - start).number = v;
+      return;
+    }
+    uint64_t v = 0;
+    auto r = std::from_chars(digits.data(), end, v, base);
+    if (r.ec == std::errc::result_out_of_range || (r.ec == std::errc() && v > uint64_t{1} << 63)) {
+      throw InputError(at, "this integer does not fit in 64 bits");
+    }
+    if (r.ec != std::errc() || r.ptr != end) throw InputError(at, "this is no number");
+    push(Token::Kind::kInt, start, pos_ - start).integer = v;
+  }
+
+  void string(bool raw) {
+    size_t start = pos_;
+    SourceLocation at = here();
+    char quote = cur();
+    bool triple = cur(1) == quote && cur(2) == quote;
+    int start_line = line_, start_column = column(pos_);
+    pos_ += triple ? 3 : 1;
+    std::string value;
+    for (;;) {
+      if (pos_ >= text_.size()) throw InputError(at, "this string is never closed");
+      char c = cur();
+      if (c == '\0') nul();
+      if (c == quote && (!triple || (cur(1) == quote && cur(2) == quote))) {
+        pos_ += triple ? 3 : 1;
+        break;
+      }
+      if (c == '\n' || c == '\r') {
+        if (!triple) throw InputError(at, "this string is not closed on its line");
+        newline();
+        value += '\n';
+        continue;
+      }
+      if (c != '\\') {
+        value += c;
+        ++pos_;
+        continue;
+      }
+      if (raw) {
+        value += c;
+        ++pos_;
+        if (pos_ < text_.size() && cur() == quote) value += cur(), ++pos_;
+        continue;
+      }
+      escape(value);
+    }
+    Token& t = push(Token::Kind::kString, start, pos_ - start);
+    t.line = start_line;
+    t.column = start_column;
+    t.value = std::move(value);
+  }
+  void escape(std::string& value) {
+    SourceLocation at = here();
+    ++pos_;
+    char c = cur();
+    switch (c) {
+      case '\n':
+      case '\r':
+        newline();
+        return;
+      case 'n': value += '\n'; break;
+      case 't': value += '\t'; break;
+      case 'r': value += '\r'; break;
+      case '\\': value += '\\'; break;
+      case '\'': value += '\''; break;
+      case '"': value += '"'; break;
+      case '\0': {
+        if (pos_ < text_.size()) nul();
+        return;  // the end of the text: the caller reports the open string
+      }
+      default:
+        value += '\\';  // as in Python, an unknown escape stands for itself
+        value += c;
+        break;
+    }
+    ++pos_;
+  }
+
+  struct Indent {
+    int wide, narrow;
+  };
+  std::string_view text_;
+  std::shared_ptr<const std::string> file_;
+  std::vector<Token>& out_;
+  size_t pos_ = 0, line_start_ = 0;
+  int line_ = 1;
+  bool at_line_start_ = true;
+  std::vector<Indent> indents_;
+  std::vector<Token> brackets_;
+};
+
+}  // namespace
+
+bool is_keyword(std::string_view word) {
+  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
+}
+
+TokenStream::TokenStream(std::string_view text, const std::string& file)
+    : text_(text), file_(file.empty() ? nullptr : std::make_shared<const std::string>(file)) {
+  Lexer(text_, file_, tokens_).run();
+}
+
+const Token& TokenStream::peek(int ahead) const {
+  return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];
+}
+const Token& TokenStream::next() {
+  const Token& t = tokens_[pos_];
+  if (pos_ + 1 < tokens_.size()) ++pos_;
+  return t;
+}
+bool TokenStream::is(const Token& t, std::string_view word) {
+  return (t.kind == Token::Kind::kOp || t.kind == Token::Kind::kName) && t.text == word;
+}
+bool TokenStream::accept(std::string_view word) {
+  if (!at(word)) return false;
+  next();
+  return true;
+}
+bool TokenStream::accept(Token::Kind k) {
+  if (!at(k)) return false;
+  next();
+  return true;
+}
+const Token& TokenStream::expect(std::string_view word, std::string_view context) {
+  if (!at(word)) {
+    fail("`" + std::string(word) + "`" + (context.empty() ? "" : " " + std::string(context)));
+  }
+  return next();
+}
+const Token& TokenStream::expect_name(std::string_view what) {
+  if (!at(Token::Kind::kName)) fail(what);
+  if (is_keyword(peek().text)) {
+    throw InputError(where(), "`" + std::string(peek().text) + "` is a keyword; expected " +
+                                  std::string(what));
+  }
+  return next();
+}
+void TokenStream::fail(std::string_view expected) const {
+  throw InputError(where(), "expected " + std::string(expected) + ", found " + describe(peek()));
+}
+std::string TokenStream::describe(const Token& t) {
+  switch (t.kind) {
+    case Token::Kind::kNewline: return "the end of the line";
+    case Token::Kind::kIndent: return "an indented line";
+    case Token::Kind::kDedent: return "the end of the block";
+    case Token::Kind::kEnd: return "the end of the text";
+    case Token::Kind::kString: return "a string";
+    default: return "`" + std::string(t.text) + "`";
+  }
+}
+
+TokenStream::Nesting::Nesting(TokenStream& s) : s_(s) {
+  if (s_.depth_ >= kMaxNesting) throw InputError(s_.where(), "the code is nested too deeply");
+  ++s_.depth_;
+}
+
+}  // namespace exotune

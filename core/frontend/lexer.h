@@ -1,0 +1,78 @@
+#pragma once
+// Tokens of the three text forms (object code, patterns, schedule scripts), by Python's rules:
+// indentation with tabs or spaces, both quotes and triple quotes, comments, lines continued in
+// brackets or by a backslash, CRLF. Start at TokenStream.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+struct Token {
+  enum class Kind : uint8_t { kName, kInt, kFloat, kString, kOp, kNewline, kIndent, kDedent, kEnd };
+  Kind kind = Kind::kEnd;
+  std::string_view text;  // as written; into the source
+  std::string value;      // kString: with escapes replaced
+  uint64_t integer = 0;   // kInt; at most 2^63 (only a minus may stand before that one)
+  double number = 0;      // kFloat
+  int line = 1, column = 1;
+};
+
+/// Nesting of expressions and statements beyond this is an error instead of a stack overflow.
+inline constexpr int kMaxNesting = 200;
+/// Operators in one expression without brackets; bounds the height of its tree.
+inline constexpr int kMaxChain = 1000;
+
+/// A cursor over the tokens of one text, with the helpers every parser needs. The text must outlive
+/// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated string,
+/// 65-bit integer, inconsistent indentation).
+class TokenStream {
+ public:
+  TokenStream(std::string_view text, const std::string& file);
+
+  const Token& peek(int ahead = 0) const;
+  const Token& next();  // never moves past the end
+  bool at(std::string_view op_or_keyword) const { return is(peek(), op_or_keyword); }
+  bool at(Token::Kind k) const { return peek().kind == k; }
+  bool accept(std::string_view op_or_keyword);
+  bool accept(Token::Kind k);
+  /// `what`: for "expected X after the loop's bounds" style messages; empty: just X.
+  const Token& expect(std::string_view op_or_keyword, std::string_view context = {});
+  const Token& expect_name(std::string_view what);
+  static bool is(const Token& t, std::string_view op_or_keyword);
+
+  SourceLocation where(const Token& t) const { return {file_, t.line, t.column}; }
+  SourceLocation where() const { return where(peek()); }
+  /// "expected WHAT, found FOUND" at the next token.
+  [[noreturn]] void fail(std::string_view expected) const;
+  static std::string describe(const Token& t);
+  const std::shared_ptr<const std::string>& file() const { return file_; }
+  std::string_view text() const { return text_; }
+
+  /// Counts nesting while it lives; throws InputError beyond kMaxNesting.
+  class Nesting {
+   public:
+    explicit Nesting(TokenStream& s);
+    ~Nesting() { --s_.depth_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    TokenStream& s_;
+  };
+
+ private:
+  std::string_view text_;
+  std::shared_ptr<const std::string> file_;
+  std::vector<Token> tokens_;
+  size_t pos_ = 0;
+  int depth_ = 0;
+};
+
+/// Words that cannot name anything: for, if, def, and, ...
+bool is_keyword(std::string_view word);
+
+}  // namespace exotune

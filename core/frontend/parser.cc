@@ -1,0 +1,315 @@
+#include "core/frontend/parser.h"
+
+#include <limits>
+#include <set>
+
+#include "core/frontend/declarations.h"
+#include "core/frontend/elaborate.h"
+
+namespace exotune {
+namespace {
+
+std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
+
+// Reads one file: declarations in order, each visible to those below it.
+class ModuleParser {
+ public:
+  ModuleParser(std::string_view text, const std::string& file, const Importer& importer,
+               const Module* prelude)
+      : t_(text, file), importer_(importer) {
+    for (const MemoryPtr& m : {dram(), dram_stack(), dram_static()}) {
+      module_.memories.emplace(m->name, m);
+    }
+    if (prelude) module_.import_all(*prelude);
+    for (const ProcPtr& p : module_.imported_procs) globals_.procs.emplace(p->name, p);
+    globals_.memories = &module_.memories;
+    globals_.configs = &module_.configs;
+    globals_.constants = &module_.constants;
+  }
+
+  Module run() {
+    while (!t_.at(Token::Kind::kEnd)) {
+      if (t_.accept(Token::Kind::kNewline)) continue;
+      if (t_.at(Token::Kind::kIndent)) throw InputError(t_.where(), "unexpected indentation");
+      if (t_.accept(Token::Kind::kString)) {  // a docstring
+        end_of_line();
+      } else if (t_.at("from") || t_.at("import")) {
+        import();
+      } else if (t_.at("@")) {
+        decorated();
+      } else if (t_.at("def")) {
+        throw InputError(t_.where(), "a procedure needs a decorator",
+                         "put `@proc` on the line above");
+      } else if (t_.at("class")) {
+        throw InputError(t_.where(), "a class needs a decorator",
+                         "put `@memory` or `@config` on the line above");
+      } else if (t_.at(Token::Kind::kName) && TokenStream::is(t_.peek(1), "=")) {
+        constant();
+      } else {
+        t_.fail("`@proc`, `@instr`, `@config`, `@memory`, an import or a constant");
+      }
+    }
+    return std::move(module_);
+  }
+
+ private:
+  void end_of_line() {
+    if (!t_.accept(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd)) t_.fail("the end of the line");
+  }
+  void define(const std::string& name, const SourceLocation& where) {
+    auto [it, fresh] = defined_.emplace(name, where);
+    if (!fresh) {
+      throw InputError(Diagnostic{where, quoted(name) + " is defined twice",
+                                  {"first defined at " + it->second.str()}, {}});
+    }
+  }
+
+  void import() {
+    SourceLocation where = t_.where();
+    if (t_.accept("import")) {
+      throw InputError(where, "imports are written `from NAME import *`");
+    }
+    t_.next();
+    SourceLocation name_where = t_.where();
+    std::string name(t_.expect_name("the name of a target").text);
+    t_.expect("import", "after the target's name");
+    if (name == "__future__") {  // harmless: pasted from Python
+      while (!t_.at(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd)) t_.next();
+      return end_of_line();
+    }
+    t_.expect("*", "(everything is imported)");
+    end_of_line();
+    const Module* m = importer_ ? importer_(name, name_where) : nullptr;
+    if (!m) {
+      throw InputError(name_where, "there is no target " + quoted(name),
+                       "`exo-tune list targets` shows them");
+    }
+    module_.import_all(*m);
+    module_.imports.push_back(name);
+    // Own procs are in the map already and win.
+    for (const ProcPtr& p : module_.imported_procs) globals_.procs.emplace(p->name, p);
+  }
+
+  void constant() {
+    SourceLocation where = t_.where();
+    std::string name(t_.expect_name("a constant's name").text);
+    t_.expect("=");
+    Elaborator names(globals_);
+    ExprPtr value = names.integer(parse_expression(t_));
+    std::optional<int64_t> v = literal_value(value);
+    if (!v) throw InputError(value->where, "a constant is an integer that fits in 64 bits");
+    end_of_line();
+    define(name, where);
+    module_.constants[name] = *v;
+  }
+
+  void decorated() {
+    SourceLocation where = t_.where(t_.next());
+    std::string decorator(t_.expect_name("proc, instr, config or memory").text);
+    if (decorator == "proc") {
+      end_of_line();
+      proc(std::nullopt);
+    } else if (decorator == "instr") {
+      InstrInfo info = parse_instr_info(t_);
+      end_of_line();
+      proc(std::move(info));
+    } else if (decorator == "config") {
+      bool readable = parse_config_readable(t_);
+      end_of_line();
+      SourceLocation at = t_.where();
+      ConfigPtr c = parse_config(t_, readable);
+      define(c->name, at);
+      module_.configs[c->name] = c;
+    } else if (decorator == "memory") {
+      end_of_line();
+      SourceLocation at = t_.where();
+      MemoryPtr m = parse_memory(t_);
+      if (m->name == "DRAM" || m->name == "DRAM_STACK" || m->name == "DRAM_STATIC") {
+        throw InputError(at, quoted(m->name) + " is built in");
+      }
+      define(m->name, at);
+      module_.memories[m->name] = m;
+    } else {
+      throw InputError(where, "there is no decorator " + quoted("@" + decorator),
+                       did_you_mean(decorator, {"proc", "instr", "config", "memory"}));
+    }
+  }
+
+  void proc(std::optional<InstrInfo> info) {
+    t_.expect("def", "after the decorator");
+    auto p = std::make_shared<Proc>();
+    p->where = t_.where();
+    p->name = std::string(t_.expect_name("the procedure's name").text);
+    p->instr = std::move(info);
+    define(p->name, p->where);
+    Elaborator e(globals_);
+    arguments(*p, e);
+    std::vector<SyntaxStmt> body = suite();
+    size_t k = 0;
+    for (; k < body.size() && body[k].kind == SyntaxStmt::Kind::kAssert; ++k) {
+      p->asserts.push_back(e.boolean(*body[k].value));
+    }
+    body.erase(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(k));
+    p->body = e.block(body);
+    if (p->body.empty()) p->body.push_back(make_stmt(Pass{}, p->where));
+    globals_.procs[p->name] = p;
+    module_.procs.push_back(std::move(p));
+  }
+
+  // As parse_suite, after an optional docstring.
+  std::vector<SyntaxStmt> suite() {
+    if (!(t_.at(":") && t_.peek(1).kind == Token::Kind::kNewline &&
+          t_.peek(2).kind == Token::Kind::kIndent && t_.peek(3).kind == Token::Kind::kString)) {
+      return parse_suite(t_);
+    }
+    t_.next(), t_.next(), t_.next(), t_.next();
+    end_of_line();
+    std::vector<SyntaxStmt> body;
+    while (!t_.accept(Token::Kind::kDedent)) {
+      if (t_.at(Token::Kind::kEnd)) break;
+      parse_statement(t_, body);
+    }
+    return body;
+  }
+
+  void arguments(Proc& p, Elaborator& e) {
+    t_.expect("(", "after the procedure's name");
+    std::set<std::string> names;
+    while (!t_.at(")")) {
+      SourceLocation where = t_.where();
+      std::string name(t_.expect_name("an argument's name").text);
+      if (name == "_") throw InputError(where, "an argument needs a name");
+      if (!names.insert(name).second) {
+        throw InputError(where, "two arguments are named " + quoted(name));
+      }
+      t_.expect(":", "and the argument's type");
+      SyntaxType syntax = parse_type(t_);
+      Type type = e.type(syntax, /*is_argument=*/true);
+      MemoryPtr mem = is_data(type.scalar) ? e.memory(syntax) : nullptr;
+      Sym sym = Sym::fresh(name);
+      e.bind(sym, type, mem);
+      p.args.push_back({sym, std::move(type), std::move(mem)});
+      if (!t_.accept(",")) break;
+    }
+    t_.expect(")", "after the arguments");
+    if (t_.at("->")) throw InputError(t_.where(), "a procedure returns nothing", "results are arguments");
+  }
+
+  TokenStream t_;
+  const Importer& importer_;
+  Module module_;
+  Globals globals_;
+  std::map<std::string, SourceLocation> defined_;
+};
+
+// Parses all of `text` as one expression and hands it to `use`.
+template <class F>
+auto whole_expression(std::string_view text, F use) {
+  TokenStream t(text, "");
+  if (t.at(Token::Kind::kNewline) || t.at(Token::Kind::kEnd)) t.fail("an expression");
+  SyntaxExpr e = parse_expression(t);
+  t.accept(Token::Kind::kNewline);
+  if (!t.at(Token::Kind::kEnd)) t.fail("the end of the expression");
+  return use(e);
+}
+
+}  // namespace
+
+ProcPtr Module::find_proc(const std::string& name) const {
+  for (const ProcPtr& p : procs)
+    if (p->name == name) return p;
+  for (const ProcPtr& p : imported_procs)
+    if (p->name == name) return p;
+  return nullptr;
+}
+
+std::vector<ProcPtr> Module::user_procs() const {
+  std::vector<ProcPtr> out;
+  for (const ProcPtr& p : procs)
+    if (!p->instr) out.push_back(p);
+  return out;
+}
+
+void Module::import_all(const Module& other) {
+  std::set<std::string> have;
+  for (const ProcPtr& p : procs) have.insert(p->name);
+  for (const ProcPtr& p : imported_procs) have.insert(p->name);
+  for (const auto* list : {&other.procs, &other.imported_procs}) {
+    for (const ProcPtr& p : *list)
+      if (have.insert(p->name).second) imported_procs.push_back(p);
+  }
+  memories.insert(other.memories.begin(), other.memories.end());
+  configs.insert(other.configs.begin(), other.configs.end());
+  constants.insert(other.constants.begin(), other.constants.end());
+}
+
+Module parse_module(std::string_view text, const std::string& file, const Importer& importer,
+                    const Module* prelude) {
+  return ModuleParser(text, file, importer, prelude).run();
+}
+
+ExprPtr parse_control_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
+                           const std::map<std::string, ConfigPtr>& configs) {
+  Globals globals;
+  globals.configs = &configs;
+  Elaborator e(globals);
+  e.bind_scope(scope);
+  return whole_expression(text, [&](const SyntaxExpr& s) { return e.control(s); });
+}
+
+namespace {
+// Whether a value is data is decided by its leaves: the first that is not a literal.
+std::optional<bool> looks_like_data(const SyntaxExpr& e, const std::vector<ScopeEntry>& scope,
+                                    const std::map<std::string, ConfigPtr>& configs) {
+  if (e.kind == SyntaxExpr::Kind::kFloat) return true;
+  if (e.kind == SyntaxExpr::Kind::kCompare || e.kind == SyntaxExpr::Kind::kNot) return false;
+  if (e.kind == SyntaxExpr::Kind::kCall) return e.name != "stride";
+  if (e.kind == SyntaxExpr::Kind::kSubscript) return true;
+  if (e.kind == SyntaxExpr::Kind::kName) {
+    for (auto it = scope.rbegin(); it != scope.rend(); ++it)
+      if (it->name.name() == e.name) return is_data(it->type.scalar);
+    return {};
+  }
+  if (e.kind == SyntaxExpr::Kind::kAttribute) {
+    auto it = configs.find(e.name);
+    const ConfigField* f = it == configs.end() ? nullptr : it->second->find(e.field);
+    return f && is_data(f->type);
+  }
+  for (const SyntaxExpr& c : e.children)
+    if (auto d = looks_like_data(c, scope, configs)) return d;
+  return {};
+}
+}  // namespace
+
+ExprPtr parse_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
+                   const std::map<std::string, ConfigPtr>& configs) {
+  Globals globals;
+  globals.configs = &configs;
+  Elaborator e(globals);
+  e.bind_scope(scope);
+  return whole_expression(text, [&](const SyntaxExpr& s) {
+    return looks_like_data(s, scope, configs).value_or(false) ? e.data(s) : e.control(s);
+  });
+}
+
+ExprPtr parse_window(std::string_view text, const std::vector<ScopeEntry>& scope) {
+  Globals globals;
+  Elaborator e(globals);
+  e.bind_scope(scope);
+  return whole_expression(text, [&](const SyntaxExpr& s) { return e.window(s); });
+}
+
+std::optional<ScalarType> scalar_type(std::string_view name) {
+  for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
+    if (name == name_of(static_cast<ScalarType>(k))) return static_cast<ScalarType>(k);
+  return {};
+}
+
+const std::vector<ExternSignature>& externs() {
+  static const std::vector<ExternSignature> table = {
+      {"sin", 1},  {"cos", 1},     {"exp", 1},  {"sqrt", 1}, {"relu", 1}, {"sigmoid", 1},
+      {"tanh", 1}, {"fabs", 1},    {"fmax", 2}, {"fmin", 2}, {"select", 4}};
+  return table;
+}
+
+}  // namespace exotune

@@ -1,0 +1,374 @@
+#include "core/frontend/syntax.h"
+
+#include <limits>
+
+namespace exotune {
+namespace {
+
+using Kind = SyntaxExpr::Kind;
+
+SyntaxExpr parse_or(TokenStream& t);
+
+SyntaxExpr node(Kind kind, SourceLocation where) {
+  SyntaxExpr e;
+  e.kind = kind;
+  e.where = std::move(where);
+  return e;
+}
+
+SyntaxExpr binary(BinOpKind op, SourceLocation where, SyntaxExpr lhs, SyntaxExpr rhs) {
+  SyntaxExpr e = node(Kind::kBinary, std::move(where));
+  e.op = op;
+  e.children.reserve(2);
+  e.children.push_back(std::move(lhs));
+  e.children.push_back(std::move(rhs));
+  return e;
+}
+
+void count_chain(const TokenStream& t, int& n) {
+  if (++n > kMaxChain) throw InputError(t.where(), "this expression has too many operators");
+}
+
+SyntaxExpr parse_name(TokenStream& t) {
+  SourceLocation where = t.where();
+  std::string name(t.next().text);
+  if (t.at("(")) {
+    SyntaxExpr e = node(Kind::kCall, where);
+    e.name = std::move(name);
+    t.next();
+    while (!t.at(")")) {
+      e.children.push_back(parse_or(t));
+      if (!t.accept(",")) break;
+    }
+    t.expect(")", "after the arguments");
+    return e;
+  }
+  if (t.at("[")) {
+    SyntaxExpr e = node(Kind::kSubscript, where);
+    e.name = std::move(name);
+    t.next();
+    if (t.at("]")) t.fail("an index");
+    while (!t.at("]")) {
+      SyntaxExpr::Access a;
+      if (!t.at(":")) a.lo.push_back(parse_or(t));
+      if (t.accept(":")) {
+        a.range = true;
+        if (!t.at(",") && !t.at("]")) a.hi.push_back(parse_or(t));
+        if (t.at(":")) {
+          throw InputError(t.where(), "a window has no step", "write `lo:hi`");
+        }
+      }
+      e.access.push_back(std::move(a));
+      if (!t.accept(",")) break;
+    }
+    t.expect("]", "after the indices");
+    if (t.at("[")) throw InputError(t.where(), "indices go in one pair of brackets", "write `x[i, j]`");
+    return e;
+  }
+  if (t.at(".")) {
+    SyntaxExpr e = node(Kind::kAttribute, where);
+    e.name = std::move(name);
+    t.next();
+    e.field = std::string(t.expect_name("a configuration field").text);
+    return e;
+  }
+  SyntaxExpr e = node(Kind::kName, where);
+  e.name = std::move(name);
+  return e;
+}
+
+SyntaxExpr parse_primary(TokenStream& t) {
+  TokenStream::Nesting nesting(t);
+  const Token& token = t.peek();
+  SourceLocation where = t.where();
+  switch (token.kind) {
+    case Token::Kind::kInt: {
+      if (token.integer > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+        throw InputError(where, "this integer does not fit in 64 bits");
+      }
+      SyntaxExpr e = node(Kind::kInt, where);
+      e.integer = static_cast<int64_t>(t.next().integer);
+      return e;
+    }
+    case Token::Kind::kFloat: {
+      SyntaxExpr e = node(Kind::kFloat, where);
+      e.number = t.next().number;
+      return e;
+    }
+    case Token::Kind::kName:
+      if (t.at("True") || t.at("False")) {
+        SyntaxExpr e = node(Kind::kBool, where);
+        e.integer = t.next().text == "True";
+        return e;
+      }
+      if (is_keyword(token.text)) break;
+      return parse_name(t);
+    case Token::Kind::kOp:
+      if (t.accept("(")) {
+        SyntaxExpr e = parse_or(t);
+        t.expect(")", "to close the bracket");
+        return e;
+      }
+      break;
+    default:
+      break;
+  }
+  t.fail("an expression");
+}
+
+SyntaxExpr parse_unary(TokenStream& t) {
+  TokenStream::Nesting nesting(t);
+  SourceLocation where = t.where();
+  if (t.accept("+")) return parse_unary(t);
+  if (!t.accept("-")) {
+    SyntaxExpr e = parse_primary(t);
+    if (t.at("**")) throw InputError(t.where(), "there is no power operator");
+    return e;
+  }
+  // A minus right before a literal belongs to it: -4 is one constant, -(4) a negation.
+  if (t.at(Token::Kind::kInt)) {
+    SyntaxExpr e = node(Kind::kInt, where);
+    e.integer = static_cast<int64_t>(uint64_t{0} - t.next().integer);
+    return e;
+  }
+  if (t.at(Token::Kind::kFloat)) {
+    SyntaxExpr e = node(Kind::kFloat, where);
+    e.number = -t.next().number;
+    return e;
+  }
+  SyntaxExpr e = node(Kind::kNegate, where);
+  e.children.push_back(parse_unary(t));
+  return e;
+}
+
+SyntaxExpr parse_product(TokenStream& t) {
+  SyntaxExpr e = parse_unary(t);
+  for (int n = 0;; count_chain(t, n)) {
+    BinOpKind op;
+    if (t.at("*")) {
+      op = BinOpKind::kMul;
+    } else if (t.at("/")) {
+      op = BinOpKind::kDiv;
+    } else if (t.at("%")) {
+      op = BinOpKind::kMod;
+    } else if (t.at("//")) {
+      throw InputError(t.where(), "there is no `//` operator",
+                       "`/` is floor division on sizes and indices");
+    } else {
+      return e;
+    }
+    SourceLocation where = t.where(t.next());
+    e = binary(op, std::move(where), std::move(e), parse_unary(t));
+  }
+}
+
+SyntaxExpr parse_sum(TokenStream& t) {
+  SyntaxExpr e = parse_product(t);
+  for (int n = 0; t.at("+") || t.at("-"); count_chain(t, n)) {
+    BinOpKind op = t.at("+") ? BinOpKind::kAdd : BinOpKind::kSub;
+    SourceLocation where = t.where(t.next());
+    e = binary(op, std::move(where), std::move(e), parse_product(t));
+  }
+  return e;
+}
+
+std::optional<BinOpKind> comparison(const TokenStream& t) {
+  if (t.at("<")) return BinOpKind::kLt;
+  if (t.at("<=")) return BinOpKind::kLe;
+  if (t.at(">")) return BinOpKind::kGt;
+  if (t.at(">=")) return BinOpKind::kGe;
+  if (t.at("==")) return BinOpKind::kEq;
+  if (t.at("!=")) return BinOpKind::kNe;
+  return {};
+}
+
+SyntaxExpr parse_comparison(TokenStream& t) {
+  SyntaxExpr first = parse_sum(t);
+  std::optional<BinOpKind> op = comparison(t);
+  if (!op) return first;
+  SyntaxExpr e = node(Kind::kCompare, t.where());
+  e.children.push_back(std::move(first));
+  for (int n = 0; op; op = comparison(t), count_chain(t, n)) {
+    t.next();
+    e.ops.push_back(*op);
+    e.children.push_back(parse_sum(t));
+  }
+  return e;
+}
+
+SyntaxExpr parse_not(TokenStream& t) {
+  TokenStream::Nesting nesting(t);
+  SourceLocation where = t.where();
+  if (!t.accept("not")) return parse_comparison(t);
+  SyntaxExpr e = node(Kind::kNot, where);
+  e.children.push_back(parse_not(t));
+  return e;
+}
+
+SyntaxExpr parse_and(TokenStream& t) {
+  SyntaxExpr e = parse_not(t);
+  for (int n = 0; t.at("and"); count_chain(t, n)) {
+    SourceLocation where = t.where(t.next());
+    e = binary(BinOpKind::kAnd, std::move(where), std::move(e), parse_not(t));
+  }
+  return e;
+}
+
+SyntaxExpr parse_or(TokenStream& t) {
+  TokenStream::Nesting nesting(t);
+  SyntaxExpr e = parse_and(t);
+  for (int n = 0; t.at("or"); count_chain(t, n)) {
+    SourceLocation where = t.where(t.next());
+    e = binary(BinOpKind::kOr, std::move(where), std::move(e), parse_and(t));
+  }
+  return e;
+}
+
+SyntaxStmt parse_for(TokenStream& t) {
+  SyntaxStmt s;
+  s.kind = SyntaxStmt::Kind::kFor;
+  s.where = t.where(t.next());
+  SourceLocation where = t.where();
+  s.target = node(Kind::kName, where);
+  s.target->name = std::string(t.expect_name("the loop's iterator").text);
+  t.expect("in", "after the iterator");
+  s.value = parse_or(t);
+  s.body = parse_suite(t);
+  if (t.at("else")) throw InputError(t.where(), "a loop has no `else`");
+  return s;
+}
+
+SyntaxStmt parse_if(TokenStream& t) {
+  TokenStream::Nesting nesting(t);  // an `elif` nests in the `else` of what stands before it
+  SyntaxStmt s;
+  s.kind = SyntaxStmt::Kind::kIf;
+  s.where = t.where(t.next());
+  s.value = parse_or(t);
+  s.body = parse_suite(t);
+  if (t.at("elif")) {
+    s.orelse.push_back(parse_if(t));
+  } else if (t.accept("else")) {
+    s.orelse = parse_suite(t);
+  }
+  return s;
+}
+
+SyntaxStmt parse_simple(TokenStream& t) {
+  SyntaxStmt s;
+  s.where = t.where();
+  if (t.accept("pass")) return s;
+  if (t.accept("assert")) {
+    s.kind = SyntaxStmt::Kind::kAssert;
+    s.value = parse_or(t);
+    return s;
+  }
+  if (t.at("def") || t.at("class") || t.at("import") || t.at("from") || t.at("@")) {
+    throw InputError(s.where, "`" + std::string(t.peek().text) + "` stands only at the top level");
+  }
+  if (t.at("while") || t.at("return") || t.at("lambda")) {
+    throw InputError(s.where, "the language has no `" + std::string(t.peek().text) + "`");
+  }
+  SyntaxExpr first = parse_or(t);
+  auto rest = [&](SyntaxStmt::Kind kind) {
+    bool lvalue = first.kind == Kind::kName || first.kind == Kind::kSubscript ||
+                  first.kind == Kind::kAttribute;
+    if (!lvalue) throw InputError(first.where, "this cannot be written to");
+    s.kind = kind;
+    s.target = std::move(first);
+  };
+  if (t.accept("=")) {
+    rest(SyntaxStmt::Kind::kAssign);
+    s.value = parse_or(t);
+    if (t.at("=")) throw InputError(t.where(), "one assignment per statement");
+  } else if (t.accept("+=")) {
+    rest(SyntaxStmt::Kind::kReduceAdd);
+    s.value = parse_or(t);
+  } else if (t.at("max") && TokenStream::is(t.peek(1), "=")) {
+    t.next(), t.next();
+    rest(SyntaxStmt::Kind::kReduceMax);
+    s.value = parse_or(t);
+  } else if (t.at("-=") || t.at("*=") || t.at("/=")) {
+    throw InputError(t.where(), "there is no `" + std::string(t.peek().text) + "`",
+                     t.at("-=") ? "write `x += -e`" : "write `x = x * e`");
+  } else if (t.accept(":")) {
+    if (first.kind != Kind::kName) throw InputError(first.where, "only a name can be allocated");
+    rest(SyntaxStmt::Kind::kAlloc);
+    s.type = parse_type(t);
+  } else {
+    s.kind = SyntaxStmt::Kind::kExpr;
+    s.value = std::move(first);
+  }
+  return s;
+}
+
+}  // namespace
+
+SyntaxExpr parse_expression(TokenStream& t) { return parse_or(t); }
+
+SyntaxType parse_type(TokenStream& t) {
+  SyntaxType type;
+  type.where = t.where();
+  if (t.accept("[")) {
+    type.window = true;
+    type.scalar = std::string(t.expect_name("a precision").text);
+    t.expect("]", "after the window's precision");
+    if (!t.at("[")) t.fail("`[` and the window's sizes");
+  } else {
+    type.scalar = std::string(t.expect_name("a type").text);
+  }
+  if (t.accept("[")) {
+    type.has_brackets = true;
+    if (t.at("]")) t.fail("a size");
+    while (!t.at("]")) {
+      type.shape.push_back(parse_or(t));
+      if (t.at(":")) throw InputError(t.where(), "a type has sizes, not ranges");
+      if (!t.accept(",")) break;
+    }
+    t.expect("]", "after the sizes");
+    if (t.at("[")) throw InputError(t.where(), "sizes go in one pair of brackets", "write `f32[n, m]`");
+  }
+  if (t.accept("@")) {
+    type.memory_where = t.where();
+    type.memory = std::string(t.expect_name("a memory").text);
+  }
+  return type;
+}
+
+void parse_statement(TokenStream& t, std::vector<SyntaxStmt>& into) {
+  TokenStream::Nesting nesting(t);
+  if (t.at(Token::Kind::kIndent)) throw InputError(t.where(), "unexpected indentation");
+  for (;;) {
+    if (t.at("for")) {
+      into.push_back(parse_for(t));
+      return;
+    }
+    if (t.at("if")) {
+      into.push_back(parse_if(t));
+      return;
+    }
+    if (t.at("elif") || t.at("else")) {
+      throw InputError(t.where(), "this `" + std::string(t.peek().text) + "` belongs to no `if`");
+    }
+    into.push_back(parse_simple(t));
+    bool more = t.accept(";");
+    if (t.accept(Token::Kind::kNewline) || t.at(Token::Kind::kEnd)) return;
+    if (!more) t.fail("the end of the statement");
+  }
+}
+
+std::vector<SyntaxStmt> parse_suite(TokenStream& t) {
+  t.expect(":");
+  std::vector<SyntaxStmt> body;
+  if (!t.accept(Token::Kind::kNewline)) {
+    parse_statement(t, body);
+    return body;
+  }
+  if (!t.accept(Token::Kind::kIndent)) t.fail("an indented block");
+  while (!t.accept(Token::Kind::kDedent)) {
+    if (t.at(Token::Kind::kEnd)) break;
+    parse_statement(t, body);
+  }
+  return body;
+}
+
+}  // namespace exotune

@@ -1,0 +1,256 @@
+#include "core/frontend/parser.h"
+
+#include <gtest/gtest.h>
+
+#include "core/ir/printer.h"
+#include "tests/core/frontend/samples.h"
+
+namespace exotune {
+namespace {
+
+// Procs are compared with their headers: arguments become bindings by making them allocations.
+bool same_proc(const Proc& a, const Proc& b) {
+  auto as_block = [](const Proc& p) {
+    Block out;
+    for (const Arg& arg : p.args) {
+      out.push_back(make_alloc(arg.name, arg.type, is_data(arg.type.scalar) ? arg.mem : dram()));
+    }
+    for (const ExprPtr& e : p.asserts) out.push_back(make_if(e, {make_pass()}));
+    out.insert(out.end(), p.body.begin(), p.body.end());
+    return out;
+  };
+  if (a.name != b.name || a.args.size() != b.args.size()) return false;
+  for (size_t k = 0; k < a.args.size(); ++k)
+    if (a.args[k].type.window != b.args[k].type.window) return false;
+  return alpha_equal(as_block(a), as_block(b));
+}
+
+TEST(Parser, prints_and_reads_back_to_equal_procs) {
+  for (const std::string& text : samples::kFiles) {
+    Module m = parse_module(text, "sample.exo");
+    for (size_t k = 0; k < m.procs.size(); ++k) {
+      // What stands above the proc is visible while its print is read.
+      Module above = m;
+      above.procs.resize(k);
+      std::string printed = str(*m.procs[k]);
+      Module again;
+      ASSERT_NO_THROW(again = parse_module(printed, "printed.exo", {}, &above)) << printed;
+      ASSERT_EQ(again.procs.size(), 1u);
+      EXPECT_TRUE(same_proc(*m.procs[k], *again.procs[0])) << printed << str(*again.procs[0]);
+      EXPECT_EQ(str(*again.procs[0]), printed);
+      ASSERT_EQ(again.procs[0]->instr.has_value(), m.procs[k]->instr.has_value());
+      if (m.procs[k]->instr) {
+        EXPECT_EQ(again.procs[0]->instr->c_template, m.procs[k]->instr->c_template);
+        EXPECT_EQ(again.procs[0]->instr->c_global, m.procs[k]->instr->c_global);
+        EXPECT_EQ(again.procs[0]->instr->cost, m.procs[k]->instr->cost);
+      }
+    }
+  }
+}
+
+TEST(Parser, reads_declarations) {
+  Module m = parse_module(samples::kFiles[1], "sample.exo");
+  EXPECT_EQ(m.constants.at("W"), 8);
+  EXPECT_EQ(m.constants.at("H"), 16);
+  const Memory& vec = *m.memories.at("VEC");
+  EXPECT_EQ(vec.kind, MemoryKind::kVector);
+  EXPECT_EQ(vec.count, 16);
+  EXPECT_EQ(vec.bytes, 32);
+  EXPECT_FALSE(vec.addressable);
+  EXPECT_EQ(vec.c_types.at("f32"), "__m256");
+  EXPECT_TRUE(m.memories.at("SRAM")->addressable);
+  EXPECT_TRUE(m.configs.at("Cfg")->readable);
+  EXPECT_FALSE(m.configs.at("Hidden")->readable);
+  EXPECT_EQ(m.configs.at("Cfg")->fields.size(), 4u);
+  EXPECT_EQ(m.user_procs().size(), 1u);
+  EXPECT_EQ(m.find_proc("load8")->instr->cost, 0.5);
+  EXPECT_EQ(m.find_proc("load8")->instr->c_global, "#include <immintrin.h>\n");
+}
+
+TEST(Parser, literals_take_the_precision_they_meet) {
+  Module m = parse_module("@proc\ndef f(x: f64, y: i8):\n    x = 1.0 + 2.0\n    y = 2 * y\n", "f");
+  const Assign* x = m.procs[0]->body[0]->as<Assign>();
+  EXPECT_EQ(x->rhs->type, ScalarType::kF64);
+  EXPECT_EQ(x->rhs->as<BinOp>()->lhs->type, ScalarType::kF64);
+  const Assign* y = m.procs[0]->body[1]->as<Assign>();
+  EXPECT_EQ(y->rhs->as<BinOp>()->lhs->type, ScalarType::kI8);
+}
+
+TEST(Parser, imports_make_names_visible) {
+  Module target = parse_module(
+      "@memory\nclass VEC:\n    kind = 'stack'\n@instr('x')\ndef f(x: f32):\n    x = 0.0\n", "t");
+  Importer importer = [&](const std::string& name, const SourceLocation&) {
+    return name == "t" ? &target : nullptr;
+  };
+  Module m = parse_module("from t import *\n@proc\ndef g(x: f32 @ VEC):\n    f(x)\n", "g", importer);
+  EXPECT_EQ(m.procs.size(), 1u);
+  EXPECT_EQ(m.find_proc("f"), target.procs[0]);
+  EXPECT_EQ(m.imports, std::vector<std::string>{"t"});
+  EXPECT_THROW(parse_module("from u import *\n", "g", importer), InputError);
+}
+
+TEST(Parser, a_shadowed_name_answers_to_its_printed_form) {
+  Module m = parse_module(samples::kFiles[5], "shadow");
+  Path inner = {{Child::kBody, 0}, {Child::kBody, 0}, {Child::kBody, 0}};
+  std::vector<ScopeEntry> scope = scope_at(*m.procs[0], inner);
+  ExprPtr last = parse_control_expr("i", scope), printed = parse_control_expr("i_1 + n", scope);
+  EXPECT_EQ(last->as<Read>()->name, printed->as<BinOp>()->lhs->as<Read>()->name);
+}
+
+TEST(Parser, reads_windows_in_a_scope) {
+  Module m = parse_module(samples::kSgemm, "sgemm");
+  std::vector<ScopeEntry> scope = scope_at(*m.procs[0], {{Child::kBody, 0}, {Child::kBody, 0}});
+  EXPECT_EQ(str(parse_window("C[4*k:4*k+4, :]", scope)), "C[4 * k:4 * k + 4, 0:N]");
+  EXPECT_EQ(str(parse_window("A", scope)), "A[0:M, 0:K]");
+  EXPECT_EQ(str(parse_window("A[k, 3:]", scope)), "A[k, 3:K]");
+  EXPECT_THROW(parse_window("A[k]", scope), InputError);
+  EXPECT_THROW(parse_window("k", scope), InputError);
+  EXPECT_THROW(parse_window("A[0:4, 0:4] + 1", scope), InputError);
+}
+
+// One line per offence: the text, and a fragment of what must be said.
+struct Offence {
+  const char* text;
+  const char* said;
+};
+class ParserRefuses : public testing::TestWithParam<Offence> {};
+
+TEST_P(ParserRefuses, and_says_why) {
+  try {
+    parse_module(GetParam().text, "bad.exo");
+    FAIL() << "accepted:\n" << GetParam().text;
+  } catch (const InputError& e) {
+    std::string said = e.what();
+    EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
+    EXPECT_EQ(said.rfind("bad.exo:", 0), 0u) << said;
+  }
+}
+
+#define BODY(args, body) "@proc\ndef f(" args "):\n    " body "\n"
+INSTANTIATE_TEST_SUITE_P(
+    Offences, ParserRefuses,
+    testing::Values(
+        // text
+        Offence{"@proc\ndef f(x: R):\n    x = 99999999999999999999\n", "does not fit in 64 bits"},
+        Offence{"@proc\ndef f(x: R):\n    x = 'a\n", "not closed on its line"},
+        Offence{"@instr('''a\ndef f(x: R):\n    x = 0.0\n", "never closed"},
+        Offence{"@proc\ndef f(x: R:\n    x = 0.0\n", "this `(` is never closed"},
+        Offence{"@proc\ndef f(x: R\n", "never closed"},
+        Offence{"@proc\ndef f(x: R)):\n    x = 0.0\n", "closes nothing"},
+        Offence{"@proc\ndef f(x: R[4):\n    x = 0.0\n", "does not close `[`"},
+        Offence{"@proc\ndef f(x: R):\n        x = 0.0\n    x = 1.0\n", "matches no line"},
+        Offence{"@proc\ndef f(x: R):\n\tx = 0.0\n        x = 1.0\n", "tabs and spaces"},
+        Offence{BODY("x: R", "x = 1.0 $ 2.0"), "unexpected character `$`"},
+        Offence{BODY("x: R", "x = 3abc"), "neither a number nor a name"},
+        Offence{BODY("x: R", "x = 1e999"), "too large"},
+        // grammar
+        Offence{"def f(x: R):\n    x = 0.0\n", "needs a decorator"},
+        Offence{"@prok\ndef f(x: R):\n    x = 0.0\n", "did you mean `proc`"},
+        Offence{"@proc\ndef f(x: R):\n", "expected an indented block"},
+        Offence{BODY("x: R", "x -= 1.0"), "there is no `-=`"},
+        Offence{BODY("x: R", "x = x ** 2"), "no power operator"},
+        Offence{BODY("x: R, n: size", "x = 0.0\n    for i in range(0, n):\n        pass"), "seq"},
+        Offence{BODY("n: size", "for i in seq(n):\n        pass"), "two bounds"},
+        Offence{BODY("x: R", "while x:\n        pass"), "no `while`"},
+        Offence{BODY("x: R", "x"), "not a statement"},
+        Offence{BODY("x: R", "x = 0.0\n    assert 1 < 2"), "only at the top"},
+        Offence{BODY("x: R[4]", "x[0:4:2] = 0.0"), "no step"},
+        Offence{BODY("x: R[4, 4]", "x[0][0] = 0.0"), "one pair of brackets"},
+        Offence{BODY("x: R", "x + 1.0 = 0.0"), "cannot be written to"},
+        Offence{BODY("", "else:\n        pass"), "belongs to no `if`"},
+        Offence{BODY("n: size", "for _ in seq(0, n):\n        pass"), "only in patterns"},
+        // names
+        Offence{BODY("xylo: R", "xyla = 0.0"), "did you mean `xylo`"},
+        Offence{BODY("x: R", "y = 0.0"), "allocate it first"},
+        Offence{BODY("x: R", "x = y"), "nothing here is named `y`"},
+        Offence{BODY("x: R", "g(x)"), "no procedure `g`"},
+        Offence{BODY("x: R", "f(x)"), "no procedure `f`"},
+        Offence{BODY("x: R @ DRUM", "x = 0.0"), "did you mean `DRAM`"},
+        Offence{BODY("x: f33", "x = 0.0"), "did you mean `f32`"},
+        Offence{BODY("x: R", "x = sine(x)"), "did you mean `sin`"},
+        Offence{BODY("x: R", "Cfg.a = 1"), "no configuration named `Cfg`"},
+        Offence{BODY("x: R, x: R", "x = 0.0"), "two arguments"},
+        Offence{"@proc\ndef f():\n    pass\n@proc\ndef f():\n    pass\n", "defined twice"},
+        Offence{BODY("x: R", "if 1 < 2:\n        y : R\n    y = 0.0"), "nothing here is named `y`"},
+        Offence{"from nowhere import *\n", "no target `nowhere`"},
+        // control and data
+        Offence{BODY("x: R", "if x < 1.0:\n        x = 0.0"), "data never decides"},
+        Offence{BODY("x: R, y: R[4]", "y[x] = 0.0"), "data never decides"},
+        Offence{BODY("x: R, n: size", "x = n"), "control value (size)"},
+        Offence{BODY("x: R, n: size", "n = 3"), "control value (size)"},
+        Offence{BODY("x: R", "x = 1.0 < 2.0"), "cannot be used as data"},
+        Offence{BODY("x: R", "x = x % 2.0"), "no `%` on data"},
+        Offence{BODY("n: size, m: size", "for i in seq(0, n * m):\n        pass"), "must be a literal"},
+        Offence{BODY("n: size, m: size", "for i in seq(0, n / m):\n        pass"), "positive literal"},
+        Offence{BODY("n: size", "for i in seq(0, n % -2):\n        pass"), "positive literal"},
+        Offence{BODY("n: size", "for i in seq(0, n / 0):\n        pass"), "positive literal"},
+        Offence{BODY("n: size", "for i in seq(0, n // 2):\n        pass"), "no `//`"},
+        Offence{BODY("n: size", "if n:\n        pass"), "a condition is wanted"},
+        Offence{BODY("n: size", "for i in seq(0, n < 3):\n        pass"), "a number is wanted"},
+        Offence{BODY("n: size", "for i in seq(0, 1.5):\n        pass"), "not of floats"},
+        // shapes
+        Offence{BODY("x: R[4]", "x[0, 1] = 0.0"), "has 1 dimension"},
+        Offence{BODY("x: R", "x[0] = 0.0"), "is a scalar"},
+        Offence{BODY("x: R[4]", "x = 0.0"), "no index"},
+        Offence{BODY("x: R[4], y: R", "y = x[0:2] + 1.0"), "cannot be used as a value"},
+        Offence{BODY("x: R[4]", "w = x[0:2, 0:2]"), "has 1 dimension"},
+        Offence{BODY("", "w : [R][4]"), "an allocation is dense"},
+        Offence{BODY("", "n : size"), "only data is allocated"},
+        Offence{BODY("n: size[4]", "pass"), "no tensors of `size`"},
+        Offence{BODY("n: size @ DRAM", "pass"), "lives in no memory"},
+        Offence{BODY("x: [R]", "pass"), "the window's sizes"},
+        Offence{BODY("x: R[4]", "if stride(x, 1) == 1:\n        pass"), "1 dimension, numbered"},
+        Offence{BODY("x: R", "if stride(x, 0) == 1:\n        pass"), "no strides"},
+        Offence{BODY("x: R", "x = select(x, x)"), "takes 4 arguments"},
+        // calls
+        Offence{"@proc\ndef g(x: R[4]):\n    pass\n" BODY("y: R[8]", "g(y[0:4])"), "takes no window"},
+        Offence{"@proc\ndef g(x: R[4]):\n    pass\n" BODY("y: [R][4]", "g(y)"), "is a window"},
+        Offence{"@proc\ndef g(x: [R][4]):\n    pass\n" BODY("y: R[8, 8]", "g(y)"), "1 dimensions, not 2"},
+        Offence{"@proc\ndef g(x: [R][4]):\n    pass\n" BODY("y: R[8, 8]", "g(y[0:4, 0:4])"), "not 2"},
+        Offence{"@proc\ndef g(x: R):\n    pass\n" BODY("y: R", "g(y + 1.0)"), "a scalar in memory"},
+        Offence{"@proc\ndef g(x: R):\n    pass\n" BODY("y: R", "g(y, y)"), "takes 1 arguments, not 2"},
+        Offence{"@proc\ndef g(n: size):\n    pass\n" BODY("y: R", "g(y)"), "data never decides"},
+        Offence{"@proc\ndef g(n: size):\n    pass\n" BODY("y: R", "y = g(3)"), "returns nothing"},
+        // declarations
+        Offence{"@memory\nclass M:\n    count = 3\n", "does not say its `kind`"},
+        Offence{"@memory\nclass M:\n    kind = 'stak'\n", "did you mean `stack`"},
+        Offence{"@memory\nclass M:\n    kind = 'stack'\n    byte = 3\n", "did you mean `bytes`"},
+        Offence{"@memory\nclass M:\n    kind = 'stack'\n    alignment = 3\n", "power of two"},
+        Offence{"@memory\nclass DRAM:\n    kind = 'stack'\n", "built in"},
+        Offence{"@config\nclass C:\n    x : f33\n", "no type `f33`"},
+        Offence{"@instr(3)\ndef f():\n    pass\n", "a C template"},
+        Offence{"@instr()\ndef f():\n    pass\n", "needs a C template"},
+        Offence{"@instr('a', cots = 1)\ndef f():\n    pass\n", "did you mean `cost`"},
+        Offence{"N = 9223372036854775807 + 1\n", "fits in 64 bits"}));
+
+TEST(Parser, refuses_a_nul_character) {
+  EXPECT_THROW(parse_module(std::string_view("@proc\0\n", 7), "nul"), InputError);
+}
+
+TEST(Parser, deep_nesting_is_an_error_and_no_overflow) {
+  std::string open(100000, '('), minus, chain = "1.0";
+  for (int k = 0; k < 100000; ++k) minus += "- ", chain += " + 1.0";
+  for (const std::string& e : {open + "1.0", minus + "x", chain}) {
+    EXPECT_THROW(parse_module("@proc\ndef f(x: R):\n    x = " + e + "\n", "deep"), InputError);
+  }
+  std::string loops = "@proc\ndef f(x: R):\n", elifs = loops + "    if 1 < 2:\n        pass\n";
+  for (int k = 1; k < 3000; ++k) {
+    loops += std::string(static_cast<size_t>(k), ' ') + "for i in seq(0, 1):\n";
+    elifs += "    elif 1 < 2:\n        pass\n";
+  }
+  EXPECT_THROW(parse_module(loops, "deep"), InputError);
+  EXPECT_THROW(parse_module(elifs, "deep"), InputError);
+}
+
+TEST(Parser, errors_point_at_the_word) {
+  try {
+    parse_module("@proc\ndef f(x: R):\n    x = 1.0 +\n        y\n", "f.exo");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_EQ(e.diagnostic().where.line, 3);
+    EXPECT_EQ(e.diagnostic().where.column, 14);
+  }
+}
+
+}  // namespace
+}  // namespace exotune
