@@ -5,57 +5,13 @@
 
 #include <cmath>
 
-#include "core/interp/interp.h"
-#include "hw/kernel_table.h"
+#include "tests/hw/kernel_call.h"
 
 namespace exotune {
 namespace {
 
-const KernelTable& table() {
-  static const KernelTable kTable = load_kernel_table(std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels");
-  return kTable;
-}
-
-/// The arguments of one kernel at one size, by name.
-class Call {
- public:
-  Call(const KernelEntry& kernel, SizeBinding sizes, uint64_t seed)
-      : proc_(kernel.load()), sizes_(std::move(sizes)) {
-    FillOptions fill;
-    fill.strided_windows = true;
-    arguments_ = make_arguments(*proc_, sizes_, seed, fill);
-    for (const auto& buffer : arguments_.buffers)
-      for (double& v : buffer->data)
-        if (v == 0) v = 1;  // trsv divides by the diagonal
-  }
-  void run_kernel() { run(*proc_, arguments_.values); }
-  int64_t size(const std::string& name) const { return sizes_.at(name); }
-  /// The elements of a vector or matrix in row-major order, or one element of a scalar.
-  std::vector<double> values(const std::string& name) const {
-    for (size_t k = 0; k < proc_->args.size(); ++k) {
-      if (proc_->args[k].name.name() != name) continue;
-      if (const auto* buffer = std::get_if<Buffer*>(&arguments_.values[k])) return (*buffer)->data;
-      const auto& w = std::get<WindowValue>(arguments_.values[k]);
-      std::vector<double> out;
-      const int64_t rows = w.shape.size() == 2 ? w.shape[0] : 1, columns = w.shape.back();
-      const int64_t row_stride = w.shape.size() == 2 ? w.strides[0] : 0;
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-          out.push_back(w.buffer->data[w.offset + i * row_stride + j * w.strides.back()]);
-      return out;
-    }
-    ADD_FAILURE() << "no argument " << name;
-    return {};
-  }
-
- private:
-  ProcPtr proc_;
-  SizeBinding sizes_;
-  Arguments arguments_;
-};
-
 /// What the peer of `kernel` makes of the arguments it writes, by argument name.
-std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kernel, const Call& call) {
+std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kernel, const KernelCall& call) {
   const PeerOperation& peer = kernel.peer;
   const auto arg = [&](const char* role) { return call.values(peer.arguments.at(role)); };
   const auto dim = [&](const char* role) { return static_cast<int>(call.size(peer.sizes.at(role))); };
@@ -113,7 +69,7 @@ std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kerne
 }
 
 /// As peer_results, for the kernels that no peer call is listed for.
-std::map<std::string, std::vector<double>> formula_results(const std::string& name, const Call& call) {
+std::map<std::string, std::vector<double>> formula_results(const std::string& name, const KernelCall& call) {
   std::map<std::string, std::vector<double>> out;
   const auto scalar = [&](const char* a) { return call.values(a).at(0); };
   const std::vector<double> x = call.values("x");
@@ -159,14 +115,15 @@ std::map<std::string, std::vector<double>> formula_results(const std::string& na
 }
 
 TEST(BlasKernels, compute_what_blas_computes) {
-  for (const KernelEntry& kernel : table().kernels()) {
+  for (const KernelEntry& kernel : built_in_kernels().kernels()) {
+    if (kernel.family != "gemm" && !kernel.family.starts_with("blas")) continue;
     SizeBinding sizes;
     int64_t value = 5;
     for (const auto& [name, unused] : kernel.sizes[0]) sizes[name] = value++;
-    Call call(kernel, sizes, 7);
+    KernelCall call(kernel, sizes, 7);
     const auto expected =
         kernel.peer.op.empty() ? formula_results(kernel.name, call) : peer_results(kernel, call);
-    call.run_kernel();
+    call.run();
     EXPECT_FALSE(expected.empty()) << kernel.name;
     for (const auto& [argument, want] : expected) {
       const std::vector<double> got = call.values(argument);
