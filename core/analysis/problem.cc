@@ -1,0 +1,360 @@
+#include "core/analysis/problem.h"
+
+#include <algorithm>
+
+#include "core/analysis/solver.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+int Problem::add(Var v) {
+  is_size_.push_back(v.size);
+  vars_.push_back(std::move(v));
+  return static_cast<int>(vars_.size()) - 1;
+}
+
+int Problem::bind(Sym s, const char* suffix) {
+  const int var = add({Var::Kind::kFresh, s, 0, nullptr, suffix, nullptr, false});
+  bindings_.push_back({s, var});
+  return var;
+}
+
+int Problem::fresh(std::string name) {
+  return add({Var::Kind::kFresh, Sym(), 0, nullptr, std::move(name), nullptr, false});
+}
+
+int Problem::variable_of(Sym s, ScalarType type) {
+  for (auto b = bindings_.rbegin(); b != bindings_.rend(); ++b)
+    if (b->sym == s) return b->var;
+  for (size_t k = 0; k < vars_.size(); ++k)
+    if (vars_[k].kind == Var::Kind::kSymbol && vars_[k].sym == s) return static_cast<int>(k);
+  const bool size = type == ScalarType::kSize;
+  const int var = add({Var::Kind::kSymbol, s, 0, nullptr, "", nullptr, size});
+  if (size) {
+    Lin positive = Lin::variable(var);
+    assume_at_least_zero(std::move(positive.add_constant(-1)));
+  } else if (type == ScalarType::kBool) {
+    Lin below = Lin::variable(var, -1);
+    assume_at_least_zero(Lin::variable(var));
+    assume_at_least_zero(std::move(below.add_constant(1)));
+  }
+  return var;
+}
+
+int Problem::config_variable(const ReadConfig& read) {
+  for (const auto& [config, field] : havoc_)
+    if (config == read.config->name && field == read.field) return fresh();
+  for (size_t k = 0; k < vars_.size(); ++k)
+    if (vars_[k].kind == Var::Kind::kConfig && vars_[k].config->name == read.config->name &&
+        vars_[k].text == read.field)
+      return static_cast<int>(k);
+  const int var =
+      add({Var::Kind::kConfig, Sym(), 0, read.config.get(), read.field, nullptr, false});
+  const ConfigField* field = read.config->find(read.field);
+  if (field && field->type == ScalarType::kBool) {
+    Lin below = Lin::variable(var, -1);
+    assume_at_least_zero(Lin::variable(var));
+    assume_at_least_zero(std::move(below.add_constant(1)));
+  }
+  return var;
+}
+
+void Problem::forget_config(const ConfigPtr& config, const std::string& field) {
+  for (Var& v : vars_)
+    if (v.kind == Var::Kind::kConfig && v.config->name == config->name && v.text == field) {
+      v.kind = Var::Kind::kFresh;
+      v.text = config->name + "." + field + " before";
+    }
+}
+
+int Problem::opaque_variable(const ExprPtr& e) {
+  // Equal expressions have equal values only while they mention no variable bound per instance.
+  for (const Bound& b : bindings_)
+    if (mentions(e, b.sym)) return fresh();
+  if (!havoc_.empty()) return fresh();
+  for (size_t k = 0; k < vars_.size(); ++k)
+    if (vars_[k].kind == Var::Kind::kOpaque && equal(vars_[k].opaque, e)) return static_cast<int>(k);
+  return add({Var::Kind::kOpaque, Sym(), 0, nullptr, "", e, false});
+}
+
+Lin Problem::quotient(const Lin& n, int64_t divisor) {
+  // Multiples of the divisor leave the quotient exactly; what remains gets a variable.
+  Lin whole, rest;
+  for (const Lin::Term& t : n.terms) {
+    const int64_t q = floor_div(t.coeff, divisor), r = floor_mod(t.coeff, divisor);
+    // The balanced remainder keeps -1 as -1 rather than divisor - 1.
+    if (r > divisor / 2) {
+      whole.add(Lin::variable(t.var, q + 1));
+      rest.add(Lin::variable(t.var, r - divisor));
+    } else {
+      if (q != 0) whole.add(Lin::variable(t.var, q));
+      if (r != 0) rest.add(Lin::variable(t.var, r));
+    }
+  }
+  whole.constant = floor_div(n.constant, divisor);
+  rest.constant = floor_mod(n.constant, divisor);
+  whole.overflow = rest.overflow = n.overflow;
+  if (rest.terms.empty() || n.overflow) return whole;
+  for (const Quotient& q : quotients_)
+    if (q.divisor == divisor && q.n == rest) return whole + Lin::variable(q.var);
+  const int var = add({Var::Kind::kQuotient, Sym(), 0, nullptr, "", nullptr, false});
+  quotients_.push_back({rest, divisor, var});
+  Lin remainder = rest;
+  remainder.add(Lin::variable(var), -divisor);
+  Lin below = remainder.scaled(-1);
+  assume_at_least_zero(std::move(remainder));
+  assume_at_least_zero(std::move(below.add_constant(divisor - 1)));
+  return whole + Lin::variable(var);
+}
+
+Lin Problem::stride(Sym name, int dim) {
+  Scope::Axis axis{name, dim};
+  if (scope_) {
+    axis = scope_->axis_of(name, dim);
+    const Binding* root = scope_->find(axis.root);
+    if (root && root->type && !root->type->window) {
+      // Row-major: the product of the later extents, when that is affine.
+      Lin product(1);
+      bool is_affine = true;
+      for (int k = axis.dim + 1; k < root->type->rank() && is_affine; ++k) {
+        Lin extent = lin(root->type->shape[k]);
+        if (product.is_constant()) {
+          product = extent.scaled(product.constant);
+        } else if (extent.is_constant()) {
+          product = product.scaled(extent.constant);
+        } else {
+          is_affine = false;
+        }
+      }
+      if (is_affine && !product.overflow) return product;
+    }
+  }
+  for (size_t k = 0; k < vars_.size(); ++k)
+    if (vars_[k].kind == Var::Kind::kStride && vars_[k].sym == axis.root && vars_[k].dim == axis.dim)
+      return Lin::variable(static_cast<int>(k));
+  return Lin::variable(add({Var::Kind::kStride, axis.root, axis.dim, nullptr, "", nullptr, false}));
+}
+
+Lin Problem::lin(const ExprPtr& e) {
+  struct Visitor {
+    Problem& p;
+    const ExprPtr& e;
+    Lin operator()(const Read& n) {
+      if (!n.idx.empty() || is_data(e->type)) return Lin::variable(p.opaque_variable(e));
+      return Lin::variable(p.variable_of(n.name, e->type));
+    }
+    Lin operator()(const Const& n) {
+      if (const int64_t* v = std::get_if<int64_t>(&n.value)) return Lin(*v);
+      if (const bool* b = std::get_if<bool>(&n.value)) return Lin(*b ? 1 : 0);
+      return Lin::variable(p.opaque_variable(e));
+    }
+    Lin operator()(const USub& n) { return p.lin(n.arg).scaled(-1); }
+    Lin operator()(const Not& n) { return Lin(1) - p.lin(n.arg); }
+    Lin operator()(const BinOp& n) {
+      switch (n.op) {
+        case BinOpKind::kAdd:
+          return p.lin(n.lhs) + p.lin(n.rhs);
+        case BinOpKind::kSub:
+          return p.lin(n.lhs) - p.lin(n.rhs);
+        case BinOpKind::kMul: {
+          Lin a = p.lin(n.lhs), b = p.lin(n.rhs);
+          if (a.is_constant()) return b.scaled(a.constant);
+          if (b.is_constant()) return a.scaled(b.constant);
+          break;
+        }
+        case BinOpKind::kDiv:
+        case BinOpKind::kMod: {
+          Lin divisor = p.lin(n.rhs);
+          if (!divisor.is_constant() || divisor.constant <= 0) break;
+          Lin value = p.lin(n.lhs);
+          Lin q = p.quotient(value, divisor.constant);
+          if (n.op == BinOpKind::kDiv) return q;
+          return std::move(value.add(q, -divisor.constant));
+        }
+        default:
+          break;
+      }
+      return Lin::variable(p.opaque_variable(e));
+    }
+    Lin operator()(const Extern&) { return Lin::variable(p.opaque_variable(e)); }
+    Lin operator()(const WindowExpr&) { return Lin::variable(p.opaque_variable(e)); }
+    Lin operator()(const StrideExpr& n) { return p.stride(n.name, n.dim); }
+    Lin operator()(const ReadConfig& n) { return Lin::variable(p.config_variable(n)); }
+  };
+  Lin out = std::visit(Visitor{*this, e}, e->node);
+  if (out.overflow) return Lin::variable(fresh());
+  return out;
+}
+
+Formula Problem::compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b) {
+  if (a->type == ScalarType::kBool || b->type == ScalarType::kBool) {
+    Formula x = formula(a), y = formula(b);
+    Formula both = Formula::all_of({x, y}), neither = Formula::all_of({negated(x), negated(y)});
+    Formula same = Formula::any_of({std::move(both), std::move(neither)});
+    return op == BinOpKind::kEq ? same : negated(same);
+  }
+  Lin difference = lin(a) - lin(b);  // a - b
+  switch (op) {
+    case BinOpKind::kLt:
+      return Formula::at_least_zero(std::move(difference.scaled(-1).add_constant(-1)));
+    case BinOpKind::kLe:
+      return Formula::at_least_zero(difference.scaled(-1));
+    case BinOpKind::kGt:
+      return Formula::at_least_zero(std::move(difference.add_constant(-1)));
+    case BinOpKind::kGe:
+      return Formula::at_least_zero(std::move(difference));
+    case BinOpKind::kEq:
+      return Formula::equals_zero(std::move(difference));
+    default:
+      return Formula::not_zero(difference);
+  }
+}
+
+Formula Problem::formula(const ExprPtr& e) {
+  if (const Const* c = e->as<Const>())
+    if (const bool* b = std::get_if<bool>(&c->value)) return Formula::truth(*b);
+  if (const Not* n = e->as<Not>()) return negated(formula(n->arg));
+  if (const BinOp* o = e->as<BinOp>()) {
+    if (o->op == BinOpKind::kAnd) return Formula::all_of({formula(o->lhs), formula(o->rhs)});
+    if (o->op == BinOpKind::kOr) return Formula::any_of({formula(o->lhs), formula(o->rhs)});
+    if (is_comparison(o->op)) return compare(o->op, o->lhs, o->rhs);
+  }
+  // A boolean variable or field: 1 is true.
+  Lin value = lin(e);
+  return Formula::at_least_zero(std::move(value.add_constant(-1)));
+}
+
+void Problem::assume_at_least_zero(Lin lin) {
+  if (lin.overflow) return;
+  constraints_.push_back({std::move(lin), false});
+}
+
+void Problem::assume_zero(Lin lin) {
+  if (lin.overflow) return;
+  constraints_.push_back({std::move(lin), true});
+}
+
+void Problem::assume(Formula f) {
+  switch (f.kind) {
+    case Formula::Kind::kTrue:
+      return;
+    case Formula::Kind::kFalse:
+      constraints_.push_back({Lin(-1), false});
+      return;
+    case Formula::Kind::kAtom:
+      if (!f.atom.lin.overflow) constraints_.push_back(std::move(f.atom));
+      return;
+    case Formula::Kind::kAnd:
+      for (Formula& kid : f.kids) assume(std::move(kid));
+      return;
+    case Formula::Kind::kOr: {
+      bool overflow = false;
+      for_each_atom(f, [&](const Constraint& c) { overflow |= c.lin.overflow; });
+      if (!overflow) disjunctions_.push_back(std::move(f));
+      return;
+    }
+  }
+}
+
+void Problem::assume_range(int var, const ExprPtr& lo, const ExprPtr& hi) {
+  assume_at_least_zero(Lin::variable(var) - lin(lo));
+  Lin above = lin(hi) - Lin::variable(var);
+  assume_at_least_zero(std::move(above.add_constant(-1)));
+}
+
+Problem::Mark Problem::mark() const {
+  return {vars_.size(), constraints_.size(), disjunctions_.size(), quotients_.size(),
+          bindings_.size()};
+}
+
+void Problem::rollback(const Mark& m) {
+  vars_.resize(m.variables);
+  is_size_.resize(m.variables);
+  constraints_.resize(m.constraints);
+  disjunctions_.resize(m.disjunctions);
+  quotients_.resize(m.quotients);
+  bindings_.resize(m.bindings);
+}
+
+bool Problem::is_named(int var) const {
+  const Var& v = vars_[var];
+  switch (v.kind) {
+    case Var::Kind::kSymbol:
+    case Var::Kind::kStride:
+    case Var::Kind::kConfig:
+      return true;
+    case Var::Kind::kFresh:
+      return v.sym.valid() || !v.text.empty();
+    case Var::Kind::kQuotient:
+    case Var::Kind::kOpaque:
+      return false;
+  }
+  return false;
+}
+
+std::string Problem::name_of(int var) const {
+  const Var& v = vars_[var];
+  switch (v.kind) {
+    case Var::Kind::kSymbol:
+      return v.sym.name();
+    case Var::Kind::kStride:
+      return "stride(" + v.sym.name() + ", " + std::to_string(v.dim) + ")";
+    case Var::Kind::kConfig:
+      return v.config->name + "." + v.text;
+    case Var::Kind::kFresh:
+      return v.sym.valid() ? v.sym.name() + v.text : v.text;
+    case Var::Kind::kOpaque:
+      return str(v.opaque);
+    case Var::Kind::kQuotient:
+      return "q" + std::to_string(var);
+  }
+  return "";
+}
+
+Answer Problem::answer_of(const Decision& d) const {
+  Answer out;
+  switch (d.feasible) {
+    case Feasible::kNo:
+      out.verdict = Verdict::kProved;
+      break;
+    case Feasible::kUnknown:
+      out.verdict = Verdict::kUnknown;
+      break;
+    case Feasible::kYes: {
+      out.verdict = Verdict::kRefuted;
+      // Opaque values are no real counter-example: the point may not exist.
+      bool opaque = false;
+      for (size_t k = 0; k < vars_.size(); ++k) {
+        if (is_named(static_cast<int>(k))) {
+          if (k < d.model.size()) out.counter_example[name_of(static_cast<int>(k))] = d.model[k];
+        } else {
+          opaque |= vars_[k].kind != Var::Kind::kQuotient;
+        }
+      }
+      if (opaque) out.verdict = Verdict::kUnknown;
+      break;
+    }
+  }
+  return out;
+}
+
+Answer Problem::excludes(const Formula& f) {
+  bool overflow = false;
+  for_each_atom(f, [&](const Constraint& c) { overflow |= c.lin.overflow; });
+  if (overflow) return {};
+  return answer_of(decide(constraints_, disjunctions_, f, variables(), is_size_));
+}
+
+Answer Problem::entails(const Formula& goal) {
+  if (goal.kind == Formula::Kind::kTrue) {
+    solver_internal::count_syntactic();
+    return {Verdict::kProved, {}, {}};
+  }
+  return excludes(negated(goal));
+}
+
+Interval Problem::bounds(const Lin& lin) {
+  return project(constraints_, variables(), lin);
+}
+
+}  // namespace exotune

@@ -1,0 +1,108 @@
+#pragma once
+// Problem: what is known at a place, as integer constraints, and questions put to it. It turns
+// control expressions into linear form: each quotient gets a variable q with
+// 0 <= n - c*q < c (the remainder is n - c*q); strides of dense tensors become their extents; what
+// is not affine becomes an opaque variable. Start at Problem::assume and Problem::entails.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/analysis/linear.h"
+#include "core/analysis/queries.h"
+#include "core/analysis/scope.h"
+
+namespace exotune {
+
+class Problem {
+ public:
+  /// `scope` (may be null) resolves strides; borrowed.
+  explicit Problem(const Scope* scope = nullptr) : scope_(scope) {}
+  void set_scope(const Scope* scope) { scope_ = scope; }
+
+  // --- variables ---
+  /// A fresh variable that `s` means from now on, until unbind: loop iterators of one of two
+  /// compared instances. Named in counter-examples with `suffix`.
+  int bind(Sym s, const char* suffix = "");
+  void unbind(int count) { bindings_.resize(bindings_.size() - count); }
+  /// Binds `s` to an existing variable.
+  void bind_to(Sym s, int var) { bindings_.push_back({s, var}); }
+  int fresh(std::string name = "");
+  /// Sizes are positive: assumes it when the variable is first met.
+  int variable_of(Sym s, ScalarType type);
+
+  // --- translation ---
+  Lin lin(const ExprPtr& e);
+  Formula formula(const ExprPtr& condition);
+
+  // --- facts ---
+  void assume(const ExprPtr& condition) { assume(formula(condition)); }
+  void assume(Formula f);
+  void assume_at_least_zero(Lin lin);
+  void assume_zero(Lin lin);
+  /// lo <= var < hi.
+  void assume_range(int var, const ExprPtr& lo, const ExprPtr& hi);
+  /// Reads of this config field are no longer the value that facts spoke of.
+  void forget_config(const ConfigPtr& config, const std::string& field);
+  /// Fields whose reads are to be unknown values, each read its own.
+  void set_havoc(std::vector<std::pair<std::string, std::string>> fields) { havoc_ = std::move(fields); }
+
+  struct Mark {
+    size_t variables, constraints, disjunctions, quotients, bindings;
+  };
+  Mark mark() const;
+  void rollback(const Mark& m);
+
+  // --- questions ---
+  /// Do the facts imply `goal`?
+  Answer entails(const Formula& goal);
+  Answer entails(const ExprPtr& goal) { return entails(formula(goal)); }
+  /// Do the facts and `f` contradict? kProved: no point satisfies all. kRefuted carries one.
+  Answer excludes(const Formula& f);
+  Interval bounds(const Lin& lin);
+
+  const std::vector<Constraint>& constraints() const { return constraints_; }
+  const std::vector<Formula>& disjunctions() const { return disjunctions_; }
+  int variables() const { return static_cast<int>(vars_.size()); }
+  std::string name_of(int var) const;
+  bool is_named(int var) const;
+
+ private:
+  struct Var {
+    enum class Kind : uint8_t { kSymbol, kStride, kConfig, kQuotient, kOpaque, kFresh };
+    Kind kind;
+    Sym sym;
+    int dim = 0;
+    const Config* config = nullptr;
+    std::string text;     // field, or a name for counter-examples
+    ExprPtr opaque;
+    bool size = false;
+  };
+  struct Quotient {
+    Lin n;
+    int64_t divisor;
+    int var;
+  };
+  struct Bound {
+    Sym sym;
+    int var;
+  };
+
+  Lin quotient(const Lin& n, int64_t divisor);
+  Lin stride(Sym name, int dim);
+  int add(Var v);
+  int config_variable(const ReadConfig& read);
+  int opaque_variable(const ExprPtr& e);
+  Formula compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b);
+  Answer answer_of(const struct Decision& d) const;
+
+  const Scope* scope_;
+  std::vector<Var> vars_;
+  std::vector<uint8_t> is_size_;
+  std::vector<Constraint> constraints_;
+  std::vector<Formula> disjunctions_;
+  std::vector<Quotient> quotients_;
+  std::vector<Bound> bindings_;
+  std::vector<std::pair<std::string, std::string>> havoc_;
+};
+
+}  // namespace exotune

@@ -1,0 +1,90 @@
+// Questions about control values at a place.
+#include <sstream>
+
+#include "core/analysis/facts.h"
+#include "core/analysis/queries.h"
+#include "core/analysis/solver.h"
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+std::vector<LazyText> Answer::notes() const {
+  std::vector<LazyText> out;
+  if (!why.empty()) out.push_back(why);
+  switch (verdict) {
+    case Verdict::kProved:
+      break;
+    case Verdict::kUnknown:
+      out.push_back("the solver answered unknown, which counts as a refusal");
+      break;
+    case Verdict::kRefuted:
+      if (!counter_example.empty()) {
+        std::ostringstream text;
+        text << "fails for ";
+        const char* separator = "";
+        for (const auto& [name, value] : counter_example) {
+          text << separator << name << " = " << value;
+          separator = ", ";
+        }
+        out.push_back(text.str());
+      }
+      break;
+  }
+  return out;
+}
+
+Answer prove(const Proc& p, const Path& at, const ExprPtr& cond) {
+  Place place(p, at);
+  Answer out = place.problem().entails(cond);
+  if (!out) out.why = LazyText([cond] { return "cannot prove " + str(cond); });
+  return out;
+}
+
+Answer prove_for_all(const Proc& p, const Path& at, const std::vector<RangedVar>& extra,
+                     const std::vector<ExprPtr>& assumptions, const ExprPtr& cond) {
+  Place place(p, at);
+  Problem& problem = place.problem();
+  for (const RangedVar& v : extra) {
+    // The range may mention the variables before it, not itself.
+    Lin lo = problem.lin(v.lo), hi = problem.lin(v.hi);
+    const int var = problem.bind(v.var);
+    problem.assume_at_least_zero(Lin::variable(var) - lo);
+    Lin above = hi - Lin::variable(var);
+    problem.assume_at_least_zero(std::move(above.add_constant(-1)));
+  }
+  for (const ExprPtr& a : assumptions) problem.assume(a);
+  Answer out = problem.entails(cond);
+  if (!out) out.why = LazyText([cond] { return "cannot prove " + str(cond); });
+  return out;
+}
+
+Answer prove_equal(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b) {
+  if (affine_equal(a, b)) {
+    solver_internal::count_syntactic();
+    return {Verdict::kProved, {}, {}};
+  }
+  Place place(p, at);
+  Problem& problem = place.problem();
+  Answer out;
+  if (a->type == ScalarType::kBool || b->type == ScalarType::kBool) {
+    out = problem.entails(bin_op(BinOpKind::kEq, a, b));
+  } else {
+    out = problem.entails(Formula::equals_zero(problem.lin(a) - problem.lin(b)));
+  }
+  if (!out)
+    out.why = LazyText([a, b] { return "cannot prove that " + str(a) + " equals " + str(b); });
+  return out;
+}
+
+Bounds bounds_of(const Proc& p, const Path& at, const ExprPtr& e) {
+  Place place(p, at);
+  const Interval range = place.problem().bounds(place.problem().lin(e));
+  Bounds out;
+  if (range.empty) return out;
+  if (range.has_lo) out.lo = range.lo;
+  if (range.has_hi) out.hi = range.hi;
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,107 @@
+#include "core/analysis/scope.h"
+
+#include <algorithm>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+Scope::Scope(const Proc& p) {
+  for (const Arg& a : p.args) {
+    Binding b{a.name, &a.type, a.mem.get()};
+    b.argument = true;
+    bindings_.push_back(b);
+  }
+}
+
+Scope::Scope(const Proc& p, const Path& at) : Scope(p) {
+  const Block* block = &p.body;
+  for (size_t d = 0; d < at.size() && at[d].child != Child::kExpr; ++d) {
+    if (d > 0) {
+      const Stmt& parent = *(*block)[at[d - 1].index];
+      if (const For* loop = parent.as<For>()) push_iter(loop->iter);
+      block = at[d].child == Child::kOrelse ? &orelse_of(parent) : &body_of(parent);
+    }
+    const size_t upto = std::min<size_t>(at[d].index, block->size());
+    for (size_t k = 0; k < upto; ++k) push(*(*block)[k]);
+    if (upto == block->size()) return;
+  }
+}
+
+void Scope::push(const Stmt& s) {
+  if (const Alloc* a = s.as<Alloc>()) {
+    Binding b{a->name, &a->type, a->mem.get()};
+    b.alloc = a;
+    push(b);
+  } else if (const WindowStmt* w = s.as<WindowStmt>()) {
+    Binding b{w->name, &w->type};
+    b.window = w->rhs->as<WindowExpr>();
+    push(b);
+  }
+}
+
+const Binding* Scope::find(Sym s) const {
+  for (auto b = bindings_.rbegin(); b != bindings_.rend(); ++b)
+    if (b->name == s) return &*b;
+  return nullptr;
+}
+
+Sym Scope::root_of(Sym name) const {
+  const Binding* b = find(name);
+  while (b && b->window) {
+    name = b->window->name;
+    b = find(name);
+  }
+  return name;
+}
+
+Location Scope::resolve(Sym name, std::vector<ExprPtr> idx) const {
+  const Binding* b = find(name);
+  while (b && b->window) {
+    std::vector<ExprPtr> outer;
+    size_t k = 0;
+    for (const WindowAccess& a : b->window->access) {
+      if (a.is_point()) {
+        outer.push_back(a.lo);
+      } else {
+        EXO_CHECK(k < idx.size());
+        const bool at_zero = as_int(a.lo) == 0;
+        outer.push_back(at_zero ? idx[k] : as_int(idx[k]) == 0 ? a.lo : a.lo + idx[k]);
+        ++k;
+      }
+    }
+    idx = std::move(outer);
+    name = b->window->name;
+    b = find(name);
+  }
+  return {name, std::move(idx)};
+}
+
+Scope::Axis Scope::axis_of(Sym name, int dim) const {
+  const Binding* b = find(name);
+  while (b && b->window) {
+    int intervals = 0;
+    for (size_t k = 0; k < b->window->access.size(); ++k) {
+      if (b->window->access[k].is_point()) continue;
+      if (intervals++ == dim) {
+        dim = static_cast<int>(k);
+        break;
+      }
+    }
+    name = b->window->name;
+    b = find(name);
+  }
+  return {name, dim};
+}
+
+std::vector<ExprPtr> Scope::shape_of(Sym name) const {
+  const Binding* b = find(name);
+  if (!b || !b->type) return {};
+  if (!b->window) return b->type->shape;
+  std::vector<ExprPtr> out;
+  for (const WindowAccess& a : b->window->access)
+    if (!a.is_point()) out.push_back(as_int(a.lo) == 0 ? a.hi : a.hi - a.lo);
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,316 @@
+#include "core/analysis/solver.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <unordered_map>
+
+#include "core/analysis/queries.h"
+#include "core/base/hashing.h"
+
+namespace exotune {
+namespace {
+
+struct Counters {
+  std::atomic<int64_t> syntactic{0}, affine{0}, z3{0}, cached{0}, unknown{0};
+};
+Counters& counters() {
+  static Counters c;
+  return c;
+}
+
+// --- the affine tier -----------------------------------------------------------------------------
+
+constexpr int kMaxLeaves = 400;
+
+// Depth-first case split over disjunctions, each leaf a conjunction.
+class CaseSplit {
+ public:
+  CaseSplit(int variables, std::span<const uint8_t> sizes) : variables_(variables), sizes_(sizes) {}
+
+  Solution solve(std::vector<Constraint>& conjunction, std::vector<const Formula*>& open) {
+    if (++leaves_ > kMaxLeaves) return {};
+    Solution here = solve_conjunction(conjunction, variables_, sizes_);
+    if (here.feasible == Feasible::kNo || open.empty()) return here;
+    // A case that the model already satisfies need not be split.
+    size_t pick = open.size();
+    for (size_t k = 0; k < open.size() && pick == open.size(); ++k)
+      if (here.feasible != Feasible::kYes || !holds(*open[k], here.model)) pick = k;
+    if (pick == open.size()) return here;
+    const Formula* split = open[pick];
+    open.erase(open.begin() + static_cast<long>(pick));
+    bool unknown = false;
+    for (const Formula& choice : split->kids) {
+      const size_t constraints = conjunction.size(), cases = open.size();
+      add(choice, conjunction, open);
+      Solution s = solve(conjunction, open);
+      conjunction.resize(constraints);
+      open.resize(cases);
+      if (s.feasible == Feasible::kYes) {
+        open.insert(open.begin() + static_cast<long>(pick), split);
+        return s;
+      }
+      unknown |= s.feasible == Feasible::kUnknown;
+    }
+    open.insert(open.begin() + static_cast<long>(pick), split);
+    return {unknown ? Feasible::kUnknown : Feasible::kNo, {}};
+  }
+
+  static void add(const Formula& f, std::vector<Constraint>& conjunction,
+                  std::vector<const Formula*>& open) {
+    switch (f.kind) {
+      case Formula::Kind::kTrue:
+        return;
+      case Formula::Kind::kFalse:
+        conjunction.push_back({Lin(-1), false});
+        return;
+      case Formula::Kind::kAtom:
+        conjunction.push_back(f.atom);
+        return;
+      case Formula::Kind::kAnd:
+        for (const Formula& kid : f.kids) add(kid, conjunction, open);
+        return;
+      case Formula::Kind::kOr:
+        open.push_back(&f);
+        return;
+    }
+  }
+
+ private:
+  int variables_;
+  std::span<const uint8_t> sizes_;
+  int leaves_ = 0;
+};
+
+class UnionFind {
+ public:
+  explicit UnionFind(int n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+  int find(int v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+  void join(int a, int b) { parent_[find(a)] = find(b); }
+
+ private:
+  std::vector<int> parent_;
+};
+
+template <class F>
+void for_each_variable(const Formula& f, const F& visit) {
+  for_each_atom(f, [&](const Constraint& c) {
+    for (const Lin::Term& t : c.lin.terms) visit(t.var);
+  });
+}
+
+// The part of a question that shares variables with the asked formula, and the rest: the two are
+// satisfiable independently of each other.
+struct Parts {
+  std::vector<Constraint> near, far;
+  std::vector<const Formula*> near_cases, far_cases;
+};
+
+Parts split_parts(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
+                  const Formula& question, int variables) {
+  UnionFind groups(variables + 1);
+  const int asked = variables;
+  for_each_variable(question, [&](int v) { groups.join(v, asked); });
+  for (const Constraint& c : facts)
+    for (const Lin::Term& t : c.lin.terms) groups.join(t.var, c.lin.terms[0].var);
+  for (const Formula& f : disjunctions) {
+    int first = -1;
+    for_each_variable(f, [&](int v) {
+      if (first < 0) first = v;
+      groups.join(v, first);
+    });
+  }
+  Parts out;
+  const int root = groups.find(asked);
+  for (const Constraint& c : facts) {
+    const bool near = !c.lin.terms.empty() && groups.find(c.lin.terms[0].var) == root;
+    (near ? out.near : out.far).push_back(c);
+  }
+  for (const Formula& f : disjunctions) {
+    bool near = false;
+    for_each_variable(f, [&](int v) { near |= groups.find(v) == root; });
+    if (near) {
+      CaseSplit::add(f, out.near, out.near_cases);
+    } else {
+      CaseSplit::add(f, out.far, out.far_cases);
+    }
+  }
+  return out;
+}
+
+Decision decide_parts(Parts& parts, const Formula& question, int variables,
+                      std::span<const uint8_t> sizes) {
+  CaseSplit::add(question, parts.near, parts.near_cases);
+  Solution near = CaseSplit(variables, sizes).solve(parts.near, parts.near_cases);
+  if (near.feasible == Feasible::kNo) return {Feasible::kNo, {}};
+  Solution far = CaseSplit(variables, sizes).solve(parts.far, parts.far_cases);
+  if (far.feasible == Feasible::kNo) return {Feasible::kNo, {}};
+  if (near.feasible == Feasible::kUnknown || far.feasible == Feasible::kUnknown) return {};
+  // Each variable belongs to one part; the other part's model left it 0.
+  for (size_t v = 0; v < near.model.size() && v < far.model.size(); ++v)
+    if (near.model[v] == 0) near.model[v] = far.model[v];
+  return {Feasible::kYes, std::move(near.model)};
+}
+
+// --- the cache -----------------------------------------------------------------------------------
+
+// The question with variables numbered in order of appearance: equal keys mean equal questions up
+// to renaming. The whole key is stored, so a hash collision cannot change an answer.
+struct Key {
+  std::vector<int64_t> words;
+  uint64_t hash = 0;
+  std::vector<int> original;  // canonical number -> variable
+};
+
+class KeyMaker {
+ public:
+  KeyMaker(int variables, std::span<const uint8_t> sizes) : canonical_(variables, -1), sizes_(sizes) {}
+  void add(const Constraint& c) {
+    key_.words.push_back(c.equality ? -1 : -2);
+    key_.words.push_back(c.lin.constant);
+    key_.words.push_back(static_cast<int64_t>(c.lin.terms.size()));
+    for (const Lin::Term& t : c.lin.terms) {
+      int& n = canonical_[t.var];
+      if (n < 0) {
+        n = static_cast<int>(key_.original.size());
+        key_.original.push_back(t.var);
+      }
+      const bool size = static_cast<size_t>(t.var) < sizes_.size() && sizes_[t.var];
+      key_.words.push_back(n * 2 + (size ? 1 : 0));
+      key_.words.push_back(t.coeff);
+    }
+  }
+  void add(const Formula& f) {
+    key_.words.push_back(-10 - static_cast<int64_t>(f.kind));
+    if (f.kind == Formula::Kind::kAtom) add(f.atom);
+    key_.words.push_back(static_cast<int64_t>(f.kids.size()));
+    for (const Formula& kid : f.kids) add(kid);
+  }
+  Key finish() {
+    uint64_t h = key_.words.size();
+    for (int64_t w : key_.words) h = (h ^ static_cast<uint64_t>(w)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
+    key_.hash = h;
+    return std::move(key_);
+  }
+
+ private:
+  Key key_;
+  std::vector<int> canonical_;
+  std::span<const uint8_t> sizes_;
+};
+
+class Cache {
+ public:
+  static Cache& instance() {
+    static Cache c;
+    return c;
+  }
+  bool find(const Key& key, Decision* out, int variables) {
+    Shard& shard = shards_[key.hash >> 60];
+    std::lock_guard lock(shard.mutex);
+    auto [begin, end] = shard.entries.equal_range(key.hash);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second.words != key.words) continue;
+      out->feasible = it->second.feasible;
+      out->model.assign(out->feasible == Feasible::kYes ? variables : 0, 0);
+      for (size_t k = 0; k < it->second.model.size(); ++k)
+        out->model[key.original[k]] = it->second.model[k];
+      return true;
+    }
+    return false;
+  }
+  void insert(Key key, const Decision& d) {
+    Entry e{std::move(key.words), d.feasible, {}};
+    if (d.feasible == Feasible::kYes)
+      for (int v : key.original) e.model.push_back(d.model[v]);
+    Shard& shard = shards_[key.hash >> 60];
+    std::lock_guard lock(shard.mutex);
+    if (shard.entries.size() >= kMaxEntries) shard.entries.clear();
+    shard.entries.emplace(key.hash, std::move(e));
+  }
+
+ private:
+  static constexpr size_t kMaxEntries = 8192;  // per shard
+  struct Entry {
+    std::vector<int64_t> words;
+    Feasible feasible;
+    std::vector<int64_t> model;
+  };
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_multimap<uint64_t, Entry> entries;
+  };
+  std::array<Shard, 16> shards_;
+};
+
+bool has_cases(const Formula& f) { return f.kind != Formula::Kind::kAtom; }
+
+}  // namespace
+
+Decision solver_internal::decide_affine(std::span<const Constraint> facts,
+                                        std::span<const Formula> disjunctions,
+                                        const Formula& question, int variables,
+                                        std::span<const uint8_t> sizes) {
+  Parts parts = split_parts(facts, disjunctions, question, variables);
+  return decide_parts(parts, question, variables, sizes);
+}
+
+Decision decide(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
+                const Formula& question, int variables, std::span<const uint8_t> sizes) {
+  if (question.kind == Formula::Kind::kFalse) {
+    ++counters().syntactic;
+    return {Feasible::kNo, {}};
+  }
+  Parts parts = split_parts(facts, disjunctions, question, variables);
+  // Plain conjunctions are solved about as fast as the cache answers; case splits are worth a key.
+  const bool worth_caching =
+      has_cases(question) || !parts.near_cases.empty() || parts.near.size() > 24;
+  Key key;
+  Decision out;
+  if (worth_caching) {
+    KeyMaker maker(variables, sizes);
+    maker.add(question);
+    for (const Constraint& c : facts) maker.add(c);
+    for (const Formula& f : disjunctions) maker.add(f);
+    key = maker.finish();
+    if (Cache::instance().find(key, &out, variables)) {
+      ++counters().cached;
+      return out;
+    }
+  }
+  out = decide_parts(parts, question, variables, sizes);
+  if (out.feasible != Feasible::kUnknown) {
+    ++counters().affine;
+  } else {
+    if (!worth_caching) {
+      KeyMaker maker(variables, sizes);
+      maker.add(question);
+      for (const Constraint& c : facts) maker.add(c);
+      for (const Formula& f : disjunctions) maker.add(f);
+      key = maker.finish();
+      if (Cache::instance().find(key, &out, variables)) {
+        ++counters().cached;
+        return out;
+      }
+    }
+    out = solver_internal::decide_smt(facts, disjunctions, question, variables, sizes);
+    ++counters().z3;
+    if (out.feasible == Feasible::kUnknown) ++counters().unknown;
+  }
+  if (!key.words.empty()) Cache::instance().insert(std::move(key), out);
+  return out;
+}
+
+void solver_internal::count_syntactic() { ++counters().syntactic; }
+
+SolverStats solver_stats() {
+  Counters& c = counters();
+  return {c.syntactic, c.affine, c.z3, c.cached, c.unknown};
+}
+
+}  // namespace exotune
