@@ -1,0 +1,137 @@
+// Annotations: where a buffer lives, how precise it is, whether an argument is strided. They keep the
+// meaning over the reals; that callers, callees and memories agree is proved before code is emitted.
+#include "core/ir/printer.h"
+#include "core/primitives/calls.h"
+#include "core/primitives/uses.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+// Changes the type or memory of the allocation or argument at `c`.
+void change_declaration(Rewrite& rw, const Cursor& c, const std::function<void(Type&, MemoryPtr&)>& change) {
+  if (c.kind() == CursorKind::kArg) {
+    rw.set_header([&](Proc& q) {
+      Arg& arg = q.args[static_cast<size_t>(c.arg_index())];
+      change(arg.type, arg.mem);
+    });
+    return;
+  }
+  Path at = *rw.now(c.path());
+  StmtPtr s = stmt_at(rw.proc(), at);
+  Alloc a = *s->as<Alloc>();
+  change(a.type, a.mem);
+  rw.replace_keep(at, make_stmt(std::move(a), s->where));
+}
+
+Sym name_at(const Cursor& c) {
+  if (c.kind() == CursorKind::kArg) return c.proc()->args[static_cast<size_t>(c.arg_index())].name;
+  return c.as<Alloc>().name;
+}
+
+const Type& type_at(const Cursor& c) {
+  if (c.kind() == CursorKind::kArg) return c.proc()->args[static_cast<size_t>(c.arg_index())].type;
+  return c.as<Alloc>().type;
+}
+
+// Data types of expressions after the buffers in `names` changed to `t`; constants follow the other
+// operand.
+ExprPtr retyped(const ExprPtr& e, const std::set<Sym>& names, ScalarType t) {
+  auto with_type = [](const ExprPtr& x, ScalarType want) {
+    return x->as<Const>() && is_data(x->type) && x->type != want ? make_expr(x->node, want, x->where) : x;
+  };
+  return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+    if (!is_data(x->type)) return nullptr;
+    if (const Read* r = x->as<Read>(); r && names.count(r->name)) return make_expr(x->node, t, x->where);
+    if (const WindowExpr* w = x->as<WindowExpr>(); w && names.count(w->name)) return make_expr(x->node, t, x->where);
+    if (const USub* u = x->as<USub>()) return make_expr(x->node, u->arg->type, x->where);
+    if (const BinOp* b = x->as<BinOp>()) {
+      ExprPtr lhs = b->lhs, rhs = b->rhs;
+      if (!rhs->as<Const>()) lhs = with_type(lhs, rhs->type);
+      if (!lhs->as<Const>()) rhs = with_type(rhs, lhs->type);
+      ScalarType type = lhs->type != ScalarType::kR ? lhs->type : rhs->type;
+      return make_expr(BinOp{b->op, lhs, rhs}, type, x->where);
+    }
+    if (const Extern* f = x->as<Extern>()) {
+      ScalarType type = ScalarType::kR;
+      for (const ExprPtr& a : f->args)
+        if (!a->as<Const>() && type == ScalarType::kR) type = a->type;
+      std::vector<ExprPtr> args = f->args;
+      for (ExprPtr& a : args) a = with_type(a, type);
+      return make_expr(Extern{f->fn, args}, type, x->where);
+    }
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+// a : T[sz] @ M  ->  a : T[sz] @ memory.       Cursors stay.
+ProcPtr set_memory(ProcPtr p, const Where& buffer, MemoryPtr memory) {
+  Cursor c = buffer.buffer(p);
+  if (!memory) refuse("set_memory", "no memory given");
+  if (!is_data(type_at(c).scalar)) refuse("set_memory", "`" + name_at(c).name() + "` holds no data");
+  Rewrite rw(p);
+  change_declaration(rw, c, [&](Type&, MemoryPtr& m) { m = memory; });
+  return rw.finish("set_memory", {c, memory});
+}
+
+// a : T[sz]  ->  a : precision[sz], and so for windows of `a` and the expressions that read it.
+// Obligation: values stay what they are over the reals: R may become anything, a floating-point type
+// another one, an integer type a wider one of the same signedness. Cursors stay.
+ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision) {
+  const char* op = "set_precision";
+  Cursor c = buffer.buffer(p);
+  ScalarType old = type_at(c).scalar;
+  if (!is_data(old)) refuse(op, "`" + name_at(c).name() + "` holds no data");
+  if (!is_data(precision)) refuse(op, std::string("`") + name_of(precision) + "` is no data type");
+  auto is_signed = [](ScalarType t) { return t != ScalarType::kUi8 && t != ScalarType::kUi16; };
+  bool widens = !is_float(old) && !is_float(precision) &&
+                ((is_signed(old) == is_signed(precision) && bytes_of(precision) >= bytes_of(old)) ||
+                 (!is_signed(old) && bytes_of(precision) > bytes_of(old)));
+  if (old != ScalarType::kR && !(is_float(old) && is_float(precision)) && !widens)
+    refuse(op, std::string("values of `") + name_of(old) + "` are not all values of `" + name_of(precision) + "`");
+  Sym name = name_at(c);
+  bool is_arg = c.kind() == CursorKind::kArg;
+  std::set<Sym> names = aliases_in(is_arg ? p->body : rest_of_block(*p, c.path()), {name});
+  Block body = rewrite_stmts(p->body, [&](const StmtPtr& s) -> std::optional<Block> {
+    std::vector<ExprPtr> exprs = stmt_exprs(*s);
+    bool changed = false;
+    for (ExprPtr& e : exprs) {
+      ExprPtr n = retyped(e, names, precision);
+      changed |= n != e;
+      e = n;
+    }
+    StmtPtr out = changed ? with_exprs(s, exprs) : s;
+    if (const WindowStmt* w = out->as<WindowStmt>(); w && names.count(w->name)) {
+      WindowStmt typed = *w;
+      typed.type.scalar = precision;
+      return Block{make_stmt(std::move(typed), s->where)};
+    }
+    if (!changed) return std::nullopt;
+    return Block{out};
+  });
+  Rewrite rw(p);
+  rw.map_in_place(std::move(body));
+  change_declaration(rw, c, [&](Type& t, MemoryPtr&) { t.scalar = precision; });
+  return rw.finish(op, {c, name_of(precision)});
+}
+
+// x : T[sz]  <->  x : [T][sz]      for a tensor argument. Cursors stay.
+// Obligation: a window is not handed on to a call that wants a dense tensor.
+ProcPtr set_window(ProcPtr p, const Where& arg, bool window) {
+  const char* op = "set_window";
+  Cursor c = arg.buffer(p);
+  if (c.kind() != CursorKind::kArg) refuse(op, "`" + name_at(c).name() + "` is no argument");
+  if (!type_at(c).is_tensor()) refuse(op, "`" + name_at(c).name() + "` is no tensor");
+  Rewrite rw(p);
+  change_declaration(rw, c, [&](Type& t, MemoryPtr&) { t.window = window; });
+  if (!p->body.empty())
+    require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()),
+                  aliases_in(p->body, {name_at(c)}), op);
+  return rw.finish(op, {c, window});
+}
+
+}  // namespace exotune

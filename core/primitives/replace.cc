@@ -1,0 +1,90 @@
+// replace: a block becomes a call of a proc that means the same. Most attempts fail, so failing is
+// made cheap: shapes are compared by cached hash before anything else.
+#include "core/primitives/calls.h"
+#include "core/primitives/unify.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+struct Attempt {
+  std::optional<std::vector<ExprPtr>> args;
+  const char* why = "";
+  std::optional<CallProblem> problem;
+};
+
+// The block that `path` points into, without copying shared pointers.
+const Block* find_block(const Proc& p, const Path& path) {
+  const Block* block = &p.body;
+  for (size_t d = 0; d + 1 < path.size(); ++d) {
+    if (static_cast<size_t>(path[d].index) >= block->size()) return nullptr;
+    const Stmt& s = *(*block)[static_cast<size_t>(path[d].index)];
+    block = path[d + 1].child == Child::kOrelse ? &orelse_of(s) : &body_of(s);
+  }
+  return block;
+}
+
+Attempt attempt(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
+  Attempt out;
+  if (block.kind() != CursorKind::kStmt && block.kind() != CursorKind::kBlock) {
+    out.why = "the place is no block of statements";
+    return out;
+  }
+  const Path& first = block.path();
+  const Block* all = find_block(*p, first);
+  const size_t n = callee->body.size(), k = static_cast<size_t>(first.back().index);
+  // A statement stands for as many statements as the callee has.
+  const size_t given = static_cast<size_t>(block.length());
+  if (!all || k + n > all->size() || (given != n && given != 1)) {
+    out.why = "the numbers of statements differ";
+    return out;
+  }
+  for (size_t j = 0; j < n; ++j)
+    if (shape_hash((*all)[k + j]) != shape_hash(callee->body[j])) {
+      out.why = "the bodies have different shapes";
+      return out;
+    }
+  Unification u = unify(*p, first, *callee);
+  if (!u.args) {
+    out.why = u.why;
+    return out;
+  }
+  out.problem = call_problem(*p, first, callee, *u.args);
+  if (!out.problem) out.args = std::move(u.args);
+  return out;
+}
+
+ProcPtr replaced(const ProcPtr& p, const Cursor& block, const ProcPtr& callee, std::vector<ExprPtr> args) {
+  Rewrite rw(p);
+  rw.replace(block.path(), static_cast<int>(callee->body.size()), {make_call(callee, std::move(args))});
+  return rw.finish("replace", {block, callee});
+}
+
+}  // namespace
+
+// s      ->      callee(args)
+// Obligation: s and the callee's body are equal up to names, commutative operands and affine
+// rearrangement, for arguments found by unification; and at the call the sizes are positive, the
+// asserts hold, windows stay in their buffers, precisions and memories agree, one formal stands for
+// one buffer, and arguments of which one is written do not overlap.
+// Cursors into s die; one to s as a whole goes to the call.
+ProcPtr replace(ProcPtr p, const Where& where, const ProcPtr& callee) {
+  Cursor block = where.block(p);
+  Attempt a = attempt(p, block, callee);
+  if (a.args) return replaced(p, block, callee, std::move(*a.args));
+  std::vector<LazyText> notes;
+  std::string why = a.problem ? a.problem->what.str() : a.why;
+  if (a.problem && !a.problem->answer) notes = a.problem->answer.notes();
+  throw SchedulingError("replace: the block is no call of `" + callee->name + "`: " + why, std::move(notes));
+}
+
+std::optional<ProcPtr> try_replace(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
+  if (block.proc() != p) return try_replace(p, forward(p, block), callee);
+  Attempt a = attempt(p, block, callee);
+  if (!a.args) return std::nullopt;
+  return replaced(p, block, callee, std::move(*a.args));
+}
+
+}  // namespace exotune

@@ -1,0 +1,350 @@
+// stage_mem: work on a copy of part of a buffer.
+#include "core/frontend/parser.h"
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+#include "core/primitives/calls.h"
+#include "core/primitives/uses.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+const char* const kOp = "stage_mem";
+
+enum class Place { kInside, kOutside };
+
+// The staged window of the root buffer, and where uses of the buffer fall relative to it.
+class Stage {
+ public:
+  Stage(const ProcPtr& p, const Cursor& block, const std::string& window)
+      : p_(*p), first_(block.path()), n_(block.length()) {
+    ExprPtr parsed = parse_window(window, scope_at(p_, first_));
+    const WindowExpr* w = parsed->as<WindowExpr>();
+    const Read* scalar = parsed->as<Read>();
+    Sym name = w ? w->name : scalar->name;
+    auto entry = lookup(p_, first_, name);
+    auto alias = resolve_alias(p_, first_, name);
+    if (!entry || !alias) refuse(kOp, "`" + name.name() + "` is no buffer visible at the block");
+    std::vector<WindowAccess> given = w ? w->access : whole_window(entry->type.shape);
+    for (const WindowAccess& a : given)
+      for (const ExprPtr& e : {a.lo, a.hi})
+        if (e && reads_config(e)) refuse(kOp, "`" + str(e) + "` reads configuration state");
+    root_ = alias->root;
+    auto root_entry = lookup(p_, first_, root_);
+    shape_ = root_entry->type.shape;
+    scalar_ = root_entry->type.scalar;
+    access_ = compose(*alias, given);
+    for (WindowAccess& a : access_) {
+      a.lo = fold(a.lo);
+      if (a.hi) a.hi = fold(a.hi);
+    }
+    for (const ExprPtr& size : window_shape(access_))
+      require(prove(p_, first_, bin_op(BinOpKind::kGt, size, int_const(0))), kOp,
+              "the window's size `" + str(size) + "` is not proved positive");
+    for (const Access& a : accesses_of(p_, first_, n_))
+      if (a.buffer == root_ && !provably_outside(a)) accesses_.push_back(a);
+  }
+
+  Sym root() const { return root_; }
+  ScalarType scalar() const { return scalar_; }
+  const std::vector<WindowAccess>& access() const { return access_; }
+  std::vector<ExprPtr> tmp_shape() const { return window_shape(access_); }
+
+  bool is_read() const {
+    for (const Access& a : accesses_)
+      if (a.kind != Access::Kind::kWrite) return true;
+    return false;
+  }
+  bool is_written() const {
+    for (const Access& a : accesses_)
+      if (a.kind != Access::Kind::kRead) return true;
+    return false;
+  }
+  bool only_adds() const {
+    for (const Access& a : accesses_)
+      if (a.kind != Access::Kind::kReduceAdd) return false;
+    return true;
+  }
+
+  // True when each element of the window is surely written by the block before anything reads it.
+  bool written_first() const {
+    for (const Access& w : accesses_)
+      if (w.kind == Access::Kind::kWrite && covers(w) && precedes_all(w)) return true;
+    return false;
+  }
+
+  // Element uses: inside gives the staged element, outside leaves the use alone.
+  std::optional<ElementUse> element(const Alias& alias, const std::vector<ExprPtr>& idx, const Path& at, Sym tmp) const {
+    std::vector<ExprPtr> root_idx = compose(alias, idx);
+    std::vector<ExprPtr> in, out, mapped;
+    for (size_t d = 0; d < access_.size(); ++d) {
+      const WindowAccess& a = access_[d];
+      const ExprPtr& i = root_idx[d];
+      if (a.is_point()) {
+        if (affine_equal(i, a.lo)) continue;
+        in.push_back(bin_op(BinOpKind::kEq, i, a.lo));
+        out.push_back(bin_op(BinOpKind::kNe, i, a.lo));
+        continue;
+      }
+      in.push_back(bin_op(BinOpKind::kLe, a.lo, i));
+      in.push_back(bin_op(BinOpKind::kLt, i, a.hi));
+      out.push_back(bin_op(BinOpKind::kLt, i, a.lo));
+      out.push_back(bin_op(BinOpKind::kGe, i, a.hi));
+      mapped.push_back(fold(i - a.lo));
+    }
+    if (place(in, out, at) == Place::kOutside) return std::nullopt;
+    return ElementUse{tmp, mapped};
+  }
+
+  std::optional<WindowUse> window(const Alias& alias, const std::vector<WindowAccess>& given, const Path& at, Sym tmp) const {
+    std::vector<WindowAccess> use = compose(alias, given), mapped;
+    std::vector<ExprPtr> in, out;
+    bool drops_interval = false;
+    for (size_t d = 0; d < access_.size(); ++d) {
+      const WindowAccess &a = access_[d], &u = use[d];
+      ExprPtr a_end = a.is_point() ? fold(a.lo + int_const(1)) : a.hi;
+      ExprPtr u_end = u.is_point() ? fold(u.lo + int_const(1)) : u.hi;
+      in.push_back(bin_op(BinOpKind::kLe, a.lo, u.lo));
+      in.push_back(bin_op(BinOpKind::kLe, u_end, a_end));
+      out.push_back(bin_op(BinOpKind::kLe, u_end, a.lo));
+      out.push_back(bin_op(BinOpKind::kLe, a_end, u.lo));
+      if (a.is_point()) {
+        drops_interval |= !u.is_point();
+        continue;
+      }
+      mapped.push_back({fold(u.lo - a.lo), u.is_point() ? nullptr : fold(u.hi - a.lo)});
+    }
+    if (place(in, out, at) == Place::kOutside) return std::nullopt;
+    if (drops_interval) refuse(kOp, "a window of `" + root_.name() + "` keeps a dimension that the staged window drops");
+    return WindowUse{tmp, mapped};
+  }
+
+  // for i0..: for i1..: tmp[i0, i1] (=) root[lo0 + i0, lo1 + i1], guarded where the window may leave
+  // the buffer.
+  StmtPtr copy(const std::function<StmtPtr(std::vector<ExprPtr> tmp, std::vector<ExprPtr> root)>& make,
+               bool touches_root = true) const {
+    std::vector<Sym> iters;
+    std::vector<ExprPtr> tmp_idx, root_idx, guards;
+    for (size_t d = 0; d < access_.size(); ++d) {
+      const WindowAccess& a = access_[d];
+      ExprPtr at = a.lo;
+      if (!a.is_point()) {
+        iters.push_back(Sym::fresh("i" + std::to_string(iters.size())));
+        tmp_idx.push_back(read_var(iters.back(), ScalarType::kIndex));
+        at = fold(a.lo + tmp_idx.back());
+      }
+      root_idx.push_back(at);
+      if (!touches_root) continue;
+      ExprPtr last = a.is_point() ? a.lo : fold(a.hi - int_const(1));
+      ExprPtr low = bin_op(BinOpKind::kLe, int_const(0), a.lo), high = bin_op(BinOpKind::kLt, last, shape_[d]);
+      if (!prove(p_, first_, low)) guards.push_back(bin_op(BinOpKind::kLe, int_const(0), at));
+      if (!prove(p_, first_, high)) guards.push_back(bin_op(BinOpKind::kLt, at, shape_[d]));
+    }
+    StmtPtr s = make(tmp_idx, root_idx);
+    if (!guards.empty()) s = make_if(conjunction(guards), {s});
+    std::vector<ExprPtr> sizes = tmp_shape();
+    for (size_t k = iters.size(); k-- > 0;) s = make_for(iters[k], int_const(0), sizes[k], {s});
+    return s;
+  }
+
+ private:
+  bool provably_outside(const Access& a) const {
+    std::vector<ExprPtr> in;
+    ExprPtr any;
+    for (size_t d = 0; d < access_.size(); ++d) {
+      const WindowAccess& w = access_[d];
+      if (w.is_point() && affine_equal(w.lo, a.idx[d])) continue;
+      ExprPtr end = w.is_point() ? fold(w.lo + int_const(1)) : w.hi;
+      ExprPtr below = bin_op(BinOpKind::kLt, a.idx[d], w.lo), above = bin_op(BinOpKind::kGe, a.idx[d], end);
+      in.push_back(bin_op(BinOpKind::kLe, w.lo, a.idx[d]));
+      in.push_back(bin_op(BinOpKind::kLt, a.idx[d], end));
+      any = any ? bin_op(BinOpKind::kOr, any, bin_op(BinOpKind::kOr, below, above)) : bin_op(BinOpKind::kOr, below, above);
+    }
+    if (!any) return false;
+    // The usual access is inside, which is the cheaper question.
+    if (prove_for_all(p_, first_, a.vars, a.conditions, conjunction(in))) return false;
+    return static_cast<bool>(prove_for_all(p_, first_, a.vars, a.conditions, any));
+  }
+
+  Place place(const std::vector<ExprPtr>& in, const std::vector<ExprPtr>& out, const Path& at) const {
+    if (in.empty()) return Place::kInside;
+    Answer inside = prove(p_, at, conjunction(in));
+    if (inside) return Place::kInside;
+    ExprPtr any;
+    for (const ExprPtr& c : out) any = any ? bin_op(BinOpKind::kOr, any, c) : c;
+    if (any && prove(p_, at, any)) return Place::kOutside;
+    require(inside, kOp, "an access to `" + root_.name() + "` is neither proved inside the window nor outside");
+    return Place::kInside;
+  }
+
+  // Does this write, over its loops, reach every element of the window for sure? Per interval its
+  // offset must be a sum of c*v whose digits v count through the whole interval.
+  bool covers(const Access& w) const {
+    if (!w.conditions.empty() || w.whole_window) return false;
+    std::set<Sym> used;
+    for (size_t d = 0; d < access_.size(); ++d) {
+      const WindowAccess& a = access_[d];
+      if (a.is_point()) {
+        if (!affine_equal(w.idx[d], a.lo)) return false;
+        continue;
+      }
+      auto offset = affine(w.idx[d] - a.lo);
+      if (!offset || !counts_through(*offset, extent(a), w.vars, used)) return false;
+    }
+    // Loops that no index uses must run at least once.
+    for (const RangedVar& v : w.vars) {
+      if (depends_on_vars(v.lo, w.vars) || depends_on_vars(v.hi, w.vars)) return false;
+      if (!used.count(v.var) && !prove(p_, first_, bin_op(BinOpKind::kLt, v.lo, v.hi))) return false;
+    }
+    return true;
+  }
+
+  static bool depends_on_vars(const ExprPtr& e, const std::vector<RangedVar>& vars) {
+    for (const RangedVar& v : vars)
+      if (mentions(e, v.var)) return true;
+    return false;
+  }
+
+  bool counts_through(const Affine& offset, const ExprPtr& size, const std::vector<RangedVar>& vars,
+                      std::set<Sym>& used) const {
+    struct Digit {
+      int64_t scale;
+      const RangedVar* var;
+    };
+    std::vector<Digit> digits;
+    Affine rest = offset;
+    for (const RangedVar& v : vars) {
+      int64_t c = offset.coeff_of(v.var);
+      if (c == 0) continue;
+      if (c < 0 || !used.insert(v.var).second) return false;
+      digits.push_back({c, &v});
+      // Digits count from their lower bound.
+      auto base = affine(v.lo);
+      auto self = affine(read_var(v.var, ScalarType::kIndex));
+      if (!base || !self) return false;
+      rest = rest - self->scaled(c) + base->scaled(c);
+    }
+    if (!(rest == Affine{})) return false;
+    std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
+    ExprPtr reach = int_const(1);
+    for (const Digit& g : digits) {
+      auto so_far = as_int(fold(reach));
+      if (!so_far || *so_far != g.scale) return false;
+      reach = fold(int_const(g.scale) * fold(g.var->hi - g.var->lo));
+    }
+    return affine_equal(reach, size) || prove_equal(p_, first_, reach, size);
+  }
+
+  // Every read of the window comes after this write has written what is read: either after the whole
+  // statement of the block that holds the write, or, in the same iteration of all the write's loops,
+  // after it and at the same element.
+  bool precedes_all(const Access& w) const {
+    size_t depth = first_.size();
+    for (const Access& r : accesses_) {
+      if (&r == &w || r.kind == Access::Kind::kWrite) continue;
+      if (r.stmt[depth - 1].index > w.stmt[depth - 1].index) continue;
+      if (r.stmt[depth - 1].index < w.stmt[depth - 1].index || r.stmt == w.stmt) return false;
+      size_t loops = enclosing_loops(p_, w.stmt).size() - enclosing_loops(p_, first_).size();
+      if (loops != w.vars.size() || r.vars.size() < loops) return false;
+      Path w_block = parent_stmt(w.stmt);
+      bool same_block = is_prefix(w_block, r.stmt) && r.stmt.size() >= w.stmt.size() &&
+                        r.stmt[w.stmt.size() - 1].child == w.stmt.back().child &&
+                        r.stmt[w.stmt.size() - 1].index > w.stmt.back().index;
+      if (!same_block) return false;
+      for (size_t d = 0; d < access_.size(); ++d)
+        if (!affine_equal(r.idx[d], w.idx[d])) return false;
+    }
+    return true;
+  }
+
+  const Proc& p_;
+  Path first_;
+  int n_;
+  Sym root_;
+  ScalarType scalar_;
+  std::vector<ExprPtr> shape_;
+  std::vector<WindowAccess> access_;
+  std::vector<Access> accesses_;  // of the window; those provably outside left out
+};
+
+}  // namespace
+
+// s(A[i])      ->      tmp : T[hi - lo]
+//                      for i0 in seq(0, hi - lo): tmp[i0] = A[lo + i0]      unless surely written first
+//                      s(tmp[i - lo])
+//                      for i0 in seq(0, hi - lo): A[lo + i0] = tmp[i0]      only when written
+// accum:               tmp = 0 before, A[lo + i0] += tmp[i0] after
+// Obligation: every access of the block to A, through windows and calls too, is proved inside the
+// window (and becomes one of tmp) or proved outside (and stays). Every element stored back was
+// loaded, or surely written. Copies are guarded where the window may leave A. accum: the block only
+// adds into the window. A window of A made in the block and used after it refuses. `par` loops
+// around are proved race-free again.
+// Cursors stay on the block's statements; allocation and load stand before it, the store after.
+ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, const std::string& name, bool accum) {
+  Cursor block = where.block(p);
+  Stage stage(p, block, window);
+  const Path& first = block.path();
+  const int n = block.length();
+  const Block& all = block_at(*p, first);
+  Block inner(all.begin() + first.back().index, all.begin() + first.back().index + n);
+  Block after(all.begin() + first.back().index + n, all.end());
+
+  if (accum && !stage.only_adds())
+    refuse(kOp, "the block does more than add into `" + stage.root().name() + "`");
+  bool load = !accum && !stage.written_first();
+  bool store = stage.is_written();
+
+  // Names that reach the buffer from outside the block: the root and windows made before.
+  Sym tmp = Sym::fresh(name);
+  std::vector<ExprPtr> tmp_shape = stage.tmp_shape();
+  Block staged = inner;
+  for (const ScopeEntry& e : scope_at(*p, first)) {
+    if (!is_data(e.type.scalar)) continue;
+    auto alias = resolve_alias(*p, first, e.name);
+    if (!alias || alias->root != stage.root()) continue;
+    UseMap map;
+    map.op = kOp;
+    map.buffer = e.name;
+    map.shape = e.type.shape;
+    map.shape_of = [&, shape = e.type.shape](Sym s) { return s == tmp ? tmp_shape : shape; };
+    map.element = [&](const std::vector<ExprPtr>& idx, const Path& at) { return stage.element(*alias, idx, at, tmp); };
+    map.window = [&](const std::vector<WindowAccess>& access, const Path& at) { return stage.window(*alias, access, at, tmp); };
+    staged = map_uses(staged, first, map);
+  }
+  std::set<Sym> tmp_names = aliases_in(staged, {tmp});
+  for (const StmtPtr& s : staged) {
+    Sym bound = bound_symbol(*s);
+    if (bound.valid() && bound != tmp && tmp_names.count(bound) && mentions(after, bound))
+      refuse(kOp, "the window `" + bound.name() + "`, made in the block, is used after it");
+  }
+
+  Type tmp_type{stage.scalar(), tmp_shape, false};
+  ExprPtr zero = data_const(0, stage.scalar());
+  auto root_read = [&](const std::vector<ExprPtr>& idx) { return read_elem(stage.root(), idx, stage.scalar()); };
+  auto tmp_read = [&](const std::vector<ExprPtr>& idx) { return read_elem(tmp, idx, stage.scalar()); };
+  using Idx = std::vector<ExprPtr>;
+
+  Rewrite rw(p);
+  rw.map_in_place(splice(*p, first, n, staged));
+  if (store) {
+    rw.insert(sibling(first, n), {stage.copy([&](Idx t, Idx r) {
+      return accum ? make_reduce(stage.root(), r, tmp_read(t)) : make_assign(stage.root(), r, tmp_read(t));
+    })});
+  }
+  Block before{make_alloc(tmp, tmp_type, dram())};
+  if (load) before.push_back(stage.copy([&](Idx t, Idx r) { return make_assign(tmp, t, root_read(r)); }));
+  if (accum) before.push_back(stage.copy([&](Idx t, Idx) { return make_assign(tmp, t, zero); }, false));
+  const int ahead = static_cast<int>(before.size());
+  rw.insert(first, std::move(before));
+
+  require_calls(rw.proc(), sibling(first, ahead), n, tmp_names, kOp);
+  require_parallel_loops(rw.proc(), first, kOp);
+  rw.flags.reassociates = accum;
+  std::vector<Value> args{block, window, name};
+  if (accum) args.push_back(std::map<std::string, Value>{{"accum", Value(true)}});
+  return rw.finish(kOp, std::move(args));
+}
+
+}  // namespace exotune
