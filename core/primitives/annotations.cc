@@ -75,7 +75,7 @@ ProcPtr set_memory(ProcPtr p, const Where& buffer, MemoryPtr memory) {
   if (!is_data(type_at(c).scalar)) refuse("set_memory", "`" + name_at(c).name() + "` holds no data");
   Rewrite rw(p);
   change_declaration(rw, c, [&](Type&, MemoryPtr& m) { m = memory; });
-  return rw.finish("set_memory", {c, memory});
+  return rw.finish("set_memory", {place(buffer, c), memory});
 }
 
 // a : T[sz]  ->  a : precision[sz], and so for windows of `a` and the expressions that read it.
@@ -116,7 +116,7 @@ ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision) {
   Rewrite rw(p);
   rw.map_in_place(std::move(body));
   change_declaration(rw, c, [&](Type& t, MemoryPtr&) { t.scalar = precision; });
-  return rw.finish(op, {c, name_of(precision)});
+  return rw.finish(op, {place(buffer, c), name_of(precision)});
 }
 
 // x : T[sz]  <->  x : [T][sz]      for a tensor argument. Cursors stay.
@@ -131,7 +131,7 @@ ProcPtr set_window(ProcPtr p, const Where& arg, bool window) {
   if (!p->body.empty())
     require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()),
                   aliases_in(p->body, {name_at(c)}), op);
-  return rw.finish(op, {c, window});
+  return rw.finish(op, {place(arg, c), window});
 }
 
 }  // namespace exotune

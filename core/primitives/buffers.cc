@@ -55,7 +55,7 @@ ProcPtr lift_alloc(ProcPtr p, const Where& alloc, int n_lifts) {
     if (reads_config(n)) refuse(op, "the size `" + str(n) + "` reads configuration state");
   Rewrite rw(p);
   for (int k = 0; k < n_lifts; ++k) lift_once(rw, *rw.now(c.path()));
-  std::vector<Value> args{c};
+  std::vector<Value> args{place(alloc, c)};
   if (n_lifts != 1) args.push_back(n_lifts);
   return rw.finish(op, std::move(args));
 }
@@ -109,7 +109,7 @@ ProcPtr sink_alloc(ProcPtr p, const Where& alloc) {
     rw.insert(first, {make_stmt(Alloc{other, a.type, a.mem}, c.stmt()->where)});
   }
   rw.move(c.path(), 1, inside(in_body ? Child::kBody : Child::kOrelse));
-  return rw.finish(op, {c});
+  return rw.finish(op, {place(alloc, c)});
 }
 
 // a : T[sz]
@@ -141,7 +141,7 @@ ProcPtr delete_buffer(ProcPtr p, const Where& alloc) {
        }())
     for (Sym n : names)
       if (mentions(e, n)) refuse(op, "`" + name.name() + "` is still read");
-  return rw.finish(op, {c});
+  return rw.finish(op, {place(alloc, c)});
 }
 
 // a : T[sz] ; s1                a : T[sz] ; s1
@@ -184,7 +184,7 @@ ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced) {
   Block renamed = rename(rest_of_block(*p, cb.path()), b.name, a.name);
   rw.map_in_place(splice(*p, sibling(cb.path(), 1), static_cast<int>(renamed.size()), renamed));
   rw.erase(cb.path(), 1);
-  return rw.finish(op, {ca, cb});
+  return rw.finish(op, {place(kept, ca), place(replaced, cb)});
 }
 
 }  // namespace exotune

@@ -95,7 +95,10 @@ class CallChecker {
       : p_(p), at_(at), callee_(callee), args_(args) {}
 
   std::optional<CallProblem> problem() {
-    if (args_.size() != callee_->args.size()) return fault("the number of arguments differs");
+    if (args_.size() != callee_->args.size()) {
+      report([] { return "the number of arguments differs"; }, Answer{Verdict::kProved, {}, {}});
+      return found_;
+    }
     for (size_t k = 0; k < args_.size() && !found_; ++k) kind(k);
     for (size_t k = 0; k < args_.size() && !found_; ++k)
       if (callee_->args[k].type.scalar == ScalarType::kSize)
@@ -114,12 +117,8 @@ class CallChecker {
   }
 
  private:
-  std::optional<CallProblem> fault(LazyText what) {
-    report(std::move(what), Answer{Verdict::kProved, {}, {}});
-    return found_;
-  }
-  void report(LazyText what, Answer answer) {
-    if (!found_) found_ = CallProblem{std::move(what), std::move(answer)};
+  void report(std::function<std::string()> what, Answer answer) {
+    if (!found_) found_ = CallProblem{LazyText(std::move(what)), std::move(answer)};
   }
   void want(const ExprPtr& cond, size_t k, const char* what) {
     Answer answer = prove(p_, at_, cond);

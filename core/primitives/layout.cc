@@ -118,7 +118,7 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
   };
   std::vector<ExprPtr> shape{size};
   shape.insert(shape.end(), s.shape().begin(), s.shape().end());
-  return relayout(p, s, reshaped(s, shape), map, {s.cursor, text(size), text(index)});
+  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), text(size), text(index)});
 }
 
 // a : T[.., n, ..]            a : T[.., n/q, q, ..]
@@ -164,7 +164,7 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
     out.insert(out.begin() + dim + 1, inner);
     return WindowUse{name, out};
   };
-  return relayout(p, s, reshaped(s, shape), map, {s.cursor, dim, q});
+  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), dim, q});
 }
 
 // a : T[.., n, .., c, ..]          a : T[.., n*c, .., ..]
@@ -211,7 +211,7 @@ ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
     }
     return WindowUse{name, in_order(out, op, name)};
   };
-  return relayout(p, s, reshaped(s, shape), map, {s.cursor, hi_dim, lo_dim});
+  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), hi_dim, lo_dim});
 }
 
 // a : T[n0, n1, ..]       a : T[n_p0, n_p1, ..]
@@ -240,7 +240,7 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
     return WindowUse{name, in_order(out, op, name)};
   };
   return relayout(p, s, reshaped(s, shape), map,
-                  {s.cursor, Value::ints({permutation.begin(), permutation.end()})});
+                  {place(alloc, s.cursor), Value::ints({permutation.begin(), permutation.end()})});
 }
 
 namespace {
@@ -385,7 +385,7 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, 
   };
   std::vector<ExprPtr> shape = s.shape();
   shape[d] = size;
-  std::vector<Value> args{s.cursor, dim, text(size), text(offset)};
+  std::vector<Value> args{place(alloc, s.cursor), dim, text(size), text(offset)};
   if (fold_it) args.push_back(std::map<std::string, Value>{{"fold", Value(true)}});
   return relayout(p, s, reshaped(s, shape), map, std::move(args));
 }
@@ -443,7 +443,7 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
     require_calls(rw.proc(), sibling(s.path(), static_cast<int>(allocs.size())), static_cast<int>(rest.size()),
                   aliases_in(rest_of_block(rw.proc(), s.path()), made), op);
   }
-  return rw.finish(op, {s.cursor, dim});
+  return rw.finish(op, {place(alloc, s.cursor), dim});
 }
 
 }  // namespace exotune

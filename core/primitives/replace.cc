@@ -56,10 +56,11 @@ Attempt attempt(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
   return out;
 }
 
-ProcPtr replaced(const ProcPtr& p, const Cursor& block, const ProcPtr& callee, std::vector<ExprPtr> args) {
+ProcPtr replaced(const ProcPtr& p, const Cursor& block, const Value& where, const ProcPtr& callee,
+                 std::vector<ExprPtr> args) {
   Rewrite rw(p);
   rw.replace(block.path(), static_cast<int>(callee->body.size()), {make_call(callee, std::move(args))});
-  return rw.finish("replace", {block, callee});
+  return rw.finish("replace", {where, callee});
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ ProcPtr replaced(const ProcPtr& p, const Cursor& block, const ProcPtr& callee, s
 ProcPtr replace(ProcPtr p, const Where& where, const ProcPtr& callee) {
   Cursor block = where.block(p);
   Attempt a = attempt(p, block, callee);
-  if (a.args) return replaced(p, block, callee, std::move(*a.args));
+  if (a.args) return replaced(p, block, place(where, block), callee, std::move(*a.args));
   std::vector<LazyText> notes;
   std::string why = a.problem ? a.problem->what.str() : a.why;
   if (a.problem && !a.problem->answer) notes = a.problem->answer.notes();
@@ -84,7 +85,7 @@ std::optional<ProcPtr> try_replace(const ProcPtr& p, const Cursor& block, const 
   if (block.proc() != p) return try_replace(p, forward(p, block), callee);
   Attempt a = attempt(p, block, callee);
   if (!a.args) return std::nullopt;
-  return replaced(p, block, callee, std::move(*a.args));
+  return replaced(p, block, block, callee, std::move(*a.args));
 }
 
 }  // namespace exotune

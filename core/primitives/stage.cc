@@ -342,7 +342,7 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   require_calls(rw.proc(), sibling(first, ahead), n, tmp_names, kOp);
   require_parallel_loops(rw.proc(), first, kOp);
   rw.flags.reassociates = accum;
-  std::vector<Value> args{block, window, name};
+  std::vector<Value> args{internal::place(where, block), window, name};
   if (accum) args.push_back(std::map<std::string, Value>{{"accum", Value(true)}});
   return rw.finish(kOp, std::move(args));
 }

@@ -7,21 +7,12 @@ namespace exotune::internal {
 
 // --- small things -----------------------------------------------------------------------------
 
-bool reads_config(const ExprPtr& e) {
-  if (e->as<ReadConfig>()) return true;
-  for (const ExprPtr& c : expr_children(*e))
-    if (reads_config(c)) return true;
-  return false;
-}
-
 bool is_literal(const ExprPtr& e, int64_t v) {
   auto k = as_int(e);
   return k && *k == v;
 }
 
 ExprPtr fold(const ExprPtr& e) { return normalize(e); }
-
-ExprPtr compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b) { return bin_op(op, a, b); }
 
 ExprPtr conjunction(const std::vector<ExprPtr>& conditions) {
   ExprPtr out;

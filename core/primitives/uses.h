@@ -73,10 +73,8 @@ std::vector<ExprPtr> window_shape(const std::vector<WindowAccess>& access);
 ExprPtr stride_of(const Proc& p, const Path& at, Sym name, int dim);
 
 // --- small things -----------------------------------------------------------------------------
-bool reads_config(const ExprPtr& e);
 bool is_literal(const ExprPtr& e, int64_t v);
 ExprPtr fold(const ExprPtr& e);  // normalize
-ExprPtr compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b);
 ExprPtr conjunction(const std::vector<ExprPtr>& conditions);  // true when empty
 /// True when every symbol of `e` is a control name visible at `at`.
 bool in_scope(const Proc& p, const Path& at, const ExprPtr& e);

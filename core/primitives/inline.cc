@@ -1,0 +1,233 @@
+// Calls: opening them, exchanging the proc they call, and making new procs of blocks.
+#include <algorithm>
+
+#include "core/cursor/provenance.h"
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+#include "core/primitives/calls.h"
+#include "core/primitives/uses.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+// The callee's body with formal `f` standing for `actual`.
+Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f, const ExprPtr& actual) {
+  if (is_control(f.type.scalar)) return substitute(body, f.name, actual);
+  const Read* r = actual->as<Read>();
+  const WindowExpr* w = actual->as<WindowExpr>();
+  if (!r && !w) return substitute(body, f.name, actual);  // a value; the callee does not write it
+  Sym name = r ? r->name : w->name;
+  auto entry = lookup(p, at, name);
+  Alias alias{name, {}, false};
+  if (w) alias.access = w->access;
+  else if (!r->idx.empty() || !f.type.is_tensor())
+    for (const ExprPtr& i : r->idx) alias.access.push_back({i, nullptr});
+  else alias.access = whole_window(entry->type.shape);
+  UseMap map;
+  map.op = "inline";
+  map.buffer = f.name;
+  map.shape = f.type.shape;
+  map.shape_of = [shape = entry->type.shape](Sym) { return shape; };
+  map.element = [&](const std::vector<ExprPtr>& idx, const Path&) -> std::optional<ElementUse> {
+    return ElementUse{name, compose(alias, idx)};
+  };
+  map.window = [&](const std::vector<WindowAccess>& access, const Path&) -> std::optional<WindowUse> {
+    return WindowUse{name, compose(alias, access)};
+  };
+  return map_uses(body, at, map);
+}
+
+}  // namespace
+
+// callee(args)     ->     the callee's body, its formals replaced by the arguments
+// Obligation: an argument that reads configuration keeps its value while the body runs. What the
+// callee asserts was proved at the call. A cursor to the call goes to the body.
+ProcPtr inline_call(ProcPtr p, const Where& where) {
+  const char* op = "inline";
+  Cursor c = where.call(p);
+  const Call& call = c.as<Call>();
+  const Proc& callee = *call.callee;
+  for (const ExprPtr& a : call.args)
+    if (reads_config(a) && writes_config(callee.body))
+      refuse(op, "the argument `" + str(a) + "` reads configuration state that `" + callee.name + "` writes");
+  // A fresh copy: the callee may share names with the caller, and may be inlined twice.
+  ProcPtr fresh = refresh_all(callee);
+  Block body = rewrite_exprs(fresh->body, [&](const ExprPtr& e) -> ExprPtr {
+    const StrideExpr* s = e->as<StrideExpr>();
+    return s && fresh->find_arg(s->name) ? at_call(*p, c.path(), *fresh, call.args, e) : nullptr;
+  });
+  // Sizes first: shapes of data formals are written in them.
+  std::vector<Arg> formals = fresh->args;
+  for (size_t k = 0; k < formals.size(); ++k) {
+    if (!is_control(formals[k].type.scalar)) continue;
+    body = with_actual(*p, c.path(), body, formals[k], call.args[k]);
+    for (Arg& f : formals)
+      for (ExprPtr& n : f.type.shape) n = substitute(n, formals[k].name, call.args[k]);
+  }
+  for (size_t k = 0; k < formals.size(); ++k)
+    if (is_data(formals[k].type.scalar)) body = with_actual(*p, c.path(), body, formals[k], call.args[k]);
+  Rewrite rw(p);
+  rw.replace(c.path(), 1, std::move(body));
+  return rw.finish(op, {place(where, c)});
+}
+
+namespace {
+
+bool reads_field(const Block& b, const std::set<std::string>& fields) {
+  bool found = false;
+  std::function<void(const ExprPtr&)> expr = [&](const ExprPtr& e) {
+    if (const ReadConfig* r = e->as<ReadConfig>()) found |= fields.count(r->config->name + "." + r->field) > 0;
+    for (const ExprPtr& child : expr_children(*e)) expr(child);
+  };
+  for_each_expr(b, expr);
+  for_each_stmt(b, [&](const StmtPtr& s) {
+    if (const Call* c = s->as<Call>()) found |= reads_field(c->callee->body, fields);
+  });
+  return found;
+}
+
+// The config fields modulo which `a` and `b` are equivalent; nothing when they are not.
+std::optional<std::set<std::string>> equivalent_modulo(const ProcPtr& a, const ProcPtr& b) {
+  auto chain = [](const ProcPtr& p) {
+    std::vector<std::pair<const Proc*, std::set<std::string>>> out;
+    std::set<std::string> fields;
+    for (const Proc* at = p.get(); at;) {
+      out.emplace_back(at, fields);
+      const Provenance* how = provenance_of(*at);
+      if (!how || how->flags.specializes) break;
+      fields.insert(how->flags.modulo_config.begin(), how->flags.modulo_config.end());
+      at = how->parent.get();
+    }
+    return out;
+  };
+  auto ca = chain(a), cb = chain(b);
+  for (const auto& [pa, fa] : ca)
+    for (const auto& [pb, fb] : cb)
+      if (pa == pb) {
+        std::set<std::string> all = fa;
+        all.insert(fb.begin(), fb.end());
+        return all;
+      }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// f(args)     ->     g(args)
+// Obligation: f and g descend from one proc by steps that keep the meaning; config fields they differ
+// in are read nowhere in the caller; the call is still right (memories, windows, asserts of g).
+ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
+  const char* op = "call_eqv";
+  Cursor c = where.call(p);
+  const Call& call = c.as<Call>();
+  auto modulo = equivalent_modulo(call.callee, other);
+  if (!modulo)
+    refuse(op, "`" + call.callee->name + "` and `" + other->name + "` are not known to be equivalent",
+           "an equivalent proc is one scheduled from the same proc");
+  if (reads_field(p->body, *modulo)) refuse(op, "the two differ in configuration state that `" + p->name + "` reads");
+  Rewrite rw(p);
+  rw.replace_keep(c.path(), make_stmt(Call{other, call.args}, c.stmt()->where));
+  require_call(rw.proc(), c.path(), op);
+  rw.flags.modulo_config = *modulo;
+  for (const ProcPtr& q : {call.callee, other}) rw.flags.reassociates |= reassociates(q);
+  return rw.finish(op, {place(where, c), other});
+}
+
+namespace {
+
+// Facts about control names that hold at `at`: sizes' asserts, loop bounds, conditions around.
+std::vector<ExprPtr> facts_at(const Proc& p, const Path& at) {
+  std::vector<ExprPtr> facts = p.asserts;
+  Path prefix;
+  const Path stmts = stmt_part(at);
+  for (size_t d = 0; d + 1 < stmts.size(); ++d) {
+    prefix.push_back(stmts[d]);
+    StmtPtr s = stmt_at(p, prefix);
+    if (const For* f = s->as<For>()) {
+      ExprPtr i = read_var(f->iter, ScalarType::kIndex);
+      facts.push_back(bin_op(BinOpKind::kLe, f->lo, i));
+      facts.push_back(bin_op(BinOpKind::kLt, i, f->hi));
+    } else if (const If* branch = s->as<If>()) {
+      facts.push_back(stmts[d + 1].child == Child::kBody ? branch->cond : logical_not(branch->cond));
+    }
+  }
+  facts.erase(std::remove_if(facts.begin(), facts.end(), [](const ExprPtr& e) { return reads_config(e); }), facts.end());
+  return facts;
+}
+
+}  // namespace
+
+// s      ->      name(args)          and   def name(args): asserts; s
+// The new proc's arguments are the names that s uses, control first, each group in order of the
+// caller's scope; its asserts are what the caller knows about the control ones.
+// Obligation: s makes nothing that is used after it; the buffers it takes do not overlap when one is
+// written; the new proc passes `check`. Cursors into s die; one to s goes to the call.
+Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name) {
+  const char* op = "extract_subproc";
+  require_name(op, name);
+  Cursor block = where.block(p);
+  const Path& first = block.path();
+  const int n = block.length();
+  require_no_escape(*p, first, n, op);
+  const Block& all = block_at(*p, first);
+  Block body(all.begin() + first.back().index, all.begin() + first.back().index + n);
+
+  std::set<Sym> used = free_symbols(body);
+  std::vector<ScopeEntry> scope = scope_at(*p, first);
+  // Shapes of buffers bring in more control names, and facts about those still more.
+  for (const ScopeEntry& e : scope)
+    if (used.count(e.name))
+      for (const ExprPtr& s : e.type.shape) {
+        if (reads_config(s)) refuse(op, "a size reads configuration state");
+        collect_symbols(s, used);
+      }
+  std::vector<ExprPtr> facts, candidates = facts_at(*p, first);
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (ExprPtr& f : candidates) {
+      if (!f) continue;
+      std::set<Sym> names;
+      collect_symbols(f, names);
+      bool relevant = std::any_of(names.begin(), names.end(), [&](Sym s) { return used.count(s) > 0; });
+      if (!relevant) continue;
+      size_t before = used.size();
+      used.insert(names.begin(), names.end());
+      grew |= used.size() > before;
+      facts.push_back(f);
+      f = nullptr;
+    }
+  }
+
+  auto sub = std::make_shared<Proc>();
+  sub->name = name;
+  sub->where = body.front()->where;
+  std::vector<ExprPtr> args;
+  for (bool control : {true, false})
+    for (const ScopeEntry& e : scope) {
+      if (!used.count(e.name) || is_control(e.type.scalar) != control) continue;
+      Type type = e.type;
+      if (e.window) type.window = true;
+      sub->args.push_back({e.name, type, control ? nullptr : (e.mem ? e.mem : dram())});
+      if (control || !e.window) args.push_back(make_expr(Read{e.name, {}}, e.type.scalar));
+      else args.push_back(make_expr(WindowExpr{e.name, whole_window(e.type.shape)}, e.type.scalar));
+    }
+  sub->asserts = facts;
+  sub->body = body;
+  ProcPtr made = refresh_all(*sub);
+  try {
+    check(*made);
+  } catch (const InputError& e) {
+    std::vector<LazyText> notes{e.diagnostic().message.str()};
+    for (const LazyText& t : e.diagnostic().notes) notes.push_back(t);
+    throw SchedulingError(std::string(op) + ": the block is not right by itself", std::move(notes));
+  }
+  Rewrite rw(p);
+  rw.replace(first, n, {make_call(made, std::move(args))});
+  require_call(rw.proc(), first, op);
+  return {rw.finish(op, {place(where, block), name}), made};
+}
+
+}  // namespace exotune
