@@ -241,12 +241,7 @@ std::vector<std::string> list_targets(const std::vector<fs::path>& folders) {
 TargetLibrary::TargetLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
 
 TargetPtr TargetLibrary::load(const std::string& name_or_folder) {
-  const auto it = loaded_.find(name_or_folder);
-  if (it != loaded_.end()) {
-    if (!it->second)
-      throw InputError({}, "target '" + name_or_folder + "' imports itself");
-    return it->second;
-  }
+  if (const auto it = loaded_.find(name_or_folder); it != loaded_.end() && it->second) return it->second;
   const fs::path folder = find_folder(name_or_folder, folders_);
   loaded_[name_or_folder] = nullptr;  // being read: an import of it from here is a cycle
   try {
@@ -265,6 +260,8 @@ Importer TargetLibrary::importer() {
       throw InputError(where, "no target '" + name + "'",
                        near.empty() ? "" : "did you mean '" + near + "'?");
     }
+    if (const auto it = loaded_.find(name); it != loaded_.end() && !it->second)
+      throw InputError(where, "target '" + name + "' imports itself");
     return &load(name)->library;
   };
 }

@@ -207,6 +207,12 @@ TEST(TargetErrors, an_instruction_that_does_not_parse) {
   EXPECT_EQ(b.refused().rfind(b.file("instructions.exo") + ":6:", 0), 0u) << b.refused();
 }
 
+TEST(TargetErrors, a_target_that_imports_itself) {
+  const Broken b("memory.exo", "LANES = 4", "from vec4 import *");
+  EXPECT_EQ(b.refused().rfind(b.file("memory.exo") + ":1:", 0), 0u) << b.refused();
+  EXPECT_NE(b.refused().find("target 'vec4' imports itself"), std::string::npos) << b.refused();
+}
+
 TEST(TargetErrors, an_instruction_defined_twice) {
   const Broken b("instructions.exo", "def v4_store(", "def v4_load(");
   EXPECT_EQ(b.refused().rfind(b.file("instructions.exo") + ":", 0), 0u) << b.refused();
