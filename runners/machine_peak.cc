@@ -1,0 +1,190 @@
+#include "runners/machine_peak.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/diagnostic.h"
+#include "runners/batch_timer.h"
+#include "runners/sandbox.h"
+#include "runners/shared_object.h"
+#include "runners/work_directory.h"
+
+namespace exotune {
+
+namespace {
+
+// Vector extensions, not intrinsics: one text for every width. 12 chains cover a latency of 4 on two
+// pipes with a margin, and fit 16 registers.
+constexpr const char* kSource = R"c(
+#include <stdint.h>
+#include <string.h>
+typedef T V __attribute__((vector_size(BYTES)));
+typedef int64_t W __attribute__((vector_size(BYTES), aligned(8), may_alias));
+#define LANES (BYTES / sizeof(T))
+
+/* 12 * LANES * 2 floating-point operations a step. */
+double peak_flops(int64_t steps, double seed) {
+  V a[12], x, y;
+  for (int k = 0; k < 12; ++k) for (unsigned l = 0; l < LANES; ++l) a[k][l] = (T)(seed + k);
+  for (unsigned l = 0; l < LANES; ++l) { x[l] = (T)(1 - seed * 1e-6); y[l] = (T)(seed * 1e-6); }
+  V a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], a4 = a[4], a5 = a[5], a6 = a[6], a7 = a[7], a8 = a[8],
+    a9 = a[9], a10 = a[10], a11 = a[11];
+  for (int64_t i = 0; i < steps; ++i) {
+    a0 = a0 * x + y; a1 = a1 * x + y; a2 = a2 * x + y; a3 = a3 * x + y;
+    a4 = a4 * x + y; a5 = a5 * x + y; a6 = a6 * x + y; a7 = a7 * x + y;
+    a8 = a8 * x + y; a9 = a9 * x + y; a10 = a10 * x + y; a11 = a11 * x + y;
+  }
+  V s = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11;
+  double r = 0;
+  for (unsigned l = 0; l < LANES; ++l) r += s[l];
+  return r;
+}
+int64_t flops_per_step(void) { return 12 * LANES * 2; }
+
+/* Reads `bytes` (a multiple of 16 * BYTES) `times` over. */
+int64_t read_memory(const char* p, int64_t bytes, int64_t times) {
+  W s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
+  for (int64_t t = 0; t < times; ++t) {
+    const W* w = (const W*)p;
+    const W* end = (const W*)(p + bytes);
+    for (; w < end; w += 16) {
+      s0 ^= w[0]; s1 ^= w[1]; s2 ^= w[2]; s3 ^= w[3]; s4 ^= w[4]; s5 ^= w[5]; s6 ^= w[6]; s7 ^= w[7];
+      s0 ^= w[8]; s1 ^= w[9]; s2 ^= w[10]; s3 ^= w[11]; s4 ^= w[12]; s5 ^= w[13]; s6 ^= w[14]; s7 ^= w[15];
+    }
+    __asm__ volatile("" : : : "memory");
+  }
+  s0 ^= s1 ^ s2 ^ s3 ^ s4 ^ s5 ^ s6 ^ s7;
+  int64_t r = 0;
+  for (unsigned l = 0; l < BYTES / 8; ++l) r ^= s0[l];
+  return r;
+}
+void copy_memory(char* to, const char* from, int64_t bytes) { memcpy(to, from, bytes); }
+)c";
+
+/// The probe for one vector width, compiled and gone with the object.
+class Probe {
+ public:
+  Probe(const std::string& isa, ElementType precision, const std::string& cc) : directory_("") {
+    if (!cpu_supports(isa))
+      throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}}, ExitCode::kUnavailable);
+    const bool single = precision == ElementType::kF32;
+    if (!single && precision != ElementType::kF64)
+      throw InputError({}, std::string("no peak is defined for ") + element_name(precision),
+                       "f32 or f64");
+    const TargetToolchain toolchain = default_toolchain(isa, cc);
+    SharedObjectRequest request;
+    request.compiler = toolchain.cc;
+    request.flags = toolchain.flags;
+    request.flags[0] = "-O2";
+    const int bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
+    for (const std::string& flag : {std::string("-w"), std::string("-ffp-contract=fast"),
+                                    std::string(single ? "-DT=float" : "-DT=double"),
+                                    "-DBYTES=" + std::to_string(bytes)})
+      request.flags.push_back(flag);
+    request.source = kSource;
+    request.name = "peak";
+    std::string error;
+    library_ = compile_shared_object(request, directory_.path(), &error);
+    if (library_.empty())
+      throw Error(Diagnostic{{}, "the peak measurement does not compile: " + error, {}, {}},
+                  ExitCode::kUnavailable);
+  }
+
+  /// Runs `body(find, results)` in a child; throws when it does not end well.
+  template <class F>
+  std::vector<double> measure(size_t results, F body) const {
+    SharedMemory memory(sizeof(double) * (results + 1));
+    auto* values = memory.as<double>();
+    const ChildOutcome outcome = run_in_child(
+        [&] {
+          void* library = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
+          if (!library) _exit(3);
+          body(library, values);
+        },
+        60);
+    if (!outcome.ok())
+      throw Error(Diagnostic{{}, "the peak measurement " + outcome.describe(), {}, {}}, ExitCode::kUnavailable);
+    return {values, values + results};
+  }
+
+ private:
+  WorkDirectory directory_;
+  std::string library_;
+};
+
+template <class F>
+F* symbol(void* library, const char* name) {
+  return reinterpret_cast<F*>(dlsym(library, name));
+}
+
+int64_t cache_bytes(int name, int64_t fallback) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : fallback;
+}
+
+}  // namespace
+
+double measure_peak(const std::string& isa, ElementType precision, const std::string& cc) {
+  const Probe probe(isa, precision, cc);
+  return probe.measure(1, [](void* library, double* best) {
+    auto* run = symbol<double(int64_t, double)>(library, "peak_flops");
+    const auto per_step = static_cast<double>(symbol<int64_t()>(library, "flops_per_step")());
+    constexpr int64_t kSteps = 200'000;
+    volatile double sink = run(kSteps, 1.5);
+    for (int batch = 0; batch < 25; ++batch) {
+      const double start = thread_seconds();
+      sink = run(kSteps, 1.5);
+      best[0] = std::max(best[0], per_step * kSteps / (thread_seconds() - start) * 1e-9);
+    }
+    (void)sink;
+  })[0];
+}
+
+Bandwidth measure_bandwidth(const std::string& isa, const std::string& cc) {
+  const Probe probe(isa, ElementType::kF32, cc);
+  const int64_t l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
+  const int64_t l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  const int64_t l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);
+  constexpr int64_t kDram = 256 << 20;
+  const std::vector<double> r = probe.measure(5, [&](void* library, double* out) {
+    // The arguments of a fake call: aligned, spread, huge pages.
+    PreparedCase prepared;
+    for (int k = 0; k < 2; ++k) {
+      prepared.specs.push_back(ArgSpec::control("", 0));
+      prepared.specs.back().kind = ArgSpec::Kind::kContext;
+      prepared.specs.back().value = kDram;
+    }
+    prepared.args.resize(2);
+    GuardedArguments memory(prepared, GuardedArguments::Placement::kTiming);
+    memory.fill(0);
+    auto* from = static_cast<char*>(memory.pointers()[0]);
+    auto* to = static_cast<char*>(memory.pointers()[1]);
+    auto* read = symbol<int64_t(const char*, int64_t, int64_t)>(library, "read_memory");
+    auto* copy = symbol<void(char*, const char*, int64_t)>(library, "copy_memory");
+    volatile int64_t sink = 0;
+    const int64_t sizes[] = {l1 / 2, l2 / 2, l3 / 2, kDram};
+    for (int level = 0; level < 4; ++level) {
+      const int64_t bytes = sizes[level] / 1024 * 1024;
+      const int64_t times = std::max<int64_t>(1, (int64_t{128} << 20) / bytes);
+      sink = read(from, bytes, 1);
+      for (int batch = 0; batch < (level < 3 ? 9 : 3); ++batch) {
+        const double start = thread_seconds();
+        sink = read(from, bytes, times);
+        const double seconds = thread_seconds() - start;
+        out[level] = std::max(out[level], static_cast<double>(bytes * times) / seconds * 1e-9);
+      }
+    }
+    for (int batch = 0; batch < 3; ++batch) {
+      const double start = thread_seconds();
+      copy(to, from, kDram);
+      out[4] = std::max(out[4], 2.0 * kDram / (thread_seconds() - start) * 1e-9);
+    }
+    (void)sink;
+  });
+  return {r[0], r[1], r[2], r[3], r[4]};
+}
+
+}  // namespace exotune

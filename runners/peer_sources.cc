@@ -1,0 +1,218 @@
+#include "runners/peer_sources.h"
+
+namespace exotune {
+
+const char* plain_c_peer_source() {
+  return R"c(
+#include <math.h>
+#define TRANS 112
+#define PEER(T, P, ABS)                                                                             \
+  void cblas_##P##axpy(int n, T alpha, const T* restrict x, int incx, T* restrict y, int incy) {    \
+    if (incx == 1 && incy == 1)                                                                     \
+      for (long i = 0; i < n; ++i) y[i] += alpha * x[i];                                            \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) y[i * incy] += alpha * x[i * incx];                              \
+  }                                                                                                 \
+  T cblas_##P##dot(int n, const T* restrict x, int incx, const T* restrict y, int incy) {           \
+    T sum = 0;                                                                                      \
+    if (incx == 1 && incy == 1)                                                                     \
+      for (long i = 0; i < n; ++i) sum += x[i] * y[i];                                              \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) sum += x[i * incx] * y[i * incy];                                \
+    return sum;                                                                                     \
+  }                                                                                                 \
+  void cblas_##P##scal(int n, T alpha, T* restrict x, int incx) {                                   \
+    if (incx == 1)                                                                                  \
+      for (long i = 0; i < n; ++i) x[i] *= alpha;                                                   \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) x[i * incx] *= alpha;                                            \
+  }                                                                                                 \
+  void cblas_##P##copy(int n, const T* restrict x, int incx, T* restrict y, int incy) {             \
+    if (incx == 1 && incy == 1)                                                                     \
+      for (long i = 0; i < n; ++i) y[i] = x[i];                                                     \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) y[i * incy] = x[i * incx];                                       \
+  }                                                                                                 \
+  void cblas_##P##swap(int n, T* restrict x, int incx, T* restrict y, int incy) {                   \
+    if (incx == 1 && incy == 1)                                                                     \
+      for (long i = 0; i < n; ++i) { T t = x[i]; x[i] = y[i]; y[i] = t; }                           \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) {                                                                \
+        T t = x[i * incx]; x[i * incx] = y[i * incy]; y[i * incy] = t;                              \
+      }                                                                                             \
+  }                                                                                                 \
+  T cblas_##P##asum(int n, const T* restrict x, int incx) {                                         \
+    T sum = 0;                                                                                      \
+    if (incx == 1)                                                                                  \
+      for (long i = 0; i < n; ++i) sum += ABS(x[i]);                                                \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) sum += ABS(x[i * incx]);                                         \
+    return sum;                                                                                     \
+  }                                                                                                 \
+  void cblas_##P##rot(int n, T* restrict x, int incx, T* restrict y, int incy, T c, T s) {          \
+    if (incx == 1 && incy == 1)                                                                     \
+      for (long i = 0; i < n; ++i) { T t = c * x[i] + s * y[i]; y[i] = c * y[i] - s * x[i]; x[i] = t; } \
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) {                                                                \
+        T a = x[i * incx], b = y[i * incy];                                                         \
+        x[i * incx] = c * a + s * b; y[i * incy] = c * b - s * a;                                   \
+      }                                                                                             \
+  }                                                                                                 \
+  static void scale_##P(long n, T beta, T* restrict y, long inc) {                                  \
+    if (beta == 0) for (long i = 0; i < n; ++i) y[i * inc] = 0;                                     \
+    else if (beta != 1) for (long i = 0; i < n; ++i) y[i * inc] *= beta;                            \
+  }                                                                                                 \
+  void cblas_##P##gemv(int order, int trans, int m, int n, T alpha, const T* restrict a, int lda,   \
+                       const T* restrict x, int incx, T beta, T* restrict y, int incy) {            \
+    (void)order;                                                                                    \
+    if (trans != TRANS) {                                                                           \
+      for (long i = 0; i < m; ++i) {                                                                \
+        T sum = 0;                                                                                  \
+        if (incx == 1) for (long j = 0; j < n; ++j) sum += a[i * lda + j] * x[j];                   \
+        else for (long j = 0; j < n; ++j) sum += a[i * lda + j] * x[j * incx];                      \
+        y[i * incy] = (beta == 0 ? 0 : beta * y[i * incy]) + alpha * sum;                           \
+      }                                                                                             \
+    } else {                                                                                        \
+      scale_##P(n, beta, y, incy);                                                                  \
+      for (long i = 0; i < m; ++i) {                                                                \
+        T f = alpha * x[i * incx];                                                                  \
+        if (incy == 1) for (long j = 0; j < n; ++j) y[j] += f * a[i * lda + j];                     \
+        else for (long j = 0; j < n; ++j) y[j * incy] += f * a[i * lda + j];                        \
+      }                                                                                             \
+    }                                                                                               \
+  }                                                                                                 \
+  void cblas_##P##ger(int order, int m, int n, T alpha, const T* restrict x, int incx,              \
+                      const T* restrict y, int incy, T* restrict a, int lda) {                      \
+    (void)order;                                                                                    \
+    for (long i = 0; i < m; ++i) {                                                                  \
+      T f = alpha * x[i * incx];                                                                    \
+      if (incy == 1) for (long j = 0; j < n; ++j) a[i * lda + j] += f * y[j];                       \
+      else for (long j = 0; j < n; ++j) a[i * lda + j] += f * y[j * incy];                          \
+    }                                                                                               \
+  }                                                                                                 \
+  void cblas_##P##gemm(int order, int ta, int tb, int m, int n, int k, T alpha,                     \
+                       const T* restrict a, int lda, const T* restrict b, int ldb, T beta,          \
+                       T* restrict c, int ldc) {                                                    \
+    (void)order;                                                                                    \
+    long ai = ta == TRANS ? 1 : lda, ak = ta == TRANS ? lda : 1;                                    \
+    for (long i = 0; i < m; ++i) {                                                                  \
+      T* restrict row = c + i * ldc;                                                                \
+      scale_##P(n, beta, row, 1);                                                                   \
+      if (tb != TRANS)                                                                              \
+        for (long p = 0; p < k; ++p) {                                                              \
+          T f = alpha * a[i * ai + p * ak];                                                         \
+          for (long j = 0; j < n; ++j) row[j] += f * b[p * ldb + j];                                \
+        }                                                                                           \
+      else                                                                                          \
+        for (long j = 0; j < n; ++j) {                                                              \
+          T sum = 0;                                                                                \
+          for (long p = 0; p < k; ++p) sum += a[i * ai + p * ak] * b[j * ldb + p];                  \
+          row[j] += alpha * sum;                                                                    \
+        }                                                                                           \
+    }                                                                                               \
+  }
+PEER(float, s, fabsf)
+PEER(double, d, fabs)
+)c";
+}
+
+const char* eigen_peer_source() {
+  return R"cc(
+#include <Eigen/Core>
+using Eigen::Dynamic;
+template <class T> using Matrix = Eigen::Matrix<T, Dynamic, Dynamic, Eigen::RowMajor>;
+template <class T> using Vector = Eigen::Matrix<T, Dynamic, 1>;
+template <class T> using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+template <class T> using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
+
+template <class M, class T> void scale(M&& m, T beta) {
+  if (beta == T(0)) m.setZero();
+  else if (beta != T(1)) m *= beta;
+}
+
+// Calls f on the vector, as a dense one when it is dense.
+template <class T, class F> void with(const T* x, int n, int inc, F f) {
+  if (inc == 1) f(Eigen::Map<const Vector<T>>(x, n));
+  else f(Eigen::Map<const Vector<T>, 0, Eigen::InnerStride<>>(x, n, Eigen::InnerStride<>(inc)));
+}
+template <class T, class F> void with(T* x, int n, int inc, F f) {
+  if (inc == 1) f(Eigen::Map<Vector<T>>(x, n));
+  else f(Eigen::Map<Vector<T>, 0, Eigen::InnerStride<>>(x, n, Eigen::InnerStride<>(inc)));
+}
+template <class X, class Y, class F> void with2(X* x, int incx, Y* y, int incy, int n, F f) {
+  with(x, n, incx, [&](auto&& vx) { with(y, n, incy, [&](auto&& vy) { f(vx, vy); }); });
+}
+
+constexpr int kTrans = 112;
+#define PEER(T, P)                                                                                  \
+  extern "C" void cblas_##P##axpy(int n, T alpha, const T* x, int incx, T* y, int incy) {           \
+    with2(x, incx, y, incy, n, [&](auto&& a, auto&& b) { b += alpha * a; });                        \
+  }                                                                                                 \
+  extern "C" T cblas_##P##dot(int n, const T* x, int incx, const T* y, int incy) {                  \
+    T r = 0;                                                                                        \
+    with2(x, incx, y, incy, n, [&](auto&& a, auto&& b) { r = a.dot(b); });                          \
+    return r;                                                                                       \
+  }                                                                                                 \
+  extern "C" void cblas_##P##scal(int n, T alpha, T* x, int incx) {                                 \
+    with(x, n, incx, [&](auto&& a) { a *= alpha; });                                                \
+  }                                                                                                 \
+  extern "C" void cblas_##P##copy(int n, const T* x, int incx, T* y, int incy) {                    \
+    with2(x, incx, y, incy, n, [&](auto&& a, auto&& b) { b = a; });                                 \
+  }                                                                                                 \
+  extern "C" void cblas_##P##swap(int n, T* x, int incx, T* y, int incy) {                          \
+    with2(x, incx, y, incy, n, [&](auto&& a, auto&& b) { a.swap(b); });                             \
+  }                                                                                                 \
+  extern "C" T cblas_##P##asum(int n, const T* x, int incx) {                                       \
+    T r = 0;                                                                                        \
+    with(x, n, incx, [&](auto&& a) { r = a.cwiseAbs().sum(); });                                    \
+    return r;                                                                                       \
+  }                                                                                                 \
+  extern "C" void cblas_##P##rot(int n, T* x, int incx, T* y, int incy, T c, T s) {                 \
+    for (int i = 0; i < n;) {                                                                       \
+      constexpr int kBlock = 512;                                                                   \
+      const int m = n - i < kBlock ? n - i : kBlock;                                                \
+      with2(x + long(i) * incx, incx, y + long(i) * incy, incy, m, [&](auto&& a, auto&& b) {        \
+        Eigen::Matrix<T, Dynamic, 1, 0, kBlock, 1> t = c * a + s * b;                               \
+        b = c * b - s * a;                                                                          \
+        a = t;                                                                                      \
+      });                                                                                           \
+      i += m;                                                                                       \
+    }                                                                                               \
+  }                                                                                                 \
+  extern "C" void cblas_##P##gemv(int, int trans, int m, int n, T alpha, const T* a, int lda,       \
+                                  const T* x, int incx, T beta, T* y, int incy) {                   \
+    In<T> A(a, m, n, Eigen::OuterStride<>(lda));                                                    \
+    const bool t = trans == kTrans;                                                                 \
+    with(x, t ? m : n, incx, [&](auto&& vx) {                                                       \
+      with(y, t ? n : m, incy, [&](auto&& vy) {                                                     \
+        scale(vy, beta);                                                                            \
+        if (t) vy.noalias() += alpha * (A.transpose() * vx);                                        \
+        else vy.noalias() += alpha * (A * vx);                                                      \
+      });                                                                                           \
+    });                                                                                             \
+  }                                                                                                 \
+  extern "C" void cblas_##P##ger(int, int m, int n, T alpha, const T* x, int incx, const T* y,      \
+                                 int incy, T* a, int lda) {                                         \
+    Out<T> A(a, m, n, Eigen::OuterStride<>(lda));                                                   \
+    with(x, m, incx, [&](auto&& vx) {                                                               \
+      with(y, n, incy, [&](auto&& vy) { A.noalias() += (alpha * vx) * vy.transpose(); });           \
+    });                                                                                             \
+  }                                                                                                 \
+  extern "C" void cblas_##P##gemm(int, int ta, int tb, int m, int n, int k, T alpha, const T* a,    \
+                                  int lda, const T* b, int ldb, T beta, T* c, int ldc) {            \
+    const bool at = ta == kTrans, bt = tb == kTrans;                                                \
+    In<T> A(a, at ? k : m, at ? m : k, Eigen::OuterStride<>(lda));                                  \
+    In<T> B(b, bt ? n : k, bt ? k : n, Eigen::OuterStride<>(ldb));                                  \
+    Out<T> C(c, m, n, Eigen::OuterStride<>(ldc));                                                   \
+    scale(C, beta);                                                                                 \
+    if (at && bt) C.noalias() += alpha * (A.transpose() * B.transpose());                           \
+    else if (at) C.noalias() += alpha * (A.transpose() * B);                                        \
+    else if (bt) C.noalias() += alpha * (A * B.transpose());                                        \
+    else C.noalias() += alpha * (A * B);                                                            \
+  }
+PEER(float, s)
+PEER(double, d)
+)cc";
+}
+
+}  // namespace exotune

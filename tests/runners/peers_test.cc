@@ -1,0 +1,204 @@
+#include "runners/peers.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "tests/runners/shared_peers.h"
+
+namespace exotune {
+namespace {
+
+using samples::shared_peers;
+
+/// Row-major element access of what a problem's operands hold.
+struct Reference {
+  std::vector<ArgSpec> args;
+  TestCase test;
+  PeerProblem problem;
+};
+
+double at(const Reference& r, int arg, int64_t i) {
+  return r.test.inputs[static_cast<size_t>(arg)][static_cast<size_t>(i)];
+}
+
+Reference gemm(ElementType t, int64_t m, int64_t n, int64_t k, bool ta, bool tb, double beta) {
+  Reference r;
+  r.args = {ArgSpec::window("a", t, ta ? std::vector{k, m} : std::vector{m, k}, {(ta ? m : k) + 3, 1}, true, false),
+            ArgSpec::tensor("b", t, tb ? std::vector{n, k} : std::vector{k, n}, true, false),
+            ArgSpec::tensor("c", t, {m, n}, true, true), ArgSpec::scalar("alpha", t, true, false)};
+  r.problem.op = BlasOp::kGemm;
+  r.problem.type = t;
+  r.problem.m = m, r.problem.n = n, r.problem.k = k;
+  r.problem.trans_a = ta, r.problem.trans_b = tb;
+  r.problem.a = 0, r.problem.b = 1, r.problem.c = 2;
+  r.problem.alpha.arg = 3;
+  r.problem.beta.value = beta;
+  r.test = make_inputs(r.args, 5);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t p = 0; p < k; ++p)
+        sum += at(r, 0, ta ? p * m + i : i * k + p) * at(r, 1, tb ? j * k + p : p * n + j);
+      r.test.expected[2].push_back(at(r, 3, 0) * sum + beta * at(r, 2, i * n + j));
+    }
+  return r;
+}
+
+Reference gemv(ElementType t, int64_t m, int64_t n, bool trans) {
+  Reference r;
+  r.args = {ArgSpec::tensor("a", t, {m, n}, true, false), ArgSpec::tensor("x", t, {trans ? m : n}, true, false),
+            ArgSpec::tensor("y", t, {trans ? n : m}, true, true)};
+  r.problem.op = BlasOp::kGemv;
+  r.problem.type = t;
+  r.problem.m = m, r.problem.n = n, r.problem.trans_a = trans;
+  r.problem.a = 0, r.problem.x = 1, r.problem.y = 2;
+  r.problem.alpha.value = 2, r.problem.beta.value = 3;
+  r.test = make_inputs(r.args, 6);
+  for (int64_t i = 0; i < (trans ? n : m); ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < (trans ? m : n); ++j) sum += at(r, 0, trans ? j * n + i : i * n + j) * at(r, 1, j);
+    r.test.expected[2].push_back(2 * sum + 3 * at(r, 2, i));
+  }
+  return r;
+}
+
+Reference ger(ElementType t, int64_t m, int64_t n) {
+  Reference r;
+  r.args = {ArgSpec::tensor("a", t, {m, n}, true, true), ArgSpec::tensor("x", t, {m}, true, false),
+            ArgSpec::tensor("y", t, {n}, true, false)};
+  r.problem.op = BlasOp::kGer;
+  r.problem.type = t;
+  r.problem.m = m, r.problem.n = n;
+  r.problem.a = 0, r.problem.x = 1, r.problem.y = 2;
+  r.problem.alpha.value = -1;
+  r.test = make_inputs(r.args, 7);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      r.test.expected[0].push_back(at(r, 0, i * n + j) - at(r, 1, i) * at(r, 2, j));
+  return r;
+}
+
+Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
+  Reference r;
+  const bool two = op != BlasOp::kScal && op != BlasOp::kAsum;
+  const bool sum = op == BlasOp::kDot || op == BlasOp::kAsum;
+  const bool x_out = op == BlasOp::kScal || op == BlasOp::kSwap || op == BlasOp::kRot;
+  const auto vector = [&](const char* name, bool read, bool written) {
+    return inc == 1 ? ArgSpec::tensor(name, t, {n}, read, written)
+                    : ArgSpec::window(name, t, {n}, {inc}, read, written);
+  };
+  r.args = {vector("x", true, x_out)};
+  r.problem.x = 0;
+  if (two) {
+    r.args.push_back(vector("y", op != BlasOp::kCopy, !sum));
+    r.problem.y = 1;
+  }
+  if (sum) {
+    r.problem.result = static_cast<int>(r.args.size());
+    r.args.push_back(ArgSpec::scalar("result", t, false, true));
+  }
+  r.problem.op = op;
+  r.problem.type = t;
+  r.problem.n = n;
+  r.problem.alpha.value = 2;
+  r.problem.beta.value = op == BlasOp::kRot ? 3 : 0;
+  r.test = make_inputs(r.args, 8);
+  double total = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double x = at(r, 0, i), y = two && op != BlasOp::kCopy ? at(r, 1, i) : 0;
+    std::vector<std::vector<double>>& e = r.test.expected;
+    switch (op) {
+      case BlasOp::kAxpy: e[1].push_back(y + 2 * x); break;
+      case BlasOp::kScal: e[0].push_back(2 * x); break;
+      case BlasOp::kCopy: e[1].push_back(x); break;
+      case BlasOp::kSwap: e[0].push_back(y), e[1].push_back(x); break;
+      case BlasOp::kRot: e[0].push_back(2 * x + 3 * y), e[1].push_back(2 * y - 3 * x); break;
+      case BlasOp::kDot: total += x * y; break;
+      case BlasOp::kAsum: total += std::fabs(x); break;
+      default: ADD_FAILURE() << "no level 1 operation";
+    }
+  }
+  if (sum) r.test.expected[static_cast<size_t>(r.problem.result)] = {total};
+  return r;
+}
+
+void expect_right(const Reference& r) {
+  for (const Peer& peer : shared_peers().peers) {
+    const PeerCall call{peer, r.problem};
+    if (!peer.supports(r.problem)) continue;
+    const TrialResult result = check_peer(call, r.args, r.test);
+    EXPECT_TRUE(result.ok()) << peer.name << " " << blas_op_name(r.problem.op) << " "
+                             << element_name(r.problem.type) << ": " << result.cause;
+  }
+}
+
+constexpr ElementType kPrecisions[] = {ElementType::kF32, ElementType::kF64};
+
+TEST(Peers, plain_c_is_always_there_and_every_absence_has_a_reason) {
+  const PeerReport& report = shared_peers();
+  EXPECT_TRUE(std::any_of(report.peers.begin(), report.peers.end(), [](const Peer& p) { return p.name == "c"; }));
+  for (const Peer& p : report.peers) {
+    EXPECT_FALSE(p.version.empty()) << p.name;
+    EXPECT_TRUE(std::filesystem::exists(p.path)) << p.name;
+  }
+  for (const std::string& a : report.absent) EXPECT_NE(a.find(": "), std::string::npos) << a;
+}
+
+TEST(Peers, the_environment_cannot_falsify_them) {
+  for (const Peer& p : shared_peers().peers) {
+    if (p.kind == Peer::Kind::kOpenBlas) {
+      EXPECT_NE(p.version.find(p.core_type), std::string::npos) << p.version;
+    }
+  }
+  const auto& cleared = shared_peers().cleared_environment;
+  EXPECT_NE(std::find(cleared.begin(), cleared.end(), "OPENBLAS_CORETYPE=Prescott"), cleared.end());
+}
+
+TEST(Peers, gemm_is_right_at_odd_sizes) {
+  for (ElementType t : kPrecisions)
+    for (int variant = 0; variant < 4; ++variant)
+      expect_right(gemm(t, 7, 13, 5, variant & 1, variant & 2, variant == 0 ? 0 : 1));
+  expect_right(gemm(ElementType::kF32, 1, 1, 1, false, false, 2));
+  expect_right(gemm(ElementType::kF64, 33, 65, 129, false, false, 1));
+}
+
+TEST(Peers, gemv_and_ger_are_right_at_odd_sizes) {
+  for (ElementType t : kPrecisions) {
+    expect_right(gemv(t, 11, 37, false));
+    expect_right(gemv(t, 11, 37, true));
+    expect_right(ger(t, 9, 21));
+  }
+}
+
+TEST(Peers, level_one_is_right_at_odd_sizes_and_strides) {
+  for (ElementType t : kPrecisions)
+    for (BlasOp op : {BlasOp::kAxpy, BlasOp::kDot, BlasOp::kScal, BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum,
+                      BlasOp::kRot}) {
+      expect_right(level_one(op, t, 37, 1));
+      expect_right(level_one(op, t, 19, 3));
+    }
+  expect_right(level_one(BlasOp::kRot, ElementType::kF32, 1111, 1));
+}
+
+TEST(Peers, a_wrong_expectation_is_a_mismatch) {
+  Reference r = level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1);
+  r.test.expected[1][2] += 1;
+  EXPECT_EQ(check_peer({shared_peers().peers.back(), r.problem}, r.args, r.test).status,
+            TrialStatus::kMismatch);
+}
+
+TEST(Peers, a_library_that_is_not_there_is_reported) {
+  PeerCall call{shared_peers().peers.back(), level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1).problem};
+  call.peer.path = "/nowhere/libnothing.so";
+  const Reference r = level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1);
+  const TrialResult result = check_peer(call, r.args, r.test);
+  EXPECT_EQ(result.status, TrialStatus::kCrash);
+  EXPECT_NE(result.cause.find("/nowhere/libnothing.so"), std::string::npos) << result.cause;
+}
+
+}  // namespace
+}  // namespace exotune

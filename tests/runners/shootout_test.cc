@@ -1,0 +1,147 @@
+#include "runners/shootout.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/runners/sample_candidates.h"
+#include "tests/runners/shared_peers.h"
+
+namespace exotune {
+namespace {
+
+using samples::double_args;
+using samples::double_case;
+using samples::good;
+using samples::with_body;
+
+TargetToolchain toolchain() {
+  TargetToolchain t = default_toolchain("scalar");
+  t.flags = {"-O1", "-std=gnu11"};
+  return t;
+}
+
+ShootoutOptions quick() {
+  ShootoutOptions o;
+  o.rounds = 9;
+  o.batch_seconds = 2e-5;
+  o.check_timeout_seconds = 20;
+  return o;
+}
+
+Contender contender(const std::string& name, const Candidate& c, double complexity = 1) {
+  Contender out;
+  out.name = name;
+  out.candidate = c;
+  out.candidate->complexity = complexity;
+  return out;
+}
+
+Candidate slow() {
+  return with_body("for (int64_t i = 0; i < n; ++i) for (volatile int k = 0; k < 200; ++k) y[i] = 2 * x[i];");
+}
+
+TEST(Shootout, the_faster_candidate_wins_and_the_bad_are_named) {
+  const std::vector<Contender> field = {
+      contender("slow", slow()), contender("fast", good()),
+      contender("wrong", with_body("for (int64_t i = 0; i < n; ++i) y[i] = 1;")),
+      contender("broken", with_body("not C"))};
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), quick());
+  EXPECT_EQ(r.stop_reason, "complete");
+  EXPECT_EQ(r.winner, 1);
+  EXPECT_EQ(r.fastest, 1);
+  EXPECT_EQ(r.reference, "slow");
+  EXPECT_EQ(r.contenders[2].status, TrialStatus::kMismatch);
+  EXPECT_EQ(r.contenders[3].status, TrialStatus::kCompileError);
+  EXPECT_TRUE(r.contenders[2].samples.empty());
+  for (int k : {0, 1}) {
+    EXPECT_GE(r.contenders[k].samples.size(), 9u);
+    EXPECT_LE(r.contenders[k].low, r.contenders[k].median);
+    EXPECT_LE(r.contenders[k].median, r.contenders[k].high);
+    EXPECT_GE(r.contenders[k].against_reference.rounds, 1);
+  }
+  EXPECT_GT(r.ratio(1, 0).median, 1);
+}
+
+TEST(Shootout, peers_and_candidates_run_in_one_process) {
+  const std::vector<ArgSpec> args = {ArgSpec::control("n", 37),
+                                     ArgSpec::tensor("y", ElementType::kF32, {37}, true, true),
+                                     ArgSpec::tensor("x", ElementType::kF32, {37}, true, false)};
+  TestCase test = make_inputs(args, 4);
+  for (size_t i = 0; i < 37; ++i) test.expected[1].push_back(test.inputs[1][i] + 2 * test.inputs[2][i]);
+  PeerProblem axpy;
+  axpy.op = BlasOp::kAxpy;
+  axpy.n = 37;
+  axpy.x = 2, axpy.y = 1;
+  axpy.alpha.value = 2;
+  std::vector<Contender> field = {
+      contender("mine", with_body("for (int64_t i = 0; i < n; ++i) y[i] += 2 * x[i];", args))};
+  for (const Peer& p : samples::shared_peers().peers) {
+    if (!p.supports(axpy)) continue;
+    Contender c;
+    c.name = p.name;
+    c.peer = PeerCall{p, axpy};
+    field.push_back(c);
+  }
+  ASSERT_GE(field.size(), 2u);
+  for (bool cold : {false, true}) {
+    ShootoutOptions options = quick();
+    options.cold = cold;
+    const ShootoutResult r = shootout(toolchain(), field, args, test, options);
+    EXPECT_EQ(r.cold, cold);
+    EXPECT_EQ(r.winner, 0);
+    EXPECT_EQ(r.reference, field[1].name);
+    for (const ContenderResult& c : r.contenders) {
+      EXPECT_EQ(c.status, TrialStatus::kOk) << c.name << c.cause;
+      EXPECT_GT(c.median, 0) << c.name;
+      EXPECT_GT(c.against_reference.median, 0) << c.name;
+    }
+  }
+}
+
+TEST(Shootout, a_tie_goes_to_the_simpler_code) {
+  const std::vector<Contender> field = {contender("long", good(), 9), contender("short", good(), 3)};
+  ShootoutOptions options = quick();
+  options.tie_margin = 1e9;
+  EXPECT_EQ(shootout(toolchain(), field, double_args(), double_case(), options).winner, 1);
+}
+
+TEST(Shootout, the_reference_can_be_chosen) {
+  const std::vector<Contender> field = {contender("a", good()), contender("b", good())};
+  ShootoutOptions options = quick();
+  options.reference = "b";
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), options);
+  EXPECT_EQ(r.reference, "b");
+  EXPECT_EQ(r.contenders[1].against_reference.median, 1);
+}
+
+TEST(Shootout, one_that_breaks_the_joint_process_leaves) {
+  // Right twice in its check, then it aborts.
+  const Candidate later = with_body(
+      "static int calls; if (++calls > 5) abort();\n"
+      "for (int64_t i = 0; i < n; ++i) y[i] = helper(x[i]);");
+  const std::vector<Contender> field = {contender("good", good()), contender("later", later)};
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), quick());
+  EXPECT_EQ(r.winner, 0);
+  EXPECT_EQ(r.contenders[1].status, TrialStatus::kCrash);
+  EXPECT_NE(r.stop_reason.find("later"), std::string::npos) << r.stop_reason;
+}
+
+TEST(Shootout, nobody_valid_means_no_winner) {
+  const std::vector<Contender> field = {contender("broken", with_body("not C"))};
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), quick());
+  EXPECT_EQ(r.winner, -1);
+  EXPECT_EQ(r.fastest, -1);
+}
+
+TEST(PairedRatio, leaves_out_rounds_that_either_lacks) {
+  const double nan = std::nan("");
+  const std::vector<double> mine = {1, nan, 2, 1}, base = {2, 2, 2, nan};
+  const Ratio r = paired_ratio(mine, base);
+  EXPECT_EQ(r.rounds, 2);
+  EXPECT_EQ(r.median, 1.5);
+  EXPECT_TRUE(r.tie());
+}
+
+}  // namespace
+}  // namespace exotune
