@@ -33,6 +33,7 @@ class Problem {
   // --- translation ---
   Lin lin(const ExprPtr& e);
   Formula formula(const ExprPtr& condition);
+  Lin quotient(const Lin& n, int64_t divisor);  // floor(n / divisor), divisor > 0
 
   // --- facts ---
   void assume(const ExprPtr& condition) { assume(formula(condition)); }
@@ -87,7 +88,6 @@ class Problem {
     int var;
   };
 
-  Lin quotient(const Lin& n, int64_t divisor);
   Lin stride(Sym name, int dim);
   int add(Var v);
   int config_variable(const ReadConfig& read);

@@ -1,0 +1,362 @@
+#include "core/analysis/effects.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+namespace exotune {
+
+CallSubstitution::CallSubstitution(const Proc& callee, const std::vector<ExprPtr>& args) {
+  EXO_CHECK(callee.args.size() == args.size());
+  for (size_t k = 0; k < args.size(); ++k) {
+    pairs_.push_back({callee.args[k].name, args[k], is_control(callee.args[k].type.scalar)});
+    bloom_ |= callee.args[k].name.bloom();
+  }
+}
+
+const CallSubstitution::Pair* CallSubstitution::find(Sym formal) const {
+  for (const Pair& p : pairs_)
+    if (p.formal == formal) return &p;
+  return nullptr;
+}
+
+ExprPtr CallSubstitution::apply(const ExprPtr& e) const {
+  if (!e || (e->bloom & bloom_) == 0) return e;
+  return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+    if (const Read* r = x->as<Read>()) {
+      const Pair* p = r->idx.empty() ? find(r->name) : nullptr;
+      return p && p->control ? p->arg : nullptr;
+    }
+    if (const StrideExpr* s = x->as<StrideExpr>()) {
+      const Pair* p = find(s->name);
+      if (!p) return nullptr;
+      if (const Read* r = p->arg->as<Read>())
+        return make_expr(StrideExpr{r->name, s->dim}, x->type, x->where);
+      if (const WindowExpr* w = p->arg->as<WindowExpr>()) {
+        int intervals = 0;
+        for (size_t k = 0; k < w->access.size(); ++k)
+          if (!w->access[k].is_point() && intervals++ == s->dim)
+            return make_expr(StrideExpr{w->name, static_cast<int>(k)}, x->type, x->where);
+      }
+    }
+    return nullptr;
+  });
+}
+
+std::optional<Location> CallSubstitution::locate(Sym formal, const std::vector<ExprPtr>& idx) const {
+  const Pair* p = find(formal);
+  EXO_CHECK(p != nullptr);
+  if (const Read* r = p->arg->as<Read>()) {
+    if (!is_data(p->arg->type)) return std::nullopt;
+    return Location{r->name, r->idx.empty() ? idx : r->idx};
+  }
+  if (const WindowExpr* w = p->arg->as<WindowExpr>()) {
+    Location out{w->name, {}};
+    size_t k = 0;
+    for (const WindowAccess& a : w->access) {
+      if (a.is_point()) {
+        out.idx.push_back(a.lo);
+      } else {
+        EXO_CHECK(k < idx.size());
+        out.idx.push_back(as_int(a.lo) == 0 ? idx[k] : as_int(idx[k]) == 0 ? a.lo : a.lo + idx[k]);
+        ++k;
+      }
+    }
+    return out;
+  }
+  return std::nullopt;
+}
+
+ExprPtr CallSubstitution::value_of(Sym formal) const {
+  const Pair* p = find(formal);
+  return p ? p->arg : nullptr;
+}
+
+std::vector<ConfigFieldName> Effects::written() const {
+  std::vector<ConfigFieldName> out;
+  for (const ConfigEffect& c : config)
+    if (c.value && std::find(out.begin(), out.end(), c.field) == out.end()) out.push_back(c.field);
+  return out;
+}
+
+namespace {
+
+class Collector {
+ public:
+  Collector(Scope scope, Path path) : scope_(std::move(scope)), path_(std::move(path)) {}
+
+  void block(const Block& b, size_t first, size_t n) {
+    const size_t visible = scope_.size(), locals = locals_.size();
+    for (size_t k = first; k < first + n && k < b.size(); ++k) {
+      path_.back().index = static_cast<int>(k);
+      stmt(*b[k]);
+    }
+    scope_.truncate(visible);
+    locals_.resize(locals);
+  }
+
+  Effects take() { return std::move(out_); }
+
+ private:
+  void inner(const Block& b, Child child) {
+    path_.push_back({child, 0});
+    block(b, 0, b.size());
+    path_.pop_back();
+  }
+
+  void stmt(const Stmt& s) {
+    struct Visitor {
+      Collector& c;
+      const Stmt& s;
+      void operator()(const Assign& n) { c.store(n.name, n.idx, n.rhs, Access::Kind::kWrite); }
+      void operator()(const Reduce& n) {
+        c.store(n.name, n.idx, n.rhs,
+                n.op == ReduceOp::kAdd ? Access::Kind::kReduceAdd : Access::Kind::kReduceMax);
+      }
+      void operator()(const WriteConfig& n) {
+        c.reads(n.rhs);
+        c.config({n.config->name, n.field}, n.rhs);
+      }
+      void operator()(const Pass&) {}
+      void operator()(const If& n) {
+        c.reads(n.cond);
+        c.conditions_.push_back(n.cond);
+        c.inner(n.body, Child::kBody);
+        if (!n.orelse.empty()) {
+          c.conditions_.back() = logical_not(n.cond);
+          c.inner(n.orelse, Child::kOrelse);
+        }
+        c.conditions_.pop_back();
+      }
+      void operator()(const For& n) {
+        c.reads(n.lo);
+        c.reads(n.hi);
+        c.vars_.push_back({n.iter, n.lo, n.hi});
+        c.loops_.push_back(c.out_.loops++);
+        const size_t visible = c.scope_.size();
+        c.scope_.push_iter(n.iter);
+        c.inner(n.body, Child::kBody);
+        c.scope_.truncate(visible);
+        c.vars_.pop_back();
+        c.loops_.pop_back();
+      }
+      void operator()(const Alloc& n) {
+        for (const ExprPtr& e : n.type.shape) c.reads(e);
+        c.scope_.push(s);
+        c.locals_.push_back(n.name);
+      }
+      void operator()(const Call& n) { c.call(n); }
+      void operator()(const WindowStmt& n) {
+        for (const ExprPtr& e : expr_children(*n.rhs)) c.reads(e);
+        c.scope_.push(s);
+      }
+    };
+    std::visit(Visitor{*this, s}, s.node);
+  }
+
+  void store(Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs, Access::Kind kind) {
+    for (const ExprPtr& e : idx) reads(e);
+    reads(rhs);
+    access(kind, name, idx);
+  }
+
+  // Every element and config field that the value of `e` depends on.
+  void reads(const ExprPtr& e) {
+    if (const Read* r = e->as<Read>()) {
+      for (const ExprPtr& i : r->idx) reads(i);
+      if (is_data(e->type)) access(Access::Kind::kRead, r->name, r->idx);
+      return;
+    }
+    if (const ReadConfig* r = e->as<ReadConfig>()) {
+      config({r->config->name, r->field}, nullptr);
+      return;
+    }
+    if (e->as<Const>() || e->as<StrideExpr>()) return;
+    if (const BinOp* o = e->as<BinOp>()) {
+      reads(o->lhs);
+      reads(o->rhs);
+      return;
+    }
+    for (const ExprPtr& c : expr_children(*e)) reads(c);
+    if (const WindowExpr* w = e->as<WindowExpr>()) whole(*w);
+  }
+
+  // Every element that a window shows.
+  void whole(const WindowExpr& w) {
+    const size_t vars = vars_.size();
+    std::vector<ExprPtr> idx;
+    for (const WindowAccess& a : w.access) {
+      if (a.is_point()) {
+        idx.push_back(a.lo);
+        continue;
+      }
+      const Sym at = Sym::fresh("at");
+      vars_.push_back({at, a.lo, a.hi});
+      loops_.push_back(out_.loops++);
+      idx.push_back(read_var(at, ScalarType::kIndex));
+    }
+    access(Access::Kind::kRead, w.name, std::move(idx));
+    out_.memory.back().access.whole_window = true;
+    vars_.resize(vars);
+    loops_.resize(vars);
+  }
+
+  ScalarType element_of(Sym root, ScalarType otherwise) const {
+    const Binding* b = scope_.find(root);
+    return b && b->type ? b->type->scalar : otherwise;
+  }
+
+  void access(Access::Kind kind, Sym name, std::vector<ExprPtr> idx) {
+    Location at = scope_.resolve(name, std::move(idx));
+    Effect e;
+    e.access = {kind, at.root, name, std::move(at.idx), vars_, conditions_, path_, false};
+    e.loops = loops_;
+    e.element = element_of(at.root, ScalarType::kR);
+    e.local = std::find(locals_.begin(), locals_.end(), at.root) != locals_.end();
+    out_.memory.push_back(std::move(e));
+  }
+
+  void config(ConfigFieldName field, ExprPtr value) {
+    out_.config.push_back({std::move(field), std::move(value), vars_.empty() && conditions_.empty(), vars_});
+  }
+
+  void call(const Call& n) {
+    std::shared_ptr<const Effects> callee = effects_of_callee(n.callee);
+    const CallSubstitution substitution(*n.callee, n.args);
+    // Indices and control values are evaluated by the caller whatever the callee does with them.
+    for (size_t k = 0; k < n.args.size(); ++k) {
+      const ExprPtr& a = n.args[k];
+      if (is_control(n.callee->args[k].type.scalar)) {
+        reads(a);
+      } else {
+        for (const ExprPtr& c : expr_children(*a))
+          if (is_control(c->type)) reads(c);
+      }
+    }
+    const int base = out_.loops;
+    out_.loops += callee->loops;
+    for (const Effect& e : callee->memory) {
+      const size_t vars = vars_.size(), conditions = conditions_.size();
+      for (size_t k = 0; k < e.access.vars.size(); ++k) {
+        const RangedVar& v = e.access.vars[k];
+        vars_.push_back({v.var, substitution.apply(v.lo), substitution.apply(v.hi)});
+        loops_.push_back(base + e.loops[k]);
+      }
+      for (const ExprPtr& c : e.access.conditions) conditions_.push_back(substitution.apply(c));
+      std::vector<ExprPtr> idx;
+      idx.reserve(e.access.idx.size());
+      for (const ExprPtr& i : e.access.idx) idx.push_back(substitution.apply(i));
+      if (std::optional<Location> at = substitution.locate(e.access.buffer, idx)) {
+        access(e.access.kind, at->root, std::move(at->idx));
+      } else {
+        reads(substitution.value_of(e.access.buffer));
+      }
+      vars_.resize(vars);
+      loops_.resize(vars);
+      conditions_.resize(conditions);
+    }
+    for (const ConfigEffect& c : callee->config) {
+      const size_t vars = vars_.size();
+      for (const RangedVar& v : c.vars)
+        vars_.push_back({v.var, substitution.apply(v.lo), substitution.apply(v.hi)});
+      const bool definite = c.definite && vars == 0 && conditions_.empty();
+      out_.config.push_back({c.field, substitution.apply(c.value), definite, vars_});
+      vars_.resize(vars);
+    }
+  }
+
+  Scope scope_;
+  Path path_;
+  std::vector<RangedVar> vars_;
+  std::vector<int> loops_;
+  std::vector<ExprPtr> conditions_;
+  std::vector<Sym> locals_;
+  Effects out_;
+};
+
+// Fresh loop variables, so that expressions of any caller can stand under them.
+Effects with_private_variables(Effects e) {
+  std::unordered_map<uint32_t, Sym> fresh;
+  auto renamed = [&](Sym s) {
+    auto [it, inserted] = fresh.try_emplace(s.id());
+    if (inserted) it->second = s.copy();
+    return it->second;
+  };
+  auto apply = [&](const ExprPtr& x, const std::vector<RangedVar>& old, size_t upto) {
+    ExprPtr out = x;
+    for (size_t k = 0; out && k < upto; ++k)
+      if (out->bloom & old[k].var.bloom()) out = rename(out, old[k].var, renamed(old[k].var));
+    return out;
+  };
+  auto apply_vars = [&](std::vector<RangedVar>& vars) {
+    const std::vector<RangedVar> old = vars;
+    for (size_t k = 0; k < vars.size(); ++k)
+      vars[k] = {renamed(old[k].var), apply(old[k].lo, old, k), apply(old[k].hi, old, k)};
+    return old;
+  };
+  for (Effect& m : e.memory) {
+    const std::vector<RangedVar> old = apply_vars(m.access.vars);
+    for (ExprPtr& i : m.access.idx) i = apply(i, old, old.size());
+    for (ExprPtr& c : m.access.conditions) c = apply(c, old, old.size());
+  }
+  for (ConfigEffect& c : e.config) {
+    const std::vector<RangedVar> old = apply_vars(c.vars);
+    c.value = apply(c.value, old, old.size());
+  }
+  return e;
+}
+
+class Summaries {
+ public:
+  static Summaries& instance() {
+    static Summaries s;
+    return s;
+  }
+  std::shared_ptr<const Effects> of(const ProcPtr& p) {
+    {
+      std::lock_guard lock(mutex_);
+      auto it = known_.find(p.get());
+      if (it != known_.end() && it->second.proc.lock() == p) return it->second.effects;
+    }
+    Collector collector(Scope(*p), {{Child::kBody, 0}});
+    collector.block(p->body, 0, p->body.size());
+    Effects all = collector.take();
+    std::erase_if(all.memory, [](const Effect& e) { return e.local; });
+    auto made = std::make_shared<const Effects>(with_private_variables(std::move(all)));
+    std::lock_guard lock(mutex_);
+    if (known_.size() > kMaxEntries) known_.clear();
+    known_[p.get()] = {p, made};
+    return made;
+  }
+
+ private:
+  static constexpr size_t kMaxEntries = 4096;
+  struct Entry {
+    std::weak_ptr<const Proc> proc;
+    std::shared_ptr<const Effects> effects;
+  };
+  std::mutex mutex_;
+  std::unordered_map<const Proc*, Entry> known_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
+  return Summaries::instance().of(callee);
+}
+
+Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n) {
+  Collector collector(scope, stmt_part(first));
+  collector.block(block, static_cast<size_t>(stmt_part(first).back().index), static_cast<size_t>(n));
+  return collector.take();
+}
+
+std::vector<Access> accesses_of(const Proc& p, const Path& first, int n) {
+  Effects all = effects_of(Scope(p, first), block_at(p, first), first, n);
+  std::vector<Access> out;
+  for (Effect& e : all.memory)
+    if (!e.local) out.push_back(std::move(e.access));
+  return out;
+}
+
+}  // namespace exotune
