@@ -1,4 +1,4 @@
-// Convolutions and image filters against the formula, written independently.
+// Kernels that no library has, against their formula written independently.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +11,17 @@ namespace {
 void expect_same(const std::vector<double>& got, const std::vector<double>& want) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], want[k], 1e-4 * std::max(1.0, std::fabs(want[k]))) << k;
+}
+
+TEST(Gemm, bytes_are_summed_in_words) {
+  const int M = 3, N = 4, K = 50;  // sums beyond a byte
+  KernelCall call(built_in_kernels().at("i8gemm"), {{"M", M}, {"N", N}, {"K", K}}, 5);
+  const auto a = call.values("A"), b = call.values("B");
+  std::vector<double> want = call.values("C");
+  for (int at = 0; at < M * N; ++at)
+    for (int k = 0; k < K; ++k) want[at] += a[at / N * K + k] * b[k * N + at % N];
+  call.run();
+  expect_same(call.values("C"), want);
 }
 
 TEST(Convolution, one_dimension_is_zero_beyond_the_end) {
