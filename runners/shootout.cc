@@ -22,7 +22,7 @@ constexpr int kFewestRounds = 9;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What the timing child leaves behind; `samples` and `preempted` follow it in the same memory.
-struct RoundsShared {
+struct alignas(16) RoundsShared {
   ChildReport report;
   int32_t rounds;  // complete ones
 };
