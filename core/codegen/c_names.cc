@@ -1,0 +1,78 @@
+#include "core/codegen/c_names.h"
+
+#include <cctype>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune::codegen {
+namespace {
+
+const std::set<std::string>& reserved() {
+  static const std::set<std::string> words = {
+      // C11
+      "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+      "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+      "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+      "volatile", "while", "asm", "typeof",
+      // C++: the header is read by both
+      "alignas", "alignof", "and", "bitand", "bitor", "bool", "catch", "class", "compl", "concept",
+      "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return", "co_yield",
+      "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable",
+      "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private", "protected",
+      "public", "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this",
+      "thread_local", "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t",
+      "xor", "char8_t", "char16_t", "char32_t",
+      // macros and types of the headers that generated code includes, and of GNU mode
+      "NULL", "INFINITY", "NAN", "HUGE_VAL", "I", "complex", "unix", "linux", "i386", "stderr",
+      "stdin", "stdout", "EOF", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
+      "int64_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "assert", "errno", "offsetof",
+      "INT64_C", "isnan", "isinf", "signbit", "ctxt",
+      // functions it calls, and built-in ones that would clash as function names
+      "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "tanh", "fabs", "fmax", "fmin",
+      "floor", "ceil", "round", "trunc", "fma", "sinf", "cosf", "expf", "sqrtf", "tanhf", "fabsf",
+      "fmaxf", "fminf", "fmaf", "gamma", "y0", "y1", "yn", "j0", "j1", "jn", "index", "main", "malloc",
+      "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memset", "memmove", "abort", "exit",
+      "printf", "fprintf", "puts", "div", "remainder", "strlen"};
+  return words;
+}
+
+}  // namespace
+
+std::string c_identifier(const std::string& name) {
+  std::string r;
+  for (char c : name) r += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+  if (r.empty() || std::isdigit(static_cast<unsigned char>(r[0]))) r = "v" + r;
+  // _X and __x belong to the implementation, exo_ to what we emit.
+  if (r.size() > 1 && r[0] == '_' && (r[1] == '_' || std::isupper(static_cast<unsigned char>(r[1])))) r = "v" + r;
+  if (r.rfind("exo_", 0) == 0 || r.rfind("EXO_", 0) == 0) r = "v_" + r;
+  if (reserved().contains(r)) r += "_";
+  return r;
+}
+
+std::string unique_name(const std::string& name, const std::set<std::string>& taken) {
+  if (!taken.contains(name)) return name;
+  for (int k = 1;; ++k)
+    if (std::string r = name + "_" + std::to_string(k); !taken.contains(r)) return r;
+}
+
+void NameScopes::pop() {
+  for (const std::string& n : scopes_.back()) taken_.erase(n);
+  scopes_.pop_back();
+}
+
+const std::string& NameScopes::bind(Sym s) { return names_[s] = fresh(c_identifier(s.name())); }
+
+std::string NameScopes::fresh(const std::string& name) {
+  std::string r = unique_name(name, taken_);
+  taken_.insert(r);
+  scopes_.back().push_back(r);
+  return r;
+}
+
+const std::string& NameScopes::of(Sym s) const {
+  const auto it = names_.find(s);
+  EXO_CHECK(it != names_.end());
+  return it->second;
+}
+
+}  // namespace exotune::codegen

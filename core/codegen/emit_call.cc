@@ -1,0 +1,134 @@
+// Calls: of functions in the file, and of instructions, which become their templates.
+#include "core/codegen/c_template.h"
+#include "core/codegen/function_emitter.h"
+#include "core/ir/printer.h"
+
+namespace exotune::codegen {
+
+void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
+  if (call.callee->instr) return instruction(call, where);
+  for (const auto& [memory, count] : plan_storage(*call.callee).used)
+    if (const auto mine = plan_.used.find(memory); mine != plan_.used.end() && mine->second > 0 && count > 0)
+      throw InputError(where, "`" + proc_.name + "` and its callee `" + call.callee->name + "` both use registers of " + memory,
+                       "inline the callee");
+  const auto it = file_.functions.find(call.callee);
+  EXO_CHECK(it != file_.functions.end());
+  std::string text = it->second.name + "(";
+  size_t next = 0;
+  for (size_t k = 0; k < it->second.args.size(); ++k) {
+    const AbiArg& formal = it->second.args[k];
+    if (k) text += ", ";
+    if (formal.kind == AbiArg::Kind::kContext) {
+      text += "ctxt";
+      continue;
+    }
+    text += argument(formal, call.args[next++]);
+  }
+  line(text + ");");
+}
+
+std::string FunctionEmitter::argument(const AbiArg& formal, const ExprPtr& actual) {
+  switch (formal.kind) {
+    case AbiArg::Kind::kControl:
+    case AbiArg::Kind::kBool: return c(actual);
+    case AbiArg::Kind::kContext: return "ctxt";
+    case AbiArg::Kind::kScalar: {
+      const auto* r = actual->as<Read>();
+      if (!r && !actual->as<WindowExpr>()) {
+        const std::string type = element_c_type(formal.type);
+        std::string value = data(actual, formal.type).s;
+        if (formal.type == ScalarType::kF16 || formal.type == ScalarType::kBf16) {
+          const std::string fn = std::string("exo_") + name_of(formal.type) + "_from_f32";
+          file_.needs.helpers.insert(fn);
+          value = fn + "(" + value + ")";
+        }
+        return "&(" + type + "){ " + value + " }";
+      }
+      return window_parts(actual).data;
+    }
+    case AbiArg::Kind::kTensor: return window_parts(actual).data;
+    case AbiArg::Kind::kWindow: {
+      if (const auto* r = actual->as<Read>(); r && r->idx.empty()) {
+        const Storage& s = storage(r->name, actual->where);
+        if (s.form == Storage::Form::kWindow && s.is_const == !formal.written) return s.name;
+      }
+      return window_literal(window_parts(actual), !formal.written);
+    }
+  }
+  return "";
+}
+
+void FunctionEmitter::instruction(const Call& call, const SourceLocation& where) {
+  const InstrInfo& instr = *call.callee->instr;
+  file_.needs.add_global(instr.c_global);
+  for (const Arg& a : call.callee->args)
+    if (a.mem) file_.needs.add_global(a.mem->c_global);
+  if (call.args.size() != call.callee->args.size())
+    throw InputError(where, "`" + call.callee->name + "` is called with the wrong number of arguments");
+  lines(expand_template(instr.c_template, [&](const std::string& name, bool enclosed) {
+    return hole(call, name, enclosed, where);
+  }));
+}
+
+std::string FunctionEmitter::hole(const Call& call, const std::string& name, bool enclosed, const SourceLocation& where) {
+  const int outer = enclosed ? 0 : Text::kPrimary;
+  // The longest formal that the hole's name starts with decides: x_data may itself be a formal.
+  std::string suffix;
+  const Arg* formal = nullptr;
+  ExprPtr actual;
+  for (size_t k = 0; k < call.args.size(); ++k) {
+    const std::string& n = call.callee->args[k].name.name();
+    if (name.compare(0, n.size(), n) != 0) continue;
+    const std::string rest = name.substr(n.size());
+    const bool known = rest.empty() || rest == "_data" || rest == "_reg" || rest.rfind(".strides[", 0) == 0;
+    if (!known || (formal && formal->name.name().size() >= n.size())) continue;
+    formal = &call.callee->args[k];
+    actual = call.args[k];
+    suffix = rest;
+  }
+  if (!formal)
+    throw InputError(call.callee->where.known() ? call.callee->where : where,
+                     "the template of `" + call.callee->name + "` has a hole {" + name + "} that names no argument");
+  if (is_control(formal->type.scalar)) {
+    if (!suffix.empty()) throw InputError(call.callee->where, "{" + name + "}: `" + formal->name.name() + "` is a control argument");
+    return c(actual, outer);
+  }
+  const auto* r = actual->as<Read>();
+  const auto* w = actual->as<WindowExpr>();
+  if (!r && !w) {  // a scalar expression
+    const std::string value = data(actual, formal->type.scalar).in(outer);
+    return suffix.empty() ? "&(" + element_c_type(formal->type.scalar) + "){ " + value + " }" : value;
+  }
+  const Storage& s = storage(r ? r->name : w->name, actual->where);
+  if (s.form == Storage::Form::kOpaque) {
+    const Storage v = view(actual);
+    if (suffix == "_reg") return c(opaque_register(v, where), outer);
+    if (suffix == "_data" || suffix.empty()) return opaque_element(v, {}, where);
+    const auto k = static_cast<size_t>(std::stoul(suffix.substr(suffix.find('[') + 1)));
+    if (k >= v.dims.size()) throw InputError(where, "{" + name + "}: no such dimension");
+    ExprPtr stride = int_const(1);
+    for (size_t d = static_cast<size_t>(v.dims[k]) + 1; d < v.root_shape.size(); ++d) stride = stride * v.root_shape[d];
+    return c(stride, outer);
+  }
+  if (suffix == "_reg")
+    throw InputError(where, "{" + name + "}: `" + s.name + "` is in no register");
+  const WindowParts parts = window_parts(actual);
+  if (suffix.rfind(".strides[", 0) == 0) {
+    const auto k = static_cast<size_t>(std::stoul(suffix.substr(9)));
+    if (k >= parts.strides.size()) throw InputError(where, "{" + name + "}: no such dimension");
+    return stride_text(parts.strides[k]).in(outer);
+  }
+  if (suffix.empty()) {
+    if (!formal->type.window) return parts.data;
+    if (s.form == Storage::Form::kWindow && r) return s.name;
+    return window_literal(parts, s.is_const);
+  }
+  // {x_data}: the element itself, an lvalue.
+  if (r && (!r->idx.empty() || s.strides.empty())) return element(s, r->idx);
+  std::vector<ExprPtr> at(s.strides.size(), int_const(0));
+  if (w)
+    for (size_t k = 0; k < w->access.size(); ++k) at[k] = w->access[k].lo;
+  return element(s, at);
+}
+
+}  // namespace exotune::codegen

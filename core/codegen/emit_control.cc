@@ -1,0 +1,128 @@
+// Control expressions: int64_t and bool arithmetic with floor division.
+#include <algorithm>
+
+#include "core/codegen/function_emitter.h"
+#include "core/ir/printer.h"
+
+namespace exotune::codegen {
+namespace {
+
+std::string integer_literal(int64_t v) {
+  if (v == std::numeric_limits<int64_t>::min()) return "(-9223372036854775807LL - 1)";
+  const bool wide = v > 2147483647LL || v < -2147483647LL;
+  return std::to_string(v) + (wide ? "LL" : "");
+}
+
+Text integer_text(int64_t v) { return {integer_literal(v), v < 0 ? Text::kUnary : Text::kPrimary}; }
+
+std::optional<int64_t> literal_of(const ExprPtr& e) {
+  if (const auto v = as_int(e)) return v;
+  if (const auto* u = e->as<USub>())
+    if (const auto v = as_int(u->arg)) return -*v;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Text FunctionEmitter::control(const ExprPtr& e) {
+  if (const auto* r = e->as<Read>()) return {names_.of(r->name), Text::kPrimary};
+  if (const auto* k = e->as<Const>()) {
+    if (const auto* b = std::get_if<bool>(&k->value)) return {*b ? "true" : "false", Text::kPrimary};
+    if (const auto* i = std::get_if<int64_t>(&k->value)) return integer_text(*i);
+  }
+  if (const auto* u = e->as<USub>()) {
+    if (const auto v = literal_of(e)) return integer_text(*v);
+    return {"-" + c(u->arg, Text::kPrimary), Text::kUnary};
+  }
+  if (const auto* n = e->as<Not>()) return {"!" + c(n->arg, Text::kPrimary), Text::kUnary};
+  if (const auto* s = e->as<StrideExpr>()) {
+    const Storage& st = storage(s->name, e->where);
+    if (s->dim < 0 || s->dim >= static_cast<int>(st.strides.size()))
+      throw InputError(e->where, "`" + str(e) + "` has no value in C: `" + s->name.name() + "` has no strides there");
+    return stride_text(st.strides[static_cast<size_t>(s->dim)]);
+  }
+  if (const auto* k = e->as<ReadConfig>()) return {"ctxt->" + c_identifier(k->config->name) + "." + c_identifier(k->field), Text::kPrimary};
+  if (const auto* b = e->as<BinOp>()) {
+    const auto x = literal_of(b->lhs), y = literal_of(b->rhs);
+    int64_t folded = 0;
+    auto binary = [&](const char* op, int precedence, int left, int right) {
+      return Text{c(b->lhs, left) + " " + op + " " + c(b->rhs, right), precedence};
+    };
+    switch (b->op) {
+      case BinOpKind::kAdd:
+        if (x && y && !__builtin_add_overflow(*x, *y, &folded)) return integer_text(folded);
+        return binary("+", Text::kAdd, Text::kAdd, Text::kAdd);
+      case BinOpKind::kSub:
+        if (x && y && !__builtin_sub_overflow(*x, *y, &folded)) return integer_text(folded);
+        return binary("-", Text::kAdd, Text::kAdd, Text::kMul);
+      case BinOpKind::kMul:
+        if (x && y && !__builtin_mul_overflow(*x, *y, &folded)) return integer_text(folded);
+        return binary("*", Text::kMul, Text::kMul, Text::kUnary);
+      case BinOpKind::kDiv:
+      case BinOpKind::kMod: return divide(*b);
+      // Parentheses around `and` inside `or` keep -Wparentheses quiet.
+      case BinOpKind::kAnd: return binary("&&", Text::kAnd, Text::kAnd, Text::kAnd);
+      case BinOpKind::kOr: return binary("||", Text::kOr, Text::kEquality, Text::kEquality);
+      case BinOpKind::kLt: return binary("<", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kGt: return binary(">", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kLe: return binary("<=", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kGe: return binary(">=", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kEq: return binary("==", Text::kEquality, Text::kAdd, Text::kAdd);
+      case BinOpKind::kNe: return binary("!=", Text::kEquality, Text::kAdd, Text::kAdd);
+    }
+  }
+  throw InputError(e->where, "`" + str(e) + "` is no control expression that C can compute");
+}
+
+Text FunctionEmitter::divide(const BinOp& b) {
+  const bool quotient = b.op == BinOpKind::kDiv;
+  const auto divisor = literal_of(b.rhs);
+  if (!divisor || *divisor <= 0)
+    throw InputError(b.rhs->where, "`" + str(b.rhs) + "`: control division needs a positive literal");
+  if (*divisor == 1) return quotient ? control(b.lhs) : Text{"0", Text::kPrimary};
+  if (const auto v = literal_of(b.lhs)) {
+    const int64_t q = *v / *divisor - (*v % *divisor < 0);
+    return integer_text(quotient ? q : *v - q * *divisor);
+  }
+  auto low = lower_bound(b.lhs);
+  if (!low || *low < 0) low = bounds_of(proc_, path_, b.lhs).lo;
+  if (low && *low >= 0)
+    return {c(b.lhs, Text::kMul) + (quotient ? " / " : " % ") + integer_literal(*divisor), Text::kMul};
+  const std::string name = quotient ? "exo_floor_div" : "exo_floor_mod";
+  file_.needs.helpers.insert(name);
+  return {name + "(" + c(b.lhs) + ", " + integer_literal(*divisor) + ")", Text::kPrimary};
+}
+
+std::optional<int64_t> FunctionEmitter::lower_bound(const ExprPtr& e) {
+  if (const auto v = literal_of(e)) return v;
+  if (const auto* r = e->as<Read>()) {
+    const auto it = lower_.find(r->name);
+    return it == lower_.end() ? std::nullopt : it->second;
+  }
+  const auto* b = e->as<BinOp>();
+  if (!b) return std::nullopt;
+  const auto x = lower_bound(b->lhs), y = lower_bound(b->rhs);
+  int64_t v = 0;
+  switch (b->op) {
+    case BinOpKind::kAdd:
+      if (x && y && !__builtin_add_overflow(*x, *y, &v)) return v;
+      return std::nullopt;
+    case BinOpKind::kSub:
+      if (const auto k = literal_of(b->rhs); k && x && !__builtin_sub_overflow(*x, *k, &v)) return v;
+      return std::nullopt;
+    case BinOpKind::kMul:
+      if (x && y && *x >= 0 && *y >= 0 && !__builtin_mul_overflow(*x, *y, &v)) return v;
+      return std::nullopt;
+    case BinOpKind::kDiv:
+      if (const auto k = literal_of(b->rhs); k && *k > 0 && x && *x >= 0) return *x / *k;
+      return std::nullopt;
+    case BinOpKind::kMod: return 0;
+    default: return std::nullopt;
+  }
+}
+
+Text FunctionEmitter::stride_text(const Stride& s) {
+  return s.expr ? control(s.expr) : Text{s.text, Text::kPrimary};
+}
+
+}  // namespace exotune::codegen

@@ -1,0 +1,177 @@
+#pragma once
+// One proc as one C function. Internal to core/codegen; generate_c (file_writer.cc) drives it.
+//
+// Expressions are made with the precedence of their outermost operator, so that parentheses stand
+// only where C needs them. Data names are bound to a Storage, which says how an element is written.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/analysis/queries.h"
+#include "core/codegen/c_names.h"
+#include "core/codegen/codegen.h"
+#include "core/codegen/storage.h"
+#include "core/codegen/usage.h"
+#include "core/ir/path.h"
+
+namespace exotune::codegen {
+
+/// C text with the precedence of its outermost operator.
+struct Text {
+  enum Precedence { kTernary = 1, kOr, kAnd, kEquality, kRelation, kAdd, kMul, kUnary, kPrimary };
+  std::string s;
+  int precedence = kPrimary;
+  /// In parentheses unless it binds at least as tightly as `outer`.
+  std::string in(int outer) const { return precedence >= outer ? s : "(" + s + ")"; }
+};
+
+/// One stride: an expression over what is in scope, or C text when only run time knows it.
+struct Stride {
+  ExprPtr expr;
+  std::string text;
+};
+
+/// How a data name is stored.
+struct Storage {
+  enum class Form : uint8_t {
+    kScalar,   // a local variable, or a plain expression: NAME
+    kPointer,  // *NAME
+    kDense,    // NAME[row-major index]
+    kWindow,   // NAME.data[sum of index * stride]
+    kOpaque,   // not addressed by C: registers, scratchpads; only instructions and templates name it
+  };
+  Form form = Form::kScalar;
+  std::string name;
+  ScalarType type = ScalarType::kF32;
+  MemoryPtr mem;
+  bool is_const = false;
+  std::vector<ExprPtr> shape;
+  std::vector<Stride> strides;     // one per dimension; dense and windows
+  // kOpaque: the allocation's name and, for each of its dimensions, where this view stands; the view's
+  // dimension k is the allocation's dimension dims[k].
+  Sym root;
+  std::vector<ExprPtr> root_shape;
+  std::vector<ExprPtr> offsets;
+  std::vector<int> dims;
+  int first_register = 0;
+  int64_t byte_offset = 0;
+};
+
+/// What functions ask of the file around them.
+struct FileNeeds {
+  std::set<std::string> helpers;                 // names of runtime_text.h helpers
+  std::map<std::string, std::string> windows;    // struct name -> definition's key ("2f32c")
+  std::vector<std::string> globals;              // c_global texts, in order of first use
+  std::set<ConfigPtr> configs;
+  bool scratch = false, math = false;
+  void add_global(const std::string& text);
+};
+
+/// What a call needs to know of a function in the file.
+struct Signature {
+  std::string name;
+  std::vector<AbiArg> args;  // context first when there is one
+};
+
+struct FileContext {
+  const CodegenOptions& options;
+  FileNeeds& needs;
+  UsageTable& usage;
+  const std::map<ProcPtr, Signature>& functions;  // those already emitted
+  std::set<std::string> file_names;               // of all functions and structs
+};
+
+ScalarType decided(ScalarType t);                       // R becomes f32
+ScalarType arithmetic_type(ScalarType t);               // f16 and bf16 compute in f32
+std::string element_c_type(ScalarType t);               // f16 and bf16 are uint16_t
+std::string window_struct(int rank, ScalarType t, bool is_const);
+/// The C formals of a proc: names, types, const-ness.
+Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name, const std::string& stem,
+                         const std::set<std::string>& file_names);
+
+class FunctionEmitter {
+ public:
+  FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature, FileContext& file);
+  /// "{ ... }" with the function's statements.
+  std::string body();
+
+ private:
+  // emit_control.cc
+  Text control(const ExprPtr& e);
+  Text divide(const BinOp& b);
+  std::optional<int64_t> lower_bound(const ExprPtr& e);
+  std::string c(const ExprPtr& e, int outer = 0) { return control(e).in(outer); }
+  Text stride_text(const Stride& s);
+
+  // emit_data.cc
+  Text data(const ExprPtr& e, ScalarType type);         // a value of arithmetic_type(type)
+  Text load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type, const SourceLocation& where);
+  Text arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& b, ScalarType type);
+  Text extern_call(const Extern& x, ScalarType type, const SourceLocation& where);
+  Text unsigned_i32(const ExprPtr& e);                  // i32 ring arithmetic, wrapped once outside
+  Text literal(const Const& c, ScalarType type);
+  Text converted(Text value, ScalarType from, ScalarType to);
+  std::string helper(const std::string& op, ScalarType type);  // "exo_max_f32", noted as needed
+  ScalarType precision(const ExprPtr& e, ScalarType context) const;
+
+  // emit_storage.cc
+  const Storage& storage(Sym s, const SourceLocation& where) const;
+  std::string element(const Storage& s, const std::vector<ExprPtr>& idx);   // an lvalue
+  std::string index_text(const Storage& s, const std::vector<ExprPtr>& idx);
+  Storage view(const ExprPtr& e);                        // of a Read or WindowExpr; no statement is made
+  std::string address(const Storage& s, const std::vector<ExprPtr>& idx);   // "&A[...]" or "A"
+  std::string opaque_element(const Storage& s, const std::vector<ExprPtr>& idx, const SourceLocation& where);
+  ExprPtr opaque_register(const Storage& s, const SourceLocation& where);
+  /// Base address and strides of a window expression, ready for a struct literal.
+  struct WindowParts {
+    std::string data;
+    std::vector<Stride> strides;
+    ScalarType type;
+  };
+  WindowParts window_parts(const ExprPtr& e);
+  std::string window_literal(const WindowParts& w, bool is_const);
+  std::string expand_memory(const Storage& s, const std::string& op, const std::vector<ExprPtr>& idx,
+                            const std::string& value, const SourceLocation& where);
+
+  // emit_stmt.cc
+  void block(const Block& b, const Path& owner, Child child);
+  void stmt(const StmtPtr& s, const Block& scope, size_t position);
+  void assign(const Assign& a, const SourceLocation& where);
+  void reduce(const Reduce& r, const SourceLocation& where);
+  std::string stored(const ExprPtr& rhs, ScalarType type);
+  void loop(const For& f);
+  void branch(const If& i);
+  void allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where);
+  void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position, const SourceLocation& where);
+  void allocate_array(const Alloc& a, Storage* s, const SourceLocation& where);
+  void write_config(const WriteConfig& w, const SourceLocation& where);
+  void window_stmt(const WindowStmt& w);
+  int64_t unroll_count(const For& f);
+  void line(const std::string& text);
+  void lines(const std::string& text);
+
+  // emit_call.cc
+  void call(const Call& call, const SourceLocation& where);
+  void instruction(const Call& call, const SourceLocation& where);
+  std::string argument(const AbiArg& formal, const ExprPtr& actual);
+  std::string hole(const Call& call, const std::string& name, bool enclosed, const SourceLocation& where);
+
+  const Proc& proc_;
+  const Usage& usage_;
+  const Signature& signature_;
+  FileContext& file_;
+  NameScopes names_;
+  StoragePlan plan_;
+  std::map<Sym, Storage> storage_;
+  std::map<Sym, std::optional<int64_t>> lower_;  // of control variables in scope
+  Path path_;                                    // of the statement being emitted
+  std::string out_;
+  int indent_ = 1;
+  std::vector<std::string> scratch_marks_;       // by open block: the C name of its mark, "" when none
+  int64_t stack_bytes_ = 0;                      // arrays put on the stack so far
+  int64_t unrolled_ = 1;                         // product of the trip counts of enclosing unrolled loops
+};
+
+}  // namespace exotune::codegen

@@ -1,0 +1,149 @@
+#include "core/codegen/storage.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "core/base/diagnostic.h"
+#include "core/ir/normal_form.h"
+
+namespace exotune::codegen {
+namespace {
+
+struct Live {
+  Sym name;
+  const Alloc* alloc;
+  SourceLocation where;
+  int from, to;  // positions in pre-order, inclusive
+};
+
+/// Live ranges of allocations in the memories asked for. A use inside a loop that does not contain
+/// the allocation keeps it live to the loop's end: the next iteration may need it.
+class Liveness {
+ public:
+  explicit Liveness(const Proc& p) { block(p.body); }
+  std::vector<Live> ranges;
+
+ private:
+  void block(const Block& b) {
+    std::vector<Sym> bound;
+    for (const StmtPtr& s : b) {
+      const int at = position_++;
+      if (const auto* a = s->as<Alloc>()) {
+        open_[a->name] = ranges.size();
+        ranges.push_back({a->name, a, s->where, at, at});
+        bound.push_back(a->name);
+        continue;
+      }
+      if (const auto* w = s->as<WindowStmt>()) {
+        if (const auto* e = w->rhs->as<WindowExpr>()) alias_[w->name] = e->name;
+      }
+      if (!body_of(*s).empty() || !orelse_of(*s).empty()) {
+        block(body_of(*s));
+        block(orelse_of(*s));
+      }
+      // Whatever the statement mentions lives until its end; for a loop that is its last position.
+      std::set<Sym> used;
+      for (const ExprPtr& e : stmt_exprs(*s)) collect_symbols(e, used);
+      if (const auto* a = s->as<Assign>()) used.insert(a->name);
+      if (const auto* r = s->as<Reduce>()) used.insert(r->name);
+      for (Sym f : free_symbols(body_of(*s))) used.insert(f);
+      for (Sym f : free_symbols(orelse_of(*s))) used.insert(f);
+      for (Sym u : used) extend(u, position_ - 1);
+    }
+    for (Sym s : bound) open_.erase(s);
+  }
+  void extend(Sym s, int to) {
+    for (auto it = alias_.find(s); it != alias_.end(); it = alias_.find(s)) s = it->second;
+    const auto it = open_.find(s);
+    if (it != open_.end()) ranges[it->second].to = std::max(ranges[it->second].to, to);
+  }
+
+  int position_ = 0;
+  std::map<Sym, size_t> open_;
+  std::map<Sym, Sym> alias_;
+};
+
+[[noreturn]] void refuse(const SourceLocation& where, std::string message, std::string hint = "") {
+  throw InputError(where, std::move(message), std::move(hint));
+}
+
+int64_t bytes_of_alloc(const Alloc& a, const SourceLocation& where) {
+  int64_t n = bytes_of(a.type.scalar);
+  for (int64_t s : constant_shape(a.type, "`" + a.name.name() + "` in " + a.mem->name, where)) n *= s;
+  return n;
+}
+
+/// The lowest `size` places free of every range that overlaps `r`; places are [0, capacity).
+int64_t first_fit(const std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>& placed, const Live& r,
+                  int64_t size, int64_t alignment) {
+  std::vector<std::pair<int64_t, int64_t>> busy;
+  for (const auto& [other, span] : placed)
+    if (other->from <= r.to && r.from <= other->to) busy.push_back(span);
+  std::sort(busy.begin(), busy.end());
+  int64_t at = 0;
+  for (const auto& [lo, hi] : busy) {
+    if (at + size <= lo) break;
+    at = std::max(at, (hi + alignment - 1) / alignment * alignment);
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<int64_t> constant_shape(const Type& t, const std::string& what, const SourceLocation& where) {
+  std::vector<int64_t> r;
+  for (const ExprPtr& e : t.shape) {
+    const auto a = affine(e);
+    if (!a || !a->is_constant()) refuse(where, what + " needs constant extents");
+    r.push_back(a->constant);
+  }
+  return r;
+}
+
+int registers_of(const Alloc& a, const SourceLocation& where) {
+  const std::string what = "`" + a.name.name() + "` in " + a.mem->name;
+  const std::vector<int64_t> shape = constant_shape(a.type, what, where);
+  const std::vector<int>& one = a.mem->shape;
+  const size_t extra = shape.size() < one.size() ? 0 : shape.size() - one.size();
+  bool fits = shape.size() >= one.size();
+  for (size_t k = 0; fits && k < one.size(); ++k) fits = shape[extra + k] == one[k];
+  if (!fits) refuse(where, what + " does not end in the shape that one register holds");
+  int64_t n = 1;
+  for (size_t k = 0; k < extra; ++k) n *= shape[k];
+  return static_cast<int>(n);
+}
+
+StoragePlan plan_storage(const Proc& p) {
+  StoragePlan plan;
+  const Liveness live(p);
+  std::map<std::string, std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>> placed;
+  for (const Live& r : live.ranges) {
+    const Memory& m = *r.alloc->mem;
+    if (m.kind == MemoryKind::kRegisterFile) {
+      const int n = registers_of(*r.alloc, r.where);
+      auto& mine = placed[m.name];
+      const int64_t low = first_fit(mine, r, n, 1);
+      if (m.count > 0 && low + n > m.count)
+        refuse(r.where,
+               "`" + r.name.name() + "` needs " + std::to_string(low + n) + " registers of " + m.name + " at once, " +
+                   std::to_string(m.count) + " exist",
+               "make tiles smaller, or their lives shorter");
+      mine.push_back({&r, {low, low + n}});
+      plan.first_register[r.name] = static_cast<int>(m.count > 0 ? m.count - low - n : low);
+      plan.used[m.name] = std::max(plan.used[m.name], static_cast<int>(low) + n);
+    } else if (m.kind == MemoryKind::kScratchpad) {
+      const int64_t n = bytes_of_alloc(*r.alloc, r.where);
+      auto& mine = placed[m.name];
+      const int64_t at = first_fit(mine, r, n, std::max(1, m.alignment));
+      if (m.bytes > 0 && at + n > m.bytes)
+        refuse(r.where, "`" + r.name.name() + "` does not fit: " + std::to_string(at + n) + " bytes of " + m.name +
+                            " are in use at once, it has " + std::to_string(m.bytes));
+      mine.push_back({&r, {at, at + n}});
+      plan.byte_offset[r.name] = at;
+    }
+  }
+  return plan;
+}
+
+}  // namespace exotune::codegen

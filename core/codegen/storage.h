@@ -1,0 +1,25 @@
+#pragma once
+// Places for what has no address: register numbers and scratchpad offsets, by liveness. Two
+// allocations share a place only when no execution has both live.
+#include <map>
+
+#include "core/ir/proc.h"
+
+namespace exotune::codegen {
+
+struct StoragePlan {
+  std::map<Sym, int> first_register;       // register_file allocations: the lowest of their numbers
+  std::map<Sym, int64_t> byte_offset;      // scratchpad allocations
+  std::map<std::string, int> used;         // register_file memory -> how many registers are in use at most
+};
+
+/// Throws InputError when a register file or scratchpad is too small, or an allocation's shape is
+/// not constant or not what a register holds. Registers are handed out from the highest down.
+StoragePlan plan_storage(const Proc& p);
+
+/// Constant extents of a type, or InputError naming `what`.
+std::vector<int64_t> constant_shape(const Type& t, const std::string& what, const SourceLocation& where);
+/// Registers that an allocation takes: the extents before the register's own shape, multiplied.
+int registers_of(const Alloc& a, const SourceLocation& where);
+
+}  // namespace exotune::codegen
