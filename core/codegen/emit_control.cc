@@ -1,5 +1,6 @@
 // Control expressions: int64_t and bool arithmetic with floor division.
 #include <algorithm>
+#include <limits>
 
 #include "core/codegen/function_emitter.h"
 #include "core/ir/printer.h"

@@ -2,6 +2,7 @@
 // integer operations wrapped to their type after each step (signed overflow is never left to C).
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/codegen/function_emitter.h"
 #include "core/ir/printer.h"

@@ -1,5 +1,6 @@
 // Statements.
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "core/codegen/c_template.h"

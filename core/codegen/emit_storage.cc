@@ -37,14 +37,15 @@ std::string FunctionEmitter::index_text(const Storage& s, const std::vector<Expr
   int64_t constant = 0;
   for (size_t k = 0; k < idx.size(); ++k) {
     const Stride& stride = s.strides[k];
-    const std::optional<int64_t> step = stride.expr ? as_int(stride.expr) : std::nullopt;
+    // 0 when only run time knows it.
+    const int64_t step = stride.expr ? as_int(stride.expr).value_or(0) : 0;
     const auto value = affine(idx[k]);
-    if (value && value->is_constant() && (step || value->constant == 0)) {
-      constant += value->constant * step.value_or(0);
+    if (value && value->is_constant() && (step != 0 || value->constant == 0)) {
+      constant += value->constant * step;
       continue;
     }
     if (!out.empty()) out += " + ";
-    if (step && *step == 1) out += c(idx[k], Text::kAdd);
+    if (step == 1) out += c(idx[k], Text::kAdd);
     else if (value && value->is_constant() && value->constant == 1) out += stride_text(stride).in(Text::kAdd);
     else out += c(idx[k], Text::kMul) + " * " + stride_text(stride).in(Text::kUnary);
   }
