@@ -115,7 +115,7 @@ class Collector {
       }
       void operator()(const WriteConfig& n) {
         c.reads(n.rhs);
-        c.config({n.config->name, n.field}, n.rhs);
+        c.config(n.config, n.field, n.rhs);
       }
       void operator()(const Pass&) {}
       void operator()(const If& n) {
@@ -168,7 +168,7 @@ class Collector {
       return;
     }
     if (const ReadConfig* r = e->as<ReadConfig>()) {
-      config({r->config->name, r->field}, nullptr);
+      config(r->config, r->field, nullptr);
       return;
     }
     if (e->as<Const>() || e->as<StrideExpr>()) return;
@@ -216,8 +216,9 @@ class Collector {
     out_.memory.push_back(std::move(e));
   }
 
-  void config(ConfigFieldName field, ExprPtr value) {
-    out_.config.push_back({std::move(field), std::move(value), vars_.empty() && conditions_.empty(), vars_});
+  void config(const ConfigPtr& config, const std::string& field, ExprPtr value) {
+    out_.config.push_back({config, {config->name, field}, std::move(value),
+                           vars_.empty() && conditions_.empty(), vars_});
   }
 
   void call(const Call& n) {
@@ -260,7 +261,7 @@ class Collector {
       for (const RangedVar& v : c.vars)
         vars_.push_back({v.var, substitution.apply(v.lo), substitution.apply(v.hi)});
       const bool definite = c.definite && vars == 0 && conditions_.empty();
-      out_.config.push_back({c.field, substitution.apply(c.value), definite, vars_});
+      out_.config.push_back({c.config, c.field, substitution.apply(c.value), definite, vars_});
       vars_.resize(vars);
     }
   }

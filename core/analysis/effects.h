@@ -16,6 +16,7 @@ struct Effect {
 };
 
 struct ConfigEffect {
+  ConfigPtr config;
   ConfigFieldName field;
   ExprPtr value;       // written value; null: a read
   bool definite = false;  // not under a loop or condition of the block

@@ -59,12 +59,16 @@ int Problem::config_variable(const ReadConfig& read) {
   return var;
 }
 
-void Problem::forget_config(const ConfigPtr& config, const std::string& field) {
+void Problem::forget_config(const std::string& config, const std::string& field) {
   for (Var& v : vars_)
-    if (v.kind == Var::Kind::kConfig && v.config->name == config->name && v.text == field) {
+    if (v.kind == Var::Kind::kConfig && v.config->name == config && v.text == field) {
       v.kind = Var::Kind::kFresh;
-      v.text = config->name + "." + field + " before";
+      v.text = config + "." + field + " before";
     }
+}
+
+Lin Problem::config_value(const ConfigPtr& config, const std::string& field) {
+  return Lin::variable(config_variable({config, field}));
 }
 
 int Problem::opaque_variable(const ExprPtr& e) {
@@ -311,7 +315,7 @@ std::string Problem::name_of(int var) const {
   return "";
 }
 
-Answer Problem::answer_of(const Decision& d) const {
+Answer Problem::answer_of(const Decision& d, const Formula& question) const {
   Answer out;
   switch (d.feasible) {
     case Feasible::kNo:
@@ -322,9 +326,25 @@ Answer Problem::answer_of(const Decision& d) const {
       break;
     case Feasible::kYes: {
       out.verdict = Verdict::kRefuted;
+      // What the question speaks of, and what facts tie to that.
+      std::vector<uint8_t> told(vars_.size(), 0);
+      for_each_atom(question, [&](const Constraint& c) {
+        for (const Lin::Term& t : c.lin.terms) told[t.var] = 1;
+      });
+      for (bool grew = true; grew;) {
+        grew = false;
+        for (const Constraint& c : constraints_) {
+          bool any = false, all = true;
+          for (const Lin::Term& t : c.lin.terms) told[t.var] ? any = true : all = false;
+          if (!any || all) continue;
+          for (const Lin::Term& t : c.lin.terms) told[t.var] = 1;
+          grew = true;
+        }
+      }
       // Opaque values are no real counter-example: the point may not exist.
       bool opaque = false;
       for (size_t k = 0; k < vars_.size(); ++k) {
+        if (!told[k]) continue;
         if (is_named(static_cast<int>(k))) {
           if (k < d.model.size()) out.counter_example[name_of(static_cast<int>(k))] = d.model[k];
         } else {
@@ -342,7 +362,7 @@ Answer Problem::excludes(const Formula& f) {
   bool overflow = false;
   for_each_atom(f, [&](const Constraint& c) { overflow |= c.lin.overflow; });
   if (overflow) return {};
-  return answer_of(decide(constraints_, disjunctions_, f, variables(), is_size_));
+  return answer_of(decide(constraints_, disjunctions_, f, variables(), is_size_), f);
 }
 
 Answer Problem::entails(const Formula& goal) {

@@ -43,7 +43,9 @@ class Problem {
   /// lo <= var < hi.
   void assume_range(int var, const ExprPtr& lo, const ExprPtr& hi);
   /// Reads of this config field are no longer the value that facts spoke of.
-  void forget_config(const ConfigPtr& config, const std::string& field);
+  void forget_config(const std::string& config, const std::string& field);
+  /// The value of a config field that was read or written before, as it is now.
+  Lin config_value(const ConfigPtr& config, const std::string& field);
   /// Fields whose reads are to be unknown values, each read its own.
   void set_havoc(std::vector<std::pair<std::string, std::string>> fields) { havoc_ = std::move(fields); }
 
@@ -93,7 +95,7 @@ class Problem {
   int config_variable(const ReadConfig& read);
   int opaque_variable(const ExprPtr& e);
   Formula compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b);
-  Answer answer_of(const struct Decision& d) const;
+  Answer answer_of(const struct Decision& d, const Formula& question) const;
 
   const Scope* scope_;
   std::vector<Var> vars_;

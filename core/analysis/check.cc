@@ -1,0 +1,266 @@
+// Statements, and the entry point.
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <unordered_map>
+
+#include "core/analysis/checker.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+Checker::Checker(const Proc& p, bool for_codegen)
+    // An instruction's body is its meaning, never emitted.
+    : p_(p), codegen_(for_codegen && !p.instr), scope_(p), problem_(&scope_) {}
+
+void Checker::fail(const SourceLocation& where, LazyText message, LazyText hint) const {
+  throw InputError(where.known() ? where : p_.where, std::move(message), std::move(hint));
+}
+
+void Checker::fail(const SourceLocation& where, const std::string& what,
+                   const std::string& condition, const Answer& answer) const {
+  std::ostringstream out;
+  out << what << ": ";
+  if (answer.verdict == Verdict::kRefuted) {
+    out << condition << (answer.counter_example.empty() ? " never holds" : " fails");
+    const char* separator = " for ";
+    for (const auto& [name, value] : answer.counter_example) {
+      out << separator << name << " = " << value;
+      separator = ", ";
+    }
+  } else {
+    out << "cannot prove " << condition << " (the solver answered unknown)";
+  }
+  fail(where, out.str());
+}
+
+void Checker::run() {
+  header();
+  block(p_.body, Child::kBody);
+  initialised();
+}
+
+void Checker::header() {
+  for (const Arg& a : p_.args) {
+    if (is_control(a.type.scalar) && a.type.is_tensor())
+      fail(p_.where, "argument " + a.name.name() + ": a control value has no dimensions");
+    for (const ExprPtr& e : a.type.shape) integer(e, p_.where);
+  }
+  assume_header(problem_, p_);
+  for (const ExprPtr& e : p_.asserts) boolean(e, e->where);
+}
+
+void Checker::block(const Block& b, Child child) {
+  const size_t visible = scope_.size();
+  path_.push_back({child, 0});
+  for (size_t k = 0; k < b.size(); ++k) {
+    path_.back().index = static_cast<int>(k);
+    stmt(*b[k]);
+  }
+  path_.pop_back();
+  scope_.truncate(visible);
+}
+
+void Checker::stmt(const Stmt& s) {
+  struct Visitor {
+    Checker& c;
+    const Stmt& s;
+    void operator()(const Assign& n) { c.store(s, n.name, n.idx, n.rhs); }
+    void operator()(const Reduce& n) { c.store(s, n.name, n.idx, n.rhs); }
+    void operator()(const WriteConfig& n) { c.config_write(s, n); }
+    void operator()(const Pass&) {}
+    void operator()(const If& n) { c.branch(s, n); }
+    void operator()(const For& n) { c.loop(s, n); }
+    void operator()(const Alloc& n) { c.allocation(s, n); }
+    void operator()(const Call& n) { c.call(s, n); }
+    void operator()(const WindowStmt& n) {
+      const WindowExpr* w = n.rhs->as<WindowExpr>();
+      if (!w) c.fail(s.where, "a window statement needs a window: " + str(n.rhs));
+      c.window(*w, s.where);
+      // A window keeps the indices of its definition; a later write would change them.
+      if (const auto read = config_reads(n.rhs); !read.empty() && intersects(read, config_writes(c.p_.body)))
+        c.fail(s.where, "the window " + n.name.name() + " depends on configuration that is written");
+      c.scope_.push(s);
+    }
+  };
+  std::visit(Visitor{*this, s}, s.node);
+}
+
+void Checker::forget(const std::set<ConfigFieldName>& fields) {
+  for (const auto& [config, field] : fields) problem_.forget_config(config, field);
+}
+
+void Checker::loop(const Stmt& s, const For& n) {
+  integer(n.lo, s.where);
+  integer(n.hi, s.where);
+  const std::set<ConfigFieldName> written = config_writes(s);
+  const Problem::Mark mark = problem_.mark();
+  const size_t visible = scope_.size();
+  enter(problem_, s, Child::kBody);
+  forget(written);
+  scope_.push_iter(n.iter);
+  iters_.push_back(n.iter);
+  block(n.body, Child::kBody);
+  iters_.pop_back();
+  scope_.truncate(visible);
+  problem_.rollback(mark);
+  forget(written);
+  if (n.mode != LoopMode::kPar) return;
+  const LoopAnswer race = loop_parallel(p_, path_);
+  if (race) return;
+  Diagnostic d{s.where.known() ? s.where : p_.where,
+               "the iterations of the parallel loop " + n.iter.name() + " may race", race.notes(),
+               "make the loop seq, or give each iteration its own part of the buffer"};
+  throw InputError(std::move(d));
+}
+
+void Checker::branch(const Stmt& s, const If& n) {
+  boolean(n.cond, s.where);
+  const std::set<ConfigFieldName> written = config_writes(s);
+  const Problem::Mark mark = problem_.mark();
+  enter(problem_, s, Child::kBody);
+  block(n.body, Child::kBody);
+  problem_.rollback(mark);
+  forget(config_writes(n.body));
+  if (!n.orelse.empty()) {
+    enter(problem_, s, Child::kOrelse);
+    block(n.orelse, Child::kOrelse);
+    problem_.rollback(mark);
+  }
+  forget(written);
+}
+
+void Checker::store(const Stmt& s, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs) {
+  data(rhs, s.where);
+  element(name, idx, s.where);
+}
+
+void Checker::allocation(const Stmt& s, const Alloc& n) {
+  if (!is_data(n.type.scalar)) fail(s.where, n.name.name() + ": only data is allocated");
+  for (const ExprPtr& e : n.type.shape) {
+    integer(e, s.where);
+    const ExprPtr positive = bin_op(BinOpKind::kGt, e, int_const(0));
+    const Answer answer = problem_.entails(positive);
+    if (!answer)
+      fail(s.where, "the size " + str(e) + " of " + n.name.name() + " may not be positive", str(positive),
+           answer);
+  }
+  if (codegen_) allocation_memory(n, s.where);
+  scope_.push(s);
+}
+
+void Checker::config_write(const Stmt& s, const WriteConfig& n) {
+  const ConfigField* field = n.config->find(n.field);
+  const std::string name = n.config->name + "." + n.field;
+  if (!field) fail(s.where, "there is no field " + name);
+  if (is_data(field->type)) {
+    data(n.rhs, s.where);
+  } else if (field->type == ScalarType::kBool) {
+    boolean(n.rhs, s.where);
+  } else {
+    integer(n.rhs, s.where);
+  }
+  for (Sym i : iters_)
+    if (mentions(n.rhs, i))
+      fail(s.where, "the value of " + name + " depends on the loop iterator " + i.name(),
+           "configuration is set once for a whole loop");
+  if (field->type == ScalarType::kSize) {
+    const Answer positive = problem_.entails(bin_op(BinOpKind::kGt, n.rhs, int_const(0)));
+    if (!positive) fail(s.where, name + " is a size", str(n.rhs) + " > 0", positive);
+  }
+  if (codegen_ && !n.config->readable)
+    fail(s.where, name + " lives in hardware only: it is written by instructions",
+         "replace the statement by the instruction that sets it");
+  if (is_data(field->type)) return;
+  const bool is_bool = field->type == ScalarType::kBool;
+  const Formula truth = is_bool ? problem_.formula(n.rhs) : Formula::truth(true);
+  const Lin value = is_bool ? Lin() : problem_.lin(n.rhs);
+  problem_.forget_config(n.config->name, n.field);
+  const Lin now = problem_.lin(make_expr(ReadConfig{n.config, n.field}, field->type));
+  if (!is_bool) {
+    problem_.assume_zero(now - value);
+    return;
+  }
+  Lin set = now, clear = now.scaled(-1);
+  const Formula is_true = Formula::at_least_zero(set.add_constant(-1));
+  const Formula is_false = Formula::at_least_zero(std::move(clear));
+  problem_.assume(Formula::any_of({Formula::all_of({truth, is_true}), Formula::all_of({negated(truth), is_false})}));
+}
+
+// A buffer that is read or reduced into but never written holds nothing.
+void Checker::initialised() {
+  struct Use {
+    bool written = false;
+    const Effect* read = nullptr;
+  };
+  const Effects all = effects_of(Scope(p_), p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
+  std::map<uint32_t, Use> uses;
+  for (const Effect& e : all.memory) {
+    if (!e.local) continue;
+    Use& use = uses[e.access.buffer.id()];
+    if (e.access.kind == Access::Kind::kWrite) {
+      use.written = true;
+    } else if (!use.read) {
+      use.read = &e;
+    }
+  }
+  for (const Effect& e : all.memory) {
+    if (!e.local) continue;
+    const Use& use = uses[e.access.buffer.id()];
+    if (use.written || use.read != &e) continue;
+    const StmtPtr s = stmt_at(p_, e.access.stmt);
+    fail(s ? s->where : p_.where,
+         e.access.buffer.name() + (e.access.kind == Access::Kind::kRead ? " is read" : " is reduced into") +
+             " but never written: its contents are undefined",
+         "assign it first");
+  }
+}
+
+namespace {
+
+// Callees that passed, remembered while they live.
+class Passed {
+ public:
+  static Passed& instance() {
+    static Passed p;
+    return p;
+  }
+  bool has(const ProcPtr& p, bool codegen) {
+    std::lock_guard lock(mutex_);
+    auto it = known_.find(p.get());
+    return it != known_.end() && it->second.proc.lock() == p && (it->second.codegen || !codegen);
+  }
+  void add(const ProcPtr& p, bool codegen) {
+    std::lock_guard lock(mutex_);
+    if (known_.size() > kMaxEntries) known_.clear();
+    known_[p.get()] = {p, codegen};
+  }
+
+ private:
+  static constexpr size_t kMaxEntries = 4096;
+  struct Entry {
+    std::weak_ptr<const Proc> proc;
+    bool codegen;
+  };
+  std::mutex mutex_;
+  std::unordered_map<const Proc*, Entry> known_;
+};
+
+void check_callees(const Proc& p, bool for_codegen) {
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    const Call* c = s->as<Call>();
+    if (!c || Passed::instance().has(c->callee, for_codegen)) return;
+    check(*c->callee, for_codegen);
+    Passed::instance().add(c->callee, for_codegen);
+  });
+}
+
+}  // namespace
+
+void check(const Proc& p, bool for_codegen) {
+  check_callees(p, for_codegen);
+  Checker(p, for_codegen).run();
+}
+
+}  // namespace exotune
