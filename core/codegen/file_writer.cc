@@ -196,6 +196,10 @@ class FileWriter {
     return h;
   }
 
+  static bool only_includes(const std::string& global) {
+    return global.rfind("#include ", 0) == 0 && global.find('\n') == std::string::npos;
+  }
+
   std::string prologue() const {
     std::string c = top_comment(options_.stem + ".c");
     c += "#include \"" + options_.stem + ".h\"\n\n";
@@ -204,11 +208,16 @@ class FileWriter {
     if (needs_.math) c += "#include <math.h>\n";
     if (needs_.scratch) c += "#include <stddef.h>\n#include <stdlib.h>\n";
     if (memcpy_used) c += "#include <string.h>\n";
-    for (const std::string& h : options_.headers) c += "#include " + h + "\n";
+    std::vector<std::string> includes;  // each once, before the globals that need them
+    for (const std::string& h : options_.headers) includes.push_back("#include " + h);
+    for (const std::string& g : needs_.globals)
+      if (only_includes(g) && std::find(includes.begin(), includes.end(), g) == includes.end()) includes.push_back(g);
+    for (const std::string& i : includes) c += i + "\n";
     c += "\n";
     for (const auto& [name, unused] : needs_.windows) c += window_definition(name);
     if (!needs_.windows.empty()) c += "\n";
-    for (const std::string& g : needs_.globals) c += g + (g.back() == '\n' ? "" : "\n");
+    for (const std::string& g : needs_.globals)
+      if (!only_includes(g)) c += g + (g.back() == '\n' ? "" : "\n");
     for (const std::string& h : needs_.helpers) c += helper_text(h);
     if (needs_.scratch)
       c += scratch_text(stem_, options_.scratch_padding_bytes, options_.scratch == CodegenOptions::Scratch::kThreadLocal);
