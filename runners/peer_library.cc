@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -33,7 +34,8 @@ void clear_peer_environment() {
 
 namespace {
 
-constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112, kUpper = 121, kLower = 122, kNonUnit = 131,
+              kUnit = 132;
 
 /// A second instance of a library that is loaded already: the loader tells files apart by inode, so
 /// it gets a copy in memory.
@@ -130,8 +132,9 @@ using DnnlSgemm = int(char, char, int64_t, int64_t, int64_t, float, const float*
 template <class T>
 Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p, const std::vector<ArgSpec>& args,
                  std::string* error) {
-  const std::string name =
-      std::string("cblas_") + (p.type == ElementType::kF32 ? "s" : "d") + blas_op_name(p.op);
+  const char* precision = p.op == BlasOp::kDsdot ? "" : p.type == ElementType::kF32 ? "s" : "d";
+  const std::string name = std::string("cblas_") + precision + blas_op_name(p.op);
+  const int uplo = p.upper ? kUpper : kLower, diagonal = p.unit_diagonal ? kUnit : kNonUnit;
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
   const int ta = p.trans_a ? kTrans : kNoTrans, tb = p.trans_b ? kTrans : kNoTrans;
   const auto binder = [&](auto* f, auto make) -> Binder {
@@ -181,6 +184,64 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p, const st
                                      incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
                         f(kRowMajor, m, n, alpha, x, incx, y, incy, a, lda);
                       });
+                    });
+    case BlasOp::kSymv:
+      return binder(find<void(int, int, int, T, const T*, int, const T*, int, T, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                                     lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
+                                     beta = o.scalar(p.beta)] {
+                        f(kRowMajor, uplo, n, alpha, a, lda, x, incx, beta, y, incy);
+                      });
+                    });
+    case BlasOp::kSyr:
+      return binder(find<void(int, int, int, T, const T*, int, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
+                                     incx = o.increment(p.x, p.incx), alpha = o.scalar(p.alpha)] {
+                        f(kRowMajor, uplo, n, alpha, x, incx, a, lda);
+                      });
+                    });
+    case BlasOp::kSyr2:
+      return binder(find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                                     lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
+                        f(kRowMajor, uplo, n, alpha, x, incx, y, incy, a, lda);
+                      });
+                    });
+    case BlasOp::kTrmv:
+    case BlasOp::kTrsv:
+      return binder(find<void(int, int, int, int, int, const T*, int, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
+                                     incx = o.increment(p.x, p.incx)] {
+                        f(kRowMajor, uplo, ta, diagonal, n, a, lda, x, incx);
+                      });
+                    });
+    case BlasOp::kDsdot:
+      if constexpr (std::is_same_v<T, double>)
+        return binder(find<double(int, const float*, int, const float*, int)>(library, name, error),
+                      [=](auto* f, const Operands<double>& o) {
+                        const Operands<float> in{o.problem, o.args, o.pointers};
+                        return repeat([=, x = in.data(p.x), y = in.data(p.y), result = o.data(p.result),
+                                       incx = o.increment(p.x, p.incx), incy = o.increment(p.y, p.incy),
+                                       beta = o.scalar(p.beta)] {
+                          const double sum = f(n, x, incx, y, incy);
+                          *result = beta == 0 ? sum : beta * *result + sum;
+                        });
+                      });
+      *error = "gives f64 only";
+      return {};
+    case BlasOp::kRotm:
+      return binder(find<void(int, T*, int, T*, int, const T*)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      std::array<T, 5> h = {T(-1)};
+                      for (size_t i = 0; i < 4; ++i) h[i + 1] = o.scalar(p.h[i]);
+                      return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                                     incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy, h.data()); });
                     });
     case BlasOp::kAxpy:
       return binder(find<void(int, T, const T*, int, T*, int)>(library, name, error),

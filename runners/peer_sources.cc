@@ -6,6 +6,8 @@ const char* plain_c_peer_source() {
   return R"c(
 #include <math.h>
 #define TRANS 112
+#define UPPER 121
+#define UNIT 132
 #define PEER(T, P, ABS)                                                                             \
   void cblas_##P##axpy(int n, T alpha, const T* restrict x, int incx, T* restrict y, int incy) {    \
     if (incx == 1 && incy == 1)                                                                     \
@@ -62,6 +64,91 @@ const char* plain_c_peer_source() {
     if (beta == 0) for (long i = 0; i < n; ++i) y[i * inc] = 0;                                     \
     else if (beta != 1) for (long i = 0; i < n; ++i) y[i * inc] *= beta;                            \
   }                                                                                                 \
+  void cblas_##P##rotm(int n, T* restrict x, int incx, T* restrict y, int incy, const T* h) {       \
+    T a = h[1], b = h[2], c = h[3], d = h[4];                                                       \
+    if (incx == 1 && incy == 1)                                                                     \
+      for (long i = 0; i < n; ++i) { T t = x[i]; x[i] = a * t + c * y[i]; y[i] = b * t + d * y[i]; }\
+    else                                                                                            \
+      for (long i = 0; i < n; ++i) {                                                                \
+        T t = x[i * incx], u = y[i * incy];                                                         \
+        x[i * incx] = a * t + c * u; y[i * incy] = b * t + d * u;                                   \
+      }                                                                                             \
+  }                                                                                                 \
+  static inline T row_dot_##P(long n, const T* restrict a, const T* restrict x, long inc) {         \
+    T sum = 0;                                                                                      \
+    if (inc == 1) for (long j = 0; j < n; ++j) sum += a[j] * x[j];                                  \
+    else for (long j = 0; j < n; ++j) sum += a[j] * x[j * inc];                                     \
+    return sum;                                                                                     \
+  }                                                                                                 \
+  static inline void row_axpy_##P(long n, T f, const T* restrict a, T* restrict y, long inc) {      \
+    if (inc == 1) for (long j = 0; j < n; ++j) y[j] += f * a[j];                                    \
+    else for (long j = 0; j < n; ++j) y[j * inc] += f * a[j];                                       \
+  }                                                                                                 \
+  void cblas_##P##symv(int order, int uplo, int n, T alpha, const T* restrict a, int lda,           \
+                       const T* restrict x, int incx, T beta, T* restrict y, int incy) {            \
+    (void)order;                                                                                    \
+    scale_##P(n, beta, y, incy);                                                                    \
+    for (long i = 0; i < n; ++i) {                                                                  \
+      long from = uplo == UPPER ? i + 1 : 0, to = uplo == UPPER ? n : i;                            \
+      const T* row = a + i * lda;                                                                   \
+      T f = alpha * x[i * incx], sum = 0;                                                           \
+      if (incx == 1 && incy == 1)                                                                   \
+        for (long j = from; j < to; ++j) { y[j] += f * row[j]; sum += row[j] * x[j]; }              \
+      else                                                                                          \
+        for (long j = from; j < to; ++j) { y[j * incy] += f * row[j]; sum += row[j] * x[j * incx]; }\
+      y[i * incy] += f * row[i] + alpha * sum;                                                      \
+    }                                                                                               \
+  }                                                                                                 \
+  void cblas_##P##syr(int order, int uplo, int n, T alpha, const T* restrict x, int incx,           \
+                      T* restrict a, int lda) {                                                     \
+    (void)order;                                                                                    \
+    for (long i = 0; i < n; ++i) {                                                                  \
+      long from = uplo == UPPER ? i : 0, to = uplo == UPPER ? n : i + 1;                            \
+      T f = alpha * x[i * incx];                                                                    \
+      if (incx == 1) for (long j = from; j < to; ++j) a[i * lda + j] += f * x[j];                   \
+      else for (long j = from; j < to; ++j) a[i * lda + j] += f * x[j * incx];                      \
+    }                                                                                               \
+  }                                                                                                 \
+  void cblas_##P##syr2(int order, int uplo, int n, T alpha, const T* restrict x, int incx,          \
+                       const T* restrict y, int incy, T* restrict a, int lda) {                     \
+    (void)order;                                                                                    \
+    for (long i = 0; i < n; ++i) {                                                                  \
+      long from = uplo == UPPER ? i : 0, to = uplo == UPPER ? n : i + 1;                            \
+      T f = alpha * x[i * incx], g = alpha * y[i * incy];                                           \
+      if (incx == 1 && incy == 1)                                                                   \
+        for (long j = from; j < to; ++j) a[i * lda + j] += f * y[j] + g * x[j];                     \
+      else                                                                                          \
+        for (long j = from; j < to; ++j) a[i * lda + j] += f * y[j * incy] + g * x[j * incx];       \
+    }                                                                                               \
+  }                                                                                                 \
+  void cblas_##P##trmv(int order, int uplo, int trans, int diag, int n, const T* restrict a,        \
+                       int lda, T* restrict x, int inc) {                                           \
+    (void)order;                                                                                    \
+    for (long k = 0; k < n; ++k) {                                                                  \
+      long i = (uplo == UPPER) == (trans != TRANS) ? k : n - 1 - k;                                 \
+      long from = uplo == UPPER ? i + 1 : 0, m = uplo == UPPER ? n - 1 - i : i;                     \
+      const T* row = a + i * lda;                                                                   \
+      T t = x[i * inc], d = diag == UNIT ? 1 : row[i];                                              \
+      if (trans == TRANS) { row_axpy_##P(m, t, row + from, x + from * inc, inc); x[i * inc] = d * t; }\
+      else x[i * inc] = d * t + row_dot_##P(m, row + from, x + from * inc, inc);                    \
+    }                                                                                               \
+  }                                                                                                 \
+  void cblas_##P##trsv(int order, int uplo, int trans, int diag, int n, const T* restrict a,        \
+                       int lda, T* restrict x, int inc) {                                           \
+    (void)order;                                                                                    \
+    for (long k = 0; k < n; ++k) {                                                                  \
+      long i = (uplo == UPPER) == (trans == TRANS) ? k : n - 1 - k;                                 \
+      long from = uplo == UPPER ? i + 1 : 0, m = uplo == UPPER ? n - 1 - i : i;                     \
+      const T* row = a + i * lda;                                                                   \
+      T d = diag == UNIT ? 1 : row[i];                                                              \
+      if (trans == TRANS) {                                                                         \
+        x[i * inc] /= d;                                                                            \
+        row_axpy_##P(m, -x[i * inc], row + from, x + from * inc, inc);                              \
+      } else {                                                                                      \
+        x[i * inc] = (x[i * inc] - row_dot_##P(m, row + from, x + from * inc, inc)) / d;            \
+      }                                                                                             \
+    }                                                                                               \
+  }                                                                                                 \
   void cblas_##P##gemv(int order, int trans, int m, int n, T alpha, const T* restrict a, int lda,   \
                        const T* restrict x, int incx, T beta, T* restrict y, int incy) {            \
     (void)order;                                                                                    \
@@ -113,6 +200,14 @@ const char* plain_c_peer_source() {
   }
 PEER(float, s, fabsf)
 PEER(double, d, fabs)
+double cblas_dsdot(int n, const float* restrict x, int incx, const float* restrict y, int incy) {
+  double sum = 0;
+  if (incx == 1 && incy == 1)
+    for (long i = 0; i < n; ++i) sum += (double)x[i] * y[i];
+  else
+    for (long i = 0; i < n; ++i) sum += (double)x[i * incx] * y[i * incy];
+  return sum;
+}
 )c";
 }
 
@@ -143,7 +238,7 @@ template <class X, class Y, class F> void with2(X* x, int incx, Y* y, int incy, 
   with(x, n, incx, [&](auto&& vx) { with(y, n, incy, [&](auto&& vy) { f(vx, vy); }); });
 }
 
-constexpr int kTrans = 112;
+constexpr int kTrans = 112, kUpper = 121;
 #define PEER(T, P)                                                                                  \
   extern "C" void cblas_##P##axpy(int n, T alpha, const T* x, int incx, T* y, int incy) {           \
     with2(x, incx, y, incy, n, [&](auto&& a, auto&& b) { b += alpha * a; });                        \
@@ -179,6 +274,56 @@ constexpr int kTrans = 112;
       i += m;                                                                                       \
     }                                                                                               \
   }                                                                                                 \
+  extern "C" void cblas_##P##rotm(int n, T* x, int incx, T* y, int incy, const T* h) {              \
+    for (int i = 0; i < n;) {                                                                       \
+      constexpr int kBlock = 512;                                                                   \
+      const int m = n - i < kBlock ? n - i : kBlock;                                                \
+      with2(x + long(i) * incx, incx, y + long(i) * incy, incy, m, [&](auto&& a, auto&& b) {        \
+        Eigen::Matrix<T, Dynamic, 1, 0, kBlock, 1> t = h[1] * a + h[3] * b;                         \
+        b = h[2] * a + h[4] * b;                                                                    \
+        a = t;                                                                                      \
+      });                                                                                           \
+      i += m;                                                                                       \
+    }                                                                                               \
+  }                                                                                                 \
+  extern "C" void cblas_##P##symv(int, int uplo, int n, T alpha, const T* a, int lda, const T* x,   \
+                                  int incx, T beta, T* y, int incy) {                               \
+    In<T> A(a, n, n, Eigen::OuterStride<>(lda));                                                    \
+    with2(x, incx, y, incy, n, [&](auto&& vx, auto&& vy) {                                          \
+      scale(vy, beta);                                                                              \
+      if (uplo == kUpper) vy.noalias() += A.template selfadjointView<Eigen::Upper>() * (alpha * vx);\
+      else vy.noalias() += A.template selfadjointView<Eigen::Lower>() * (alpha * vx);               \
+    });                                                                                             \
+  }                                                                                                 \
+  extern "C" void cblas_##P##syr(int, int uplo, int n, T alpha, const T* x, int incx, T* a, int lda) {\
+    Out<T> A(a, n, n, Eigen::OuterStride<>(lda));                                                   \
+    with(x, n, incx, [&](auto&& vx) {                                                               \
+      if (uplo == kUpper) A.template selfadjointView<Eigen::Upper>().rankUpdate(vx, alpha);         \
+      else A.template selfadjointView<Eigen::Lower>().rankUpdate(vx, alpha);                        \
+    });                                                                                             \
+  }                                                                                                 \
+  extern "C" void cblas_##P##syr2(int, int uplo, int n, T alpha, const T* x, int incx, const T* y,  \
+                                  int incy, T* a, int lda) {                                        \
+    Out<T> A(a, n, n, Eigen::OuterStride<>(lda));                                                   \
+    with2(x, incx, y, incy, n, [&](auto&& vx, auto&& vy) {                                          \
+      if (uplo == kUpper) A.template selfadjointView<Eigen::Upper>().rankUpdate(vx, vy, alpha);     \
+      else A.template selfadjointView<Eigen::Lower>().rankUpdate(vx, vy, alpha);                    \
+    });                                                                                             \
+  }                                                                                                 \
+  extern "C" void cblas_##P##trmv(int, int uplo, int, int, int n, const T* a, int lda, T* x, int inc) {\
+    In<T> A(a, n, n, Eigen::OuterStride<>(lda));                                                    \
+    with(x, n, inc, [&](auto&& v) {                                                                 \
+      if (uplo == kUpper) v = A.template triangularView<Eigen::Upper>() * v;                        \
+      else v = A.template triangularView<Eigen::Lower>() * v;                                       \
+    });                                                                                             \
+  }                                                                                                 \
+  extern "C" void cblas_##P##trsv(int, int uplo, int, int, int n, const T* a, int lda, T* x, int inc) {\
+    In<T> A(a, n, n, Eigen::OuterStride<>(lda));                                                    \
+    with(x, n, inc, [&](auto&& v) {                                                                 \
+      if (uplo == kUpper) A.template triangularView<Eigen::Upper>().solveInPlace(v);                \
+      else A.template triangularView<Eigen::Lower>().solveInPlace(v);                               \
+    });                                                                                             \
+  }                                                                                                 \
   extern "C" void cblas_##P##gemv(int, int trans, int m, int n, T alpha, const T* a, int lda,       \
                                   const T* x, int incx, T beta, T* y, int incy) {                   \
     In<T> A(a, m, n, Eigen::OuterStride<>(lda));                                                    \
@@ -212,6 +357,12 @@ constexpr int kTrans = 112;
   }
 PEER(float, s)
 PEER(double, d)
+extern "C" double cblas_dsdot(int n, const float* x, int incx, const float* y, int incy) {
+  double r = 0;
+  with2(x, incx, y, incy, n,
+        [&](auto&& a, auto&& b) { r = a.template cast<double>().dot(b.template cast<double>()); });
+  return r;
+}
 )cc";
 }
 

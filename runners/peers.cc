@@ -20,17 +20,22 @@ extern char** environ;
 namespace exotune {
 
 const char* blas_op_name(BlasOp op) {
-  static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "axpy", "dot",
-                                           "scal", "copy", "swap", "asum", "rot"};
+  static constexpr const char* kNames[] = {"gemm", "gemv",  "ger",  "symv", "syr",  "syr2",
+                                           "trmv", "trsv",  "axpy", "dot",  "dsdot", "scal",
+                                           "copy", "swap",  "asum", "rot",  "rotm"};
   return kNames[static_cast<size_t>(op)];
 }
 
+int blas_level(BlasOp op) { return op == BlasOp::kGemm ? 3 : op < BlasOp::kAxpy ? 2 : 1; }
+
 bool Peer::supports(const PeerProblem& problem) const {
   if (problem.type != ElementType::kF32 && problem.type != ElementType::kF64) return false;
+  if (problem.op == BlasOp::kDsdot && problem.type != ElementType::kF64) return false;
   if (kind == Kind::kOneDnn) return problem.op == BlasOp::kGemm && problem.type == ElementType::kF32;
+  if (kind == Kind::kEigen && (problem.op == BlasOp::kTrmv || problem.op == BlasOp::kTrsv))
+    return !problem.trans_a && !problem.unit_diagonal;
   // Its second core type differs in the level 1 kernels only.
-  const bool level_one = problem.op != BlasOp::kGemm && problem.op != BlasOp::kGemv && problem.op != BlasOp::kGer;
-  return level_one || kind != Kind::kOpenBlas || name == "openblas";
+  return blas_level(problem.op) == 1 || kind != Kind::kOpenBlas || name == "openblas";
 }
 
 namespace {

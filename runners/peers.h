@@ -15,8 +15,18 @@
 
 namespace exotune {
 
-enum class BlasOp { kGemm, kGemv, kGer, kAxpy, kDot, kScal, kCopy, kSwap, kAsum, kRot };
+enum class BlasOp {
+  kGemm,
+  kGemv, kGer, kSymv, kSyr, kSyr2, kTrmv, kTrsv,
+  kAxpy, kDot, kDsdot, kScal, kCopy, kSwap, kAsum, kRot, kRotm,
+};
+inline constexpr BlasOp kBlasOps[] = {
+    BlasOp::kGemm, BlasOp::kGemv,  BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,  BlasOp::kSyr2,
+    BlasOp::kTrmv, BlasOp::kTrsv,  BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
+    BlasOp::kCopy, BlasOp::kSwap,  BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm};
 const char* blas_op_name(BlasOp op);  // "gemm", ...
+/// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
+int blas_level(BlasOp op);
 
 /// A factor of a BLAS call: a constant, or the value a data scalar argument holds.
 struct PeerScalar {
@@ -28,16 +38,24 @@ struct PeerScalar {
 ///   gemm  C(m,n) = alpha op(A)(m,k) op(B)(k,n) + beta C      a, b, c
 ///   gemv  y = alpha op(A) x + beta y, A is m by n            a, x, y
 ///   ger   A(m,n) += alpha x y^T                              a, x, y
+///   symv  y = alpha A x + beta y, A symmetric, n by n        a, x, y
+///   syr   A += alpha x x^T; syr2: alpha (x y^T + y x^T)      a, x, y
+///   trmv  x = op(A) x; trsv: x = op(A)^-1 x, A triangular    a, x
 ///   axpy  y += alpha x; scal x *= alpha; copy y = x; swap    x, y, length n
 ///   dot   result = x.y (+= when beta is 1); asum             x, y, result
+///   dsdot result = x.y, x and y f32, summed and given in f64  x, y, result; type f64
 ///   rot   (x, y) = (c x + s y, c y - s x)                    x, y; alpha is c, beta is s
+///   rotm  (x, y) = (h11 x + h12 y, h21 x + h22 y)            x, y, h
+/// Symmetric and triangular: only the lower triangle is referred to, or the upper one.
 /// A leading dimension or increment of 0 means the one of the argument's own shape and strides.
 struct PeerProblem {
   BlasOp op = BlasOp::kGemm;
   ElementType type = ElementType::kF32;  // f32 or f64
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
+  bool upper = false, unit_diagonal = false;
   PeerScalar alpha{1, -1}, beta{0, -1};
+  PeerScalar h[4] = {{1, -1}, {0, -1}, {0, -1}, {1, -1}};  // h11, h21, h12, h22
   int a = -1, b = -1, c = -1, x = -1, y = -1, result = -1;
   int64_t lda = 0, ldb = 0, ldc = 0, incx = 0, incy = 0;
 };

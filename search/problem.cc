@@ -189,9 +189,7 @@ int64_t extent(const Problem& problem, const PeerOperation& peer, const std::str
 
 BlasOp blas_op(const std::string& name, const SourceLocation& where) {
   std::vector<std::string> known;
-  for (const BlasOp op :
-       {BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer, BlasOp::kAxpy, BlasOp::kDot, BlasOp::kScal,
-        BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot}) {
+  for (const BlasOp op : kBlasOps) {
     if (name == blas_op_name(op)) return op;
     known.push_back(blas_op_name(op));
   }
@@ -251,6 +249,10 @@ std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const Problem
   call.trans_b = peer.trans_b;
   call.alpha = factor(problem, peer, "alpha", 1);
   call.beta = factor(problem, peer, "beta", 0);
+  call.h[0] = factor(problem, peer, "h11", 1);
+  call.h[1] = factor(problem, peer, "h21", 0);
+  call.h[2] = factor(problem, peer, "h12", 0);
+  call.h[3] = factor(problem, peer, "h22", 1);
   call.a = argument_index(problem, peer, "a");
   call.b = argument_index(problem, peer, "b");
   call.c = argument_index(problem, peer, "c");

@@ -86,7 +86,8 @@ Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
   Reference r;
   const bool two = op != BlasOp::kScal && op != BlasOp::kAsum;
   const bool sum = op == BlasOp::kDot || op == BlasOp::kAsum;
-  const bool x_out = op == BlasOp::kScal || op == BlasOp::kSwap || op == BlasOp::kRot;
+  const bool x_out = op == BlasOp::kScal || op == BlasOp::kSwap || op == BlasOp::kRot ||
+                     op == BlasOp::kRotm;
   const auto vector = [&](const char* name, bool read, bool written) {
     return inc == 1 ? ArgSpec::tensor(name, t, {n}, read, written)
                     : ArgSpec::window(name, t, {n}, {inc}, read, written);
@@ -106,6 +107,7 @@ Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
   r.problem.n = n;
   r.problem.alpha.value = 2;
   r.problem.beta.value = op == BlasOp::kRot ? 3 : 0;
+  r.problem.h[0].value = 2, r.problem.h[1].value = 3, r.problem.h[2].value = -1, r.problem.h[3].value = 5;
   r.test = make_inputs(r.args, 8);
   double total = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -117,12 +119,67 @@ Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
       case BlasOp::kCopy: e[1].push_back(x); break;
       case BlasOp::kSwap: e[0].push_back(y), e[1].push_back(x); break;
       case BlasOp::kRot: e[0].push_back(2 * x + 3 * y), e[1].push_back(2 * y - 3 * x); break;
+      case BlasOp::kRotm: e[0].push_back(2 * x - y), e[1].push_back(3 * x + 5 * y); break;
       case BlasOp::kDot: total += x * y; break;
       case BlasOp::kAsum: total += std::fabs(x); break;
       default: ADD_FAILURE() << "no level 1 operation";
     }
   }
   if (sum) r.test.expected[static_cast<size_t>(r.problem.result)] = {total};
+  return r;
+}
+
+/// symv, syr, syr2, trmv, trsv on an n by n matrix whose other triangle must not matter.
+Reference triangle(BlasOp op, ElementType t, int64_t n, bool upper, bool trans, bool unit, int64_t inc) {
+  Reference r;
+  const bool a_out = op == BlasOp::kSyr || op == BlasOp::kSyr2;
+  const bool x_out = op == BlasOp::kTrmv || op == BlasOp::kTrsv;
+  const auto vector = [&](const char* name, bool written) {
+    return ArgSpec::window(name, t, {n}, {inc}, true, written);
+  };
+  r.args = {ArgSpec::window("a", t, {n, n}, {n + 2, 1}, true, a_out), vector("x", x_out), vector("y", op == BlasOp::kSymv)};
+  r.problem.op = op;
+  r.problem.type = t;
+  r.problem.n = n;
+  r.problem.a = 0, r.problem.x = 1, r.problem.y = 2;
+  r.problem.upper = upper, r.problem.trans_a = trans, r.problem.unit_diagonal = unit;
+  r.problem.alpha.value = 2, r.problem.beta.value = 3;
+  r.test = make_inputs(r.args, 12);
+  std::vector<double>& a = r.test.inputs[0];
+  for (int64_t i = 0; i < n; ++i) a[static_cast<size_t>(i * n + i)] = i % 2 ? 2 : -1;  // exact quotients
+  const auto in_triangle = [&](int64_t i, int64_t j) { return upper ? j >= i : j <= i; };
+  const auto value = [&](int64_t i, int64_t j) -> double {  // of op(A) as the operation reads it
+    if (x_out) {
+      if (trans) std::swap(i, j);
+      return !in_triangle(i, j) ? 0 : i == j && unit ? 1 : at(r, 0, i * n + j);
+    }
+    return in_triangle(i, j) ? at(r, 0, i * n + j) : at(r, 0, j * n + i);
+  };
+  std::vector<double> x, y;
+  for (int64_t i = 0; i < n; ++i) {
+    x.push_back(at(r, 1, i));
+    y.push_back(at(r, 2, i));
+  }
+  if (a_out) {
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        const auto si = static_cast<size_t>(i), sj = static_cast<size_t>(j);
+        const double more = op == BlasOp::kSyr ? x[si] * x[sj] : x[si] * y[sj] + y[si] * x[sj];
+        r.test.expected[0].push_back(at(r, 0, i * n + j) + (in_triangle(i, j) ? 2 * more : 0));
+      }
+    return r;
+  }
+  std::vector<double> product(static_cast<size_t>(n), 0);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) product[static_cast<size_t>(i)] += value(i, j) * x[static_cast<size_t>(j)];
+  if (op == BlasOp::kSymv) {
+    for (size_t i = 0; i < product.size(); ++i) r.test.expected[2].push_back(2 * product[i] + 3 * y[i]);
+  } else if (op == BlasOp::kTrmv) {
+    r.test.expected[1] = product;
+  } else {  // what it must solve is made from the solution
+    r.test.expected[1] = x;
+    r.test.inputs[1] = product;
+  }
   return r;
 }
 
@@ -177,11 +234,47 @@ TEST(Peers, gemv_and_ger_are_right_at_odd_sizes) {
 TEST(Peers, level_one_is_right_at_odd_sizes_and_strides) {
   for (ElementType t : kPrecisions)
     for (BlasOp op : {BlasOp::kAxpy, BlasOp::kDot, BlasOp::kScal, BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum,
-                      BlasOp::kRot}) {
+                      BlasOp::kRot, BlasOp::kRotm}) {
       expect_right(level_one(op, t, 37, 1));
       expect_right(level_one(op, t, 19, 3));
     }
   expect_right(level_one(BlasOp::kRot, ElementType::kF32, 1111, 1));
+}
+
+TEST(Peers, symmetric_and_triangular_operations_are_right) {
+  for (ElementType t : kPrecisions)
+    for (BlasOp op : {BlasOp::kSymv, BlasOp::kSyr, BlasOp::kSyr2, BlasOp::kTrmv, BlasOp::kTrsv})
+      for (bool upper : {false, true}) {
+        expect_right(triangle(op, t, 11, upper, false, false, 1));
+        expect_right(triangle(op, t, 5, upper, false, false, 2));
+        if (op == BlasOp::kTrmv || op == BlasOp::kTrsv) expect_right(triangle(op, t, 7, upper, true, true, 1));
+      }
+}
+
+TEST(Peers, dsdot_takes_floats_and_gives_a_double) {
+  Reference r;
+  r.args = {ArgSpec::tensor("x", ElementType::kF32, {29}, true, false),
+            ArgSpec::tensor("y", ElementType::kF32, {29}, true, false),
+            ArgSpec::scalar("result", ElementType::kF64, false, true)};
+  r.problem.op = BlasOp::kDsdot;
+  r.problem.type = ElementType::kF64;
+  r.problem.n = 29;
+  r.problem.x = 0, r.problem.y = 1, r.problem.result = 2;
+  r.test = make_inputs(r.args, 2);
+  double sum = 0;
+  for (int64_t i = 0; i < 29; ++i) sum += at(r, 0, i) * at(r, 1, i);
+  r.test.expected[2] = {sum};
+  expect_right(r);
+}
+
+TEST(Peers, every_operation_has_a_name_and_someone_who_has_it) {
+  for (BlasOp op : kBlasOps) {
+    EXPECT_GE(blas_level(op), 1);
+    PeerProblem p;
+    p.op = op;
+    p.type = ElementType::kF64;
+    EXPECT_TRUE(shared_peers().peers.back().supports(p)) << blas_op_name(op);
+  }
 }
 
 TEST(Peers, a_wrong_expectation_is_a_mismatch) {
