@@ -1,0 +1,209 @@
+#include "core/library/level1.h"
+
+#include "core/library/blocking.h"
+#include "core/library/contraction.h"
+#include "core/library/inspection.h"
+#include "core/library/reduction.h"
+
+namespace exotune {
+
+namespace {
+
+Path child(Path path, int k = 0) {
+  path.push_back({Child::kBody, k});
+  return path;
+}
+Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
+const For* loop_at(const ProcPtr& p, const Path& path) {
+  StmtPtr s = stmt_at(*p, path);
+  return s ? s->as<For>() : nullptr;
+}
+
+// The innermost loop of a nest that is perfect from `path` down.
+Path innermost(const ProcPtr& p, Path path) {
+  for (;;) {
+    const Block& body = body_of(*stmt_at(*p, path));
+    if (body.size() != 1 || !body[0]->as<For>()) return path;
+    path = child(path);
+  }
+}
+
+// Is the nest at `path` a single sum whose target does not move along any of its loops but `free`?
+bool is_reduction(const ProcPtr& p, const Path& path, Sym iter) {
+  StmtPtr s = stmt_at(*p, path);
+  while (body_of(*s).size() == 1) s = body_of(*s)[0];
+  const Reduce* r = s->as<Reduce>();
+  if (!r) return false;
+  for (const ExprPtr& e : r->idx)
+    if (mentions(e, iter)) return false;
+  return true;
+}
+
+// A nest `for seq: [for u:] for lane: s` becomes instructions. `top` is the sequential loop.
+ProcPtr finish_segment(ProcPtr p, const Path& top, bool reduction, const VectorUnit& unit) {
+  if (reduction) {
+    StmtPtr s = stmt_at(*p, top);
+    while (body_of(*s).size() == 1) s = body_of(*s)[0];
+    std::string name = s->as<Reduce>()->name.name() + "_acc";
+    p = parallelize_reduction(p, at(p, top), name, unit.memory);
+    // alloc, zero, main, add: last first
+    Path add = sibling(top, 3);
+    if (loop_at(p, child(add))) {
+      // Several vectors: add them lane by lane, then the lanes of one.
+      p = parallelize_reduction(p, at(p, add), name, unit.memory);
+      p = vectorize_lanes(p, at(p, sibling(add, 3)), unit);
+      p = vectorize_lanes(p, at(p, child(sibling(add, 2))), unit);
+      p = vectorize_lanes(p, at(p, sibling(add, 1)), unit);
+    } else {
+      p = vectorize_lanes(p, at(p, add), unit);
+    }
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(top, 2))), unit);
+    return vectorize_lanes(p, at(p, innermost(p, sibling(top, 1))), unit);
+  }
+  p = vectorize_lanes(p, at(p, innermost(p, top)), unit);
+  // Broadcasts out of the loops, innermost first.
+  Path path = top;
+  while (loop_at(p, child(path)) && body_of(*stmt_at(*p, path)).size() == 1) path = child(path);
+  for (;;) {
+    Cursor loop = at(p, path);
+    p = hoist_from_loop(p, loop);
+    if (path.size() == top.size()) break;
+    path = parent_stmt(path);
+  }
+  return p;
+}
+
+ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int64_t interleave) {
+  const Path top = loop.path();
+  const std::string name = loop.as<For>().iter.name();
+  const std::vector<std::string> vector_names = {name + "v", name + "l"};
+  const bool reduction = is_reduction(p, top, loop.as<For>().iter);
+  auto extent = literal_extent(loop.as<For>());
+  const int64_t lanes = unit.lanes;
+  while (interleave > 1 && extent && *extent < interleave * lanes) interleave /= 2;
+
+  // The sequential loops of whole vectors, single vectors, and the guarded rest.
+  std::vector<Path> segments = {top};
+  Path rest = top;
+  if (interleave > 1) {
+    p = divide_loop(p, at(p, rest), interleave * lanes, {name + "o", name + "u"}, Tail::kCut);
+    const For* boundary = loop_at(p, sibling(rest, 1));
+    bool more = boundary && boundary->iter.name() == name + "u";
+    p = divide_loop(p, at(p, child(rest)), lanes, {name + "u", name + "l"}, Tail::kPerfect);
+    rest = more ? sibling(rest, 1) : Path();
+    if (more) segments.push_back(rest);
+  }
+  if (!rest.empty()) {
+    auto left = literal_extent(*loop_at(p, rest));
+    if (left && *left < lanes) {
+      p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kGuard);
+    } else {
+      p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kCut);
+      const For* boundary = loop_at(p, sibling(rest, 1));
+      if (boundary && boundary->iter.name() == vector_names[1]) {
+        p = divide_loop(p, at(p, sibling(rest, 1)), lanes, vector_names, Tail::kGuard);
+        segments.push_back(sibling(rest, 1));
+      }
+    }
+  }
+  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment)
+    p = finish_segment(p, *segment, reduction, unit);
+  return p;
+}
+
+// Unrolls the loops over interleaved vectors, wherever they are.
+ProcPtr unroll_named(ProcPtr p, const std::string& name) {
+  return loops_named(p, name).empty() ? p : unroll_all(p, name);
+}
+
+}  // namespace
+
+ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit, int64_t interleave) {
+  std::vector<Cursor> loops = require_loops(p, loop);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c)
+    p = optimize_one(p, at(p, c->path()), unit, interleave);
+  p = unroll_named(p, loop + "u");
+  return simplify(unroll_buffers(p, unit.memory));
+}
+
+namespace {
+
+// `for i: for j: s` with i of literal extent: i goes inside the vector loop along j.
+ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t interleave) {
+  const For& outer = *loop_at(p, top);
+  Sym row = outer.iter;
+  p = reorder_loops(p, at(p, top));  // for j: for ii: s
+  const std::string name = loop_at(p, top)->iter.name();
+  const Sym column = loop_at(p, top)->iter;
+  const bool reduction = is_reduction(p, top, column);
+  const int64_t lanes = unit.lanes;
+  (void)interleave;
+
+  // Whole vectors, then the guarded rest: for jv: for jl: for ii: s -> for jv: for ii: for jl: s
+  std::vector<Path> segments = {top};
+  const std::vector<std::string> names = {name + "v", name + "l"};
+  auto extent = literal_extent(*loop_at(p, top));
+  if (extent && *extent < lanes) {
+    p = divide_loop(p, at(p, top), lanes, names, Tail::kGuard);
+  } else {
+    p = divide_loop(p, at(p, top), lanes, names, Tail::kCut);
+    const For* boundary = loop_at(p, sibling(top, 1));
+    if (boundary && boundary->iter.name() == names[1]) {
+      p = divide_loop(p, at(p, sibling(top, 1)), lanes, names, Tail::kGuard);
+      segments.push_back(sibling(top, 1));
+    }
+  }
+  for (auto s = segments.rbegin(); s != segments.rend(); ++s) {
+    const Path& segment = *s;
+    Path lane = child(segment);
+    // A guard depends on the lane only: rows go outside it, then outside the lane loop.
+    if (stmt_at(*p, child(lane))->as<If>()) p = lift_scope(p, at(p, child(child(lane))));
+    p = reorder_loops(p, at(p, lane));
+    if (reduction) {
+      p = finish_segment(p, segment, true, unit);
+      continue;
+    }
+    // What the rows share along j is loaded once: stage targets that do not move with the row.
+    StmtPtr inner = stmt_at(*p, lane);
+    while (body_of(*inner).size() == 1) inner = body_of(*inner)[0];
+    const Reduce* r = inner->as<Reduce>();
+    bool moves = false;
+    if (r)
+      for (const ExprPtr& e : r->idx) moves |= mentions(e, row);
+    if (r && !moves) {
+      // y[j] += ..: for jl: for ii: keep y[j] in a register over the rows.
+      p = reorder_loops(p, at(p, lane));  // back to jl outside ii (the guard stays inside)
+      Path rows = child(lane);
+      std::string window = r->name.name();
+      p = parallelize_reduction(p, at(p, lane), window + "_v", unit.memory);
+    } else {
+      p = vectorize_lanes(p, at(p, child(lane)), unit);
+      p = hoist_from_loop(p, at(p, lane));
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
+                         const VectorUnit& unit, int64_t rows, int64_t interleave) {
+  if (rows <= 1) return optimize_level_1(p, inner, unit, interleave);
+  const std::vector<std::string> names = {outer + "o", outer + "i"};
+  std::vector<Cursor> loops = require_loops(p, outer);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const Path top = c->path();
+    p = divide_loop(p, at(p, top), rows, names, Tail::kCut);
+    // The boundary rows one at a time.
+    Path rest = sibling(top, 1);
+    const For* boundary = loop_at(p, rest);
+    if (boundary && boundary->iter.name() == names[1])
+      p = optimize_one(p, at(p, child(rest)), unit, interleave);
+    p = optimize_rows(p, child(top), unit, interleave);
+  }
+  p = unroll_named(p, names[1]);
+  p = unroll_named(p, inner + "u");
+  return simplify(unroll_buffers(p, unit.memory));
+}
+
+}  // namespace exotune
