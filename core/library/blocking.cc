@@ -1,5 +1,8 @@
 #include "core/library/blocking.h"
 
+#include <set>
+#include <span>
+
 #include "core/library/inspection.h"
 
 namespace exotune {
@@ -15,35 +18,43 @@ bool has_boundary(const Proc& p, const Path& path, const std::string& name) {
   return f && f->iter.name() == name;
 }
 
-ProcPtr block_one(ProcPtr p, const Cursor& loop, int64_t size, const std::vector<std::string>& names,
-                  const std::string& outside) {
-  Path path = loop.path();
-  auto extent = literal_extent(loop.as<For>());
+ProcPtr block_one(ProcPtr p, const Path& loop, std::span<const int64_t> sizes,
+                  const std::vector<std::string>& names, const std::string& outside) {
+  Path path = loop;
+  const int64_t size = sizes.front();
+  auto extent = literal_extent(at(p, path).as<For>());
   if (extent && *extent > 0 && *extent <= size) {
-    p = divide_loop(p, loop, *extent, names, Tail::kPerfect);
+    p = divide_loop(p, at(p, path), *extent, names, Tail::kPerfect);
     return unroll_loop(p, at(p, path));
   }
-  p = divide_loop(p, loop, size, names, Tail::kCut);
-  if (outside.empty()) return p;
-  int levels = levels_to(at(p, path), outside);
-  if (levels == 0)
+  p = divide_loop(p, at(p, path), size, names, Tail::kCut);
+  const bool boundary = has_boundary(*p, path, names[1]);
+  const int levels = outside.empty() ? 0 : levels_to(at(p, path), outside);
+  if (!outside.empty() && levels == 0)
     throw InvalidCursorError("the loop over `" + names[0] + "` is not inside a loop over `" + outside + "`");
-  if (has_boundary(*p, path, names[1])) p = fission(p, at(p, path).after(), levels);
+  if (boundary && levels > 0) p = fission(p, at(p, path).after(), levels);
   for (int k = 0; k < levels; ++k) {
     p = lift_scope(p, at(p, path));
     path = parent_stmt(path);
   }
+  if (!boundary) return p;
+  // The boundary nest stands after the main one; its own loop is as deep as it was.
+  Path rest = sibling(path, 1);
+  for (int k = 0; k < levels; ++k) rest.push_back({Child::kBody, 0});
+  if (sizes.size() > 1 && !literal_extent(at(p, rest).as<For>()))
+    p = block_one(p, rest, sizes.subspan(1), names, outside);
   return p;
 }
 
 }  // namespace
 
-ProcPtr block_loop(ProcPtr p, const std::string& loop, int64_t size,
+ProcPtr block_loop(ProcPtr p, const std::string& loop, const std::vector<int64_t>& sizes,
                    const std::vector<std::string>& names, const std::string& outside) {
+  if (sizes.empty()) throw SchedulingError("block_loop: no sizes are given");
   // Last first: rewriting one loop's nest moves only what comes after it.
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)
-    p = block_one(p, at(p, c->path()), size, names, outside);
+    p = block_one(p, c->path(), sizes, names, outside);
   return p;
 }
 
@@ -109,6 +120,61 @@ ProcPtr unroll_and_jam(ProcPtr p, const Where& outer, int64_t factor) {
     path.push_back({Child::kBody, 0});
   }
   return unroll_loop(p, at(p, path));
+}
+
+namespace {
+
+// Does a call in the block pick its register by `iter`?
+bool picks_register(const Proc& p, const Block& b, Sym iter, const std::set<Sym>& registers) {
+  for (const StmtPtr& s : b) {
+    if (const Call* c = s->as<Call>()) {
+      for (const ExprPtr& e : c->args)
+        if (const WindowExpr* w = e->as<WindowExpr>(); w && registers.count(w->name) && mentions(e, iter))
+          return true;
+    }
+    if (picks_register(p, body_of(*s), iter, registers) || picks_register(p, orelse_of(*s), iter, registers))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ProcPtr unroll_registers(ProcPtr p, const MemoryPtr& memory) {
+  std::set<Sym> registers;
+  for_each_stmt(p->body, [&](const StmtPtr& s) {
+    if (const Alloc* a = s->as<Alloc>(); a && a->mem == memory) registers.insert(a->name);
+  });
+  // Innermost and last first: unrolling a loop moves only what comes after it.
+  std::vector<Path> paths = all_stmt_paths(*p);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    StmtPtr s = stmt_at(*p, *path);
+    const For* f = s ? s->as<For>() : nullptr;
+    if (!f || !as_int(f->lo) || !as_int(f->hi)) continue;
+    if (picks_register(*p, f->body, f->iter, registers)) p = unroll_loop(p, at(p, *path));
+  }
+  return unroll_buffers(simplify(p), memory);
+}
+
+ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory) {
+  // An unrolled buffer becomes several: look again from there after each.
+  std::set<Sym> kept;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Path& path : all_stmt_paths(*p)) {
+      const Alloc* a = stmt_at(*p, path)->as<Alloc>();
+      if (!a || a->mem != memory || a->type.rank() < 2 || !as_int(a->type.shape[0]) || kept.count(a->name))
+        continue;
+      try {
+        p = unroll_buffer(p, at(p, path), 0);
+        changed = true;
+        break;
+      } catch (const SchedulingError&) {
+        kept.insert(a->name);  // indexed by a variable
+      }
+    }
+  }
+  return p;
 }
 
 ProcPtr unroll_all(ProcPtr p, const std::string& loop) {

@@ -9,10 +9,11 @@ namespace exotune {
 
 /// for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it, as its own nest)
 ///
-/// Divides every loop over `loop` by `size` with an exact boundary nest (tail=cut), and moves the
-/// outer part outside the enclosing loop over `outside` ("" leaves it in place). Both main and
-/// boundary inner loops are called names[1]. A loop of literal extent <= size becomes one block.
-ProcPtr block_loop(ProcPtr p, const std::string& loop, int64_t size,
+/// Divides every loop over `loop` by sizes[0] with an exact boundary nest (tail=cut), and moves the
+/// outer part outside the enclosing loop over `outside` ("" leaves it in place). A boundary of
+/// unknown extent is divided by the next size, and so on. Main and boundary inner loops are all
+/// called names[1]. A loop of literal extent <= the size becomes one block.
+ProcPtr block_loop(ProcPtr p, const std::string& loop, const std::vector<int64_t>& sizes,
                    const std::vector<std::string>& names, const std::string& outside = "");
 
 /// for i: for j: s -> for io: for jo: for ii: for ji: s. Exo 2 section 3.2; loops outermost first.
@@ -32,6 +33,14 @@ ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor);
 
 /// for i: for j: s -> for io: for j: {s(ii = 0); s(ii = 1); ...}: unroll the outer, jam the inner.
 ProcPtr unroll_and_jam(ProcPtr p, const Where& outer, int64_t factor);
+
+/// Unrolls every loop whose iterator picks a register of `memory` (compilers keep registers in
+/// arrays only where every index is a constant), then splits the buffers into single registers.
+ProcPtr unroll_registers(ProcPtr p, const MemoryPtr& memory);
+
+/// Unrolls every dimension but the vector one of each allocation in `memory`; what is indexed by a
+/// variable stays an array.
+ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory);
 
 /// Unrolls every loop over `loop`, and removes those of one iteration.
 ProcPtr unroll_all(ProcPtr p, const std::string& loop);

@@ -34,7 +34,9 @@ ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q) {
   int last = type.rank() - 1;
   ExprPtr size = type.shape.back();
   auto literal = as_int(size);
-  if (literal ? *literal % q != 0 : !prove_equal(*p, path, bin_op(BinOpKind::kMod, size, int_const(q)), int_const(0))) {
+  if (!literal && prove(*p, path, bin_op(BinOpKind::kLe, size, int_const(q)))) {
+    p = resize_dim(p, at(p, path), last, int_const(q), int_const(0));  // at most one vector
+  } else if (literal ? *literal % q != 0 : !prove_equal(*p, path, bin_op(BinOpKind::kMod, size, int_const(q)), int_const(0))) {
     ExprPtr padded = literal ? int_const(round_up(*literal, q))
                              : int_const(q) * bin_op(BinOpKind::kDiv, size + int_const(q - 1), int_const(q));
     p = resize_dim(p, at(p, path), last, padded, int_const(0));
@@ -54,21 +56,6 @@ Path innermost(const ProcPtr& p, Path path) {
 int loops_from(const Path& outer, const Path& inner) { return static_cast<int>(inner.size() - outer.size()); }
 
 }  // namespace
-
-ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory) {
-  // An unrolled buffer becomes several: look again from the start after each.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Path& path : all_stmt_paths(*p)) {
-      const Alloc* a = stmt_at(*p, path)->as<Alloc>();
-      if (!a || a->mem != memory || a->type.rank() < 2 || !as_int(a->type.shape[0])) continue;
-      p = unroll_buffer(p, at(p, path), 0);
-      changed = true;
-      break;
-    }
-  }
-  return p;
-}
 
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
                      const VectorUnit& unit) {

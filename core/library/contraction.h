@@ -23,7 +23,4 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                        const VectorUnit& unit);
 
-/// Unrolls every dimension but the vector one of each allocation in `memory`.
-ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory);
-
 }  // namespace exotune

@@ -123,7 +123,7 @@ ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& u
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)
     p = optimize_one(p, at(p, c->path()), unit, interleave);
   p = unroll_named(p, loop + "u");
-  return simplify(unroll_buffers(p, unit.memory));
+  return unroll_registers(p, unit.memory);
 }
 
 namespace {
@@ -203,7 +203,7 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
   }
   p = unroll_named(p, names[1]);
   p = unroll_named(p, inner + "u");
-  return simplify(unroll_buffers(p, unit.memory));
+  return unroll_registers(p, unit.memory);
 }
 
 }  // namespace exotune

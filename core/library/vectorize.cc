@@ -179,7 +179,11 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
   bool cut = tail == VectorTail::kCut || tail == VectorTail::kCutAndPredicate;
   Tail divide_tail = tail == VectorTail::kPerfect ? Tail::kPerfect : cut ? Tail::kCut : Tail::kGuard;
   auto extent = literal_extent(c.as<For>());
-  if (cut && extent && *extent < unit.lanes) {
+  const For& whole = c.as<For>();
+  bool short_loop = extent ? *extent < unit.lanes
+                           : static_cast<bool>(prove(*p, path, bin_op(BinOpKind::kLt, whole.hi - whole.lo,
+                                                                      int_const(unit.lanes))));
+  if (cut && short_loop) {
     if (tail == VectorTail::kCut) return p;
     cut = false;
     divide_tail = Tail::kGuard;
@@ -189,7 +193,9 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
     StmtPtr rest = stmt_at(*p, sibling(path, 1));
     if (rest && rest->as<For>() && rest->as<For>()->iter.name() == names[1]) {
       p = divide_loop(p, Cursor::stmt(p, sibling(path, 1)), unit.lanes, names, Tail::kGuard);
-      p = vectorize_lanes(p, Cursor::stmt(p, [&] { Path r = sibling(path, 1); r.push_back({Child::kBody, 0}); return r; }()), unit);
+      Path rest_lanes = sibling(path, 1);
+      rest_lanes.push_back({Child::kBody, 0});
+      p = vectorize_lanes(p, Cursor::stmt(p, rest_lanes), unit);
     }
   }
   return vectorize_lanes(p, Cursor::stmt(p, lanes), unit);

@@ -1,0 +1,153 @@
+#include "search/beam.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+namespace {
+
+// The operator that a line calls: "p = block_loop(p, ...)" -> "block_loop".
+std::string operator_of(const std::string& line) {
+  size_t equals = line.find("= "), paren = line.find('(');
+  if (equals == std::string::npos || paren == std::string::npos || paren < equals + 2) return line;
+  return line.substr(equals + 2, paren - equals - 2);
+}
+
+struct Attempt {
+  size_t state = 0;
+  const Move* move = nullptr;
+  bool ok = false;
+  BeamState result;
+  std::string refused_operator, refusal;
+};
+
+void apply(const BeamState& from, Attempt& a, const ScriptEnvironment& environment, const SizeBinding& sizes,
+           const CostWeights& weights) {
+  BeamState to = from;
+  for (const std::string& line : a.move->lines) {
+    try {
+      ScriptEnvironment env = environment;
+      env.start = to.proc;
+      to.proc = run_script(line, "<search>", env).proc;
+      to.lines.push_back(line);
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      a.refused_operator = operator_of(line);
+      a.refusal = line + "\n" + e.diagnostic().message.str();
+      for (const LazyText& note : e.diagnostic().notes) {
+        std::string text = note.str();
+        if (text.size() < 400) a.refusal += "\n  " + text;
+      }
+      return;
+    }
+  }
+  if (!a.move->tag.empty()) to.tags.insert(a.move->tag);
+  if (!a.move->lines.empty()) {
+    to.cost = static_cost(*to.proc, sizes, weights);
+    to.text_hash = content_hash(canonical_text(*to.proc));
+  }
+  a.result = std::move(to);
+  a.ok = true;
+}
+
+}  // namespace
+
+BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const ScriptEnvironment& environment,
+                       const SizeBinding& sizes, const CostWeights& weights, const BeamOptions& options) {
+  BeamResult out;
+  BeamState start;
+  start.proc = kernel;
+  start.text_hash = content_hash(canonical_text(*kernel));
+  start.cost = static_cost(*kernel, sizes, weights);
+  if (!space.prologue.empty()) {
+    Move prologue{space.prologue, "", ""};
+    Attempt a;
+    a.move = &prologue;
+    apply(start, a, environment, sizes, weights);
+    if (!a.ok) {
+      ++out.refused;
+      ++out.refusals[a.refused_operator];
+      out.first_refusal = a.refusal;
+      out.states.push_back(std::move(start));
+      return out;
+    }
+    start = std::move(a.result);
+  }
+
+  std::vector<BeamState> beam = {start};
+  for (size_t s = 0; s < space.stages.size(); ++s) {
+    const Stage& stage = space.stages[s];
+    std::vector<Attempt> attempts;
+    for (size_t k = 0; k < beam.size(); ++k)
+      for (const Move& m : stage.moves)
+        if (m.needs.empty() || beam[k].tags.count(m.needs)) {
+          Attempt a;
+          a.state = k;
+          a.move = &m;
+          attempts.push_back(std::move(a));
+        }
+    // Slices, so that an interrupt is seen soon.
+    const size_t slice = 32;
+    for (size_t first = 0; first < attempts.size() && !out.interrupted; first += slice) {
+      size_t last = std::min(attempts.size(), first + slice);
+      tbb::parallel_for(first, last, [&](size_t k) {
+        apply(beam[attempts[k].state], attempts[k], environment, sizes, weights);
+      });
+      if (options.progress) options.progress(out.made + static_cast<int>(last), out.made + static_cast<int>(attempts.size()));
+      out.interrupted = options.interrupted && options.interrupted();
+    }
+    out.made += static_cast<int>(attempts.size());
+
+    std::vector<BeamState> next;
+    std::set<std::string> seen;
+    for (Attempt& a : attempts) {
+      if (!a.ok) {
+        if (a.refused_operator.empty()) continue;  // not reached: interrupted
+        ++out.refused;
+        ++out.refusals[a.refused_operator];
+        if (out.first_refusal.empty()) out.first_refusal = a.refusal;
+        continue;
+      }
+      std::string key = a.result.text_hash;
+      for (const std::string& tag : a.result.tags) key += " " + tag;
+      if (!seen.insert(key).second) {
+        ++out.duplicates;
+        continue;
+      }
+      next.push_back(std::move(a.result));
+    }
+    auto order = [&](const BeamState& x, const BeamState& y) {
+      if (x.cost.cycles != y.cost.cycles) return x.cost.cycles < y.cost.cycles;
+      auto tie = [&](const BeamState& b) { return hash_combine(options.seed, hash_bytes(b.text_hash)); };
+      return tie(x) < tie(y);
+    };
+    std::stable_sort(next.begin(), next.end(), order);
+    // Each set of tags keeps its best: it decides how the schedule goes on, which the cost of an
+    // unfinished schedule does not show.
+    const bool last_stage = s + 1 == space.stages.size();
+    std::map<std::set<std::string>, int> kept;
+    std::vector<BeamState> pruned;
+    for (BeamState& b : next) {
+      if (!last_stage && kept[b.tags]++ >= options.width) continue;
+      pruned.push_back(std::move(b));
+      if (last_stage && static_cast<int>(pruned.size()) >= options.keep) break;
+    }
+    if (pruned.empty()) break;  // every move was refused: what came before stands
+    beam = std::move(pruned);
+    if (out.interrupted) break;
+  }
+  out.states = std::move(beam);
+  // The kernel as it was written is always a candidate: a search never ends empty.
+  bool has_start = std::any_of(out.states.begin(), out.states.end(),
+                               [&](const BeamState& b) { return b.text_hash == start.text_hash; });
+  if (!has_start) out.states.push_back(std::move(start));
+  return out;
+}
+
+}  // namespace exotune

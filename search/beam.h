@@ -1,0 +1,50 @@
+#pragma once
+// Beam search over script lines: states are schedules, moves are library operators, the order is
+// the static cost. Start at beam_search.
+//
+// Deterministic: the result depends on the kernel, the space and the options, never on the number of
+// threads. Untrusted: every state is what the verified core made of its lines.
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/library/script.h"
+#include "cost/static_cost.h"
+#include "search/moves.h"
+
+namespace exotune {
+
+struct BeamState {
+  ProcPtr proc;
+  std::vector<std::string> lines;  // the script that makes it, after "p = KERNEL"
+  std::set<std::string> tags;
+  StaticCost cost;
+  std::string text_hash;           // of the proc up to names: equal schedules are one state
+};
+
+struct BeamOptions {
+  int width = 16;       // states kept after each stage but the last
+  int keep = 200;       // states returned
+  uint64_t seed = 1;    // breaks ties among equal costs
+  std::function<bool()> interrupted;                 // may be empty
+  std::function<void(int done, int planned)> progress;  // may be empty; from one thread
+};
+
+struct BeamResult {
+  std::vector<BeamState> states;  // best cost first
+  int made = 0, refused = 0, duplicates = 0;
+  std::map<std::string, int> refusals;  // by the operator of the refused line
+  std::string first_refusal;            // its text
+  bool interrupted = false;
+};
+
+/// Applies the prologue, then one move of each stage to each kept state, in parallel. `environment`
+/// holds the names that lines may use (instructions, memories). `sizes` values symbolic sizes for
+/// the cost. A state is pruned only against states with the same tags, so that each way of going on
+/// keeps its best; the cost orders what is returned.
+BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const ScriptEnvironment& environment,
+                       const SizeBinding& sizes, const CostWeights& weights, const BeamOptions& options);
+
+}  // namespace exotune

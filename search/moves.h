@@ -1,0 +1,38 @@
+#pragma once
+// Moves: what the beam may do next to a schedule. A move is one or more lines of a schedule script;
+// its parameters come from the target's text (lanes, registers, caches) and from inspection of the
+// nest, never from a kernel's name. Start at space_for.
+#include <string>
+#include <vector>
+
+#include "hw/machine.h"
+#include "hw/size_formula.h"
+#include "hw/target.h"
+#include "search/nest.h"
+
+namespace exotune {
+
+/// A few script lines that belong together, for example ["p = block_loop(p, 'k', 256, ...)"].
+struct Move {
+  std::vector<std::string> lines;  // empty: leave the schedule as it is
+  std::string tag;    // remembered by the schedule: "vectors=2"; "" = none
+  std::string needs;  // only for schedules that carry this tag; "" = for all
+};
+
+/// One decision: the beam tries every move on every state. A state all of whose moves are refused
+/// is dropped.
+struct Stage {
+  std::string name;  // "k block", "pack", "register tile"
+  std::vector<Move> moves;
+};
+
+struct SearchSpace {
+  std::vector<std::string> prologue;  // lines every schedule starts with
+  std::vector<Stage> stages;
+};
+
+/// The decisions for this nest, outermost first. Empty stages: nothing to search.
+SearchSpace space_for(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
+                      const SizeBinding& sizes);
+
+}  // namespace exotune

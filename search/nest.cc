@@ -1,0 +1,157 @@
+#include "search/nest.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+const char* name_of(NestKind k) {
+  static const char* const names[] = {"contraction", "rows", "elements", "other"};
+  return names[static_cast<int>(k)];
+}
+
+const NestLoop* Nest::find(const std::string& loop) const {
+  for (const NestLoop& l : loops)
+    if (l.name == loop) return &l;
+  return nullptr;
+}
+
+namespace {
+
+void collect_reads(const ExprPtr& e, std::vector<const Read*>& out) {
+  if (const Read* r = e->as<Read>(); r && is_data(e->type)) out.push_back(r);
+  for (const ExprPtr& c : expr_children(*e)) collect_reads(c, out);
+}
+
+// Is the index exactly the loop's iterator plus what does not mention it (coefficient one)?
+bool runs_along(const ExprPtr& index, Sym iter) {
+  if (!mentions(index, iter)) return false;
+  if (const Read* r = index->as<Read>()) return r->name == iter;
+  if (const BinOp* o = index->as<BinOp>(); o && o->op == BinOpKind::kAdd)
+    return (runs_along(o->lhs, iter) && !mentions(o->rhs, iter)) ||
+           (runs_along(o->rhs, iter) && !mentions(o->lhs, iter));
+  if (const BinOp* o = index->as<BinOp>(); o && o->op == BinOpKind::kSub)
+    return runs_along(o->lhs, iter) && !mentions(o->rhs, iter);
+  return false;
+}
+
+// Windows may have any stride unless an assert says that the last one is 1.
+bool is_contiguous(const Proc& p, Sym buffer) {
+  const Arg* a = p.find_arg(buffer);
+  if (!a || !a->type.window) return true;
+  for (const ExprPtr& e : p.asserts) {
+    const BinOp* o = e->as<BinOp>();
+    if (!o || o->op != BinOpKind::kEq) continue;
+    const StrideExpr* s = o->lhs->as<StrideExpr>();
+    if (s && s->name == buffer && s->dim == a->type.rank() - 1 && as_int(o->rhs) == 1) return true;
+  }
+  return false;
+}
+
+struct Statement {
+  Sym name;
+  std::vector<ExprPtr> idx;
+  ExprPtr rhs;
+  bool reduces;
+};
+
+}  // namespace
+
+Nest inspect_nest(const Proc& p) {
+  Nest nest;
+  if (p.body.size() != 1 || !p.body[0]->as<For>()) return nest;
+  std::vector<Sym> iters;
+  const Block* body = &p.body;
+  while (body->size() == 1 && (*body)[0]->as<For>()) {
+    const For& f = *(*body)[0]->as<For>();
+    NestLoop loop{f.iter.name(), std::nullopt, false};
+    auto lo = as_int(f.lo), hi = as_int(f.hi);
+    if (lo && hi) loop.extent = *hi - *lo;
+    nest.loops.push_back(loop);
+    iters.push_back(f.iter);
+    body = &f.body;
+  }
+  std::vector<Statement> statements;
+  for (const StmtPtr& s : *body) {
+    if (const Assign* a = s->as<Assign>()) statements.push_back({a->name, a->idx, a->rhs, false});
+    else if (const Reduce* r = s->as<Reduce>()) statements.push_back({r->name, r->idx, r->rhs, true});
+    else if (!s->as<Alloc>()) return nest;
+  }
+  if (statements.empty()) return nest;
+
+  std::vector<const Read*> reads;
+  for (const Statement& s : statements) collect_reads(s.rhs, reads);
+  for (const Statement& s : statements)
+    for (size_t k = 0; k < iters.size(); ++k)
+      for (const ExprPtr& e : s.idx)
+        if (mentions(e, iters[k])) nest.loops[k].in_output = true;
+  const Statement& last = statements.back();
+  nest.output = last.name.name();
+  if (const Arg* a = p.find_arg(last.name)) nest.precision = a->type.scalar;
+  for (const Read* r : reads)
+    if (const Arg* a = p.find_arg(r->name)) nest.precision = a->type.scalar;
+
+  // The vector loop: every access that mentions it does so in its last index, with coefficient one;
+  // of several such loops the innermost one that is contiguous in most accesses.
+  int best_score = 0;
+  for (size_t k = 0; k < iters.size(); ++k) {
+    int score = 0;
+    bool allowed = true;
+    auto look = [&](const std::vector<ExprPtr>& idx) {
+      for (size_t d = 0; d < idx.size(); ++d) {
+        if (!mentions(idx[d], iters[k])) continue;
+        if (d + 1 == idx.size() && runs_along(idx[d], iters[k])) ++score;
+        else allowed = false;
+      }
+    };
+    for (const Statement& s : statements) look(s.idx);
+    for (const Read* r : reads) look(r->idx);
+    if (allowed && score >= best_score && score > 0) {
+      best_score = score;
+      nest.vector_loop = nest.loops[k].name;
+    }
+  }
+  Sym vector_iter;
+  for (size_t k = 0; k < iters.size(); ++k)
+    if (nest.loops[k].name == nest.vector_loop) vector_iter = iters[k];
+  auto check_stride = [&](Sym buffer, const std::vector<ExprPtr>& idx) {
+    if (vector_iter.valid() && !idx.empty() && mentions(idx.back(), vector_iter))
+      nest.unit_stride = nest.unit_stride && is_contiguous(p, buffer);
+  };
+  std::set<std::string> seen;
+  for (const Statement& s : statements) check_stride(s.name, s.idx);
+  for (const Read* r : reads) {
+    check_stride(r->name, r->idx);
+    if (r->name == last.name || r->idx.empty() || !seen.insert(r->name.name()).second) continue;
+    Operand o{r->name.name(), {}, false};
+    for (const ExprPtr& e : r->idx)
+      for (size_t k = 0; k < iters.size(); ++k)
+        if (mentions(e, iters[k])) o.loops.push_back(nest.loops[k].name);
+    o.along_vector = vector_iter.valid() && mentions(r->idx.back(), vector_iter);
+    nest.operands.push_back(o);
+  }
+
+  const NestLoop* v = nest.find(nest.vector_loop);
+  if (!v) return nest;
+  if (nest.loops.size() >= 3 && statements.size() == 1 && last.reduces && v->in_output) {
+    for (const NestLoop& l : nest.loops) {
+      if (l.in_output && l.name != nest.vector_loop) nest.row_loop = l.name;
+      if (!l.in_output) nest.reduction_loop = l.name;
+    }
+    if (!nest.row_loop.empty() && !nest.reduction_loop.empty()) {
+      nest.kind = NestKind::kContraction;
+      return nest;
+    }
+  }
+  if (nest.loops.size() == 1) nest.kind = NestKind::kElements;
+  if (nest.loops.size() == 2) {
+    nest.kind = NestKind::kRows;
+    for (const NestLoop& l : nest.loops)
+      if (l.name != nest.vector_loop) nest.row_loop = l.name;
+  }
+  return nest;
+}
+
+}  // namespace exotune

@@ -1,0 +1,50 @@
+#pragma once
+// What the beam reads off a kernel before it proposes schedules: the loops, which one vectors run
+// along, and what is reused where. Nothing here knows a kernel's name. Start at inspect_nest.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ir/proc.h"
+
+namespace exotune {
+
+struct NestLoop {
+  std::string name;
+  std::optional<int64_t> extent;  // literal
+  bool in_output = false;         // an index of the written buffer mentions it
+};
+
+/// How vectors meet the statement.
+enum class NestKind : uint8_t {
+  kContraction,  // out[.., j] += a * b over three loops or more: register tiles, packing
+  kRows,         // two loops, the inner contiguous: matrix-vector products, rank-1 updates
+  kElements,     // one loop over elements
+  kOther,        // nothing that the beam knows how to start; stays as it is
+};
+const char* name_of(NestKind k);
+
+struct Operand {
+  std::string buffer;
+  std::vector<std::string> loops;  // that its indices mention, by dimension's order
+  bool along_vector = false;       // its last index runs along the vector loop
+};
+
+struct Nest {
+  NestKind kind = NestKind::kOther;
+  ScalarType precision = ScalarType::kF32;
+  std::vector<NestLoop> loops;     // outermost first
+  std::string vector_loop;         // the loop that contiguous indices run along; "" when none
+  std::string row_loop;            // contraction: the output loop that register tiles block
+  std::string reduction_loop;      // contraction: the innermost sum
+  std::vector<Operand> operands;   // data read by the statement, the output excepted
+  std::string output;
+  bool unit_stride = true;         // the vector loop runs along elements that lie side by side
+
+  const NestLoop* find(const std::string& loop) const;
+};
+
+/// The first loop nest of the proc; kOther when its body is not one perfect nest.
+Nest inspect_nest(const Proc& p);
+
+}  // namespace exotune
