@@ -112,6 +112,7 @@ ProcPtr register_block_one(ProcPtr p, Path top, const VectorUnit& unit) {
   const Path j_path = child(top), k_path = child(j_path);
   p = reorder_loops(p, at(p, j_path));
   p = reorder_loops(p, at(p, top));
+  p = simplify(p, at(p, top));  // packed operands: (48*jo + j) / 48 -> jo
   const Reduce& reduce = at(p, child(k_path)).as<Reduce>();
   Sym out = reduce.name;
   Sym j = loop_at(p, k_path).iter;
@@ -129,21 +130,19 @@ ProcPtr register_block_one(ProcPtr p, Path top, const VectorUnit& unit) {
   p = split_last_dim(p, top, unit.lanes);
   p = set_memory(p, at(p, top), unit.memory);
   // alloc, load nest, k loop, store nest
-  Path load = sibling(top, 1), k_loop = sibling(top, 2), store = sibling(top, 3);
+  const Path load = sibling(top, 1), k_loop = sibling(top, 2), store = sibling(top, 3);
   // b's vectors of one k, in front of the i loop.
   Path i_loop = child(k_loop);
   p = stage_around(p, i_loop, b, b.name() + "_reg");
   p = split_last_dim(p, i_loop, unit.lanes);
   p = set_memory(p, at(p, i_loop), unit.memory);
-  p = lift_alloc(p, at(p, i_loop), 1);
-  load = sibling(load, 0);
-  // lift_alloc puts the allocation in front of the k loop: what follows shifts by one.
-  k_loop = sibling(k_loop, 1);
-  store = sibling(store, 1);
-  Path b_load = child(k_loop, 0), compute = child(k_loop, 1);
+  Path b_load = child(k_loop, 1), compute = child(k_loop, 2);
   // Last first, so that earlier paths stay.
   p = vectorize_tile_copy(p, store, unit);
   p = vectorize(p, at(p, child(compute)), unit, VectorTail::kCutAndPredicate);
+  // One broadcast of a for all vectors of a row.
+  for (int k = static_cast<int>(block_at(*p, child(compute)).size()) - 1; k >= 0; --k)
+    if (Cursor loop = at(p, child(compute, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
   p = vectorize_tile_copy(p, b_load, unit);
   p = vectorize_tile_copy(p, load, unit);
   return p;

@@ -101,8 +101,11 @@ ExprPtr extreme(const ExprPtr& index, const std::vector<RangedVar>& vars, bool w
 std::string Rectangle::text(const std::string& buffer) const {
   if (lo.empty()) return buffer;
   std::string out = buffer + "[";
-  for (size_t k = 0; k < lo.size(); ++k)
-    out += (k ? ", " : "") + str(lo[k]) + ":" + str(hi[k]);
+  for (size_t k = 0; k < lo.size(); ++k) {
+    out += (k ? ", " : "") + str(lo[k]);
+    // One element wide: a point, which drops the dimension.
+    if (!affine_equal(hi[k], lo[k] + int_const(1))) out += ":" + str(hi[k]);
+  }
   return out + "]";
 }
 

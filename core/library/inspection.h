@@ -27,7 +27,8 @@ int levels_to(const Cursor& inner, const std::string& outer_name);
 /// index is not affine in the block's own loops.
 struct Rectangle {
   std::vector<ExprPtr> lo, hi;
-  std::string text(const std::string& buffer) const;  // "B[256 * ko:256 * ko + 256, 0:N]"
+  /// "B[ko, 0:N]" as stage_mem takes it; dimensions one element wide are points.
+  std::string text(const std::string& buffer) const;
 };
 std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer);
 

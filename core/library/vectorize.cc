@@ -195,9 +195,11 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
       p = divide_loop(p, Cursor::stmt(p, sibling(path, 1)), unit.lanes, names, Tail::kGuard);
       Path rest_lanes = sibling(path, 1);
       rest_lanes.push_back({Child::kBody, 0});
+      p = simplify(p, Cursor::stmt(p, sibling(path, 1)));
       p = vectorize_lanes(p, Cursor::stmt(p, rest_lanes), unit);
     }
   }
+  p = simplify(p, Cursor::stmt(p, path));  // (16*v + l) / 16 -> v
   return vectorize_lanes(p, Cursor::stmt(p, lanes), unit);
 }
 
