@@ -11,9 +11,10 @@ namespace {
 
 Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
 
-// The loop right after the one at `path`, when it is the boundary that divide_loop made.
+// The boundary that divide_loop left after the loop at `path`: a loop over `name`, perhaps guarded.
 bool has_boundary(const Proc& p, const Path& path, const std::string& name) {
   StmtPtr next = stmt_at(p, sibling(path, 1));
+  if (next && next->as<If>()) next = next->as<If>()->body.front();
   const For* f = next ? next->as<For>() : nullptr;
   return f && f->iter.name() == name;
 }
@@ -27,7 +28,8 @@ ProcPtr block_one(ProcPtr p, const Path& loop, std::span<const int64_t> sizes,
     p = divide_loop(p, at(p, path), *extent, names, Tail::kPerfect);
     return unroll_loop(p, at(p, path));
   }
-  p = divide_loop(p, at(p, path), size, names, Tail::kCut);
+  // A boundary that may be empty stands under a guard, so that buffers inside have positive sizes.
+  p = divide_loop(p, at(p, path), size, names, extent ? Tail::kCut : Tail::kCutAndGuard);
   const bool boundary = has_boundary(*p, path, names[1]);
   const int levels = outside.empty() ? 0 : levels_to(at(p, path), outside);
   if (!outside.empty() && levels == 0)
@@ -38,9 +40,18 @@ ProcPtr block_one(ProcPtr p, const Path& loop, std::span<const int64_t> sizes,
     path = parent_stmt(path);
   }
   if (!boundary) return p;
-  // The boundary nest stands after the main one; its own loop is as deep as it was.
+  // The boundary nest stands after the main one, its guard outermost; its own loop is as deep as it was.
   Path rest = sibling(path, 1);
-  for (int k = 0; k < levels; ++k) rest.push_back({Child::kBody, 0});
+  Path deepest = rest;
+  if (levels == 0 && at(p, rest).is<If>()) rest.push_back({Child::kBody, 0});
+  for (int k = 0; k < levels; ++k) deepest.push_back({Child::kBody, 0});
+  if (levels > 0) {
+    if (at(p, deepest).is<If>()) {
+      p = lift_scope_n(p, at(p, deepest), levels);
+      rest.push_back({Child::kBody, 0});
+    }
+    for (int k = 0; k < levels; ++k) rest.push_back({Child::kBody, 0});
+  }
   if (sizes.size() > 1 && !literal_extent(at(p, rest).as<For>()))
     p = block_one(p, rest, sizes.subspan(1), names, outside);
   return p;
