@@ -1,0 +1,49 @@
+#pragma once
+// Trials: candidates of one problem, measured once and for all. What the store already holds is not
+// run again. Start at TrialRun.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+#include "runners/runner.h"
+#include "search/problem.h"
+
+namespace exotune {
+
+struct Trial {
+  Candidate candidate;
+  std::string script;
+  ProofLevel proof = ProofLevel::kProved;
+  TrialStatus status = TrialStatus::kSkipped;
+  std::string cause;
+  double median = 0, minimum = 0;
+  bool reused = false;  // found in the store
+};
+
+struct TrialLimits {
+  double timeout_seconds = 2;
+  double budget_seconds = 240;  // wall clock for all trials together
+  int batch = 16;               // candidates per compilation
+  bool fresh = false;
+  std::function<bool()> interrupted;
+  std::function<void(const std::vector<Trial>&, size_t done)> progress;
+};
+
+struct TrialRun {
+  std::vector<Trial> trials;
+  int measured = 0, reused = 0;
+  bool interrupted = false, out_of_budget = false;
+  std::map<std::string, int> causes;       // of those not ok, by status
+  std::vector<std::string> first_causes;   // "crash: ...", one of each kind
+};
+
+/// Runs the trials in order, in batches; each result is in the store before the next batch starts.
+TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Problem& problem, Runner& runner,
+                    Store& store, const TrialLimits& limits);
+
+/// What identifies the engine in stored records.
+const char* engine_version();
+
+}  // namespace exotune
