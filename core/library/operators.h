@@ -6,7 +6,7 @@
 // `using namespace params`):
 //
 //   {"divide_loop",
-//    {proc(), place("loop"), integer("q"), strings("new_iters"), string("tail", "guard"),
+//    {proc(), place("loop"), integer("q"), new_names("new_iters"), string("tail", "guard"),
 //     boolean("perfect", false)},
 //    "for i in seq(0, N): s  ->  for io in seq(0, N / q): for ii in seq(0, q): s",
 //    [](const OperatorArgs& a) -> Value {
@@ -37,6 +37,8 @@ enum class ParamKind : uint8_t {
   kBoolean,
   kString,
   kStrings,    // a list of strings; a single string counts as a list of its words
+  kName,       // a new name: an identifier, as a string
+  kNames,      // a list of them; a single string counts as a list of its words
   kExpr,       // an integer or text, parsed by the operator in the scope of its place
   kExprs,      // a list of kExpr; a single one counts as a list of one
   kMemory,     // DRAM, AVX512, ...
@@ -66,6 +68,8 @@ Param number(std::string name, std::optional<Value> fallback = {});
 Param boolean(std::string name, std::optional<Value> fallback = {});
 Param string(std::string name, std::optional<Value> fallback = {});
 Param strings(std::string name, std::optional<Value> fallback = {});
+Param new_name(std::string name, std::optional<Value> fallback = {});
+Param new_names(std::string name, std::optional<Value> fallback = {});
 Param expression(std::string name, std::optional<Value> fallback = {});
 Param expressions(std::string name, std::optional<Value> fallback = {});
 Param memory(std::string name, std::optional<Value> fallback = {});
@@ -79,9 +83,9 @@ Param any(std::string name, std::optional<Value> fallback = {});
 class OperatorArgs {
  public:
   explicit OperatorArgs(std::vector<Value> values) : values_(std::move(values)) {}
-  const Value& operator[](int k) const { return values_[k]; }
+  const Value& operator[](int k) const { return values_[static_cast<size_t>(k)]; }
   const std::vector<Value>& values() const { return values_; }
-  bool given(int k) const { return !values_[k].is_none(); }  // false: None, or a None default
+  bool given(int k) const { return !(*this)[k].is_none(); }  // false: None, or a None default
 
   ProcPtr proc(int k = 0) const;
   std::vector<ProcPtr> procs(int k) const;
@@ -90,6 +94,7 @@ class OperatorArgs {
   /// The place as a cursor of the current form of proc() (patterns are found, cursors forwarded).
   Cursor cursor(int k) const;
   int64_t integer(int k) const;
+  int small(int k) const;  // an integer used as a dimension or a count: InputError beyond a million
   std::vector<int64_t> integers(int k) const;
   double number(int k) const;
   bool boolean(int k) const;
@@ -101,6 +106,8 @@ class OperatorArgs {
   std::string text(int k) const;  // kExpr: as text
   /// kExpr: parsed in the scope of `at` in proc().
   ExprPtr expr(int k, const Path& at) const;
+  /// As expr, but data is allowed too.
+  ExprPtr any_expr(int k, const Path& at) const;
   std::vector<std::pair<std::string, int64_t>> keywords(int k) const;
 
  private:

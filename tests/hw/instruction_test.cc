@@ -1,6 +1,9 @@
 // Every instruction of every native target: what its C does is what its body says.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/hw/instruction_harness.h"
 
 namespace exotune {
@@ -33,6 +36,27 @@ TEST_P(Instructions, their_c_does_what_their_body_says) {
     for (int64_t n = 1; n <= (sized ? 20 : 3); ++n)
       ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "") << wrapper->name << " n = " << n;
   }
+}
+
+TEST(InstructionHarness, catches_a_template_that_does_something_else) {
+  const fs::path root = fs::path(testing::TempDir()) / "exotune_wrong_template";
+  fs::remove_all(root);
+  fs::create_directories(root);
+  fs::copy(kFolders[1] / "vec4", root / "vec4");
+  std::ifstream in(root / "vec4/instructions.exo");
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::string right = "{dst_data} += {a_data} * {b_data};";
+  ASSERT_NE(text.find(right), std::string::npos);
+  text.replace(text.find(right), right.size(), "{dst_data} += {a_data} + {b_data};");
+  std::ofstream(root / "vec4/instructions.exo") << text;
+
+  TargetLibrary library({root});
+  const TargetPtr target = library.load("vec4");
+  const InstructionHarness harness(target, library.importer());
+  ASSERT_EQ(harness.build_log(), "");
+  for (const ProcPtr& wrapper : harness.wrappers())
+    EXPECT_EQ(harness.compare(*wrapper, 2, 1) != "", wrapper->name == "run_v4_fma") << wrapper->name;
+  fs::remove_all(root);
 }
 
 INSTANTIATE_TEST_SUITE_P(Native, Instructions, testing::ValuesIn(native_targets()),

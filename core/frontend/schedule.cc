@@ -1,0 +1,300 @@
+#include "core/frontend/schedule.h"
+
+#include <limits>
+
+#include "core/frontend/lexer.h"
+
+namespace exotune {
+namespace {
+
+using Kind = ScheduleExpr::Kind;
+
+class ScheduleParser {
+ public:
+  ScheduleParser(std::string_view text, const std::string& file) : t_(text, file) {}
+
+  std::vector<ScheduleStmt> run() {
+    std::vector<ScheduleStmt> out;
+    while (!t_.at(Token::Kind::kEnd)) {
+      if (t_.accept(Token::Kind::kNewline)) continue;
+      if (t_.at(Token::Kind::kIndent)) throw InputError(t_.where(), "unexpected indentation");
+      for (const char* word : {"for", "if", "def", "while", "class", "assert", "return", "lambda"}) {
+        if (t_.at(word)) {
+          throw InputError(t_.where(), "a script has no `" + std::string(word) + "`",
+                           "schedules that decide or repeat are written in C++");
+        }
+      }
+      if (t_.at("from") || t_.at("import")) {
+        throw InputError(t_.where(), "a script imports nothing",
+                         "targets are imported by the .exo file or named by --target");
+      }
+      out.push_back(statement());
+      if (!t_.accept(";") && !t_.accept(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd)) {
+        t_.fail("the end of the statement");
+      }
+    }
+    return out;
+  }
+
+ private:
+  ScheduleExpr node(Kind kind, SourceLocation where) {
+    ScheduleExpr e;
+    e.kind = kind;
+    e.where = std::move(where);
+    return e;
+  }
+
+  ScheduleStmt statement() {
+    ScheduleStmt s;
+    s.where = t_.where();
+    const char* start = t_.peek().text.data();
+    ScheduleExpr first = tuple();
+    if (t_.accept("=")) {
+      targets(first, s);
+      s.value = tuple();
+      if (t_.at("=")) throw InputError(t_.where(), "one assignment per statement");
+    } else {
+      s.value = std::move(first);
+    }
+    // Up to the token that ends the statement, without blanks or a comment before it.
+    size_t length = static_cast<size_t>(last_end_ - start);
+    s.text = std::string(start, length);
+    return s;
+  }
+
+  void targets(const ScheduleExpr& e, ScheduleStmt& s) {
+    auto one = [&](const ScheduleExpr& n) {
+      if (n.kind != Kind::kName) {
+        throw InputError(n.where, "only names are assigned", "write `p = ...` or `p, c = ...`");
+      }
+      s.targets.push_back(n.text);
+    };
+    if (e.kind == Kind::kTuple || e.kind == Kind::kList) {
+      if (e.children.empty()) throw InputError(e.where, "no name to assign to");
+      s.unpacks = true;
+      for (const ScheduleExpr& n : e.children) one(n);
+    } else {
+      one(e);
+    }
+  }
+
+  // a | a, b | a,
+  ScheduleExpr tuple() {
+    SourceLocation where = t_.where();
+    ScheduleExpr first = sum();
+    if (!t_.at(",")) return first;
+    ScheduleExpr e = node(Kind::kTuple, where);
+    e.children.push_back(std::move(first));
+    while (accept(",")) {
+      if (t_.at("=") || t_.at(Token::Kind::kNewline) || t_.at(Token::Kind::kEnd) || t_.at(")")) break;
+      e.children.push_back(sum());
+    }
+    return e;
+  }
+
+  ScheduleExpr binary(std::string op, SourceLocation where, ScheduleExpr lhs, ScheduleExpr rhs) {
+    ScheduleExpr e = node(Kind::kBinary, std::move(where));
+    e.text = std::move(op);
+    e.children.push_back(std::move(lhs));
+    e.children.push_back(std::move(rhs));
+    return e;
+  }
+  template <class F>
+  ScheduleExpr chain(std::initializer_list<const char*> ops, F operand) {
+    ScheduleExpr e = operand();
+    for (int n = 0;;) {
+      const char* found = nullptr;
+      for (const char* op : ops)
+        if (t_.at(op)) found = op;
+      if (!found) return e;
+      if (++n > kMaxNesting) throw InputError(t_.where(), "this expression has too many operators");
+      SourceLocation where = t_.where();
+      take();
+      e = binary(found, std::move(where), std::move(e), operand());
+    }
+  }
+  ScheduleExpr sum() {
+    TokenStream::Nesting nesting(t_);
+    ScheduleExpr e = chain({"+", "-"}, [&] { return product(); });
+    for (const char* op : {"<", ">", "<=", ">=", "==", "!=", "and", "or", "if", "for", "in"}) {
+      if (t_.at(op)) {
+        throw InputError(t_.where(), "a script has no `" + std::string(op) + "` outside of strings");
+      }
+    }
+    return e;
+  }
+  ScheduleExpr product() {
+    ScheduleExpr e = chain({"*", "//", "%"}, [&] { return unary(); });
+    if (t_.at("/")) throw InputError(t_.where(), "write `//` for the quotient of integers");
+    return e;
+  }
+  ScheduleExpr unary() {
+    TokenStream::Nesting nesting(t_);
+    SourceLocation where = t_.where();
+    if (accept("+")) return unary();
+    if (!accept("-")) return postfix();
+    if (t_.at(Token::Kind::kInt)) {
+      ScheduleExpr e = node(Kind::kInt, where);
+      e.integer = static_cast<int64_t>(uint64_t{0} - take().integer);
+      return e;
+    }
+    ScheduleExpr e = node(Kind::kNegate, where);
+    e.children.push_back(unary());
+    return e;
+  }
+
+  ScheduleExpr postfix() {
+    ScheduleExpr e = primary();
+    for (int n = 0;; ++n) {
+      if (n > kMaxNesting) throw InputError(t_.where(), "this expression is too long");
+      SourceLocation where = t_.where();
+      if (accept(".")) {
+        ScheduleExpr a = node(Kind::kAttribute, t_.where());
+        if (!t_.at(Token::Kind::kName)) t_.fail("the name of an attribute");
+        a.text = std::string(take().text);
+        a.children.push_back(std::move(e));
+        e = std::move(a);
+      } else if (t_.at("(")) {
+        e = call(std::move(e));
+      } else if (accept("[")) {
+        e = subscript(std::move(e), std::move(where));
+      } else {
+        return e;
+      }
+    }
+  }
+
+  ScheduleExpr call(ScheduleExpr callee) {
+    ScheduleExpr e = node(Kind::kCall, callee.where);
+    e.children.push_back(std::move(callee));
+    take();
+    while (!t_.at(")")) {
+      if (t_.at(Token::Kind::kName) && TokenStream::is(t_.peek(1), "=")) {
+        SourceLocation where = t_.where();
+        std::string name(take().text);
+        take();
+        for (const ScheduleExpr::Keyword& k : e.keywords)
+          if (k.name == name) throw InputError(where, "`" + name + "` is given twice");
+        e.keywords.push_back({std::move(name), where, sum()});
+      } else {
+        if (t_.at("*") || t_.at("**")) t_.fail("an argument");
+        if (!e.keywords.empty()) {
+          throw InputError(t_.where(), "arguments by position come before those by name");
+        }
+        e.children.push_back(sum());
+      }
+      if (!accept(",")) break;
+    }
+    expect(")", "after the arguments");
+    return e;
+  }
+
+  ScheduleExpr subscript(ScheduleExpr base, SourceLocation where) {
+    ScheduleExpr e = node(Kind::kSubscript, std::move(where));
+    e.children.push_back(std::move(base));
+    auto end = [&] {
+      bool absent = t_.at(":") || t_.at("]");
+      e.children.push_back(absent ? node(Kind::kNone, t_.where()) : sum());
+    };
+    if (t_.at("]")) t_.fail("an index");
+    end();
+    if (accept(":")) {
+      e.kind = Kind::kSlice;
+      end();
+    }
+    expect("]", "after the index");
+    return e;
+  }
+
+  ScheduleExpr primary() {
+    TokenStream::Nesting nesting(t_);
+    SourceLocation where = t_.where();
+    const Token& token = t_.peek();
+    switch (token.kind) {
+      case Token::Kind::kInt: {
+        ScheduleExpr e = node(Kind::kInt, where);
+        if (token.integer > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+          throw InputError(where, "this integer does not fit in 64 bits");
+        }
+        e.integer = static_cast<int64_t>(take().integer);
+        return e;
+      }
+      case Token::Kind::kFloat: {
+        ScheduleExpr e = node(Kind::kFloat, where);
+        e.number = take().number;
+        return e;
+      }
+      case Token::Kind::kString: {
+        ScheduleExpr e = node(Kind::kString, where);
+        while (t_.at(Token::Kind::kString)) e.text += take().value;
+        return e;
+      }
+      case Token::Kind::kName: {
+        if (t_.at("None")) {
+          take();
+          return node(Kind::kNone, where);
+        }
+        if (t_.at("True") || t_.at("False")) {
+          ScheduleExpr e = node(Kind::kBool, where);
+          e.boolean = take().text == "True";
+          return e;
+        }
+        if (is_keyword(token.text)) break;
+        ScheduleExpr e = node(Kind::kName, where);
+        e.text = std::string(take().text);
+        return e;
+      }
+      case Token::Kind::kOp:
+        if (accept("[")) return list(std::move(where));
+        if (accept("(")) {
+          if (accept(")")) return node(Kind::kTuple, where);
+          ScheduleExpr e = tuple();
+          expect(")", "to close the bracket");
+          return e;
+        }
+        if (t_.at("{")) throw InputError(where, "a script has no dictionaries");
+        break;
+      default:
+        break;
+    }
+    t_.fail("an expression");
+  }
+
+  ScheduleExpr list(SourceLocation where) {
+    ScheduleExpr e = node(Kind::kList, std::move(where));
+    while (!t_.at("]")) {
+      e.children.push_back(sum());
+      if (!accept(",")) break;
+    }
+    expect("]", "after the list");
+    return e;
+  }
+
+  // Every token that belongs to an expression is taken through these, so that the text of a
+  // statement is known to end with the last one.
+  const Token& take() {
+    const Token& t = t_.next();
+    last_end_ = t.text.data() + t.text.size();
+    return t;
+  }
+  bool accept(std::string_view op) {
+    if (!t_.at(op)) return false;
+    take();
+    return true;
+  }
+  void expect(std::string_view op, std::string_view context) {
+    if (!t_.at(op)) t_.expect(op, context);
+    take();
+  }
+
+  TokenStream t_;
+  const char* last_end_ = nullptr;
+};
+
+}  // namespace
+
+ScheduleAst parse_schedule(std::string_view text, const std::string& file) {
+  return {file, ScheduleParser(text, file).run()};
+}
+
+}  // namespace exotune

@@ -1,0 +1,362 @@
+// Binding arguments to parameters: counts, keywords, defaults, kinds.
+#include "core/library/operators.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/frontend/lexer.h"
+#include "core/frontend/parser.h"
+
+namespace exotune {
+namespace {
+
+std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
+
+bool is_identifier(const std::string& s) {
+  if (s.empty() || s == "_" || is_keyword(s)) return false;
+  for (size_t k = 0; k < s.size(); ++k) {
+    char c = s[k];
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!letter && (k == 0 || c < '0' || c > '9')) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> words(const std::string& s) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at < s.size();) {
+    size_t start = s.find_first_not_of(" ,", at);
+    if (start == std::string::npos) break;
+    at = std::min(s.find_first_of(" ,", start), s.size());
+    out.push_back(s.substr(start, at - start));
+  }
+  return out;
+}
+
+const char* describe(const Value& v) {
+  struct Visitor {
+    const char* operator()(std::monostate) { return "None"; }
+    const char* operator()(bool) { return "a truth value"; }
+    const char* operator()(int64_t) { return "an integer"; }
+    const char* operator()(double) { return "a float"; }
+    const char* operator()(const std::string&) { return "a string"; }
+    const char* operator()(const ValueList&) { return "a list"; }
+    const char* operator()(const ProcPtr&) { return "a procedure"; }
+    const char* operator()(const Cursor&) { return "a cursor"; }
+    const char* operator()(const MemoryPtr&) { return "a memory"; }
+    const char* operator()(const ConfigPtr&) { return "a configuration"; }
+    const char* operator()(const std::map<std::string, Value>&) { return "a record"; }
+  };
+  return std::visit(Visitor{}, v.node());
+}
+
+// The kind of a list's elements; kAny when `k` is no list.
+ParamKind element_of(ParamKind k) {
+  switch (k) {
+    case ParamKind::kProcs: return ParamKind::kProc;
+    case ParamKind::kPlaces: return ParamKind::kPlace;
+    case ParamKind::kIntegers: return ParamKind::kInteger;
+    case ParamKind::kStrings: return ParamKind::kString;
+    case ParamKind::kNames: return ParamKind::kName;
+    case ParamKind::kExprs: return ParamKind::kExpr;
+    default: return ParamKind::kAny;
+  }
+}
+
+// Brings `v` into the form that OperatorArgs promises; false when it is of another kind.
+bool convert(ParamKind kind, Value& v) {
+  switch (kind) {
+    case ParamKind::kProc: return v.as<ProcPtr>() && *v.as<ProcPtr>();
+    case ParamKind::kPlace: return v.as<Cursor>() || v.as<std::string>();
+    case ParamKind::kCursor: return v.as<Cursor>() != nullptr;
+    case ParamKind::kInteger: return v.as<int64_t>() != nullptr;
+    case ParamKind::kNumber:
+      if (const int64_t* i = v.as<int64_t>()) v = static_cast<double>(*i);
+      return v.as<double>() != nullptr;
+    case ParamKind::kBoolean: return v.as<bool>() != nullptr;
+    case ParamKind::kString: return v.as<std::string>() != nullptr;
+    case ParamKind::kName: return v.as<std::string>() && is_identifier(*v.as<std::string>());
+    case ParamKind::kExpr:
+      if (const int64_t* i = v.as<int64_t>()) v = std::to_string(*i);
+      return v.as<std::string>() != nullptr;
+    case ParamKind::kMemory: return v.as<MemoryPtr>() != nullptr;
+    case ParamKind::kConfig: return v.as<ConfigPtr>() != nullptr;
+    case ParamKind::kPrecision: {
+      const std::string* s = v.as<std::string>();
+      std::optional<ScalarType> t = s ? scalar_type(*s) : std::nullopt;
+      return t && is_data(*t);
+    }
+    case ParamKind::kProcs:
+    case ParamKind::kPlaces:
+    case ParamKind::kIntegers:
+    case ParamKind::kStrings:
+    case ParamKind::kNames:
+    case ParamKind::kExprs: {
+      const std::string* s = v.as<std::string>();
+      bool split = s && (kind == ParamKind::kStrings || kind == ParamKind::kNames);
+      ValueList list;
+      if (split) {
+        for (std::string& w : words(*s)) list.push_back(std::move(w));
+      } else if (const ValueList* l = v.as<ValueList>()) {
+        list = *l;
+      } else {
+        list.push_back(v);
+      }
+      for (Value& e : list)
+        if (!convert(element_of(kind), e)) return false;
+      v = std::move(list);
+      return true;
+    }
+    case ParamKind::kKeywords:
+    case ParamKind::kAny: return true;
+  }
+  return false;
+}
+
+std::string parameters(const Operator& op) { return "its form is " + op.signature(); }
+
+}  // namespace
+
+const char* name_of(ParamKind k) {
+  switch (k) {
+    case ParamKind::kProc: return "a procedure";
+    case ParamKind::kProcs: return "a list of procedures";
+    case ParamKind::kPlace: return "a cursor or a pattern";
+    case ParamKind::kPlaces: return "a list of cursors or patterns";
+    case ParamKind::kCursor: return "a cursor";
+    case ParamKind::kInteger: return "an integer";
+    case ParamKind::kIntegers: return "a list of integers";
+    case ParamKind::kNumber: return "a number";
+    case ParamKind::kBoolean: return "True or False";
+    case ParamKind::kString: return "a string";
+    case ParamKind::kStrings: return "a list of strings";
+    case ParamKind::kName: return "a new name (letters, digits and _, no keyword)";
+    case ParamKind::kNames: return "a list of new names (letters, digits and _, no keyword)";
+    case ParamKind::kExpr: return "an integer or an expression as a string";
+    case ParamKind::kExprs: return "a list of expressions as strings";
+    case ParamKind::kMemory: return "a memory";
+    case ParamKind::kConfig: return "a configuration";
+    case ParamKind::kPrecision: return "a precision ('f32', 'i8', ...)";
+    case ParamKind::kKeywords: return "name=integer";
+    case ParamKind::kAny: return "a value";
+  }
+  return "a value";
+}
+
+// --- parameters -------------------------------------------------------------------------------
+
+namespace params {
+#define EXO_PARAM(function, kind)                                             \
+  Param function(std::string name, std::optional<Value> fallback) {           \
+    return {std::move(name), ParamKind::kind, std::move(fallback)};           \
+  }
+EXO_PARAM(place, kPlace)
+EXO_PARAM(places, kPlaces)
+EXO_PARAM(integer, kInteger)
+EXO_PARAM(integers, kIntegers)
+EXO_PARAM(number, kNumber)
+EXO_PARAM(boolean, kBoolean)
+EXO_PARAM(string, kString)
+EXO_PARAM(strings, kStrings)
+EXO_PARAM(new_name, kName)
+EXO_PARAM(new_names, kNames)
+EXO_PARAM(expression, kExpr)
+EXO_PARAM(expressions, kExprs)
+EXO_PARAM(memory, kMemory)
+EXO_PARAM(precision, kPrecision)
+EXO_PARAM(any, kAny)
+#undef EXO_PARAM
+Param proc(std::string name) { return {std::move(name), ParamKind::kProc, {}}; }
+Param procs(std::string name) { return {std::move(name), ParamKind::kProcs, {}}; }
+Param cursor(std::string name) { return {std::move(name), ParamKind::kCursor, {}}; }
+Param config(std::string name) { return {std::move(name), ParamKind::kConfig, {}}; }
+Param keywords(std::string name) {
+  return {std::move(name), ParamKind::kKeywords, Value(std::map<std::string, Value>{})};
+}
+}  // namespace params
+
+// --- arguments --------------------------------------------------------------------------------
+
+ProcPtr OperatorArgs::proc(int k) const { return *(*this)[k].as<ProcPtr>(); }
+
+std::vector<ProcPtr> OperatorArgs::procs(int k) const {
+  std::vector<ProcPtr> out;
+  for (const Value& v : *(*this)[k].as<ValueList>()) out.push_back(*v.as<ProcPtr>());
+  return out;
+}
+
+namespace {
+Where where_of(const Value& v) {
+  if (const Cursor* c = v.as<Cursor>()) return Where(*c);
+  return Where(*v.as<std::string>());
+}
+}  // namespace
+
+Where OperatorArgs::where(int k) const { return where_of((*this)[k]); }
+
+std::vector<Where> OperatorArgs::places(int k) const {
+  std::vector<Where> out;
+  for (const Value& v : *(*this)[k].as<ValueList>()) out.push_back(where_of(v));
+  return out;
+}
+
+Cursor OperatorArgs::cursor(int k) const {
+  if (const Cursor* c = (*this)[k].as<Cursor>()) return forward(proc(), *c);
+  return find(proc(), *(*this)[k].as<std::string>());
+}
+
+int64_t OperatorArgs::integer(int k) const { return *(*this)[k].as<int64_t>(); }
+
+int OperatorArgs::small(int k) const {
+  constexpr int64_t kMost = 1'000'000;
+  int64_t v = integer(k);
+  if (v < -kMost || v > kMost) {
+    throw InputError({}, std::to_string(v) + " is out of range here");
+  }
+  return static_cast<int>(v);
+}
+
+std::vector<int64_t> OperatorArgs::integers(int k) const {
+  std::vector<int64_t> out;
+  for (const Value& v : *(*this)[k].as<ValueList>()) out.push_back(*v.as<int64_t>());
+  return out;
+}
+
+double OperatorArgs::number(int k) const { return *(*this)[k].as<double>(); }
+bool OperatorArgs::boolean(int k) const { return *(*this)[k].as<bool>(); }
+const std::string& OperatorArgs::string(int k) const { return *(*this)[k].as<std::string>(); }
+
+std::vector<std::string> OperatorArgs::strings(int k) const {
+  std::vector<std::string> out;
+  for (const Value& v : *(*this)[k].as<ValueList>()) out.push_back(*v.as<std::string>());
+  return out;
+}
+
+MemoryPtr OperatorArgs::memory(int k) const { return *(*this)[k].as<MemoryPtr>(); }
+ConfigPtr OperatorArgs::config(int k) const { return *(*this)[k].as<ConfigPtr>(); }
+ScalarType OperatorArgs::precision(int k) const { return *scalar_type(string(k)); }
+std::string OperatorArgs::text(int k) const { return string(k); }
+
+ExprPtr OperatorArgs::expr(int k, const Path& at) const {
+  return parse_expr_at(proc(), at, string(k));
+}
+ExprPtr OperatorArgs::any_expr(int k, const Path& at) const {
+  return parse_expr(string(k), scope_at(*proc(), stmt_part(at)));
+}
+
+std::vector<std::pair<std::string, int64_t>> OperatorArgs::keywords(int k) const {
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (const auto& [name, v] : *(*this)[k].as<std::map<std::string, Value>>()) {
+    if (!v.as<int64_t>()) throw InputError({}, quoted(name) + " must be an integer");
+    out.emplace_back(name, *v.as<int64_t>());
+  }
+  return out;
+}
+
+// --- the table --------------------------------------------------------------------------------
+
+std::string Operator::signature() const {
+  std::string out = name + "(";
+  for (size_t k = 0; k < params.size(); ++k) {
+    const Param& p = params[k];
+    if (k) out += ", ";
+    out += p.kind == ParamKind::kKeywords ? "**" + p.name : p.name;
+    if (p.fallback && p.kind != ParamKind::kKeywords) out += "=" + p.fallback->str();
+  }
+  return out + ")";
+}
+
+const std::vector<Operator>& operator_table() {
+  static const std::vector<Operator> table = [] {
+    std::vector<Operator> all = primitive_operators();
+    for (Operator& op : library_operators()) all.push_back(std::move(op));
+    std::sort(all.begin(), all.end(),
+              [](const Operator& a, const Operator& b) { return a.name < b.name; });
+    return all;
+  }();
+  return table;
+}
+
+const Operator* find_operator(const std::string& name) {
+  static const std::unordered_map<std::string, const Operator*> index = [] {
+    std::unordered_map<std::string, const Operator*> out;
+    for (const Operator& op : operator_table()) out.emplace(op.name, &op);
+    return out;
+  }();
+  auto it = index.find(name);
+  return it == index.end() ? nullptr : it->second;
+}
+
+Value call_operator(const Operator& op, const std::vector<Value>& positional,
+                    const std::vector<std::pair<std::string, Value>>& keyword,
+                    const SourceLocation& where) {
+  auto refuse = [&](std::string message) {
+    throw InputError(Diagnostic{where, std::move(message), {}, parameters(op)});
+  };
+  const std::vector<Param>& ps = op.params;
+  std::optional<size_t> rest;
+  if (!ps.empty() && ps.back().kind == ParamKind::kKeywords) rest = ps.size() - 1;
+  const size_t most = rest ? *rest : ps.size();
+  if (positional.size() > most) {
+    refuse(quoted(op.name) + " takes " + (most == ps.size() ? "" : "at most ") +
+           std::to_string(most) + " arguments by position, not " + std::to_string(positional.size()));
+  }
+  std::vector<std::optional<Value>> bound(positional.begin(), positional.end());
+  bound.resize(ps.size());
+  std::map<std::string, Value> others;
+  for (const auto& [name, value] : keyword) {
+    auto it = std::find_if(ps.begin(), ps.end(), [&](const Param& p) { return p.name == name; });
+    size_t k = static_cast<size_t>(it - ps.begin());
+    if (it == ps.end() || (rest && k == *rest)) {
+      if (rest) {
+        others.emplace(name, value);
+        continue;
+      }
+      std::vector<std::string> names;
+      for (const Param& p : ps) names.push_back(p.name);
+      std::string near = name.size() > 64 ? "" : nearest(name, names);
+      refuse(quoted(op.name) + " has no parameter " + quoted(name) +
+             (near.empty() ? "" : "; did you mean " + quoted(near) + "?"));
+    }
+    if (bound[k]) refuse(quoted(name) + " is given twice");
+    bound[k] = value;
+  }
+  std::vector<Value> values;
+  values.reserve(ps.size());
+  for (size_t k = 0; k < ps.size(); ++k) {
+    if (rest && k == *rest) {
+      values.emplace_back(std::move(others));
+      continue;
+    }
+    if (!bound[k]) {
+      if (!ps[k].fallback) refuse(quoted(op.name) + " needs " + quoted(ps[k].name) + ", " + name_of(ps[k].kind));
+      bound[k] = *ps[k].fallback;
+    }
+    Value v = std::move(*bound[k]);
+    bool none = v.is_none() && ps[k].fallback && ps[k].fallback->is_none();
+    if (!none && !convert(ps[k].kind, v)) {
+      refuse(quoted(ps[k].name) + " of " + quoted(op.name) + " must be " + name_of(ps[k].kind) +
+             ", not " + (v.as<std::string>() ? v.str() : std::string(describe(v))));
+    }
+    if (const Cursor* c = v.as<Cursor>(); c && !c->valid()) {
+      throw InvalidCursorError("the target of cursor " + quoted(ps[k].name) + " is gone",
+                               "an earlier step removed or rebuilt it: find it again");
+    }
+    values.push_back(std::move(v));
+  }
+  return op.run(OperatorArgs(std::move(values)));
+}
+
+Value call_operator(const std::string& name, const std::vector<Value>& args) {
+  const Operator* op = find_operator(name);
+  if (!op) {
+    std::vector<std::string> names;
+    for (const Operator& o : operator_table()) names.push_back(o.name);
+    std::string near = name.size() > 64 ? "" : nearest(name, names);
+    throw InputError({}, "there is no operator " + quoted(name),
+                     near.empty() ? "" : "did you mean " + quoted(near) + "?");
+  }
+  return call_operator(*op, args);
+}
+
+}  // namespace exotune

@@ -1,0 +1,149 @@
+// The rows of the operators that are made of primitives. Names and argument order are Exo 2's where
+// Exo 2 has them.
+#include "core/library/blocking.h"
+#include "core/library/contraction.h"
+#include "core/library/operators.h"
+#include "core/library/reduction.h"
+#include "core/library/replacement.h"
+#include "core/library/vectorize.h"
+
+namespace exotune {
+namespace {
+
+using A = OperatorArgs;
+
+VectorTail vector_tail(const std::string& t) {
+  if (t == "perfect") return VectorTail::kPerfect;
+  if (t == "cut") return VectorTail::kCut;
+  if (t == "predicate") return VectorTail::kPredicate;
+  if (t == "cut_and_predicate") return VectorTail::kCutAndPredicate;
+  throw InputError({}, "there is no tail '" + t + "' for vectors",
+                   "tails are 'perfect', 'cut', 'predicate' and 'cut_and_predicate'");
+}
+
+Tail loop_tail(const std::string& t) {
+  if (t == "perfect") return Tail::kPerfect;
+  if (t == "guard") return Tail::kGuard;
+  if (t == "cut") return Tail::kCut;
+  if (t == "cut_and_guard") return Tail::kCutAndGuard;
+  throw InputError({}, "there is no tail '" + t + "'",
+                   "tails are 'perfect', 'guard', 'cut' and 'cut_and_guard'");
+}
+
+VectorUnit vector_unit(const A& a, int lanes, int memory, int instrs) {
+  return {a.small(lanes), a.memory(memory), a.procs(instrs)};
+}
+
+}  // namespace
+
+std::vector<Operator> library_operators() {
+  using namespace params;
+  return {
+      {"search",
+       {proc(), place("where", Value()), keywords("options")},
+       "a hole: the search completes this subtree (the whole procedure without a place)",
+       [](const A&) -> Value {
+         throw InputError({}, "this script has a hole and needs a search to fill it",
+                          "run `exo-tune complete FILE.sched`");
+       }},
+      {"replace_all",
+       {proc(), procs("instrs"), place("block", Value())},
+       "s  ->  f(...)   wherever an instruction fits, the first of the list first",
+       [](const A& a) -> Value {
+         return a.given(2) ? replace_all(a.proc(), a.where(2), a.procs(1))
+                           : replace_all(a.proc(), a.procs(1));
+       }},
+      // --- blocking ---
+      {"block_loop",
+       {proc(), string("loop"), integer("size"), new_names("new_iters"), string("outside", "")},
+       "for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it)",
+       [](const A& a) -> Value {
+         return block_loop(a.proc(), a.string(1), a.integer(2), a.strings(3), a.string(4));
+       }},
+      {"tile_loops",
+       {proc(), any("loop_tile_pairs"), string("tail", "cut")},
+       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [('i', 4), ('j', 16)]",
+       [](const A& a) -> Value {
+         std::vector<std::pair<std::string, int64_t>> loops;
+         const ValueList* list = a[1].as<ValueList>();
+         for (const Value& v : list ? *list : ValueList{Value()}) {
+           const ValueList* pair = v.as<ValueList>();
+           bool ok = pair && pair->size() == 2 && (*pair)[0].as<std::string>() && (*pair)[1].as<int64_t>();
+           if (!ok) throw InputError({}, "the tiles are a list of loops and sizes", "write [('i', 4), ('j', 16)]");
+           loops.emplace_back(*(*pair)[0].as<std::string>(), *(*pair)[1].as<int64_t>());
+         }
+         return tile_loops(a.proc(), loops, loop_tail(a.string(2)));
+       }},
+      {"lift_scope_n",
+       {proc(), place("scope"), integer("n_lifts", 1)},
+       "lift_scope n times",
+       [](const A& a) -> Value { return lift_scope_n(a.proc(), a.where(1), a.small(2)); }},
+      {"fission_as_much_as_possible",
+       {proc(), place("loop")},
+       "for i: s1; s2; s3  ->  for i: s1; for i: s2; for i: s3",
+       [](const A& a) -> Value { return fission_as_much_as_possible(a.proc(), a.where(1)); }},
+      {"round_loop",
+       {proc(), place("loop"), integer("factor"), new_names("new_iters")},
+       "for i in seq(0, n): s  ->  for io in seq(0, ceil(n / q)): for ii in seq(0, q): if q * io + ii < n: s",
+       [](const A& a) -> Value {
+         return round_loop(a.proc(), a.where(1), a.integer(2), a.strings(3));
+       }},
+      {"interleave_loop",
+       {proc(), place("loop"), integer("factor")},
+       "for i: s  ->  for io: s[ii -> 0]; s[ii -> 1]; ...",
+       [](const A& a) -> Value { return interleave_loop(a.proc(), a.where(1), a.integer(2)); }},
+      {"unroll_and_jam",
+       {proc(), place("outer"), integer("factor")},
+       "for i: for j: s  ->  for io: for j: s[ii -> 0]; s[ii -> 1]; ...",
+       [](const A& a) -> Value { return unroll_and_jam(a.proc(), a.where(1), a.integer(2)); }},
+      {"unroll_all",
+       {proc(), string("loop")},
+       "unroll_loop for every loop of that name",
+       [](const A& a) -> Value { return unroll_all(a.proc(), a.string(1)); }},
+      // --- vectors ---
+      {"vectorize",
+       {proc(), place("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
+        string("tail", "cut_and_predicate")},
+       "for i: x[i] = y[i] * z[i]  ->  for io: load; load; mul; store",
+       [](const A& a) -> Value {
+         return vectorize(a.proc(), a.where(1), vector_unit(a, 2, 3, 4), vector_tail(a.string(5)));
+       }},
+      {"vectorize_lanes",
+       {proc(), place("lane_loop"), integer("vw"), memory("mem_type"), procs("instructions")},
+       "for i in seq(0, vw): s  ->  one instruction per operation",
+       [](const A& a) -> Value {
+         return vectorize_lanes(a.proc(), a.where(1), vector_unit(a, 2, 3, 4));
+       }},
+      {"hoist_from_loop",
+       {proc(), place("loop")},
+       "for i: s1; s2  ->  s1; for i: s2   (s1 the same in every iteration)",
+       [](const A& a) -> Value { return hoist_from_loop(a.proc(), a.where(1)); }},
+      {"parallelize_reduction",
+       {proc(), place("outer"), new_name("acc_name"), memory("memory")},
+       "for o: for i in seq(0, c): r += e  ->  acc = 0; for o: for i: acc[i] += e; for i: r += acc[i]",
+       [](const A& a) -> Value {
+         return parallelize_reduction(a.proc(), a.where(1), a.string(2), a.memory(3));
+       }},
+      // --- contractions ---
+      {"pack_operand",
+       {proc(), string("buffer"), string("before"), integer("strip"), integer("vw"),
+        memory("mem_type"), procs("instructions")},
+       "for k: s(B[k])  ->  for k: B_pack = B[k]; s(B_pack)",
+       [](const A& a) -> Value {
+         return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3), vector_unit(a, 4, 5, 6));
+       }},
+      {"register_block",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
+        procs("instructions")},
+       "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  the micro-kernel, C in registers",
+       [](const A& a) -> Value {
+         return register_block(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6));
+       }},
+      {"unroll_buffers",
+       {proc(), memory("memory")},
+       "unroll_buffer for every dimension but the vector one of all that lives in the memory",
+       [](const A& a) -> Value { return unroll_buffers(a.proc(), a.memory(1)); }},
+  };
+}
+
+}  // namespace exotune

@@ -1,0 +1,373 @@
+#include "core/library/script.h"
+
+#include <algorithm>
+
+#include "core/ir/printer.h"
+#include "core/library/cursor_methods.h"
+
+namespace exotune {
+namespace {
+
+using Kind = ScheduleExpr::Kind;
+
+std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
+  if (word.size() > 64) return "";
+  std::string near = nearest(word, names);
+  return near.empty() ? "" : "did you mean " + quoted(near) + "?";
+}
+
+const Method* find_method(const std::vector<Method>& table, const std::string& name) {
+  for (const Method& m : table)
+    if (m.name == name) return &m;
+  return nullptr;
+}
+
+// The proc that a result starts with, or null.
+ProcPtr first_proc(const Value& v) {
+  if (const ProcPtr* p = v.as<ProcPtr>()) return *p;
+  if (const ValueList* l = v.as<ValueList>(); l && !l->empty()) {
+    if (const ProcPtr* p = (*l)[0].as<ProcPtr>()) return *p;
+  }
+  return nullptr;
+}
+
+class Evaluator {
+ public:
+  Evaluator(const ScheduleAst& script, const ScriptEnvironment& environment)
+      : script_(script), env_(environment) {
+    if (env_.start) bind("p", env_.start);
+  }
+
+  ScriptResult run() {
+    ScriptResult result;
+    for (const ScheduleStmt& s : script_.stmts) {
+      statement_ = &s;
+      outermost_.clear();
+      ProcPtr before = current_;
+      Value v = eval(s.value);
+      ProcPtr made = first_proc(v);
+      assign(s, std::move(v));
+      if (env_.after_step && made && made != before && !outermost_.empty()) {
+        env_.after_step(s.where, made);
+      }
+      result.lines.push_back({s.where, s.text, outermost_, before, current_});
+    }
+    if (!current_) {
+      SourceLocation where{std::make_shared<const std::string>(script_.file), 1, 1};
+      throw InputError(where, "the script binds no procedure to `p`",
+                       "start with `p = NAME`, a procedure of the .exo file");
+    }
+    result.proc = current_;
+    result.bindings = std::move(bindings_);
+    return result;
+  }
+
+ private:
+  void bind(const std::string& name, Value v) {
+    if (name == "p") {
+      if (ProcPtr p = first_proc(v)) {
+        current_ = p;
+        v = std::move(p);
+      }
+    }
+    bindings_[name] = std::move(v);
+  }
+
+  void assign(const ScheduleStmt& s, Value v) {
+    if (s.targets.empty()) return;
+    for (const std::string& name : s.targets) {
+      if (find_operator(name)) {
+        throw InputError(s.where, quoted(name) + " is an operator and cannot be a variable");
+      }
+    }
+    if (!s.unpacks) return bind(s.targets[0], std::move(v));
+    const ValueList* list = v.as<ValueList>();
+    if (!list) throw InputError(s.where, "this value is no tuple and cannot be unpacked");
+    if (list->size() != s.targets.size()) {
+      throw InputError(s.where, "this value has " + std::to_string(list->size()) +
+                                    " parts, but " + std::to_string(s.targets.size()) +
+                                    " names are given");
+    }
+    for (size_t k = 0; k < s.targets.size(); ++k) bind(s.targets[k], (*list)[k]);
+  }
+
+  Value eval(const ScheduleExpr& e) {
+    switch (e.kind) {
+      case Kind::kNone: return Value();
+      case Kind::kBool: return e.boolean;
+      case Kind::kInt: return e.integer;
+      case Kind::kFloat: return e.number;
+      case Kind::kString: return e.text;
+      case Kind::kName: return name(e);
+      case Kind::kList:
+      case Kind::kTuple: {
+        ValueList list;
+        for (const ScheduleExpr& c : e.children) list.push_back(eval(c));
+        return list;
+      }
+      case Kind::kCall: return call(e);
+      case Kind::kAttribute: return located(e, "", [&] {
+        Value object = eval(e.children[0]);
+        const std::vector<Method>* methods = methods_of(object);
+        if (methods && find_method(*methods, e.text)) {
+          throw InputError(e.where, quoted(e.text) + " is a method", "write " + quoted(e.text + "()"));
+        }
+        return attribute(object, e.text);
+      });
+      case Kind::kSubscript:
+      case Kind::kSlice: return located(e, "", [&] { return subscript(e); });
+      case Kind::kNegate: {
+        Value v = eval(e.children[0]);
+        if (const int64_t* i = v.as<int64_t>(); i && *i != INT64_MIN) return -*i;
+        if (const double* d = v.as<double>()) return -*d;
+        throw InputError(e.where, "only numbers are negated");
+      }
+      case Kind::kBinary: return binary(e);
+    }
+    EXO_CHECK(false);
+  }
+
+  Value name(const ScheduleExpr& e) {
+    if (auto it = bindings_.find(e.text); it != bindings_.end()) return it->second;
+    if (auto it = env_.names.find(e.text); it != env_.names.end()) return it->second;
+    if (std::optional<ScalarType> t = scalar_type(e.text); t && is_data(*t)) return e.text;
+    if (find_operator(e.text)) {
+      throw InputError(e.where, quoted(e.text) + " is an operator", "call it: " +
+                                    quoted(find_operator(e.text)->signature()));
+    }
+    std::vector<std::string> names;
+    for (const auto& [n, v] : bindings_) names.push_back(n);
+    for (const auto& [n, v] : env_.names) names.push_back(n);
+    throw InputError(e.where, "nothing is named " + quoted(e.text), did_you_mean(e.text, names));
+  }
+
+  Value binary(const ScheduleExpr& e) {
+    Value a = eval(e.children[0]), b = eval(e.children[1]);
+    const std::string& op = e.text;
+    if (op == "+") {
+      const std::string *s = a.as<std::string>(), *t = b.as<std::string>();
+      if (s && t) {
+        if (s->size() + t->size() > kMostText) throw InputError(e.where, "this string is too long");
+        return *s + *t;
+      }
+      const ValueList *l = a.as<ValueList>(), *m = b.as<ValueList>();
+      if (l && m) {
+        ValueList out = *l;
+        out.insert(out.end(), m->begin(), m->end());
+        if (out.size() > kMostText) throw InputError(e.where, "this list is too long");
+        return out;
+      }
+    }
+    const int64_t *x = a.as<int64_t>(), *y = b.as<int64_t>();
+    if (!x || !y) throw InputError(e.where, quoted(op) + " is for integers here");
+    int64_t r = 0;
+    bool overflow = false;
+    if (op == "+") {
+      overflow = __builtin_add_overflow(*x, *y, &r);
+    } else if (op == "-") {
+      overflow = __builtin_sub_overflow(*x, *y, &r);
+    } else if (op == "*") {
+      overflow = __builtin_mul_overflow(*x, *y, &r);
+    } else {
+      if (*y == 0) throw InputError(e.where, "division by zero");
+      if (*y == -1) {  // the one quotient that may not fit
+        overflow = op == "//" && *x == INT64_MIN;
+        r = op == "//" && !overflow ? -*x : 0;
+      } else {
+        int64_t q = *x / *y, m = *x % *y;
+        if (m != 0 && (m < 0) != (*y < 0)) --q, m += *y;  // as in Python: towards minus infinity
+        r = op == "//" ? q : m;
+      }
+    }
+    if (overflow) throw InputError(e.where, "the result does not fit in 64 bits");
+    return r;
+  }
+
+  Value subscript(const ScheduleExpr& e) {
+    Value object = eval(e.children[0]);
+    const ValueList* list = object.as<ValueList>();
+    const Cursor* block = object.as<Cursor>();
+    if (!list && !(block && block->valid())) {
+      throw InputError(e.where, "only blocks and lists have elements");
+    }
+    const int64_t size =
+        list ? static_cast<int64_t>(list->size())
+             : (block->kind() == CursorKind::kBlock || block->kind() == CursorKind::kStmt
+                    ? block->length()
+                    : throw InvalidCursorError("only a block has statements to choose from"));
+    auto index = [&](const ScheduleExpr& at, int64_t absent) {
+      if (at.kind == Kind::kNone) return absent;
+      Value v = eval(at);
+      const int64_t* k = v.as<int64_t>();
+      if (!k) throw InputError(at.where, "an index is an integer");
+      return *k < 0 && *k >= -size ? *k + size : *k;
+    };
+    if (e.kind == Kind::kSubscript) {
+      int64_t k = index(e.children[1], 0);
+      if (k < 0 || k >= size) {
+        throw InputError(e.where, "there are " + std::to_string(size) + ", numbered from 0");
+      }
+      return list ? (*list)[static_cast<size_t>(k)] : Value((*block)[static_cast<int>(k)]);
+    }
+    int64_t lo = std::clamp<int64_t>(index(e.children[1], 0), 0, size);
+    int64_t hi = std::clamp<int64_t>(index(e.children[2], size), lo, size);
+    if (list) return ValueList(list->begin() + lo, list->begin() + hi);
+    if (lo == hi) throw InputError(e.where, "an empty part of a block");
+    return Cursor::block(block->proc(), (*block)[static_cast<int>(lo)].path(),
+                         static_cast<int>(hi - lo));
+  }
+
+  static const std::vector<Method>* methods_of(const Value& v) {
+    if (v.as<Cursor>()) return &cursor_methods();
+    if (v.as<ProcPtr>()) return &proc_methods();
+    return nullptr;
+  }
+
+  Value call(const ScheduleExpr& e) {
+    const ScheduleExpr& callee = e.children[0];
+    if (callee.kind == Kind::kAttribute) return method(e, callee);
+    if (callee.kind != Kind::kName) throw InputError(callee.where, "this cannot be called");
+    const Operator* op = find_operator(callee.text);
+    if (!op) {
+      if (bindings_.count(callee.text) || env_.names.count(callee.text)) {
+        throw InputError(callee.where, quoted(callee.text) + " is no operator",
+                         "procedures are scheduled by a script, not called");
+      }
+      std::vector<std::string> names;
+      for (const Operator& o : operator_table()) names.push_back(o.name);
+      throw InputError(callee.where, "there is no operator " + quoted(callee.text),
+                       did_you_mean(callee.text, names));
+    }
+    std::vector<Value> positional;
+    std::vector<std::pair<std::string, Value>> keyword;
+    arguments(e, positional, keyword);
+    step(e);
+    outermost_ = op->name;
+    return located(e, op->name, [&] {
+      if (op->name == "search" && env_.search) return search(e, positional, keyword);
+      return call_operator(*op, positional, keyword, e.where);
+    }, &positional);
+  }
+
+  Value method(const ScheduleExpr& e, const ScheduleExpr& callee) {
+    Value object = eval(callee.children[0]);
+    const std::vector<Method>* methods = methods_of(object);
+    if (!methods) throw InputError(callee.where, "this value has no methods");
+    std::vector<Value> positional{std::move(object)};
+    std::vector<std::pair<std::string, Value>> keyword;
+    const Method* m = find_method(*methods, callee.text);
+    if (!m && positional[0].as<ProcPtr>()) m = find_operator(callee.text);  // p.partial_eval(M=6)
+    if (!m) {
+      std::vector<std::string> names;
+      for (const Method& o : *methods) names.push_back(o.name);
+      throw InputError(callee.where, "there is no method " + quoted(callee.text),
+                       did_you_mean(callee.text, names));
+    }
+    arguments(e, positional, keyword);
+    step(e);
+    if (m == find_operator(callee.text)) outermost_ = m->name;
+    // Where it is called is clearer from the method's name than from the start of the chain.
+    return located(callee, callee.text,
+                   [&] { return call_operator(*m, positional, keyword, callee.where); }, &positional);
+  }
+
+  void arguments(const ScheduleExpr& e, std::vector<Value>& positional,
+                 std::vector<std::pair<std::string, Value>>& keyword) {
+    for (size_t k = 1; k < e.children.size(); ++k) positional.push_back(eval(e.children[k]));
+    for (const ScheduleExpr::Keyword& k : e.keywords) keyword.emplace_back(k.name, eval(k.value));
+  }
+
+  void step(const ScheduleExpr& e) {
+    if (++steps_ > env_.max_steps) throw InputError(e.where, "the script takes too many steps");
+  }
+
+  Value search(const ScheduleExpr& e, const std::vector<Value>& positional,
+               const std::vector<std::pair<std::string, Value>>& keyword) {
+    ScriptHole hole;
+    hole.location = e.where;
+    const ProcPtr* p = positional.empty() ? nullptr : positional[0].as<ProcPtr>();
+    if (!p || positional.size() > 2) {
+      throw InputError(e.where, "`search` takes a procedure and a place in it");
+    }
+    hole.proc = *p;
+    for (const auto& [name, value] : keyword) hole.options[name] = value;
+    if (positional.size() == 2 && !positional[1].is_none()) {
+      if (const Cursor* c = positional[1].as<Cursor>()) {
+        hole.where = forward(hole.proc, *c);
+      } else if (const std::string* pattern = positional[1].as<std::string>()) {
+        hole.where = Where(*pattern).block(hole.proc);
+      } else {
+        throw InputError(e.where, "the place of a search is a cursor or a pattern");
+      }
+    }
+    return env_.search(hole);
+  }
+
+  // Runs `f`; what it throws gets the script's line, the operator, and the proc as it stood.
+  template <class F>
+  Value located(const ScheduleExpr& e, const std::string& op, F f,
+                const std::vector<Value>* args = nullptr) {
+    try {
+      return f();
+    } catch (Error& error) {
+      Diagnostic& d = error.diagnostic();
+      if (d.where.known() && d.where.file) throw;  // already placed
+      std::vector<LazyText> notes;
+      if (!op.empty()) notes.emplace_back("in " + quoted(op) + ": " + statement_->text);
+      if (d.where.known()) {
+        notes.emplace_back("at column " + std::to_string(d.where.column) + " of the pattern or expression");
+      }
+      notes.insert(notes.end(), d.notes.begin(), d.notes.end());
+      ProcPtr stood = args && !args->empty() && (*args)[0].as<ProcPtr>() ? *(*args)[0].as<ProcPtr>()
+                                                                         : current_;
+      bool refused = error.exit_code() == ExitCode::kInput && stood;
+      if (refused) {
+        notes.emplace_back([stood] { return "the procedure as it stood:\n" + str(*stood); });
+      }
+      d.where = e.where;
+      d.notes = std::move(notes);
+      throw;
+    }
+  }
+
+  static constexpr size_t kMostText = 1'000'000;
+  const ScheduleAst& script_;
+  const ScriptEnvironment& env_;
+  std::map<std::string, Value> bindings_;
+  ProcPtr current_;
+  const ScheduleStmt* statement_ = nullptr;
+  std::string outermost_;
+  int steps_ = 0;
+};
+
+void add_names(const Module& m, std::map<std::string, Value>& names) {
+  for (const auto* list : {&m.procs, &m.imported_procs})
+    for (const ProcPtr& p : *list) names.emplace(p->name, p);
+  for (const auto& [name, memory] : m.memories) names.emplace(name, memory);
+  for (const auto& [name, config] : m.configs) names.emplace(name, config);
+  for (const auto& [name, value] : m.constants) names.emplace(name, value);
+}
+
+}  // namespace
+
+ScriptEnvironment script_environment(const Module& file, const std::vector<const Module*>& libraries) {
+  ScriptEnvironment env;
+  add_names(file, env.names);
+  for (const Module* m : libraries) add_names(*m, env.names);
+  std::vector<ProcPtr> procs = file.user_procs();
+  if (procs.size() == 1) env.start = procs[0];
+  return env;
+}
+
+ScriptResult run_script(const ScheduleAst& script, const ScriptEnvironment& environment) {
+  return Evaluator(script, environment).run();
+}
+
+ScriptResult run_script(std::string_view text, const std::string& file,
+                        const ScriptEnvironment& environment) {
+  return run_script(parse_schedule(text, file), environment);
+}
+
+}  // namespace exotune
