@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/codegen/function_emitter.h"
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 
 namespace exotune::codegen {
@@ -21,6 +22,24 @@ std::optional<int64_t> literal_of(const ExprPtr& e) {
   if (const auto* u = e->as<USub>())
     if (const auto v = as_int(u->arg)) return -*v;
   return std::nullopt;
+}
+
+/// A comparison of forms that differ by a constant: compilers warn of code that says `n < n`.
+std::optional<bool> decided_comparison(const BinOp& b) {
+  if (!is_comparison(b.op) || !is_integer_control(b.lhs->type)) return std::nullopt;
+  const auto x = affine(b.lhs), y = affine(b.rhs);
+  if (!x || !y) return std::nullopt;
+  const Affine d = *x - *y;
+  if (!d.is_constant()) return std::nullopt;
+  switch (b.op) {
+    case BinOpKind::kLt: return d.constant < 0;
+    case BinOpKind::kGt: return d.constant > 0;
+    case BinOpKind::kLe: return d.constant <= 0;
+    case BinOpKind::kGe: return d.constant >= 0;
+    case BinOpKind::kEq: return d.constant == 0;
+    case BinOpKind::kNe: return d.constant != 0;
+    default: return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -44,6 +63,7 @@ Text FunctionEmitter::control(const ExprPtr& e) {
   }
   if (const auto* k = e->as<ReadConfig>()) return {"ctxt->" + c_identifier(k->config->name) + "." + c_identifier(k->field), Text::kPrimary};
   if (const auto* b = e->as<BinOp>()) {
+    if (const auto known = decided_comparison(*b)) return {*known ? "true" : "false", Text::kPrimary};
     const auto x = literal_of(b->lhs), y = literal_of(b->rhs);
     int64_t folded = 0;
     auto binary = [&](const char* op, int precedence, int left, int right) {

@@ -119,6 +119,7 @@ std::string helper_text(const std::string& name) {
   if (op == "relu") return one_line(t, name, one, floating ? "x > 0.0" + f + " ? x : 0.0" + f : "x > 0 ? x : 0");
   if (op == "sigmoid") return one_line(t, name, one, "1.0" + f + " / (1.0" + f + " + exp" + f + "(-x))");
   if (op == "abs" && type == "i32") return one_line(t, name, one, "x < 0 ? (int32_t)(0u - (uint32_t)x) : x");
+  if (op == "abs" && type[0] == 'u') return one_line(t, name, one, "x");
   if (op == "abs") return one_line(t, name, one, "(" + t + ")(x < 0 ? -x : x)");
   EXO_CHECK(false && "unknown helper");
   return "";

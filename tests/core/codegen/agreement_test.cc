@@ -1,0 +1,197 @@
+// The C computes what the interpreter computes, bit for bit: on random procs, with both compilers, and
+// on the corners that random procs rarely hit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/frontend/parser.h"
+#include "tests/core/codegen/c_library.h"
+#include "tests/core/codegen/random_proc.h"
+
+namespace exotune {
+namespace {
+
+/// Runs both on the same values and compares every element that the interpreter left defined.
+void expect_agreement(const ProcPtr& p, const FunctionAbi& abi, const CLibrary& library, const Arguments& args,
+                      const std::string& what) {
+  Arguments by_c = copy_of(args), by_interp = copy_of(args);
+  InterpOptions options;
+  options.poison = PoisonPolicy::kPropagate;
+  run(*p, by_interp.values, options);
+  library.call(abi, by_c);
+  for (size_t k = 0; k < by_c.buffers.size(); ++k)
+    for (size_t i = 0; i < by_c.buffers[k]->data.size(); ++i)
+      if (is_poison(by_interp.buffers[k]->data[i])) by_c.buffers[k]->data[i] = poison_value();
+  EXPECT_EQ(first_difference(by_interp, by_c), "") << what;
+}
+
+class RandomProcs : public testing::TestWithParam<const char*> {};
+
+TEST_P(RandomProcs, agree) {
+  constexpr int kProcs = 60;
+  std::vector<ProcPtr> procs;
+  std::vector<std::string> texts;
+  for (int k = 0; k < kProcs; ++k) {
+    texts.push_back(random_module(static_cast<uint64_t>(k) + 1, "p" + std::to_string(k)));
+    procs.push_back(parse_module(texts.back(), "random.exo").procs.back());
+  }
+  const CFile file = generate_c(procs, {});
+  CompileOptions options;
+  options.compiler = GetParam();
+  // Random code compares unsigned values with what they never are, which compilers remark upon.
+  options.flags.insert(options.flags.end(), {"-DEXO_CHECKED", "-Wno-type-limits", "-Wno-tautological-compare"});
+  const CLibrary library(file, options);
+  ASSERT_EQ(library.error(), "");
+  FillOptions fill;
+  fill.strided_windows = true;
+  for (int k = 0; k < kProcs; ++k)
+    for (const auto& [a, n, flag] : {std::tuple<int64_t, int64_t, int64_t>{-13, 4, 1}, {7, 9, 0}, {0, 1, 1}})
+      expect_agreement(procs[k], file.functions[k], library,
+                       make_arguments(*procs[k], {{"a", a}, {"n", n}, {"flag", flag}}, static_cast<uint64_t>(k), fill),
+                       texts[k]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Agreement, RandomProcs, testing::Values("gcc", "clang"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// One module, its last proc on the given control values.
+void expect_module_agrees(const std::string& text, const std::vector<std::map<std::string, int64_t>>& sizes,
+                          const std::vector<std::string>& flags = {"-O2", "-ffp-contract=off"}) {
+  const ProcPtr p = parse_module(text, "test.exo").procs.back();
+  const CFile file = generate_c({p}, {});
+  CompileOptions options;
+  options.flags = flags;
+  const CLibrary library(file, options);
+  ASSERT_EQ(library.error(), "") << file.c;
+  for (const auto& size : sizes) expect_agreement(p, file.functions[0], library, make_arguments(*p, size, 5), text);
+}
+
+TEST(Agreement, floor_division_of_every_small_number) {
+  expect_module_agrees(R"(
+@proc
+def f(q: i32[41], r: i32[41]):
+    for x in seq(-20, 21):
+        for v in seq(-10, 10):
+            if v == x / 3:
+                for k in seq(0, v + 10):
+                    q[x + 20] += 1.0
+            if v == x % 7:
+                for k in seq(0, v):
+                    r[x + 20] += 1.0
+)", {{}});
+}
+
+TEST(Agreement, integer_corners) {
+  expect_module_agrees(R"(
+@proc
+def f(a: i32[4], b: i8[4], c: ui16[4], d: i16[4]):
+    a[0] = -2147483648.0
+    a[1] = -a[0]
+    a[2] = a[0] / -1.0
+    a[3] = a[0] * a[0] + a[0] - 1.0
+    b[0] = -128.0
+    b[1] = -b[0]
+    b[2] = fabs(b[0])
+    b[3] = b[0] / -1.0
+    c[0] = 65535.0
+    c[1] = c[0] * c[0]
+    c[2] = c[0] + c[0]
+    c[3] = c[2] / 3.0
+    d[0] = -32768.0
+    d[1] = d[0] * d[0] * d[0]
+    d[2] = (d[0] - 1.0) / 2.0
+    d[3] = relu(d[0] + d[0])
+)", {{}});
+}
+
+TEST(Agreement, conversions_between_all_types) {
+  std::string text = "@proc\ndef f(";
+  const std::vector<std::string> types = {"f16", "bf16", "f32", "f64", "i8", "ui8", "i16", "ui16", "i32"};
+  for (size_t k = 0; k < types.size(); ++k)
+    text += (k ? ", " : "") + ("x" + types[k]) + ": " + types[k] + "[4], y" + types[k] + ": " + types[k] + "[9, 4]";
+  text += "):\n    for i in seq(0, 4):\n";
+  for (const std::string& to : types)
+    for (size_t k = 0; k < types.size(); ++k)
+      text += "        y" + to + "[" + std::to_string(k) + ", i] = x" + types[k] + "[i]\n";
+  expect_module_agrees(text, {{}});
+}
+
+TEST(Agreement, narrow_floats_round_as_the_interpreter_says) {
+  expect_module_agrees(R"(
+@proc
+def f(x: f32[64], h: f16[64], b: bf16[64], g: f32[64]):
+    for i in seq(0, 64):
+        x[i] = g[i] / 7.0
+        for k in seq(0, i):
+            x[i] = x[i] * 1.7
+        h[i] = x[i] * 0.000001
+        b[i] = x[i]
+        g[i] = h[i]
+        h[i] += h[i] * 3.0
+        b[i] = b[i] / 3.0
+)", {{}});
+}
+
+TEST(Agreement, externs_of_both_precisions) {
+  expect_module_agrees(R"(
+@proc
+def f(x: f32[8], y: f64[8], u: f32[8, 8], v: f64[8, 8]):
+    for i in seq(0, 8):
+        u[0, i] = sin(x[i])
+        u[1, i] = cos(x[i])
+        u[2, i] = exp(x[i])
+        u[3, i] = sqrt(fabs(x[i]))
+        u[4, i] = relu(x[i])
+        u[5, i] = sigmoid(x[i])
+        u[6, i] = tanh(x[i])
+        u[7, i] = fmin(x[i], select(x[i], 0.5, 1.0, 2.0))
+        v[0, i] = sin(y[i])
+        v[1, i] = cos(y[i])
+        v[2, i] = exp(y[i])
+        v[3, i] = sqrt(fabs(y[i]))
+        v[4, i] = relu(y[i])
+        v[5, i] = sigmoid(y[i])
+        v[6, i] = tanh(y[i])
+        v[7, i] = fmin(y[i], select(y[i], 0.5, 1.0, 2.0))
+)", {{}}, {"-O2", "-ffp-contract=off", "-fno-builtin"});
+}
+
+TEST(Agreement, dynamic_and_large_allocations_use_the_arena) {
+  expect_module_agrees(R"(
+@proc
+def inner(n: size, x: [f32][n]):
+    t: f32[n, 3]
+    for i in seq(0, n):
+        t[i, 1] = x[i]
+    for i in seq(0, n):
+        x[i] = t[n - 1 - i, 1]
+
+@proc
+def f(n: size, m: size, x: f32[n, m]):
+    big: f32[200, 200]
+    for i in seq(0, n):
+        row: f32[m]
+        for j in seq(0, m):
+            big[i % 200, j % 200] = 1.0
+            row[j] = x[i, j] + big[i % 200, j % 200]
+        inner(m, row[0:m])
+        for j in seq(0, m):
+            x[i, j] = row[j]
+)", {{{"n", 3}, {"m", 5}}, {{"n", 40}, {"m", 3000}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 900000}}});
+}
+
+TEST(Agreement, names_that_c_keeps_for_itself) {
+  expect_module_agrees(R"(
+@proc
+def exp(double: size, int: f32[double], sin: f32, I: f32, restrict: f32):
+    for for_ in seq(0, double):
+        sin += exp(int[for_])
+        for while_ in seq(0, 3):
+            if_: f32
+            if_ = sin(int[for_])
+            I += if_ + restrict
+)", {{{"double", 4}}}, {"-O1", "-ffp-contract=off", "-fno-builtin"});
+}
+
+}  // namespace
+}  // namespace exotune
