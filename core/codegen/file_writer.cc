@@ -114,6 +114,7 @@ class FileWriter {
     for (const ProcPtr& p : procs_) {
       if (p->instr)
         throw InputError(p->where, "`" + p->name + "` is an instruction: it becomes C only where it is called");
+      check(*p, true);
       const std::string name = c_identifier(p->name);
       if (!file_.file_names.insert(name).second)
         throw InputError(p->where, "two functions would be named `" + name + "` in C");
@@ -122,6 +123,7 @@ class FileWriter {
     for (const ProcPtr& p : procs_) order(p);
     for (const ProcPtr& p : order_) {
       if (public_names_.contains(p)) continue;
+      check(*p, true);
       file_.file_names.insert(static_names_[p] = unique_name(c_identifier(p->name), file_.file_names));
     }
     std::string functions;
