@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
 #include "core/ir/printer.h"
 #include "tests/core/frontend/samples.h"
 
@@ -25,26 +30,71 @@ bool same_proc(const Proc& a, const Proc& b) {
   return alpha_equal(as_block(a), as_block(b));
 }
 
-TEST(Parser, prints_and_reads_back_to_equal_procs) {
-  for (const std::string& text : samples::kFiles) {
-    Module m = parse_module(text, "sample.exo");
-    for (size_t k = 0; k < m.procs.size(); ++k) {
-      // What stands above the proc is visible while its print is read.
-      Module above = m;
-      above.procs.resize(k);
-      std::string printed = str(*m.procs[k]);
-      Module again;
-      ASSERT_NO_THROW(again = parse_module(printed, "printed.exo", {}, &above)) << printed;
-      ASSERT_EQ(again.procs.size(), 1u);
-      EXPECT_TRUE(same_proc(*m.procs[k], *again.procs[0])) << printed << str(*again.procs[0]);
-      EXPECT_EQ(str(*again.procs[0]), printed);
-      ASSERT_EQ(again.procs[0]->instr.has_value(), m.procs[k]->instr.has_value());
-      if (m.procs[k]->instr) {
-        EXPECT_EQ(again.procs[0]->instr->c_template, m.procs[k]->instr->c_template);
-        EXPECT_EQ(again.procs[0]->instr->c_global, m.procs[k]->instr->c_global);
-        EXPECT_EQ(again.procs[0]->instr->cost, m.procs[k]->instr->cost);
-      }
+// Reads the print of each of the module's procs back.
+void expect_round_trip(const Module& m) {
+  for (const ProcPtr& p : m.procs) {
+    std::string printed = str(*p);
+    Module again;
+    ASSERT_NO_THROW(again = parse_module(printed, "printed.exo", {}, &m)) << printed;
+    ASSERT_EQ(again.procs.size(), 1u);
+    const Proc& q = *again.procs[0];
+    EXPECT_TRUE(same_proc(*p, q)) << printed << str(q);
+    EXPECT_EQ(str(q), printed);
+    ASSERT_EQ(q.instr.has_value(), p->instr.has_value());
+    if (p->instr) {
+      EXPECT_EQ(q.instr->c_template, p->instr->c_template);
+      EXPECT_EQ(q.instr->c_global, p->instr->c_global);
+      EXPECT_EQ(q.instr->cost, p->instr->cost);
     }
+  }
+}
+
+TEST(Parser, prints_and_reads_back_to_equal_procs) {
+  for (const std::string& text : samples::kFiles) expect_round_trip(parse_module(text, "sample.exo"));
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The .exo files of a folder, each seeing those before it.
+Module read_folder(const std::filesystem::path& folder, bool round_trip) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".exo") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  // Memories and configurations come first.
+  std::stable_partition(files.begin(), files.end(),
+                        [](const auto& f) { return f.stem() == "memory" || f.stem() == "config"; });
+  Module all;
+  for (const auto& file : files) {
+    Module m = parse_module(contents(file), file.string(), {}, &all);
+    if (round_trip) expect_round_trip(m);
+    all.import_all(m);
+  }
+  return all;
+}
+
+TEST(Parser, every_shipped_file_is_read_and_prints_back) {
+  const std::filesystem::path root = EXOTUNE_SOURCE_DIR;
+  std::map<std::string, Module> targets;
+  for (const auto& entry : std::filesystem::directory_iterator(root / "hw")) {
+    if (!entry.is_directory() || !std::filesystem::exists(entry.path() / "target.toml")) continue;
+    Module m = read_folder(entry.path(), true);
+    EXPECT_FALSE(m.imported_procs.empty()) << entry.path();
+    targets[entry.path().filename().string()] = std::move(m);
+  }
+  EXPECT_GE(targets.size(), 2u);
+  Importer importer = [&](const std::string& name, const SourceLocation&) -> const Module* {
+    auto it = targets.find(name);
+    return it == targets.end() ? nullptr : &it->second;
+  };
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "kernels")) {
+    if (entry.path().extension() != ".exo") continue;
+    Module m = parse_module(contents(entry.path()), entry.path().string(), importer);
+    EXPECT_FALSE(m.procs.empty()) << entry.path();
+    expect_round_trip(m);
   }
 }
 
