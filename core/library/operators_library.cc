@@ -2,6 +2,7 @@
 // Exo 2 has them.
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
+#include "core/library/level1.h"
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
@@ -55,10 +56,10 @@ std::vector<Operator> library_operators() {
        }},
       // --- blocking ---
       {"block_loop",
-       {proc(), string("loop"), integer("size"), new_names("new_iters"), string("outside", "")},
+       {proc(), string("loop"), integers("sizes"), new_names("new_iters"), string("outside", "")},
        "for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it)",
        [](const A& a) -> Value {
-         return block_loop(a.proc(), a.string(1), a.integer(2), a.strings(3), a.string(4));
+         return block_loop(a.proc(), a.string(1), a.integers(2), a.strings(3), a.string(4));
        }},
       {"tile_loops",
        {proc(), any("loop_tile_pairs"), string("tail", "cut")},
@@ -124,6 +125,21 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return parallelize_reduction(a.proc(), a.where(1), a.string(2), a.memory(3));
        }},
+      {"optimize_level_1",
+       {proc(), string("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
+        integer("interleave", 4)},
+       "for i: s  ->  `interleave` vectors an iteration, then single ones, then a guarded one",
+       [](const A& a) -> Value {
+         return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.integer(5));
+       }},
+      {"optimize_level_2",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("rows", 4), integer("interleave", 1)},
+       "for i: for j: s  ->  vectors along j, `rows` iterations of i at a time",
+       [](const A& a) -> Value {
+         return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                                 a.integer(6), a.integer(7));
+       }},
       // --- contractions ---
       {"pack_operand",
        {proc(), string("buffer"), string("before"), integer("strip"), integer("vw"),
@@ -139,6 +155,10 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return register_block(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6));
        }},
+      {"unroll_registers",
+       {proc(), memory("memory")},
+       "unroll every loop that picks a register of the memory, and split its buffers",
+       [](const A& a) -> Value { return unroll_registers(a.proc(), a.memory(1)); }},
       {"unroll_buffers",
        {proc(), memory("memory")},
        "unroll_buffer for every dimension but the vector one of all that lives in the memory",

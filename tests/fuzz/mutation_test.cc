@@ -79,7 +79,7 @@ void mutate(const std::vector<std::string>& corpus, int rounds, F f) {
     }
   }
   // Mutations that are all refused at the first character would test little.
-  EXPECT_GT(accepted, rounds / 50);
+  EXPECT_GT(accepted, rounds / 100);
   EXPECT_LT(accepted, rounds);
 }
 
