@@ -46,7 +46,10 @@ Attempt attempt(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
       out.why = "the bodies have different shapes";
       return out;
     }
-  Unification u = unify(*p, first, *callee);
+  // A proc scheduled from the callee, or calling it, shares its symbols.
+  bool shared = false;
+  for (const Arg& a : callee->args) shared |= p->find_arg(a.name) != nullptr;
+  Unification u = shared ? unify(*p, first, *refresh_all(*callee)) : unify(*p, first, *callee);
   if (!u.args) {
     out.why = u.why;
     return out;

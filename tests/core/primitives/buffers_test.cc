@@ -1,0 +1,283 @@
+#include "tests/core/primitives/differential.h"
+
+namespace exotune::test {
+namespace {
+
+const std::vector<Sizes> kSmall{{{"N", 1}}, {{"N", 2}}, {{"N", 5}}};
+
+TEST(LiftAlloc, moves_out_of_loops) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N, N], y: f32[N, N]):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            t : f32
+            t = x[i, j]
+            y[i, j] = t * t
+)");
+  ProcPtr q = lift_alloc(p, "t", 2);
+  EXPECT_TRUE(contains(str(*q), "    t : f32 @ DRAM\n    for i in seq(0, N):") ||
+              contains(str(*q), "    t : f32\n    for i in seq(0, N):"))
+      << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  EXPECT_REFUSED(lift_alloc(p, "t", 3), "top of the proc");
+  EXPECT_REFUSED(lift_alloc(p, "t", 0), "at least 1");
+}
+
+TEST(LiftAlloc, refuses_a_size_that_depends_on_the_loop) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        t : f32[i + 1]
+        t[i] = x[i]
+        y[i] = t[i]
+)");
+  EXPECT_REFUSED(lift_alloc(p, "t"), "depends on the loop");
+}
+
+TEST(LiftAlloc, refuses_to_share_a_buffer_in_a_parallel_loop) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in par(0, N):
+        t : f32
+        t = x[i]
+        y[i] = t
+)");
+  EXPECT_REFUSED(lift_alloc(p, "t"), "share");
+  Cursor t = find(p, "t : _");
+  ProcPtr q = expand_dim(p, t, control(p, t, "N"), control(p, t, "i"));
+  expect_same_meaning(p, lift_alloc(q, "t"), kSmall);
+}
+
+TEST(LiftAlloc, refuses_a_size_not_positive_outside_the_guard) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    if N > 2:
+        t : f32[N - 2]
+        t[0] = x[0]
+        y[0] = t[0]
+)");
+  EXPECT_REFUSED(lift_alloc(p, "t"), "not proved positive");
+}
+
+TEST(SinkAlloc, moves_into_the_loop_that_uses_it) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32
+    for i in seq(0, N):
+        t = x[i]
+        y[i] = t + t
+)");
+  ProcPtr q = sink_alloc(p, "t");
+  EXPECT_TRUE(find(q, "t : _").parent().is<For>());
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(SinkAlloc, refuses_a_value_carried_over_iterations) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32
+    for i in seq(0, N):
+        if i == 0:
+            t = x[0]
+        y[i] = t
+)");
+  EXPECT_REFUSED(sink_alloc(p, "t"), "carries a value");
+  ProcPtr sum = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32
+    for i in seq(0, N):
+        t += x[i]
+        y[i] = t
+)");
+  EXPECT_REFUSED(sink_alloc(sum, "t"), "carries a value");
+}
+
+TEST(SinkAlloc, refuses_a_second_user) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32
+    for i in seq(0, N):
+        t = x[i]
+    y[0] = t
+)");
+  EXPECT_REFUSED(sink_alloc(p, "t"), "more than one statement");
+}
+
+TEST(SinkAlloc, refuses_a_user_through_a_window) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32[4]
+    w = t[0:2]
+    for i in seq(0, N):
+        t[0] = x[i]
+        y[i] = t[0]
+    y[0] = w[0]
+)");
+  EXPECT_REFUSED(sink_alloc(p, "t"), "more than one statement");
+}
+
+TEST(SinkAlloc, gives_each_branch_its_own) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32
+    if N > 2:
+        t = x[0]
+        y[0] = t
+    else:
+        t = 2.0
+        y[0] = t
+)");
+  ProcPtr q = sink_alloc(p, "t");
+  EXPECT_EQ(find_all(q, "t : _").size(), 2u) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(DeleteBuffer, drops_what_nobody_reads) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32[N]
+    for i in seq(0, N):
+        t[i] = x[i]
+        t[i] += 1.0
+        y[i] = x[i]
+)");
+  ProcPtr q = delete_buffer(p, "t");
+  EXPECT_FALSE(contains(str(*q), "t")  && contains(str(*q), "t[")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(DeleteBuffer, refuses_one_that_is_read) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    t : f32[N]
+    w = t[0:N]
+    for i in seq(0, N):
+        t[i] = x[i]
+        y[i] = w[i]
+)");
+  EXPECT_REFUSED(delete_buffer(p, "t"), "still read");
+}
+
+TEST(ReuseBuffer, puts_a_second_buffer_in_the_first) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    a : f32[N]
+    for i in seq(0, N):
+        a[i] = x[i]
+    for i in seq(0, N):
+        y[i] = a[i]
+    b : f32[N]
+    for i in seq(0, N):
+        b[i] = 2.0 * x[i]
+    for i in seq(0, N):
+        y[i] += b[i]
+)");
+  ProcPtr q = reuse_buffer(p, "a", "b");
+  EXPECT_EQ(find_all(q, "_ : _").size(), 1u) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  EXPECT_REFUSED(reuse_buffer(p, "b", "a"), "not visible");
+}
+
+TEST(ReuseBuffer, refuses_a_live_buffer) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    a : f32[N]
+    for i in seq(0, N):
+        a[i] = x[i]
+    b : f32[N]
+    for i in seq(0, N):
+        b[i] = 2.0 * x[i]
+    for i in seq(0, N):
+        y[i] = b[i] + a[i]
+)");
+  EXPECT_REFUSED(reuse_buffer(p, "a", "b"), "while");
+}
+
+TEST(ReuseBuffer, refuses_when_a_window_of_it_lives) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    a : f32[N]
+    w = a[0:1]
+    a[0] = x[0]
+    b : f32[N]
+    b[0] = 2.0 * x[0]
+    y[0] = b[0] + w[0]
+)");
+  EXPECT_REFUSED(reuse_buffer(p, "a", "b"), "while");
+}
+
+TEST(ReuseBuffer, refuses_when_a_loop_reads_it_again) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    a : f32
+    a = x[0]
+    for i in seq(0, N):
+        y[i] = a
+        b : f32
+        b = x[i]
+        y[i] += b
+)");
+  EXPECT_REFUSED(reuse_buffer(p, "a", "b"), "runs again");
+}
+
+TEST(ReuseBuffer, refuses_other_types_and_sizes) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N]):
+    a : f32[N]
+    a[0] = x[0]
+    b : f64[N]
+    c : f32[N + 1]
+    d : f32[N] @ DRAM_STACK
+    b[0] = 1.0
+    c[0] = 1.0
+    d[0] = 1.0
+)");
+  EXPECT_REFUSED(reuse_buffer(p, "a", "b"), "precisions");
+  EXPECT_REFUSED(reuse_buffer(p, "a", "c"), "sizes");
+  EXPECT_REFUSED(reuse_buffer(p, "a", "d"), "memories");
+}
+
+TEST(Annotations, set_memory_and_precision_retype_what_reads) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        t : R[2]
+        w = t[0:1]
+        w[0] = x[i]
+        t[1] = t[0] * 2.0
+        y[i] = w[0]
+)");
+  ProcPtr q = set_memory(set_precision(p, "t", ScalarType::kF32), "t", dram_stack());
+  EXPECT_TRUE(contains(str(*q), "t : f32[2] @ DRAM_STACK")) << str(*q);
+  Cursor read = find(q, "t[1] = _").rhs();
+  EXPECT_EQ(read.expr()->type, ScalarType::kF32);
+  expect_same_meaning(p, q, kSmall);
+  check(*q, /*for_codegen=*/true);
+}
+
+TEST(Annotations, set_precision_refuses_to_lose_values) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], z: i32[N]):
+    x[0] = 0.5
+    z[0] = 300.0
+)");
+  EXPECT_REFUSED(set_precision(p, "x", ScalarType::kI32), "not all values");
+  EXPECT_REFUSED(set_precision(p, "z", ScalarType::kI8), "not all values");
+  EXPECT_REFUSED(set_precision(p, "N", ScalarType::kF32), "no data");
+  EXPECT_REFUSED(set_precision(p, "x", ScalarType::kSize), "no data type");
+}
+
+TEST(Annotations, set_window_looks_at_calls) {
+  ProcPtr p = parse_last(R"(
+def g(d: f32[4]):
+    d[0] = 1.0
+def f(x: f32[4]):
+    g(x)
+)");
+  EXPECT_REFUSED(set_window(p, "x", true), "dense");
+  ProcPtr w = parse_last("def f(x: f32[4]):\n    x[0] = 1.0\n");
+  EXPECT_TRUE(contains(str(*set_window(w, "x", true)), "x: [f32][4]")) << str(*set_window(w, "x", true));
+}
+
+}  // namespace
+}  // namespace exotune::test

@@ -1,0 +1,257 @@
+#include "tests/core/primitives/differential.h"
+
+namespace exotune::test {
+namespace {
+
+const std::vector<Sizes> kSmall{{{"N", 1}}, {{"N", 2}}, {{"N", 5}}};
+
+const char* const kGemm = R"(
+def gemm(K: size, A: f32[6, K], B: f32[K, 8], C: f32[6, 8]):
+    for k in seq(0, K):
+        for i in seq(0, 6):
+            for j in seq(0, 8):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+TEST(StageMem, loads_and_stores_what_is_reduced_into) {
+  ProcPtr p = parse_last(kGemm);
+  ProcPtr q = stage_mem(p, "for k in _: _", "C[0:6, 0:8]", "C_reg");
+  EXPECT_EQ(str(*q), str(*parse_last(R"(
+def gemm(K: size, A: f32[6, K], B: f32[K, 8], C: f32[6, 8]):
+    C_reg : f32[6, 8]
+    for i0 in seq(0, 6):
+        for i1 in seq(0, 8):
+            C_reg[i0, i1] = C[i0, i1]
+    for k in seq(0, K):
+        for i in seq(0, 6):
+            for j in seq(0, 8):
+                C_reg[i, j] += A[i, k] * B[k, j]
+    for i0 in seq(0, 6):
+        for i1 in seq(0, 8):
+            C[i0, i1] = C_reg[i0, i1]
+)")));
+  expect_same_meaning(p, q, {{{"K", 1}}, {{"K", 4}}});
+}
+
+TEST(StageMem, accumulates_from_zero) {
+  ProcPtr p = parse_last(kGemm);
+  ProcPtr q = stage_mem(p, "for k in _: _", "C[0:6, 0:8]", "C_reg", true);
+  EXPECT_TRUE(contains(str(*q), "C[i0, i1] += C_reg[i0, i1]")) << str(*q);
+  expect_same_meaning(p, q, {{{"K", 1}}, {{"K", 4}}});
+  EXPECT_TRUE(reassociates(q));
+  EXPECT_FALSE(reassociates(p));
+}
+
+TEST(StageMem, only_loads_what_is_only_read) {
+  ProcPtr p = parse_last(kGemm);
+  ProcPtr q = stage_mem(p, "for i in _: _", "B[k, 0:8]", "b");
+  EXPECT_FALSE(contains(str(*q), "B[k, i0] = ")) << str(*q);
+  EXPECT_TRUE(contains(str(*q), "b[i0] = B[k, i0]")) << str(*q);
+  expect_same_meaning(p, q, {{{"K", 1}}, {{"K", 4}}});
+}
+
+TEST(StageMem, does_not_load_what_is_surely_written_first) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N, 8], y: f32[N, 8]):
+    for i in seq(0, N):
+        for jo in seq(0, 2):
+            for ji in seq(0, 4):
+                y[i, 4 * jo + ji] = 0.0
+                y[i, 4 * jo + ji] += x[i, 4 * jo + ji]
+)");
+  ProcPtr q = stage_mem(p, "for jo in _: _", "y[i, 0:8]", "t");
+  EXPECT_FALSE(contains(str(*q), "= y[")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, loads_where_a_write_is_conditional) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        if i < 2:
+            y[i] = x[i]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "y[0:N]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[i0] = y[i0]")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, loads_where_writes_are_strided) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[2 * N]):
+    for i in seq(0, N):
+        y[2 * i] = x[i]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "y[0:2 * N]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[i0] = y[i0]")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, loads_what_is_read_before_it_is_written) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N + 1]):
+    for i in seq(0, N + 1):
+        x[0] += y[i]
+        y[i] = 1.0
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "y[0:N + 1]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[i0] = y[i0]")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, loads_what_the_next_iteration_reads) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N + 1]):
+    for i in seq(0, N):
+        y[i] = x[i]
+        x[i] = y[i + 1]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "y[0:N + 1]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[i0] = y[i0]")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, refuses_an_access_outside_the_window) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N + 1], y: f32[N]):
+    for i in seq(0, N):
+        y[i] = x[i] + x[i + 1]
+)");
+  EXPECT_REFUSED(stage_mem(p, "for i in _: _", "x[0:N]", "t"), "neither proved inside");
+  expect_same_meaning(p, stage_mem(p, "for i in _: _", "x[0:N + 1]", "t"), kSmall);
+}
+
+TEST(StageMem, leaves_disjoint_accesses_alone) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[2 * N]):
+    for i in seq(0, N):
+        x[i] = 2.0 * x[N + i]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "x[0:N]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[i] = 2.0 * x[")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, sees_through_windows_made_before) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N + 2], y: f32[N]):
+    w = x[1:N + 2]
+    for i in seq(0, N):
+        w[i] = 3.0
+        y[i] = x[i + 1]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "x[0:N + 2]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  ProcPtr r = stage_mem(p, "for i in _: _", "w[0:N]", "t");
+  expect_same_meaning(p, r, kSmall);
+}
+
+TEST(StageMem, moves_windows_made_inside) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N + 2], y: f32[N]):
+    for i in seq(0, N):
+        w = x[i:i + 2]
+        w[1] = 3.0
+        y[i] = w[0]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "x[0:N + 2]", "t");
+  EXPECT_TRUE(contains(str(*q), "w = t[")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, refuses_a_window_that_outlives_the_block) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    w = x[0:N]
+    w[0] = 1.0
+    w[0] = 2.0
+    y[0] = x[0]
+)");
+  Cursor first = find(p, "w[0] = _").prev();
+  Cursor block = first.as_block().expand(0, 1);
+  EXPECT_REFUSED(stage_mem(p, block, "x[0:N]", "t"), "used after it");
+}
+
+TEST(StageMem, goes_through_calls) {
+  ProcPtr p = parse_last(R"(
+def add(n: size, dst: [f32][n], src: [f32][n]):
+    for k in seq(0, n):
+        dst[k] += src[k]
+def f(N: size, x: f32[N, 4], y: f32[4]):
+    for i in seq(0, N):
+        add(4, y[0:4], x[i, 0:4])
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "y[0:4]", "t", true);
+  EXPECT_TRUE(contains(str(*q), "add(4, t[0:4], x[i, 0:4])")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, refuses_accumulation_of_more_than_sums) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N], z: f32[N]):
+    for i in seq(0, N):
+        x[i] = 1.0
+        y[i] max= 1.0
+        z[i] += z[i]
+)");
+  EXPECT_REFUSED(stage_mem(p, "for i in _: _", "x[0:N]", "t", true), "more than add");
+  EXPECT_REFUSED(stage_mem(p, "for i in _: _", "y[0:N]", "t", true), "more than add");
+  EXPECT_REFUSED(stage_mem(p, "for i in _: _", "z[0:N]", "t", true), "more than add");
+}
+
+TEST(StageMem, guards_a_window_that_may_leave_the_buffer) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for io in seq(0, (N + 3) / 4):
+        for ii in seq(0, 4):
+            if 4 * io + ii < N:
+                y[4 * io + ii] = 2.0 * x[4 * io + ii]
+)");
+  ProcPtr q = stage_mem(p, "for ii in _: _", "x[4 * io:4 * io + 4]", "t");
+  EXPECT_TRUE(contains(str(*q), "if i0 + 4 * io < N:") || contains(str(*q), "if 4 * io + i0 < N:")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  ProcPtr r = stage_mem(p, "for ii in _: _", "y[4 * io:4 * io + 4]", "t");
+  expect_same_meaning(p, r, kSmall);
+}
+
+TEST(StageMem, refuses_a_store_that_races) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N]):
+    for i in par(0, N):
+        x[i] = 1.0
+)");
+  EXPECT_REFUSED(stage_mem(p, "x[_] = _", "x[0:N]", "t"), "same location");
+  expect_same_meaning(p, stage_mem(p, "x[_] = _", "x[i]", "t"), kSmall);
+}
+
+TEST(StageMem, stages_one_element_and_scalars) {
+  ProcPtr p = parse_last(R"(
+def f(N: size, x: f32[N], s: f32):
+    for i in seq(0, N):
+        s += x[i]
+)");
+  expect_same_meaning(p, stage_mem(p, "for i in _: _", "s", "t"), kSmall);
+  expect_same_meaning(p, stage_mem(p, "for i in _: _", "s", "t", true), kSmall);
+  ProcPtr q = stage_mem(p, "s += _", "x[i]", "t");
+  EXPECT_TRUE(contains(str(*q), "t = x[i]")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, refuses_an_empty_window) {
+  ProcPtr p = parse_last(kGemm);
+  EXPECT_REFUSED(stage_mem(p, "for k in _: _", "C[0:0, 0:8]", "t"), "positive");
+}
+
+TEST(StageMem, keeps_cursors_to_the_block) {
+  ProcPtr p = parse_last(kGemm);
+  Cursor k = find_loop(p, "k"), sum = find(p, "C[_] += _");
+  ProcPtr q = stage_mem(p, k, "C[0:6, 0:8]", "C_reg");
+  EXPECT_TRUE(forward(q, k).is<For>());
+  EXPECT_EQ(forward(q, k).as<For>().iter.name(), "k");
+  EXPECT_EQ(str(forward(q, sum).stmt()), "C_reg[i, j] += A[i, k] * B[k, j]");
+  EXPECT_TRUE(forward(q, k).prev(2).is<Alloc>());
+}
+
+}  // namespace
+}  // namespace exotune::test
