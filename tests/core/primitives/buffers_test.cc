@@ -7,6 +7,7 @@ const std::vector<Sizes> kSmall{{{"N", 1}}, {{"N", 2}}, {{"N", 5}}};
 
 TEST(LiftAlloc, moves_out_of_loops) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N, N], y: f32[N, N]):
     for i in seq(0, N):
         for j in seq(0, N):
@@ -25,6 +26,7 @@ def f(N: size, x: f32[N, N], y: f32[N, N]):
 
 TEST(LiftAlloc, refuses_a_size_that_depends_on_the_loop) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     for i in seq(0, N):
         t : f32[i + 1]
@@ -36,6 +38,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(LiftAlloc, refuses_to_share_a_buffer_in_a_parallel_loop) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     for i in par(0, N):
         t : f32
@@ -50,6 +53,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(LiftAlloc, refuses_a_size_not_positive_outside_the_guard) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     if N > 2:
         t : f32[N - 2]
@@ -61,6 +65,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(SinkAlloc, moves_into_the_loop_that_uses_it) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32
     for i in seq(0, N):
@@ -74,6 +79,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(SinkAlloc, refuses_a_value_carried_over_iterations) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32
     for i in seq(0, N):
@@ -83,6 +89,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 )");
   EXPECT_REFUSED(sink_alloc(p, "t"), "carries a value");
   ProcPtr sum = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32
     for i in seq(0, N):
@@ -94,6 +101,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(SinkAlloc, refuses_a_second_user) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32
     for i in seq(0, N):
@@ -105,6 +113,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(SinkAlloc, refuses_a_user_through_a_window) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32[4]
     w = t[0:2]
@@ -118,6 +127,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(SinkAlloc, gives_each_branch_its_own) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32
     if N > 2:
@@ -134,6 +144,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(DeleteBuffer, drops_what_nobody_reads) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32[N]
     for i in seq(0, N):
@@ -148,6 +159,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(DeleteBuffer, refuses_one_that_is_read) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     t : f32[N]
     w = t[0:N]
@@ -160,6 +172,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(ReuseBuffer, puts_a_second_buffer_in_the_first) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     a : f32[N]
     for i in seq(0, N):
@@ -180,6 +193,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(ReuseBuffer, refuses_a_live_buffer) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     a : f32[N]
     for i in seq(0, N):
@@ -195,6 +209,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(ReuseBuffer, refuses_when_a_window_of_it_lives) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     a : f32[N]
     w = a[0:1]
@@ -208,6 +223,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(ReuseBuffer, refuses_when_a_loop_reads_it_again) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     a : f32
     a = x[0]
@@ -222,6 +238,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(ReuseBuffer, refuses_other_types_and_sizes) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N]):
     a : f32[N]
     a[0] = x[0]
@@ -239,6 +256,7 @@ def f(N: size, x: f32[N]):
 
 TEST(Annotations, set_memory_and_precision_retype_what_reads) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     for i in seq(0, N):
         t : R[2]
@@ -257,6 +275,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(Annotations, set_precision_refuses_to_lose_values) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], z: i32[N]):
     x[0] = 0.5
     z[0] = 300.0
@@ -269,13 +288,15 @@ def f(N: size, x: f32[N], z: i32[N]):
 
 TEST(Annotations, set_window_looks_at_calls) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(d: f32[4]):
     d[0] = 1.0
+@proc
 def f(x: f32[4]):
     g(x)
 )");
   EXPECT_REFUSED(set_window(p, "x", true), "dense");
-  ProcPtr w = parse_last("def f(x: f32[4]):\n    x[0] = 1.0\n");
+  ProcPtr w = parse_last("@proc\ndef f(x: f32[4]):\n    x[0] = 1.0\n");
   EXPECT_TRUE(contains(str(*set_window(w, "x", true)), "x: [f32][4]")) << str(*set_window(w, "x", true));
 }
 

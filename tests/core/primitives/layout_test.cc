@@ -4,6 +4,7 @@ namespace exotune::test {
 namespace {
 
 const char* const kCopyRow = R"(
+@proc
 def f(N: size, x: f32[N, 8], y: f32[N, 8]):
     for i in seq(0, N):
         t : f32[8]
@@ -46,9 +47,11 @@ TEST(Layout, expand_dim_refuses_an_iterator_of_a_use) {
 
 TEST(Layout, expand_dim_passes_windows_of_the_new_row) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(dst: [f32][8]):
     for k in seq(0, 8):
         dst[k] = 1.0
+@proc
 def f(N: size, y: f32[N, 8]):
     for i in seq(0, N):
         t : f32[8]
@@ -66,9 +69,11 @@ def f(N: size, y: f32[N, 8]):
 
 TEST(Layout, expand_dim_refuses_a_dense_formal) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(dst: f32[8]):
     for k in seq(0, 8):
         dst[k] = 1.0
+@proc
 def f(N: size, y: f32[N, 8]):
     for i in seq(0, N):
         t : f32[8]
@@ -81,6 +86,7 @@ def f(N: size, y: f32[N, 8]):
 }
 
 const char* const kTile = R"(
+@proc
 def f(N: size, x: f32[8 * N], y: f32[8 * N]):
     t : f32[8 * N]
     for io in seq(0, N):
@@ -109,9 +115,11 @@ TEST(Layout, divide_dim_refuses_a_remainder) {
 
 TEST(Layout, divide_dim_keeps_windows_within_one_run) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(dst: [f32][4]):
     for k in seq(0, 4):
         dst[k] = 1.0
+@proc
 def f(y: f32[16]):
     t : f32[16]
     for i in seq(0, 4):
@@ -139,6 +147,7 @@ TEST(Layout, mult_dim_refuses_a_symbolic_inner_size) {
 
 TEST(Layout, rearrange_dim_permutes) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N, 4, 8], y: f32[N, 4, 8]):
     t : f32[N, 4, 8]
     for i in seq(0, N):
@@ -160,9 +169,11 @@ def f(N: size, x: f32[N, 4, 8], y: f32[N, 4, 8]):
 
 TEST(Layout, rearrange_dim_refuses_a_transposed_window) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(dst: [f32][4, 8]):
     for k in seq(0, 4):
         dst[k, 0] = 1.0
+@proc
 def f(y: f32[4]):
     t : f32[4, 8]
     g(t)
@@ -174,10 +185,12 @@ def f(y: f32[4]):
 
 TEST(Layout, a_call_that_asserts_a_stride_is_proved_again) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(dst: [f32][4]):
     assert stride(dst, 0) == 1
     for k in seq(0, 4):
         dst[k] = 1.0
+@proc
 def f(y: f32[4]):
     t : f32[2, 4]
     g(t[0, :])
@@ -189,6 +202,7 @@ def f(y: f32[4]):
 
 TEST(Layout, resize_dim_shifts_and_shrinks) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(x: f32[16], y: f32[16]):
     t : f32[32]
     for i in seq(4, 16):
@@ -207,6 +221,7 @@ def f(x: f32[16], y: f32[16]):
 }
 
 const char* const kStencil = R"(
+@proc
 def f(N: size, x: f32[N + 2], y: f32[N]):
     t : f32[N + 2]
     t[0] = x[0]
@@ -227,6 +242,7 @@ TEST(Layout, resize_dim_refuses_to_fold_live_values) {
   ProcPtr p = parse_last(kStencil);
   EXPECT_REFUSED(resize_dim(p, "t", 0, int_const(2), int_const(0), true), "two live values");
   ProcPtr whole = parse_last(R"(
+@proc
 def f(x: f32[8], y: f32[8]):
     t : f32[8]
     for i in seq(0, 8):
@@ -239,6 +255,7 @@ def f(x: f32[8], y: f32[8]):
 
 TEST(Layout, unroll_buffer_makes_one_buffer_per_index) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(x: f32[8], y: f32[8]):
     t : f32[2, 8]
     for i in seq(0, 8):
@@ -257,9 +274,11 @@ def f(x: f32[8], y: f32[8]):
 
 TEST(Layout, unroll_buffer_refuses_a_window_along_the_dimension) {
   ProcPtr p = parse_last(R"(
+@proc
 def g(dst: [f32][2]):
     dst[0] = 1.0
     dst[1] = 2.0
+@proc
 def f(y: f32[2]):
     t : f32[2, 8]
     g(t[:, 3])
@@ -274,7 +293,7 @@ TEST(Layout, cursors_to_statements_stay) {
   ProcPtr q = divide_dim(p, "t", 0, 8);
   Cursor moved = forward(q, assign);
   ASSERT_TRUE(moved.valid());
-  EXPECT_EQ(str(moved.stmt()), "y[8 * io + ii] = t[io, ii] + t[0, ii]");
+  EXPECT_EQ(str(moved.stmt()), "y[8 * io + ii] = t[io, ii] + t[0, ii]\n");
 }
 
 }  // namespace

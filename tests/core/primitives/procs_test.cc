@@ -6,6 +6,7 @@ namespace {
 const std::vector<Sizes> kSmall{{{"N", 1}}, {{"N", 2}}, {{"N", 5}}};
 
 const char* const kScale = R"(
+@proc
 def scale(n: size, dst: [f32][n], a: f32):
     t : f32[n]
     w = dst[0:n]
@@ -14,6 +15,7 @@ def scale(n: size, dst: [f32][n], a: f32):
     for i in seq(0, n):
         dst[i] = t[i]
 
+@proc
 def f(N: size, x: f32[N, 8], y: f32[N + 2]):
     for i in seq(0, N):
         scale(8, x[i, :], y[i + 1])
@@ -33,14 +35,17 @@ TEST(Inline, puts_the_body_in_place_of_the_call) {
 
 TEST(Inline, hands_windows_on_to_inner_calls) {
   ProcPtr p = parse_last(R"(
+@proc
 def inner(dst: [f32][4]):
     assert stride(dst, 0) == 1
     for k in seq(0, 4):
         dst[k] += 1.0
+@proc
 def outer(dst: [f32][8]):
     assert stride(dst, 0) == 1
     inner(dst[0:4])
     inner(dst[4:8])
+@proc
 def f(N: size, x: f32[N, 16]):
     for i in seq(0, N):
         outer(x[i, 2:10])
@@ -55,10 +60,12 @@ TEST(Inline, keeps_the_value_of_a_configuration_argument) {
 @config
 class Cfg:
     a: index
+@proc
 def g(n: index, x: [f32][4]):
     Cfg.a = 3
     if n == 0:
         x[0] = 1.0
+@proc
 def f(x: f32[4]):
     Cfg.a = 0
     g(Cfg.a, x[0:4])
@@ -87,6 +94,7 @@ TEST(CallEqv, refuses_others) {
 
 TEST(ExtractSubproc, makes_a_proc_of_a_block) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, M: size, x: f32[N, M], y: f32[M]):
     for i in seq(0, N):
         t : f32[M]
@@ -107,6 +115,7 @@ def f(N: size, M: size, x: f32[N, M], y: f32[M]):
 
 TEST(ExtractSubproc, refuses_what_escapes_and_what_overlaps) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N]):
     w = x[0:N]
     t : f32
@@ -119,6 +128,7 @@ def f(N: size, x: f32[N]):
 
 TEST(PartialEval, fixes_sizes) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, M: size, x: f32[N, 2 * M]):
     assert M % 2 == 0
     for i in seq(0, N):
@@ -139,7 +149,7 @@ def f(N: size, M: size, x: f32[N, 2 * M]):
 }
 
 TEST(AddAssertion, narrows_a_proc) {
-  ProcPtr p = parse_last("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n");
+  ProcPtr p = parse_last("@proc\ndef f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n");
   ExprPtr n = read_var(p->args[0].name, ScalarType::kSize);
   ProcPtr q = add_assertion(p, bin_op(BinOpKind::kGe, n, int_const(4)));
   EXPECT_TRUE(contains(str(*q), "assert N >= 4")) << str(*q);
@@ -150,7 +160,7 @@ TEST(AddAssertion, narrows_a_proc) {
 }
 
 TEST(MakeInstr, attaches_a_template) {
-  ProcPtr p = parse_last("def f(x: f32[4]):\n    for i in seq(0, 4):\n        x[i] = 1.0\n");
+  ProcPtr p = parse_last("@proc\ndef f(x: f32[4]):\n    for i in seq(0, 4):\n        x[i] = 1.0\n");
   ProcPtr q = make_instr(p, "fill({x_data});", "#include <fill.h>", 2.0);
   ASSERT_TRUE(q->instr.has_value());
   EXPECT_EQ(q->instr->c_template, "fill({x_data});");
@@ -159,7 +169,7 @@ TEST(MakeInstr, attaches_a_template) {
 }
 
 TEST(RenameProc, wants_a_name) {
-  ProcPtr p = parse_last("def f(x: f32[4]):\n    x[0] = 1.0\n");
+  ProcPtr p = parse_last("@proc\ndef f(x: f32[4]):\n    x[0] = 1.0\n");
   EXPECT_EQ(rename_proc(p, "g")->name, "g");
   EXPECT_REFUSED(rename_proc(p, "1g"), "not a name");
 }

@@ -67,6 +67,7 @@ World world(const std::string& caller) { return World(std::string(kMemory) + cal
 
 TEST(Replace, finds_windows_from_the_accesses) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[N, 4, 16]):
     for i in seq(0, N):
         for j in seq(0, 4):
@@ -82,6 +83,7 @@ def f(N: size, A: f32[N, 4, 16]):
 
 TEST(Replace, finds_offsets) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[16 * N + 3]):
     for io in seq(0, N):
         r : f32[16] @ VEC
@@ -95,6 +97,7 @@ def f(N: size, A: f32[16 * N + 3]):
 
 TEST(Replace, shifts_a_loop_that_starts_elsewhere) {
   World w = world(R"(
+@proc
 def f(A: f32[20]):
     r : f32[16] @ VEC
     for i in seq(4, 20):
@@ -107,6 +110,7 @@ def f(A: f32[20]):
 
 TEST(Replace, refuses_another_trip_count) {
   World w = world(R"(
+@proc
 def f(A: f32[16]):
     r : f32[16] @ VEC
     for i in seq(0, 8):
@@ -118,12 +122,14 @@ def f(A: f32[16]):
 
 TEST(Replace, commutes_products) {
   World w = world(R"(
+@proc
 def f(c: f32[16] @ VEC, a: f32[16] @ VEC, b: f32[16] @ VEC):
     for i in seq(0, 16):
         c[i] += b[15 - i] * a[i]
 )");
   EXPECT_REFUSED(replace(w.caller(), "for i in _: _", w["fma"]), "no window");
   World v = world(R"(
+@proc
 def f(c: f32[16] @ VEC, a: f32[16] @ DRAM, b: f32[16] @ VEC):
     for i in seq(0, 16):
         c[i] += b[i] * a[i]
@@ -140,6 +146,7 @@ def fma_mem(dst: [f32][16] @ VEC, x: [f32][16] @ DRAM, y: [f32][16] @ VEC):
 
 TEST(Replace, refuses_another_memory) {
   World w = world(R"(
+@proc
 def f(A: f32[16]):
     r : f32[16]
     for i in seq(0, 16):
@@ -150,6 +157,7 @@ def f(A: f32[16]):
 
 TEST(Replace, refuses_another_precision) {
   World w = world(R"(
+@proc
 def f(A: f64[16]):
     r : f32[16] @ VEC
     for i in seq(0, 16):
@@ -160,6 +168,7 @@ def f(A: f64[16]):
 
 TEST(Replace, refuses_a_column_where_the_callee_wants_stride_one) {
   World w = world(R"(
+@proc
 def f(A: f32[16, 4], r: f32[16] @ VEC):
     for i in seq(0, 16):
         r[i] = A[i, 2]
@@ -169,6 +178,7 @@ def f(A: f32[16, 4], r: f32[16] @ VEC):
 
 TEST(Replace, proves_strides_of_windows_and_asserted_arguments) {
   World w = world(R"(
+@proc
 def f(A: [f32][16], B: [f32][16], r: f32[16] @ VEC):
     assert stride(A, 0) == 1
     for i in seq(0, 16):
@@ -183,6 +193,7 @@ def f(A: [f32][16], B: [f32][16], r: f32[16] @ VEC):
 
 TEST(Replace, binds_one_element) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[4, N], r: f32[16] @ VEC):
     for k in seq(0, N):
         for i in seq(0, 16):
@@ -198,6 +209,7 @@ def f(N: size, A: f32[4, N], r: f32[16] @ VEC):
 
 TEST(Replace, solves_for_a_mask) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[N], r: f32[16] @ VEC):
     for io in seq(0, (N + 15) / 16):
         for ii in seq(0, 16):
@@ -213,6 +225,7 @@ def f(N: size, A: f32[N], r: f32[16] @ VEC):
 
 TEST(Replace, proves_a_mask_where_the_tail_is_short) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[N], r: f32[16] @ VEC):
     assert N % 16 == 5
     for ii in seq(0, 16):
@@ -225,12 +238,14 @@ def f(N: size, A: f32[N], r: f32[16] @ VEC):
 
 TEST(Replace, refuses_a_size_that_may_be_zero) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[N]):
     for i in seq(0, N - 1):
         A[i] = 0.0
 )");
   EXPECT_REFUSED(replace(w.caller(), "for i in _: _", w["prefix_zero"]), "must be positive");
   World v = world(R"(
+@proc
 def f(N: size, A: f32[N]):
     assert N > 1
     for i in seq(0, N - 1):
@@ -248,6 +263,7 @@ def square(dst: [f32][16], a: [f32][16]):
     for i in seq(0, 16):
         dst[i] = a[i] * a[i]
 
+@proc
 def f(c: f32[16], a: f32[16], b: f32[16]):
     for i in seq(0, 16):
         c[i] = a[i] * b[i]
@@ -262,6 +278,7 @@ def add(dst: [f32][16], a: [f32][16], b: [f32][16]):
     for i in seq(0, 16):
         dst[i] = a[i] + b[i]
 
+@proc
 def f(c: f32[64], a: f32[16]):
     for i in seq(0, 16):
         c[i] = c[i + 8] + a[i]
@@ -283,6 +300,7 @@ def op(dst: [f32][4], a: [f32][4]):
     for i in seq(0, 4):
         dst[i] += 2.0 * a[i]
 
+@proc
 def f(x: f32[4], y: f32[4]):
     for i in seq(0, 4):
         x[i] += 3.0 * y[i]
@@ -299,6 +317,7 @@ def f(x: f32[4], y: f32[4]):
 
 TEST(Replace, matches_several_statements_and_local_buffers) {
   World w = world(R"(
+@proc
 def twice(n: size, dst: [f32][n], src: [f32][n]):
     t : f32[n]
     for i in seq(0, n):
@@ -306,6 +325,7 @@ def twice(n: size, dst: [f32][n], src: [f32][n]):
     for i in seq(0, n):
         dst[i] = 2.0 * t[i]
 
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     u : f32[N]
     for a in seq(0, N):
@@ -323,12 +343,14 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(Replace, refuses_a_local_buffer_used_afterwards) {
   World w = world(R"(
+@proc
 def fill(n: size, dst: [f32][n]):
     t : f32
     t = 1.0
     for i in seq(0, n):
         dst[i] = t
 
+@proc
 def f(N: size, x: f32[N]):
     u : f32
     u = 1.0
@@ -341,10 +363,12 @@ def f(N: size, x: f32[N]):
 
 TEST(Replace, wants_whole_buffers_for_dense_formals) {
   World w = world(R"(
+@proc
 def fill(n: size, dst: f32[n]):
     for i in seq(0, n):
         dst[i] = 1.0
 
+@proc
 def f(N: size, x: f32[N], y: f32[N, 8]):
     for i in seq(0, N):
         x[i] = 1.0
@@ -369,6 +393,7 @@ TEST(Replace, keeps_apart_names_shared_with_the_callee) {
 
 TEST(Replace, opens_again_by_inline) {
   World w = world(R"(
+@proc
 def f(N: size, A: f32[N, 4, 16]):
     for i in seq(0, N):
         for j in seq(0, 4):
@@ -383,6 +408,7 @@ def f(N: size, A: f32[N, 4, 16]):
 
 TEST(Replace, shapes_tell_bodies_apart) {
   World w = world(R"(
+@proc
 def f(x: f32[4], y: f32[4]):
     for i in seq(0, 4):
         x[i] += 2.0 * y[i]

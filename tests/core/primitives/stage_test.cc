@@ -6,6 +6,7 @@ namespace {
 const std::vector<Sizes> kSmall{{{"N", 1}}, {{"N", 2}}, {{"N", 5}}};
 
 const char* const kGemm = R"(
+@proc
 def gemm(K: size, A: f32[6, K], B: f32[K, 8], C: f32[6, 8]):
     for k in seq(0, K):
         for i in seq(0, 6):
@@ -17,6 +18,7 @@ TEST(StageMem, loads_and_stores_what_is_reduced_into) {
   ProcPtr p = parse_last(kGemm);
   ProcPtr q = stage_mem(p, "for k in _: _", "C[0:6, 0:8]", "C_reg");
   EXPECT_EQ(str(*q), str(*parse_last(R"(
+@proc
 def gemm(K: size, A: f32[6, K], B: f32[K, 8], C: f32[6, 8]):
     C_reg : f32[6, 8]
     for i0 in seq(0, 6):
@@ -52,6 +54,7 @@ TEST(StageMem, only_loads_what_is_only_read) {
 
 TEST(StageMem, does_not_load_what_is_surely_written_first) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N, 8], y: f32[N, 8]):
     for i in seq(0, N):
         for jo in seq(0, 2):
@@ -66,6 +69,7 @@ def f(N: size, x: f32[N, 8], y: f32[N, 8]):
 
 TEST(StageMem, loads_where_a_write_is_conditional) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     for i in seq(0, N):
         if i < 2:
@@ -78,6 +82,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(StageMem, loads_where_writes_are_strided) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[2 * N]):
     for i in seq(0, N):
         y[2 * i] = x[i]
@@ -89,6 +94,7 @@ def f(N: size, x: f32[N], y: f32[2 * N]):
 
 TEST(StageMem, loads_what_is_read_before_it_is_written) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N + 1]):
     for i in seq(0, N + 1):
         x[0] += y[i]
@@ -101,6 +107,7 @@ def f(N: size, x: f32[N], y: f32[N + 1]):
 
 TEST(StageMem, loads_what_the_next_iteration_reads) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N + 1]):
     for i in seq(0, N):
         y[i] = x[i]
@@ -113,6 +120,7 @@ def f(N: size, x: f32[N], y: f32[N + 1]):
 
 TEST(StageMem, refuses_an_access_outside_the_window) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N + 1], y: f32[N]):
     for i in seq(0, N):
         y[i] = x[i] + x[i + 1]
@@ -123,6 +131,7 @@ def f(N: size, x: f32[N + 1], y: f32[N]):
 
 TEST(StageMem, leaves_disjoint_accesses_alone) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[2 * N]):
     for i in seq(0, N):
         x[i] = 2.0 * x[N + i]
@@ -134,6 +143,7 @@ def f(N: size, x: f32[2 * N]):
 
 TEST(StageMem, sees_through_windows_made_before) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N + 2], y: f32[N]):
     w = x[1:N + 2]
     for i in seq(0, N):
@@ -149,6 +159,7 @@ def f(N: size, x: f32[N + 2], y: f32[N]):
 
 TEST(StageMem, moves_windows_made_inside) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N + 2], y: f32[N]):
     for i in seq(0, N):
         w = x[i:i + 2]
@@ -162,6 +173,7 @@ def f(N: size, x: f32[N + 2], y: f32[N]):
 
 TEST(StageMem, refuses_a_window_that_outlives_the_block) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     w = x[0:N]
     w[0] = 1.0
@@ -175,9 +187,11 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(StageMem, goes_through_calls) {
   ProcPtr p = parse_last(R"(
+@proc
 def add(n: size, dst: [f32][n], src: [f32][n]):
     for k in seq(0, n):
         dst[k] += src[k]
+@proc
 def f(N: size, x: f32[N, 4], y: f32[4]):
     for i in seq(0, N):
         add(4, y[0:4], x[i, 0:4])
@@ -189,6 +203,7 @@ def f(N: size, x: f32[N, 4], y: f32[4]):
 
 TEST(StageMem, refuses_accumulation_of_more_than_sums) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N], z: f32[N]):
     for i in seq(0, N):
         x[i] = 1.0
@@ -202,6 +217,7 @@ def f(N: size, x: f32[N], y: f32[N], z: f32[N]):
 
 TEST(StageMem, guards_a_window_that_may_leave_the_buffer) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], y: f32[N]):
     for io in seq(0, (N + 3) / 4):
         for ii in seq(0, 4):
@@ -217,6 +233,7 @@ def f(N: size, x: f32[N], y: f32[N]):
 
 TEST(StageMem, refuses_a_store_that_races) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N]):
     for i in par(0, N):
         x[i] = 1.0
@@ -227,6 +244,7 @@ def f(N: size, x: f32[N]):
 
 TEST(StageMem, stages_one_element_and_scalars) {
   ProcPtr p = parse_last(R"(
+@proc
 def f(N: size, x: f32[N], s: f32):
     for i in seq(0, N):
         s += x[i]
@@ -249,7 +267,7 @@ TEST(StageMem, keeps_cursors_to_the_block) {
   ProcPtr q = stage_mem(p, k, "C[0:6, 0:8]", "C_reg");
   EXPECT_TRUE(forward(q, k).is<For>());
   EXPECT_EQ(forward(q, k).as<For>().iter.name(), "k");
-  EXPECT_EQ(str(forward(q, sum).stmt()), "C_reg[i, j] += A[i, k] * B[k, j]");
+  EXPECT_EQ(str(forward(q, sum).stmt()), "C_reg[i, j] += A[i, k] * B[k, j]\n");
   EXPECT_TRUE(forward(q, k).prev(2).is<Alloc>());
 }
 
