@@ -69,7 +69,7 @@ template <class F>
 void mutate(const std::vector<std::string>& corpus, int rounds, F f) {
   Mutator m(corpus, /*seed=*/20241121);
   int accepted = 0;
-  for (const std::string& s : corpus) EXPECT_NO_THROW(f(s)) << s;
+  for (const std::string& s : corpus) EXPECT_TRUE(f(s)) << s;
   for (int k = 0; k < rounds; ++k) {
     std::string text = m.next();
     try {
@@ -79,7 +79,7 @@ void mutate(const std::vector<std::string>& corpus, int rounds, F f) {
     }
   }
   // Mutations that are all refused at the first character would test little.
-  EXPECT_GT(accepted, rounds / 100);
+  EXPECT_GT(accepted, rounds / 50);
   EXPECT_LT(accepted, rounds);
 }
 
