@@ -2,13 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <map>
-
 #include "core/ir/printer.h"
 #include "tests/core/frontend/samples.h"
+#include "tests/core/frontend/shipped.h"
 
 namespace exotune {
 namespace {
@@ -53,46 +49,20 @@ TEST(Parser, prints_and_reads_back_to_equal_procs) {
   for (const std::string& text : samples::kFiles) expect_round_trip(parse_module(text, "sample.exo"));
 }
 
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// The .exo files of a folder, each seeing those before it.
-Module read_folder(const std::filesystem::path& folder, bool round_trip) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".exo") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  // Memories and configurations come first.
-  std::stable_partition(files.begin(), files.end(),
-                        [](const auto& f) { return f.stem() == "memory" || f.stem() == "config"; });
-  Module all;
-  for (const auto& file : files) {
-    Module m = parse_module(contents(file), file.string(), {}, &all);
-    if (round_trip) expect_round_trip(m);
-    all.import_all(m);
-  }
-  return all;
-}
-
 TEST(Parser, every_shipped_file_is_read_and_prints_back) {
-  const std::filesystem::path root = EXOTUNE_SOURCE_DIR;
-  std::map<std::string, Module> targets;
-  for (const auto& entry : std::filesystem::directory_iterator(root / "hw")) {
-    if (!entry.is_directory() || !std::filesystem::exists(entry.path() / "target.toml")) continue;
-    Module m = read_folder(entry.path(), true);
-    EXPECT_FALSE(m.imported_procs.empty()) << entry.path();
-    targets[entry.path().filename().string()] = std::move(m);
+  EXPECT_GE(shipped::target_names().size(), 2u);
+  for (const std::string& name : shipped::target_names()) {
+    Module before;
+    for (Module& m : shipped::target_files(name)) {
+      expect_round_trip(m);
+      before.import_all(m);
+    }
+    EXPECT_FALSE(before.imported_procs.empty()) << name;
   }
-  EXPECT_GE(targets.size(), 2u);
-  Importer importer = [&](const std::string& name, const SourceLocation&) -> const Module* {
-    auto it = targets.find(name);
-    return it == targets.end() ? nullptr : &it->second;
-  };
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "kernels")) {
+  const std::filesystem::path folder = std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".exo") continue;
-    Module m = parse_module(contents(entry.path()), entry.path().string(), importer);
+    Module m = shipped::kernels(entry.path().stem().string());
     EXPECT_FALSE(m.procs.empty()) << entry.path();
     expect_round_trip(m);
   }

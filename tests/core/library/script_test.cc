@@ -9,6 +9,7 @@
 #include "core/library/cursor_methods.h"
 #include "core/library/operators.h"
 #include "tests/core/frontend/samples.h"
+#include "tests/core/frontend/shipped.h"
 
 namespace exotune {
 namespace {
@@ -253,6 +254,24 @@ TEST(Script, traces_replay_to_equal_procs) {
     } catch (const Error& e) {
       ADD_FAILURE() << trace << e.what();
     }
+  }
+}
+
+// The same at the size of real schedules: some eighty primitives each.
+TEST(Script, traces_of_library_schedules_replay_to_equal_procs) {
+  Module avx512 = shipped::target("avx512"), blas = shipped::kernels("blas1");
+  ScriptEnvironment env = script_environment(blas, {&avx512});
+  ValueList instrs;
+  for (const ProcPtr& p : avx512.imported_procs)
+    if (p->instr) instrs.push_back(p);
+  for (const char* name : {"saxpy", "ddot", "sscal", "sasum"}) {
+    ProcPtr p = blas.find_proc(name);
+    int lanes = p->name[0] == 's' ? 16 : 8;
+    Value made = call_operator("optimize_level_1",
+                               {p, "i", lanes, avx512.memories.at("AVX512"), instrs, 4});
+    ProcPtr tuned = *made.as<ProcPtr>();
+    EXPECT_GT(trace_of(tuned).size(), 20u);
+    EXPECT_EQ(str(*run_script(trace_script(tuned), "trace", env).proc), str(*tuned));
   }
 }
 
