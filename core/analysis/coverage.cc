@@ -9,8 +9,11 @@ namespace {
 // variables, as linear forms over the read's. Whatever is found is proved afterwards.
 class RunFinder {
  public:
-  RunFinder(Problem& problem, const Effect& write, const std::vector<int>& vars, size_t shared)
-      : problem_(problem), write_(write), vars_(vars), shared_(shared), known_(vars.size(), false) {
+  // Variables below `limit` existed before the write's own loop variables.
+  RunFinder(Problem& problem, const Effect& write, const std::vector<int>& vars, size_t shared,
+            int limit)
+      : problem_(problem), write_(write), vars_(vars), shared_(shared), limit_(limit),
+        known_(vars.size(), false) {
     for (size_t k = 0; k < shared; ++k) known_[k] = true;
   }
 
@@ -28,6 +31,18 @@ class RunFinder {
 
  private:
   Lin lower_bound(size_t k) { return problem_.lin(write_.access.vars[k].lo); }
+
+  // Does the value not depend on anything still to be found? A quotient of an unknown does, though
+  // it does not show; defining the unknown by it would go in circles.
+  bool settled(const Lin& lin) const {
+    for (const Lin::Term& t : lin.terms) {
+      if (t.var < limit_ || std::find(digits_.begin(), digits_.end(), t.var) != digits_.end()) continue;
+      bool found = false;
+      for (size_t k = shared_; k < vars_.size(); ++k) found |= vars_[k] == t.var && known_[k];
+      if (!found) return false;
+    }
+    return true;
+  }
 
   // The position of a variable still to be found, or -1.
   int unknown(int var) const {
@@ -61,7 +76,7 @@ class RunFinder {
       found.push_back({static_cast<size_t>(k), -t.coeff});
       rest.add(Lin::variable(t.var), -t.coeff);
     }
-    if (found.empty()) return false;
+    if (found.empty() || !settled(rest)) return false;
     if (found.size() == 1 && found[0].coeff == -1) {
       set(found[0].k, rest.scaled(-1), open);
       return true;
@@ -71,12 +86,13 @@ class RunFinder {
     if (found.back().coeff != 1) return false;
     for (const Unknown& u : found) {
       const Lin lo = lower_bound(u.k);
-      for (const Unknown& other : found)
-        if (lo.coeff_of(vars_[other.k]) != 0) return false;
+      if (!settled(lo)) return false;
       rest.add(lo, -u.coeff);
     }
     for (const Unknown& u : found) {
       const Lin digit = u.coeff == 1 ? rest : problem_.quotient(rest, u.coeff);
+      for (const Lin::Term& t : digit.terms)
+        if (t.var >= limit_) digits_.push_back(t.var);
       rest.add(digit, -u.coeff);
       set(u.k, digit + lower_bound(u.k), open);
     }
@@ -87,7 +103,9 @@ class RunFinder {
   const Effect& write_;
   const std::vector<int>& vars_;
   size_t shared_;
+  int limit_;
   std::vector<bool> known_;
+  std::vector<int> digits_;  // quotients of settled values
 };
 
 // "write happens at `vars`, before the read at `read_vars`, to the read's element".
@@ -162,6 +180,7 @@ bool surely_written_before(Problem& problem, const Effects& block, size_t read,
       if (shared == 0 && common == 0 && w < read && shared != common) continue;
       std::vector<int> vars(read_vars.begin(), read_vars.begin() + static_cast<long>(shared));
       int own = 0;
+      const int limit = problem.variables();
       for (const Instance::Meaning& m : instance.meanings) problem.bind_to(m.iter, m.var), ++own;
       for (size_t k = 0; k < write.access.vars.size(); ++k) {
         if (k < shared) {
@@ -173,7 +192,7 @@ bool surely_written_before(Problem& problem, const Effects& block, size_t read,
       }
       std::vector<Lin> have;
       for (const ExprPtr& i : write.access.idx) have.push_back(problem.lin(i));
-      RunFinder(problem, write, vars, shared).find(have, want);
+      RunFinder(problem, write, vars, shared, limit).find(have, want);
       problem.unbind(own);
       Formula f = writes_it(problem, write, vars, instance, want, read_vars, common, w < read);
       if (problem.entails(f)) {
