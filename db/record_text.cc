@@ -207,24 +207,29 @@ std::string valid_utf8(const std::string& text) {
       return k < out.size() ? static_cast<unsigned char>(out[k]) : 0u;
     };
     const unsigned lead = byte(i);
-    size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2
-                  : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    size_t length = lead < 0x80                   ? 1
+                    : lead >= 0xC2 && lead < 0xE0 ? 2
+                    : lead >= 0xE0 && lead < 0xF0 ? 3
+                    : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                  : 0;
     for (size_t k = 1; k < length; ++k)
       if ((byte(i + k) & 0xC0) != 0x80) length = 0;
     const unsigned second = byte(i + 1);
     const bool bad = length == 0 || lead == 0 || (lead == 0xE0 && second < 0xA0) ||
                      (lead == 0xED && second >= 0xA0) || (lead == 0xF0 && second < 0x90) ||
                      (lead == 0xF4 && second >= 0x90);
-    if (bad) out[i++] = '?';
-    else i += length;
+    if (bad)
+      out[i++] = '?';
+    else
+      i += length;
   }
   return out;
 }
 
 TrialRecord normalised(TrialRecord t) {
-  for (std::string* s : {&t.key.kernel_hash, &t.key.sizes, &t.key.target, &t.key.fingerprint,
-                         &t.key.compiler, &t.candidate_id, &t.status, &t.cause, &t.script, &t.unit,
-                         &t.engine_version})
+  for (std::string* s :
+       {&t.key.kernel_hash, &t.key.sizes, &t.key.target, &t.key.fingerprint, &t.key.compiler,
+        &t.candidate_id, &t.status, &t.cause, &t.script, &t.unit, &t.engine_version})
     *s = valid_utf8(*s);
   std::erase_if(t.samples, [](double s) { return !std::isfinite(s); });
   t.median = median_of_samples(t.samples);
@@ -232,8 +237,9 @@ TrialRecord normalised(TrialRecord t) {
 }
 
 bool known_status(const std::string& status) {
-  static constexpr const char* kNames[] = {"ok",           "compile_error", "crash",    "timeout",
-                                           "out_of_bounds", "mismatch",      "poisoned", "skipped"};
+  static constexpr const char* kNames[] = {"ok",       "compile_error", "crash",
+                                           "timeout",  "out_of_bounds", "mismatch",
+                                           "poisoned", "skipped"};
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](const char* name) { return status == name; });
 }

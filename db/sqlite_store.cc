@@ -22,8 +22,9 @@ namespace fs = std::filesystem;
 constexpr int kBusyMilliseconds = 10'000;
 
 [[noreturn]] void refuse_damaged(const std::string& path, const std::string& what) {
-  throw InputError({}, "the database '" + path + "' is damaged: " + what,
-                   "`exo-tune db check` lists the findings; move the file aside and import an export");
+  throw InputError(
+      {}, "the database '" + path + "' is damaged: " + what,
+      "`exo-tune db check` lists the findings; move the file aside and import an export");
 }
 
 [[noreturn]] void translate(const SQLite::Exception& e, const std::string& path) {
@@ -31,7 +32,8 @@ constexpr int kBusyMilliseconds = 10'000;
   switch (e.getErrorCode()) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_MISMATCH: refuse_damaged(path, text);
+    case SQLITE_MISMATCH:
+      refuse_damaged(path, text);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw InputError({}, "another exo-tune is writing to '" + path + "'",
@@ -46,12 +48,14 @@ constexpr int kBusyMilliseconds = 10'000;
     case SQLITE_IOERR:
       throw InputError({}, "the database '" + path + "' cannot be read or written: " + text,
                        "check the disk's free space and health");
-    default: throw InputError({}, "the database '" + path + "': " + text);
+    default:
+      throw InputError({}, "the database '" + path + "': " + text);
   }
 }
 
 constexpr const char* kTrialColumns =
-    "c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate, t.status, t.cause, t.script,"
+    "c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate, t.status, t.cause, "
+    "t.script,"
     " t.samples, t.unit, t.proof, t.engine, t.created, t.median";
 constexpr const char* kTrialTables =
     " FROM trials t JOIN contexts c ON c.id = t.context"
@@ -145,15 +149,15 @@ class SqliteStore : public Store {
          "no record of this machine; using one of the same microarchitecture (" +
              machine.microarchitecture + ")"},
         {WisdomMatch::kSameIsa, " AND m.isa = ?4", machine.isa,
-         "no record of this machine or microarchitecture; using one of the same ISA (" + machine.isa +
-             ")"},
+         "no record of this machine or microarchitecture; using one of the same ISA (" +
+             machine.isa + ")"},
     };
     for (const Attempt& a : attempts) {
       if (a.value.empty()) continue;
       std::vector<TrialRecord> found = guard([&] {
         // The same compiler first, then the fastest, then by text: the same answer every time.
-        SQLite::Statement s(*db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " +
-                                      base + a.condition +
+        SQLite::Statement s(*db_, std::string("SELECT ") + kTrialColumns + kTrialTables +
+                                      " WHERE " + base + a.condition +
                                       " ORDER BY c.compiler <> ?5, t.median, c.fingerprint,"
                                       " c.compiler LIMIT 1");
         s.bind(1, key.kernel_hash);
@@ -191,8 +195,9 @@ class SqliteStore : public Store {
 
   std::vector<MachineRecord> machines() const override {
     return guard([&] {
-      SQLite::Statement s(*db_, "SELECT fingerprint, microarchitecture, isa, description"
-                                " FROM machines ORDER BY fingerprint");
+      SQLite::Statement s(*db_,
+                          "SELECT fingerprint, microarchitecture, isa, description"
+                          " FROM machines ORDER BY fingerprint");
       std::vector<MachineRecord> out;
       while (s.executeStep()) out.push_back({text(s, 0), text(s, 1), text(s, 2), text(s, 3)});
       return out;
@@ -209,9 +214,10 @@ class SqliteStore : public Store {
       SQLite::Statement kernels(*db_, "SELECT hash, name FROM kernels ORDER BY hash");
       while (kernels.executeStep()) out << kernel_line(text(kernels, 0), text(kernels, 1)) << "\n";
       SQLite::Statement trials(
-          *db_, std::string("SELECT ") + kTrialColumns +
-                    ", (SELECT settled FROM winners w WHERE w.trial = t.id)" + kTrialTables +
-                    " ORDER BY c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate");
+          *db_,
+          std::string("SELECT ") + kTrialColumns +
+              ", (SELECT settled FROM winners w WHERE w.trial = t.id)" + kTrialTables +
+              " ORDER BY c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate");
       while (trials.executeStep()) {
         const SQLite::Column settled = trials.getColumn(kTrialColumnCount);
         out << trial_line({record(trials), !settled.isNull(), settled.getInt() != 0}) << "\n";
@@ -246,8 +252,9 @@ class SqliteStore : public Store {
   int64_t gc(int64_t before) override {
     int64_t deleted = 0;
     write([&] {
-      SQLite::Statement s(*db_, "DELETE FROM trials WHERE status <> 'ok' AND created < ?"
-                                " AND id NOT IN (SELECT trial FROM winners)");
+      SQLite::Statement s(*db_,
+                          "DELETE FROM trials WHERE status <> 'ok' AND created < ?"
+                          " AND id NOT IN (SELECT trial FROM winners)");
       s.bind(1, before);
       deleted = s.exec();
       db_->exec("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM trials)");
@@ -269,7 +276,8 @@ class SqliteStore : public Store {
                                                 kBusyMilliseconds);
     try {
       auto db = std::make_unique<SQLite::Database>(path_, SQLite::OPEN_READONLY, kBusyMilliseconds);
-      db->execAndGet("PRAGMA user_version");  // reading needs the -shm file, which may not be creatable
+      db->execAndGet(
+          "PRAGMA user_version");  // reading needs the -shm file, which may not be creatable
       return db;
     } catch (const SQLite::Exception& e) {
       if (e.getErrorCode() != SQLITE_CANTOPEN && e.getErrorCode() != SQLITE_READONLY) throw;
@@ -300,15 +308,17 @@ class SqliteStore : public Store {
       throw InputError({}, "'" + path_ + "' is a database, but not one of exo-tune",
                        "name another file with --db FILE");
     if (version > newest)
-      throw InputError({}, "the database '" + path_ + "' has schema " + std::to_string(version) +
-                               ", this exo-tune knows up to " + std::to_string(newest),
+      throw InputError({},
+                       "the database '" + path_ + "' has schema " + std::to_string(version) +
+                           ", this exo-tune knows up to " + std::to_string(newest),
                        "use the newer exo-tune, or name another file with --db FILE");
-    if (version < 0 || (tables > 0 && version == 0)) refuse_damaged(path_, "it has no schema version");
+    if (version < 0 || (tables > 0 && version == 0))
+      refuse_damaged(path_, "it has no schema version");
     if (mode_ == OpenMode::kReadOnly) {
       if (version < newest)
-        throw InputError({}, "the database '" + path_ + "' has the older schema " +
-                                 std::to_string(version),
-                         "open it once for writing (any `exo-tune kernel` or `db import`) to migrate it");
+        throw InputError(
+            {}, "the database '" + path_ + "' has the older schema " + std::to_string(version),
+            "open it once for writing (any `exo-tune kernel` or `db import`) to migrate it");
       return;
     }
     db_->exec("PRAGMA journal_mode = WAL");
@@ -341,7 +351,8 @@ class SqliteStore : public Store {
     if (mode_ == OpenMode::kReadOnly)
       throw InputError({}, "the database '" + path_ + "' is open for reading only");
     guard([&] {
-      // IMMEDIATE takes the lock at once: a transaction that began by reading could not wait for it.
+      // IMMEDIATE takes the lock at once: a transaction that began by reading could not wait for
+      // it.
       SQLite::Transaction transaction(*db_, SQLite::TransactionBehavior::IMMEDIATE);
       body();
       transaction.commit();
@@ -362,7 +373,8 @@ class SqliteStore : public Store {
     t.script = text(s, 8);
     const SQLite::Column blob = s.getColumn(9);
     auto samples = samples_of_blob(blob.getBlob(), static_cast<size_t>(blob.getBytes()));
-    if (!samples) refuse_damaged(path_, "the samples of trial '" + t.candidate_id + "' do not parse");
+    if (!samples)
+      refuse_damaged(path_, "the samples of trial '" + t.candidate_id + "' do not parse");
     t.samples = std::move(*samples);
     t.unit = text(s, 10);
     const int proof = s.getColumn(11).getInt();
@@ -390,8 +402,8 @@ class SqliteStore : public Store {
   std::optional<TrialRecord> one(const std::string& condition, const TrialKey& key,
                                  const std::vector<std::string>& more) const {
     return guard([&]() -> std::optional<TrialRecord> {
-      SQLite::Statement s(*db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " +
-                                    condition);
+      SQLite::Statement s(
+          *db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " + condition);
       bind_key(s, key);
       for (size_t k = 0; k < more.size(); ++k) s.bind(6 + static_cast<int>(k), more[k]);
       if (!s.executeStep()) return std::nullopt;
@@ -427,20 +439,22 @@ class SqliteStore : public Store {
 
   bool enter_machine(const MachineRecord& m) {
     // A machine known by its key alone gets its description when it comes.
-    SQLite::Statement s(*db_,
-                        "INSERT INTO machines VALUES(?, ?, ?, ?) ON CONFLICT(fingerprint) DO UPDATE SET"
-                        " microarchitecture = excluded.microarchitecture, isa = excluded.isa,"
-                        " description = excluded.description"
-                        " WHERE machines.microarchitecture = '' AND machines.isa = ''"
-                        " AND (excluded.microarchitecture <> '' OR excluded.isa <> '')");
+    SQLite::Statement s(
+        *db_,
+        "INSERT INTO machines VALUES(?, ?, ?, ?) ON CONFLICT(fingerprint) DO UPDATE SET"
+        " microarchitecture = excluded.microarchitecture, isa = excluded.isa,"
+        " description = excluded.description"
+        " WHERE machines.microarchitecture = '' AND machines.isa = ''"
+        " AND (excluded.microarchitecture <> '' OR excluded.isa <> '')");
     const std::string* values[] = {&m.fingerprint, &m.microarchitecture, &m.isa, &m.description};
     for (int k = 0; k < 4; ++k) s.bind(k + 1, valid_utf8(*values[k]));
     return s.exec() > 0;
   }
 
   bool enter_kernel(const std::string& hash, const std::string& name) {
-    SQLite::Statement s(*db_, "INSERT INTO kernels VALUES(?, ?) ON CONFLICT(hash) DO UPDATE SET"
-                              " name = excluded.name WHERE kernels.name = '' AND excluded.name <> ''");
+    SQLite::Statement s(*db_,
+                        "INSERT INTO kernels VALUES(?, ?) ON CONFLICT(hash) DO UPDATE SET"
+                        " name = excluded.name WHERE kernels.name = '' AND excluded.name <> ''");
     s.bind(1, valid_utf8(hash));
     s.bind(2, valid_utf8(name));
     return s.exec() > 0;
@@ -452,8 +466,9 @@ class SqliteStore : public Store {
     if (find.executeStep()) return find.getColumn(0).getInt64();
     enter_machine({key.fingerprint, "", "", ""});
     enter_kernel(key.kernel_hash, "");
-    SQLite::Statement add(*db_, "INSERT INTO contexts(kernel, sizes, target, fingerprint, compiler)"
-                                " VALUES(?, ?, ?, ?, ?)");
+    SQLite::Statement add(*db_,
+                          "INSERT INTO contexts(kernel, sizes, target, fingerprint, compiler)"
+                          " VALUES(?, ?, ?, ?, ?)");
     bind_key(add, key);
     add.exec();
     return db_->getLastInsertRowid();
@@ -461,9 +476,10 @@ class SqliteStore : public Store {
 
   /// The new row's id, or 0 when the trial is known.
   int64_t insert_trial(int64_t context, const TrialRecord& t) {
-    SQLite::Statement s(*db_, "INSERT INTO trials(context, candidate, status, cause, script, samples,"
-                              " median, unit, proof, engine, created)"
-                              " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+    SQLite::Statement s(*db_,
+                        "INSERT INTO trials(context, candidate, status, cause, script, samples,"
+                        " median, unit, proof, engine, created)"
+                        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
     const std::string blob = samples_blob(t.samples);
     s.bind(1, context);
     s.bind(2, t.candidate_id);
@@ -487,12 +503,13 @@ class SqliteStore : public Store {
     s.exec();
   }
 
-  /// Makes `trial` the winner when it beats the one there: settled before not, then the faster, then
-  /// the smaller id (so that a merge does not depend on its order).
+  /// Makes `trial` the winner when it beats the one there: settled before not, then the faster,
+  /// then the smaller id (so that a merge does not depend on its order).
   void challenge(int64_t context, int64_t id, const TrialRecord& t, bool settled) {
     if (id == 0 || t.status != "ok" || !(t.median > 0)) return;
-    SQLite::Statement s(*db_, "SELECT t.median, t.candidate, t.unit, w.settled, t.id FROM winners w"
-                              " JOIN trials t ON t.id = w.trial WHERE w.context = ?");
+    SQLite::Statement s(*db_,
+                        "SELECT t.median, t.candidate, t.unit, w.settled, t.id FROM winners w"
+                        " JOIN trials t ON t.id = w.trial WHERE w.context = ?");
     s.bind(1, context);
     if (!s.executeStep()) return crown(context, id, settled);
     const bool settled_there = s.getColumn(3).getInt() != 0;
@@ -511,8 +528,9 @@ class SqliteStore : public Store {
     SQLite::Statement has(*db_, "SELECT 1 FROM winners WHERE context = ? AND settled = 1");
     has.bind(1, context);
     if (has.executeStep()) return;
-    SQLite::Statement s(*db_, "SELECT id FROM trials WHERE context = ? AND status = 'ok' AND median > 0"
-                              " ORDER BY median, candidate LIMIT 1");
+    SQLite::Statement s(*db_,
+                        "SELECT id FROM trials WHERE context = ? AND status = 'ok' AND median > 0"
+                        " ORDER BY median, candidate LIMIT 1");
     s.bind(1, context);
     if (s.executeStep()) crown(context, s.getColumn(0).getInt64(), false);
   }
@@ -526,8 +544,8 @@ class SqliteStore : public Store {
 int only_reading(void*, int action, const char*, const char* function, const char*, const char*) {
   if (action == SQLITE_FUNCTION && function && std::string(function) == "load_extension")
     return SQLITE_DENY;
-  const bool reads = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
-                     action == SQLITE_RECURSIVE;
+  const bool reads = action == SQLITE_SELECT || action == SQLITE_READ ||
+                     action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
   return reads ? SQLITE_OK : SQLITE_DENY;
 }
 
@@ -563,19 +581,22 @@ QueryResult SqliteStore::query(const std::string& sql) const {
   } statement{handle};
   sqlite3_set_authorizer(handle, only_reading, nullptr);
   const char* tail = nullptr;
-  const int code = sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &statement.s, &tail);
+  const int code =
+      sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &statement.s, &tail);
   if (code == SQLITE_AUTH) throw fail("only a SELECT is allowed");
   if (code != SQLITE_OK) throw fail(sqlite3_errmsg(handle));
   if (!statement.s) throw fail("there is no statement");
   const std::string rest(tail, static_cast<size_t>(sql.data() + sql.size() - tail));
-  if (rest.find_first_not_of(" \t\r\n;") != std::string::npos) throw fail("one statement at a time");
+  if (rest.find_first_not_of(" \t\r\n;") != std::string::npos)
+    throw fail("one statement at a time");
   QueryResult out;
   const int columns = sqlite3_column_count(statement.s);
   for (int c = 0; c < columns; ++c) out.columns.push_back(sqlite3_column_name(statement.s, c));
   for (;;) {
     const int step = sqlite3_step(statement.s);
     if (step == SQLITE_DONE) return out;
-    if (step == SQLITE_CORRUPT || step == SQLITE_NOTADB) refuse_damaged(path_, sqlite3_errmsg(handle));
+    if (step == SQLITE_CORRUPT || step == SQLITE_NOTADB)
+      refuse_damaged(path_, sqlite3_errmsg(handle));
     if (step != SQLITE_ROW) throw fail(sqlite3_errmsg(handle));
     std::vector<std::string>& row = out.rows.emplace_back();
     for (int c = 0; c < columns; ++c) row.push_back(cell_text(statement.s, c));
@@ -585,7 +606,8 @@ QueryResult SqliteStore::query(const std::string& sql) const {
 std::vector<std::string> SqliteStore::check() const {
   std::vector<std::string> findings;
   // One damaged table must not hide what the others have to say.
-  const auto attempt = [&](const std::string& sql, const std::function<void(SQLite::Statement&)>& row) {
+  const auto attempt = [&](const std::string& sql,
+                           const std::function<void(SQLite::Statement&)>& row) {
     try {
       SQLite::Statement s(*db_, sql);
       while (s.executeStep()) row(s);
@@ -606,7 +628,8 @@ std::vector<std::string> SqliteStore::check() const {
     const std::string name = "trial '" + text(s, 5) + "'";
     try {
       const TrialRecord t = record(s);
-      if (!known_status(t.status)) findings.push_back(name + " has the unknown status '" + t.status + "'");
+      if (!known_status(t.status))
+        findings.push_back(name + " has the unknown status '" + t.status + "'");
       if (t.median != median_of_samples(t.samples))
         findings.push_back(name + ": its median is not the one of its samples");
       if (std::any_of(t.samples.begin(), t.samples.end(), [](double v) { return v < 0; }))
@@ -617,11 +640,12 @@ std::vector<std::string> SqliteStore::check() const {
       findings.push_back(e.diagnostic().message.str());
     }
   });
-  attempt("SELECT t.candidate FROM winners w JOIN trials t ON t.id = w.trial"
-          " WHERE t.status <> 'ok' OR t.context <> w.context OR NOT t.median > 0",
-          [&](SQLite::Statement& s) {
-            findings.push_back("trial '" + text(s, 0) + "' is a winner but cannot be one");
-          });
+  attempt(
+      "SELECT t.candidate FROM winners w JOIN trials t ON t.id = w.trial"
+      " WHERE t.status <> 'ok' OR t.context <> w.context OR NOT t.median > 0",
+      [&](SQLite::Statement& s) {
+        findings.push_back("trial '" + text(s, 0) + "' is a winner but cannot be one");
+      });
   return findings;
 }
 
@@ -640,7 +664,8 @@ std::unique_ptr<Store> open_store(const std::string& path, OpenMode mode) {
                        "name a file in a folder you can write with --db FILE");
   }
   if (fs::is_directory(path, error))
-    throw InputError({}, "'" + path + "' is a folder, not a database", "name a file with --db FILE");
+    throw InputError({}, "'" + path + "' is a folder, not a database",
+                     "name a file with --db FILE");
   return std::make_unique<SqliteStore>(path, mode);
 }
 

@@ -5,8 +5,8 @@
 // A trial's identity is (TrialKey, candidate id): inserting it again changes nothing, so a run that
 // was killed is resumed by running it again and asking `find_trial` before each candidate. One
 // process writes at a time (others wait, then get an Error); readers are never blocked.
-// A damaged file, one from a newer version, or a folder that cannot be written is an InputError with
-// a hint; damage met while reading is one too, never a crash.
+// A damaged file, one from a newer version, or a folder that cannot be written is an InputError
+// with a hint; damage met while reading is one too, never a crash.
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -18,38 +18,39 @@ namespace exotune {
 
 /// A machine as the fingerprint sees it. `isa` is the widest target it can run ("avx512").
 struct MachineRecord {
-  std::string fingerprint;         // content hash of what follows
-  std::string microarchitecture;   // "znver5"
+  std::string fingerprint;        // content hash of what follows
+  std::string microarchitecture;  // "znver5"
   std::string isa;
-  std::string description;         // free JSON or text: model, caches, peak
+  std::string description;  // free JSON or text: model, caches, peak
 };
 
 enum class ProofLevel { kProved, kProvedModuloReassociation, kTested };
-const char* proof_level_name(ProofLevel level);  // "proved", "proved modulo reassociation", "tested"
+const char* proof_level_name(
+    ProofLevel level);  // "proved", "proved modulo reassociation", "tested"
 ProofLevel proof_level_from_name(const std::string& name);
 
 /// The context of a trial.
 struct TrialKey {
-  std::string kernel_hash;   // semantic hash of the kernel
-  std::string sizes;         // "K=512,M=512,N=512": sorted by name, no blanks
-  std::string target;        // "avx512"
-  std::string fingerprint;   // of the machine (or the simulator's configuration)
-  std::string compiler;      // compiler, version and flags
+  std::string kernel_hash;  // semantic hash of the kernel
+  std::string sizes;        // "K=512,M=512,N=512": sorted by name, no blanks
+  std::string target;       // "avx512"
+  std::string fingerprint;  // of the machine (or the simulator's configuration)
+  std::string compiler;     // compiler, version and flags
   bool operator==(const TrialKey&) const = default;
 };
 
 struct TrialRecord {
   TrialKey key;
   std::string candidate_id;
-  std::string status;             // status_name of the runners: "ok", "crash", ...
+  std::string status;  // status_name of the runners: "ok", "crash", ...
   std::string cause;
-  std::string script;             // .sched text that makes it again
-  std::vector<double> samples;    // what is not finite is left out when stored
-  double median = 0;              // stored as the median of the samples; 0 when it has none
+  std::string script;           // .sched text that makes it again
+  std::vector<double> samples;  // what is not finite is left out when stored
+  double median = 0;            // stored as the median of the samples; 0 when it has none
   std::string unit = "seconds";
   ProofLevel proof = ProofLevel::kProved;
   std::string engine_version;
-  int64_t created = 0;            // seconds since 1970, given by the caller
+  int64_t created = 0;  // seconds since 1970, given by the caller
 };
 
 /// Where a winner came from.
@@ -63,10 +64,10 @@ struct Wisdom {
   std::string note;  // one sentence for the user when it is not exact; "" when it is
 };
 
-struct TrialFilter {  // empty fields match everything
+struct TrialFilter {   // empty fields match everything
   std::string kernel;  // a kernel's name or a prefix of its hash
   std::string sizes, target, fingerprint, status, candidate_prefix;
-  int64_t limit = 0;   // 0 = all
+  int64_t limit = 0;  // 0 = all
 };
 
 struct QueryResult {
@@ -87,9 +88,10 @@ class Store {
   virtual void put_machine(const MachineRecord& machine) = 0;
   virtual void put_kernel(const std::string& hash, const std::string& name) = 0;
 
-  /// True when it is new. Durable on return (a kill -9 afterwards loses nothing). Machine and kernel
-  /// are entered by their keys alone when unknown. An "ok" trial with a median becomes the context's
-  /// winner when it is the first or faster than the one there, unless that was named by set_winner.
+  /// True when it is new. Durable on return (a kill -9 afterwards loses nothing). Machine and
+  /// kernel are entered by their keys alone when unknown. An "ok" trial with a median becomes the
+  /// context's winner when it is the first or faster than the one there, unless that was named by
+  /// set_winner.
   virtual bool put_trial(const TrialRecord& trial) = 0;
   /// Many in one transaction, all or none; the number that were new.
   virtual int64_t put_trials(const std::vector<TrialRecord>& trials) = 0;
@@ -113,8 +115,8 @@ class Store {
   virtual std::string kernel_name(const std::string& hash) const = 0;  // "" when unknown
   virtual std::vector<MachineRecord> machines() const = 0;
 
-  /// One SELECT over machines, kernels, contexts, trials, winners and the view `results`, which joins
-  /// them for people; InputError for anything else or a mistake in it.
+  /// One SELECT over machines, kernels, contexts, trials, winners and the view `results`, which
+  /// joins them for people; InputError for anything else or a mistake in it.
   virtual QueryResult query(const std::string& sql) const = 0;
 
   /// JSON lines, one record each, in an order that depends on the contents only.
@@ -122,11 +124,11 @@ class Store {
   /// All or nothing: a line that is not a valid record is an InputError with its line number.
   virtual MergeCounts import_json_lines(std::istream& in, const std::string& name) = 0;
 
-  /// Deletes trials that are neither ok nor winners and older than `before` (seconds since 1970), and
-  /// machines and kernels nothing refers to; returns the trials deleted.
+  /// Deletes trials that are neither ok nor winners and older than `before` (seconds since 1970),
+  /// and machines and kernels nothing refers to; returns the trials deleted.
   virtual int64_t gc(int64_t before) = 0;
-  /// Integrity, foreign keys, and contents (samples parse, median is theirs, winners are ok). Empty =
-  /// sound; else one sentence per finding.
+  /// Integrity, foreign keys, and contents (samples parse, median is theirs, winners are ok). Empty
+  /// = sound; else one sentence per finding.
   virtual std::vector<std::string> check() const = 0;
 };
 
@@ -138,12 +140,12 @@ std::unique_ptr<Store> open_store(const std::string& path, OpenMode mode = OpenM
 /// Every record of the database at `from` that `into` lacks; winners are compared again.
 MergeCounts merge_store(Store& into, const std::string& from);
 
-/// $XDG_DATA_HOME/exo-tune/tune.db, else ~/.local/share/exo-tune/tune.db; the two variables are passed
-/// in. InputError when both are empty.
+/// $XDG_DATA_HOME/exo-tune/tune.db, else ~/.local/share/exo-tune/tune.db; the two variables are
+/// passed in. InputError when both are empty.
 std::string default_store_path(const std::string& xdg_data_home, const std::string& home);
 
-/// Keeps everything in memory, same behaviour, gone when destroyed: for tests, and for runs that shall
-/// leave no trace (`--db :memory:`).
+/// Keeps everything in memory, same behaviour, gone when destroyed: for tests, and for runs that
+/// shall leave no trace (`--db :memory:`).
 std::unique_ptr<Store> make_memory_store();
 
 }  // namespace exotune

@@ -23,12 +23,16 @@ std::string window_type(const ArgSpec& arg) {
 std::string argument(const ArgSpec& arg, size_t k) {
   const std::string at = "a[" + std::to_string(k) + "]";
   switch (arg.kind) {
-    case ArgSpec::Kind::kControl: return "*(const int64_t*)" + at;
-    case ArgSpec::Kind::kBool: return "(*(const int64_t*)" + at + " != 0)";
-    case ArgSpec::Kind::kWindow: return "*(const " + window_type(arg) + "*)" + at;
+    case ArgSpec::Kind::kControl:
+      return "*(const int64_t*)" + at;
+    case ArgSpec::Kind::kBool:
+      return "(*(const int64_t*)" + at + " != 0)";
+    case ArgSpec::Kind::kWindow:
+      return "*(const " + window_type(arg) + "*)" + at;
     case ArgSpec::Kind::kScalar:
     case ArgSpec::Kind::kTensor:
-    case ArgSpec::Kind::kContext: return at;
+    case ArgSpec::Kind::kContext:
+      return at;
   }
   return at;
 }
@@ -36,9 +40,9 @@ std::string argument(const ArgSpec& arg, size_t k) {
 std::string trampoline(const Candidate& c, const std::string& symbol) {
   std::string call;
   for (size_t k = 0; k < c.args.size(); ++k) call += (k ? ", " : "") + argument(c.args[k], k);
-  return "__attribute__((visibility(\"default\"))) void " + symbol + "(void** a, int64_t calls) {\n" +
-         "  __typeof__(&" + c.function + ") kernel = " + c.function + ";\n" +
-         "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
+  return "__attribute__((visibility(\"default\"))) void " + symbol +
+         "(void** a, int64_t calls) {\n" + "  __typeof__(&" + c.function +
+         ") kernel = " + c.function + ";\n" + "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
          "  for (int64_t i = 0; i < calls; ++i) kernel(" + call + ");\n}\n";
 }
 
@@ -50,8 +54,8 @@ void write_file(const fs::path& path, const std::string& text) {
 /// One attempt to compile some of the candidates together.
 class Unit {
  public:
-  Unit(const TargetToolchain& toolchain, std::span<const Candidate> batch, const fs::path& directory,
-       double timeout)
+  Unit(const TargetToolchain& toolchain, std::span<const Candidate> batch,
+       const fs::path& directory, double timeout)
       : toolchain_(toolchain), batch_(batch), directory_(directory), timeout_(timeout) {}
 
   /// Fills `results` of `members`, splitting as long as something fails.
@@ -60,15 +64,17 @@ class Unit {
     const std::string library = (directory_ / ("unit" + std::to_string(count_++) + ".so")).string();
     const fs::path source = directory_ / (fs::path(library).stem().string() + ".c");
     write_file(source, unit_text(members));
-    const CommandResult run = run_command(command(source, library), {directory_.string(), timeout_, {}});
+    const CommandResult run =
+        run_command(command(source, library), {directory_.string(), timeout_, {}});
     if (run.ok()) {
       for (size_t m : members) results[m] = {library, symbol(m), ""};
       return;
     }
-    const std::string message = run.timed_out  ? "the compiler took longer than its time limit"
-                                : !run.started ? "the compiler '" + toolchain_.cc + "' cannot be started"
-                                : run.signal   ? "the compiler was killed by signal " + std::to_string(run.signal)
-                                               : run.err;
+    const std::string message =
+        run.timed_out  ? "the compiler took longer than its time limit"
+        : !run.started ? "the compiler '" + toolchain_.cc + "' cannot be started"
+        : run.signal   ? "the compiler was killed by signal " + std::to_string(run.signal)
+                       : run.err;
     if (members.size() == 1) {
       results[members[0]].error = shorten(message);
       return;
@@ -91,8 +97,8 @@ class Unit {
   std::vector<std::string> command(const fs::path& source, const std::string& library) const {
     std::vector<std::string> argv = {toolchain_.cc};
     argv.insert(argv.end(), toolchain_.flags.begin(), toolchain_.flags.end());
-    for (const char* flag : {"-w", "-shared", "-fPIC", "-fvisibility=hidden",
-                             "-fno-semantic-interposition", "-o"})
+    for (const char* flag :
+         {"-w", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-semantic-interposition", "-o"})
       argv.push_back(flag);
     argv.push_back(library);
     argv.push_back(source.string());
@@ -102,9 +108,10 @@ class Unit {
 
   std::string unit_text(const std::vector<size_t>& members) const {
     // Standard headers come before any renaming, so that it cannot reach into them.
-    std::string text = "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
-                       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-                       "#include <string.h>\n";
+    std::string text =
+        "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
+        "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        "#include <string.h>\n";
     for (const std::string& line : toolchain_.includes) text += line + "\n";
     for (size_t m : members) {
       const Candidate& c = batch_[m];

@@ -15,11 +15,12 @@ namespace exotune {
 struct CompiledCandidate {
   std::string library;  // path of the shared object; "" when it did not compile
   std::string symbol;
-  std::string error;    // the compiler's messages
+  std::string error;  // the compiler's messages
   bool ok() const { return !library.empty(); }
 };
 
-/// Compiles `batch` into shared objects under `directory` (which exists). One result each, in order.
+/// Compiles `batch` into shared objects under `directory` (which exists). One result each, in
+/// order.
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,
                                              const std::string& directory, double timeout_seconds);

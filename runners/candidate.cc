@@ -16,10 +16,10 @@ struct TypeRow {
   bool floating;
 };
 constexpr TypeRow kTypes[] = {
-    {ElementType::kF16, "f16", 2, true},   {ElementType::kBf16, "bf16", 2, true},
-    {ElementType::kF32, "f32", 4, true},   {ElementType::kF64, "f64", 8, true},
-    {ElementType::kI8, "i8", 1, false},    {ElementType::kUi8, "ui8", 1, false},
-    {ElementType::kI16, "i16", 2, false},  {ElementType::kUi16, "ui16", 2, false},
+    {ElementType::kF16, "f16", 2, true},  {ElementType::kBf16, "bf16", 2, true},
+    {ElementType::kF32, "f32", 4, true},  {ElementType::kF64, "f64", 8, true},
+    {ElementType::kI8, "i8", 1, false},   {ElementType::kUi8, "ui8", 1, false},
+    {ElementType::kI16, "i16", 2, false}, {ElementType::kUi16, "ui16", 2, false},
     {ElementType::kI32, "i32", 4, false},
 };
 const TypeRow& row(ElementType type) { return kTypes[static_cast<size_t>(type)]; }
@@ -86,32 +86,47 @@ ElementType element_from_name(const std::string& name) {
 
 void store_element(ElementType type, void* at, double value) {
   switch (type) {
-    case ElementType::kF16: return put(at, half_from_double(value));
-    case ElementType::kBf16: return put(at, bfloat_from_double(value));
-    case ElementType::kF32: return put(at, static_cast<float>(value));
-    case ElementType::kF64: return put(at, value);
+    case ElementType::kF16:
+      return put(at, half_from_double(value));
+    case ElementType::kBf16:
+      return put(at, bfloat_from_double(value));
+    case ElementType::kF32:
+      return put(at, static_cast<float>(value));
+    case ElementType::kF64:
+      return put(at, value);
     case ElementType::kI8:
-    case ElementType::kUi8: return put(at, static_cast<uint8_t>(wrapped(value)));
+    case ElementType::kUi8:
+      return put(at, static_cast<uint8_t>(wrapped(value)));
     case ElementType::kI16:
-    case ElementType::kUi16: return put(at, static_cast<uint16_t>(wrapped(value)));
-    case ElementType::kI32: return put(at, static_cast<uint32_t>(wrapped(value)));
+    case ElementType::kUi16:
+      return put(at, static_cast<uint16_t>(wrapped(value)));
+    case ElementType::kI32:
+      return put(at, static_cast<uint32_t>(wrapped(value)));
   }
 }
 
 double load_element(ElementType type, const void* at) {
   switch (type) {
-    case ElementType::kF16: return half_to_double(get<uint16_t>(at));
+    case ElementType::kF16:
+      return half_to_double(get<uint16_t>(at));
     case ElementType::kBf16: {
       const uint32_t bits = static_cast<uint32_t>(get<uint16_t>(at)) << 16;
       return get<float>(&bits);
     }
-    case ElementType::kF32: return get<float>(at);
-    case ElementType::kF64: return get<double>(at);
-    case ElementType::kI8: return get<int8_t>(at);
-    case ElementType::kUi8: return get<uint8_t>(at);
-    case ElementType::kI16: return get<int16_t>(at);
-    case ElementType::kUi16: return get<uint16_t>(at);
-    case ElementType::kI32: return get<int32_t>(at);
+    case ElementType::kF32:
+      return get<float>(at);
+    case ElementType::kF64:
+      return get<double>(at);
+    case ElementType::kI8:
+      return get<int8_t>(at);
+    case ElementType::kUi8:
+      return get<uint8_t>(at);
+    case ElementType::kI16:
+      return get<int16_t>(at);
+    case ElementType::kUi16:
+      return get<uint16_t>(at);
+    case ElementType::kI32:
+      return get<int32_t>(at);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // A Candidate: one C function to be checked and timed, with what its caller must know of it. Start
-// at Candidate; an ArgSpec is one formal argument made concrete (sizes, strides and roles filled in).
+// at Candidate; an ArgSpec is one formal argument made concrete (sizes, strides and roles filled
+// in).
 //
 // The runners know nothing of procs or schedules: whoever makes a candidate (the search, a test)
 // flattens a proc and its C into this form. The ABI is the one of the generated C:
@@ -37,13 +38,13 @@ struct ArgSpec {
   };
   std::string name;
   Kind kind = Kind::kControl;
-  int64_t value = 0;                      // kControl, kBool; bytes of a kContext
-  ElementType type = ElementType::kF32;   // data
-  std::vector<int64_t> shape;             // kTensor, kWindow
-  std::vector<int64_t> strides;           // kWindow only, >= 1; empty = dense row-major
-  bool is_read = false;                   // a data argument that is only written starts as NaN
-  bool is_written = false;                // one that is only read must come back unchanged
-  std::string c_type;                     // exact C type of a by-value window; "" = derived
+  int64_t value = 0;                     // kControl, kBool; bytes of a kContext
+  ElementType type = ElementType::kF32;  // data
+  std::vector<int64_t> shape;            // kTensor, kWindow
+  std::vector<int64_t> strides;          // kWindow only, >= 1; empty = dense row-major
+  bool is_read = false;                  // a data argument that is only written starts as NaN
+  bool is_written = false;               // one that is only read must come back unchanged
+  std::string c_type;                    // exact C type of a by-value window; "" = derived
 
   bool is_data() const {
     return kind == Kind::kScalar || kind == Kind::kTensor || kind == Kind::kWindow;

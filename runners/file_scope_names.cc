@@ -96,8 +96,10 @@ class Scan {
       if (t.kind == Token::kDirective) {
         conditional(t.text);
       } else if (cplusplus_ == 0) {
-        if (t.kind == Token::kWord) word(t.text);
-        else punct(t.text[0]);
+        if (t.kind == Token::kWord)
+          word(t.text);
+        else
+          punct(t.text[0]);
       }
     }
     return std::move(names_);
@@ -136,8 +138,8 @@ class Scan {
     maybe_guard_.clear();
     if (braces_ > 0 || parens_ > 0) return;
     static const std::set<std::string_view> kNoNames = {
-        "__attribute__", "__asm__", "asm", "_Alignas", "_Static_assert", "__declspec", "_Pragma",
-        "static", "inline", "const", "volatile", "register", "restrict", "void"};
+        "__attribute__", "__asm__", "asm",   "_Alignas", "_Static_assert", "__declspec", "_Pragma",
+        "static",        "inline",  "const", "volatile", "register",       "restrict",   "void"};
     if (w == "extern") extern_ = true;
     tag_ = previous_ == "struct" || previous_ == "union" || previous_ == "enum";
     previous_ = kNoNames.count(w) ? "" : std::string(w);
@@ -154,8 +156,10 @@ class Scan {
       if (parens_ == 0 && braces_ == 0) previous_.clear();
     } else if (c == '{') {
       if (outer && !assigned_) {
-        if (tag_) add(previous_);
-        else if (!function_.empty()) add(function_);
+        if (tag_)
+          add(previous_);
+        else if (!function_.empty())
+          add(function_);
         body_of_function_ = !tag_ && !function_.empty();
       }
       ++braces_;

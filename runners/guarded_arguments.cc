@@ -57,8 +57,10 @@ std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* val
   const std::vector<int64_t> offsets = arg.element_offsets();
   for (size_t i = 0; i < offsets.size(); ++i) {
     uint8_t* at = image.data() + static_cast<size_t>(offsets[i]) * width;
-    if (values) store_element(arg.type, at, (*values)[i]);
-    else store_poison(arg.type, at, variant);
+    if (values)
+      store_element(arg.type, at, (*values)[i]);
+    else
+      store_poison(arg.type, at, variant);
   }
   return image;
 }
@@ -104,23 +106,24 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     const ArgSpec& arg = prepared.specs[a];
     Slot& slot = slots_[a];
     if (arg.kind == ArgSpec::Kind::kControl || arg.kind == ArgSpec::Kind::kBool) {
-      values_[a] = {static_cast<uint64_t>(arg.kind == ArgSpec::Kind::kBool ? arg.value != 0
-                                                                           : arg.value)};
+      values_[a] = {
+          static_cast<uint64_t>(arg.kind == ArgSpec::Kind::kBool ? arg.value != 0 : arg.value)};
       pointers_[a] = values_[a].data();
       continue;
     }
     slot.data_bytes = arg.is_data() ? prepared.args[a].image[0].size()
                                     : static_cast<size_t>(std::max<int64_t>(arg.value, 1));
     const bool timing = placement == Placement::kTiming;
-    // Different starts for different arguments, or equal page offsets would collide in the L1 cache.
+    // Different starts for different arguments, or equal page offsets would collide in the L1
+    // cache.
     const size_t skew = timing ? (a * 192) % page : 0;
     const bool huge = timing && slot.data_bytes >= 2 * kHugePage;
     const size_t unit = huge ? kHugePage : page;
     slot.body_bytes = round_up(slot.data_bytes + skew + 1, unit);
     const size_t lead = huge ? kHugePage : kGuardBytes;
     slot.map_bytes = slot.body_bytes + 2 * lead;
-    void* map = mmap(nullptr, slot.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
+    void* map = mmap(nullptr, slot.map_bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) throw std::bad_alloc();
     slot.map = static_cast<uint8_t*>(map);
     slot.body = huge ? reinterpret_cast<uint8_t*>(
@@ -150,8 +153,10 @@ void GuardedArguments::fill(int variant) {
     if (!slot.map) continue;
     fill_guard(slot.body, static_cast<size_t>(slot.data - slot.body));
     const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
-    if (prepared_.specs[a].is_data()) std::copy(image.begin(), image.end(), slot.data);
-    else memset(slot.data, 0, slot.data_bytes);
+    if (prepared_.specs[a].is_data())
+      std::copy(image.begin(), image.end(), slot.data);
+    else
+      memset(slot.data, 0, slot.data_bytes);
     uint8_t* end = slot.data + slot.data_bytes;
     fill_guard(end, static_cast<size_t>(slot.body + slot.body_bytes - end));
   }
@@ -198,8 +203,10 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
   const std::string share =
       " (" + std::to_string(wrong) + " of " + std::to_string(offsets.size()) + " elements differ)";
   if (poisoned)
-    return {TrialStatus::kPoisoned, where + " was never written, or computed from uninitialised memory"
-                                                ": " + number(first_value) + ", expected " + want_text + share};
+    return {TrialStatus::kPoisoned, where +
+                                        " was never written, or computed from uninitialised memory"
+                                        ": " +
+                                        number(first_value) + ", expected " + want_text + share};
   return {TrialStatus::kMismatch,
           where + " is " + number(first_value) + ", expected " + want_text + share};
 }
@@ -230,13 +237,14 @@ Finding GuardedArguments::check(int variant) const {
       is_element[static_cast<size_t>(offsets[i])] = true;
       const size_t at = static_cast<size_t>(offsets[i]) * width;
       if (!arg.is_written && memcmp(slot.data + at, image.data() + at, width) != 0)
-        return {TrialStatus::kMismatch, "modified the input " + element_name_at(a, static_cast<int64_t>(i))};
+        return {TrialStatus::kMismatch,
+                "modified the input " + element_name_at(a, static_cast<int64_t>(i))};
     }
     for (size_t e = 0; e < is_element.size(); ++e)
       if (!is_element[e] && memcmp(slot.data + e * width, image.data() + e * width, width) != 0)
-        return {TrialStatus::kOutOfBounds,
-                "wrote between the elements of the window " + name + ", " + std::to_string(e) +
-                    " elements from its start"};
+        return {TrialStatus::kOutOfBounds, "wrote between the elements of the window " + name +
+                                               ", " + std::to_string(e) +
+                                               " elements from its start"};
   }
   Finding worst;
   for (size_t a = 0; a < slots_.size(); ++a) {

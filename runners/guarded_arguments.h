@@ -16,9 +16,9 @@ namespace exotune {
 /// variants so that whatever depends on it differs between two runs.
 struct PreparedCase {
   struct Arg {
-    std::vector<uint8_t> image[2];         // by poison variant; equal when the argument is read
-    std::vector<uint8_t> expected;         // span with holes; empty = not compared
-    std::vector<double> expected_values;   // logical elements
+    std::vector<uint8_t> image[2];        // by poison variant; equal when the argument is read
+    std::vector<uint8_t> expected;        // span with holes; empty = not compared
+    std::vector<double> expected_values;  // logical elements
   };
   std::vector<ArgSpec> specs;
   std::vector<Arg> args;
@@ -49,8 +49,8 @@ class GuardedArguments {
 
   /// Inputs, poison of `variant`, guard words.
   void fill(int variant);
-  /// One pointer per argument: to the value (control), to the data (scalar, tensor, context), to the
-  /// struct (window).
+  /// One pointer per argument: to the value (control), to the data (scalar, tensor, context), to
+  /// the struct (window).
   void** pointers() { return pointers_.data(); }
   /// After a call on memory filled with `variant`.
   Finding check(int variant) const;

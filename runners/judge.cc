@@ -40,11 +40,14 @@ void on_fault(int number, siginfo_t* info, void*) {
     r.status = TrialStatus::kCrash;
     if (memory)
       snprintf(r.cause, sizeof r.cause, "%s at address %p",
-               number == SIGSEGV ? "SIGSEGV (segmentation fault)" : "SIGBUS (bus error)", info->si_addr);
+               number == SIGSEGV ? "SIGSEGV (segmentation fault)" : "SIGBUS (bus error)",
+               info->si_addr);
     else if (number == SIGILL)
-      snprintf(r.cause, sizeof r.cause, "SIGILL (illegal instruction): this CPU lacks one of its instructions");
+      snprintf(r.cause, sizeof r.cause,
+               "SIGILL (illegal instruction): this CPU lacks one of its instructions");
     else if (number == SIGFPE)
-      snprintf(r.cause, sizeof r.cause, "SIGFPE (arithmetic exception): an integer division by zero");
+      snprintf(r.cause, sizeof r.cause,
+               "SIGFPE (arithmetic exception): an integer division by zero");
     else
       snprintf(r.cause, sizeof r.cause, "SIG%s", sigabbrev_np(number));
   }
@@ -105,7 +108,8 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
       first_outputs = arguments.outputs();
     } else if (found.status == TrialStatus::kMismatch && first_outputs != arguments.outputs()) {
       found = {TrialStatus::kPoisoned,
-               "two runs that differ in uninitialised memory only give different results: " + found.cause};
+               "two runs that differ in uninitialised memory only give different results: " +
+                   found.cause};
     }
   }
   fault_case = nullptr;
@@ -114,8 +118,8 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
 }
 
 Finding conclude(const ChildReport& report, const ChildOutcome& outcome, double timeout_seconds) {
-  static constexpr const char* kStages[] = {"while loading", "while being checked", "while being timed",
-                                            ""};
+  static constexpr const char* kStages[] = {"while loading", "while being checked",
+                                            "while being timed", ""};
   const std::string stage = kStages[std::clamp<int>(report.stage, 0, 3)];
   if (outcome.timed_out) {
     char text[80];

@@ -1,6 +1,7 @@
 #pragma once
-// The judgement of one callable in a child process: two runs on guarded memory, then timing. Used for
-// candidates and peers alike; everything here runs in the child and reports through shared memory.
+// The judgement of one callable in a child process: two runs on guarded memory, then timing. Used
+// for candidates and peers alike; everything here runs in the child and reports through shared
+// memory.
 #include <cstdint>
 #include <functional>
 #include <string>

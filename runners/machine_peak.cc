@@ -16,8 +16,8 @@ namespace exotune {
 
 namespace {
 
-// Vector extensions, not intrinsics: one text for every width. 12 chains cover a latency of 4 on two
-// pipes with a margin, and fit 16 registers.
+// Vector extensions, not intrinsics: one text for every width. 12 chains cover a latency of 4 on
+// two pipes with a margin, and fit 16 registers.
 constexpr const char* kSource = R"c(
 #include <stdint.h>
 #include <string.h>
@@ -69,7 +69,8 @@ class Probe {
  public:
   Probe(const std::string& isa, ElementType precision, const std::string& cc) : directory_("") {
     if (!cpu_supports(isa))
-      throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}}, ExitCode::kUnavailable);
+      throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}},
+                  ExitCode::kUnavailable);
     const bool single = precision == ElementType::kF32;
     if (!single && precision != ElementType::kF64)
       throw InputError({}, std::string("no peak is defined for ") + element_name(precision),
@@ -80,9 +81,9 @@ class Probe {
     request.flags = toolchain.flags;
     request.flags[0] = "-O2";
     const int bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
-    for (const std::string& flag : {std::string("-w"), std::string("-ffp-contract=fast"),
-                                    std::string(single ? "-DT=float" : "-DT=double"),
-                                    "-DBYTES=" + std::to_string(bytes)})
+    for (const std::string& flag :
+         {std::string("-w"), std::string("-ffp-contract=fast"),
+          std::string(single ? "-DT=float" : "-DT=double"), "-DBYTES=" + std::to_string(bytes)})
       request.flags.push_back(flag);
     request.source = kSource;
     request.name = "peak";
@@ -106,7 +107,8 @@ class Probe {
         },
         60);
     if (!outcome.ok())
-      throw Error(Diagnostic{{}, "the peak measurement " + outcome.describe(), {}, {}}, ExitCode::kUnavailable);
+      throw Error(Diagnostic{{}, "the peak measurement " + outcome.describe(), {}, {}},
+                  ExitCode::kUnavailable);
     return {values, values + results};
   }
 

@@ -44,13 +44,14 @@ void time_candidate(const BoundCall& call, const GuardedArguments& arguments,
       continue;
     }
     shared->samples[shared->count++] = s.seconds;
-    if (options.best_known > 0 && s.seconds > options.give_up_factor * options.best_known) wanted = 1;
+    if (options.best_known > 0 && s.seconds > options.give_up_factor * options.best_known)
+      wanted = 1;
     if (wall_seconds() > deadline) break;
   }
 }
 
-void child_main(const CompiledCandidate& unit, const PreparedCase& prepared, const RunOptions& options,
-                TrialShared* shared) {
+void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
+                const RunOptions& options, TrialShared* shared) {
   ChildReport* report = &shared->report;
   watch_faults(report, nullptr);
   std::string error;
@@ -81,8 +82,8 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
   }
   SharedMemory memory(sizeof(TrialShared));
   auto* shared = memory.as<TrialShared>();
-  const ChildOutcome outcome = run_in_child(
-      [&] { child_main(unit, prepared, options, shared); }, options.timeout_seconds);
+  const ChildOutcome outcome =
+      run_in_child([&] { child_main(unit, prepared, options, shared); }, options.timeout_seconds);
   const Finding found = conclude(shared->report, outcome, options.timeout_seconds);
   result.status = found.status;
   result.cause = found.cause;
@@ -126,11 +127,15 @@ struct NativeRunner::Impl {
 
 NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
   if (find_program(toolchain.cc).empty())
-    throw Error(Diagnostic{{}, "the compiler '" + toolchain.cc + "' is not on PATH", {},
+    throw Error(Diagnostic{{},
+                           "the compiler '" + toolchain.cc + "' is not on PATH",
+                           {},
                            "apt install gcc, or name another with cc in the target's file"},
                 ExitCode::kUnavailable);
   if (!cpu_supports(toolchain.isa))
-    throw Error(Diagnostic{{}, "this CPU cannot run " + toolchain.isa + " code", {},
+    throw Error(Diagnostic{{},
+                           "this CPU cannot run " + toolchain.isa + " code",
+                           {},
                            "choose another target or runner"},
                 ExitCode::kUnavailable);
   options.batch_size = std::max(1, options.batch_size);

@@ -1,11 +1,11 @@
 #pragma once
-// NativeRunner: candidates on this machine. Compiles in batches into one shared object, then forks a
-// child per candidate that loads it, checks it and times it.
+// NativeRunner: candidates on this machine. Compiles in batches into one shared object, then forks
+// a child per candidate that loads it, checks it and times it.
 //
 // Checks, in the child, before any timing: every buffer lies between two inaccessible pages, once
 // flush with the page after it and once with the page before it, the rest filled with guard words;
-// outputs that are only written, the stack and malloc'ed memory start as NaN (integers: two different
-// patterns in the two runs); memory between a window's strides must not change.
+// outputs that are only written, the stack and malloc'ed memory start as NaN (integers: two
+// different patterns in the two runs); memory between a window's strides must not change.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,9 +16,9 @@
 namespace exotune {
 
 struct NativeOptions {
-  std::string work_directory;          // "" = a fresh folder under TMPDIR, removed at the end
-  int batch_size = 32;                 // candidates per shared object
-  int jobs = 1;                        // compilers at once
+  std::string work_directory;            // "" = a fresh folder under TMPDIR, removed at the end
+  int batch_size = 32;                   // candidates per shared object
+  int jobs = 1;                          // compilers at once
   double compile_timeout_seconds = 120;  // per batch
 };
 

@@ -18,8 +18,8 @@ extern char** environ;
 namespace exotune {
 
 const std::vector<std::string>& peer_environment_prefixes() {
-  static const std::vector<std::string> prefixes = {"OPENBLAS_", "GOTO_", "BLIS_",  "DNNL_", "ONEDNN_",
-                                                    "MKL_",      "OMP_",  "GOMP_", "KMP_"};
+  static const std::vector<std::string> prefixes = {
+      "OPENBLAS_", "GOTO_", "BLIS_", "DNNL_", "ONEDNN_", "MKL_", "OMP_", "GOMP_", "KMP_"};
   return prefixes;
 }
 
@@ -27,15 +27,14 @@ void clear_peer_environment() {
   std::vector<std::string> names;
   for (char** e = environ; *e; ++e)
     for (const std::string& prefix : peer_environment_prefixes())
-      if (strncmp(*e, prefix.c_str(), prefix.size()) == 0)
-        names.emplace_back(*e, strcspn(*e, "="));
+      if (strncmp(*e, prefix.c_str(), prefix.size()) == 0) names.emplace_back(*e, strcspn(*e, "="));
   for (const std::string& name : names) unsetenv(name.c_str());
 }
 
 namespace {
 
-constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112, kUpper = 121, kLower = 122, kNonUnit = 131,
-              kUnit = 132;
+constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112, kUpper = 121, kLower = 122,
+              kNonUnit = 131, kUnit = 132;
 
 /// A second instance of a library that is loaded already: the loader tells files apart by inode, so
 /// it gets a copy in memory.
@@ -105,8 +104,8 @@ struct Operands {
   T* data(int arg) const {
     if (arg < 0) return nullptr;
     const auto a = static_cast<size_t>(arg);
-    return static_cast<T*>(args[a].kind == ArgSpec::Kind::kWindow ? *static_cast<void**>(pointers[a])
-                                                                  : pointers[a]);
+    return static_cast<T*>(
+        args[a].kind == ArgSpec::Kind::kWindow ? *static_cast<void**>(pointers[a]) : pointers[a]);
   }
   T scalar(const PeerScalar& s) const { return s.arg < 0 ? static_cast<T>(s.value) : *data(s.arg); }
   int leading(int arg, int64_t given) const {
@@ -126,12 +125,12 @@ BoundCall repeat(auto once) {
   };
 }
 
-using DnnlSgemm = int(char, char, int64_t, int64_t, int64_t, float, const float*, int64_t, const float*,
-                      int64_t, float, float*, int64_t);
+using DnnlSgemm = int(char, char, int64_t, int64_t, int64_t, float, const float*, int64_t,
+                      const float*, int64_t, float, float*, int64_t);
 
 template <class T>
-Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p, const std::vector<ArgSpec>& args,
-                 std::string* error) {
+Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
+                 const std::vector<ArgSpec>& args, std::string* error) {
   const char* precision = p.op == BlasOp::kDsdot ? "" : p.type == ElementType::kF32 ? "s" : "d";
   const std::string name = std::string("cblas_") + precision + blas_op_name(p.op);
   const int uplo = p.upper ? kUpper : kLower, diagonal = p.unit_diagonal ? kUnit : kNonUnit;
@@ -143,50 +142,56 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p, const st
   };
   if (peer.kind == Peer::Kind::kOneDnn) {
     if constexpr (std::is_same_v<T, float>)
-      return binder(find<DnnlSgemm>(library, "dnnl_sgemm", error), [=](auto* f, const Operands<float>& o) {
-        return repeat([=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c), lda = o.leading(p.a, p.lda),
-                       ldb = o.leading(p.b, p.ldb), ldc = o.leading(p.c, p.ldc),
-                       alpha = o.scalar(p.alpha), beta = o.scalar(p.beta)] {
-          f(p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        });
-      });
+      return binder(find<DnnlSgemm>(library, "dnnl_sgemm", error),
+                    [=](auto* f, const Operands<float>& o) {
+                      return repeat([=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c),
+                                     lda = o.leading(p.a, p.lda), ldb = o.leading(p.b, p.ldb),
+                                     ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
+                                     beta = o.scalar(p.beta)] {
+                        f(p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N', m, n, k, alpha, a, lda, b,
+                          ldb, beta, c, ldc);
+                      });
+                    });
     *error = "has no double-precision gemm";
     return {};
   }
   switch (p.op) {
     case BlasOp::kGemm:
-      return binder(find<void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
-                        library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c),
-                                     lda = o.leading(p.a, p.lda), ldb = o.leading(p.b, p.ldb),
-                                     ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
-                                     beta = o.scalar(p.beta)] {
-                        f(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-                      });
-                    });
-    case BlasOp::kGemv:
       return binder(
-          find<void(int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(library, name, error),
+          find<void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
+              library, name, error),
           [=](auto* f, const Operands<T>& o) {
-            return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
-                           lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
+            return repeat([=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c),
+                           lda = o.leading(p.a, p.lda), ldb = o.leading(p.b, p.ldb),
+                           ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
                            beta = o.scalar(p.beta)] {
-              f(kRowMajor, ta, m, n, alpha, a, lda, x, incx, beta, y, incy);
+              f(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
             });
           });
-    case BlasOp::kGer:
-      return binder(find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
+    case BlasOp::kGemv:
+      return binder(find<void(int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
+                        library, name, error),
                     [=](auto* f, const Operands<T>& o) {
                       return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
                                      lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
-                        f(kRowMajor, m, n, alpha, x, incx, y, incy, a, lda);
+                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
+                                     beta = o.scalar(p.beta)] {
+                        f(kRowMajor, ta, m, n, alpha, a, lda, x, incx, beta, y, incy);
                       });
                     });
+    case BlasOp::kGer:
+      return binder(
+          find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                           lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
+              f(kRowMajor, m, n, alpha, x, incx, y, incy, a, lda);
+            });
+          });
     case BlasOp::kSymv:
-      return binder(find<void(int, int, int, T, const T*, int, const T*, int, T, T*, int)>(library, name, error),
+      return binder(find<void(int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
+                        library, name, error),
                     [=](auto* f, const Operands<T>& o) {
                       return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
                                      lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
@@ -196,39 +201,42 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p, const st
                       });
                     });
     case BlasOp::kSyr:
-      return binder(find<void(int, int, int, T, const T*, int, T*, int)>(library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
-                                     incx = o.increment(p.x, p.incx), alpha = o.scalar(p.alpha)] {
-                        f(kRowMajor, uplo, n, alpha, x, incx, a, lda);
-                      });
-                    });
+      return binder(
+          find<void(int, int, int, T, const T*, int, T*, int)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
+                           incx = o.increment(p.x, p.incx), alpha = o.scalar(p.alpha)] {
+              f(kRowMajor, uplo, n, alpha, x, incx, a, lda);
+            });
+          });
     case BlasOp::kSyr2:
-      return binder(find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
-                                     lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
-                        f(kRowMajor, uplo, n, alpha, x, incx, y, incy, a, lda);
-                      });
-                    });
+      return binder(
+          find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                           lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
+              f(kRowMajor, uplo, n, alpha, x, incx, y, incy, a, lda);
+            });
+          });
     case BlasOp::kTrmv:
     case BlasOp::kTrsv:
-      return binder(find<void(int, int, int, int, int, const T*, int, T*, int)>(library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
-                                     incx = o.increment(p.x, p.incx)] {
-                        f(kRowMajor, uplo, ta, diagonal, n, a, lda, x, incx);
-                      });
-                    });
+      return binder(
+          find<void(int, int, int, int, int, const T*, int, T*, int)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
+                           incx = o.increment(p.x, p.incx)] {
+              f(kRowMajor, uplo, ta, diagonal, n, a, lda, x, incx);
+            });
+          });
     case BlasOp::kDsdot:
       if constexpr (std::is_same_v<T, double>)
         return binder(find<double(int, const float*, int, const float*, int)>(library, name, error),
                       [=](auto* f, const Operands<double>& o) {
                         const Operands<float> in{o.problem, o.args, o.pointers};
-                        return repeat([=, x = in.data(p.x), y = in.data(p.y), result = o.data(p.result),
-                                       incx = o.increment(p.x, p.incx), incy = o.increment(p.y, p.incy),
-                                       beta = o.scalar(p.beta)] {
+                        return repeat([=, x = in.data(p.x), y = in.data(p.y),
+                                       result = o.data(p.result), incx = o.increment(p.x, p.incx),
+                                       incy = o.increment(p.y, p.incy), beta = o.scalar(p.beta)] {
                           const double sum = f(n, x, incx, y, incy);
                           *result = beta == 0 ? sum : beta * *result + sum;
                         });
@@ -236,59 +244,63 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p, const st
       *error = "gives f64 only";
       return {};
     case BlasOp::kRotm:
-      return binder(find<void(int, T*, int, T*, int, const T*)>(library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      std::array<T, 5> h = {T(-1)};
-                      for (size_t i = 0; i < 4; ++i) h[i + 1] = o.scalar(p.h[i]);
-                      return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy, h.data()); });
-                    });
+      return binder(
+          find<void(int, T*, int, T*, int, const T*)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            std::array<T, 5> h = {T(-1)};
+            for (size_t i = 0; i < 4; ++i) h[i + 1] = o.scalar(p.h[i]);
+            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy, h.data()); });
+          });
     case BlasOp::kAxpy:
-      return binder(find<void(int, T, const T*, int, T*, int)>(library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
-                        f(n, alpha, x, incx, y, incy);
-                      });
-                    });
+      return binder(
+          find<void(int, T, const T*, int, T*, int)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy),
+                           alpha = o.scalar(p.alpha)] { f(n, alpha, x, incx, y, incy); });
+          });
     case BlasOp::kCopy:
     case BlasOp::kSwap:
-      return binder(find<void(int, T*, int, T*, int)>(library, name, error),
-                    [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy); });
-                    });
+      return binder(
+          find<void(int, T*, int, T*, int)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy); });
+          });
     case BlasOp::kScal:
-      return binder(find<void(int, T, T*, int)>(library, name, error), [=](auto* f, const Operands<T>& o) {
-        return repeat([=, x = o.data(p.x), incx = o.increment(p.x, p.incx), alpha = o.scalar(p.alpha)] {
-          f(n, alpha, x, incx);
-        });
-      });
+      return binder(find<void(int, T, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return repeat([=, x = o.data(p.x), incx = o.increment(p.x, p.incx),
+                                     alpha = o.scalar(p.alpha)] { f(n, alpha, x, incx); });
+                    });
     case BlasOp::kDot:
       return binder(find<T(int, const T*, int, const T*, int)>(library, name, error),
                     [=](auto* f, const Operands<T>& o) {
                       return repeat([=, x = o.data(p.x), y = o.data(p.y), result = o.data(p.result),
-                                     incx = o.increment(p.x, p.incx), incy = o.increment(p.y, p.incy),
-                                     beta = o.scalar(p.beta)] {
+                                     incx = o.increment(p.x, p.incx),
+                                     incy = o.increment(p.y, p.incy), beta = o.scalar(p.beta)] {
                         const T sum = f(n, x, incx, y, incy);
                         *result = beta == T(0) ? sum : beta * *result + sum;
                       });
                     });
     case BlasOp::kAsum:
-      return binder(find<T(int, const T*, int)>(library, name, error), [=](auto* f, const Operands<T>& o) {
-        return repeat([=, x = o.data(p.x), result = o.data(p.result), incx = o.increment(p.x, p.incx),
-                       beta = o.scalar(p.beta)] {
-          const T sum = f(n, x, incx);
-          *result = beta == T(0) ? sum : beta * *result + sum;
-        });
-      });
-    case BlasOp::kRot:
-      return binder(find<void(int, T*, int, T*, int, T, T)>(library, name, error),
+      return binder(find<T(int, const T*, int)>(library, name, error),
                     [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), c = o.scalar(p.alpha),
-                                     s = o.scalar(p.beta)] { f(n, x, incx, y, incy, c, s); });
+                      return repeat([=, x = o.data(p.x), result = o.data(p.result),
+                                     incx = o.increment(p.x, p.incx), beta = o.scalar(p.beta)] {
+                        const T sum = f(n, x, incx);
+                        *result = beta == T(0) ? sum : beta * *result + sum;
+                      });
                     });
+    case BlasOp::kRot:
+      return binder(
+          find<void(int, T*, int, T*, int, T, T)>(library, name, error),
+          [=](auto* f, const Operands<T>& o) {
+            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy), c = o.scalar(p.alpha),
+                           s = o.scalar(p.beta)] { f(n, x, incx, y, incy, c, s); });
+          });
   }
   return {};
 }
@@ -327,7 +339,8 @@ std::string peer_version(const Peer& peer, std::string* error) {
       using Name = const char* (*)(int);
       const auto query = reinterpret_cast<Query>(dlsym(library, "bli_arch_query_id"));
       const auto name = reinterpret_cast<Name>(dlsym(library, "bli_arch_string"));
-      return "BLIS " + text("bli_info_get_version_str") + (query && name ? std::string(" ") + name(query()) : "");
+      return "BLIS " + text("bli_info_get_version_str") +
+             (query && name ? std::string(" ") + name(query()) : "");
     }
     case Peer::Kind::kOneDnn: {
       struct Version {
@@ -341,7 +354,8 @@ std::string peer_version(const Peer& peer, std::string* error) {
              std::to_string(v.patch);
     }
     case Peer::Kind::kEigen:
-    case Peer::Kind::kPlainC: return peer.version;
+    case Peer::Kind::kPlainC:
+      return peer.version;
   }
   return "";
 }

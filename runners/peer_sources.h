@@ -1,6 +1,6 @@
 #pragma once
-// The text of the two peers that are compiled here: plain C loops and Eigen. Both define the cblas_*
-// names, so that one binder serves them and the libraries.
+// The text of the two peers that are compiled here: plain C loops and Eigen. Both define the
+// cblas_* names, so that one binder serves them and the libraries.
 
 namespace exotune {
 

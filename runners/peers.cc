@@ -20,9 +20,9 @@ extern char** environ;
 namespace exotune {
 
 const char* blas_op_name(BlasOp op) {
-  static constexpr const char* kNames[] = {"gemm", "gemv",  "ger",  "symv", "syr",  "syr2",
-                                           "trmv", "trsv",  "axpy", "dot",  "dsdot", "scal",
-                                           "copy", "swap",  "asum", "rot",  "rotm"};
+  static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv", "syr",   "syr2",
+                                           "trmv", "trsv", "axpy", "dot",  "dsdot", "scal",
+                                           "copy", "swap", "asum", "rot",  "rotm"};
   return kNames[static_cast<size_t>(op)];
 }
 
@@ -31,7 +31,8 @@ int blas_level(BlasOp op) { return op == BlasOp::kGemm ? 3 : op < BlasOp::kAxpy 
 bool Peer::supports(const PeerProblem& problem) const {
   if (problem.type != ElementType::kF32 && problem.type != ElementType::kF64) return false;
   if (problem.op == BlasOp::kDsdot && problem.type != ElementType::kF64) return false;
-  if (kind == Kind::kOneDnn) return problem.op == BlasOp::kGemm && problem.type == ElementType::kF32;
+  if (kind == Kind::kOneDnn)
+    return problem.op == BlasOp::kGemm && problem.type == ElementType::kF32;
   if (kind == Kind::kEigen && (problem.op == BlasOp::kTrmv || problem.op == BlasOp::kTrsv))
     return !problem.trans_a && !problem.unit_diagonal;
   // Its second core type differs in the level 1 kernels only.
@@ -43,7 +44,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The first of the known places that holds one of `files`; "" when none does.
-std::string find_library(const std::vector<std::string>& folders, const std::vector<std::string>& files) {
+std::string find_library(const std::vector<std::string>& folders,
+                         const std::vector<std::string>& files) {
   static const char* kRoots[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
                                  "/usr/local/lib", "/usr/lib64", "/usr/lib"};
   std::error_code ignored;
@@ -67,12 +69,16 @@ std::vector<CoreType> core_types(Peer::Kind kind, const std::string& isa) {
       if (wide) return {{"openblas", "SkylakeX"}, {"openblas-cooperlake", "Cooperlake"}};
       if (middle) return {{"openblas", "Haswell"}, {"openblas-zen", "Zen"}};
       return {{"openblas", "Prescott"}};
-    // BLIS 0.9 takes numbers only: skx, haswell, penryn. Left to itself it may not know the core and
-    // fall to its generic kernels.
-    case Peer::Kind::kBlis: return {{"blis", wide ? "0" : middle ? "3" : "5"}};
-    case Peer::Kind::kOneDnn: return {{"onednn", wide ? "" : middle ? "AVX2" : "SSE41"}};
-    case Peer::Kind::kEigen: return {{"eigen", ""}};
-    case Peer::Kind::kPlainC: return {{"c", ""}};
+    // BLIS 0.9 takes numbers only: skx, haswell, penryn. Left to itself it may not know the core
+    // and fall to its generic kernels.
+    case Peer::Kind::kBlis:
+      return {{"blis", wide ? "0" : middle ? "3" : "5"}};
+    case Peer::Kind::kOneDnn:
+      return {{"onednn", wide ? "" : middle ? "AVX2" : "SSE41"}};
+    case Peer::Kind::kEigen:
+      return {{"eigen", ""}};
+    case Peer::Kind::kPlainC:
+      return {{"c", ""}};
   }
   return {};
 }
@@ -92,16 +98,21 @@ std::string first_present(const std::vector<std::string>& programs) {
 /// A folder only we can write: what is loaded from it runs as us.
 std::string cache_folder(const std::string& wanted, std::string* error) {
   const char* temporary = getenv("TMPDIR");
-  const std::string folder = !wanted.empty() ? wanted
-                                             : std::string(temporary && *temporary ? temporary : "/tmp") +
-                                                   "/exo-tune-peers-" + std::to_string(getuid());
+  const std::string folder = !wanted.empty()
+                                 ? wanted
+                                 : std::string(temporary && *temporary ? temporary : "/tmp") +
+                                       "/exo-tune-peers-" + std::to_string(getuid());
   std::error_code failed;
-  if (fs::path parent = fs::path(folder).parent_path(); !parent.empty()) fs::create_directories(parent, failed);
+  if (fs::path parent = fs::path(folder).parent_path(); !parent.empty())
+    fs::create_directories(parent, failed);
   mkdir(folder.c_str(), 0700);
   struct stat info {};
-  if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) *error = "cannot make the folder '" + folder + "'";
-  else if (info.st_uid != getuid()) *error = "the folder '" + folder + "' belongs to someone else";
-  else if (info.st_mode & S_IWOTH) *error = "anyone can write the folder '" + folder + "'";
+  if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    *error = "cannot make the folder '" + folder + "'";
+  else if (info.st_uid != getuid())
+    *error = "the folder '" + folder + "' belongs to someone else";
+  else if (info.st_mode & S_IWOTH)
+    *error = "anyone can write the folder '" + folder + "'";
   return folder;
 }
 
@@ -121,15 +132,18 @@ bool compile_peer(Peer& peer, const TargetToolchain& toolchain, const std::strin
   request.source = eigen ? eigen_peer_source() : plain_c_peer_source();
   request.flags = machine_flags(toolchain.isa);
   for (const char* f : {"-O3", "-w"}) request.flags.push_back(f);
-  for (const char* f : eigen ? std::vector<const char*>{"-std=c++17", "-DNDEBUG", "-DEIGEN_DONT_PARALLELIZE",
-                                                        "-I/usr/include/eigen3", "-I/usr/local/include/eigen3"}
-                             : std::vector<const char*>{"-std=gnu11", "-ffast-math"})
+  for (const char* f :
+       eigen ? std::vector<const char*>{"-std=c++17", "-DNDEBUG", "-DEIGEN_DONT_PARALLELIZE",
+                                        "-I/usr/include/eigen3", "-I/usr/local/include/eigen3"}
+             : std::vector<const char*>{"-std=gnu11", "-ffast-math"})
     request.flags.push_back(f);
   peer.path = compile_shared_object(request, directory, error);
-  if (!error->empty() && eigen && error->find("Eigen/Core") != std::string::npos) *error = "Eigen is not installed";
+  if (!error->empty() && eigen && error->find("Eigen/Core") != std::string::npos)
+    *error = "Eigen is not installed";
   TargetToolchain described;
   described.cc = request.compiler;
-  peer.version = (eigen ? "Eigen, " : "") + described.describe() + (eigen ? " -O3" : " -O3 -ffast-math");
+  peer.version =
+      (eigen ? "Eigen, " : "") + described.describe() + (eigen ? " -O3" : " -O3 -ffast-math");
   return !peer.path.empty();
 }
 
@@ -141,7 +155,8 @@ struct VersionShared {
 /// Loads it in a child and lets it multiply: fills the version, or says what is wrong.
 std::string try_peer(Peer& peer) {
   PeerCall call;
-  call.problem.op = peer.name == "openblas" || peer.kind != Peer::Kind::kOpenBlas ? BlasOp::kGemm : BlasOp::kAxpy;
+  call.problem.op =
+      peer.name == "openblas" || peer.kind != Peer::Kind::kOpenBlas ? BlasOp::kGemm : BlasOp::kAxpy;
   std::vector<ArgSpec> args;
   if (call.problem.op == BlasOp::kGemm) {
     call.problem.m = 3, call.problem.n = 5, call.problem.k = 4;
@@ -161,7 +176,8 @@ std::string try_peer(Peer& peer) {
     want.assign(15, 0);
     for (size_t i = 0; i < 3; ++i)
       for (size_t j = 0; j < 5; ++j)
-        for (size_t k = 0; k < 4; ++k) want[i * 5 + j] += test.inputs[0][i * 4 + k] * test.inputs[1][k * 5 + j];
+        for (size_t k = 0; k < 4; ++k)
+          want[i * 5 + j] += test.inputs[0][i * 4 + k] * test.inputs[1][k * 5 + j];
   } else {
     for (size_t i = 0; i < 7; ++i) want.push_back(test.inputs[1][i] + test.inputs[0][i]);
   }
@@ -192,8 +208,10 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
         watch_faults(report, nullptr);
         std::string error;
         const Binder bind = load_peer(call, args, &error);
-        if (bind) judge(prepared, bind, report);
-        else report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
+        if (bind)
+          judge(prepared, bind, report);
+        else
+          report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
         report->stage = ChildReport::kDone;
       },
       timeout_seconds);
@@ -202,7 +220,8 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
   result.candidate_id = call.peer.name;
   result.status = found.status;
   result.cause = found.cause;
-  if (found.status == TrialStatus::kCrash) result.signal = outcome.signal ? outcome.signal : report->signal;
+  if (found.status == TrialStatus::kCrash)
+    result.signal = outcome.signal ? outcome.signal : report->signal;
   return result;
 }
 
@@ -210,7 +229,8 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
   PeerReport report;
   for (char** e = environ; *e; ++e)
     for (const std::string& prefix : peer_environment_prefixes())
-      if (strncmp(*e, prefix.c_str(), prefix.size()) == 0) report.cleared_environment.emplace_back(*e);
+      if (strncmp(*e, prefix.c_str(), prefix.size()) == 0)
+        report.cleared_environment.emplace_back(*e);
   std::sort(report.cleared_environment.begin(), report.cleared_environment.end());
 
   using Kind = Peer::Kind;
@@ -228,18 +248,21 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
         const std::string folder = cache_folder(options.cache_directory, &error);
         if (error.empty()) compile_peer(peer, toolchain, folder, &error);
       } else {
-        peer.path = kind == Kind::kOpenBlas
-                        ? find_library({"openblas-serial", "openblas-pthread", "openblas-openmp", ""},
-                                       {"libopenblas.so.0", "libopenblas.so"})
-                    : kind == Kind::kBlis
-                        ? find_library({"blis-serial", "blis-pthread", "blis-openmp", ""},
-                                       {"libblis.so.4", "libblis.so.3", "libblis.so"})
-                        : find_library({""}, {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
+        peer.path =
+            kind == Kind::kOpenBlas
+                ? find_library({"openblas-serial", "openblas-pthread", "openblas-openmp", ""},
+                               {"libopenblas.so.0", "libopenblas.so"})
+            : kind == Kind::kBlis
+                ? find_library({"blis-serial", "blis-pthread", "blis-openmp", ""},
+                               {"libblis.so.4", "libblis.so.3", "libblis.so"})
+                : find_library({""}, {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
         if (peer.path.empty()) error = "not installed";
       }
       if (error.empty()) error = try_peer(peer);
-      if (error.empty()) report.peers.push_back(std::move(peer));
-      else report.absent.push_back(peer.name + ": " + error);
+      if (error.empty())
+        report.peers.push_back(std::move(peer));
+      else
+        report.absent.push_back(peer.name + ": " + error);
     }
   return report;
 }

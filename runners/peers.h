@@ -17,13 +17,27 @@ namespace exotune {
 
 enum class BlasOp {
   kGemm,
-  kGemv, kGer, kSymv, kSyr, kSyr2, kTrmv, kTrsv,
-  kAxpy, kDot, kDsdot, kScal, kCopy, kSwap, kAsum, kRot, kRotm,
+  kGemv,
+  kGer,
+  kSymv,
+  kSyr,
+  kSyr2,
+  kTrmv,
+  kTrsv,
+  kAxpy,
+  kDot,
+  kDsdot,
+  kScal,
+  kCopy,
+  kSwap,
+  kAsum,
+  kRot,
+  kRotm,
 };
 inline constexpr BlasOp kBlasOps[] = {
-    BlasOp::kGemm, BlasOp::kGemv,  BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,  BlasOp::kSyr2,
-    BlasOp::kTrmv, BlasOp::kTrsv,  BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
-    BlasOp::kCopy, BlasOp::kSwap,  BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm};
+    BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,   BlasOp::kSyr2,
+    BlasOp::kTrmv, BlasOp::kTrsv, BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
+    BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm};
 const char* blas_op_name(BlasOp op);  // "gemm", ...
 /// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
 int blas_level(BlasOp op);
@@ -62,7 +76,7 @@ struct PeerProblem {
 
 struct Peer {
   enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC };
-  std::string name;       // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c"
+  std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c"
   Kind kind = Kind::kPlainC;
   std::string path;       // the shared object
   std::string core_type;  // OPENBLAS_CORETYPE / BLIS_ARCH_TYPE / DNNL_MAX_CPU_ISA to set
@@ -76,14 +90,14 @@ struct PeerCall {
 };
 
 struct PeerOptions {
-  std::string cache_directory;  // for the compiled Eigen and C peers; "" = under TMPDIR
+  std::string cache_directory;    // for the compiled Eigen and C peers; "" = under TMPDIR
   std::vector<std::string> only;  // peer names; empty = all
 };
 
 struct PeerReport {
-  std::vector<Peer> peers;                        // those that load and work
-  std::vector<std::string> absent;                // "blis: no libblis.so.4 found"
-  std::vector<std::string> cleared_environment;   // "OPENBLAS_CORETYPE=Haswell"
+  std::vector<Peer> peers;                       // those that load and work
+  std::vector<std::string> absent;               // "blis: no libblis.so.4 found"
+  std::vector<std::string> cleared_environment;  // "OPENBLAS_CORETYPE=Haswell"
 };
 
 /// Finds, compiles (Eigen, C) and load-tests every peer for `toolchain.isa`. Never throws for an

@@ -5,8 +5,8 @@
 namespace exotune {
 
 namespace {
-constexpr const char* kStatusNames[] = {"ok",           "compile_error", "crash",   "timeout",
-                                        "out_of_bounds", "mismatch",      "poisoned", "skipped"};
+constexpr const char* kStatusNames[] = {
+    "ok", "compile_error", "crash", "timeout", "out_of_bounds", "mismatch", "poisoned", "skipped"};
 constexpr const char* kUnitNames[] = {"seconds", "model cycles", "instret", "rtl cycles",
                                       "fpga cycles"};
 }  // namespace

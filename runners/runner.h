@@ -34,11 +34,11 @@ enum class SampleUnit { kSeconds, kModelCycles, kInstret, kRtlCycles, kFpgaCycle
 const char* unit_name(SampleUnit unit);
 
 struct RunOptions {
-  double timeout_seconds = 2;      // wall clock, per candidate, for checks and timing together
-  bool measure = true;             // false: correctness only
-  int batches = 5;                 // samples per candidate when screening
-  double batch_seconds = 0.5e-3;   // calls per sample are calibrated to take about this long
-  bool cold = false;               // flush the data from the caches before each timed call
+  double timeout_seconds = 2;     // wall clock, per candidate, for checks and timing together
+  bool measure = true;            // false: correctness only
+  int batches = 5;                // samples per candidate when screening
+  double batch_seconds = 0.5e-3;  // calls per sample are calibrated to take about this long
+  bool cold = false;              // flush the data from the caches before each timed call
   /// When positive: one sample only for a candidate slower than `give_up_factor` times this.
   double best_known = 0;
   double give_up_factor = 2;
@@ -49,13 +49,13 @@ struct RunOptions {
 struct TrialResult {
   std::string candidate_id;
   TrialStatus status = TrialStatus::kSkipped;
-  std::string cause;             // one line or a few; "" when ok
-  int signal = 0;                // the signal of a kCrash
-  std::vector<double> samples;   // per call, in the runner's unit; kept even when few
-  double median = 0;             // of the samples; 0 when none
+  std::string cause;            // one line or a few; "" when ok
+  int signal = 0;               // the signal of a kCrash
+  std::vector<double> samples;  // per call, in the runner's unit; kept even when few
+  double median = 0;            // of the samples; 0 when none
   double minimum = 0;
   int64_t calls_per_sample = 0;
-  int dropped = 0;               // samples thrown away: the thread was preempted
+  int dropped = 0;  // samples thrown away: the thread was preempted
   bool ok() const { return status == TrialStatus::kOk; }
 };
 

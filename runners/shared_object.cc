@@ -28,9 +28,8 @@ std::string compile_shared_object(const SharedObjectRequest& request, const std:
     std::ofstream(source) << request.source;
     std::vector<std::string> argv = {request.compiler};
     argv.insert(argv.end(), request.flags.begin(), request.flags.end());
-    for (const std::string& a :
-         {std::string("-shared"), std::string("-fPIC"), std::string("-o"), object.string(),
-          source.string(), std::string("-lm")})
+    for (const std::string& a : {std::string("-shared"), std::string("-fPIC"), std::string("-o"),
+                                 object.string(), source.string(), std::string("-lm")})
       argv.push_back(a);
     const CommandResult run = run_command(argv, {"", 300, {}});
     if (!run.ok()) {

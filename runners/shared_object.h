@@ -9,12 +9,13 @@ struct SharedObjectRequest {
   std::string compiler;            // on PATH
   std::vector<std::string> flags;  // -shared -fPIC are added
   std::string source;
-  std::string extension = ".c";    // ".cc" for C++
-  std::string name = "object";     // start of the file's name
+  std::string extension = ".c";  // ".cc" for C++
+  std::string name = "object";   // start of the file's name
 };
 
 /// The path of the shared object in `directory`, compiled unless it is there already (published by
-/// rename, so that several processes may share the folder). "" and `*error` when it does not compile.
+/// rename, so that several processes may share the folder). "" and `*error` when it does not
+/// compile.
 std::string compile_shared_object(const SharedObjectRequest& request, const std::string& directory,
                                   std::string* error);
 

@@ -47,8 +47,10 @@ Finding check_entry(const Entry& entry, const PreparedCase& prepared, double tim
         watch_faults(report, nullptr);
         std::string error;
         const Binder bind = load_entry(entry, prepared.specs, &error);
-        if (bind) judge(prepared, bind, report);
-        else report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
+        if (bind)
+          judge(prepared, bind, report);
+        else
+          report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
         report->stage = ChildReport::kDone;
       },
       timeout);
@@ -57,12 +59,14 @@ Finding check_entry(const Entry& entry, const PreparedCase& prepared, double tim
 
 class Rounds {
  public:
-  Rounds(const std::vector<Entry>& entries, const PreparedCase& prepared, const ShootoutOptions& options)
+  Rounds(const std::vector<Entry>& entries, const PreparedCase& prepared,
+         const ShootoutOptions& options)
       : entries_(entries),
         prepared_(prepared),
         options_(options),
         most_(2 * std::max(options.rounds, kFewestRounds)),
-        memory_(sizeof(RoundsShared) + entries.size() * static_cast<size_t>(most_) * (sizeof(double) + 1)) {}
+        memory_(sizeof(RoundsShared) +
+                entries.size() * static_cast<size_t>(most_) * (sizeof(double) + 1)) {}
 
   /// Runs in one child; how it ended.
   ChildOutcome run() {
@@ -88,7 +92,8 @@ class Rounds {
  private:
   RoundsShared* shared() const { return memory_.as<RoundsShared>(); }
   double& sample(size_t e, int r) const {
-    return reinterpret_cast<double*>(shared() + 1)[e * static_cast<size_t>(most_) + static_cast<size_t>(r)];
+    return reinterpret_cast<double*>(shared() +
+                                     1)[e * static_cast<size_t>(most_) + static_cast<size_t>(r)];
   }
   char& preempted(size_t e, int r) const {
     char* flags = reinterpret_cast<char*>(shared() + 1) +
@@ -183,7 +188,8 @@ std::vector<Entry> admit(const TargetToolchain& toolchain, std::span<const Conte
   return entries;
 }
 
-void choose(ShootoutResult& out, std::span<const Contender> contenders, const ShootoutOptions& options) {
+void choose(ShootoutResult& out, std::span<const Contender> contenders,
+            const ShootoutOptions& options) {
   std::vector<ContenderResult>& all = out.contenders;
   int best = -1;
   const auto faster = [&](size_t k, int than) {
@@ -251,7 +257,8 @@ ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Conten
   std::vector<Entry> entries =
       admit(toolchain, contenders, prepared, options, native, directory.path(), out.contenders);
   out.stop_reason = "complete";
-  // A contender that breaks the joint process, though it passed alone, leaves; the rest start again.
+  // A contender that breaks the joint process, though it passed alone, leaves; the rest start
+  // again.
   while (!entries.empty()) {
     Rounds rounds(entries, prepared, options);
     const ChildOutcome outcome = rounds.run();
@@ -268,7 +275,8 @@ ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Conten
     }
     if (!found.ok() || rounds.rounds() < options.rounds) out.stop_reason = "timeout";
     for (size_t e = 0; e < entries.size(); ++e) {
-      ContenderResult& r = out.contenders[static_cast<size_t>(entries[e].contender - contenders.data())];
+      ContenderResult& r =
+          out.contenders[static_cast<size_t>(entries[e].contender - contenders.data())];
       r.samples = rounds.samples(e);
       const Interval i = median_interval(r.samples);
       r.median = i.median;

@@ -2,8 +2,8 @@
 // Shoot-out: the finalists and the peers, timed in turn in ONE process, round after round with the
 // order rotated, so that whatever slows the machine slows all of them. Start at shootout().
 //
-// Ratios come from pairs of samples of the same round; an interval that holds 1 is a tie, and ties go
-// to the simpler code.
+// Ratios come from pairs of samples of the same round; an interval that holds 1 is a tie, and ties
+// go to the simpler code.
 #include <optional>
 #include <span>
 #include <string>
@@ -22,13 +22,13 @@ struct Contender {
 };
 
 struct ShootoutOptions {
-  int rounds = 15;                  // at least 9 are kept of what is asked
-  double batch_seconds = 1e-3;      // per contender and round
-  bool cold = false;                // flush the caches before each timed call
-  double timeout_seconds = 60;      // for the whole
-  double check_timeout_seconds = 5; // per contender, for its check
-  std::string reference;            // the contender ratios are against; "" = the first peer, else first
-  double tie_margin = 0;            // an interval within 1 +- this is also a tie
+  int rounds = 15;                   // at least 9 are kept of what is asked
+  double batch_seconds = 1e-3;       // per contender and round
+  bool cold = false;                 // flush the caches before each timed call
+  double timeout_seconds = 60;       // for the whole
+  double check_timeout_seconds = 5;  // per contender, for its check
+  std::string reference;  // the contender ratios are against; "" = the first peer, else first
+  double tie_margin = 0;  // an interval within 1 +- this is also a tie
 };
 
 /// The median of reference time / time over the rounds both have, with its 95 % interval (order
@@ -44,7 +44,8 @@ struct ContenderResult {
   bool is_peer = false;
   TrialStatus status = TrialStatus::kSkipped;
   std::string cause;
-  std::vector<double> samples;  // seconds per call, by round; NaN = dropped (the thread was preempted)
+  std::vector<double>
+      samples;  // seconds per call, by round; NaN = dropped (the thread was preempted)
   double median = 0, low = 0, high = 0;  // of the kept samples, 95 % interval of the median
   Ratio against_reference;
 };
@@ -52,8 +53,8 @@ struct ContenderResult {
 struct ShootoutResult {
   std::vector<ContenderResult> contenders;  // in the order given
   std::string reference;
-  int winner = -1;       // index of the best candidate (never a peer); -1: none is valid
-  int fastest = -1;      // index of the best of all
+  int winner = -1;   // index of the best candidate (never a peer); -1: none is valid
+  int fastest = -1;  // index of the best of all
   bool cold = false;
   std::string stop_reason;  // "complete", "timeout", "crash: ..."
   /// Ratio of contender `other`'s time to contender `index`'s: above 1, `index` is faster.

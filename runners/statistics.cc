@@ -26,7 +26,8 @@ Interval median_interval(std::vector<double> values) {
   const std::vector<double> sorted = sorted_numbers(std::move(values));
   const size_t n = sorted.size();
   if (n == 0) return {};
-  // The largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %: the k-th from either end bound the median.
+  // The largest k with P(Binomial(n, 1/2) <= k) <= 2.5 %: the k-th from either end bound the
+  // median.
   size_t k = 0;
   double term = std::pow(0.5, static_cast<double>(n)), sum = term;
   for (size_t i = 0; i + 1 < n / 2; ++i) {

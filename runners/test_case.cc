@@ -13,10 +13,13 @@ struct Range {
 Range input_range(const ArgSpec& arg) {
   switch (arg.type) {
     case ElementType::kF16:
-    case ElementType::kBf16: return arg.elements() > 64 ? Range{-1, 1} : Range{-3, 3};
+    case ElementType::kBf16:
+      return arg.elements() > 64 ? Range{-1, 1} : Range{-3, 3};
     case ElementType::kUi8:
-    case ElementType::kUi16: return {0, 3};
-    default: return {-3, 3};
+    case ElementType::kUi16:
+      return {0, 3};
+    default:
+      return {-3, 3};
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// TestCase: the data a candidate is judged on. Values travel as doubles, which hold every element of
-// every type exactly.
+// TestCase: the data a candidate is judged on. Values travel as doubles, which hold every element
+// of every type exactly.
 //
-// Use: `TestCase t = make_inputs(args, seed);` run the oracle on `t.inputs`, fill `t.expected`, give
-// both to a Runner. One test case serves every candidate of a kernel at one size.
+// Use: `TestCase t = make_inputs(args, seed);` run the oracle on `t.inputs`, fill `t.expected`,
+// give both to a Runner. One test case serves every candidate of a kernel at one size.
 #include <cstdint>
 #include <vector>
 
@@ -21,9 +21,9 @@ struct TestCase {
   double tolerance = 0;
 };
 
-/// Small random integers, exactly representable, such that sums of products stay exact: +-1 for bf16
-/// and f16 beyond 64 elements, +-3 otherwise; 0..3 for unsigned. No zero in scalars (they may divide
-/// or scale). The same bytes for the same arguments and seed, on every machine.
+/// Small random integers, exactly representable, such that sums of products stay exact: +-1 for
+/// bf16 and f16 beyond 64 elements, +-3 otherwise; 0..3 for unsigned. No zero in scalars (they may
+/// divide or scale). The same bytes for the same arguments and seed, on every machine.
 TestCase make_inputs(const std::vector<ArgSpec>& args, uint64_t seed);
 
 }  // namespace exotune

@@ -48,12 +48,14 @@ TargetToolchain default_toolchain(const std::string& isa, const std::string& cc)
   t.cc = cc;
   if (t.cc.empty()) t.cc = find_program("gcc").empty() ? "clang" : "gcc";
   if (find_program(t.cc).empty())
-    throw Error(Diagnostic{{}, "no C compiler: '" + t.cc + "' is not on PATH", {}, "apt install gcc"},
-                ExitCode::kUnavailable);
+    throw Error(
+        Diagnostic{{}, "no C compiler: '" + t.cc + "' is not on PATH", {}, "apt install gcc"},
+        ExitCode::kUnavailable);
   t.flags = {"-O3", "-std=gnu11"};
   if (isa == "avx512") {
-    for (const char* f : {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mfma",
-                          "-mavx2", "-mf16c", "-mbmi", "-mbmi2", "-mprefer-vector-width=512"})
+    for (const char* f :
+         {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mfma", "-mavx2",
+          "-mf16c", "-mbmi", "-mbmi2", "-mprefer-vector-width=512"})
       t.flags.push_back(f);
     t.includes = {"#include <immintrin.h>"};
   } else if (isa == "avx2") {

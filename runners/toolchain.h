@@ -7,10 +7,10 @@
 namespace exotune {
 
 struct TargetToolchain {
-  std::string cc = "gcc";                 // a gcc or clang, on PATH or a full path
-  std::vector<std::string> flags;         // e.g. -O3 -mavx512f -mfma: explicit, never -march=native
-  std::vector<std::string> includes;      // lines put before every batch: "#include <immintrin.h>"
-  std::string isa = "avx512";             // "avx512" | "avx2" | "scalar": limits peers to the same
+  std::string cc = "gcc";             // a gcc or clang, on PATH or a full path
+  std::vector<std::string> flags;     // e.g. -O3 -mavx512f -mfma: explicit, never -march=native
+  std::vector<std::string> includes;  // lines put before every batch: "#include <immintrin.h>"
+  std::string isa = "avx512";         // "avx512" | "avx2" | "scalar": limits peers to the same
 
   /// "gcc 12.2.0 -O3 -mavx512f": part of the key of every stored trial. Runs `cc --version` once
   /// per compiler and process.

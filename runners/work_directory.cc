@@ -17,7 +17,9 @@ WorkDirectory::WorkDirectory(const std::string& parent) {
   std::filesystem::create_directories(base, ignored);
   std::string name = base + "/exo-tune-XXXXXX";
   if (!mkdtemp(name.data()))
-    throw Error(Diagnostic{{}, "cannot make a folder in '" + base + "': " + strerror(errno), {},
+    throw Error(Diagnostic{{},
+                           "cannot make a folder in '" + base + "': " + strerror(errno),
+                           {},
                            "set TMPDIR to a folder that can be written"},
                 ExitCode::kUnavailable);
   path_ = name;

@@ -9,7 +9,8 @@
 
 namespace exotune::samples {
 
-inline TrialKey key(const std::string& fingerprint = "f1", const std::string& compiler = "gcc 12 -O3") {
+inline TrialKey key(const std::string& fingerprint = "f1",
+                    const std::string& compiler = "gcc 12 -O3") {
   return {"0123456789abcdef0123456789abcdef", "K=64,M=6,N=64", "avx512", fingerprint, compiler};
 }
 

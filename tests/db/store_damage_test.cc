@@ -154,7 +154,8 @@ TEST(StoreDamage, mistakes_in_an_import_name_the_line_and_change_nothing) {
   EXPECT_EQ(refused(good), "accepted");
   EXPECT_NE(refused(good + "{\"type\": \"trial\"}\n").find("dump.jsonl:5:1"), std::string::npos);
   EXPECT_NE(refused("{\"type\": \"machine\"}").find("dump.jsonl:1:1"), std::string::npos);
-  EXPECT_NE(refused("{\"type\": \"exo-tune\", \"format\": 99}").find("format 99"), std::string::npos);
+  EXPECT_NE(refused("{\"type\": \"exo-tune\", \"format\": 99}").find("format 99"),
+            std::string::npos);
   for (const char* line : {"[]", "nonsense", "{\"type\": 3}", "{\"type\": \"elephant\"}", "\"", "{",
                            "{\"type\": \"kernel\", \"hash\": \"\", \"name\": \"x\"}"})
     EXPECT_NE(refused(good + line), "accepted") << line;

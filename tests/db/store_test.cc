@@ -178,15 +178,17 @@ TEST(Store, query_reads_and_refuses_to_write) {
   auto store = make_memory_store();
   store->put_kernel(key().kernel_hash, "sgemm");
   store->put_trials({trial("c1", 1), failed("c2")});
-  const QueryResult r = store->query("SELECT kernel, candidate, winner FROM results ORDER BY candidate;");
+  const QueryResult r =
+      store->query("SELECT kernel, candidate, winner FROM results ORDER BY candidate;");
   EXPECT_EQ(r.columns, (std::vector<std::string>{"kernel", "candidate", "winner"}));
   ASSERT_EQ(r.rows.size(), 2u);
   EXPECT_EQ(r.rows[0], (std::vector<std::string>{"sgemm", "c1", "1"}));
-  EXPECT_EQ(store->query("SELECT x'00ff', NULL").rows[0], (std::vector<std::string>{"x'00ff'", ""}));
+  EXPECT_EQ(store->query("SELECT x'00ff', NULL").rows[0],
+            (std::vector<std::string>{"x'00ff'", ""}));
   for (const char* sql :
-       {"DELETE FROM trials", "DROP TABLE trials", "ATTACH 'x' AS y", "PRAGMA user_version = 9", "BEGIN",
-        "SELECT 1; SELECT 2", "SELEC 1", "", "SELECT * FROM nothing", "SELECT load_extension('x')",
-        "CREATE TABLE t(x)", "VACUUM INTO 'x'", "-- nothing"})
+       {"DELETE FROM trials", "DROP TABLE trials", "ATTACH 'x' AS y", "PRAGMA user_version = 9",
+        "BEGIN", "SELECT 1; SELECT 2", "SELEC 1", "", "SELECT * FROM nothing",
+        "SELECT load_extension('x')", "CREATE TABLE t(x)", "VACUUM INTO 'x'", "-- nothing"})
     EXPECT_THROW(store->query(sql), InputError) << sql;
   EXPECT_EQ(store->list({}).size(), 2u);
 }
@@ -290,9 +292,11 @@ TEST(Store, a_killed_run_is_resumed) {
 
   auto store = open_store(path);
   EXPECT_TRUE(store->check().empty());
-  for (int k = 0; k <= last; ++k) ASSERT_TRUE(store->find_trial(key(), "c" + std::to_string(k))) << k;
+  for (int k = 0; k <= last; ++k)
+    ASSERT_TRUE(store->find_trial(key(), "c" + std::to_string(k))) << k;
   int repeated = 0;
-  for (int k = 0; k < last + 10; ++k) repeated += store->put_trial(trial("c" + std::to_string(k), 1 + k));
+  for (int k = 0; k < last + 10; ++k)
+    repeated += store->put_trial(trial("c" + std::to_string(k), 1 + k));
   EXPECT_LE(repeated, 9);
   EXPECT_GE(repeated, 8);
   EXPECT_EQ(store->best(key())->candidate_id, "c0");
@@ -310,10 +314,14 @@ TEST(Store, a_database_of_version_one_is_migrated) {
     db.exec("INSERT INTO kernels VALUES('" + key().kernel_hash + "', 'sgemm')");
     db.exec("INSERT INTO contexts VALUES(1, '" + key().kernel_hash +
             "', 'K=64,M=6,N=64', 'avx512', 'f1', 'gcc 12 -O3')");
-    db.exec("INSERT INTO trials VALUES(1, 1, 'slow', 'ok', '', '', x'0000000000000040', 2, 'seconds', 0,"
-            " '0', 5)");
-    db.exec("INSERT INTO trials VALUES(2, 1, 'fast', 'ok', '', '', x'000000000000F03F', 1, 'seconds', 0,"
-            " '0', 5)");
+    db.exec(
+        "INSERT INTO trials VALUES(1, 1, 'slow', 'ok', '', '', x'0000000000000040', 2, 'seconds', "
+        "0,"
+        " '0', 5)");
+    db.exec(
+        "INSERT INTO trials VALUES(2, 1, 'fast', 'ok', '', '', x'000000000000F03F', 1, 'seconds', "
+        "0,"
+        " '0', 5)");
   }
   EXPECT_THROW(open_store(path, OpenMode::kReadOnly), InputError);
   auto store = open_store(path);
@@ -354,7 +362,8 @@ TEST(Store, another_programs_database_is_left_alone) {
 TEST(Store, places_that_cannot_hold_a_database_are_input_errors) {
   TemporaryFolder folder;
   std::ofstream(folder.file("file")) << "x";
-  for (const std::string& path : {folder.file("file/tune.db"), folder.file(""), std::string("/proc/tune.db")})
+  for (const std::string& path :
+       {folder.file("file/tune.db"), folder.file(""), std::string("/proc/tune.db")})
     try {
       open_store(path);
       ADD_FAILURE() << path;
@@ -371,7 +380,8 @@ TEST(Store, the_default_place_follows_the_environment) {
 }
 
 TEST(ProofLevel, names_round_trip) {
-  for (ProofLevel p : {ProofLevel::kProved, ProofLevel::kProvedModuloReassociation, ProofLevel::kTested})
+  for (ProofLevel p :
+       {ProofLevel::kProved, ProofLevel::kProvedModuloReassociation, ProofLevel::kTested})
     EXPECT_EQ(proof_level_from_name(proof_level_name(p)), p);
   EXPECT_THROW(proof_level_from_name("guessed"), InputError);
 }

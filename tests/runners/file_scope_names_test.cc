@@ -14,9 +14,10 @@ TEST(FileScopeNames, finds_functions_with_a_body_only) {
 }
 
 TEST(FileScopeNames, finds_variables_but_not_extern_ones) {
-  EXPECT_EQ(file_scope_names("static const float table[3] = {1, 2, 3};\nint a, b = 2;\nextern int c;\n"
-                             "static _Thread_local struct { char* at; } arena;"),
-            (Names{"table", "a", "b", "arena"}));
+  EXPECT_EQ(
+      file_scope_names("static const float table[3] = {1, 2, 3};\nint a, b = 2;\nextern int c;\n"
+                       "static _Thread_local struct { char* at; } arena;"),
+      (Names{"table", "a", "b", "arena"}));
 }
 
 TEST(FileScopeNames, finds_typedefs_and_tags) {
@@ -26,11 +27,12 @@ TEST(FileScopeNames, finds_typedefs_and_tags) {
 }
 
 TEST(FileScopeNames, leaves_guarded_definitions_shared) {
-  EXPECT_EQ(file_scope_names("#ifndef K_H\n#define K_H\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
-                             "#ifndef EXO_WIN\n#define EXO_WIN\nstruct win { int* data; };\n#endif\n"
-                             "typedef int mine;\nvoid k(void);\n"
-                             "#ifdef __cplusplus\n}\n#endif\n#endif\n"),
-            (Names{"mine"}));
+  EXPECT_EQ(
+      file_scope_names("#ifndef K_H\n#define K_H\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+                       "#ifndef EXO_WIN\n#define EXO_WIN\nstruct win { int* data; };\n#endif\n"
+                       "typedef int mine;\nvoid k(void);\n"
+                       "#ifdef __cplusplus\n}\n#endif\n#endif\n"),
+      (Names{"mine"}));
 }
 
 TEST(FileScopeNames, comments_strings_and_macros_are_no_code) {
@@ -40,7 +42,8 @@ TEST(FileScopeNames, comments_strings_and_macros_are_no_code) {
 }
 
 TEST(FileScopeNames, unfinished_text_ends) {
-  for (const char* text : {"int f(", "void f() { {", "/* ", "\"abc", "#define", "struct", "#endif\n}})"})
+  for (const char* text :
+       {"int f(", "void f() { {", "/* ", "\"abc", "#define", "struct", "#endif\n}})"})
     file_scope_names(text);
   EXPECT_EQ(file_scope_names("}}) int a;"), (Names{"a"}));
 }

@@ -8,7 +8,8 @@ namespace exotune {
 namespace {
 
 TEST(MachinePeak, is_measured_for_both_precisions) {
-  for (ElementType t : {ElementType::kF32, ElementType::kF64}) EXPECT_GT(measure_peak("scalar", t), 0);
+  for (ElementType t : {ElementType::kF32, ElementType::kF64})
+    EXPECT_GT(measure_peak("scalar", t), 0);
   EXPECT_THROW(measure_peak("scalar", ElementType::kI8), InputError);
 }
 

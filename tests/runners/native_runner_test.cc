@@ -90,8 +90,8 @@ TEST(NativeRunner, adding_to_an_output_that_is_only_written_is_poisoned) {
 }
 
 TEST(NativeRunner, reading_an_uninitialised_local_is_poisoned) {
-  const TrialResult r = run_body(
-      "volatile float t[64];\n for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + t[i];");
+  const TrialResult r =
+      run_body("volatile float t[64];\n for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + t[i];");
   EXPECT_EQ(r.status, TrialStatus::kPoisoned) << r.cause;
 }
 
@@ -126,15 +126,15 @@ TEST(NativeRunner, a_write_before_the_start_is_out_of_bounds) {
 }
 
 TEST(NativeRunner, a_read_past_the_end_is_out_of_bounds) {
-  const TrialResult r = run_body(
-      "volatile float last = x[n];\n for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];");
+  const TrialResult r =
+      run_body("volatile float last = x[n];\n for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];");
   EXPECT_EQ(r.status, TrialStatus::kOutOfBounds);
   EXPECT_NE(r.cause.find("past the end of 'x'"), std::string::npos) << r.cause;
 }
 
 TEST(NativeRunner, a_changed_input_is_a_mismatch) {
-  const TrialResult r = run_body(
-      "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];\n ((float*)x)[3] = 9;");
+  const TrialResult r =
+      run_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];\n ((float*)x)[3] = 9;");
   EXPECT_EQ(r.status, TrialStatus::kMismatch);
   EXPECT_NE(r.cause.find("modified the input 'x'[3]"), std::string::npos) << r.cause;
 }
@@ -162,7 +162,8 @@ TEST(NativeRunner, crashes_are_recorded_with_their_signal) {
 TEST(NativeRunner, a_hang_is_a_timeout) {
   RunOptions options = check_only();
   options.timeout_seconds = 0.3;
-  const TrialResult r = run_one(with_body("for (volatile int k = 0;;) ++k;"), double_case(), options);
+  const TrialResult r =
+      run_one(with_body("for (volatile int k = 0;;) ++k;"), double_case(), options);
   EXPECT_EQ(r.status, TrialStatus::kTimeout);
   EXPECT_NE(r.cause.find("0.3 s"), std::string::npos) << r.cause;
 }
@@ -250,13 +251,14 @@ TEST(NativeRunner, a_missing_compiler_is_unavailable) {
 // Windows, scalars, booleans and every element type through one call.
 class WindowCall : public testing::Test {
  protected:
-  std::vector<ArgSpec> args = {
-      ArgSpec::boolean("negate", true), ArgSpec::scalar("alpha", ElementType::kF64, true, false),
-      ArgSpec::window("A", ElementType::kF64, {3, 4}, {9, 2}, true, false),
-      ArgSpec::window("B", ElementType::kF64, {3, 4}, {11, 1}, true, true),
-      ArgSpec::scalar("sum", ElementType::kF64, false, true)};
+  std::vector<ArgSpec> args = {ArgSpec::boolean("negate", true),
+                               ArgSpec::scalar("alpha", ElementType::kF64, true, false),
+                               ArgSpec::window("A", ElementType::kF64, {3, 4}, {9, 2}, true, false),
+                               ArgSpec::window("B", ElementType::kF64, {3, 4}, {11, 1}, true, true),
+                               ArgSpec::scalar("sum", ElementType::kF64, false, true)};
   const std::string parameters =
-      "bool negate, const double* alpha, struct exo_win_2f64c A, struct exo_win_2f64 B, double* sum";
+      "bool negate, const double* alpha, struct exo_win_2f64c A, struct exo_win_2f64 B, double* "
+      "sum";
   const std::string structs =
       "#include <stdbool.h>\n#include <stdint.h>\n"
       "#ifndef EXO_WIN_2F64\n#define EXO_WIN_2F64\n"
@@ -280,7 +282,8 @@ class WindowCall : public testing::Test {
                  ") {\n*sum = 0;\nfor (int i = 0; i < 3; ++i) for (int j = 0; j < 4; ++j) {\n"
                  "double* b = &B.data[i * B.strides[0] + j * B.strides[1]];\n"
                  "*b += (negate ? -1 : 1) * *alpha * A.data[i * A.strides[0] + j * A.strides[1]];\n"
-                 "*sum += *b; }\n" + after + "}\n";
+                 "*sum += *b; }\n" +
+                 after + "}\n";
     return c;
   }
 };

@@ -27,7 +27,8 @@ double at(const Reference& r, int arg, int64_t i) {
 
 Reference gemm(ElementType t, int64_t m, int64_t n, int64_t k, bool ta, bool tb, double beta) {
   Reference r;
-  r.args = {ArgSpec::window("a", t, ta ? std::vector{k, m} : std::vector{m, k}, {(ta ? m : k) + 3, 1}, true, false),
+  r.args = {ArgSpec::window("a", t, ta ? std::vector{k, m} : std::vector{m, k},
+                            {(ta ? m : k) + 3, 1}, true, false),
             ArgSpec::tensor("b", t, tb ? std::vector{n, k} : std::vector{k, n}, true, false),
             ArgSpec::tensor("c", t, {m, n}, true, true), ArgSpec::scalar("alpha", t, true, false)};
   r.problem.op = BlasOp::kGemm;
@@ -50,7 +51,8 @@ Reference gemm(ElementType t, int64_t m, int64_t n, int64_t k, bool ta, bool tb,
 
 Reference gemv(ElementType t, int64_t m, int64_t n, bool trans) {
   Reference r;
-  r.args = {ArgSpec::tensor("a", t, {m, n}, true, false), ArgSpec::tensor("x", t, {trans ? m : n}, true, false),
+  r.args = {ArgSpec::tensor("a", t, {m, n}, true, false),
+            ArgSpec::tensor("x", t, {trans ? m : n}, true, false),
             ArgSpec::tensor("y", t, {trans ? n : m}, true, true)};
   r.problem.op = BlasOp::kGemv;
   r.problem.type = t;
@@ -60,7 +62,8 @@ Reference gemv(ElementType t, int64_t m, int64_t n, bool trans) {
   r.test = make_inputs(r.args, 6);
   for (int64_t i = 0; i < (trans ? n : m); ++i) {
     double sum = 0;
-    for (int64_t j = 0; j < (trans ? m : n); ++j) sum += at(r, 0, trans ? j * n + i : i * n + j) * at(r, 1, j);
+    for (int64_t j = 0; j < (trans ? m : n); ++j)
+      sum += at(r, 0, trans ? j * n + i : i * n + j) * at(r, 1, j);
     r.test.expected[2].push_back(2 * sum + 3 * at(r, 2, i));
   }
   return r;
@@ -86,8 +89,8 @@ Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
   Reference r;
   const bool two = op != BlasOp::kScal && op != BlasOp::kAsum;
   const bool sum = op == BlasOp::kDot || op == BlasOp::kAsum;
-  const bool x_out = op == BlasOp::kScal || op == BlasOp::kSwap || op == BlasOp::kRot ||
-                     op == BlasOp::kRotm;
+  const bool x_out =
+      op == BlasOp::kScal || op == BlasOp::kSwap || op == BlasOp::kRot || op == BlasOp::kRotm;
   const auto vector = [&](const char* name, bool read, bool written) {
     return inc == 1 ? ArgSpec::tensor(name, t, {n}, read, written)
                     : ArgSpec::window(name, t, {n}, {inc}, read, written);
@@ -107,22 +110,40 @@ Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
   r.problem.n = n;
   r.problem.alpha.value = 2;
   r.problem.beta.value = op == BlasOp::kRot ? 3 : 0;
-  r.problem.h[0].value = 2, r.problem.h[1].value = 3, r.problem.h[2].value = -1, r.problem.h[3].value = 5;
+  r.problem.h[0].value = 2, r.problem.h[1].value = 3, r.problem.h[2].value = -1,
+  r.problem.h[3].value = 5;
   r.test = make_inputs(r.args, 8);
   double total = 0;
   for (int64_t i = 0; i < n; ++i) {
     const double x = at(r, 0, i), y = two && op != BlasOp::kCopy ? at(r, 1, i) : 0;
     std::vector<std::vector<double>>& e = r.test.expected;
     switch (op) {
-      case BlasOp::kAxpy: e[1].push_back(y + 2 * x); break;
-      case BlasOp::kScal: e[0].push_back(2 * x); break;
-      case BlasOp::kCopy: e[1].push_back(x); break;
-      case BlasOp::kSwap: e[0].push_back(y), e[1].push_back(x); break;
-      case BlasOp::kRot: e[0].push_back(2 * x + 3 * y), e[1].push_back(2 * y - 3 * x); break;
-      case BlasOp::kRotm: e[0].push_back(2 * x - y), e[1].push_back(3 * x + 5 * y); break;
-      case BlasOp::kDot: total += x * y; break;
-      case BlasOp::kAsum: total += std::fabs(x); break;
-      default: ADD_FAILURE() << "no level 1 operation";
+      case BlasOp::kAxpy:
+        e[1].push_back(y + 2 * x);
+        break;
+      case BlasOp::kScal:
+        e[0].push_back(2 * x);
+        break;
+      case BlasOp::kCopy:
+        e[1].push_back(x);
+        break;
+      case BlasOp::kSwap:
+        e[0].push_back(y), e[1].push_back(x);
+        break;
+      case BlasOp::kRot:
+        e[0].push_back(2 * x + 3 * y), e[1].push_back(2 * y - 3 * x);
+        break;
+      case BlasOp::kRotm:
+        e[0].push_back(2 * x - y), e[1].push_back(3 * x + 5 * y);
+        break;
+      case BlasOp::kDot:
+        total += x * y;
+        break;
+      case BlasOp::kAsum:
+        total += std::fabs(x);
+        break;
+      default:
+        ADD_FAILURE() << "no level 1 operation";
     }
   }
   if (sum) r.test.expected[static_cast<size_t>(r.problem.result)] = {total};
@@ -130,14 +151,16 @@ Reference level_one(BlasOp op, ElementType t, int64_t n, int64_t inc) {
 }
 
 /// symv, syr, syr2, trmv, trsv on an n by n matrix whose other triangle must not matter.
-Reference triangle(BlasOp op, ElementType t, int64_t n, bool upper, bool trans, bool unit, int64_t inc) {
+Reference triangle(BlasOp op, ElementType t, int64_t n, bool upper, bool trans, bool unit,
+                   int64_t inc) {
   Reference r;
   const bool a_out = op == BlasOp::kSyr || op == BlasOp::kSyr2;
   const bool x_out = op == BlasOp::kTrmv || op == BlasOp::kTrsv;
   const auto vector = [&](const char* name, bool written) {
     return ArgSpec::window(name, t, {n}, {inc}, true, written);
   };
-  r.args = {ArgSpec::window("a", t, {n, n}, {n + 2, 1}, true, a_out), vector("x", x_out), vector("y", op == BlasOp::kSymv)};
+  r.args = {ArgSpec::window("a", t, {n, n}, {n + 2, 1}, true, a_out), vector("x", x_out),
+            vector("y", op == BlasOp::kSymv)};
   r.problem.op = op;
   r.problem.type = t;
   r.problem.n = n;
@@ -146,7 +169,8 @@ Reference triangle(BlasOp op, ElementType t, int64_t n, bool upper, bool trans, 
   r.problem.alpha.value = 2, r.problem.beta.value = 3;
   r.test = make_inputs(r.args, 12);
   std::vector<double>& a = r.test.inputs[0];
-  for (int64_t i = 0; i < n; ++i) a[static_cast<size_t>(i * n + i)] = i % 2 ? 2 : -1;  // exact quotients
+  for (int64_t i = 0; i < n; ++i)
+    a[static_cast<size_t>(i * n + i)] = i % 2 ? 2 : -1;  // exact quotients
   const auto in_triangle = [&](int64_t i, int64_t j) { return upper ? j >= i : j <= i; };
   const auto value = [&](int64_t i, int64_t j) -> double {  // of op(A) as the operation reads it
     if (x_out) {
@@ -171,9 +195,11 @@ Reference triangle(BlasOp op, ElementType t, int64_t n, bool upper, bool trans, 
   }
   std::vector<double> product(static_cast<size_t>(n), 0);
   for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j) product[static_cast<size_t>(i)] += value(i, j) * x[static_cast<size_t>(j)];
+    for (int64_t j = 0; j < n; ++j)
+      product[static_cast<size_t>(i)] += value(i, j) * x[static_cast<size_t>(j)];
   if (op == BlasOp::kSymv) {
-    for (size_t i = 0; i < product.size(); ++i) r.test.expected[2].push_back(2 * product[i] + 3 * y[i]);
+    for (size_t i = 0; i < product.size(); ++i)
+      r.test.expected[2].push_back(2 * product[i] + 3 * y[i]);
   } else if (op == BlasOp::kTrmv) {
     r.test.expected[1] = product;
   } else {  // what it must solve is made from the solution
@@ -197,7 +223,8 @@ constexpr ElementType kPrecisions[] = {ElementType::kF32, ElementType::kF64};
 
 TEST(Peers, plain_c_is_always_there_and_every_absence_has_a_reason) {
   const PeerReport& report = shared_peers();
-  EXPECT_TRUE(std::any_of(report.peers.begin(), report.peers.end(), [](const Peer& p) { return p.name == "c"; }));
+  EXPECT_TRUE(std::any_of(report.peers.begin(), report.peers.end(),
+                          [](const Peer& p) { return p.name == "c"; }));
   for (const Peer& p : report.peers) {
     EXPECT_FALSE(p.version.empty()) << p.name;
     EXPECT_TRUE(std::filesystem::exists(p.path)) << p.name;
@@ -233,8 +260,8 @@ TEST(Peers, gemv_and_ger_are_right_at_odd_sizes) {
 
 TEST(Peers, level_one_is_right_at_odd_sizes_and_strides) {
   for (ElementType t : kPrecisions)
-    for (BlasOp op : {BlasOp::kAxpy, BlasOp::kDot, BlasOp::kScal, BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum,
-                      BlasOp::kRot, BlasOp::kRotm}) {
+    for (BlasOp op : {BlasOp::kAxpy, BlasOp::kDot, BlasOp::kScal, BlasOp::kCopy, BlasOp::kSwap,
+                      BlasOp::kAsum, BlasOp::kRot, BlasOp::kRotm}) {
       expect_right(level_one(op, t, 37, 1));
       expect_right(level_one(op, t, 19, 3));
     }
@@ -247,7 +274,8 @@ TEST(Peers, symmetric_and_triangular_operations_are_right) {
       for (bool upper : {false, true}) {
         expect_right(triangle(op, t, 11, upper, false, false, 1));
         expect_right(triangle(op, t, 5, upper, false, false, 2));
-        if (op == BlasOp::kTrmv || op == BlasOp::kTrsv) expect_right(triangle(op, t, 7, upper, true, true, 1));
+        if (op == BlasOp::kTrmv || op == BlasOp::kTrsv)
+          expect_right(triangle(op, t, 7, upper, true, true, 1));
       }
 }
 
@@ -285,7 +313,8 @@ TEST(Peers, a_wrong_expectation_is_a_mismatch) {
 }
 
 TEST(Peers, a_library_that_is_not_there_is_reported) {
-  PeerCall call{shared_peers().peers.back(), level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1).problem};
+  PeerCall call{shared_peers().peers.back(),
+                level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1).problem};
   call.peer.path = "/nowhere/libnothing.so";
   const Reference r = level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1);
   const TrialResult result = check_peer(call, r.args, r.test);

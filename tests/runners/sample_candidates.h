@@ -17,17 +17,21 @@ inline std::vector<ArgSpec> double_args(int64_t n = kLength) {
           ArgSpec::tensor("x", ElementType::kF32, {n}, true, false)};
 }
 
-inline Candidate with_body(const std::string& body, const std::vector<ArgSpec>& args = double_args(),
-                           const std::string& parameters =
-                               "int64_t n, float* restrict y, const float* restrict x") {
+inline Candidate with_body(
+    const std::string& body, const std::vector<ArgSpec>& args = double_args(),
+    const std::string& parameters = "int64_t n, float* restrict y, const float* restrict x") {
   Candidate c;
   c.stem = "twice";
   c.function = "twice";
-  c.h_source = "#ifndef TWICE_H\n#define TWICE_H\n#include <stdint.h>\n#ifdef __cplusplus\nextern "
-               "\"C\" {\n#endif\nvoid twice(" + parameters + ");\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
-  c.c_source = "#include \"twice.h\"\n#include <stdlib.h>\n"
-               "static float helper(float v) { return v + v; }\n"
-               "void twice(" + parameters + ") {\n" + body + "\n}\n";
+  c.h_source =
+      "#ifndef TWICE_H\n#define TWICE_H\n#include <stdint.h>\n#ifdef __cplusplus\nextern "
+      "\"C\" {\n#endif\nvoid twice(" +
+      parameters + ");\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
+  c.c_source =
+      "#include \"twice.h\"\n#include <stdlib.h>\n"
+      "static float helper(float v) { return v + v; }\n"
+      "void twice(" +
+      parameters + ") {\n" + body + "\n}\n";
   c.id = content_hash(c.c_source);
   c.args = args;
   return c;

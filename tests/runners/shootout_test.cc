@@ -38,7 +38,8 @@ Contender contender(const std::string& name, const Candidate& c, double complexi
 }
 
 Candidate slow() {
-  return with_body("for (int64_t i = 0; i < n; ++i) for (volatile int k = 0; k < 200; ++k) y[i] = 2 * x[i];");
+  return with_body(
+      "for (int64_t i = 0; i < n; ++i) for (volatile int k = 0; k < 200; ++k) y[i] = 2 * x[i];");
 }
 
 TEST(Shootout, the_faster_candidate_wins_and_the_bad_are_named) {
@@ -68,7 +69,8 @@ TEST(Shootout, peers_and_candidates_run_in_one_process) {
                                      ArgSpec::tensor("y", ElementType::kF32, {37}, true, true),
                                      ArgSpec::tensor("x", ElementType::kF32, {37}, true, false)};
   TestCase test = make_inputs(args, 4);
-  for (size_t i = 0; i < 37; ++i) test.expected[1].push_back(test.inputs[1][i] + 2 * test.inputs[2][i]);
+  for (size_t i = 0; i < 37; ++i)
+    test.expected[1].push_back(test.inputs[1][i] + 2 * test.inputs[2][i]);
   PeerProblem axpy;
   axpy.op = BlasOp::kAxpy;
   axpy.n = 37;
@@ -100,7 +102,8 @@ TEST(Shootout, peers_and_candidates_run_in_one_process) {
 }
 
 TEST(Shootout, a_tie_goes_to_the_simpler_code) {
-  const std::vector<Contender> field = {contender("long", good(), 9), contender("short", good(), 3)};
+  const std::vector<Contender> field = {contender("long", good(), 9),
+                                        contender("short", good(), 3)};
   ShootoutOptions options = quick();
   options.tie_margin = 1e9;
   EXPECT_EQ(shootout(toolchain(), field, double_args(), double_case(), options).winner, 1);
