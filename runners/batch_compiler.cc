@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/hashing.h"
 #include "core/base/subprocess.h"
 #include "runners/file_scope_names.h"
 
@@ -179,6 +180,15 @@ class Unit {
 };
 
 }  // namespace
+
+std::string compilation_key(const Candidate& candidate) {
+  std::string text = trampoline(candidate, "");
+  for (const std::string* part : {&candidate.stem, &candidate.h_source, &candidate.c_source}) {
+    text += '\0';
+    text += *part;
+  }
+  return content_hash(text);
+}
 
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,

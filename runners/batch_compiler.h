@@ -19,6 +19,10 @@ struct CompiledCandidate {
   bool ok() const { return !library.empty(); }
 };
 
+/// Equal for candidates that compile to the same code: text, function and calling convention. Sizes
+/// and strides are no part of it.
+std::string compilation_key(const Candidate& candidate);
+
 /// Compiles `batch` into shared objects under `directory` (which exists). One result each, in
 /// order.
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,

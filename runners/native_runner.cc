@@ -3,18 +3,14 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <thread>
 
 #include "core/base/diagnostic.h"
 #include "core/base/subprocess.h"
-#include "runners/batch_compiler.h"
 #include "runners/batch_timer.h"
+#include "runners/compile_cache.h"
 #include "runners/judge.h"
 #include "runners/loaded_candidate.h"
 #include "runners/statistics.h"
-#include "runners/work_directory.h"
 
 namespace exotune {
 
@@ -117,12 +113,9 @@ Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
 }
 
 struct NativeRunner::Impl {
-  Impl(TargetToolchain t, NativeOptions o, const std::string& parent)
-      : toolchain(std::move(t)), options(std::move(o)), directory(parent) {}
   TargetToolchain toolchain;
-  NativeOptions options;
-  WorkDirectory directory;
-  int next_batch = 0;
+  size_t at_once;  // candidates compiled before they are run
+  CompileCache cache;
 };
 
 NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
@@ -138,14 +131,19 @@ NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
                            {},
                            "choose another target or runner"},
                 ExitCode::kUnavailable);
-  options.batch_size = std::max(1, options.batch_size);
-  options.jobs = std::max(1, options.jobs);
-  const std::string parent = options.work_directory;
-  impl_ = std::make_unique<Impl>(std::move(toolchain), std::move(options), parent);
+  const int batch = std::max(1, options.batch_size), jobs = std::max(1, options.jobs);
+  CompileCache::Options cache;
+  cache.parent_directory = options.work_directory;
+  cache.batch_size = batch;
+  cache.jobs = jobs;
+  cache.timeout_seconds = options.compile_timeout_seconds;
+  impl_.reset(new Impl{toolchain, static_cast<size_t>(batch) * static_cast<size_t>(jobs),
+                       CompileCache(toolchain, std::move(cache))});
 }
 
 NativeRunner::~NativeRunner() = default;
 const TargetToolchain& NativeRunner::toolchain() const { return impl_->toolchain; }
+int64_t NativeRunner::compiled() const { return impl_->cache.compiled(); }
 
 std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates,
                                            const TestCase& test, const RunOptions& options) {
@@ -157,38 +155,16 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
   if (candidates.empty()) return results;
   const PreparedCase prepared = prepare(candidates[0].args, test);
   const auto interrupted = [&] { return options.interrupted && options.interrupted(); };
-  const size_t batch_size = static_cast<size_t>(impl_->options.batch_size);
-  const size_t jobs = static_cast<size_t>(impl_->options.jobs);
-
-  // `jobs` batches are compiled at once; then nothing else runs while their candidates are timed.
-  for (size_t from = 0; from < candidates.size() && !interrupted(); from += jobs * batch_size) {
-    const size_t end = std::min(candidates.size(), from + jobs * batch_size);
-    const size_t batches = (end - from + batch_size - 1) / batch_size;
-    std::vector<std::vector<CompiledCandidate>> compiled(batches);
-    std::vector<std::string> folders(batches);
-    const auto compile = [&](size_t b) {
-      const size_t first = from + b * batch_size;
-      const size_t count = std::min(batch_size, end - first);
-      compiled[b] = compile_batch(impl_->toolchain, candidates.subspan(first, count), folders[b],
-                                  impl_->options.compile_timeout_seconds);
-    };
-    for (std::string& folder : folders) {
-      folder = impl_->directory.path() + "/batch" + std::to_string(impl_->next_batch++);
-      std::filesystem::create_directories(folder);
+  // Some are compiled, by several compilers at once; then nothing else runs while they are timed.
+  for (size_t from = 0; from < candidates.size() && !interrupted(); from += impl_->at_once) {
+    const size_t count = std::min(impl_->at_once, candidates.size() - from);
+    const std::vector<CompiledCandidate> units =
+        impl_->cache.compile(candidates.subspan(from, count));
+    for (size_t k = 0; k < count && !interrupted(); ++k) {
+      TrialResult r = run_one(units[k], prepared, options);
+      r.candidate_id = candidates[from + k].id;
+      results[from + k] = std::move(r);
     }
-    {
-      std::vector<std::jthread> others;
-      for (size_t b = 1; b < batches; ++b) others.emplace_back([&, b] { compile(b); });
-      compile(0);
-    }
-    for (size_t k = from; k < end && !interrupted(); ++k) {
-      const size_t b = (k - from) / batch_size;
-      TrialResult r = run_one(compiled[b][(k - from) % batch_size], prepared, options);
-      r.candidate_id = candidates[k].id;
-      results[k] = std::move(r);
-    }
-    std::error_code ignored;
-    for (const std::string& folder : folders) std::filesystem::remove_all(folder, ignored);
   }
   return results;
 }

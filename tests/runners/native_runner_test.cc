@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/base/diagnostic.h"
+#include "runners/compile_cache.h"
 #include "runners/statistics.h"
 #include "tests/runners/sample_candidates.h"
 
@@ -212,6 +213,40 @@ TEST(NativeRunner, several_batches_keep_the_order) {
   const std::vector<TrialResult> r = runner.run(many, double_case(), check_only());
   for (int k = 0; k < 7; ++k)
     EXPECT_EQ(r[k].status, k % 3 == 1 ? TrialStatus::kMismatch : TrialStatus::kOk) << k;
+}
+
+TEST(NativeRunner, the_same_text_is_compiled_once_whatever_its_sizes) {
+  NativeRunner runner(toolchain());
+  const std::vector<Candidate> twice = {good(), good()};
+  EXPECT_TRUE(runner.run(twice, double_case(), check_only())[1].ok());
+  EXPECT_EQ(runner.compiled(), 1);
+  Candidate longer = good();
+  longer.args = double_args(50);
+  EXPECT_TRUE(runner.run({&longer, 1}, double_case(50), check_only())[0].ok());
+  EXPECT_EQ(runner.compiled(), 1);
+  const Candidate other = with_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];");
+  EXPECT_TRUE(runner.run({&other, 1}, double_case(), check_only())[0].ok());
+  EXPECT_EQ(runner.compiled(), 2);
+}
+
+TEST(CompileCache, keeps_a_bounded_number_of_batches) {
+  CompileCache::Options options;
+  options.batch_size = 1;
+  options.most_batches = 2;
+  CompileCache cache(toolchain(), options);
+  std::vector<Candidate> three;
+  for (const char* f : {"2", "3", "4"})
+    three.push_back(
+        with_body(std::string("for (int64_t i = 0; i < n; ++i) y[i] = ") + f + " * x[i];"));
+  for (const CompiledCandidate& c : cache.compile(three))
+    EXPECT_TRUE(std::filesystem::exists(c.library));
+  EXPECT_EQ(cache.compiled(), 3);
+  const std::string last = cache.compile(std::span(three).subspan(2))[0].library;
+  EXPECT_EQ(cache.compiled(), 3);
+  const std::string first = cache.compile(std::span(three).subspan(0, 1))[0].library;
+  EXPECT_EQ(cache.compiled(), 4);
+  EXPECT_TRUE(std::filesystem::exists(first));
+  EXPECT_TRUE(std::filesystem::exists(last));
 }
 
 TEST(NativeRunner, an_interrupt_skips_the_rest) {

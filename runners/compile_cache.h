@@ -1,0 +1,47 @@
+#pragma once
+// Candidates compiled at most once: batches for the compiler, several compilers at once, and the
+// shared objects kept for the next time the same text is asked for (other sizes, a second look).
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runners/batch_compiler.h"
+#include "runners/work_directory.h"
+
+namespace exotune {
+
+class CompileCache {
+ public:
+  struct Options {
+    std::string parent_directory;  // of the files; "" = TMPDIR
+    int batch_size = 32;           // candidates per compiler run
+    int jobs = 1;                  // compilers at once
+    double timeout_seconds = 120;  // per compiler run
+    size_t most_batches = 64;      // older shared objects are removed
+  };
+  CompileCache(TargetToolchain toolchain, Options options);
+
+  /// One result each, in order; good until the next call. Equal texts are compiled once.
+  std::vector<CompiledCandidate> compile(std::span<const Candidate> candidates);
+  /// Candidates that went through the compiler so far.
+  int64_t compiled() const { return compiled_; }
+
+ private:
+  struct Batch {
+    std::string folder;
+    std::vector<std::string> keys;
+  };
+  void forget_oldest();
+
+  TargetToolchain toolchain_;
+  Options options_;
+  WorkDirectory directory_;
+  std::map<std::string, CompiledCandidate> known_;  // by compilation_key
+  std::deque<Batch> batches_;
+  int64_t compiled_ = 0;
+  int64_t next_folder_ = 0;
+};
+
+}  // namespace exotune
