@@ -35,7 +35,7 @@ void lift_once(Rewrite& rw, const Path& at) {
   require_positive_shape(p, outer, a, op);
   rw.move(at, 1, outer);
   if (parallel)
-    require(loop_parallel(rw.proc(), sibling(outer, 1), /*allow_reductions=*/true), op,
+    require(loop_parallel(rw.proc(), sibling(outer, 1)), op,
             "iterations of the parallel loop would share `" + a.name.name() + "`");
 }
 

@@ -45,6 +45,7 @@ class Stage {
               "the window's size `" + str(size) + "` is not proved positive");
     for (const Access& a : accesses_of(p_, first_, n_))
       if (a.buffer == root_ && !provably_outside(a)) accesses_.push_back(a);
+    if (accesses_.empty()) refuse(kOp, "the block does not use that part of `" + root_.name() + "`");
   }
 
   Sym root() const { return root_; }
@@ -278,7 +279,7 @@ class Stage {
 // accum:               tmp = 0 before, A[lo + i0] += tmp[i0] after
 // Obligation: every access of the block to A, through windows and calls too, is proved inside the
 // window (and becomes one of tmp) or proved outside (and stays). Every element stored back was
-// loaded, or surely written. Copies are guarded where the window may leave A. accum: the block only
+// loaded, or surely written; the block uses the window at all. Copies are guarded where the window may leave A. accum: the block only
 // adds into the window. A window of A made in the block and used after it refuses. `par` loops
 // around are proved race-free again.
 // Cursors stay on the block's statements; allocation and load stand before it, the store after.

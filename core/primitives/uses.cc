@@ -45,7 +45,7 @@ void require_parallel_loops(const Proc& p, const Path& at, const char* op) {
   for (const Path& loop : enclosing_loops(p, at)) {
     StmtPtr s = stmt_at(p, loop);
     if (s->as<For>()->mode == LoopMode::kPar)
-      require(loop_parallel(p, loop, /*allow_reductions=*/true), op,
+      require(loop_parallel(p, loop), op,
               "iterations of the parallel loop `" + s->as<For>()->iter.name() +
                   "` would touch the same location");
   }
