@@ -103,7 +103,7 @@ std::string FunctionEmitter::hole(const Call& call, const std::string& name, boo
   if (s.form == Storage::Form::kOpaque) {
     const Storage v = view(actual);
     if (suffix == "_reg") return c(opaque_register(v, where), outer);
-    if (suffix == "_data" || suffix.empty()) return opaque_element(v, {}, where);
+    if (suffix == "_data" || suffix.empty()) return opaque_element(v, outer, where);
     const auto k = static_cast<size_t>(std::stoul(suffix.substr(suffix.find('[') + 1)));
     if (k >= v.dims.size()) throw InputError(where, "{" + name + "}: no such dimension");
     ExprPtr stride = int_const(1);

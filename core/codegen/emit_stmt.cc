@@ -137,7 +137,8 @@ std::string FunctionEmitter::body() {
   for (auto& [sym, s] : storage_)
     if (s.form == Storage::Form::kWindow)
       for (Stride& stride : s.strides) stride.expr = nullptr;
-  for (const ExprPtr& e : proc_.asserts) check_line(c(e));
+  for (const ExprPtr& e : proc_.asserts)
+    if (!reads_config(e)) check_line(c(e));  // device state cannot be looked at
   storage_ = assumed;
   if (!checks.empty()) file_.needs.helpers.insert("EXO_ASSERT");
 
@@ -300,7 +301,8 @@ void FunctionEmitter::branch(const If& i) {
     block(next.body, owner, Child::kBody);
     rest = &next.orelse;
   }
-  if (!rest->empty()) {
+  const bool nothing = std::all_of(rest->begin(), rest->end(), [](const StmtPtr& s) { return s->as<Pass>(); });
+  if (!nothing) {
     --indent_;
     line("} else {");
     ++indent_;

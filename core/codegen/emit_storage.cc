@@ -169,9 +169,8 @@ ExprPtr FunctionEmitter::opaque_register(const Storage& s, const SourceLocation&
   return flat;
 }
 
-std::string FunctionEmitter::opaque_element(const Storage& s, const std::vector<ExprPtr>& idx,
-                                            const SourceLocation& where) {
-  if (s.mem->templates.contains("window")) return expand_memory(s, "window", idx, "", where);
+std::string FunctionEmitter::opaque_element(const Storage& s, int outer, const SourceLocation& where) {
+  if (s.mem->templates.contains("window")) return expand_memory(s, "window", {}, "", where);
   switch (s.mem->kind) {
     case MemoryKind::kVector: {
       // One C variable or array of vectors: every dimension but the lanes is a subscript.
@@ -188,8 +187,8 @@ std::string FunctionEmitter::opaque_element(const Storage& s, const std::vector<
         throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + ": the part wanted starts inside a register");
       return out;
     }
-    case MemoryKind::kRegisterFile: return c(opaque_register(s, where));
-    case MemoryKind::kScratchpad: return expand_memory(s, "", idx, "", where);
+    case MemoryKind::kRegisterFile: return c(opaque_register(s, where), outer);
+    case MemoryKind::kScratchpad: return c(byte_offset(s, s.offsets), outer);
     case MemoryKind::kHeap:
     case MemoryKind::kStack:
     case MemoryKind::kStatic: break;
@@ -197,7 +196,17 @@ std::string FunctionEmitter::opaque_element(const Storage& s, const std::vector<
   throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + " has no `window` template");
 }
 
-/// Fills the memory's template for `op`; op "" is the byte offset alone. Holes: {name}, {type},
+ExprPtr FunctionEmitter::flat_index(const Storage& s, const std::vector<ExprPtr>& at) {
+  ExprPtr flat = int_const(0);
+  for (size_t k = 0; k < at.size(); ++k) flat = flat * s.root_shape[k] + at[k];
+  return normalize(flat);
+}
+
+ExprPtr FunctionEmitter::byte_offset(const Storage& s, const std::vector<ExprPtr>& at) {
+  return normalize(flat_index(s, at) * int_const(bytes_of(s.type)) + int_const(s.byte_offset));
+}
+
+/// Fills the memory's template for `op`. Holes: {name}, {type},
 /// {value}, {reg}, {base} (bytes, of the allocation), {offset} (bytes, of the element), {index} (its
 /// row-major number), {idx[k]}, {shape[k]}.
 std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& op, const std::vector<ExprPtr>& idx,
@@ -205,11 +214,6 @@ std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& 
   std::vector<ExprPtr> at = s.offsets;
   for (size_t k = 0; k < idx.size() && k < s.dims.size(); ++k)
     at[static_cast<size_t>(s.dims[k])] = plus(at[static_cast<size_t>(s.dims[k])], idx[k]);
-  ExprPtr flat = int_const(0);
-  for (size_t k = 0; k < at.size(); ++k) flat = flat * s.root_shape[k] + at[k];
-  flat = normalize(flat);
-  const ExprPtr bytes = normalize(flat * int_const(bytes_of(s.type)) + int_const(s.byte_offset));
-  if (op.empty()) return c(bytes, Text::kPrimary);
   const auto it = s.mem->templates.find(op);
   if (it == s.mem->templates.end())
     throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + " is reached only by instructions",
@@ -222,8 +226,8 @@ std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& 
     if (hole == "value") return value;
     if (hole == "reg") return c(opaque_register(s, where), outer);
     if (hole == "base") return std::to_string(s.byte_offset);
-    if (hole == "offset") return c(bytes, outer);
-    if (hole == "index") return c(flat, outer);
+    if (hole == "offset") return c(byte_offset(s, at), outer);
+    if (hole == "index") return c(flat_index(s, at), outer);
     if (hole.rfind("idx[", 0) == 0 && subscript(hole) < at.size()) return c(at[subscript(hole)], outer);
     if (hole.rfind("shape[", 0) == 0 && subscript(hole) < s.root_shape.size()) return c(s.root_shape[subscript(hole)], outer);
     throw InputError(where, "the `" + op + "` template of " + s.mem->name + " has an unknown hole {" + hole + "}");

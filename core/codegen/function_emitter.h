@@ -122,7 +122,9 @@ class FunctionEmitter {
   std::string index_text(const Storage& s, const std::vector<ExprPtr>& idx);
   Storage view(const ExprPtr& e);                        // of a Read or WindowExpr; no statement is made
   std::string address(const Storage& s, const std::vector<ExprPtr>& idx);   // "&A[...]" or "A"
-  std::string opaque_element(const Storage& s, const std::vector<ExprPtr>& idx, const SourceLocation& where);
+  std::string opaque_element(const Storage& s, int outer, const SourceLocation& where);
+  ExprPtr flat_index(const Storage& s, const std::vector<ExprPtr>& at);    // row-major, of the allocation
+  ExprPtr byte_offset(const Storage& s, const std::vector<ExprPtr>& at);   // in the scratchpad
   ExprPtr opaque_register(const Storage& s, const SourceLocation& where);
   /// Base address and strides of a window expression, ready for a struct literal.
   struct WindowParts {

@@ -1,0 +1,28 @@
+/* tiles.h: generated C, do not edit.
+ * Golden file of the tests. */
+#ifndef EXO_GENERATED_TILES_H
+#define EXO_GENERATED_TILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifndef EXO_RESTRICT
+#ifdef __cplusplus
+#define EXO_RESTRICT __restrict
+#else
+#define EXO_RESTRICT restrict
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* def tiles(n: size, A: i32[2 * n, 2] @ DRAM, B: i32[2, 2] @ DRAM, C: i32[2 * n, 2] @ DRAM): */
+void tiles(int64_t n, const int32_t* EXO_RESTRICT A, const int32_t* EXO_RESTRICT B,
+           int32_t* EXO_RESTRICT C);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
