@@ -21,10 +21,10 @@ struct Token {
   int line = 1, column = 1;
 };
 
-/// Nesting of expressions and statements beyond this is an error instead of a stack overflow.
+/// Nesting of brackets and blocks beyond this is an error instead of a stack overflow.
 inline constexpr int kMaxNesting = 200;
-/// Operators in one expression without brackets; bounds the height of its tree.
-inline constexpr int kMaxChain = 1000;
+/// The height of an expression's tree: a sum of n terms has height n.
+inline constexpr int kMaxHeight = 500;
 
 /// A cursor over the tokens of one text, with the helpers every parser needs. The text must outlive
 /// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated string,

@@ -38,8 +38,7 @@ class ModuleParser {
       } else if (t_.at("@")) {
         decorated();
       } else if (t_.at("def")) {
-        throw InputError(t_.where(), "a procedure needs a decorator",
-                         "put `@proc` on the line above");
+        proc(std::nullopt);
       } else if (t_.at("class")) {
         throw InputError(t_.where(), "a class needs a decorator",
                          "put `@memory` or `@config` on the line above");

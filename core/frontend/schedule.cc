@@ -1,5 +1,6 @@
 #include "core/frontend/schedule.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/frontend/lexer.h"
@@ -41,6 +42,16 @@ class ScheduleParser {
     ScheduleExpr e;
     e.kind = kind;
     e.where = std::move(where);
+    return e;
+  }
+
+  // Sets the height of a node that has all its children; refuses trees that recursion cannot walk.
+  ScheduleExpr finished(ScheduleExpr e) {
+    int below = 0;
+    for (const ScheduleExpr& c : e.children) below = std::max(below, c.height);
+    for (const ScheduleExpr::Keyword& k : e.keywords) below = std::max(below, k.value.height);
+    e.height = below + 1;
+    if (e.height > kMaxHeight) throw InputError(e.where, "this expression is too large");
     return e;
   }
 
@@ -89,7 +100,7 @@ class ScheduleParser {
       if (t_.at("=") || t_.at(Token::Kind::kNewline) || t_.at(Token::Kind::kEnd) || t_.at(")")) break;
       e.children.push_back(sum());
     }
-    return e;
+    return finished(std::move(e));
   }
 
   ScheduleExpr binary(std::string op, SourceLocation where, ScheduleExpr lhs, ScheduleExpr rhs) {
@@ -97,17 +108,16 @@ class ScheduleParser {
     e.text = std::move(op);
     e.children.push_back(std::move(lhs));
     e.children.push_back(std::move(rhs));
-    return e;
+    return finished(std::move(e));
   }
   template <class F>
   ScheduleExpr chain(std::initializer_list<const char*> ops, F operand) {
     ScheduleExpr e = operand();
-    for (int n = 0;;) {
+    for (;;) {
       const char* found = nullptr;
       for (const char* op : ops)
         if (t_.at(op)) found = op;
       if (!found) return e;
-      if (++n > kMaxNesting) throw InputError(t_.where(), "this expression has too many operators");
       SourceLocation where = t_.where();
       take();
       e = binary(found, std::move(where), std::move(e), operand());
@@ -129,10 +139,11 @@ class ScheduleParser {
     return e;
   }
   ScheduleExpr unary() {
+    if (!t_.at("+") && !t_.at("-")) return postfix();
     TokenStream::Nesting nesting(t_);
     SourceLocation where = t_.where();
     if (accept("+")) return unary();
-    if (!accept("-")) return postfix();
+    take();
     if (t_.at(Token::Kind::kInt)) {
       ScheduleExpr e = node(Kind::kInt, where);
       e.integer = static_cast<int64_t>(uint64_t{0} - take().integer);
@@ -140,20 +151,19 @@ class ScheduleParser {
     }
     ScheduleExpr e = node(Kind::kNegate, where);
     e.children.push_back(unary());
-    return e;
+    return finished(std::move(e));
   }
 
   ScheduleExpr postfix() {
     ScheduleExpr e = primary();
-    for (int n = 0;; ++n) {
-      if (n > kMaxNesting) throw InputError(t_.where(), "this expression is too long");
+    for (;;) {
       SourceLocation where = t_.where();
       if (accept(".")) {
         ScheduleExpr a = node(Kind::kAttribute, t_.where());
         if (!t_.at(Token::Kind::kName)) t_.fail("the name of an attribute");
         a.text = std::string(take().text);
         a.children.push_back(std::move(e));
-        e = std::move(a);
+        e = finished(std::move(a));
       } else if (t_.at("(")) {
         e = call(std::move(e));
       } else if (accept("[")) {
@@ -186,7 +196,7 @@ class ScheduleParser {
       if (!accept(",")) break;
     }
     expect(")", "after the arguments");
-    return e;
+    return finished(std::move(e));
   }
 
   ScheduleExpr subscript(ScheduleExpr base, SourceLocation where) {
@@ -203,11 +213,10 @@ class ScheduleParser {
       end();
     }
     expect("]", "after the index");
-    return e;
+    return finished(std::move(e));
   }
 
   ScheduleExpr primary() {
-    TokenStream::Nesting nesting(t_);
     SourceLocation where = t_.where();
     const Token& token = t_.peek();
     switch (token.kind) {
@@ -267,7 +276,7 @@ class ScheduleParser {
       if (!accept(",")) break;
     }
     expect("]", "after the list");
-    return e;
+    return finished(std::move(e));
   }
 
   // Every token that belongs to an expression is taken through these, so that the text of a

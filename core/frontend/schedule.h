@@ -43,6 +43,7 @@ struct ScheduleExpr {
   std::vector<ScheduleExpr> children;
   struct Keyword;
   std::vector<Keyword> keywords;
+  int height = 1;  // of this tree; bounded by the parser
 };
 struct ScheduleExpr::Keyword {
   std::string name;

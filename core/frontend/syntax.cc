@@ -1,5 +1,6 @@
 #include "core/frontend/syntax.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace exotune {
@@ -16,17 +17,28 @@ SyntaxExpr node(Kind kind, SourceLocation where) {
   return e;
 }
 
+// Sets the height of a node that has all its children; refuses trees that recursion cannot walk.
+SyntaxExpr finished(SyntaxExpr e) {
+  int below = static_cast<int>(e.ops.size());  // a chain of comparisons becomes a conjunction
+  auto look = [&](const SyntaxExpr& c) { below = std::max(below, c.height); };
+  for (const SyntaxExpr& c : e.children) look(c);
+  for (const SyntaxExpr::Access& a : e.access) {
+    for (const SyntaxExpr& c : a.lo) look(c);
+    for (const SyntaxExpr& c : a.hi) look(c);
+  }
+  if (e.kind == Kind::kCompare) below += static_cast<int>(e.ops.size());
+  e.height = below + 1;
+  if (e.height > kMaxHeight) throw InputError(e.where, "this expression is too large");
+  return e;
+}
+
 SyntaxExpr binary(BinOpKind op, SourceLocation where, SyntaxExpr lhs, SyntaxExpr rhs) {
   SyntaxExpr e = node(Kind::kBinary, std::move(where));
   e.op = op;
   e.children.reserve(2);
   e.children.push_back(std::move(lhs));
   e.children.push_back(std::move(rhs));
-  return e;
-}
-
-void count_chain(const TokenStream& t, int& n) {
-  if (++n > kMaxChain) throw InputError(t.where(), "this expression has too many operators");
+  return finished(std::move(e));
 }
 
 SyntaxExpr parse_name(TokenStream& t) {
@@ -41,7 +53,7 @@ SyntaxExpr parse_name(TokenStream& t) {
       if (!t.accept(",")) break;
     }
     t.expect(")", "after the arguments");
-    return e;
+    return finished(std::move(e));
   }
   if (t.at("[")) {
     SyntaxExpr e = node(Kind::kSubscript, where);
@@ -63,7 +75,7 @@ SyntaxExpr parse_name(TokenStream& t) {
     }
     t.expect("]", "after the indices");
     if (t.at("[")) throw InputError(t.where(), "indices go in one pair of brackets", "write `x[i, j]`");
-    return e;
+    return finished(std::move(e));
   }
   if (t.at(".")) {
     SyntaxExpr e = node(Kind::kAttribute, where);
@@ -78,7 +90,6 @@ SyntaxExpr parse_name(TokenStream& t) {
 }
 
 SyntaxExpr parse_primary(TokenStream& t) {
-  TokenStream::Nesting nesting(t);
   const Token& token = t.peek();
   SourceLocation where = t.where();
   switch (token.kind) {
@@ -117,14 +128,15 @@ SyntaxExpr parse_primary(TokenStream& t) {
 }
 
 SyntaxExpr parse_unary(TokenStream& t) {
-  TokenStream::Nesting nesting(t);
-  SourceLocation where = t.where();
-  if (t.accept("+")) return parse_unary(t);
-  if (!t.accept("-")) {
+  if (!t.at("+") && !t.at("-")) {
     SyntaxExpr e = parse_primary(t);
     if (t.at("**")) throw InputError(t.where(), "there is no power operator");
     return e;
   }
+  TokenStream::Nesting nesting(t);
+  SourceLocation where = t.where();
+  if (t.accept("+")) return parse_unary(t);
+  t.expect("-");
   // A minus right before a literal belongs to it: -4 is one constant, -(4) a negation.
   if (t.at(Token::Kind::kInt)) {
     SyntaxExpr e = node(Kind::kInt, where);
@@ -138,12 +150,12 @@ SyntaxExpr parse_unary(TokenStream& t) {
   }
   SyntaxExpr e = node(Kind::kNegate, where);
   e.children.push_back(parse_unary(t));
-  return e;
+  return finished(std::move(e));
 }
 
 SyntaxExpr parse_product(TokenStream& t) {
   SyntaxExpr e = parse_unary(t);
-  for (int n = 0;; count_chain(t, n)) {
+  for (;;) {
     BinOpKind op;
     if (t.at("*")) {
       op = BinOpKind::kMul;
@@ -164,7 +176,7 @@ SyntaxExpr parse_product(TokenStream& t) {
 
 SyntaxExpr parse_sum(TokenStream& t) {
   SyntaxExpr e = parse_product(t);
-  for (int n = 0; t.at("+") || t.at("-"); count_chain(t, n)) {
+  while (t.at("+") || t.at("-")) {
     BinOpKind op = t.at("+") ? BinOpKind::kAdd : BinOpKind::kSub;
     SourceLocation where = t.where(t.next());
     e = binary(op, std::move(where), std::move(e), parse_product(t));
@@ -188,26 +200,26 @@ SyntaxExpr parse_comparison(TokenStream& t) {
   if (!op) return first;
   SyntaxExpr e = node(Kind::kCompare, t.where());
   e.children.push_back(std::move(first));
-  for (int n = 0; op; op = comparison(t), count_chain(t, n)) {
+  for (; op; op = comparison(t)) {
     t.next();
     e.ops.push_back(*op);
     e.children.push_back(parse_sum(t));
   }
-  return e;
+  return finished(std::move(e));
 }
 
 SyntaxExpr parse_not(TokenStream& t) {
+  if (!t.at("not")) return parse_comparison(t);
   TokenStream::Nesting nesting(t);
-  SourceLocation where = t.where();
-  if (!t.accept("not")) return parse_comparison(t);
+  SourceLocation where = t.where(t.next());
   SyntaxExpr e = node(Kind::kNot, where);
   e.children.push_back(parse_not(t));
-  return e;
+  return finished(std::move(e));
 }
 
 SyntaxExpr parse_and(TokenStream& t) {
   SyntaxExpr e = parse_not(t);
-  for (int n = 0; t.at("and"); count_chain(t, n)) {
+  while (t.at("and")) {
     SourceLocation where = t.where(t.next());
     e = binary(BinOpKind::kAnd, std::move(where), std::move(e), parse_not(t));
   }
@@ -217,7 +229,7 @@ SyntaxExpr parse_and(TokenStream& t) {
 SyntaxExpr parse_or(TokenStream& t) {
   TokenStream::Nesting nesting(t);
   SyntaxExpr e = parse_and(t);
-  for (int n = 0; t.at("or"); count_chain(t, n)) {
+  while (t.at("or")) {
     SourceLocation where = t.where(t.next());
     e = binary(BinOpKind::kOr, std::move(where), std::move(e), parse_and(t));
   }

@@ -38,6 +38,7 @@ struct SyntaxExpr {
   std::vector<BinOpKind> ops;
   std::vector<SyntaxExpr> children;
   std::vector<Access> access;
+  int height = 1;  // of this tree; at most kMaxHeight
 
   bool is_hole() const { return kind == Kind::kName && name == "_"; }
 };

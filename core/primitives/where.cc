@@ -1,5 +1,6 @@
 // Where: places given by cursor or by pattern, resolved in the proc they are used on.
 #include <cctype>
+#include <cstdlib>
 
 #include "core/frontend/parser.h"
 #include "core/primitives/internal.h"
@@ -63,7 +64,8 @@ Cursor Where::nested(const ProcPtr& p) const {
       is_bare_name(pattern_.substr(space + 1))) {
     std::string inner = pattern_.substr(space + 1);
     size_t hash = inner.find('#');
-    int nth = hash == std::string::npos ? 0 : std::stoi(inner.substr(hash + 1));
+    std::string digits = hash == std::string::npos ? "" : inner.substr(hash + 1);
+    int nth = digits.size() > 6 ? 1'000'000 : std::atoi(digits.c_str());
     inner = inner.substr(0, inner.find_first_of(" #"));
     if (!inner.empty()) {
       for (const Cursor& c : find_all(p, "for " + pattern_.substr(0, space) + " in _: _"))

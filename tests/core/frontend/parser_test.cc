@@ -164,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R", "x = 3abc"), "neither a number nor a name"},
         Offence{BODY("x: R", "x = 1e999"), "too large"},
         // grammar
-        Offence{"def f(x: R):\n    x = 0.0\n", "needs a decorator"},
+        Offence{"class f:\n    x = 0\n", "needs a decorator"},
         Offence{"@prok\ndef f(x: R):\n    x = 0.0\n", "did you mean `proc`"},
         Offence{"@proc\ndef f(x: R):\n", "expected an indented block"},
         Offence{BODY("x: R", "x -= 1.0"), "there is no `-=`"},
@@ -260,6 +260,22 @@ TEST(Parser, deep_nesting_is_an_error_and_no_overflow) {
   }
   EXPECT_THROW(parse_module(loops, "deep"), InputError);
   EXPECT_THROW(parse_module(elifs, "deep"), InputError);
+}
+
+TEST(Parser, large_expressions_are_read_printed_and_released) {
+  std::string sum = "1.0", nest = "x";
+  for (int k = 1; k < 499; ++k) sum += " + x";
+  for (int k = 0; k < 150; ++k) nest = "x - (" + nest + ")";
+  Module m = parse_module("@proc\ndef f(x: R):\n    x = " + sum + "\n    x = " + nest + "\n", "f");
+  expect_round_trip(m);
+  // brackets do not get around the limit
+  std::string tower = sum;
+  for (int k = 0; k < 100; ++k) tower = "(" + tower + ") + " + sum;
+  EXPECT_THROW(parse_module("@proc\ndef f(x: R):\n    x = " + tower + "\n", "f"), InputError);
+}
+
+TEST(Parser, the_decorator_of_a_proc_may_be_left_out) {
+  EXPECT_EQ(parse_module("def f(x: R):\n    x = 0.0\n", "f").user_procs().size(), 1u);
 }
 
 TEST(Parser, errors_point_at_the_word) {

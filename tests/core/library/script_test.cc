@@ -161,6 +161,7 @@ TEST(Script, says_what_is_wrong_with_a_line) {
   EXPECT_SAID("c = p.find_loop('i').body", "write `body()`");
   EXPECT_SAID("c = p.find_loop('i').body()[3]", "numbered from 0");
   EXPECT_SAID("c = p.find_loop('i').cond()", "another kind of statement");
+  EXPECT_SAID("p = reorder_loops(p, 'k i #99999999999999999999')", "error: ");
   EXPECT_SAID("c = p.find_loop('k').parent().parent()", "test.sched:1:");
   EXPECT_SAID("a, b = simplify(p)", "no tuple");
   EXPECT_SAID("a, b, c = extract_subproc(p, 'for j in _: _', 'row')", "has 2 parts");
