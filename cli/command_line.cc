@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <new>
 
-#include "cli/kernel_folder.h"
+#include "hw/kernel_table.h"
 
 namespace exotune::cli {
 namespace {
@@ -34,19 +34,33 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+std::vector<std::string> sub_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return names;
+}
+
 // What CLI11 could not place, as an InputError that names the nearest flag.
 [[noreturn]] void refuse_extras(const CLI::App& app, const std::string& extra) {
   const std::string word = extra.substr(0, extra.find('='));
   const bool flag = word.size() > 1 && word[0] == '-';
-  const std::string near = flag ? nearest(word, flag_names(app)) : "";
+  const std::string near = nearest(word, flag ? flag_names(app) : sub_names(app));
   throw InputError({}, (flag ? "unknown option '" : "unexpected argument '") + word + "' of " + app.get_name(),
                    near.empty() ? "exo-tune " + app.get_name() + " --help lists them"
                                 : "did you mean '" + near + "'?");
 }
 
+std::vector<std::string> kernel_names(const Session& session) {
+  std::vector<std::string> names;
+  const KernelTable table = load_kernel_table(session.data.kernels);
+  for (const KernelEntry& kernel : table.kernels()) names.push_back(kernel.name);
+  return names;
+}
+
 ExitCode dispatch(std::vector<std::string> arguments) {
   Session session = make_session();
-  arguments = with_verb(std::move(arguments), kernel_names(session.data.kernels));
+  if (!arguments.empty() && !is_verb(arguments.front()))
+    arguments = with_verb(std::move(arguments), kernel_names(session));
 
   CLI::App app{"Searches for fast, proved schedules of loop nests.", "exo-tune"};
   app.require_subcommand(0, 1);
@@ -67,8 +81,11 @@ ExitCode dispatch(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& error) {
     throw InputError({}, error.what(), "exo-tune --help lists the verbs, exo-tune VERB --help its options");
   }
-  for (const CLI::App* sub : app.get_subcommands())
-    if (const auto extras = sub->remaining(true); !extras.empty()) refuse_extras(*sub, extras.front());
+  const CLI::App* asked = &app;
+  while (!asked->get_subcommands().empty()) {
+    asked = asked->get_subcommands().front();
+    if (const auto extras = asked->remaining(); !extras.empty()) refuse_extras(*asked, extras.front());
+  }
   if (!session.action) {
     std::fputs(app.help().c_str(), stdout);
     return ExitCode::kOk;

@@ -145,7 +145,13 @@ ExitCode check(const DbOptions& options, const Session& session) {
 
 void add_db_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<DbOptions>();
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.callback([&session] {
+    if (!session.action)
+      session.action = []() -> ExitCode {
+        throw InputError({}, "db does what?", "ls, show, best, query, export, import, merge, gc or check");
+      };
+  });
   const auto sub = [&](const char* name, const char* help, auto action) {
     CLI::App* command = app.add_subcommand(name, help);
     command->allow_extras();

@@ -1,31 +1,76 @@
-// exo-tune list kernels|targets
+// exo-tune list kernels|targets|runners|operators
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
-#include "cli/kernel_folder.h"
+#include "cli/options.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
+#include "cli/workspace.h"
+#include "core/library/operators.h"
 
 namespace exotune::cli {
 namespace {
 
-ExitCode list(const Session& session, const std::string& what) {
-  if (what == "kernels") {
-    for (const std::string& name : kernel_names(session.data.kernels)) std::puts(name.c_str());
-    return ExitCode::kOk;
+Table kernels(Workspace& workspace) {
+  Table table({"kernel", "family", "measured at", "what"});
+  for (const KernelEntry& kernel : workspace.kernels().kernels())
+    table.add({kernel.name, kernel.family, kernel.sizes.empty() ? "" : str(kernel.sizes.front()),
+               kernel.summary});
+  return table;
+}
+
+Table targets(Workspace& workspace) {
+  Table table({"target", "instructions", "runner", "this machine", "what"});
+  for (const std::string& name : workspace.targets().names()) {
+    const TargetPtr target = workspace.targets().load(name);
+    const auto missing = missing_features(workspace.machine(), *target);
+    std::string here = missing.empty() ? "runs it" : "lacks";
+    for (const std::string& feature : missing) here += " " + feature;
+    if (target->runner.kind != "native") here = "no runner";
+    table.add({name, std::to_string(target->instructions().size()), target->runner.kind, here,
+               target->title});
   }
-  const std::string near = nearest(what, {"kernels", "targets"});
+  return table;
+}
+
+Table runners() {
+  Table table({"runner", "what"});
+  table.add({"native", "this machine: a forked child per candidate, wall timeout, guard pages"});
+  return table;
+}
+
+Table operators() {
+  Table table({"operator", "what"});
+  for (const Operator& op : operator_table()) table.add({op.signature(), op.doc});
+  return table;
+}
+
+ExitCode list(const Session& session, const std::string& what, Format format) {
+  Workspace workspace(session);
+  const auto print = [&](const Table& table) {
+    std::fputs(table.str(format).c_str(), stdout);
+    return ExitCode::kOk;
+  };
+  if (what == "kernels") return print(kernels(workspace));
+  if (what == "targets") return print(targets(workspace));
+  if (what == "runners") return print(runners());
+  if (what == "operators") return print(operators());
+  const std::string near = nearest(what, {"kernels", "targets", "runners", "operators"});
   throw InputError({}, "nothing to list under '" + what + "'",
-                   near.empty() ? "kernels or targets" : "did you mean '" + near + "'?");
+                   near.empty() ? "kernels, targets, runners or operators" : "did you mean '" + near + "'?");
 }
 
 }  // namespace
 
 void add_list_verb(CLI::App& app, Session& session) {
-  auto what = std::make_shared<std::string>("kernels");
-  app.add_option("what", *what, "kernels or targets");
-  app.callback([&session, what] { session.action = [&session, what] { return list(session, *what); }; });
+  auto what = std::make_shared<std::string>();
+  auto format = std::make_shared<FormatOption>();
+  app.add_option("what", *what, "kernels, targets, runners or operators")->required();
+  format->add(app);
+  app.callback([&session, what, format] {
+    session.action = [&session, what, format] { return list(session, *what, format->value()); };
+  });
 }
 
 }  // namespace exotune::cli

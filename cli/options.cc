@@ -45,6 +45,8 @@ void SizeOption::add(CLI::App& app) {
   app.add_option("--sizes", sizes_, "many: FIRST:LAST:STEP for every size argument, or a file");
 }
 
+Sizes SizeOption::single() const { return size_.empty() ? Sizes{} : parse_sizes("--size", size_); }
+
 std::vector<Sizes> SizeOption::values(const std::vector<std::string>& names, bool partial) const {
   std::vector<Sizes> all;
   if (!size_.empty()) all.push_back(parse_sizes("--size", size_));

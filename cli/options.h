@@ -36,6 +36,8 @@ class SizeOption {
  public:
   void add(CLI::App& app);
   bool given() const { return !size_.empty() || !sizes_.empty(); }
+  /// The value of --size, whatever the kernel's size arguments are; empty when it was not given.
+  Sizes single() const;
   /// Every size asked for, over the kernel's size arguments `names`. `--size` may name some of them
   /// only when `partial`; InputError for a name the kernel has not (with the nearest) and for a
   /// missing one. Empty when neither option was given.

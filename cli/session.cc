@@ -15,14 +15,14 @@ std::string environment(const char* name) {
 
 bool holds_data(const fs::path& folder) {
   std::error_code ignored;
-  return fs::is_directory(folder / "hw", ignored);
+  return fs::is_directory(folder / "hw", ignored) && fs::is_directory(folder / "kernels", ignored);
 }
 }  // namespace
 
 DataFolders find_data_folders() {
   if (const std::string told = environment("EXOTUNE_DATA"); !told.empty()) {
     if (!holds_data(told))
-      throw InputError({}, "EXOTUNE_DATA is '" + told + "', which has no hw/ folder",
+      throw InputError({}, "EXOTUNE_DATA is '" + told + "', which has no hw/ and kernels/ folders",
                        "unset it, or point it at PREFIX/share/exotune");
     return {fs::path(told) / "hw", fs::path(told) / "kernels"};
   }

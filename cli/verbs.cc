@@ -6,7 +6,14 @@ namespace exotune::cli {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
-      {"list", "what there is: kernels, targets", add_list_verb},
+      {"kernel", "tune: search, verify and measure; writes the winner", add_kernel_verb},
+      {"schedule", "apply a script, no search; print the result", add_schedule_verb},
+      {"verify", "proofs and a differential test, no timing", add_verify_verb},
+      {"bench", "a schedule against its peers, paired and interleaved", add_bench_verb},
+      {"explain", "why this schedule: steps, proofs, what else was tried", add_explain_verb},
+      {"list", "what there is: kernels, targets, runners, operators", add_list_verb},
+      {"db", "what was learned: ls, show, best, query, export, import, merge, gc, check", add_db_verb},
+      {"doctor", "what this machine can do and what is missing", add_doctor_verb},
   };
   return kVerbs;
 }

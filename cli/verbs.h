@@ -9,6 +9,13 @@ namespace exotune::cli {
 
 struct Session;
 
+void add_kernel_verb(CLI::App& app, Session& session);
+void add_schedule_verb(CLI::App& app, Session& session);
+void add_verify_verb(CLI::App& app, Session& session);
+void add_bench_verb(CLI::App& app, Session& session);
+void add_explain_verb(CLI::App& app, Session& session);
 void add_list_verb(CLI::App& app, Session& session);
+void add_db_verb(CLI::App& app, Session& session);
+void add_doctor_verb(CLI::App& app, Session& session);
 
 }  // namespace exotune::cli

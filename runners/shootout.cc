@@ -232,7 +232,7 @@ Ratio paired_ratio(std::span<const double> mine, std::span<const double> base) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(mine.size(), base.size()); ++i)
     if (mine[i] > 0 && base[i] > 0) ratios.push_back(base[i] / mine[i]);
-  const Interval i = median_interval(ratios);
+  const SampleInterval i = median_interval(ratios);
   return {i.median, i.low, i.high, static_cast<int>(ratios.size())};
 }
 
@@ -278,7 +278,7 @@ ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Conten
       ContenderResult& r =
           out.contenders[static_cast<size_t>(entries[e].contender - contenders.data())];
       r.samples = rounds.samples(e);
-      const Interval i = median_interval(r.samples);
+      const SampleInterval i = median_interval(r.samples);
       r.median = i.median;
       r.low = i.low;
       r.high = i.high;

@@ -22,7 +22,7 @@ double middle(const std::vector<double>& sorted) {
 
 double median_of(std::vector<double> values) { return middle(sorted_numbers(std::move(values))); }
 
-Interval median_interval(std::vector<double> values) {
+SampleInterval median_interval(std::vector<double> values) {
   const std::vector<double> sorted = sorted_numbers(std::move(values));
   const size_t n = sorted.size();
   if (n == 0) return {};

@@ -4,7 +4,7 @@
 
 namespace exotune {
 
-struct Interval {
+struct SampleInterval {
   double median = 0, low = 0, high = 0;
 };
 
@@ -13,6 +13,6 @@ double median_of(std::vector<double> values);
 
 /// The median and its 95 % interval by order statistics (binomial); minimum and maximum below six
 /// values. NaNs are left out.
-Interval median_interval(std::vector<double> values);
+SampleInterval median_interval(std::vector<double> values);
 
 }  // namespace exotune

@@ -127,7 +127,7 @@ ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>&
 }
 
 // Runs the kernel on the test's inputs and fills in what must come out.
-void fill_expected(const Proc& p, Problem& problem) {
+void fill_expected(const Proc& p, TuningProblem& problem) {
   std::vector<std::unique_ptr<Buffer>> storage(problem.args.size());
   std::vector<ArgValue> values;
   size_t at = 0;  // in problem.args, which may begin with a context
@@ -159,7 +159,7 @@ void fill_expected(const Proc& p, Problem& problem) {
   problem.test.tolerance = exact ? 0 : tolerance;
 }
 
-int argument_index(const Problem& problem, const PeerOperation& peer, const std::string& role) {
+int argument_index(const TuningProblem& problem, const PeerOperation& peer, const std::string& role) {
   const auto it = peer.arguments.find(role);
   if (it == peer.arguments.end()) return -1;
   for (size_t k = 0; k < problem.args.size(); ++k)
@@ -167,7 +167,7 @@ int argument_index(const Problem& problem, const PeerOperation& peer, const std:
   return -1;
 }
 
-PeerScalar factor(const Problem& problem, const PeerOperation& peer, const std::string& role,
+PeerScalar factor(const TuningProblem& problem, const PeerOperation& peer, const std::string& role,
                   double absent) {
   const auto it = peer.factors.find(role);
   if (it == peer.factors.end()) return {absent, -1};
@@ -180,7 +180,7 @@ PeerScalar factor(const Problem& problem, const PeerOperation& peer, const std::
   return {absent, -1};
 }
 
-int64_t extent(const Problem& problem, const PeerOperation& peer, const std::string& role) {
+int64_t extent(const TuningProblem& problem, const PeerOperation& peer, const std::string& role) {
   const auto role_at = peer.sizes.find(role);
   if (role_at == peer.sizes.end()) return 0;
   const auto size = problem.sizes.find(role_at->second);
@@ -206,9 +206,9 @@ int64_t statements(const Block& block) {
 
 }  // namespace
 
-Problem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
+TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
                      const ProblemOptions& options) {
-  Problem problem;
+  TuningProblem problem;
   problem.kernel = kernel;
   problem.sizes = sizes;
   const std::map<Sym, int64_t> env = control_values(*kernel, sizes);
@@ -219,7 +219,7 @@ Problem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
   return problem;
 }
 
-Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const Problem& problem,
+Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const TuningProblem& problem,
                          const std::string& stem) {
   CodegenOptions code;
   code.stem = stem;
@@ -236,7 +236,7 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const P
   return candidate;
 }
 
-std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const Problem& problem) {
+std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem) {
   const PeerOperation& peer = kernel.peer;
   if (peer.op.empty()) return std::nullopt;
   PeerProblem call;

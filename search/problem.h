@@ -1,5 +1,5 @@
 #pragma once
-// Problem: a kernel at one size, made concrete for the runners: its arguments, their inputs, and
+// TuningProblem: a kernel at one size, made concrete for the runners: its arguments, their inputs, and
 // what the reference interpreter says must come out. Start at make_problem; make_candidate turns
 // any schedule of the same kernel into what a Runner takes, peer_problem its library call.
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace exotune {
 
-struct Problem {
+struct TuningProblem {
   ProcPtr kernel;             // the unscheduled proc: the meaning
   SizeBinding sizes;          // every control value, those fixed by partial evaluation too
   std::vector<ArgSpec> args;  // in the order of the C function
@@ -32,16 +32,16 @@ struct ProblemOptions {
 /// `sizes` names every control argument of `kernel` (and may name more). Inputs are small integers,
 /// so that reordered sums agree exactly; kernels that divide or call sin, sqrt, ... get a
 /// tolerance. InputError (or InterpError) when a size is missing or breaks an assert.
-Problem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
+TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
                      const ProblemOptions& options = {});
 
 /// The C of `scheduled`, which takes the arguments of `problem.kernel`, as a candidate. Its id is
 /// the content hash of the C. Throws what generate_c throws.
-Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const Problem& problem,
+Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const TuningProblem& problem,
                          const std::string& stem = "kernel");
 
 /// The library call that does the same at the problem's sizes; nothing when the table names none.
-std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const Problem& problem);
+std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem);
 
 /// The compiler found for `target` with its flags and headers. Error(kUnavailable) when none of its
 /// compilers is on PATH.

@@ -39,7 +39,7 @@ TrialRecord record_of(const Trial& t, const TrialResult& r, const TrialKey& key,
 
 }  // namespace
 
-TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Problem& problem, Runner& runner,
+TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem, Runner& runner,
                     Store& store, const TrialLimits& limits) {
   TrialRun run;
   run.trials = std::move(trials);

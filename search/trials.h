@@ -40,7 +40,7 @@ struct TrialRun {
 };
 
 /// Runs the trials in order, in batches; each result is in the store before the next batch starts.
-TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Problem& problem, Runner& runner,
+TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem, Runner& runner,
                     Store& store, const TrialLimits& limits);
 
 /// What identifies the engine in stored records.

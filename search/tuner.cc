@@ -214,7 +214,7 @@ class Tuning {
     for (size_t shift = 0; shift < n; ++shift) {
       SizeBinding sizes = all_sizes_;
       for (size_t d = 0; d < free.size(); ++d) sizes[free[d]] = extents[(shift + d * 3) % n];
-      Problem problem = make_problem(request_.proc, sizes, {.seed = request_.seed + shift});
+      TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed + shift});
       Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, problem);
       RunOptions options;
       options.measure = false;
@@ -294,7 +294,7 @@ class Tuning {
   std::vector<TargetLevel> levels_;
   SizeBinding all_sizes_;
   ScriptEnvironment environment_;
-  Problem problem_;
+  TuningProblem problem_;
   TargetToolchain toolchain_;
   std::vector<BeamState> states_;
   std::map<std::string, ProcPtr> procs_;

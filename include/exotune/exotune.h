@@ -1,9 +1,27 @@
 #pragma once
-// The umbrella header of the exo-tune library. Start at the header of the layer you need:
-//   core/base/diagnostic.h   Error and Diagnostic: what every refusal carries
-//   core/base/symbol.h       names with unique ids
+// The umbrella header of the exo-tune library, layer by layer. In a program of your own:
+//
+//   Module m = parse_module(text, "my.exo");                  core/frontend/parser.h
+//   ProcPtr p = divide_loop(m.find_proc("f"), "i", 8, {"io", "ii"}, Tail::kCut);
+//                                                             core/primitives/primitives.h
+//   CFile c = generate_c({p});                                core/codegen/codegen.h
+//   TuneResult r = tune(request, *open_store("tune.db"));     search/tuner.h
+#include "core/analysis/queries.h"
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
-#include "core/base/source_location.h"
-#include "core/base/subprocess.h"
-#include "core/base/symbol.h"
+#include "core/codegen/codegen.h"
+#include "core/cursor/cursor.h"
+#include "core/cursor/provenance.h"
+#include "core/frontend/parser.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "core/library/operators.h"
+#include "core/library/script.h"
+#include "core/primitives/primitives.h"
+#include "db/store.h"
+#include "hw/kernel_table.h"
+#include "hw/machine.h"
+#include "hw/target.h"
+#include "runners/native_runner.h"
+#include "runners/shootout.h"
+#include "search/tuner.h"

@@ -10,7 +10,7 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 foreach(path bin/exo-tune include/exotune/exotune.h include/exotune/core/base/diagnostic.h
-        share/exotune/hw)
+        share/exotune/hw/avx512/target.toml share/exotune/kernels/kernels.toml)
   if(NOT EXISTS ${WORK}/prefix/${path})
     message(FATAL_ERROR "not installed: ${path}")
   endif()
@@ -20,9 +20,12 @@ must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/consumer -B ${WORK}/build
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}")
 must(${CMAKE_COMMAND} --build ${WORK}/build)
 must(${WORK}/build/consumer)
-if(NOT out MATCHES "gemm")
+if(NOT out MATCHES "void scal" OR NOT out MATCHES "avx2 has [1-9]")
   message(FATAL_ERROR "the consumer printed: ${out}")
 endif()
 
 # The installed command finds its targets and kernels beside itself, not in the source tree.
-must(${WORK}/prefix/bin/exo-tune --version)
+must(${CMAKE_COMMAND} -E env --unset=EXOTUNE_DATA ${WORK}/prefix/bin/exo-tune list targets)
+if(NOT out MATCHES "avx512")
+  message(FATAL_ERROR "the installed command lists: ${out}")
+endif()

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -29,8 +30,8 @@ constexpr std::array<Layer, 16> kLayers = {{
     {"runners", 6, false},
     {"db", 6, false},
     {"search", 7, false},
-    {"include", 7, true},
-    {"cli", 8, false},
+    {"include", 8, true},
+    {"cli", 9, false},
 }};
 
 const Layer* find_layer(std::string_view folder) {
@@ -131,6 +132,27 @@ std::vector<std::string> layer_violations(const std::vector<SourceText>& sources
     if (reaches(edges, folder, folder, seen)) violations.push_back("cycle: through " + folder);
   }
   return violations;
+}
+
+std::vector<std::string> doubly_defined_types(const std::vector<SourceText>& sources) {
+  static const std::regex kNamespace(R"(^namespace ([A-Za-z_:]+) \{)");
+  static const std::regex kType(R"(^(?:struct|class) ([A-Za-z_]+)\b[^;]*\{)");
+  std::map<std::string, std::string> first;
+  std::vector<std::string> doubles;
+  for (const SourceText& source : sources) {
+    if (!source.path.ends_with(".h")) continue;
+    std::istringstream lines(source.text);
+    std::string line, space;
+    for (std::smatch match; std::getline(lines, line);) {
+      if (std::regex_search(line, match, kNamespace)) space = match[1];
+      if (!std::regex_search(line, match, kType)) continue;
+      const std::string name = space + "::" + match[1].str();
+      const auto [it, fresh] = first.emplace(name, source.path);
+      if (!fresh && it->second != source.path)
+        doubles.push_back(name + ": " + it->second + " and " + source.path);
+    }
+  }
+  return doubles;
 }
 
 }  // namespace exotune

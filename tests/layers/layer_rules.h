@@ -25,4 +25,8 @@ std::vector<std::pair<std::string, int>> layer_dependencies(const SourceText& so
 /// and one "cycle: through FOLDER" for each folder that can reach itself.
 std::vector<std::string> layer_violations(const std::vector<SourceText>& sources);
 
+/// One line for each type that two headers define under one name in one namespace: the linker would
+/// silently mix them up.
+std::vector<std::string> doubly_defined_types(const std::vector<SourceText>& sources);
+
 }  // namespace exotune

@@ -53,6 +53,18 @@ TEST(Layers, every_header_says_what_it_is) {
   EXPECT_EQ(silent, "") << "a header opens with #pragma once and a comment";
 }
 
+TEST(Layers, no_two_headers_define_one_type) {
+  EXPECT_EQ(joined(doubly_defined_types(source_tree())), "");
+}
+
+TEST(Layers, a_type_defined_twice_is_found) {
+  const std::string one = "namespace exotune {\nstruct Problem {\n};\n}\n";
+  const std::string other = "namespace exotune::interp {\nclass Problem final : Base {\n};\n}\n";
+  EXPECT_EQ(doubly_defined_types({{"a.h", one}, {"b.h", one}}),
+            std::vector<std::string>{"exotune::Problem: a.h and b.h"});
+  EXPECT_TRUE(doubly_defined_types({{"a.h", one}, {"b.h", other}, {"c.cc", one}}).empty());
+}
+
 TEST(Layers, an_include_upwards_is_found) {
   const auto found = layer_violations({{"core/ir/a.h", "#pragma once\n#include \"search/beam.h\"\n"}});
   ASSERT_EQ(found.size(), 1u);

@@ -371,14 +371,14 @@ TEST(FakeRunner, answers_from_its_function) {
 }
 
 TEST(Statistics, the_interval_of_nine_is_second_to_eighth) {
-  const Interval i = median_interval({9, 1, 8, 2, 7, 3, 6, 4, 5});
+  const SampleInterval i = median_interval({9, 1, 8, 2, 7, 3, 6, 4, 5});
   EXPECT_EQ(i.median, 5);
   EXPECT_EQ(i.low, 2);
   EXPECT_EQ(i.high, 8);
 }
 
 TEST(Statistics, few_values_give_their_range) {
-  const Interval i = median_interval({3, 1, 2});
+  const SampleInterval i = median_interval({3, 1, 2});
   EXPECT_EQ(i.median, 2);
   EXPECT_EQ(i.low, 1);
   EXPECT_EQ(i.high, 3);

@@ -1,0 +1,110 @@
+// exo-tune bench: a schedule against its peers, paired and interleaved in one process.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/comparison.h"
+#include "cli/options.h"
+#include "cli/record.h"
+#include "cli/replay.h"
+#include "cli/session.h"
+#include "cli/text_file.h"
+#include "cli/verbs.h"
+
+namespace exotune::cli {
+namespace {
+
+struct BenchOptions {
+  std::string what, script, target;
+  DatabaseOption database;
+  FormatOption format;
+  SizeOption size;
+  ComparisonOptions comparison;
+};
+
+Record chosen(Workspace& workspace, const Session& session, const BenchOptions& options) {
+  if (options.script.empty()) {
+    return find_record(workspace, options.what, options.database.path(session), options.target,
+                       options.size.single());
+  }
+  Record record;
+  record.kernel = options.what;
+  record.script = read_text_file(options.script);
+  record.script_name = record.origin = options.script;
+  return record;
+}
+
+// What to measure at: as asked, else what the record was tuned at, else the table's first.
+std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& input, const Record& record,
+                            const Sizes& fixed) {
+  std::vector<std::string> names;
+  for (const Arg& arg : input.proc->args)
+    if (is_control(arg.type.scalar)) names.push_back(arg.name.name());
+  std::vector<Sizes> all = options.size.values(names);
+  if (all.empty() && !record.sizes.empty()) all.push_back(record.sizes);
+  if (all.empty() && input.entry != nullptr) all.push_back(input.entry->sizes.front());
+  if (all.empty() && !names.empty())
+    throw InputError({}, "at which size?", "--size " + names.front() + "=64,...");
+  if (all.empty()) all.push_back({});
+  for (const Sizes& sizes : all)
+    for (const auto& [name, value] : fixed)
+      if (const auto it = sizes.find(name); it != sizes.end() && it->second != value)
+        throw InputError({}, "this schedule is for " + str(fixed) + " only, not " + str(sizes),
+                         "tune for it: exo-tune kernel " + record.kernel + " --size " + str(sizes));
+  return all;
+}
+
+ExitCode bench(const Session& session, const BenchOptions& options) {
+  const Format format = options.format.value();
+  Workspace workspace(session);
+  const Record record = chosen(workspace, session, options);
+  const KernelInput input = workspace.kernel(record.kernel);
+  const std::string target_name = options.target.empty() ? record.target : options.target;
+  const Replayed replayed = replay(workspace, input, record.script, record.script_name, target_name);
+  const Target& target = *replayed.targets.front();
+  workspace.require_runnable(target);
+
+  Table table = comparison_table();
+  bool valid = true;
+  std::string cause;
+  for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
+    const TuningProblem problem = make_problem(with_fixed(input.proc, replayed.fixed), sizes);
+    const Candidate candidate = make_candidate(replayed.proc, target, problem);
+    const Comparison comparison =
+        compare_with_peers(candidate, input.entry, problem, target, options.comparison);
+    add_rows(comparison, table);
+    const ContenderResult& ours = comparison.result.contenders.front();
+    if (ours.status != TrialStatus::kOk) {
+      valid = false;
+      cause = str(sizes) + ": " + status_name(ours.status) + ": " + ours.cause;
+    }
+  }
+  std::fputs(table.str(format).c_str(), stdout);
+  if (!valid)
+    throw Error(Diagnostic{{}, "the schedule's code did not pass its check at " + cause, {}, ""},
+                ExitCode::kMismatch);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_bench_verb(CLI::App& app, Session& session) {
+  auto options = std::make_shared<BenchOptions>();
+  app.add_option("what", options->what,
+                 "a kernel (its winner), a candidate's id, a folder or .json that kernel wrote, or FILE.exo[:proc]")
+      ->required();
+  app.add_option("script", options->script, "FILE.sched: measure this schedule of the kernel");
+  app.add_option("--target", options->target, "whose instructions, compiler and peak");
+  options->size.add(app);
+  options->database.add(app);
+  options->format.add(app);
+  app.add_option("--peers", options->comparison.only_peers, "only these: openblas, blis, onednn, eigen, c")
+      ->delimiter(',');
+  app.add_option("--rounds", options->comparison.rounds, "of the interleaved measurement (default 15)");
+  app.add_flag("--cold", options->comparison.cold, "flush the caches before each timed call");
+  app.callback([&session, options] {
+    session.action = [&session, options] { return bench(session, *options); };
+  });
+}
+
+}  // namespace exotune::cli

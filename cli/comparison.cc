@@ -1,0 +1,75 @@
+#include "cli/comparison.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/quantities.h"
+#include "runners/machine_peak.h"
+
+namespace exotune::cli {
+namespace {
+
+constexpr const char* kOurs = "exo-tune";
+
+std::string ratio_text(const Ratio& ratio) {
+  if (ratio.rounds == 0) return "";
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio.median, ratio.low, ratio.high);
+}
+
+}  // namespace
+
+Comparison compare_with_peers(const Candidate& contender, const KernelEntry* entry,
+                              const TuningProblem& problem, const Target& target,
+                              const ComparisonOptions& options) {
+  const TargetToolchain toolchain = toolchain_of(target);
+  Comparison comparison;
+  comparison.sizes = problem.sizes;
+  std::vector<Contender> contenders = {{kOurs, contender, std::nullopt}};
+  Candidate plain = make_candidate(problem.kernel, target, problem, "unscheduled");
+  contenders.push_back({"unscheduled", std::move(plain), std::nullopt});
+  ElementType precision = ElementType::kF32;
+  if (entry != nullptr) {
+    comparison.kernel = entry->name;
+    comparison.flops = entry->flops.evaluate(problem.sizes);
+    comparison.bytes = entry->bytes.evaluate(problem.sizes);
+    precision = element_from_name(name_of(entry->precision));
+    if (const std::optional<PeerProblem> call = peer_problem(*entry, problem)) {
+      PeerOptions wanted;
+      wanted.only = options.only_peers;
+      for (const Peer& peer : discover_peers(toolchain, wanted).peers)
+        if (peer.supports(*call)) contenders.push_back({peer.name, std::nullopt, PeerCall{peer, *call}});
+    }
+  } else {
+    comparison.kernel = problem.kernel->name;
+  }
+  if (precision == ElementType::kF32 || precision == ElementType::kF64)
+    comparison.peak = measure_peak(target.isa, precision, toolchain.cc);
+
+  ShootoutOptions shooting;
+  shooting.rounds = options.rounds;
+  shooting.cold = options.cold;
+  shooting.reference = kOurs;
+  comparison.result = shootout(toolchain, contenders, problem.args, problem.test, shooting);
+  return comparison;
+}
+
+Table comparison_table() {
+  return Table({"kernel", "sizes", "who", "status", "us", "GFLOP/s", "GB/s", "% peak", "exo-tune is x"});
+}
+
+void add_rows(const Comparison& comparison, Table& table) {
+  const std::vector<ContenderResult>& all = comparison.result.contenders;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const ContenderResult& who = all[k];
+    const bool timed = who.status == TrialStatus::kOk && who.median > 0;
+    const double gflops = timed && comparison.flops > 0 ? comparison.flops / who.median * 1e-9 : NAN;
+    const double gbytes = timed && comparison.bytes > 0 ? comparison.bytes / who.median * 1e-9 : NAN;
+    table.add({comparison.kernel, str(comparison.sizes), who.name, status_name(who.status),
+               timed ? number(who.median * 1e6) : "", number(gflops), number(gbytes),
+               comparison.peak > 0 ? number(100 * gflops / comparison.peak) : "",
+               timed && k > 0 ? ratio_text(comparison.result.ratio(0, k)) : ""});
+  }
+}
+
+}  // namespace exotune::cli

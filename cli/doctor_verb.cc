@@ -1,0 +1,103 @@
+// exo-tune doctor: what this machine can do, what is missing and how to get it.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/options.h"
+#include "cli/session.h"
+#include "search/problem.h"
+#include "cli/verbs.h"
+#include "cli/workspace.h"
+#include "db/store.h"
+#include "runners/peers.h"
+
+namespace exotune::cli {
+namespace {
+
+struct DoctorOptions {
+  DatabaseOption database;
+  FormatOption format;
+  bool peers = true;
+};
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+void report_machine(const Machine& machine, Table& table) {
+  table.add({"machine", "ok",
+             machine.model_name + " (" + machine.microarch + "), " + std::to_string(machine.cores) +
+                 (machine.cores == 1 ? " core" : " cores")});
+  for (const CacheLevel& cache : machine.caches)
+    table.add({"L" + std::to_string(cache.level) + " cache", "ok",
+               std::to_string(cache.bytes / 1024) + " KB, lines of " +
+                   std::to_string(cache.line_bytes) + " bytes"});
+}
+
+// The native targets that can be tuned here; adds a row for every target.
+std::vector<TargetPtr> report_targets(Workspace& workspace, Table& table) {
+  std::vector<TargetPtr> usable;
+  for (const std::string& name : workspace.targets().names()) {
+    const std::string label = "target " + name;
+    try {
+      const TargetPtr target = workspace.targets().load(name);
+      workspace.require_runnable(*target);
+      table.add({label, "ok", find_compiler(target->compiler).version});
+      usable.push_back(target);
+    } catch (const Error& error) {
+      table.add({label, "missing", error.diagnostic().message.str()});
+    }
+  }
+  return usable;
+}
+
+void report_peers(const Target& target, Table& table) {
+  const PeerReport report = discover_peers(toolchain_of(target));
+  for (const Peer& peer : report.peers) table.add({"peer " + peer.name, "ok", first_line(peer.version)});
+  for (const std::string& absent : report.absent) table.add({"peer", "missing", first_line(absent)});
+  for (const std::string& cleared : report.cleared_environment)
+    table.add({"environment", "note", cleared + " is ignored when peers are measured"});
+}
+
+void report_database(const std::string& path, Table& table) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    table.add({"database", "ok", path + " (none yet; the first run makes it)"});
+    return;
+  }
+  try {
+    const auto store = open_store(path, OpenMode::kReadOnly);
+    table.add({"database", "ok", path + ", " + std::to_string(store->winners({}).size()) + " winners"});
+  } catch (const Error& error) {
+    table.add({"database", "damaged", error.diagnostic().message.str()});
+  }
+}
+
+ExitCode doctor(const Session& session, const DoctorOptions& options) {
+  const Format format = options.format.value();
+  Workspace workspace(session);
+  Table table({"what", "state", "detail"});
+  report_machine(workspace.machine(), table);
+  const std::vector<TargetPtr> usable = report_targets(workspace, table);
+  if (options.peers && !usable.empty())
+    report_peers(*best_target(workspace.machine(), usable), table);
+  report_database(options.database.path(session), table);
+  std::fputs(table.str(format).c_str(), stdout);
+  if (usable.empty())
+    throw Error(Diagnostic{{}, "no target can be tuned on this machine", {},
+                           "install a compiler: apt-get install g++"},
+                ExitCode::kUnavailable);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_doctor_verb(CLI::App& app, Session& session) {
+  auto options = std::make_shared<DoctorOptions>();
+  options->database.add(app);
+  options->format.add(app);
+  app.add_flag("!--no-peers", options->peers, "do not look for the libraries to compare with");
+  app.callback([&session, options] {
+    session.action = [&session, options] { return doctor(session, *options); };
+  });
+}
+
+}  // namespace exotune::cli

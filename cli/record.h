@@ -1,0 +1,27 @@
+#pragma once
+// A schedule that was found before, by any of the names a user may give it: a folder or STEM.json
+// that `kernel` wrote, a candidate's id in the database, or a kernel whose winner is wanted.
+#include <string>
+
+#include "cli/quantities.h"
+#include "cli/workspace.h"
+#include "db/store.h"
+
+namespace exotune::cli {
+
+struct Record {
+  std::string kernel;       // as the command line names it: "sgemm", "FILE.exo:proc"
+  std::string script;       // .sched text
+  std::string script_name;  // for messages
+  std::string target;       // "" when it is not known
+  Sizes sizes;              // it was tuned at; may be empty
+  std::string origin;       // one line: where it came from
+  std::string trial;        // candidate id; "" for a file's
+};
+
+/// Finds it. `target` and `sizes` narrow a kernel's winners (empty: any; several left: the newest).
+/// InputError with the next step when there is none.
+Record find_record(Workspace& workspace, const std::string& text, const std::string& database,
+                   const std::string& target, const Sizes& sizes);
+
+}  // namespace exotune::cli

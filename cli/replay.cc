@@ -1,0 +1,53 @@
+#include "cli/replay.h"
+
+#include "core/analysis/queries.h"
+#include "core/cursor/provenance.h"
+#include "core/library/script.h"
+#include "core/primitives/primitives.h"
+
+namespace exotune::cli {
+namespace {
+
+// The values that partial_eval steps fixed on the way to `p`.
+Sizes fixed_values(const std::vector<TraceStep>& trace) {
+  Sizes fixed;
+  for (const TraceStep& step : trace) {
+    if (step.how->op != "partial_eval") continue;
+    for (const Value& value : step.how->args)
+      if (const auto* named = value.as<std::map<std::string, Value>>())
+        for (const auto& [name, number] : *named)
+          if (const auto* integer = number.as<int64_t>()) fixed[name] = *integer;
+  }
+  return fixed;
+}
+
+}  // namespace
+
+Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
+                const std::string& file, const std::string& target) {
+  Replayed replayed;
+  if (!target.empty()) replayed.targets.push_back(workspace.target(target));
+  for (const std::string& name : input.module.imports)
+    replayed.targets.push_back(workspace.targets().load(name));
+  if (replayed.targets.empty()) replayed.targets.push_back(workspace.target(""));
+
+  std::vector<const Module*> libraries;
+  for (const TargetPtr& each : replayed.targets) libraries.push_back(&each->library);
+  ScriptEnvironment environment = script_environment(input.module, libraries);
+  environment.start = input.proc;
+  replayed.proc = run_script(text, file, environment).proc;
+  check(*replayed.proc);
+
+  const std::vector<TraceStep> trace = trace_of(replayed.proc);
+  replayed.steps = trace.size();
+  replayed.reassociates = reassociates(replayed.proc);
+  replayed.fixed = fixed_values(trace);
+  return replayed;
+}
+
+ProcPtr with_fixed(const ProcPtr& kernel, const Sizes& fixed) {
+  if (fixed.empty()) return kernel;
+  return partial_eval(kernel, {fixed.begin(), fixed.end()});
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,29 @@
+#pragma once
+// A script applied to a kernel: what schedule, verify, bench and explain all begin with.
+#include <string>
+#include <vector>
+
+#include "cli/quantities.h"
+#include "cli/workspace.h"
+
+namespace exotune::cli {
+
+struct Replayed {
+  ProcPtr proc;                     // the result, checked
+  std::vector<TargetPtr> targets;   // whose instructions the script could name
+  size_t steps = 0;                 // primitives applied, each proved
+  bool reassociates = false;        // some reordered floating-point sums
+  Sizes fixed;                      // what partial_eval steps fixed
+};
+
+/// Runs `text` (from `file`, for messages) on `input`. The script sees the instructions of `target`
+/// ("": of what the kernel's file imports, else of the best target here). Throws what the script
+/// and its steps throw.
+Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
+                const std::string& file, const std::string& target);
+
+/// `kernel` with the control arguments in `fixed` given their values: the unscheduled proc that
+/// takes the same arguments as a replayed one.
+ProcPtr with_fixed(const ProcPtr& kernel, const Sizes& fixed);
+
+}  // namespace exotune::cli

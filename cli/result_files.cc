@@ -1,0 +1,89 @@
+#include "cli/result_files.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/quantities.h"
+#include "cli/text_file.h"
+#include "core/codegen/codegen.h"
+
+namespace exotune::cli {
+namespace {
+
+std::string sizes_text(const TuneRequest& request) {
+  return request.sizes.empty() ? "any size" : str(request.sizes);
+}
+
+nlohmann::ordered_json statistics_json(const TuneStatistics& statistics) {
+  nlohmann::ordered_json json;
+  json["schedules"] = statistics.states;
+  json["refused_steps"] = statistics.refused;
+  json["duplicates"] = statistics.duplicates;
+  json["measured"] = statistics.measured;
+  json["reused"] = statistics.reused;
+  json["refusals"] = statistics.refusals;
+  json["causes"] = statistics.causes;
+  json["search_seconds"] = statistics.search_seconds;
+  json["measure_seconds"] = statistics.measure_seconds;
+  json["shootout_seconds"] = statistics.shootout_seconds;
+  return json;
+}
+
+}  // namespace
+
+std::string code_comment(const TuneRequest& request, const TuneResult& result) {
+  return request.kernel.name + " (" + sizes_text(request) + ") for " + request.target->name +
+         ", schedule " + result.candidate_id.substr(0, 12) + ", " + proof_level_name(result.proof) +
+         ". Made by exo-tune; change the schedule, not this file.";
+}
+
+std::string result_json(const TuneRequest& request, const TuneResult& result,
+                        const std::string& kernel, const std::string& stem) {
+  nlohmann::ordered_json json;
+  json["kernel"] = kernel;
+  json["proc"] = request.proc->name;
+  json["sizes"] = request.sizes.empty() ? nlohmann::json::object() : nlohmann::json(request.sizes);
+  json["measured_at"] = request.sizes.empty() ? request.representative : request.sizes;
+  json["target"] = request.target->name;
+  json["microarchitecture"] = request.machine.microarch;
+  json["compiler"] = result.key.compiler;
+  json["script"] = stem + ".sched";
+  json["candidate"] = result.candidate_id;
+  json["proof"] = proof_level_name(result.proof);
+  json["seconds"] = result.seconds;
+  json["gflops"] = result.gflops;
+  json["gbytes_per_second"] = result.gbytes;
+  json["peak_gflops"] = result.peak_gflops;
+  json["peers"] = nlohmann::ordered_json::array();
+  for (const PeerRow& peer : result.peers)
+    json["peers"].push_back({{"name", peer.name},
+                             {"gflops", peer.gflops},
+                             {"speedup", peer.ratio.median},
+                             {"low", peer.ratio.low},
+                             {"high", peer.ratio.high},
+                             {"rounds", peer.ratio.rounds}});
+  json["search"] = statistics_json(result.statistics);
+  json["stopped"] = name_of(result.stop);
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::filesystem::path> write_result(const TuneRequest& request, const TuneResult& result,
+                                                const ResultFiles& where) {
+  CodegenOptions code;
+  code.stem = where.stem;
+  code.comment = code_comment(request, result);
+  code.headers = request.target->compiler.headers;
+  const CFile file = generate_c({result.winner}, code);
+  const std::vector<std::pair<std::string, std::string>> contents = {
+      {".c", file.c},
+      {".h", file.h},
+      {".sched", result.script},
+      {".json", result_json(request, result, where.kernel, where.stem)}};
+  std::vector<std::filesystem::path> paths;
+  for (const auto& [suffix, text] : contents) {
+    paths.push_back(where.folder / (where.stem + suffix));
+    write_text_file(paths.back(), text);
+  }
+  return paths;
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,119 @@
+#include "cli/result_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/quantities.h"
+
+namespace exotune::cli {
+namespace {
+
+std::string sizes_of(const TuneRequest& request) {
+  if (!request.sizes.empty()) return str(request.sizes);
+  if (request.representative.empty()) return "no sizes";
+  return "any size, measured at " + str(request.representative);
+}
+
+bool counts_flops(const TuneResult& result) { return result.gflops > 0; }
+
+std::string speed_of(const TuneResult& result) {
+  if (counts_flops(result)) return number(result.gflops) + " GFLOP/s";
+  if (result.gbytes > 0) return number(result.gbytes) + " GB/s";
+  return result.seconds > 0 ? number(result.seconds * 1e6) + " us" : "not measured";
+}
+
+double percent_of_peak(const TuneResult& result) {
+  return result.peak_gflops > 0 && result.gflops > 0 ? 100 * result.gflops / result.peak_gflops : NAN;
+}
+
+// The peer that comes nearest to us, or beats us by most.
+const PeerRow* best_peer(const TuneResult& result) {
+  const PeerRow* best = nullptr;
+  for (const PeerRow& peer : result.peers)
+    if (peer.ratio.rounds > 0 && (best == nullptr || peer.ratio.median < best->ratio.median)) best = &peer;
+  return best;
+}
+
+std::string counts(const std::map<std::string, int>& table) {
+  std::string text;
+  for (const auto& [name, count] : table)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+  return text;
+}
+
+}  // namespace
+
+std::string result_text(const TuneRequest& request, const TuneResult& result,
+                        const std::vector<std::filesystem::path>& files, bool verbose) {
+  std::string out = fmt::format("kernel   {}, {}, {}\n", request.kernel.name, sizes_of(request), request.target->name);
+  out += "speed    " + speed_of(result);
+  if (const double percent = percent_of_peak(result); !std::isnan(percent))
+    out += fmt::format(", {:.1f} % of this machine's measured peak ({} GFLOP/s)", percent, number(result.peak_gflops));
+  if (counts_flops(result) && result.gbytes > 0) out += fmt::format(", {} GB/s", number(result.gbytes));
+  out += "\n";
+  for (const PeerRow& peer : result.peers)
+    if (peer.ratio.rounds > 0)
+      out += fmt::format("{}{:.3f} times {} [{:.3f}, {:.3f}]{}\n", &peer == &result.peers.front() ? "against  " : "         ",
+                         peer.ratio.median, peer.name, peer.ratio.low, peer.ratio.high,
+                         peer.gflops > 0 ? ", which reached " + number(peer.gflops) + " GFLOP/s" : "");
+  out += fmt::format("proof    {}\n", proof_level_name(result.proof));
+  const TuneStatistics& s = result.statistics;
+  out += fmt::format("search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
+                     s.states, s.refused, s.measured, s.reused);
+  out += fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
+                     s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));
+  if (!s.causes.empty()) out += "failed   " + counts(s.causes) + "\n";
+  if (verbose) {
+    if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";
+    for (const std::string& failure : result.failures) out += "cause    " + failure + "\n";
+    for (const std::string& cleared : result.peer_report.cleared_environment)
+      out += "cleared  " + cleared + " (it would have falsified the comparison)\n";
+    for (const std::string& absent : result.peer_report.absent) out += "no peer  " + absent + "\n";
+  }
+  out += "files   ";
+  for (const auto& file : files) out += " " + file.string();
+  return out + "\n";
+}
+
+std::string result_line(const TuneRequest& request, const TuneResult& result) {
+  std::string text = request.kernel.name + " (" + sizes_of(request) + "): " + speed_of(result);
+  if (const double percent = percent_of_peak(result); !std::isnan(percent))
+    text += fmt::format(", {:.1f} % of peak", percent);
+  if (const PeerRow* peer = best_peer(result))
+    text += fmt::format(", {:.2f} times {}", peer->ratio.median, peer->name);
+  return text;
+}
+
+Table result_table() {
+  return Table({"kernel", "sizes", "target", "us", "GFLOP/s", "GB/s", "% peak", "best peer", "ratio",
+                "proof", "trials", "stopped", "file"});
+}
+
+std::vector<std::string> result_row(const TuneRequest& request, const TuneResult& result,
+                                    const std::string& file) {
+  const PeerRow* peer = best_peer(result);
+  const bool found = result.winner != nullptr;
+  return {request.kernel.name,
+          str(request.sizes.empty() ? request.representative : request.sizes),
+          request.target->name,
+          found && result.seconds > 0 ? number(result.seconds * 1e6) : "",
+          result.gflops > 0 ? number(result.gflops) : "",
+          result.gbytes > 0 ? number(result.gbytes) : "",
+          number(percent_of_peak(result)),
+          peer == nullptr ? "" : peer->name,
+          peer == nullptr ? "" : fmt::format("{:.3f}", peer->ratio.median),
+          found ? proof_level_name(result.proof) : "no valid candidate",
+          std::to_string(result.statistics.measured + result.statistics.reused),
+          name_of(result.stop),
+          file};
+}
+
+std::string plan_text(const TuneRequest& request) {
+  return fmt::format("{} ({}) for {}: beam {}, at most {} trials and {:.0f} s, seed {}",
+                     request.kernel.name, sizes_of(request), request.target->name, request.beam,
+                     request.trials, request.time_budget_seconds, request.seed);
+}
+
+}  // namespace exotune::cli

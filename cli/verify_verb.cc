@@ -1,0 +1,82 @@
+// exo-tune verify: proofs of a script and a differential test against the unscheduled proc; or a
+// differential test of two procs. No timing.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/differential.h"
+#include "cli/options.h"
+#include "cli/replay.h"
+#include "cli/session.h"
+#include "cli/text_file.h"
+#include "cli/verbs.h"
+#include "cli/workspace.h"
+#include "core/analysis/queries.h"
+
+namespace exotune::cli {
+namespace {
+
+struct VerifyOptions {
+  std::string first, second, target, proofs;
+  SizeOption size;
+  int rounds = 12;
+  uint64_t seed = 1;
+};
+
+std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc, const Sizes& fixed) {
+  if (options.size.given()) return options.size.values(control_names(proc));
+  std::vector<Sizes> sizes = small_sizes(proc, fixed, options.rounds, options.seed);
+  if (sizes.empty())
+    throw InputError(proc.where, "no small sizes satisfy the asserts of '" + proc.name + "'",
+                     "give some with --size");
+  return sizes;
+}
+
+ExitCode compare(const VerifyOptions& options, const Proc& before, const Proc& after,
+                 const Sizes& fixed) {
+  const DifferentialResult result =
+      differential_test(before, after, sizes_to_test(options, before, fixed), options.seed);
+  if (!result.difference.empty())
+    throw Error(Diagnostic{{}, "'" + after.name + "' does not compute what '" + before.name + "' does",
+                           {result.difference},
+                           "exo-tune schedule prints both"},
+                ExitCode::kMismatch);
+  std::printf("tested   %zu sizes, equal to '%s' in exact arithmetic\n", result.sizes.size(),
+              before.name.c_str());
+  return ExitCode::kOk;
+}
+
+ExitCode verify(const Session& session, const VerifyOptions& options) {
+  set_proofs_directory(options.proofs);
+  Workspace workspace(session);
+  const KernelInput input = workspace.kernel(options.first);
+  options.size.values(control_names(*input.proc));  // refused before anything is printed
+  if (options.second.find(".exo") != std::string::npos) {
+    const KernelInput other = workspace.kernel(options.second);
+    return compare(options, *input.proc, *other.proc, {});
+  }
+
+  const Replayed replayed =
+      replay(workspace, input, read_text_file(options.second), options.second, options.target);
+  std::printf("proved   %zu steps%s\n", replayed.steps,
+              replayed.reassociates ? ", modulo the order of floating-point sums" : "");
+  return compare(options, *input.proc, *replayed.proc, replayed.fixed);
+}
+
+}  // namespace
+
+void add_verify_verb(CLI::App& app, Session& session) {
+  auto options = std::make_shared<VerifyOptions>();
+  app.add_option("first", options->first, "a built-in kernel, FILE.exo or FILE.exo:proc")->required();
+  app.add_option("second", options->second, "FILE.sched, or another FILE.exo[:proc]")->required();
+  app.add_option("--target", options->target, "whose instructions the script may name");
+  options->size.add(app);
+  app.add_option("--rounds", options->rounds, "how many small sizes to test (default 12)");
+  app.add_option("--seed", options->seed, "of the sizes and values");
+  app.add_option("--proofs", options->proofs, "write each solver query here as SMT-LIB 2");
+  app.callback([&session, options] {
+    session.action = [&session, options] { return verify(session, *options); };
+  });
+}
+
+}  // namespace exotune::cli

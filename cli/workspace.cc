@@ -1,0 +1,107 @@
+#include "cli/workspace.h"
+
+#include "cli/text_file.h"
+#include "core/analysis/queries.h"
+
+namespace exotune::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::vector<std::string> names_of(const std::vector<ProcPtr>& procs) {
+  std::vector<std::string> names;
+  for (const ProcPtr& proc : procs) names.push_back(proc->name);
+  return names;
+}
+
+ProcPtr choose(const Module& module, const FileAndProc& wanted, bool all_procs) {
+  const std::vector<ProcPtr> procs = module.user_procs();
+  if (procs.empty())
+    throw InputError({}, wanted.file + " defines no procedure",
+                     "a kernel is written: @proc, and below it def NAME(n: size, x: f32[n]): ...");
+  if (!wanted.proc.empty()) {
+    for (const ProcPtr& proc : procs)
+      if (proc->name == wanted.proc) return proc;
+    const std::string near = nearest(wanted.proc, names_of(procs));
+    throw InputError({}, wanted.file + " has no procedure '" + wanted.proc + "'",
+                     near.empty() ? "it has: " + joined(names_of(procs)) : "did you mean '" + near + "'?");
+  }
+  if (procs.size() == 1) return procs.front();
+  if (all_procs) return nullptr;
+  throw InputError({}, wanted.file + " has several procedures: " + joined(names_of(procs)),
+                   "name one: " + wanted.file + ":" + procs.front()->name);
+}
+
+}  // namespace
+
+FileAndProc split_file_and_proc(const std::string& text) {
+  const size_t dot = text.rfind(".exo:");
+  if (dot == std::string::npos) return {text, ""};
+  return {text.substr(0, dot + 4), text.substr(dot + 5)};
+}
+
+Workspace::Workspace(const Session& session) : session_(session), targets_({session.data.targets}) {}
+
+const KernelTable& Workspace::kernels() {
+  if (!kernels_) kernels_ = load_kernel_table(session_.data.kernels);
+  return *kernels_;
+}
+
+const Machine& Workspace::machine() {
+  if (!machine_) machine_ = probe_machine();
+  return *machine_;
+}
+
+TargetPtr Workspace::target(const std::string& name) {
+  if (!name.empty()) return targets_.load(name);
+  std::vector<TargetPtr> all;
+  for (const std::string& each : targets_.names()) all.push_back(targets_.load(each));
+  TargetPtr best = best_target(machine(), all);
+  if (best == nullptr)
+    throw Error(Diagnostic{{}, "this machine runs none of the targets natively", {},
+                           "exo-tune list targets shows them; name one with --target"},
+                ExitCode::kUnavailable);
+  return best;
+}
+
+void Workspace::require_runnable(const Target& target) {
+  const std::vector<std::string> missing = missing_features(machine(), target);
+  if (!missing.empty())
+    throw Error(Diagnostic{{},
+                           "this machine cannot run " + target.name + ": its CPU lacks " + joined(missing),
+                           {},
+                           "exo-tune doctor shows what it can run"},
+                ExitCode::kUnavailable);
+  if (target.runner.kind != "native")
+    throw Error(Diagnostic{{}, "there is no runner of kind '" + target.runner.kind + "' for " + target.name,
+                           {}, "exo-tune list runners shows those there are"},
+                ExitCode::kUnavailable);
+}
+
+Module Workspace::module(const std::string& path) {
+  Module module = parse_module(read_text_file(path), path, targets_.importer());
+  for (const ProcPtr& proc : module.procs) check(*proc);
+  return module;
+}
+
+KernelInput Workspace::kernel(const std::string& text, bool all_procs) {
+  KernelInput input;
+  if (text.find(".exo") == std::string::npos) {
+    input.entry = &kernels().at(text);
+    input.name = text;
+    input.module = module(input.entry->file.string());
+    input.proc = choose(input.module, {input.entry->file.string(), input.entry->proc}, false);
+    return input;
+  }
+  const FileAndProc wanted = split_file_and_proc(text);
+  input.module = module(wanted.file);
+  input.proc = choose(input.module, wanted, all_procs);
+  if (input.proc != nullptr) input.name = input.proc->name;
+  return input;
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,56 @@
+#pragma once
+// What the verbs work with: the targets, the built-in kernels, this machine, and the user's files,
+// each read when first asked for. Start at Workspace.
+#include <optional>
+#include <string>
+
+#include "cli/session.h"
+#include "hw/kernel_table.h"
+#include "hw/machine.h"
+#include "hw/target.h"
+
+namespace exotune::cli {
+
+/// A kernel as the command line names it: a row of the table, or a proc of a file.
+struct KernelInput {
+  std::string name;                    // of the row, else of the proc
+  const KernelEntry* entry = nullptr;  // null for a user's file; belongs to the workspace
+  Module module;                       // what its file defines
+  ProcPtr proc;                        // null only when the caller allowed it
+};
+
+class Workspace {
+ public:
+  explicit Workspace(const Session& session);
+
+  TargetLibrary& targets() { return targets_; }
+  const KernelTable& kernels();
+  const Machine& machine();
+
+  /// `name`: a target or a folder; "": the best one this machine runs. Error(kUnavailable) when
+  /// there is none.
+  TargetPtr target(const std::string& name);
+  /// Error(kUnavailable), naming the missing features, when `target` is native and this machine
+  /// cannot run it.
+  void require_runnable(const Target& target);
+
+  /// A file's procs, checked.
+  Module module(const std::string& path);
+  /// "sgemm", "FILE.exo" or "FILE.exo:proc". With several procs and none named: InputError that
+  /// lists them, or, when `all_procs`, a null proc.
+  KernelInput kernel(const std::string& text, bool all_procs = false);
+
+ private:
+  const Session& session_;
+  TargetLibrary targets_;
+  std::optional<KernelTable> kernels_;
+  std::optional<Machine> machine_;
+};
+
+/// Where "FILE.exo:proc" has its file and its proc ("" when it names none).
+struct FileAndProc {
+  std::string file, proc;
+};
+FileAndProc split_file_and_proc(const std::string& text);
+
+}  // namespace exotune::cli

@@ -1,0 +1,34 @@
+#pragma once
+// Runs the real command in a fresh folder of its own, as a user would, and hands back what it said.
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/subprocess.h"
+
+namespace exotune::cli {
+
+class CommandHarness {
+ public:
+  /// A folder under TMPDIR, removed with the harness; HOME and XDG_DATA_HOME of the command lie in it.
+  explicit CommandHarness(const std::string& name);
+  ~CommandHarness();
+  CommandHarness(const CommandHarness&) = delete;
+  CommandHarness& operator=(const CommandHarness&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  void write(const std::string& file, const std::string& text) const;
+  std::string read(const std::string& file) const;  // "" when there is none
+  bool exists(const std::string& file) const;
+
+  /// `exo-tune ARGUMENTS` in the folder. `environment` adds variables.
+  CommandResult run(const std::vector<std::string>& arguments,
+                    const std::map<std::string, std::string>& environment = {},
+                    double timeout_seconds = 120) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace exotune::cli

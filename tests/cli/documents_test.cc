@@ -1,0 +1,101 @@
+// Every command that README.md and docs/ show in a ```console block is run and must succeed: lines
+// that begin with "$ exo-tune". Searches get a small size and few trials, so that this stays quick.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/cli/command_harness.h"
+
+namespace exotune::cli {
+namespace {
+namespace fs = std::filesystem;
+
+struct ShownCommand {
+  std::string document;
+  int line = 0;
+  std::string text;
+};
+
+std::ostream& operator<<(std::ostream& out, const ShownCommand& shown) {
+  return out << shown.document << ":" << shown.line << ": " << shown.text;
+}
+
+void collect(const fs::path& path, std::vector<ShownCommand>& into) {
+  std::ifstream in(path);
+  std::string line;
+  bool console = false;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.rfind("```", 0) == 0) console = !console && line == "```console";
+    else if (console && line.rfind("$ exo-tune ", 0) == 0)
+      into.push_back({path.filename().string(), number, line.substr(11)});
+  }
+}
+
+std::vector<ShownCommand> shown_commands() {
+  const fs::path root = EXOTUNE_SOURCE_DIR;
+  std::vector<ShownCommand> all;
+  collect(root / "README.md", all);
+  std::vector<fs::path> chapters;
+  for (const auto& entry : fs::directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md") chapters.push_back(entry.path());
+  std::sort(chapters.begin(), chapters.end());
+  for (const fs::path& chapter : chapters) collect(chapter, all);
+  return all;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  bool open = false;
+  for (const char c : text) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+      else word += c;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      open = true;
+    } else if (c == ' ') {
+      if (!word.empty() || open) words.push_back(word);
+      word.clear();
+      open = false;
+    } else {
+      word += c;
+    }
+  }
+  if (!word.empty() || open) words.push_back(word);
+  return words;
+}
+
+TEST(Documents, show_commands_that_work) {
+  const CommandHarness harness("documents");
+  fs::create_directory_symlink(fs::path(EXOTUNE_SOURCE_DIR) / "docs", harness.folder() / "docs");
+  const std::vector<ShownCommand> all = shown_commands();
+  ASSERT_GE(all.size(), 5u);
+  for (const ShownCommand& shown : all) {
+    std::vector<std::string> words = words_of(shown.text);
+    if (words.front() == "kernel")
+      words.insert(words.end(), {"--trials", "6", "--time-budget", "20s", "--no-peers"});
+    const CommandResult result = harness.run(words);
+    EXPECT_EQ(result.exit_status, 0) << shown << "\n" << result.err;
+    EXPECT_NE(result.out, "") << shown;
+  }
+}
+
+TEST(Documents, link_to_files_that_exist) {
+  const fs::path root = EXOTUNE_SOURCE_DIR;
+  std::ifstream in(root / "README.md");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  int links = 0;
+  for (size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at + 1)) {
+    const std::string link = text.substr(at + 2, text.find(')', at) - at - 2);
+    if (link.rfind("http", 0) == 0) continue;
+    ++links;
+    EXPECT_TRUE(fs::exists(root / link)) << link;
+  }
+  EXPECT_GT(links, 3);
+}
+
+}  // namespace
+}  // namespace exotune::cli

@@ -1,0 +1,128 @@
+// What the command says to wrong input: the exit code, the words that tell the user what to do, an
+// empty stdout, and never a stack trace or a half-written file.
+#include <gtest/gtest.h>
+
+#include "tests/cli/command_harness.h"
+
+namespace exotune::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct WrongInput {
+  const char* name;
+  std::vector<std::pair<std::string, std::string>> files;
+  Words arguments;
+  int exit_code;
+  Words says;  // each in stderr
+  std::map<std::string, std::string> environment = {};
+};
+
+std::ostream& operator<<(std::ostream& out, const WrongInput& wrong) { return out << wrong.name; }
+
+const std::string kAxpy =
+    "@proc\n"
+    "def axpy(n: size, a: f32, x: f32[n], y: f32[n]):\n"
+    "    for i in seq(0, n):\n"
+    "        y[i] += a * x[i]\n";
+
+const std::string kTwo = kAxpy + "\n@proc\ndef scal(n: size, a: f32, x: f32[n]):\n    for i in seq(0, n):\n        x[i] = a * x[i]\n";
+
+const std::string kBadToml = "name = \"made_up\"\n[compiler\n";
+
+const std::vector<WrongInput>& wrong_inputs() {
+  static const std::vector<WrongInput> kInputs = {
+      // --- the command line ---
+      {"unknown_verb", {}, {"lits", "kernels"}, 2, {"error: 'lits'", "did you mean 'list'?"}},
+      {"unknown_flag", {}, {"schedule", "sgemm", "--emti", "c"}, 2, {"unknown option '--emti'", "did you mean '--emit'?"}},
+      {"unexpected_argument", {}, {"list", "kernels", "more"}, 2, {"unexpected argument 'more'"}},
+      {"missing_argument", {}, {"schedule"}, 2, {"error:", "kernel", "hint:"}},
+      {"unknown_kernel", {}, {"schedule", "sgem"}, 2, {"sgem", "'sgemm'"}},
+      {"unknown_list", {}, {"list", "kernel"}, 2, {"did you mean 'kernels'?"}},
+      {"unknown_format", {}, {"list", "kernels", "--format", "jsn"}, 2, {"--format", "did you mean 'json'?"}},
+      {"unknown_emit", {}, {"schedule", "sgemm", "--emit", "asm"}, 2, {"--emit", "exo, c or trace"}},
+      {"unknown_target", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}},
+       {"schedule", "a.exo", "a.sched", "--target", "avx51"}, 2, {"avx51", "avx512"}},
+      {"bad_data_folder", {}, {"list", "kernels"}, 2, {"EXOTUNE_DATA", "hint:"}, {{"EXOTUNE_DATA", "/nowhere"}}},
+      {"bad_size", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}},
+       {"verify", "a.exo", "a.sched", "--size", "n=big"}, 2, {"--size: not a positive integer: 'big'", "M=512"}},
+      {"unknown_size_name", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}},
+       {"verify", "a.exo", "a.sched", "--size", "N=8"}, 2, {"no size 'N'", "did you mean 'n'?"}},
+      {"missing_size", {{"g.sched", "p = sgemm\n"}},
+       {"verify", "sgemm", "g.sched", "--size", "M=8,N=8"}, 2, {"no value for K", "M, N, K"}},
+      {"size_zero", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}},
+       {"verify", "a.exo", "a.sched", "--size", "n=0"}, 2, {"not a positive integer: '0'"}},
+      // --- files ---
+      {"missing_file", {{"axpy.exo", kAxpy}}, {"schedule", "axpi.exo"}, 2, {"no such file: axpi.exo", "axpy.exo"}},
+      {"a_folder", {{"d.exo/x", ""}}, {"schedule", "d.exo"}, 2, {"d.exo is a folder"}},
+      {"empty_file", {{"e.exo", ""}}, {"schedule", "e.exo"}, 2, {"e.exo defines no procedure", "def NAME"}},
+      {"binary_file", {{"b.exo", std::string("\x7f" "ELF\0\1\2\0", 8)}}, {"schedule", "b.exo"}, 2, {"b.exo:1:", "error:"}},
+      {"missing_script", {{"a.exo", kAxpy}}, {"schedule", "a.exo", "b.sched"}, 2, {"no such file: b.sched"}},
+      {"several_procs", {{"two.exo", kTwo}, {"a.sched", ""}}, {"schedule", "two.exo", "a.sched"}, 2, {"axpy, scal", "two.exo:axpy"}},
+      {"unknown_proc", {{"two.exo", kTwo}}, {"schedule", "two.exo:axpi"}, 2, {"no procedure 'axpi'", "did you mean 'axpy'?"}},
+      {"unwritable_output", {{"a.exo", kAxpy}}, {"schedule", "a.exo", "--emit", "c", "-o", "/proc/out"}, 2, {"cannot write", "-o DIR"}},
+      // --- the object language ---
+      {"syntax", {{"s.exo", "@proc\ndef f(n: size, x: f32[n]):\n    for i in seq(0, n)\n        x[i] = 0.0\n"}},
+       {"schedule", "s.exo"}, 2, {"s.exo:3:", "expected `:`"}},
+      {"unknown_name", {{"u.exo", "@proc\ndef f(n: size, total: f32[n]):\n    for i in seq(0, n):\n        totl[i] = 0.0\n"}},
+       {"schedule", "u.exo"}, 2, {"u.exo:4:9: error:", "totl", "total"}},
+      {"unknown_precision", {{"p.exo", "@proc\ndef f(n: size, x: f31[n]):\n    x[0] = 0.0\n"}},
+       {"schedule", "p.exo"}, 2, {"p.exo:2:", "f31", "f32"}},
+      {"out_of_bounds", {{"o.exo", "@proc\ndef f(n: size, x: f32[n]):\n    for i in seq(0, n):\n        x[i + 1] = 0.0\n"}},
+       {"schedule", "o.exo"}, 2, {"o.exo:4:", "x", "n = 1"}},
+      {"data_in_control", {{"d.exo", "@proc\ndef f(n: size, x: f32[n]):\n    if x[0] < 1.0:\n        x[0] = 0.0\n"}},
+       {"schedule", "d.exo"}, 2, {"d.exo:3:"}},
+      {"wrong_arity_of_call", {{"c.exo", "@proc\ndef g(n: size, x: f32[n]):\n    x[0] = 0.0\n@proc\ndef f(n: size, x: f32[n]):\n    g(n)\n"}},
+       {"schedule", "c.exo"}, 2, {"c.exo:6:", "g"}},
+      {"wrong_rank", {{"r.exo", "@proc\ndef f(n: size, x: f32[n]):\n    x[0, 0] = 0.0\n"}}, {"schedule", "r.exo"}, 2, {"r.exo:3:", "x"}},
+      {"mixed_precision", {{"m.exo", "@proc\ndef f(n: size, x: f32[n], y: f64[n]):\n    y[0] = x[0] * y[0]\n"}},
+       {"schedule", "m.exo", "--emit", "c"}, 2, {"m.exo:3:", "f32", "f64"}},
+      // --- scripts ---
+      {"unknown_operator", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\np = divide_lop(p, 'i', 8, ['io', 'ii'], tail='cut')\n"}},
+       {"schedule", "a.exo", "a.sched"}, 2, {"a.sched:2:5: error:", "divide_lop", "divide_loop"}},
+      {"refused_step", {{"a.exo", kAxpy}, {"a.sched", "p = divide_loop(axpy, 'i', 8, ['io', 'ii'], perfect=True)\n"}},
+       {"schedule", "a.exo", "a.sched"}, 2, {"a.sched:1:", "error:", "note:", "n = 1", "for i in seq(0, n)"}},
+      {"wrong_arity_of_operator", {{"a.exo", kAxpy}, {"a.sched", "p = divide_loop(axpy, 'i')\n"}},
+       {"schedule", "a.exo", "a.sched"}, 2, {"a.sched:1:", "divide_loop"}},
+      {"bad_cursor_pattern", {{"a.exo", kAxpy}, {"a.sched", "p = unroll_loop(axpy, 'for j in _: _')\n"}},
+       {"schedule", "a.exo", "a.sched"}, 2, {"a.sched:1:", "for j in _: _"}},
+      {"script_syntax", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\np = (p\n"}}, {"schedule", "a.exo", "a.sched"}, 2, {"a.sched:", "error:"}},
+      {"script_control_flow", {{"a.exo", kAxpy}, {"a.sched", "for i in range(3): pass\n"}},
+       {"schedule", "a.exo", "a.sched"}, 2, {"a.sched:1:1: error:"}},
+      {"different_procs", {{"a.exo", kAxpy}, {"b.exo", "@proc\ndef axpy(n: size, a: f32, x: f32[n], y: f32[n]):\n    for i in seq(0, n):\n        y[i] += x[i]\n"}},
+       {"verify", "a.exo", "b.exo"}, 5, {"does not compute", "note: at n="}},
+      // --- targets ---
+      {"bad_toml", {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}, {"made_up/target.toml", kBadToml}},
+       {"schedule", "a.exo", "a.sched", "--target", "./made_up"}, 2, {"target.toml:2:"}},
+      // --- the database ---
+      {"no_database", {}, {"db", "ls"}, 2, {"tune.db", "hint:"}},
+      {"damaged_database", {{"bad.db", std::string(4096, 'x')}}, {"db", "ls", "--db", "bad.db"}, 2, {"bad.db", "hint:"}},
+      {"unwritable_database", {{"empty.jsonl", ""}}, {"db", "import", "empty.jsonl", "--db", "/proc/tune.db"}, 2, {"/proc/tune.db", "hint:"}},
+      {"bad_import", {{"r.jsonl", "{\"type\":\n"}}, {"db", "import", "r.jsonl", "--db", "new.db"}, 2, {"r.jsonl:1"}},
+      {"unknown_db_verb", {}, {"db", "lss"}, 2, {"unexpected argument 'lss' of db", "did you mean 'ls'?"}},
+  };
+  return kInputs;
+}
+
+class WrongInputs : public testing::TestWithParam<WrongInput> {};
+
+TEST_P(WrongInputs, are_refused_with_a_code_and_a_next_step) {
+  const WrongInput& wrong = GetParam();
+  const CommandHarness harness(wrong.name);
+  for (const auto& [file, text] : wrong.files) harness.write(file, text);
+  const CommandResult result = harness.run(wrong.arguments, wrong.environment);
+  ASSERT_TRUE(result.started && !result.timed_out);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.exit_status, wrong.exit_code) << result.err;
+  for (const std::string& word : wrong.says)
+    EXPECT_NE(result.err.find(word), std::string::npos) << "wanted: " << word << "\n" << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err.find("internal"), std::string::npos) << result.err;
+}
+
+std::string name_of_case(const testing::TestParamInfo<WrongInput>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Command, WrongInputs, testing::ValuesIn(wrong_inputs()), name_of_case);
+
+}  // namespace
+}  // namespace exotune::cli
