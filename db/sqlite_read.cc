@@ -1,0 +1,185 @@
+// Records out.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <ostream>
+
+#include "core/base/diagnostic.h"
+#include "db/record_text.h"
+#include "db/sqlite_store.h"
+
+namespace exotune {
+
+std::string SqliteStore::text(SQLite::Statement& s, int column) {
+  return s.getColumn(column).getString();
+}
+
+std::optional<TrialRecord> SqliteStore::find_trial(const TrialKey& key,
+                                                   const std::string& candidate_id) const {
+  return one(std::string(kSameContext) + " AND t.candidate = ?", key, {candidate_id});
+}
+
+std::optional<TrialRecord> SqliteStore::best(const TrialKey& key) const {
+  return one(std::string(kSameContext) + " AND t.id IN (SELECT trial FROM winners)", key, {});
+}
+
+std::optional<Wisdom> SqliteStore::wisdom(const TrialKey& key, const MachineRecord& machine) const {
+  if (auto found = best(key)) return Wisdom{std::move(*found), WisdomMatch::kExact, true, ""};
+  const std::string base =
+      "c.kernel = ?1 AND c.sizes = ?2 AND c.target = ?3 AND t.id IN (SELECT trial FROM winners)";
+  struct Attempt {
+    WisdomMatch match;
+    const char* condition;  // ?4 is the value
+    std::string value, note;
+  };
+  const Attempt attempts[] = {
+      {WisdomMatch::kExact, " AND c.fingerprint = ?4", key.fingerprint,
+       "no record with this compiler and its flags; using one of this machine with another"},
+      {WisdomMatch::kSameMicroarchitecture, " AND m.microarchitecture = ?4",
+       machine.microarchitecture,
+       "no record of this machine; using one of the same microarchitecture (" +
+           machine.microarchitecture + ")"},
+      {WisdomMatch::kSameIsa, " AND m.isa = ?4", machine.isa,
+       "no record of this machine or microarchitecture; using one of the same ISA (" + machine.isa +
+           ")"},
+  };
+  for (const Attempt& a : attempts) {
+    if (a.value.empty()) continue;
+    std::vector<TrialRecord> found = guard([&] {
+      // The same compiler first, then the fastest, then by text: the same answer every time.
+      SQLite::Statement s(*db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " +
+                                    base + a.condition +
+                                    " ORDER BY c.compiler <> ?5, t.median, c.fingerprint,"
+                                    " c.compiler LIMIT 1");
+      s.bind(1, key.kernel_hash);
+      s.bind(2, key.sizes);
+      s.bind(3, key.target);
+      s.bind(4, a.value);
+      s.bind(5, key.compiler);
+      return collect(s);
+    });
+    if (found.empty()) continue;
+    const bool same = found[0].key.compiler == key.compiler;
+    std::string note = a.note;
+    if (!same && a.match != WisdomMatch::kExact) note += ", compiled otherwise";
+    return Wisdom{std::move(found[0]), a.match, same, std::move(note)};
+  }
+  return std::nullopt;
+}
+
+std::vector<TrialRecord> SqliteStore::list(const TrialFilter& filter) const {
+  return filtered(filter, "", "t.created DESC, t.candidate, t.id");
+}
+
+std::vector<TrialRecord> SqliteStore::winners(const TrialFilter& filter) const {
+  return filtered(filter, "t.id IN (SELECT trial FROM winners)",
+                  "k.name, c.sizes, c.target, c.kernel, c.fingerprint, c.compiler");
+}
+
+std::string SqliteStore::kernel_name(const std::string& hash) const {
+  return guard([&] {
+    SQLite::Statement s(*db_, "SELECT name FROM kernels WHERE hash = ?");
+    s.bind(1, hash);
+    return s.executeStep() ? s.getColumn(0).getString() : std::string();
+  });
+}
+
+std::vector<MachineRecord> SqliteStore::machines() const {
+  return guard([&] {
+    SQLite::Statement s(*db_,
+                        "SELECT fingerprint, microarchitecture, isa, description"
+                        " FROM machines ORDER BY fingerprint");
+    std::vector<MachineRecord> out;
+    while (s.executeStep()) out.push_back({text(s, 0), text(s, 1), text(s, 2), text(s, 3)});
+    return out;
+  });
+}
+
+void SqliteStore::export_json_lines(std::ostream& out) const {
+  guard([&] {
+    SQLite::Transaction snapshot(*db_);
+    out << header_line() << "\n";
+    for (const MachineRecord& m : machines()) out << machine_line(m) << "\n";
+    SQLite::Statement kernels(*db_, "SELECT hash, name FROM kernels ORDER BY hash");
+    while (kernels.executeStep()) out << kernel_line(text(kernels, 0), text(kernels, 1)) << "\n";
+    SQLite::Statement trials(
+        *db_, std::string("SELECT ") + kTrialColumns +
+                  ", (SELECT settled FROM winners w WHERE w.trial = t.id)" + kTrialTables +
+                  " ORDER BY c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate");
+    while (trials.executeStep()) {
+      const SQLite::Column settled = trials.getColumn(kTrialColumnCount);
+      out << trial_line({record(trials), !settled.isNull(), settled.getInt() != 0}) << "\n";
+    }
+  });
+}
+
+TrialRecord SqliteStore::record(SQLite::Statement& s) const {
+  TrialRecord t;
+  t.key = {text(s, 0), text(s, 1), text(s, 2), text(s, 3), text(s, 4)};
+  t.candidate_id = text(s, 5);
+  t.status = text(s, 6);
+  t.cause = text(s, 7);
+  t.script = text(s, 8);
+  const SQLite::Column blob = s.getColumn(9);
+  auto samples = samples_of_blob(blob.getBlob(), static_cast<size_t>(blob.getBytes()));
+  if (!samples) refuse_damaged("the samples of trial '" + t.candidate_id + "' do not parse");
+  t.samples = std::move(*samples);
+  t.unit = text(s, 10);
+  const int proof = s.getColumn(11).getInt();
+  if (proof < 0 || proof > 2) refuse_damaged("an unknown level of proof");
+  t.proof = static_cast<ProofLevel>(proof);
+  t.engine_version = text(s, 12);
+  t.created = s.getColumn(13).getInt64();
+  t.median = s.getColumn(14).getDouble();
+  return t;
+}
+
+std::vector<TrialRecord> SqliteStore::collect(SQLite::Statement& s) const {
+  std::vector<TrialRecord> out;
+  while (s.executeStep()) out.push_back(record(s));
+  return out;
+}
+
+void SqliteStore::bind_key(SQLite::Statement& s, const TrialKey& key) {
+  int k = 1;
+  for (const std::string* v :
+       {&key.kernel_hash, &key.sizes, &key.target, &key.fingerprint, &key.compiler})
+    s.bind(k++, *v);
+}
+
+std::optional<TrialRecord> SqliteStore::one(const std::string& condition, const TrialKey& key,
+                                            const std::vector<std::string>& more) const {
+  return guard([&]() -> std::optional<TrialRecord> {
+    SQLite::Statement s(
+        *db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " + condition);
+    bind_key(s, key);
+    for (size_t k = 0; k < more.size(); ++k) s.bind(6 + static_cast<int>(k), more[k]);
+    if (!s.executeStep()) return std::nullopt;
+    return record(s);
+  });
+}
+
+std::vector<TrialRecord> SqliteStore::filtered(const TrialFilter& f, const std::string& also,
+                                               const std::string& order) const {
+  std::vector<std::string> values;
+  std::string where = also.empty() ? "1" : also;
+  const auto condition = [&](const std::string& value, const std::string& sql, int times = 1) {
+    if (value.empty()) return;
+    where += " AND " + sql;
+    for (int k = 0; k < times; ++k) values.push_back(value);
+  };
+  condition(f.kernel, "(k.name = ? OR substr(k.hash, 1, length(?)) = ?)", 3);
+  condition(f.sizes, "c.sizes = ?");
+  condition(f.target, "c.target = ?");
+  condition(f.fingerprint, "c.fingerprint = ?");
+  condition(f.status, "t.status = ?");
+  condition(f.candidate_prefix, "substr(t.candidate, 1, length(?)) = ?", 2);
+  return guard([&] {
+    SQLite::Statement s(*db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " +
+                                  where + " ORDER BY " + order +
+                                  (f.limit > 0 ? " LIMIT " + std::to_string(f.limit) : ""));
+    for (size_t k = 0; k < values.size(); ++k) s.bind(static_cast<int>(k) + 1, values[k]);
+    return collect(s);
+  });
+}
+
+}  // namespace exotune

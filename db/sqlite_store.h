@@ -1,0 +1,105 @@
+#pragma once
+// The Store in SQLite, through SQLiteCpp. Every call is one transaction; every error of SQLite
+// leaves as an InputError. Its parts: sqlite_open.cc (opening, migrating, errors), sqlite_write.cc
+// (records in, and who wins), sqlite_read.cc (records out), sqlite_query.cc (free queries, checks).
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/store.h"
+
+namespace SQLite {
+class Database;
+class Statement;
+}  // namespace SQLite
+
+namespace exotune {
+
+// Parts of the statements that read trials; the columns are those of SqliteStore::record.
+inline constexpr const char* kTrialColumns =
+    "c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate, t.status, t.cause, "
+    "t.script,"
+    " t.samples, t.unit, t.proof, t.engine, t.created, t.median";
+inline constexpr const char* kTrialTables =
+    " FROM trials t JOIN contexts c ON c.id = t.context"
+    " JOIN kernels k ON k.hash = c.kernel JOIN machines m ON m.fingerprint = c.fingerprint";
+inline constexpr const char* kSameContext =
+    "c.kernel = ? AND c.sizes = ? AND c.target = ? AND c.fingerprint = ? AND c.compiler = ?";
+inline constexpr int kTrialColumnCount = 15;
+
+class SqliteStore : public Store {
+ public:
+  SqliteStore(const std::string& path, OpenMode mode);
+  ~SqliteStore() override;
+
+  void put_machine(const MachineRecord& machine) override;
+  void put_kernel(const std::string& hash, const std::string& name) override;
+  bool put_trial(const TrialRecord& trial) override { return put_trials({trial}) == 1; }
+  int64_t put_trials(const std::vector<TrialRecord>& trials) override;
+  void replace_trial(const TrialRecord& trial) override;
+  std::optional<TrialRecord> find_trial(const TrialKey& key,
+                                        const std::string& candidate_id) const override;
+  void set_winner(const TrialKey& key, const std::string& candidate_id) override;
+  std::optional<TrialRecord> best(const TrialKey& key) const override;
+  std::optional<Wisdom> wisdom(const TrialKey& key, const MachineRecord& machine) const override;
+  std::vector<TrialRecord> list(const TrialFilter& filter) const override;
+  std::vector<TrialRecord> winners(const TrialFilter& filter) const override;
+  std::string kernel_name(const std::string& hash) const override;
+  std::vector<MachineRecord> machines() const override;
+  QueryResult query(const std::string& sql) const override;
+  void export_json_lines(std::ostream& out) const override;
+  MergeCounts import_json_lines(std::istream& in, const std::string& name) override;
+  int64_t gc(int64_t before) override;
+  std::vector<std::string> check() const override;
+
+ private:
+  std::unique_ptr<SQLite::Database> connect() const;
+  void configure();
+
+  /// Runs `body`; what SQLite throws leaves as an InputError.
+  template <class F>
+  auto guard(F&& body) const -> decltype(body()) {
+    try {
+      return body();
+    } catch (...) {
+      translate();
+      throw;
+    }
+  }
+  /// Inside a handler: throws the InputError for what SQLite threw, returns for anything else.
+  void translate() const;
+  [[noreturn]] void refuse_damaged(const std::string& what) const;
+  /// One write transaction, guarded.
+  void write(const std::function<void()>& body);
+
+  static std::string text(SQLite::Statement& s, int column);
+  /// The row that kTrialColumns selects.
+  TrialRecord record(SQLite::Statement& s) const;
+  std::vector<TrialRecord> collect(SQLite::Statement& s) const;
+  static void bind_key(SQLite::Statement& s, const TrialKey& key);
+  std::optional<TrialRecord> one(const std::string& condition, const TrialKey& key,
+                                 const std::vector<std::string>& more) const;
+  std::vector<TrialRecord> filtered(const TrialFilter& f, const std::string& also,
+                                    const std::string& order) const;
+
+  // The following run inside a write transaction.
+
+  bool enter_machine(const MachineRecord& m);
+  bool enter_kernel(const std::string& hash, const std::string& name);
+  int64_t context_id(const TrialKey& key);
+  /// The new row's id, or 0 when the trial is known.
+  int64_t insert_trial(int64_t context, const TrialRecord& t);
+  void crown(int64_t context, int64_t trial, bool settled);
+  /// Makes `trial` the winner when it beats the one there: settled before not, then the faster,
+  /// then the smaller id (so that a merge does not depend on its order).
+  void challenge(int64_t context, int64_t id, const TrialRecord& t, bool settled);
+  /// After a change of a trial: a context whose winner went gets the fastest of the rest.
+  void crown_fastest(int64_t context);
+
+  std::string path_;
+  OpenMode mode_;
+  std::unique_ptr<SQLite::Database> db_;
+};
+
+}  // namespace exotune

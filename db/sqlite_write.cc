@@ -1,0 +1,205 @@
+// Records in, and who wins.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/base/diagnostic.h"
+#include "db/record_text.h"
+#include "db/sqlite_store.h"
+
+namespace exotune {
+
+void SqliteStore::write(const std::function<void()>& body) {
+  if (mode_ == OpenMode::kReadOnly)
+    throw InputError({}, "the database '" + path_ + "' is open for reading only");
+  guard([&] {
+    // IMMEDIATE takes the lock at once: a transaction that began by reading could not wait for
+    // it.
+    SQLite::Transaction transaction(*db_, SQLite::TransactionBehavior::IMMEDIATE);
+    body();
+    transaction.commit();
+  });
+}
+
+void SqliteStore::put_machine(const MachineRecord& machine) {
+  write([&] { enter_machine(machine); });
+}
+
+void SqliteStore::put_kernel(const std::string& hash, const std::string& name) {
+  write([&] { enter_kernel(hash, name); });
+}
+
+int64_t SqliteStore::put_trials(const std::vector<TrialRecord>& trials) {
+  int64_t fresh = 0;
+  write([&] {
+    for (const TrialRecord& t : trials) {
+      const TrialRecord record = normalised(t);
+      const int64_t context = context_id(record.key);
+      if (const int64_t id = insert_trial(context, record); id != 0) {
+        ++fresh;
+        challenge(context, id, record, false);
+      }
+    }
+  });
+  return fresh;
+}
+
+void SqliteStore::replace_trial(const TrialRecord& trial) {
+  write([&] {
+    const TrialRecord record = normalised(trial);
+    const int64_t context = context_id(record.key);
+    SQLite::Statement gone(*db_, "DELETE FROM trials WHERE context = ? AND candidate = ?");
+    gone.bind(1, context);
+    gone.bind(2, record.candidate_id);
+    gone.exec();  // a winner's row goes with it
+    insert_trial(context, record);
+    crown_fastest(context);
+  });
+}
+
+void SqliteStore::set_winner(const TrialKey& key, const std::string& candidate_id) {
+  write([&] {
+    SQLite::Statement find(*db_, std::string("SELECT t.id, c.id") + kTrialTables + " WHERE " +
+                                     kSameContext +
+                                     " AND t.candidate = ? AND t.status = 'ok' AND t.median > 0");
+    bind_key(find, key);
+    find.bind(6, candidate_id);
+    if (!find.executeStep())
+      throw InputError({}, "no measured trial '" + candidate_id + "' can win in this context");
+    crown(find.getColumn(1).getInt64(), find.getColumn(0).getInt64(), true);
+  });
+}
+
+MergeCounts SqliteStore::import_json_lines(std::istream& in, const std::string& name) {
+  const Contents contents = read_json_lines(in, name);
+  MergeCounts counts;
+  write([&] {
+    for (const MachineRecord& m : contents.machines)
+      ++(enter_machine(m) ? counts.machines : counts.known);
+    for (const auto& [hash, kernel] : contents.kernels)
+      ++(enter_kernel(hash, kernel) ? counts.kernels : counts.known);
+    for (const RankedTrial& r : contents.trials) {
+      const int64_t context = context_id(r.trial.key);
+      int64_t id = insert_trial(context, r.trial);
+      ++(id != 0 ? counts.trials : counts.known);
+      if (id == 0) {
+        SQLite::Statement s(*db_, "SELECT id FROM trials WHERE context = ? AND candidate = ?");
+        s.bind(1, context);
+        s.bind(2, r.trial.candidate_id);
+        if (s.executeStep()) id = s.getColumn(0).getInt64();
+      }
+      challenge(context, id, r.trial, r.winner && r.settled);
+    }
+  });
+  return counts;
+}
+
+int64_t SqliteStore::gc(int64_t before) {
+  int64_t deleted = 0;
+  write([&] {
+    SQLite::Statement s(*db_,
+                        "DELETE FROM trials WHERE status <> 'ok' AND created < ?"
+                        " AND id NOT IN (SELECT trial FROM winners)");
+    s.bind(1, before);
+    deleted = s.exec();
+    db_->exec("DELETE FROM contexts WHERE id NOT IN (SELECT context FROM trials)");
+    db_->exec("DELETE FROM kernels WHERE hash NOT IN (SELECT kernel FROM contexts)");
+    db_->exec("DELETE FROM machines WHERE fingerprint NOT IN (SELECT fingerprint FROM contexts)");
+  });
+  guard([&] { db_->exec("VACUUM"); });
+  return deleted;
+}
+
+bool SqliteStore::enter_machine(const MachineRecord& m) {
+  // A machine known by its key alone gets its description when it comes.
+  SQLite::Statement s(
+      *db_,
+      "INSERT INTO machines VALUES(?, ?, ?, ?) ON CONFLICT(fingerprint) DO UPDATE SET"
+      " microarchitecture = excluded.microarchitecture, isa = excluded.isa,"
+      " description = excluded.description"
+      " WHERE machines.microarchitecture = '' AND machines.isa = ''"
+      " AND (excluded.microarchitecture <> '' OR excluded.isa <> '')");
+  const std::string* values[] = {&m.fingerprint, &m.microarchitecture, &m.isa, &m.description};
+  for (int k = 0; k < 4; ++k) s.bind(k + 1, valid_utf8(*values[k]));
+  return s.exec() > 0;
+}
+
+bool SqliteStore::enter_kernel(const std::string& hash, const std::string& name) {
+  SQLite::Statement s(*db_,
+                      "INSERT INTO kernels VALUES(?, ?) ON CONFLICT(hash) DO UPDATE SET"
+                      " name = excluded.name WHERE kernels.name = '' AND excluded.name <> ''");
+  s.bind(1, valid_utf8(hash));
+  s.bind(2, valid_utf8(name));
+  return s.exec() > 0;
+}
+
+int64_t SqliteStore::context_id(const TrialKey& key) {
+  SQLite::Statement find(*db_, std::string("SELECT id FROM contexts c WHERE ") + kSameContext);
+  bind_key(find, key);
+  if (find.executeStep()) return find.getColumn(0).getInt64();
+  enter_machine({key.fingerprint, "", "", ""});
+  enter_kernel(key.kernel_hash, "");
+  SQLite::Statement add(*db_,
+                        "INSERT INTO contexts(kernel, sizes, target, fingerprint, compiler)"
+                        " VALUES(?, ?, ?, ?, ?)");
+  bind_key(add, key);
+  add.exec();
+  return db_->getLastInsertRowid();
+}
+
+int64_t SqliteStore::insert_trial(int64_t context, const TrialRecord& t) {
+  SQLite::Statement s(*db_,
+                      "INSERT INTO trials(context, candidate, status, cause, script, samples,"
+                      " median, unit, proof, engine, created)"
+                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+  const std::string blob = samples_blob(t.samples);
+  s.bind(1, context);
+  s.bind(2, t.candidate_id);
+  s.bind(3, t.status);
+  s.bind(4, t.cause);
+  s.bind(5, t.script);
+  s.bind(6, blob.data(), static_cast<int>(blob.size()));
+  s.bind(7, t.median);
+  s.bind(8, t.unit);
+  s.bind(9, static_cast<int>(t.proof));
+  s.bind(10, t.engine_version);
+  s.bind(11, t.created);
+  return s.exec() > 0 ? db_->getLastInsertRowid() : 0;
+}
+
+void SqliteStore::crown(int64_t context, int64_t trial, bool settled) {
+  SQLite::Statement s(*db_, "INSERT OR REPLACE INTO winners VALUES(?, ?, ?)");
+  s.bind(1, context);
+  s.bind(2, trial);
+  s.bind(3, settled ? 1 : 0);
+  s.exec();
+}
+
+void SqliteStore::challenge(int64_t context, int64_t id, const TrialRecord& t, bool settled) {
+  if (id == 0 || t.status != "ok" || !(t.median > 0)) return;
+  SQLite::Statement s(*db_,
+                      "SELECT t.median, t.candidate, t.unit, w.settled, t.id FROM winners w"
+                      " JOIN trials t ON t.id = w.trial WHERE w.context = ?");
+  s.bind(1, context);
+  if (!s.executeStep()) return crown(context, id, settled);
+  const bool settled_there = s.getColumn(3).getInt() != 0;
+  if (s.getColumn(4).getInt64() == id) {
+    if (settled && !settled_there) crown(context, id, true);
+    return;
+  }
+  if (text(s, 2) != t.unit) return;  // not comparable
+  const double median = s.getColumn(0).getDouble();
+  const bool faster = t.median < median || (t.median == median && t.candidate_id < text(s, 1));
+  if (settled != settled_there ? settled : faster) crown(context, id, settled);
+}
+
+void SqliteStore::crown_fastest(int64_t context) {
+  SQLite::Statement has(*db_, "SELECT 1 FROM winners WHERE context = ? AND settled = 1");
+  has.bind(1, context);
+  if (has.executeStep()) return;
+  SQLite::Statement s(*db_,
+                      "SELECT id FROM trials WHERE context = ? AND status = 'ok' AND median > 0"
+                      " ORDER BY median, candidate LIMIT 1");
+  s.bind(1, context);
+  if (s.executeStep()) crown(context, s.getColumn(0).getInt64(), false);
+}
+
+}  // namespace exotune
