@@ -1,0 +1,419 @@
+#include "tests/core/primitives/support.h"
+
+namespace exotune {
+namespace {
+
+using test::expect_proc;
+using test::parse;
+using test::refusal;
+using ::testing::Test;
+
+const char kCopy[] = R"(
+def copy(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        y[i] = x[i]
+)";
+
+TEST(DivideLoop, cut_leaves_a_tail) {
+  expect_proc(divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kCut), R"(
+def copy(N: size, x: f32[N], y: f32[N]):
+    for io in seq(0, N / 8):
+        for ii in seq(0, 8):
+            y[8 * io + ii] = x[8 * io + ii]
+    for ii in seq(0, N % 8):
+        y[8 * (N / 8) + ii] = x[8 * (N / 8) + ii]
+)");
+}
+
+TEST(DivideLoop, guard_checks_every_iteration) {
+  expect_proc(divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kGuard), R"(
+def copy(N: size, x: f32[N], y: f32[N]):
+    for io in seq(0, (N + 7) / 8):
+        for ii in seq(0, 8):
+            if 8 * io + ii < N:
+                y[8 * io + ii] = x[8 * io + ii]
+)");
+}
+
+TEST(DivideLoop, perfect_needs_a_proof) {
+  EXPECT_NE(refusal([] { divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kPerfect); }), "");
+  expect_proc(divide_loop(parse(R"(
+def copy(N: size, x: f32[N]):
+    assert N % 8 == 0
+    for i in seq(0, N):
+        x[i] = 0.0
+)"),
+                          "i", 8, {"io", "ii"}, Tail::kPerfect),
+              R"(
+def copy(N: size, x: f32[N]):
+    assert N % 8 == 0
+    for io in seq(0, N / 8):
+        for ii in seq(0, 8):
+            x[8 * io + ii] = 0.0
+)");
+}
+
+TEST(DivideLoop, constant_bounds_fold_and_a_lower_bound_is_added) {
+  expect_proc(divide_loop(parse(R"(
+def f(x: f32[20]):
+    for i in seq(2, 19):
+        x[i] = 0.0
+)"),
+                          "i", 4, {"io", "ii"}, Tail::kCut),
+              R"(
+def f(x: f32[20]):
+    for io in seq(0, 4):
+        for ii in seq(0, 4):
+            x[2 + (4 * io + ii)] = 0.0
+    for ii in seq(0, 1):
+        x[18 + ii] = 0.0
+)");
+}
+
+TEST(DivideLoop, no_tail_when_the_factor_divides) {
+  ProcPtr p = divide_loop(parse(R"(
+def f(x: f32[16]):
+    for i in seq(0, 16):
+        x[i] = 0.0
+)"),
+                          "i", 4, {"io", "ii"}, Tail::kCut);
+  EXPECT_EQ(p->body.size(), 1u);
+}
+
+TEST(DivideLoop, a_range_that_may_be_negative_guards_its_tail) {
+  ProcPtr p = divide_loop(parse(R"(
+def f(N: size, M: size, x: f32[N]):
+    for i in seq(M, N):
+        x[i] = 0.0
+)"),
+                          "i", 4, {"io", "ii"}, Tail::kCut);
+  EXPECT_NO_THROW(check(*p));
+  ASSERT_EQ(p->body.size(), 2u);
+  EXPECT_NE(p->body[1]->as<If>(), nullptr);
+}
+
+TEST(DivideLoop, cursors_to_the_loop_become_the_outer_loop) {
+  ProcPtr p = parse(kCopy);
+  Cursor loop = find_loop(p, "i"), store = loop.body()[0];
+  ProcPtr q = divide_loop(p, loop, 8, {"io", "ii"}, Tail::kCut);
+  EXPECT_EQ(forward(q, loop).as<For>().iter.name(), "io");
+  EXPECT_TRUE(forward(q, store).is<Assign>());
+  EXPECT_EQ(str(forward(q, store).path()), "body[0].body[0].body[0]");
+}
+
+const char kNest[] = R"(
+def f(N: size, A: f32[N, N]):
+    for i in seq(0, N):
+        for j in seq(0, i + 1):
+            A[i, j] = 1.0
+)";
+
+TEST(ReorderLoops, triangular_bounds_are_exact) {
+  expect_proc(reorder_loops(parse(kNest), "i j"), R"(
+def f(N: size, A: f32[N, N]):
+    for j in seq(0, N):
+        for i in seq(j, N):
+            A[i, j] = 1.0
+)");
+}
+
+TEST(ReorderLoops, refuses_a_recurrence) {
+  EXPECT_NE(refusal([] {
+              reorder_loops(parse(R"(
+def f(N: size, A: f32[N + 1, N + 1]):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            A[i + 1, j] = A[i, j + 1]
+)"),
+                            "i j");
+            }),
+            "");
+}
+
+TEST(ReorderLoops, cursors_follow_their_loops) {
+  ProcPtr p = parse(kNest);
+  Cursor i = find_loop(p, "i"), j = find_loop(p, "j"), store = j.body()[0];
+  ProcPtr q = reorder_loops(p, i);
+  EXPECT_EQ(forward(q, i).as<For>().iter.name(), "i");
+  EXPECT_EQ(forward(q, j).as<For>().iter.name(), "j");
+  EXPECT_EQ(str(forward(q, j).path()), "body[0]");
+  EXPECT_TRUE(forward(q, store).is<Assign>());
+}
+
+TEST(LiftScope, an_if_leaves_a_loop_with_its_else) {
+  expect_proc(lift_scope(parse(R"(
+def f(N: size, x: f32[N]):
+    for i in seq(0, N):
+        if N < 8:
+            x[i] = 1.0
+        else:
+            x[i] = 2.0
+)"),
+                         "if _: _"),
+              R"(
+def f(N: size, x: f32[N]):
+    if N < 8:
+        for i in seq(0, N):
+            x[i] = 1.0
+    else:
+        for i in seq(0, N):
+            x[i] = 2.0
+)");
+}
+
+TEST(LiftScope, a_loop_leaves_an_if) {
+  expect_proc(lift_scope(parse(R"(
+def f(N: size, x: f32[N]):
+    if N < 8:
+        for i in seq(0, N):
+            x[i] = 1.0
+)"),
+                         "i"),
+              R"(
+def f(N: size, x: f32[N]):
+    for i in seq(0, N):
+        if N < 8:
+            x[i] = 1.0
+)");
+}
+
+TEST(LiftScope, an_if_leaves_an_if) {
+  expect_proc(lift_scope(parse(R"(
+def f(N: size, M: size, x: f32[1]):
+    if N < 8:
+        if M < 8:
+            x[0] = 1.0
+        else:
+            x[0] = 2.0
+    else:
+        x[0] = 3.0
+)"),
+                         "if M < 8: _"),
+              R"(
+def f(N: size, M: size, x: f32[1]):
+    if M < 8:
+        if N < 8:
+            x[0] = 1.0
+        else:
+            x[0] = 3.0
+    else:
+        if N < 8:
+            x[0] = 2.0
+        else:
+            x[0] = 3.0
+)");
+}
+
+TEST(LiftScope, refuses_a_condition_that_depends_on_the_iterator) {
+  EXPECT_NE(refusal([] {
+              lift_scope(parse(R"(
+def f(N: size, x: f32[N]):
+    for i in seq(0, N):
+        if i < 8:
+            x[i] = 1.0
+)"),
+                         "if _: _");
+            }),
+            "");
+}
+
+TEST(Fission, splits_two_levels) {
+  ProcPtr p = parse(R"(
+def f(N: size, x: f32[N, N], y: f32[N, N]):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            x[i, j] = 1.0
+            y[i, j] = x[i, j]
+)");
+  Cursor store = find(p, "y[_] = _");
+  ProcPtr q = fission(p, store.before(), 2);
+  expect_proc(q, R"(
+def f(N: size, x: f32[N, N], y: f32[N, N]):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            x[i, j] = 1.0
+    for i in seq(0, N):
+        for j in seq(0, N):
+            y[i, j] = x[i, j]
+)");
+  EXPECT_EQ(str(forward(q, store).path()), "body[1].body[0].body[0]");
+}
+
+TEST(Fission, refuses_a_value_carried_backwards) {
+  ProcPtr p = parse(R"(
+def f(N: size, x: f32[N + 1], y: f32[N]):
+    for i in seq(0, N):
+        x[i + 1] = 1.0
+        y[i] = x[i]
+)");
+  EXPECT_EQ(refusal([&] { fission(p, find(p, "y[_] = _").before()); }), "");
+  ProcPtr q = parse(R"(
+def f(N: size, x: f32[N + 1], y: f32[N]):
+    for i in seq(0, N):
+        x[i] = 1.0
+        y[i] = x[i + 1]
+)");
+  EXPECT_NE(refusal([&] { fission(q, find(q, "y[_] = _").before()); }), "");
+}
+
+TEST(Fission, refuses_an_if_whose_condition_changes) {
+  ProcPtr p = parse(R"(
+@config
+class C:
+    a: index
+def f(x: f32[1]):
+    if C.a == 0:
+        C.a = 1
+        x[0] = 1.0
+)");
+  EXPECT_NE(refusal([&] { fission(p, find(p, "x[_] = _").before()); }), "");
+}
+
+TEST(Fuse, needs_equal_lower_bounds) {
+  ProcPtr p = parse(R"(
+def f(N: size, x: f32[N + 1], y: f32[N + 1]):
+    for i in seq(0, N):
+        x[i] = 1.0
+    for j in seq(1, N):
+        y[j] = 2.0
+)");
+  EXPECT_NE(refusal([&] { fuse(p, "i", "j"); }), "");
+}
+
+TEST(Fuse, puts_the_second_body_behind_the_first) {
+  expect_proc(fuse(parse(R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        x[i] = 1.0
+    for j in seq(0, N):
+        y[j] = x[j]
+)"),
+                   "i", "j"),
+              R"(
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        x[i] = 1.0
+        y[i] = x[i]
+)");
+}
+
+TEST(RemoveLoop, keeps_an_if_when_the_loop_may_not_run) {
+  expect_proc(remove_loop(parse(R"(
+def f(N: size, x: f32[1]):
+    for i in seq(0, N):
+        x[0] = 1.0
+)"),
+                          "i"),
+              "def f(N: size, x: f32[1]):\n    x[0] = 1.0\n");
+  expect_proc(remove_loop(parse(R"(
+def f(N: size, M: size, x: f32[1]):
+    for i in seq(M, N):
+        x[0] = 1.0
+)"),
+                          "i"),
+              "def f(N: size, M: size, x: f32[1]):\n    if M < N:\n        x[0] = 1.0\n");
+}
+
+TEST(RemoveLoop, refuses_a_sum) {
+  EXPECT_NE(refusal([] {
+              remove_loop(parse("def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        x[0] += 1.0\n"), "i");
+            }),
+            "");
+}
+
+TEST(UnrollLoop, copies_the_body) {
+  expect_proc(unroll_loop(parse(R"(
+def f(x: f32[8]):
+    for i in seq(1, 4):
+        t: f32
+        t = x[i]
+        x[i] = t + t
+)"),
+                          "i"),
+              R"(
+def f(x: f32[8]):
+    t: f32
+    t = x[1]
+    x[1] = t + t
+    t: f32
+    t = x[2]
+    x[2] = t + t
+    t: f32
+    t = x[3]
+    x[3] = t + t
+)");
+}
+
+TEST(CutLoop, joins_again) {
+  ProcPtr p = parse(R"(
+def f(N: size, x: f32[N]):
+    assert N >= 3
+    for i in seq(0, N):
+        x[i] = 1.0
+)");
+  ProcPtr q = cut_loop(p, "i", 3);
+  expect_proc(q, R"(
+def f(N: size, x: f32[N]):
+    assert N >= 3
+    for i in seq(0, 3):
+        x[i] = 1.0
+    for i in seq(3, N):
+        x[i] = 1.0
+)");
+  EXPECT_EQ(str(*join_loops(q, "i", "i #1")), str(*p));
+  EXPECT_NE(refusal([&] { cut_loop(p, "i", 4); }), "");
+}
+
+TEST(ShiftLoop, moves_the_range) {
+  expect_proc(shift_loop(parse("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n"), "i",
+                         int_const(2)),
+              "def f(N: size, x: f32[N]):\n    for i in seq(2, N + 2):\n        x[i - 2] = 1.0\n");
+}
+
+TEST(MultLoops, recovers_both_iterators) {
+  expect_proc(mult_loops(parse(R"(
+def f(N: size, x: f32[N, 4]):
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            x[i, j] = 1.0
+)"),
+                         "i j", "k"),
+              R"(
+def f(N: size, x: f32[N, 4]):
+    for k in seq(0, 4 * N):
+        x[k / 4, k % 4] = 1.0
+)");
+}
+
+TEST(AddLoop, refuses_a_range_that_may_be_empty) {
+  ProcPtr p = parse("def f(N: size, x: f32[1]):\n    x[0] = 1.0\n");
+  EXPECT_NE(refusal([&] { add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N - 1"), true); }), "");
+  expect_proc(add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N"), true),
+              "def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        if i == 0:\n            x[0] = 1.0\n");
+}
+
+TEST(ParallelizeLoop, refuses_a_race) {
+  ProcPtr p = parallelize_loop(parse(kCopy), "i");
+  EXPECT_EQ(p->body[0]->as<For>()->mode, LoopMode::kPar);
+  EXPECT_NE(refusal([] {
+              parallelize_loop(parse("def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        x[0] = 1.0\n"), "i");
+            }),
+            "");
+}
+
+TEST(DivideWithRecompute, covers_the_range_with_overlap) {
+  ProcPtr p = parse(R"(
+def f(N: size, x: f32[4 * N + 2], y: f32[4 * N + 2]):
+    for i in seq(0, 4 * N + 2):
+        y[i] = x[i]
+)");
+  expect_proc(divide_with_recompute(p, "i", parse_expr_at(p, {{Child::kBody, 0}}, "N"), 4, {"io", "ii"}), R"(
+def f(N: size, x: f32[4 * N + 2], y: f32[4 * N + 2]):
+    for io in seq(0, N):
+        for ii in seq(0, 6):
+            y[4 * io + ii] = x[4 * io + ii]
+)");
+}
+
+}  // namespace
+}  // namespace exotune

@@ -1,0 +1,224 @@
+#include "core/cursor/provenance.h"
+#include "tests/core/primitives/support.h"
+
+namespace exotune {
+namespace {
+
+using test::expect_proc;
+using test::parse;
+using test::refusal;
+
+TEST(ReorderStmts, refuses_a_dependence) {
+  ProcPtr p = parse("def f(x: f32, y: f32, z: f32):\n    x = 1.0\n    y = 2.0\n    z = y\n");
+  Cursor second = find(p, "y = _");
+  ProcPtr q = reorder_stmts(p, "x = _; y = _");
+  expect_proc(q, "def f(x: f32, y: f32, z: f32):\n    y = 2.0\n    x = 1.0\n    z = y\n");
+  EXPECT_EQ(str(forward(q, second).path()), "body[0]");
+  EXPECT_NE(refusal([&] { reorder_stmts(p, "y = _; z = _"); }), "");
+}
+
+TEST(BindExpr, names_a_value) {
+  expect_proc(bind_expr(parse("def f(x: f32[4], y: f32):\n    y = x[0] + 1.0\n"), "x[_]", "t"), R"(
+def f(x: f32[4], y: f32):
+    t: f32
+    t = x[0]
+    y = t + 1.0
+)");
+}
+
+TEST(BindExpr, cse_stops_where_the_value_changes) {
+  expect_proc(bind_expr(parse(R"(
+def f(x: f32[4], y: f32[4]):
+    y[0] = x[0] + x[0]
+    y[1] = x[0]
+    x[0] = 3.0
+    y[2] = x[0]
+)"),
+                        "x[_]", "t", true),
+              R"(
+def f(x: f32[4], y: f32[4]):
+    t: f32
+    t = x[0]
+    y[0] = t + t
+    y[1] = t
+    x[0] = 3.0
+    y[2] = x[0]
+)");
+}
+
+TEST(BindExpr, counts_writes_through_windows) {
+  ProcPtr p = parse(R"(
+def f(x: f32[4], y: f32[4]):
+    w = x[0:2]
+    y[0] = x[0]
+    w[0] = 3.0
+    y[1] = x[0]
+)");
+  std::vector<Cursor> reads = {find(p, "x[_]"), find(p, "x[_] #1")};
+  EXPECT_NE(refusal([&] { bind_expr(p, reads, "t"); }), "");
+}
+
+TEST(InlineAssign, undoes_bind_expr) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32):\n    t: f32\n    t = x[0]\n    y = t + t\n");
+  expect_proc(inline_assign(p, "t = _"), "def f(x: f32[4], y: f32):\n    t: f32\n    y = x[0] + x[0]\n");
+}
+
+TEST(InlineAssign, refuses_an_overwritten_operand) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32):\n    t: f32\n    t = x[0]\n    x[0] = 2.0\n    y = t\n");
+  EXPECT_NE(refusal([&] { inline_assign(p, "t = _"); }), "");
+}
+
+TEST(InlineWindow, composes_indices) {
+  expect_proc(inline_window(parse(R"(
+def f(x: f32[8, 8], y: f32[8]):
+    for i in seq(0, 4):
+        w = x[i, 2:8]
+        v = w[1:3]
+        w[0] = y[i]
+        v[1] += w[2]
+)"),
+                            "w = _"),
+              R"(
+def f(x: f32[8, 8], y: f32[8]):
+    for i in seq(0, 4):
+        v = x[i, 2 + 1:2 + 3]
+        x[i, 2] = y[i]
+        v[1] += x[i, 4]
+)");
+}
+
+TEST(MergeWrites, all_four_forms) {
+  auto check_form = [](const std::string& a, const std::string& b, const std::string& c) {
+    const std::string head = "def f(x: f32[4], y: f32[4]):\n    ";
+    ProcPtr p = parse(head + a + "\n    " + b + "\n");
+    expect_proc(merge_writes(p, body_of(p)), head + c + "\n");
+  };
+  check_form("x[0] = y[1]", "x[0] = y[2]", "x[0] = y[2]");
+  check_form("x[0] += y[1]", "x[0] = y[2]", "x[0] = y[2]");
+  check_form("x[0] = y[1]", "x[0] += y[2]", "x[0] = y[1] + y[2]");
+  check_form("x[0] += y[1]", "x[0] += y[2]", "x[0] += y[1] + y[2]");
+}
+
+TEST(MergeWrites, refuses_a_right_side_that_reads_the_target) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = y[1]\n    x[0] += x[0]\n");
+  EXPECT_NE(refusal([&] { merge_writes(p, body_of(p)); }), "");
+}
+
+TEST(SplitWrite, reads_of_the_target_stay_first) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = x[0] + y[0]\n");
+  expect_proc(split_write(p, "x[_] = _"), "def f(x: f32[4], y: f32[4]):\n    x[0] = x[0]\n    x[0] += y[0]\n");
+  ProcPtr q = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = y[0] + x[0]\n");
+  EXPECT_NE(refusal([&] { split_write(q, "x[_] = _"); }), "");
+}
+
+TEST(FoldIntoReduce, finds_the_target_among_the_summands) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = y[1] + x[0]\n");
+  ProcPtr q = fold_into_reduce(p, "x[_] = _");
+  expect_proc(q, "def f(x: f32[4], y: f32[4]):\n    x[0] += y[1]\n");
+  EXPECT_FALSE(reassociates(q));
+  ProcPtr r = fold_into_reduce(parse("def f(x: f32[4], y: f32[4]):\n    x[0] = x[0] + y[1] + y[2]\n"), "x[_] = _");
+  expect_proc(r, "def f(x: f32[4], y: f32[4]):\n    x[0] += y[1] + y[2]\n");
+  EXPECT_TRUE(reassociates(r));
+}
+
+TEST(LiftReduceConstant, multiplies_once_at_the_end) {
+  ProcPtr p = parse(R"(
+def f(N: size, a: f32, x: f32[N], y: f32):
+    y = 0.0
+    for i in seq(0, N):
+        y += a * x[i]
+)");
+  ProcPtr q = lift_reduce_constant(p, body_of(p));
+  expect_proc(q, R"(
+def f(N: size, a: f32, x: f32[N], y: f32):
+    y = 0.0
+    for i in seq(0, N):
+        y += x[i]
+    y = a * y
+)");
+  EXPECT_TRUE(reassociates(q));
+}
+
+TEST(Expressions, commute_and_reassociate) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32):\n    y = x[0] + (x[1] + x[2])\n");
+  Cursor rhs = find(p, "y = _").rhs();
+  expect_proc(left_reassociate_expr(p, rhs), "def f(x: f32[4], y: f32):\n    y = x[0] + x[1] + x[2]\n");
+  expect_proc(commute_expr(p, rhs), "def f(x: f32[4], y: f32):\n    y = x[1] + x[2] + x[0]\n");
+}
+
+TEST(Expressions, rewrite_needs_equality_in_context) {
+  ProcPtr p = parse(R"(
+def f(N: size, x: f32[N]):
+    for i in seq(0, N):
+        if i == 2:
+            x[i] = 1.0
+)");
+  Cursor index = find(p, "x[_] = _").idx()[0];
+  expect_proc(rewrite_expr(p, index, int_const(2)), R"(
+def f(N: size, x: f32[N]):
+    for i in seq(0, N):
+        if i == 2:
+            x[2] = 1.0
+)");
+  EXPECT_NE(refusal([&] { rewrite_expr(p, index, int_const(1)); }), "");
+}
+
+TEST(Passes, come_and_go) {
+  ProcPtr p = parse("def f(x: f32):\n    x = 1.0\n");
+  ProcPtr q = insert_pass(p, find(p, "x = _").before());
+  expect_proc(q, "def f(x: f32):\n    pass\n    x = 1.0\n");
+  EXPECT_EQ(str(*delete_pass(q)), str(*p));
+}
+
+TEST(Specialize, orders_its_conditions) {
+  ProcPtr p = parse("def f(N: size, x: f32[N]):\n    x[0] = 1.0\n");
+  const Path at = {{Child::kBody, 0}};
+  expect_proc(specialize(p, "x[_] = _", {parse_expr_at(p, at, "N < 4"), parse_expr_at(p, at, "N < 8")}), R"(
+def f(N: size, x: f32[N]):
+    if N < 4:
+        x[0] = 1.0
+    else:
+        if N < 8:
+            x[0] = 1.0
+        else:
+            x[0] = 1.0
+)");
+}
+
+TEST(EliminateDeadCode, decides_by_context) {
+  expect_proc(eliminate_dead_code(parse(R"(
+def f(N: size, x: f32[N]):
+    for i in seq(0, N):
+        if i < N:
+            x[i] = 1.0
+        else:
+            x[i] = 2.0
+)"),
+                                  "if _: _"),
+              "def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n");
+}
+
+TEST(Simplify, folds_quotients_and_dead_branches) {
+  expect_proc(simplify(parse(R"(
+def f(N: size, x: f32[8 * N], y: f32[8 * N]):
+    for io in seq(0, N):
+        for ii in seq(0, 8):
+            y[(8 * io + ii) / 8 * 8 + (8 * io + ii) % 8] = x[8 * io + ii + 0]
+            if ii < 9:
+                y[ii] = 1.0
+            if ii > 8:
+                y[ii] = 2.0
+    for j in seq(3, 3):
+        y[j] = 3.0
+)")),
+              R"(
+def f(N: size, x: f32[8 * N], y: f32[8 * N]):
+    for io in seq(0, N):
+        for ii in seq(0, 8):
+            y[8 * io + ii] = x[8 * io + ii]
+            y[ii] = 1.0
+)");
+}
+
+}  // namespace
+}  // namespace exotune

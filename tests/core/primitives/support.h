@@ -1,0 +1,32 @@
+#pragma once
+// Object code in tests: one proc from text, and comparison by printed text.
+#include <gtest/gtest.h>
+
+#include "core/analysis/queries.h"
+#include "core/frontend/parser.h"
+#include "core/ir/printer.h"
+#include "core/primitives/primitives.h"
+
+namespace exotune::test {
+
+/// The last proc of `text`.
+inline ProcPtr parse(const std::string& text) { return parse_module(text, "test.exo").procs.back(); }
+
+/// `p` is a valid program and prints as the proc in `expected`.
+inline void expect_proc(const ProcPtr& p, const std::string& expected) {
+  EXPECT_NO_THROW(check(*p)) << str(*p);
+  EXPECT_EQ(str(*p), str(*parse(expected)));
+}
+
+/// What a refusal says, or "" when nothing was refused.
+template <class F>
+std::string refusal(F f) {
+  try {
+    f();
+  } catch (const SchedulingError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace exotune::test

@@ -1,0 +1,259 @@
+#include "tests/exhaustive/generator.h"
+
+namespace exotune::exhaustive {
+
+namespace {
+
+constexpr ScalarType kElement = ScalarType::kF32;
+
+struct BufferInfo {
+  Sym name;
+  int rank;
+};
+
+class Generator {
+ public:
+  Generator(const Grammar& g, Choices& c) : g_(g), c_(c), leaves_(g.max_leaves) {}
+
+  ProcPtr proc() {
+    auto p = std::make_shared<Proc>();
+    p->name = "p";
+    n_ = Sym::fresh("N");
+    const ExprPtr n = size();
+    const ExprPtr wide = int_const(2) * n + int_const(2), narrow = n + int_const(2);
+    auto data = [&](const char* name, std::vector<ExprPtr> shape) {
+      const Sym s = Sym::fresh(name);
+      p->args.push_back({s, Type{kElement, std::move(shape), false}, dram()});
+      buffers_.push_back({s, p->args.back().type.rank()});
+    };
+    p->args.push_back({n_, Type{ScalarType::kSize, {}, false}, nullptr});
+    data("x", {wide});
+    data("y", {wide});
+    data("s", {});
+    if (g_.matrix) data("z", {narrow, narrow});
+    p->body = block(0);
+    return p;
+  }
+
+ private:
+  ExprPtr size() const { return read_var(n_, ScalarType::kSize); }
+  bool maybe(int one_in) { return c_.pick(one_in) == 0; }
+
+  Block block(int depth) {
+    const size_t buffers = buffers_.size(), windows = windows_.size();
+    Block out;
+    if (g_.locals && maybe(3)) {
+      const Sym t = Sym::fresh("t" + std::to_string(++counter_));
+      const bool scalar = c_.pick(2) == 0;
+      std::vector<ExprPtr> shape;
+      if (!scalar) shape.push_back(size() + int_const(2));
+      out.push_back(make_alloc(t, Type{kElement, shape, false}, dram()));
+      buffers_.push_back({t, scalar ? 0 : 1});
+      fresh_local_ = t;
+    }
+    if (g_.windows && maybe(3)) out.push_back(window());
+    if (g_.config && maybe(4)) out.push_back(write_config());
+    int more = 1 + (leaves_ > 1 ? c_.pick(2) : 0) + (leaves_ > 2 && !g_.small ? c_.pick(2) : 0);
+    while (more-- > 0) {
+      out.push_back(statement(depth));
+      if (leaves_ <= 0) break;
+    }
+    buffers_.resize(buffers);
+    windows_.resize(windows);
+    return out;
+  }
+
+  StmtPtr statement(int depth) {
+    const bool can_nest = depth < g_.max_depth;
+    const int kind = can_nest ? c_.pick(g_.guards ? 3 : 2) : 0;
+    if (kind == 1) return loop(depth);
+    if (kind == 2) return guard(depth);
+    return leaf();
+  }
+
+  StmtPtr loop(int depth) {
+    static const char* const names[] = {"i", "j", "k"};
+    const Sym it = Sym::fresh(names[depth % 3]);
+    ExprPtr lo = int_const(0), hi = size();
+    switch (c_.pick(iterators_.empty() ? (g_.small ? 3 : 5) : (g_.small ? 4 : 7))) {
+      case 0: break;
+      case 1: hi = int_const(3); break;
+      case 2: lo = int_const(1); break;
+      case 3:
+        if (iterators_.empty()) {
+          hi = int_const(4);  // lo may exceed it: empty for no N, but 4 > N + 1 for some
+          lo = int_const(2);
+        } else {
+          hi = iterator(iterators_.back()) + int_const(1);
+        }
+        break;
+      case 4:
+        if (iterators_.empty())
+          lo = size() - int_const(1), hi = size() + int_const(1);
+        else
+          lo = iterator(iterators_.back());
+        break;
+      case 5: hi = int_const(1); break;
+      case 6: hi = int_const(2); break;
+    }
+    iterators_.push_back(it);
+    Block body = block(depth + 1);
+    iterators_.pop_back();
+    const LoopMode mode = g_.parallel && maybe(2) ? LoopMode::kPar : LoopMode::kSeq;
+    return make_for(it, lo, hi, std::move(body), mode);
+  }
+
+  StmtPtr guard(int depth) {
+    ExprPtr cond;
+    const int kinds = 2 + (g_.config ? 1 : 0) + (iterators_.empty() ? 0 : 2);
+    int k = c_.pick(kinds);
+    if (!g_.config && k >= 2) ++k;
+    switch (k) {
+      case 0: cond = bin_op(BinOpKind::kLt, size(), int_const(3)); break;
+      case 1: cond = bin_op(BinOpKind::kLe, int_const(1), size()); break;
+      case 2: cond = bin_op(BinOpKind::kEq, field(), int_const(0)); break;
+      case 3: cond = bin_op(BinOpKind::kLt, iterator(iterators_.back()), int_const(1)); break;
+      default:
+        cond = bin_op(BinOpKind::kEq, bin_op(BinOpKind::kMod, iterator(iterators_[0]), int_const(2)), int_const(0));
+    }
+    Block body = block(depth + 1), orelse;
+    if (leaves_ > 0 && maybe(2)) orelse = block(depth + 1);
+    return make_if(cond, std::move(body), std::move(orelse));
+  }
+
+  StmtPtr window() {
+    const Sym w = Sym::fresh("w" + std::to_string(++counter_));
+    const Sym source = buffers_[static_cast<size_t>(c_.pick(2))].name;
+    ExprPtr lo = int_const(0);
+    switch (c_.pick(iterators_.empty() ? 2 : 3)) {
+      case 0: break;
+      case 1: lo = int_const(1); break;
+      case 2: lo = iterator(iterators_.back()); break;
+    }
+    const ExprPtr length = size();
+    ExprPtr hi = as_int(lo) == int64_t{0} ? length : lo + length;
+    ExprPtr rhs = make_expr(WindowExpr{source, {{lo, hi}}}, kElement);
+    windows_.push_back(w);
+    ExprPtr shape = as_int(lo) == int64_t{0} ? hi : hi - lo;
+    return make_stmt(WindowStmt{w, rhs, Type{kElement, {shape}, true}});
+  }
+
+  ExprPtr field() const { return make_expr(ReadConfig{config(), "a"}, ScalarType::kIndex); }
+  StmtPtr write_config() {
+    return make_stmt(WriteConfig{config(), "a", int_const(c_.pick(2))});
+  }
+
+  static ExprPtr iterator(Sym s) { return read_var(s, ScalarType::kIndex); }
+
+  ExprPtr index() {
+    const int n = static_cast<int>(iterators_.size());
+    if (n == 0) return int_const(g_.small ? 0 : c_.pick(3));
+    const ExprPtr last = iterator(iterators_.back());
+    switch (c_.pick(n == 1 ? 3 : (g_.small ? 4 : 6))) {
+      case 0: return last;
+      case 1: return last + int_const(1);
+      case 2: return int_const(0);
+      case 3: return iterator(iterators_[0]);
+      case 4: return last + iterator(iterators_[0]);
+      default: return last - iterator(iterators_[0]) + int_const(2);
+    }
+  }
+
+  struct Element {
+    Sym name;
+    std::vector<ExprPtr> idx;
+  };
+  Element element() {
+    const int windows = static_cast<int>(windows_.size());
+    const int k = c_.pick((g_.small ? 2 : static_cast<int>(buffers_.size())) + windows);
+    if (k < windows) return {windows_[static_cast<size_t>(k)], {index()}};
+    const BufferInfo& b = g_.small && k - windows == 1 && !g_.locals ? buffers_[2]
+                                                                     : buffers_[static_cast<size_t>(k - windows)];
+    Element e{b.name, {}};
+    for (int d = 0; d < b.rank; ++d) e.idx.push_back(index());
+    return e;
+  }
+  ExprPtr read_of(const Element& e) const { return read_elem(e.name, e.idx, kElement); }
+
+  StmtPtr leaf() {
+    --leaves_;
+    if (fresh_local_.valid()) {
+      // A local begins with a value, mostly.
+      const Sym t = fresh_local_;
+      fresh_local_ = Sym();
+      for (const BufferInfo& b : buffers_)
+        if (b.name == t) {
+          if (b.rank == 0) return make_assign(t, {}, value());
+          const Sym it = Sym::fresh("v");
+          return make_for(it, int_const(0), size() + int_const(2), {make_assign(t, {iterator(it)}, data_const(1, kElement))});
+        }
+    }
+    if (g_.calls && maybe(2)) return call();
+    const Element target = element();
+    const int kind = c_.pick(g_.small ? 2 : 3);
+    if (kind == 0) return make_assign(target.name, target.idx, value());
+    return make_reduce(target.name, target.idx, value(), kind == 1 ? ReduceOp::kAdd : ReduceOp::kMax);
+  }
+
+  ExprPtr value() {
+    switch (c_.pick(g_.small ? 2 : 5)) {
+      case 0: return read_of(element());
+      case 1: return data_const(2, kElement);
+      case 2: return read_of(element()) + read_of(element());
+      case 3: return data_const(3, kElement) * read_of(element());
+      default: {
+        const ExprPtr a = read_of(element()), b = read_of(element());
+        return a * b;
+      }
+    }
+  }
+
+  ExprPtr window_argument(Sym buffer) {
+    ExprPtr lo = int_const(c_.pick(2));
+    if (!iterators_.empty() && maybe(2)) lo = iterator(iterators_.back());
+    return make_expr(WindowExpr{buffer, {{lo, as_int(lo) == int64_t{0} ? int_const(2) : lo + int_const(2)}}}, kElement);
+  }
+  StmtPtr call() {
+    const size_t a = static_cast<size_t>(c_.pick(2));
+    return make_call(callee(), {int_const(2), window_argument(buffers_[a].name), window_argument(buffers_[1 - a].name)});
+  }
+
+  const Grammar& g_;
+  Choices& c_;
+  int leaves_;
+  int counter_ = 0;
+  Sym n_, fresh_local_;
+  std::vector<Sym> iterators_, windows_;
+  std::vector<BufferInfo> buffers_;
+};
+
+}  // namespace
+
+ProcPtr generate(const Grammar& g, Choices& c) { return Generator(g, c).proc(); }
+
+ProcPtr callee() {
+  static const ProcPtr proc = [] {
+    auto p = std::make_shared<Proc>();
+    p->name = "add_into";
+    const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), src = Sym::fresh("src"), k = Sym::fresh("k");
+    const ExprPtr size = read_var(n, ScalarType::kSize), at = read_var(k, ScalarType::kIndex);
+    p->args = {{n, Type{ScalarType::kSize, {}, false}, nullptr},
+               {dst, Type{kElement, {size}, true}, dram()},
+               {src, Type{kElement, {size}, true}, dram()}};
+    p->body = {make_for(k, int_const(0), size, {make_reduce(dst, {at}, read_elem(src, {at}, kElement))})};
+    return p;
+  }();
+  return proc;
+}
+
+ConfigPtr config() {
+  static const ConfigPtr c = [] {
+    auto out = std::make_shared<Config>();
+    out->name = "Cfg";
+    out->fields = {{"a", ScalarType::kIndex}};
+    return out;
+  }();
+  return c;
+}
+
+}  // namespace exotune::exhaustive

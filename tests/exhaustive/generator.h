@@ -1,0 +1,31 @@
+#pragma once
+// All small procs of a grammar. Arguments are always the same: N: size, x and y: f32[2*N + 2],
+// z: f32[N + 2, N + 2], s: f32; what stands in the body is up to the grammar and the choices.
+#include "core/ir/proc.h"
+#include "tests/exhaustive/choices.h"
+
+namespace exotune::exhaustive {
+
+struct Grammar {
+  const char* name;
+  int max_leaves = 2;     // assignments, reductions, calls
+  int max_depth = 2;      // nested scopes
+  bool small = false;     // fewest forms per leaf, for exhaustive enumeration
+  bool locals = false;    // allocations
+  bool windows = false;   // window statements
+  bool calls = false;
+  bool guards = false;    // ifs, with else
+  bool config = false;    // writes and reads of a config field
+  bool parallel = false;  // par loops
+  bool matrix = false;    // accesses to z
+};
+
+/// May be no valid program (out of bounds for some N): filter with check().
+ProcPtr generate(const Grammar& g, Choices& c);
+
+/// The callee that generated calls use: dst[k] += src[k] for k < n.
+ProcPtr callee();
+/// One config with the field `a: index`.
+ConfigPtr config();
+
+}  // namespace exotune::exhaustive

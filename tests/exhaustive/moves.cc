@@ -1,0 +1,248 @@
+#include "tests/exhaustive/moves.h"
+
+#include "core/ir/printer.h"
+#include "core/primitives/primitives.h"
+#include "tests/exhaustive/generator.h"
+
+namespace exotune::exhaustive {
+
+namespace {
+
+class Collector {
+ public:
+  explicit Collector(const ProcPtr& p) : p_(p) {
+    n_ = read_var(p->args[0].name, p->args[0].type.scalar);
+    has_n_ = p->args[0].type.scalar == ScalarType::kSize;
+    if (!has_n_) n_ = int_const(3);
+  }
+
+  std::vector<Move> collect() {
+    whole_proc();
+    for (const Path& at : all_stmt_paths(*p_)) {
+      const StmtPtr s = stmt_at(*p_, at);
+      const Cursor c = Cursor::stmt(p_, at);
+      const bool has_next = stmt_at(*p_, sibling(at, 1)) != nullptr;
+      statement(c);
+      gaps(at, has_next);
+      if (has_next) pair(c, Cursor::stmt(p_, sibling(at, 1)));
+      if (s->as<For>()) loop(c, *s->as<For>());
+      if (s->as<For>() || s->as<If>()) scope(c);
+      if (s->as<Alloc>()) alloc(c, *s->as<Alloc>());
+      if (s->as<Call>()) call(c);
+      block(c.as_block());
+      if (has_next) block(Cursor::block(p_, at, 2));
+      std::vector<ExprPtr> exprs = stmt_exprs(*s);
+      for (size_t k = 0; k < exprs.size(); ++k) {
+        Path e = at;
+        e.push_back({Child::kExpr, static_cast<int>(k)});
+        expressions(e);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  template <class F>
+  void add(const char* op, const std::string& arguments, F apply) {
+    out_.push_back({op, std::string(op) + "(p, " + arguments + ")", std::move(apply)});
+  }
+  std::string at(const Cursor& c) const { return str(c.path()); }
+
+  void whole_proc() {
+    add("simplify", "", [p = p_] { return simplify(p); });
+    add("delete_pass", "", [p = p_] { return delete_pass(p); });
+    add("rename_proc", "q", [p = p_] { return rename_proc(p, "q"); });
+    if (!has_n_) return;
+    add("partial_eval", "N=3", [p = p_] { return partial_eval(p, {{"N", 3}}); });
+    out_.back().fixes_n = true;
+    add("add_assertion", "N >= 1", [p = p_, n = n_] {
+      return add_assertion(p, bin_op(BinOpKind::kGe, n, int_const(1)));
+    });
+    for (const char* name : {"x", "y"})
+      add("set_window", name, [p = p_, name] { return set_window(p, name, true); });
+  }
+
+  void statement(const Cursor& c) {
+    add("split_write", at(c), [=, p = p_] { return split_write(p, c); });
+    add("fold_into_reduce", at(c), [=, p = p_] { return fold_into_reduce(p, c); });
+    if (c.is<Assign>()) add("inline_assign", at(c), [=, p = p_] { return inline_assign(p, c); });
+    if (c.is<WindowStmt>()) add("inline_window", at(c), [=, p = p_] { return inline_window(p, c); });
+  }
+
+  void gaps(const Path& path, bool has_next) {
+    const Cursor before = Cursor::gap(p_, path);
+    add("insert_pass", str(path), [=, p = p_] { return insert_pass(p, before); });
+    if (path.size() > 1 && path.back().index > 0)
+      for (int lifts : {1, 2})
+        if (static_cast<int>(path.size()) > lifts)
+          add("fission", str(path) + ", " + std::to_string(lifts),
+              [=, p = p_] { return fission(p, before, lifts); });
+    if (!has_next) {
+      const Cursor after = Cursor::gap(p_, sibling(path, 1));
+      add("insert_pass", str(sibling(path, 1)), [=, p = p_] { return insert_pass(p, after); });
+    }
+  }
+
+  void pair(const Cursor& a, const Cursor& b) {
+    const Cursor both = Cursor::block(p_, a.path(), 2);
+    add("reorder_stmts", at(a), [=, p = p_] { return reorder_stmts(p, both); });
+    add("merge_writes", at(a), [=, p = p_] { return merge_writes(p, both); });
+    if (a.is<Assign>() && b.is<For>())
+      add("lift_reduce_constant", at(a), [=, p = p_] { return lift_reduce_constant(p, both); });
+    if (a.is<For>() && b.is<For>())
+      add("join_loops", at(a), [=, p = p_] { return join_loops(p, a, b); });
+    if ((a.is<For>() && b.is<For>()) || (a.is<If>() && b.is<If>()))
+      add("fuse", at(a), [=, p = p_] { return fuse(p, a, b); });
+  }
+
+  void loop(const Cursor& c, const For& f) {
+    static const std::pair<Tail, const char*> tails[] = {{Tail::kPerfect, "perfect"},
+                                                         {Tail::kGuard, "guard"},
+                                                         {Tail::kCut, "cut"},
+                                                         {Tail::kCutAndGuard, "cut_and_guard"}};
+    for (int64_t q : {2, 3})
+      for (const auto& [tail, name] : tails)
+        add("divide_loop", at(c) + ", " + std::to_string(q) + ", " + name,
+            [=, p = p_, tail = tail] { return divide_loop(p, c, q, {"io", "ii"}, tail); });
+    if (f.body.size() == 1 && f.body[0]->as<For>()) {
+      add("reorder_loops", at(c), [=, p = p_] { return reorder_loops(p, c); });
+      add("mult_loops", at(c), [=, p = p_] { return mult_loops(p, c, "m"); });
+    }
+    for (const ExprPtr& e : {int_const(1), int_const(2), n_ - int_const(1), n_})
+      add("cut_loop", at(c) + ", " + str(e), [=, p = p_] { return cut_loop(p, c, e); });
+    for (const ExprPtr& e : {int_const(0), int_const(2), n_})
+      add("shift_loop", at(c) + ", " + str(e), [=, p = p_] { return shift_loop(p, c, e); });
+    const ExprPtr half = bin_op(BinOpKind::kDiv, n_, int_const(2));
+    for (const ExprPtr& e : {int_const(1), half, half - int_const(1), n_ - int_const(1)})
+      add("divide_with_recompute", at(c) + ", " + str(e),
+          [=, p = p_] { return divide_with_recompute(p, c, e, 2, {"io", "ii"}); });
+    add("remove_loop", at(c), [=, p = p_] { return remove_loop(p, c); });
+    add("unroll_loop", at(c), [=, p = p_] { return unroll_loop(p, c); });
+    add("parallelize_loop", at(c), [=, p = p_] { return parallelize_loop(p, c); });
+  }
+
+  void scope(const Cursor& c) {
+    add("lift_scope", at(c), [=, p = p_] { return lift_scope(p, c); });
+    add("eliminate_dead_code", at(c), [=, p = p_] { return eliminate_dead_code(p, c); });
+  }
+
+  std::vector<ExprPtr> iterators_at(const Path& path) const {
+    std::vector<ExprPtr> out;
+    for (const ScopeEntry& s : scope_at(*p_, path))
+      if (s.type.scalar == ScalarType::kIndex) out.push_back(read_var(s.name, ScalarType::kIndex));
+    return out;
+  }
+
+  void alloc(const Cursor& c, const Alloc& a) {
+    std::vector<ExprPtr> indices = iterators_at(c.path());
+    indices.push_back(int_const(0));
+    for (const ExprPtr& size : {n_, int_const(3), n_ + int_const(2)})
+      for (const ExprPtr& i : indices)
+        add("expand_dim", at(c) + ", " + str(size) + ", " + str(i),
+            [=, p = p_] { return expand_dim(p, c, size, i); });
+    for (int lifts : {1, 2})
+      if (static_cast<int>(c.path().size()) > lifts)
+        add("lift_alloc", at(c) + ", " + std::to_string(lifts), [=, p = p_] { return lift_alloc(p, c, lifts); });
+    add("sink_alloc", at(c), [=, p = p_] { return sink_alloc(p, c); });
+    add("delete_buffer", at(c), [=, p = p_] { return delete_buffer(p, c); });
+    add("set_memory", at(c), [=, p = p_] { return set_memory(p, c, dram_stack()); });
+    add("set_precision", at(c), [=, p = p_] { return set_precision(p, c, ScalarType::kF64); });
+    for (int d = 0; d < a.type.rank(); ++d) {
+      add("divide_dim", at(c) + ", " + std::to_string(d), [=, p = p_] { return divide_dim(p, c, d, 2); });
+      add("unroll_buffer", at(c) + ", " + std::to_string(d), [=, p = p_] { return unroll_buffer(p, c, d); });
+      for (const ExprPtr& size : {int_const(2), int_const(3), n_, n_ + int_const(1)})
+        for (const ExprPtr& offset : {int_const(0), int_const(1)})
+          for (bool fold : {false, true})
+            add("resize_dim", at(c) + ", " + std::to_string(d) + ", " + str(size) + ", " + str(offset) +
+                                  (fold ? ", fold" : ""),
+                [=, p = p_] { return resize_dim(p, c, d, size, offset, fold); });
+    }
+    if (a.type.rank() == 2) {
+      add("rearrange_dim", at(c), [=, p = p_] { return rearrange_dim(p, c, {1, 0}); });
+      add("mult_dim", at(c) + ", 0, 1", [=, p = p_] { return mult_dim(p, c, 0, 1); });
+      add("mult_dim", at(c) + ", 1, 0", [=, p = p_] { return mult_dim(p, c, 1, 0); });
+    }
+    for (const Path& other : all_stmt_paths(*p_))
+      if (other != c.path() && stmt_at(*p_, other)->as<Alloc>()) {
+        const Cursor kept = Cursor::stmt(p_, other);
+        add("reuse_buffer", at(kept) + ", " + at(c), [=, p = p_] { return reuse_buffer(p, kept, c); });
+      }
+  }
+
+  void call(const Cursor& c) {
+    add("inline_call", at(c), [=, p = p_] { return inline_call(p, c); });
+    const ProcPtr other = simplify(callee());
+    add("call_eqv", at(c), [=, p = p_] { return call_eqv(p, c, other); });
+  }
+
+  void block(const Cursor& c) {
+    const std::string here = at(c) + "+" + std::to_string(c.length());
+    const ExprPtr few = bin_op(BinOpKind::kLt, n_, int_const(3)), one = bin_op(BinOpKind::kEq, n_, int_const(1));
+    add("specialize", here, [=, p = p_] { return specialize(p, c, {few}); });
+    add("specialize", here + ", two", [=, p = p_] { return specialize(p, c, {one, few}); });
+    for (bool guard : {false, true})
+      for (const ExprPtr& hi : {int_const(2), n_, n_ - int_const(1)})
+        add("add_loop", here + ", " + str(hi) + (guard ? ", guard" : ""),
+            [=, p = p_] { return add_loop(p, c, "a", hi, guard); });
+    add("simplify", here, [=, p = p_] { return simplify(p, c); });
+    add("replace", here, [=, p = p_] { return replace(p, c, callee()); });
+    add("extract_subproc", here, [=, p = p_] { return extract_subproc(p, c, "sub").proc; });
+    std::vector<std::string> windows;
+    for (const char* name : {"x", "y"}) {
+      const std::string b = name;
+      windows.insert(windows.end(), {b + "[0:2*N + 2]", b + "[0:N]", b + "[1:N + 1]"});
+      for (const ExprPtr& i : iterators_at(c.path()))
+        windows.insert(windows.end(), {b + "[" + str(i) + "]", b + "[" + str(i) + ":" + str(i) + " + 2]"});
+    }
+    for (const ScopeEntry& s : scope_at(*p_, c.path()))
+      if (s.name.name()[0] == 't' && s.type.is_tensor()) windows.push_back(s.name.name() + "[0:N + 2]");
+    windows.push_back("s");
+    for (const std::string& w : windows) {
+      if (!has_n_ && w.find('N') != std::string::npos) continue;
+      for (bool accum : {false, true})
+        add("stage_mem", here + ", " + w + (accum ? ", accum" : ""),
+            [=, p = p_] { return stage_mem(p, c, w, "staged", accum); });
+    }
+  }
+
+  void expressions(const Path& path) {
+    const ExprPtr e = expr_at(*p_, path);
+    const Cursor c = Cursor::expr(p_, path);
+    if (is_data(e->type)) {
+      for (bool cse : {false, true})
+        add("bind_expr", str(path) + (cse ? ", cse" : ""), [=, p = p_] { return bind_expr(p, c, "b", cse); });
+      if (seen_.size() < 6) {
+        for (const Cursor& other : seen_)
+          if (equal(other.expr(), e))
+            add("bind_expr", str(other.path()) + " and " + str(path),
+                [=, p = p_] { return bind_expr(p, std::vector<Cursor>{other, c}, "b"); });
+        seen_.push_back(c);
+      }
+    } else {
+      const ExprPtr zero = e->type == ScalarType::kBool ? bool_const(true) : int_const(0);
+      add("rewrite_expr", str(path) + ", " + str(zero), [=, p = p_] { return rewrite_expr(p, c, zero); });
+    }
+    if (e->as<BinOp>()) {
+      add("commute_expr", str(path), [=, p = p_] { return commute_expr(p, c); });
+      add("left_reassociate_expr", str(path), [=, p = p_] { return left_reassociate_expr(p, c); });
+    }
+    std::vector<ExprPtr> children = expr_children(*e);
+    for (size_t k = 0; k < children.size(); ++k) {
+      Path child = path;
+      child.push_back({Child::kExpr, static_cast<int>(k)});
+      expressions(child);
+    }
+  }
+
+  ProcPtr p_;
+  ExprPtr n_;
+  bool has_n_ = true;
+  std::vector<Cursor> seen_;
+  std::vector<Move> out_;
+};
+
+}  // namespace
+
+std::vector<Move> moves_of(const ProcPtr& p) { return Collector(p).collect(); }
+
+}  // namespace exotune::exhaustive

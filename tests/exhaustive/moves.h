@@ -1,0 +1,21 @@
+#pragma once
+// Every primitive at every place of a proc with a few arguments each: what the exhaustive test
+// tries.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/ir/proc.h"
+
+namespace exotune::exhaustive {
+
+struct Move {
+  const char* op;
+  std::string text;  // operator and arguments, for messages
+  std::function<ProcPtr()> apply;
+  bool fixes_n = false;  // the result has no N: it was evaluated for N = 3
+};
+
+std::vector<Move> moves_of(const ProcPtr& p);
+
+}  // namespace exotune::exhaustive

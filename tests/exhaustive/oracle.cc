@@ -1,0 +1,85 @@
+#include "tests/exhaustive/oracle.h"
+
+#include <map>
+
+#include "core/cursor/cursor.h"
+#include "core/interp/interp.h"
+
+namespace exotune::exhaustive {
+
+namespace {
+struct Run {
+  Arguments before;  // the values a run starts from
+  Arguments after;   // what the original made of them
+  ConfigState config;
+};
+}  // namespace
+
+struct Oracle::Impl {
+  ProcPtr proc;
+  std::vector<Run> runs;
+};
+
+Oracle::Oracle(ProcPtr p) : impl_(std::make_unique<Impl>()) {
+  impl_->proc = p;
+  Program program(*p, Arithmetic::kExact);
+  for (int64_t n : {1, 2, 3, 5}) {
+    for (int64_t field : {0, 1}) {
+      Run r;
+      r.before = make_arguments(*p, {{"N", n}}, static_cast<uint64_t>(7 * n + field));
+      r.after = copy_of(r.before);
+      r.config["Cfg.a"] = field;
+      ConfigState config = r.config;
+      InterpOptions options;
+      options.config = &config;
+      options.step_limit = 100000;
+      try {
+        program.run(r.after.values, options);
+      } catch (const InterpError&) {
+        continue;
+      }
+      impl_->runs.push_back(std::move(r));
+    }
+  }
+}
+
+Oracle::~Oracle() = default;
+
+bool Oracle::usable() const { return !impl_->runs.empty(); }
+
+std::string Oracle::difference(const Proc& after) const {
+  try {
+    Program program(after, Arithmetic::kExact);
+    for (const Run& r : impl_->runs) {
+      Arguments got = copy_of(r.before);
+      ConfigState config = r.config;
+      InterpOptions options;
+      options.config = &config;
+      options.poison = PoisonPolicy::kPropagate;
+      options.step_limit = 1000000;
+      program.run(got.values, options);
+      std::string d = first_difference(r.after, got);
+      if (!d.empty()) return "for N = " + std::to_string(std::get<int64_t>(r.before.values[0])) + ": " + d;
+    }
+  } catch (const Error& e) {
+    return std::string("the result fails to run: ") + e.what();
+  }
+  return "";
+}
+
+std::string lost_cursor(const ProcPtr& before, const ProcPtr& after) {
+  std::map<const Stmt*, int> old_count, new_count;
+  for_each_stmt(before->body, [&](const StmtPtr& s) { ++old_count[s.get()]; });
+  for_each_stmt(after->body, [&](const StmtPtr& s) { ++new_count[s.get()]; });
+  for (const Path& path : all_stmt_paths(*before)) {
+    const StmtPtr s = stmt_at(*before, path);
+    Cursor c = forward(after, Cursor::stmt(before, path));
+    if (c.valid() && !stmt_at(*after, c.path())) return "the cursor to " + str(path) + " forwards to nothing";
+    if (old_count[s.get()] != 1 || new_count[s.get()] != 1 || s->as<Pass>()) continue;
+    if (!c.valid()) return "the cursor to " + str(path) + " is lost";
+    if (c.stmt() != s) return "the cursor to " + str(path) + " forwards to another statement, " + str(c.path());
+  }
+  return "";
+}
+
+}  // namespace exotune::exhaustive

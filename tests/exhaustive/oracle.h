@@ -1,0 +1,29 @@
+#pragma once
+// The judge: two procs are run in the interpreter on the same small sizes and random integers, and
+// every cursor to a statement that both share must forward to it.
+#include <string>
+#include <vector>
+
+#include "core/ir/proc.h"
+
+namespace exotune::exhaustive {
+
+/// A proc's results on every small size, once: initial values of config fields included.
+class Oracle {
+ public:
+  explicit Oracle(ProcPtr p);
+  ~Oracle();
+  /// False when the proc itself fails on every input (reads what was never written).
+  bool usable() const;
+  /// "" when `after` gives the same outputs wherever the original ran, else what differs.
+  std::string difference(const Proc& after) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// "" when every statement that stands once in both procs forwards to itself.
+std::string lost_cursor(const ProcPtr& before, const ProcPtr& after);
+
+}  // namespace exotune::exhaustive
