@@ -81,7 +81,7 @@ def f(x: f32[8, 8], y: f32[8]):
               R"(
 def f(x: f32[8, 8], y: f32[8]):
     for i in seq(0, 4):
-        v = x[i, 2 + 1:2 + 3]
+        v = x[i, 3:5]
         x[i, 2] = y[i]
         v[1] += x[i, 4]
 )");
@@ -215,7 +215,7 @@ def f(N: size, x: f32[8 * N], y: f32[8 * N]):
 def f(N: size, x: f32[8 * N], y: f32[8 * N]):
     for io in seq(0, N):
         for ii in seq(0, 8):
-            y[8 * io + ii] = x[8 * io + ii]
+            y[ii + 8 * io] = x[ii + 8 * io]
             y[ii] = 1.0
 )");
 }

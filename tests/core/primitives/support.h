@@ -9,8 +9,13 @@
 
 namespace exotune::test {
 
-/// The last proc of `text`.
-inline ProcPtr parse(const std::string& text) { return parse_module(text, "test.exo").procs.back(); }
+/// The last proc of `text`; every `def` is a @proc.
+inline ProcPtr parse(const std::string& text) {
+  std::string decorated = "\n" + text;
+  for (size_t at = 0; (at = decorated.find("\ndef ", at)) != std::string::npos; at += 7)
+    decorated.insert(at + 1, "@proc\n");
+  return parse_module(decorated, "test.exo").procs.back();
+}
 
 /// `p` is a valid program and prints as the proc in `expected`.
 inline void expect_proc(const ProcPtr& p, const std::string& expected) {
