@@ -144,17 +144,15 @@ ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string
   for (const Path& u : uses)
     if (!equal(expr_at(*p, u), e)) refuse(op, "'" + str(expr_at(*p, u)) + "' is not '" + str(e) + "'");
   // The innermost block above all uses, and the run of its statements that holds them.
-  size_t depth = stmt_part(uses[0]).size() - 1;
+  const Path s0 = stmt_part(uses[0]);
+  size_t depth = s0.size() - 1;
   for (const Path& u : uses) {
-    const Path s = stmt_part(u), s0 = stmt_part(uses[0]);
-    depth = std::min(depth, s.size() - 1);
+    const Path s = stmt_part(u);
+    const size_t limit = std::min(depth, s.size() - 1);
     size_t common = 0;
-    while (common < depth && s[common] == s0[common]) ++common;
-    if (common == depth && s[common].child != s0[common].child) {
-      EXO_CHECK(depth > 0);
-      --common;
-    }
-    depth = std::min(depth, common);
+    while (common < limit && s[common] == s0[common]) ++common;
+    if (s[common].child != s0[common].child) --common;  // two branches of one if: the if itself
+    depth = common;
   }
   int first = uses[0][depth].index, last = first;
   bool direct = false;

@@ -106,7 +106,7 @@ class Trial {
       fail(start, p, q, m, "the result is no valid program: " + why);
       return nullptr;
     }
-    why = oracle.difference(*q);
+    why = oracle.difference(*q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt);
     if (!why.empty()) {
       fail(start, p, q, m, why);
       return nullptr;
@@ -192,6 +192,10 @@ TEST(Exhaustive, parallel_loops) {
   sampled_procs({.name = "parallel", .max_leaves = 3, .max_depth = 2, .parallel = true}, scaled(25, 4000),
                 scaled(25, 4000));
 }
+TEST(Exhaustive, idioms) {
+  sampled_procs({.name = "idioms", .max_leaves = 2, .max_depth = 1, .windows = true, .idioms = true},
+                scaled(60, 6000), scaled(30, 4000));
+}
 TEST(Exhaustive, everything_together) {
   sampled_procs({.name = "all",
                  .max_leaves = 4,
@@ -201,7 +205,8 @@ TEST(Exhaustive, everything_together) {
                  .calls = true,
                  .guards = true,
                  .config = true,
-                 .matrix = true},
+                 .matrix = true,
+                 .idioms = true},
                 scaled(10, 3000), scaled(20, 6000));
 }
 

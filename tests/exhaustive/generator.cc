@@ -41,6 +41,14 @@ class Generator {
 
   Block block(int depth) {
     const size_t buffers = buffers_.size(), windows = windows_.size();
+    Block out = statements(depth);
+    buffers_.resize(buffers);
+    windows_.resize(windows);
+    return out;
+  }
+
+  Block statements(int depth) {
+    if (g_.idioms && leaves_ > 0 && maybe(2)) return idiom();
     Block out;
     if (g_.locals && maybe(3)) {
       const Sym t = Sym::fresh("t" + std::to_string(++counter_));
@@ -58,9 +66,77 @@ class Generator {
       out.push_back(statement(depth));
       if (leaves_ <= 0) break;
     }
-    buffers_.resize(buffers);
-    windows_.resize(windows);
     return out;
+  }
+
+  // A run of statements in the form that one operator or another wants, with details that may spoil
+  // it: the operator must see which.
+  Block idiom() {
+    leaves_ = leaves_ > 1 ? leaves_ - 1 : 0;
+    const Sym k = Sym::fresh("k"), x = buffers_[0].name, y = buffers_[1].name;
+    const ExprPtr at = iterator(k), zero = int_const(0);
+    auto pick_buffer = [&] { return c_.pick(2) ? x : y; };
+    switch (c_.pick(7)) {
+      case 0: {  // lift_reduce_constant
+        const Element target = element();
+        const ExprPtr factor = c_.pick(2) ? read_of(element()) : data_const(2, kElement);
+        iterators_.push_back(k);
+        const ExprPtr term = c_.pick(2) ? factor * read_of(element()) : read_of(element()) * factor;
+        iterators_.pop_back();
+        return {make_assign(target.name, target.idx, data_const(0, kElement)),
+                make_for(k, zero, size(), {make_reduce(target.name, target.idx, term)})};
+      }
+      case 1:
+      case 2: {  // replace by one of the callees
+        const Sym dst = pick_buffer(), a = pick_buffer(), b = pick_buffer();
+        const ExprPtr i = at + index(), j = c_.pick(3) ? at + index() : index();
+        const ExprPtr hi = c_.pick(2) ? int_const(2) : size();
+        const ExprPtr value = c_.pick(2) ? read_elem(a, {j}, kElement)
+                                         : read_elem(a, {j}, kElement) * read_elem(b, {c_.pick(2) ? j : i}, kElement);
+        StmtPtr s = c_.pick(2) ? make_reduce(dst, {i}, value) : make_assign(dst, {i}, value);
+        return {make_for(k, zero, hi, {s})};
+      }
+      case 3: {  // unroll_buffer, reuse_buffer, delete_buffer
+        const Sym t = Sym::fresh("t" + std::to_string(++counter_)), u = Sym::fresh("t" + std::to_string(++counter_));
+        auto element_of = [&](Sym s) { return read_elem(s, {int_const(c_.pick(2))}, kElement); };
+        auto store = [&](Sym s, int d) { return make_assign(s, {int_const(d)}, value()); };
+        Block out = {make_alloc(t, Type{kElement, {int_const(2)}, false}, dram()), store(t, 0), store(t, 1)};
+        const Element first = element();
+        out.push_back(make_assign(first.name, first.idx, element_of(t)));
+        out.push_back(make_alloc(u, Type{kElement, {int_const(c_.pick(3) ? 2 : 3)}, false}, dram()));
+        out.push_back(store(u, 0));
+        out.push_back(make_assign(u, {int_const(1)}, element_of(t)));
+        const Element last = element();
+        out.push_back(make_reduce(last.name, last.idx, element_of(u) + element_of(c_.pick(4) ? u : t)));
+        return out;
+      }
+      case 4: {  // join_loops, fuse
+        const Sym l = k.copy();
+        const ExprPtr middle = c_.pick(2) ? int_const(1) : size() - int_const(c_.pick(2));
+        iterators_.push_back(k);
+        const StmtPtr body = leaf();
+        iterators_.pop_back();
+        const ExprPtr lo = c_.pick(3) ? zero : int_const(2);
+        return {make_for(k, lo, middle, {body}),
+                make_for(l, c_.pick(3) ? middle : zero, size(), rename({body}, k, l))};
+      }
+      case 5: {  // left_reassociate_expr, fold_into_reduce, split_write
+        const Element target = element();
+        const ExprPtr a = c_.pick(2) ? read_of(target) : read_of(element()), b = read_of(element()),
+                      c = c_.pick(2) ? read_of(target) : read_of(element());
+        const ExprPtr sum = c_.pick(2) ? a + (b + c) : (c_.pick(2) ? a * (b * c) : (a + b) + c);
+        return {make_assign(target.name, target.idx, sum)};
+      }
+      default: {  // merge_writes, reorder_stmts
+        const Element target = element();
+        Block out;
+        for (int n = 0; n < 2; ++n)
+          out.push_back(c_.pick(2) ? make_assign(target.name, target.idx, value())
+                                   : make_reduce(target.name, target.idx, value(),
+                                                 c_.pick(3) ? ReduceOp::kAdd : ReduceOp::kMax));
+        return out;
+      }
+    }
   }
 
   StmtPtr statement(int depth) {
@@ -215,7 +291,7 @@ class Generator {
   }
   StmtPtr call() {
     const size_t a = static_cast<size_t>(c_.pick(2));
-    return make_call(callee(), {int_const(2), window_argument(buffers_[a].name), window_argument(buffers_[1 - a].name)});
+    return make_call(callees()[c_.pick(3) == 0 ? 1 : 0], {int_const(2), window_argument(buffers_[a].name), window_argument(buffers_[1 - a].name)});
   }
 
   const Grammar& g_;
@@ -231,19 +307,39 @@ class Generator {
 
 ProcPtr generate(const Grammar& g, Choices& c) { return Generator(g, c).proc(); }
 
-ProcPtr callee() {
-  static const ProcPtr proc = [] {
-    auto p = std::make_shared<Proc>();
-    p->name = "add_into";
-    const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), src = Sym::fresh("src"), k = Sym::fresh("k");
-    const ExprPtr size = read_var(n, ScalarType::kSize), at = read_var(k, ScalarType::kIndex);
-    p->args = {{n, Type{ScalarType::kSize, {}, false}, nullptr},
-               {dst, Type{kElement, {size}, true}, dram()},
-               {src, Type{kElement, {size}, true}, dram()}};
-    p->body = {make_for(k, int_const(0), size, {make_reduce(dst, {at}, read_elem(src, {at}, kElement))})};
-    return p;
-  }();
-  return proc;
+namespace {
+// def name(n, dst, src): for k in seq(0, n): dst[k] = or += value(dst, src, k)
+ProcPtr make_callee(const char* name, bool reduce, ExprPtr (*value)(Sym dst, Sym src, const ExprPtr& k),
+                    int assert_at_least = 0) {
+  auto p = std::make_shared<Proc>();
+  p->name = name;
+  const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), src = Sym::fresh("src"), k = Sym::fresh("k");
+  const ExprPtr size = read_var(n, ScalarType::kSize), at = read_var(k, ScalarType::kIndex);
+  p->args = {{n, Type{ScalarType::kSize, {}, false}, nullptr},
+             {dst, Type{kElement, {size}, true}, dram()},
+             {src, Type{kElement, {size}, true}, dram()}};
+  if (assert_at_least > 0) p->asserts = {bin_op(BinOpKind::kLe, int_const(assert_at_least), size)};
+  const ExprPtr v = value(dst, src, at);
+  p->body = {make_for(k, int_const(0), size, {reduce ? make_reduce(dst, {at}, v) : make_assign(dst, {at}, v)})};
+  return p;
+}
+}  // namespace
+
+const std::vector<ProcPtr>& callees() {
+  static const std::vector<ProcPtr> all = {
+      make_callee("add_into", true, [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
+      make_callee("copy_to", false, [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
+      make_callee("square", false,
+                  [](Sym, Sym src, const ExprPtr& k) {
+                    return read_elem(src, {k}, kElement) * read_elem(src, {k}, kElement);
+                  }),
+      make_callee("scale_by_first", true,
+                  [](Sym, Sym src, const ExprPtr& k) {
+                    return read_elem(src, {int_const(0)}, kElement) * read_elem(src, {k}, kElement);
+                  },
+                  2),
+  };
+  return all;
 }
 
 ConfigPtr config() {

@@ -18,13 +18,14 @@ struct Grammar {
   bool config = false;    // writes and reads of a config field
   bool parallel = false;  // par loops
   bool matrix = false;    // accesses to z
+  bool idioms = false;    // runs of statements that particular operators look for
 };
 
 /// May be no valid program (out of bounds for some N): filter with check().
 ProcPtr generate(const Grammar& g, Choices& c);
 
-/// The callee that generated calls use: dst[k] += src[k] for k < n.
-ProcPtr callee();
+/// Procs that generated code calls and `replace` looks for; the first is dst[k] += src[k], k < n.
+const std::vector<ProcPtr>& callees();
 /// One config with the field `a: index`.
 ConfigPtr config();
 

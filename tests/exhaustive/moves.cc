@@ -171,8 +171,11 @@ class Collector {
 
   void call(const Cursor& c) {
     add("inline_call", at(c), [=, p = p_] { return inline_call(p, c); });
-    const ProcPtr other = simplify(callee());
-    add("call_eqv", at(c), [=, p = p_] { return call_eqv(p, c, other); });
+    const ProcPtr now = c.as<Call>().callee;
+    const ProcPtr eqv = simplify(now);
+    add("call_eqv", at(c) + ", simplified", [=, p = p_] { return call_eqv(p, c, eqv); });
+    for (const ProcPtr& other : callees())
+      add("call_eqv", at(c) + ", " + other->name, [=, p = p_] { return call_eqv(p, c, other); });
   }
 
   void block(const Cursor& c) {
@@ -185,24 +188,35 @@ class Collector {
         add("add_loop", here + ", " + str(hi) + (guard ? ", guard" : ""),
             [=, p = p_] { return add_loop(p, c, "a", hi, guard); });
     add("simplify", here, [=, p = p_] { return simplify(p, c); });
-    add("replace", here, [=, p = p_] { return replace(p, c, callee()); });
+    if (c.length() == 1)
+      for (const ProcPtr& other : callees())
+        add("replace", here + ", " + other->name, [=, p = p_] { return replace(p, c, other); });
     add("extract_subproc", here, [=, p = p_] { return extract_subproc(p, c, "sub").proc; });
     std::vector<std::string> windows;
-    for (const char* name : {"x", "y"}) {
-      const std::string b = name;
+    const Block stmts = c.stmts();
+    auto touched = [&](Sym s) { return mentions(stmts, s); };
+    for (const ScopeEntry& s : scope_at(*p_, c.path())) {
+      const std::string b = s.name.name();
+      if (b == "s" && touched(s.name)) windows.push_back("s");
+      if (b[0] == 't' && s.type.rank() == 1 && touched(s.name)) windows.push_back(b + "[0:" + str(s.type.shape[0]) + "]");
+      if ((b != "x" && b != "y") || !(touched(s.name) || !s.type.is_tensor() || has_window(stmts))) continue;
       windows.insert(windows.end(), {b + "[0:2*N + 2]", b + "[0:N]", b + "[1:N + 1]"});
       for (const ExprPtr& i : iterators_at(c.path()))
         windows.insert(windows.end(), {b + "[" + str(i) + "]", b + "[" + str(i) + ":" + str(i) + " + 2]"});
     }
-    for (const ScopeEntry& s : scope_at(*p_, c.path()))
-      if (s.name.name()[0] == 't' && s.type.is_tensor()) windows.push_back(s.name.name() + "[0:N + 2]");
-    windows.push_back("s");
     for (const std::string& w : windows) {
       if (!has_n_ && w.find('N') != std::string::npos) continue;
       for (bool accum : {false, true})
         add("stage_mem", here + ", " + w + (accum ? ", accum" : ""),
             [=, p = p_] { return stage_mem(p, c, w, "staged", accum); });
     }
+  }
+
+  // Does it access something through a window made outside of it?
+  bool has_window(const Block& b) const {
+    for (Sym s : free_symbols(b))
+      if (s.name()[0] == 'w') return true;
+    return false;
   }
 
   void expressions(const Path& path) {

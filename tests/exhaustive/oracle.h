@@ -1,6 +1,8 @@
 #pragma once
 // The judge: two procs are run in the interpreter on the same small sizes and random integers, and
 // every cursor to a statement that both share must forward to it.
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,9 @@ class Oracle {
   ~Oracle();
   /// False when the proc itself fails on every input (reads what was never written).
   bool usable() const;
-  /// "" when `after` gives the same outputs wherever the original ran, else what differs.
-  std::string difference(const Proc& after) const;
+  /// "" when `after` gives the same outputs wherever the original ran, else what differs. With
+  /// `fixed_n`, `after` takes no N and stands for N of that value.
+  std::string difference(const Proc& after, std::optional<int64_t> fixed_n = {}) const;
 
  private:
   struct Impl;
