@@ -51,8 +51,34 @@ ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+namespace {
+
+// Control arithmetic stays quasi-affine: a product keeps a literal side, a divisor stays one, and
+// what configuration is set to is free of iterators.
+void require_affine_around(const Proc& p, const Path& path, const ExprPtr& with, const char* op) {
+  const Path at = stmt_part(path);
+  if (stmt_at(p, at)->as<WriteConfig>())
+    for (const ScopeEntry& s : scope_at(p, at))
+      if (s.type.scalar == ScalarType::kIndex && !p.find_arg(s.name) && mentions(with, s.name))
+        refuse(op, "configuration may not depend on the iterator '" + s.name.name() + "'");
+  Path up = path;
+  up.pop_back();
+  if (up.size() == at.size()) return;
+  const ExprPtr parent = expr_at(p, up);
+  const BinOp* b = parent->as<BinOp>();
+  if (!b || !is_integer_control(parent->type)) return;
+  const ExprPtr& other = path.back().index == 0 ? b->rhs : b->lhs;
+  const bool divides = b->op == BinOpKind::kDiv || b->op == BinOpKind::kMod;
+  if (divides && path.back().index == 1 && as_int(with).value_or(0) < 1)
+    refuse(op, "a divisor must stay a positive literal");
+  if (b->op == BinOpKind::kMul && !as_int(with) && !as_int(other))
+    refuse(op, "a product must keep a literal side");
+}
+
+}  // namespace
+
 // e -> with
-// Obligation: equal wherever control reaches e. Control: proved. Data: the same tree up to proved
+// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control: proved. Data: the same tree up to proved
 // equal indices.
 // Forwarding: the expression and its parts are new; all else stays.
 ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
@@ -60,6 +86,7 @@ ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
   Cursor c = where.expr(p);
   const Path at = stmt_part(c.path());
   require_visible(*p, at, with, op);
+  require_affine_around(*p, c.path(), with, op);
   require(equal_in_context(*p, at, c.expr(), with), op,
           "cannot prove that " + str(c.expr()) + " equals " + str(with));
   Rewrite rw(p);

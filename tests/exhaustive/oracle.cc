@@ -47,7 +47,8 @@ Oracle::Oracle(ProcPtr p) : impl_(std::make_unique<Impl>()) {
       try {
         program.run(r.after.values, options);
       } catch (const InterpError&) {
-        continue;
+        impl_->runs.clear();
+        return;
       }
       if (!is_exact(r.after)) continue;
       impl_->runs.push_back(std::move(r));

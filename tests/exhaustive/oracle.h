@@ -15,7 +15,7 @@ class Oracle {
  public:
   explicit Oracle(ProcPtr p);
   ~Oracle();
-  /// False when the proc itself fails on every input (reads what was never written).
+  /// False when the proc itself fails on some input (reads what was never written).
   bool usable() const;
   /// "" when `after` gives the same outputs wherever the original ran, else what differs. With
   /// `fixed_n`, `after` takes no N and stands for N of that value.
