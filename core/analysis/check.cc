@@ -178,14 +178,10 @@ void Checker::config_write(const Stmt& s, const WriteConfig& n) {
   const Lin value = is_bool ? Lin() : problem_.lin(n.rhs);
   problem_.forget_config(n.config->name, n.field);
   const Lin now = problem_.lin(make_expr(ReadConfig{n.config, n.field}, field->type));
-  if (!is_bool) {
+  if (is_bool)
+    problem_.assume_flag(now, truth);
+  else
     problem_.assume_zero(now - value);
-    return;
-  }
-  Lin set = now, clear = now.scaled(-1);
-  const Formula is_true = Formula::at_least_zero(set.add_constant(-1));
-  const Formula is_false = Formula::at_least_zero(std::move(clear));
-  problem_.assume(Formula::any_of({Formula::all_of({truth, is_true}), Formula::all_of({negated(truth), is_false})}));
 }
 
 // A buffer that is read or reduced into but never written holds nothing.

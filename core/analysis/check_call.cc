@@ -68,18 +68,24 @@ void Checker::call(const Stmt& s, const Call& n) {
     const ConfigEffect* last = nullptr;
     for (const ConfigEffect& c : effects->config)
       if (c.field == ConfigFieldName{config, field} && c.value) last = &c;
-    const ExprPtr value = last && last->definite && is_integer_control(last->value->type)
-                              ? substitution.apply(last->value)
-                              : nullptr;
+    const ExprPtr value =
+        last && last->definite && is_control(last->value->type) ? substitution.apply(last->value) : nullptr;
     for (Sym i : iters_)
       if (last && mentions(substitution.apply(last->value), i))
         fail(s.where, callee.name + " sets " + config + "." + field + ", which would depend on the loop iterator " +
                           i.name(),
              "configuration is set once for a whole loop");
     const bool known = value && !intersects(config_reads(value), written);
-    const Lin lin = known ? problem_.lin(value) : Lin();
+    const bool flag = known && value->type == ScalarType::kBool;
+    const Formula truth = flag ? problem_.formula(value) : Formula::truth(true);
+    const Lin lin = known && !flag ? problem_.lin(value) : Lin();
     problem_.forget_config(config, field);
-    if (known) problem_.assume_zero(problem_.config_value(last->config, field) - lin);
+    if (!known) continue;
+    const Lin now = problem_.config_value(last->config, field);
+    if (flag)
+      problem_.assume_flag(now, truth);
+    else
+      problem_.assume_zero(now - lin);
   }
 }
 

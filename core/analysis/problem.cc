@@ -233,6 +233,13 @@ void Problem::assume_at_least_zero(Lin lin) {
   constraints_.push_back({std::move(lin), false});
 }
 
+void Problem::assume_flag(const Lin& flag, const Formula& value) {
+  Lin set = flag, clear = flag.scaled(-1);
+  const Formula is_true = Formula::at_least_zero(set.add_constant(-1));
+  const Formula is_false = Formula::at_least_zero(std::move(clear));
+  assume(Formula::any_of({Formula::all_of({value, is_true}), Formula::all_of({negated(value), is_false})}));
+}
+
 void Problem::assume_zero(Lin lin) {
   if (lin.overflow) return;
   constraints_.push_back({std::move(lin), true});

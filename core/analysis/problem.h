@@ -40,6 +40,8 @@ class Problem {
   void assume(Formula f);
   void assume_at_least_zero(Lin lin);
   void assume_zero(Lin lin);
+  /// `flag`, a boolean as 0 or 1, is the truth of `value`.
+  void assume_flag(const Lin& flag, const Formula& value);
   /// lo <= var < hi.
   void assume_range(int var, const ExprPtr& lo, const ExprPtr& hi);
   /// Reads of this config field are no longer the value that facts spoke of.

@@ -206,6 +206,29 @@ def f(N: size, A: f32[N, N]):
 )"), "");
 }
 
+constexpr const char* kFlags = R"(
+@config
+class Unit:
+    ready: bool
+
+@proc
+def prepare(on: bool):
+    Unit.ready = on
+
+@proc
+def work(x: f32):
+    assert Unit.ready
+    x = 0.0
+)";
+
+TEST(Check, a_flag_that_a_callee_sets_is_known_after_the_call) {
+  const std::string flags = kFlags;
+  EXPECT_EQ(refusal(flags + "@proc\ndef f(x: f32):\n    prepare(True)\n    work(x)\n"), "");
+  EXPECT_NE(refusal(flags + "@proc\ndef f(x: f32):\n    prepare(False)\n    work(x)\n"), "");
+  EXPECT_NE(refusal(flags + "@proc\ndef f(x: f32):\n    work(x)\n"), "");
+  EXPECT_EQ(refusal(flags + "@proc\ndef f(n: size, x: f32):\n    prepare(n > 3)\n    if n > 4:\n        work(x)\n"), "");
+}
+
 TEST(Check, config_values_do_not_depend_on_iterators) {
   const std::string head = R"(
 @config
