@@ -1,11 +1,13 @@
 // The rows of the operators that are made of primitives. Names and argument order are Exo 2's where
 // Exo 2 has them.
 #include "core/library/blocking.h"
+#include "core/library/cleanup.h"
 #include "core/library/contraction.h"
 #include "core/library/level1.h"
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
+#include "core/library/staging.h"
 #include "core/library/vectorize.h"
 
 namespace exotune {
@@ -101,6 +103,50 @@ std::vector<Operator> library_operators() {
        {proc(), string("loop")},
        "unroll_loop for every loop of that name",
        [](const A& a) -> Value { return unroll_all(a.proc(), a.string(1)); }},
+      // --- staging and lifting ---
+      {"auto_stage_mem",
+       {proc(), place("block"), string("buf"), new_name("new_buf_name"), boolean("accum", false),
+        boolean("rc", false)},
+       "stage_mem with the smallest window; rc: returns p and cursors alloc, load, block, store",
+       [](const A& a) -> Value {
+         Staged s = auto_stage_mem(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4));
+         if (!a.boolean(5)) return s.proc;
+         std::map<std::string, Value> cursors;
+         for (const auto& [name, c] : {std::pair<const char*, const Cursor&>{"alloc", s.alloc},
+                                       {"load", s.load}, {"block", s.block}, {"store", s.store}}) {
+           cursors[name] = c.valid() ? Value(c) : Value();
+         }
+         return ValueList{s.proc, cursors};
+       }},
+      {"autolift_alloc",
+       {proc(), place("alloc"), strings("dep_set", ValueList{}), integer("max_size", 0)},
+       "for i in seq(0, c): x : T; s  ->  x : T[c]; for i: s[x -> x[i]]   as far out as it goes",
+       [](const A& a) -> Value {
+         std::vector<std::string> loops = a.strings(2);
+         return autolift_alloc(a.proc(), a.where(1), {loops.begin(), loops.end()}, a.integer(3));
+       }},
+      {"autofission",
+       {proc(), place("gap"), integer("n_lifts", 1)},
+       "for i: s1; s2  ->  s1; for i: s2   (fission; a half that may leaves its loop)",
+       [](const A& a) -> Value {
+         return autofission(a.proc(), a.where(1).gap(a.proc()), a.small(2));
+       }},
+      {"hoist_stmt",
+       {proc(), place("stmt")},
+       "for i: s1; s; s2  ->  s; for i: s1; s2",
+       [](const A& a) -> Value { return hoist_stmt(a.proc(), a.where(1)); }},
+      {"remove_redundant_loops",
+       {proc(), place("stmt"), integer("num", 1)},
+       "takes a statement out of the `num` nearest loops that do not concern it",
+       [](const A& a) -> Value { return remove_redundant_loops(a.proc(), a.where(1), a.small(2)); }},
+      {"dce",
+       {proc()},
+       "decided ifs, loops that never run, unused buffers and pass disappear",
+       [](const A& a) -> Value { return dce(a.proc()); }},
+      {"cleanup",
+       {proc()},
+       "simplify, dce, and loops of one iteration unrolled",
+       [](const A& a) -> Value { return cleanup(a.proc()); }},
       // --- vectors ---
       {"vectorize",
        {proc(), place("loop"), integer("vw"), memory("mem_type"), procs("instructions"),

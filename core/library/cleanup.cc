@@ -1,0 +1,51 @@
+#include "core/library/cleanup.h"
+
+#include "core/library/inspection.h"
+
+namespace exotune {
+namespace {
+
+// Runs `change` at every statement, from the last to the first so that the places of those still to
+// come do not move; a refusal leaves the statement as it is.
+template <class F>
+ProcPtr at_each_stmt(ProcPtr p, F change) {
+  std::vector<Path> paths = all_stmt_paths(*p);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    StmtPtr s = stmt_at(*p, *path);
+    if (!s) continue;
+    try {
+      p = change(p, *path, *s);
+    } catch (const SchedulingError&) {
+      // Not decided here: it stays.
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+ProcPtr dce(ProcPtr p) {
+  p = at_each_stmt(std::move(p), [](const ProcPtr& q, const Path& at, const Stmt& s) {
+    if (s.as<If>() || s.as<For>()) return eliminate_dead_code(q, Cursor::stmt(q, at));
+    return q;
+  });
+  p = at_each_stmt(std::move(p), [](const ProcPtr& q, const Path& at, const Stmt& s) {
+    if (s.as<Alloc>()) return delete_buffer(q, Cursor::stmt(q, at));
+    return q;
+  });
+  return delete_pass(p);
+}
+
+ProcPtr cleanup(ProcPtr p) {
+  p = dce(simplify(std::move(p)));
+  p = at_each_stmt(std::move(p), [](const ProcPtr& q, const Path& at, const Stmt& s) {
+    const For* f = s.as<For>();
+    if (f && f->mode == LoopMode::kSeq && literal_extent(*f) == 1) {
+      return unroll_loop(q, Cursor::stmt(q, at));
+    }
+    return q;
+  });
+  return simplify(delete_pass(std::move(p)));
+}
+
+}  // namespace exotune

@@ -1,0 +1,90 @@
+#include "core/library/staging.h"
+
+#include <gtest/gtest.h>
+
+#include "core/ir/printer.h"
+#include "core/library/cleanup.h"
+#include "core/library/script.h"
+#include "tests/core/frontend/samples.h"
+
+namespace exotune {
+namespace {
+
+ProcPtr read(const std::string& text) { return parse_module(text, "test.exo").procs.back(); }
+std::string body(const ProcPtr& p) { return str(*p, p->body); }
+
+TEST(Staging, infers_the_window_and_returns_cursors) {
+  ProcPtr p = partial_eval(read(samples::kSgemm), {{"M", 4}, {"N", 8}});
+  Staged s = auto_stage_mem(p, "for k in _: _", "C", "C_reg");
+  EXPECT_EQ(s.alloc.describe(), "C_reg : f32[4, 8] @ DRAM");
+  ASSERT_TRUE(s.load.valid());
+  ASSERT_TRUE(s.store.valid());
+  EXPECT_EQ(s.load.path().back().index, 1);
+  EXPECT_EQ(s.block.path().back().index, 2);
+  EXPECT_EQ(s.store.path().back().index, 3);
+  EXPECT_TRUE(s.load.find("C_reg[_] = _").valid());
+  EXPECT_TRUE(s.store.find("C[_] = _").valid());
+  EXPECT_TRUE(s.block.find("C_reg[_] += _").valid());
+}
+
+TEST(Staging, what_is_only_read_is_not_stored) {
+  ProcPtr p = partial_eval(read(samples::kSgemm), {{"M", 4}, {"K", 8}});
+  Staged s = auto_stage_mem(p, "for i in _: _", "A", "A_reg");
+  EXPECT_TRUE(s.load.valid());
+  EXPECT_FALSE(s.store.valid());
+  EXPECT_THROW(auto_stage_mem(p, "for i in _: _", "X", "A_reg"), SchedulingError);
+}
+
+TEST(Staging, cursors_of_a_script_are_attributes) {
+  Module m = parse_module(samples::kSgemm, "sgemm.exo");
+  ScriptResult r = run_script(
+      "p = p.partial_eval(M=4, N=8)\n"
+      "p, cs = auto_stage_mem(p, 'for k in _: _', 'C', 'C_reg', rc=True)\n"
+      "n = cs.load.find('C_reg[_] = _').name()\n",
+      "s", script_environment(m));
+  EXPECT_EQ(*r.bindings.at("n").as<std::string>(), "C_reg");
+}
+
+TEST(Staging, lifts_with_dimensions_up_to_a_size) {
+  ProcPtr p = read(
+      "def f(n: size, x: f32[n, 8, 4]):\n    for i in seq(0, n):\n        for j in seq(0, 8):\n"
+      "            for k in seq(0, 4):\n                t : f32\n                t = x[i, j, k]\n"
+      "                x[i, j, k] = t + 1.0\n");
+  EXPECT_EQ(body(autolift_alloc(p, "t", {}, 8)).substr(0, 21), "t : f32[4] @ DRAM\nfor");
+  EXPECT_EQ(body(autolift_alloc(p, "t", {}, 32)).substr(0, 21), "t : f32[8, 4] @ DRAM\n");
+  EXPECT_EQ(body(autolift_alloc(p, "t", {"j"}, 32)).substr(0, 18), "t : f32[8] @ DRAM\n");
+  EXPECT_EQ(body(autolift_alloc(p, "t", {}, 0)).substr(0, 15), "t : f32 @ DRAM\n");
+}
+
+TEST(Staging, hoists_and_splits_off_what_does_not_depend_on_the_loop) {
+  ProcPtr p = read(
+      "def f(x: f32[8], a: f32, b: f32):\n    for i in seq(0, 8):\n        x[i] = 1.0\n"
+      "        b = a\n        x[i] += a\n");
+  const char* hoisted =
+      "b = a\nfor i in seq(0, 8):\n    x[i] = 1.0\n    x[i] += a\n";
+  EXPECT_EQ(body(hoist_stmt(p, "b = _")), hoisted);
+  const char* split =
+      "for i in seq(0, 8):\n    x[i] = 1.0\nb = a\nfor i in seq(0, 8):\n    x[i] += a\n";
+  EXPECT_EQ(body(remove_redundant_loops(p, "b = _", 1)), split);
+}
+
+TEST(Staging, fission_that_empties_a_loop_removes_it) {
+  ProcPtr p = read(
+      "def f(x: f32[8], a: f32, b: f32):\n    for i in seq(0, 8):\n        b = a\n        x[i] = a\n");
+  EXPECT_EQ(body(autofission(p, find(p, "b = _").after())),
+            "b = a\nfor i in seq(0, 8):\n    x[i] = a\n");
+}
+
+TEST(Cleanup, removes_what_never_happens) {
+  ProcPtr p = read(
+      "def f(n: size, x: f32[n]):\n    t : f32\n    for i in seq(0, n):\n        if i < n:\n"
+      "            x[i] = 1.0\n        else:\n            x[0] = 2.0\n    for i in seq(3, 3):\n"
+      "        x[0] = 3.0\n    for i in seq(2, 3):\n        if n < i:\n            x[0] = 4.0\n    pass\n");
+  EXPECT_EQ(body(dce(p)),
+            "for i in seq(0, n):\n    x[i] = 1.0\nfor i in seq(2, 3):\n    if n < i:\n"
+            "        x[0] = 4.0\n");
+  EXPECT_EQ(body(cleanup(p)), "for i in seq(0, n):\n    x[i] = 1.0\nif n < 2:\n    x[0] = 4.0\n");
+}
+
+}  // namespace
+}  // namespace exotune
