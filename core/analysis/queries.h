@@ -73,15 +73,16 @@ LoopAnswer can_fuse(const Proc& p, const Path& first);
 /// Running the block again right after itself changes nothing. For remove_loop, add_loop: the
 /// loop's body at `loop` does not depend on the iterator and is idempotent.
 Answer block_idempotent(const Proc& p, const Path& first, int n);
-/// Neither block reads or writes what... The block at `first` does not change the value of `e`.
+/// The block of `n` statements at `first` does not change the value of `e` (data or control).
 Answer value_unchanged_by(const Proc& p, const Path& first, int n, const ExprPtr& e);
 /// Each iteration pair (earlier, later) of the loop writes the same values again, so that running
 /// earlier iterations again after later ones is harmless: divide_with_recompute.
 Answer recompute_safe(const Proc& p, const Path& loop);
-/// The buffer is never read in the scope after `from` before being fully overwritten... : dead.
+/// After `stmt`, no read of the buffer's contents (through windows and calls, in later iterations of
+/// loops around it too) sees what is in it now. Never true of an argument.
 Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer);
-/// For an allocation inside a loop: no iteration reads what it has not itself written first.
-/// Then lift_alloc out of (or sink_alloc into) the loop carries no value.
+/// For an allocation inside or outside of the loop: no iteration reads what it has not itself
+/// written first. Then lift_alloc out of (or sink_alloc into) the loop carries no value.
 Answer alloc_carries_nothing(const Proc& p, const Path& alloc, const Path& loop);
 
 // --- locations --------------------------------------------------------------------------------
@@ -113,7 +114,9 @@ struct SolverStats {
   int64_t syntactic = 0, affine = 0, z3 = 0, cached = 0, unknown = 0;
 };
 SolverStats solver_stats();  // since the process began; printed by -v
-/// Every Z3-tier query is written as SMT-LIB 2 into this directory with its verdict; "" turns it off.
-void set_proofs_directory(const std::string& directory);
+/// Queries are written as SMT-LIB 2 into this directory with their verdict (unsat: proved), one file
+/// each, named by content; "" turns it off. `every_tier`: also those decided without Z3, so that
+/// another solver can re-check all that a schedule rests on.
+void set_proofs_directory(const std::string& directory, bool every_tier = true);
 
 }  // namespace exotune

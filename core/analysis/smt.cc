@@ -2,8 +2,9 @@
 // count of solver steps, so the same question has the same answer on every machine.
 #include <z3++.h>
 
+#include <unistd.h>
+
 #include <atomic>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -22,7 +23,7 @@ constexpr unsigned kResourceLimit = 3'000'000;
 struct ProofsDirectory {
   std::mutex mutex;
   std::string path;
-  std::atomic<bool> on{false};
+  std::atomic<bool> on{false}, every_tier{false};
 };
 ProofsDirectory& proofs() {
   static ProofsDirectory d;
@@ -116,7 +117,7 @@ void write(std::ostream& out, const Formula& f) {
   }
 }
 
-void dump(const std::string& text, Feasible verdict) {
+void write_proof(const std::string& text, Feasible verdict) {
   std::string directory;
   {
     std::lock_guard lock(proofs().mutex);
@@ -130,8 +131,9 @@ void dump(const std::string& text, Feasible verdict) {
                                                    : "unknown";
   const std::string name = content_hash(text);
   const std::string path = directory + "/" + name + ".smt2";
+  // Unique per thread and process: published by rename.
   std::ostringstream unique;
-  unique << path << "." << &directory << ".part";
+  unique << path << "." << getpid() << "." << &directory << ".part";
   {
     std::ofstream file(unique.str());
     file << "(set-info :status " << status << ")\n" << text;
@@ -220,13 +222,20 @@ Decision solver_internal::decide_smt(std::span<const Constraint> facts,
   } catch (const z3::exception&) {
     out = {};
   }
-  if (proofs().on) dump(smt_text(facts, disjunctions, question), out.feasible);
   return out;
 }
 
-void set_proofs_directory(const std::string& directory) {
+void solver_internal::record(std::span<const Constraint> facts,
+                             std::span<const Formula> disjunctions, const Formula& question,
+                             Feasible verdict, bool smt_tier) {
+  if (!proofs().on || (!smt_tier && !proofs().every_tier)) return;
+  write_proof(smt_text(facts, disjunctions, question), verdict);
+}
+
+void set_proofs_directory(const std::string& directory, bool every_tier) {
   std::lock_guard lock(proofs().mutex);
   proofs().path = directory;
+  proofs().every_tier = every_tier;
   proofs().on = !directory.empty();
 }
 

@@ -260,12 +260,11 @@ Decision solver_internal::decide_affine(std::span<const Constraint> facts,
   return decide_parts(parts, question, variables, sizes);
 }
 
-Decision decide(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
-                const Formula& question, int variables, std::span<const uint8_t> sizes) {
-  if (question.kind == Formula::Kind::kFalse) {
-    ++counters().syntactic;
-    return {Feasible::kNo, {}};
-  }
+namespace {
+
+Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
+                         const Formula& question, int variables, std::span<const uint8_t> sizes,
+                         bool* smt_tier) {
   Parts parts = split_parts(facts, disjunctions, question, variables);
   // Plain conjunctions are solved about as fast as the cache answers; case splits are worth a key.
   const bool worth_caching =
@@ -298,11 +297,26 @@ Decision decide(std::span<const Constraint> facts, std::span<const Formula> disj
         return out;
       }
     }
+    *smt_tier = true;
     out = solver_internal::decide_smt(facts, disjunctions, question, variables, sizes);
     ++counters().z3;
     if (out.feasible == Feasible::kUnknown) ++counters().unknown;
   }
   if (!key.words.empty()) Cache::instance().insert(std::move(key), out);
+  return out;
+}
+
+}  // namespace
+
+Decision decide(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
+                const Formula& question, int variables, std::span<const uint8_t> sizes) {
+  if (question.kind == Formula::Kind::kFalse) {
+    ++counters().syntactic;
+    return {Feasible::kNo, {}};
+  }
+  bool smt_tier = false;
+  Decision out = decide_in_tiers(facts, disjunctions, question, variables, sizes, &smt_tier);
+  solver_internal::record(facts, disjunctions, question, out.feasible, smt_tier);
   return out;
 }
 

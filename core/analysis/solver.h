@@ -29,6 +29,9 @@ Decision decide_smt(std::span<const Constraint> facts, std::span<const Formula> 
 /// SMT-LIB 2 text of the question, without a verdict.
 std::string smt_text(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
                      const Formula& question);
+/// Writes the question and its verdict to the proofs directory, when there is one that wants it.
+void record(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
+            const Formula& question, Feasible verdict, bool smt_tier);
 void count_syntactic();
 }  // namespace solver_internal
 

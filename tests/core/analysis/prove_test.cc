@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <set>
+
 #include "builder.h"
 #include "core/ir/printer.h"
 
@@ -133,6 +137,25 @@ TEST_F(Prove, bounds_of_tiled_indices) {
   EXPECT_EQ(b.hi, 15);
   EXPECT_EQ(bounds_of(*tiled, in_tile, idx(io)).lo, 0);
   EXPECT_FALSE(bounds_of(*tiled, in_tile, idx(io)).hi.has_value());
+}
+
+TEST_F(Prove, queries_are_written_for_another_solver) {
+  const std::string directory = ::testing::TempDir() + "proofs";
+  std::filesystem::remove_all(directory);
+  set_proofs_directory(directory);
+  prove(*tiled, in_tile, lt(num(8) * idx(io) + idx(ii), size(n)));
+  prove(*tiled, in_tile, lt(num(9) * idx(io) + idx(ii), size(n)));
+  set_proofs_directory("");
+  prove(*tiled, in_tile, lt(num(7) * idx(io) + idx(ii), size(n)));
+  std::multiset<std::string> first_lines;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    EXPECT_EQ(entry.path().extension(), ".smt2");
+    std::ifstream file(entry.path());
+    std::string line;
+    std::getline(file, line);
+    first_lines.insert(line);
+  }
+  EXPECT_EQ(first_lines, (std::multiset<std::string>{"(set-info :status sat)", "(set-info :status unsat)"}));
 }
 
 class Simplify : public Prove {
