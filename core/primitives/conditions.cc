@@ -8,7 +8,7 @@ using namespace internal;
 
 // s  ->  if c0: s  elif c1: s'  ...  else: s''
 // Obligation: the conditions are control booleans over names visible there; nothing that s
-// allocates is used after it.
+// allocates is used after it; what s writes to configuration stays known.
 // Forwarding: cursors into s go to the first branch.
 ProcPtr specialize(ProcPtr p, const Where& where, const std::vector<ExprPtr>& conditions) {
   static const char op[] = "specialize";
@@ -26,6 +26,7 @@ ProcPtr specialize(ProcPtr p, const Where& where, const std::vector<ExprPtr>& co
       orelse = {make_if(conditions[k], refresh_binders(body), std::move(orelse))};
     return make_if(conditions[0], std::move(body), std::move(orelse));
   });
+  require_still_checks(rw.proc(), c.stmts(), op);
   std::vector<std::string> texts;
   for (const ExprPtr& e : conditions) texts.push_back(str(e));
   return rw.finish(op, {place(where, c), Value::strings(texts)});

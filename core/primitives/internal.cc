@@ -4,6 +4,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/primitives/calls.h"
 
 namespace exotune::internal {
 
@@ -48,6 +49,16 @@ void require_stable(const Proc& p, const Path& first, int n, const ExprPtr& e, c
   if (!reads_config(e)) return;
   require(value_unchanged_by(p, first, n, e), op,
           "the statements may change '" + str(e) + "', which is evaluated again");
+}
+
+void require_still_checks(const Proc& result, const Block& moved, const char* op) {
+  if (!writes_config(moved)) return;
+  try {
+    check(result);
+  } catch (const InputError& e) {
+    throw SchedulingError(std::string(op) + ": what configuration holds would no longer be known",
+                          {e.diagnostic().message});
+  }
 }
 
 Path child_path(const Path& stmt, Child child, int index) {

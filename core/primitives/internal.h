@@ -29,6 +29,10 @@ void require_no_escape(const Proc& p, const Path& first, int n, const char* op);
 /// `e` keeps its value while the `n` statements at `first` run (only config reads can change).
 void require_stable(const Proc& p, const Path& first, int n, const ExprPtr& e, const char* op);
 
+/// For rewrites that put `moved` under another scope: what configuration holds after a scope is known
+/// less well than after a plain write, so when `moved` writes some, `result` is checked again.
+void require_still_checks(const Proc& result, const Block& moved, const char* op);
+
 // --- paths ------------------------------------------------------------------------------------
 Path child_path(const Path& stmt, Child child, int index = 0);
 inline Path body_path(const Path& stmt, int index = 0) { return child_path(stmt, Child::kBody, index); }

@@ -43,6 +43,7 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
   }
   rw.wrap(gap, after, wrapper, in_orelse);
   rw.move(gap, 1, sibling(at, 1));
+  if (scope->as<If>()) require_still_checks(rw.proc(), {scope}, op);
   return sibling(at, 1);
 }
 
@@ -52,7 +53,7 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
 // if e: { s1; s2 } else: t     ->  if e: s1 else: t ; if e: s2
 // if e: s else: { t1; t2 }     ->  if e: s else: t1 ; if e: pass else: t2
 // Obligation: loops: s2 of an iteration commutes with s1 of every later one, and no bound changes;
-// ifs: what runs first does not change e. Nothing that s1 allocates or windows is used in s2.
+// ifs: what runs first does not change e, and configuration stays known. Nothing that s1 allocates or windows is used in s2.
 // Forwarding: the scope stays the first of the two; the statements after the gap move to the second.
 ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts) {
   static const char op[] = "fission";
@@ -118,6 +119,7 @@ ProcPtr fuse(ProcPtr p, const Where& first, const Where& second) {
   } else {
     refuse(op, "a loop and an if do not fuse");
   }
+  require_still_checks(rw.proc(), {c.stmt(), d.stmt()}, op);
   return rw.finish(op, {place(first, c), place(second, d)});
 }
 

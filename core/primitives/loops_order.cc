@@ -99,6 +99,7 @@ ProcPtr reorder_loops(ProcPtr p, const Where& where) {
 // if e: s else: (if f: t else: u)        ->  if f: (if e: s else: t) else: (if e: s else: u)
 // Obligation: an `if` and a loop: the condition is free of the iterator and nothing in the loop
 // changes it; the if around a loop has no orelse. Two ifs: none (conditions have no effects).
+// What is written to configuration stays known.
 // Forwarding: cursors follow their statements; of a branch that is now there twice, the copy under
 // the body.
 ProcPtr lift_scope(ProcPtr p, const Where& where) {
@@ -142,6 +143,7 @@ ProcPtr lift_scope(ProcPtr p, const Where& where) {
     Block orelse = {make_if(outer_if->cond, refresh_binders(outer_if->body), inner_if->orelse)};
     rw.swap(at, make_if(inner_if->cond, std::move(body), std::move(orelse)), /*from_orelse=*/true);
   }
+  if (outer_if || inner_if) require_still_checks(rw.proc(), {outer}, op);
   return rw.finish(op, {place(where, c)});
 }
 

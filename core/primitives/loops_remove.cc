@@ -1,6 +1,5 @@
 // Loops that come and go: remove, add, unroll, and the parallel annotation.
 #include "core/ir/printer.h"
-#include "core/primitives/calls.h"
 #include "core/primitives/internal.h"
 
 namespace exotune {
@@ -37,7 +36,7 @@ ProcPtr remove_loop(ProcPtr p, const Where& where) {
 // s  ->  for name in seq(0, hi): s                   guard = false
 //    ->  for name in seq(0, hi): if name == 0: s     guard = true
 // Obligation: hi > 0 is proved; without the guard, s is idempotent. Nothing that s allocates is
-// used after it. s writes no configuration: what a loop leaves there is not known afterwards.
+// used after it. What s writes to configuration stays known.
 // Forwarding: the statements stay, inside.
 ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi, bool guard) {
   static const char op[] = "add_loop";
@@ -47,7 +46,6 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
   const int n = c.length();
   require_visible(*p, at, hi, op);
   require_no_escape(*p, at, n, op);
-  if (writes_config(c.stmts())) refuse(op, "the statements write configuration state");
   require(prove(*p, at, less(int_const(0), hi)), op, "cannot prove that the loop runs: 0 < " + str(hi));
   if (!guard) require(block_idempotent(*p, at, n), op, "running the statements again may change what they did");
   const Sym iter = Sym::fresh(name);
@@ -57,6 +55,7 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
     rw.wrap(at, n, [&](Block b) { return make_if(first, std::move(b)); });
   }
   rw.wrap(at, guard ? 1 : n, [&](Block b) { return make_for(iter, int_const(0), hi, std::move(b)); });
+  require_still_checks(rw.proc(), c.stmts(), op);
   return rw.finish(op, {place(where, c), name, str(hi), guard});
 }
 
