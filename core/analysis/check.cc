@@ -45,10 +45,20 @@ void Checker::header() {
   for (const Arg& a : p_.args) {
     if (is_control(a.type.scalar) && a.type.is_tensor())
       fail(p_.where, "argument " + a.name.name() + ": a control value has no dimensions");
-    for (const ExprPtr& e : a.type.shape) integer(e, p_.where);
+    for (const ExprPtr& e : a.type.shape) {
+      integer(e, p_.where);
+      fixed(e, "the shape of " + a.name.name(), p_.where);
+    }
   }
   assume_header(problem_, p_);
   for (const ExprPtr& e : p_.asserts) boolean(e, e->where);
+}
+
+// Shapes and windows keep the value of their definition: a later write would change what they say.
+void Checker::fixed(const ExprPtr& e, const std::string& what, const SourceLocation& where) {
+  const std::set<ConfigFieldName> read = config_reads(e);
+  if (!read.empty() && intersects(read, config_writes(p_.body)))
+    fail(where, what + " depends on configuration that is written");
 }
 
 void Checker::block(const Block& b, Child child) {
@@ -78,9 +88,7 @@ void Checker::stmt(const Stmt& s) {
       const WindowExpr* w = n.rhs->as<WindowExpr>();
       if (!w) c.fail(s.where, "a window statement needs a window: " + str(n.rhs));
       c.window(*w, s.where);
-      // A window keeps the indices of its definition; a later write would change them.
-      if (const auto read = config_reads(n.rhs); !read.empty() && intersects(read, config_writes(c.p_.body)))
-        c.fail(s.where, "the window " + n.name.name() + " depends on configuration that is written");
+      c.fixed(n.rhs, "the window " + n.name.name(), s.where);
       c.scope_.push(s);
     }
   };
@@ -140,6 +148,7 @@ void Checker::allocation(const Stmt& s, const Alloc& n) {
   if (!is_data(n.type.scalar)) fail(s.where, n.name.name() + ": only data is allocated");
   for (const ExprPtr& e : n.type.shape) {
     integer(e, s.where);
+    fixed(e, "the shape of " + n.name.name(), s.where);
     const ExprPtr positive = bin_op(BinOpKind::kGt, e, int_const(0));
     const Answer answer = problem_.entails(positive);
     if (!answer)

@@ -25,6 +25,7 @@ class Checker {
   void allocation(const Stmt& s, const Alloc& n);
   void config_write(const Stmt& s, const WriteConfig& n);
   void initialised();
+  void fixed(const ExprPtr& e, const std::string& what, const SourceLocation& where);
   void forget(const std::set<ConfigFieldName>& fields);
 
   // check_expr.cc

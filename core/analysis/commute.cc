@@ -50,10 +50,20 @@ LoopAnswer all_commute(Problem& problem, const std::vector<const Effect*>& a, co
   return out;
 }
 
+bool same_elements(const Effect& a, const Effect& b) {
+  const Access &x = a.access, &y = b.access;
+  if (x.kind != y.kind || x.buffer != y.buffer || a.loops != b.loops) return false;
+  return std::equal(x.idx.begin(), x.idx.end(), y.idx.begin(), y.idx.end(), [](auto& p, auto& q) { return equal(p, q); }) &&
+         std::equal(x.conditions.begin(), x.conditions.end(), y.conditions.begin(), y.conditions.end(),
+                    [](auto& p, auto& q) { return equal(p, q); });
+}
+
+// What others see, each set of elements once.
 std::vector<const Effect*> shared(const Effects& e) {
   std::vector<const Effect*> out;
   for (const Effect& m : e.memory)
-    if (!m.local) out.push_back(&m);
+    if (!m.local && std::none_of(out.begin(), out.end(), [&](const Effect* o) { return same_elements(*o, m); }))
+      out.push_back(&m);
   return out;
 }
 

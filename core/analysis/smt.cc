@@ -84,14 +84,14 @@ void write_int(std::ostream& out, int64_t v) {
 }
 
 void write(std::ostream& out, const Constraint& c) {
-  out << (c.equality ? "(= " : "(>= ") << "(+ ";
+  out << (c.equality ? "(= " : "(>= ") << (c.lin.terms.empty() ? "" : "(+ ");
   write_int(out, c.lin.constant);
   for (const Lin::Term& t : c.lin.terms) {
     out << " (* ";
     write_int(out, t.coeff);
     out << " v" << t.var << ")";
   }
-  out << ") 0)";
+  out << (c.lin.terms.empty() ? " 0)" : ") 0)");
 }
 
 void write(std::ostream& out, const Formula& f) {

@@ -257,6 +257,22 @@ def f(N: size, A: f32[4]):
   EXPECT_NE(refusal(head + "    for i in seq(0, N):\n        A[Cfg.s] = 0.0\n        Cfg.s = 4\n"), "");
 }
 
+TEST(Check, shapes_do_not_depend_on_a_field_that_changes) {
+  const std::string head = R"(
+@config
+class Cfg:
+    s: size
+@proc
+def f(N: size, A: f32[4]):
+    if Cfg.s > 2:
+        t: f32[Cfg.s]
+        t[2] = 0.0
+)";
+  EXPECT_EQ(refusal(head), "");
+  EXPECT_EQ(refusal(head + "        Cfg.s = 9\n        t[8] = 0.0\n"),
+            "the shape of t depends on configuration that is written");
+}
+
 TEST(Check, mixed_precisions_in_one_operator_are_refused) {
   const std::string head = R"(
 @proc

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "builder.h"
 
 namespace exotune {
@@ -234,6 +237,23 @@ TEST_F(EffectsTest, overlapping_calls_do_not_commute) {
   EXPECT_FALSE(blocks_commute(*p, path({0}), 1, 1));
   ProcPtr q = proc({tensor_arg(a, {num(16)})}, {p->body[0], p->body[2]});
   EXPECT_TRUE(blocks_commute(*q, path({0}), 1, 1));
+}
+
+TEST_F(EffectsTest, many_threads_get_one_answer) {
+  ProcPtr p = around({make_for(i, num(1), size(n), {set(a, idx(i), elem(a, {idx(i) - num(1)})),
+                                                    set(b, num(2) * quo(idx(i), 2), elem(b, {idx(i)}))})});
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) {
+        wrong += iterations_commute(*p, path({0})) ? 1 : 0;
+        wrong += prove(*p, path({0, 0}), lt(quo(idx(i), 2), size(n))) ? 0 : 1;
+        wrong += can_fission(*p, path({0, 1})) ? 0 : 1;
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 class ConfigEffects : public EffectsTest {

@@ -2,6 +2,11 @@
 // interpreter before and after. A floor on the number of proofs keeps the tests from passing idly.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/subprocess.h"
 #include "core/ir/printer.h"
 #include "random_program.h"
 
@@ -288,6 +293,40 @@ TEST(Soundness, simplified_programs_agree) {
         EXPECT_EQ(difference(*p, *q), "");
       });
   EXPECT_GT(accepted, 200);
+}
+
+TEST(Soundness, another_solver_agrees_with_every_verdict) {
+  if (find_program("cvc5").empty()) GTEST_SKIP() << "cvc5 is not installed";
+  const std::string directory = ::testing::TempDir() + "second_opinion";
+  std::filesystem::remove_all(directory);
+  set_proofs_directory(directory);
+  for_each_program(
+      40, 13, [](ProgramWriter& w) { return w.block(2, 3, "    "); },
+      [](const ProcPtr& p, ProgramWriter&) {
+        block_idempotent(*p, body({0}), static_cast<int>(p->body.size()));
+      });
+  set_proofs_directory("");
+  // One run over all questions: each file becomes a scope of its own.
+  std::string all = "(set-logic QF_LIA)\n";
+  std::vector<std::string> expected;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    std::ifstream file(entry.path());
+    std::string line, status;
+    std::getline(file, status);
+    all += "(push 1)\n";
+    while (std::getline(file, line))
+      if (line[0] != ';' && line.rfind("(set-logic", 0) != 0) all += line + "\n";
+    all += "(pop 1)\n";
+    expected.push_back(status.substr(18, status.size() - 19));
+  }
+  const std::string path = ::testing::TempDir() + "second_opinion.smt2";
+  std::ofstream(path) << all;
+  const CommandResult r = run_command({"cvc5", "--incremental", path}, {});
+  std::istringstream said(r.out);
+  std::vector<std::string> verdicts;
+  for (std::string line; std::getline(said, line);) verdicts.push_back(line);
+  EXPECT_GT(expected.size(), 50u);
+  EXPECT_EQ(verdicts, expected);
 }
 
 }  // namespace
