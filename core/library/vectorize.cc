@@ -20,6 +20,13 @@ class LaneLoop {
   }
 
   ProcPtr run() {
+    for (int k = 0; k < size();) {
+      const Alloc* a = stmt_at(*p_, inner(k))->as<Alloc>();
+      if (a && !a->type.is_tensor())
+        widen(k);
+      else
+        ++k;
+    }
     for (int k = 0; k < size(); ++k)
       while (stage_something(k)) {
       }
