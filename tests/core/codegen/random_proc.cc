@@ -24,6 +24,11 @@ class Generator {
     std::string text;
     text += "@proc\ndef " + name + "_scale(n: size, x: [" + type_ + "][n], y: [" + type_ + "][n]):\n" +
             "    for k in seq(0, n):\n        y[k] = " + (pick(2) ? "x[k] + x[n - 1 - k]" : "x[n - 1 - k] * 3.0") + "\n\n";
+    // A callee that calls, with a square window, an index, a truth value and a tensor of dynamic size.
+    text += "@proc\ndef " + name + "_mix(m: size, o: index, up: bool, x: [" + type_ + "][m, m], v: " + type_ +
+            "):\n    assert m <= 4\n    t: " + type_ + "[m, m + 1]\n    for i in seq(0, m):\n        for j in seq(0, m + 1):\n" +
+            "            t[i, j] = v\n            if up and (i + o) % 3 == j / 2:\n                t[i, j] += x[i, (j + o) % " +
+            "1]\n    for i in seq(0, m):\n        " + name + "_scale(m, t[i, 1:m + 1], x[0:m, i])\n    v = t[m - 1, m]\n\n";
     text += "@proc\ndef " + name + "(a: index, n: size, flag: bool, A: " + type_ + "[6, 7], B: " + type_ +
             "[12], W: [" + type_ + "][5, 4], s: " + type_ + ", I: " + other_ + "[9], C: " + type_ + "[n, 3]):\n" +
             "    assert n <= 9\n    assert a >= -50 and a <= 50\n";
@@ -66,6 +71,7 @@ class Generator {
   std::string element() {
     if (pick(8) == 0) return "s";
     const Tensor& t = tensors_[static_cast<size_t>(pick(static_cast<int>(tensors_.size())))];
+    if (t.shape.empty()) return t.name;
     std::string text = t.name + "[";
     for (size_t k = 0; k < t.shape.size(); ++k)
       text += (k ? ", " : "") + ("(" + control(1) + ") % " + std::to_string(t.shape[k]));
@@ -103,6 +109,12 @@ class Generator {
       case 2: out += pad(indent) + element() + " max= " + data(0) + "\n"; return;
       case 3: out += pad(indent) + element() + " = I[(" + control(1) + ") % 9]\n"; return;
       case 4: {
+        if (pick(4) == 0) {
+          const std::string x = fresh("x");
+          out += pad(indent) + x + ": " + type_ + "\n" + pad(indent) + x + " = " + data(1) + "\n";
+          tensors_.push_back({x, {}});
+          return;
+        }
         const std::string w = fresh("w");
         const int lo = pick(3), extent = 2 + pick(3);
         const bool column = pick(2) != 0;
@@ -117,7 +129,7 @@ class Generator {
         const std::string i = fresh("i");
         const int lo = pick(6) - 4;
         const std::string hi = pick(3) == 0 ? "n" : std::to_string(lo + pick(5));
-        out += pad(indent) + "for " + i + " in seq(" + std::to_string(lo) + ", " + hi + "):\n";
+        out += pad(indent) + "for " + i + " in " + "seq(" + std::to_string(lo) + ", " + hi + "):\n";
         iterators_.push_back(i);
         block(out, indent + 1, 1 + pick(3), depth + 1);
         iterators_.pop_back();
@@ -146,7 +158,13 @@ class Generator {
         const std::string i = fresh("i");
         out += pad(indent) + "for " + i + " in seq(0, n):\n" + pad(indent + 1) + "C[" + i + ", " + std::to_string(pick(3)) +
                "] = " + data(1) + "\n";
-        if (pick(2)) out += pad(indent) + proc_ + "_scale(3, A[1:4, 2], W[2, 0:3])\n";
+        if (pick(3) == 0) {
+          const std::string m = std::to_string(1 + pick(4));
+          const std::string lo = std::to_string(pick(2));
+          out += pad(indent) + proc_ + "_mix(" + m + ", " + control(1) + ", " + condition(1) + ", " +
+                 (pick(2) ? "A[" + lo + ":" + lo + " + " + m + ", 2:2 + " + m + "]" : "W[" + lo + ":" + lo + " + " + m + ", 0:" + m + "]") +
+                 ", " + (pick(2) ? "s" : "B[(" + control(1) + ") % 12]") + ")\n";
+        } else if (pick(2)) out += pad(indent) + proc_ + "_scale(3, A[1:4, 2], W[2, 0:3])\n";
         else out += pad(indent) + proc_ + "_scale(4, B[2:6], A[3, 1:5])\n";
         return;
       }
