@@ -26,7 +26,7 @@ const std::set<std::string>& reserved() {
       "NULL", "INFINITY", "NAN", "HUGE_VAL", "I", "complex", "unix", "linux", "i386", "stderr",
       "stdin", "stdout", "EOF", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
       "int64_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "assert", "errno", "offsetof",
-      "INT64_C", "isnan", "isinf", "signbit", "ctxt",
+      "INT64_C", "isnan", "isinf", "signbit", "ctxt", "workspace",
       // functions it calls, and built-in ones that would clash as function names
       "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "tanh", "fabs", "fmax", "fmin",
       "floor", "ceil", "round", "trunc", "fma", "sinf", "cosf", "expf", "sqrtf", "tanhf", "fabsf",

@@ -9,7 +9,7 @@
 // Scratch memory: an allocation in DRAM of constant size up to `stack_limit_bytes` is a 64-byte
 // aligned array on the stack. Anything else comes from an arena of the calling thread that grows by
 // malloc, is reused by later calls and is freed by `STEM_release_scratch()`; inside loops it costs a
-// pointer bump. The header says so when it applies.
+// pointer bump. The header says so when it applies. Or the caller gives the memory: Scratch::kCaller.
 #include <string>
 #include <vector>
 
@@ -40,6 +40,10 @@ struct AbiArg {
 struct FunctionAbi {
   std::string name;              // the C name
   std::vector<AbiArg> args;      // in the order of the C parameters
+  /// With Scratch::kCaller, when the function needs scratch memory: "NAME_workspace_bytes", a function
+  /// of the control arguments; the function itself has one more last parameter, `void* workspace`,
+  /// that many bytes aligned to 64.
+  std::string workspace_bytes;
 };
 
 struct CodegenOptions {
@@ -51,6 +55,7 @@ struct CodegenOptions {
   enum class Scratch : uint8_t {
     kThreadLocal,  // the arena belongs to the thread
     kStatic,       // bare metal: one arena, no thread-local storage; not re-entrant
+    kCaller,       // the caller gives a workspace of NAME_workspace_bytes(control arguments)
   } scratch = Scratch::kThreadLocal;
   bool openmp = true;            // `par` loops become `#pragma omp parallel for`, else plain loops
 };

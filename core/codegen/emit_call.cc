@@ -24,6 +24,12 @@ void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
     }
     text += argument(formal, call.args[next++]);
   }
+  if (it->second.takes_workspace) {
+    if (parallel_depth_ > 0)
+      throw InputError(where, "`" + call.callee->name + "` takes scratch memory inside a parallel loop, which threads cannot share out of one workspace",
+                       "use the arena");
+    text += (it->second.args.empty() ? "" : ", ") + workspace_;
+  }
   line(text + ");");
 }
 

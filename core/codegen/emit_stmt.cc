@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <utility>
 
-#include "core/codegen/c_template.h"
 #include "core/codegen/function_emitter.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
@@ -28,43 +28,6 @@ bool reads_config(const ExprPtr& e) {
   return false;
 }
 
-std::vector<Stride> dense_strides(const std::vector<ExprPtr>& shape) {
-  std::vector<Stride> strides(shape.size());
-  ExprPtr product = int_const(1);
-  for (size_t k = shape.size(); k-- > 0;) {
-    strides[k].expr = product;
-    product = as_int(product) == 1 ? normalize(shape[k]) : normalize(shape[k] * product);
-  }
-  return strides;
-}
-
-std::optional<int64_t> constant_product(const std::vector<ExprPtr>& shape) {
-  int64_t n = 1;
-  for (const ExprPtr& e : shape) {
-    const auto a = affine(e);
-    if (!a || !a->is_constant() || __builtin_mul_overflow(n, a->constant, &n)) return std::nullopt;
-  }
-  return n;
-}
-
-/// Does the first use of a register by instructions merge into it, as masked loads do? C would then
-/// read a variable that nothing has set, though no lane that matters.
-bool merged_into_first(const Block& scope, size_t position, Sym name, UsageTable& usage) {
-  bool merges = false;
-  for (size_t k = position + 1; k < scope.size(); ++k)
-    for_each_stmt({scope[k]}, [&](const StmtPtr& s) {
-      const auto* call = s->as<Call>();
-      if (!call || !call->callee->instr) return;
-      for (size_t a = 0; a < call->args.size(); ++a) {
-        const Arg& formal = call->callee->args[a];
-        if (!mentions(call->args[a], name) || usage.of(call->callee).read.contains(formal.name)) continue;
-        const auto holes = holes_of(call->callee->instr->c_template);
-        if (std::count(holes.begin(), holes.end(), formal.name.name() + "_data") > 1) merges = true;
-      }
-    });
-  return merges;
-}
-
 }  // namespace
 
 void FunctionEmitter::line(const std::string& text) {
@@ -84,7 +47,8 @@ void FunctionEmitter::lines(const std::string& text) {
 }
 
 FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature, FileContext& file)
-    : proc_(p), usage_(usage), signature_(signature), file_(file), names_(file.file_names), plan_(plan_storage(p)) {
+    : proc_(p), usage_(usage), signature_(signature), file_(file), names_(file.file_names), plan_(plan_storage(p)),
+      scratch_(file.scratch.compute(p)) {
   for (const Arg& a : p.args) {
     const std::string name = names_.bind(a.name);
     if (is_control(a.type.scalar)) {
@@ -114,6 +78,7 @@ FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signat
     }
     storage_[a.name] = std::move(s);
   }
+  if (signature.takes_workspace) workspace_ = names_.fresh("workspace");
   // `assert stride(x, k) == 1` makes the stride a constant of the code.
   for (const ExprPtr& e : p.asserts) {
     const auto* b = e->as<BinOp>();
@@ -142,11 +107,20 @@ std::string FunctionEmitter::body() {
   storage_ = assumed;
   if (!checks.empty()) file_.needs.helpers.insert("EXO_ASSERT");
 
+  if (!workspace_.empty()) {
+    const std::string parameter = std::exchange(workspace_, names_.fresh("scratch_at"));
+    line("char* " + workspace_ + " = (char*)" + parameter + ";");
+  }
   block(proc_.body, {}, Child::kBody);
+  return "{\n" + checks + unused_parameters(checks) + out_ + "}\n";
+}
+
+/// `(void)x;` for each parameter that neither the statements nor `checks` mention.
+std::string FunctionEmitter::unused_parameters(const std::string& checks) const {
   std::string unused;
   for (const AbiArg& a : signature_.args)
     if (!has_token(out_, a.name) && !has_token(checks, a.name)) unused += "  (void)" + a.name + ";\n";
-  return "{\n" + checks + unused + out_ + "}\n";
+  return unused;
 }
 
 void FunctionEmitter::block(const Block& b, const Path& owner, Child child) {
@@ -157,7 +131,7 @@ void FunctionEmitter::block(const Block& b, const Path& owner, Child child) {
     path_.push_back({child, static_cast<int>(k)});
     stmt(b[k], b, k);
   }
-  if (!scratch_marks_.back().empty()) line("exo_scratch_release(" + scratch_marks_.back() + ");");
+  if (!scratch_marks_.back().empty()) release_scratch(scratch_marks_.back());
   scratch_marks_.pop_back();
   names_.pop();
   path_ = owner;
@@ -260,8 +234,8 @@ void FunctionEmitter::loop(const For& f) {
   names_.push();
   const std::string iter = names_.bind(f.iter);
   lower_[f.iter] = low;
-  if (f.mode == LoopMode::kPar && file_.options.openmp && !once)
-    out_ += "#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n";
+  const bool parallel = f.mode == LoopMode::kPar && file_.options.openmp && !once;
+  if (parallel) out_ += "#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n";
   const int64_t unroll = unroll_count(f);
   if (unroll > 0) {
     file_.needs.helpers.insert("EXO_UNROLL");
@@ -276,7 +250,9 @@ void FunctionEmitter::loop(const For& f) {
   const int64_t saved = unrolled_;
   if (unroll > 0) unrolled_ *= unroll;
   ++indent_;
+  parallel_depth_ += parallel;
   block(f.body, here, Child::kBody);
+  parallel_depth_ -= parallel;
   --indent_;
   unrolled_ = saved;
   line("}");
@@ -311,127 +287,6 @@ void FunctionEmitter::branch(const If& i) {
   --indent_;
   line("}");
   path_ = here;
-}
-
-void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where) {
-  Storage s;
-  s.mem = a.mem ? a.mem : dram();
-  s.type = decided(a.type.scalar);
-  s.name = names_.bind(a.name);
-  s.root = a.name;
-  file_.needs.add_global(s.mem->c_global);
-  for (const ExprPtr& e : a.type.shape) s.shape.push_back(normalize(e));
-  s.root_shape = s.shape;
-  s.offsets.assign(s.shape.size(), int_const(0));
-  for (int k = 0; k < a.type.rank(); ++k) s.dims.push_back(k);
-
-  switch (s.mem->kind) {
-    case MemoryKind::kVector: allocate_vector(a, &s, scope, position, where); break;
-    case MemoryKind::kRegisterFile:
-    case MemoryKind::kScratchpad: {
-      s.form = Storage::Form::kOpaque;
-      if (const auto it = plan_.first_register.find(a.name); it != plan_.first_register.end()) s.first_register = it->second;
-      if (const auto it = plan_.byte_offset.find(a.name); it != plan_.byte_offset.end()) s.byte_offset = it->second;
-      if (s.mem->templates.contains("alloc")) lines(expand_memory(s, "alloc", {}, "", where));
-      break;
-    }
-    case MemoryKind::kHeap:
-    case MemoryKind::kStack:
-    case MemoryKind::kStatic: allocate_array(a, &s, where); break;
-  }
-  storage_[a.name] = std::move(s);
-}
-
-void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position,
-                                      const SourceLocation& where) {
-  const std::string what = "`" + a.name.name() + "` in " + s->mem->name;
-  s->form = Storage::Form::kOpaque;
-  const auto type = s->mem->c_types.find(name_of(s->type));
-  if (type == s->mem->c_types.end()) throw InputError(where, what + ": the memory holds no " + name_of(s->type));
-  const std::vector<int64_t> shape = constant_shape(a.type, what, where);
-  if (shape.empty()) throw InputError(where, what + ": a scalar fills no register");
-  if (s->mem->bytes > 0 && shape.back() * bytes_of(s->type) != s->mem->bytes)
-    throw InputError(where, what + ": the last dimension must fill one register: " +
-                                std::to_string(s->mem->bytes / bytes_of(s->type)) + " elements, not " +
-                                std::to_string(shape.back()));
-  std::string text = type->second + " " + s->name;
-  for (size_t k = 0; k + 1 < shape.size(); ++k) text += "[" + std::to_string(shape[k]) + "]";
-  if (shape.size() == 1 && merged_into_first(scope, position, a.name, file_.usage)) text += " = { 0 }";
-  line(text + ";");
-}
-
-void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLocation& where) {
-  const std::string type = element_c_type(s->type);
-  const std::string align = "_Alignas(" + std::to_string(std::max(s->mem->alignment, 1)) + ") ";
-  const bool is_static = s->mem->kind == MemoryKind::kStatic;
-  s->strides = dense_strides(s->shape);
-  const bool read = usage_.read.contains(a.name);
-  const auto count = constant_product(s->shape);
-  if (s->mem->templates.contains("alloc")) {
-    s->form = s->shape.empty() ? Storage::Form::kScalar : Storage::Form::kDense;
-    return lines(expand_memory(*s, "alloc", {}, "", where));
-  }
-  if (s->shape.empty()) {
-    s->form = Storage::Form::kScalar;
-    line((is_static ? "static " : "") + type + " " + s->name + ";");
-    if (!read) line("(void)" + s->name + ";");
-    return;
-  }
-  s->form = Storage::Form::kDense;
-  const int64_t bytes = count ? *count * bytes_of(s->type) : 0;
-  const int64_t function_limit = 4 * file_.options.stack_limit_bytes;
-  const bool small = count && bytes <= file_.options.stack_limit_bytes && stack_bytes_ + bytes <= function_limit;
-  if (s->mem->kind != MemoryKind::kHeap && !count)
-    throw InputError(where, "`" + a.name.name() + "` in " + s->mem->name + " needs constant extents");
-  if (is_static || s->mem->kind == MemoryKind::kStack || small) {
-    if (!is_static) stack_bytes_ += bytes;
-    line((is_static ? "static " : "") + align + type + " " + s->name + "[" + std::to_string(*count) + "];");
-  } else {
-    file_.needs.scratch = true;
-    if (scratch_marks_.back().empty()) {
-      scratch_marks_.back() = names_.fresh("scratch");
-      line("const struct exo_scratch_mark " + scratch_marks_.back() + " = exo_scratch_mark();");
-    }
-    std::string extent;
-    for (const ExprPtr& e : s->shape) extent += " * (size_t)" + c(e, Text::kPrimary);
-    if (count) extent = " * " + std::to_string(*count);
-    line(type + "* const restrict " + s->name + " = (" + type + "*)exo_scratch_alloc(sizeof(" + type + ")" + extent + ");");
-  }
-  if (!read) line("(void)" + s->name + ";");
-}
-
-void FunctionEmitter::window_stmt(const WindowStmt& w) {
-  const auto* e = w.rhs->as<WindowExpr>();
-  if (!e) throw InputError(w.rhs->where, "`" + str(w.rhs) + "` is no window");
-  const Storage& from = storage(e->name, w.rhs->where);
-  if (from.form == Storage::Form::kOpaque) {
-    storage_[w.name] = view(w.rhs);
-    return;
-  }
-  const WindowParts parts = window_parts(w.rhs);
-  Storage s;
-  s.name = names_.bind(w.name);
-  s.type = parts.type;
-  s.mem = from.mem;
-  s.is_const = !usage_.written.contains(w.name);
-  s.shape = w.type.shape;
-  const std::string unused = usage_.read.contains(w.name) || usage_.written.contains(w.name) ? "" : "(void)" + s.name + ";";
-  if (parts.strides.empty()) {
-    s.form = Storage::Form::kPointer;
-    line((s.is_const ? "const " : "") + element_c_type(s.type) + "* " + s.name + " = " + parts.data + ";");
-  } else {
-    s.form = Storage::Form::kWindow;
-    const std::string type = window_struct(static_cast<int>(parts.strides.size()), s.type, s.is_const);
-    file_.needs.windows[type] = type;
-    std::string strides;
-    for (size_t k = 0; k < parts.strides.size(); ++k) {
-      strides += (k ? ", " : "") + stride_text(parts.strides[k]).s;
-      s.strides.push_back({parts.strides[k].expr, s.name + ".strides[" + std::to_string(k) + "]"});
-    }
-    line("struct " + type + " " + s.name + " = { " + parts.data + ", { " + strides + " } };");
-  }
-  if (!unused.empty()) line(unused);
-  storage_[w.name] = std::move(s);
 }
 
 }  // namespace exotune::codegen

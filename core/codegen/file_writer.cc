@@ -73,8 +73,17 @@ std::string prototype(const Signature& s, const std::string& restrict_word) {
     text += one;
     column += one.size() + 1;
   }
-  if (s.args.empty()) text += "void";
+  if (s.takes_workspace) text += s.args.empty() ? "void* workspace" : ", void* workspace";
+  else if (s.args.empty()) text += "void";
   return text + ")";
+}
+
+std::string workspace_prototype(const Signature& s) {
+  std::string args;
+  for (const AbiArg& a : s.args)
+    if (a.kind == AbiArg::Kind::kControl || a.kind == AbiArg::Kind::kBool)
+      args += (args.empty() ? "" : ", ") + a.c_type + " " + a.name;
+  return "size_t " + s.name + "_workspace_bytes(" + (args.empty() ? "void" : args) + ")";
 }
 
 std::string window_definition(const std::string& name) {
@@ -108,7 +117,8 @@ std::string context_definition(const std::string& stem, const std::set<ConfigPtr
 class FileWriter {
  public:
   FileWriter(const std::vector<ProcPtr>& procs, const CodegenOptions& options)
-      : procs_(procs), options_(options), stem_(c_identifier(options.stem)), file_{options, needs_, usage_, functions_, {}} {}
+      : procs_(procs), options_(options), stem_(c_identifier(options.stem)), scratch_(options.stack_limit_bytes),
+        file_{options, needs_, usage_, scratch_, functions_, {}} {}
 
   CFile write() {
     for (const ProcPtr& p : procs_) {
@@ -130,7 +140,10 @@ class FileWriter {
     for (const ProcPtr& p : order_) functions += function(p);
     CFile file;
     file.stem = options_.stem;
-    for (const ProcPtr& p : procs_) file.functions.push_back({functions_.at(p).name, functions_.at(p).args});
+    for (const ProcPtr& p : procs_) {
+      const Signature& s = functions_.at(p);
+      file.functions.push_back({s.name, s.args, s.takes_workspace ? s.name + "_workspace_bytes" : ""});
+    }
     file.h = header();
     file.c = prologue() + functions;
     return file;
@@ -155,8 +168,12 @@ class FileWriter {
     for (const AbiArg& a : s.args)
       if (a.kind == AbiArg::Kind::kWindow) needs_.windows[a.c_type.substr(7)] = "";
     needs_.configs.insert(usage.configs.begin(), usage.configs.end());
-    const std::string body = FunctionEmitter(*p, usage, s, file_).body();
-    const std::string text = "\n" + signature_comment(*p) + (is_public ? "" : "static ") + prototype(s, "restrict") + " " + body;
+    s.takes_workspace = options_.scratch == CodegenOptions::Scratch::kCaller && scratch_.of(p).needed;
+    const std::string linkage = is_public ? "" : "static ";
+    std::string text = "\n";
+    if (s.takes_workspace)
+      text += linkage + workspace_prototype(s) + " " + FunctionEmitter(*p, usage, s, file_).workspace_body() + "\n";
+    text += signature_comment(*p) + linkage + prototype(s, "restrict") + " " + FunctionEmitter(*p, usage, s, file_).body();
     functions_.emplace(p, std::move(s));
     return text;
   }
@@ -170,7 +187,7 @@ class FileWriter {
   std::string header() const {
     const std::string guard = "EXO_GENERATED_" + upper(stem_) + "_H";
     std::string h = top_comment(options_.stem + ".h");
-    h += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n";
+    h += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
     h += "#ifndef EXO_RESTRICT\n#ifdef __cplusplus\n#define EXO_RESTRICT __restrict\n#else\n"
          "#define EXO_RESTRICT restrict\n#endif\n#endif\n\n";
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -184,7 +201,7 @@ class FileWriter {
       h += "/* Configuration state that the program keeps; zero it before the first call. */\n";
       h += context_definition(stem_, needs_.configs) + "\n";
     }
-    if (needs_.scratch) {
+    if (needs_.scratch && options_.scratch != CodegenOptions::Scratch::kCaller) {
       h += options_.scratch == CodegenOptions::Scratch::kThreadLocal
                ? "/* Some functions below take scratch memory from an arena of the calling thread. It grows as needed,\n"
                  " * is reused by later calls, and is given back to the system by this call, in each thread. */\n"
@@ -192,8 +209,13 @@ class FileWriter {
                  " * needed, is reused by later calls, and is given back by this call. */\n";
       h += "void " + stem_ + "_release_scratch(void);\n\n";
     }
-    for (const ProcPtr& p : procs_)
-      h += signature_comment(*p) + prototype(functions_.at(p), "EXO_RESTRICT") + ";\n\n";
+    for (const ProcPtr& p : procs_) {
+      const Signature& s = functions_.at(p);
+      h += signature_comment(*p) + prototype(s, "EXO_RESTRICT") + ";\n";
+      if (s.takes_workspace)
+        h += "/* The bytes of `workspace`, which is aligned to 64. */\n" + workspace_prototype(s) + ";\n";
+      h += "\n";
+    }
     h += "#ifdef __cplusplus\n}\n#endif\n#endif\n";
     return h;
   }
@@ -208,7 +230,8 @@ class FileWriter {
     bool memcpy_used = false;
     for (const std::string& h : needs_.helpers) memcpy_used |= h.find("f16_") != std::string::npos;
     if (needs_.math) c += "#include <math.h>\n";
-    if (needs_.scratch) c += "#include <stddef.h>\n#include <stdlib.h>\n";
+    const bool arena = needs_.scratch && options_.scratch != CodegenOptions::Scratch::kCaller;
+    if (arena) c += "#include <stdlib.h>\n";
     if (memcpy_used) c += "#include <string.h>\n";
     std::vector<std::string> includes;  // each once, before the globals that need them
     for (const std::string& h : options_.headers) includes.push_back("#include " + h);
@@ -220,8 +243,10 @@ class FileWriter {
     if (!needs_.windows.empty()) c += "\n";
     for (const std::string& g : needs_.globals)
       if (!only_includes(g)) c += g + (g.back() == '\n' ? "" : "\n");
+    if (needs_.helpers.contains("exo_workspace_take"))
+      c += "#define EXO_WORKSPACE_PADDING " + std::to_string(options_.scratch_padding_bytes) + "\n";
     for (const std::string& h : needs_.helpers) c += helper_text(h);
-    if (needs_.scratch)
+    if (arena)
       c += scratch_text(stem_, options_.scratch_padding_bytes, options_.scratch == CodegenOptions::Scratch::kThreadLocal);
     return c;
   }
@@ -231,6 +256,7 @@ class FileWriter {
   std::string stem_;
   FileNeeds needs_;
   UsageTable usage_;
+  ScratchTable scratch_;
   std::map<ProcPtr, Signature> functions_;
   std::map<ProcPtr, std::string> public_names_, static_names_;
   std::vector<ProcPtr> order_;

@@ -12,6 +12,7 @@
 #include "core/analysis/queries.h"
 #include "core/codegen/c_names.h"
 #include "core/codegen/codegen.h"
+#include "core/codegen/scratch_plan.h"
 #include "core/codegen/storage.h"
 #include "core/codegen/usage.h"
 #include "core/ir/path.h"
@@ -73,12 +74,14 @@ struct FileNeeds {
 struct Signature {
   std::string name;
   std::vector<AbiArg> args;  // context first when there is one
+  bool takes_workspace = false;  // a last parameter `void* workspace`, and NAME_workspace_bytes
 };
 
 struct FileContext {
   const CodegenOptions& options;
   FileNeeds& needs;
   UsageTable& usage;
+  ScratchTable& scratch;
   const std::map<ProcPtr, Signature>& functions;  // those already emitted
   std::set<std::string> file_names;               // of all functions and structs
 };
@@ -86,6 +89,7 @@ struct FileContext {
 ScalarType decided(ScalarType t);                       // R becomes f32
 ScalarType arithmetic_type(ScalarType t);               // f16 and bf16 compute in f32
 std::string element_c_type(ScalarType t);               // f16 and bf16 are uint16_t
+std::vector<Stride> dense_strides(const std::vector<ExprPtr>& shape);  // row-major
 std::string window_struct(int rank, ScalarType t, bool is_const);
 /// The C formals of a proc: names, types, const-ness.
 Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name, const std::string& stem,
@@ -96,6 +100,8 @@ class FunctionEmitter {
   FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature, FileContext& file);
   /// "{ ... }" with the function's statements.
   std::string body();
+  /// "{ ... }" of NAME_workspace_bytes: follows the control flow and adds up what is live at once.
+  std::string workspace_body();
 
  private:
   // emit_control.cc
@@ -143,14 +149,25 @@ class FunctionEmitter {
   void assign(const Assign& a, const SourceLocation& where);
   void reduce(const Reduce& r, const SourceLocation& where);
   std::string stored(const ExprPtr& rhs, ScalarType type);
+  void write_config(const WriteConfig& w, const SourceLocation& where);
+  int64_t unroll_count(const For& f);
+  std::string unused_parameters(const std::string& checks) const;
   void loop(const For& f);
   void branch(const If& i);
+
+  // emit_alloc.cc
   void allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where);
   void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position, const SourceLocation& where);
   void allocate_array(const Alloc& a, Storage* s, const SourceLocation& where);
-  void write_config(const WriteConfig& w, const SourceLocation& where);
+  std::string scratch_bytes(const Alloc& a);
+  void take_scratch_mark();
+  void release_scratch(const std::string& mark);
   void window_stmt(const WindowStmt& w);
-  int64_t unroll_count(const For& f);
+
+  // emit_workspace.cc
+  bool takes_scratch(const Block& b) const;
+  void workspace_block(const Block& b, const std::string& outer, const std::string& most);
+
   void line(const std::string& text);
   void lines(const std::string& text);
 
@@ -166,13 +183,15 @@ class FunctionEmitter {
   FileContext& file_;
   NameScopes names_;
   StoragePlan plan_;
+  ScratchPlan scratch_;
   std::map<Sym, Storage> storage_;
   std::map<Sym, std::optional<int64_t>> lower_;  // of control variables in scope
   Path path_;                                    // of the statement being emitted
   std::string out_;
   int indent_ = 1;
   std::vector<std::string> scratch_marks_;       // by open block: the C name of its mark, "" when none
-  int64_t stack_bytes_ = 0;                      // arrays put on the stack so far
+  std::string workspace_;                        // the caller's workspace from here on; "" with an arena
+  int parallel_depth_ = 0;                       // enclosing loops that threads share
   int64_t unrolled_ = 1;                         // product of the trip counts of enclosing unrolled loops
 };
 

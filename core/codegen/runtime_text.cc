@@ -81,6 +81,14 @@ constexpr const char* kF16From =
     "  }\n"
     "  return (uint16_t)(sign | ((u - 0x38000000u + 0xFFFu + (u >> 13 & 1u)) >> 13));\n"
     "}\n";
+constexpr const char* kWorkspace =
+    "/* The next piece of the caller's workspace, in units of 64 bytes. */\n"
+    "static inline size_t exo_workspace_size(size_t bytes) { return (bytes + EXO_WORKSPACE_PADDING + 63) / 64 * 64; }\n"
+    "static inline void* exo_workspace_take(char** at, size_t bytes) {\n"
+    "  char* const piece = *at;\n"
+    "  *at += exo_workspace_size(bytes);\n"
+    "  return piece;\n"
+    "}\n";
 constexpr const char* kAssert =
     "/* What the caller must have made sure of; checked when EXO_CHECKED is defined. */\n"
     "#ifdef EXO_CHECKED\n"
@@ -107,7 +115,8 @@ std::string helper_text(const std::string& name) {
   static const std::map<std::string, const char*> fixed = {
       {"exo_floor_div", kFloorDiv}, {"exo_floor_mod", kFloorMod},     {"exo_bf16_to_f32", kBf16To},
       {"exo_f16_to_f32", kF16To},   {"exo_bf16_from_f32", kBf16From}, {"exo_f16_from_f32", kF16From},
-      {"EXO_ASSERT", kAssert},      {"EXO_UNROLL", kUnroll}};
+      {"EXO_ASSERT", kAssert},      {"exo_workspace_take", kWorkspace},
+            {"EXO_UNROLL", kUnroll}};
   if (const auto it = fixed.find(name); it != fixed.end()) return it->second;
   // exo_<operation>_<type>
   const size_t split = name.rfind('_');

@@ -14,7 +14,10 @@ Usage UsageTable::compute(const Proc& p) {
   Usage u;
   std::map<Sym, Sym> source;  // window -> what it looks into
   std::function<void(const ExprPtr&)> read_all = [&](const ExprPtr& e) {
-    if (const auto* r = e->as<Read>(); r && is_data(e->type)) u.read.insert(r->name);
+    if (const auto* r = e->as<Read>(); r && is_data(e->type)) {
+      u.read.insert(r->name);
+      u.observed.insert(r->name);
+    }
     if (const auto* c = e->as<ReadConfig>()) {
       u.materialises_config = true;
       u.configs.insert(c->config);
@@ -36,6 +39,7 @@ Usage UsageTable::compute(const Proc& p) {
       for (const ExprPtr& e : stmt_exprs(*s)) read_all(e);
     } else if (const auto* w = s->as<WindowStmt>()) {
       source[w->name] = buffer_of(w->rhs);
+      u.observed.insert(source[w->name]);
       for (const ExprPtr& e : expr_children(*w->rhs)) read_all(e);
     } else if (const auto* w = s->as<WriteConfig>()) {
       u.materialises_config = true;
@@ -55,6 +59,7 @@ Usage UsageTable::compute(const Proc& p) {
           continue;
         }
         for (const ExprPtr& e : expr_children(*c->args[k])) read_all(e);
+        u.observed.insert(b);
         if (callee.read.contains(formal.name)) u.read.insert(b);
         if (callee.written.contains(formal.name)) u.written.insert(b);
       }

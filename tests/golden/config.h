@@ -4,6 +4,7 @@
 #define EXO_GENERATED_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifndef EXO_RESTRICT

@@ -2,7 +2,6 @@
  * Golden file of the tests. */
 #include "scratch.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 /* What the caller must have made sure of; checked when EXO_CHECKED is defined. */

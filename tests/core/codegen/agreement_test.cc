@@ -18,7 +18,7 @@ void expect_agreement(const ProcPtr& p, const FunctionAbi& abi, const CLibrary& 
   InterpOptions options;
   options.poison = PoisonPolicy::kPropagate;
   run(*p, by_interp.values, options);
-  library.call(abi, by_c);
+  EXPECT_TRUE(library.call(abi, by_c)) << what;
   for (size_t k = 0; k < by_c.buffers.size(); ++k)
     for (size_t i = 0; i < by_c.buffers[k]->data.size(); ++i)
       if (is_poison(by_interp.buffers[k]->data[i])) by_c.buffers[k]->data[i] = poison_value();
@@ -56,9 +56,10 @@ INSTANTIATE_TEST_SUITE_P(Agreement, RandomProcs, testing::Values("gcc", "clang")
 
 /// One module, its last proc on the given control values.
 void expect_module_agrees(const std::string& text, const std::vector<std::map<std::string, int64_t>>& sizes,
-                          const std::vector<std::string>& flags = {"-O2", "-ffp-contract=off"}) {
+                          const std::vector<std::string>& flags = {"-O2", "-ffp-contract=off"},
+                          const CodegenOptions& codegen = {}) {
   const ProcPtr p = parse_module(text, "test.exo").procs.back();
-  const CFile file = generate_c({p}, {});
+  const CFile file = generate_c({p}, codegen);
   CompileOptions options;
   options.flags = flags;
   const CLibrary library(file, options);
@@ -156,8 +157,7 @@ def f(x: f32[8], y: f64[8], u: f32[8, 8], v: f64[8, 8]):
 )", {{}}, {"-O2", "-ffp-contract=off", "-fno-builtin"});
 }
 
-TEST(Agreement, dynamic_and_large_allocations_use_the_arena) {
-  expect_module_agrees(R"(
+constexpr const char* kScratch = R"(
 @proc
 def inner(n: size, x: [f32][n]):
     t: f32[n, 3]
@@ -177,7 +177,46 @@ def f(n: size, m: size, x: f32[n, m]):
         inner(m, row[0:m])
         for j in seq(0, m):
             x[i, j] = row[j]
-)", {{{"n", 3}, {"m", 5}}, {{"n", 40}, {"m", 3000}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 900000}}});
+)";
+const std::vector<std::map<std::string, int64_t>> kScratchSizes = {
+    {{"n", 3}, {"m", 5}}, {{"n", 40}, {"m", 3000}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 900000}}};
+
+TEST(Agreement, dynamic_and_large_allocations_use_the_arena) { expect_module_agrees(kScratch, kScratchSizes); }
+
+TEST(Agreement, dynamic_and_large_allocations_use_the_callers_workspace) {
+  CodegenOptions options;
+  options.scratch = CodegenOptions::Scratch::kCaller;
+  options.scratch_padding_bytes = 0;
+  expect_module_agrees(kScratch, kScratchSizes, {"-O2", "-ffp-contract=off"}, options);
+}
+
+TEST(Agreement, workspace_follows_loops_and_conditions) {
+  CodegenOptions options;
+  options.scratch = CodegenOptions::Scratch::kCaller;
+  expect_module_agrees(R"(
+@proc
+def inner(n: size, x: f32):
+    t: f32[n]
+    t[n - 1] = x
+    x = t[n - 1] + 1.0
+
+@proc
+def f(n: size, flag: bool, x: f32):
+    for i in seq(0, n):
+        t: f32[i + 1]
+        t[i] = x
+        if flag and i > 3:
+            u: f32[i - 3, 100]
+            u[i - 4, 99] = t[i]
+            x = u[i - 4, 99]
+            inner(i - 3, x)
+        else:
+            inner(7, x)
+    for j in seq(5, n):
+        v: f32[n - 5]
+        v[j - 5] = x
+        x = v[j - 5] + 1.0
+)", {{{"n", 3}, {"flag", 1}}, {{"n", 9}, {"flag", 1}}, {{"n", 30}, {"flag", 0}}}, {"-O2", "-ffp-contract=off"}, options);
 }
 
 TEST(Agreement, names_that_c_keeps_for_itself) {

@@ -88,7 +88,15 @@ std::string driver(const CFile& file) {
       const bool by_value = a.kind == AbiArg::Kind::kControl || a.kind == AbiArg::Kind::kBool || a.kind == AbiArg::Kind::kWindow;
       text += (k ? ", " : "") + (by_value ? "*(" + a.c_type + "*)" + at : "(" + a.c_type + ")" + at);
     }
+    if (!f.workspace_bytes.empty()) text += std::string(f.args.empty() ? "" : ", ") + "a[" + std::to_string(f.args.size()) + "]";
     text += ");\n}\n";
+    if (f.workspace_bytes.empty()) continue;
+    std::string controls;
+    for (size_t k = 0; k < f.args.size(); ++k)
+      if (f.args[k].kind == AbiArg::Kind::kControl || f.args[k].kind == AbiArg::Kind::kBool)
+        controls += (controls.empty() ? "*(" : ", *(") + f.args[k].c_type + "*)a[" + std::to_string(k) + "]";
+    text += "size_t exo_size_" + f.name + "(void** a);\nsize_t exo_size_" + f.name + "(void** a) {\n  (void)a;\n  return " +
+            f.workspace_bytes + "(" + controls + ");\n}\n";
   }
   return text;
 }
@@ -125,7 +133,7 @@ CLibrary::~CLibrary() {
   std::filesystem::remove_all(directory_);
 }
 
-void CLibrary::call(const FunctionAbi& f, const Arguments& args, void* context) const {
+bool CLibrary::call(const FunctionAbi& f, const Arguments& args, void* context) const {
   using Function = void (*)(void**);
   const auto function = reinterpret_cast<Function>(dlsym(handle_, ("exo_call_" + f.name).c_str()));
   EXO_CHECK(function != nullptr);
@@ -172,9 +180,25 @@ void CLibrary::call(const FunctionAbi& f, const Arguments& args, void* context) 
     }
     pointers.push_back(&windows[k]);
   }
+  constexpr size_t kGuard = 256;
+  size_t bytes = 0;
+  std::vector<char> workspace;
+  char* aligned = nullptr;
+  if (!f.workspace_bytes.empty()) {
+    using Size = size_t (*)(void**);
+    const auto size = reinterpret_cast<Size>(dlsym(handle_, ("exo_size_" + f.name).c_str()));
+    EXO_CHECK(size != nullptr);
+    bytes = size(pointers.data());
+    workspace.assign(bytes + kGuard + 64, 0x5A);
+    aligned = workspace.data() + (64 - reinterpret_cast<uintptr_t>(workspace.data()) % 64) % 64;
+    pointers.push_back(aligned);
+  }
   function(pointers.data());
   for (const auto& b : args.buffers)
     for (size_t i = 0; i < b->data.size(); ++i) b->data[i] = load(b->type, memory[b.get()], i);
+  for (size_t k = 0; aligned && k < kGuard; ++k)
+    if (aligned[bytes + k] != 0x5A) return false;
+  return true;
 }
 
 }  // namespace exotune

@@ -25,8 +25,9 @@ class CLibrary {
 
   const std::string& error() const { return error_; }
   /// Calls the function on `args`; data is converted to the element types' memory and back. Poison
-  /// goes in as a NaN (floats) or 85 (integers) and comes back as what the function left there.
-  void call(const FunctionAbi& f, const Arguments& args, void* context = nullptr) const;
+  /// goes in as a NaN (floats) or 85 (integers) and comes back as what the function left there. A
+  /// function that wants a workspace gets one with guard bytes behind it; false: it wrote there.
+  bool call(const FunctionAbi& f, const Arguments& args, void* context = nullptr) const;
 
  private:
   std::string error_, directory_;
