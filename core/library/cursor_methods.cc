@@ -1,5 +1,7 @@
 #include "core/library/cursor_methods.h"
 
+#include "core/cursor/provenance.h"
+
 namespace exotune {
 namespace {
 
@@ -112,6 +114,8 @@ const std::vector<Method>& proc_methods() {
        }},
       {"forward", {proc(), cursor("cursor")}, "the cursor as seen in this procedure",
        [](const A& a) -> Value { return a.cursor(1); }},
+      {"is_eqv", {proc(), proc("other")}, "do both descend from one by equivalences",
+       [](const A& a) -> Value { return is_equivalent(a.proc(), a.proc(1)); }},
       {"name", {proc()}, "the procedure's name, as a string",
        [](const A& a) -> Value { return a.proc()->name; }},
   };

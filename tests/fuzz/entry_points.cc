@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/script.h"
 #include "tests/core/frontend/samples.h"
@@ -43,6 +44,25 @@ const Module& sgemm() {
   return m;
 }
 
+// What extract_subproc made is callable by nothing but the proc that it came from.
+void add_callees(const Proc& p, Module& names) {
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    const Call* c = s->as<Call>();
+    if (c && !names.find_proc(c->callee->name)) names.imported_procs.push_back(c->callee);
+  });
+}
+
+// A trace runs again to an equal proc.
+void expect_replay(const ProcPtr& p) {
+  std::string trace = trace_script(p), again;
+  try {
+    again = str(*run_script(trace, "trace", script_environment(sgemm(), {&sample()})).proc);
+  } catch (const Error& e) {
+    again = e.what();
+  }
+  if (again != str(*p)) throw std::logic_error("the trace\n" + trace + "gives\n" + again + "not\n" + str(*p));
+}
+
 }  // namespace
 
 bool read_module(std::string_view text) {
@@ -75,7 +95,12 @@ bool run_schedule(std::string_view text, int max_steps) {
   env.max_steps = max_steps;
   ProcPtr p;
   bool accepted = only_errors([&] { p = run_script(text, "fuzz.sched", env).proc; });
-  if (p) expect_round_trip(*p, sample());
+  if (p) {
+    Module names = sample();
+    add_callees(*p, names);
+    expect_round_trip(*p, names);
+    expect_replay(p);
+  }
   return accepted;
 }
 

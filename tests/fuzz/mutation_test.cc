@@ -87,7 +87,7 @@ TEST(Mutation, of_modules) { mutate(samples::kFiles, 6000, read_module); }
 TEST(Mutation, of_patterns) { mutate(kPatterns, 6000, find_pattern); }
 TEST(Mutation, of_expressions) { mutate(kExpressions, 6000, read_expression); }
 TEST(Mutation, of_schedules) {
-  mutate(kSchedules, 1500, [](const std::string& s) { return run_schedule(s); });
+  mutate(kSchedules, 3000, [](const std::string& s) { return run_schedule(s); });
 }
 
 }  // namespace
