@@ -1,6 +1,8 @@
 #include "core/ir/normal_form.h"
 
 #include <algorithm>
+#include <limits>
+#include <set>
 
 #include "core/ir/printer.h"
 
@@ -127,16 +129,28 @@ ExprPtr to_expr(const Affine& a) {
   for (const Affine::Term& t : a.terms) order.emplace_back(str(t.atom), &t);
   std::sort(order.begin(), order.end(), [](const auto& x, const auto& y) {
     bool px = x.second->coeff > 0, py = y.second->coeff > 0;
-    return px != py ? px : x.first < y.first;
+    if (px != py) return px;
+    if (x.first != y.first) return x.first < y.first;
+    // Different symbols of one name: the older one first.
+    std::set<Sym> sx, sy;
+    collect_symbols(x.second->atom, sx);
+    collect_symbols(y.second->atom, sy);
+    return sx < sy;
   });
   ExprPtr out;
   for (const auto& [text, t] : order) {
+    if (t->coeff == std::numeric_limits<int64_t>::min()) {  // has no magnitude
+      ExprPtr term = int_const(t->coeff) * t->atom;
+      out = out ? out + term : term;
+      continue;
+    }
     int64_t magnitude = t->coeff < 0 ? -t->coeff : t->coeff;
     ExprPtr term = magnitude == 1 ? t->atom : int_const(magnitude) * t->atom;
     if (!out) out = t->coeff < 0 ? int_const(-magnitude) * t->atom : term;
     else out = t->coeff < 0 ? out - term : out + term;
   }
   if (a.constant > 0) out = out + int_const(a.constant);
+  if (a.constant == std::numeric_limits<int64_t>::min()) return out + int_const(a.constant);
   if (a.constant < 0) out = out - int_const(-a.constant);
   return out;
 }
