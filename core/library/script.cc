@@ -356,6 +356,14 @@ ScriptEnvironment script_environment(const Module& file, const std::vector<const
   ScriptEnvironment env;
   add_names(file, env.names);
   for (const Module* m : libraries) add_names(*m, env.names);
+  // `instrs`: every instruction in sight, for operators that choose among them.
+  ValueList instrs;
+  for (const Module* m : libraries)
+    for (const ProcPtr& p : m->procs)
+      if (p->instr) instrs.emplace_back(p);
+  for (const ProcPtr& p : file.procs)
+    if (p->instr) instrs.emplace_back(p);
+  env.names.emplace("instrs", Value(std::move(instrs)));
   std::vector<ProcPtr> procs = file.user_procs();
   if (procs.size() == 1) env.start = procs[0];
   return env;
