@@ -40,10 +40,14 @@ std::string argument(const ArgSpec& arg, size_t k) {
 
 std::string trampoline(const Candidate& c, const std::string& symbol) {
   std::string call;
-  for (size_t k = 0; k < c.args.size(); ++k) call += (k ? ", " : "") + argument(c.args[k], k);
-  return "__attribute__((visibility(\"default\"))) void " + symbol +
-         "(void** a, int64_t calls) {\n" + "  __typeof__(&" + c.function +
-         ") kernel = " + c.function + ";\n" + "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
+  const size_t count = c.parameters.empty() ? c.args.size() : c.parameters.size();
+  for (size_t k = 0; k < count; ++k) {
+    const size_t from = c.parameters.empty() ? k : c.parameters[k];
+    call += (k ? ", " : "") + argument(c.args[from], from);
+  }
+  return "__attribute__((visibility(\"default\"))) void " + symbol + "(void** a, int64_t calls) {\n" +
+         "  __typeof__(&" + c.function + ") kernel = " + c.function + ";\n" +
+         "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
          "  for (int64_t i = 0; i < calls; ++i) kernel(" + call + ");\n}\n";
 }
 

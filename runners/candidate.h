@@ -74,6 +74,9 @@ struct Candidate {
   std::string h_source;  // the text of STEM.h; "" when c_source stands alone
   std::string function;  // the C function to call
   std::vector<ArgSpec> args;
+  /// Which of `args` the function takes, in its order; empty = all. A kernel made for fixed sizes
+  /// takes no size arguments but is checked on the same data.
+  std::vector<size_t> parameters;
   double complexity = 0;  // ties in a shoot-out go to the smaller (say, statements of the proc)
 };
 

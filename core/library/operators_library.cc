@@ -205,22 +205,6 @@ std::vector<Operator> library_operators() {
        {proc(), memory("memory")},
        "unroll every loop that picks a register of the memory, then its buffers",
        [](const A& a) -> Value { return unroll_registers(a.proc(), a.memory(1)); }},
-      // --- whole nests ---
-      {"optimize_level_1",
-       {proc(), string("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
-        integer("interleave_factor", 1)},
-       "for i: y[i] += a * x[i]  ->  interleaved vectors, single vectors, one guarded vector",
-       [](const A& a) -> Value {
-         return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.integer(5));
-       }},
-      {"optimize_level_2",
-       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"), procs("instructions"),
-        integer("rows", 4), integer("interleave_factor", 1)},
-       "for i: for j: s  ->  blocks of rows that share each vector along j",
-       [](const A& a) -> Value {
-         return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5), a.integer(6),
-                                 a.integer(7));
-       }},
       {"unroll_buffers",
        {proc(), memory("memory")},
        "unroll_buffer for every dimension but the vector one of all that lives in the memory",
