@@ -39,11 +39,7 @@ TrialRecord record_of(const Trial& t, const TrialResult& r, const TrialKey& key,
 
 }  // namespace
 
-<<<<<<< HEAD
 TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem, Runner& runner,
-=======
-TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Workload& workload, Runner& runner,
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data)
                     Store& store, const TrialLimits& limits) {
   TrialRun run;
   run.trials = std::move(trials);
@@ -82,7 +78,7 @@ TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Worklo
     options.timeout_seconds = limits.timeout_seconds;
     options.best_known = best;
     options.interrupted = limits.interrupted;
-    std::vector<TrialResult> results = runner.run(batch, workload.test, options);
+    std::vector<TrialResult> results = runner.run(batch, problem.test, options);
     std::vector<TrialRecord> records;
     for (size_t k = 0; k < results.size(); ++k) {
       Trial& t = run.trials[todo[first + k]];

@@ -8,7 +8,7 @@
 
 #include "db/store.h"
 #include "runners/runner.h"
-#include "search/workload.h"
+#include "search/problem.h"
 
 namespace exotune {
 
@@ -40,11 +40,7 @@ struct TrialRun {
 };
 
 /// Runs the trials in order, in batches; each result is in the store before the next batch starts.
-<<<<<<< HEAD
 TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem, Runner& runner,
-=======
-TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Workload& workload, Runner& runner,
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data)
                     Store& store, const TrialLimits& limits);
 
 /// What identifies the engine in stored records.

@@ -96,7 +96,7 @@ class Tuning {
 
   void prepare() {
     const Target& target = *request_.target;
-    workload_ = make_workload(request_.proc, all_sizes_, {.seed = request_.seed});
+    problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed});
     toolchain_ = toolchain_of(target);
     CompilerIdentity compiler = find_compiler(target.compiler);
     Fingerprint machine = fingerprint(request_.machine, target);
@@ -163,7 +163,7 @@ class Tuning {
       }
       Trial t;
       try {
-        t.candidate = make_candidate(state.proc, *request_.target, workload_);
+        t.candidate = make_candidate(state.proc, *request_.target, problem_);
       } catch (const Error& e) {
         if (e.exit_code() == ExitCode::kInternal) throw;
         ++result_.statistics.refused;
@@ -193,7 +193,7 @@ class Tuning {
       }
       report("measure", static_cast<int>(done), planned);
     };
-    measured_ = run_trials(std::move(trials), result_.key, workload_, runner, store_, limits);
+    measured_ = run_trials(std::move(trials), result_.key, problem_, runner, store_, limits);
     result_.statistics.measured = measured_.measured;
     result_.statistics.reused = measured_.reused;
     result_.statistics.causes = measured_.causes;
@@ -214,17 +214,12 @@ class Tuning {
     for (size_t shift = 0; shift < n; ++shift) {
       SizeBinding sizes = all_sizes_;
       for (size_t d = 0; d < free.size(); ++d) sizes[free[d]] = extents[(shift + d * 3) % n];
-<<<<<<< HEAD
       TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed + shift});
       Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, problem);
-=======
-      Workload workload = make_workload(request_.proc, sizes, {.seed = request_.seed + shift});
-      Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, workload);
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data)
       RunOptions options;
       options.measure = false;
       options.timeout_seconds = request_.timeout_seconds;
-      TrialResult r = runner.run(std::span(&c, 1), workload.test, options)[0];
+      TrialResult r = runner.run(std::span(&c, 1), problem.test, options)[0];
       if (r.ok()) continue;
       result_.failures.push_back(std::string(status_name(r.status)) + " at " + sizes_text(sizes) + ": " + r.cause);
       ++result_.statistics.causes[status_name(r.status)];
@@ -252,7 +247,7 @@ class Tuning {
       contenders.push_back({"#" + std::to_string(finalists.size()), t->candidate, std::nullopt});
     }
     if (finalists.empty()) return;
-    std::optional<PeerProblem> peer = peer_problem(request_.kernel, workload_);
+    std::optional<PeerProblem> peer = peer_problem(request_.kernel, problem_);
     if (request_.with_peers && peer) {
       result_.peer_report = discover_peers(toolchain_);
       for (const Peer& p : result_.peer_report.peers)
@@ -260,7 +255,7 @@ class Tuning {
     }
     ShootoutOptions options;
     options.rounds = request_.rounds;
-    ShootoutResult shot = shootout(toolchain_, contenders, workload_.args, workload_.test, options,
+    ShootoutResult shot = shootout(toolchain_, contenders, problem_.args, problem_.test, options,
                                    {.work_directory = request_.work_directory, .jobs = request_.jobs});
     result_.statistics.shootout_seconds = since(start);
     if (shot.winner < 0) {
@@ -299,11 +294,7 @@ class Tuning {
   std::vector<TargetLevel> levels_;
   SizeBinding all_sizes_;
   ScriptEnvironment environment_;
-<<<<<<< HEAD
   TuningProblem problem_;
-=======
-  Workload workload_;
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data)
   TargetToolchain toolchain_;
   std::vector<BeamState> states_;
   std::map<std::string, ProcPtr> procs_;

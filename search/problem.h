@@ -1,11 +1,6 @@
 #pragma once
-<<<<<<< HEAD:search/problem.h
 // TuningProblem: a kernel at one size, made concrete for the runners: its arguments, their inputs, and
 // what the reference interpreter says must come out. Start at make_problem; make_candidate turns
-=======
-// Workload: a kernel at one size, made concrete for the runners: its arguments, their inputs, and
-// what the reference interpreter says must come out. Start at make_workload; make_candidate turns
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.h
 // any schedule of the same kernel into what a Runner takes, peer_problem its library call.
 #include <optional>
 
@@ -19,18 +14,14 @@
 
 namespace exotune {
 
-<<<<<<< HEAD:search/problem.h
 struct TuningProblem {
-=======
-struct Workload {
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.h
   ProcPtr kernel;             // the unscheduled proc: the meaning
   SizeBinding sizes;          // every control value, those fixed by partial evaluation too
   std::vector<ArgSpec> args;  // in the order of the C function
   TestCase test;              // inputs, expected outputs, tolerance (0: exact)
 };
 
-struct WorkloadOptions {
+struct ProblemOptions {
   uint64_t seed = 1;
   /// Innermost stride of windows about whose strides the kernel asserts nothing.
   int64_t free_stride = 2;
@@ -41,29 +32,16 @@ struct WorkloadOptions {
 /// `sizes` names every control argument of `kernel` (and may name more). Inputs are small integers,
 /// so that reordered sums agree exactly; kernels that divide or call sin, sqrt, ... get a
 /// tolerance. InputError (or InterpError) when a size is missing or breaks an assert.
-<<<<<<< HEAD:search/problem.h
 TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
                      const ProblemOptions& options = {});
-=======
-Workload make_workload(const ProcPtr& kernel, const SizeBinding& sizes,
-                     const WorkloadOptions& options = {});
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.h
 
-/// The C of `scheduled`, which takes the arguments of `workload.kernel`, as a candidate. Its id is
+/// The C of `scheduled`, which takes the arguments of `problem.kernel`, as a candidate. Its id is
 /// the content hash of the C. Throws what generate_c throws.
-<<<<<<< HEAD:search/problem.h
 Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const TuningProblem& problem,
                          const std::string& stem = "kernel");
 
 /// The library call that does the same at the problem's sizes; nothing when the table names none.
 std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem);
-=======
-Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const Workload& workload,
-                         const std::string& stem = "kernel");
-
-/// The library call that does the same at the workload's sizes; nothing when the table names none.
-std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const Workload& workload);
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.h
 
 /// The compiler found for `target` with its flags and headers. Error(kUnavailable) when none of its
 /// compilers is on PATH.

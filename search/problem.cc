@@ -1,4 +1,4 @@
-#include "search/workload.h"
+#include "search/problem.h"
 
 #include <algorithm>
 #include <charconv>
@@ -127,23 +127,18 @@ ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>&
 }
 
 // Runs the kernel on the test's inputs and fills in what must come out.
-<<<<<<< HEAD:search/problem.cc
 void fill_expected(const Proc& p, TuningProblem& problem) {
   std::vector<std::unique_ptr<Buffer>> storage(problem.args.size());
-=======
-void fill_expected(const Proc& p, Workload& workload) {
-  std::vector<std::unique_ptr<Buffer>> storage(workload.args.size());
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
   std::vector<ArgValue> values;
-  size_t at = 0;  // in workload.args, which may begin with a context
+  size_t at = 0;  // in problem.args, which may begin with a context
   for (const Arg& arg : p.args) {
-    while (workload.args[at].kind == ArgSpec::Kind::kContext) ++at;
-    const ArgSpec& spec = workload.args[at];
+    while (problem.args[at].kind == ArgSpec::Kind::kContext) ++at;
+    const ArgSpec& spec = problem.args[at];
     if (is_control(arg.type.scalar)) {
       values.emplace_back(spec.value);
     } else {
       storage[at] = std::make_unique<Buffer>(arg.type.scalar, spec.shape);
-      if (!workload.test.inputs[at].empty()) storage[at]->data = workload.test.inputs[at];
+      if (!problem.test.inputs[at].empty()) storage[at]->data = problem.test.inputs[at];
       values.emplace_back(storage[at].get());
     }
     ++at;
@@ -152,35 +147,27 @@ void fill_expected(const Proc& p, Workload& workload) {
 
   bool exact = only_exact_arithmetic(p);
   double tolerance = 0;
-  for (size_t k = 0; k < workload.args.size(); ++k) {
-    const ArgSpec& spec = workload.args[k];
+  for (size_t k = 0; k < problem.args.size(); ++k) {
+    const ArgSpec& spec = problem.args[k];
     if (storage[k] == nullptr || !spec.is_written) continue;
-    workload.test.expected[k] = storage[k]->data;
+    problem.test.expected[k] = storage[k]->data;
     tolerance = std::max(tolerance, tolerance_of(spec.type));
     for (const double value : storage[k]->data)
       exact = exact && (is_poison(value) || (value == std::floor(value) &&
                                              std::fabs(value) <= exact_integers(spec.type)));
   }
-  workload.test.tolerance = exact ? 0 : tolerance;
+  problem.test.tolerance = exact ? 0 : tolerance;
 }
 
-<<<<<<< HEAD:search/problem.cc
 int argument_index(const TuningProblem& problem, const PeerOperation& peer, const std::string& role) {
-=======
-int argument_index(const Workload& workload, const PeerOperation& peer, const std::string& role) {
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
   const auto it = peer.arguments.find(role);
   if (it == peer.arguments.end()) return -1;
-  for (size_t k = 0; k < workload.args.size(); ++k)
-    if (workload.args[k].name == it->second) return static_cast<int>(k);
+  for (size_t k = 0; k < problem.args.size(); ++k)
+    if (problem.args[k].name == it->second) return static_cast<int>(k);
   return -1;
 }
 
-<<<<<<< HEAD:search/problem.cc
 PeerScalar factor(const TuningProblem& problem, const PeerOperation& peer, const std::string& role,
-=======
-PeerScalar factor(const Workload& workload, const PeerOperation& peer, const std::string& role,
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
                   double absent) {
   const auto it = peer.factors.find(role);
   if (it == peer.factors.end()) return {absent, -1};
@@ -188,20 +175,16 @@ PeerScalar factor(const Workload& workload, const PeerOperation& peer, const std
   const char* end = it->second.data() + it->second.size();
   const auto [stop, error] = std::from_chars(it->second.data(), end, value);
   if (error == std::errc() && stop == end) return {value, -1};
-  for (size_t k = 0; k < workload.args.size(); ++k)
-    if (workload.args[k].name == it->second) return {absent, static_cast<int>(k)};
+  for (size_t k = 0; k < problem.args.size(); ++k)
+    if (problem.args[k].name == it->second) return {absent, static_cast<int>(k)};
   return {absent, -1};
 }
 
-<<<<<<< HEAD:search/problem.cc
 int64_t extent(const TuningProblem& problem, const PeerOperation& peer, const std::string& role) {
-=======
-int64_t extent(const Workload& workload, const PeerOperation& peer, const std::string& role) {
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
   const auto role_at = peer.sizes.find(role);
   if (role_at == peer.sizes.end()) return 0;
-  const auto size = workload.sizes.find(role_at->second);
-  return size == workload.sizes.end() ? 0 : size->second;
+  const auto size = problem.sizes.find(role_at->second);
+  return size == problem.sizes.end() ? 0 : size->second;
 }
 
 BlasOp blas_op(const std::string& name, const SourceLocation& where) {
@@ -223,32 +206,20 @@ int64_t statements(const Block& block) {
 
 }  // namespace
 
-<<<<<<< HEAD:search/problem.cc
 TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
                      const ProblemOptions& options) {
   TuningProblem problem;
   problem.kernel = kernel;
   problem.sizes = sizes;
-=======
-Workload make_workload(const ProcPtr& kernel, const SizeBinding& sizes,
-                     const WorkloadOptions& options) {
-  Workload workload;
-  workload.kernel = kernel;
-  workload.sizes = sizes;
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
   const std::map<Sym, int64_t> env = control_values(*kernel, sizes);
   for (const AbiArg& arg : describe_abi(*kernel).args)
-    workload.args.push_back(concrete(arg, *kernel, env, options.free_stride));
-  workload.test = make_inputs(workload.args, options.seed);
-  if (options.expected) fill_expected(*kernel, workload);
-  return workload;
+    problem.args.push_back(concrete(arg, *kernel, env, options.free_stride));
+  problem.test = make_inputs(problem.args, options.seed);
+  if (options.expected) fill_expected(*kernel, problem);
+  return problem;
 }
 
-<<<<<<< HEAD:search/problem.cc
 Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const TuningProblem& problem,
-=======
-Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const Workload& workload,
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
                          const std::string& stem) {
   CodegenOptions code;
   code.stem = stem;
@@ -260,10 +231,10 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const W
   candidate.c_source = file.c;
   candidate.h_source = file.h;
   candidate.function = file.functions.front().name;
-  candidate.args = workload.args;
-  if (scheduled->args.size() < workload.kernel->args.size()) {
-    for (size_t k = 0; k < workload.args.size(); ++k) {
-      const ArgSpec& arg = workload.args[k];
+  candidate.args = problem.args;
+  if (scheduled->args.size() < problem.kernel->args.size()) {
+    for (size_t k = 0; k < problem.args.size(); ++k) {
+      const ArgSpec& arg = problem.args[k];
       const bool taken = arg.kind == ArgSpec::Kind::kContext ||
                          std::any_of(scheduled->args.begin(), scheduled->args.end(),
                                      [&](const Arg& a) { return a.name.name() == arg.name; });
@@ -274,33 +245,29 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const W
   return candidate;
 }
 
-<<<<<<< HEAD:search/problem.cc
 std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem) {
-=======
-std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const Workload& workload) {
->>>>>>> ea27d84 (Workloads: a kernel at one size for the runners; fixed-size kernels are checked on the same data):search/workload.cc
   const PeerOperation& peer = kernel.peer;
   if (peer.op.empty()) return std::nullopt;
   PeerProblem call;
   call.op = blas_op(peer.op, kernel.where);
   call.type = element_of(kernel.precision);
-  call.m = extent(workload, peer, "m");
-  call.n = extent(workload, peer, "n");
-  call.k = extent(workload, peer, "k");
+  call.m = extent(problem, peer, "m");
+  call.n = extent(problem, peer, "n");
+  call.k = extent(problem, peer, "k");
   call.trans_a = peer.trans_a;
   call.trans_b = peer.trans_b;
-  call.alpha = factor(workload, peer, "alpha", 1);
-  call.beta = factor(workload, peer, "beta", 0);
-  call.h[0] = factor(workload, peer, "h11", 1);
-  call.h[1] = factor(workload, peer, "h21", 0);
-  call.h[2] = factor(workload, peer, "h12", 0);
-  call.h[3] = factor(workload, peer, "h22", 1);
-  call.a = argument_index(workload, peer, "a");
-  call.b = argument_index(workload, peer, "b");
-  call.c = argument_index(workload, peer, "c");
-  call.x = argument_index(workload, peer, "x");
-  call.y = argument_index(workload, peer, "y");
-  call.result = argument_index(workload, peer, "result");
+  call.alpha = factor(problem, peer, "alpha", 1);
+  call.beta = factor(problem, peer, "beta", 0);
+  call.h[0] = factor(problem, peer, "h11", 1);
+  call.h[1] = factor(problem, peer, "h21", 0);
+  call.h[2] = factor(problem, peer, "h12", 0);
+  call.h[3] = factor(problem, peer, "h22", 1);
+  call.a = argument_index(problem, peer, "a");
+  call.b = argument_index(problem, peer, "b");
+  call.c = argument_index(problem, peer, "c");
+  call.x = argument_index(problem, peer, "x");
+  call.y = argument_index(problem, peer, "y");
+  call.result = argument_index(problem, peer, "result");
   return call;
 }
 
