@@ -32,7 +32,10 @@ std::string trace_script(const ProcPtr& p) {
   std::vector<TraceStep> steps = trace_of(p);
   std::string out = "p = " + (steps.empty() ? p : steps[0].before)->name + "\n";
   for (const TraceStep& s : steps) {
-    out += "p = " + s.how->op + "(p";
+    // The extracted procedure goes by its name from here on.
+    const bool makes_two = s.how->op == "extract_subproc" && s.how->args.size() > 1;
+    const std::string* second = makes_two ? s.how->args[1].as<std::string>() : nullptr;
+    out += (second ? "p, " + *second + " = " : "p = ") + s.how->op + "(p";
     for (const Value& v : s.how->args) {
       // Cursors may belong to an older version: what the script names must be the current one.
       const Cursor* c = v.as<Cursor>();

@@ -121,24 +121,43 @@ std::optional<Affine> affine(const ExprPtr& e) {
   return std::visit(Visitor{e}, e->node);
 }
 
+namespace {
+
+void symbols_in_order(const ExprPtr& e, std::vector<Sym>& out) {
+  if (const Read* r = e->as<Read>()) out.push_back(r->name);
+  if (const StrideExpr* s = e->as<StrideExpr>()) out.push_back(s->name);
+  for (const ExprPtr& c : expr_children(*e)) symbols_in_order(c, out);
+}
+
+// Order by text, so that the result does not depend on what other code made symbols; atoms that
+// print alike stand in the order in which their symbols were made.
+bool prints_before(const ExprPtr& a, const ExprPtr& b) {
+  const Read *x = a->as<Read>(), *y = b->as<Read>();
+  if (x && y) {
+    const int names = x->name.name().compare(y->name.name());
+    return names != 0 ? names < 0 : x->name < y->name;
+  }
+  const int texts = str(a).compare(str(b));
+  if (texts != 0) return texts < 0;
+  std::vector<Sym> in_a, in_b;
+  symbols_in_order(a, in_a);
+  symbols_in_order(b, in_b);
+  return in_a < in_b;
+}
+
+}  // namespace
+
 ExprPtr to_expr(const Affine& a) {
   if (a.terms.empty()) return int_const(a.constant);
   if (a.terms.size() == 1 && a.terms[0].coeff == 1 && a.constant == 0) return a.terms[0].atom;
-  // Order by text so that the result does not depend on symbol ids.
-  std::vector<std::pair<std::string, const Affine::Term*>> order;
-  for (const Affine::Term& t : a.terms) order.emplace_back(str(t.atom), &t);
-  std::sort(order.begin(), order.end(), [](const auto& x, const auto& y) {
-    bool px = x.second->coeff > 0, py = y.second->coeff > 0;
-    if (px != py) return px;
-    if (x.first != y.first) return x.first < y.first;
-    // Different symbols of one name: the older one first.
-    std::set<Sym> sx, sy;
-    collect_symbols(x.second->atom, sx);
-    collect_symbols(y.second->atom, sy);
-    return sx < sy;
+  std::vector<const Affine::Term*> order;
+  for (const Affine::Term& t : a.terms) order.push_back(&t);
+  std::sort(order.begin(), order.end(), [](const auto* x, const auto* y) {
+    bool px = x->coeff > 0, py = y->coeff > 0;
+    return px != py ? px : prints_before(x->atom, y->atom);
   });
   ExprPtr out;
-  for (const auto& [text, t] : order) {
+  for (const Affine::Term* t : order) {
     if (t->coeff == std::numeric_limits<int64_t>::min()) {  // has no magnitude
       ExprPtr term = int_const(t->coeff) * t->atom;
       out = out ? out + term : term;

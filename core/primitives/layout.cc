@@ -333,7 +333,8 @@ class FoldCheck {
 // a : T[.., n, ..]           a : T[.., size, ..]
 // s(a[.., i, ..])      ->    s(a[.., i - offset, ..])      fold: (i - offset) % size
 // Obligation: size > 0; 0 <= i - offset < size for every access (proved where it stands); with
-// `fold`, size is a literal and no access lies size or more below one made earlier.
+// `fold`, size is a literal, no access lies size or more below one made earlier, and no `par` loop
+// comes to race.
 ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, const ExprPtr& offset, bool fold_it) {
   const char* op = "resize_dim";
   Site s = site_of(p, alloc);
@@ -387,7 +388,16 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, 
   shape[d] = size;
   std::vector<Value> args{place(alloc, s.cursor), dim, text(size), text(offset)};
   if (fold_it) args.push_back(std::map<std::string, Value>{{"fold", Value(true)}});
-  return relayout(p, s, reshaped(s, shape), map, std::move(args));
+  ProcPtr result = relayout(p, s, reshaped(s, shape), map, std::move(args));
+  if (fold_it) {
+    // Iterations that had elements of their own may now share a slot.
+    for (const Path& at : all_stmt_paths(*result)) {
+      const For* f = stmt_at(*result, at)->as<For>();
+      if (f && f->mode == LoopMode::kPar && mentions(f->body, name))
+        require(loop_parallel(*result, at), op, "iterations of a parallel loop would share a slot");
+    }
+  }
+  return result;
 }
 
 // a : T[.., c, ..]           a_0 : T[.., ..] ; ... ; a_{c-1} : T[.., ..]

@@ -43,7 +43,7 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
   }
   rw.wrap(gap, after, wrapper, in_orelse);
   rw.move(gap, 1, sibling(at, 1));
-  if (scope->as<If>()) require_still_checks(rw.proc(), {scope}, op);
+  require_still_checks(rw.proc(), {scope}, op);
   return sibling(at, 1);
 }
 

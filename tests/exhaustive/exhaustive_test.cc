@@ -1,5 +1,5 @@
 // Every primitive on every small proc: the result computes the same, is a valid program, and keeps
-// the cursors to what it did not touch; or the primitive refuses. EXO_EXHAUSTIVE_LONG=1 runs the
+// the cursors to what it did not touch, and the step replays from its trace; or the primitive refuses. EXO_EXHAUSTIVE_LONG=1 runs the
 // long form; EXO_EXHAUSTIVE_ONLY=op restricts it to one operator.
 #include <gtest/gtest.h>
 
@@ -8,7 +8,10 @@
 #include <map>
 
 #include "core/analysis/queries.h"
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "core/library/operators.h"
+#include "core/library/script.h"
 #include "tests/exhaustive/generator.h"
 #include "tests/exhaustive/moves.h"
 #include "tests/exhaustive/oracle.h"
@@ -58,9 +61,10 @@ class Trial {
         if (m.fixes_n) continue;
         next = try_move(start, p, oracle, m);
       }
-      if (!next) return;
+      if (!next) break;
       p = next;
     }
+    replay_script(start, p);
   }
 
   void report() {
@@ -121,7 +125,55 @@ class Trial {
       fail(start, p, q, m, why);
       return nullptr;
     }
+    if (++accepted_ % 8 == 0) replay_step(start, p, q, m);
     return on_the_way || undefined ? nullptr : q;
+  }
+
+  // The trace's operator and arguments make the same proc again.
+  void replay_step(const ProcPtr& start, const ProcPtr& p, const ProcPtr& q, const Move& m) {
+    const Provenance& how = *provenance_of(*q);
+    std::vector<Value> args = {Value(p)};
+    std::vector<std::pair<std::string, Value>> keywords;
+    for (const Value& v : how.args)
+      if (const auto* map = v.as<std::map<std::string, Value>>())
+        keywords.assign(map->begin(), map->end());
+      else
+        args.push_back(v);
+    try {
+      const Operator* op = find_operator(how.op);
+      if (!op) throw InputError({}, "there is no operator " + how.op);
+      const Value result = call_operator(*op, args, keywords);
+      const ProcPtr* again = result.as<ProcPtr>();
+      if (const ValueList* list = result.as<ValueList>()) again = (*list)[0].as<ProcPtr>();
+      if (again && str(**again) == str(*q)) return;
+      fail(start, p, q, m, "replaying the step gives another proc:\n" + (again ? str(**again) : result.str()));
+    } catch (const Error& e) {
+      fail(start, p, q, m, std::string("replaying the step fails: ") + e.what());
+    }
+  }
+
+  // The whole trace as a script, from its text.
+  void replay_script(const ProcPtr& start, const ProcPtr& p) {
+    ScriptEnvironment environment;
+    environment.start = start;
+    environment.names["p"] = Value(start);
+    environment.names["DRAM_STACK"] = Value(dram_stack());
+    for (const ProcPtr& c : callees()) environment.names[c->name] = Value(c);
+    const std::string script = trace_script(p);
+    std::string why;
+    try {
+      const ProcPtr again = run_script(script, "trace.sched", environment).proc;
+      if (str(*again) == str(*p)) return;
+      why = "another proc comes out:\n" + str(*again);
+    } catch (const Error& e) {
+      why = e.what();
+    }
+    if (++failures_["script"] > 2) {
+      ADD_FAILURE() << "script again";
+      return;
+    }
+    ADD_FAILURE() << "replaying\n" << script << "fails: " << why << "\n--- start\n" << str(*start)
+                  << "--- wanted\n" << str(*p);
   }
 
   void fail(const ProcPtr& start, const ProcPtr& p, const ProcPtr& q, const Move& m, const std::string& why) {
@@ -135,7 +187,7 @@ class Trial {
 
   const Grammar& grammar_;
   std::string only_;
-  int64_t procs_ = 0;
+  int64_t procs_ = 0, accepted_ = 0;
   std::map<std::string, Count> counts_;
   std::map<std::string, int> failures_;
 };

@@ -1,5 +1,6 @@
 #include "tests/exhaustive/moves.h"
 
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/primitives/primitives.h"
 #include "tests/exhaustive/generator.h"
@@ -191,7 +192,8 @@ class Collector {
     if (c.length() == 1)
       for (const ProcPtr& other : callees())
         add("replace", here + ", " + other->name, [=, p = p_] { return replace(p, c, other); });
-    add("extract_subproc", here, [=, p = p_] { return extract_subproc(p, c, "sub").proc; });
+    const std::string sub = "sub" + std::to_string(trace_of(p_).size());  // one name per step
+    add("extract_subproc", here, [=, p = p_] { return extract_subproc(p, c, sub).proc; });
     std::vector<std::string> windows;
     const Block stmts = c.stmts();
     auto touched = [&](Sym s) { return mentions(stmts, s); };
