@@ -1,11 +1,10 @@
 // Statements, and the entry point.
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <sstream>
-#include <unordered_map>
 
 #include "core/analysis/checker.h"
+#include "core/analysis/proc_cache.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -224,40 +223,16 @@ void Checker::initialised() {
 
 namespace {
 
-// Callees that passed, remembered while they live.
-class Passed {
- public:
-  static Passed& instance() {
-    static Passed p;
-    return p;
-  }
-  bool has(const ProcPtr& p, bool codegen) {
-    std::lock_guard lock(mutex_);
-    auto it = known_.find(p.get());
-    return it != known_.end() && it->second.proc.lock() == p && (it->second.codegen || !codegen);
-  }
-  void add(const ProcPtr& p, bool codegen) {
-    std::lock_guard lock(mutex_);
-    if (known_.size() > kMaxEntries) known_.clear();
-    known_[p.get()] = {p, codegen};
-  }
-
- private:
-  static constexpr size_t kMaxEntries = 4096;
-  struct Entry {
-    std::weak_ptr<const Proc> proc;
-    bool codegen;
-  };
-  std::mutex mutex_;
-  std::unordered_map<const Proc*, Entry> known_;
-};
-
 void check_callees(const Proc& p, bool for_codegen) {
+  // The value: passed for code generation too.
+  static ProcCache<bool> passed;
   for_each_stmt(p.body, [&](const StmtPtr& s) {
     const Call* c = s->as<Call>();
-    if (!c || Passed::instance().has(c->callee, for_codegen)) return;
+    if (!c) return;
+    const std::optional<bool> known = passed.find(c->callee);
+    if (known && (*known || !for_codegen)) return;
     check(*c->callee, for_codegen);
-    Passed::instance().add(c->callee, for_codegen);
+    passed.insert(c->callee, for_codegen);
   });
 }
 

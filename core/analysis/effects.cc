@@ -1,8 +1,9 @@
 #include "core/analysis/effects.h"
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
+
+#include "core/analysis/proc_cache.h"
 
 namespace exotune {
 
@@ -307,43 +308,18 @@ Effects with_private_variables(Effects e) {
   return e;
 }
 
-class Summaries {
- public:
-  static Summaries& instance() {
-    static Summaries s;
-    return s;
-  }
-  std::shared_ptr<const Effects> of(const ProcPtr& p) {
-    {
-      std::lock_guard lock(mutex_);
-      auto it = known_.find(p.get());
-      if (it != known_.end() && it->second.proc.lock() == p) return it->second.effects;
-    }
-    Collector collector(Scope(*p), {{Child::kBody, 0}});
-    collector.block(p->body, 0, p->body.size());
-    Effects all = collector.take();
-    std::erase_if(all.memory, [](const Effect& e) { return e.local; });
-    auto made = std::make_shared<const Effects>(with_private_variables(std::move(all)));
-    std::lock_guard lock(mutex_);
-    if (known_.size() > kMaxEntries) known_.clear();
-    known_[p.get()] = {p, made};
-    return made;
-  }
-
- private:
-  static constexpr size_t kMaxEntries = 4096;
-  struct Entry {
-    std::weak_ptr<const Proc> proc;
-    std::shared_ptr<const Effects> effects;
-  };
-  std::mutex mutex_;
-  std::unordered_map<const Proc*, Entry> known_;
-};
-
 }  // namespace
 
 std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
-  return Summaries::instance().of(callee);
+  static ProcCache<std::shared_ptr<const Effects>> cache;
+  if (std::optional<std::shared_ptr<const Effects>> known = cache.find(callee)) return *known;
+  Collector collector(Scope(*callee), {{Child::kBody, 0}});
+  collector.block(callee->body, 0, callee->body.size());
+  Effects all = collector.take();
+  std::erase_if(all.memory, [](const Effect& e) { return e.local; });
+  auto made = std::make_shared<const Effects>(with_private_variables(std::move(all)));
+  cache.insert(callee, made);
+  return made;
 }
 
 Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n) {

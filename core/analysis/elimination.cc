@@ -153,7 +153,7 @@ class Eliminator {
     return std::all_of(lin.terms.begin(), lin.terms.end(),
                        [](const Lin::Term& t) { return std::llabs(t.coeff) <= kMagnitude; });
   }
-  static bool fits(__int128 v) { return v == static_cast<int64_t>(v); }
+  static bool fits(__int128 v) { return v <= 2 * kMagnitude && v >= -2 * kMagnitude; }
 
   bool evaluate(int row, const std::vector<int64_t>& value, int except, __int128* out) const {
     __int128 sum = at(row)[stride_ - 1];

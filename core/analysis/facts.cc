@@ -1,8 +1,8 @@
 #include "core/analysis/facts.h"
 
 #include <algorithm>
-#include <mutex>
-#include <unordered_map>
+
+#include "core/analysis/proc_cache.h"
 
 namespace exotune {
 namespace {
@@ -12,39 +12,17 @@ void collect_config_reads(const ExprPtr& e, std::set<ConfigFieldName>& into) {
   for (const ExprPtr& c : expr_children(*e)) collect_config_reads(c, into);
 }
 
-// What a callee writes, remembered while the callee lives.
-class CalleeWrites {
- public:
-  static CalleeWrites& instance() {
-    static CalleeWrites c;
-    return c;
-  }
-  std::set<ConfigFieldName> of(const ProcPtr& p) {
-    {
-      std::lock_guard lock(mutex_);
-      auto it = known_.find(p.get());
-      if (it != known_.end() && it->second.proc.lock() == p) return it->second.writes;
-    }
-    std::set<ConfigFieldName> writes = config_writes(p->body);
-    std::lock_guard lock(mutex_);
-    if (known_.size() > kMaxEntries) known_.clear();
-    known_[p.get()] = {p, writes};
-    return writes;
-  }
-
- private:
-  static constexpr size_t kMaxEntries = 4096;
-  struct Entry {
-    std::weak_ptr<const Proc> proc;
-    std::set<ConfigFieldName> writes;
-  };
-  std::mutex mutex_;
-  std::unordered_map<const Proc*, Entry> known_;
-};
+std::set<ConfigFieldName> callee_writes(const ProcPtr& p) {
+  static ProcCache<std::set<ConfigFieldName>> cache;
+  if (std::optional<std::set<ConfigFieldName>> known = cache.find(p)) return *known;
+  std::set<ConfigFieldName> writes = config_writes(p->body);
+  cache.insert(p, writes);
+  return writes;
+}
 
 void collect_config_writes(const Stmt& s, std::set<ConfigFieldName>& into) {
   if (const WriteConfig* w = s.as<WriteConfig>()) into.insert({w->config->name, w->field});
-  if (const Call* c = s.as<Call>()) into.merge(CalleeWrites::instance().of(c->callee));
+  if (const Call* c = s.as<Call>()) into.merge(callee_writes(c->callee));
   for (const StmtPtr& k : body_of(s)) collect_config_writes(*k, into);
   for (const StmtPtr& k : orelse_of(s)) collect_config_writes(*k, into);
 }

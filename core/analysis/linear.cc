@@ -153,8 +153,9 @@ Formula negated(const Formula& f) {
 bool holds(const Constraint& c, std::span<const int64_t> model) {
   __int128 sum = c.lin.constant;
   for (const Lin::Term& t : c.lin.terms)
-    if (static_cast<size_t>(t.var) < model.size())
-      sum += static_cast<__int128>(t.coeff) * model[t.var];
+    if (static_cast<size_t>(t.var) < model.size() &&
+        __builtin_add_overflow(sum, static_cast<__int128>(t.coeff) * model[t.var], &sum))
+      return false;
   return !c.lin.overflow && (c.equality ? sum == 0 : sum >= 0);
 }
 
