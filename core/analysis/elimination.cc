@@ -75,8 +75,8 @@ class Eliminator {
     std::vector<int64_t> value(stride_, 0);
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
       if (step->equality) {
-        __int128 v;
-        if (!evaluate(step->rows[0], value, -1, &v) || !fits(v)) return {};
+        const __int128 v = evaluate(step->rows[0], value, -1);
+        if (!fits(v)) return {};
         value[step->column] = static_cast<int64_t>(v);
         continue;
       }
@@ -84,8 +84,8 @@ class Eliminator {
       int64_t lo = 0, hi = 0;
       for (int row : step->rows) {
         const int64_t a = at(row)[step->column];
-        __int128 rest;
-        if (!evaluate(row, value, step->column, &rest) || !fits(rest)) return {};
+        const __int128 rest = evaluate(row, value, step->column);
+        if (!fits(rest)) return {};
         const int64_t r = static_cast<int64_t>(rest);
         if (a > 0) {
           const int64_t bound = -floor_div(r, a);  // a*x + r >= 0  =>  x >= ceil(-r / a)
@@ -155,12 +155,11 @@ class Eliminator {
   }
   static bool fits(__int128 v) { return v <= 2 * kMagnitude && v >= -2 * kMagnitude; }
 
-  bool evaluate(int row, const std::vector<int64_t>& value, int except, __int128* out) const {
+  __int128 evaluate(int row, const std::vector<int64_t>& value, int except) const {
     __int128 sum = at(row)[stride_ - 1];
     for (int c = 0; c < columns_; ++c)
       if (c != except) sum += static_cast<__int128>(at(row)[c]) * value[c];
-    *out = sum;
-    return true;
+    return sum;
   }
 
   // Divides by the gcd, tightening inequalities. False when the row alone cannot hold.

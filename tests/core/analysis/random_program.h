@@ -22,6 +22,10 @@ class ProgramWriter {
     return "@config\nclass Cfg:\n    s: index\n"
            "@proc\ndef shift(n: size, d: [f32][n], e: [f32][n]):\n"
            "    for k in seq(0, n):\n        d[k] = e[k] + 1.0\n"
+           // The same for arguments that do not overlap, with another order of reads and writes.
+           "@proc\ndef shift_staged(n: size, d: [f32][n], e: [f32][n]):\n    t: f32[n]\n"
+           "    for k in seq(0, n):\n        t[k] = e[k]\n        d[k] = 0.0\n"
+           "    for k in seq(0, n):\n        d[n - 1 - k] = t[n - 1 - k] + 1.0\n"
            "@proc\ndef total(d: [f32][2, 2], r: f32):\n"
            "    r = 0.0\n    for k in seq(0, 2):\n        for l in seq(0, 2):\n            r += d[k, l]\n"
            "@proc\ndef accumulate(n: size, d: [f32][n], r: f32):\n"
@@ -151,7 +155,10 @@ class ProgramWriter {
 
   std::string call(const std::string& indent) {
     const std::string a = index(), b = index();
-    switch (below(3)) {
+    switch (below(5)) {
+      case 3: return indent + "shift(2, B[" + a + ":" + a + " + 2], B[" + b + ":" + b + " + 2])\n";
+      case 4:
+        return indent + "shift(2, A[" + a + ", 0:2], A[" + b + ":" + b + " + 2, " + std::to_string(below(4)) + "])\n";
       case 0: return indent + "shift(3, A[" + a + ", 0:3], B[" + b + ":" + b + " + 3])\n";
       case 1: return indent + "total(A[" + a + ":" + a + " + 2, 1:3], " + (chance(50) ? "x" : "y") + ")\n";
       default: return indent + "accumulate(2, B[" + a + ":" + a + " + 2], C[" + b + "])\n";
