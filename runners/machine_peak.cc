@@ -18,13 +18,37 @@ namespace {
 
 // Vector extensions, not intrinsics: one text for every width. 12 chains cover a latency of 4 on
 // two pipes with a margin, and fit 16 registers.
-constexpr const char* kSource = R"c(
+constexpr const char* kSource = R"probe(
 #include <stdint.h>
 #include <string.h>
 typedef T V __attribute__((vector_size(BYTES)));
 typedef int64_t W __attribute__((vector_size(BYTES), aligned(8), may_alias));
 #define LANES (BYTES / sizeof(T))
 
+#ifdef DOT
+#include <immintrin.h>
+/* Dot products of groups of DOT elements into 32-bit lanes: 12 * 16 * DOT * 2 operations a step. */
+double peak_flops(int64_t steps, double seed) {
+  __m512i x = _mm512_set1_epi32((int)seed), y = _mm512_set1_epi32((int)seed + 1);
+#if DOT == 2
+#define STEP(a) a = _mm512_dpbf16_ps(a, (__m512bh)x, (__m512bh)y)
+  __m512 a0 = _mm512_set1_ps((float)seed);
+  __m512 a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0, a10 = a0, a11 = a0;
+#else
+#define STEP(a) a = _mm512_dpbusd_epi32(a, x, y)
+  __m512i a0 = x, a1 = x, a2 = x, a3 = x, a4 = x, a5 = x, a6 = x, a7 = x, a8 = x, a9 = x, a10 = x, a11 = x;
+#endif
+  for (int64_t i = 0; i < steps; ++i) {
+    STEP(a0); STEP(a1); STEP(a2); STEP(a3); STEP(a4); STEP(a5);
+    STEP(a6); STEP(a7); STEP(a8); STEP(a9); STEP(a10); STEP(a11);
+    /* Equal chains must not become one. */
+    __asm__ volatile("" : "+v"(a0), "+v"(a1), "+v"(a2), "+v"(a3), "+v"(a4), "+v"(a5), "+v"(a6), "+v"(a7),
+                     "+v"(a8), "+v"(a9), "+v"(a10), "+v"(a11));
+  }
+  return 0;
+}
+int64_t flops_per_step(void) { return 12 * 16 * DOT * 2; }
+#else
 /* 12 * LANES * 2 floating-point operations a step. */
 double peak_flops(int64_t steps, double seed) {
   V a[12], x, y;
@@ -43,6 +67,7 @@ double peak_flops(int64_t steps, double seed) {
   return r;
 }
 int64_t flops_per_step(void) { return 12 * LANES * 2; }
+#endif
 
 /* Reads `bytes` (a multiple of 16 * BYTES) `times` over. */
 int64_t read_memory(const char* p, int64_t bytes, int64_t times) {
@@ -62,7 +87,35 @@ int64_t read_memory(const char* p, int64_t bytes, int64_t times) {
   return r;
 }
 void copy_memory(char* to, const char* from, int64_t bytes) { memcpy(to, from, bytes); }
-)c";
+)probe";
+
+bool has_dot_products(ElementType precision) {
+#if defined(__x86_64__)
+  return precision == ElementType::kBf16 ? __builtin_cpu_supports("avx512bf16")
+                                         : __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
+/// What selects the kernel in the source, and the instructions it needs.
+std::vector<const char*> precision_flags(const std::string& isa, ElementType precision) {
+  if (precision == ElementType::kF32) return {"-DT=float"};
+  if (precision == ElementType::kF64) return {"-DT=double"};
+  const bool half = precision == ElementType::kBf16;
+  if (!half && precision != ElementType::kI8 && precision != ElementType::kUi8)
+    throw InputError({}, std::string("no peak is defined for ") + element_name(precision),
+                     "one of f32, f64, bf16, i8, ui8");
+  if (isa != "avx512" || !has_dot_products(precision))
+    throw Error(Diagnostic{{},
+                           std::string("this CPU has no ") + element_name(precision) +
+                               " dot products for " + isa,
+                           {},
+                           {}},
+                ExitCode::kUnavailable);
+  if (half) return {"-DT=float", "-DDOT=2", "-mavx512bf16"};
+  return {"-DT=float", "-DDOT=4", "-mavx512vnni"};
+}
 
 /// The probe for one vector width, compiled and gone with the object.
 class Probe {
@@ -71,10 +124,6 @@ class Probe {
     if (!cpu_supports(isa))
       throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}},
                   ExitCode::kUnavailable);
-    const bool single = precision == ElementType::kF32;
-    if (!single && precision != ElementType::kF64)
-      throw InputError({}, std::string("no peak is defined for ") + element_name(precision),
-                       "f32 or f64");
     const TargetToolchain toolchain = default_toolchain(isa, cc);
     SharedObjectRequest request;
     request.compiler = toolchain.cc;
@@ -82,9 +131,9 @@ class Probe {
     request.flags[0] = "-O2";
     const int bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
     for (const std::string& flag :
-         {std::string("-w"), std::string("-ffp-contract=fast"),
-          std::string(single ? "-DT=float" : "-DT=double"), "-DBYTES=" + std::to_string(bytes)})
+         {std::string("-w"), std::string("-ffp-contract=fast"), "-DBYTES=" + std::to_string(bytes)})
       request.flags.push_back(flag);
+    for (const char* flag : precision_flags(isa, precision)) request.flags.push_back(flag);
     request.source = kSource;
     request.name = "peak";
     std::string error;

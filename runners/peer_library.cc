@@ -355,6 +355,7 @@ std::string peer_version(const Peer& peer, std::string* error) {
     }
     case Peer::Kind::kEigen:
     case Peer::Kind::kPlainC:
+    case Peer::Kind::kCblas:
       return peer.version;
   }
   return "";

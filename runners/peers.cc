@@ -79,6 +79,8 @@ std::vector<CoreType> core_types(Peer::Kind kind, const std::string& isa) {
       return {{"eigen", ""}};
     case Peer::Kind::kPlainC:
       return {{"c", ""}};
+    case Peer::Kind::kCblas:
+      return {};
   }
   return {};
 }
@@ -95,13 +97,20 @@ std::string first_present(const std::vector<std::string>& programs) {
   return "";
 }
 
+std::string environment(const char* name) {
+  const char* value = getenv(name);
+  return value ? value : "";
+}
+
 /// A folder only we can write: what is loaded from it runs as us.
 std::string cache_folder(const std::string& wanted, std::string* error) {
-  const char* temporary = getenv("TMPDIR");
-  const std::string folder = !wanted.empty()
-                                 ? wanted
-                                 : std::string(temporary && *temporary ? temporary : "/tmp") +
-                                       "/exo-tune-peers-" + std::to_string(getuid());
+  const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+  const std::string temporary = environment("TMPDIR");
+  const std::string folder = !wanted.empty()  ? wanted
+                             : !cache.empty() ? cache + "/exo-tune"
+                             : !home.empty()  ? home + "/.cache/exo-tune"
+                                              : (temporary.empty() ? "/tmp" : temporary) +
+                                                   "/exo-tune-peers-" + std::to_string(getuid());
   std::error_code failed;
   if (fs::path parent = fs::path(folder).parent_path(); !parent.empty())
     fs::create_directories(parent, failed);
@@ -223,6 +232,19 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
   if (found.status == TrialStatus::kCrash)
     result.signal = outcome.signal ? outcome.signal : report->signal;
   return result;
+}
+
+Peer cblas_library(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored))
+    throw InputError({}, "there is no library '" + path + "'",
+                     "name a shared object with cblas_ functions");
+  Peer peer;
+  peer.kind = Peer::Kind::kCblas;
+  peer.path = fs::absolute(path).string();
+  peer.name = fs::path(path).filename().string();
+  peer.version = peer.path;
+  return peer;
 }
 
 PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& options) {

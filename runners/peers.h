@@ -75,7 +75,7 @@ struct PeerProblem {
 };
 
 struct Peer {
-  enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC };
+  enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC, kCblas };
   std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c"
   Kind kind = Kind::kPlainC;
   std::string path;       // the shared object
@@ -90,7 +90,8 @@ struct PeerCall {
 };
 
 struct PeerOptions {
-  std::string cache_directory;    // for the compiled Eigen and C peers; "" = under TMPDIR
+  std::string cache_directory;  // for the compiled Eigen and C peers; "" = $XDG_CACHE_HOME/exo-tune
+                                // or the like
   std::vector<std::string> only;  // peer names; empty = all
 };
 
@@ -103,6 +104,10 @@ struct PeerReport {
 /// Finds, compiles (Eigen, C) and load-tests every peer for `toolchain.isa`. Never throws for an
 /// absent one. Some seconds the first time (Eigen compiles), milliseconds with a warm cache.
 PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& options = {});
+
+/// Any shared object with cblas_ functions as a peer, under its file's name. InputError when there
+/// is no such file; what it lacks shows when it is called.
+Peer cblas_library(const std::string& path);
 
 /// Runs one peer on `test` in a child, correctness only: status and cause as for a candidate.
 TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, const TestCase& test,

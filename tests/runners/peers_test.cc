@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/base/diagnostic.h"
 #include "tests/runners/shared_peers.h"
 
 namespace exotune {
@@ -310,6 +311,18 @@ TEST(Peers, a_wrong_expectation_is_a_mismatch) {
   r.test.expected[1][2] += 1;
   EXPECT_EQ(check_peer({shared_peers().peers.back(), r.problem}, r.args, r.test).status,
             TrialStatus::kMismatch);
+}
+
+TEST(Peers, any_library_with_the_names_can_be_one) {
+  const Reference r = level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1);
+  const Peer c = cblas_library(shared_peers().peers.back().path);
+  EXPECT_TRUE(check_peer({c, r.problem}, r.args, r.test).ok());
+  EXPECT_THROW(cblas_library("/nowhere/libnothing.so"), InputError);
+  // The C library has no such functions.
+  Peer empty = c;
+  empty.path = "libc.so.6";
+  const TrialResult result = check_peer({empty, r.problem}, r.args, r.test);
+  EXPECT_NE(result.cause.find("cblas_saxpy"), std::string::npos) << result.cause;
 }
 
 TEST(Peers, a_library_that_is_not_there_is_reported) {
