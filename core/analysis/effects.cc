@@ -333,6 +333,23 @@ std::vector<Access> accesses_of(const Proc& p, const Path& first, int n) {
   std::vector<Access> out;
   for (Effect& e : all.memory)
     if (!e.local) out.push_back(std::move(e.access));
+  // A field that the block writes has no one value in it: each read becomes an unknown of its own.
+  const std::vector<ConfigFieldName> written = all.written();
+  if (written.empty()) return out;
+  auto unknown = [&](ExprPtr& e) {
+    e = rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+      const ReadConfig* r = x->as<ReadConfig>();
+      if (!r || std::find(written.begin(), written.end(), ConfigFieldName{r->config->name, r->field}) == written.end())
+        return nullptr;
+      const bool is_bool = x->type == ScalarType::kBool;
+      return read_var(Sym::fresh(r->field), is_bool ? ScalarType::kBool : ScalarType::kIndex);
+    });
+  };
+  for (Access& a : out) {
+    for (ExprPtr& e : a.idx) unknown(e);
+    for (ExprPtr& e : a.conditions) unknown(e);
+    for (RangedVar& v : a.vars) unknown(v.lo), unknown(v.hi);
+  }
   return out;
 }
 

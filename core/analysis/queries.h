@@ -98,7 +98,9 @@ struct Access {
   Path stmt;                        // where it stands
   bool whole_window = false;        // idx ranges over `vars` added for a window passed to a call
 };
-/// Every element access of the `n` statements at `first`, calls seen through their bodies.
+/// Every element access of the `n` statements at `first`, in program order (reads of a statement
+/// before its write), calls seen through their bodies, without buffers allocated inside. A read of a
+/// config field that the block writes is replaced by an unknown variable.
 std::vector<Access> accesses_of(const Proc& p, const Path& first, int n);
 
 // --- whole programs ---------------------------------------------------------------------------

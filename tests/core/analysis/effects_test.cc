@@ -265,6 +265,7 @@ class ConfigEffects : public EffectsTest {
     config = c;
   }
   StmtPtr write(ExprPtr e) { return make_stmt(WriteConfig{config, "s", e}); }
+  static bool config_free(const Access& x) { return x.idx[0]->as<ReadConfig>() == nullptr; }
   ExprPtr read() { return make_expr(ReadConfig{config, "s"}, ScalarType::kIndex); }
   ConfigPtr config;
 };
@@ -283,6 +284,12 @@ TEST_F(ConfigEffects, a_settled_field_can_be_split_off_and_hoisted) {
   ProcPtr varying = around({make_for(i, num(0), size(n),
                                      {write(idx(i)), make_if(eq(read(), num(1)), {set(a, idx(i), zero)})})});
   EXPECT_FALSE(can_fission(*varying, path({0, 1})));
+}
+
+TEST_F(ConfigEffects, accesses_do_not_speak_of_a_field_that_changes) {
+  ProcPtr p = around({set(a, read(), zero), write(num(2))});
+  EXPECT_TRUE(config_free(accesses_of(*p, path({0}), 2)[0]));
+  EXPECT_FALSE(config_free(accesses_of(*p, path({0}), 1)[0]));
 }
 
 TEST_F(ConfigEffects, an_if_is_not_split_where_its_condition_changes) {
