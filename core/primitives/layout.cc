@@ -243,6 +243,52 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
                   {place(alloc, s.cursor), Value::ints({permutation.begin(), permutation.end()})});
 }
 
+// def f(A: T[n, m]): s(A[i, j])   ->   def f(A: T[m, n]): s(A[j, i])
+// Obligation: as for rearrange_dim; no assert and no code reads a stride of A. Callers must pass the
+// transposed tensor, so equivalence does not cross the step.
+ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
+  const char* op = "transpose";
+  Cursor c = arg.buffer(p);
+  if (c.kind() != CursorKind::kArg) refuse(op, "only arguments are transposed; rearrange_dim is for allocations");
+  const Arg& a = p->args[static_cast<size_t>(c.arg_index())];
+  const int rank = a.type.rank();
+  std::vector<int> permutation = given;
+  if (permutation.empty())
+    for (int k = rank; k-- > 0;) permutation.push_back(k);
+  std::set<int> seen(permutation.begin(), permutation.end());
+  if (rank < 2) refuse(op, "`" + a.name.name() + "` has fewer than two dimensions");
+  if (static_cast<int>(permutation.size()) != rank || static_cast<int>(seen.size()) != rank || *seen.begin() != 0 ||
+      *seen.rbegin() != rank - 1)
+    refuse(op, "the list is no permutation of the " + std::to_string(rank) + " dimensions");
+  for (const ExprPtr& e : p->asserts)
+    if (mentions(e, a.name)) refuse(op, "the assert `" + str(e) + "` is about strides of `" + a.name.name() + "`");
+  std::vector<ExprPtr> shape;
+  for (int k : permutation) shape.push_back(a.type.shape[static_cast<size_t>(k)]);
+  UseMap map;
+  map.op = op;
+  map.buffer = a.name;
+  map.shape = a.type.shape;
+  map.shape_of = [&](Sym) { return shape; };
+  map.element = [&](const std::vector<ExprPtr>& idx, const Path&) -> std::optional<ElementUse> {
+    std::vector<ExprPtr> out;
+    for (int k : permutation) out.push_back(idx[static_cast<size_t>(k)]);
+    return ElementUse{a.name, out};
+  };
+  map.window = [&](const std::vector<WindowAccess>& access, const Path&) -> std::optional<WindowUse> {
+    std::vector<Mapped> out;
+    for (int k : permutation) out.push_back({access[static_cast<size_t>(k)], k});
+    return WindowUse{a.name, in_order(out, op, a.name)};
+  };
+  Rewrite rw(p);
+  rw.map_in_place(map_uses(p->body, {{Child::kBody, 0}}, map));
+  rw.set_header([&](Proc& q) { q.args[static_cast<size_t>(c.arg_index())].type.shape = shape; });
+  require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()), aliases_in(p->body, {a.name}), op);
+  rw.flags.specializes = true;
+  std::vector<Value> args{place(arg, c)};
+  if (!given.empty()) args.push_back(Value::ints({given.begin(), given.end()}));
+  return rw.finish(op, std::move(args));
+}
+
 namespace {
 
 // Folding an index modulo `size` keeps every live value when no access lies `size` or more below

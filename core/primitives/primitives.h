@@ -94,9 +94,19 @@ ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced);
 ProcPtr delete_buffer(ProcPtr p, const Where& alloc);
 /// `window`: "C[4*io:4*io+4, 0:N]" or "A[i, 0:8]" as text in the scope of the block.
 ProcPtr stage_mem(ProcPtr p, const Where& block, const std::string& window, const std::string& name, bool accum = false);
+/// One dimension of a view: a new name and its extent, text in the scope of the block.
+struct ViewAxis {
+  std::string name, extent;
+};
+/// A buffer whose element at each index is the one that `element` names ("data[c, 4*jo + j + r]"
+/// over the axes), or `otherwise` where `where` is false; it replaces reads in the block.
+ProcPtr stage_view(ProcPtr p, const Where& block, const std::string& name, const std::vector<ViewAxis>& axes,
+                   const std::string& element, const std::string& where = "", double otherwise = 0);
 ProcPtr set_memory(ProcPtr p, const Where& buffer, MemoryPtr memory);
 ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision);
 ProcPtr set_window(ProcPtr p, const Where& arg, bool window);
+/// A tensor argument with its dimensions permuted (reversed when none is given): callers change too.
+ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& permutation = {});
 
 // --- procs (procs.cc, replace.cc) -------------------------------------------------------------
 ProcPtr rename_proc(ProcPtr p, const std::string& name);
@@ -112,6 +122,15 @@ Extracted extract_subproc(ProcPtr p, const Where& block, const std::string& name
 ProcPtr partial_eval(ProcPtr p, const std::vector<std::pair<std::string, int64_t>>& values);
 ProcPtr add_assertion(ProcPtr p, const ExprPtr& condition);
 ProcPtr make_instr(ProcPtr p, const std::string& c_template, const std::string& c_global, double cost);
+
+// --- hints and configuration state (prefetch.cc, config.cc) -----------------------------------
+/// `window` may leave its buffer: what does not exist is not asked for. locality as in C: 0..3.
+ProcPtr add_prefetch(ProcPtr p, const Cursor& gap, const std::string& window, int locality = 3);
+/// `args` as text in the scope of the gap.
+ProcPtr insert_noop_call(ProcPtr p, const Cursor& gap, const ProcPtr& callee, const std::vector<std::string>& args);
+ProcPtr write_config(ProcPtr p, const Cursor& gap, const ConfigPtr& config, const std::string& field, const ExprPtr& e);
+ProcPtr bind_config(ProcPtr p, const Where& expr, const ConfigPtr& config, const std::string& field);
+ProcPtr delete_config(ProcPtr p, const Where& stmt);
 
 // --- text in the scope of a place -------------------------------------------------------------
 /// Parses a control expression over the names visible at `at`: "4*io + 3", "N / 8".
