@@ -1,4 +1,6 @@
 // The rows of the primitives. Names and argument order are Exo 2's.
+#include <cstdlib>
+
 #include "core/frontend/parser.h"
 #include "core/library/operators.h"
 
@@ -31,6 +33,39 @@ std::vector<int> small_integers(const A& a, int k) {
 Path alloc_scope(const A& a, int k) {
   Cursor c = a.where(k).buffer(a.proc());
   return c.kind() == CursorKind::kArg ? Path{{Child::kBody, 0}} : c.path();
+}
+
+std::string text_of(const Value& v) {
+  if (const std::string* s = v.as<std::string>()) return *s;
+  if (const int64_t* k = v.as<int64_t>()) return std::to_string(*k);
+  throw InputError({}, v.str() + " is no expression", "give an integer or text");
+}
+
+// [('j', '4'), ('r', 3)]
+std::vector<ViewAxis> view_axes(const Value& v) {
+  const ValueList* list = v.as<ValueList>();
+  std::vector<ViewAxis> out;
+  if (list) {
+    for (const Value& axis : *list) {
+      const ValueList* pair = axis.as<ValueList>();
+      if (!pair || pair->size() != 2 || !(*pair)[0].as<std::string>()) break;
+      out.push_back({*(*pair)[0].as<std::string>(), text_of((*pair)[1])});
+    }
+  }
+  if (!list || out.size() != list->size())
+    throw InputError({}, v.str() + " is no list of axes", "axes are [('j', '4'), ('r', '3')]");
+  return out;
+}
+
+double number_of(const Value& v) {
+  if (const double* d = v.as<double>()) return *d;
+  if (const int64_t* k = v.as<int64_t>()) return static_cast<double>(*k);
+  if (const std::string* s = v.as<std::string>()) {
+    char* end = nullptr;
+    double d = std::strtod(s->c_str(), &end);
+    if (!s->empty() && *end == '\0') return d;
+  }
+  throw InputError({}, v.str() + " is no number");
 }
 
 }  // namespace
@@ -262,6 +297,14 @@ std::vector<Operator> primitive_operators() {
        [](const A& a) -> Value {
          return stage_mem(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4));
        }},
+      {"stage_view",
+       {proc(), place("block"), new_name("new_buf_name"), any("axes"), string("element"),
+        string("where", ""), any("otherwise", Value(0.0))},
+       "s(x[4 * io + i + r])  ->  t : T[4, 3]; t[i, r] = x[4 * io + i + r]; s(t[i, r])",
+       [](const A& a) -> Value {
+         return stage_view(a.proc(), a.where(1), a.string(2), view_axes(a[3]), a.string(4), a.string(5),
+                           number_of(a[6]));
+       }},
       {"set_memory",
        {proc(), place("buf"), memory("memory")},
        "x : T  ->  x : T @ MEM",
@@ -274,6 +317,40 @@ std::vector<Operator> primitive_operators() {
        {proc(), place("arg"), boolean("is_window", true)},
        "x : T[n]  ->  x : [T][n]",
        [](const A& a) -> Value { return set_window(a.proc(), a.where(1), a.boolean(2)); }},
+      {"transpose",
+       {proc(), place("arg"), integers("permutation", Value(ValueList{}))},
+       "def f(x: T[n, m]): s(x[i, j])  ->  def f(x: T[m, n]): s(x[j, i])",
+       [](const A& a) -> Value { return transpose(a.proc(), a.where(1), small_integers(a, 2)); }},
+      // --- hints and configuration state ---
+      {"add_prefetch",
+       {proc(), place("gap"), string("window"), integer("locality", Value(3))},
+       "s  ->  prefetch(x[i + 8, 0:16]); s",
+       [](const A& a) -> Value {
+         return add_prefetch(a.proc(), a.where(1).gap(a.proc()), a.string(2), a.small(3));
+       }},
+      {"insert_noop_call",
+       {proc(), place("gap"), proc("subproc"), strings("args")},
+       "s  ->  f(...); s   (f does nothing)",
+       [](const A& a) -> Value {
+         return insert_noop_call(a.proc(), a.where(1).gap(a.proc()), a.proc(2), a.strings(3));
+       }},
+      {"write_config",
+       {proc(), place("gap"), config("config"), string("field"), expression("value")},
+       "s  ->  Cfg.f = e; s",
+       [](const A& a) -> Value {
+         Cursor gap = a.where(1).gap(a.proc());
+         return write_config(a.proc(), gap, a.config(2), a.string(3), a.any_expr(4, gap.path()));
+       }},
+      {"bind_config",
+       {proc(), place("expr"), config("config"), string("field")},
+       "s(e)  ->  Cfg.f = e; s(Cfg.f)",
+       [](const A& a) -> Value {
+         return bind_config(a.proc(), a.where(1), a.config(2), a.string(3));
+       }},
+      {"delete_config",
+       {proc(), place("stmt")},
+       "Cfg.f = e; s  ->  s",
+       [](const A& a) -> Value { return delete_config(a.proc(), a.where(1)); }},
       // --- procedures ---
       {"rename",
        {proc(), new_name("name")},
