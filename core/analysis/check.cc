@@ -192,10 +192,24 @@ void Checker::config_write(const Stmt& s, const WriteConfig& n) {
     problem_.assume_zero(now - value);
 }
 
-// A buffer that is read or reduced into but never written holds nothing.
+namespace {
+
+// Does the access happen whenever its buffer is allocated?
+bool unconditional(const Effect& e) {
+  if (e.access.conditions.size() > e.outer_conditions) return false;
+  for (size_t k = e.outer_loops; k < e.access.vars.size(); ++k) {
+    const std::optional<int64_t> lo = as_int(e.access.vars[k].lo), hi = as_int(e.access.vars[k].hi);
+    if (!lo || !hi || *lo >= *hi) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// A buffer whose first access surely reads it, or that is never written, holds nothing to read.
 void Checker::initialised() {
   struct Use {
-    bool written = false;
+    bool written = false, reads_first = false;
     const Effect* read = nullptr;
   };
   const Effects all = effects_of(Scope(p_), p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
@@ -206,17 +220,18 @@ void Checker::initialised() {
     if (e.access.kind == Access::Kind::kWrite) {
       use.written = true;
     } else if (!use.read) {
+      use.reads_first = !use.written && unconditional(e);
       use.read = &e;
     }
   }
   for (const Effect& e : all.memory) {
     if (!e.local) continue;
     const Use& use = uses[e.access.buffer.id()];
-    if (use.written || use.read != &e) continue;
+    if (use.read != &e || (use.written && !use.reads_first)) continue;
     const StmtPtr s = stmt_at(p_, e.access.stmt);
     fail(s ? s->where : p_.where,
          e.access.buffer.name() + (e.access.kind == Access::Kind::kRead ? " is read" : " is reduced into") +
-             " but never written: its contents are undefined",
+             (use.written ? " before it is written" : " but never written") + ": its contents are undefined",
          "assign it first");
   }
 }

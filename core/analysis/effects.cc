@@ -144,7 +144,7 @@ class Collector {
       void operator()(const Alloc& n) {
         for (const ExprPtr& e : n.type.shape) c.reads(e);
         c.scope_.push(s);
-        c.locals_.push_back(n.name);
+        c.locals_.push_back({n.name, c.vars_.size(), c.conditions_.size()});
       }
       void operator()(const Call& n) { c.call(n); }
       void operator()(const WindowStmt& n) {
@@ -213,7 +213,12 @@ class Collector {
     e.access = {kind, at.root, name, std::move(at.idx), vars_, conditions_, path_, false};
     e.loops = loops_;
     e.element = element_of(at.root, ScalarType::kR);
-    e.local = std::find(locals_.begin(), locals_.end(), at.root) != locals_.end();
+    for (const Local& l : locals_)
+      if (l.name == at.root) {
+        e.local = true;
+        e.outer_loops = l.loops;
+        e.outer_conditions = l.conditions;
+      }
     out_.memory.push_back(std::move(e));
   }
 
@@ -272,7 +277,11 @@ class Collector {
   std::vector<RangedVar> vars_;
   std::vector<int> loops_;
   std::vector<ExprPtr> conditions_;
-  std::vector<Sym> locals_;
+  struct Local {
+    Sym name;
+    size_t loops, conditions;
+  };
+  std::vector<Local> locals_;
   Effects out_;
 };
 

@@ -13,6 +13,8 @@ struct Effect {
   std::vector<int> loops;   // per entry of access.vars: which loop statement (instance) it is
   ScalarType element = ScalarType::kR;
   bool local = false;       // to a buffer allocated inside the block: nobody else sees it
+  size_t outer_loops = 0;       // local: how many of access.vars and access.conditions stand
+  size_t outer_conditions = 0;  // around the allocation
 };
 
 struct ConfigEffect {

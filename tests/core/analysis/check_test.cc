@@ -308,6 +308,27 @@ def f(x: f32):
 )"), "t is reduced into but never written: its contents are undefined");
 }
 
+TEST(Check, a_buffer_is_not_read_before_its_first_write) {
+  EXPECT_EQ(refusal(R"(
+@proc
+def f(x: f32):
+    t: f32[4]
+    for i in seq(0, 4):
+        x += t[i]
+        t[i] = x
+)"), "t is read before it is written: its contents are undefined");
+  // Here the first iteration reads nothing.
+  EXPECT_EQ(refusal(R"(
+@proc
+def f(N: size, x: f32):
+    t: f32[N]
+    for i in seq(0, N):
+        for j in seq(0, i):
+            x += t[j]
+        t[i] = x
+)"), "");
+}
+
 constexpr const char* kVector = R"(
 @memory
 class VEC:
