@@ -57,14 +57,65 @@ struct Statement {
   bool reduces;
 };
 
+// Rows of an imperfect nest: an outer loop with, somewhere in it, a loop along contiguous elements,
+// as in `for i: dot = 0; for j: dot += A[i, j] * x[j]; y[i] = dot`.
+Nest inspect_rows(const Proc& p) {
+  Nest nest;
+  const For* outer = nullptr;
+  const For* inner = nullptr;
+  bool deeper = false;
+  for (const StmtPtr& s : p.body) {
+    const For* f = s->as<For>();
+    if (!f) continue;
+    for (const StmtPtr& k : f->body)
+      if (const For* g = k->as<For>()) {
+        if (!inner) outer = f, inner = g;
+        for (const StmtPtr& below : g->body) deeper = deeper || below->as<For>();
+      }
+  }
+  if (!inner || deeper) return nest;
+  std::vector<const Read*> reads;
+  bool along = false;
+  for (const StmtPtr& s : inner->body) {
+    std::vector<ExprPtr> idx;
+    ExprPtr rhs;
+    if (const Assign* a = s->as<Assign>()) idx = a->idx, rhs = a->rhs, nest.output = a->name.name();
+    else if (const Reduce* r = s->as<Reduce>()) idx = r->idx, rhs = r->rhs, nest.output = r->name.name();
+    else continue;
+    along = along || (!idx.empty() && runs_along(idx.back(), inner->iter));
+    collect_reads(rhs, reads);
+  }
+  for (const Read* r : reads) {
+    if (r->idx.empty() || !mentions(r->idx.back(), inner->iter)) continue;
+    along = along || runs_along(r->idx.back(), inner->iter);
+    nest.unit_stride = nest.unit_stride && is_contiguous(p, r->name);
+    if (const Arg* a = p.find_arg(r->name)) nest.precision = a->type.scalar;
+  }
+  if (!along) return nest;
+  for (const For* f : {outer, inner}) {
+    NestLoop loop{f->iter.name(), std::nullopt, f == outer};
+    auto lo = as_int(f->lo), hi = as_int(f->hi);
+    if (lo && hi) loop.extent = *hi - *lo;
+    nest.loops.push_back(loop);
+  }
+  nest.kind = NestKind::kRows;
+  nest.row_loop = outer->iter.name();
+  nest.vector_loop = inner->iter.name();
+  return nest;
+}
+
 }  // namespace
 
 Nest inspect_nest(const Proc& p) {
   Nest nest;
-  if (p.body.size() != 1 || !p.body[0]->as<For>()) return nest;
+  // The one loop among the top statements (a sum may be set to zero before it).
+  Block top;
+  for (const StmtPtr& s : p.body)
+    if (s->as<For>()) top.push_back(s);
+  if (top.size() != 1) return inspect_rows(p);
   std::vector<Sym> iters;
-  const Block* body = &p.body;
-  while (body->size() == 1 && (*body)[0]->as<For>()) {
+  const Block* body = &top;
+  while (body->size() == 1 && (*body)[0]->as<For>()) {  // the perfect part
     const For& f = *(*body)[0]->as<For>();
     NestLoop loop{f.iter.name(), std::nullopt, false};
     auto lo = as_int(f.lo), hi = as_int(f.hi);
@@ -77,7 +128,7 @@ Nest inspect_nest(const Proc& p) {
   for (const StmtPtr& s : *body) {
     if (const Assign* a = s->as<Assign>()) statements.push_back({a->name, a->idx, a->rhs, false});
     else if (const Reduce* r = s->as<Reduce>()) statements.push_back({r->name, r->idx, r->rhs, true});
-    else if (!s->as<Alloc>()) return nest;
+    else if (!s->as<Alloc>()) return inspect_rows(p);
   }
   if (statements.empty()) return nest;
 

@@ -44,7 +44,7 @@ struct Nest {
   const NestLoop* find(const std::string& loop) const;
 };
 
-/// The first loop nest of the proc; kOther when its body is not one perfect nest.
+/// The loop nest of the proc; kOther when it has none or several, or one that is not perfect.
 Nest inspect_nest(const Proc& p);
 
 }  // namespace exotune

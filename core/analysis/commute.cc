@@ -299,7 +299,21 @@ LoopAnswer can_fission(const Proc& p, const Path& at) {
   for (const ConfigFieldName& f : after.written()) havoc.push_back(f);
   two.place.problem().set_havoc(std::move(havoc));
   // The second half of an earlier iteration now runs after the first half of a later one.
-  return all_commute(two.place.problem(), shared(after), two.in_early, shared(before), two.in_late);
+  LoopAnswer answer = all_commute(two.place.problem(), shared(after), two.in_early, shared(before), two.in_late);
+  if (answer) return answer;
+  // Or the first half does the same in every iteration and nothing undoes it: then only its first
+  // run counts, and (s1; s2)^n = s1^n; s2^n.
+  const auto begin = block.begin();
+  const bool varies = std::any_of(begin, begin + split, [&](const StmtPtr& k) { return mentions(k, loop->iter); });
+  if (varies || !before.config.empty() || !block_idempotent(p, first, split)) return answer;
+  for (const Effect* x : shared(after)) {
+    if (x->access.kind == Access::Kind::kRead) continue;
+    for (const Effect* y : shared(before))
+      if (x->access.buffer == y->access.buffer &&
+          !never_overlap(two.place.problem(), *x, two.in_early, *y, two.in_late))
+        return answer;
+  }
+  return proved();
 }
 
 LoopAnswer can_fuse(const Proc& p, const Path& at) {

@@ -65,7 +65,8 @@ LoopAnswer loops_interchange(const Proc& p, const Path& outer);
 LoopAnswer loop_parallel(const Proc& p, const Path& loop, bool allow_reductions = false);
 /// `for i: { s1; s2 }` split at `gap` (a path inside the loop body) into two loops: s2 of an
 /// earlier iteration commutes with s1 of a later one; nothing s1 allocates is used in s2; the
-/// loop's bounds do not change. For `if`: s1 does not change the condition.
+/// loop's bounds do not change. Or: s1 does not depend on the iterator, is idempotent, and s2 writes
+/// nothing that s1 touches (what is the same in every iteration can be done first). For `if`: s1 does not change the condition.
 LoopAnswer can_fission(const Proc& p, const Path& gap);
 /// The reverse, for two adjacent loops (or ifs) `first` and the statement after it, with the second's
 /// iterator taken for the first's.

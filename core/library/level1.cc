@@ -1,5 +1,7 @@
 #include "core/library/level1.h"
 
+#include <algorithm>
+
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
@@ -48,7 +50,10 @@ ProcPtr finish_segment(ProcPtr p, const Path& top, bool reduction, const VectorU
     p = parallelize_reduction(p, at(p, top), name, unit.memory);
     // alloc, zero, main, add: last first
     Path add = sibling(top, 3);
-    if (loop_at(p, child(add))) {
+    const bool several = loop_at(p, child(add)) != nullptr;
+    if (several && !is_reduction(p, add, loop_at(p, add)->iter)) {
+      p = vectorize_lanes(p, at(p, innermost(p, add)), unit);  // one sum per row
+    } else if (several) {
       // Several vectors: add them lane by lane, then the lanes of one.
       p = parallelize_reduction(p, at(p, add), name, unit.memory);
       p = vectorize_lanes(p, at(p, sibling(add, 3)), unit);
@@ -111,9 +116,12 @@ ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int6
   return p;
 }
 
-// Unrolls the loops over interleaved vectors, wherever they are.
+// Unrolls the loops of this name that have literal bounds, wherever they are.
 ProcPtr unroll_named(ProcPtr p, const std::string& name) {
-  return loops_named(p, name).empty() ? p : unroll_all(p, name);
+  std::vector<Cursor> loops = loops_named(p, name);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c)
+    if (literal_extent(c->as<For>())) p = unroll_loop(p, at(p, c->path()));
+  return p;
 }
 
 }  // namespace
@@ -128,60 +136,79 @@ ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& u
 
 namespace {
 
-// `for i: for j: s` with i of literal extent: i goes inside the vector loop along j.
-ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t interleave) {
-  const For& outer = *loop_at(p, top);
-  Sym row = outer.iter;
-  p = reorder_loops(p, at(p, top));  // for j: for ii: s
-  const std::string name = loop_at(p, top)->iter.name();
-  const Sym column = loop_at(p, top)->iter;
-  const bool reduction = is_reduction(p, top, column);
-  const int64_t lanes = unit.lanes;
-  (void)interleave;
+// Is a guard somewhere between the loops at `path` and their statement?
+bool is_guarded(const ProcPtr& p, const Path& path) {
+  StmtPtr s = stmt_at(*p, path);
+  for (; body_of(*s).size() == 1; s = body_of(*s)[0])
+    if (s->as<If>()) return true;
+  return s->as<If>() != nullptr;
+}
 
-  // Whole vectors, then the guarded rest: for jv: for jl: for ii: s -> for jv: for ii: for jl: s
+// `for i: for j: s` with i of literal extent: i goes inside the vector loop along j.
+ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
+  const Sym row = loop_at(p, top)->iter;
+  p = reorder_loops(p, at(p, top));  // for j: for i: s
+  const Sym column = loop_at(p, top)->iter;
+  const std::vector<std::string> names = {column.name() + "v", column.name() + "l"};
+  const bool reduction = is_reduction(p, top, column);
+
+  // Whole vectors, then the guarded rest.
   std::vector<Path> segments = {top};
-  const std::vector<std::string> names = {name + "v", name + "l"};
   auto extent = literal_extent(*loop_at(p, top));
-  if (extent && *extent < lanes) {
-    p = divide_loop(p, at(p, top), lanes, names, Tail::kGuard);
+  if (extent && *extent < unit.lanes) {
+    p = divide_loop(p, at(p, top), unit.lanes, names, Tail::kGuard);
   } else {
-    p = divide_loop(p, at(p, top), lanes, names, Tail::kCut);
+    p = divide_loop(p, at(p, top), unit.lanes, names, Tail::kCut);
     const For* boundary = loop_at(p, sibling(top, 1));
     if (boundary && boundary->iter.name() == names[1]) {
-      p = divide_loop(p, at(p, sibling(top, 1)), lanes, names, Tail::kGuard);
+      p = divide_loop(p, at(p, sibling(top, 1)), unit.lanes, names, Tail::kGuard);
       segments.push_back(sibling(top, 1));
     }
   }
   for (auto s = segments.rbegin(); s != segments.rend(); ++s) {
     const Path& segment = *s;
-    Path lane = child(segment);
-    // A guard depends on the lane only: rows go outside it, then outside the lane loop.
-    if (stmt_at(*p, child(lane))->as<If>()) p = lift_scope(p, at(p, child(child(lane))));
-    p = reorder_loops(p, at(p, lane));
+    const Path rows = child(segment), lane = child(rows);
+    // for jv: for jl: [if:] for i: s  ->  for jv: for i: for jl: [if:] s
+    const bool guarded = is_guarded(p, segment);
+    if (guarded) p = lift_scope(p, at(p, child(child(rows))));
+    p = reorder_loops(p, at(p, rows));
     if (reduction) {
       p = finish_segment(p, segment, true, unit);
       continue;
     }
-    // What the rows share along j is loaded once: stage targets that do not move with the row.
     StmtPtr inner = stmt_at(*p, lane);
     while (body_of(*inner).size() == 1) inner = body_of(*inner)[0];
     const Reduce* r = inner->as<Reduce>();
-    bool moves = false;
-    if (r)
-      for (const ExprPtr& e : r->idx) moves |= mentions(e, row);
-    if (r && !moves) {
-      // y[j] += ..: for jl: for ii: keep y[j] in a register over the rows.
-      p = reorder_loops(p, at(p, lane));  // back to jl outside ii (the guard stays inside)
-      Path rows = child(lane);
-      std::string window = r->name.name();
-      p = parallelize_reduction(p, at(p, lane), window + "_v", unit.memory);
+    const bool shared = r && std::none_of(r->idx.begin(), r->idx.end(),
+                                          [&](const ExprPtr& e) { return mentions(e, row); });
+    if (shared && !guarded) {
+      // What all rows add into stays in one register: load, rows, store.
+      auto rectangle = touched(p, at(p, rows), r->name);
+      if (!rectangle) throw SchedulingError("optimize_level_2: `" + r->name.name() + "` is not affine");
+      p = stage_mem(p, at(p, rows), rectangle->text(r->name.name()), r->name.name() + "_v");
+      p = set_memory(p, at(p, rows), unit.memory);
+      p = vectorize_lanes(p, at(p, sibling(rows, 3)), unit);
+      p = vectorize_lanes(p, at(p, child(sibling(rows, 2))), unit);
+      p = vectorize_lanes(p, at(p, sibling(rows, 1)), unit);
     } else {
-      p = vectorize_lanes(p, at(p, child(lane)), unit);
-      p = hoist_from_loop(p, at(p, lane));
+      p = vectorize_lanes(p, at(p, lane), unit);
+      p = hoist_from_loop(p, at(p, rows));
     }
   }
   return p;
+}
+
+// The statements of a block of rows become loops of their own: scalars get a place per row.
+ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
+  const Sym row = loop_at(p, rows)->iter;
+  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, rows)).size()); ++k) {
+    if (!stmt_at(*p, child(rows, k))->as<Alloc>()) continue;
+    p = expand_dim(p, at(p, child(rows, k)), int_const(count), read_var(row, ScalarType::kIndex));
+    p = lift_alloc(p, at(p, child(rows, k)), 1);
+    rows = sibling(rows, 1);
+    --k;
+  }
+  return fission_as_much_as_possible(p, at(p, rows));
 }
 
 }  // namespace
@@ -193,14 +220,25 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
   std::vector<Cursor> loops = require_loops(p, outer);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
+    bool has_inner = false;
+    for_each_stmt({stmt_at(*p, top)}, [&](const StmtPtr& s) {
+      const For* f = s->as<For>();
+      has_inner = has_inner || (f && f->iter.name() == inner);
+    });
+    if (!has_inner) continue;
     p = divide_loop(p, at(p, top), rows, names, Tail::kCut);
-    // The boundary rows one at a time.
-    Path rest = sibling(top, 1);
-    const For* boundary = loop_at(p, rest);
-    if (boundary && boundary->iter.name() == names[1])
-      p = optimize_one(p, at(p, child(rest)), unit, interleave);
-    p = optimize_rows(p, child(top), unit, interleave);
+    Path block = child(top);
+    p = separate_rows(p, block, rows);
+    const int count = static_cast<int>(block_at(*p, block).size());
+    for (int k = count - 1; k >= block.back().index; --k) {
+      const Path path = sibling(block, k - block.back().index);
+      const For* f = loop_at(p, path);
+      const For* inside = f && f->body.size() == 1 ? f->body[0]->as<For>() : nullptr;
+      if (inside && inside->iter.name() == inner) p = optimize_rows(p, path, unit);
+    }
   }
+  // The boundary's rows one at a time, and loops along the columns elsewhere.
+  if (!loops_named(p, inner).empty()) p = optimize_level_1(p, inner, unit, interleave);
   p = unroll_named(p, names[1]);
   p = unroll_named(p, inner + "u");
   return unroll_registers(p, unit.memory);
