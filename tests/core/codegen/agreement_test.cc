@@ -102,7 +102,7 @@ def f(a: i32[4], b: i8[4], c: ui16[4], d: i16[4]):
     d[1] = d[0] * d[0] * d[0]
     d[2] = (d[0] - 1.0) / 2.0
     d[3] = relu(d[0] + d[0])
-)", {{}});
+)", {{}}, {"-O1", "-fsanitize=undefined", "-fno-sanitize-recover=undefined"});
 }
 
 TEST(Agreement, conversions_between_all_types) {

@@ -35,23 +35,44 @@ def f(x: index, hit: f32):
   EXPECT_EQ(hit.data[0], 0);
 }
 
-TEST(Interp, division_of_split_indices_is_what_arithmetic_says) {
-  // The compiler folds these into linear forms; a wrong fold shows against the plain definition.
+TEST(Interp, quotients_and_remainders_of_iterators_are_what_arithmetic_says) {
+  // Compiling folds many of these into linear forms by the iterator's range; column 40 + value of row
+  // i tells what came out.
+  for (int64_t lo : {-9, -8, 0, 3, 8, 12})
+    for (int64_t extent : {1, 3, 8, 9})
+      for (int64_t coeff : {-3, 1, 4, 6, 8})
+        for (int64_t offset : {-5, 0, 8})
+          for (int64_t divisor : {1, 3, 8}) {
+            const std::string form = std::to_string(coeff) + " * i + " + std::to_string(offset);
+            const std::string text = "@proc\ndef f(q: i32[9, 300], r: i32[9, 300]):\n    for i in seq(" + std::to_string(lo) +
+                                     ", " + std::to_string(lo + extent) + "):\n        q[i - " + std::to_string(lo) + ", (" +
+                                     form + ") / " + std::to_string(divisor) + " + 100] = 1.0\n        r[i - " +
+                                     std::to_string(lo) + ", (" + form + ") % " + std::to_string(divisor) + " + 100] = 1.0\n";
+            Buffer q(ScalarType::kI32, {9, 300}), r(ScalarType::kI32, {9, 300});
+            run(*proc_of(text), {&q, &r});
+            for (int64_t i = lo; i < lo + extent; ++i) {
+              const int64_t v = coeff * i + offset;
+              const auto quotient = static_cast<int64_t>(std::floor(static_cast<double>(v) / static_cast<double>(divisor)));
+              ASSERT_EQ(q.at({i - lo, quotient + 100}), 1) << text << i;
+              ASSERT_EQ(r.at({i - lo, v - quotient * divisor + 100}), 1) << text << i;
+            }
+          }
+}
+
+TEST(Interp, split_indices_come_together_again) {
   const ProcPtr p = proc_of(R"(
 @proc
-def f(q: i32[64], r: i32[64]):
+def f(q: i32[8, 64], r: i32[8, 64]):
     for io in seq(-4, 4):
         for ii in seq(0, 8):
-            for k in seq(0, 64):
-                if k == 8 * io + ii + 32:
-                    q[(8 * io + ii + 32) / 8 * 8 + ii] = 1.0
-                    r[(8 * io + ii + 32) % 8 + 8 * io + 32] = 2.0
+            q[(8 * io + ii + 32) / 8, 8 * io + ii + 32] = 1.0
+            r[(8 * io + ii + 32) % 8, 8 * io + ii + 32] = 2.0
 )");
-  Buffer q(ScalarType::kI32, {64}), r(ScalarType::kI32, {64});
+  Buffer q(ScalarType::kI32, {8, 64}), r(ScalarType::kI32, {8, 64});
   run(*p, {&q, &r});
-  for (int k = 0; k < 64; ++k) {
-    EXPECT_EQ(q.data[k], 1) << k;
-    EXPECT_EQ(r.data[k], 2) << k;
+  for (int64_t k = 0; k < 64; ++k) {
+    EXPECT_EQ(q.at({k / 8, k}), 1) << k;
+    EXPECT_EQ(r.at({k % 8, k}), 2) << k;
   }
 }
 

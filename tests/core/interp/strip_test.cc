@@ -40,6 +40,8 @@ const std::vector<std::vector<std::string>> kBodies = {
     {"y[i] += x[i] * x[i]"},
     {"y[0] += x[i] * y[i]"},
     {"y[n - 1] = x[i]"},
+    {"y[0] = y[0] * 0.5 + x[i]"},
+    {"y[0] += x[i]", "y[0] = y[0] - 1.0"},
     {"x[i] = x[i] / 3.0"},
     {"x[i] = x[n - 1 - i]"},
     {"y[i] max= x[i]"},
