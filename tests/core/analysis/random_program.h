@@ -26,6 +26,9 @@ class ProgramWriter {
            "@proc\ndef shift_staged(n: size, d: [f32][n], e: [f32][n]):\n    t: f32[n]\n"
            "    for k in seq(0, n):\n        t[k] = e[k]\n        d[k] = 0.0\n"
            "    for k in seq(0, n):\n        d[n - 1 - k] = t[n - 1 - k] + 1.0\n"
+           "@proc\ndef set_field(v: index):\n    Cfg.s = v\n"
+           "@proc\ndef use_field(d: [f32][8], r: f32):\n    if Cfg.s == 1:\n        r = d[Cfg.s % 4]\n"
+           "    else:\n        r += d[Cfg.s % 8]\n"
            "@proc\ndef total(d: [f32][2, 2], r: f32):\n"
            "    r = 0.0\n    for k in seq(0, 2):\n        for l in seq(0, 2):\n            r += d[k, l]\n"
            "@proc\ndef accumulate(n: size, d: [f32][n], r: f32):\n"
@@ -127,6 +130,7 @@ class ProgramWriter {
         std::string line = chance(50) ? indent + w + " = B[" + at + ":16]\n"
                                       : indent + w + " = A[" + at + ", 0:16]\n";
         if (chance(25)) line = indent + w + " = A[0:16, " + at + "]\n";
+        if (!windows_.empty() && chance(40)) line = indent + w + " = " + pick(windows_) + "[" + std::to_string(below(3)) + ":8]\n";
         windows_.push_back(w);
         return line;
       }
@@ -155,7 +159,9 @@ class ProgramWriter {
 
   std::string call(const std::string& indent) {
     const std::string a = index(), b = index();
-    switch (below(5)) {
+    switch (below(7)) {
+      case 5: return indent + "set_field(" + (chance(50) ? "1" : "N + " + std::to_string(below(3))) + ")\n";
+      case 6: return indent + "use_field(B[" + a + ":" + a + " + 8], " + (chance(50) ? "x" : "C[" + b + "]") + ")\n";
       case 3: return indent + "shift(2, B[" + a + ":" + a + " + 2], B[" + b + ":" + b + " + 2])\n";
       case 4:
         return indent + "shift(2, A[" + a + ", 0:2], A[" + b + ":" + b + " + 2, " + std::to_string(below(4)) + "])\n";
