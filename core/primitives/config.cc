@@ -101,7 +101,8 @@ ProcPtr write_config(ProcPtr p, const Cursor& where, const ConfigPtr& config, co
 }
 
 // s(e)   ->   config.field = e ; s(config.field)
-// Obligation: nothing that runs afterwards reads the field; s does not write it before it reads e.
+// Obligation: nothing that runs afterwards reads the field, and s does not write it; a data field
+// holds every value of e.
 // Equivalent modulo the field. Cursors to s stay, those into e die.
 ProcPtr bind_config(ProcPtr p, const Where& where, const ConfigPtr& config, const std::string& field) {
   const char* op = "bind_config";
@@ -111,11 +112,12 @@ ProcPtr bind_config(ProcPtr p, const Where& where, const ConfigPtr& config, cons
   Path at = stmt_part(c.path());
   if (!config->readable) refuse(op, "`" + config->name + "` lives in hardware only and cannot be read");
   require_value(*p, at, e, f, op);
-  if (!is_data(e->type) && f.type != e->type && f.type != ScalarType::kIndex && e->type == ScalarType::kBool)
-    refuse(op, "the field's type differs");
+  if (is_data(e->type)) require_no_cast(e, f.type, op);
   require_unread_after(*p, at, 0, *config, field, op);
+  ExprPtr read = make_expr(ReadConfig{config, field}, f.type);
+  require(value_unchanged_by(*p, at, 1, read), op, "the statement writes the field itself");
   Rewrite rw(p);
-  rw.replace_expr(c.path(), make_expr(ReadConfig{config, field}, f.type));
+  rw.replace_expr(c.path(), read);
   rw.insert(at, {make_stmt(WriteConfig{config, field, e})});
   check_stays(rw.proc(), op);
   rw.flags.modulo_config.insert(config->name + "." + field);

@@ -97,7 +97,8 @@ std::optional<std::set<std::string>> equivalent_modulo(const ProcPtr& a, const P
     for (const Proc* at = p.get(); at;) {
       out.emplace_back(at, fields);
       const Provenance* how = provenance_of(*at);
-      if (!how || how->flags.specializes) break;
+      // An added assert only narrows, and the call's asserts are proved below.
+      if (!how || (how->flags.specializes && how->op != "add_assertion")) break;
       fields.insert(how->flags.modulo_config.begin(), how->flags.modulo_config.end());
       at = how->parent.get();
     }
@@ -117,7 +118,7 @@ std::optional<std::set<std::string>> equivalent_modulo(const ProcPtr& a, const P
 }  // namespace
 
 // f(args)     ->     g(args)
-// Obligation: f and g descend from one proc by steps that keep the meaning; config fields they differ
+// Obligation: f and g descend from one proc by steps that keep the meaning (added asserts too); config fields they differ
 // in are read nowhere in the caller; the call is still right (memories, windows, asserts of g).
 ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
   const char* op = "call_eqv";

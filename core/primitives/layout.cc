@@ -437,9 +437,10 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, 
   ProcPtr result = relayout(p, s, reshaped(s, shape), map, std::move(args));
   if (fold_it) {
     // Iterations that had elements of their own may now share a slot.
+    const std::set<Sym> names = aliases_in(rest_of_block(*result, s.path()), {name});
     for (const Path& at : all_stmt_paths(*result)) {
       const For* f = stmt_at(*result, at)->as<For>();
-      if (f && f->mode == LoopMode::kPar && mentions(f->body, name))
+      if (f && f->mode == LoopMode::kPar && mentions_any(f->body, names))
         require(loop_parallel(*result, at), op, "iterations of a parallel loop would share a slot");
     }
   }

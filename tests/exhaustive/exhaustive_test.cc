@@ -158,6 +158,7 @@ class Trial {
     environment.start = start;
     environment.names["p"] = Value(start);
     environment.names["DRAM_STACK"] = Value(dram_stack());
+    environment.names["Cfg"] = Value(config());
     for (const ProcPtr& c : callees()) environment.names[c->name] = Value(c);
     const std::string script = trace_script(p);
     std::string why;

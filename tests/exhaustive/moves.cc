@@ -67,12 +67,17 @@ class Collector {
     add("split_write", at(c), [=, p = p_] { return split_write(p, c); });
     add("fold_into_reduce", at(c), [=, p = p_] { return fold_into_reduce(p, c); });
     if (c.is<Assign>()) add("inline_assign", at(c), [=, p = p_] { return inline_assign(p, c); });
+    if (c.is<WriteConfig>()) add("delete_config", at(c), [=, p = p_] { return delete_config(p, c); });
     if (c.is<WindowStmt>()) add("inline_window", at(c), [=, p = p_] { return inline_window(p, c); });
   }
 
   void gaps(const Path& path, bool has_next) {
     const Cursor before = Cursor::gap(p_, path);
     add("insert_pass", str(path), [=, p = p_] { return insert_pass(p, before); });
+    if (has_n_) {
+      add("add_prefetch", str(path), [=, p = p_] { return add_prefetch(p, before, "x[N:N + 20]", 2); });
+      add("write_config", str(path), [=, p = p_, n = n_] { return write_config(p, before, config(), "a", n); });
+    }
     if (path.size() > 1 && path.back().index > 0)
       for (int lifts : {1, 2})
         if (static_cast<int>(path.size()) > lifts)
@@ -194,6 +199,7 @@ class Collector {
         add("replace", here + ", " + other->name, [=, p = p_] { return replace(p, c, other); });
     const std::string sub = "sub" + std::to_string(trace_of(p_).size());  // one name per step
     add("extract_subproc", here, [=, p = p_] { return extract_subproc(p, c, sub).proc; });
+    views(c, here);
     std::vector<std::string> windows;
     const Block stmts = c.stmts();
     auto touched = [&](Sym s) { return mentions(stmts, s); };
@@ -221,6 +227,22 @@ class Collector {
     return false;
   }
 
+  void views(const Cursor& c, const std::string& here) {
+    struct Form {
+      std::vector<ViewAxis> axes;
+      std::string element, where;
+    };
+    std::vector<Form> forms{{{{"a", "N + 1"}}, "x[2*a]", ""},
+                            {{{"a", "N"}, {"b", "3"}}, "x[a + b]", ""},
+                            {{{"b", "3"}, {"a", "N + 3"}}, "x[a + b]", "a < N + 1"}};
+    for (const ExprPtr& i : iterators_at(c.path())) forms.push_back({{{"a", "2"}}, "x[" + str(i) + " + a]", ""});
+    for (const Form& f : forms) {
+      if (!has_n_) continue;
+      add("stage_view", here + ", " + f.element + (f.where.empty() ? "" : ", where " + f.where),
+          [=, p = p_] { return stage_view(p, c, "view", f.axes, f.element, f.where, 7); });
+    }
+  }
+
   void expressions(const Path& path) {
     const ExprPtr e = expr_at(*p_, path);
     const Cursor c = Cursor::expr(p_, path);
@@ -237,6 +259,8 @@ class Collector {
     } else {
       const ExprPtr zero = e->type == ScalarType::kBool ? bool_const(true) : int_const(0);
       add("rewrite_expr", str(path) + ", " + str(zero), [=, p = p_] { return rewrite_expr(p, c, zero); });
+      if (e->type != ScalarType::kBool)
+        add("bind_config", str(path), [=, p = p_] { return bind_config(p, c, config(), "a"); });
     }
     if (e->as<BinOp>()) {
       add("commute_expr", str(path), [=, p = p_] { return commute_expr(p, c); });

@@ -83,6 +83,18 @@ TEST(CallEqv, takes_a_proc_scheduled_from_the_same) {
   EXPECT_TRUE(is_equivalent(p, q));
 }
 
+TEST(CallEqv, takes_a_narrower_proc_where_its_asserts_hold) {
+  Module m = parse_module(kScale, "test.exo");
+  ProcPtr p = m.procs.back(), scale = m.find_proc("scale");
+  ExprPtr n = read_var(scale->args[0].name, ScalarType::kSize);
+  ProcPtr eight = add_assertion(scale, bin_op(BinOpKind::kEq, n, int_const(8)));
+  eight = rename_proc(divide_loop(eight, "i", 4, {"io", "ii"}, Tail::kPerfect), "scale_8");
+  ProcPtr q = call_eqv(p, "scale(_)", eight);
+  EXPECT_TRUE(contains(str(*q), "scale_8(8, ")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  EXPECT_REFUSED(call_eqv(p, "scale(_) #1", eight), "n == 8");
+}
+
 TEST(CallEqv, refuses_others) {
   Module m = parse_module(kScale, "test.exo");
   ProcPtr p = m.procs.back(), scale = m.find_proc("scale");
