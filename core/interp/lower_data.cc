@@ -1,0 +1,123 @@
+// Data expressions.
+#include <map>
+
+#include "core/interp/lowering.h"
+#include "core/ir/printer.h"
+
+namespace exotune::interp {
+namespace {
+
+/// A data literal (or an expression of literals) takes the precision of what it meets.
+bool has_own_precision(const ExprPtr& e) {
+  if (e->type != ScalarType::kR) return true;
+  if (e->as<Const>()) return false;
+  if (e->as<Read>() || e->as<ReadConfig>() || e->as<WindowExpr>()) return true;
+  for (const ExprPtr& c : expr_children(*e))
+    if (has_own_precision(c)) return true;
+  return false;
+}
+
+ScalarType precision(const ExprPtr& e, ScalarType context) {
+  if (!has_own_precision(e)) return context;
+  return e->type == ScalarType::kR ? ScalarType::kF32 : e->type;
+}
+
+std::optional<DataOp> unary_extern(const std::string& fn) {
+  static const std::map<std::string, DataOp> table = {
+      {"sin", DataOp::kSin},   {"cos", DataOp::kCos},   {"exp", DataOp::kExp},
+      {"sqrt", DataOp::kSqrt}, {"relu", DataOp::kRelu}, {"sigmoid", DataOp::kSigmoid},
+      {"tanh", DataOp::kTanh}, {"fabs", DataOp::kAbs}};
+  const auto it = table.find(fn);
+  if (it == table.end()) return std::nullopt;
+  return it->second;
+}
+
+}  // namespace
+
+DataPtr Lowering::data(const ExprPtr& e, ScalarType context, const Env& env) {
+  const ScalarType type = precision(e, context);
+  const Rounding rounding = arithmetic_rounding(type, mode_);
+  if (const auto* c = e->as<Const>()) {
+    double v = 0;
+    if (const auto* i = std::get_if<int64_t>(&c->value)) v = static_cast<double>(*i);
+    else if (const auto* d = std::get_if<double>(&c->value)) v = *d;
+    else unsupported(e->where, "a truth value among data");
+    return std::make_unique<ConstData>(round_value(rounding, v));
+  }
+  if (const auto* r = e->as<Read>()) {
+    auto n = std::make_unique<LoadData>();
+    n->access = element(r->name, r->idx, env, e->where);
+    return n;
+  }
+  if (const auto* c = e->as<ReadConfig>()) {
+    auto n = std::make_unique<ConfigData>();
+    n->slot = config_slot(*c->config, c->field);
+    n->name = c->config->name + "." + c->field;
+    n->where = e->where;
+    return n;
+  }
+  if (const auto* u = e->as<USub>()) return unary(DataOp::kNeg, u->arg, type, env, e);
+  if (const auto* b = e->as<BinOp>()) {
+    DataOp o;
+    switch (b->op) {
+      case BinOpKind::kAdd: o = DataOp::kAdd; break;
+      case BinOpKind::kSub: o = DataOp::kSub; break;
+      case BinOpKind::kMul: o = DataOp::kMul; break;
+      case BinOpKind::kDiv: o = DataOp::kDiv; break;
+      default: unsupported(e->where, "`" + std::string(name_of(b->op)) + "` on data");
+    }
+    return binary(o, b->lhs, b->rhs, type, env, e);
+  }
+  if (const auto* x = e->as<Extern>()) return call_extern(*x, type, env, e);
+  unsupported(e->where, "`" + str(e) + "` among data");
+}
+
+DataPtr Lowering::unary(DataOp o, const ExprPtr& a, ScalarType type, const Env& env, const ExprPtr& whole) {
+  if (!is_float(type) && o >= DataOp::kSqrt)
+    unsupported(whole->where, "`" + str(whole) + "` on an integer type");
+  auto n = std::make_unique<OpData>();
+  n->op = o;
+  n->rounding = arithmetic_rounding(type, mode_);
+  n->a = data(a, type, env);
+  n->where = whole->where;
+  return n;
+}
+
+DataPtr Lowering::binary(DataOp o, const ExprPtr& a, const ExprPtr& b, ScalarType type, const Env& env,
+               const ExprPtr& whole) {
+  auto n = std::make_unique<OpData>();
+  n->op = o;
+  n->rounding = arithmetic_rounding(type, mode_);
+  n->a = data(a, type, env);
+  n->b = data(b, type, env);
+  n->where = whole->where;
+  return n;
+}
+
+DataPtr Lowering::call_extern(const Extern& x, ScalarType type, const Env& env, const ExprPtr& whole) {
+  auto want = [&](size_t n) {
+    if (x.args.size() != n)
+      unsupported(whole->where, "`" + x.fn + "` takes " + std::to_string(n) + " arguments");
+  };
+  if (const auto o = unary_extern(x.fn)) {
+    want(1);
+    return unary(*o, x.args[0], type, env, whole);
+  }
+  if (x.fn == "fmax" || x.fn == "fmin") {
+    want(2);
+    return binary(x.fn == "fmax" ? DataOp::kMax : DataOp::kMin, x.args[0], x.args[1], type, env, whole);
+  }
+  if (x.fn == "select") {
+    want(4);
+    const ScalarType compared = precision(x.args[0], precision(x.args[1], type));
+    auto n = std::make_unique<SelectData>();
+    n->a = data(x.args[0], compared, env);
+    n->b = data(x.args[1], compared, env);
+    n->c = data(x.args[2], type, env);
+    n->d = data(x.args[3], type, env);
+    return n;
+  }
+  unsupported(whole->where, "the extern `" + x.fn + "` has no meaning here");
+}
+
+}  // namespace exotune::interp

@@ -1,0 +1,75 @@
+#pragma once
+// The work of compile(): expressions and statements to nodes, calls inlined, what is constant folded.
+// Internal to core/interp; one .cc file per kind of thing.
+#include <string>
+#include <unordered_map>
+
+#include "core/interp/compiler.h"
+
+namespace exotune::interp {
+
+/// What names stand for in one proc of the call tree.
+struct Env {
+  std::unordered_map<Sym, IntVal> control;
+  std::unordered_map<Sym, View> views;
+};
+
+/// One use compiles one proc.
+class Lowering {
+ public:
+  explicit Lowering(Arithmetic mode) : mode_(mode) {}
+  Compiled compile_entry(const Proc& proc, const std::vector<int64_t>& control,
+                         const std::vector<EntryView>& entry);
+
+ private:
+  [[noreturn]] static void unsupported(const SourceLocation& where, const std::string& what);
+  int new_int() { return result_.int_slots++; }
+  int new_base() { return result_.base_slots++; }
+  int config_slot(const Config& c, const std::string& field);
+  void emit(NodePtr n) { out_->push_back(std::move(n)); }
+  IntVal op(IntOp o, const IntVal& a, const IntVal& b) const { return int_op(o, a, b, ranges_); }
+  /// A value that stays what it is now: itself when linear, else held in a slot.
+  IntVal let(IntVal v);
+  void require(IntVal cond, InterpError::Kind kind, std::string message, const SourceLocation& where,
+               std::optional<IntVal> shown = {});
+
+  // lower_control.cc
+  IntVal control(const ExprPtr& e, const Env& env);
+  IntVal config_read(const ReadConfig& r, const SourceLocation& where);
+
+  // lower_place.cc
+  const View& view_of(Sym s, const Env& env, const SourceLocation& where) const;
+  Access element(Sym name, const std::vector<ExprPtr>& idx, const Env& env, const SourceLocation& where);
+  void add_check(Access* a, const IntVal& i, const IntVal& extent, int dim) const;
+  View whole_or_window(const ExprPtr& e, const Env& env);
+
+  // lower_data.cc
+  DataPtr data(const ExprPtr& e, ScalarType context, const Env& env);
+  DataPtr unary(DataOp o, const ExprPtr& a, ScalarType type, const Env& env, const ExprPtr& whole);
+  DataPtr binary(DataOp o, const ExprPtr& a, const ExprPtr& b, ScalarType type, const Env& env,
+                 const ExprPtr& whole);
+  DataPtr call_extern(const Extern& x, ScalarType type, const Env& env, const ExprPtr& whole);
+
+  // lower_stmt.cc
+  void compile_block(const Block& b, Env& env);
+  NodeList nested(const Block& b, Env& env);
+  void compile_stmt(const Stmt& s, Env& env);
+  void store(StoreOp o, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs, const Env& env,
+             const SourceLocation& where);
+  void loop(const For& f, Env& env);
+  void branch(const If& i, Env& env);
+  void allocate(const Alloc& a, Env& env, const SourceLocation& where);
+  void write_config(const WriteConfig& w, const Env& env);
+  void compile_asserts(const Proc& p, Env& env, const SourceLocation& where);
+  /// The callee's body in place, in an environment of its own: procs of one lineage share symbols.
+  void call(const Call& c, const Env& env, const SourceLocation& where);
+  View bind(const Arg& formal, const ExprPtr& actual, const Env& env, const SourceLocation& where);
+  void require_shape(const Arg& formal, const Proc& p, Env& inner, const SourceLocation& where);
+
+  Arithmetic mode_;
+  Compiled result_;
+  Ranges ranges_;
+  NodeList* out_ = nullptr;
+};
+
+}  // namespace exotune::interp
