@@ -5,20 +5,11 @@
 #include <limits>
 
 #include "core/codegen/function_emitter.h"
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
 namespace exotune::codegen {
 namespace {
-
-/// A literal, or an expression of literals, takes the precision of what it meets.
-bool has_own_precision(const ExprPtr& e) {
-  if (e->type != ScalarType::kR) return true;
-  if (e->as<Const>()) return false;
-  if (e->as<Read>() || e->as<ReadConfig>() || e->as<WindowExpr>()) return true;
-  for (const ExprPtr& c : expr_children(*e))
-    if (has_own_precision(c)) return true;
-  return false;
-}
 
 template <class T>
 std::string shortest(T v) {
@@ -53,10 +44,6 @@ ScalarType arithmetic_type(ScalarType t) {
 std::string element_c_type(ScalarType t) {
   if (t == ScalarType::kF16 || t == ScalarType::kBf16) return "uint16_t";
   return c_name_of(decided(t));
-}
-
-ScalarType FunctionEmitter::precision(const ExprPtr& e, ScalarType context) const {
-  return has_own_precision(e) ? decided(e->type) : context;
 }
 
 std::string FunctionEmitter::helper(const std::string& op, ScalarType type) {
@@ -114,7 +101,7 @@ Text FunctionEmitter::load(Sym name, const std::vector<ExprPtr>& idx, ScalarType
 }
 
 Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
-  const ScalarType type = precision(e, context);
+  const ScalarType type = precision_in(e, context);
   Text t;
   if (const auto* k = e->as<Const>()) {
     return literal(*k, context);
@@ -149,7 +136,7 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
 }
 
 Text FunctionEmitter::unsigned_i32(const ExprPtr& e) {
-  if (const auto* b = e->as<BinOp>(); b && is_ring(b->op) && precision(e, ScalarType::kI32) == ScalarType::kI32) {
+  if (const auto* b = e->as<BinOp>(); b && is_ring(b->op) && precision_in(e, ScalarType::kI32) == ScalarType::kI32) {
     const int p = b->op == BinOpKind::kMul ? Text::kMul : Text::kAdd;
     return {unsigned_i32(b->lhs).in(p) + " " + name_of(b->op) + " " + unsigned_i32(b->rhs).in(p + 1), p};
   }
@@ -194,7 +181,7 @@ Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const Source
   };
   if (x.fn == "select") {
     want(4);
-    const ScalarType compared = precision(x.args[0], precision(x.args[1], type));
+    const ScalarType compared = precision_in(x.args[0], precision_in(x.args[1], type));
     return {data(x.args[0], compared).in(Text::kAdd) + " < " + data(x.args[1], compared).in(Text::kAdd) + " ? " +
                 data(x.args[2], type).in(Text::kOr) + " : " + data(x.args[3], type).in(Text::kOr),
             Text::kTernary};

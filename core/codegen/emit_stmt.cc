@@ -6,6 +6,7 @@
 
 #include "core/codegen/function_emitter.h"
 #include "core/ir/normal_form.h"
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
 namespace exotune::codegen {
@@ -184,7 +185,7 @@ void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
     value = helper("max", t) + "(" + old.s + ", " + data(r.rhs, s.type).s + ")";
   } else if (t == ScalarType::kI32) {
     value = "(int32_t)((uint32_t)" + old.in(Text::kUnary) + " + " +
-            (precision(r.rhs, s.type) == ScalarType::kI32 ? unsigned_i32(r.rhs).in(Text::kMul)
+            (precision_in(r.rhs, s.type) == ScalarType::kI32 ? unsigned_i32(r.rhs).in(Text::kMul)
                                                          : "(uint32_t)" + data(r.rhs, s.type).in(Text::kUnary)) + ")";
   } else {
     value = old.s + " + " + data(r.rhs, s.type).in(Text::kMul);

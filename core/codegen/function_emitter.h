@@ -120,7 +120,6 @@ class FunctionEmitter {
   Text literal(const Const& c, ScalarType type);
   Text converted(Text value, ScalarType from, ScalarType to);
   std::string helper(const std::string& op, ScalarType type);  // "exo_max_f32", noted as needed
-  ScalarType precision(const ExprPtr& e, ScalarType context) const;
 
   // emit_storage.cc
   const Storage& storage(Sym s, const SourceLocation& where) const;

@@ -1,5 +1,4 @@
 // Control expressions: linear where possible.
-
 #include "core/interp/lowering.h"
 #include "core/ir/printer.h"
 

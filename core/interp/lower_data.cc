@@ -2,25 +2,11 @@
 #include <map>
 
 #include "core/interp/lowering.h"
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
 namespace exotune::interp {
 namespace {
-
-/// A data literal (or an expression of literals) takes the precision of what it meets.
-bool has_own_precision(const ExprPtr& e) {
-  if (e->type != ScalarType::kR) return true;
-  if (e->as<Const>()) return false;
-  if (e->as<Read>() || e->as<ReadConfig>() || e->as<WindowExpr>()) return true;
-  for (const ExprPtr& c : expr_children(*e))
-    if (has_own_precision(c)) return true;
-  return false;
-}
-
-ScalarType precision(const ExprPtr& e, ScalarType context) {
-  if (!has_own_precision(e)) return context;
-  return e->type == ScalarType::kR ? ScalarType::kF32 : e->type;
-}
 
 std::optional<DataOp> unary_extern(const std::string& fn) {
   static const std::map<std::string, DataOp> table = {
@@ -35,7 +21,7 @@ std::optional<DataOp> unary_extern(const std::string& fn) {
 }  // namespace
 
 DataPtr Lowering::data(const ExprPtr& e, ScalarType context, const Env& env) {
-  const ScalarType type = precision(e, context);
+  const ScalarType type = precision_in(e, context);
   const Rounding rounding = arithmetic_rounding(type, mode_);
   if (const auto* c = e->as<Const>()) {
     double v = 0;
@@ -109,7 +95,7 @@ DataPtr Lowering::call_extern(const Extern& x, ScalarType type, const Env& env, 
   }
   if (x.fn == "select") {
     want(4);
-    const ScalarType compared = precision(x.args[0], precision(x.args[1], type));
+    const ScalarType compared = precision_in(x.args[0], precision_in(x.args[1], type));
     auto n = std::make_unique<SelectData>();
     n->a = data(x.args[0], compared, env);
     n->b = data(x.args[1], compared, env);

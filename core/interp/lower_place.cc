@@ -1,5 +1,4 @@
 // Where data lies: elements and windows as linear forms into root buffers.
-
 #include "core/interp/lowering.h"
 #include "core/ir/printer.h"
 
