@@ -151,8 +151,8 @@ void Checker::allocation(const Stmt& s, const Alloc& n) {
     const ExprPtr positive = bin_op(BinOpKind::kGt, e, int_const(0));
     const Answer answer = problem_.entails(positive);
     if (!answer)
-      fail(s.where, "the size " + str(e) + " of " + n.name.name() + " may not be positive", str(positive),
-           answer);
+      fail(s.where, "the size " + str(e) + " of " + n.name.name() + " may not be positive",
+           str(positive), answer);
   }
   if (codegen_) allocation_memory(n, s.where);
   scope_.push(s);
@@ -212,7 +212,8 @@ void Checker::initialised() {
     bool written = false, reads_first = false;
     const Effect* read = nullptr;
   };
-  const Effects all = effects_of(Scope(p_), p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
+  const Effects all =
+      effects_of(Scope(p_), p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
   std::map<uint32_t, Use> uses;
   for (const Effect& e : all.memory) {
     if (!e.local) continue;
@@ -230,8 +231,10 @@ void Checker::initialised() {
     if (use.read != &e || (use.written && !use.reads_first)) continue;
     const StmtPtr s = stmt_at(p_, e.access.stmt);
     fail(s ? s->where : p_.where,
-         e.access.buffer.name() + (e.access.kind == Access::Kind::kRead ? " is read" : " is reduced into") +
-             (use.written ? " before it is written" : " but never written") + ": its contents are undefined",
+         e.access.buffer.name() +
+             (e.access.kind == Access::Kind::kRead ? " is read" : " is reduced into") +
+             (use.written ? " before it is written" : " but never written") +
+             ": its contents are undefined",
          "assign it first");
   }
 }

@@ -50,8 +50,8 @@ bool writes_formal(const Effects& callee, Sym formal) {
 void Checker::call(const Stmt& s, const Call& n) {
   const Proc& callee = *n.callee;
   if (callee.args.size() != n.args.size())
-    fail(s.where, callee.name + " takes " + std::to_string(callee.args.size()) + " arguments, not " +
-                      std::to_string(n.args.size()));
+    fail(s.where, callee.name + " takes " + std::to_string(callee.args.size()) +
+                      " arguments, not " + std::to_string(n.args.size()));
   const CallSubstitution substitution(callee, n.args);
   for (size_t k = 0; k < n.args.size(); ++k) argument(n, k, substitution, s.where);
   for (const ExprPtr& condition : callee.asserts) {
@@ -68,12 +68,14 @@ void Checker::call(const Stmt& s, const Call& n) {
     const ConfigEffect* last = nullptr;
     for (const ConfigEffect& c : effects->config)
       if (c.field == ConfigFieldName{config, field} && c.value) last = &c;
-    const ExprPtr value =
-        last && last->definite && is_control(last->value->type) ? substitution.apply(last->value) : nullptr;
+    const ExprPtr value = last && last->definite && is_control(last->value->type)
+                              ? substitution.apply(last->value)
+                              : nullptr;
     for (Sym i : iters_)
       if (last && mentions(substitution.apply(last->value), i))
-        fail(s.where, callee.name + " sets " + config + "." + field + ", which would depend on the loop iterator " +
-                          i.name(),
+        fail(s.where,
+             callee.name + " sets " + config + "." + field +
+                 ", which would depend on the loop iterator " + i.name(),
              "configuration is set once for a whole loop");
     const bool known = value && !intersects(config_reads(value), written);
     const bool flag = known && value->type == ScalarType::kBool;
@@ -116,7 +118,8 @@ void Checker::argument(const Call& n, size_t k, const CallSubstitution& substitu
         if (!a.is_point()) fail(where, what + " is a scalar, not " + str(arg));
       precision = decided(buffer(window_expr->name, where).type->scalar);
     } else {
-      if (written && !read) fail(where, what + " is written: it needs a place, not the value " + str(arg));
+      if (written && !read)
+        fail(where, what + " is written: it needs a place, not the value " + str(arg));
       // An instruction may take an element of a vector; what it touches is its own affair.
       const bool was = codegen_;
       codegen_ = codegen_ && !(read && n.callee->instr);
@@ -127,7 +130,8 @@ void Checker::argument(const Call& n, size_t k, const CallSubstitution& substitu
   } else {
     std::vector<ExprPtr> shape;
     if (window_expr) {
-      if (!formal.type.window) fail(where, what + " is a dense tensor and takes no window", "pass the whole tensor");
+      if (!formal.type.window)
+        fail(where, what + " is a dense tensor and takes no window", "pass the whole tensor");
       window(*window_expr, where);
       for (const WindowAccess& a : window_expr->access)
         if (!a.is_point()) shape.push_back(as_int(a.lo) == 0 ? a.hi : a.hi - a.lo);
@@ -167,7 +171,8 @@ void Checker::aliases(const Call& n, const SourceLocation& where) {
   for (size_t a = 0; a < regions.size(); ++a)
     for (size_t b = a + 1; b < regions.size(); ++b) {
       if (!regions[a] || !regions[b] || regions[a]->root != regions[b]->root) continue;
-      if (!writes_formal(*effects, n.callee->args[a].name) && !writes_formal(*effects, n.callee->args[b].name))
+      if (!writes_formal(*effects, n.callee->args[a].name) &&
+          !writes_formal(*effects, n.callee->args[b].name))
         continue;
       std::vector<Formula> apart;
       const size_t rank = std::min(regions[a]->first.size(), regions[b]->first.size());
@@ -179,10 +184,9 @@ void Checker::aliases(const Call& n, const SourceLocation& where) {
       const Answer disjoint = problem_.entails(Formula::any_of(std::move(apart)));
       if (disjoint) continue;
       Diagnostic d{where.known() ? where : p_.where,
-                   "arguments " + str(n.args[a]) + " and " + str(n.args[b]) + " of " + n.callee->name +
-                       " may overlap, and one is written",
-                   disjoint.notes(),
-                   "pass disjoint windows or copy one of them"};
+                   "arguments " + str(n.args[a]) + " and " + str(n.args[b]) + " of " +
+                       n.callee->name + " may overlap, and one is written",
+                   disjoint.notes(), "pass disjoint windows or copy one of them"};
       throw InputError(std::move(d));
     }
 }

@@ -13,7 +13,8 @@ ScalarType Checker::decided(ScalarType t) const {
 const Binding& Checker::buffer(Sym name, const SourceLocation& where) {
   const Binding* b = scope_.find(name);
   if (!b) fail(where, name.name() + " is not defined here");
-  if (!b->type || !is_data(b->type->scalar)) fail(where, name.name() + " is a control value, not data");
+  if (!b->type || !is_data(b->type->scalar))
+    fail(where, name.name() + " is a control value, not data");
   return *b;
 }
 
@@ -55,11 +56,13 @@ void Checker::integer(const ExprPtr& e, const SourceLocation& where) {
     void operator()(const WindowExpr&) { c.fail(where, "data never reaches control: " + str(e)); }
     void operator()(const StrideExpr& n) {
       const Binding& b = c.buffer(n.name, where);
-      if (n.dim < 0 || n.dim >= b.type->rank()) c.fail(where, str(e) + ": there is no such dimension");
+      if (n.dim < 0 || n.dim >= b.type->rank())
+        c.fail(where, str(e) + ": there is no such dimension");
     }
     void operator()(const ReadConfig& n) {
       c.config_read(n, where);
-      if (!is_integer_control(n.config->find(n.field)->type)) c.fail(where, str(e) + " is not an integer");
+      if (!is_integer_control(n.config->find(n.field)->type))
+        c.fail(where, str(e) + " is not an integer");
     }
   };
   std::visit(Visitor{*this, e, e->where.known() ? e->where : where}, e->node);
@@ -82,8 +85,10 @@ void Checker::boolean(const ExprPtr& e, const SourceLocation& where) {
       return boolean(n->rhs, where);
     }
     if (is_comparison(n->op)) {
-      const bool of_booleans = n->lhs->type == ScalarType::kBool || n->rhs->type == ScalarType::kBool;
-      for (const ExprPtr& side : {n->lhs, n->rhs}) of_booleans ? boolean(side, where) : integer(side, where);
+      const bool of_booleans =
+          n->lhs->type == ScalarType::kBool || n->rhs->type == ScalarType::kBool;
+      for (const ExprPtr& side : {n->lhs, n->rhs})
+        of_booleans ? boolean(side, where) : integer(side, where);
       return;
     }
   }
@@ -95,7 +100,8 @@ std::optional<ScalarType> Checker::one_precision(std::optional<ScalarType> a,
                                                  const SourceLocation& where) {
   if (!a || *a == ScalarType::kR) return b ? b : a;
   if (!b || *b == ScalarType::kR || *a == *b) return a;
-  fail(where, std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
+  fail(where,
+       std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
        "an assignment casts: bind one side to a buffer of the other's precision");
 }
 
@@ -138,7 +144,8 @@ void Checker::element(Sym name, const std::vector<ExprPtr>& idx, const SourceLoc
     integer(idx[k], where);
     const Lin at = problem_.lin(idx[k]);
     Lin room = problem_.lin(shape[k]) - at;
-    const Formula low = Formula::at_least_zero(at), high = Formula::at_least_zero(room.add_constant(-1));
+    const Formula low = Formula::at_least_zero(at),
+                  high = Formula::at_least_zero(room.add_constant(-1));
     if (problem_.entails(Formula::all_of({low, high}))) continue;
     const std::string what = str(read_elem(name, idx, ScalarType::kR)) + " may be out of bounds";
     if (Answer a = problem_.entails(low); !a) fail(where, what, "0 <= " + str(idx[k]), a);
@@ -150,13 +157,14 @@ void Checker::window(const WindowExpr& w, const SourceLocation& where) {
   buffer(w.name, where);
   const std::vector<ExprPtr> shape = scope_.shape_of(w.name);
   if (shape.size() != w.access.size())
-    fail(where, w.name.name() + " has " + std::to_string(shape.size()) + " dimensions, but the window names " +
-                    std::to_string(w.access.size()));
+    fail(where, w.name.name() + " has " + std::to_string(shape.size()) +
+                    " dimensions, but the window names " + std::to_string(w.access.size()));
   auto require = [&](const ExprPtr& smaller, const ExprPtr& larger, BinOpKind op) {
     const ExprPtr condition = bin_op(op, smaller, larger);
     const Answer a = problem_.entails(condition);
     if (!a)
-      fail(where, "the window " + str(make_expr(w, ScalarType::kR)) + " may be out of bounds", str(condition), a);
+      fail(where, "the window " + str(make_expr(w, ScalarType::kR)) + " may be out of bounds",
+           str(condition), a);
   };
   for (size_t k = 0; k < shape.size(); ++k) {
     const WindowAccess& a = w.access[k];

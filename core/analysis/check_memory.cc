@@ -6,7 +6,8 @@ namespace exotune {
 namespace {
 
 bool plain(const Memory& m) {
-  return m.addressable && (m.kind == MemoryKind::kHeap || m.kind == MemoryKind::kStack || m.kind == MemoryKind::kStatic);
+  return m.addressable && (m.kind == MemoryKind::kHeap || m.kind == MemoryKind::kStack ||
+                           m.kind == MemoryKind::kStatic);
 }
 
 // Vectors and register files are C variables or register numbers: no element has an address.
@@ -38,23 +39,27 @@ void Checker::allocation_memory(const Alloc& n, const SourceLocation& where) {
     const Lin value = problem_.lin(e);
     if (!value.is_constant()) {
       if (m.kind == MemoryKind::kHeap || m.kind == MemoryKind::kScratchpad) return;
-      fail(where, what + ": the size " + str(e) + " must be a constant in " + name_of(m.kind) + " memory");
+      fail(where,
+           what + ": the size " + str(e) + " must be a constant in " + name_of(m.kind) + " memory");
     }
     extents.push_back(value.constant);
   }
   if (m.kind == MemoryKind::kVector) {
-    if (extents.empty()) fail(where, what + ": a scalar does not fill a vector", "expand_dim it to one vector");
+    if (extents.empty())
+      fail(where, what + ": a scalar does not fill a vector", "expand_dim it to one vector");
     if (!m.c_types.empty() && !m.c_types.count(name_of(element)))
       fail(where, what + ": there is no vector of " + name_of(element));
     if (m.bytes > 0 && extents.back() * bytes_of(element) != m.bytes)
-      fail(where, what + ": the last dimension is " + std::to_string(extents.back()) + ", a vector of " +
-                      name_of(element) + " has " + std::to_string(m.bytes / bytes_of(element)) + " lanes",
+      fail(where,
+           what + ": the last dimension is " + std::to_string(extents.back()) + ", a vector of " +
+               name_of(element) + " has " + std::to_string(m.bytes / bytes_of(element)) + " lanes",
            "divide_dim the buffer so that its last dimension is one vector");
   }
   if (m.kind == MemoryKind::kRegisterFile && !m.shape.empty()) {
     const size_t rank = m.shape.size();
     bool fits = extents.size() >= rank;
-    for (size_t k = 0; fits && k < rank; ++k) fits = extents[extents.size() - rank + k] == m.shape[k];
+    for (size_t k = 0; fits && k < rank; ++k)
+      fits = extents[extents.size() - rank + k] == m.shape[k];
     if (!fits) {
       std::string shape;
       for (int d : m.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
@@ -63,7 +68,8 @@ void Checker::allocation_memory(const Alloc& n, const SourceLocation& where) {
     int64_t registers = 1;
     for (size_t k = 0; k + rank < extents.size(); ++k) registers *= extents[k];
     if (m.count > 0 && registers > m.count)
-      fail(where, what + " needs " + std::to_string(registers) + " registers, there are " + std::to_string(m.count));
+      fail(where, what + " needs " + std::to_string(registers) + " registers, there are " +
+                      std::to_string(m.count));
   }
   if (m.kind == MemoryKind::kScratchpad && m.bytes > 0) {
     __int128 bytes = bytes_of(element);
@@ -83,8 +89,9 @@ void Checker::argument_memory(const Call& n, size_t k, const SourceLocation& whe
   const Memory* have = memory_of(name);
   const MemoryPtr want = formal.mem ? formal.mem : dram();
   if (!have || have->name == want->name || (plain(*have) && plain(*want))) return;
-  fail(where, "argument " + formal.name.name() + " of " + n.callee->name + " is in " + want->name + ", but " +
-                  name.name() + " is in " + have->name,
+  fail(where,
+       "argument " + formal.name.name() + " of " + n.callee->name + " is in " + want->name +
+           ", but " + name.name() + " is in " + have->name,
        "set_memory " + name.name() + " to " + want->name);
 }
 

@@ -53,22 +53,25 @@ LoopAnswer all_commute(Problem& problem, const std::vector<const Effect*>& a, co
 bool same_elements(const Effect& a, const Effect& b) {
   const Access &x = a.access, &y = b.access;
   if (x.kind != y.kind || x.buffer != y.buffer || a.loops != b.loops) return false;
-  return std::equal(x.idx.begin(), x.idx.end(), y.idx.begin(), y.idx.end(), [](auto& p, auto& q) { return equal(p, q); }) &&
-         std::equal(x.conditions.begin(), x.conditions.end(), y.conditions.begin(), y.conditions.end(),
-                    [](auto& p, auto& q) { return equal(p, q); });
+  return std::equal(x.idx.begin(), x.idx.end(), y.idx.begin(), y.idx.end(),
+                    [](auto& p, auto& q) { return equal(p, q); }) &&
+         std::equal(x.conditions.begin(), x.conditions.end(), y.conditions.begin(),
+                    y.conditions.end(), [](auto& p, auto& q) { return equal(p, q); });
 }
 
 // What others see, each set of elements once.
 std::vector<const Effect*> shared(const Effects& e) {
   std::vector<const Effect*> out;
   for (const Effect& m : e.memory)
-    if (!m.local && std::none_of(out.begin(), out.end(), [&](const Effect* o) { return same_elements(*o, m); }))
+    if (!m.local &&
+        std::none_of(out.begin(), out.end(), [&](const Effect* o) { return same_elements(*o, m); }))
       out.push_back(&m);
   return out;
 }
 
 bool mentions_any(const ExprPtr& e, const std::vector<RangedVar>& vars) {
-  return std::any_of(vars.begin(), vars.end(), [&](const RangedVar& v) { return mentions(e, v.var); });
+  return std::any_of(vars.begin(), vars.end(),
+                     [&](const RangedVar& v) { return mentions(e, v.var); });
 }
 
 bool depends_on_config(const ExprPtr& e) { return !config_reads(e).empty(); }
@@ -183,13 +186,16 @@ Answer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
   const Path a = stmt_part(at);
   const Block& block = block_at(p, a);
   const size_t first = static_cast<size_t>(a.back().index);
-  if (Sym s = bound_then_used(block, first, static_cast<size_t>(na), static_cast<size_t>(nb)); s.valid())
-    return refused(LazyText([s] { return "the second uses " + s.name() + ", which the first defines"; }));
+  if (Sym s = bound_then_used(block, first, static_cast<size_t>(na), static_cast<size_t>(nb));
+      s.valid())
+    return refused(
+        LazyText([s] { return "the second uses " + s.name() + ", which the first defines"; }));
   Place place(p, a);
   const Path b = sibling(a, na);
   const Effects ea = effects_of(place.scope(), block, a, na);
   const Effects eb = effects_of(place.scope(), block, b, nb);
-  if (std::optional<ConfigFieldName> f = config_conflict(ea, eb, {}, false)) return config_refusal(*f);
+  if (std::optional<ConfigFieldName> f = config_conflict(ea, eb, {}, false))
+    return config_refusal(*f);
   std::vector<ConfigFieldName> havoc = ea.written();
   for (const ConfigFieldName& f : eb.written()) havoc.push_back(f);
   place.problem().set_havoc(std::move(havoc));
@@ -222,10 +228,12 @@ LoopAnswer loop_parallel(const Proc& p, const Path& at, bool allow_reductions) {
   const Effects e = effects_of(two.scope, loop->body, body, static_cast<int>(loop->body.size()));
   if (const std::vector<ConfigFieldName> written = e.written(); !written.empty()) {
     const ConfigFieldName f = written.front();
-    return refused(LazyText([f] { return f.first + "." + f.second + " is written in every iteration"; }));
+    return refused(
+        LazyText([f] { return f.first + "." + f.second + " is written in every iteration"; }));
   }
   const std::vector<const Effect*> effects = shared(e);
-  return all_commute(two.place.problem(), effects, two.in_early, effects, two.in_late, allow_reductions);
+  return all_commute(two.place.problem(), effects, two.in_early, effects, two.in_late,
+                     allow_reductions);
 }
 
 LoopAnswer loops_interchange(const Proc& p, const Path& at) {
@@ -273,9 +281,11 @@ LoopAnswer can_fission(const Proc& p, const Path& at) {
   if (!s) return refused("the gap is not inside a loop or if");
   const Block& block = block_at(p, gap);
   const int split = gap.back().index, total = static_cast<int>(block.size());
-  if (Sym used = bound_then_used(block, 0, static_cast<size_t>(split), static_cast<size_t>(total - split));
+  if (Sym used =
+          bound_then_used(block, 0, static_cast<size_t>(split), static_cast<size_t>(total - split));
       used.valid())
-    return refused(LazyText([used] { return used.name() + " is defined before the gap and used after it"; }));
+    return refused(
+        LazyText([used] { return used.name() + " is defined before the gap and used after it"; }));
   const Path first = child_of(parent, gap.back().child, 0);
   if (const If* branch = s->as<If>()) {
     if (gap.back().child != Child::kBody || !branch->orelse.empty())
@@ -299,12 +309,14 @@ LoopAnswer can_fission(const Proc& p, const Path& at) {
   for (const ConfigFieldName& f : after.written()) havoc.push_back(f);
   two.place.problem().set_havoc(std::move(havoc));
   // The second half of an earlier iteration now runs after the first half of a later one.
-  LoopAnswer answer = all_commute(two.place.problem(), shared(after), two.in_early, shared(before), two.in_late);
+  LoopAnswer answer =
+      all_commute(two.place.problem(), shared(after), two.in_early, shared(before), two.in_late);
   if (answer) return answer;
   // Or the first half does the same in every iteration and nothing undoes it: then only its first
   // run counts, and (s1; s2)^n = s1^n; s2^n.
   const auto begin = block.begin();
-  const bool varies = std::any_of(begin, begin + split, [&](const StmtPtr& k) { return mentions(k, loop->iter); });
+  const bool varies =
+      std::any_of(begin, begin + split, [&](const StmtPtr& k) { return mentions(k, loop->iter); });
   if (varies || !before.config.empty() || !block_idempotent(p, first, split)) return answer;
   for (const Effect* x : shared(after)) {
     if (x->access.kind == Access::Kind::kRead) continue;
@@ -321,9 +333,10 @@ LoopAnswer can_fuse(const Proc& p, const Path& at) {
   const Path second = sibling(first, 1);
   const StmtPtr a = stmt_at(p, first), b = stmt_at(p, second);
   if (!a || !b) return refused("there is no statement after the first to fuse with");
-  if (const If *x = a->as<If>(), *y = b->as<If>(); x && y) {
+  if (const If* x = a->as<If>(), *y = b->as<If>(); x && y) {
     const Effects ea = effects_of(Scope(p, first), block_at(p, first), first, 1);
-    if (bounds_change({y->cond}, ea)) return refused("the first changes what the second's condition reads");
+    if (bounds_change({y->cond}, ea))
+      return refused("the first changes what the second's condition reads");
     return proved();
   }
   const For *x = a->as<For>(), *y = b->as<For>();
@@ -334,7 +347,8 @@ LoopAnswer can_fuse(const Proc& p, const Path& at) {
   const Scope scope_a(p, body_a), scope_b(p, body_b);
   const Effects ea = effects_of(scope_a, x->body, body_a, static_cast<int>(x->body.size()));
   const Effects eb = effects_of(scope_b, y->body, body_b, static_cast<int>(y->body.size()));
-  if (bounds_change({y->lo, y->hi}, ea)) return refused("the first loop changes the second's bounds");
+  if (bounds_change({y->lo, y->hi}, ea))
+    return refused("the first loop changes the second's bounds");
   if (std::optional<ConfigFieldName> f = config_conflict(ea, eb, {x->iter, y->iter}, true))
     return config_refusal(*f);
   std::vector<ConfigFieldName> havoc = ea.written();
@@ -349,7 +363,8 @@ LoopAnswer can_fuse(const Proc& p, const Path& at) {
   Lin gap = Lin::variable(late) - Lin::variable(early);
   problem.assume_at_least_zero(std::move(gap.add_constant(-1)));
   problem.set_havoc(std::move(havoc));
-  return all_commute(problem, shared(ea), {{{x->iter, late}}, "'"}, shared(eb), {{{y->iter, early}}, ""});
+  return all_commute(problem, shared(ea), {{{x->iter, late}}, "'"}, shared(eb),
+                     {{{y->iter, early}}, ""});
 }
 
 }  // namespace exotune

@@ -12,7 +12,11 @@ class RunFinder {
   // Variables below `limit` existed before the write's own loop variables.
   RunFinder(Problem& problem, const Effect& write, const std::vector<int>& vars, size_t shared,
             int limit)
-      : problem_(problem), write_(write), vars_(vars), shared_(shared), limit_(limit),
+      : problem_(problem),
+        write_(write),
+        vars_(vars),
+        shared_(shared),
+        limit_(limit),
         known_(vars.size(), false) {
     for (size_t k = 0; k < shared; ++k) known_[k] = true;
   }
@@ -36,7 +40,8 @@ class RunFinder {
   // it does not show; defining the unknown by it would go in circles.
   bool settled(const Lin& lin) const {
     for (const Lin::Term& t : lin.terms) {
-      if (t.var < limit_ || std::find(digits_.begin(), digits_.end(), t.var) != digits_.end()) continue;
+      if (t.var < limit_ || std::find(digits_.begin(), digits_.end(), t.var) != digits_.end())
+        continue;
       bool found = false;
       for (size_t k = shared_; k < vars_.size(); ++k) found |= vars_[k] == t.var && known_[k];
       if (!found) return false;
@@ -168,7 +173,8 @@ bool surely_written_before(Problem& problem, const Effects& block, size_t read,
   std::vector<Formula> partial;
   for (size_t w = 0; w < block.memory.size() && !covered; ++w) {
     const Effect& write = block.memory[w];
-    if (write.access.kind != Access::Kind::kWrite || write.access.buffer != r.access.buffer) continue;
+    if (write.access.kind != Access::Kind::kWrite || write.access.buffer != r.access.buffer)
+      continue;
     if (write.access.idx.size() != want.size()) continue;
     size_t common = 0;
     while (common < write.loops.size() && common < r.loops.size() &&

@@ -44,7 +44,8 @@ ExprPtr CallSubstitution::apply(const ExprPtr& e) const {
   });
 }
 
-std::optional<Location> CallSubstitution::locate(Sym formal, const std::vector<ExprPtr>& idx) const {
+std::optional<Location> CallSubstitution::locate(Sym formal,
+                                                 const std::vector<ExprPtr>& idx) const {
   const Pair* p = find(formal);
   EXO_CHECK(p != nullptr);
   if (const Read* r = p->arg->as<Read>()) {
@@ -223,8 +224,11 @@ class Collector {
   }
 
   void config(const ConfigPtr& config, const std::string& field, ExprPtr value) {
-    out_.config.push_back({config, {config->name, field}, std::move(value),
-                           vars_.empty() && conditions_.empty(), vars_});
+    out_.config.push_back({config,
+                           {config->name, field},
+                           std::move(value),
+                           vars_.empty() && conditions_.empty(),
+                           vars_});
   }
 
   void call(const Call& n) {
@@ -333,7 +337,8 @@ std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
 
 Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n) {
   Collector collector(scope, stmt_part(first));
-  collector.block(block, static_cast<size_t>(stmt_part(first).back().index), static_cast<size_t>(n));
+  collector.block(block, static_cast<size_t>(stmt_part(first).back().index),
+                  static_cast<size_t>(n));
   return collector.take();
 }
 
@@ -348,7 +353,8 @@ std::vector<Access> accesses_of(const Proc& p, const Path& first, int n) {
   auto unknown = [&](ExprPtr& e) {
     e = rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
       const ReadConfig* r = x->as<ReadConfig>();
-      if (!r || std::find(written.begin(), written.end(), ConfigFieldName{r->config->name, r->field}) == written.end())
+      if (!r || std::find(written.begin(), written.end(),
+                          ConfigFieldName{r->config->name, r->field}) == written.end())
         return nullptr;
       const bool is_bool = x->type == ScalarType::kBool;
       return read_var(Sym::fresh(r->field), is_bool ? ScalarType::kBool : ScalarType::kIndex);

@@ -1,6 +1,6 @@
 #pragma once
-// Effects: what a block does to memory and configuration, in program order, with windows resolved to
-// root buffers and calls replaced by what their bodies do. Thesis 5.5. Start at effects_of.
+// Effects: what a block does to memory and configuration, in program order, with windows resolved
+// to root buffers and calls replaced by what their bodies do. Thesis 5.5. Start at effects_of.
 #include <memory>
 
 #include "core/analysis/facts.h"
@@ -10,9 +10,9 @@ namespace exotune {
 
 struct Effect {
   Access access;
-  std::vector<int> loops;   // per entry of access.vars: which loop statement (instance) it is
+  std::vector<int> loops;  // per entry of access.vars: which loop statement (instance) it is
   ScalarType element = ScalarType::kR;
-  bool local = false;       // to a buffer allocated inside the block: nobody else sees it
+  bool local = false;           // to a buffer allocated inside the block: nobody else sees it
   size_t outer_loops = 0;       // local: how many of access.vars and access.conditions stand
   size_t outer_conditions = 0;  // around the allocation
 };
@@ -20,15 +20,15 @@ struct Effect {
 struct ConfigEffect {
   ConfigPtr config;
   ConfigFieldName field;
-  ExprPtr value;       // written value; null: a read
+  ExprPtr value;          // written value; null: a read
   bool definite = false;  // not under a loop or condition of the block
   std::vector<RangedVar> vars;
 };
 
 struct Effects {
-  std::vector<Effect> memory;        // reads of a statement before its write
+  std::vector<Effect> memory;  // reads of a statement before its write
   std::vector<ConfigEffect> config;
-  int loops = 0;                     // number of loop instances numbered
+  int loops = 0;  // number of loop instances numbered
   /// Fields written anywhere in the block: their reads inside it have no single value.
   std::vector<ConfigFieldName> written() const;
 };

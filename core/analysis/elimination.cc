@@ -205,8 +205,7 @@ class Eliminator {
       if (o[c] == 0) continue;
       int64_t product;
       if (__builtin_mul_overflow(o[c], factor, &product) ||
-          __builtin_add_overflow(r[c], product, &r[c]) || r[c] > kMagnitude ||
-          r[c] < -kMagnitude) {
+          __builtin_add_overflow(r[c], product, &r[c]) || r[c] > kMagnitude || r[c] < -kMagnitude) {
         gave_up_ = true;
         return;
       }
@@ -239,8 +238,8 @@ class Eliminator {
         for (int c = 0; c < columns_; ++c) {
           if (r[c] == 0 || c == keep) continue;
           const int64_t size = std::llabs(r[c]);
-          const bool better = best < 0 || size < best_size ||
-                              (size == best_size && late_[c] < late_[best_column]);
+          const bool better =
+              best < 0 || size < best_size || (size == best_size && late_[c] < late_[best_column]);
           if (!better) continue;
           best = static_cast<int>(k);
           best_column = c;

@@ -84,7 +84,8 @@ void assume_header(Problem& problem, const Proc& p) {
 void enter(Problem& problem, const Stmt& s, Child child) {
   if (const For* loop = s.as<For>()) {
     const int i = problem.variable_of(loop->iter, ScalarType::kIndex);
-    const bool lo_reads = !config_reads(loop->lo).empty(), hi_reads = !config_reads(loop->hi).empty();
+    const bool lo_reads = !config_reads(loop->lo).empty(),
+               hi_reads = !config_reads(loop->hi).empty();
     std::set<ConfigFieldName> written;
     if (lo_reads || hi_reads) written = config_writes(s);
     if (!lo_reads || !intersects(config_reads(loop->lo), written))

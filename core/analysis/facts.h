@@ -1,8 +1,8 @@
 #pragma once
 // Place: everything known where control reaches a statement, as a Problem. Exact statement of what
-// counts: sizes >= 1; asserts; lo <= i < hi of each enclosing loop; each enclosing condition (or its
-// negation in an else). A fact that reads a config field counts only while nothing in the statement
-// it comes from writes that field.
+// counts: sizes >= 1; asserts; lo <= i < hi of each enclosing loop; each enclosing condition (or
+// its negation in an else). A fact that reads a config field counts only while nothing in the
+// statement it comes from writes that field.
 #include <memory>
 #include <set>
 

@@ -77,7 +77,8 @@ int Problem::opaque_variable(const ExprPtr& e) {
     if (mentions(e, b.sym)) return fresh();
   if (!havoc_.empty()) return fresh();
   for (size_t k = 0; k < vars_.size(); ++k)
-    if (vars_[k].kind == Var::Kind::kOpaque && equal(vars_[k].opaque, e)) return static_cast<int>(k);
+    if (vars_[k].kind == Var::Kind::kOpaque && equal(vars_[k].opaque, e))
+      return static_cast<int>(k);
   return add({Var::Kind::kOpaque, Sym(), 0, nullptr, "", e, false});
 }
 
@@ -134,7 +135,8 @@ Lin Problem::stride(Sym name, int dim) {
     }
   }
   for (size_t k = 0; k < vars_.size(); ++k)
-    if (vars_[k].kind == Var::Kind::kStride && vars_[k].sym == axis.root && vars_[k].dim == axis.dim)
+    if (vars_[k].kind == Var::Kind::kStride && vars_[k].sym == axis.root &&
+        vars_[k].dim == axis.dim)
       return Lin::variable(static_cast<int>(k));
   return Lin::variable(add({Var::Kind::kStride, axis.root, axis.dim, nullptr, "", nullptr, false}));
 }
@@ -237,7 +239,8 @@ void Problem::assume_flag(const Lin& flag, const Formula& value) {
   Lin set = flag, clear = flag.scaled(-1);
   const Formula is_true = Formula::at_least_zero(set.add_constant(-1));
   const Formula is_false = Formula::at_least_zero(std::move(clear));
-  assume(Formula::any_of({Formula::all_of({value, is_true}), Formula::all_of({negated(value), is_false})}));
+  assume(Formula::any_of(
+      {Formula::all_of({value, is_true}), Formula::all_of({negated(value), is_false})}));
 }
 
 void Problem::assume_zero(Lin lin) {
@@ -380,8 +383,6 @@ Answer Problem::entails(const Formula& goal) {
   return excludes(negated(goal));
 }
 
-Interval Problem::bounds(const Lin& lin) {
-  return project(constraints_, variables(), lin);
-}
+Interval Problem::bounds(const Lin& lin) { return project(constraints_, variables(), lin); }
 
 }  // namespace exotune

@@ -49,7 +49,9 @@ class Problem {
   /// The value of a config field that was read or written before, as it is now.
   Lin config_value(const ConfigPtr& config, const std::string& field);
   /// Fields whose reads are to be unknown values, each read its own.
-  void set_havoc(std::vector<std::pair<std::string, std::string>> fields) { havoc_ = std::move(fields); }
+  void set_havoc(std::vector<std::pair<std::string, std::string>> fields) {
+    havoc_ = std::move(fields);
+  }
 
   struct Mark {
     size_t variables, constraints, disjunctions, quotients, bindings;
@@ -78,7 +80,7 @@ class Problem {
     Sym sym;
     int dim = 0;
     const Config* config = nullptr;
-    std::string text;     // field, or a name for counter-examples
+    std::string text;  // field, or a name for counter-examples
     ExprPtr opaque;
     bool size = false;
   };

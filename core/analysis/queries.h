@@ -1,8 +1,8 @@
 #pragma once
-// What primitives ask before they rewrite. Each question is put at a place of a proc and is answered
-// with everything known there: sizes > 0, asserts, bounds of enclosing loops, enclosing conditions,
-// window aliases, allocation shapes. docs/how-proofs-work.md says how answers are found; thesis
-// chapter 4-5 what they mean.
+// What primitives ask before they rewrite. Each question is put at a place of a proc and is
+// answered with everything known there: sizes > 0, asserts, bounds of enclosing loops, enclosing
+// conditions, window aliases, allocation shapes. docs/how-proofs-work.md says how answers are
+// found; thesis chapter 4-5 what they mean.
 //
 // An answer is a proof or a refusal: kUnknown never lets a rewrite through.
 #include <map>
@@ -65,11 +65,12 @@ LoopAnswer loops_interchange(const Proc& p, const Path& outer);
 LoopAnswer loop_parallel(const Proc& p, const Path& loop, bool allow_reductions = false);
 /// `for i: { s1; s2 }` split at `gap` (a path inside the loop body) into two loops: s2 of an
 /// earlier iteration commutes with s1 of a later one; nothing s1 allocates is used in s2; the
-/// loop's bounds do not change. Or: s1 does not depend on the iterator, is idempotent, and s2 writes
-/// nothing that s1 touches (what is the same in every iteration can be done first). For `if`: s1 does not change the condition.
+/// loop's bounds do not change. Or: s1 does not depend on the iterator, is idempotent, and s2
+/// writes nothing that s1 touches (what is the same in every iteration can be done first). For
+/// `if`: s1 does not change the condition.
 LoopAnswer can_fission(const Proc& p, const Path& gap);
-/// The reverse, for two adjacent loops (or ifs) `first` and the statement after it, with the second's
-/// iterator taken for the first's.
+/// The reverse, for two adjacent loops (or ifs) `first` and the statement after it, with the
+/// second's iterator taken for the first's.
 LoopAnswer can_fuse(const Proc& p, const Path& first);
 /// Running the block again right after itself changes nothing. For remove_loop, add_loop: the
 /// loop's body at `loop` does not depend on the iterator and is idempotent.
@@ -79,8 +80,8 @@ Answer value_unchanged_by(const Proc& p, const Path& first, int n, const ExprPtr
 /// Each iteration pair (earlier, later) of the loop writes the same values again, so that running
 /// earlier iterations again after later ones is harmless: divide_with_recompute.
 Answer recompute_safe(const Proc& p, const Path& loop);
-/// After `stmt`, no read of the buffer's contents (through windows and calls, in later iterations of
-/// loops around it too) sees what is in it now. Never true of an argument.
+/// After `stmt`, no read of the buffer's contents (through windows and calls, in later iterations
+/// of loops around it too) sees what is in it now. Never true of an argument.
 Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer);
 /// For an allocation inside or outside of the loop: no iteration reads what it has not itself
 /// written first. Then lift_alloc out of (or sink_alloc into) the loop carries no value.
@@ -100,8 +101,8 @@ struct Access {
   bool whole_window = false;        // idx ranges over `vars` added for a window passed to a call
 };
 /// Every element access of the `n` statements at `first`, in program order (reads of a statement
-/// before its write), calls seen through their bodies, without buffers allocated inside. A read of a
-/// config field that the block writes is replaced by an unknown variable.
+/// before its write), calls seen through their bodies, without buffers allocated inside. A read of
+/// a config field that the block writes is replaced by an unknown variable.
 std::vector<Access> accesses_of(const Proc& p, const Path& first, int n);
 
 // --- whole programs ---------------------------------------------------------------------------
@@ -117,9 +118,9 @@ struct SolverStats {
   int64_t syntactic = 0, affine = 0, z3 = 0, cached = 0, unknown = 0;
 };
 SolverStats solver_stats();  // since the process began; printed by -v
-/// Queries are written as SMT-LIB 2 into this directory with their verdict (unsat: proved), one file
-/// each, named by content; "" turns it off. `every_tier`: also those decided without Z3, so that
-/// another solver can re-check all that a schedule rests on.
+/// Queries are written as SMT-LIB 2 into this directory with their verdict (unsat: proved), one
+/// file each, named by content; "" turns it off. `every_tier`: also those decided without Z3, so
+/// that another solver can re-check all that a schedule rests on.
 void set_proofs_directory(const std::string& directory, bool every_tier = true);
 
 }  // namespace exotune

@@ -23,7 +23,8 @@ std::optional<ConfigFieldName> exposed_field(const Effects& e) {
 }
 
 Answer field_refusal(const ConfigFieldName& f) {
-  return refused(LazyText([f] { return f.first + "." + f.second + " is read before it is written"; }));
+  return refused(
+      LazyText([f] { return f.first + "." + f.second + " is read before it is written"; }));
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Answer block_idempotent(const Proc& p, const Path& at, int n) {
     const Effect& read = e.memory[k];
     if (read.local || read.access.kind == Access::Kind::kWrite) continue;
     for (const Effect& write : e.memory) {
-      if (write.access.kind == Access::Kind::kRead || write.access.buffer != read.access.buffer) continue;
+      if (write.access.kind == Access::Kind::kRead || write.access.buffer != read.access.buffer)
+        continue;
       Answer disjoint = never_overlap(problem, read, {}, write, {{}, "'"});
       if (disjoint) continue;
       if (surely_written_before(problem, e, k, {})) break;
@@ -104,7 +106,8 @@ Answer recompute_safe(const Proc& p, const Path& at) {
     const Effect& read = e.memory[k];
     if (read.local || read.access.kind == Access::Kind::kWrite) continue;
     for (const Effect& write : e.memory) {
-      if (write.access.kind == Access::Kind::kRead || write.access.buffer != read.access.buffer) continue;
+      if (write.access.kind == Access::Kind::kRead || write.access.buffer != read.access.buffer)
+        continue;
       const Problem::Mark mark = problem.mark();
       problem.assume_range(other, loop->lo, loop->hi);
       Answer disjoint = never_overlap(problem, read, in_one, write, in_other);
@@ -120,7 +123,8 @@ Answer recompute_safe(const Proc& p, const Path& at) {
   problem.assume_at_least_zero(std::move(gap.add_constant(-1)));
   for (const Effect& a : e.memory)
     for (const Effect& b : e.memory) {
-      if (a.local || a.access.kind == Access::Kind::kRead || b.access.kind == Access::Kind::kRead) continue;
+      if (a.local || a.access.kind == Access::Kind::kRead || b.access.kind == Access::Kind::kRead)
+        continue;
       if (a.access.buffer != b.access.buffer) continue;
       Answer disjoint = never_overlap(problem, a, in_one, b, in_other);
       if (!disjoint) return disjoint;
@@ -151,7 +155,8 @@ bool exposed_in(const Proc& p, const Path& first, int n, Sym root) {
 }
 
 Answer carried(Sym buffer) {
-  return refused(LazyText([buffer] { return buffer.name() + " may be read before it is written again"; }));
+  return refused(
+      LazyText([buffer] { return buffer.name() + " may be read before it is written again"; }));
 }
 
 }  // namespace
@@ -161,7 +166,8 @@ Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer) {
   const Sym root = Scope(p, sibling(at, 1)).root_of(buffer);
   const size_t top = scope_depth(p, at, root);
   if (top == 0)
-    return refused(LazyText([root] { return root.name() + " is an argument: the caller may read it"; }));
+    return refused(
+        LazyText([root] { return root.name() + " is an argument: the caller may read it"; }));
   for (;; at.pop_back()) {
     const Block& block = block_at(p, at);
     const Path next = sibling(at, 1);

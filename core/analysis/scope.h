@@ -11,10 +11,10 @@ namespace exotune {
 /// Borrowed from the proc, which must outlive the scope.
 struct Binding {
   Sym name;
-  const Type* type = nullptr;           // null: a loop iterator
-  const Memory* mem = nullptr;          // arguments and allocations of data
-  const WindowExpr* window = nullptr;   // set for windows: what they look at
-  const Alloc* alloc = nullptr;         // set for allocations
+  const Type* type = nullptr;          // null: a loop iterator
+  const Memory* mem = nullptr;         // arguments and allocations of data
+  const WindowExpr* window = nullptr;  // set for windows: what they look at
+  const Alloc* alloc = nullptr;        // set for allocations
   bool argument = false;
 };
 

@@ -20,10 +20,11 @@ std::optional<Terms> combine(const Terms& a, const Terms& b, int64_t k) {
     return std::nullopt;
   for (const Affine::Term& t : b.terms) {
     if (__builtin_mul_overflow(t.coeff, k, &scaled)) return std::nullopt;
-    auto at = std::lower_bound(
-        out.terms.begin(), out.terms.end(), t.atom->hash,
-        [](const Affine::Term& x, uint64_t hash) { return x.atom->hash < hash; });
-    while (at != out.terms.end() && at->atom->hash == t.atom->hash && !equal(at->atom, t.atom)) ++at;
+    auto at =
+        std::lower_bound(out.terms.begin(), out.terms.end(), t.atom->hash,
+                         [](const Affine::Term& x, uint64_t hash) { return x.atom->hash < hash; });
+    while (at != out.terms.end() && at->atom->hash == t.atom->hash && !equal(at->atom, t.atom))
+      ++at;
     if (at != out.terms.end() && equal(at->atom, t.atom)) {
       if (__builtin_add_overflow(at->coeff, scaled, &at->coeff)) return std::nullopt;
       if (at->coeff == 0) out.terms.erase(at);
@@ -150,9 +151,11 @@ class Simplifier {
         return combine(parts.whole, Terms{{}, *k}, 1);
     const Parts parts = split_balanced(n, c);
     // floor(floor(x / a) / c) = floor(x / (a*c)).
-    if (parts.rest.terms.size() == 1 && parts.rest.constant == 0 && parts.rest.terms[0].coeff == 1) {
+    if (parts.rest.terms.size() == 1 && parts.rest.constant == 0 &&
+        parts.rest.terms[0].coeff == 1) {
       const BinOp* inner = parts.rest.terms[0].atom->as<BinOp>();
-      std::optional<int64_t> a = inner && inner->op == BinOpKind::kDiv ? as_int(inner->rhs) : std::nullopt;
+      std::optional<int64_t> a =
+          inner && inner->op == BinOpKind::kDiv ? as_int(inner->rhs) : std::nullopt;
       int64_t product;
       if (a && !__builtin_mul_overflow(*a, c, &product))
         return combine(parts.whole,

@@ -1,8 +1,7 @@
 // The last tier: quantifier-free linear integer arithmetic for Z3. Effort is limited by rlimit, a
 // count of solver steps, so the same question has the same answer on every machine.
-#include <z3++.h>
-
 #include <unistd.h>
+#include <z3++.h>
 
 #include <atomic>
 #include <filesystem>
@@ -173,9 +172,8 @@ std::string solver_internal::smt_text(std::span<const Constraint> facts,
 }
 
 Decision solver_internal::decide_smt(std::span<const Constraint> facts,
-                                     std::span<const Formula> disjunctions,
-                                     const Formula& question, int variables,
-                                     std::span<const uint8_t> sizes) {
+                                     std::span<const Formula> disjunctions, const Formula& question,
+                                     int variables, std::span<const uint8_t> sizes) {
   Decision out;
   try {
     z3::context& context = thread_context();

@@ -1,14 +1,11 @@
 #include "core/analysis/solver.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <mutex>
 #include <numeric>
-#include <unordered_map>
 
 #include "core/analysis/queries.h"
-#include "core/base/hashing.h"
+#include "core/analysis/question_cache.h"
 
 namespace exotune {
 namespace {
@@ -157,97 +154,6 @@ Decision decide_parts(Parts& parts, const Formula& question, int variables,
   return {Feasible::kYes, std::move(near.model)};
 }
 
-// --- the cache -----------------------------------------------------------------------------------
-
-// The question with variables numbered in order of appearance: equal keys mean equal questions up
-// to renaming. The whole key is stored, so a hash collision cannot change an answer.
-struct Key {
-  std::vector<int64_t> words;
-  uint64_t hash = 0;
-  std::vector<int> original;  // canonical number -> variable
-};
-
-class KeyMaker {
- public:
-  KeyMaker(int variables, std::span<const uint8_t> sizes) : canonical_(variables, -1), sizes_(sizes) {}
-  void add(const Constraint& c) {
-    key_.words.push_back(c.equality ? -1 : -2);
-    key_.words.push_back(c.lin.constant);
-    key_.words.push_back(static_cast<int64_t>(c.lin.terms.size()));
-    for (const Lin::Term& t : c.lin.terms) {
-      int& n = canonical_[t.var];
-      if (n < 0) {
-        n = static_cast<int>(key_.original.size());
-        key_.original.push_back(t.var);
-      }
-      const bool size = static_cast<size_t>(t.var) < sizes_.size() && sizes_[t.var];
-      key_.words.push_back(n * 2 + (size ? 1 : 0));
-      key_.words.push_back(t.coeff);
-    }
-  }
-  void add(const Formula& f) {
-    key_.words.push_back(-10 - static_cast<int64_t>(f.kind));
-    if (f.kind == Formula::Kind::kAtom) add(f.atom);
-    key_.words.push_back(static_cast<int64_t>(f.kids.size()));
-    for (const Formula& kid : f.kids) add(kid);
-  }
-  Key finish() {
-    uint64_t h = key_.words.size();
-    for (int64_t w : key_.words) h = (h ^ static_cast<uint64_t>(w)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
-    key_.hash = h;
-    return std::move(key_);
-  }
-
- private:
-  Key key_;
-  std::vector<int> canonical_;
-  std::span<const uint8_t> sizes_;
-};
-
-class Cache {
- public:
-  static Cache& instance() {
-    static Cache c;
-    return c;
-  }
-  bool find(const Key& key, Decision* out, int variables) {
-    Shard& shard = shards_[key.hash >> 60];
-    std::lock_guard lock(shard.mutex);
-    auto [begin, end] = shard.entries.equal_range(key.hash);
-    for (auto it = begin; it != end; ++it) {
-      if (it->second.words != key.words) continue;
-      out->feasible = it->second.feasible;
-      out->model.assign(out->feasible == Feasible::kYes ? variables : 0, 0);
-      for (size_t k = 0; k < it->second.model.size(); ++k)
-        out->model[key.original[k]] = it->second.model[k];
-      return true;
-    }
-    return false;
-  }
-  void insert(Key key, const Decision& d) {
-    Entry e{std::move(key.words), d.feasible, {}};
-    if (d.feasible == Feasible::kYes)
-      for (int v : key.original) e.model.push_back(d.model[v]);
-    Shard& shard = shards_[key.hash >> 60];
-    std::lock_guard lock(shard.mutex);
-    if (shard.entries.size() >= kMaxEntries) shard.entries.clear();
-    shard.entries.emplace(key.hash, std::move(e));
-  }
-
- private:
-  static constexpr size_t kMaxEntries = 8192;  // per shard
-  struct Entry {
-    std::vector<int64_t> words;
-    Feasible feasible;
-    std::vector<int64_t> model;
-  };
-  struct Shard {
-    std::mutex mutex;
-    std::unordered_multimap<uint64_t, Entry> entries;
-  };
-  std::array<Shard, 16> shards_;
-};
-
 bool has_cases(const Formula& f) { return f.kind != Formula::Kind::kAtom; }
 
 }  // namespace
@@ -269,15 +175,11 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
   // Plain conjunctions are solved about as fast as the cache answers; case splits are worth a key.
   const bool worth_caching =
       has_cases(question) || !parts.near_cases.empty() || parts.near.size() > 24;
-  Key key;
+  QuestionKey key;
   Decision out;
   if (worth_caching) {
-    KeyMaker maker(variables, sizes);
-    maker.add(question);
-    for (const Constraint& c : facts) maker.add(c);
-    for (const Formula& f : disjunctions) maker.add(f);
-    key = maker.finish();
-    if (Cache::instance().find(key, &out, variables)) {
+    key = question_key(facts, disjunctions, question, variables, sizes);
+    if (QuestionCache::instance().find(key, &out, variables)) {
       ++counters().cached;
       return out;
     }
@@ -287,12 +189,8 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
     ++counters().affine;
   } else {
     if (!worth_caching) {
-      KeyMaker maker(variables, sizes);
-      maker.add(question);
-      for (const Constraint& c : facts) maker.add(c);
-      for (const Formula& f : disjunctions) maker.add(f);
-      key = maker.finish();
-      if (Cache::instance().find(key, &out, variables)) {
+      key = question_key(facts, disjunctions, question, variables, sizes);
+      if (QuestionCache::instance().find(key, &out, variables)) {
         ++counters().cached;
         return out;
       }
@@ -302,7 +200,7 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
     ++counters().z3;
     if (out.feasible == Feasible::kUnknown) ++counters().unknown;
   }
-  if (!key.words.empty()) Cache::instance().insert(std::move(key), out);
+  if (!key.words.empty()) QuestionCache::instance().insert(std::move(key), out);
   return out;
 }
 

@@ -15,7 +15,9 @@ def sgemm(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
         for j in seq(0, N):
             for k in seq(0, K):
                 C[i, j] += A[i, k] * B[k, j]
-)", true), "");
+)",
+                    true),
+            "");
 }
 
 TEST(Check, refuses_an_index_past_the_end_with_the_smallest_example) {
@@ -24,7 +26,8 @@ TEST(Check, refuses_an_index_past_the_end_with_the_smallest_example) {
 def f(M: size, A: f32[M]):
     for i in seq(0, M):
         A[i + 1] = 0.0
-)"), "A[i + 1] may be out of bounds: i + 1 < M fails for M = 1, i = 0");
+)"),
+            "A[i + 1] may be out of bounds: i + 1 < M fails for M = 1, i = 0");
 }
 
 TEST(Check, refuses_a_negative_index) {
@@ -33,7 +36,8 @@ TEST(Check, refuses_a_negative_index) {
 def f(M: size, A: f32[M]):
     for i in seq(0, M):
         A[i - 1] = 0.0
-)"), "A[i - 1] may be out of bounds: 0 <= i - 1 fails for M = 1, i = 0");
+)"),
+            "A[i - 1] may be out of bounds: 0 <= i - 1 fails for M = 1, i = 0");
 }
 
 TEST(Check, refuses_a_read_past_the_end) {
@@ -41,7 +45,8 @@ TEST(Check, refuses_a_read_past_the_end) {
 @proc
 def f(M: size, A: f32[M], x: f32):
     x = A[M]
-)"), "");
+)"),
+            "");
 }
 
 TEST(Check, a_guard_makes_an_access_safe) {
@@ -51,7 +56,8 @@ def f(M: size, A: f32[M]):
     for i in seq(-3, 8 * M):
         if 0 <= i and i < M:
             A[i] = 0.0
-)"), "");
+)"),
+            "");
 }
 
 TEST(Check, tiles_with_a_guard_are_safe) {
@@ -62,7 +68,8 @@ def f(M: size, A: f32[M]):
         for ii in seq(0, 8):
             if 8 * io + ii < M:
                 A[8 * io + ii] = 0.0
-)"), "");
+)"),
+            "");
 }
 
 TEST(Check, asserts_make_an_access_safe) {
@@ -89,7 +96,8 @@ TEST(Check, a_window_out_of_bounds_is_refused) {
 def f(M: size, A: f32[M]):
     w = A[0:M + 1]
     w[0] = 0.0
-)"), "the window A[0:M + 1] may be out of bounds: M + 1 <= M never holds");
+)"),
+            "the window A[0:M + 1] may be out of bounds: M + 1 <= M never holds");
 }
 
 TEST(Check, an_index_is_bounded_by_the_window) {
@@ -112,7 +120,8 @@ TEST(Check, allocation_sizes_are_positive) {
 def f(N: size):
     t: f32[N - 1]
     pass
-)"), "the size N - 1 of t may not be positive: N - 1 > 0 fails for N = 1");
+)"),
+            "the size N - 1 of t may not be positive: N - 1 > 0 fails for N = 1");
 }
 
 constexpr const char* kCallee = R"(
@@ -136,7 +145,8 @@ TEST(Check, the_callee_s_asserts_are_proved) {
 }
 
 TEST(Check, sizes_passed_are_positive) {
-  EXPECT_EQ(refusal(std::string(kCallee) + "    for i in seq(0, N):\n        g(2 * i, A[0:2 * i], B[0:2 * i])\n"),
+  EXPECT_EQ(refusal(std::string(kCallee) +
+                    "    for i in seq(0, N):\n        g(2 * i, A[0:2 * i], B[0:2 * i])\n"),
             "argument n of g is a size and must be positive: 2 * i > 0 fails for N = 1, i = 0");
 }
 
@@ -163,7 +173,8 @@ def f(A: f32[8, 2]):
     w = A[4:8, 0:2]
     for i in seq(0, 4):
         g(A[i, 0:2], w[i, 0:2])
-)"), "");
+)"),
+            "");
 }
 
 TEST(Check, one_buffer_may_be_read_through_two_arguments) {
@@ -175,7 +186,8 @@ def dot(n: size, x: [f32][n], y: [f32][n], out: f32):
 @proc
 def norm(n: size, x: f32[n], out: f32):
     dot(n, x, x, out)
-)"), "");
+)"),
+            "");
 }
 
 TEST(Check, a_callee_is_checked_too) {
@@ -186,7 +198,8 @@ def g(n: size, x: f32[n]):
 @proc
 def f(x: f32[4]):
     g(4, x)
-)"), "");
+)"),
+            "");
 }
 
 TEST(Check, parallel_races_are_found_in_nests) {
@@ -196,14 +209,16 @@ def f(N: size, x: f32, A: f32[N, N]):
     for i in seq(0, N):
         for j in par(0, N):
             x += A[i, j]
-)"), "the iterations of the parallel loop j may race");
+)"),
+            "the iterations of the parallel loop j may race");
   EXPECT_EQ(refusal(R"(
 @proc
 def f(N: size, A: f32[N, N]):
     for i in seq(0, N):
         for j in par(0, N):
             A[i, j] = 0.0
-)"), "");
+)"),
+            "");
 }
 
 constexpr const char* kFlags = R"(
@@ -226,7 +241,11 @@ TEST(Check, a_flag_that_a_callee_sets_is_known_after_the_call) {
   EXPECT_EQ(refusal(flags + "@proc\ndef f(x: f32):\n    prepare(True)\n    work(x)\n"), "");
   EXPECT_NE(refusal(flags + "@proc\ndef f(x: f32):\n    prepare(False)\n    work(x)\n"), "");
   EXPECT_NE(refusal(flags + "@proc\ndef f(x: f32):\n    work(x)\n"), "");
-  EXPECT_EQ(refusal(flags + "@proc\ndef f(n: size, x: f32):\n    prepare(n > 3)\n    if n > 4:\n        work(x)\n"), "");
+  EXPECT_EQ(
+      refusal(
+          flags +
+          "@proc\ndef f(n: size, x: f32):\n    prepare(n > 3)\n    if n > 4:\n        work(x)\n"),
+      "");
 }
 
 TEST(Check, config_values_do_not_depend_on_iterators) {
@@ -254,7 +273,8 @@ def f(N: size, A: f32[4]):
   EXPECT_EQ(refusal(head + "    A[Cfg.s] = 0.0\n"), "");
   EXPECT_NE(refusal(head + "    Cfg.s = 4\n    A[Cfg.s] = 0.0\n"), "");
   EXPECT_NE(refusal(head + "    if N > 3:\n        Cfg.s = 4\n    A[Cfg.s] = 0.0\n"), "");
-  EXPECT_NE(refusal(head + "    for i in seq(0, N):\n        A[Cfg.s] = 0.0\n        Cfg.s = 4\n"), "");
+  EXPECT_NE(refusal(head + "    for i in seq(0, N):\n        A[Cfg.s] = 0.0\n        Cfg.s = 4\n"),
+            "");
 }
 
 TEST(Check, shapes_do_not_depend_on_a_field_that_changes) {
@@ -299,13 +319,15 @@ TEST(Check, a_buffer_that_is_never_written_is_not_read) {
 def f(x: f32):
     t: f32
     x = t
-)"), "t is read but never written: its contents are undefined");
+)"),
+            "t is read but never written: its contents are undefined");
   EXPECT_EQ(refusal(R"(
 @proc
 def f(x: f32):
     t: f32
     t += x
-)"), "t is reduced into but never written: its contents are undefined");
+)"),
+            "t is reduced into but never written: its contents are undefined");
 }
 
 TEST(Check, a_buffer_is_not_read_before_its_first_write) {
@@ -316,7 +338,8 @@ def f(x: f32):
     for i in seq(0, 4):
         x += t[i]
         t[i] = x
-)"), "t is read before it is written: its contents are undefined");
+)"),
+            "t is read before it is written: its contents are undefined");
   // Here the first iteration reads nothing.
   EXPECT_EQ(refusal(R"(
 @proc
@@ -326,7 +349,8 @@ def f(N: size, x: f32):
         for j in seq(0, i):
             x += t[j]
         t[i] = x
-)"), "");
+)"),
+            "");
 }
 
 constexpr const char* kVector = R"(
@@ -348,7 +372,9 @@ def f(A: f32[64]):
     v: f32[4, 16] @ VEC
     for i in seq(0, 4):
         load(v[i, 0:16], A[16 * i:16 * i + 16])
-)", true), "");
+)",
+                    true),
+            "");
 }
 
 TEST(CheckForCode, code_does_not_touch_vectors) {
@@ -369,7 +395,9 @@ TEST(CheckForCode, vectors_are_as_wide_as_their_register) {
 def f(A: f32[16]):
     v: f32[8] @ VEC
     pass
-)", true), "v in VEC: the last dimension is 8, a vector of f32 has 16 lanes");
+)",
+                    true),
+            "v in VEC: the last dimension is 8, a vector of f32 has 16 lanes");
 }
 
 TEST(CheckForCode, memories_of_arguments_fit) {
@@ -378,7 +406,9 @@ TEST(CheckForCode, memories_of_arguments_fit) {
 def f(A: f32[16]):
     v: f32[16]
     load(v, A)
-)", true), "argument dst of load is in VEC, but v is in DRAM");
+)",
+                    true),
+            "argument dst of load is in VEC, but v is in DRAM");
 }
 
 TEST(CheckForCode, precisions_of_arguments_fit) {
@@ -387,7 +417,9 @@ TEST(CheckForCode, precisions_of_arguments_fit) {
 def f(A: f64[16]):
     v: f32[16] @ VEC
     load(v, A)
-)", true), "argument src of load is f32, not f64");
+)",
+                    true),
+            "argument src of load is f32, not f64");
 }
 
 TEST(CheckForCode, strided_columns_break_the_stride_assert) {
@@ -396,7 +428,9 @@ TEST(CheckForCode, strided_columns_break_the_stride_assert) {
 def f(A: f32[16, 16]):
     v: f32[16] @ VEC
     load(v, A[0:16, 0])
-)", true), "load asserts stride(src, 0) == 1: stride(A, 0) == 1 never holds");
+)",
+                    true),
+            "load asserts stride(src, 0) == 1: stride(A, 0) == 1 never holds");
 }
 
 TEST(Check, errors_carry_the_place) {

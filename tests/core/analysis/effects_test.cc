@@ -15,8 +15,9 @@ class EffectsTest : public ::testing::Test {
   Sym i = Sym::fresh("i"), j = Sym::fresh("j"), k = Sym::fresh("k"), w = Sym::fresh("w");
 
   ProcPtr around(Block body) {
-    return proc({size_arg(n), tensor_arg(a, {size(n)}), tensor_arg(b, {size(n)}), tensor_arg(x, {})},
-                std::move(body));
+    return proc(
+        {size_arg(n), tensor_arg(a, {size(n)}), tensor_arg(b, {size(n)}), tensor_arg(x, {})},
+        std::move(body));
   }
   StmtPtr set(Sym t, ExprPtr at, ExprPtr rhs) { return make_assign(t, {at}, rhs); }
   StmtPtr window(Sym name, Sym of, ExprPtr lo, ExprPtr hi) {
@@ -83,8 +84,8 @@ TEST_F(EffectsTest, a_sum_over_iterations_reassociates) {
 
 TEST_F(EffectsTest, private_allocations_do_not_carry) {
   Sym t = Sym::fresh("t");
-  Block body{make_alloc(t, {ScalarType::kF32, {}, false}, dram()), make_assign(t, {}, elem(b, {idx(i)})),
-             set(a, idx(i), elem(t, {}))};
+  Block body{make_alloc(t, {ScalarType::kF32, {}, false}, dram()),
+             make_assign(t, {}, elem(b, {idx(i)})), set(a, idx(i), elem(t, {}))};
   ProcPtr p = around({make_for(i, num(0), size(n), body)});
   EXPECT_TRUE(loop_parallel(*p, path({0})));
   EXPECT_TRUE(alloc_carries_nothing(*p, path({0, 0}), path({0})));
@@ -92,22 +93,23 @@ TEST_F(EffectsTest, private_allocations_do_not_carry) {
 
 TEST_F(EffectsTest, interchange_needs_only_flipped_pairs) {
   Sym m = Sym::fresh("M");
-  auto at = [&](int di, int dj) {
-    return elem(m, {idx(i) + num(di), idx(j) + num(dj)});
-  };
+  auto at = [&](int di, int dj) { return elem(m, {idx(i) + num(di), idx(j) + num(dj)}); };
   auto nest = [&](ExprPtr rhs) {
-    return proc({size_arg(n), tensor_arg(m, {size(n) + num(2), size(n) + num(2)})},
-                {make_for(i, num(1), size(n),
-                          {make_for(j, num(1), size(n), {make_assign(m, {idx(i), idx(j)}, rhs)})})});
+    return proc(
+        {size_arg(n), tensor_arg(m, {size(n) + num(2), size(n) + num(2)})},
+        {make_for(i, num(1), size(n),
+                  {make_for(j, num(1), size(n), {make_assign(m, {idx(i), idx(j)}, rhs)})})});
   };
   EXPECT_TRUE(loops_interchange(*nest(at(-1, -1)), path({0})));
   EXPECT_FALSE(loops_interchange(*nest(at(-1, 1)), path({0})));
 }
 
 TEST_F(EffectsTest, fission_when_only_the_same_iteration_is_read) {
-  ProcPtr same = around({make_for(i, num(0), size(n), {set(a, idx(i), zero), set(b, idx(i), elem(a, {idx(i)}))})});
-  ProcPtr next = around({make_for(i, num(0), size(n) - num(1),
-                                  {set(a, idx(i), zero), set(b, idx(i), elem(a, {idx(i) + num(1)}))})});
+  ProcPtr same = around(
+      {make_for(i, num(0), size(n), {set(a, idx(i), zero), set(b, idx(i), elem(a, {idx(i)}))})});
+  ProcPtr next =
+      around({make_for(i, num(0), size(n) - num(1),
+                       {set(a, idx(i), zero), set(b, idx(i), elem(a, {idx(i) + num(1)}))})});
   EXPECT_TRUE(can_fission(*same, path({0, 1})));
   EXPECT_FALSE(can_fission(*next, path({0, 1})));
 }
@@ -142,10 +144,12 @@ TEST_F(EffectsTest, a_partly_cleared_sum_is_not_idempotent) {
 
 TEST_F(EffectsTest, tiles_clear_everything_that_is_summed) {
   Sym t = Sym::fresh("T"), io = Sym::fresh("io"), ii = Sym::fresh("ii");
-  ProcPtr p = proc({tensor_arg(t, {num(32)})},
-                   {make_for(io, num(0), num(4),
-                             {make_for(ii, num(0), num(8), {make_assign(t, {num(8) * idx(io) + idx(ii)}, zero)})}),
-                    make_for(i, num(0), num(32), {make_reduce(t, {idx(i)}, data_const(1, ScalarType::kF32))})});
+  ProcPtr p = proc(
+      {tensor_arg(t, {num(32)})},
+      {make_for(
+           io, num(0), num(4),
+           {make_for(ii, num(0), num(8), {make_assign(t, {num(8) * idx(io) + idx(ii)}, zero)})}),
+       make_for(i, num(0), num(32), {make_reduce(t, {idx(i)}, data_const(1, ScalarType::kF32))})});
   EXPECT_TRUE(block_idempotent(*p, path({0}), 2));
 }
 
@@ -159,13 +163,15 @@ TEST_F(EffectsTest, main_part_and_tail_together_clear_everything) {
 
 TEST_F(EffectsTest, a_first_iteration_that_clears_counts) {
   Block body{make_for(k, num(0), size(n),
-                      {make_if(eq(idx(k), num(0)), {make_assign(x, {}, zero)}), make_reduce(x, {}, elem(a, {idx(k)}))})};
+                      {make_if(eq(idx(k), num(0)), {make_assign(x, {}, zero)}),
+                       make_reduce(x, {}, elem(a, {idx(k)}))})};
   EXPECT_TRUE(block_idempotent(*around(body), path({0}), 1));
 }
 
 TEST_F(EffectsTest, a_later_iteration_that_clears_does_not_count) {
   Block body{make_for(k, num(0), size(n),
-                      {make_if(eq(idx(k), num(1)), {make_assign(x, {}, zero)}), make_reduce(x, {}, elem(a, {idx(k)}))})};
+                      {make_if(eq(idx(k), num(1)), {make_assign(x, {}, zero)}),
+                       make_reduce(x, {}, elem(a, {idx(k)}))})};
   EXPECT_FALSE(block_idempotent(*around(body), path({0}), 1));
 }
 
@@ -209,14 +215,16 @@ TEST_F(EffectsTest, a_buffer_read_by_the_next_iteration_is_alive) {
 TEST_F(EffectsTest, calls_are_seen_through_their_bodies) {
   // copy(dst: [f32][4], src: [f32][4])
   Sym dst = Sym::fresh("dst"), src = Sym::fresh("src"), l = Sym::fresh("l");
-  ProcPtr copy = proc({tensor_arg(dst, {num(4)}, true), tensor_arg(src, {num(4)}, true)},
-                      {make_for(l, num(0), num(4), {make_assign(dst, {idx(l)}, elem(src, {idx(l)}))})});
+  ProcPtr copy =
+      proc({tensor_arg(dst, {num(4)}, true), tensor_arg(src, {num(4)}, true)},
+           {make_for(l, num(0), num(4), {make_assign(dst, {idx(l)}, elem(src, {idx(l)}))})});
   auto part = [&](Sym t, ExprPtr lo) {
     return make_expr(WindowExpr{t, {{lo, lo + num(4)}}}, ScalarType::kF32);
   };
-  ProcPtr p = proc({size_arg(n), tensor_arg(a, {num(4) * size(n)}), tensor_arg(b, {num(4) * size(n)})},
-                   {make_for(i, num(0), size(n),
-                             {make_call(copy, {part(a, num(4) * idx(i)), part(b, num(4) * idx(i))})})});
+  ProcPtr p =
+      proc({size_arg(n), tensor_arg(a, {num(4) * size(n)}), tensor_arg(b, {num(4) * size(n)})},
+           {make_for(i, num(0), size(n),
+                     {make_call(copy, {part(a, num(4) * idx(i)), part(b, num(4) * idx(i))})})});
   EXPECT_TRUE(loop_parallel(*p, path({0})));
   std::vector<Access> all = accesses_of(*p, path({0}), 1);
   ASSERT_EQ(all.size(), 2u);
@@ -231,17 +239,19 @@ TEST_F(EffectsTest, overlapping_calls_do_not_commute) {
   Sym dst = Sym::fresh("dst"), l = Sym::fresh("l");
   ProcPtr clear = proc({tensor_arg(dst, {num(4)}, true)},
                        {make_for(l, num(0), num(4), {make_assign(dst, {idx(l)}, zero)})});
-  ProcPtr p = proc({tensor_arg(a, {num(16)})},
-                   {make_call(clear, {make_expr(WindowExpr{a, {{num(0), num(4)}}}, ScalarType::kF32)}),
-                    set(a, num(3), data_const(1, ScalarType::kF32)), set(a, num(4), zero)});
+  ProcPtr p =
+      proc({tensor_arg(a, {num(16)})},
+           {make_call(clear, {make_expr(WindowExpr{a, {{num(0), num(4)}}}, ScalarType::kF32)}),
+            set(a, num(3), data_const(1, ScalarType::kF32)), set(a, num(4), zero)});
   EXPECT_FALSE(blocks_commute(*p, path({0}), 1, 1));
   ProcPtr q = proc({tensor_arg(a, {num(16)})}, {p->body[0], p->body[2]});
   EXPECT_TRUE(blocks_commute(*q, path({0}), 1, 1));
 }
 
 TEST_F(EffectsTest, many_threads_get_one_answer) {
-  ProcPtr p = around({make_for(i, num(1), size(n), {set(a, idx(i), elem(a, {idx(i) - num(1)})),
-                                                    set(b, num(2) * quo(idx(i), 2), elem(b, {idx(i)}))})});
+  ProcPtr p = around({make_for(i, num(1), size(n),
+                               {set(a, idx(i), elem(a, {idx(i) - num(1)})),
+                                set(b, num(2) * quo(idx(i), 2), elem(b, {idx(i)}))})});
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
   for (int t = 0; t < 4; ++t)
@@ -271,18 +281,19 @@ class ConfigEffects : public EffectsTest {
 };
 
 TEST_F(ConfigEffects, a_write_does_not_pass_a_read) {
-  ProcPtr p = around({write(num(1)), make_if(eq(read(), num(1)), {set(a, num(0), zero)}), set(b, num(0), zero)});
+  ProcPtr p = around(
+      {write(num(1)), make_if(eq(read(), num(1)), {set(a, num(0), zero)}), set(b, num(0), zero)});
   EXPECT_FALSE(blocks_commute(*p, path({0}), 1, 1));
   EXPECT_TRUE(blocks_commute(*p, path({1}), 1, 1));
 }
 
 TEST_F(ConfigEffects, a_settled_field_can_be_split_off_and_hoisted) {
-  ProcPtr p = around({make_for(i, num(0), size(n),
-                               {write(num(1)), make_if(eq(read(), num(1)), {set(a, idx(i), zero)})})});
+  ProcPtr p = around({make_for(
+      i, num(0), size(n), {write(num(1)), make_if(eq(read(), num(1)), {set(a, idx(i), zero)})})});
   EXPECT_TRUE(can_fission(*p, path({0, 1})));
   EXPECT_TRUE(block_idempotent(*p, path({0, 0}), 1));
-  ProcPtr varying = around({make_for(i, num(0), size(n),
-                                     {write(idx(i)), make_if(eq(read(), num(1)), {set(a, idx(i), zero)})})});
+  ProcPtr varying = around({make_for(
+      i, num(0), size(n), {write(idx(i)), make_if(eq(read(), num(1)), {set(a, idx(i), zero)})})});
   EXPECT_FALSE(can_fission(*varying, path({0, 1})));
 }
 

@@ -22,7 +22,8 @@ class Expressions : public ::testing::Test {
         for (int64_t i = 0; i < n; ++i)
           for (int64_t j = i; j < n + 1; ++j)
             if ((i + j) % 3 != 1)
-              points_.push_back({{syms_["N"], n}, {syms_["z"], z}, {syms_["i"], i}, {syms_["j"], j}});
+              points_.push_back(
+                  {{syms_["N"], n}, {syms_["z"], z}, {syms_["i"], i}, {syms_["j"], j}});
   }
 
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
@@ -33,17 +34,23 @@ class Expressions : public ::testing::Test {
     const std::string a = integer(depth - 1);
     const std::string c = std::to_string(2 + below(4));
     switch (below(6)) {
-      case 0: return "(" + a + " - " + integer(depth - 1) + ")";
-      case 1: return "(" + a + " / " + c + ")";
-      case 2: return "(" + a + " % " + c + ")";
-      case 3: return "(" + c + " * " + a + ")";
-      default: return "(" + a + " + " + integer(depth - 1) + ")";
+      case 0:
+        return "(" + a + " - " + integer(depth - 1) + ")";
+      case 1:
+        return "(" + a + " / " + c + ")";
+      case 2:
+        return "(" + a + " % " + c + ")";
+      case 3:
+        return "(" + c + " * " + a + ")";
+      default:
+        return "(" + a + " + " + integer(depth - 1) + ")";
     }
   }
   std::string condition(int depth) {
     static const char* const ops[] = {" < ", " <= ", " == ", " != ", " >= ", " > "};
     if (depth > 0 && below(3) == 0)
-      return "(" + condition(depth - 1) + (below(2) ? " and " : " or ") + condition(depth - 1) + ")";
+      return "(" + condition(depth - 1) + (below(2) ? " and " : " or ") + condition(depth - 1) +
+             ")";
     if (depth > 0 && below(6) == 0) return "not (" + condition(depth - 1) + ")";
     return integer(2) + ops[below(6)] + integer(2);
   }

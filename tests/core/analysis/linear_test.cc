@@ -23,9 +23,12 @@ struct Random {
   Formula formula(int depth) {
     if (depth == 0 || below(3) == 0) {
       switch (below(3)) {
-        case 0: return Formula::at_least_zero(lin());
-        case 1: return Formula::equals_zero(lin());
-        default: return Formula::not_zero(lin());
+        case 0:
+          return Formula::at_least_zero(lin());
+        case 1:
+          return Formula::equals_zero(lin());
+        default:
+          return Formula::not_zero(lin());
       }
     }
     std::vector<Formula> kids;
@@ -79,11 +82,9 @@ TEST(Linear, formulas_agree_with_enumeration_in_every_tier) {
     const std::vector<Constraint> facts = box();
     std::vector<Formula> cases{r.formula(2)};
     const Formula question = r.formula(2);
-    const bool truth = any_point([&](const std::vector<int64_t>& x) {
-      return holds(cases[0], x) && holds(question, x);
-    });
-    const Decision affine =
-        solver_internal::decide_affine(facts, cases, question, kVariables, {});
+    const bool truth = any_point(
+        [&](const std::vector<int64_t>& x) { return holds(cases[0], x) && holds(question, x); });
+    const Decision affine = solver_internal::decide_affine(facts, cases, question, kVariables, {});
     if (affine.feasible != Feasible::kUnknown) {
       ASSERT_EQ(affine.feasible == Feasible::kYes, truth) << round;
     }
@@ -101,8 +102,8 @@ TEST(Linear, negation_is_complement) {
   for (int round = 0; round < 300; ++round) {
     const Formula f = r.formula(2);
     const Formula g = negated(f);
-    EXPECT_FALSE(any_point(
-        [&](const std::vector<int64_t>& x) { return holds(f, x) == holds(g, x); }));
+    EXPECT_FALSE(
+        any_point([&](const std::vector<int64_t>& x) { return holds(f, x) == holds(g, x); }));
   }
 }
 

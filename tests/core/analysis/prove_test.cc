@@ -16,11 +16,13 @@ class Prove : public ::testing::Test {
   Sym n = Sym::fresh("N"), m = Sym::fresh("M"), i = Sym::fresh("i"), j = Sym::fresh("j");
   Sym io = Sym::fresh("io"), ii = Sym::fresh("ii");
   // for i in seq(0, N): for j in seq(0, i): pass
-  ProcPtr triangle = proc({size_arg(n), size_arg(m)},
-                          {make_for(i, num(0), size(n), {make_for(j, num(0), idx(i), {make_pass()})})});
+  ProcPtr triangle =
+      proc({size_arg(n), size_arg(m)},
+           {make_for(i, num(0), size(n), {make_for(j, num(0), idx(i), {make_pass()})})});
   // for io in seq(0, N/8): for ii in seq(0, 8): pass
-  ProcPtr tiled = proc({size_arg(n)}, {make_for(io, num(0), quo(size(n), 8),
-                                                {make_for(ii, num(0), num(8), {make_pass()})})});
+  ProcPtr tiled =
+      proc({size_arg(n)},
+           {make_for(io, num(0), quo(size(n), 8), {make_for(ii, num(0), num(8), {make_pass()})})});
   Path in_tile = path({0, 0, 0});
 };
 
@@ -77,7 +79,8 @@ TEST_F(Prove, branches_know_their_condition) {
 }
 
 TEST_F(Prove, disjunctions_split_cases) {
-  ProcPtr p = proc({size_arg(n)}, {make_pass()}, {either(eq(size(n), num(4)), eq(size(n), num(8)))});
+  ProcPtr p =
+      proc({size_arg(n)}, {make_pass()}, {either(eq(size(n), num(4)), eq(size(n), num(8)))});
   EXPECT_TRUE(prove(*p, path({0}), eq(rem(size(n), 4), num(0))));
   EXPECT_TRUE(prove(*p, path({0}), ne(size(n), num(6))));
   EXPECT_FALSE(prove(*p, path({0}), eq(size(n), num(4))));
@@ -125,8 +128,9 @@ TEST_F(Prove, config_conditions_count_only_while_unwritten) {
   config->fields = {{"k", ScalarType::kIndex}};
   ExprPtr k = make_expr(ReadConfig{config, "k"}, ScalarType::kIndex);
   ProcPtr keeps = proc({size_arg(n)}, {make_if(eq(k, num(3)), {make_pass()})});
-  ProcPtr writes = proc({size_arg(n)}, {make_if(eq(k, num(3)),
-                                                {make_stmt(WriteConfig{config, "k", num(4)}), make_pass()})});
+  ProcPtr writes =
+      proc({size_arg(n)},
+           {make_if(eq(k, num(3)), {make_stmt(WriteConfig{config, "k", num(4)}), make_pass()})});
   EXPECT_TRUE(prove(*keeps, path({0, 0}), eq(k, num(3))));
   EXPECT_FALSE(prove(*writes, path({0, 1}), eq(k, num(3))));
 }
@@ -155,7 +159,8 @@ TEST_F(Prove, queries_are_written_for_another_solver) {
     std::getline(file, line);
     first_lines.insert(line);
   }
-  EXPECT_EQ(first_lines, (std::multiset<std::string>{"(set-info :status sat)", "(set-info :status unsat)"}));
+  EXPECT_EQ(first_lines,
+            (std::multiset<std::string>{"(set-info :status sat)", "(set-info :status unsat)"}));
 }
 
 class Simplify : public Prove {

@@ -82,7 +82,8 @@ ProcPtr reversed(const ProcPtr& p, const Path& at) {
   const For loop = *stmt_at(*p, at)->as<For>();
   const Sym i = loop.iter.copy();
   const ExprPtr mirrored = loop.lo + loop.hi - int_const(1) - read_var(i, ScalarType::kIndex);
-  return with(p, at, 1, {make_for(i, loop.lo, loop.hi, substitute(loop.body, loop.iter, mirrored))});
+  return with(p, at, 1,
+              {make_for(i, loop.lo, loop.hi, substitute(loop.body, loop.iter, mirrored))});
 }
 
 TEST(Soundness, commuting_iterations_run_backwards) {
@@ -135,9 +136,10 @@ TEST(Soundness, split_loops_agree) {
         const For loop = *p->body[0]->as<For>();
         if (!can_fission(*p, body({0, 1}))) return;
         ++proved;
-        ProcPtr q = with(p, body({0}), 1,
-                         {make_for(loop.iter, loop.lo, loop.hi, {loop.body[0]}),
-                          make_for(loop.iter, loop.lo, loop.hi, {loop.body.begin() + 1, loop.body.end()})});
+        ProcPtr q =
+            with(p, body({0}), 1,
+                 {make_for(loop.iter, loop.lo, loop.hi, {loop.body[0]}),
+                  make_for(loop.iter, loop.lo, loop.hi, {loop.body.begin() + 1, loop.body.end()})});
         EXPECT_EQ(difference(*p, *q), "");
       });
   EXPECT_GT(proved, 40);
@@ -163,7 +165,8 @@ TEST(Soundness, fused_loops_agree) {
         if (!can_fuse(*p, body({0}))) return;
         ++proved;
         Block both = a.body;
-        for (const StmtPtr& s : substitute(b.body, b.iter, read_var(a.iter, ScalarType::kIndex))) both.push_back(s);
+        for (const StmtPtr& s : substitute(b.body, b.iter, read_var(a.iter, ScalarType::kIndex)))
+          both.push_back(s);
         EXPECT_EQ(difference(*p, *with(p, body({0}), 2, {make_for(a.iter, a.lo, a.hi, both)})), "");
       });
   EXPECT_GT(proved, 40);
@@ -187,7 +190,10 @@ TEST(Soundness, idempotent_blocks_run_twice) {
 TEST(Soundness, values_that_do_not_change_do_not_change) {
   int proved = 0;
   for_each_program(
-      1000, 8, [](ProgramWriter& w) { return "    y = " + w.value() + "\n" + w.block(2, 1, "    ") + "    y = 0.0\n"; },
+      1000, 8,
+      [](ProgramWriter& w) {
+        return "    y = " + w.value() + "\n" + w.block(2, 1, "    ") + "    y = 0.0\n";
+      },
       [&](const ProcPtr& p, ProgramWriter&) {
         const ExprPtr value = p->body[0]->as<Assign>()->rhs;
         const int n = static_cast<int>(p->body.size()) - 2;
@@ -220,7 +226,9 @@ TEST(Soundness, recomputed_iterations_agree) {
         both.push_back(make_for(again, loop.lo, read_var(loop.iter, ScalarType::kIndex),
                                 substitute(refresh_binders(loop.body), loop.iter,
                                            read_var(again, ScalarType::kIndex))));
-        EXPECT_EQ(difference(*p, *with(p, body({0}), 1, {make_for(loop.iter, loop.lo, loop.hi, both)})), "");
+        EXPECT_EQ(
+            difference(*p, *with(p, body({0}), 1, {make_for(loop.iter, loop.lo, loop.hi, both)})),
+            "");
       });
   EXPECT_GT(proved, 25);
 }
@@ -228,8 +236,9 @@ TEST(Soundness, recomputed_iterations_agree) {
 // for z in seq(0, 16): t[z] = 77.0
 StmtPtr scribble(Sym t) {
   const Sym z = Sym::fresh("z");
-  return make_for(z, int_const(0), int_const(16),
-                  {make_assign(t, {read_var(z, ScalarType::kIndex)}, data_const(77, ScalarType::kF32))});
+  return make_for(
+      z, int_const(0), int_const(16),
+      {make_assign(t, {read_var(z, ScalarType::kIndex)}, data_const(77, ScalarType::kF32))});
 }
 
 TEST(Soundness, dead_buffers_may_be_scribbled_on) {
@@ -237,9 +246,11 @@ TEST(Soundness, dead_buffers_may_be_scribbled_on) {
   for_each_program(
       400, 10,
       [](ProgramWriter& w) {
-        return w.statement(1, "    ") + "    t: f32[16]\n    for z in seq(0, 16):\n        t[z] = 2.0\n" +
-               "    for u in seq(0, 3):\n        t[u] = B[u]\n        C[u] = t[u]\n" + w.block(1, 2, "    ") +
-               "    for v in seq(0, 3):\n        t[v] = " + w.value() + "\n        B[v] += t[v]\n";
+        return w.statement(1, "    ") +
+               "    t: f32[16]\n    for z in seq(0, 16):\n        t[z] = 2.0\n" +
+               "    for u in seq(0, 3):\n        t[u] = B[u]\n        C[u] = t[u]\n" +
+               w.block(1, 2, "    ") + "    for v in seq(0, 3):\n        t[v] = " + w.value() +
+               "\n        B[v] += t[v]\n";
       },
       [&](const ProcPtr& p, ProgramWriter&) {
         for (const Path& at : all_stmt_paths(*p)) {
@@ -248,7 +259,8 @@ TEST(Soundness, dead_buffers_may_be_scribbled_on) {
             if (e.name.name() != "t" || e.type.rank() != 1) continue;
             if (!buffer_dead_after(*p, at, e.name)) continue;
             ++proved;
-            EXPECT_EQ(difference(*p, *with(p, sibling(at, 1), 0, {scribble(e.name)})), "") << str(at);
+            EXPECT_EQ(difference(*p, *with(p, sibling(at, 1), 0, {scribble(e.name)})), "")
+                << str(at);
           }
         }
       });
@@ -295,7 +307,8 @@ TEST(Soundness, accepted_calls_pass_what_does_not_overlap) {
           const Call* c = s->as<Call>();
           if (!c || c->callee->name != "shift") return std::nullopt;
           if (!staged)
-            staged = parse_module(ProgramWriter::program("    pass\n"), "t.exo").find_proc("shift_staged");
+            staged = parse_module(ProgramWriter::program("    pass\n"), "t.exo")
+                         .find_proc("shift_staged");
           ++calls;
           return Block{make_call(staged, c->args)};
         });
