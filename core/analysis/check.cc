@@ -91,7 +91,12 @@ void Checker::stmt(const Stmt& s) {
       c.scope_.push(s);
     }
   };
+  // What a statement's own expressions added (names of quotients) goes again; what it says of
+  // configuration stays.
+  const bool adds_facts = !config_writes(s).empty();
+  const Problem::Mark mark = problem_.mark();
   std::visit(Visitor{*this, s}, s.node);
+  if (!adds_facts) problem_.rollback(mark);
 }
 
 void Checker::forget(const std::set<ConfigFieldName>& fields) {
@@ -249,7 +254,12 @@ void check_callees(const Proc& p, bool for_codegen) {
     if (!c) return;
     const std::optional<bool> known = passed.find(c->callee);
     if (known && (*known || !for_codegen)) return;
-    check(*c->callee, for_codegen);
+    try {
+      check(*c->callee, for_codegen);
+    } catch (InputError& e) {
+      e.diagnostic().notes.push_back("in " + c->callee->name + ", which " + p.name + " calls");
+      throw;
+    }
     passed.insert(c->callee, for_codegen);
   });
 }

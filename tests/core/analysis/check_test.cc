@@ -191,15 +191,20 @@ def norm(n: size, x: f32[n], out: f32):
 }
 
 TEST(Check, a_callee_is_checked_too) {
-  EXPECT_NE(refusal(R"(
+  try {
+    check(*parse(R"(
 @proc
 def g(n: size, x: f32[n]):
     x[n] = 0.0
 @proc
 def f(x: f32[4]):
     g(4, x)
-)"),
-            "");
+)"));
+    FAIL();
+  } catch (const InputError& e) {
+    ASSERT_EQ(e.diagnostic().notes.size(), 1u);
+    EXPECT_EQ(e.diagnostic().notes[0].str(), "in g, which f calls");
+  }
 }
 
 TEST(Check, parallel_races_are_found_in_nests) {
