@@ -59,24 +59,19 @@ void Elaborator::bind(Sym name, Type type, MemoryPtr mem) {
 }
 
 void Elaborator::bind_scope(const std::vector<ScopeEntry>& scope) {
-  // The printer gives the second visible `i` the name `i_1`, and so on: accept what users see.
+  // As the printer: the second visible `i` is `i_1`, and so on. Users name what they see.
   std::set<std::string> used;
   for (const ScopeEntry& e : scope) {
     std::string name = e.name.name();
     for (int k = 1; used.count(name); ++k) name = e.name.name() + "_" + std::to_string(k);
     used.insert(name);
-    if (name != e.name.name()) printed_.emplace(name, e.name);
-    bind(e.name, e.type, e.mem);
+    scope_.push_back({std::move(name), e.name, e.type, e.mem});
   }
 }
 
 const Elaborator::Entry* Elaborator::lookup(const std::string& name) const {
   for (auto it = scope_.rbegin(); it != scope_.rend(); ++it)
     if (it->name == name) return &*it;
-  if (auto p = printed_.find(name); p != printed_.end()) {
-    for (auto it = scope_.rbegin(); it != scope_.rend(); ++it)
-      if (it->sym == p->second) return &*it;
-  }
   return nullptr;
 }
 
@@ -368,6 +363,29 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   unify(lhs, rhs);
   ScalarType type = lhs->type == ScalarType::kR ? rhs->type : lhs->type;
   return make_expr(BinOp{e.op, lhs, rhs}, type, e.where);
+}
+
+std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
+  switch (e.kind) {
+    case Kind::kInt: return {};
+    case Kind::kFloat:
+    case Kind::kSubscript: return true;
+    case Kind::kBool:
+    case Kind::kNot:
+    case Kind::kCompare: return false;
+    case Kind::kCall: return e.name != "stride";
+    case Kind::kName: {
+      const Entry* entry = lookup(e.name);
+      return entry && is_data(entry->type.scalar);
+    }
+    case Kind::kAttribute: return is_data(config_field(e).second->type);
+    case Kind::kNegate:
+    case Kind::kBinary:
+      for (const SyntaxExpr& c : e.children)
+        if (std::optional<bool> d = looks_like_data(c)) return d;
+      return {};
+  }
+  EXO_CHECK(false);
 }
 
 ExprPtr Elaborator::window(const SyntaxExpr& e) {

@@ -27,7 +27,7 @@ class Elaborator {
 
   // --- scope ---
   void bind(Sym name, Type type, MemoryPtr mem);
-  /// The visible names of a place in a proc; a name also answers to the suffixed form it prints by.
+  /// The visible names of a place in a proc, by the spelling that they print by.
   void bind_scope(const std::vector<ScopeEntry>& scope);
 
   // --- expressions; each throws InputError ---
@@ -38,6 +38,8 @@ class Elaborator {
   /// Data with literals taking precision `target` where nothing else decides.
   ExprPtr data(const SyntaxExpr& e, ScalarType target);
   ExprPtr window(const SyntaxExpr& e);    // name or name[...]: a WindowExpr
+  /// Is a value data? Decided by its first leaf that is no integer literal; nothing when all are.
+  std::optional<bool> looks_like_data(const SyntaxExpr& e) const;
 
   // --- declarations and statements ---
   Type type(const SyntaxType& t, bool is_argument);
@@ -76,7 +78,6 @@ class Elaborator {
 
   const Globals& globals_;
   std::vector<Entry> scope_;
-  std::map<std::string, Sym> printed_;  // suffixed spellings, see bind_scope
 };
 
 }  // namespace exotune

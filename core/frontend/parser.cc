@@ -256,30 +256,6 @@ ExprPtr parse_control_expr(std::string_view text, const std::vector<ScopeEntry>&
   return whole_expression(text, [&](const SyntaxExpr& s) { return e.control(s); });
 }
 
-namespace {
-// Whether a value is data is decided by its leaves: the first that is not a literal.
-std::optional<bool> looks_like_data(const SyntaxExpr& e, const std::vector<ScopeEntry>& scope,
-                                    const std::map<std::string, ConfigPtr>& configs) {
-  if (e.kind == SyntaxExpr::Kind::kFloat) return true;
-  if (e.kind == SyntaxExpr::Kind::kCompare || e.kind == SyntaxExpr::Kind::kNot) return false;
-  if (e.kind == SyntaxExpr::Kind::kCall) return e.name != "stride";
-  if (e.kind == SyntaxExpr::Kind::kSubscript) return true;
-  if (e.kind == SyntaxExpr::Kind::kName) {
-    for (auto it = scope.rbegin(); it != scope.rend(); ++it)
-      if (it->name.name() == e.name) return is_data(it->type.scalar);
-    return {};
-  }
-  if (e.kind == SyntaxExpr::Kind::kAttribute) {
-    auto it = configs.find(e.name);
-    const ConfigField* f = it == configs.end() ? nullptr : it->second->find(e.field);
-    return f && is_data(f->type);
-  }
-  for (const SyntaxExpr& c : e.children)
-    if (auto d = looks_like_data(c, scope, configs)) return d;
-  return {};
-}
-}  // namespace
-
 ExprPtr parse_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
                    const std::map<std::string, ConfigPtr>& configs) {
   Globals globals;
@@ -287,7 +263,7 @@ ExprPtr parse_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
   Elaborator e(globals);
   e.bind_scope(scope);
   return whole_expression(text, [&](const SyntaxExpr& s) {
-    return looks_like_data(s, scope, configs).value_or(false) ? e.data(s) : e.control(s);
+    return e.looks_like_data(s).value_or(false) ? e.data(s) : e.control(s);
   });
 }
 

@@ -45,7 +45,8 @@ Module parse_module(std::string_view text, const std::string& file, const Import
                     const Module* prelude = nullptr);
 
 /// The text of a control expression ("4*io + 3", "N % 8 == 0 and i < 4") over the names in `scope`,
-/// innermost last. A name means the innermost entry so named. Config fields need `configs`.
+/// innermost last. A name means the entry that prints so: where a second `i` is visible, it prints
+/// and is called `i_1`. Config fields need `configs`.
 ExprPtr parse_control_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
                            const std::map<std::string, ConfigPtr>& configs = {});
 /// The text of any expression, data included ("2.0 * A[i]"): for rewrite_expr and specialize.

@@ -257,6 +257,12 @@ std::string str(const ExprPtr& e) {
   return Printer(names).text(e);
 }
 
+std::string str(const ExprPtr& e, const std::vector<ScopeEntry>& scope) {
+  Names names;
+  for (const ScopeEntry& entry : scope) names.of(entry.name);
+  return Printer(names).text(e);
+}
+
 std::string str(const StmtPtr& s) {
   Names names;
   Printer printer(names);

@@ -23,7 +23,7 @@ ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string&
   if (!rectangle)
     throw SchedulingError("`" + buffer.name() + "` is not read or written through affine indices in `" +
                           at(p, path).describe() + "`");
-  return stage_mem(p, at(p, path), rectangle->text(buffer.name()), name);
+  return stage_mem(p, at(p, path), rectangle->text(buffer.name(), scope_at(*p, path)), name);
 }
 
 int64_t round_up(int64_t n, int64_t q) { return (n + q - 1) / q * q; }

@@ -28,7 +28,7 @@ int levels_to(const Cursor& inner, const std::string& outer_name);
 struct Rectangle {
   std::vector<ExprPtr> lo, hi;
   /// "B[ko, 0:N]" as stage_mem takes it; dimensions one element wide are points.
-  std::string text(const std::string& buffer) const;
+  std::string text(const std::string& buffer, const std::vector<ScopeEntry>& scope) const;
 };
 std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer);
 

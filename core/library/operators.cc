@@ -305,7 +305,7 @@ Value call_operator(const Operator& op, const std::vector<Value>& positional,
   bound.resize(ps.size());
   std::map<std::string, Value> others;
   for (const auto& [name, value] : keyword) {
-    auto it = std::find_if(ps.begin(), ps.end(), [&](const Param& p) { return p.name == name; });
+    auto it = std::find_if(ps.begin(), ps.end(), [&wanted = name](const Param& p) { return p.name == wanted; });
     size_t k = static_cast<size_t>(it - ps.begin());
     if (it == ps.end() || (rest && k == *rest)) {
       if (rest) {

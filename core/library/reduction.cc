@@ -42,9 +42,7 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
   const Reduce* reduce = s->as<Reduce>();
   if (!reduce || lanes.empty())
     throw SchedulingError("parallelize_reduction: there is no reduction inside lane loops of literal extent");
-  std::string window = reduce->name.name();
-  for (size_t d = 0; d < reduce->idx.size(); ++d) window += (d ? ", " : "[") + str(reduce->idx[d]);
-  if (!reduce->idx.empty()) window += "]";
+  const ExprPtr element = read_elem(reduce->name, reduce->idx, reduce->rhs->type);
 
   // Lane loops out, the sequential loop in.
   const int n = static_cast<int>(lanes.size());
@@ -54,7 +52,7 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
     seq = child(seq);
   }
   // acc : _; acc = 0; for o: acc += e; r += acc   inside the lane loops
-  p = stage_mem(p, at(p, seq), window, name, /*accum=*/true);
+  p = stage_mem(p, at(p, seq), str(element, scope_at(*p, seq)), name, /*accum=*/true);
   Path alloc = seq;
   Path outermost = top;
   // Innermost lane is the last dimension: each expand_dim puts a new dimension in front.

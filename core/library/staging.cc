@@ -39,7 +39,7 @@ Staged auto_stage_mem(ProcPtr p, const Where& where, const std::string& buffer,
                           {}, "give the window: stage_mem(p, block, '" + buffer + "[lo:hi, ...]', name)");
   }
   Staged out;
-  out.proc = stage_mem(p, block, window->text(buffer), name, accum);
+  out.proc = stage_mem(p, block, window->text(buffer, scope_at(*p, block.path())), name, accum);
   const ProcPtr& q = out.proc;
   out.alloc = Cursor::stmt(q, block.path());
   out.load = out.store = Cursor::invalid(q);

@@ -136,9 +136,7 @@ class LaneLoop {
     if (!in_register(target, stmt)) {
       bool varies = std::any_of(idx.begin(), idx.end(), [&](const ExprPtr& e) { return mentions(e, lane()); });
       if (reduce && varies) {
-        std::string window = target.name();
-        for (size_t d = 0; d < idx.size(); ++d) window += (d ? ", " : "[") + str(idx[d]);
-        if (!idx.empty()) window += "]";
+        std::string window = str(read_elem(target, idx, rhs->type), scope_at(*p_, stmt));
         p_ = stage_mem(p_, Cursor::stmt(p_, stmt), window, target.name() + "_v");
         widen(k);
         return true;

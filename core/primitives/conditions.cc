@@ -28,7 +28,8 @@ ProcPtr specialize(ProcPtr p, const Where& where, const std::vector<ExprPtr>& co
   });
   require_still_checks(rw.proc(), c.stmts(), op);
   std::vector<std::string> texts;
-  for (const ExprPtr& e : conditions) texts.push_back(str(e));
+  const std::vector<ScopeEntry> scope = scope_at(*p, c.path());
+  for (const ExprPtr& e : conditions) texts.push_back(str(e, scope));
   return rw.finish(op, {place(where, c), Value::strings(texts)});
 }
 

@@ -91,7 +91,7 @@ ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
           "cannot prove that " + str(c.expr()) + " equals " + str(with));
   Rewrite rw(p);
   rw.replace_expr(c.path(), with);
-  return rw.finish(op, {place(where, c), str(with)});
+  return rw.finish(op, {place(where, c), str(with, scope_at(*p, stmt_part(c.path())))});
 }
 
 }  // namespace exotune

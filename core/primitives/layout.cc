@@ -74,9 +74,9 @@ ProcPtr relayout(const ProcPtr& p, const Site& s, const StmtPtr& new_alloc, UseM
   return rw.finish(map.op, std::move(args));
 }
 
-Value text(const ExprPtr& e) {
+Value text(const ExprPtr& e, const Proc& p, const Cursor& at) {
   if (auto k = as_int(e)) return Value(*k);
-  return Value(str(e));
+  return Value(str(e, scope_at(p, at.path())));
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
   };
   std::vector<ExprPtr> shape{size};
   shape.insert(shape.end(), s.shape().begin(), s.shape().end());
-  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), text(size), text(index)});
+  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), text(size, *p, s.cursor), text(index, *p, s.cursor)});
 }
 
 // a : T[.., n, ..]            a : T[.., n/q, q, ..]
@@ -432,7 +432,7 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, 
   };
   std::vector<ExprPtr> shape = s.shape();
   shape[d] = size;
-  std::vector<Value> args{place(alloc, s.cursor), dim, text(size), text(offset)};
+  std::vector<Value> args{place(alloc, s.cursor), dim, text(size, *p, s.cursor), text(offset, *p, s.cursor)};
   if (fold_it) args.push_back(std::map<std::string, Value>{{"fold", Value(true)}});
   ProcPtr result = relayout(p, s, reshaped(s, shape), map, std::move(args));
   if (fold_it) {

@@ -161,7 +161,7 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   Rewrite rw(p);
   rw.wrap(body_path(at), size, inner_loop);
   rw.replace_keep(at, make_for(io, int_const(0), n, {inner_loop(substitute(f.body, f.iter, point))}));
-  return rw.finish(op, {place(where, c), str(n), q, Value::strings(names)});
+  return rw.finish(op, {place(where, c), str(n, scope_at(*p, at)), q, Value::strings(names)});
 }
 
 // for i in seq(lo, hi): for j in seq(l, l + c): s
@@ -211,7 +211,7 @@ ProcPtr cut_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   Rewrite rw(p);
   rw.replace_keep(at, make_for(f.iter, f.lo, e, f.body, f.mode));
   rw.insert(sibling(at, 1), refresh_binders({make_for(f.iter, e, f.hi, f.body, f.mode)}));
-  return rw.finish(op, {place(where, c), str(e)});
+  return rw.finish(op, {place(where, c), str(e, scope_at(*p, at))});
 }
 
 ProcPtr cut_loop(ProcPtr p, const Where& where, int64_t cut_point) {
@@ -235,7 +235,7 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   Rewrite rw(p);
   rw.replace_keep(at, make_for(f.iter, e, normalize(plus(e, trip_count(f))),
                                substitute(f.body, f.iter, back), f.mode));
-  return rw.finish(op, {place(where, c), str(e)});
+  return rw.finish(op, {place(where, c), str(e, scope_at(*p, at))});
 }
 
 // for i in seq(lo, m): s ; for i in seq(m, hi): s  ->  for i in seq(lo, hi): s

@@ -56,7 +56,7 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
   }
   rw.wrap(at, guard ? 1 : n, [&](Block b) { return make_for(iter, int_const(0), hi, std::move(b)); });
   require_still_checks(rw.proc(), c.stmts(), op);
-  return rw.finish(op, {place(where, c), name, str(hi), guard});
+  return rw.finish(op, {place(where, c), name, str(hi, scope_at(*p, at)), guard});
 }
 
 // for i in seq(a, b): s  ->  s[i := a]; s[i := a + 1]; ...; s[i := b - 1]       (pass when a >= b)
