@@ -185,7 +185,7 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
       // What all rows add into stays in one register: load, rows, store.
       auto rectangle = touched(p, at(p, rows), r->name);
       if (!rectangle) throw SchedulingError("optimize_level_2: `" + r->name.name() + "` is not affine");
-      p = stage_mem(p, at(p, rows), rectangle->text(r->name.name()), r->name.name() + "_v");
+      p = stage_mem(p, at(p, rows), rectangle->text(r->name.name(), scope_at(*p, rows)), r->name.name() + "_v");
       p = set_memory(p, at(p, rows), unit.memory);
       p = vectorize_lanes(p, at(p, sibling(rows, 3)), unit);
       p = vectorize_lanes(p, at(p, child(sibling(rows, 2))), unit);
