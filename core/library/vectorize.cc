@@ -153,6 +153,10 @@ class LaneLoop {
     }
     bool known = std::binary_search(shapes_.begin(), shapes_.end(), shape_of(*s));
     if (!known && bind_operation(stmt, rhs, rhs_index)) return true;
+    if (!known && reduce) {  // dst += a + b: the sum first, then the accumulation
+      bind(rhs_path, "t_v");
+      return true;
+    }
     return bind_operand(stmt, rhs, rhs_index);
   }
 

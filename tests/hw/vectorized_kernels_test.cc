@@ -1,0 +1,67 @@
+// Every BLAS kernel of levels 1 and 2 becomes vector code on every native target with vectors: the
+// library's schedules find an instruction for each operation, and the result means the same.
+#include <gtest/gtest.h>
+
+#include "core/interp/interp.h"
+#include "core/library/inspection.h"
+#include "core/library/level1.h"
+#include "hw/kernel_table.h"
+#include "hw/target.h"
+
+namespace exotune {
+namespace {
+namespace fs = std::filesystem;
+
+TargetLibrary& library() {
+  static TargetLibrary kLibrary({fs::path(EXOTUNE_SOURCE_DIR) / "hw"});
+  return kLibrary;
+}
+
+std::vector<std::string> vector_targets() {
+  std::vector<std::string> names;
+  for (const std::string& name : library().names())
+    if (library().load(name)->vector_memory) names.push_back(name);
+  return names;
+}
+
+ProcPtr scheduled(const KernelEntry& kernel, const ProcPtr& p, const Target& target) {
+  const VectorUnit unit{target.lanes_of(kernel.precision), target.vector_memory, target.instructions()};
+  if (kernel.family == "blas1") return optimize_level_1(p, "i", unit, 4);
+  const std::vector<Cursor> around = enclosing_loops(loops_named(p, "j").back());
+  return optimize_level_2(p, around.back().as<For>().iter.name(), "j", unit, 4, 2);
+}
+
+class VectorizedKernels : public testing::TestWithParam<std::string> {};
+
+TEST_P(VectorizedKernels, mean_the_same) {
+  const KernelTable table = load_kernel_table(fs::path(EXOTUNE_SOURCE_DIR) / "kernels");
+  const TargetPtr target = library().load(GetParam());
+  for (const KernelEntry& kernel : table.kernels()) {
+    if (kernel.family != "blas1" && kernel.family != "blas2") continue;
+    const ProcPtr p = kernel.load();
+    ProcPtr fast;
+    ASSERT_NO_THROW(fast = scheduled(kernel, p, *target)) << kernel.name;
+    for (const int64_t n : {1, 16, 37, 70}) {
+      std::map<std::string, int64_t> sizes;
+      for (const auto& [name, unused] : kernel.sizes[0]) sizes[name] = n + 2 * static_cast<int64_t>(sizes.size());
+      FillOptions fill;
+      fill.strided_windows = true;
+      Arguments expected = make_arguments(*p, sizes, 3, fill);
+      for (const auto& buffer : expected.buffers)
+        for (double& v : buffer->data)
+          if (v == 0) v = 1;  // solvers divide by diagonals
+      Arguments got = copy_of(expected);
+      InterpOptions exact;
+      exact.arithmetic = Arithmetic::kExact;
+      run(*p, expected.values, exact);
+      run(*fast, got.values, exact);
+      ASSERT_EQ(first_difference(expected, got, 1e-9), "") << kernel.name << " n = " << n;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, VectorizedKernels, testing::ValuesIn(vector_targets()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace exotune
