@@ -220,12 +220,15 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
   std::vector<Cursor> loops = require_loops(p, outer);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
-    bool has_inner = false;
+    const Sym row = c->as<For>().iter;
+    bool has_inner = false, rectangular = true;
     for_each_stmt({stmt_at(*p, top)}, [&](const StmtPtr& s) {
       const For* f = s->as<For>();
-      has_inner = has_inner || (f && f->iter.name() == inner);
+      if (!f || f->iter.name() != inner) return;
+      has_inner = true;
+      rectangular = rectangular && !mentions(f->lo, row) && !mentions(f->hi, row);
     });
-    if (!has_inner) continue;
+    if (!has_inner || !rectangular) continue;  // rows of a triangle end in different places
     p = divide_loop(p, at(p, top), rows, names, Tail::kCut);
     Path block = child(top);
     p = separate_rows(p, block, rows);
