@@ -22,6 +22,7 @@ struct NativeOptions {
   double compile_timeout_seconds = 120;  // per batch
 };
 
+/// Used by one thread at a time; others may run meanwhile.
 class NativeRunner : public Runner {
  public:
   /// Throws Error(kUnavailable) when the compiler is missing or the CPU lacks the toolchain's isa.

@@ -19,6 +19,12 @@ namespace exotune {
 namespace {
 
 constexpr int kFewestRounds = 9;
+// More rounds are added, up to this many times those asked for, while a candidate near the best can
+// be told from it neither as slower nor as equal.
+constexpr int kMostExtension = 4;
+constexpr double kNear = 0.10;  // medians this far from the best are no rivals
+constexpr double kTieMedian =
+    0.02;  // an equal's median is at most this far, its interval as narrow
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What the timing child leaves behind; `samples` and `preempted` follow it in the same memory.
@@ -64,7 +70,7 @@ class Rounds {
       : entries_(entries),
         prepared_(prepared),
         options_(options),
-        most_(2 * std::max(options.rounds, kFewestRounds)),
+        most_(kMostExtension * std::max(options.rounds, kFewestRounds)),
         memory_(sizeof(RoundsShared) +
                 entries.size() * static_cast<size_t>(most_) * (sizeof(double) + 1)) {}
 
@@ -103,7 +109,9 @@ class Rounds {
 
   void child_main() {
     RoundsShared* s = shared();
-    const double deadline = wall_seconds() + 0.8 * options_.timeout_seconds;
+    const double start = wall_seconds();
+    const double deadline = start + 0.8 * options_.timeout_seconds;
+    const double extension_deadline = start + 0.3 * options_.timeout_seconds;
     watch_faults(&s->report, nullptr);
     GuardedArguments arguments(prepared_, GuardedArguments::Placement::kTiming);
     arguments.fill(0);
@@ -129,8 +137,12 @@ class Rounds {
       counts.push_back(timer.calibrate(calls[e], options_.batch_seconds));
     }
     std::vector<int> clean(entries_.size(), 0);
-    int least_clean = 0;
-    while (s->rounds < most_ && (s->rounds < options_.rounds || least_clean < kFewestRounds)) {
+    const auto enough = [&] {
+      if (s->rounds < options_.rounds) return false;
+      if (wall_seconds() > extension_deadline) return true;
+      return *std::min_element(clean.begin(), clean.end()) >= kFewestRounds && decided();
+    };
+    while (s->rounds < most_ && !enough()) {
       const int r = s->rounds;
       arguments.fill(0);
       for (size_t i = 0; i < entries_.size(); ++i) {
@@ -143,11 +155,27 @@ class Rounds {
         clean[e] += !taken.preempted;
       }
       ++s->rounds;
-      least_clean = *std::min_element(clean.begin(), clean.end());
       if (wall_seconds() > deadline) break;
     }
     watch_faults(&s->report, nullptr);
     s->report.stage = ChildReport::kDone;
+  }
+
+  /// Every candidate near the best one is known to be slower, or as fast within narrow bounds.
+  bool decided() const {
+    std::vector<std::vector<double>> all;
+    size_t best = entries_.size();
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      all.push_back(samples(e));
+      if (entries_[e].contender->peer) continue;
+      if (best == entries_.size() || median_of(all[e]) < median_of(all[best])) best = e;
+    }
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      if (entries_[e].contender->peer || e == best) continue;
+      const Ratio r = paired_ratio(all[e], all[best]);
+      if (r.median > 1 - kNear && r.tie() && r.high - r.low > kTieMedian) return false;
+    }
+    return true;
   }
 
   const std::vector<Entry>& entries_;
@@ -205,7 +233,9 @@ void choose(ShootoutResult& out, std::span<const Contender> contenders,
     if (all[k].is_peer || all[k].status != TrialStatus::kOk || !(all[k].median > 0)) continue;
     const bool simpler = contenders[k].candidate->complexity <
                          contenders[static_cast<size_t>(out.winner)].candidate->complexity;
-    if (simpler && out.ratio(k, static_cast<size_t>(best)).tie(options.tie_margin))
+    const Ratio r = out.ratio(k, static_cast<size_t>(best));
+    const double margin = std::max(options.tie_margin, kTieMedian);
+    if (simpler && r.tie(options.tie_margin) && r.median >= 1 - margin)
       out.winner = static_cast<int>(k);
   }
   int reference = -1;

@@ -2,8 +2,9 @@
 // Shoot-out: the finalists and the peers, timed in turn in ONE process, round after round with the
 // order rotated, so that whatever slows the machine slows all of them. Start at shootout().
 //
-// Ratios come from pairs of samples of the same round; an interval that holds 1 is a tie, and ties
-// go to the simpler code.
+// Ratios come from pairs of samples of the same round; an interval that holds 1, with a median
+// within 2 %, is a tie, and ties go to the simpler code. While a candidate near the best is neither
+// known to be slower nor tied within 2 %, rounds are added.
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,7 @@ struct Contender {
 };
 
 struct ShootoutOptions {
-  int rounds = 15;                   // at least 9 are kept of what is asked
+  int rounds = 15;                   // at least; up to four times as many while it is undecided
   double batch_seconds = 1e-3;       // per contender and round
   bool cold = false;                 // flush the caches before each timed call
   double timeout_seconds = 60;       // for the whole

@@ -266,6 +266,29 @@ TEST(Store, a_reader_and_a_writer_share_the_file) {
   EXPECT_EQ(reader->list({}).size(), 2u);
 }
 
+TEST(Store, two_processes_that_write_wait_for_each_other) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("tune.db");
+  open_store(path);
+  std::vector<pid_t> children;
+  for (const char* name : {"a", "b"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      auto store = open_store(path);
+      for (int k = 0; k < 40; ++k) store->put_trial(trial(name + std::to_string(k), 1 + k));
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(open_store(path)->list({}).size(), 80u);
+  EXPECT_TRUE(open_store(path)->check().empty());
+}
+
 // A process that is killed while it writes loses nothing it was told is kept.
 TEST(Store, a_killed_run_is_resumed) {
   TemporaryFolder folder;

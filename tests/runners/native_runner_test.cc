@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "core/base/diagnostic.h"
 #include "runners/compile_cache.h"
@@ -259,6 +261,25 @@ TEST(NativeRunner, an_interrupt_skips_the_rest) {
   EXPECT_EQ(r[0].status, TrialStatus::kOk) << r[0].cause;
   EXPECT_EQ(r[1].status, TrialStatus::kSkipped);
   EXPECT_EQ(r[2].status, TrialStatus::kSkipped);
+}
+
+TEST(NativeRunner, runs_while_other_threads_allocate_and_throw) {
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> others;
+  for (int k = 0; k < 2; ++k)
+    others.emplace_back([&stop] {
+      while (!stop) {
+        try {
+          throw std::vector<int>(1000, 7);
+        } catch (const std::vector<int>&) {
+        }
+      }
+    });
+  NativeRunner runner(toolchain());
+  const std::vector<Candidate> many(30, good());
+  for (const TrialResult& r : runner.run(many, double_case(), check_only()))
+    EXPECT_TRUE(r.ok()) << r.cause;
+  stop = true;
 }
 
 TEST(NativeRunner, the_work_folder_is_removed) {
