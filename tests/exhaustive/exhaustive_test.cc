@@ -58,7 +58,7 @@ class Trial {
       ProcPtr next;
       for (int attempt = 0; attempt < 12 && !next; ++attempt) {
         Move& m = moves[static_cast<size_t>(c.pick(static_cast<int>(moves.size())))];
-        if (m.fixes_n) continue;
+        if (m.fixes_n || m.transposes) continue;
         next = try_move(start, p, oracle, m);
       }
       if (!next) break;
@@ -115,7 +115,7 @@ class Trial {
       fail(start, p, q, m, "the result is no valid program: " + why);
       return nullptr;
     }
-    why = oracle.difference(*q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt);
+    why = oracle.difference(*q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt, m.transposes);
     if (!why.empty()) {
       fail(start, p, q, m, why);
       return nullptr;
@@ -158,6 +158,7 @@ class Trial {
     environment.start = start;
     environment.names["p"] = Value(start);
     environment.names["DRAM_STACK"] = Value(dram_stack());
+    environment.names["nothing"] = Value(nothing());
     environment.names["Cfg"] = Value(config());
     for (const ProcPtr& c : callees()) environment.names[c->name] = Value(c);
     const std::string script = trace_script(p);

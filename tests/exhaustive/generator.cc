@@ -342,6 +342,17 @@ const std::vector<ProcPtr>& callees() {
   return all;
 }
 
+ProcPtr nothing() {
+  static const ProcPtr proc = [] {
+    auto p = std::make_shared<Proc>();
+    p->name = "nothing";
+    p->args = {{Sym::fresh("n"), Type{ScalarType::kSize, {}, false}, nullptr}};
+    p->body = {make_pass()};
+    return p;
+  }();
+  return proc;
+}
+
 ConfigPtr config() {
   static const ConfigPtr c = [] {
     auto out = std::make_shared<Config>();

@@ -26,6 +26,8 @@ ProcPtr generate(const Grammar& g, Choices& c);
 
 /// Procs that generated code calls and `replace` looks for; the first is dst[k] += src[k], k < n.
 const std::vector<ProcPtr>& callees();
+/// A callee without effect.
+ProcPtr nothing();
 /// One config with the field `a: index`.
 ConfigPtr config();
 

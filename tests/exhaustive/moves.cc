@@ -53,6 +53,11 @@ class Collector {
     add("simplify", "", [p = p_] { return simplify(p); });
     add("delete_pass", "", [p = p_] { return delete_pass(p); });
     add("rename_proc", "q", [p = p_] { return rename_proc(p, "q"); });
+    for (const Arg& a : p_->args)
+      if (a.type.rank() == 2) {
+        add("transpose", a.name.name(), [p = p_, name = a.name.name()] { return transpose(p, name, {1, 0}); });
+        out_.back().transposes = true;
+      }
     if (!has_n_) return;
     add("partial_eval", "N=3", [p = p_] { return partial_eval(p, {{"N", 3}}); });
     out_.back().fixes_n = true;
@@ -78,6 +83,11 @@ class Collector {
       add("add_prefetch", str(path), [=, p = p_] { return add_prefetch(p, before, "x[N:N + 20]", 2); });
       add("write_config", str(path), [=, p = p_, n = n_] { return write_config(p, before, config(), "a", n); });
     }
+    for (int64_t value : {0, 1})
+      add("write_config", str(path) + ", " + std::to_string(value),
+          [=, p = p_] { return write_config(p, before, config(), "a", int_const(value)); });
+    add("add_prefetch", str(path), [=, p = p_] { return add_prefetch(p, before, "x[0:2]"); });
+    add("insert_noop_call", str(path), [=, p = p_] { return insert_noop_call(p, before, nothing(), {"2"}); });
     if (path.size() > 1 && path.back().index > 0)
       for (int lifts : {1, 2})
         if (static_cast<int>(path.size()) > lifts)
@@ -178,6 +188,7 @@ class Collector {
   void call(const Cursor& c) {
     add("inline_call", at(c), [=, p = p_] { return inline_call(p, c); });
     const ProcPtr now = c.as<Call>().callee;
+    if (now->name.rfind("prefetch", 0) == 0) return;  // made by the operator: no name in a script
     const ProcPtr eqv = simplify(now);
     add("call_eqv", at(c) + ", simplified", [=, p = p_] { return call_eqv(p, c, eqv); });
     for (const ProcPtr& other : callees())

@@ -14,6 +14,7 @@ struct Move {
   std::string text;  // operator and arguments, for messages
   std::function<ProcPtr()> apply;
   bool fixes_n = false;  // the result has no N: it was evaluated for N = 3
+  bool transposes = false;  // the result takes z transposed
 };
 
 std::vector<Move> moves_of(const ProcPtr& p);

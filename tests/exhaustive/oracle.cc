@@ -24,6 +24,14 @@ bool is_exact(const Arguments& a) {
       if (std::abs(v) > 1e9) return false;
   return true;
 }
+
+void transpose_all(Arguments& a) {
+  for (auto& b : a.buffers) {
+    if (b->shape.size() != 2) continue;
+    for (int64_t i = 0; i < b->shape[0]; ++i)
+      for (int64_t j = 0; j < i; ++j) std::swap(b->at({i, j}), b->at({j, i}));
+  }
+}
 }  // namespace
 
 struct Oracle::Impl {
@@ -60,7 +68,7 @@ Oracle::~Oracle() = default;
 
 bool Oracle::usable() const { return !impl_->runs.empty(); }
 
-std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n) const {
+std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n, bool transposed) const {
   try {
     Program program(after, Arithmetic::kExact);
     for (const Run& r : impl_->runs) {
@@ -75,7 +83,9 @@ std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n
         if (std::get<int64_t>(values[0]) != *fixed_n) continue;
         values.erase(values.begin());
       }
+      if (transposed) transpose_all(got);
       program.run(values, options);
+      if (transposed) transpose_all(got);
       std::string d = first_difference(r.after, got);
       if (!d.empty()) return "for N = " + std::to_string(std::get<int64_t>(r.before.values[0])) + ": " + d;
     }

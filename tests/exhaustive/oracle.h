@@ -18,8 +18,9 @@ class Oracle {
   /// False when the proc itself fails on some input (reads what was never written).
   bool usable() const;
   /// "" when `after` gives the same outputs wherever the original ran, else what differs. With
-  /// `fixed_n`, `after` takes no N and stands for N of that value.
-  std::string difference(const Proc& after, std::optional<int64_t> fixed_n = {}) const;
+  /// `fixed_n`, `after` takes no N and stands for N of that value; with `transposed`, it takes
+  /// matrices (all square) transposed.
+  std::string difference(const Proc& after, std::optional<int64_t> fixed_n = {}, bool transposed = false) const;
 
  private:
   struct Impl;
