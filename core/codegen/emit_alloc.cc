@@ -65,6 +65,7 @@ void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t positi
     case MemoryKind::kStack:
     case MemoryKind::kStatic: allocate_array(a, &s, where); break;
   }
+  if (s.mem->templates.contains("free")) freed_.back().push_back(a.name);
   storage_[a.name] = std::move(s);
 }
 
@@ -89,7 +90,10 @@ void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& s
 void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLocation& where) {
   const std::string type = element_c_type(s->type);
   const std::string align = "_Alignas(" + std::to_string(std::max(s->mem->alignment, 1)) + ") ";
-  const bool is_static = s->mem->kind == MemoryKind::kStatic;
+  // Static, and yet one copy for each thread that may call, where there are threads.
+  const std::string duration = s->mem->kind != MemoryKind::kStatic                                ? ""
+                               : file_.options.scratch == CodegenOptions::Scratch::kStatic ? "static "
+                                                                                            : "static _Thread_local ";
   s->strides = dense_strides(s->shape);
   const bool read = usage_.observed.contains(a.name);
   const auto count = constant_product(s->shape);
@@ -99,7 +103,7 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
   }
   if (s->shape.empty()) {
     s->form = Storage::Form::kScalar;
-    line((is_static ? "static " : "") + type + " " + s->name + ";");
+    line(duration + type + " " + s->name + ";");
     if (!read) line("(void)" + s->name + ";");
     return;
   }
@@ -107,7 +111,7 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
   if (s->mem->kind != MemoryKind::kHeap && !count)
     throw InputError(where, "`" + a.name.name() + "` in " + s->mem->name + " needs constant extents");
   if (!scratch_.allocations.contains(a.name)) {
-    line((is_static ? "static " : "") + align + type + " " + s->name + "[" + std::to_string(*count) + "];");
+    line(duration + align + type + " " + s->name + "[" + std::to_string(*count) + "];");
   } else {
     const std::string bytes = scratch_bytes(a);
     if (scratch_marks_.back().empty()) take_scratch_mark();

@@ -61,7 +61,7 @@ Text FunctionEmitter::control(const ExprPtr& e) {
       throw InputError(e->where, "`" + str(e) + "` has no value in C: `" + s->name.name() + "` has no strides there");
     return stride_text(st.strides[static_cast<size_t>(s->dim)]);
   }
-  if (const auto* k = e->as<ReadConfig>()) return {"ctxt->" + c_identifier(k->config->name) + "." + c_identifier(k->field), Text::kPrimary};
+  if (const auto* k = e->as<ReadConfig>()) return {config_field(*k->config, k->field, e->where), Text::kPrimary};
   if (const auto* b = e->as<BinOp>()) {
     if (const auto known = decided_comparison(*b)) return {*known ? "true" : "false", Text::kPrimary};
     const auto x = literal_of(b->lhs), y = literal_of(b->rhs);
@@ -93,6 +93,13 @@ Text FunctionEmitter::control(const ExprPtr& e) {
     }
   }
   throw InputError(e->where, "`" + str(e) + "` is no control expression that C can compute");
+}
+
+std::string FunctionEmitter::config_field(const Config& config, const std::string& field, const SourceLocation& where) {
+  if (!config.readable)
+    throw InputError(where, "`" + config.name + "." + field + "` lives in hardware only: C code cannot reach it",
+                     "an instruction must read or write it");
+  return "ctxt->" + c_identifier(config.name) + "." + c_identifier(field);
 }
 
 Text FunctionEmitter::divide(const BinOp& b) {

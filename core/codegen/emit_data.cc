@@ -108,7 +108,7 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
   } else if (const auto* r = e->as<Read>()) {
     return load(r->name, r->idx, context, e->where);
   } else if (const auto* k = e->as<ReadConfig>()) {
-    t = {"ctxt->" + c_identifier(k->config->name) + "." + c_identifier(k->field), Text::kPrimary};
+    t = {config_field(*k->config, k->field, e->where), Text::kPrimary};
     const ScalarType stored = k->config->find(k->field)->type;
     if (stored == ScalarType::kF16 || stored == ScalarType::kBf16) {
       const std::string fn = std::string("exo_") + name_of(stored) + "_to_f32";

@@ -127,11 +127,15 @@ std::string FunctionEmitter::unused_parameters(const std::string& checks) const 
 void FunctionEmitter::block(const Block& b, const Path& owner, Child child) {
   names_.push();
   scratch_marks_.emplace_back();
+  freed_.emplace_back();
   for (size_t k = 0; k < b.size(); ++k) {
     path_ = owner;
     path_.push_back({child, static_cast<int>(k)});
     stmt(b[k], b, k);
   }
+  for (auto it = freed_.back().rbegin(); it != freed_.back().rend(); ++it)
+    lines(expand_memory(storage(*it, {}), "free", {}, "", {}));
+  freed_.pop_back();
   if (!scratch_marks_.back().empty()) release_scratch(scratch_marks_.back());
   scratch_marks_.pop_back();
   names_.pop();
@@ -199,10 +203,8 @@ void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
 }
 
 void FunctionEmitter::write_config(const WriteConfig& w, const SourceLocation& where) {
-  if (!w.config->readable)
-    throw InputError(where, "`" + w.config->name + "." + w.field + "` lives in hardware only: an instruction must write it");
   const ScalarType type = w.config->find(w.field)->type;
-  line("ctxt->" + c_identifier(w.config->name) + "." + c_identifier(w.field) + " = " +
+  line(config_field(*w.config, w.field, where) + " = " +
        (is_data(type) ? stored(w.rhs, decided(type)) : c(w.rhs)) + ";");
 }
 

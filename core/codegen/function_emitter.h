@@ -107,6 +107,7 @@ class FunctionEmitter {
   // emit_control.cc
   Text control(const ExprPtr& e);
   Text divide(const BinOp& b);
+  std::string config_field(const Config& config, const std::string& field, const SourceLocation& where);
   std::optional<int64_t> lower_bound(const ExprPtr& e);
   std::string c(const ExprPtr& e, int outer = 0) { return control(e).in(outer); }
   Text stride_text(const Stride& s);
@@ -189,6 +190,7 @@ class FunctionEmitter {
   std::string out_;
   int indent_ = 1;
   std::vector<std::string> scratch_marks_;       // by open block: the C name of its mark, "" when none
+  std::vector<std::vector<Sym>> freed_;          // by open block: allocations whose memory has a `free` template
   std::string workspace_;                        // the caller's workspace from here on; "" with an arena
   int parallel_depth_ = 0;                       // enclosing loops that threads share
   int64_t unrolled_ = 1;                         // product of the trip counts of enclosing unrolled loops

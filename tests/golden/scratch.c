@@ -90,7 +90,7 @@ void scratch(int64_t n, int64_t m, float* restrict x) {
     }
     exo_scratch_release(scratch_2);
   }
-  static _Alignas(64) float table[16];
+  static _Thread_local _Alignas(64) float table[16];
   _Alignas(64) float local[16];
   for (int64_t a = 0; a < 4; a++) {
     table[a] = small[a * 4];

@@ -219,6 +219,44 @@ def f(n: size, flag: bool, x: f32):
 )", {{{"n", 3}, {"flag", 1}}, {{"n", 9}, {"flag", 1}}, {{"n", 30}, {"flag", 0}}}, {"-O2", "-ffp-contract=off"}, options);
 }
 
+TEST(Agreement, parallel_loops_have_scratch_memory_of_their_own) {
+  expect_module_agrees(R"(
+@proc
+def f(n: size, m: size, x: f32[n, m]):
+    for i in par(0, n):
+        row: f32[m]
+        table: f32[8] @ DRAM_STATIC
+        for j in seq(0, m):
+            row[j] = x[i, j]
+        for k in seq(0, 8):
+            table[k] = row[k % 1]
+        for j in seq(0, m):
+            x[i, j] = row[m - 1 - j] + table[j % 8]
+)", {{{"n", 64}, {"m", 5000}}, {{"n", 3}, {"m", 1}}}, {"-O2", "-ffp-contract=off", "-fopenmp"});
+}
+
+TEST(AgreementDeathTest, checked_code_stops_where_an_assert_is_violated) {
+  const ProcPtr p = parse_module("@proc\ndef f(n: size, w: [f32][n]):\n    assert n % 4 == 0\n    assert stride(w, 0) == 1\n"
+                                 "    for i in seq(0, n):\n        w[i] = 0.0\n", "test.exo").procs.back();
+  const CFile file = generate_c({p}, {});
+  CompileOptions options;
+  options.flags.push_back("-DEXO_CHECKED");
+  const CLibrary library(file, options);
+  ASSERT_EQ(library.error(), "");
+  Buffer memory(ScalarType::kF32, {16}, std::vector<double>(16, 1));
+  Arguments args;
+  args.buffers.push_back(std::make_unique<Buffer>(memory));
+  auto with = [&](int64_t n, int64_t stride) {
+    args.values = {n, WindowValue{args.buffers[0].get(), 0, {stride}, {n}}};
+    library.call(file.functions[0], args);
+  };
+  with(4, 1);
+  EXPECT_EQ(args.buffers[0]->data[3], 0);
+  EXPECT_DEATH(with(3, 1), "violated: n % 4 == 0");
+  EXPECT_DEATH(with(4, 2), "violated: w.strides\\[0\\] == 1");
+  EXPECT_DEATH(with(0, 1), "violated: n >= 1");
+}
+
 TEST(Agreement, names_that_c_keeps_for_itself) {
   expect_module_agrees(R"(
 @proc

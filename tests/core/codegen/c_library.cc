@@ -124,7 +124,8 @@ CLibrary::CLibrary(const CFile& file, const CompileOptions& options) : directory
     error_ = r.err.empty() ? "no compiler" : r.err;
     return;
   }
-  handle_ = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Not unloaded: the threads of an OpenMP library outlive it.
+  handle_ = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle_) error_ = dlerror();
 }
 

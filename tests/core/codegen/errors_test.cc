@@ -204,6 +204,44 @@ def f():
   EXPECT_EQ(at["c"], 0);
 }
 
+TEST(Memories, templates_of_allocation_and_access_are_used) {
+  const std::string c = c_of(R"exo(
+@memory
+class ACC:
+    kind = "scratchpad"
+    bytes = 1024
+    alloc = "acc_take({base}, {shape[0]});"
+    free = "acc_give({base});"
+    read = "acc_get({offset})"
+    write = "acc_put({offset}, {value});"
+    reduce = "acc_add({index}, {value});"
+    c_global = "void acc_take(int a, int n); void acc_give(int a); int acc_get(int a); void acc_put(int a, int v); void acc_add(int a, int v);"
+
+@proc
+def f(n: size, x: i32[n]):
+    for i in seq(0, n):
+        a: i32[4] @ ACC
+        b: i32[2, 3] @ ACC
+        a[1] = x[i]
+        for k in seq(0, 2):
+            b[k, 2] = 0.0
+            b[k, 2] += a[1]
+            x[i] = b[k, 2]
+)exo");
+  const std::string want = R"exo(    acc_take(0, 4);
+    acc_take(64, 2);
+    acc_put(4, x[i]);
+    for (int64_t k = 0; k < 2; k++) {
+      acc_put(12 * k + 72, 0);
+      acc_add(3 * k + 2, acc_get(4));
+      x[i] = acc_get(12 * k + 72);
+    }
+    acc_give(64);
+    acc_give(0);
+)exo";
+  EXPECT_NE(c.find(want), std::string::npos) << c;
+}
+
 TEST(Abi, says_how_to_call) {
   const ProcPtr p = parse_module(R"(
 @config
