@@ -21,6 +21,16 @@ const For* loop_at(const ProcPtr& p, const Path& path) {
   return s ? s->as<For>() : nullptr;
 }
 
+// The loop right after the one at `path` that divide_loop made of its boundary, perhaps under a guard;
+// the empty path when there is none.
+Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name) {
+  Path next = sibling(path, 1);
+  StmtPtr s = stmt_at(*p, next);
+  if (s && s->as<If>()) next = child(next);
+  const For* f = s ? loop_at(p, next) : nullptr;
+  return f && f->iter.name() == name ? next : Path();
+}
+
 // The innermost loop of a nest that is perfect from `path` down.
 Path innermost(const ProcPtr& p, Path path) {
   for (;;) {
@@ -87,27 +97,28 @@ ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int6
   const int64_t lanes = unit.lanes;
   while (interleave > 1 && extent && *extent < interleave * lanes) interleave /= 2;
 
+  // A sum's boundary of unknown extent stands under a guard: adding up empty accumulators costs.
+  const Tail tail = reduction && !extent ? Tail::kCutAndGuard : Tail::kCut;
+
   // The sequential loops of whole vectors, single vectors, and the guarded rest.
   std::vector<Path> segments = {top};
   Path rest = top;
   if (interleave > 1) {
-    p = divide_loop(p, at(p, rest), interleave * lanes, {name + "o", name + "u"}, Tail::kCut);
-    const For* boundary = loop_at(p, sibling(rest, 1));
-    bool more = boundary && boundary->iter.name() == name + "u";
-    p = divide_loop(p, at(p, child(rest)), lanes, {name + "u", name + "l"}, Tail::kPerfect);
-    rest = more ? sibling(rest, 1) : Path();
-    if (more) segments.push_back(rest);
+    p = divide_loop(p, at(p, rest), interleave * lanes, {name + "o", name + "u"}, tail);
+    rest = boundary_after(p, top, name + "u");
+    p = divide_loop(p, at(p, child(top)), lanes, {name + "u", name + "l"}, Tail::kPerfect);
+    if (!rest.empty()) segments.push_back(rest);
   }
   if (!rest.empty()) {
     auto left = literal_extent(*loop_at(p, rest));
     if (left && *left < lanes) {
       p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kGuard);
     } else {
-      p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kCut);
-      const For* boundary = loop_at(p, sibling(rest, 1));
-      if (boundary && boundary->iter.name() == vector_names[1]) {
-        p = divide_loop(p, at(p, sibling(rest, 1)), lanes, vector_names, Tail::kGuard);
-        segments.push_back(sibling(rest, 1));
+      p = divide_loop(p, at(p, rest), lanes, vector_names, tail);
+      const Path last = boundary_after(p, rest, vector_names[1]);
+      if (!last.empty()) {
+        p = divide_loop(p, at(p, last), lanes, vector_names, Tail::kGuard);
+        segments.push_back(last);
       }
     }
   }
@@ -158,11 +169,12 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   if (extent && *extent < unit.lanes) {
     p = divide_loop(p, at(p, top), unit.lanes, names, Tail::kGuard);
   } else {
-    p = divide_loop(p, at(p, top), unit.lanes, names, Tail::kCut);
-    const For* boundary = loop_at(p, sibling(top, 1));
-    if (boundary && boundary->iter.name() == names[1]) {
-      p = divide_loop(p, at(p, sibling(top, 1)), unit.lanes, names, Tail::kGuard);
-      segments.push_back(sibling(top, 1));
+    p = divide_loop(p, at(p, top), unit.lanes, names,
+                    reduction && !extent ? Tail::kCutAndGuard : Tail::kCut);
+    const Path last = boundary_after(p, top, names[1]);
+    if (!last.empty()) {
+      p = divide_loop(p, at(p, last), unit.lanes, names, Tail::kGuard);
+      segments.push_back(last);
     }
   }
   for (auto s = segments.rbegin(); s != segments.rend(); ++s) {
