@@ -241,7 +241,18 @@ ExprPtr OperatorArgs::expr(int k, const Path& at) const {
   return parse_expr_at(proc(), at, string(k));
 }
 ExprPtr OperatorArgs::any_expr(int k, const Path& at) const {
-  return parse_expr(string(k), scope_at(*proc(), stmt_part(at)));
+  std::map<std::string, ConfigPtr> configs;  // those that the proc or this call mentions
+  std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
+    if (const ReadConfig* r = e->as<ReadConfig>()) configs[r->config->name] = r->config;
+    for (const ExprPtr& c : expr_children(*e)) look(c);
+  };
+  for_each_expr(proc()->body, look);
+  for_each_stmt(proc()->body, [&](const StmtPtr& s) {
+    if (const WriteConfig* w = s->as<WriteConfig>()) configs[w->config->name] = w->config;
+  });
+  for (const Value& v : values_)
+    if (const ConfigPtr* c = v.as<ConfigPtr>(); c && *c) configs[(*c)->name] = *c;
+  return parse_expr(string(k), scope_at(*proc(), stmt_part(at)), configs);
 }
 
 std::vector<std::pair<std::string, int64_t>> OperatorArgs::keywords(int k) const {

@@ -313,10 +313,16 @@ class Evaluator {
       return f();
     } catch (Error& error) {
       Diagnostic& d = error.diagnostic();
-      if (d.where.known() && d.where.file) throw;  // already placed
+      // What an inner call has placed stays. A place in object code stays, too, with a note of ours.
+      bool placed = d.where.known() && d.where.file;
+      if (noted_ || (placed && *d.where.file == script_.file)) throw;
+      noted_ = true;
       std::vector<LazyText> notes;
-      if (!op.empty()) notes.emplace_back("in " + quoted(op) + ": " + statement_->text);
-      if (d.where.known()) {
+      if (!op.empty()) {
+        notes.emplace_back("in " + quoted(op) + (placed ? " at " + e.where.str() : "") + ": " +
+                           statement_->text);
+      }
+      if (d.where.known() && !placed) {
         notes.emplace_back("at column " + std::to_string(d.where.column) + " of the pattern or expression");
       }
       notes.insert(notes.end(), d.notes.begin(), d.notes.end());
@@ -326,7 +332,7 @@ class Evaluator {
       if (refused) {
         notes.emplace_back([stood] { return "the procedure as it stood:\n" + str(*stood); });
       }
-      d.where = e.where;
+      if (!placed) d.where = e.where;
       d.notes = std::move(notes);
       throw;
     }
@@ -340,6 +346,7 @@ class Evaluator {
   const ScheduleStmt* statement_ = nullptr;
   std::string outermost_;
   int steps_ = 0;
+  bool noted_ = false;  // the error on its way out has its notes
 };
 
 void add_names(const Module& m, std::map<std::string, Value>& names) {

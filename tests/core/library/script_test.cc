@@ -195,6 +195,22 @@ TEST(Script, a_hole_is_filled_by_the_search) {
   EXPECT_EQ(holes, 1);
 }
 
+TEST(Script, an_error_in_object_code_keeps_its_place_and_names_the_line) {
+  ScriptEnvironment env = script_environment(sgemm());
+  env.search = [](const ScriptHole&) -> ProcPtr {
+    throw InputError({std::make_shared<const std::string>("k.exo"), 3, 1}, "wrong there");
+  };
+  try {
+    run_script("p = [search(p)][0]", "s.sched", env);
+    FAIL();
+  } catch (const InputError& e) {
+    std::string message = e.what();
+    EXPECT_EQ(message.rfind("k.exo:3:1: error: wrong there\nnote: in `search` at s.sched:1:6: ", 0), 0u)
+        << message;
+    EXPECT_EQ(message.find("as it stood", message.find("as it stood") + 1), std::string::npos) << message;
+  }
+}
+
 TEST(Script, steps_are_limited_and_observed) {
   ScriptEnvironment env = script_environment(sgemm());
   std::vector<int> lines;
