@@ -20,6 +20,10 @@ std::string quoted(const std::string& s) {
       out += "\\n";
       continue;
     }
+    if (c == '\r') {
+      out += "\\r";
+      continue;
+    }
     if (c == '\'' || c == '\\') out += '\\';
     out += c;
   }
