@@ -41,7 +41,8 @@ std::vector<TomlTable> size_list(const TomlTable& table, const TomlTable& named)
 
 KernelEntry read_kernel(const TomlTable& table, const TomlTable& named_sizes,
                         const std::filesystem::path& folder) {
-  table.allow_only({"name", "file", "proc", "family", "summary", "precision", "sizes", "flops", "bytes", "peer"});
+  table.allow_only({"name", "file", "proc", "family", "summary", "precision", "sizes", "flops",
+                    "bytes", "peer"});
   KernelEntry kernel;
   kernel.where = table.where();
   kernel.name = table.text("name");
@@ -66,7 +67,8 @@ KernelEntry read_kernel(const TomlTable& table, const TomlTable& named_sizes,
     for (const SizeFormula* formula : {&kernel.flops, &kernel.bytes})
       for (const std::string& name : formula->names())
         if (!binding.count(name))
-          throw InputError(sizes.where(), "the size '" + name + "' of '" + formula->text() + "' is missing");
+          throw InputError(sizes.where(),
+                           "the size '" + name + "' of '" + formula->text() + "' is missing");
     kernel.sizes.push_back(std::move(binding));
   }
   if (kernel.sizes.empty())
@@ -104,8 +106,9 @@ const KernelEntry& KernelTable::at(const std::string& name) const {
   std::vector<std::string> names;
   for (const KernelEntry& k : kernels_) names.push_back(k.name);
   const std::string near = nearest(name, names);
-  throw InputError({}, "no kernel '" + name + "'",
-                   near.empty() ? "exo-tune list kernels names them" : "did you mean '" + near + "'?");
+  throw InputError(
+      {}, "no kernel '" + name + "'",
+      near.empty() ? "exo-tune list kernels names them" : "did you mean '" + near + "'?");
 }
 
 std::vector<std::string> KernelTable::families() const {
@@ -125,13 +128,15 @@ std::vector<const KernelEntry*> KernelTable::of_family(const std::string& family
 KernelTable load_kernel_table(const std::filesystem::path& folder) {
   const TomlTable table = TomlTable::read(folder / "kernels.toml");
   table.allow_only({"sizes", "kernel"});
-  const TomlTable named_sizes = table.has("sizes") ? table.table("sizes") : TomlTable::parse("", "");
+  const TomlTable named_sizes =
+      table.has("sizes") ? table.table("sizes") : TomlTable::parse("", "");
   std::vector<KernelEntry> kernels;
   for (const TomlTable& entry : table.tables("kernel")) {
     KernelEntry kernel = read_kernel(entry, named_sizes, folder);
     for (const KernelEntry& other : kernels)
       if (other.name == kernel.name)
-        throw InputError(kernel.where, "kernel '" + kernel.name + "' is already at " + other.where.str());
+        throw InputError(kernel.where,
+                         "kernel '" + kernel.name + "' is already at " + other.where.str());
     kernels.push_back(std::move(kernel));
   }
   return KernelTable(std::move(kernels));

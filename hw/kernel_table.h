@@ -23,17 +23,17 @@ struct PeerOperation {
 };
 
 struct KernelEntry {
-  std::string name;                 // what the command line calls it; unique in the table
-  std::filesystem::path file;       // absolute or relative to the working directory
+  std::string name;            // what the command line calls it; unique in the table
+  std::filesystem::path file;  // absolute or relative to the working directory
   std::string proc;
-  std::string family;               // "gemm", "blas1", ...
-  std::string summary;              // one line of mathematics
+  std::string family;                       // "gemm", "blas1", ...
+  std::string summary;                      // one line of mathematics
   ScalarType precision = ScalarType::kF32;  // of its results
-  std::vector<SizeBinding> sizes;   // measured by default; the first is the one to tune at
-  SizeFormula flops;                // arithmetic operations of one call
-  SizeFormula bytes;                // compulsory memory traffic of one call
+  std::vector<SizeBinding> sizes;           // measured by default; the first is the one to tune at
+  SizeFormula flops;                        // arithmetic operations of one call
+  SizeFormula bytes;                        // compulsory memory traffic of one call
   PeerOperation peer;
-  SourceLocation where;             // in kernels.toml
+  SourceLocation where;  // in kernels.toml
 
   /// Parses the file and returns the proc. InputError when there is none of that name.
   ProcPtr load(const Importer& importer = {}) const;
@@ -44,7 +44,7 @@ class KernelTable {
   explicit KernelTable(std::vector<KernelEntry> kernels) : kernels_(std::move(kernels)) {}
   const std::vector<KernelEntry>& kernels() const& { return kernels_; }
   const std::vector<KernelEntry>& kernels() const&& = delete;  // a loop over it would dangle
-  const KernelEntry* find(const std::string& name) const;  // null when absent
+  const KernelEntry* find(const std::string& name) const;      // null when absent
   /// As find, but refuses (InputError) an unknown name and says which is nearest.
   const KernelEntry& at(const std::string& name) const;
   std::vector<std::string> families() const;  // in order of the table
@@ -54,8 +54,8 @@ class KernelTable {
   std::vector<KernelEntry> kernels_;
 };
 
-/// Reads `folder`/kernels.toml. Throws InputError where the table is wrong: unknown keys, sizes that
-/// a formula needs and a binding lacks, a name twice.
+/// Reads `folder`/kernels.toml. Throws InputError where the table is wrong: unknown keys, sizes
+/// that a formula needs and a binding lacks, a name twice.
 KernelTable load_kernel_table(const std::filesystem::path& folder);
 
 }  // namespace exotune

@@ -69,7 +69,8 @@ void read_topology(Machine& machine) {
     machine.memory_bytes = static_cast<int64_t>(hwloc_get_root_obj(topology)->total_memory);
     for (hwloc_obj_t o = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0); o; o = o->parent) {
       if (!hwloc_obj_type_is_dcache(o->type)) continue;
-      const int sharers = hwloc_get_nbobjs_inside_cpuset_by_type(topology, o->cpuset, HWLOC_OBJ_CORE);
+      const int sharers =
+          hwloc_get_nbobjs_inside_cpuset_by_type(topology, o->cpuset, HWLOC_OBJ_CORE);
       machine.caches.push_back({static_cast<int>(o->attr->cache.depth),
                                 static_cast<int64_t>(o->attr->cache.size),
                                 static_cast<int>(o->attr->cache.linesize), std::max(1, sharers)});
@@ -132,8 +133,10 @@ TargetPtr best_target(const Machine& machine, const std::vector<TargetPtr>& targ
 
 Fingerprint fingerprint(const Machine& machine, const Target& target) {
   std::ostringstream text;
-  text << machine.arch << '\n' << machine.vendor << ' ' << machine.family << ' ' << machine.model << ' '
-       << machine.stepping << '\n' << machine.cores << ' ' << machine.threads << '\n';
+  text << machine.arch << '\n'
+       << machine.vendor << ' ' << machine.family << ' ' << machine.model << ' ' << machine.stepping
+       << '\n'
+       << machine.cores << ' ' << machine.threads << '\n';
   for (const CacheLevel& c : machine.caches)
     text << c.level << ' ' << c.bytes << ' ' << c.line_bytes << ' ' << c.shared_by << '\n';
   for (const std::string& feature : machine.features) text << feature << ' ';
@@ -154,7 +157,9 @@ CompilerIdentity find_compiler(const TargetCompiler& compiler) {
     found.hash = content_hash(key);
     return found;
   }
-  throw Error(Diagnostic{{}, "no C compiler for this target on PATH (tried " + tried + ")", {},
+  throw Error(Diagnostic{{},
+                         "no C compiler for this target on PATH (tried " + tried + ")",
+                         {},
                          "install one of them, or add another to the target's [compiler] programs"},
               ExitCode::kUnavailable);
 }

@@ -52,7 +52,8 @@ class SizeFormulaParser {
       ++at_;
     } else if (std::isdigit(static_cast<unsigned char>(c))) {
       double value = 0;
-      for (; at_ < f_.text_.size() && std::isdigit(static_cast<unsigned char>(f_.text_[at_])); ++at_)
+      for (; at_ < f_.text_.size() && std::isdigit(static_cast<unsigned char>(f_.text_[at_]));
+           ++at_)
         value = value * 10 + (f_.text_[at_] - '0');
       f_.steps_.push_back({Op::kNumber, value, ""});
     } else if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {

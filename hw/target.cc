@@ -127,7 +127,8 @@ Module read_library(const TomlTable& toml, const fs::path& folder, const Importe
       const auto same = std::find_if(all.procs.begin(), all.procs.end(),
                                      [&](const ProcPtr& q) { return q->name == p->name; });
       if (same != all.procs.end())
-        throw InputError(p->where, "'" + p->name + "' is already defined at " + (*same)->where.str());
+        throw InputError(p->where,
+                         "'" + p->name + "' is already defined at " + (*same)->where.str());
       all.procs.push_back(p);
     }
     part.procs.clear();
@@ -160,8 +161,8 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
 
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
-  toml.allow_only({"title", "isa", "requires", "files", "compiler", "runner", "vector", "peak", "latency",
-                   "parameters", "level", "roles"});
+  toml.allow_only({"title", "isa", "requires", "files", "compiler", "runner", "vector", "peak",
+                   "latency", "parameters", "level", "roles"});
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
   target->title = toml.text("title");
@@ -241,7 +242,8 @@ std::vector<std::string> list_targets(const std::vector<fs::path>& folders) {
 TargetLibrary::TargetLibrary(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
 
 TargetPtr TargetLibrary::load(const std::string& name_or_folder) {
-  if (const auto it = loaded_.find(name_or_folder); it != loaded_.end() && it->second) return it->second;
+  if (const auto it = loaded_.find(name_or_folder); it != loaded_.end() && it->second)
+    return it->second;
   const fs::path folder = find_folder(name_or_folder, folders_);
   loaded_[name_or_folder] = nullptr;  // being read: an import of it from here is a cycle
   try {

@@ -2,9 +2,9 @@
 // Target: what a folder of text says about a machine: instructions, memories, figures, compiler,
 // runner. Start at load_target.
 //
-// A target is `FOLDER/NAME/target.toml` plus `FOLDER/NAME/*.exo`; nothing in C++ names one, so a new
-// accelerator is a new folder. docs/targets.md has the keys of target.toml; an unknown key, a wrong
-// type, a memory that the text does not define or an instruction that does not parse is an
+// A target is `FOLDER/NAME/target.toml` plus `FOLDER/NAME/*.exo`; nothing in C++ names one, so a
+// new accelerator is a new folder. docs/targets.md has the keys of target.toml; an unknown key, a
+// wrong type, a memory that the text does not define or an instruction that does not parse is an
 // InputError that stands where the offence stands.
 #include <filesystem>
 #include <map>
@@ -18,10 +18,10 @@ namespace exotune {
 
 /// One level of the memory hierarchy.
 struct TargetLevel {
-  std::string name;        // "registers", "L1", "DRAM", "scratchpad"
-  MemoryPtr memory;        // what a program places here; null: a cache, managed by the hardware
-  int64_t bytes = 0;       // capacity; 0 = unlimited
-  int line_bytes = 0;      // unit of transfer from the next level out; 0 = element by element
+  std::string name;          // "registers", "L1", "DRAM", "scratchpad"
+  MemoryPtr memory;          // what a program places here; null: a cache, managed by the hardware
+  int64_t bytes = 0;         // capacity; 0 = unlimited
+  int line_bytes = 0;        // unit of transfer from the next level out; 0 = element by element
   double cost_per_line = 0;  // cycles to move a line in from the next level out
   bool is_cache() const { return memory == nullptr; }
 };
@@ -44,21 +44,21 @@ struct Target {
   std::string title;  // one line for lists
   std::string isa;    // records of the same isa can stand in for each other
   std::filesystem::path folder;
-  std::string hash;   // content hash of target.toml and every .exo file
+  std::string hash;  // content hash of target.toml and every .exo file
 
   std::vector<std::string> required_features;  // of the CPU, for runner "native"; see hw/machine.h
   TargetCompiler compiler;
   TargetRunner runner;
 
-  int vector_bits = 0;                      // 0: no vector unit
-  std::map<ScalarType, int> lanes;          // elements of one vector register
-  MemoryPtr vector_memory;                  // the vector register file; null: none
-  bool predication = false;                 // masked tails pay off
-  std::map<ScalarType, double> peak;        // arithmetic operations a cycle and core (an FMA is two)
-  std::map<std::string, double> latency;    // cycles by class of instruction: "fma", "load"
+  int vector_bits = 0;                    // 0: no vector unit
+  std::map<ScalarType, int> lanes;        // elements of one vector register
+  MemoryPtr vector_memory;                // the vector register file; null: none
+  bool predication = false;               // masked tails pay off
+  std::map<ScalarType, double> peak;      // arithmetic operations a cycle and core (an FMA is two)
+  std::map<std::string, double> latency;  // cycles by class of instruction: "fma", "load"
   std::map<std::string, double> parameters;  // anything else that costs and models read by name
-  std::vector<TargetLevel> levels;          // from the fastest to main memory
-  std::map<std::string, MemoryPtr> roles;   // "accumulator", "operand", ... to memories
+  std::vector<TargetLevel> levels;           // from the fastest to main memory
+  std::map<std::string, MemoryPtr> roles;    // "accumulator", "operand", ... to memories
 
   Module library;  // instructions, memories, configs, constants and helper procs of the text
 

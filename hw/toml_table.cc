@@ -75,8 +75,7 @@ void TomlTable::allow_only(const std::vector<std::string>& known) const {
 }
 
 void TomlTable::expected(std::string_view key, const char* what) const {
-  if (!has(key))
-    throw InputError(where(), "missing key '" + std::string(key) + "' (" + what + ")");
+  if (!has(key)) throw InputError(where(), "missing key '" + std::string(key) + "' (" + what + ")");
   throw InputError(where(key), "'" + std::string(key) + "' must be " + what);
 }
 
@@ -127,8 +126,9 @@ std::vector<std::string> TomlTable::texts(std::string_view key) const {
   if (!array) expected(key, "a list of strings");
   for (const toml::node& node : *array) {
     const auto v = node.value_exact<std::string>();
-    if (!v) throw InputError(locate(file_->name, node.source().begin),
-                             "'" + std::string(key) + "' must be a list of strings");
+    if (!v)
+      throw InputError(locate(file_->name, node.source().begin),
+                       "'" + std::string(key) + "' must be a list of strings");
     out.push_back(*v);
   }
   return out;
@@ -141,8 +141,9 @@ std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
   if (!array) expected(key, "a list of tables");
   for (const toml::node& node : *array) {
     const toml::table* t = node.as_table();
-    if (!t) throw InputError(locate(file_->name, node.source().begin),
-                             "'" + std::string(key) + "' must be a list of tables");
+    if (!t)
+      throw InputError(locate(file_->name, node.source().begin),
+                       "'" + std::string(key) + "' must be a list of tables");
     out.push_back(TomlTable(file_, t));
   }
   return out;

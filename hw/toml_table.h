@@ -1,7 +1,7 @@
 #pragma once
 // TomlTable: a table of a TOML file whose reader says what it expects, so that every mistake in a
-// target, kernel table or runner record is an InputError with file, line, column and, for a key that
-// nobody reads, the nearest key that exists.
+// target, kernel table or runner record is an InputError with file, line, column and, for a key
+// that nobody reads, the nearest key that exists.
 //
 // A table is a cheap handle on the parsed file. `child` tables and their files live as long as any
 // handle does.
@@ -24,7 +24,7 @@ class TomlTable {
 
   bool has(std::string_view key) const;
   bool is_text(std::string_view key) const;  // present and a string
-  std::vector<std::string> keys() const;  // sorted
+  std::vector<std::string> keys() const;     // sorted
   /// Where the key's value (or, absent, the table) stands.
   SourceLocation where(std::string_view key = {}) const;
   /// Refuses any key that is not in `known`.

@@ -17,14 +17,18 @@ namespace {
 struct Code {
   explicit Code(const std::string& target, const std::string& text)
       : library({std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"}),
-        proc(parse_module("from " + target + " import *\n" + text, "t.exo", library.importer()).user_procs().at(0)) {}
+        proc(parse_module("from " + target + " import *\n" + text, "t.exo", library.importer())
+                 .user_procs()
+                 .at(0)) {}
   std::string c() const { return generate_c({proc}).c; }
 
   TargetLibrary library;
   ProcPtr proc;
 };
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 constexpr const char* kRvmProduct = R"(
 @proc
@@ -55,17 +59,26 @@ TEST(Rvm, tiles_multiply_by_the_transpose) {
 
 TEST(Rvm, commands_are_encoded_with_register_numbers_from_the_top) {
   const std::string c = Code("rvm", kRvmProduct).c();
-  EXPECT_TRUE(has(c, R"(asm volatile(".insn r 0x2b, 0, 0x7c, x0, x%0, x0" :: "i"(7) : "memory");)")) << c;
-  EXPECT_TRUE(has(c, R"(0x02, x%0, %1, %2" :: "i"(16 + 6), "r"(&A[4 * k]), "r"(4 * 8) : "memory");)")) << c;
-  EXPECT_TRUE(has(c, R"(0x02, x%0, %1, %2" :: "i"(16 + 5), "r"(&B[4 * k]), "r"(4 * 8) : "memory");)")) << c;
+  EXPECT_TRUE(has(c, R"(asm volatile(".insn r 0x2b, 0, 0x7c, x0, x%0, x0" :: "i"(7) : "memory");)"))
+      << c;
+  EXPECT_TRUE(
+      has(c, R"(0x02, x%0, %1, %2" :: "i"(16 + 6), "r"(&A[4 * k]), "r"(4 * 8) : "memory");)"))
+      << c;
+  EXPECT_TRUE(
+      has(c, R"(0x02, x%0, %1, %2" :: "i"(16 + 5), "r"(&B[4 * k]), "r"(4 * 8) : "memory");)"))
+      << c;
   // md = m7, ms1 (the rows of the product) = m6, ms2 = m5
-  EXPECT_TRUE(has(c, R"(0x78, x16, x%0, x%1" :: "i"((6 & 3) * 8 + 7), "i"(5 * 2 + (6 >> 2)) : "memory");)")) << c;
-  EXPECT_TRUE(has(c, R"(0x06, x%0, %1, %2" :: "i"(16 + 7), "r"(&C[0]), "r"(4 * 4) : "memory");)")) << c;
+  EXPECT_TRUE(
+      has(c, R"(0x78, x16, x%0, x%1" :: "i"((6 & 3) * 8 + 7), "i"(5 * 2 + (6 >> 2)) : "memory");)"))
+      << c;
+  EXPECT_TRUE(has(c, R"(0x06, x%0, %1, %2" :: "i"(16 + 7), "r"(&C[0]), "r"(4 * 4) : "memory");)"))
+      << c;
 }
 
 TEST(Rvm, a_ninth_tile_is_refused) {
-  const Code code("rvm", "@proc\ndef f():\n    t: i32[9, 4, 4] @ RVM_TILE\n    for k in seq(0, 9):\n"
-                         "        rvm_mzero(t[k, 0:4, 0:4])\n");
+  const Code code("rvm",
+                  "@proc\ndef f():\n    t: i32[9, 4, 4] @ RVM_TILE\n    for k in seq(0, 9):\n"
+                  "        rvm_mzero(t[k, 0:4, 0:4])\n");
   EXPECT_THROW(code.c(), InputError);
 }
 
@@ -122,7 +135,8 @@ TEST(Gemmini, local_addresses_count_rows) {
 /// The C of both goes through a cross compiler where there is one.
 TEST(Accelerators, their_c_compiles_with_their_compiler) {
   bool any = false;
-  for (const auto& [target, text] : {std::pair{"rvm", kRvmProduct}, std::pair{"gemmini", kGemminiProduct}}) {
+  for (const auto& [target, text] :
+       {std::pair{"rvm", kRvmProduct}, std::pair{"gemmini", kGemminiProduct}}) {
     Code code(target, text);
     const TargetCompiler compiler = code.library.load(target)->compiler;
     std::string path;
@@ -136,7 +150,8 @@ TEST(Accelerators, their_c_compiles_with_their_compiler) {
     std::ofstream(folder + "/kernel.h") << file.h;
     std::vector<std::string> command = {path};
     command.insert(command.end(), compiler.flags.begin(), compiler.flags.end());
-    for (const char* flag : {"-Wall", "-Wextra", "-c", "kernel.c", "-o", "kernel.o"}) command.push_back(flag);
+    for (const char* flag : {"-Wall", "-Wextra", "-c", "kernel.c", "-o", "kernel.o"})
+      command.push_back(flag);
     const CommandResult built = run_command(command, {folder, 60, {}});
     EXPECT_EQ(built.out + built.err, "") << target;
     EXPECT_TRUE(built.ok()) << target;

@@ -11,10 +11,13 @@ namespace exotune {
 namespace {
 
 /// What the peer of `kernel` makes of the arguments it writes, by argument name.
-std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kernel, const KernelCall& call) {
+std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kernel,
+                                                        const KernelCall& call) {
   const PeerOperation& peer = kernel.peer;
   const auto arg = [&](const char* role) { return call.values(peer.arguments.at(role)); };
-  const auto dim = [&](const char* role) { return static_cast<int>(call.size(peer.sizes.at(role))); };
+  const auto dim = [&](const char* role) {
+    return static_cast<int>(call.size(peer.sizes.at(role)));
+  };
   const auto factor = [&](const char* role, double absent) {
     const auto it = peer.factors.find(role);
     if (it == peer.factors.end()) return absent;
@@ -22,13 +25,15 @@ std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kerne
                                                                    : call.values(it->second).at(0);
   };
   std::map<std::string, std::vector<double>> out;
-  const auto result = [&](const char* role, std::vector<double> v) { out[peer.arguments.at(role)] = std::move(v); };
+  const auto result = [&](const char* role, std::vector<double> v) {
+    out[peer.arguments.at(role)] = std::move(v);
+  };
   const double alpha = factor("alpha", 1), beta = factor("beta", 0);
   if (peer.op == "gemm") {
     const int m = dim("m"), n = dim("n"), k = dim("k");
     std::vector<double> c = arg("c");
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, arg("a").data(), k, arg("b").data(),
-                n, beta, c.data(), n);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, alpha, arg("a").data(), k,
+                arg("b").data(), n, beta, c.data(), n);
     result("c", c);
   } else if (peer.op == "gemv") {
     std::vector<double> y = arg("y");
@@ -37,8 +42,8 @@ std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kerne
     result("y", y);
   } else if (peer.op == "ger") {
     std::vector<double> a = arg("a");
-    cblas_dger(CblasRowMajor, dim("m"), dim("n"), alpha, arg("x").data(), 1, arg("y").data(), 1, a.data(),
-               dim("n"));
+    cblas_dger(CblasRowMajor, dim("m"), dim("n"), alpha, arg("x").data(), 1, arg("y").data(), 1,
+               a.data(), dim("n"));
     result("a", a);
   } else if (peer.op == "axpy") {
     std::vector<double> y = arg("y");
@@ -64,7 +69,8 @@ std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kerne
     result("y", y);
   } else if (peer.op == "rotm") {
     std::vector<double> x = arg("x"), y = arg("y");
-    const double h[5] = {-1, factor("h11", 0), factor("h21", 0), factor("h12", 0), factor("h22", 0)};
+    const double h[5] = {-1, factor("h11", 0), factor("h21", 0), factor("h12", 0),
+                         factor("h22", 0)};
     cblas_drotm(dim("n"), x.data(), 1, y.data(), 1, h);
     result("x", x);
     result("y", y);
@@ -72,8 +78,8 @@ std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kerne
     result("result", {cblas_ddot(dim("n"), arg("x").data(), 1, arg("y").data(), 1)});
   } else if (peer.op == "symv") {
     std::vector<double> y = arg("y");
-    cblas_dsymv(CblasRowMajor, CblasLower, dim("n"), alpha, arg("a").data(), dim("n"), arg("x").data(), 1,
-                beta, y.data(), 1);
+    cblas_dsymv(CblasRowMajor, CblasLower, dim("n"), alpha, arg("a").data(), dim("n"),
+                arg("x").data(), 1, beta, y.data(), 1);
     result("y", y);
   } else if (peer.op == "syr") {
     std::vector<double> a = arg("a");
@@ -81,18 +87,18 @@ std::map<std::string, std::vector<double>> peer_results(const KernelEntry& kerne
     result("a", a);
   } else if (peer.op == "syr2") {
     std::vector<double> a = arg("a");
-    cblas_dsyr2(CblasRowMajor, CblasLower, dim("n"), alpha, arg("x").data(), 1, arg("y").data(), 1, a.data(),
-                dim("n"));
+    cblas_dsyr2(CblasRowMajor, CblasLower, dim("n"), alpha, arg("x").data(), 1, arg("y").data(), 1,
+                a.data(), dim("n"));
     result("a", a);
   } else if (peer.op == "trmv") {
     std::vector<double> x = arg("x");
-    cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, dim("n"), arg("a").data(), dim("n"),
-                x.data(), 1);
+    cblas_dtrmv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, dim("n"), arg("a").data(),
+                dim("n"), x.data(), 1);
     result("x", x);
   } else if (peer.op == "trsv") {
     std::vector<double> x = arg("x");
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, dim("n"), arg("a").data(), dim("n"),
-                x.data(), 1);
+    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, dim("n"), arg("a").data(),
+                dim("n"), x.data(), 1);
     result("x", x);
   } else {
     ADD_FAILURE() << kernel.name << ": no such operation '" << peer.op << "'";

@@ -9,7 +9,8 @@ namespace exotune {
 namespace {
 
 TEST(CheckedText, kernels_are_accepted) {
-  const KernelTable table = load_kernel_table(std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels");
+  const KernelTable table =
+      load_kernel_table(std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels");
   for (const KernelEntry& kernel : table.kernels())
     EXPECT_NO_THROW(check(*kernel.load(), true)) << kernel.name;
 }
@@ -18,7 +19,8 @@ TEST(CheckedText, instruction_bodies_are_accepted) {
   TargetLibrary library({std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw",
                          std::filesystem::path(EXOTUNE_SOURCE_DIR) / "tests/hw/madeup"});
   for (const std::string& name : library.names())
-    for (const ProcPtr& p : library.load(name)->instructions()) EXPECT_NO_THROW(check(*p)) << p->name;
+    for (const ProcPtr& p : library.load(name)->instructions())
+      EXPECT_NO_THROW(check(*p)) << p->name;
 }
 
 }  // namespace

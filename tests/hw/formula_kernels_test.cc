@@ -10,7 +10,8 @@ namespace {
 
 void expect_same(const std::vector<double>& got, const std::vector<double>& want) {
   ASSERT_EQ(got.size(), want.size());
-  for (size_t k = 0; k < got.size(); ++k) ASSERT_NEAR(got[k], want[k], 1e-4 * std::max(1.0, std::fabs(want[k]))) << k;
+  for (size_t k = 0; k < got.size(); ++k)
+    ASSERT_NEAR(got[k], want[k], 1e-4 * std::max(1.0, std::fabs(want[k]))) << k;
 }
 
 TEST(Gemm, bytes_are_summed_in_words) {
@@ -32,7 +33,8 @@ TEST(Convolution, one_dimension_is_zero_beyond_the_end) {
     for (int j = 0; j < 7; ++j) {
       double sum = 0;
       for (int c = 0; c < 2; ++c)
-        for (int at = j; at < 7 && at < j + 4; ++at) sum += data[c * 7 + at] * kernels[(i * 2 + c) * 4 + at - j];
+        for (int at = j; at < 7 && at < j + 4; ++at)
+          sum += data[c * 7 + at] * kernels[(i * 2 + c) * 4 + at - j];
       want.push_back(sum);
     }
   call.run();
@@ -41,8 +43,10 @@ TEST(Convolution, one_dimension_is_zero_beyond_the_end) {
 
 TEST(Convolution, two_dimensions_with_bias_and_rectifier) {
   const int B = 2, H = 3, W = 4, IC = 3, OC = 2;
-  KernelCall call(built_in_kernels().at("sconv3x3"), {{"B", B}, {"H", H}, {"W", W}, {"IC", IC}, {"OC", OC}}, 2);
-  const auto image = call.values("image"), weights = call.values("weights"), bias = call.values("bias");
+  KernelCall call(built_in_kernels().at("sconv3x3"),
+                  {{"B", B}, {"H", H}, {"W", W}, {"IC", IC}, {"OC", OC}}, 2);
+  const auto image = call.values("image"), weights = call.values("weights"),
+             bias = call.values("bias");
   std::vector<double> want;
   for (int at = 0; at < B * H * W; ++at)
     for (int k = 0; k < OC; ++k) {
@@ -66,7 +70,8 @@ TEST(Image, blur_is_a_product_of_two_filters) {
   for (int y = 0; y < H; ++y)
     for (int x = 0; x < W; ++x) {
       double sum = 0;
-      for (int d = 0; d < 9; ++d) sum += taps[d / 3] * taps[d % 3] * image[(y + d / 3) * (W + 2) + x + d % 3];
+      for (int d = 0; d < 9; ++d)
+        sum += taps[d / 3] * taps[d % 3] * image[(y + d / 3) * (W + 2) + x + d % 3];
       want.push_back(sum);
     }
   call.run();
@@ -76,20 +81,24 @@ TEST(Image, blur_is_a_product_of_two_filters) {
 TEST(Image, unsharp_adds_the_difference_to_the_blur) {
   const int H = 4, W = 5, stride = W + 6, plane = (H + 6) * stride;
   KernelCall call(built_in_kernels().at("unsharp"), {{"H", H}, {"W", W}}, 4);
-  const auto image = call.values("image"), weights = call.values("weights"), half = call.values("taps");
+  const auto image = call.values("image"), weights = call.values("weights"),
+             half = call.values("taps");
   const double amount = call.values("amount")[0];
   const double taps[7] = {half[3], half[2], half[1], half[0], half[1], half[2], half[3]};
   const auto gray = [&](int y, int x) {
     const int at = y * stride + x;
-    return weights[0] * image[at] + weights[1] * image[plane + at] + weights[2] * image[2 * plane + at];
+    return weights[0] * image[at] + weights[1] * image[plane + at] +
+           weights[2] * image[2 * plane + at];
   };
   std::vector<double> want;
   for (int c = 0; c < 3; ++c)
     for (int y = 0; y < H; ++y)
       for (int x = 0; x < W; ++x) {
         double smooth = 0;
-        for (int d = 0; d < 49; ++d) smooth += taps[d / 7] * taps[d % 7] * gray(y + d / 7, x + d % 7);
-        want.push_back(image[c * plane + (y + 3) * stride + x + 3] + amount * (gray(y + 3, x + 3) - smooth));
+        for (int d = 0; d < 49; ++d)
+          smooth += taps[d / 7] * taps[d % 7] * gray(y + d / 7, x + d % 7);
+        want.push_back(image[c * plane + (y + 3) * stride + x + 3] +
+                       amount * (gray(y + 3, x + 3) - smooth));
       }
   call.run();
   expect_same(call.values("out"), want);

@@ -26,7 +26,8 @@ bool in_register(const Target& target, const Arg& a) {
 // The first instruction that moves a whole register of `type` to (or from) contiguous memory.
 std::string mover(const Target& target, ScalarType type, bool load) {
   for (const ProcPtr& p : target.instructions()) {
-    if (p->args.size() != 2 || p->args[0].type.scalar != type || p->args[1].type.scalar != type) continue;
+    if (p->args.size() != 2 || p->args[0].type.scalar != type || p->args[1].type.scalar != type)
+      continue;
     if (p->args[0].type.rank() != 1 || p->args[1].type.rank() != 1) continue;
     if (in_register(target, p->args[0]) == load && in_register(target, p->args[1]) == !load &&
         as_int(p->args[1].type.shape[0]) == target.lanes_of(type))
@@ -58,7 +59,8 @@ std::string wrapper_text(const Target& target, const Proc& p) {
       add(call, name);
     } else if (in_register(target, a)) {
       const std::string extent = str(a.type.shape[0]), reg = name + "_reg";
-      const std::string load = mover(target, a.type.scalar, true), store = mover(target, a.type.scalar, false);
+      const std::string load = mover(target, a.type.scalar, true),
+                        store = mover(target, a.type.scalar, false);
       if (load.empty() || store.empty()) return "";
       add(formals, name + ": " + type + "[" + extent + "]");
       before += "    " + reg + ": " + type + "[" + extent + "] @ " + a.mem->name + "\n";
@@ -75,8 +77,8 @@ std::string wrapper_text(const Target& target, const Proc& p) {
       add(call, name + "[" + first + ":" + first + " + " + str(a.type.shape[0]) + "]");
     }
   }
-  return "@proc\ndef run_" + p.name + "(" + formals + "):\n" + asserts + before + "    " + p.name + "(" +
-         call + ")\n" + after;
+  return "@proc\ndef run_" + p.name + "(" + formals + "):\n" + asserts + before + "    " + p.name +
+         "(" + call + ")\n" + after;
 }
 
 template <class T>
@@ -122,8 +124,8 @@ std::string trampolines(const CFile& file) {
       args += k == 0 ? "" : ", ";
       args += f.args[k].kind == AbiArg::Kind::kControl ? "*(int64_t*)" + slot : slot;
     }
-    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { " + f.name + "(" +
-           args + "); }\n";
+    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { " + f.name +
+           "(" + args + "); }\n";
   }
   return out;
 }
@@ -152,8 +154,8 @@ InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importe
 
   std::vector<std::string> command = {find_compiler(target_->compiler).path};
   for (const std::string& flag : target_->compiler.flags) command.push_back(flag);
-  for (const char* flag : {"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", "wrappers.so", "wrappers.c",
-                           "calls.c", "-lm"})
+  for (const char* flag : {"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", "wrappers.so",
+                           "wrappers.c", "calls.c", "-lm"})
     command.push_back(flag);
   const CommandResult built = run_command(command, {directory_, 120, {}});
   build_log_ = built.out + built.err;
@@ -195,7 +197,8 @@ std::string InstructionHarness::compare(const Proc& wrapper, int64_t n, uint64_t
       const Buffer& b = *got.buffers[next++];
       const int size = bytes_of(b.type);
       storage.emplace_back(b.data.size() * size);
-      for (size_t k = 0; k < b.data.size(); ++k) put_element(b.type, &storage.back()[k * size], b.data[k]);
+      for (size_t k = 0; k < b.data.size(); ++k)
+        put_element(b.type, &storage.back()[k * size], b.data[k]);
     }
     slots.push_back(storage.back().data());
   }
@@ -205,7 +208,8 @@ std::string InstructionHarness::compare(const Proc& wrapper, int64_t n, uint64_t
     if (is_control(wrapper.args[k].type.scalar)) continue;
     Buffer& b = *got.buffers[next++];
     const int size = bytes_of(b.type);
-    for (size_t e = 0; e < b.data.size(); ++e) b.data[e] = get_element(b.type, &storage[k][e * size]);
+    for (size_t e = 0; e < b.data.size(); ++e)
+      b.data[e] = get_element(b.type, &storage[k][e * size]);
   }
   return first_difference(expected, got);
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Runs every instruction of a target twice, as the interpreter understands its body and as the C its
-// template becomes, on the same inputs. Works on any native target with a vector register file.
+// Runs every instruction of a target twice, as the interpreter understands its body and as the C
+// its template becomes, on the same inputs. Works on any native target with a vector register file.
 //
-// Each instruction is wrapped in a proc over DRAM that loads all register operands, calls it once and
-// stores all registers back, so lanes and memory that it must leave alone are compared too.
+// Each instruction is wrapped in a proc over DRAM that loads all register operands, calls it once
+// and stores all registers back, so lanes and memory that it must leave alone are compared too.
 #include <string>
 #include <vector>
 

@@ -34,7 +34,8 @@ TEST_P(Instructions, their_c_does_what_their_body_says) {
   for (const ProcPtr& wrapper : harness.wrappers()) {
     const bool sized = is_control(wrapper->args[0].type.scalar);
     for (int64_t n = 1; n <= (sized ? 20 : 3); ++n)
-      ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "") << wrapper->name << " n = " << n;
+      ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "")
+          << wrapper->name << " n = " << n;
   }
 }
 
@@ -55,7 +56,8 @@ TEST(InstructionHarness, catches_a_template_that_does_something_else) {
   const InstructionHarness harness(target, library.importer());
   ASSERT_EQ(harness.build_log(), "");
   for (const ProcPtr& wrapper : harness.wrappers())
-    EXPECT_EQ(harness.compare(*wrapper, 2, 1) != "", wrapper->name == "run_v4_fma") << wrapper->name;
+    EXPECT_EQ(harness.compare(*wrapper, 2, 1) != "", wrapper->name == "run_v4_fma")
+        << wrapper->name;
   fs::remove_all(root);
 }
 

@@ -5,7 +5,8 @@
 namespace exotune {
 
 const KernelTable& built_in_kernels() {
-  static const KernelTable kTable = load_kernel_table(std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels");
+  static const KernelTable kTable =
+      load_kernel_table(std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels");
   return kTable;
 }
 
@@ -28,7 +29,8 @@ std::vector<double> KernelCall::values(const std::string& name) const {
     std::vector<double> out;
     for (int64_t i = 0; i < (matrix ? w.shape[0] : 1); ++i)
       for (int64_t j = 0; j < w.shape.back(); ++j)
-        out.push_back(w.buffer->data[w.offset + (matrix ? i * w.strides[0] : 0) + j * w.strides.back()]);
+        out.push_back(
+            w.buffer->data[w.offset + (matrix ? i * w.strides[0] : 0) + j * w.strides.back()]);
     return out;
   }
   ADD_FAILURE() << "no argument " << name;

@@ -25,7 +25,8 @@ std::string refusal(const std::string& toml) {
 }
 
 constexpr const char* kEntry =
-    "[[kernel]]\nname = 'f'\nfile = 'f.exo'\nfamily = 'x'\nprecision = 'f32'\nflops = 'n'\nbytes = '8*n'\n";
+    "[[kernel]]\nname = 'f'\nfile = 'f.exo'\nfamily = 'x'\nprecision = 'f32'\nflops = 'n'\nbytes = "
+    "'8*n'\n";
 
 TEST(KernelTable, every_kernel_is_in_its_file) {
   const KernelTable table = load_kernel_table(kKernels);
@@ -70,12 +71,15 @@ TEST(KernelTable, a_peer_names_arguments_that_the_proc_has) {
   for (const KernelEntry& k : table.kernels()) {
     const ProcPtr p = k.load();
     const auto has = [&](const std::string& name) {
-      return std::any_of(p->args.begin(), p->args.end(), [&](const Arg& a) { return a.name.name() == name; });
+      return std::any_of(p->args.begin(), p->args.end(),
+                         [&](const Arg& a) { return a.name.name() == name; });
     };
-    for (const auto& [role, name] : k.peer.arguments) EXPECT_TRUE(has(name)) << k.name << " " << name;
+    for (const auto& [role, name] : k.peer.arguments)
+      EXPECT_TRUE(has(name)) << k.name << " " << name;
     for (const auto& [role, name] : k.peer.sizes) EXPECT_TRUE(has(name)) << k.name << " " << name;
     for (const auto& [role, value] : k.peer.factors)
-      EXPECT_TRUE(has(value) || std::isdigit(static_cast<unsigned char>(value[0]))) << k.name << " " << value;
+      EXPECT_TRUE(has(value) || std::isdigit(static_cast<unsigned char>(value[0])))
+          << k.name << " " << value;
   }
 }
 
@@ -97,7 +101,8 @@ TEST(KernelTable, an_unknown_kernel_names_the_nearest) {
 }
 
 TEST(KernelTable, a_list_of_sizes_is_written_in_place_or_named) {
-  EXPECT_EQ(refusal(std::string("[sizes]\nv = [{ n = 4 }]\n") + kEntry + "sizes = 'v'\n"), "accepted");
+  EXPECT_EQ(refusal(std::string("[sizes]\nv = [{ n = 4 }]\n") + kEntry + "sizes = 'v'\n"),
+            "accepted");
   EXPECT_EQ(refusal(std::string(kEntry) + "sizes = [{ n = 4 }]\n"), "accepted");
   EXPECT_NE(refusal(std::string("[sizes]\nvec = [{ n = 4 }]\n") + kEntry + "sizes = 'ved'\n")
                 .find("did you mean 'vec'?"),
@@ -105,12 +110,14 @@ TEST(KernelTable, a_list_of_sizes_is_written_in_place_or_named) {
 }
 
 TEST(KernelTable, refuses_a_size_that_a_formula_lacks) {
-  EXPECT_NE(refusal(std::string(kEntry) + "sizes = [{ m = 4 }]\n").find("the size 'n' of 'n' is missing"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(std::string(kEntry) + "sizes = [{ m = 4 }]\n").find("the size 'n' of 'n' is missing"),
+      std::string::npos);
 }
 
 TEST(KernelTable, refuses_sizes_below_one) {
-  EXPECT_NE(refusal(std::string(kEntry) + "sizes = [{ n = 0 }]\n").find(":8:16: error: a size must be positive"),
+  EXPECT_NE(refusal(std::string(kEntry) + "sizes = [{ n = 0 }]\n")
+                .find(":8:16: error: a size must be positive"),
             std::string::npos);
 }
 

@@ -45,7 +45,8 @@ TEST(Machine, caches_grow_with_their_level) {
 TEST(Machine, names_what_a_target_lacks) {
   const Machine m = made_up();
   EXPECT_TRUE(supports(m, *native("a", 1, {"fast"})));
-  EXPECT_EQ(missing_features(m, *native("b", 1, {"fast", "deep"})), std::vector<std::string>{"deep"});
+  EXPECT_EQ(missing_features(m, *native("b", 1, {"fast", "deep"})),
+            std::vector<std::string>{"deep"});
   EXPECT_FALSE(supports(m, *native("b", 1, {"fast", "deep"})));
 }
 
@@ -66,8 +67,11 @@ TEST(Machine, the_best_target_is_the_fastest_that_runs) {
 TEST(Machine, measured_caches_replace_the_targets_figures) {
   auto t = std::make_shared<Target>();
   auto registers = std::make_shared<Memory>();
-  t->levels = {{"registers", registers, 64, 0, 0}, {"L1", nullptr, 1, 64, 2}, {"L2", nullptr, 2, 64, 3},
-               {"L3", nullptr, 3, 64, 4}, {"DRAM", dram(), 0, 64, 5}};
+  t->levels = {{"registers", registers, 64, 0, 0},
+               {"L1", nullptr, 1, 64, 2},
+               {"L2", nullptr, 2, 64, 3},
+               {"L3", nullptr, 3, 64, 4},
+               {"DRAM", dram(), 0, 64, 5}};
   const std::vector<TargetLevel> levels = made_up().levels_of(*t);
   EXPECT_EQ(levels[0].bytes, 64);
   EXPECT_EQ(levels[1].bytes, 1000);

@@ -66,9 +66,9 @@ TEST(Target, its_instructions_keep_the_order_of_the_text) {
   const TargetPtr t = load_target("vec4", {kMadeUp});
   std::vector<std::string> names;
   for (const ProcPtr& p : t->instructions()) names.push_back(p->name);
-  EXPECT_EQ(names, (std::vector<std::string>{"v4_load", "v4_store", "v4_load_prefix", "v4_store_prefix",
-                                             "v4_broadcast", "v4_fma", "v4_add_i32",
-                                             "v4_load_i32", "v4_store_i32"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"v4_load", "v4_store", "v4_load_prefix",
+                                             "v4_store_prefix", "v4_broadcast", "v4_fma",
+                                             "v4_add_i32", "v4_load_i32", "v4_store_i32"}));
   EXPECT_EQ(t->instructions()[0]->instr->cost, 0.5);
   EXPECT_EQ(t->instructions()[0]->args[0].mem, t->vector_memory);
 }
@@ -130,9 +130,10 @@ TEST(Target, its_hash_follows_its_text) {
 
 TEST(Target, an_import_finds_a_target_by_name) {
   TargetLibrary library({kMadeUp});
-  const Module m = parse_module("from vec4 import *\n@proc\ndef f(x: f32[4]):\n    r: f32[4] @ VEC4\n"
-                                "    v4_load(r[0:4], x[0:4])\n",
-                                "t.exo", library.importer());
+  const Module m = parse_module(
+      "from vec4 import *\n@proc\ndef f(x: f32[4]):\n    r: f32[4] @ VEC4\n"
+      "    v4_load(r[0:4], x[0:4])\n",
+      "t.exo", library.importer());
   EXPECT_NE(m.find_proc("v4_load"), nullptr);
   ASSERT_EQ(m.user_procs().size(), 1u);
 }
@@ -146,7 +147,8 @@ TEST(Target, an_import_of_an_unknown_target_is_refused_where_it_stands) {
 }
 
 TEST(Target, an_unknown_name_is_refused_with_the_nearest) {
-  EXPECT_NE(refusal([] { load_target("vec", {kMadeUp}); }).find("did you mean 'vec4'?"), std::string::npos);
+  EXPECT_NE(refusal([] { load_target("vec", {kMadeUp}); }).find("did you mean 'vec4'?"),
+            std::string::npos);
   EXPECT_NE(refusal([] { load_target("zzzzzzzz", {kMadeUp}); }).find("known targets: vec4"),
             std::string::npos);
   EXPECT_NE(refusal([] { load_target("./no/where", {kMadeUp}); }).find("no target in './no/where'"),
@@ -155,18 +157,21 @@ TEST(Target, an_unknown_name_is_refused_with_the_nearest) {
 
 TEST(TargetErrors, unknown_key) {
   const Broken b("target.toml", "predication", "predicaton");
-  EXPECT_EQ(b.refused(), b.file("target.toml") +
-                             ":14:1: error: unknown key 'predicaton'\nhint: did you mean 'predication'?\n");
+  EXPECT_EQ(b.refused(),
+            b.file("target.toml") +
+                ":14:1: error: unknown key 'predicaton'\nhint: did you mean 'predication'?\n");
 }
 
 TEST(TargetErrors, wrong_type) {
   const Broken b("target.toml", "width_bits = 128", "width_bits = 'wide'");
-  EXPECT_EQ(b.refused(), b.file("target.toml") + ":11:14: error: 'width_bits' must be an integer\n");
+  EXPECT_EQ(b.refused(),
+            b.file("target.toml") + ":11:14: error: 'width_bits' must be an integer\n");
 }
 
 TEST(TargetErrors, missing_key) {
   const Broken b("target.toml", "title = \"Four lanes in plain C\"", "");
-  EXPECT_NE(b.refused().find("error: missing key 'title' (a string)"), std::string::npos) << b.refused();
+  EXPECT_NE(b.refused().find("error: missing key 'title' (a string)"), std::string::npos)
+      << b.refused();
 }
 
 TEST(TargetErrors, toml_syntax) {
@@ -176,7 +181,8 @@ TEST(TargetErrors, toml_syntax) {
 
 TEST(TargetErrors, a_memory_the_text_does_not_define) {
   const Broken b("target.toml", "memory = \"VEC4\"", "memory = \"VEC5\"");
-  EXPECT_NE(b.refused().find(":13:10: error: no memory 'VEC5' in this target\nhint: did you mean 'VEC4'?"),
+  EXPECT_NE(b.refused().find(
+                ":13:10: error: no memory 'VEC5' in this target\nhint: did you mean 'VEC4'?"),
             std::string::npos)
       << b.refused();
 }
@@ -198,7 +204,8 @@ TEST(TargetErrors, a_level_that_is_neither_memory_nor_cache) {
 
 TEST(TargetErrors, a_listed_file_that_is_not_there) {
   const Broken b("target.toml", "instructions.exo", "instruction.exo");
-  EXPECT_NE(b.refused().find(":3:9: error: no file 'instruction.exo'"), std::string::npos) << b.refused();
+  EXPECT_NE(b.refused().find(":3:9: error: no file 'instruction.exo'"), std::string::npos)
+      << b.refused();
   EXPECT_NE(b.refused().find("did you mean 'instructions.exo'?"), std::string::npos) << b.refused();
 }
 

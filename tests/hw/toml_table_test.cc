@@ -16,7 +16,8 @@ std::string refusal(const std::function<void()>& f) {
 
 TEST(TomlTable, reads_each_type) {
   const TomlTable t = TomlTable::parse(
-      "a = 'x'\nb = 3\nc = 2.5\nd = true\ne = ['u', 'v']\n[f]\ng = 1\n[[h]]\ni = 1\n[[h]]\ni = 2\n", "t.toml");
+      "a = 'x'\nb = 3\nc = 2.5\nd = true\ne = ['u', 'v']\n[f]\ng = 1\n[[h]]\ni = 1\n[[h]]\ni = 2\n",
+      "t.toml");
   EXPECT_EQ(t.text("a"), "x");
   EXPECT_EQ(t.integer("b"), 3);
   EXPECT_EQ(t.number("b"), 3.0);
@@ -64,8 +65,9 @@ TEST(TomlTable, a_syntax_error_says_where) {
 }
 
 TEST(TomlTable, a_file_that_is_not_there_is_refused) {
-  EXPECT_NE(refusal([] { TomlTable::read("/nowhere/x.toml"); }).find("cannot read '/nowhere/x.toml'"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal([] { TomlTable::read("/nowhere/x.toml"); }).find("cannot read '/nowhere/x.toml'"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ std::vector<std::string> vector_targets() {
 }
 
 ProcPtr scheduled(const KernelEntry& kernel, const ProcPtr& p, const Target& target) {
-  const VectorUnit unit{target.lanes_of(kernel.precision), target.vector_memory, target.instructions()};
+  const VectorUnit unit{target.lanes_of(kernel.precision), target.vector_memory,
+                        target.instructions()};
   if (kernel.family == "blas1") return optimize_level_1(p, "i", unit, 4);
   const std::vector<Cursor> around = enclosing_loops(loops_named(p, "j").back());
   return optimize_level_2(p, around.back().as<For>().iter.name(), "j", unit, 4, 2);
@@ -43,7 +44,8 @@ TEST_P(VectorizedKernels, mean_the_same) {
     ASSERT_NO_THROW(fast = scheduled(kernel, p, *target)) << kernel.name;
     for (const int64_t n : {1, 16, 37, 70}) {
       std::map<std::string, int64_t> sizes;
-      for (const auto& [name, unused] : kernel.sizes[0]) sizes[name] = n + 2 * static_cast<int64_t>(sizes.size());
+      for (const auto& [name, unused] : kernel.sizes[0])
+        sizes[name] = n + 2 * static_cast<int64_t>(sizes.size());
       FillOptions fill;
       fill.strided_windows = true;
       Arguments expected = make_arguments(*p, sizes, 3, fill);

@@ -1,0 +1,109 @@
+// Every schedule that ships, kernels/KERNEL_TARGET.sched, replays on its kernel, means the same,
+// and has C for its target.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/codegen/codegen.h"
+#include "core/interp/interp.h"
+#include "core/library/script.h"
+#include "hw/kernel_table.h"
+#include "hw/target.h"
+
+namespace exotune {
+namespace {
+namespace fs = std::filesystem;
+
+const fs::path kKernels = fs::path(EXOTUNE_SOURCE_DIR) / "kernels";
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+std::vector<std::string> schedules() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kKernels))
+    if (entry.path().extension() == ".sched") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The schedule applied, with what it was applied to.
+struct Applied {
+  explicit Applied(const std::string& name)
+      : library({fs::path(EXOTUNE_SOURCE_DIR) / "hw"}),
+        target(library.load(name.substr(name.rfind('_') + 1))),
+        table(load_kernel_table(kKernels)),
+        kernel(table.at(name.substr(0, name.rfind('_')))),
+        before(kernel.load()) {
+    const Module module = parse_module(read(kernel.file), kernel.file.string());
+    const std::string file = (kKernels / (name + ".sched")).string();
+    after = run_script(read(file), file, script_environment(module, {&target->library})).proc;
+  }
+  std::string c() const {
+    CodegenOptions options;
+    options.headers = target->compiler.headers;
+    return generate_c({after}, options).c;
+  }
+
+  TargetLibrary library;
+  TargetPtr target;
+  KernelTable table;
+  const KernelEntry& kernel;
+  ProcPtr before, after;
+};
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+class ReferenceSchedules : public testing::TestWithParam<std::string> {};
+
+TEST_P(ReferenceSchedules, mean_the_same_and_have_c) {
+  const Applied s(GetParam());
+  EXPECT_FALSE(s.c().empty());
+  // Sizes that the schedule fixed are the table's; the others are small and divide nothing.
+  std::map<std::string, int64_t> sizes, kept;
+  for (const Arg& a : s.before->args) {
+    if (!is_control(a.type.scalar)) continue;
+    const std::string name = a.name.name();
+    const bool fixed = std::none_of(s.after->args.begin(), s.after->args.end(),
+                                    [&](const Arg& b) { return b.name.name() == name; });
+    sizes[name] =
+        fixed ? s.kernel.sizes[0].at(name) : 67 + 117 * static_cast<int64_t>(sizes.size());
+    if (!fixed) kept[name] = sizes[name];
+  }
+  Arguments expected = make_arguments(*s.before, sizes, 5);
+  Arguments got = make_arguments(*s.after, kept, 5);
+  for (size_t k = 0; k < got.buffers.size(); ++k) *got.buffers[k] = *expected.buffers[k];
+  run(*s.before, expected.values);
+  run(*s.after, got.values);
+  for (size_t k = 0; k < got.buffers.size(); ++k)
+    EXPECT_EQ(first_difference(*expected.buffers[k], *got.buffers[k]), "") << k;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, ReferenceSchedules, testing::ValuesIn(schedules()),
+                         [](const auto& info) { return info.param; });
+
+TEST(ReferenceSchedules, conv1d_uses_eight_registers_and_four_products_a_channel) {
+  const std::string c = Applied("conv1d_rvm").c();
+  EXPECT_EQ(count(c, "0x7c"), 4u);  // mzero
+  EXPECT_EQ(count(c, "0x02"), 5u);  // mld: the image's tile, four of kernels
+  EXPECT_EQ(count(c, "0x78"), 4u);  // mmasa
+  EXPECT_EQ(count(c, "0x06"), 4u);  // mst
+  for (int reg = 4; reg < 8; ++reg)
+    EXPECT_EQ(count(c, "0x06, x%0, %1, %2\" :: \"i\"(16 + " + std::to_string(reg) + ")"), 1u)
+        << reg;
+}
+
+TEST(ReferenceSchedules, sgemm_keeps_a_tile_of_six_by_four_vectors) {
+  const std::string c = Applied("sgemm_avx512").c();
+  EXPECT_GE(count(c, "_mm512_fmadd_ps"), 24u);
+  EXPECT_NE(c.find("exo512_prefix16"), std::string::npos);  // boundaries are masked
+}
+
+}  // namespace
+}  // namespace exotune
