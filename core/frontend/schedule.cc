@@ -61,7 +61,7 @@ class ScheduleParser {
     const char* start = t_.peek().text.data();
     ScheduleExpr first = tuple();
     if (t_.accept("=")) {
-      targets(first, s);
+      s.target = target(std::move(first));
       s.value = tuple();
       if (t_.at("=")) throw InputError(t_.where(), "one assignment per statement");
     } else {
@@ -73,20 +73,16 @@ class ScheduleParser {
     return s;
   }
 
-  void targets(const ScheduleExpr& e, ScheduleStmt& s) {
-    auto one = [&](const ScheduleExpr& n) {
-      if (n.kind != Kind::kName) {
-        throw InputError(n.where, "only names are assigned", "write `p = ...` or `p, c = ...`");
-      }
-      s.targets.push_back(n.text);
-    };
-    if (e.kind == Kind::kTuple || e.kind == Kind::kList) {
-      if (e.children.empty()) throw InputError(e.where, "no name to assign to");
-      s.unpacks = true;
-      for (const ScheduleExpr& n : e.children) one(n);
-    } else {
-      one(e);
+  // A name or a tuple of targets.
+  ScheduleExpr target(ScheduleExpr e) {
+    if (e.kind == Kind::kName) return e;
+    if (e.kind != Kind::kTuple && e.kind != Kind::kList) {
+      throw InputError(e.where, "only names are assigned", "write `p = ...` or `p, c = ...`");
     }
+    if (e.children.empty()) throw InputError(e.where, "no name to assign to");
+    e.kind = Kind::kTuple;
+    for (ScheduleExpr& part : e.children) part = target(std::move(part));
+    return e;
   }
 
   // a | a, b | a,

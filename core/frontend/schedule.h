@@ -53,10 +53,11 @@ struct ScheduleExpr::Keyword {
 
 struct ScheduleStmt {
   SourceLocation where;
-  std::vector<std::string> targets;  // empty: an expression statement; several: a tuple is unpacked
-  bool unpacks = false;              // `a, b = ...` or `a, = ...`
+  /// What is assigned to: a kName, or a kTuple of targets (`p, (alloc, load) = ...`), which unpacks.
+  /// kNone: an expression statement.
+  ScheduleExpr target;
   ScheduleExpr value;
-  std::string text;                  // the source, without its comment, for messages and records
+  std::string text;  // the source, without its comment, for messages and records
 };
 
 struct ScheduleAst {

@@ -122,15 +122,37 @@ const std::vector<Method>& proc_methods() {
   return table;
 }
 
+namespace {
+const char* const kOrder = "";  // the entry that lists a record's names in order; no name is empty
+}
+
+Value record(const std::vector<std::pair<std::string, Value>>& fields) {
+  std::map<std::string, Value> out;
+  ValueList names;
+  for (const auto& [name, value] : fields) {
+    out[name] = value;
+    names.push_back(name);
+  }
+  out[kOrder] = names;
+  return out;
+}
+
+ValueList fields_in_order(const Value& record) {
+  const auto& fields = *record.as<std::map<std::string, Value>>();
+  ValueList out;
+  if (auto order = fields.find(kOrder); order != fields.end()) {
+    for (const Value& name : *order->second.as<ValueList>()) out.push_back(fields.at(*name.as<std::string>()));
+  }
+  return out;
+}
+
 const Value& attribute(const Value& record, const std::string& name) {
   const auto* fields = record.as<std::map<std::string, Value>>();
   if (!fields) throw InputError({}, "this value has no attributes");
   if (auto it = fields->find(name); it != fields->end()) return it->second;
-  std::vector<std::string> names;
   std::string all;
   for (const auto& [key, value] : *fields) {
-    names.push_back(key);
-    all += (all.empty() ? "" : ", ") + key;
+    if (key != kOrder) all += (all.empty() ? "" : ", ") + key;
   }
   throw InputError({}, "there is no attribute `" + name + "`", "the attributes are: " + all);
 }

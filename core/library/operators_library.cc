@@ -3,6 +3,7 @@
 #include "core/library/blocking.h"
 #include "core/library/cleanup.h"
 #include "core/library/contraction.h"
+#include "core/library/cursor_methods.h"
 #include "core/library/level1.h"
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
@@ -111,12 +112,11 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          Staged s = auto_stage_mem(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4));
          if (!a.boolean(5)) return s.proc;
-         std::map<std::string, Value> cursors;
-         for (const auto& [name, c] : {std::pair<const char*, const Cursor&>{"alloc", s.alloc},
-                                       {"load", s.load}, {"block", s.block}, {"store", s.store}}) {
-           cursors[name] = c.valid() ? Value(c) : Value();
-         }
-         return ValueList{s.proc, cursors};
+         auto some = [](const Cursor& c) { return c.valid() ? Value(c) : Value(); };
+         return ValueList{s.proc, record({{"alloc", some(s.alloc)},
+                                          {"load", some(s.load)},
+                                          {"block", some(s.block)},
+                                          {"store", some(s.store)}})};
        }},
       {"autolift_alloc",
        {proc(), place("alloc"), strings("dep_set", ValueList{}), integer("max_size", 0)},

@@ -48,7 +48,7 @@ class Evaluator {
       ProcPtr before = current_;
       Value v = eval(s.value);
       ProcPtr made = first_proc(v);
-      assign(s, std::move(v));
+      assign(s.target, std::move(v));
       if (env_.after_step && made && made != before && !outermost_.empty()) {
         env_.after_step(s.where, made);
       }
@@ -75,22 +75,23 @@ class Evaluator {
     bindings_[name] = std::move(v);
   }
 
-  void assign(const ScheduleStmt& s, Value v) {
-    if (s.targets.empty()) return;
-    for (const std::string& name : s.targets) {
-      if (find_operator(name)) {
-        throw InputError(s.where, quoted(name) + " is an operator and cannot be a variable");
+  void assign(const ScheduleExpr& target, Value v) {
+    if (target.kind == Kind::kNone) return;
+    if (target.kind == Kind::kName) {
+      if (find_operator(target.text)) {
+        throw InputError(target.where, quoted(target.text) + " is an operator and cannot be a variable");
       }
+      return bind(target.text, std::move(v));
     }
-    if (!s.unpacks) return bind(s.targets[0], std::move(v));
+    if (v.as<std::map<std::string, Value>>()) v = fields_in_order(v);
     const ValueList* list = v.as<ValueList>();
-    if (!list) throw InputError(s.where, "this value is no tuple and cannot be unpacked");
-    if (list->size() != s.targets.size()) {
-      throw InputError(s.where, "this value has " + std::to_string(list->size()) +
-                                    " parts, but " + std::to_string(s.targets.size()) +
-                                    " names are given");
+    if (!list) throw InputError(target.where, "this value is no tuple and cannot be unpacked");
+    if (list->size() != target.children.size()) {
+      throw InputError(target.where, "this value has " + std::to_string(list->size()) +
+                                         " parts, but " + std::to_string(target.children.size()) +
+                                         " names are given");
     }
-    for (size_t k = 0; k < s.targets.size(); ++k) bind(s.targets[k], (*list)[k]);
+    for (size_t k = 0; k < list->size(); ++k) assign(target.children[k], (*list)[k]);
   }
 
   Value eval(const ScheduleExpr& e) {

@@ -19,12 +19,12 @@ TEST(Schedule, reads_assignments_calls_and_methods) {
       "simplify(p)\n",
       "a.sched");
   ASSERT_EQ(ast.stmts.size(), 5u);
-  EXPECT_EQ(ast.stmts[0].targets, std::vector<std::string>{"p"});
+  EXPECT_EQ(ast.stmts[0].target.text, "p");
   EXPECT_EQ(ast.stmts[0].text, "p = sgemm");
   EXPECT_EQ(ast.stmts[0].where.line, 2);
   const ScheduleStmt& stage = ast.stmts[1];
-  EXPECT_EQ(stage.targets, (std::vector<std::string>{"p", "cs"}));
-  EXPECT_TRUE(stage.unpacks);
+  EXPECT_EQ(stage.target.kind, Kind::kTuple);
+  EXPECT_EQ(stage.target.children[1].text, "cs");
   EXPECT_EQ(stage.value.kind, Kind::kCall);
   EXPECT_EQ(stage.value.children.size(), 5u);
   EXPECT_EQ(stage.value.children[2].kind, Kind::kSubscript);
@@ -33,7 +33,7 @@ TEST(Schedule, reads_assignments_calls_and_methods) {
   EXPECT_EQ(stage.value.keywords[0].name, "rc");
   EXPECT_EQ(ast.stmts[2].value.children[2].kind, Kind::kAttribute);
   EXPECT_EQ(ast.stmts[3].value.kind, Kind::kSlice);
-  EXPECT_TRUE(ast.stmts[4].targets.empty());
+  EXPECT_EQ(ast.stmts[4].target.kind, Kind::kNone);
 }
 
 TEST(Schedule, joins_adjacent_strings_and_reads_numbers) {
@@ -52,7 +52,7 @@ TEST(Schedule, refuses_what_is_no_script) {
   for (const char* text :
        {"for i in x: y", "p = ", "p = f(a=1, 2)", "p = f(a=1, a=2)", "f(p) = 3", "p = q = r",
         "p.x = 3", "p = {}", "p = f(*a)", "import x", "  p = q", "p = 'a", "p = a / b", "p = (1",
-        "p = a if b", "p = 99999999999999999999", "p = a < b", "() = f(p)", "if p: q"}) {
+        "p = a if b", "p = 99999999999999999999", "p = a < b", "() = f(p)", "p, (a, 3) = q", "if p: q"}) {
     EXPECT_THROW(parse_schedule(text, "bad.sched"), InputError) << text;
   }
   EXPECT_THROW(parse_schedule("p = " + std::string(100000, '('), "bad"), InputError);

@@ -40,9 +40,13 @@ TEST(Staging, cursors_of_a_script_are_attributes) {
   ScriptResult r = run_script(
       "p = p.partial_eval(M=4, N=8)\n"
       "p, cs = auto_stage_mem(p, 'for k in _: _', 'C', 'C_reg', rc=True)\n"
-      "n = cs.load.find('C_reg[_] = _').name()\n",
+      "n = cs.load.find('C_reg[_] = _').name()\n"
+      "p, (alloc, _, block, store) = auto_stage_mem(p, 'for k in _: _', 'C_reg', 'C_reg2', rc=True)\n"
+      "m = alloc.name()\n",
       "s", script_environment(m));
   EXPECT_EQ(*r.bindings.at("n").as<std::string>(), "C_reg");
+  EXPECT_EQ(*r.bindings.at("m").as<std::string>(), "C_reg2");
+  EXPECT_TRUE(r.bindings.at("store").as<Cursor>()->is<For>());
 }
 
 TEST(Staging, lifts_with_dimensions_up_to_a_size) {
