@@ -68,7 +68,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   bool valid = true;
   std::string cause;
   for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
-    const TuningProblem problem = make_problem(with_fixed(input.proc, replayed.fixed), sizes);
+    const TuningProblem problem = make_problem(input.proc, sizes);
     const Candidate candidate = make_candidate(replayed.proc, target, problem);
     const Comparison comparison =
         compare_with_peers(candidate, input.entry, problem, target, options.comparison);

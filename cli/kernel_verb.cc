@@ -38,6 +38,22 @@ Effort parse_effort(const std::string& text) {
                    near.empty() ? "estimate, measure, patient or exhaustive" : "did you mean '" + near + "'?");
 }
 
+// What an effort means where the user named no limits of their own.
+struct Limits {
+  int beam, trials;
+  double seconds;
+};
+
+Limits limits_of(Effort effort) {
+  switch (effort) {
+    case Effort::kEstimate: return {16, 200, 60};
+    case Effort::kMeasure: return {16, 200, 240};
+    case Effort::kPatient: return {48, 1000, 1800};
+    case Effort::kExhaustive: return {128, 10000, 14400};
+  }
+  return {};
+}
+
 void check_runner(const std::string& runner) {
   if (runner == "native") return;
   throw Error(Diagnostic{{}, "--runner: no runner '" + runner + "'", {}, "exo-tune list runners"},
@@ -83,6 +99,10 @@ TuneRequest request_for(const KernelOptions& options, Workspace& workspace, cons
   workspace.require_runnable(*request.target);
   request.machine = workspace.machine();
   request.effort = parse_effort(options.effort);
+  const Limits limits = limits_of(request.effort);
+  if (request.beam == 0) request.beam = limits.beam;
+  if (request.trials == 0) request.trials = limits.trials;
+  request.time_budget_seconds = limits.seconds;
   request.with_peers = !options.no_peers;
   request.timeout_seconds = parse_duration("--timeout", options.timeout);
   if (!options.time_budget.empty())
@@ -214,6 +234,7 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
 void add_kernel_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<KernelOptions>();
   TuneRequest& defaults = options->defaults;
+  defaults.beam = defaults.trials = 0;  // not given: as the effort says
   defaults.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   app.add_option("kernel", options->kernel, "a built-in kernel, FILE.exo or FILE.exo:proc; none: all built-in ones");
   app.add_option("--target", options->target, "a target's name or folder (default: the best this machine runs)");

@@ -47,13 +47,21 @@ fs::path only_json(const fs::path& folder) {
   return found.front();
 }
 
+// A context's sizes as the database writes them: those of a kernel for any size are marked.
+constexpr const char* kSymbolic = " (symbolic)";
+
+Sizes sizes_of(const TrialKey& key) {
+  const std::string text = key.sizes.substr(0, key.sizes.find(kSymbolic));
+  return text.empty() ? Sizes{} : parse_sizes("record", text);
+}
+
 Record from_trial(const Store& store, const TrialRecord& trial) {
   Record record;
   record.kernel = store.kernel_name(trial.key.kernel_hash);
   record.script = trial.script;
   record.script_name = "record " + trial.candidate_id.substr(0, 12);
   record.target = trial.key.target;
-  if (!trial.key.sizes.empty()) record.sizes = parse_sizes("record", trial.key.sizes);
+  record.sizes = sizes_of(trial.key);
   record.origin = "database, candidate " + trial.candidate_id.substr(0, 12);
   record.trial = trial.candidate_id;
   return record;
@@ -88,8 +96,9 @@ Record find_record(Workspace& workspace, const std::string& text, const std::str
   TrialFilter filter;
   filter.kernel = workspace.kernel(text).name;
   filter.target = target;
-  filter.sizes = str(sizes);
   auto found = store->winners(filter);
+  if (!sizes.empty())
+    std::erase_if(found, [&](const TrialRecord& trial) { return sizes_of(trial.key) != sizes; });
   if (found.empty())
     throw InputError({}, "the database has no schedule of " + text +
                              (sizes.empty() ? "" : " at " + str(sizes)),

@@ -3,7 +3,6 @@
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
 #include "core/library/script.h"
-#include "core/primitives/primitives.h"
 
 namespace exotune::cli {
 namespace {
@@ -35,6 +34,10 @@ Replayed replay(Workspace& workspace, const KernelInput& input, const std::strin
   for (const TargetPtr& each : replayed.targets) libraries.push_back(&each->library);
   ScriptEnvironment environment = script_environment(input.module, libraries);
   environment.start = input.proc;
+  ValueList instructions;
+  for (const ProcPtr& instruction : replayed.targets.front()->instructions())
+    instructions.emplace_back(instruction);
+  environment.names["instrs"] = Value(std::move(instructions));
   replayed.proc = run_script(text, file, environment).proc;
   check(*replayed.proc);
 
@@ -43,11 +46,6 @@ Replayed replay(Workspace& workspace, const KernelInput& input, const std::strin
   replayed.reassociates = reassociates(replayed.proc);
   replayed.fixed = fixed_values(trace);
   return replayed;
-}
-
-ProcPtr with_fixed(const ProcPtr& kernel, const Sizes& fixed) {
-  if (fixed.empty()) return kernel;
-  return partial_eval(kernel, {fixed.begin(), fixed.end()});
 }
 
 }  // namespace exotune::cli

@@ -17,13 +17,10 @@ struct Replayed {
 };
 
 /// Runs `text` (from `file`, for messages) on `input`. The script sees the instructions of `target`
-/// ("": of what the kernel's file imports, else of the best target here). Throws what the script
+/// ("": of what the kernel's file imports, else of the best target here), and all of them in order as
+/// `instrs`. Throws what the script
 /// and its steps throw.
 Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
                 const std::string& file, const std::string& target);
-
-/// `kernel` with the control arguments in `fixed` given their values: the unscheduled proc that
-/// takes the same arguments as a replayed one.
-ProcPtr with_fixed(const ProcPtr& kernel, const Sizes& fixed);
 
 }  // namespace exotune::cli

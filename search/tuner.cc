@@ -65,6 +65,10 @@ class Tuning {
   TuneResult run() {
     prepare();
     search();
+    if (request_.effort == Effort::kEstimate) {
+      estimate();
+      return std::move(result_);
+    }
     measure();
     if (result_.stop != StopReason::kInterrupted || !measured_.trials.empty()) shoot();
     return std::move(result_);
@@ -109,7 +113,7 @@ class Tuning {
     key.compiler = toolchain_.describe();
     store_.put_machine({machine.hash, machine.microarch, machine.isa, request_.machine.model_name});
     store_.put_kernel(key.kernel_hash, request_.kernel.name);
-    if (!request_.kernel.flops.text().empty()) {
+    if (request_.effort != Effort::kEstimate && !request_.kernel.flops.text().empty()) {
       ElementType t = request_.kernel.precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
       result_.peak_gflops = measure_peak(toolchain_.isa, t, toolchain_.cc);
     }
@@ -151,6 +155,25 @@ class Tuning {
     std::string out = "p = " + request_.proc->name + "\n";
     for (const std::string& line : state.lines) out += line + "\n";
     return out;
+  }
+
+  // Nothing runs: the winner is the cheapest schedule by the cost model that has C.
+  void estimate() {
+    for (const BeamState& state : states_) {
+      try {
+        result_.candidate_id = make_candidate(state.proc, *request_.target, problem_).id;
+      } catch (const Error& e) {
+        if (e.exit_code() == ExitCode::kInternal) throw;
+        ++result_.statistics.refused;
+        ++result_.statistics.refusals["emit"];
+        continue;
+      }
+      result_.winner = state.proc;
+      result_.script = script_of(state);
+      result_.proof =
+          reassociates(state.proc) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+      return;
+    }
   }
 
   void measure() {
