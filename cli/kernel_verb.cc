@@ -11,6 +11,7 @@
 #include "cli/result_files.h"
 #include "cli/result_text.h"
 #include "cli/session.h"
+#include "cli/text_file.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 
@@ -187,6 +188,7 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace) {
 }
 
 ExitCode run_jobs(const Session& session, const KernelOptions& options) {
+  watch_interrupts();
   const Format format = options.format.value();
   check_runner(options.runner);
   if (!options.peak.empty()) parse_fraction("--require-peak", options.peak);
@@ -196,9 +198,8 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
     for (const Job& job : jobs) std::printf("%s\n", plan_text(job.request).c_str());
     return ExitCode::kOk;
   }
+  require_writable_folder(options.folder);
   const auto store = open_store(options.database.path(session));
-  watch_interrupts();
-
   const bool several = jobs.size() > 1;
   Table table = result_table();
   int without_winner = 0;

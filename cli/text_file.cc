@@ -66,4 +66,13 @@ void write_text_file(const fs::path& path, const std::string& text) {
   }
 }
 
+void require_writable_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  const std::string why = failed ? failed.message() : std::strerror(EACCES);
+  if (failed || access(folder.c_str(), W_OK) != 0)
+    throw InputError({}, "cannot write into " + folder.string() + ": " + why,
+                     "choose another folder with -o DIR");
+}
+
 }  // namespace exotune::cli

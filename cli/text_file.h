@@ -14,4 +14,8 @@ std::string read_text_file(const std::filesystem::path& path);
 /// InputError when the place cannot be written.
 void write_text_file(const std::filesystem::path& path, const std::string& text);
 
+/// Makes `folder` where it is missing. InputError when it cannot be made or written, so that a long
+/// run does not fail at its end.
+void require_writable_folder(const std::filesystem::path& folder);
+
 }  // namespace exotune::cli

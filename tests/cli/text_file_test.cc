@@ -44,6 +44,7 @@ TEST_F(TextFile, a_place_that_cannot_be_written_is_an_input_error) {
   write_text_file(folder_ / "file", "");
   EXPECT_THROW(write_text_file(folder_ / "file" / "below", ""), InputError);
   EXPECT_THROW(write_text_file("/proc/exotune/x", ""), InputError);
+  EXPECT_THROW(require_writable_folder("/proc/exotune"), InputError);
 }
 
 }  // namespace
