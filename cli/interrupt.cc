@@ -1,18 +1,35 @@
 #include "cli/interrupt.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <csignal>
+
+
+
 
 namespace exotune::cli {
 namespace {
 
 // The one process-wide state: a signal handler can reach nothing else.
-volatile std::sig_atomic_t stop_requests = 0;
+volatile std::sig_atomic_t stop_requested = 0;
+volatile std::sig_atomic_t first_second = 0;  // of a monotonic clock, when the first one came
 
+std::sig_atomic_t monotonic_second() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::sig_atomic_t>(now.tv_sec);
+}
+
+// One key press may arrive twice (a parent passes it on to its group): only a later one is a second.
 extern "C" void on_interrupt(int) {
-  if (stop_requests > 0) _exit(130);
-  stop_requests = 1;
+  const std::sig_atomic_t now = monotonic_second();
+  if (stop_requested == 0) {
+    first_second = now;
+    stop_requested = 1;
+  } else if (now - first_second > 1) {
+    _exit(130);
+  }
 }
 
 }  // namespace
@@ -26,6 +43,6 @@ void watch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return stop_requests > 0; }
+bool interrupted() { return stop_requested != 0; }
 
 }  // namespace exotune::cli

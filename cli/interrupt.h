@@ -1,6 +1,6 @@
 #pragma once
-// Ctrl-C: the first one asks the running verb to stop at the next safe point, the second one ends
-// the process at once.
+// Ctrl-C: the first one asks the running verb to stop at the next safe point, one that
+// comes seconds later ends the process at once.
 namespace exotune::cli {
 
 /// Installs the handler for SIGINT and SIGTERM.
