@@ -181,6 +181,7 @@ Decision solver_internal::decide_smt(std::span<const Constraint> facts,
     z3::params params(context);
     params.set("rlimit", kResourceLimit);
     params.set("random_seed", 0u);
+    params.set("ctrl_c", false);  // else Z3 takes over the process's SIGINT, from any thread
     solver.set(params);
     Builder builder(context);
     for (const Constraint& c : facts) solver.add(builder.of(c));
