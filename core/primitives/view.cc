@@ -35,7 +35,9 @@ class View {
       axes_.push_back(axis);
     }
     if (axes_.empty()) refuse(kOp, "a view needs at least one axis");
-    for (const Axis& a : axes_) scope.push_back({a.name, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr});
+    // The view's own names come first: they hide what else is visible under the same name.
+    for (auto a = axes_.rbegin(); a != axes_.rend(); ++a)
+      scope.insert(scope.begin(), {a->name, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr});
     source_ = parse_expr(element, scope);
     const Read* r = source_->as<Read>();
     auto entry = r ? lookup(p_, first_, r->name) : std::nullopt;
