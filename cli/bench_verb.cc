@@ -35,8 +35,8 @@ Record chosen(Workspace& workspace, const Session& session, const BenchOptions& 
 }
 
 // What to measure at: as asked, else what the record was tuned at, else the table's first.
-std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& input, const Record& record,
-                            const Sizes& fixed) {
+std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& input,
+                            const Record& record, const Sizes& fixed) {
   std::vector<std::string> names;
   for (const Arg& arg : input.proc->args)
     if (is_control(arg.type.scalar)) names.push_back(arg.name.name());
@@ -60,7 +60,8 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   const Record record = chosen(workspace, session, options);
   const KernelInput input = workspace.kernel(record.kernel);
   const std::string target_name = options.target.empty() ? record.target : options.target;
-  const Replayed replayed = replay(workspace, input, record.script, record.script_name, target_name);
+  const Replayed replayed =
+      replay(workspace, input, record.script, record.script_name, target_name);
   const Target& target = *replayed.targets.front();
   workspace.require_runnable(target);
 
@@ -91,16 +92,19 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
 void add_bench_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<BenchOptions>();
   app.add_option("what", options->what,
-                 "a kernel (its winner), a candidate's id, a folder or .json that kernel wrote, or FILE.exo[:proc]")
+                 "a kernel (its winner), a candidate's id, a folder or .json that kernel wrote, or "
+                 "FILE.exo[:proc]")
       ->required();
   app.add_option("script", options->script, "FILE.sched: measure this schedule of the kernel");
   app.add_option("--target", options->target, "whose instructions, compiler and peak");
   options->size.add(app);
   options->database.add(app);
   options->format.add(app);
-  app.add_option("--peers", options->comparison.only_peers, "only these: openblas, blis, onednn, eigen, c")
+  app.add_option("--peers", options->comparison.only_peers,
+                 "only these: openblas, blis, onednn, eigen, c")
       ->delimiter(',');
-  app.add_option("--rounds", options->comparison.rounds, "of the interleaved measurement (default 15)");
+  app.add_option("--rounds", options->comparison.rounds,
+                 "of the interleaved measurement (default 15)");
   app.add_flag("--cold", options->comparison.cold, "flush the caches before each timed call");
   app.callback([&session, options] {
     session.action = [&session, options] { return bench(session, *options); };

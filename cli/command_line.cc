@@ -45,9 +45,10 @@ std::vector<std::string> sub_names(const CLI::App& app) {
   const std::string word = extra.substr(0, extra.find('='));
   const bool flag = word.size() > 1 && word[0] == '-';
   const std::string near = nearest(word, flag ? flag_names(app) : sub_names(app));
-  throw InputError({}, (flag ? "unknown option '" : "unexpected argument '") + word + "' of " + app.get_name(),
-                   near.empty() ? "exo-tune " + app.get_name() + " --help lists them"
-                                : "did you mean '" + near + "'?");
+  throw InputError(
+      {}, (flag ? "unknown option '" : "unexpected argument '") + word + "' of " + app.get_name(),
+      near.empty() ? "exo-tune " + app.get_name() + " --help lists them"
+                   : "did you mean '" + near + "'?");
 }
 
 std::vector<std::string> kernel_names(const Session& session) {
@@ -79,12 +80,14 @@ ExitCode dispatch(std::vector<std::string> arguments) {
   } catch (const CLI::Success& asked_for_help) {
     return static_cast<ExitCode>(app.exit(asked_for_help));
   } catch (const CLI::ParseError& error) {
-    throw InputError({}, error.what(), "exo-tune --help lists the verbs, exo-tune VERB --help its options");
+    throw InputError({}, error.what(),
+                     "exo-tune --help lists the verbs, exo-tune VERB --help its options");
   }
   const CLI::App* asked = &app;
   while (!asked->get_subcommands().empty()) {
     asked = asked->get_subcommands().front();
-    if (const auto extras = asked->remaining(); !extras.empty()) refuse_extras(*asked, extras.front());
+    if (const auto extras = asked->remaining(); !extras.empty())
+      refuse_extras(*asked, extras.front());
   }
   if (!session.action) {
     std::fputs(app.help().c_str(), stdout);
@@ -99,16 +102,19 @@ std::vector<std::string> with_verb(std::vector<std::string> arguments,
                                    const std::vector<std::string>& kernel_names) {
   if (arguments.empty()) return arguments;
   const std::string& first = arguments.front();
-  if (first == "-h" || first == "--help" || first == "--version" || is_verb(first)) return arguments;
-  const bool kernel = first.starts_with("-") || first.find(".exo") != std::string::npos ||
-                      std::find(kernel_names.begin(), kernel_names.end(), first) != kernel_names.end();
+  if (first == "-h" || first == "--help" || first == "--version" || is_verb(first))
+    return arguments;
+  const bool kernel =
+      first.starts_with("-") || first.find(".exo") != std::string::npos ||
+      std::find(kernel_names.begin(), kernel_names.end(), first) != kernel_names.end();
   if (!kernel) {
     std::vector<std::string> known = verb_names();
     known.insert(known.end(), kernel_names.begin(), kernel_names.end());
     const std::string near = nearest(first, known);
-    throw InputError({}, "'" + first + "' is neither a verb, nor a built-in kernel, nor a .exo file",
-                     near.empty() ? "exo-tune list kernels shows the kernels, exo-tune --help the verbs"
-                                  : "did you mean '" + near + "'?");
+    throw InputError(
+        {}, "'" + first + "' is neither a verb, nor a built-in kernel, nor a .exo file",
+        near.empty() ? "exo-tune list kernels shows the kernels, exo-tune --help the verbs"
+                     : "did you mean '" + near + "'?");
   }
   arguments.insert(arguments.begin(), "kernel");
   return arguments;

@@ -38,7 +38,8 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
       PeerOptions wanted;
       wanted.only = options.only_peers;
       for (const Peer& peer : discover_peers(toolchain, wanted).peers)
-        if (peer.supports(*call)) contenders.push_back({peer.name, std::nullopt, PeerCall{peer, *call}});
+        if (peer.supports(*call))
+          contenders.push_back({peer.name, std::nullopt, PeerCall{peer, *call}});
     }
   } else {
     comparison.kernel = problem.kernel->name;
@@ -55,7 +56,8 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
 }
 
 Table comparison_table() {
-  return Table({"kernel", "sizes", "who", "status", "us", "GFLOP/s", "GB/s", "% peak", "exo-tune is x"});
+  return Table(
+      {"kernel", "sizes", "who", "status", "us", "GFLOP/s", "GB/s", "% peak", "exo-tune is x"});
 }
 
 void add_rows(const Comparison& comparison, Table& table) {
@@ -63,8 +65,10 @@ void add_rows(const Comparison& comparison, Table& table) {
   for (size_t k = 0; k < all.size(); ++k) {
     const ContenderResult& who = all[k];
     const bool timed = who.status == TrialStatus::kOk && who.median > 0;
-    const double gflops = timed && comparison.flops > 0 ? comparison.flops / who.median * 1e-9 : NAN;
-    const double gbytes = timed && comparison.bytes > 0 ? comparison.bytes / who.median * 1e-9 : NAN;
+    const double gflops =
+        timed && comparison.flops > 0 ? comparison.flops / who.median * 1e-9 : NAN;
+    const double gbytes =
+        timed && comparison.bytes > 0 ? comparison.bytes / who.median * 1e-9 : NAN;
     table.add({comparison.kernel, str(comparison.sizes), who.name, status_name(who.status),
                timed ? number(who.median * 1e6) : "", number(gflops), number(gbytes),
                comparison.peak > 0 ? number(100 * gflops / comparison.peak) : "",

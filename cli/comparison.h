@@ -1,5 +1,6 @@
 #pragma once
-// A kernel against its peers, in one process, interleaved: what `bench` prints and `kernel` ends with.
+// A kernel against its peers, in one process, interleaved: what `bench` prints and `kernel` ends
+// with.
 #include "cli/table.h"
 #include "hw/target.h"
 #include "runners/shootout.h"
@@ -8,11 +9,11 @@
 namespace exotune::cli {
 
 struct Comparison {
-  std::string kernel;      // label
+  std::string kernel;  // label
   SizeBinding sizes;
-  double flops = 0;        // of one call; 0 when unknown
+  double flops = 0;  // of one call; 0 when unknown
   double bytes = 0;
-  double peak = 0;         // GFLOP/s of this machine, measured; 0 when unknown
+  double peak = 0;  // GFLOP/s of this machine, measured; 0 when unknown
   ShootoutResult result;
 };
 
@@ -22,8 +23,8 @@ struct ComparisonOptions {
   std::vector<std::string> only_peers;  // empty: all
 };
 
-/// Times `contender` ("exo-tune") and every peer that can do the same. `entry` may be null: then the
-/// only peer is the unscheduled kernel compiled as it stands ("unscheduled").
+/// Times `contender` ("exo-tune") and every peer that can do the same. `entry` may be null: then
+/// the only peer is the unscheduled kernel compiled as it stands ("unscheduled").
 Comparison compare_with_peers(const Candidate& contender, const KernelEntry* entry,
                               const TuningProblem& problem, const Target& target,
                               const ComparisonOptions& options);

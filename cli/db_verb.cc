@@ -149,7 +149,8 @@ void add_db_verb(CLI::App& app, Session& session) {
   app.callback([&session] {
     if (!session.action)
       session.action = []() -> ExitCode {
-        throw InputError({}, "db does what?", "ls, show, best, query, export, import, merge, gc or check");
+        throw InputError({}, "db does what?",
+                         "ls, show, best, query, export, import, merge, gc or check");
       };
   });
   const auto sub = [&](const char* name, const char* help, auto action) {

@@ -78,8 +78,9 @@ DifferentialResult differential_test(const Proc& before, const Proc& after,
         return arg.name.name() == wanted.name.name();
       });
       if (it == before.args.end())
-        throw InputError(after.where, "'" + after.name + "' has an argument '" + wanted.name.name() +
-                                          "' that '" + before.name + "' has not",
+        throw InputError(after.where,
+                         "'" + after.name + "' has an argument '" + wanted.name.name() +
+                             "' that '" + before.name + "' has not",
                          "two procs are compared argument by argument, by name");
       values.push_back(b.values[it - before.args.begin()]);
     }

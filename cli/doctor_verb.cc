@@ -5,11 +5,11 @@
 
 #include "cli/options.h"
 #include "cli/session.h"
-#include "search/problem.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "db/store.h"
 #include "runners/peers.h"
+#include "search/problem.h"
 
 namespace exotune::cli {
 namespace {
@@ -51,8 +51,10 @@ std::vector<TargetPtr> report_targets(Workspace& workspace, Table& table) {
 
 void report_peers(const Target& target, Table& table) {
   const PeerReport report = discover_peers(toolchain_of(target));
-  for (const Peer& peer : report.peers) table.add({"peer " + peer.name, "ok", first_line(peer.version)});
-  for (const std::string& absent : report.absent) table.add({"peer", "missing", first_line(absent)});
+  for (const Peer& peer : report.peers)
+    table.add({"peer " + peer.name, "ok", first_line(peer.version)});
+  for (const std::string& absent : report.absent)
+    table.add({"peer", "missing", first_line(absent)});
   for (const std::string& cleared : report.cleared_environment)
     table.add({"environment", "note", cleared + " is ignored when peers are measured"});
 }
@@ -65,7 +67,8 @@ void report_database(const std::string& path, Table& table) {
   }
   try {
     const auto store = open_store(path, OpenMode::kReadOnly);
-    table.add({"database", "ok", path + ", " + std::to_string(store->winners({}).size()) + " winners"});
+    table.add(
+        {"database", "ok", path + ", " + std::to_string(store->winners({}).size()) + " winners"});
   } catch (const Error& error) {
     table.add({"database", "damaged", error.diagnostic().message.str()});
   }
@@ -82,7 +85,9 @@ ExitCode doctor(const Session& session, const DoctorOptions& options) {
   report_database(options.database.path(session), table);
   std::fputs(table.str(format).c_str(), stdout);
   if (usable.empty())
-    throw Error(Diagnostic{{}, "no target can be tuned on this machine", {},
+    throw Error(Diagnostic{{},
+                           "no target can be tuned on this machine",
+                           {},
                            "install a compiler: apt-get install g++"},
                 ExitCode::kUnavailable);
   return ExitCode::kOk;

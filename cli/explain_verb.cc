@@ -1,4 +1,5 @@
-// exo-tune explain RECORD|NAME: why this schedule: its steps, how it was proved, what else was tried.
+// exo-tune explain RECORD|NAME: why this schedule: its steps, how it was proved, what else was
+// tried.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -39,7 +40,8 @@ std::string primitives_of(const ProcPtr& p) {
 
 // The first line of a cause, without addresses and numbers that differ between equal causes.
 std::string cause_of(const TrialRecord& trial) {
-  return trial.status + (trial.cause.empty() ? "" : ": " + trial.cause.substr(0, trial.cause.find('\n')));
+  return trial.status +
+         (trial.cause.empty() ? "" : ": " + trial.cause.substr(0, trial.cause.find('\n')));
 }
 
 void print_trials(const Store& store, const TrialRecord& chosen) {
@@ -89,9 +91,10 @@ ExitCode explain(const Session& session, const ExplainOptions& options) {
   const SolverStats solver = solver_stats();
   std::printf("\nproved   %zu steps: %s\n", replayed.steps, primitives_of(replayed.proc).c_str());
   std::printf("level    %s\n", replayed.reassociates ? "proved modulo reassociation" : "proved");
-  std::printf("solver   %lld questions by syntax, %lld by affine reasoning, %lld by Z3, %lld cached\n",
-              static_cast<long long>(solver.syntactic), static_cast<long long>(solver.affine),
-              static_cast<long long>(solver.z3), static_cast<long long>(solver.cached));
+  std::printf(
+      "solver   %lld questions by syntax, %lld by affine reasoning, %lld by Z3, %lld cached\n",
+      static_cast<long long>(solver.syntactic), static_cast<long long>(solver.affine),
+      static_cast<long long>(solver.z3), static_cast<long long>(solver.cached));
   std::printf("\nresult\n%s", str(*replayed.proc).c_str());
 
   if (!record.trial.empty() && std::filesystem::exists(database)) {

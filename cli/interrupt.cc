@@ -5,9 +5,6 @@
 
 #include <csignal>
 
-
-
-
 namespace exotune::cli {
 namespace {
 
@@ -21,7 +18,8 @@ std::sig_atomic_t monotonic_second() {
   return static_cast<std::sig_atomic_t>(now.tv_sec);
 }
 
-// One key press may arrive twice (a parent passes it on to its group): only a later one is a second.
+// One key press may arrive twice (a parent passes it on to its group): only a later one is a
+// second.
 extern "C" void on_interrupt(int) {
   const std::sig_atomic_t now = monotonic_second();
   if (stop_requested == 0) {

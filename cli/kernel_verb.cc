@@ -35,8 +35,9 @@ Effort parse_effort(const std::string& text) {
   if (text == "patient") return Effort::kPatient;
   if (text == "exhaustive") return Effort::kExhaustive;
   const std::string near = nearest(text, {"estimate", "measure", "patient", "exhaustive"});
-  throw InputError({}, "--effort: unknown effort '" + text + "'",
-                   near.empty() ? "estimate, measure, patient or exhaustive" : "did you mean '" + near + "'?");
+  throw InputError(
+      {}, "--effort: unknown effort '" + text + "'",
+      near.empty() ? "estimate, measure, patient or exhaustive" : "did you mean '" + near + "'?");
 }
 
 // What an effort means where the user named no limits of their own.
@@ -47,10 +48,14 @@ struct Limits {
 
 Limits limits_of(Effort effort) {
   switch (effort) {
-    case Effort::kEstimate: return {16, 200, 60};
-    case Effort::kMeasure: return {16, 200, 240};
-    case Effort::kPatient: return {48, 1000, 1800};
-    case Effort::kExhaustive: return {128, 10000, 14400};
+    case Effort::kEstimate:
+      return {16, 200, 60};
+    case Effort::kMeasure:
+      return {16, 200, 240};
+    case Effort::kPatient:
+      return {48, 1000, 1800};
+    case Effort::kExhaustive:
+      return {128, 10000, 14400};
   }
   return {};
 }
@@ -76,14 +81,15 @@ std::vector<Sizes> sizes_of(const KernelOptions& options, const KernelInput& inp
   if (all.empty() && !names.empty()) {
     std::string example;
     for (const std::string& name : names) example += (example.empty() ? "" : ",") + name + "=64";
-    throw InputError({}, "at which size is " + input.name + " to be measured?", "--size " + example);
+    throw InputError({}, "at which size is " + input.name + " to be measured?",
+                     "--size " + example);
   }
   if (all.empty()) all.push_back({});
   return all;
 }
 
-TuneRequest request_for(const KernelOptions& options, Workspace& workspace, const KernelInput& input,
-                        const Sizes& sizes) {
+TuneRequest request_for(const KernelOptions& options, Workspace& workspace,
+                        const KernelInput& input, const Sizes& sizes) {
   TuneRequest request = options.defaults;
   if (input.entry != nullptr) {
     request.kernel = *input.entry;
@@ -115,7 +121,8 @@ TuneRequest request_for(const KernelOptions& options, Workspace& workspace, cons
 TuneResult tune_one(const TuneRequest& request, Store& store, const KernelOptions& options,
                     const Session& session) {
   const std::string unit = request.kernel.flops.text().empty() ? "GB/s" : "GFLOP/s";
-  ProgressLine line(request.kernel.name + " " + request.target->name, unit, request.time_budget_seconds,
+  ProgressLine line(request.kernel.name + " " + request.target->name, unit,
+                    request.time_budget_seconds,
                     session.terminal && !options.quiet && !options.no_progress);
   TuneHooks hooks;
   hooks.progress = [&](const Progress& progress) { line.show(progress); };
@@ -125,7 +132,8 @@ TuneResult tune_one(const TuneRequest& request, Store& store, const KernelOption
 
 std::string stem_of(const KernelOptions& options, const TuneRequest& request, bool several) {
   if (!options.stem.empty() && !several) return options.stem;
-  std::string stem = options.stem.empty() ? request.kernel.name : options.stem + "_" + request.kernel.name;
+  std::string stem =
+      options.stem.empty() ? request.kernel.name : options.stem + "_" + request.kernel.name;
   if (several && !request.sizes.empty())
     for (const auto& [name, value] : request.sizes) stem += "_" + name + std::to_string(value);
   return stem;
@@ -142,13 +150,15 @@ std::string command_again(const KernelOptions& options, const TuneRequest& reque
 [[noreturn]] void refuse_no_candidate(const KernelOptions& options, const TuneRequest& request,
                                       const TuneResult& result) {
   Diagnostic diagnostic;
-  diagnostic.message = LazyText("no valid candidate for " + request.kernel.name + " on " + request.target->name);
+  diagnostic.message =
+      LazyText("no valid candidate for " + request.kernel.name + " on " + request.target->name);
   for (const auto& [cause, count] : result.statistics.causes)
     diagnostic.notes.push_back(LazyText(std::to_string(count) + " candidates: " + cause));
   for (const std::string& failure : result.failures) diagnostic.notes.push_back(LazyText(failure));
   if (!result.statistics.first_refusal.empty())
     diagnostic.notes.push_back(LazyText("a refused step: " + result.statistics.first_refusal));
-  diagnostic.hint = LazyText("again, from nothing: " + command_again(options, request) + " --fresh -v");
+  diagnostic.hint =
+      LazyText("again, from nothing: " + command_again(options, request) + " --fresh -v");
   throw Error(std::move(diagnostic), ExitCode::kNoCandidate);
 }
 
@@ -158,8 +168,8 @@ void require_peak(const KernelOptions& options, const TuneResult& result) {
   const double reached = result.peak_gflops > 0 ? result.gflops / result.peak_gflops : 0;
   if (reached < wanted)
     throw Error(Diagnostic{{},
-                           "reached " + number(100 * reached) + " % of peak, " + number(100 * wanted) +
-                               " % were required",
+                           "reached " + number(100 * reached) + " % of peak, " +
+                               number(100 * wanted) + " % were required",
                            {},
                            "try --effort patient, or more --trials"},
                 ExitCode::kRequirement);
@@ -181,7 +191,8 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace) {
     add(options.kernel);
   } else {
     if (options.size.given())
-      throw InputError({}, "--size needs a kernel's name", "exo-tune kernel sgemm --size M=512,N=512,K=512");
+      throw InputError({}, "--size needs a kernel's name",
+                       "exo-tune kernel sgemm --size M=512,N=512,K=512");
     for (const KernelEntry& entry : workspace.kernels().kernels()) add(entry.name);
   }
   return jobs;
@@ -237,17 +248,23 @@ void add_kernel_verb(CLI::App& app, Session& session) {
   TuneRequest& defaults = options->defaults;
   defaults.beam = defaults.trials = 0;  // not given: as the effort says
   defaults.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  app.add_option("kernel", options->kernel, "a built-in kernel, FILE.exo or FILE.exo:proc; none: all built-in ones");
-  app.add_option("--target", options->target, "a target's name or folder (default: the best this machine runs)");
+  app.add_option("kernel", options->kernel,
+                 "a built-in kernel, FILE.exo or FILE.exo:proc; none: all built-in ones");
+  app.add_option("--target", options->target,
+                 "a target's name or folder (default: the best this machine runs)");
   app.add_option("--runner", options->runner, "native");
   options->size.add(app);
-  app.add_flag("--any-size", options->any_size, "the result is for every size; --size is where it is measured");
-  app.add_option("--effort", options->effort, "estimate, measure, patient or exhaustive (default measure)");
+  app.add_flag("--any-size", options->any_size,
+               "the result is for every size; --size is where it is measured");
+  app.add_option("--effort", options->effort,
+                 "estimate, measure, patient or exhaustive (default measure)");
   app.add_option("--beam", defaults.beam, "schedules kept per stage")->check(CLI::PositiveNumber);
-  app.add_option("--trials", defaults.trials, "candidates measured at most")->check(CLI::PositiveNumber);
+  app.add_option("--trials", defaults.trials, "candidates measured at most")
+      ->check(CLI::PositiveNumber);
   app.add_option("--time-budget", options->time_budget, "for each kernel: 90s, 10m");
   app.add_option("--timeout", options->timeout, "for each candidate (default 2s)");
-  app.add_option("--top-k", defaults.top_k, "finalists of the shoot-out")->check(CLI::PositiveNumber);
+  app.add_option("--top-k", defaults.top_k, "finalists of the shoot-out")
+      ->check(CLI::PositiveNumber);
   app.add_option("--reps", defaults.rounds, "rounds of the shoot-out")->check(CLI::PositiveNumber);
   app.add_option("--jobs", defaults.jobs, "compilers at once")->check(CLI::PositiveNumber);
   app.add_option("--seed", defaults.seed, "of the search");

@@ -57,8 +57,9 @@ ExitCode list(const Session& session, const std::string& what, Format format) {
   if (what == "runners") return print(runners());
   if (what == "operators") return print(operators());
   const std::string near = nearest(what, {"kernels", "targets", "runners", "operators"});
-  throw InputError({}, "nothing to list under '" + what + "'",
-                   near.empty() ? "kernels, targets, runners or operators" : "did you mean '" + near + "'?");
+  throw InputError(
+      {}, "nothing to list under '" + what + "'",
+      near.empty() ? "kernels, targets, runners or operators" : "did you mean '" + near + "'?");
 }
 
 }  // namespace

@@ -19,13 +19,14 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-std::string progress_text(const std::string& label, const Progress& progress, const std::string& unit,
-                          double elapsed_seconds, double budget_seconds) {
+std::string progress_text(const std::string& label, const Progress& progress,
+                          const std::string& unit, double elapsed_seconds, double budget_seconds) {
   std::string text = fmt::format("[{}] {} {}/{} ok {} bad {}", label, progress.phase, progress.done,
                                  progress.planned, progress.ok, progress.bad);
   if (progress.best > 0) {
     text += fmt::format(" | best {} {}", number(progress.best), unit);
-    if (progress.percent_of_peak > 0) text += fmt::format(" {:.0f}% peak", progress.percent_of_peak);
+    if (progress.percent_of_peak > 0)
+      text += fmt::format(" {:.0f}% peak", progress.percent_of_peak);
   }
   if (progress.done > 0 && progress.planned > progress.done) {
     const double rest = elapsed_seconds / progress.done * (progress.planned - progress.done);

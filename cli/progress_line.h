@@ -8,8 +8,8 @@
 namespace exotune::cli {
 
 /// "[sgemm avx512] measure 312/1000 ok 287 bad 25 | best 221 GFLOP/s 92% peak | ETA 3m10s".
-std::string progress_text(const std::string& label, const Progress& progress, const std::string& unit,
-                          double elapsed_seconds, double budget_seconds);
+std::string progress_text(const std::string& label, const Progress& progress,
+                          const std::string& unit, double elapsed_seconds, double budget_seconds);
 
 class ProgressLine {
  public:

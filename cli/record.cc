@@ -100,12 +100,12 @@ Record find_record(Workspace& workspace, const std::string& text, const std::str
   if (!sizes.empty())
     std::erase_if(found, [&](const TrialRecord& trial) { return sizes_of(trial.key) != sizes; });
   if (found.empty())
-    throw InputError({}, "the database has no schedule of " + text +
-                             (sizes.empty() ? "" : " at " + str(sizes)),
-                     "find one: exo-tune kernel " + text +
-                         (sizes.empty() ? "" : " --size " + str(sizes)));
-  std::stable_sort(found.begin(), found.end(),
-                   [](const TrialRecord& a, const TrialRecord& b) { return a.created > b.created; });
+    throw InputError(
+        {}, "the database has no schedule of " + text + (sizes.empty() ? "" : " at " + str(sizes)),
+        "find one: exo-tune kernel " + text + (sizes.empty() ? "" : " --size " + str(sizes)));
+  std::stable_sort(found.begin(), found.end(), [](const TrialRecord& a, const TrialRecord& b) {
+    return a.created > b.created;
+  });
   Record record = from_trial(*store, found.front());
   record.kernel = text;
   return record;

@@ -9,17 +9,16 @@
 namespace exotune::cli {
 
 struct Replayed {
-  ProcPtr proc;                     // the result, checked
-  std::vector<TargetPtr> targets;   // whose instructions the script could name
-  size_t steps = 0;                 // primitives applied, each proved
-  bool reassociates = false;        // some reordered floating-point sums
-  Sizes fixed;                      // what partial_eval steps fixed
+  ProcPtr proc;                    // the result, checked
+  std::vector<TargetPtr> targets;  // whose instructions the script could name
+  size_t steps = 0;                // primitives applied, each proved
+  bool reassociates = false;       // some reordered floating-point sums
+  Sizes fixed;                     // what partial_eval steps fixed
 };
 
 /// Runs `text` (from `file`, for messages) on `input`. The script sees the instructions of `target`
-/// ("": of what the kernel's file imports, else of the best target here), and all of them in order as
-/// `instrs`. Throws what the script
-/// and its steps throw.
+/// ("": of what the kernel's file imports, else of the best target here), and all of them in order
+/// as `instrs`. Throws what the script and its steps throw.
 Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
                 const std::string& file, const std::string& target);
 

@@ -66,7 +66,8 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::vector<std::filesystem::path> write_result(const TuneRequest& request, const TuneResult& result,
+std::vector<std::filesystem::path> write_result(const TuneRequest& request,
+                                                const TuneResult& result,
                                                 const ResultFiles& where) {
   CodegenOptions code;
   code.stem = where.stem;

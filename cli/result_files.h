@@ -10,7 +10,7 @@
 namespace exotune::cli {
 
 struct ResultFiles {
-  std::string kernel;       // as the command line named it, so that the record can be replayed
+  std::string kernel;  // as the command line named it, so that the record can be replayed
   std::string stem;
   std::filesystem::path folder;
 };
@@ -23,7 +23,7 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
                         const std::string& kernel, const std::string& stem);
 
 /// Writes all four. Returns their paths in the order above. `result` has a winner.
-std::vector<std::filesystem::path> write_result(const TuneRequest& request, const TuneResult& result,
-                                                const ResultFiles& where);
+std::vector<std::filesystem::path> write_result(const TuneRequest& request,
+                                                const TuneResult& result, const ResultFiles& where);
 
 }  // namespace exotune::cli

@@ -25,14 +25,16 @@ std::string speed_of(const TuneResult& result) {
 }
 
 double percent_of_peak(const TuneResult& result) {
-  return result.peak_gflops > 0 && result.gflops > 0 ? 100 * result.gflops / result.peak_gflops : NAN;
+  return result.peak_gflops > 0 && result.gflops > 0 ? 100 * result.gflops / result.peak_gflops
+                                                     : NAN;
 }
 
 // The peer that comes nearest to us, or beats us by most.
 const PeerRow* best_peer(const TuneResult& result) {
   const PeerRow* best = nullptr;
   for (const PeerRow& peer : result.peers)
-    if (peer.ratio.rounds > 0 && (best == nullptr || peer.ratio.median < best->ratio.median)) best = &peer;
+    if (peer.ratio.rounds > 0 && (best == nullptr || peer.ratio.median < best->ratio.median))
+      best = &peer;
   return best;
 }
 
@@ -47,23 +49,30 @@ std::string counts(const std::map<std::string, int>& table) {
 
 std::string result_text(const TuneRequest& request, const TuneResult& result,
                         const std::vector<std::filesystem::path>& files, bool verbose) {
-  std::string out = fmt::format("kernel   {}, {}, {}\n", request.kernel.name, sizes_of(request), request.target->name);
+  std::string out = fmt::format("kernel   {}, {}, {}\n", request.kernel.name, sizes_of(request),
+                                request.target->name);
   out += "speed    " + speed_of(result);
   if (const double percent = percent_of_peak(result); !std::isnan(percent))
-    out += fmt::format(", {:.1f} % of this machine's measured peak ({} GFLOP/s)", percent, number(result.peak_gflops));
-  if (counts_flops(result) && result.gbytes > 0) out += fmt::format(", {} GB/s", number(result.gbytes));
+    out += fmt::format(", {:.1f} % of this machine's measured peak ({} GFLOP/s)", percent,
+                       number(result.peak_gflops));
+  if (counts_flops(result) && result.gbytes > 0)
+    out += fmt::format(", {} GB/s", number(result.gbytes));
   out += "\n";
   for (const PeerRow& peer : result.peers)
     if (peer.ratio.rounds > 0)
-      out += fmt::format("{}{:.3f} times {} [{:.3f}, {:.3f}]{}\n", &peer == &result.peers.front() ? "against  " : "         ",
-                         peer.ratio.median, peer.name, peer.ratio.low, peer.ratio.high,
-                         peer.gflops > 0 ? ", which reached " + number(peer.gflops) + " GFLOP/s" : "");
+      out +=
+          fmt::format("{}{:.3f} times {} [{:.3f}, {:.3f}]{}\n",
+                      &peer == &result.peers.front() ? "against  " : "         ", peer.ratio.median,
+                      peer.name, peer.ratio.low, peer.ratio.high,
+                      peer.gflops > 0 ? ", which reached " + number(peer.gflops) + " GFLOP/s" : "");
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
   const TuneStatistics& s = result.statistics;
-  out += fmt::format("search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
-                     s.states, s.refused, s.measured, s.reused);
-  out += fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
-                     s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));
+  out += fmt::format(
+      "search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
+      s.states, s.refused, s.measured, s.reused);
+  out +=
+      fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
+                  s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));
   if (!s.causes.empty()) out += "failed   " + counts(s.causes) + "\n";
   if (verbose) {
     if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";
@@ -87,8 +96,8 @@ std::string result_line(const TuneRequest& request, const TuneResult& result) {
 }
 
 Table result_table() {
-  return Table({"kernel", "sizes", "target", "us", "GFLOP/s", "GB/s", "% peak", "best peer", "ratio",
-                "proof", "trials", "stopped", "file"});
+  return Table({"kernel", "sizes", "target", "us", "GFLOP/s", "GB/s", "% peak", "best peer",
+                "ratio", "proof", "trials", "stopped", "file"});
 }
 
 std::vector<std::string> result_row(const TuneRequest& request, const TuneResult& result,

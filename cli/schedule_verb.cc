@@ -1,4 +1,5 @@
-// exo-tune schedule FILE.exo[:proc] [FILE.sched]: applies a script, no search, and prints the result.
+// exo-tune schedule FILE.exo[:proc] [FILE.sched]: applies a script, no search, and prints the
+// result.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -43,7 +44,8 @@ ExitCode schedule(const Session& session, const ScheduleOptions& options) {
     const Replayed replayed =
         replay(workspace, input, read_text_file(options.script), options.script, options.target);
     for (const TargetPtr& target : replayed.targets)
-      headers.insert(headers.end(), target->compiler.headers.begin(), target->compiler.headers.end());
+      headers.insert(headers.end(), target->compiler.headers.begin(),
+                     target->compiler.headers.end());
     procs = {replayed.proc};
   }
 
@@ -80,8 +82,10 @@ ExitCode schedule(const Session& session, const ScheduleOptions& options) {
 
 void add_schedule_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<ScheduleOptions>();
-  app.add_option("kernel", options->kernel, "a built-in kernel, FILE.exo or FILE.exo:proc")->required();
-  app.add_option("script", options->script, "FILE.sched; without one the file is checked and printed");
+  app.add_option("kernel", options->kernel, "a built-in kernel, FILE.exo or FILE.exo:proc")
+      ->required();
+  app.add_option("script", options->script,
+                 "FILE.sched; without one the file is checked and printed");
   app.add_option("--target", options->target, "whose instructions the script may name");
   app.add_option("--emit", options->emit, "exo (default), c, or trace: the script of primitives");
   app.add_option("-o", options->folder, "with --emit c: write STEM.c and STEM.h into this folder");

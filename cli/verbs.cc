@@ -12,7 +12,8 @@ const std::vector<Verb>& verbs() {
       {"bench", "a schedule against its peers, paired and interleaved", add_bench_verb},
       {"explain", "why this schedule: steps, proofs, what else was tried", add_explain_verb},
       {"list", "what there is: kernels, targets, runners, operators", add_list_verb},
-      {"db", "what was learned: ls, show, best, query, export, import, merge, gc, check", add_db_verb},
+      {"db", "what was learned: ls, show, best, query, export, import, merge, gc, check",
+       add_db_verb},
       {"doctor", "what this machine can do and what is missing", add_doctor_verb},
   };
   return kVerbs;

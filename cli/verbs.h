@@ -1,6 +1,6 @@
 #pragma once
-// The verbs of the command, one file each (cli/NAME_verb.cc). Each function puts a verb's options on
-// its CLI11 sub-command and sets Session::action when that verb was asked for.
+// The verbs of the command, one file each (cli/NAME_verb.cc). Each function puts a verb's options
+// on its CLI11 sub-command and sets Session::action when that verb was asked for.
 namespace CLI {
 class App;
 }

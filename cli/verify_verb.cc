@@ -23,7 +23,8 @@ struct VerifyOptions {
   uint64_t seed = 1;
 };
 
-std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc, const Sizes& fixed) {
+std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc,
+                                 const Sizes& fixed) {
   if (options.size.given()) return options.size.values(control_names(proc));
   std::vector<Sizes> sizes = small_sizes(proc, fixed, options.rounds, options.seed);
   if (sizes.empty())
@@ -37,7 +38,8 @@ ExitCode compare(const VerifyOptions& options, const Proc& before, const Proc& a
   const DifferentialResult result =
       differential_test(before, after, sizes_to_test(options, before, fixed), options.seed);
   if (!result.difference.empty())
-    throw Error(Diagnostic{{}, "'" + after.name + "' does not compute what '" + before.name + "' does",
+    throw Error(Diagnostic{{},
+                           "'" + after.name + "' does not compute what '" + before.name + "' does",
                            {result.difference},
                            "exo-tune schedule prints both"},
                 ExitCode::kMismatch);
@@ -67,7 +69,8 @@ ExitCode verify(const Session& session, const VerifyOptions& options) {
 
 void add_verify_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("first", options->first, "a built-in kernel, FILE.exo or FILE.exo:proc")->required();
+  app.add_option("first", options->first, "a built-in kernel, FILE.exo or FILE.exo:proc")
+      ->required();
   app.add_option("second", options->second, "FILE.sched, or another FILE.exo[:proc]")->required();
   app.add_option("--target", options->target, "whose instructions the script may name");
   options->size.add(app);

@@ -27,8 +27,9 @@ ProcPtr choose(const Module& module, const FileAndProc& wanted, bool all_procs) 
     for (const ProcPtr& proc : procs)
       if (proc->name == wanted.proc) return proc;
     const std::string near = nearest(wanted.proc, names_of(procs));
-    throw InputError({}, wanted.file + " has no procedure '" + wanted.proc + "'",
-                     near.empty() ? "it has: " + joined(names_of(procs)) : "did you mean '" + near + "'?");
+    throw InputError(
+        {}, wanted.file + " has no procedure '" + wanted.proc + "'",
+        near.empty() ? "it has: " + joined(names_of(procs)) : "did you mean '" + near + "'?");
   }
   if (procs.size() == 1) return procs.front();
   if (all_procs) return nullptr;
@@ -44,7 +45,8 @@ FileAndProc split_file_and_proc(const std::string& text) {
   return {text.substr(0, dot + 4), text.substr(dot + 5)};
 }
 
-Workspace::Workspace(const Session& session) : session_(session), targets_({session.data.targets}) {}
+Workspace::Workspace(const Session& session)
+    : session_(session), targets_({session.data.targets}) {}
 
 const KernelTable& Workspace::kernels() {
   if (!kernels_) kernels_ = load_kernel_table(session_.data.kernels);
@@ -62,7 +64,9 @@ TargetPtr Workspace::target(const std::string& name) {
   for (const std::string& each : targets_.names()) all.push_back(targets_.load(each));
   TargetPtr best = best_target(machine(), all);
   if (best == nullptr)
-    throw Error(Diagnostic{{}, "this machine runs none of the targets natively", {},
+    throw Error(Diagnostic{{},
+                           "this machine runs none of the targets natively",
+                           {},
                            "exo-tune list targets shows them; name one with --target"},
                 ExitCode::kUnavailable);
   return best;
@@ -71,15 +75,19 @@ TargetPtr Workspace::target(const std::string& name) {
 void Workspace::require_runnable(const Target& target) {
   const std::vector<std::string> missing = missing_features(machine(), target);
   if (!missing.empty())
-    throw Error(Diagnostic{{},
-                           "this machine cannot run " + target.name + ": its CPU lacks " + joined(missing),
-                           {},
-                           "exo-tune doctor shows what it can run"},
-                ExitCode::kUnavailable);
+    throw Error(
+        Diagnostic{{},
+                   "this machine cannot run " + target.name + ": its CPU lacks " + joined(missing),
+                   {},
+                   "exo-tune doctor shows what it can run"},
+        ExitCode::kUnavailable);
   if (target.runner.kind != "native")
-    throw Error(Diagnostic{{}, "there is no runner of kind '" + target.runner.kind + "' for " + target.name,
-                           {}, "exo-tune list runners shows those there are"},
-                ExitCode::kUnavailable);
+    throw Error(
+        Diagnostic{{},
+                   "there is no runner of kind '" + target.runner.kind + "' for " + target.name,
+                   {},
+                   "exo-tune list runners shows those there are"},
+        ExitCode::kUnavailable);
 }
 
 Module Workspace::module(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <cpu_features/cpu_features_macros.h>
 #include <hwloc.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -79,6 +80,19 @@ void read_topology(Machine& machine) {
   hwloc_topology_destroy(topology);
 }
 
+// What the C library knows where /sys is not mounted (a bare chroot) and the topology is empty.
+void read_system(Machine& machine) {
+  if (machine.memory_bytes <= 0)
+    machine.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  if (!machine.caches.empty()) return;
+  const long levels[3][2] = {{sysconf(_SC_LEVEL1_DCACHE_SIZE), sysconf(_SC_LEVEL1_DCACHE_LINESIZE)},
+                             {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_LINESIZE)},
+                             {sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_LINESIZE)}};
+  for (int level = 0; level < 3; ++level)
+    if (levels[level][0] > 0)
+      machine.caches.push_back({level + 1, levels[level][0], static_cast<int>(levels[level][1]), 1});
+}
+
 }  // namespace
 
 bool Machine::has_feature(const std::string& feature) const {
@@ -103,6 +117,7 @@ Machine probe_machine() {
   if (uname(&system) == 0) machine.arch = system.machine;
   identify_cpu(machine);
   read_topology(machine);
+  read_system(machine);
   return machine;
 }
 

@@ -9,7 +9,8 @@ namespace exotune::cli {
 namespace fs = std::filesystem;
 
 CommandHarness::CommandHarness(const std::string& name)
-    : folder_(fs::temp_directory_path() / ("exotune-cli-" + name + "-" + std::to_string(getpid()))) {
+    : folder_(fs::temp_directory_path() /
+              ("exotune-cli-" + name + "-" + std::to_string(getpid()))) {
   fs::remove_all(folder_);
   fs::create_directories(folder_);
 }

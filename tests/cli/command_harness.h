@@ -11,7 +11,8 @@ namespace exotune::cli {
 
 class CommandHarness {
  public:
-  /// A folder under TMPDIR, removed with the harness; HOME and XDG_DATA_HOME of the command lie in it.
+  /// A folder under TMPDIR, removed with the harness; HOME and XDG_DATA_HOME of the command lie in
+  /// it.
   explicit CommandHarness(const std::string& name);
   ~CommandHarness();
   CommandHarness(const CommandHarness&) = delete;

@@ -26,7 +26,8 @@ void collect(const fs::path& path, std::vector<ShownCommand>& into) {
   std::string line;
   bool console = false;
   for (int number = 1; std::getline(in, line); ++number) {
-    if (line.rfind("```", 0) == 0) console = !console && line == "```console";
+    if (line.rfind("```", 0) == 0)
+      console = !console && line == "```console";
     else if (console && line.rfind("$ exo-tune ", 0) == 0)
       into.push_back({path.filename().string(), number, line.substr(11)});
   }
@@ -51,8 +52,10 @@ std::vector<std::string> words_of(const std::string& text) {
   bool open = false;
   for (const char c : text) {
     if (quote != 0) {
-      if (c == quote) quote = 0;
-      else word += c;
+      if (c == quote)
+        quote = 0;
+      else
+        word += c;
     } else if (c == '"' || c == '\'') {
       quote = c;
       open = true;

@@ -19,8 +19,9 @@ std::vector<std::string> small(std::vector<std::string> words) {
 }
 
 // Skips where no target can run, so that the suite passes on any machine.
-#define REQUIRE_TARGET(harness)                                                             \
-  if ((harness).run({"doctor", "--no-peers"}).exit_status != 0) GTEST_SKIP() << "no target runs here"
+#define REQUIRE_TARGET(harness)                                 \
+  if ((harness).run({"doctor", "--no-peers"}).exit_status != 0) \
+  GTEST_SKIP() << "no target runs here"
 
 TEST(KernelVerb, writes_code_schedule_and_record_that_verify) {
   const CommandHarness harness("kernel");
@@ -34,7 +35,8 @@ TEST(KernelVerb, writes_code_schedule_and_record_that_verify) {
   const auto record = nlohmann::json::parse(harness.read("out/saxpy.json"));
   EXPECT_EQ(record["kernel"], "saxpy");
   EXPECT_EQ(record["sizes"]["n"], 1000);
-  const CommandResult verified = harness.run({"verify", "saxpy", "out/saxpy.sched", "--size", "n=1000"});
+  const CommandResult verified =
+      harness.run({"verify", "saxpy", "out/saxpy.sched", "--size", "n=1000"});
   EXPECT_EQ(verified.exit_status, 0) << verified.err;
   const CommandResult explained = harness.run({"explain", "saxpy"});
   EXPECT_EQ(explained.exit_status, 0) << explained.err;
@@ -59,20 +61,24 @@ TEST(KernelVerb, takes_a_users_file_and_keeps_the_size_open_when_asked) {
                 "@proc\ndef twice(n: size, x: [f32][n], y: [f32][n]):\n"
                 "    assert stride(x, 0) == 1\n    assert stride(y, 0) == 1\n"
                 "    for i in seq(0, n):\n        y[i] = x[i] + x[i]\n");
-  const CommandResult result =
-      harness.run(small({"twice.exo", "--size", "n=300", "--any-size", "-o", "made", "--stem", "t"}));
+  const CommandResult result = harness.run(
+      small({"twice.exo", "--size", "n=300", "--any-size", "-o", "made", "--stem", "t"}));
   ASSERT_EQ(result.exit_status, 0) << result.err;
   EXPECT_TRUE(says(harness.read("made/t.h"), "int64_t n"));
-  for (const char* file : {"made/t.c", "made/t.sched", "made/t.json"}) EXPECT_TRUE(harness.exists(file)) << file;
+  for (const char* file : {"made/t.c", "made/t.sched", "made/t.json"})
+    EXPECT_TRUE(harness.exists(file)) << file;
 }
 
 TEST(KernelVerb, estimate_runs_nothing_and_says_the_same_twice) {
   const CommandHarness harness("estimate");
   REQUIRE_TARGET(harness);
-  ASSERT_EQ(harness.run({"saxpy", "--size", "n=64", "--effort", "estimate", "-o", "a"}).exit_status, 0);
-  ASSERT_EQ(harness.run({"saxpy", "--size", "n=64", "--effort", "estimate", "-o", "b"}).exit_status, 0);
+  ASSERT_EQ(harness.run({"saxpy", "--size", "n=64", "--effort", "estimate", "-o", "a"}).exit_status,
+            0);
+  ASSERT_EQ(harness.run({"saxpy", "--size", "n=64", "--effort", "estimate", "-o", "b"}).exit_status,
+            0);
   for (const char* file : {"saxpy.c", "saxpy.h", "saxpy.sched"})
-    EXPECT_EQ(harness.read(std::string("a/") + file), harness.read(std::string("b/") + file)) << file;
+    EXPECT_EQ(harness.read(std::string("a/") + file), harness.read(std::string("b/") + file))
+        << file;
   EXPECT_EQ(nlohmann::json::parse(harness.read("a/saxpy.json"))["seconds"], 0);
 }
 
@@ -89,7 +95,8 @@ TEST(KernelVerb, a_plan_writes_nothing) {
 TEST(KernelVerb, a_requirement_that_is_not_met_is_exit_4) {
   const CommandHarness harness("require");
   REQUIRE_TARGET(harness);
-  const CommandResult result = harness.run(small({"saxpy", "--size", "n=64", "--require-peak", "100%"}));
+  const CommandResult result =
+      harness.run(small({"saxpy", "--size", "n=64", "--require-peak", "100%"}));
   EXPECT_EQ(result.exit_status, 4) << result.err;
   EXPECT_TRUE(says(result.err, "100 % were required")) << result.err;
   EXPECT_TRUE(harness.exists("out/saxpy.c"));
@@ -98,7 +105,8 @@ TEST(KernelVerb, a_requirement_that_is_not_met_is_exit_4) {
 TEST(KernelVerb, without_a_compiler_is_exit_6) {
   const CommandHarness harness("no_compiler");
   REQUIRE_TARGET(harness);
-  const CommandResult result = harness.run(small({"saxpy", "--size", "n=64"}), {{"PATH", "/nowhere"}});
+  const CommandResult result =
+      harness.run(small({"saxpy", "--size", "n=64"}), {{"PATH", "/nowhere"}});
   EXPECT_EQ(result.exit_status, 6) << result.err;
   EXPECT_TRUE(says(result.err, "error:") && says(result.err, "gcc")) << result.err;
 }
@@ -110,7 +118,8 @@ TEST(KernelVerb, places_that_cannot_be_written_are_found_before_anything_runs) {
   EXPECT_EQ(folder.exit_status, 2) << folder.err;
   EXPECT_TRUE(says(folder.err, "/proc/out") && says(folder.err, "-o DIR")) << folder.err;
   EXPECT_FALSE(harness.exists("data"));
-  const CommandResult database = harness.run(small({"saxpy", "--size", "n=64", "--db", "/proc/t.db"}));
+  const CommandResult database =
+      harness.run(small({"saxpy", "--size", "n=64", "--db", "/proc/t.db"}));
   EXPECT_EQ(database.exit_status, 2) << database.err;
   EXPECT_TRUE(says(database.err, "/proc/t.db")) << database.err;
 }
@@ -118,11 +127,12 @@ TEST(KernelVerb, places_that_cannot_be_written_are_found_before_anything_runs) {
 TEST(KernelVerb, interrupted_is_exit_130_and_the_next_run_goes_on) {
   const CommandHarness harness("interrupt");
   REQUIRE_TARGET(harness);
-  const CommandResult result = run_command(
-      {"env", "XDG_DATA_HOME=" + (harness.folder() / "data").string(), "timeout", "--preserve-status", "-s",
-       "INT", "4", EXOTUNE_BINARY_DIR "/bin/exo-tune", "sgemm", "--size", "M=256,N=256,K=256", "--trials",
-       "500", "--no-peers", "-o", (harness.folder() / "out").string()},
-      {.timeout_seconds = 120});
+  const CommandResult result =
+      run_command({"env", "XDG_DATA_HOME=" + (harness.folder() / "data").string(), "timeout",
+                   "--preserve-status", "-s", "INT", "4", EXOTUNE_BINARY_DIR "/bin/exo-tune",
+                   "sgemm", "--size", "M=256,N=256,K=256", "--trials", "500", "--no-peers", "-o",
+                   (harness.folder() / "out").string()},
+                  {.timeout_seconds = 120});
   EXPECT_EQ(result.exit_status, 130) << result.err;
   EXPECT_TRUE(says(result.err, "the same command goes on from here")) << result.err;
   const CommandResult check = harness.run({"db", "check"});

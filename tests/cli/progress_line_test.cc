@@ -14,8 +14,9 @@ TEST(ProgressLine, says_how_far_how_good_and_how_long) {
   progress.best = 221.4;
   progress.percent_of_peak = 92;
   progress.phase = "measure";
-  EXPECT_EQ(progress_text("sgemm avx512", progress, "GFLOP/s", 86, 600),
-            "[sgemm avx512] measure 312/1000 ok 287 bad 25 | best 221 GFLOP/s 92% peak | ETA 3m10s");
+  EXPECT_EQ(
+      progress_text("sgemm avx512", progress, "GFLOP/s", 86, 600),
+      "[sgemm avx512] measure 312/1000 ok 287 bad 25 | best 221 GFLOP/s 92% peak | ETA 3m10s");
 }
 
 TEST(ProgressLine, never_promises_more_than_the_budget) {

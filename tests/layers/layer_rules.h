@@ -21,8 +21,8 @@ std::string layer_folder(std::string_view path);
 /// targets it names. Pairs of folder and line number; its own folder is left out.
 std::vector<std::pair<std::string, int>> layer_dependencies(const SourceText& source);
 
-/// One line "path:line: from -> to: reason" for each dependency that points upwards or to a sibling,
-/// and one "cycle: through FOLDER" for each folder that can reach itself.
+/// One line "path:line: from -> to: reason" for each dependency that points upwards or to a
+/// sibling, and one "cycle: through FOLDER" for each folder that can reach itself.
 std::vector<std::string> layer_violations(const std::vector<SourceText>& sources);
 
 /// One line for each type that two headers define under one name in one namespace: the linker would

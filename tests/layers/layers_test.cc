@@ -66,7 +66,8 @@ TEST(Layers, a_type_defined_twice_is_found) {
 }
 
 TEST(Layers, an_include_upwards_is_found) {
-  const auto found = layer_violations({{"core/ir/a.h", "#pragma once\n#include \"search/beam.h\"\n"}});
+  const auto found =
+      layer_violations({{"core/ir/a.h", "#pragma once\n#include \"search/beam.h\"\n"}});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0], "core/ir/a.h:2: core/ir -> search: points upwards");
 }
@@ -79,7 +80,8 @@ TEST(Layers, an_include_of_a_sibling_is_found) {
 }
 
 TEST(Layers, a_target_upwards_is_found) {
-  EXPECT_EQ(layer_violations({{"db/CMakeLists.txt", "exotune_library(db SOURCES a.cc\n  PUBLIC exotune::search)\n"}}),
+  EXPECT_EQ(layer_violations({{"db/CMakeLists.txt",
+                               "exotune_library(db SOURCES a.cc\n  PUBLIC exotune::search)\n"}}),
             std::vector<std::string>{"db/CMakeLists.txt:2: db -> search: points upwards"});
 }
 
@@ -91,10 +93,11 @@ TEST(Layers, a_cycle_in_the_middle_of_core_is_found) {
 }
 
 TEST(Layers, downward_own_and_system_includes_are_fine) {
-  EXPECT_TRUE(layer_violations({{"search/a.cc",
-                                 "#include <vector>\n#include \"search/a.h\"\n#include \"db/store.h\"\n"
-                                 "// #include \"cli/x.h\"\n#include \"core/ir/proc.h\"\n"}})
-                  .empty());
+  EXPECT_TRUE(
+      layer_violations({{"search/a.cc",
+                         "#include <vector>\n#include \"search/a.h\"\n#include \"db/store.h\"\n"
+                         "// #include \"cli/x.h\"\n#include \"core/ir/proc.h\"\n"}})
+          .empty());
 }
 
 }  // namespace

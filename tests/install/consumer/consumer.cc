@@ -12,8 +12,7 @@ int main() {
       "    for i in seq(0, 8 * n):\n"
       "        x[i] = 2.0 * x[i]\n",
       "scal.exo");
-  const ProcPtr p =
-      divide_loop(module.find_proc("scal"), "i", 8, {"io", "ii"}, Tail::kPerfect);
+  const ProcPtr p = divide_loop(module.find_proc("scal"), "i", 8, {"io", "ii"}, Tail::kPerfect);
   std::puts(generate_c({p}).c.c_str());
   const TargetPtr target = load_target("avx2", {EXOTUNE_DATA_DIR "/hw"});
   std::printf("%s has %zu instructions\n", target->name.c_str(), target->instructions().size());
