@@ -144,6 +144,11 @@ SearchSpace elements_space(const Nest& nest, const Target& target) {
   for (int64_t interleave : {4, 8, 2, 1})
     stage.moves.push_back({{"p = optimize_level_1(p, " + literal(nest.vector_loop) + ", " + unit + ", " +
                             std::to_string(interleave) + ")"}, "", ""});
+  // Elements far apart: scalar code, a few iterations at a time.
+  if (!nest.unit_stride)
+    for (int64_t factor : {4, 8, 2})
+      stage.moves.push_back({{"p = interleave_loop(p, " + literal(nest.vector_loop) + ", " +
+                              std::to_string(factor) + ")"}, "", ""});
   stage.moves.push_back({{}, "", ""});
   space.stages.push_back(stage);
   return space;
