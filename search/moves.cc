@@ -145,10 +145,13 @@ SearchSpace elements_space(const Nest& nest, const Target& target) {
     stage.moves.push_back({{"p = optimize_level_1(p, " + literal(nest.vector_loop) + ", " + unit + ", " +
                             std::to_string(interleave) + ")"}, "", ""});
   // Elements far apart: scalar code, a few iterations at a time.
-  if (!nest.unit_stride)
+  if (!nest.unit_stride) {
+    const std::string keep = "p = keep_scalars(p, " + literal(nest.vector_loop) + ")";
+    stage.moves.push_back({{keep}, "", ""});
     for (int64_t factor : {4, 8, 2})
-      stage.moves.push_back({{"p = interleave_loop(p, " + literal(nest.vector_loop) + ", " +
-                              std::to_string(factor) + ")"}, "", ""});
+      stage.moves.push_back({{keep, "p = interleave_loop(p, " + literal(nest.vector_loop) + ", " +
+                                        std::to_string(factor) + ")"}, "", ""});
+  }
   stage.moves.push_back({{}, "", ""});
   space.stages.push_back(stage);
   return space;

@@ -137,6 +137,25 @@ ProcPtr unroll_named(ProcPtr p, const std::string& name) {
 
 }  // namespace
 
+ProcPtr keep_scalars(ProcPtr p, const std::string& loop) {
+  std::vector<Cursor> loops = require_loops(p, loop);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    Path path = c->path();
+    for (const Arg& a : std::vector<Arg>(p->args)) {
+      if (!is_data(a.type.scalar) || a.type.is_tensor() || !mentions(stmt_at(*p, path), a.name)) continue;
+      bool written = false;
+      for_each_stmt({stmt_at(*p, path)}, [&](const StmtPtr& s) {
+        if (const Assign* w = s->as<Assign>()) written = written || w->name == a.name;
+        if (const Reduce* w = s->as<Reduce>()) written = written || w->name == a.name;
+      });
+      if (written) continue;
+      p = stage_mem(p, at(p, path), a.name.name(), a.name.name() + "_r");
+      path = sibling(path, 2);  // allocation and copy stand before it now
+    }
+  }
+  return p;
+}
+
 ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit, int64_t interleave) {
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)

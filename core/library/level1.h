@@ -12,6 +12,10 @@ namespace exotune {
 /// Broadcasts and other invariant loads move in front of the loop.
 ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit, int64_t interleave);
 
+/// Scalar arguments that every loop over `loop` only reads are copied into local scalars in front of
+/// it: a store through a window may alias an argument, so compilers load it again each time.
+ProcPtr keep_scalars(ProcPtr p, const std::string& loop);
+
 /// for i: for j: s, vectorized along j, `rows` iterations of i at a time: each vector of what does not
 /// depend on i is loaded once per block of rows, and what does not depend on j stays in registers.
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,

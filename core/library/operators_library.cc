@@ -178,6 +178,10 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.integer(5));
        }},
+      {"keep_scalars",
+       {proc(), string("loop")},
+       "for i: s(alpha)  ->  alpha_r = alpha; for i: s(alpha_r)   for scalars that are only read",
+       [](const A& a) -> Value { return keep_scalars(a.proc(), a.string(1)); }},
       {"optimize_level_2",
        {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
         procs("instructions"), integer("rows", 4), integer("interleave", 1)},
