@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
@@ -251,6 +252,41 @@ class Tuning {
     return true;
   }
 
+  // A kernel for every size must be good at more than one: of the finalists that passed the
+  // shoot-out, the one with the least geometric mean time over the kernel's listed sizes.
+  size_t best_over_sizes(const std::vector<const Trial*>& finalists, const ShootoutResult& shot) {
+    const size_t winner = static_cast<size_t>(shot.winner);
+    std::vector<double> score(finalists.size(), 0);
+    int compared = 0;
+    auto add = [&](const ShootoutResult& r) {
+      ++compared;
+      for (size_t k = 0; k < finalists.size(); ++k) {
+        const ContenderResult& c = r.contenders[k];
+        score[k] += c.status == TrialStatus::kOk && c.median > 0 ? std::log(c.median) : INFINITY;
+      }
+    };
+    for (const SizeBinding& listed : request_.kernel.sizes) {
+      SizeBinding sizes = all_sizes_;
+      for (auto& [name, value] : sizes)
+        if (auto it = listed.find(name); it != listed.end() && !request_.sizes.count(name)) value = it->second;
+      if (sizes == all_sizes_ || interrupted()) continue;
+      const TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed, .expected = false});
+      std::vector<Contender> contenders;
+      for (size_t k = 0; k < finalists.size(); ++k)
+        contenders.push_back({"#" + std::to_string(k + 1),
+                              make_candidate(procs_[finalists[k]->candidate.id], *request_.target, problem),
+                              std::nullopt});
+      ShootoutOptions options;
+      options.rounds = 9;
+      add(shootout(toolchain_, contenders, problem.args, problem.test, options,
+                   {.work_directory = request_.work_directory, .jobs = request_.jobs}));
+    }
+    if (compared == 0) return winner;
+    add(shot);
+    const size_t best = static_cast<size_t>(std::min_element(score.begin(), score.end()) - score.begin());
+    return std::isfinite(score[best]) ? best : winner;
+  }
+
   void shoot() {
     const auto start = Clock::now();
     report("shoot-out", 0, 1);
@@ -287,7 +323,7 @@ class Tuning {
           result_.failures.push_back(c.name + ": " + status_name(c.status) + ": " + c.cause);
       return;
     }
-    const size_t w = static_cast<size_t>(shot.winner);
+    const size_t w = best_over_sizes(finalists, shot);
     const Trial& best = *finalists[w];
     result_.winner = procs_[best.candidate.id];
     result_.script = best.script;
