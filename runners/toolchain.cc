@@ -42,6 +42,10 @@ bool cpu_supports(const std::string& isa) {
   return isa == "scalar";
 }
 
+std::string toolchain_isa(const std::string& target_isa) {
+  return target_isa == "avx512" || target_isa == "avx2" ? target_isa : "scalar";
+}
+
 TargetToolchain default_toolchain(const std::string& isa, const std::string& cc) {
   TargetToolchain t;
   t.isa = isa;

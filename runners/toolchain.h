@@ -24,4 +24,9 @@ TargetToolchain default_toolchain(const std::string& isa, const std::string& cc 
 /// True when this machine's CPU executes `isa`.
 bool cpu_supports(const std::string& isa);
 
+/// The isa of a target as a toolchain has it: itself where it is one of the three, else "scalar":
+/// code of a target with an isa of its own runs wherever the features it requires are, and meets
+/// peers and peak of plain code.
+std::string toolchain_isa(const std::string& target_isa);
+
 }  // namespace exotune

@@ -277,7 +277,7 @@ TargetToolchain toolchain_of(const Target& target) {
   toolchain.flags = target.compiler.flags;
   for (const std::string& header : target.compiler.headers)
     toolchain.includes.push_back("#include " + header);
-  toolchain.isa = target.isa;
+  toolchain.isa = toolchain_isa(target.isa);
   return toolchain;
 }
 
