@@ -61,6 +61,20 @@ void require_still_checks(const Proc& result, const Block& moved, const char* op
   }
 }
 
+void require_config_may_stand(const Proc& result, const std::vector<ExprPtr>& exprs,
+                              const char* op) {
+  for (const ExprPtr& e : exprs) {
+    if (!reads_config(e)) continue;
+    try {
+      check(result);
+    } catch (const InputError& error) {
+      throw SchedulingError(
+          std::string(op) + ": '" + str(e) + "' may not stand where it comes to stand",
+          {error.diagnostic().message});
+    }
+  }
+}
+
 Path child_path(const Path& stmt, Child child, int index) {
   Path out = stmt;
   out.push_back({child, index});
@@ -183,13 +197,14 @@ bool keeps_value(const ExprPtr& e, ScalarType target) {
     const double* d = std::get_if<double>(&c->value);
     return d && *d == static_cast<double>(static_cast<int8_t>(*d)) && *d >= 0;
   }
-  return is_float(e->type) && is_float(target) && (e->type == ScalarType::kR || target == ScalarType::kR);
+  return is_float(e->type) && is_float(target) &&
+         (e->type == ScalarType::kR || target == ScalarType::kR);
 }
 
 void require_no_cast(const ExprPtr& e, ScalarType target, const char* op) {
   if (!keeps_value(e, target))
-    refuse(op, std::string("the value is converted from ") + name_of(e->type) + " to " + name_of(target) +
-                   " when it is stored");
+    refuse(op, std::string("the value is converted from ") + name_of(e->type) + " to " +
+                   name_of(target) + " when it is stored");
 }
 
 Answer reads_in_bounds(const Proc& p, const Path& at, const ExprPtr& e) {
@@ -199,8 +214,8 @@ Answer reads_in_bounds(const Proc& p, const Path& at, const ExprPtr& e) {
     auto entry = lookup(p, at, r->name);
     EXO_CHECK(entry && entry->type.shape.size() == r->idx.size());
     for (size_t k = 0; k < r->idx.size(); ++k) {
-      Answer a = prove(p, at, both(less_equal(int_const(0), r->idx[k]),
-                                   less(r->idx[k], entry->type.shape[k])));
+      Answer a = prove(
+          p, at, both(less_equal(int_const(0), r->idx[k]), less(r->idx[k], entry->type.shape[k])));
       if (!a) return a;
     }
   }

@@ -29,13 +29,21 @@ void require_no_escape(const Proc& p, const Path& first, int n, const char* op);
 /// `e` keeps its value while the `n` statements at `first` run (only config reads can change).
 void require_stable(const Proc& p, const Path& first, int n, const ExprPtr& e, const char* op);
 
-/// For rewrites that put `moved` under another scope: what configuration holds after a scope is known
-/// less well than after a plain write, so when `moved` writes some, `result` is checked again.
+/// For rewrites that put `moved` under another scope: what configuration holds after a scope is
+/// known less well than after a plain write, so when `moved` writes some, `result` is checked
+/// again.
 void require_still_checks(const Proc& result, const Block& moved, const char* op);
+
+/// For rewrites that carry `exprs` into the body: when one reads configuration, `result` is checked
+/// again, as shapes and windows must not depend on what is written.
+void require_config_may_stand(const Proc& result, const std::vector<ExprPtr>& exprs,
+                              const char* op);
 
 // --- paths ------------------------------------------------------------------------------------
 Path child_path(const Path& stmt, Child child, int index = 0);
-inline Path body_path(const Path& stmt, int index = 0) { return child_path(stmt, Child::kBody, index); }
+inline Path body_path(const Path& stmt, int index = 0) {
+  return child_path(stmt, Child::kBody, index);
+}
 int body_size(const Proc& p, const Path& stmt);
 /// The place as the trace keeps it: the pattern when one was given, else the cursor in `p`.
 Value place(const Where& where, const Cursor& resolved);

@@ -10,7 +10,8 @@ using namespace internal;
 namespace {
 
 bool has_modulo(const ExprPtr& e) {
-  if (const BinOp* b = e->as<BinOp>(); b && (b->op == BinOpKind::kMod || b->op == BinOpKind::kEq)) return true;
+  if (const BinOp* b = e->as<BinOp>(); b && (b->op == BinOpKind::kMod || b->op == BinOpKind::kEq))
+    return true;
   for (const ExprPtr& c : expr_children(*e))
     if (has_modulo(c)) return true;
   return false;
@@ -39,10 +40,14 @@ bool divides(const Proc& p, const Path& at, const ExprPtr& trip, int64_t q) {
 
 const char* name_of(Tail t) {
   switch (t) {
-    case Tail::kPerfect: return "perfect";
-    case Tail::kGuard: return "guard";
-    case Tail::kCut: return "cut";
-    case Tail::kCutAndGuard: return "cut_and_guard";
+    case Tail::kPerfect:
+      return "perfect";
+    case Tail::kGuard:
+      return "guard";
+    case Tail::kCut:
+      return "cut";
+    case Tail::kCutAndGuard:
+      return "cut_and_guard";
   }
   return "";
 }
@@ -64,10 +69,12 @@ StmtPtr with_joint_mode(const Proc& result, const Path& at, LoopMode a, LoopMode
 //   ->  for io in seq(0, (hi - lo + q - 1) / q):                  guard
 //         for ii in seq(0, q):
 //           if lo + q*io + ii < hi: s[i := lo + q*io + ii]
-// Obligation: perfect: q divides hi - lo. The bounds keep their value in the loop. A tail that is
-// surely empty is left out; a tail after a loop whose range may be negative gets an `if lo < hi`.
+// Obligation: perfect: q divides hi - lo. The bounds keep their value in the loop; where they read
+// configuration, the places they come to stand in may. A tail that is surely empty is left out; a
+// tail after a loop whose range may be negative gets an `if lo < hi`.
 // Forwarding: the loop becomes the io loop; its statements, those of the main loop.
-ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<std::string>& names, Tail tail) {
+ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<std::string>& names,
+                    Tail tail) {
   static const char op[] = "divide_loop";
   Cursor c = where.loop(p);
   if (q < 1) refuse(op, "the factor must be at least 1, not " + std::to_string(q));
@@ -88,7 +95,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   const bool cut = (tail == Tail::kCut || tail == Tail::kCutAndGuard) && !exact;
 
   const Sym io = Sym::fresh(names[0]), ii = Sym::fresh(names[1]);
-  const ExprPtr io_read = read_var(io, ScalarType::kIndex), ii_read = read_var(ii, ScalarType::kIndex);
+  const ExprPtr io_read = read_var(io, ScalarType::kIndex),
+                ii_read = read_var(ii, ScalarType::kIndex);
   const ExprPtr point = plus(f.lo, plus(times(q, io_read), ii_read));
 
   Rewrite rw(p);
@@ -108,7 +116,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   if (cut) {
     const Sym it = ii.copy();
     const ExprPtr start = plus(f.lo, times(q, floor_div(trip, q)));
-    Block rest = refresh_binders(substitute(f.body, f.iter, plus(start, read_var(it, ScalarType::kIndex))));
+    Block rest =
+        refresh_binders(substitute(f.body, f.iter, plus(start, read_var(it, ScalarType::kIndex))));
     const ExprPtr left = modulo(trip, q);
     StmtPtr loop = make_for(it, int_const(0), left, std::move(rest), f.mode);
     ExprPtr condition;
@@ -124,6 +133,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
     const bool never = condition && condition->as<Const>();
     if (!never) rw.insert(sibling(at, 1), {condition ? make_if(condition, {loop}) : loop});
   }
+  require_config_may_stand(rw.proc(), {f.lo, f.hi}, op);
   return rw.finish(op, {place(where, c), q, Value::strings(names), name_of(tail)});
 }
 
@@ -131,8 +141,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
 //   ->  for io in seq(0, n):
 //         for ii in seq(0, q + (hi - lo) - n*q): s[i := lo + q*io + ii]
 // Obligation: n*q <= hi - lo, and n >= 1 unless the loop is empty; every iteration that runs again
-// writes the same values again, whatever ran in between. A `par` loop becomes sequential (two outer
-// iterations write one location).
+// writes the same values again, whatever ran in between; configuration in the bounds as in
+// divide_loop. A `par` loop becomes sequential (two outer iterations write one location).
 // Forwarding: the loop becomes the io loop; its statements stay inside.
 ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, int64_t q,
                               const std::vector<std::string>& names) {
@@ -147,27 +157,32 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   require_visible(*p, at, n, op);
   for (const ExprPtr& e : {f.lo, f.hi, n}) require_stable(*p, body_path(at), size, e, op);
   const ExprPtr trip = trip_count(f), covered = times(q, n);
-  require(prove(*p, at, less_equal(covered, trip)), op,
-          "cannot prove that " + str(covered) + " iterations lie within the trip count " + str(trip));
-  require(prove(*p, at, bin_op(BinOpKind::kOr, less_equal(int_const(1), n), less_equal(trip, int_const(0)))),
-          op, "cannot prove that the outer loop runs when the loop does");
+  require(
+      prove(*p, at, less_equal(covered, trip)), op,
+      "cannot prove that " + str(covered) + " iterations lie within the trip count " + str(trip));
+  require(
+      prove(*p, at,
+            bin_op(BinOpKind::kOr, less_equal(int_const(1), n), less_equal(trip, int_const(0)))),
+      op, "cannot prove that the outer loop runs when the loop does");
   require(recompute_safe(*p, at), op, "iterations that run again may write other values");
 
   const Sym io = Sym::fresh(names[0]), ii = Sym::fresh(names[1]);
-  const ExprPtr point = plus(f.lo, plus(times(q, read_var(io, ScalarType::kIndex)),
-                                        read_var(ii, ScalarType::kIndex)));
+  const ExprPtr point = plus(
+      f.lo, plus(times(q, read_var(io, ScalarType::kIndex)), read_var(ii, ScalarType::kIndex)));
   const ExprPtr inner_hi = normalize(plus(int_const(q), minus(trip, covered)));
   auto inner_loop = [&](Block b) { return make_for(ii, int_const(0), inner_hi, std::move(b)); };
   Rewrite rw(p);
   rw.wrap(body_path(at), size, inner_loop);
-  rw.replace_keep(at, make_for(io, int_const(0), n, {inner_loop(substitute(f.body, f.iter, point))}));
+  rw.replace_keep(at,
+                  make_for(io, int_const(0), n, {inner_loop(substitute(f.body, f.iter, point))}));
+  require_config_may_stand(rw.proc(), {f.lo}, op);
   return rw.finish(op, {place(where, c), str(n, scope_at(*p, at)), q, Value::strings(names)});
 }
 
 // for i in seq(lo, hi): for j in seq(l, l + c): s
 //   ->  for k in seq(0, c*(hi - lo)): s[i := lo + k / c, j := l + k % c]
 // Obligation: the inner trip count is a positive literal c, its lower bound is free of i, and the
-// bounds keep their values.
+// bounds keep their values; configuration in them as in divide_loop.
 // Forwarding: the outer loop becomes the new one, the statements stay; the inner loop is gone.
 ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   static const char op[] = "mult_loops";
@@ -178,7 +193,8 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   const For& g = *f.body[0]->as<For>();
   const auto count = literal(trip_count(g));
   if (!count || *count < 1) refuse(op, "the inner trip count must be a positive constant");
-  if (mentions(g.lo, f.iter)) refuse(op, "the inner lower bound depends on '" + f.iter.name() + "'");
+  if (mentions(g.lo, f.iter))
+    refuse(op, "the inner lower bound depends on '" + f.iter.name() + "'");
   for (const ExprPtr& e : {f.lo, f.hi, g.lo}) require_stable(*p, body_path(at), 1, e, op);
 
   const Sym k = Sym::fresh(name);
@@ -190,6 +206,7 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   rw.unwrap(body_path(at));
   rw.replace_keep(at, make_for(k, int_const(0), hi, std::move(body)));
   if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
+  require_config_may_stand(rw.proc(), {f.lo, g.lo}, op);
   return rw.finish(op, {place(where, c), name});
 }
 
@@ -219,7 +236,8 @@ ProcPtr cut_loop(ProcPtr p, const Where& where, int64_t cut_point) {
 }
 
 // for i in seq(lo, hi): s  ->  for i in seq(e, hi + e - lo): s[i := i + lo - e]
-// Obligation: e >= 0; the bounds and e keep their values in the loop.
+// Obligation: e >= 0; the bounds and e keep their values in the loop; configuration in them as in
+// divide_loop.
 // Forwarding: every statement stays.
 ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   static const char op[] = "shift_loop";
@@ -235,6 +253,7 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   Rewrite rw(p);
   rw.replace_keep(at, make_for(f.iter, e, normalize(plus(e, trip_count(f))),
                                substitute(f.body, f.iter, back), f.mode));
+  require_config_may_stand(rw.proc(), {f.lo, e}, op);
   return rw.finish(op, {place(where, c), str(e, scope_at(*p, at))});
 }
 

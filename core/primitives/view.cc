@@ -20,8 +20,8 @@ struct Axis {
 // The map from view indices to elements of the root buffer, and its inverse at a given use.
 class View {
  public:
-  View(const ProcPtr& p, const Path& first, const std::vector<ViewAxis>& axes, const std::string& element,
-       const std::string& condition)
+  View(const ProcPtr& p, const Path& first, const std::vector<ViewAxis>& axes,
+       const std::string& element, const std::string& condition)
       : p_(*p), first_(first) {
     std::vector<ScopeEntry> scope = scope_at(p_, first_);
     for (const ViewAxis& a : axes) {
@@ -60,8 +60,8 @@ class View {
     for (const Axis& a : axes_) ranges.push_back({a.name, int_const(0), a.extent});
     Answer within = prove_for_all(p_, first_, ranges, {condition_}, conjunction(inside));
     if (!within) {
-      throw SchedulingError(std::string(kOp) + ": `" + element + "` may leave its buffer", within.notes(),
-                            "say with `where` for which indices it exists");
+      throw SchedulingError(std::string(kOp) + ": `" + element + "` may leave its buffer",
+                            within.notes(), "say with `where` for which indices it exists");
     }
   }
 
@@ -80,16 +80,19 @@ class View {
     StmtPtr s = make_assign(view, at, source_);
     const Const* c = condition_->as<Const>();
     if (!c) s = make_if(condition_, {s}, {make_assign(view, at, data_const(otherwise, scalar()))});
-    for (size_t k = axes_.size(); k-- > 0;) s = make_for(axes_[k].name, int_const(0), axes_[k].extent, {s});
+    for (size_t k = axes_.size(); k-- > 0;)
+      s = make_for(axes_[k].name, int_const(0), axes_[k].extent, {s});
     return refresh_binders({s})[0];
   }
 
   // The view's indices whose element is root[idx] for sure, when control is at `at`.
-  std::optional<std::vector<ExprPtr>> inverse(const std::vector<ExprPtr>& idx, const Path& at) const {
+  std::optional<std::vector<ExprPtr>> inverse(const std::vector<ExprPtr>& idx,
+                                              const Path& at) const {
     std::map<Sym, ExprPtr> solved;
     std::vector<ExprPtr> iterators;
     for (const ScopeEntry& e : scope_at(p_, at))
-      if (e.type.scalar == ScalarType::kIndex) iterators.push_back(read_var(e.name, ScalarType::kIndex));
+      if (e.type.scalar == ScalarType::kIndex)
+        iterators.push_back(read_var(e.name, ScalarType::kIndex));
     int budget = 64;
     return search(compose(alias_, index_), idx, at, iterators, solved, budget);
   }
@@ -103,8 +106,8 @@ class View {
     return e;
   }
 
-  std::optional<Index> search(const Index& map, const Index& idx, const Path& at, const Index& iterators,
-                              Solved solved, int& budget) const {
+  std::optional<Index> search(const Index& map, const Index& idx, const Path& at,
+                              const Index& iterators, Solved solved, int& budget) const {
     if (--budget < 0 || !propagate(map, idx, solved)) return std::nullopt;
     const Axis* open = nullptr;
     for (const Axis& a : axes_)
@@ -122,11 +125,13 @@ class View {
     return std::nullopt;
   }
 
-  static bool plausible(const Index& map, const Index& idx, const Axis& axis, const ExprPtr& i, const Solved& solved) {
+  static bool plausible(const Index& map, const Index& idx, const Axis& axis, const ExprPtr& i,
+                        const Solved& solved) {
     for (size_t d = 0; d < map.size(); ++d) {
       auto m = affine(apply(map[d], solved)), e = affine(idx[d]);
       if (!m || !e) continue;
-      if (int64_t c = m->coeff_of(axis.name); c != 0 && c != e->coeff_of(i->as<Read>()->name)) return false;
+      if (int64_t c = m->coeff_of(axis.name); c != 0 && c != e->coeff_of(i->as<Read>()->name))
+        return false;
     }
     return true;
   }
@@ -159,7 +164,8 @@ class View {
     return true;
   }
 
-  std::optional<Index> verified(const Index& map, const Index& idx, const Path& at, const Solved& solved) const {
+  std::optional<Index> verified(const Index& map, const Index& idx, const Path& at,
+                                const Solved& solved) const {
     std::vector<ExprPtr> facts;
     Index out;
     for (const Axis& a : axes_) {
@@ -191,12 +197,14 @@ class View {
 //                           for j in seq(0, 4): for r in seq(0, 3): name[j, r] = A[4*jo + j + r]
 //                           s(name[j, r])
 // With `where`, elements for which it is false get `otherwise` (padding) and A is not read there.
-// Obligation: the map stays in A for all indices of the view for which `where` holds; the block does
-// not write A, through aliases and calls too; a read is replaced only where view indices are found
-// that are in range, satisfy `where` and name the same element; at least one read is.
+// Obligation: the map stays in A for all indices of the view for which `where` holds; the block
+// does not write A, through aliases and calls too; a read is replaced only where view indices are
+// found that are in range, satisfy `where` and name the same element; at least one read is. The
+// `par` loops around are proved free of races again: the fill may read what the block did not.
 // Cursors stay on the block's statements; allocation and fill stand before it.
-ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name, const std::vector<ViewAxis>& axes,
-                   const std::string& element, const std::string& condition, double otherwise) {
+ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
+                   const std::vector<ViewAxis>& axes, const std::string& element,
+                   const std::string& condition, double otherwise) {
   require_name(kOp, name);
   Cursor block = where.block(p);
   const Path& first = block.path();
@@ -217,19 +225,25 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name, const
     map.op = kOp;
     map.buffer = e.name;
     map.shape = e.type.shape;
-    map.element = [&](const std::vector<ExprPtr>& idx, const Path& at) -> std::optional<ElementUse> {
+    map.element = [&](const std::vector<ExprPtr>& idx,
+                      const Path& at) -> std::optional<ElementUse> {
       auto found = view.inverse(compose(*alias, idx), at);
       if (!found) return std::nullopt;
       ++replaced;
       return ElementUse{made, *found};
     };
-    map.window = [](const std::vector<WindowAccess>&, const Path&) -> std::optional<WindowUse> { return std::nullopt; };
+    map.window = [](const std::vector<WindowAccess>&, const Path&) -> std::optional<WindowUse> {
+      return std::nullopt;
+    };
     staged = map_uses(staged, first, map);
   }
-  if (replaced == 0) refuse(kOp, "no read of `" + view.root().name() + "` in the block is an element of the view");
+  if (replaced == 0)
+    refuse(kOp, "no read of `" + view.root().name() + "` in the block is an element of the view");
   Rewrite rw(p);
   rw.map_in_place(splice(*p, first, n, staged));
-  rw.insert(first, {make_alloc(made, Type{view.scalar(), view.shape(), false}, dram()), view.fill(made, otherwise)});
+  rw.insert(first, {make_alloc(made, Type{view.scalar(), view.shape(), false}, dram()),
+                    view.fill(made, otherwise)});
+  require_parallel_loops(rw.proc(), first, kOp);
   ValueList axis_values;
   for (const ViewAxis& a : axes) axis_values.push_back(ValueList{a.name, a.extent});
   std::vector<Value> args{place(where, block), name, axis_values, element};

@@ -315,10 +315,13 @@ def f(N: size, M: size, x: f32[1]):
 }
 
 TEST(RemoveLoop, refuses_a_sum) {
-  EXPECT_NE(refusal([] {
-              remove_loop(parse("def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        x[0] += 1.0\n"), "i");
-            }),
-            "");
+  EXPECT_NE(
+      refusal([] {
+        remove_loop(
+            parse("def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        x[0] += 1.0\n"),
+            "i");
+      }),
+      "");
 }
 
 TEST(UnrollLoop, copies_the_body) {
@@ -365,9 +368,70 @@ def f(N: size, x: f32[N]):
 }
 
 TEST(ShiftLoop, moves_the_range) {
-  expect_proc(shift_loop(parse("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n"), "i",
-                         int_const(2)),
-              "def f(N: size, x: f32[N]):\n    for i in seq(2, N + 2):\n        x[i - 2] = 1.0\n");
+  expect_proc(
+      shift_loop(parse("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n"),
+                 "i", int_const(2)),
+      "def f(N: size, x: f32[N]):\n    for i in seq(2, N + 2):\n        x[i - 2] = 1.0\n");
+}
+
+// The window may not depend on a field that is written: its bounds are looked at again and again.
+const char kConfigBounds[] = R"(
+@config
+class Cfg:
+    a: index
+
+def f(x: f32[16], y: f32[1]):
+    Cfg.a = 2
+    for i in seq(Cfg.a, Cfg.a + 4):
+        for j in seq(0, 2):
+            w = x[i + j:i + j + 2]
+            y[0] += w[0]
+    Cfg.a = 1
+)";
+
+TEST(ConfigurationInBounds, does_not_come_to_stand_in_a_window) {
+  ProcPtr p = parse(kConfigBounds);
+  ASSERT_NO_THROW(check(*p));
+  const std::string said = "may not stand where it comes to stand";
+  EXPECT_NE(refusal([&] { shift_loop(p, "i", int_const(0)); }).find(said), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              divide_loop(p, "i", 2, {"io", "ii"}, Tail::kPerfect);
+            }).find(said),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { mult_loops(p, "i j", "k"); }).find(said), std::string::npos);
+  EXPECT_NO_THROW(check(*shift_loop(p, "j", int_const(1))));
+  ProcPtr once = parse(R"(
+@config
+class Cfg:
+    a: index
+
+def f(x: f32[16], y: f32[16]):
+    Cfg.a = 2
+    for i in seq(Cfg.a, Cfg.a + 6):
+        w = x[i:i + 2]
+        y[i] = w[0]
+    Cfg.a = 1
+)");
+  EXPECT_NE(refusal([&] {
+              divide_with_recompute(once, "i", int_const(2), 2, {"io", "ii"});
+            }).find(said),
+            std::string::npos);
+}
+
+TEST(ConfigurationInBounds, may_reach_an_index) {
+  ProcPtr p = parse(R"(
+@config
+class Cfg:
+    a: index
+
+def f(x: f32[16]):
+    Cfg.a = 2
+    for i in seq(Cfg.a, Cfg.a + 4):
+        x[i] = 1.0
+    Cfg.a = 1
+)");
+  EXPECT_NO_THROW(check(*shift_loop(p, "i", int_const(0))));
+  EXPECT_NO_THROW(check(*divide_loop(p, "i", 2, {"io", "ii"}, Tail::kPerfect)));
 }
 
 TEST(MultLoops, recovers_both_iterators) {
@@ -387,18 +451,25 @@ def f(N: size, x: f32[N, 4]):
 
 TEST(AddLoop, refuses_a_range_that_may_be_empty) {
   ProcPtr p = parse("def f(N: size, x: f32[1]):\n    x[0] = 1.0\n");
-  EXPECT_NE(refusal([&] { add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N - 1"), true); }), "");
+  EXPECT_NE(refusal([&] {
+              add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N - 1"), true);
+            }),
+            "");
   expect_proc(add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N"), true),
-              "def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        if i == 0:\n            x[0] = 1.0\n");
+              "def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        if i == 0:\n           "
+              " x[0] = 1.0\n");
 }
 
 TEST(ParallelizeLoop, refuses_a_race) {
   ProcPtr p = parallelize_loop(parse(kCopy), "i");
   EXPECT_EQ(p->body[0]->as<For>()->mode, LoopMode::kPar);
-  EXPECT_NE(refusal([] {
-              parallelize_loop(parse("def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        x[0] = 1.0\n"), "i");
-            }),
-            "");
+  EXPECT_NE(
+      refusal([] {
+        parallelize_loop(
+            parse("def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        x[0] = 1.0\n"),
+            "i");
+      }),
+      "");
 }
 
 TEST(DivideWithRecompute, covers_the_range_with_overlap) {
@@ -407,7 +478,9 @@ def f(N: size, x: f32[4 * N + 2], y: f32[4 * N + 2]):
     for i in seq(0, 4 * N + 2):
         y[i] = x[i]
 )");
-  expect_proc(divide_with_recompute(p, "i", parse_expr_at(p, {{Child::kBody, 0}}, "N"), 4, {"io", "ii"}), R"(
+  expect_proc(
+      divide_with_recompute(p, "i", parse_expr_at(p, {{Child::kBody, 0}}, "N"), 4, {"io", "ii"}),
+      R"(
 def f(N: size, x: f32[4 * N + 2], y: f32[4 * N + 2]):
     for io in seq(0, N):
         for ii in seq(0, 6):

@@ -17,7 +17,8 @@ def conv(N: size, x: f32[2, 4 * N + 2], w: f32[2, 3], y: f32[4 * N]):
 
 TEST(StageView, makes_overlapping_windows_explicit) {
   ProcPtr p = parse_last(kConv);
-  ProcPtr q = stage_view(p, "for ji in _: _", "cols", {{"j", "4"}, {"r", "3"}}, "x[c, 4 * jo + j + r]");
+  ProcPtr q =
+      stage_view(p, "for ji in _: _", "cols", {{"j", "4"}, {"r", "3"}}, "x[c, 4 * jo + j + r]");
   EXPECT_TRUE(contains(str(*q), "cols : f32[4, 3]")) << str(*q);
   EXPECT_TRUE(contains(str(*q), "cols[ji, r] * w[c, r]")) << str(*q);
   expect_same_meaning(p, q, kSmall);
@@ -25,7 +26,8 @@ TEST(StageView, makes_overlapping_windows_explicit) {
 
 TEST(StageView, covers_several_loops) {
   ProcPtr p = parse_last(kConv);
-  ProcPtr q = stage_view(p, "for c in _: _", "cols", {{"k", "2"}, {"j", "4"}, {"r", "3"}}, "x[k, 4 * jo + j + r]");
+  ProcPtr q = stage_view(p, "for c in _: _", "cols", {{"k", "2"}, {"j", "4"}, {"r", "3"}},
+                         "x[k, 4 * jo + j + r]");
   EXPECT_TRUE(contains(str(*q), "cols[c, ji, r]")) << str(*q);
   expect_same_meaning(p, q, kSmall);
 }
@@ -41,7 +43,8 @@ def blur(N: size, x: f32[N], y: f32[N]):
 
 TEST(StageView, pads_what_does_not_exist) {
   ProcPtr p = parse_last(kPadded);
-  ProcPtr q = stage_view(p, "for i in _: _", "v", {{"i", "N"}, {"r", "3"}}, "x[i + r]", "i + r < N", 0);
+  ProcPtr q =
+      stage_view(p, "for i in _: _", "v", {{"i", "N"}, {"r", "3"}}, "x[i + r]", "i + r < N", 0);
   EXPECT_TRUE(contains(str(*q), "y[i] += v[i, r]")) << str(*q);
   EXPECT_TRUE(contains(str(*q), "else:")) << str(*q);
   expect_same_meaning(p, q, kSmall);
@@ -49,14 +52,16 @@ TEST(StageView, pads_what_does_not_exist) {
 
 TEST(StageView, refuses_a_map_that_leaves_the_buffer) {
   ProcPtr p = parse_last(kPadded);
-  EXPECT_REFUSED(stage_view(p, "for i in _: _", "v", {{"i", "N"}, {"r", "3"}}, "x[i + r]"), "may leave its buffer");
+  EXPECT_REFUSED(stage_view(p, "for i in _: _", "v", {{"i", "N"}, {"r", "3"}}, "x[i + r]"),
+                 "may leave its buffer");
 }
 
 TEST(StageView, leaves_reads_where_the_padding_would_be_read) {
   ProcPtr p = parse_last(kPadded);
   // The condition of the view is stronger than what guards the read.
-  EXPECT_REFUSED(stage_view(p, "for i in _: _", "v", {{"i", "N"}, {"r", "3"}}, "x[i + r]", "i + r < N - 1"),
-                 "no read");
+  EXPECT_REFUSED(
+      stage_view(p, "for i in _: _", "v", {{"i", "N"}, {"r", "3"}}, "x[i + r]", "i + r < N - 1"),
+      "no read");
 }
 
 TEST(StageView, refuses_a_source_that_is_written) {
@@ -72,9 +77,28 @@ def f(N: size, x: f32[N + 1]):
 
 TEST(StageView, refuses_a_range_that_is_too_small) {
   ProcPtr p = parse_last(kConv);
-  EXPECT_REFUSED(stage_view(p, "for ji in _: _", "cols", {{"j", "3"}, {"r", "3"}}, "x[c, 4 * jo + j + r]"), "no read");
-  EXPECT_REFUSED(stage_view(p, "for ji in _: _", "cols", {{"j", "0"}}, "x[c, 4 * jo + j]"), "positive");
-  EXPECT_REFUSED(stage_view(p, "for ji in _: _", "cols", {{"j", "2"}, {"j", "2"}}, "x[c, j]"), "twice");
+  EXPECT_REFUSED(
+      stage_view(p, "for ji in _: _", "cols", {{"j", "3"}, {"r", "3"}}, "x[c, 4 * jo + j + r]"),
+      "no read");
+  EXPECT_REFUSED(stage_view(p, "for ji in _: _", "cols", {{"j", "0"}}, "x[c, 4 * jo + j]"),
+                 "positive");
+  EXPECT_REFUSED(stage_view(p, "for ji in _: _", "cols", {{"j", "2"}, {"j", "2"}}, "x[c, j]"),
+                 "twice");
+}
+
+TEST(StageView, refuses_a_fill_that_races) {
+  ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, x: f32[2 * N], y: f32[N]):
+    for i in par(0, N):
+        y[i] = x[2 * i]
+        x[2 * i + 1] = 3.0
+)");
+  check(*p);
+  // The fill reads all of x while other iterations write it.
+  EXPECT_REFUSED(stage_view(p, "y[_] = _", "v", {{"a", "2 * N"}}, "x[a]"),
+                 "would touch the same location");
+  EXPECT_NO_THROW(stage_view(p, "y[_] = _", "v", {{"a", "1"}}, "x[2 * i + a]"));
 }
 
 TEST(StageView, packs_and_strides) {
@@ -133,7 +157,8 @@ def act(x: [f32][4]):
 def f(N: size, x: f32[N, 4]):
     for i in seq(0, N):
         x[i, 0] = 2.0
-)", "t.exo");
+)",
+                          "t.exo");
   ProcPtr p = m.procs.back();
   Cursor gap = find(p, "x[_] = _").before();
   ProcPtr q = insert_noop_call(p, gap, m.find_proc("fence"), {"i + 1"});
@@ -166,7 +191,8 @@ TEST(Configuration, is_written_where_nobody_reads_it) {
   EXPECT_FALSE(is_equivalent(p, q));  // modulo Cfg.a only
   expect_same_meaning(p, delete_config(q, "Cfg.a = _"), kSmall);
   Cursor inside = find(p, "x[i] = _").before();
-  EXPECT_REFUSED(write_config(p, inside, cfg, "a", parse_expr_at(p, inside.path(), "i")), "depends on the loop");
+  EXPECT_REFUSED(write_config(p, inside, cfg, "a", parse_expr_at(p, inside.path(), "i")),
+                 "depends on the loop");
   EXPECT_REFUSED(write_config(p, top, cfg, "b", int_const(0)), "no such configuration field");
 }
 
@@ -181,12 +207,15 @@ def f(N: size, x: f32[N]):
     for i in seq(0, N):
         if Cfg.a == 1:
             x[i] = 1.0
-)", "t.exo");
+)",
+                          "t.exo");
   ProcPtr p = m.procs.back();
   ConfigPtr cfg = m.configs.at("Cfg");
   EXPECT_REFUSED(delete_config(p, "Cfg.a = _"), "read afterwards");
-  EXPECT_REFUSED(write_config(p, find_loop(p, "i").before(), cfg, "a", int_const(2)), "read afterwards");
-  EXPECT_REFUSED(write_config(p, find(p, "x[_] = _").after(), cfg, "a", int_const(2)), "later iteration");
+  EXPECT_REFUSED(write_config(p, find_loop(p, "i").before(), cfg, "a", int_const(2)),
+                 "read afterwards");
+  EXPECT_REFUSED(write_config(p, find(p, "x[_] = _").after(), cfg, "a", int_const(2)),
+                 "later iteration");
 }
 
 TEST(Configuration, binds_an_expression) {
