@@ -307,7 +307,12 @@ class Eliminator {
         if (ki != kj) break;
         const int64_t *a = at(rows_[i].data), *b = at(rows_[j].data);
         if (std::equal(a, a + columns_, b)) {
-          if (b[stride_ - 1] < a[stride_ - 1]) std::swap(rows_[i].data, rows_[j].data);
+          // The tighter row stays, and an equality stays what it is: what the other row says of
+          // the same value either follows from it or contradicts it.
+          const int64_t ca = a[stride_ - 1], cb = b[stride_ - 1];
+          const bool i_fixes = rows_[i].equality, j_fixes = rows_[j].equality;
+          if ((i_fixes && cb < ca) || (j_fixes && ca < cb)) return false;
+          if (j_fixes || (!i_fixes && cb < ca)) std::swap(rows_[i], rows_[j]);
           rows_.erase(rows_.begin() + static_cast<long>(j));
           continue;
         }
@@ -414,9 +419,32 @@ Solution solve_conjunction(std::span<const Constraint> constraints, int variable
   return out;
 }
 
+namespace {
+// The constraints that `lin` shares variables with, directly or through others.
+std::vector<Constraint> connected(std::span<const Constraint> constraints, int variables,
+                                  const Lin& lin) {
+  std::vector<uint8_t> inside(variables, 0), taken(constraints.size(), 0);
+  for (const Lin::Term& t : lin.terms) inside[t.var] = 1;
+  std::vector<Constraint> out;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (size_t k = 0; k < constraints.size(); ++k) {
+      const auto& terms = constraints[k].lin.terms;
+      if (taken[k] || std::none_of(terms.begin(), terms.end(),
+                                   [&](const Lin::Term& t) { return inside[t.var]; }))
+        continue;
+      for (const Lin::Term& t : terms) inside[t.var] = 1;
+      out.push_back(constraints[k]);
+      taken[k] = grew = true;
+    }
+  }
+  return out;
+}
+}  // namespace
+
 Interval project(std::span<const Constraint> constraints, int variables, const Lin& lin) {
   if (lin.overflow) return {};
-  std::vector<Constraint> all(constraints.begin(), constraints.end());
+  std::vector<Constraint> all = connected(constraints, variables, lin);
   Lin definition = lin;
   definition.add(Lin::variable(variables), -1);
   all.push_back({std::move(definition), true});

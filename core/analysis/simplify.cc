@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/analysis/facts.h"
+#include "core/analysis/place_simplifier.h"
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 
@@ -35,10 +36,22 @@ std::optional<Terms> combine(const Terms& a, const Terms& b, int64_t k) {
   return out;
 }
 
-class Simplifier {
- public:
-  Simplifier(const Proc& p, const Path& at) : p_(p), at_(at) {}
+}  // namespace
 
+class PlaceSimplifier::Rules {
+ public:
+  Rules(const Proc& p, Path at) : p_(p), at_(std::move(at)) {}
+
+  // Forgets the variables that questions about one expression introduced.
+  ExprPtr fresh_run(const ExprPtr& e) {
+    if (!place_) return run(e);
+    const Problem::Mark before = place_->problem().mark();
+    ExprPtr out = run(e);
+    place_->problem().rollback(before);
+    return out;
+  }
+
+ private:
   ExprPtr run(const ExprPtr& e) {
     if (e->as<Const>()) return e;
     if (const Read* r = e->as<Read>(); r && r->idx.empty()) return e;
@@ -59,7 +72,6 @@ class Simplifier {
     return out;
   }
 
- private:
   Problem& problem() {
     if (!place_) place_ = std::make_unique<Place>(p_, at_);
     return place_->problem();
@@ -256,14 +268,27 @@ class Simplifier {
   }
 
   const Proc& p_;
-  const Path& at_;
+  const Path at_;
   std::unique_ptr<Place> place_;
 };
 
-}  // namespace
+PlaceSimplifier::PlaceSimplifier(const Proc& p, Path at)
+    : rules_(std::make_unique<Rules>(p, std::move(at))) {}
+PlaceSimplifier::~PlaceSimplifier() = default;
+
+ExprPtr PlaceSimplifier::run(const ExprPtr& e) {
+  if (e->as<Const>()) return e;
+  if (const Read* r = e->as<Read>(); r && r->idx.empty()) return e;
+  auto [first, last] = known_.equal_range(e->hash);
+  for (; first != last; ++first)
+    if (equal(first->second.first, e)) return first->second.second;
+  ExprPtr out = rules_->fresh_run(e);
+  known_.emplace(e->hash, std::pair{e, out});
+  return out;
+}
 
 ExprPtr simplify_expr(const Proc& p, const Path& at, const ExprPtr& e) {
-  return Simplifier(p, at).run(e);
+  return PlaceSimplifier(p, at).run(e);
 }
 
 }  // namespace exotune

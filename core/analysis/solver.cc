@@ -21,6 +21,8 @@ Counters& counters() {
 // --- the affine tier -----------------------------------------------------------------------------
 
 constexpr int kMaxLeaves = 400;
+constexpr int kMaxGuesses = 1200;
+constexpr int64_t kLargestGuess = 600;
 
 // Depth-first case split over disjunctions, each leaf a conjunction.
 class CaseSplit {
@@ -30,6 +32,7 @@ class CaseSplit {
   Solution solve(std::vector<Constraint>& conjunction, std::vector<const Formula*>& open) {
     if (++leaves_ > kMaxLeaves) return {};
     Solution here = solve_conjunction(conjunction, variables_, sizes_);
+    if (here.feasible == Feasible::kUnknown && open.empty()) here = guess(conjunction);
     if (here.feasible == Feasible::kNo || open.empty()) return here;
     // A case that the model already satisfies need not be split.
     size_t pick = open.size();
@@ -55,6 +58,27 @@ class CaseSplit {
     return {unknown ? Feasible::kUnknown : Feasible::kNo, {}};
   }
 
+  // Elimination was not exact: quotients by several divisors leave a few residues of a size, and
+  // fixing the size fixes them all. Tries small values of one size.
+  Solution guess(std::vector<Constraint>& conjunction) {
+    int size = -1;
+    for (const Constraint& c : conjunction)
+      for (const Lin::Term& t : c.lin.terms)
+        if (static_cast<size_t>(t.var) < sizes_.size() && sizes_[t.var] &&
+            (size < 0 || t.var < size))
+          size = t.var;
+    if (size < 0) return {};
+    for (int64_t value = 1; value <= kLargestGuess && guesses_ < kMaxGuesses; ++value, ++guesses_) {
+      Lin fixed = Lin::variable(size);
+      fixed.add_constant(-value);
+      conjunction.push_back({std::move(fixed), true});
+      Solution s = solve_conjunction(conjunction, variables_, sizes_);
+      conjunction.pop_back();
+      if (s.feasible == Feasible::kYes) return s;
+    }
+    return {};
+  }
+
   static void add(const Formula& f, std::vector<Constraint>& conjunction,
                   std::vector<const Formula*>& open) {
     switch (f.kind) {
@@ -78,7 +102,7 @@ class CaseSplit {
  private:
   int variables_;
   std::span<const uint8_t> sizes_;
-  int leaves_ = 0;
+  int leaves_ = 0, guesses_ = 0;
 };
 
 class UnionFind {
@@ -154,6 +178,44 @@ Decision decide_parts(Parts& parts, const Formula& question, int variables,
   return {Feasible::kYes, std::move(near.model)};
 }
 
+// Most questions need only the facts around what they ask, and a contradiction among some facts is
+// one among all. Tries growing neighbourhoods: the facts over the asked variables, then those over
+// their neighbours as well. Growth does not pass through sizes, which touch everything.
+bool refuted_nearby(const Parts& parts, const Formula& question, int variables,
+                    std::span<const uint8_t> sizes) {
+  constexpr size_t kFewFacts = 10;  // the whole question costs no more
+  constexpr int kRounds = 3;
+  if (parts.near.size() <= kFewFacts) return false;
+  std::vector<uint8_t> inside(variables, 0);
+  for_each_variable(question, [&](int v) { inside[v] = 1; });
+  size_t before = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) {
+      const std::vector<uint8_t> core = inside;
+      for (const Constraint& c : parts.near) {
+        const bool touches =
+            std::any_of(c.lin.terms.begin(), c.lin.terms.end(), [&](const Lin::Term& t) {
+              return core[t.var] && !(static_cast<size_t>(t.var) < sizes.size() && sizes[t.var]);
+            });
+        if (!touches) continue;
+        for (const Lin::Term& t : c.lin.terms) inside[t.var] = 1;
+      }
+    }
+    std::vector<Constraint> conjunction;
+    for (const Constraint& c : parts.near)
+      if (std::all_of(c.lin.terms.begin(), c.lin.terms.end(),
+                      [&](const Lin::Term& t) { return inside[t.var]; }))
+        conjunction.push_back(c);
+    if (conjunction.size() == parts.near.size()) return false;
+    if (round > 0 && conjunction.size() == before) continue;
+    before = conjunction.size();
+    std::vector<const Formula*> open;
+    CaseSplit::add(question, conjunction, open);
+    if (CaseSplit(variables, sizes).solve(conjunction, open).feasible == Feasible::kNo) return true;
+  }
+  return false;
+}
+
 bool has_cases(const Formula& f) { return f.kind != Formula::Kind::kAtom; }
 
 }  // namespace
@@ -172,6 +234,10 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
                          const Formula& question, int variables, std::span<const uint8_t> sizes,
                          bool* smt_tier) {
   Parts parts = split_parts(facts, disjunctions, question, variables);
+  if (refuted_nearby(parts, question, variables, sizes)) {
+    ++counters().affine;
+    return {Feasible::kNo, {}};
+  }
   // Plain conjunctions are solved about as fast as the cache answers; case splits are worth a key.
   const bool worth_caching =
       has_cases(question) || !parts.near_cases.empty() || parts.near.size() > 24;

@@ -1,4 +1,6 @@
 // simplify: arithmetic, decided branches and empty loops, in one pass.
+#include "core/analysis/facts.h"
+#include "core/analysis/place_simplifier.h"
 #include "core/primitives/internal.h"
 
 namespace exotune {
@@ -19,7 +21,40 @@ class Simplifier {
 
   explicit Simplifier(const Proc& p) : p_(p) {}
 
+  // Of the siblings of one block in their order.
   StmtPtr stmt(const StmtPtr& s, Path& path) {
+    StmtPtr out = rewritten(s, path);
+    if (changes_facts(*s)) here_.reset();
+    return out;
+  }
+
+  Block block(const Block& b, Child child, Path& path) {
+    Block out;
+    out.reserve(b.size());
+    std::unique_ptr<PlaceSimplifier> outer = std::move(here_);
+    for (size_t k = 0; k < b.size(); ++k) {
+      path.push_back({child, static_cast<int>(k)});
+      out.push_back(stmt(b[k], path));
+      path.pop_back();
+    }
+    here_ = std::move(outer);
+    return out;
+  }
+
+  const std::vector<Note>& notes() const { return notes_; }
+
+ private:
+  // Does something else hold after `s` than before it? Names come into scope; values of
+  // configuration fields change.
+  static bool changes_facts(const Stmt& s) {
+    return s.as<Alloc>() || s.as<WindowStmt>() || !config_writes(s).empty();
+  }
+  PlaceSimplifier& at(const Path& path) {
+    if (!here_) here_ = std::make_unique<PlaceSimplifier>(p_, path);
+    return *here_;
+  }
+
+  StmtPtr rewritten(const StmtPtr& s, Path& path) {
     std::vector<ExprPtr> exprs = stmt_exprs(*s);
     bool changed = false;
     for (ExprPtr& e : exprs) {
@@ -51,32 +86,19 @@ class Simplifier {
     return with_blocks(out, std::move(new_body), std::move(new_orelse));
   }
 
-  Block block(const Block& b, Child child, Path& path) {
-    Block out;
-    out.reserve(b.size());
-    for (size_t k = 0; k < b.size(); ++k) {
-      path.push_back({child, static_cast<int>(k)});
-      out.push_back(stmt(b[k], path));
-      path.pop_back();
-    }
-    return out;
-  }
-
-  const std::vector<Note>& notes() const { return notes_; }
-
- private:
   // Simplifies every maximal control part; data operators keep their form.
-  ExprPtr expr(const ExprPtr& e, const Path& at) {
+  ExprPtr expr(const ExprPtr& e, const Path& path) {
     if (e->as<Const>()) return e;
     if (is_control(e->type) && !e->as<WindowExpr>()) {
-      if (const Read* r = e->as<Read>(); r && r->idx.empty() && e->type == ScalarType::kSize) return e;
-      ExprPtr n = simplify_expr(p_, at, e);
+      if (const Read* r = e->as<Read>(); r && r->idx.empty() && e->type == ScalarType::kSize)
+        return e;
+      ExprPtr n = at(path).run(e);
       return equal(n, e) ? e : n;
     }
     std::vector<ExprPtr> children = expr_children(*e);
     bool changed = false;
     for (ExprPtr& c : children) {
-      ExprPtr n = expr(c, at);
+      ExprPtr n = expr(c, path);
       changed |= n != c;
       c = std::move(n);
     }
@@ -84,6 +106,7 @@ class Simplifier {
   }
 
   const Proc& p_;
+  std::unique_ptr<PlaceSimplifier> here_;  // of the block being walked, while its facts last
   std::vector<Note> notes_;
 };
 
@@ -91,19 +114,25 @@ void apply(Rewrite& rw, const std::vector<Simplifier::Note>& notes) {
   // Notes are in pre-order: from the last, no edit moves a statement noted before it.
   for (size_t k = notes.size(); k-- > 0;) {
     switch (notes[k].change) {
-      case Simplifier::Change::kErase: rw.erase(notes[k].at, 1); break;
-      case Simplifier::Change::kTakeBody: rw.unwrap(notes[k].at); break;
-      case Simplifier::Change::kTakeOrelse: rw.unwrap(notes[k].at, /*orelse=*/true); break;
+      case Simplifier::Change::kErase:
+        rw.erase(notes[k].at, 1);
+        break;
+      case Simplifier::Change::kTakeBody:
+        rw.unwrap(notes[k].at);
+        break;
+      case Simplifier::Change::kTakeOrelse:
+        rw.unwrap(notes[k].at, /*orelse=*/true);
+        break;
     }
   }
 }
 
 }  // namespace
 
-// Every control expression in its simplest form under the facts known there ((8*io + ii) / 8 becomes
-// io when 0 <= ii < 8); an `if` whose condition folds to a constant becomes its branch; a loop with
-// constant bounds that never runs goes. Loops that run once stay (unroll_loop removes them).
-// Obligation: none beyond the facts used. Forwarding: what remains stays.
+// Every control expression in its simplest form under the facts known there ((8*io + ii) / 8
+// becomes io when 0 <= ii < 8); an `if` whose condition folds to a constant becomes its branch; a
+// loop with constant bounds that never runs goes. Loops that run once stay (unroll_loop removes
+// them). Obligation: none beyond the facts used. Forwarding: what remains stays.
 ProcPtr simplify(ProcPtr p) {
   Rewrite rw(p);
   Simplifier s(*p);

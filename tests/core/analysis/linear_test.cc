@@ -134,6 +134,43 @@ TEST(Linear, equalities_with_common_factors_are_infeasible) {
   EXPECT_EQ(solve_conjunction(std::vector<Constraint>{{l, true}}, 2).feasible, Feasible::kNo);
 }
 
+Constraint at_least(int var, int64_t coeff, int64_t constant) {
+  Lin lin = Lin::variable(var, coeff);
+  return {lin.add_constant(constant), false};
+}
+
+TEST(Linear, a_fixed_value_contradicts_a_bound_beside_it) {
+  // 0 <= x <= 0 makes an equality; 16*x >= 1 is x >= 1.
+  const std::vector<Constraint> beyond{at_least(0, 1, 0), at_least(0, -1, 0), at_least(0, 16, -1)};
+  EXPECT_EQ(solve_conjunction(beyond, 1).feasible, Feasible::kNo);
+  const std::vector<Constraint> implied{at_least(0, 1, 0), at_least(0, -1, 0), at_least(0, 1, 5)};
+  EXPECT_EQ(solve_conjunction(implied, 1).feasible, Feasible::kYes);
+}
+
+TEST(Linear, residues_of_a_size_by_several_divisors_have_a_model_without_the_solver) {
+  // q = n / 13, r = (n - q) / 4, s = (n + q) / 2, all rounded down, with leftovers in each.
+  const int n = 0, q = 1, r = 2, s = 3;
+  auto leftover = [](std::vector<Constraint>& out, Lin rest, int quotient, int64_t c,
+                     int64_t least) {
+    rest.add(Lin::variable(quotient, -c));
+    Lin below = rest.scaled(-1);
+    out.push_back({rest.add_constant(-least), false});
+    out.push_back({below.add_constant(c - 1), false});
+  };
+  std::vector<Constraint> facts{at_least(n, 1, -1)};
+  Lin size = Lin::variable(n);
+  leftover(facts, size, q, 13, 1);
+  leftover(facts, size - Lin::variable(q), r, 4, 2);
+  leftover(facts, size + Lin::variable(q), s, 2, 0);
+  Lin even = Lin::variable(s, 2) - size - Lin::variable(q);
+  const Formula question = Formula::at_least_zero(even);
+  const uint8_t sizes[] = {1, 0, 0, 0};
+  const Decision d = solver_internal::decide_affine(facts, {}, question, 4, sizes);
+  ASSERT_EQ(d.feasible, Feasible::kYes);
+  for (const Constraint& c : facts) EXPECT_TRUE(holds(c, d.model));
+  EXPECT_TRUE(holds(question, d.model));
+}
+
 TEST(Linear, overflow_is_never_an_answer) {
   Lin big = Lin::variable(0, INT64_MAX);
   big.add(Lin::variable(0, INT64_MAX));
