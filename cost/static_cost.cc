@@ -62,8 +62,10 @@ class Walker {
     if (const BinOp* o = e->as<BinOp>()) {
       Interval a = range(o->lhs), b = range(o->rhs);
       switch (o->op) {
-        case BinOpKind::kAdd: return {a.lo + b.lo, a.hi + b.hi};
-        case BinOpKind::kSub: return {a.lo - b.hi, a.hi - b.lo};
+        case BinOpKind::kAdd:
+          return {a.lo + b.lo, a.hi + b.hi};
+        case BinOpKind::kSub:
+          return {a.lo - b.hi, a.hi - b.lo};
         case BinOpKind::kMul: {
           int64_t v[] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
           return {*std::min_element(v, v + 4), *std::max_element(v, v + 4)};
@@ -76,14 +78,17 @@ class Walker {
           if (q == floor_div(a.hi, b.lo)) return {a.lo - q * b.lo, a.hi - q * b.lo};
           return {0, b.lo - 1};
         }
-        default: return {0, 1};
+        default:
+          return {0, 1};
       }
     }
     return {1, 1};
   }
   int64_t value(const ExprPtr& e) { return range(e).lo; }
 
-  double trips(const For& f) { return static_cast<double>(std::max<int64_t>(0, value(f.hi) - value(f.lo))); }
+  double trips(const For& f) {
+    return static_cast<double>(std::max<int64_t>(0, value(f.hi) - value(f.lo)));
+  }
   // The iterator at its first value while the body of one iteration is looked at.
   void enter(const For& f) {
     int64_t lo = value(f.lo);
@@ -95,7 +100,8 @@ class Walker {
   }
 
   static double operations(const ExprPtr& e) {
-    double out = e->as<BinOp>() || e->as<Extern>() || e->as<USub>() ? (is_data(e->type) ? 1 : 0) : 0;
+    double out =
+        e->as<BinOp>() || e->as<Extern>() || e->as<USub>() ? (is_data(e->type) ? 1 : 0) : 0;
     if (const Read* r = e->as<Read>(); r && is_data(e->type)) return 0.5;
     for (const ExprPtr& c : expr_children(*e)) out += operations(c);
     return out;
@@ -104,7 +110,8 @@ class Walker {
   // Does the statement accumulate into a place that does not move with `iter`?
   static bool accumulates(const StmtPtr& s, Sym iter) {
     if (const Reduce* r = s->as<Reduce>()) {
-      return std::none_of(r->idx.begin(), r->idx.end(), [&](const ExprPtr& e) { return mentions(e, iter); });
+      return std::none_of(r->idx.begin(), r->idx.end(),
+                          [&](const ExprPtr& e) { return mentions(e, iter); });
     }
     if (const Call* c = s->as<Call>()) {
       const Block* b = &c->callee->body;
@@ -155,7 +162,8 @@ class Walker {
       double out = c->callee->instr ? c->callee->instr->cost : 10 + block_cycles(c->callee->body);
       if (capacity_ > 0 && registers_ > capacity_) {
         // Of every `registers_` values held, those beyond the file live in memory.
-        double share = static_cast<double>(registers_ - capacity_) / static_cast<double>(registers_);
+        double share =
+            static_cast<double>(registers_ - capacity_) / static_cast<double>(registers_);
         out += share * w_.spill;
         spilled_ += share * w_.spill;
       }
@@ -234,7 +242,8 @@ class Walker {
       double rows = 1;
       for (size_t d = 0; d + 1 < box.dims.size(); ++d)
         rows *= static_cast<double>(box.dims[d].hi - box.dims[d].lo + 1);
-      double last = box.dims.empty() ? 1 : static_cast<double>(box.dims.back().hi - box.dims.back().lo + 1);
+      double last =
+          box.dims.empty() ? 1 : static_cast<double>(box.dims.back().hi - box.dims.back().lo + 1);
       lines += rows * std::ceil(last * static_cast<double>(box.row_bytes) / line);
     }
     return {lines, lines * line};
@@ -286,7 +295,8 @@ class Walker {
       double rows = 1;
       for (size_t d = 0; d + 1 < box.dims.size(); ++d)
         rows *= static_cast<double>(box.dims[d].hi - box.dims[d].lo + 1);
-      double last = box.dims.empty() ? 1 : static_cast<double>(box.dims.back().hi - box.dims.back().lo + 1);
+      double last =
+          box.dims.empty() ? 1 : static_cast<double>(box.dims.back().hi - box.dims.back().lo + 1);
       lines += rows * (last * static_cast<double>(box.row_bytes) / line);
     }
     return lines;
@@ -303,7 +313,8 @@ class Walker {
 
 }  // namespace
 
-StaticCost static_cost(const Proc& p, const std::map<std::string, int64_t>& sizes, const CostWeights& weights) {
+StaticCost static_cost(const Proc& p, const std::map<std::string, int64_t>& sizes,
+                       const CostWeights& weights) {
   return Walker(p, sizes, weights).run(p.body);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Static affine cost of a scheduled proc: cycles, without running it. A sum over the tree in which a
-// loop costs its trip count times its body (Morello section 3), extended by a latency floor, a term
-// for spilled registers, and the lines each cache level must bring in. It only orders candidates;
-// measurement decides. Start at static_cost.
+// Static affine cost of a scheduled proc: cycles, without running it. A sum over the tree in which
+// a loop costs its trip count times its body (Morello section 3), extended by a latency floor, a
+// term for spilled registers, and the lines each cache level must bring in. It only orders
+// candidates; measurement decides. Start at static_cost.
 #include <map>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace exotune {
 
 struct CacheCost {
-  int64_t bytes = 0;         // capacity
+  int64_t bytes = 0;  // capacity
   int line_bytes = 64;
   double cycles_per_line = 0;  // to bring one line in from the next level out
 };
@@ -29,10 +29,10 @@ struct CostWeights {
 };
 
 struct StaticCost {
-  double cycles = 0;       // what candidates are ordered by
-  double arithmetic = 0;   // instructions, loops, latency floors, spills
+  double cycles = 0;          // what candidates are ordered by
+  double arithmetic = 0;      // instructions, loops, latency floors, spills
   std::vector<double> lines;  // brought into each cache level
-  double spilled = 0;      // cycles of `arithmetic` that are spills
+  double spilled = 0;         // cycles of `arithmetic` that are spills
 };
 
 /// `sizes` has a value for every size argument of `p` that is still symbolic. Cost: linear in the

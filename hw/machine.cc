@@ -90,7 +90,8 @@ void read_system(Machine& machine) {
                              {sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_LINESIZE)}};
   for (int level = 0; level < 3; ++level)
     if (levels[level][0] > 0)
-      machine.caches.push_back({level + 1, levels[level][0], static_cast<int>(levels[level][1]), 1});
+      machine.caches.push_back(
+          {level + 1, levels[level][0], static_cast<int>(levels[level][1]), 1});
 }
 
 }  // namespace

@@ -45,9 +45,9 @@ std::string trampoline(const Candidate& c, const std::string& symbol) {
     const size_t from = c.parameters.empty() ? k : c.parameters[k];
     call += (k ? ", " : "") + argument(c.args[from], from);
   }
-  return "__attribute__((visibility(\"default\"))) void " + symbol + "(void** a, int64_t calls) {\n" +
-         "  __typeof__(&" + c.function + ") kernel = " + c.function + ";\n" +
-         "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
+  return "__attribute__((visibility(\"default\"))) void " + symbol +
+         "(void** a, int64_t calls) {\n" + "  __typeof__(&" + c.function +
+         ") kernel = " + c.function + ";\n" + "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
          "  for (int64_t i = 0; i < calls; ++i) kernel(" + call + ");\n}\n";
 }
 

@@ -14,8 +14,8 @@ struct Bandwidth {
 };
 
 /// GFLOP/s of independent fused multiply-adds in registers, for `isa` "avx512", "avx2" or "scalar"
-/// and f32 or f64; for bf16 of its dot products into f32 (vdpbf16ps), for i8 and ui8 of those into i32
-/// (vpdpbusd, Gop/s), avx512 only. The best of several short batches, about 50 ms. Throws
+/// and f32 or f64; for bf16 of its dot products into f32 (vdpbf16ps), for i8 and ui8 of those into
+/// i32 (vpdpbusd, Gop/s), avx512 only. The best of several short batches, about 50 ms. Throws
 /// Error(kUnavailable) when the CPU lacks the instructions or the compiler fails, InputError for a
 /// precision without such an instruction.
 double measure_peak(const std::string& isa, ElementType precision, const std::string& cc = "");

@@ -141,7 +141,8 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
     return [=, &args](void** pointers) { return make(f, Operands<T>{p, args, pointers}); };
   };
   if (peer.kind == Peer::Kind::kOneDnn) {
-    // It reads its variable at first use, which may come after the next library cleared it: ask now.
+    // It reads its variable at first use, which may come after the next library cleared it: ask
+    // now.
     if (auto* effective = reinterpret_cast<int (*)()>(dlsym(library, "dnnl_get_effective_cpu_isa")))
       effective();
     if constexpr (std::is_same_v<T, float>)

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "db/store.h"
@@ -51,5 +53,34 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+/// Trials of one kernel on two machines, ok and not, in `store`.
+inline void fill(Store& store, int count = 60) {
+  store.put_machine({"f1", "znver5", "avx512", "{}"});
+  store.put_kernel(key().kernel_hash, "sgemm");
+  for (int k = 0; k < count; ++k) {
+    store.put_trial(trial("c" + std::to_string(k), 1 + k % 7, key(k % 2 ? "f1" : "f2")));
+    store.put_trial(failed("x" + std::to_string(k), k));
+  }
+}
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A small export, and a small database file.
+inline std::string sample_export() {
+  const auto store = make_memory_store();
+  fill(*store, 2);
+  std::ostringstream out;
+  store->export_json_lines(out);
+  return out.str();
+}
+inline std::string sample_file() {
+  const TemporaryFolder folder;
+  fill(*open_store(folder.file("tune.db")), 2);
+  return bytes_of(folder.file("tune.db"));
+}
 
 }  // namespace exotune::samples

@@ -9,59 +9,16 @@
 #include "core/base/diagnostic.h"
 #include "db/store.h"
 #include "tests/db/sample_records.h"
+#include "tests/fuzz/database_entry_points.h"
 
 namespace exotune {
 namespace {
 
-using samples::failed;
+using samples::bytes_of;
+using samples::fill;
 using samples::key;
 using samples::TemporaryFolder;
 using samples::trial;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void fill(Store& store) {
-  store.put_machine({"f1", "znver5", "avx512", "{}"});
-  store.put_kernel(key().kernel_hash, "sgemm");
-  for (int k = 0; k < 60; ++k) {
-    store.put_trial(trial("c" + std::to_string(k), 1 + k % 7, key(k % 2 ? "f1" : "f2")));
-    store.put_trial(failed("x" + std::to_string(k), k));
-  }
-}
-
-/// Everything a user can do with a database; true when all of it worked.
-bool use_all(const std::string& path, OpenMode mode) {
-  bool worked = true;
-  const auto attempt = [&](auto&& body) {
-    try {
-      body();
-    } catch (const InputError& e) {
-      worked = false;
-      EXPECT_FALSE(e.diagnostic().message.str().empty());
-    }
-  };
-  attempt([&] {
-    auto store = open_store(path, mode);
-    attempt([&] { store->check(); });
-    attempt([&] { store->list({.kernel = "sgemm"}); });
-    attempt([&] { store->winners({}); });
-    attempt([&] { store->wisdom(key("f9"), {"f9", "znver5", "avx512", ""}); });
-    attempt([&] { store->query("SELECT * FROM results"); });
-    attempt([&] {
-      std::ostringstream out;
-      store->export_json_lines(out);
-    });
-    if (mode == OpenMode::kReadWrite) {
-      attempt([&] { store->put_trial(trial("fresh", 0.1)); });
-      attempt([&] { store->replace_trial(trial("c1", 9)); });
-      attempt([&] { store->gc(1000); });
-    }
-  });
-  return worked;
-}
 
 TEST(StoreDamage, flipped_bytes_never_crash_it) {
   TemporaryFolder folder;
@@ -82,7 +39,7 @@ TEST(StoreDamage, flipped_bytes_never_crash_it) {
     if (round % 10 == 9) bytes.resize(random() % bytes.size());
     for (const char* old : {"", "-wal", "-shm"}) std::filesystem::remove(bad + old);
     std::ofstream(bad, std::ios::binary) << bytes;
-    refused += !use_all(bad, round % 2 ? OpenMode::kReadWrite : OpenMode::kReadOnly);
+    refused += !fuzz::use_database(bad, round % 2 ? OpenMode::kReadWrite : OpenMode::kReadOnly);
   }
   EXPECT_GT(refused, 40);
 }

@@ -5,19 +5,53 @@
 
 namespace exotune::fuzz {
 
-inline const std::vector<std::string> kPatterns = {
-    "for i in _: _", "for i in _: _ #1", "for _ in par(_, _): _", "y[_] += _", "y[i, j] max= _",
-    "t : _", "v : f32[8]", "if _: _", "load8(_)", "load8(v[0:8], y[i, _])", "t = _; x = _",
-    "Cfg.scale = _", "_ * _", "A[_]", "stride(w, 0)", "sin(_)", "-_", "not b", "pass", "i", "row[_] = 0.0",
-    "for i in _:\n    load8(_)\n    row = _", "2.0 * t", "i < 4 and j != 3", "_", "i_1 #2"};
+inline const std::vector<std::string> kPatterns = {"for i in _: _",
+                                                   "for i in _: _ #1",
+                                                   "for _ in par(_, _): _",
+                                                   "y[_] += _",
+                                                   "y[i, j] max= _",
+                                                   "t : _",
+                                                   "v : f32[8]",
+                                                   "if _: _",
+                                                   "load8(_)",
+                                                   "load8(v[0:8], y[i, _])",
+                                                   "t = _; x = _",
+                                                   "Cfg.scale = _",
+                                                   "_ * _",
+                                                   "A[_]",
+                                                   "stride(w, 0)",
+                                                   "sin(_)",
+                                                   "-_",
+                                                   "not b",
+                                                   "pass",
+                                                   "i",
+                                                   "row[_] = 0.0",
+                                                   "for i in _:\n    load8(_)\n    row = _",
+                                                   "2.0 * t",
+                                                   "i < 4 and j != 3",
+                                                   "_",
+                                                   "i_1 #2"};
 
-inline const std::vector<std::string> kExpressions = {
-    "4 * i + 3", "n % 8 == 0 and not b", "stride(w, 0) == 4", "0 <= o < n", "(n + 7) / 8 * 8 - -3",
-    "y[i, 0:8]", "y[i, :]", "w", "acc[1:, 0]", "2.0 * t + sin(y[i, 0]) / 3", "select(t, 0.0, x, -1.0)",
-    "Cfg.n + 1", "-(4)", "True or b", "1e-3 + t", "-t * -2.0"};
+inline const std::vector<std::string> kExpressions = {"4 * i + 3",
+                                                      "n % 8 == 0 and not b",
+                                                      "stride(w, 0) == 4",
+                                                      "0 <= o < n",
+                                                      "(n + 7) / 8 * 8 - -3",
+                                                      "y[i, 0:8]",
+                                                      "y[i, :]",
+                                                      "w",
+                                                      "acc[1:, 0]",
+                                                      "2.0 * t + sin(y[i, 0]) / 3",
+                                                      "select(t, 0.0, x, -1.0)",
+                                                      "Cfg.n + 1",
+                                                      "-(4)",
+                                                      "True or b",
+                                                      "1e-3 + t",
+                                                      "-t * -2.0"};
 
 inline const std::vector<std::string> kSchedules = {
-    "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\np = divide_loop(p, 'j', 8, ['jo', 'ji'])\n"
+    "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\np = divide_loop(p, 'j', 8, ['jo', "
+    "'ji'])\n"
     "p = simplify(p)\np = reorder_loops(p, 'ii j')\n",
     "p = sgemm\np = reorder_loops(p, 'k i')\np = reorder_loops(p, 'k j')\n"
     "p = stage_mem(p, 'for k in _: _', 'C[i, j]', 'acc')\np = set_memory(p, 'acc', SRAM)\n"
@@ -27,18 +61,99 @@ inline const std::vector<std::string> kSchedules = {
     "p = add_assertion(p, 'N % 8 == 0')\np = divide_loop(p, 'j', 8, ['jo', 'ji'], perfect=True)\n"
     "p = bind_expr(p, 'A[_]', 'a')\np = expand_dim(p, 'a', 8, 'ji')\np = lift_alloc(p, 'a')\n"
     "p = fission(p, p.find('a[_] = _').after())\np = replace_all(p, [load8])\n",
-    "x = p.find_loop('k')\ny = x.body()[0].body().expand(0, 0)[0:1]\np, f = extract_subproc(p, y, 'g')\n"
+    "x = p.find_loop('k')\ny = x.body()[0].body().expand(0, 0)[0:1]\np, f = extract_subproc(p, y, "
+    "'g')\n"
     "p = inline(p, 'g(_)')\np = cut_loop(p, x, 1)\np = join_loops(p, 'k', 'k #1')\n",
-    "p = specialize(p, 'for j in _: _', ['N >= 1', 'N < 16'])\np = eliminate_dead_code(p, 'if _: _')\n"
+    "p = specialize(p, 'for j in _: _', ['N >= 1', 'N < 16'])\np = eliminate_dead_code(p, 'if _: "
+    "_')\n"
     "p = insert_pass(p, p.body()[0].before())\np = delete_pass(p)\np = rename(p, 'other')\n"
     "p = shift_loop(p, 'k', 2)\np = parallelize_loop(p, 'i')\n"};
 
-inline const std::vector<std::string> kWords = {
-    "for", "in", "seq", "par", "if", "else", "elif", "def", "@proc", "@instr", "class", "pass", "and", "or",
-    "not", "assert", "(", ")", "[", "]", ":", ",", "=", "+=", "max=", "==", "<=", "!=", "+", "-", "*", "/",
-    "//", "%", "_", "0", "1", "-1", "8", "9223372036854775807", "9223372036854775808", "1.5", "1e308", "i",
-    "j", "k", "n", "x", "y", "C", "A", "p", "R", "f32", "i8", "size", "index", "bool", "stride", "DRAM",
-    "'", "\"", "\\", "#", "\n", "\n    ", "\t", ";", ".", "True", "None", "'i'", "'io'", "'j'", "'C'",
-    "p.find_loop('i')", ".body()", ".parent()", "#0", "Cfg.n", "sin", "select", "{", "}", "\x01", "\xff"};
+inline const std::vector<std::string> kWords = {"for",
+                                                "in",
+                                                "seq",
+                                                "par",
+                                                "if",
+                                                "else",
+                                                "elif",
+                                                "def",
+                                                "@proc",
+                                                "@instr",
+                                                "class",
+                                                "pass",
+                                                "and",
+                                                "or",
+                                                "not",
+                                                "assert",
+                                                "(",
+                                                ")",
+                                                "[",
+                                                "]",
+                                                ":",
+                                                ",",
+                                                "=",
+                                                "+=",
+                                                "max=",
+                                                "==",
+                                                "<=",
+                                                "!=",
+                                                "+",
+                                                "-",
+                                                "*",
+                                                "/",
+                                                "//",
+                                                "%",
+                                                "_",
+                                                "0",
+                                                "1",
+                                                "-1",
+                                                "8",
+                                                "9223372036854775807",
+                                                "9223372036854775808",
+                                                "1.5",
+                                                "1e308",
+                                                "i",
+                                                "j",
+                                                "k",
+                                                "n",
+                                                "x",
+                                                "y",
+                                                "C",
+                                                "A",
+                                                "p",
+                                                "R",
+                                                "f32",
+                                                "i8",
+                                                "size",
+                                                "index",
+                                                "bool",
+                                                "stride",
+                                                "DRAM",
+                                                "'",
+                                                "\"",
+                                                "\\",
+                                                "#",
+                                                "\n",
+                                                "\n    ",
+                                                "\t",
+                                                ";",
+                                                ".",
+                                                "True",
+                                                "None",
+                                                "'i'",
+                                                "'io'",
+                                                "'j'",
+                                                "'C'",
+                                                "p.find_loop('i')",
+                                                ".body()",
+                                                ".parent()",
+                                                "#0",
+                                                "Cfg.n",
+                                                "sin",
+                                                "select",
+                                                "{",
+                                                "}",
+                                                "\x01",
+                                                "\xff"};
 
 }  // namespace exotune::fuzz

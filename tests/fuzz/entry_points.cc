@@ -28,10 +28,12 @@ void expect_round_trip(const Proc& p, const Module& names) {
   try {
     Module again = parse_module(printed, "printed.exo", {}, &names);
     if (str(*again.procs.at(0)) != printed) {
-      throw std::logic_error("prints differently when read back:\n" + printed + str(*again.procs[0]));
+      throw std::logic_error("prints differently when read back:\n" + printed +
+                             str(*again.procs[0]));
     }
   } catch (const Error& e) {
-    throw std::logic_error("what was printed is refused: " + std::string(e.what()) + "\n" + printed);
+    throw std::logic_error("what was printed is refused: " + std::string(e.what()) + "\n" +
+                           printed);
   }
 }
 
@@ -60,7 +62,8 @@ void expect_replay(const ProcPtr& p) {
   } catch (const Error& e) {
     again = e.what();
   }
-  if (again != str(*p)) throw std::logic_error("the trace\n" + trace + "gives\n" + again + "not\n" + str(*p));
+  if (again != str(*p))
+    throw std::logic_error("the trace\n" + trace + "gives\n" + again + "not\n" + str(*p));
 }
 
 }  // namespace
@@ -118,7 +121,8 @@ bool read_expression(std::string_view text) {
   };
   only_errors([&] {
     ExprPtr e = parse_control_expr(text, scope, sample().configs);
-    reads_back(e, [&](const std::string& s) { return parse_control_expr(s, scope, sample().configs); });
+    reads_back(
+        e, [&](const std::string& s) { return parse_control_expr(s, scope, sample().configs); });
   });
   only_errors([&] {
     ExprPtr e = parse_expr(text, scope, sample().configs);

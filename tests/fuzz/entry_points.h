@@ -1,6 +1,6 @@
 #pragma once
-// What is fuzzed: each function takes any text whatsoever and returns true when it was accepted. All
-// that may come out is a user's Error; anything else (InternalError, std::exception, a crash, a
+// What is fuzzed: each function takes any text whatsoever and returns true when it was accepted.
+// All that may come out is a user's Error; anything else (InternalError, std::exception, a crash, a
 // sanitizer's report) is a bug. Used by the libFuzzer programs and by the in-suite mutation test.
 #include <string>
 #include <string_view>

@@ -4,7 +4,9 @@
 #include <random>
 
 #include "tests/core/frontend/samples.h"
+#include "tests/db/sample_records.h"
 #include "tests/fuzz/corpus.h"
+#include "tests/fuzz/database_entry_points.h"
 #include "tests/fuzz/entry_points.h"
 
 namespace exotune::fuzz {
@@ -27,7 +29,9 @@ class Mutator {
   // A run of letters and digits, or one other character, at or after a random place.
   std::pair<size_t, size_t> word(const std::string& s) {
     size_t at = below(s.size());
-    auto in_word = [&](size_t k) { return k < s.size() && (std::isalnum(static_cast<unsigned char>(s[k])) || s[k] == '_'); };
+    auto in_word = [&](size_t k) {
+      return k < s.size() && (std::isalnum(static_cast<unsigned char>(s[k])) || s[k] == '_');
+    };
     if (!in_word(at)) return {at, s.empty() ? 0 : 1};
     while (at > 0 && in_word(at - 1)) --at;
     size_t n = 0;
@@ -38,10 +42,18 @@ class Mutator {
   void mutate(std::string& s) {
     auto [at, n] = word(s);
     switch (below(8)) {
-      case 0: s.erase(at, n); break;
-      case 1: s.insert(at, pick(kWords)); break;
-      case 2: s.replace(at, n, pick(kWords)); break;
-      case 3: s.insert(at, s.substr(at, n) + " "); break;
+      case 0:
+        s.erase(at, n);
+        break;
+      case 1:
+        s.insert(at, pick(kWords));
+        break;
+      case 2:
+        s.replace(at, n, pick(kWords));
+        break;
+      case 3:
+        s.insert(at, s.substr(at, n) + " ");
+        break;
       case 4: {
         auto [other, m] = word(s);
         std::string moved = s.substr(other, m);
@@ -56,7 +68,9 @@ class Mutator {
         s = s.substr(0, at) + other.substr(below(other.size()));
         break;
       }
-      case 7: s.insert(at, s.substr(below(s.size()), below(30))); break;
+      case 7:
+        s.insert(at, s.substr(below(s.size()), below(30)));
+        break;
     }
     if (s.size() > 20000) s.resize(20000);
   }
@@ -86,6 +100,7 @@ void mutate(const std::vector<std::string>& corpus, int rounds, F f) {
 TEST(Mutation, of_modules) { mutate(samples::kFiles, 6000, read_module); }
 TEST(Mutation, of_patterns) { mutate(kPatterns, 6000, find_pattern); }
 TEST(Mutation, of_expressions) { mutate(kExpressions, 6000, read_expression); }
+TEST(Mutation, of_records) { mutate({samples::sample_export()}, 1000, read_records); }
 TEST(Mutation, of_schedules) {
   mutate(kSchedules, 3000, [](const std::string& s) { return run_schedule(s); });
 }

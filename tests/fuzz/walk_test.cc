@@ -1,5 +1,5 @@
-// Random walks of accepted primitives over generated procs: each result prints to text that reads back
-// to it, and its trace replays to it. EXO_EXHAUSTIVE_LONG=1 takes fifty times as many.
+// Random walks of accepted primitives over generated procs: each result prints to text that reads
+// back to it, and its trace replays to it. EXO_EXHAUSTIVE_LONG=1 takes fifty times as many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +21,8 @@ using exhaustive::Move;
 
 Module names() {
   Module m;
-  for (const MemoryPtr& memory : {dram(), dram_stack(), dram_static()}) m.memories[memory->name] = memory;
+  for (const MemoryPtr& memory : {dram(), dram_stack(), dram_static()})
+    m.memories[memory->name] = memory;
   m.imported_procs = exhaustive::callees();
   m.configs[exhaustive::config()->name] = exhaustive::config();
   return m;
@@ -78,21 +79,26 @@ void expect_text_and_trace(const ProcPtr& start, const ProcPtr& p) {
   const std::string trace = trace_script(p);
   try {
     EXPECT_EQ(str(*run_script(trace, "trace", script_environment(m)).proc), printed)
-        << "--- start\n" << str(*start) << "--- trace\n" << trace;
+        << "--- start\n"
+        << str(*start) << "--- trace\n"
+        << trace;
   } catch (const Error& e) {
-    ADD_FAILURE() << "the trace is refused: " << e.what() << "--- start\n" << str(*start)
-                  << "--- trace\n" << trace;
+    ADD_FAILURE() << "the trace is refused: " << e.what() << "--- start\n"
+                  << str(*start) << "--- trace\n"
+                  << trace;
   }
 }
 
 // Returns the number of steps that the walk took.
 int walk(const Grammar& g, Choices& c, int length) {
   ProcPtr start;
-  bool valid = accepted([&] {
-    ProcPtr made = exhaustive::generate(g, c);
-    check(*made);
-    return made;
-  }, start);
+  bool valid = accepted(
+      [&] {
+        ProcPtr made = exhaustive::generate(g, c);
+        check(*made);
+        return made;
+      },
+      start);
   if (!valid) return 0;
   ProcPtr p = start;
   int steps = 0;
