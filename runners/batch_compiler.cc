@@ -102,8 +102,9 @@ class Unit {
   std::vector<std::string> command(const fs::path& source, const std::string& library) const {
     std::vector<std::string> argv = {toolchain_.cc};
     argv.insert(argv.end(), toolchain_.flags.begin(), toolchain_.flags.end());
-    for (const char* flag :
-         {"-w", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-semantic-interposition", "-o"})
+    // A symbol nobody defines is found here, not when the whole unit is loaded.
+    for (const char* flag : {"-w", "-shared", "-fPIC", "-fvisibility=hidden",
+                             "-fno-semantic-interposition", "-Wl,-z,defs", "-o"})
       argv.push_back(flag);
     argv.push_back(library);
     argv.push_back(source.string());
@@ -167,7 +168,12 @@ class Unit {
     for (std::string line; std::getline(lines, line);) {
       for (size_t at; (at = line.find(prefix)) != std::string::npos;) line.erase(at, prefix.size());
       if (line[0] == 'k' && line.find('/') < 8) line.erase(0, line.find('/') + 1);
-      if (line.find("error:") != std::string::npos && kept < 3) {
+      const size_t unresolved = line.find("undefined reference to ");
+      if (unresolved != std::string::npos) line.erase(0, unresolved);
+      const bool names_error =
+          unresolved != std::string::npos ||
+          (line.find("error:") != std::string::npos && line.rfind("collect2", 0) != 0);
+      if (names_error && kept < 3) {
         out += (out.empty() ? "" : "\n") + line;
         ++kept;
       }

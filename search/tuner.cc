@@ -245,11 +245,23 @@ class Tuning {
       options.timeout_seconds = request_.timeout_seconds;
       TrialResult r = runner.run(std::span(&c, 1), problem.test, options)[0];
       if (r.ok()) continue;
-      result_.failures.push_back(std::string(status_name(r.status)) + " at " + sizes_text(sizes) + ": " + r.cause);
+      const std::string cause = "at " + sizes_text(sizes) + ": " + r.cause;
+      result_.failures.push_back(std::string(status_name(r.status)) + " " + cause);
       ++result_.statistics.causes[status_name(r.status)];
+      retract(t, r.status, cause);
       return false;
     }
     return true;
+  }
+
+  // What failed at another size is not ok in the store either.
+  void retract(const Trial& t, TrialStatus status, const std::string& cause) {
+    std::optional<TrialRecord> record = store_.find_trial(result_.key, t.candidate.id);
+    if (!record) return;
+    record->status = status_name(status);
+    record->cause = cause;
+    record->samples.clear();
+    store_.replace_trial(*record);
   }
 
   // A kernel for every size must be good at more than one: of the finalists that passed the

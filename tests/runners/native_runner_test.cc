@@ -197,10 +197,14 @@ TEST(NativeRunner, a_source_that_breaks_its_neighbours_costs_only_itself) {
   EXPECT_NE(r[3].cause.find("not today"), std::string::npos) << r[3].cause;
 }
 
-TEST(NativeRunner, a_symbol_missing_at_load_is_recorded) {
-  const TrialResult r = run_body("extern void nowhere_to_be_found(void); nowhere_to_be_found();");
-  EXPECT_EQ(r.status, TrialStatus::kCrash);
-  EXPECT_NE(r.cause.find("nowhere_to_be_found"), std::string::npos) << r.cause;
+TEST(NativeRunner, a_symbol_that_nobody_defines_costs_its_candidate_only) {
+  const std::vector<Candidate> batch = {
+      good(), with_body("extern void nowhere_to_be_found(void); nowhere_to_be_found();"), good()};
+  NativeRunner runner(toolchain());
+  const std::vector<TrialResult> r = runner.run(batch, double_case(), check_only());
+  EXPECT_EQ(r[1].status, TrialStatus::kCompileError);
+  EXPECT_NE(r[1].cause.find("nowhere_to_be_found"), std::string::npos) << r[1].cause;
+  for (size_t k : {0, 2}) EXPECT_EQ(r[k].status, TrialStatus::kOk) << r[k].cause;
 }
 
 TEST(NativeRunner, several_batches_keep_the_order) {
