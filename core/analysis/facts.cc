@@ -66,6 +66,10 @@ bool intersects(const std::set<ConfigFieldName>& a, const std::set<ConfigFieldNa
   return std::any_of(a.begin(), a.end(), [&](const ConfigFieldName& f) { return b.count(f) != 0; });
 }
 
+bool changes_facts(const Stmt& s) {
+  return s.as<Alloc>() || s.as<WindowStmt>() || !config_writes(s).empty();
+}
+
 void assume_header(Problem& problem, const Proc& p) {
   for (const Arg& a : p.args)
     if (is_control(a.type.scalar) && !a.type.is_tensor())

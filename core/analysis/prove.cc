@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "core/analysis/facts.h"
+#include "core/analysis/place_prover.h"
 #include "core/analysis/queries.h"
 #include "core/analysis/solver.h"
 #include "core/ir/normal_form.h"
@@ -34,11 +35,57 @@ std::vector<LazyText> Answer::notes() const {
   return out;
 }
 
-Answer prove(const Proc& p, const Path& at, const ExprPtr& cond) {
-  Place place(p, at);
-  Answer out = place.problem().entails(cond);
+PlaceProver::PlaceProver(const Proc& p, Path at) : p_(p), at_(std::move(at)) {}
+PlaceProver::~PlaceProver() = default;
+
+Place& PlaceProver::place() {
+  if (!place_) place_ = std::make_unique<Place>(p_, at_);
+  return *place_;
+}
+
+Answer PlaceProver::prove(const ExprPtr& cond) {
+  const ExprPtr simple = normalize(cond);
+  if (const Const* c = simple->as<Const>())
+    if (const bool* b = std::get_if<bool>(&c->value); b && *b) {
+      solver_internal::count_syntactic();
+      return {Verdict::kProved, {}, {}};
+    }
+  for (auto [at, end] = proved_.equal_range(cond->hash); at != end; ++at)
+    if (equal(at->second, cond)) return {Verdict::kProved, {}, {}};
+  Problem& problem = place().problem();
+  const Problem::Mark before = problem.mark();
+  Answer out = problem.entails(cond);
+  problem.rollback(before);
+  if (out) proved_.emplace(cond->hash, cond);
   if (!out) out.why = LazyText([cond] { return "cannot prove " + str(cond); });
   return out;
+}
+
+Answer PlaceProver::prove_equal(const ExprPtr& a, const ExprPtr& b) {
+  if (affine_equal(a, b)) {
+    solver_internal::count_syntactic();
+    return {Verdict::kProved, {}, {}};
+  }
+  Problem& problem = place().problem();
+  const Problem::Mark before = problem.mark();
+  Answer out;
+  if (a->type == ScalarType::kBool || b->type == ScalarType::kBool) {
+    out = problem.entails(bin_op(BinOpKind::kEq, a, b));
+  } else {
+    out = problem.entails(Formula::equals_zero(problem.lin(a) - problem.lin(b)));
+  }
+  problem.rollback(before);
+  if (!out)
+    out.why = LazyText([a, b] { return "cannot prove that " + str(a) + " equals " + str(b); });
+  return out;
+}
+
+Answer prove(const Proc& p, const Path& at, const ExprPtr& cond) {
+  return PlaceProver(p, at).prove(cond);
+}
+
+Answer prove_equal(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b) {
+  return PlaceProver(p, at).prove_equal(a, b);
 }
 
 Answer prove_for_all(const Proc& p, const Path& at, const std::vector<RangedVar>& extra,
@@ -56,24 +103,6 @@ Answer prove_for_all(const Proc& p, const Path& at, const std::vector<RangedVar>
   for (const ExprPtr& a : assumptions) problem.assume(a);
   Answer out = problem.entails(cond);
   if (!out) out.why = LazyText([cond] { return "cannot prove " + str(cond); });
-  return out;
-}
-
-Answer prove_equal(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b) {
-  if (affine_equal(a, b)) {
-    solver_internal::count_syntactic();
-    return {Verdict::kProved, {}, {}};
-  }
-  Place place(p, at);
-  Problem& problem = place.problem();
-  Answer out;
-  if (a->type == ScalarType::kBool || b->type == ScalarType::kBool) {
-    out = problem.entails(bin_op(BinOpKind::kEq, a, b));
-  } else {
-    out = problem.entails(Formula::equals_zero(problem.lin(a) - problem.lin(b)));
-  }
-  if (!out)
-    out.why = LazyText([a, b] { return "cannot prove that " + str(a) + " equals " + str(b); });
   return out;
 }
 

@@ -1,7 +1,10 @@
 #include "core/primitives/calls.h"
 
 #include <map>
+#include <optional>
 
+#include "core/analysis/facts.h"
+#include "core/analysis/place_prover.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/uses.h"
@@ -66,7 +69,8 @@ std::set<Sym> written_formals(const Proc& p) {
   };
   std::set<Sym> written;
   for_each_stmt(p.body, [&](const StmtPtr& s) {
-    if (const WindowStmt* w = s->as<WindowStmt>()) root[w->name] = root_of(w->rhs->as<WindowExpr>()->name);
+    if (const WindowStmt* w = s->as<WindowStmt>())
+      root[w->name] = root_of(w->rhs->as<WindowExpr>()->name);
     if (const Assign* a = s->as<Assign>()) written.insert(root_of(a->name));
     if (const Reduce* r = s->as<Reduce>()) written.insert(root_of(r->name));
     if (const Call* c = s->as<Call>()) {
@@ -91,8 +95,11 @@ struct Region {
 
 class CallChecker {
  public:
-  CallChecker(const Proc& p, const Path& at, const ProcPtr& callee, const std::vector<ExprPtr>& args)
-      : p_(p), at_(at), callee_(callee), args_(args) {}
+  // `changed` (null: everything): the buffers whose shape, strides or memory are not those that the
+  // call was checked with before.
+  CallChecker(const Proc& p, const Path& at, PlaceProver& prover, const ProcPtr& callee,
+              const std::vector<ExprPtr>& args, const std::set<Sym>* changed = nullptr)
+      : p_(p), at_(at), prover_(prover), callee_(callee), args_(args), changed_(changed) {}
 
   std::optional<CallProblem> problem() {
     if (args_.size() != callee_->args.size()) {
@@ -101,33 +108,50 @@ class CallChecker {
     }
     for (size_t k = 0; k < args_.size() && !found_; ++k) kind(k);
     for (size_t k = 0; k < args_.size() && !found_; ++k)
-      if (callee_->args[k].type.scalar == ScalarType::kSize)
+      if (!changed_ && callee_->args[k].type.scalar == ScalarType::kSize)
         want(bin_op(BinOpKind::kGt, args_[k], int_const(0)), k, "must be positive");
     for (size_t k = 0; k < args_.size() && !found_; ++k) shape(k);
     for (const ExprPtr& a : callee_->asserts) {
       if (found_) break;
+      if (!speaks_of_changed(a)) continue;
       ExprPtr here = at_call(p_, at_, *callee_, args_, a);
-      Answer answer = prove(p_, at_, here);
+      Answer answer = prover_.prove(here);
       if (!answer)
-        report([callee = callee_, a] { return "the assert `" + str(a) + "` of `" + callee->name + "` is not proved"; },
-               answer);
+        report(
+            [callee = callee_, a] {
+              return "the assert `" + str(a) + "` of `" + callee->name + "` is not proved";
+            },
+            answer);
     }
     if (!found_) aliasing();
     return found_;
   }
 
  private:
+  bool is_changed(size_t k) const {
+    if (!changed_) return true;
+    auto it = local_.find(k);
+    return it != local_.end() && changed_->count(it->second.first);
+  }
+  bool speaks_of_changed(const ExprPtr& assertion) const {
+    if (!changed_) return true;
+    for (size_t k = 0; k < args_.size(); ++k)
+      if (is_changed(k) && mentions(assertion, callee_->args[k].name)) return true;
+    return false;
+  }
   void report(std::function<std::string()> what, Answer answer) {
     if (!found_) found_ = CallProblem{LazyText(std::move(what)), std::move(answer)};
   }
   void want(const ExprPtr& cond, size_t k, const char* what) {
-    Answer answer = prove(p_, at_, cond);
+    Answer answer = prover_.prove(cond);
     if (!answer)
-      report([callee = callee_, k, what] { return "argument `" + callee->args[k].name.name() + "` " + what; },
+      report([callee = callee_, k,
+              what] { return "argument `" + callee->args[k].name.name() + "` " + what; },
              answer);
   }
   void bad(size_t k, const char* what) {
-    report([callee = callee_, k, what] { return "argument `" + callee->args[k].name.name() + "` " + what; },
+    report([callee = callee_, k,
+            what] { return "argument `" + callee->args[k].name.name() + "` " + what; },
            Answer{Verdict::kProved, {}, {}});
   }
 
@@ -136,7 +160,7 @@ class CallChecker {
     const ExprPtr& arg = args_[k];
     if (is_control(formal.type.scalar)) {
       bool fits = formal.type.scalar == ScalarType::kBool ? arg->type == ScalarType::kBool
-                                                           : is_integer_control(arg->type);
+                                                          : is_integer_control(arg->type);
       if (!fits) bad(k, "must be a control value");
       return;
     }
@@ -153,15 +177,19 @@ class CallChecker {
     int rank = w ? static_cast<int>(window_shape(w->access).size())
                  : (r->idx.empty() ? entry->type.rank() : 0);
     if (rank != formal.type.rank()) return bad(k, "has another rank");
-    if (formal.type.is_tensor() && !formal.type.window && (w || entry->type.window || entry->window))
+    if (formal.type.is_tensor() && !formal.type.window &&
+        (w || entry->type.window || entry->window))
       return bad(k, "must be a dense tensor");
-    if (!same_precision(entry->type.scalar, formal.type.scalar)) return bad(k, "has another precision");
+    if (!same_precision(entry->type.scalar, formal.type.scalar))
+      return bad(k, "has another precision");
     if (!memory_fits(formal.mem, entry->mem)) return bad(k, "lives in another memory");
     auto alias = resolve_alias(p_, at_, name);
     if (!alias) return bad(k, "is not visible here");
     std::vector<WindowAccess> access;
-    if (w) access = w->access;
-    else if (r->idx.empty()) access = whole_window(entry->type.shape);
+    if (w)
+      access = w->access;
+    else if (r->idx.empty())
+      access = whole_window(entry->type.shape);
     else
       for (const ExprPtr& i : r->idx) access.push_back({i, nullptr});
     local_[k] = {name, access};
@@ -171,7 +199,7 @@ class CallChecker {
   // The window stays inside its buffer and has the shape the formal wants.
   void shape(size_t k) {
     auto it = local_.find(k);
-    if (it == local_.end()) return;
+    if (it == local_.end() || !is_changed(k)) return;
     const auto& [name, access] = it->second;
     auto entry = lookup(p_, at_, name);
     std::vector<ExprPtr> inside;
@@ -180,7 +208,8 @@ class CallChecker {
       const ExprPtr& n = entry->type.shape[d];
       if (!a.is_point() && is_literal(fold(a.lo), 0) && affine_equal(a.hi, n)) continue;
       inside.push_back(bin_op(BinOpKind::kLe, int_const(0), a.lo));
-      inside.push_back(a.is_point() ? bin_op(BinOpKind::kLt, a.lo, n) : bin_op(BinOpKind::kLe, a.hi, n));
+      inside.push_back(a.is_point() ? bin_op(BinOpKind::kLt, a.lo, n)
+                                    : bin_op(BinOpKind::kLe, a.hi, n));
     }
     if (!inside.empty()) want(conjunction(inside), k, "leaves its buffer");
     if (found_) return;
@@ -188,9 +217,10 @@ class CallChecker {
     for (size_t d = 0; d < actual.size() && !found_; ++d) {
       ExprPtr wanted = at_call(p_, at_, *callee_, args_, callee_->args[k].type.shape[d]);
       if (affine_equal(wanted, actual[d])) continue;
-      Answer answer = prove_equal(p_, at_, wanted, actual[d]);
+      Answer answer = prover_.prove_equal(wanted, actual[d]);
       if (!answer)
-        report([callee = callee_, k] { return "argument `" + callee->args[k].name.name() + "` has another shape"; },
+        report([callee = callee_,
+                k] { return "argument `" + callee->args[k].name.name() + "` has another shape"; },
                answer);
     }
   }
@@ -199,23 +229,29 @@ class CallChecker {
     for (auto a = regions_.begin(); a != regions_.end() && !found_; ++a)
       for (auto b = std::next(a); b != regions_.end() && !found_; ++b) {
         if (a->second.root != b->second.root) continue;
-        if (!written().count(callee_->args[a->first].name) && !written().count(callee_->args[b->first].name))
+        if (!is_changed(a->first) && !is_changed(b->first)) continue;
+        if (!written().count(callee_->args[a->first].name) &&
+            !written().count(callee_->args[b->first].name))
           continue;
         std::vector<ExprPtr> apart;
         for (size_t d = 0; d < a->second.access.size(); ++d) {
-          auto end = [](const WindowAccess& w) { return w.is_point() ? w.lo + int_const(1) : w.hi; };
+          auto end = [](const WindowAccess& w) {
+            return w.is_point() ? w.lo + int_const(1) : w.hi;
+          };
           const WindowAccess &x = a->second.access[d], &y = b->second.access[d];
           apart.push_back(bin_op(BinOpKind::kLe, end(x), y.lo));
           apart.push_back(bin_op(BinOpKind::kLe, end(y), x.lo));
         }
         ExprPtr any;
         for (const ExprPtr& c : apart) any = any ? bin_op(BinOpKind::kOr, any, c) : c;
-        Answer answer = any ? prove(p_, at_, any) : Answer{Verdict::kRefuted, {}, {}};
+        Answer answer = any ? prover_.prove(any) : Answer{Verdict::kRefuted, {}, {}};
         if (!answer)
-          report([callee = callee_, i = a->first, j = b->first] {
-            return "arguments `" + callee->args[i].name.name() + "` and `" + callee->args[j].name.name() +
-                   "` may overlap, and one is written";
-          }, answer);
+          report(
+              [callee = callee_, i = a->first, j = b->first] {
+                return "arguments `" + callee->args[i].name.name() + "` and `" +
+                       callee->args[j].name.name() + "` may overlap, and one is written";
+              },
+              answer);
       }
   }
 
@@ -226,8 +262,10 @@ class CallChecker {
 
   const Proc& p_;
   const Path& at_;
+  PlaceProver& prover_;
   const ProcPtr& callee_;
   const std::vector<ExprPtr>& args_;
+  const std::set<Sym>* changed_;
   std::map<size_t, std::pair<Sym, std::vector<WindowAccess>>> local_;
   std::map<size_t, Region> regions_;
   std::optional<std::set<Sym>> written_;
@@ -238,37 +276,54 @@ class CallChecker {
 
 std::optional<CallProblem> call_problem(const Proc& p, const Path& at, const ProcPtr& callee,
                                         const std::vector<ExprPtr>& args) {
-  return CallChecker(p, at, callee, args).problem();
-}
-
-void require_call(const Proc& p, const Path& at, const char* op) {
-  StmtPtr s = stmt_at(p, at);
-  const Call* call = s->as<Call>();
-  EXO_CHECK(call != nullptr);
-  if (auto problem = call_problem(p, at, call->callee, call->args)) {
-    std::vector<LazyText> notes;
-    if (!problem->answer) notes = problem->answer.notes();
-    throw SchedulingError(std::string(op) + ": at the call of `" + call->callee->name + "`, " +
-                              problem->what.str(),
-                          std::move(notes));
-  }
+  PlaceProver prover(p, at);
+  return CallChecker(p, at, prover, callee, args).problem();
 }
 
 namespace {
-void visit_calls(const Proc& p, const Block& b, Path at, const std::set<Sym>& names, const char* op) {
+
+void require_call(const Proc& p, const Path& at, PlaceProver& prover, const std::set<Sym>* changed,
+                  const char* op) {
+  StmtPtr s = stmt_at(p, at);
+  const Call* call = s->as<Call>();
+  EXO_CHECK(call != nullptr);
+  auto problem = CallChecker(p, at, prover, call->callee, call->args, changed).problem();
+  if (!problem) return;
+  std::vector<LazyText> notes;
+  if (!problem->answer) notes = problem->answer.notes();
+  throw SchedulingError(
+      std::string(op) + ": at the call of `" + call->callee->name + "`, " + problem->what.str(),
+      std::move(notes));
+}
+
+// Calls that follow one another share the facts of their block while these last.
+void visit_calls(const Proc& p, const Block& b, Path at, const std::set<Sym>& names,
+                 const char* op) {
+  std::optional<PlaceProver> here;
   for (const StmtPtr& s : b) {
-    if (s->as<Call>() && mentions_any(s, names)) require_call(p, at, op);
+    if (s->as<Call>() && mentions_any(s, names)) {
+      if (!here) here.emplace(p, at);
+      require_call(p, at, *here, &names, op);
+    }
     Path inner = at;
     inner.push_back({Child::kBody, 0});
     visit_calls(p, body_of(*s), inner, names, op);
     inner.back().child = Child::kOrelse;
     visit_calls(p, orelse_of(*s), inner, names, op);
+    if (changes_facts(*s)) here.reset();
     ++at.back().index;
   }
 }
+
 }  // namespace
 
-void require_calls(const Proc& p, const Path& first, int n, const std::set<Sym>& names, const char* op) {
+void require_call(const Proc& p, const Path& at, const char* op) {
+  PlaceProver prover(p, at);
+  require_call(p, at, prover, nullptr, op);
+}
+
+void require_calls(const Proc& p, const Path& first, int n, const std::set<Sym>& names,
+                   const char* op) {
   const Block& b = block_at(p, first);
   auto begin = b.begin() + first.back().index;
   visit_calls(p, Block(begin, begin + n), first, names, op);

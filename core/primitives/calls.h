@@ -21,8 +21,11 @@ std::optional<CallProblem> call_problem(const Proc& p, const Path& at, const Pro
 
 /// Throws SchedulingError when the call at `at` has a problem.
 void require_call(const Proc& p, const Path& at, const char* op);
-/// require_call for every call in the `n` statements at `first` that mentions one of `names`.
-void require_calls(const Proc& p, const Path& first, int n, const std::set<Sym>& names, const char* op);
+/// For every call in the `n` statements at `first` that mentions one of `names`: what require_call
+/// asks, as far as it concerns these buffers. The rest was checked when the call was made, and a
+/// change of layout, memory or window of `names` leaves it as it was.
+void require_calls(const Proc& p, const Path& first, int n, const std::set<Sym>& names,
+                   const char* op);
 
 /// May an actual in memory `actual` stand for a formal in `formal`? Equal names, or any addressable
 /// C array for DRAM.

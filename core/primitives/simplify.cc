@@ -44,11 +44,6 @@ class Simplifier {
   const std::vector<Note>& notes() const { return notes_; }
 
  private:
-  // Does something else hold after `s` than before it? Names come into scope; values of
-  // configuration fields change.
-  static bool changes_facts(const Stmt& s) {
-    return s.as<Alloc>() || s.as<WindowStmt>() || !config_writes(s).empty();
-  }
   PlaceSimplifier& at(const Path& path) {
     if (!here_) here_ = std::make_unique<PlaceSimplifier>(p_, path);
     return *here_;

@@ -1,0 +1,33 @@
+#pragma once
+// PlaceProver: prove and prove_equal (queries.h) for many questions at one place. The facts of the
+// place are gathered once, and only for a question that arithmetic alone does not decide.
+#include <memory>
+#include <unordered_map>
+
+#include "core/analysis/queries.h"
+
+namespace exotune {
+
+class Place;
+
+class PlaceProver {
+ public:
+  /// What is known just before the statement at `at`. `p` must outlive this.
+  PlaceProver(const Proc& p, Path at);
+  ~PlaceProver();
+  PlaceProver(const PlaceProver&) = delete;
+  PlaceProver& operator=(const PlaceProver&) = delete;
+
+  Answer prove(const ExprPtr& cond);
+  Answer prove_equal(const ExprPtr& a, const ExprPtr& b);
+
+ private:
+  Place& place();
+
+  const Proc& p_;
+  const Path at_;
+  std::unique_ptr<Place> place_;
+  std::unordered_multimap<uint64_t, ExprPtr> proved_;
+};
+
+}  // namespace exotune
