@@ -46,9 +46,10 @@ std::string trampoline(const Candidate& c, const std::string& symbol) {
     call += (k ? ", " : "") + argument(c.args[from], from);
   }
   return "__attribute__((visibility(\"default\"))) void " + symbol +
-         "(void** a, int64_t calls) {\n" + "  __typeof__(&" + c.function +
+         "(void** const* sets, int64_t count, int64_t calls) {\n" + "  __typeof__(&" + c.function +
          ") kernel = " + c.function + ";\n" + "  __asm__ volatile(\"\" : \"+r\"(kernel));\n" +
-         "  for (int64_t i = 0; i < calls; ++i) kernel(" + call + ");\n}\n";
+         "  for (int64_t i = 0, s = 0; i < calls; ++i) {\n    void** a = sets[s];\n" +
+         "    s = s + 1 < count ? s + 1 : 0;\n    kernel(" + call + ");\n  }\n}\n";
 }
 
 void write_file(const fs::path& path, const std::string& text) {

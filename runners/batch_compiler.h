@@ -10,8 +10,9 @@
 
 namespace exotune {
 
-/// Where a compiled candidate is. `symbol` is `void (void** arguments, int64_t calls)`: it unpacks
-/// the pointers and calls the kernel that often, through a pointer the compiler cannot see through.
+/// Where a compiled candidate is. `symbol` is `void (void** const* sets, int64_t count, int64_t
+/// calls)`: it unpacks the pointers of each of the `count` argument sets in turn and calls the
+/// kernel `calls` times in all, through a pointer the compiler cannot see through.
 struct CompiledCandidate {
   std::string library;  // path of the shared object; "" when it did not compile
   std::string symbol;

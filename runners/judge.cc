@@ -20,16 +20,18 @@ void ChildReport::set(TrialStatus new_status, const std::string& text) {
 
 namespace {
 
-// A signal handler has no arguments of its own; these two live in the child only.
+// A signal handler has no arguments of its own; these live in the child only.
 ChildReport* fault_report = nullptr;
-const GuardedArguments* fault_arguments = nullptr;
+std::vector<const GuardedArguments*> fault_arguments;
 const PreparedCase* fault_case = nullptr;
 
 void on_fault(int number, siginfo_t* info, void*) {
   ChildReport& r = *fault_report;
   size_t arg = 0;
   const bool memory = number == SIGSEGV || number == SIGBUS;
-  const int side = memory && fault_arguments ? fault_arguments->guard_side(info->si_addr, &arg) : 0;
+  int side = 0;
+  for (size_t k = 0; memory && side == 0 && k < fault_arguments.size(); ++k)
+    side = fault_arguments[k]->guard_side(info->si_addr, &arg);
   r.signal = number;
   if (side != 0) {
     r.status = TrialStatus::kOutOfBounds;
@@ -63,9 +65,9 @@ __attribute__((noinline)) void poison_stack(int byte) {
 
 }  // namespace
 
-void watch_faults(ChildReport* report, const GuardedArguments* arguments) {
+void watch_faults(ChildReport* report, std::vector<const GuardedArguments*> arguments) {
   fault_report = report;
-  fault_arguments = arguments;
+  fault_arguments = std::move(arguments);
   static bool installed = false;
   if (installed) return;
   installed = true;
@@ -90,14 +92,14 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
   for (int run = 0; run < 2; ++run) {
     GuardedArguments arguments(prepared, run == 0 ? Placement::kFlushEnd : Placement::kFlushStart);
     arguments.fill(run);
-    const BoundCall call = bind(arguments.pointers());
-    watch_faults(report, &arguments);
+    const BoundCall call = bind({arguments.pointers()});
+    watch_faults(report, {&arguments});
     // malloc fills with the complement of the low byte: 0xFE is huge or negative, 0x55 is not.
     mallopt(M_PERTURB, run == 0 ? 0x01 : 0xAA);
     poison_stack(run == 0 ? 0xFF : 0x55);
     call(1);
     mallopt(M_PERTURB, 0);
-    watch_faults(report, nullptr);
+    watch_faults(report, {});
     Finding f = arguments.check(run);
     if (f.status == TrialStatus::kOutOfBounds) {
       found = std::move(f);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "runners/guarded_arguments.h"
 #include "runners/runner.h"
@@ -12,10 +13,10 @@
 
 namespace exotune {
 
-/// Calls the code under test `calls` times on the arguments it was bound to.
+/// Calls the code under test `calls` times, on each of the argument sets it was bound to in turn.
 using BoundCall = std::function<void(int64_t calls)>;
-/// Binds the code under test to arguments (GuardedArguments::pointers()).
-using Binder = std::function<BoundCall(void** arguments)>;
+/// Binds the code under test to one or more sets of arguments (GuardedArguments::pointers()).
+using Binder = std::function<BoundCall(const std::vector<void**>& sets)>;
 
 /// What a child reports; lies in SharedMemory, so only plain data.
 struct ChildReport {
@@ -30,8 +31,8 @@ struct ChildReport {
 };
 
 /// Turns faults into a report and ends the child: out of bounds when the address lies in a guard of
-/// `arguments`, a crash otherwise. Call again to change what is watched; null watches no guards.
-void watch_faults(ChildReport* report, const GuardedArguments* arguments);
+/// one of `arguments`, a crash otherwise. Call again to change what is watched; none: no guards.
+void watch_faults(ChildReport* report, std::vector<const GuardedArguments*> arguments);
 
 /// Runs `bind` on both placements; the finding is also left in `report` (kOk when clean).
 bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report);

@@ -11,6 +11,7 @@
 #include "runners/judge.h"
 #include "runners/loaded_candidate.h"
 #include "runners/statistics.h"
+#include "runners/timing_arguments.h"
 
 namespace exotune {
 
@@ -26,7 +27,7 @@ struct TrialShared {
 };
 
 /// In the child: as many samples as asked for, within the time.
-void time_candidate(const BoundCall& call, const GuardedArguments& arguments,
+void time_candidate(const BoundCall& call, const TimingArguments& arguments,
                     const RunOptions& options, TrialShared* shared) {
   const double deadline = wall_seconds() + options.timeout_seconds * 0.6;
   BatchTimer timer(arguments.ranges(), options.cold);
@@ -49,7 +50,7 @@ void time_candidate(const BoundCall& call, const GuardedArguments& arguments,
 void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
                 const RunOptions& options, TrialShared* shared) {
   ChildReport* report = &shared->report;
-  watch_faults(report, nullptr);
+  watch_faults(report, {});
   std::string error;
   const Binder bind = load_candidate(unit, &error);
   if (!bind) {
@@ -59,11 +60,10 @@ void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
   }
   if (judge(prepared, bind, report) && options.measure) {
     report->stage = ChildReport::kTiming;
-    GuardedArguments arguments(prepared, GuardedArguments::Placement::kTiming);
-    arguments.fill(0);
-    watch_faults(report, &arguments);
-    time_candidate(bind(arguments.pointers()), arguments, options, shared);
-    watch_faults(report, nullptr);
+    const TimingArguments arguments(prepared, options.cold);
+    watch_faults(report, arguments.all());
+    time_candidate(bind(arguments.sets()), arguments, options, shared);
+    watch_faults(report, {});
   }
   report->stage = ChildReport::kDone;
 }
@@ -106,9 +106,11 @@ Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
     *error = text ? text : "no such symbol";
     return {};
   }
-  const auto call = reinterpret_cast<void (*)(void**, int64_t)>(entry);
-  return [call](void** arguments) -> BoundCall {
-    return [call, arguments](int64_t calls) { call(arguments, calls); };
+  const auto call = reinterpret_cast<void (*)(void** const*, int64_t, int64_t)>(entry);
+  return [call](const std::vector<void**>& sets) -> BoundCall {
+    return [call, sets](int64_t calls) {
+      call(sets.data(), static_cast<int64_t>(sets.size()), calls);
+    };
   };
 }
 

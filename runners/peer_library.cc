@@ -119,9 +119,14 @@ struct Operands {
   }
 };
 
-BoundCall repeat(auto once) {
-  return [once](int64_t calls) {
-    for (int64_t i = 0; i < calls; ++i) once();
+/// Calls each of the closures in turn.
+template <class Call>
+BoundCall in_turn(std::vector<Call> calls_of_sets) {
+  return [all = std::move(calls_of_sets)](int64_t calls) {
+    for (int64_t i = 0, s = 0; i < calls; ++i) {
+      all[static_cast<size_t>(s)]();
+      s = s + 1 < static_cast<int64_t>(all.size()) ? s + 1 : 0;
+    }
   };
 }
 
@@ -138,7 +143,11 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
   const int ta = p.trans_a ? kTrans : kNoTrans, tb = p.trans_b ? kTrans : kNoTrans;
   const auto binder = [&](auto* f, auto make) -> Binder {
     if (!f) return {};
-    return [=, &args](void** pointers) { return make(f, Operands<T>{p, args, pointers}); };
+    return [=, &args](const std::vector<void**>& sets) {
+      std::vector<decltype(make(f, Operands<T>{p, args, nullptr}))> calls;
+      for (void** pointers : sets) calls.push_back(make(f, Operands<T>{p, args, pointers}));
+      return in_turn(std::move(calls));
+    };
   };
   if (peer.kind == Peer::Kind::kOneDnn) {
     // It reads its variable at first use, which may come after the next library cleared it: ask
@@ -146,16 +155,15 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
     if (auto* effective = reinterpret_cast<int (*)()>(dlsym(library, "dnnl_get_effective_cpu_isa")))
       effective();
     if constexpr (std::is_same_v<T, float>)
-      return binder(find<DnnlSgemm>(library, "dnnl_sgemm", error),
-                    [=](auto* f, const Operands<float>& o) {
-                      return repeat([=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c),
-                                     lda = o.leading(p.a, p.lda), ldb = o.leading(p.b, p.ldb),
-                                     ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
-                                     beta = o.scalar(p.beta)] {
-                        f(p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N', m, n, k, alpha, a, lda, b,
-                          ldb, beta, c, ldc);
-                      });
-                    });
+      return binder(find<DnnlSgemm>(library, "dnnl_sgemm", error), [=](auto* f,
+                                                                       const Operands<float>& o) {
+        return [=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c), lda = o.leading(p.a, p.lda),
+                ldb = o.leading(p.b, p.ldb), ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
+                beta = o.scalar(p.beta)] {
+          f(p.trans_a ? 'T' : 'N', p.trans_b ? 'T' : 'N', m, n, k, alpha, a, lda, b, ldb, beta, c,
+            ldc);
+        };
+      });
     *error = "has no double-precision gemm";
     return {};
   }
@@ -165,146 +173,142 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
           find<void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
               library, name, error),
           [=](auto* f, const Operands<T>& o) {
-            return repeat([=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c),
-                           lda = o.leading(p.a, p.lda), ldb = o.leading(p.b, p.ldb),
-                           ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
-                           beta = o.scalar(p.beta)] {
-              f(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-            });
+            return
+                [=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c), lda = o.leading(p.a, p.lda),
+                 ldb = o.leading(p.b, p.ldb), ldc = o.leading(p.c, p.ldc),
+                 alpha = o.scalar(p.alpha), beta = o.scalar(p.beta)] {
+                  f(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+                };
           });
     case BlasOp::kGemv:
       return binder(find<void(int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
                         library, name, error),
                     [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
-                                     lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
-                                     beta = o.scalar(p.beta)] {
+                      return [=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                              lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                              incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
+                              beta = o.scalar(p.beta)] {
                         f(kRowMajor, ta, m, n, alpha, a, lda, x, incx, beta, y, incy);
-                      });
+                      };
                     });
     case BlasOp::kGer:
       return binder(
           find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
           [=](auto* f, const Operands<T>& o) {
-            return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
-                           lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
+            return [=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                    lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                    incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
               f(kRowMajor, m, n, alpha, x, incx, y, incy, a, lda);
-            });
+            };
           });
     case BlasOp::kSymv:
       return binder(find<void(int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
                         library, name, error),
                     [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
-                                     lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
-                                     beta = o.scalar(p.beta)] {
+                      return [=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                              lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                              incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha),
+                              beta = o.scalar(p.beta)] {
                         f(kRowMajor, uplo, n, alpha, a, lda, x, incx, beta, y, incy);
-                      });
+                      };
                     });
     case BlasOp::kSyr:
-      return binder(
-          find<void(int, int, int, T, const T*, int, T*, int)>(library, name, error),
-          [=](auto* f, const Operands<T>& o) {
-            return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
-                           incx = o.increment(p.x, p.incx), alpha = o.scalar(p.alpha)] {
-              f(kRowMajor, uplo, n, alpha, x, incx, a, lda);
-            });
-          });
+      return binder(find<void(int, int, int, T, const T*, int, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return [=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
+                              incx = o.increment(p.x, p.incx), alpha = o.scalar(p.alpha)] {
+                        f(kRowMajor, uplo, n, alpha, x, incx, a, lda);
+                      };
+                    });
     case BlasOp::kSyr2:
       return binder(
           find<void(int, int, int, T, const T*, int, const T*, int, T*, int)>(library, name, error),
           [=](auto* f, const Operands<T>& o) {
-            return repeat([=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
-                           lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
+            return [=, a = o.data(p.a), x = o.data(p.x), y = o.data(p.y),
+                    lda = o.leading(p.a, p.lda), incx = o.increment(p.x, p.incx),
+                    incy = o.increment(p.y, p.incy), alpha = o.scalar(p.alpha)] {
               f(kRowMajor, uplo, n, alpha, x, incx, y, incy, a, lda);
-            });
+            };
           });
     case BlasOp::kTrmv:
     case BlasOp::kTrsv:
       return binder(
           find<void(int, int, int, int, int, const T*, int, T*, int)>(library, name, error),
           [=](auto* f, const Operands<T>& o) {
-            return repeat([=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
-                           incx = o.increment(p.x, p.incx)] {
+            return [=, a = o.data(p.a), x = o.data(p.x), lda = o.leading(p.a, p.lda),
+                    incx = o.increment(p.x, p.incx)] {
               f(kRowMajor, uplo, ta, diagonal, n, a, lda, x, incx);
-            });
+            };
           });
     case BlasOp::kDsdot:
       if constexpr (std::is_same_v<T, double>)
         return binder(find<double(int, const float*, int, const float*, int)>(library, name, error),
                       [=](auto* f, const Operands<double>& o) {
                         const Operands<float> in{o.problem, o.args, o.pointers};
-                        return repeat([=, x = in.data(p.x), y = in.data(p.y),
-                                       result = o.data(p.result), incx = o.increment(p.x, p.incx),
-                                       incy = o.increment(p.y, p.incy), beta = o.scalar(p.beta)] {
+                        return [=, x = in.data(p.x), y = in.data(p.y), result = o.data(p.result),
+                                incx = o.increment(p.x, p.incx), incy = o.increment(p.y, p.incy),
+                                beta = o.scalar(p.beta)] {
                           const double sum = f(n, x, incx, y, incy);
                           *result = beta == 0 ? sum : beta * *result + sum;
-                        });
+                        };
                       });
       *error = "gives f64 only";
       return {};
     case BlasOp::kRotm:
-      return binder(
-          find<void(int, T*, int, T*, int, const T*)>(library, name, error),
-          [=](auto* f, const Operands<T>& o) {
-            std::array<T, 5> h = {T(-1)};
-            for (size_t i = 0; i < 4; ++i) h[i + 1] = o.scalar(p.h[i]);
-            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy, h.data()); });
-          });
+      return binder(find<void(int, T*, int, T*, int, const T*)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      std::array<T, 5> h = {T(-1)};
+                      for (size_t i = 0; i < 4; ++i) h[i + 1] = o.scalar(p.h[i]);
+                      return
+                          [=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                           incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy, h.data()); };
+                    });
     case BlasOp::kAxpy:
-      return binder(
-          find<void(int, T, const T*, int, T*, int)>(library, name, error),
-          [=](auto* f, const Operands<T>& o) {
-            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy),
-                           alpha = o.scalar(p.alpha)] { f(n, alpha, x, incx, y, incy); });
-          });
+      return binder(find<void(int, T, const T*, int, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return [=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                              incy = o.increment(p.y, p.incy),
+                              alpha = o.scalar(p.alpha)] { f(n, alpha, x, incx, y, incy); };
+                    });
     case BlasOp::kCopy:
     case BlasOp::kSwap:
-      return binder(
-          find<void(int, T*, int, T*, int)>(library, name, error),
-          [=](auto* f, const Operands<T>& o) {
-            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy); });
-          });
+      return binder(find<void(int, T*, int, T*, int)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return [=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                              incy = o.increment(p.y, p.incy)] { f(n, x, incx, y, incy); };
+                    });
     case BlasOp::kScal:
       return binder(find<void(int, T, T*, int)>(library, name, error),
                     [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, x = o.data(p.x), incx = o.increment(p.x, p.incx),
-                                     alpha = o.scalar(p.alpha)] { f(n, alpha, x, incx); });
+                      return [=, x = o.data(p.x), incx = o.increment(p.x, p.incx),
+                              alpha = o.scalar(p.alpha)] { f(n, alpha, x, incx); };
                     });
     case BlasOp::kDot:
       return binder(find<T(int, const T*, int, const T*, int)>(library, name, error),
                     [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, x = o.data(p.x), y = o.data(p.y), result = o.data(p.result),
-                                     incx = o.increment(p.x, p.incx),
-                                     incy = o.increment(p.y, p.incy), beta = o.scalar(p.beta)] {
+                      return [=, x = o.data(p.x), y = o.data(p.y), result = o.data(p.result),
+                              incx = o.increment(p.x, p.incx), incy = o.increment(p.y, p.incy),
+                              beta = o.scalar(p.beta)] {
                         const T sum = f(n, x, incx, y, incy);
                         *result = beta == T(0) ? sum : beta * *result + sum;
-                      });
+                      };
                     });
     case BlasOp::kAsum:
       return binder(find<T(int, const T*, int)>(library, name, error),
                     [=](auto* f, const Operands<T>& o) {
-                      return repeat([=, x = o.data(p.x), result = o.data(p.result),
-                                     incx = o.increment(p.x, p.incx), beta = o.scalar(p.beta)] {
+                      return [=, x = o.data(p.x), result = o.data(p.result),
+                              incx = o.increment(p.x, p.incx), beta = o.scalar(p.beta)] {
                         const T sum = f(n, x, incx);
                         *result = beta == T(0) ? sum : beta * *result + sum;
-                      });
+                      };
                     });
     case BlasOp::kRot:
-      return binder(
-          find<void(int, T*, int, T*, int, T, T)>(library, name, error),
-          [=](auto* f, const Operands<T>& o) {
-            return repeat([=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
-                           incy = o.increment(p.y, p.incy), c = o.scalar(p.alpha),
-                           s = o.scalar(p.beta)] { f(n, x, incx, y, incy, c, s); });
-          });
+      return binder(find<void(int, T*, int, T*, int, T, T)>(library, name, error),
+                    [=](auto* f, const Operands<T>& o) {
+                      return [=, x = o.data(p.x), y = o.data(p.y), incx = o.increment(p.x, p.incx),
+                              incy = o.increment(p.y, p.incy), c = o.scalar(p.alpha),
+                              s = o.scalar(p.beta)] { f(n, x, incx, y, incy, c, s); };
+                    });
   }
   return {};
 }

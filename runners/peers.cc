@@ -214,7 +214,7 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
   auto* report = memory.as<ChildReport>();
   const ChildOutcome outcome = run_in_child(
       [&] {
-        watch_faults(report, nullptr);
+        watch_faults(report, {});
         std::string error;
         const Binder bind = load_peer(call, args, &error);
         if (bind)

@@ -12,6 +12,7 @@
 #include "runners/loaded_candidate.h"
 #include "runners/peer_library.h"
 #include "runners/statistics.h"
+#include "runners/timing_arguments.h"
 #include "runners/work_directory.h"
 
 namespace exotune {
@@ -50,7 +51,7 @@ Finding check_entry(const Entry& entry, const PreparedCase& prepared, double tim
   auto* report = memory.as<ChildReport>();
   const ChildOutcome outcome = run_in_child(
       [&] {
-        watch_faults(report, nullptr);
+        watch_faults(report, {});
         std::string error;
         const Binder bind = load_entry(entry, prepared.specs, &error);
         if (bind)
@@ -112,9 +113,8 @@ class Rounds {
     const double start = wall_seconds();
     const double deadline = start + 0.8 * options_.timeout_seconds;
     const double extension_deadline = start + 0.3 * options_.timeout_seconds;
-    watch_faults(&s->report, nullptr);
-    GuardedArguments arguments(prepared_, GuardedArguments::Placement::kTiming);
-    arguments.fill(0);
+    watch_faults(&s->report, {});
+    const TimingArguments arguments(prepared_, options_.cold);
     std::vector<BoundCall> calls;
     for (size_t e = 0; e < entries_.size(); ++e) {
       s->report.current = static_cast<int32_t>(e);
@@ -125,15 +125,15 @@ class Rounds {
         s->report.stage = ChildReport::kDone;
         return;
       }
-      calls.push_back(bind(arguments.pointers()));
+      calls.push_back(bind(arguments.sets()));
     }
     s->report.stage = ChildReport::kTiming;
-    watch_faults(&s->report, &arguments);
+    watch_faults(&s->report, arguments.all());
     const BatchTimer timer(arguments.ranges(), options_.cold);
     std::vector<int64_t> counts;
     for (size_t e = 0; e < entries_.size(); ++e) {
       s->report.current = static_cast<int32_t>(e);
-      arguments.fill(0);
+      arguments.refill();
       counts.push_back(timer.calibrate(calls[e], options_.batch_seconds));
     }
     std::vector<int> clean(entries_.size(), 0);
@@ -144,7 +144,7 @@ class Rounds {
     };
     while (s->rounds < most_ && !enough()) {
       const int r = s->rounds;
-      arguments.fill(0);
+      arguments.refill();
       for (size_t i = 0; i < entries_.size(); ++i) {
         const size_t e = (i + static_cast<size_t>(r)) % entries_.size();
         s->report.current = static_cast<int32_t>(e);
@@ -157,7 +157,7 @@ class Rounds {
       ++s->rounds;
       if (wall_seconds() > deadline) break;
     }
-    watch_faults(&s->report, nullptr);
+    watch_faults(&s->report, {});
     s->report.stage = ChildReport::kDone;
   }
 
