@@ -6,6 +6,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -27,14 +28,16 @@ struct Attempt {
   std::string refused_operator, refusal;
 };
 
-void apply(const BeamState& from, Attempt& a, const ScriptEnvironment& environment, const SizeBinding& sizes,
-           const CostWeights& weights) {
+void apply(const BeamState& from, Attempt& a, const ScriptEnvironment& environment,
+           const SizeBinding& sizes, const CostWeights& weights) {
   BeamState to = from;
   for (const std::string& line : a.move->lines) {
     try {
       ScriptEnvironment env = environment;
       env.start = to.proc;
-      to.proc = run_script(line, "<search>", env).proc;
+      const ProcPtr made = run_script(line, "<search>", env).proc;
+      to.reassociated |= reassociates(made);
+      to.proc = without_provenance(made);
       to.lines.push_back(line);
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
@@ -58,8 +61,9 @@ void apply(const BeamState& from, Attempt& a, const ScriptEnvironment& environme
 
 }  // namespace
 
-BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const ScriptEnvironment& environment,
-                       const SizeBinding& sizes, const CostWeights& weights, const BeamOptions& options) {
+BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space,
+                       const ScriptEnvironment& environment, const SizeBinding& sizes,
+                       const CostWeights& weights, const BeamOptions& options) {
   BeamResult out;
   BeamState start;
   start.proc = kernel;
@@ -99,7 +103,9 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Sc
       tbb::parallel_for(first, last, [&](size_t k) {
         apply(beam[attempts[k].state], attempts[k], environment, sizes, weights);
       });
-      if (options.progress) options.progress(out.made + static_cast<int>(last), out.made + static_cast<int>(attempts.size()));
+      if (options.progress)
+        options.progress(out.made + static_cast<int>(last),
+                         out.made + static_cast<int>(attempts.size()));
       out.interrupted = options.interrupted && options.interrupted();
     }
     out.made += static_cast<int>(attempts.size());
@@ -124,7 +130,9 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Sc
     }
     auto order = [&](const BeamState& x, const BeamState& y) {
       if (x.cost.cycles != y.cost.cycles) return x.cost.cycles < y.cost.cycles;
-      auto tie = [&](const BeamState& b) { return hash_combine(options.seed, hash_bytes(b.text_hash)); };
+      auto tie = [&](const BeamState& b) {
+        return hash_combine(options.seed, hash_bytes(b.text_hash));
+      };
       return tie(x) < tie(y);
     };
     std::stable_sort(next.begin(), next.end(), order);

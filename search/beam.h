@@ -2,8 +2,8 @@
 // Beam search over script lines: states are schedules, moves are library operators, the order is
 // the static cost. Start at beam_search.
 //
-// Deterministic: the result depends on the kernel, the space and the options, never on the number of
-// threads. Untrusted: every state is what the verified core made of its lines.
+// Deterministic: the result depends on the kernel, the space and the options, never on the number
+// of threads. Untrusted: every state is what the verified core made of its lines.
 #include <functional>
 #include <map>
 #include <set>
@@ -17,18 +17,19 @@
 namespace exotune {
 
 struct BeamState {
-  ProcPtr proc;
+  ProcPtr proc;                    // without provenance: its lines tell where it came from
   std::vector<std::string> lines;  // the script that makes it, after "p = KERNEL"
+  bool reassociated = false;       // some line reordered floating-point sums
   std::set<std::string> tags;
   StaticCost cost;
-  std::string text_hash;           // of the proc up to names: equal schedules are one state
+  std::string text_hash;  // of the proc up to names: equal schedules are one state
 };
 
 struct BeamOptions {
-  int width = 16;       // states kept after each stage but the last
-  int keep = 200;       // states returned
-  uint64_t seed = 1;    // breaks ties among equal costs
-  std::function<bool()> interrupted;                 // may be empty
+  int width = 16;                                       // states kept after each stage but the last
+  int keep = 200;                                       // states returned
+  uint64_t seed = 1;                                    // breaks ties among equal costs
+  std::function<bool()> interrupted;                    // may be empty
   std::function<void(int done, int planned)> progress;  // may be empty; from one thread
 };
 
@@ -44,7 +45,8 @@ struct BeamResult {
 /// holds the names that lines may use (instructions, memories). `sizes` values symbolic sizes for
 /// the cost. A state is pruned only against states with the same tags, so that each way of going on
 /// keeps its best; the cost orders what is returned.
-BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const ScriptEnvironment& environment,
-                       const SizeBinding& sizes, const CostWeights& weights, const BeamOptions& options);
+BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space,
+                       const ScriptEnvironment& environment, const SizeBinding& sizes,
+                       const CostWeights& weights, const BeamOptions& options);
 
 }  // namespace exotune

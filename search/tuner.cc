@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/base/hashing.h"
-#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "cost/static_cost.h"
 #include "runners/native_runner.h"
@@ -172,7 +171,7 @@ class Tuning {
       result_.winner = state.proc;
       result_.script = script_of(state);
       result_.proof =
-          reassociates(state.proc) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+          state.reassociated ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
       return;
     }
   }
@@ -196,7 +195,7 @@ class Tuning {
         continue;
       }
       t.script = script_of(state);
-      t.proof = reassociates(state.proc) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+      t.proof = state.reassociated ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
       procs_[t.candidate.id] = state.proc;
       trials.push_back(std::move(t));
     }

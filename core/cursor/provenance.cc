@@ -51,6 +51,12 @@ std::string trace_script(const ProcPtr& p) {
   return out;
 }
 
+ProcPtr without_provenance(const ProcPtr& p) {
+  auto copy = std::make_shared<Proc>(*p);
+  copy->provenance = nullptr;
+  return copy;
+}
+
 bool is_equivalent(const ProcPtr& a, const ProcPtr& b) {
   std::unordered_set<const Proc*> seen;
   for (ProcPtr at = a; at;) {

@@ -23,6 +23,9 @@ struct TraceStep {
 std::vector<TraceStep> trace_of(const ProcPtr& p);
 /// The trace as a .sched script of primitives that replays to an equal proc.
 std::string trace_script(const ProcPtr& p);
+/// A copy without provenance, as if a user had written it: what it came from can be freed. For
+/// whoever keeps many procs and the script that makes each.
+ProcPtr without_provenance(const ProcPtr& p);
 /// True when both descend from one proc by equivalence-keeping steps.
 bool is_equivalent(const ProcPtr& a, const ProcPtr& b);
 /// True when any step of the trace reordered floating-point sums.
