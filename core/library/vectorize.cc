@@ -117,6 +117,20 @@ class LaneLoop {
     return false;
   }
 
+  // The first of the user's rules that has something to do at the statement.
+  bool apply_rule(const Path& stmt) {
+    for (const VectorRule& rule : unit_.rules) {
+      std::optional<ProcPtr> changed = rule(p_, Cursor::stmt(p_, stmt));
+      if (!changed) continue;
+      if (++applications_ > kMostApplications)
+        throw SchedulingError("vectorize: a rule does not come to an end");
+      path_ = forward(*changed, Cursor::stmt(p_, path_)).path();
+      p_ = *changed;
+      return true;
+    }
+    return false;
+  }
+
   // One step of bringing statement k into the form of an instruction; false when it is in it.
   bool stage_something(int k) {
     Path stmt = inner(k);
@@ -124,6 +138,7 @@ class LaneLoop {
     const Assign* assign = s->as<Assign>();
     const Reduce* reduce = s->as<Reduce>();
     if (!assign && !reduce) return false;
+    if (apply_rule(stmt)) return true;
     Sym target = assign ? assign->name : reduce->name;
     const std::vector<ExprPtr>& idx = assign ? assign->idx : reduce->idx;
     const ExprPtr& rhs = assign ? assign->rhs : reduce->rhs;
@@ -166,6 +181,8 @@ class LaneLoop {
   std::vector<std::string> shapes_;
   bool guarded_ = false;
   int loops_ = 1;
+  static constexpr int kMostApplications = 1000;
+  int applications_ = 0;
 };
 
 }  // namespace

@@ -2,17 +2,25 @@
 // Vectorization by rewrites: every operand and result of a loop of one vector's width becomes a
 // vector register, the loop splits into one loop per operation, and each becomes an instruction.
 // Exo 2 section 6.1.1.
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/primitives/primitives.h"
 
 namespace exotune {
 
+/// A user's rule: brings one assignment or reduction inside the lane loop nearer to the form of an
+/// instruction, by primitives; nothing when it has nothing (more) to do there. Asked before the
+/// automation, again and again, so it must come to an end. Exo 2 section 6.1.1 ("rules").
+using VectorRule = std::function<std::optional<ProcPtr>(const ProcPtr& p, const Cursor& stmt)>;
+
 /// The vector unit to aim at, as a target's text states it.
 struct VectorUnit {
   int lanes = 0;               // elements per register at the loop's precision
   MemoryPtr memory;            // the register file
   std::vector<ProcPtr> instrs;
+  std::vector<VectorRule> rules;
 };
 
 /// The loop has exactly `unit.lanes` iterations (its body may stand under one guard). Every

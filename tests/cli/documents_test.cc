@@ -1,5 +1,6 @@
 // Every command that README.md and docs/ show in a ```console block is run and must succeed: lines
 // that begin with "$ exo-tune". Searches get a small size and few trials, so that this stays quick.
+// Every ```cpp block stands as it is in a program of examples/, which tests build and run.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -98,6 +99,31 @@ TEST(Documents, link_to_files_that_exist) {
     EXPECT_TRUE(fs::exists(root / link)) << link;
   }
   EXPECT_GT(links, 3);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Documents, cpp_blocks_are_parts_of_the_examples) {
+  const fs::path root = EXOTUNE_SOURCE_DIR;
+  std::string programs;
+  for (const auto& entry : fs::directory_iterator(root / "examples"))
+    if (entry.path().extension() == ".cc") programs += text_of(entry.path());
+  int blocks = 0;
+  for (const auto& entry : fs::directory_iterator(root / "docs")) {
+    if (entry.path().extension() != ".md") continue;
+    const std::string text = text_of(entry.path()), open = "```cpp\n";
+    for (size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+      at += open.size();
+      const std::string block = text.substr(at, text.find("```", at) - at);
+      EXPECT_NE(programs.find(block), std::string::npos) << entry.path().filename() << ":\n"
+                                                         << block;
+      ++blocks;
+    }
+  }
+  EXPECT_GT(blocks, 0);
 }
 
 }  // namespace
