@@ -162,7 +162,7 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
   toml.allow_only({"title", "isa", "requires", "files", "compiler", "runner", "vector", "peak",
-                   "latency", "parameters", "level", "roles"});
+                   "latency", "parameters", "level", "roles", "search"});  // [search]: search/dp
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
   target->title = toml.text("title");

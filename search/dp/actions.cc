@@ -1,0 +1,487 @@
+#include "search/dp/actions.h"
+
+#include <algorithm>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+using Visit = std::function<void(const Expansion&)>;
+
+std::string DpRules::str() const {
+  std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) +
+                     (powers_of_two_only ? " pow2" : " mixed") + (strips ? " strips" : "");
+  for (const uint32_t t : tiles) text += " " + std::to_string(t);
+  return text;
+}
+
+DpRules paper_rules() {
+  DpRules rules;
+  rules.relayout = Relayout::kAlways;
+  return rules;
+}
+
+// What the kernels that can end a Spec of this kind have in common.
+struct ActionSpace::KindFacts {
+  std::vector<int> kernels;           // whose statement is this kind's
+  std::vector<uint32_t> accepted;     // by operand: levels that some kernel takes it from
+  double rate = 0;                    // cost units for one execution of the statement, at least
+  bool possible = false;              // some kernel ends it
+  int accumulating = -1;              // kind; for "init" forms
+  int fill = -1;
+  std::vector<std::vector<int64_t>> need;  // by operand and level: units per line to an accepted level
+};
+
+ActionSpace::~ActionSpace() = default;
+
+ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
+                         LayoutPool& layouts)
+    : machine_(machine), rules_(rules), kinds_(kinds), layouts_(layouts), codes_(machine),
+      cost_(machine, kinds, layouts) {
+  const int n = static_cast<int>(machine.levels.size());
+  for (int i = 0; i < n; ++i) reachable_.push_back(1u << i);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < n; ++i)
+      for (const int to : machine.levels[i].destinations) {
+        const uint32_t all = reachable_[i] | reachable_[to];
+        changed = changed || all != reachable_[i];
+        reachable_[i] = all;
+      }
+  }
+}
+
+const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
+  if (static_cast<size_t>(kind) >= facts_.size()) facts_.resize(kind + 1);
+  if (facts_[kind]) return *facts_[kind];
+  auto f = std::make_unique<KindFacts>();
+  const SpecKind k = kinds_.at(kind);
+  std::string statement = k.statement;
+  if (statement.starts_with("init ")) {
+    f->accumulating = kinds_.accumulating(kind);
+    f->fill = kinds_.fill(static_cast<int>(k.operands.back().subscripts.size()), k.operands.back().type, k.initial);
+    statement = statement.substr(5);
+  }
+  f->accepted.assign(k.operands.size(), 0);
+  f->rate = 1e30;
+  for (size_t i = 0; i < machine_.kernels.size(); ++i) {
+    const DpKernel& kernel = machine_.kernels[i];
+    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size()) continue;
+    bool types = true;
+    for (const std::vector<int>& order : kernel.kind.symmetries) {
+      for (int o = 0; o < static_cast<int>(k.operands.size()); ++o) {
+        const int from = o < k.output() ? order[o] : o;
+        types = types && kernel.kind.operands[from].type == k.operands[o].type;
+        f->accepted[o] |= kernel.levels[from];
+      }
+    }
+    if (!types) continue;
+    f->kernels.push_back(static_cast<int>(i));
+    f->possible = true;
+    double executions = 1, rate = static_cast<double>(kernel.per_element);
+    bool symbolic = false;
+    for (const int64_t e : kernel.extents) {
+      symbolic = symbolic || e == 0;
+      if (e > 0) executions *= static_cast<double>(e);
+    }
+    if (!symbolic) rate += static_cast<double>(kernel.base) / executions;
+    if (kernel.per_vector > 0) {
+      int widest = static_cast<int>(kernel.strip);
+      if (widest == 0)
+        for (const DpLevel& level : machine_.levels)
+          for (const int bytes : level.vectors) widest = std::max(widest, bytes / bytes_of(k.operands[0].type));
+      rate += static_cast<double>(kernel.per_vector) / std::max(1, widest);
+    }
+    f->rate = std::min(f->rate, rate);
+  }
+  if (!f->possible) f->rate = 0;
+  const int n = static_cast<int>(machine_.levels.size());
+  for (const uint32_t accepted : f->accepted) {
+    std::vector<int64_t> need(n, kNoCost);
+    for (int i = 0; i < n; ++i)
+      if (accepted >> i & 1) need[i] = 0;
+    for (int round = 0; round < n; ++round)
+      for (int i = 0; i < n; ++i)
+        for (const int to : machine_.levels[i].destinations)
+          if (need[to] < kNoCost)
+            need[i] = std::min(need[i], need[to] + machine_.levels[i].cost + machine_.levels[to].cost);
+    f->need.push_back(std::move(need));
+  }
+  facts_[kind] = std::move(f);
+  return *facts_[kind];
+}
+
+int64_t ActionSpace::floor(const Spec& spec) {
+  const KindFacts& f = facts(spec.kind);
+  if (!f.possible) return kNoCost;
+  const SpecKind& kind = kinds_.at(spec.kind);
+  double executions = 1;
+  for (int d = 0; d < kind.dims(); ++d) executions *= spec.extents[d];
+  int64_t out = static_cast<int64_t>(executions * f.rate * (1 - 1e-12));
+  for (size_t i = 0; i < kind.operands.size(); ++i) {
+    const int64_t need = f.need[i][spec.operands[i].level];
+    if (need >= kNoCost) return kNoCost;
+    if (need == 0) continue;
+    const int64_t bytes = operand_shape(kind.operands[i], spec.extents.data()).volume() * bytes_of(kind.operands[i].type);
+    out += need * ((bytes + machine_.line_bytes - 1) / machine_.line_bytes);
+  }
+  return out;
+}
+
+void ActionSpace::canonicalise(Spec& spec) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  bool same = kind.statement == "= $0" && kind.operands[0].type == kind.operands[1].type &&
+              spec.operands[0].layout == spec.operands[1].layout;
+  if (!same) return;
+  if (!layouts_.at(spec.operands[0].layout).is_contiguous()) return;
+  const OperandShape shape = operand_shape(kind.operands[0], spec.extents.data());
+  const uint16_t plain = layouts_.id(TensorLayout::row_major(shape));
+  for (int i = 0; i < 2; ++i)
+    if (machine_.levels[spec.operands[i].level].layouts) spec.operands[i].layout = plain;
+}
+
+void ActionSpace::canonicalise(const Spec& spec, Limits& limits) const {
+  uint32_t used = 0;
+  const size_t operands = kinds_.at(spec.kind).operands.size();
+  for (size_t i = 0; i < operands; ++i) used |= reachable_[spec.operands[i].level];
+  for (size_t level = 0; level < machine_.levels.size(); ++level)
+    if (!(used >> level & 1)) limits.codes[level] = 0;
+}
+
+// --- kernels ------------------------------------------------------------------------------------
+
+namespace {
+
+// An operand's subscripts without the loops that run once.
+void reduced(const OperandKind& operand, const uint32_t* extents, std::vector<Subscript>& out) {
+  out.clear();
+  for (const Subscript& s : operand.subscripts) {
+    Subscript kept;
+    for (const SubscriptTerm& t : s)
+      if (extents[t.dim] != 1) kept.push_back(t);
+    if (!kept.empty()) out.push_back(std::move(kept));
+  }
+}
+
+bool all_ones(const Spec& spec, int dims) {
+  return std::all_of(spec.extents.begin(), spec.extents.begin() + dims, [](uint32_t e) { return e == 1; });
+}
+
+}  // namespace
+
+bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  const int dims = kind.dims();
+  const bool scalar = all_ones(spec, dims);
+  const int output = kind.output();
+
+  // Contiguity, register widths.
+  int vector = 0;
+  int64_t vectors = 0;
+  for (int i = 0; i <= output; ++i) {
+    const OperandState& o = spec.operands[i];
+    if (!scalar && !layouts_.at(o.layout).is_contiguous()) return false;
+    if (o.vector == 0) continue;
+    const int64_t volume = operand_shape(kind.operands[i], spec.extents.data()).volume();
+    if (volume % o.vector != 0) return false;
+    if (vector != 0 && vector != o.vector && kernel.same_vectors) return false;
+    if (kernel.strip > 0 && o.vector != kernel.strip) return false;
+    if (vector == 0) vector = o.vector;
+    vectors = std::max(vectors, volume / o.vector);
+  }
+  if (kernel.max_vectors > 0 && vectors > kernel.max_vectors) return false;
+
+  // Elements side by side in one order are one long row.
+  const bool flat = kind.is_elementwise() && kernel.kind.is_elementwise() && kernel.kind.dims() == 1;
+  if (flat || kind.statement == "= $0")
+    for (int i = 1; i <= output; ++i)
+      if (spec.operands[i].layout != spec.operands[0].layout) return false;
+
+  for (const std::vector<int>& order : kernel.kind.symmetries) {
+    bool matches = true;
+    const auto from = [&](int i) { return i < output ? order[i] : i; };
+    for (int i = 0; i <= output && matches; ++i)
+      matches = kernel.levels[from(i)] >> spec.operands[i].level & 1;
+    if (!matches) continue;
+    if (flat) {
+      int64_t volume = 1;
+      for (int d = 0; d < dims; ++d) volume *= spec.extents[d];
+      if (kernel.extents[0] > 0 ? volume == kernel.extents[0] : volume % kernel.multiples[0] == 0) return true;
+      continue;
+    }
+    // Loops of the kernel to loops of the Spec, by what the operands' subscripts say.
+    std::array<uint32_t, kMaxDims> kernel_extents{};
+    for (int d = 0; d < kernel.kind.dims(); ++d)
+      kernel_extents[d] = kernel.extents[d] == 0 ? 0 : static_cast<uint32_t>(kernel.extents[d]);
+    std::array<int, kMaxDims> loop_of;
+    std::array<int, kMaxDims> back;
+    loop_of.fill(-1);
+    back.fill(-1);
+    std::vector<Subscript> mine, theirs;
+    for (int i = 0; i <= output && matches; ++i) {
+      reduced(kind.operands[i], spec.extents.data(), mine);
+      reduced(kernel.kind.operands[from(i)], kernel_extents.data(), theirs);
+      // A symbolic loop may run once: its subscript is then absent here.
+      if (mine.size() != theirs.size()) {
+        matches = false;
+        break;
+      }
+      for (size_t s = 0; s < mine.size() && matches; ++s) {
+        if (mine[s].size() != theirs[s].size()) { matches = false; break; }
+        for (size_t t = 0; t < mine[s].size() && matches; ++t) {
+          const int a = mine[s][t].dim, b = theirs[s][t].dim;
+          matches = mine[s][t].coefficient == theirs[s][t].coefficient &&
+                    (loop_of[b] == -1 || loop_of[b] == a) && (back[a] == -1 || back[a] == b);
+          loop_of[b] = a;
+          back[a] = b;
+        }
+      }
+    }
+    if (!matches) continue;
+    for (int d = 0; d < kernel.kind.dims() && matches; ++d) {
+      if (kernel.extents[d] == 1) continue;
+      if (loop_of[d] < 0) { matches = false; break; }
+      const uint32_t extent = spec.extents[loop_of[d]];
+      matches = kernel.extents[d] > 0 ? extent == kernel.extents[d] : extent % kernel.multiples[d] == 0;
+    }
+    for (int d = 0; d < dims && matches; ++d) matches = spec.extents[d] == 1 || back[d] >= 0;
+    if (matches) return true;
+  }
+  return false;
+}
+
+void ActionSpace::expand_select(const Spec& spec, const Limits& limits, const Visit& visit) {
+  for (const int i : facts(spec.kind).kernels) {
+    const DpKernel& kernel = machine_.kernels[i];
+    if (!kinds_.at(spec.kind).accumulates && kernel.kind.accumulates) continue;  // an "init" form
+    Expansion e;
+    bool fits = true;
+    for (size_t level = 0; level < machine_.levels.size(); ++level) {
+      e.used.codes[level] = codes_.up(static_cast<int>(level), kernel.registers[level]);
+      fits = fits && e.used.codes[level] <= limits.codes[level];
+    }
+    if (!fits || !applies(kernel, spec)) continue;
+    e.action = {ActionKind::kSelect, static_cast<uint8_t>(i), {}, 0};
+    e.own_cost = cost_.kernel(kernel, spec);
+    visit(e);
+  }
+}
+
+void ActionSpace::expand_initialise(const Spec& spec, const Limits& limits, const Visit& visit) {
+  const KindFacts& f = facts(spec.kind);
+  if (f.accumulating < 0) return;
+  const SpecKind& kind = kinds_.at(spec.kind);
+  const OperandState& out = spec.operands[kind.output()];
+  const OperandShape shape = operand_shape(kind.operands[kind.output()], spec.extents.data());
+  Expansion e;
+  e.action.kind = ActionKind::kInitialise;
+  e.parts = 2;
+  Spec fill;
+  fill.kind = static_cast<uint16_t>(f.fill);
+  std::copy_n(shape.extents.begin(), shape.rank, fill.extents.begin());
+  fill.operands[0] = out;
+  fill.relayouted = spec.relayouted >> kind.output() & 1;
+  Spec body = spec;
+  body.kind = static_cast<uint16_t>(f.accumulating);
+  e.part[0] = {fill, limits, 1};
+  e.part[1] = {body, limits, 1};
+  visit(e);
+}
+
+// --- tiles --------------------------------------------------------------------------------------
+
+const std::vector<uint32_t>& ActionSpace::tile_sizes(uint32_t extent) {
+  const auto it = tile_sizes_.find(extent);
+  if (it != tile_sizes_.end()) return it->second;
+  std::vector<uint32_t> sizes;
+  for (uint32_t s = 1; s < extent; s *= 2) {
+    sizes.push_back(s);
+    if (!rules_.powers_of_two_only && 3 * s < extent) sizes.push_back(3 * s);
+  }
+  for (const uint32_t s : rules_.tiles)
+    if (s < extent) sizes.push_back(s);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return tile_sizes_[extent] = sizes;
+}
+
+bool ActionSpace::vectors_fit(const Spec& spec) const {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  for (size_t i = 0; i < kind.operands.size(); ++i)
+    if (const int vector = spec.operands[i].vector)
+      if (operand_shape(kind.operands[i], spec.extents.data()).volume() % vector != 0) return false;
+  return true;
+}
+
+bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  out = spec;
+  out.extents[dim] = size;
+  for (size_t i = 0; i < kind.operands.size(); ++i) {
+    OperandState& o = out.operands[i];
+    const OperandShape before = operand_shape(kind.operands[i], spec.extents.data());
+    const OperandShape after = operand_shape(kind.operands[i], out.extents.data());
+    if (o.vector && after.volume() % o.vector != 0) return false;
+    if (!machine_.levels[o.level].layouts || before.extents == after.extents) continue;
+    const std::optional<TensorLayout> layout = layouts_.at(o.layout).tiled(before, after);
+    if (!layout) return false;
+    o.layout = layouts_.id(*layout);
+  }
+  canonicalise(out);
+  return true;
+}
+
+void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  for (int dim = 0; dim < kind.dims(); ++dim) {
+    const uint32_t extent = spec.extents[dim];
+    if (extent == 1 || (kind.reduction[dim] && !kind.accumulates)) continue;
+    for (const uint32_t size : tile_sizes(extent)) {
+      Expansion e;
+      e.action = {ActionKind::kTile, static_cast<uint8_t>(dim), {}, size};
+      if (!tile(spec, dim, size, e.part[0].spec)) continue;
+      e.part[0].limits = limits;
+      e.part[0].times = extent / size;
+      e.parts = 1;
+      if (extent % size != 0) {
+        if (!tile(spec, dim, extent % size, e.part[1].spec)) continue;
+        e.part[1].limits = limits;
+        e.parts = 2;
+      }
+      visit(e);
+    }
+  }
+}
+
+// --- moves --------------------------------------------------------------------------------------
+
+// Row and column order (of more dimensions: each order that keeps all but one in place), each also
+// with one strip on the outermost dimension.
+std::vector<uint16_t> ActionSpace::destination_layouts(const OperandShape& shape, ScalarType type) {
+  std::vector<TensorLayout> base{TensorLayout::row_major(shape)};
+  const int rank = shape.rank;
+  for (int moved = 0; moved + 1 < rank; ++moved) {  // `moved` becomes the innermost
+    std::vector<int> order;
+    for (int d = 0; d < rank; ++d)
+      if (d != moved) order.push_back(d);
+    order.push_back(moved);
+    const TensorLayout layout = TensorLayout::ordered(order, shape);
+    if (std::find(base.begin(), base.end(), layout) == base.end()) base.push_back(layout);
+  }
+  std::vector<uint16_t> out;
+  for (const TensorLayout& layout : base) out.push_back(layouts_.id(layout));
+  if (!rules_.strips) return out;
+  std::vector<uint32_t> strips{2};
+  for (const int bytes : machine_.strip_bytes)
+    if (bytes % bytes_of(type) == 0) strips.push_back(bytes / bytes_of(type));
+  for (const uint32_t tile : rules_.tiles) strips.push_back(tile);
+  std::sort(strips.begin(), strips.end());
+  strips.erase(std::unique(strips.begin(), strips.end()), strips.end());
+  for (const TensorLayout& layout : base)
+    for (int i = 0; i + 1 < layout.rank; ++i)
+      for (const uint32_t strip : strips) {
+        const uint32_t extent = shape.extents[layout.dims[i].dim];
+        if (strip >= extent || extent % strip != 0 || layout.rank == kMaxPhysical) continue;
+        TensorLayout packed = layout;
+        packed.dims[packed.rank++] = {layout.dims[i].dim, static_cast<uint16_t>(strip)};
+        packed.contiguous = packed.rank;
+        out.push_back(layouts_.id(packed));
+      }
+  return out;
+}
+
+void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  for (int i = 0; i <= kind.output(); ++i) {
+    const OperandState from = spec.operands[i];
+    const OperandShape shape = operand_shape(kind.operands[i], spec.extents.data());
+    const int64_t volume = shape.volume();
+    std::vector<uint16_t> layouts;
+    for (const int to : machine_.levels[from.level].destinations) {
+      const DpLevel& level = machine_.levels[to];
+      const bool same_level = to == from.level;
+      if (same_level && (rules_.relayout == Relayout::kNever ||
+                         (rules_.relayout == Relayout::kOnce && (spec.relayouted >> i & 1))))
+        continue;
+      if (codes_.amount(to, limits.codes[to]) == 0) continue;
+      OperandState state;
+      state.level = static_cast<uint8_t>(to);
+      if (!level.layouts) {
+        expand_move(spec, limits, i, state, visit);
+        continue;
+      }
+      if (layouts.empty()) layouts = destination_layouts(shape, kind.operands[i].type);
+      std::vector<uint16_t> tried = layouts;
+      if (level.cache && !same_level && std::find(tried.begin(), tried.end(), from.layout) == tried.end() &&
+          machine_.levels[from.level].layouts)
+        tried.push_back(from.layout);
+      for (const uint16_t layout : tried) {
+        state.layout = layout;
+        state.vector = 0;
+        if (level.vectors.empty()) expand_move(spec, limits, i, state, visit);
+        for (const int bytes : level.vectors) {
+          if (bytes % bytes_of(kind.operands[i].type) != 0) continue;
+          const int lanes = bytes / bytes_of(kind.operands[i].type);
+          if (volume % lanes != 0) continue;
+          state.vector = static_cast<uint8_t>(lanes);
+          expand_move(spec, limits, i, state, visit);
+        }
+      }
+    }
+  }
+}
+
+void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operand, const OperandState& to,
+                              const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  const OperandState& from = spec.operands[operand];
+  if (from == to) return;
+  const OperandKind& what = kind.operands[operand];
+  const OperandShape shape = operand_shape(what, spec.extents.data());
+  const int64_t amount = cost_.amount(to, shape, what.type);
+  const int64_t available = codes_.amount(to.level, limits.codes[to.level]);
+  if (amount > available) return;
+  const bool same_level = from.level == to.level;
+  const bool touched_only = machine_.levels[to.level].cache && from.layout == to.layout;
+
+  Expansion e;
+  e.action = {ActionKind::kMove, static_cast<uint8_t>(operand), to, 0};
+  e.own_cost = cost_.touch(from, shape, what.type) + cost_.touch(to, shape, what.type);
+  e.allocated_level = to.level;
+  e.allocated = amount;
+  Limits left = limits;
+  left.codes[to.level] = codes_.down(to.level, available - amount);
+
+  const bool is_output = operand == kind.output();
+  const bool once = rules_.relayout == Relayout::kOnce;
+  const auto copy = [&](const OperandState& source, const OperandState& target) {
+    Spec move;
+    move.kind = static_cast<uint16_t>(kinds_.move(shape.rank, what.type));
+    std::copy_n(shape.extents.begin(), shape.rank, move.extents.begin());
+    move.operands[0] = source;
+    move.operands[1] = target;
+    if (once) move.relayouted = same_level ? 3 : 0;
+    canonicalise(move);
+    e.part[e.parts++] = {move, left, 1};
+  };
+  if (!touched_only && (!is_output || kind.accumulates)) copy(from, to);
+  SubSpec& body = e.part[e.parts++];
+  body = {spec, left, 1};
+  body.spec.operands[operand] = to;
+  if (once) {
+    const uint8_t bit = static_cast<uint8_t>(1u << operand);
+    body.spec.relayouted = same_level ? body.spec.relayouted | bit : body.spec.relayouted & ~bit;
+  }
+  canonicalise(body.spec);
+  if (!touched_only && is_output) copy(to, from);
+  visit(e);
+}
+
+void ActionSpace::expand(const Spec& spec, const Limits& limits, const Visit& visit) {
+  expand_select(spec, limits, visit);
+  expand_initialise(spec, limits, visit);
+  expand_tiles(spec, limits, visit);
+  expand_moves(spec, limits, visit);
+}
+
+}  // namespace exotune

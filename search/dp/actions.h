@@ -1,0 +1,119 @@
+#pragma once
+// Actions: what the dynamic program may do with a Spec, and the Specs that leaves. Start at
+// ActionSpace::expand.
+//
+//   select(kernel)             nothing left
+//   initialise                 fill, then the accumulating form
+//   tile(dim, size)            the body at the tile's extents, and one exact boundary body
+//   move(operand, level, ..)   [load] body [store], all with less memory
+// What each becomes in the core is in replay.h.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "search/dp/affine_cost.h"
+
+namespace exotune {
+
+enum class ActionKind : uint8_t { kSelect, kInitialise, kTile, kMove };
+
+/// Stored in the memo: by structure, never by its place in a list.
+struct DpAction {
+  ActionKind kind = ActionKind::kSelect;
+  uint8_t index = 0;      // kernel, dim, or operand
+  OperandState to;        // kMove: where the operand goes
+  uint32_t size = 0;      // kTile
+  bool operator==(const DpAction&) const = default;
+};
+
+struct SubSpec {
+  Spec spec;
+  Limits limits;
+  int64_t times = 1;
+};
+
+constexpr int kMaxParts = 3;
+
+/// One action's outcome on a Spec.
+struct Expansion {
+  DpAction action;
+  int64_t own_cost = 0;
+  int parts = 0;
+  std::array<SubSpec, kMaxParts> part;
+  int allocated_level = -1;  // a new tensor lives here while the parts run
+  int64_t allocated = 0;
+  Limits used;               // by a kernel
+};
+
+/// Copies of an operand into another layout of the level it is in.
+enum class Relayout : uint8_t {
+  kNever,
+  kOnce,    // at most once for each operand and level
+  kAlways,  // as memory allows: the paper's rules
+};
+
+struct DpRules {
+  Relayout relayout = Relayout::kOnce;
+  bool powers_of_two_only = true;  // tiles; else also 3 * 2^x and what `tiles` lists
+  std::vector<uint32_t> tiles;     // further tile sizes
+  bool strips = true;              // layouts with a packed strip
+  std::string str() const;         // part of a stored memo's identity
+};
+
+/// The paper's action set.
+DpRules paper_rules();
+
+class ActionSpace {
+ public:
+  ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds, LayoutPool& layouts);
+
+  /// Calls `visit` for each action on a canonical Spec, cheapest kind first.
+  void expand(const Spec& spec, const Limits& limits, const std::function<void(const Expansion&)>& visit);
+
+  /// A lower bound on the cost of any implementation; kNoCost when there is none.
+  int64_t floor(const Spec& spec);
+
+  /// Layouts in their canonical form, one name for moves that mean the same. Cheap; idempotent.
+  void canonicalise(Spec& spec);
+  /// Levels that no implementation can use count for nothing.
+  void canonicalise(const Spec& spec, Limits& limits) const;
+
+  const LimitCodes& codes() const { return codes_; }
+  const AffineCost& cost() const { return cost_; }
+  const DpMachine& machine() const { return machine_; }
+  SpecKinds& kinds() { return kinds_; }
+  LayoutPool& layouts() { return layouts_; }
+
+  /// Does the kernel implement the Spec as it stands, within the limits?
+  bool applies(const DpKernel& kernel, const Spec& spec) const;
+  /// Tile sizes tried for an extent, ascending.
+  const std::vector<uint32_t>& tile_sizes(uint32_t extent);
+
+ private:
+  struct KindFacts;  // what the kernels say about a kind
+  const KindFacts& facts(int kind);
+  void expand_select(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
+  void expand_initialise(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
+  void expand_tiles(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
+  void expand_moves(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
+  void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
+                   const std::function<void(const Expansion&)>&);
+  bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
+  std::vector<uint16_t> destination_layouts(const OperandShape& shape, ScalarType type);
+  bool vectors_fit(const Spec& spec) const;
+
+  const DpMachine& machine_;
+  DpRules rules_;
+  SpecKinds& kinds_;
+  LayoutPool& layouts_;
+  LimitCodes codes_;
+  AffineCost cost_;
+  std::vector<uint32_t> reachable_;  // by level: levels that moves lead to
+  std::vector<std::unique_ptr<KindFacts>> facts_;
+  std::map<uint32_t, std::vector<uint32_t>> tile_sizes_;
+
+ public:
+  ~ActionSpace();
+};
+
+}  // namespace exotune

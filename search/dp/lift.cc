@@ -1,0 +1,294 @@
+#include "search/dp/lift.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/diagnostic.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+namespace {
+
+struct Access {
+  Sym buffer;
+  std::vector<Subscript> subscripts;
+  bool operator==(const Access&) const = default;
+};
+
+class Lifter {
+ public:
+  explicit Lifter(const Proc& p) : proc_(p) {}
+
+  std::optional<LiftedNest> run() {
+    const Block* block = &proc_.body;
+    StmtPtr statement;
+    while (!statement) {
+      if (block->size() != 1) return std::nullopt;
+      const StmtPtr& s = block->front();
+      if (const For* loop = s->as<For>()) {
+        if (!add_loop(*loop)) return std::nullopt;
+        block = &loop->body;
+      } else {
+        statement = s;
+      }
+    }
+    if (const Assign* a = statement->as<Assign>()) return finish(a->name, a->idx, a->rhs, "=");
+    if (const Reduce* r = statement->as<Reduce>())
+      return finish(r->name, r->idx, r->rhs, r->op == ReduceOp::kAdd ? "+=" : "max=");
+    return std::nullopt;
+  }
+
+ private:
+  bool add_loop(const For& loop) {
+    if (as_int(loop.lo) != 0 || out_.loops.size() == kMaxDims) return false;
+    const std::optional<int64_t> hi = as_int(loop.hi);
+    const Read* size = loop.hi->as<Read>();
+    if (!hi && !(size && size->idx.empty())) return false;
+    if (hi && *hi < 1) return false;
+    dims_[loop.iter] = static_cast<uint8_t>(out_.loops.size());
+    out_.loops.push_back(loop.iter);
+    out_.extents.push_back(hi.value_or(0));
+    out_.symbolic.push_back(hi ? std::nullopt
+                               : std::optional(SymbolicExtent{size->name, multiple_of(size->name)}));
+    return true;
+  }
+
+  int64_t multiple_of(Sym size) const {
+    for (const ExprPtr& e : proc_.asserts) {
+      const BinOp* eq = e->as<BinOp>();
+      if (!eq || eq->op != BinOpKind::kEq || as_int(eq->rhs) != 0) continue;
+      const BinOp* mod = eq->lhs->as<BinOp>();
+      if (!mod || mod->op != BinOpKind::kMod) continue;
+      const Read* read = mod->lhs->as<Read>();
+      if (read && read->name == size && as_int(mod->rhs)) return *as_int(mod->rhs);
+    }
+    return 1;
+  }
+
+  // Sum of coefficient * iterator; false for anything else, constants other than 0 included.
+  bool add_terms(const ExprPtr& e, int64_t factor, std::map<uint8_t, int64_t>& terms) const {
+    if (const std::optional<int64_t> c = as_int(e)) return *c == 0;
+    if (const Read* r = e->as<Read>()) {
+      const auto it = dims_.find(r->name);
+      if (it == dims_.end() || !r->idx.empty()) return false;
+      terms[it->second] += factor;
+      return true;
+    }
+    const BinOp* o = e->as<BinOp>();
+    if (!o) return false;
+    if (o->op == BinOpKind::kAdd)
+      return add_terms(o->lhs, factor, terms) && add_terms(o->rhs, factor, terms);
+    if (o->op == BinOpKind::kMul) {
+      if (const auto c = as_int(o->lhs)) return add_terms(o->rhs, factor * *c, terms);
+      if (const auto c = as_int(o->rhs)) return add_terms(o->lhs, factor * *c, terms);
+    }
+    return false;
+  }
+
+  bool subscript_all(const std::vector<ExprPtr>& idx, std::vector<Subscript>& into) const {
+    if (idx.size() > kMaxRank) return false;
+    for (const ExprPtr& e : idx) {
+      std::map<uint8_t, int64_t> terms;
+      if (!add_terms(e, 1, terms)) return false;
+      Subscript subscript;
+      for (const auto& [dim, c] : terms) {
+        if (c < 1 || c > 65535) return false;
+        subscript.push_back({dim, static_cast<uint16_t>(c)});
+      }
+      into.push_back(std::move(subscript));
+    }
+    return true;
+  }
+
+  // The right side with reads replaced by operand numbers; empty when it is more than that.
+  bool spell(const ExprPtr& e, std::string& text) {
+    if (const Read* r = e->as<Read>()) {
+      if (!is_data(e->type)) return false;
+      Access access{r->name, {}};
+      if (!subscript_all(r->idx, access.subscripts)) return false;
+      const auto it = std::find(inputs_.begin(), inputs_.end(), access);
+      text += "$" + std::to_string(it - inputs_.begin());
+      if (it == inputs_.end()) inputs_.push_back(std::move(access));
+      return inputs_.size() < kMaxOperands;
+    }
+    if (const Const* c = e->as<Const>()) {
+      if (const double* d = std::get_if<double>(&c->value); d && *d == 0) {
+        text += "0";
+        return true;
+      }
+      text += str(e);
+      return true;
+    }
+    if (const BinOp* o = e->as<BinOp>(); o && !is_comparison(o->op) && !is_logical(o->op)) {
+      text += "(";
+      if (!spell(o->lhs, text)) return false;
+      text += std::string(" ") + name_of(o->op) + " ";
+      if (!spell(o->rhs, text)) return false;
+      text += ")";
+      return true;
+    }
+    if (const USub* u = e->as<USub>()) {
+      text += "-";
+      return spell(u->arg, text);
+    }
+    return false;
+  }
+
+  std::optional<ScalarType> type_of(Sym buffer) const {
+    const Arg* a = proc_.find_arg(buffer);
+    if (!a || !is_data(a->type.scalar)) return std::nullopt;
+    return a->type.scalar;
+  }
+
+  std::optional<LiftedNest> finish(Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs,
+                                   const std::string& assignment) {
+    Access output{name, {}};
+    if (!subscript_all(idx, output.subscripts)) return std::nullopt;
+    std::string text;
+    if (!spell(rhs, text)) return std::nullopt;
+    SpecKind& kind = out_.kind;
+    kind.accumulates = assignment != "=";
+    kind.initial = assignment == "+=" ? "0" : "";
+    if (text.size() > 2 && text.front() == '(' && text.back() == ')' && text.find('(', 1) == std::string::npos)
+      text = text.substr(1, text.size() - 2);
+    kind.statement = assignment + " " + text;
+    kind.reduction.assign(out_.loops.size(), true);
+    for (const Subscript& s : output.subscripts)
+      for (const SubscriptTerm& t : s) kind.reduction[t.dim] = false;
+    // An assignment repeated by a loop that its target does not mention is not a Spec.
+    if (!kind.accumulates && kind.sums()) return std::nullopt;
+    for (const Access& in : inputs_)
+      if (in.buffer == name) return std::nullopt;
+    inputs_.push_back(output);
+    for (const Access& a : inputs_) {
+      const std::optional<ScalarType> type = type_of(a.buffer);
+      if (!type) return std::nullopt;
+      kind.operands.push_back({*type, a.subscripts});
+      out_.buffers.push_back(a.buffer);
+    }
+    std::vector<int> order(inputs_.size() - 1);
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    kind.symmetries.push_back(order);
+    if (kind.statement == assignment + " $0 * $1" || kind.statement == assignment + " $0 + $1")
+      kind.symmetries.push_back({1, 0});
+    return out_;
+  }
+
+  const Proc& proc_;
+  LiftedNest out_;
+  std::map<Sym, uint8_t> dims_;
+  std::vector<Access> inputs_;
+};
+
+}  // namespace
+
+std::optional<LiftedNest> lift_nest(const Proc& p) { return Lifter(p).run(); }
+
+namespace {
+
+// Reads back the statements that spell() writes: binary operators between parentheses.
+class StatementReader {
+ public:
+  StatementReader(std::string text, std::vector<ExprPtr> operands, ScalarType type)
+      : text_(std::move(text)), operands_(std::move(operands)), type_(type) {}
+
+  ExprPtr run() {
+    ExprPtr e = factor();
+    skip();
+    while (at_ < text_.size() && text_[at_] != ')') {
+      const char op = text_[at_++];
+      const BinOpKind kind = op == '+'   ? BinOpKind::kAdd
+                             : op == '-' ? BinOpKind::kSub
+                             : op == '*' ? BinOpKind::kMul
+                                         : BinOpKind::kDiv;
+      e = bin_op(kind, e, factor());
+      skip();
+    }
+    return e;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  ExprPtr factor() {
+    skip();
+    EXO_CHECK(at_ < text_.size());
+    if (text_[at_] == '-') {
+      ++at_;
+      return negate(factor());
+    }
+    if (text_[at_] == '(') {
+      ++at_;
+      ExprPtr e = run();
+      ++at_;  // the closing one
+      return e;
+    }
+    if (text_[at_] == '$') {
+      size_t end = at_ + 1;
+      while (end < text_.size() && isdigit(text_[end])) ++end;
+      const size_t number = std::stoul(text_.substr(at_ + 1, end - at_ - 1));
+      at_ = end;
+      return operands_.at(number);
+    }
+    size_t used = 0;
+    const double value = std::stod(text_.substr(at_), &used);
+    at_ += used;
+    return data_const(value, type_);
+  }
+
+  std::string text_;
+  std::vector<ExprPtr> operands_;
+  ScalarType type_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents) {
+  auto p = std::make_shared<Proc>();
+  p->name = "spec";
+  std::vector<Sym> loops;
+  std::vector<uint32_t> sizes;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    loops.push_back(Sym::fresh("i" + std::to_string(d)));
+    sizes.push_back(static_cast<uint32_t>(extents[d]));
+  }
+  std::vector<ExprPtr> reads;
+  std::vector<std::vector<ExprPtr>> indices;
+  for (size_t i = 0; i < kind.operands.size(); ++i) {
+    const OperandKind& operand = kind.operands[i];
+    const Sym name = Sym::fresh("x" + std::to_string(i));
+    const OperandShape shape = operand_shape(operand, sizes.data());
+    Type type{operand.type, {}, false};
+    std::vector<ExprPtr> idx;
+    for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+      type.shape.push_back(int_const(shape.extents[d]));
+      ExprPtr index;
+      for (const SubscriptTerm& t : operand.subscripts[d]) {
+        ExprPtr term = read_var(loops[t.dim], ScalarType::kIndex);
+        if (t.coefficient != 1) term = int_const(t.coefficient) * term;
+        index = index ? index + term : term;
+      }
+      idx.push_back(index ? index : int_const(0));
+    }
+    p->args.push_back({name, type, dram()});
+    reads.push_back(read_elem(name, idx, operand.type));
+    indices.push_back(std::move(idx));
+  }
+  const Arg& output = p->args.back();
+  const size_t space = kind.statement.find(' ');
+  const std::string assignment = kind.statement.substr(0, space);
+  const ExprPtr rhs =
+      StatementReader(kind.statement.substr(space + 1), reads, output.type.scalar).run();
+  StmtPtr s = assignment == "="    ? make_assign(output.name, indices.back(), rhs)
+              : assignment == "+=" ? make_reduce(output.name, indices.back(), rhs)
+                                   : make_reduce(output.name, indices.back(), rhs, ReduceOp::kMax);
+  for (size_t d = loops.size(); d-- > 0;)
+    s = make_for(loops[d], int_const(0), int_const(extents[d]), {s});
+  p->body = {s};
+  return p;
+}
+
+}  // namespace exotune

@@ -1,0 +1,36 @@
+#pragma once
+// lift: reads a Spec off a perfect affine nest around one statement, in any proc; the body of every
+// @instr is one, so instructions are the leaves of the search without further code. Start at
+// lift_nest.
+#include <optional>
+#include <string>
+
+#include "core/ir/proc.h"
+#include "search/dp/spec.h"
+
+namespace exotune {
+
+/// An extent that is not a literal.
+struct SymbolicExtent {
+  Sym size;              // the size argument that bounds the loop
+  int64_t multiple = 1;  // of the asserts `size % multiple == 0`
+};
+
+struct LiftedNest {
+  SpecKind kind;
+  std::vector<int64_t> extents;                // of each loop; 0: symbolic
+  std::vector<std::optional<SymbolicExtent>> symbolic;
+  std::vector<Sym> loops;                      // the iterators, outermost first
+  std::vector<Sym> buffers;                    // of each operand
+};
+
+/// Nothing when the proc's body is not a perfect nest of loops from 0 around one assignment or
+/// reduction whose subscripts are sums of iterators with positive coefficients, or when it is
+/// larger than a Spec can be.
+std::optional<LiftedNest> lift_nest(const Proc& p);
+
+/// A proc that computes what the Spec's kind says at these extents: operands become arguments
+/// `x0`, `x1`, ..., the last one the output. The inverse of lift_nest, for tests and messages.
+ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents);
+
+}  // namespace exotune

@@ -1,0 +1,50 @@
+#pragma once
+// Limits: memory that an implementation may still use, one byte per level, ordered like the amounts
+// themselves. Registers count exactly; lines are powers of two (or none), so that what is left after
+// an allocation rounds down and what a plan needs rounds up (paper section 2.4.4).
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "search/dp/machine.h"
+
+namespace exotune {
+
+struct Limits {
+  std::array<uint8_t, kMaxLevels> codes{};
+
+  bool operator==(const Limits&) const = default;
+  /// Component by component.
+  bool fits(const Limits& other) const {
+    for (int i = 0; i < kMaxLevels; ++i)
+      if (codes[i] > other.codes[i]) return false;
+    return true;
+  }
+};
+
+class LimitCodes {
+ public:
+  explicit LimitCodes(const DpMachine& m) {
+    for (size_t i = 0; i < m.levels.size(); ++i) registers_[i] = m.levels[i].registers;
+    for (size_t i = 0; i < m.levels.size(); ++i) all_.codes[i] = up(static_cast<int>(i), m.levels[i].capacity);
+  }
+  const Limits& all() const { return all_; }
+  int64_t amount(int level, uint8_t code) const {
+    if (registers_[level] || code == 0) return code;
+    return int64_t{1} << (code - 1);
+  }
+  uint8_t down(int level, int64_t amount) const {
+    if (registers_[level] || amount <= 0) return static_cast<uint8_t>(amount < 0 ? 0 : amount);
+    return static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(amount)));
+  }
+  uint8_t up(int level, int64_t amount) const {
+    if (registers_[level] || amount <= 1) return static_cast<uint8_t>(amount);
+    return static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(amount - 1)) + 1);
+  }
+
+ private:
+  std::array<bool, kMaxLevels> registers_{};
+  Limits all_;
+};
+
+}  // namespace exotune

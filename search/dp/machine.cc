@@ -1,0 +1,211 @@
+#include "search/dp/machine.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "hw/toml_table.h"
+
+namespace exotune {
+
+int DpMachine::level(const std::string& wanted) const {
+  for (size_t i = 0; i < levels.size(); ++i)
+    if (levels[i].name == wanted) return static_cast<int>(i);
+  return -1;
+}
+
+std::vector<std::string> DpMachine::level_names() const {
+  std::vector<std::string> out;
+  for (const DpLevel& l : levels) out.push_back(l.name);
+  return out;
+}
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char by) {
+  std::vector<std::string> out{""};
+  for (const char c : text)
+    if (c == by)
+      out.emplace_back();
+    else
+      out.back() += c;
+  return out;
+}
+
+int level_index(const DpMachine& m, const TomlTable& table, const std::string& key,
+                const std::string& name) {
+  const int index = m.level(name);
+  if (index < 0) {
+    const std::string near = nearest(name, m.level_names());
+    throw InputError(table.where(key), "no level '" + name + "' in [[search.level]]",
+                     near.empty() ? "" : "did you mean '" + near + "'?");
+  }
+  return index;
+}
+
+void read_levels(const TomlTable& search, DpMachine& m) {
+  const std::vector<TomlTable> tables = search.tables("level");
+  if (tables.empty() || tables.size() > kMaxLevels)
+    throw InputError(search.where("level"),
+                     "[search] needs 1 to " + std::to_string(kMaxLevels) + " levels");
+  for (const TomlTable& t : tables) {
+    t.allow_only({"name", "registers", "lines", "cost", "cache", "layouts", "vectors", "to"});
+    DpLevel level;
+    level.name = t.text("name");
+    level.registers = t.has("registers");
+    level.capacity = t.integer(level.registers ? "registers" : "lines");
+    level.cost = t.integer_or("cost", 0);
+    level.cache = t.boolean_or("cache", false);
+    level.layouts = t.boolean_or("layouts", true);
+    for (const std::string& width : t.texts("vectors")) level.vectors.push_back(std::stoi(width));
+    if (level.capacity < 0 || (level.registers && level.capacity > 127) ||
+        (!level.registers && !std::has_single_bit(static_cast<uint64_t>(level.capacity))))
+      throw InputError(t.where(), "level '" + level.name + "' holds up to 127 registers or a power of two lines");
+    m.levels.push_back(level);
+  }
+  for (size_t i = 0; i < tables.size(); ++i)
+    for (const std::string& to : tables[i].texts("to"))
+      m.levels[i].destinations.push_back(level_index(m, tables[i], "to", to));
+}
+
+// The kernel of an instruction without costs and levels; nothing when its body is no nest.
+std::optional<DpKernel> kernel_of(const ProcPtr& instruction) {
+  const std::optional<LiftedNest> nest = lift_nest(*instruction);
+  if (!nest) return std::nullopt;
+  DpKernel kernel;
+  kernel.name = instruction->name;
+  kernel.instruction = instruction;
+  kernel.kind = nest->kind;
+  kernel.extents = nest->extents;
+  for (const auto& symbolic : nest->symbolic)
+    kernel.multiples.push_back(symbolic ? symbolic->multiple : 1);
+  return kernel;
+}
+
+void read_kernel(const TomlTable& t, const Target& target, DpMachine& m) {
+  t.allow_only({"instruction", "levels", "cost", "per_vector", "per_element", "strip", "charged", "uses", "max_vectors",
+                "mixed_vectors"});
+  const std::string name = t.text("instruction");
+  ProcPtr instruction;
+  for (const ProcPtr& p : target.instructions())
+    if (p->name == name) instruction = p;
+  if (!instruction) throw InputError(t.where("instruction"), "no instruction '" + name + "' in this target");
+  std::optional<DpKernel> kernel = kernel_of(instruction);
+  if (!kernel)
+    throw InputError(t.where("instruction"), "the body of '" + name + "' is not one statement in a nest of loops");
+  const std::vector<std::string> sets = t.texts("levels");
+  if (sets.size() != kernel->kind.operands.size())
+    throw InputError(t.where("levels"), "'" + name + "' has " + std::to_string(kernel->kind.operands.size()) +
+                                            " operands: inputs in the order of the statement, then the output");
+  for (const std::string& set : sets) {
+    uint32_t mask = 0;
+    for (const std::string& level : split(set, '|')) mask |= 1u << level_index(m, t, "levels", level);
+    kernel->levels.push_back(mask);
+  }
+  kernel->base = t.integer_or("cost", 0);
+  kernel->per_vector = t.integer_or("per_vector", 0);
+  kernel->per_element = t.integer_or("per_element", 0);
+  kernel->strip = t.integer_or("strip", 0);
+  for (const std::string& operand : t.texts("charged")) kernel->charged |= 1u << std::stoi(operand);
+  kernel->registers.assign(m.levels.size(), 0);
+  if (t.has("uses")) {
+    const TomlTable uses = t.table("uses");
+    for (const std::string& level : uses.keys())
+      kernel->registers[level_index(m, uses, level, level)] = static_cast<int>(uses.integer(level));
+  }
+  kernel->max_vectors = t.integer_or("max_vectors", 0);
+  kernel->same_vectors = !t.boolean_or("mixed_vectors", false);
+  m.kernels.push_back(std::move(*kernel));
+}
+
+void read_search(const TomlTable& search, const Target& target, DpMachine& m) {
+  search.allow_only({"line", "units", "level", "kernel"});
+  m.line_bytes = static_cast<int>(search.integer_or("line", 64));
+  m.units_per_cycle = static_cast<int>(search.integer_or("units", 1));
+  read_levels(search, m);
+  for (const TomlTable& t : search.tables("kernel")) read_kernel(t, target, m);
+}
+
+// --- without a [search] table -----------------------------------------------------------------
+
+constexpr int kDerivedUnits = 16;  // a sixteenth of a cycle
+
+int64_t units(double cycles) { return std::llround(cycles * kDerivedUnits); }
+
+void derive_levels(const Target& target, DpMachine& m) {
+  m.units_per_cycle = kDerivedUnits;
+  if (target.vector_memory) {
+    DpLevel registers;
+    registers.name = target.vector_memory->name;
+    registers.registers = true;
+    registers.capacity = std::min(127, std::max(1, target.vector_memory->count));
+    registers.vectors = {static_cast<int>(target.vector_bits / 8)};
+    m.levels.push_back(registers);
+  }
+  for (const TargetLevel& l : target.levels) {
+    const bool in_memory = l.is_cache() || l.memory->kind == MemoryKind::kHeap;
+    if (!in_memory || m.levels.size() == kMaxLevels) continue;
+    DpLevel level;
+    level.name = l.name;
+    level.cache = l.is_cache();
+    const int line = l.line_bytes > 0 ? l.line_bytes : 64;
+    m.line_bytes = line;
+    level.capacity = l.bytes > 0 ? static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(l.bytes / line)))
+                                 : int64_t{1} << 30;
+    level.cost = units(l.cost_per_line);
+    m.levels.push_back(level);
+  }
+  for (int i = 0; i < static_cast<int>(m.levels.size()); ++i) {
+    m.levels[i].destinations.push_back(i);
+    if (i > 0) m.levels[i].destinations.push_back(i - 1);
+  }
+}
+
+// The level that holds data of this memory for an instruction: its registers, or the nearest cache.
+uint32_t levels_of(const MemoryPtr& memory, const Target& target, const DpMachine& m) {
+  const bool vector = target.vector_memory && memory && memory->name == target.vector_memory->name;
+  for (size_t i = 0; i < m.levels.size(); ++i)
+    if (m.levels[i].registers == vector && (vector || !memory || memory->kind == MemoryKind::kHeap))
+      return 1u << i;
+  return 0;
+}
+
+void derive_kernels(const Target& target, DpMachine& m) {
+  for (const ProcPtr& instruction : target.instructions()) {
+    std::optional<DpKernel> kernel = kernel_of(instruction);
+    if (!kernel) continue;
+    const LiftedNest nest = *lift_nest(*instruction);
+    bool known = true;
+    for (const Sym buffer : nest.buffers) {
+      const uint32_t levels = levels_of(instruction->find_arg(buffer)->mem, target, m);
+      known = known && levels != 0;
+      kernel->levels.push_back(levels);
+    }
+    for (const int64_t extent : nest.extents) known = known && extent > 0;
+    if (!known) continue;
+    kernel->base = units(instruction->instr->cost);
+    kernel->registers.assign(m.levels.size(), 0);
+    kernel->max_vectors = 1;
+    m.kernels.push_back(std::move(*kernel));
+  }
+}
+
+}  // namespace
+
+DpMachine machine_of(const Target& target) {
+  DpMachine m;
+  m.name = target.name;
+  m.hash = target.hash;
+  const TomlTable toml = TomlTable::read(target.folder / "target.toml");
+  if (toml.has("search")) {
+    read_search(toml.table("search"), target, m);
+  } else {
+    derive_levels(target, m);
+    derive_kernels(target, m);
+  }
+  for (const DpLevel& level : m.levels)
+    for (const int width : level.vectors) m.strip_bytes.push_back(width);
+  return m;
+}
+
+}  // namespace exotune

@@ -1,0 +1,105 @@
+#pragma once
+// The memo table: what is known of each Spec at each limit. Start at SpecMemo; BoxMemo is the one
+// the solver uses, PointMemo the plain one that tests compare it with.
+//
+// An entry is a box of limits. The best plans found with limits L need at most their peak P, so they
+// are the best for every limit between P and L; that nothing was found with L holds for every limit
+// below. A solver that stops at a bound leaves "complete up to this cost", which keeps pruning exact.
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "search/dp/actions.h"
+
+namespace exotune {
+
+/// One way to implement a Spec: an action, and which alternative of each part it goes on with.
+struct Alternative {
+  PlanCost cost;
+  DpAction action;
+  std::array<uint8_t, kMaxParts> ranks{};
+  bool operator==(const Alternative&) const = default;
+};
+
+/// The best alternatives, cheapest first; complete for costs up to `complete_to`.
+struct MemoValue {
+  std::vector<Alternative> best;
+  int64_t complete_to = kNoCost;
+
+  bool operator==(const MemoValue&) const = default;
+  bool infeasible() const { return best.empty() && complete_to >= kNoCost; }
+  /// Does this answer a question for up to `k` plans of at most `bound`?
+  bool answers(int64_t bound, int k) const {
+    return complete_to >= bound || static_cast<int>(best.size()) >= k;
+  }
+};
+
+struct MemoStatistics {
+  int64_t specs = 0;       // keys
+  int64_t boxes = 0;
+  int64_t values = 0;      // distinct
+  int64_t infeasible = 0;  // boxes that say so
+  int64_t lookups = 0, hits = 0;
+};
+
+class SpecMemo {
+ public:
+  virtual ~SpecMemo() = default;
+  /// The entry that covers the limits, if it answers; null otherwise. Valid until the memo goes.
+  /// `solved_at`, when given, becomes the limits it was found with: its ranks count there.
+  virtual const MemoValue* find(const Spec& spec, const Limits& limits, int64_t bound, int k,
+                                Limits* solved_at = nullptr) = 0;
+  /// Keeps what was found with these limits.
+  virtual const MemoValue* put(const Spec& spec, const Limits& limits, MemoValue value) = 0;
+  virtual MemoStatistics statistics() const = 0;
+};
+
+/// One entry for each Spec and limit asked for.
+class PointMemo final : public SpecMemo {
+ public:
+  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k, Limits* solved_at) override;
+  const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
+  MemoStatistics statistics() const override;
+
+ private:
+  struct Point {
+    Spec spec;
+    Limits limits;
+    bool operator==(const Point&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Point& p) const;
+  };
+  std::unordered_map<Point, std::unique_ptr<MemoValue>, Hash> points_;
+  int64_t lookups_ = 0, hits_ = 0;
+};
+
+/// Boxes behind a hash of the Spec; equal values are stored once, boxes of one value that make up a
+/// larger box become it.
+class BoxMemo final : public SpecMemo {
+ public:
+  struct Box {
+    Limits low, high;
+    uint32_t value = 0;
+  };
+
+  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k, Limits* solved_at) override;
+  const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
+  MemoStatistics statistics() const override;
+
+  /// For storage and tests.
+  void visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const;
+  void restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value);
+  const std::vector<Box>* boxes(const Spec& spec) const;
+
+ private:
+  uint32_t intern(MemoValue value);
+  void add(const Spec& spec, Box box);
+
+  std::unordered_map<Spec, std::vector<Box>, SpecHash> entries_;
+  std::vector<std::unique_ptr<MemoValue>> values_;
+  std::unordered_multimap<uint64_t, uint32_t> interned_;
+  int64_t lookups_ = 0, hits_ = 0;
+};
+
+}  // namespace exotune

@@ -1,0 +1,110 @@
+#include "search/dp/spec.h"
+
+#include <algorithm>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+
+namespace exotune {
+
+bool SpecKind::sums() const {
+  return std::find(reduction.begin(), reduction.end(), true) != reduction.end();
+}
+
+bool SpecKind::is_elementwise() const {
+  for (const OperandKind& operand : operands) {
+    if (operand.subscripts.size() != reduction.size()) return false;
+    for (size_t d = 0; d < reduction.size(); ++d)
+      if (operand.subscripts[d] != Subscript{{static_cast<uint8_t>(d), 1}}) return false;
+  }
+  return true;
+}
+
+size_t SpecHash::operator()(const Spec& s) const {
+  static_assert(sizeof(Spec) % 8 == 0);
+  uint64_t words[sizeof(Spec) / 8];
+  std::memcpy(words, &s, sizeof s);
+  uint64_t h = 0;
+  for (const uint64_t w : words) h = (h ^ w) * 0x9E3779B97F4A7C15ull ^ (h >> 29);
+  return hash_mix(h);
+}
+
+int SpecKinds::id(const SpecKind& kind) {
+  const auto it = std::find(kinds_.begin(), kinds_.end(), kind);
+  if (it != kinds_.end()) return static_cast<int>(it - kinds_.begin());
+  EXO_CHECK(kind.dims() <= kMaxDims && kind.operands.size() <= kMaxOperands);
+  kinds_.push_back(kind);
+  return static_cast<int>(kinds_.size()) - 1;
+}
+
+namespace {
+
+OperandKind identity(int rank, ScalarType type) {
+  OperandKind out{type, {}};
+  for (int d = 0; d < rank; ++d) out.subscripts.push_back({{static_cast<uint8_t>(d), 1}});
+  return out;
+}
+
+}  // namespace
+
+int SpecKinds::move(int rank, ScalarType type) {
+  int& known = moves_[rank][static_cast<int>(type)];
+  if (known > 0) return known - 1;
+  const OperandKind all = identity(rank, type);
+  known = 1 + id({"= $0", false, std::vector<bool>(rank, false), {all, all}, {{0}}, ""});
+  return known - 1;
+}
+
+int SpecKinds::fill(int rank, ScalarType type, const std::string& value) {
+  return id({"= " + value, false, std::vector<bool>(rank, false), {identity(rank, type)}, {{}}, ""});
+}
+
+int SpecKinds::initializing(int accumulating) {
+  SpecKind kind = at(accumulating);
+  EXO_CHECK(kind.accumulates);
+  kind.accumulates = false;
+  kind.statement = "init " + kind.statement;
+  return id(kind);
+}
+
+int SpecKinds::accumulating(int initializing) {
+  SpecKind kind = at(initializing);
+  EXO_CHECK(!kind.accumulates && kind.statement.starts_with("init "));
+  kind.accumulates = true;
+  kind.statement = kind.statement.substr(5);
+  return id(kind);
+}
+
+int64_t OperandShape::volume() const {
+  int64_t out = 1;
+  for (int d = 0; d < rank; ++d) out *= extents[d];
+  return out;
+}
+
+OperandShape operand_shape(const OperandKind& operand, const uint32_t* extents) {
+  OperandShape out;
+  out.rank = static_cast<int>(operand.subscripts.size());
+  for (int d = 0; d < out.rank; ++d) {
+    uint32_t extent = 1;
+    for (const SubscriptTerm& t : operand.subscripts[d])
+      extent += t.coefficient * (extents[t.dim] - 1);
+    out.extents[d] = extent;
+  }
+  return out;
+}
+
+std::string str(const Spec& spec, const SpecKinds& kinds, const LayoutPool& layouts,
+                const std::vector<std::string>& level_names) {
+  const SpecKind& kind = kinds.at(spec.kind);
+  std::string text = kind.statement + " (";
+  for (int d = 0; d < kind.dims(); ++d) text += (d ? "x" : "") + std::to_string(spec.extents[d]);
+  text += ")";
+  for (size_t i = 0; i < kind.operands.size(); ++i) {
+    const OperandState& o = spec.operands[i];
+    text += " " + level_names[o.level] + layouts.at(o.layout).str();
+    if (o.vector) text += "v" + std::to_string(o.vector);
+  }
+  return text;
+}
+
+}  // namespace exotune

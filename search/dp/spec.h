@@ -1,0 +1,110 @@
+#pragma once
+// Spec: what a loop nest computes, never how. Start at Spec; lift.h reads one off a proc.
+//
+// A Spec splits into a SpecKind (the statement, which loops are sums, which dims each operand's
+// subscripts mention: shared by all sizes) and numbers: extents, and for each operand where it lies.
+// The memory that an implementation may use is separate (limits.h), so that the memo can treat it
+// as a coordinate. Operands are the inputs in the order of the statement, then the output.
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ir/type.h"
+#include "search/dp/tensor_layout.h"
+
+namespace exotune {
+
+constexpr int kMaxDims = 7;      // loops of a Spec
+constexpr int kMaxOperands = 4;
+
+/// One subscript of an operand: a sum of loops with positive coefficients (`h + r`); empty: 0.
+struct SubscriptTerm {
+  uint8_t dim = 0;
+  uint16_t coefficient = 1;
+  bool operator==(const SubscriptTerm&) const = default;
+};
+using Subscript = std::vector<SubscriptTerm>;
+
+struct OperandKind {
+  ScalarType type = ScalarType::kF32;
+  std::vector<Subscript> subscripts;  // one for each dimension of the operand
+  bool operator==(const OperandKind&) const = default;
+};
+
+struct SpecKind {
+  std::string statement;         // "+= $0 * $1", "= $0", "= 0": operands by number
+  bool accumulates = false;      // reads its output
+  std::vector<bool> reduction;   // of each loop: the output's subscripts do not mention it
+  std::vector<OperandKind> operands;
+  std::vector<std::vector<int>> symmetries;  // orders of the inputs that leave the statement the same
+  std::string initial;           // accumulating forms: the value they start from, "0"
+
+  int dims() const { return static_cast<int>(reduction.size()); }
+  int output() const { return static_cast<int>(operands.size()) - 1; }
+  bool sums() const;
+  /// Every operand is subscripted by all loops, in order: a move or a fill.
+  bool is_elementwise() const;
+  bool operator==(const SpecKind&) const = default;
+};
+
+/// Where an operand lies.
+struct OperandState {
+  uint8_t level = 0;     // index into DpMachine::levels
+  uint8_t vector = 0;    // elements of one vector register; 0 where the level has none
+  uint16_t layout = 0;   // in the LayoutPool
+  bool operator==(const OperandState&) const = default;
+};
+
+/// The memo's key. Trivially copyable, compared byte by byte.
+struct Spec {
+  uint16_t kind = 0;
+  uint8_t relayouted = 0;  // bit per operand: its one copy within its level is spent
+  uint8_t parallel = 0;    // 1: may start threads
+  std::array<uint32_t, kMaxDims> extents{};
+  std::array<OperandState, kMaxOperands> operands{};
+
+  bool operator==(const Spec& o) const { return std::memcmp(this, &o, sizeof *this) == 0; }
+};
+static_assert(sizeof(Spec) == 4 + 4 * kMaxDims + 4 * kMaxOperands);
+struct SpecHash {
+  size_t operator()(const Spec& s) const;
+};
+
+/// The kinds by number, each once.
+class SpecKinds {
+ public:
+  int id(const SpecKind& kind);
+  const SpecKind& at(int id) const { return kinds_[id]; }
+  int size() const { return static_cast<int>(kinds_.size()); }
+  /// out[i, j] = in[i, j]: copies an operand elsewhere.
+  int move(int rank, ScalarType type);
+  /// out[i, j] = value.
+  int fill(int rank, ScalarType type, const std::string& value);
+  /// "= $0 * $1" for "+= $0 * $1": the same without reading the output.
+  int initializing(int accumulating);
+  /// The reverse, which exists when the kind is a sum.
+  int accumulating(int initializing);
+
+ private:
+  std::deque<SpecKind> kinds_;  // references stay valid
+  std::array<std::array<int, 16>, kMaxRank + 1> moves_{};  // id + 1
+};
+
+struct OperandShape {
+  std::array<uint32_t, kMaxRank> extents{};
+  int rank = 0;
+  operator Extents() const { return {extents.data(), static_cast<size_t>(rank)}; }
+  int64_t volume() const;
+};
+/// The box that `operand` covers when the loops have these extents (a sum of loops has a halo).
+OperandShape operand_shape(const OperandKind& operand, const uint32_t* extents);
+
+/// "matmul"-like text for messages: statement, extents, operands.
+std::string str(const Spec& spec, const SpecKinds& kinds, const LayoutPool& layouts,
+                const std::vector<std::string>& level_names);
+
+}  // namespace exotune
