@@ -23,20 +23,25 @@ DpRules paper_rules() {
 
 // What the kernels that can end a Spec of this kind have in common.
 struct ActionSpace::KindFacts {
-  std::vector<int> kernels;           // whose statement is this kind's
-  std::vector<uint32_t> accepted;     // by operand: levels that some kernel takes it from
-  double rate = 0;                    // cost units for one execution of the statement, at least
-  bool possible = false;              // some kernel ends it
-  int accumulating = -1;              // kind; for "init" forms
+  std::vector<int> kernels;        // whose statement is this kind's
+  std::vector<uint32_t> accepted;  // by operand: levels that some kernel takes it from
+  double rate = 0;                 // cost units for one execution of the statement, at least
+  bool possible = false;           // some kernel ends it
+  int accumulating = -1;           // kind; for "init" forms
   int fill = -1;
-  std::vector<std::vector<int64_t>> need;  // by operand and level: units per line to an accepted level
+  std::vector<std::vector<int64_t>>
+      need;  // by operand and level: units per line to an accepted level
 };
 
 ActionSpace::~ActionSpace() = default;
 
 ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
                          LayoutPool& layouts)
-    : machine_(machine), rules_(rules), kinds_(kinds), layouts_(layouts), codes_(machine),
+    : machine_(machine),
+      rules_(rules),
+      kinds_(kinds),
+      layouts_(layouts),
+      codes_(machine),
       cost_(machine, kinds, layouts) {
   const int n = static_cast<int>(machine.levels.size());
   for (int i = 0; i < n; ++i) reachable_.push_back(1u << i);
@@ -59,14 +64,16 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   std::string statement = k.statement;
   if (statement.starts_with("init ")) {
     f->accumulating = kinds_.accumulating(kind);
-    f->fill = kinds_.fill(static_cast<int>(k.operands.back().subscripts.size()), k.operands.back().type, k.initial);
+    f->fill = kinds_.fill(static_cast<int>(k.operands.back().subscripts.size()),
+                          k.operands.back().type, k.initial);
     statement = statement.substr(5);
   }
   f->accepted.assign(k.operands.size(), 0);
   f->rate = 1e30;
   for (size_t i = 0; i < machine_.kernels.size(); ++i) {
     const DpKernel& kernel = machine_.kernels[i];
-    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size()) continue;
+    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size())
+      continue;
     bool types = true;
     for (const std::vector<int>& order : kernel.kind.symmetries) {
       for (int o = 0; o < static_cast<int>(k.operands.size()); ++o) {
@@ -89,7 +96,8 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
       int widest = static_cast<int>(kernel.strip);
       if (widest == 0)
         for (const DpLevel& level : machine_.levels)
-          for (const int bytes : level.vectors) widest = std::max(widest, bytes / bytes_of(k.operands[0].type));
+          for (const int bytes : level.vectors)
+            widest = std::max(widest, bytes / bytes_of(k.operands[0].type));
       rate += static_cast<double>(kernel.per_vector) / std::max(1, widest);
     }
     f->rate = std::min(f->rate, rate);
@@ -104,7 +112,8 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
       for (int i = 0; i < n; ++i)
         for (const int to : machine_.levels[i].destinations)
           if (need[to] < kNoCost)
-            need[i] = std::min(need[i], need[to] + machine_.levels[i].cost + machine_.levels[to].cost);
+            need[i] =
+                std::min(need[i], need[to] + machine_.levels[i].cost + machine_.levels[to].cost);
     f->need.push_back(std::move(need));
   }
   facts_[kind] = std::move(f);
@@ -122,7 +131,8 @@ int64_t ActionSpace::floor(const Spec& spec) {
     const int64_t need = f.need[i][spec.operands[i].level];
     if (need >= kNoCost) return kNoCost;
     if (need == 0) continue;
-    const int64_t bytes = operand_shape(kind.operands[i], spec.extents.data()).volume() * bytes_of(kind.operands[i].type);
+    const int64_t bytes = operand_shape(kind.operands[i], spec.extents.data()).volume() *
+                          bytes_of(kind.operands[i].type);
     out += need * ((bytes + machine_.line_bytes - 1) / machine_.line_bytes);
   }
   return out;
@@ -164,7 +174,8 @@ void reduced(const OperandKind& operand, const uint32_t* extents, std::vector<Su
 }
 
 bool all_ones(const Spec& spec, int dims) {
-  return std::all_of(spec.extents.begin(), spec.extents.begin() + dims, [](uint32_t e) { return e == 1; });
+  return std::all_of(spec.extents.begin(), spec.extents.begin() + dims,
+                     [](uint32_t e) { return e == 1; });
 }
 
 }  // namespace
@@ -192,7 +203,8 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
   if (kernel.max_vectors > 0 && vectors > kernel.max_vectors) return false;
 
   // Elements side by side in one order are one long row.
-  const bool flat = kind.is_elementwise() && kernel.kind.is_elementwise() && kernel.kind.dims() == 1;
+  const bool flat =
+      kind.is_elementwise() && kernel.kind.is_elementwise() && kernel.kind.dims() == 1;
   if (flat || kind.statement == "= $0")
     for (int i = 1; i <= output; ++i)
       if (spec.operands[i].layout != spec.operands[0].layout) return false;
@@ -206,7 +218,8 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
     if (flat) {
       int64_t volume = 1;
       for (int d = 0; d < dims; ++d) volume *= spec.extents[d];
-      if (kernel.extents[0] > 0 ? volume == kernel.extents[0] : volume % kernel.multiples[0] == 0) return true;
+      if (kernel.extents[0] > 0 ? volume == kernel.extents[0] : volume % kernel.multiples[0] == 0)
+        return true;
       continue;
     }
     // Loops of the kernel to loops of the Spec, by what the operands' subscripts say.
@@ -227,7 +240,10 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
         break;
       }
       for (size_t s = 0; s < mine.size() && matches; ++s) {
-        if (mine[s].size() != theirs[s].size()) { matches = false; break; }
+        if (mine[s].size() != theirs[s].size()) {
+          matches = false;
+          break;
+        }
         for (size_t t = 0; t < mine[s].size() && matches; ++t) {
           const int a = mine[s][t].dim, b = theirs[s][t].dim;
           matches = mine[s][t].coefficient == theirs[s][t].coefficient &&
@@ -240,9 +256,13 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
     if (!matches) continue;
     for (int d = 0; d < kernel.kind.dims() && matches; ++d) {
       if (kernel.extents[d] == 1) continue;
-      if (loop_of[d] < 0) { matches = false; break; }
+      if (loop_of[d] < 0) {
+        matches = false;
+        break;
+      }
       const uint32_t extent = spec.extents[loop_of[d]];
-      matches = kernel.extents[d] > 0 ? extent == kernel.extents[d] : extent % kernel.multiples[d] == 0;
+      matches =
+          kernel.extents[d] > 0 ? extent == kernel.extents[d] : extent % kernel.multiples[d] == 0;
     }
     for (int d = 0; d < dims && matches; ++d) matches = spec.extents[d] == 1 || back[d] >= 0;
     if (matches) return true;
@@ -412,7 +432,8 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
       }
       if (layouts.empty()) layouts = destination_layouts(shape, kind.operands[i].type);
       std::vector<uint16_t> tried = layouts;
-      if (level.cache && !same_level && std::find(tried.begin(), tried.end(), from.layout) == tried.end() &&
+      if (level.cache && !same_level &&
+          std::find(tried.begin(), tried.end(), from.layout) == tried.end() &&
           machine_.levels[from.level].layouts)
         tried.push_back(from.layout);
       for (const uint16_t layout : tried) {
@@ -431,8 +452,8 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
   }
 }
 
-void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operand, const OperandState& to,
-                              const Visit& visit) {
+void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operand,
+                              const OperandState& to, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
   const OperandState& from = spec.operands[operand];
   if (from == to) return;

@@ -20,9 +20,9 @@ enum class ActionKind : uint8_t { kSelect, kInitialise, kTile, kMove };
 /// Stored in the memo: by structure, never by its place in a list.
 struct DpAction {
   ActionKind kind = ActionKind::kSelect;
-  uint8_t index = 0;      // kernel, dim, or operand
-  OperandState to;        // kMove: where the operand goes
-  uint32_t size = 0;      // kTile
+  uint8_t index = 0;  // kernel, dim, or operand
+  OperandState to;    // kMove: where the operand goes
+  uint32_t size = 0;  // kTile
   bool operator==(const DpAction&) const = default;
 };
 
@@ -42,7 +42,7 @@ struct Expansion {
   std::array<SubSpec, kMaxParts> part;
   int allocated_level = -1;  // a new tensor lives here while the parts run
   int64_t allocated = 0;
-  Limits used;               // by a kernel
+  Limits used;  // by a kernel
 };
 
 /// Copies of an operand into another layout of the level it is in.
@@ -65,10 +65,12 @@ DpRules paper_rules();
 
 class ActionSpace {
  public:
-  ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds, LayoutPool& layouts);
+  ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
+              LayoutPool& layouts);
 
   /// Calls `visit` for each action on a canonical Spec, cheapest kind first.
-  void expand(const Spec& spec, const Limits& limits, const std::function<void(const Expansion&)>& visit);
+  void expand(const Spec& spec, const Limits& limits,
+              const std::function<void(const Expansion&)>& visit);
 
   /// A lower bound on the cost of any implementation; kNoCost when there is none.
   int64_t floor(const Spec& spec);

@@ -2,9 +2,11 @@
 
 namespace exotune {
 
-int64_t AffineCost::amount(const OperandState& o, const OperandShape& shape, ScalarType type) const {
+int64_t AffineCost::amount(const OperandState& o, const OperandShape& shape,
+                           ScalarType type) const {
   const DpLevel& level = machine_.levels[o.level];
-  if (level.registers) return o.vector ? (shape.volume() + o.vector - 1) / o.vector : shape.volume();
+  if (level.registers)
+    return o.vector ? (shape.volume() + o.vector - 1) / o.vector : shape.volume();
   return layouts_.at(o.layout).lines(shape, bytes_of(type), machine_.line_bytes);
 }
 

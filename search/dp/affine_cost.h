@@ -1,7 +1,7 @@
 #pragma once
-// Affine cost of a plan (paper section 3): a loop costs its trips times its body, a block the sum of
-// its parts, a move what its source and its destination cost to touch, a kernel a constant. Start at
-// AffineCost.
+// Affine cost of a plan (paper section 3): a loop costs its trips times its body, a block the sum
+// of its parts, a move what its source and its destination cost to touch, a kernel a constant.
+// Start at AffineCost.
 //
 // Costs are 64-bit counts of the machine's units. Ties go to the smaller peak, level by level from
 // the fastest, then to the shallower plan.
@@ -14,7 +14,7 @@ constexpr int64_t kNoCost = INT64_MAX / 4;  // above any plan's
 
 struct PlanCost {
   int64_t units = kNoCost;
-  Limits peak;        // memory in use at once, rounded up
+  Limits peak;  // memory in use at once, rounded up
   uint8_t depth = 0;
 
   bool operator==(const PlanCost&) const = default;

@@ -13,10 +13,12 @@ PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts
   out.peak = e.used;
   for (int i = 0; i < e.parts; ++i) {
     out.units += e.part[i].times * parts[i]->units;
-    out.depth = std::max<uint8_t>(out.depth, static_cast<uint8_t>(std::min(254, parts[i]->depth + 0)));
+    out.depth =
+        std::max<uint8_t>(out.depth, static_cast<uint8_t>(std::min(254, parts[i]->depth + 0)));
     for (int level = 0; level < kMaxLevels; ++level) {
       uint8_t code = parts[i]->peak.codes[level];
-      if (level == e.allocated_level) code = codes.up(level, codes.amount(level, code) + e.allocated);
+      if (level == e.allocated_level)
+        code = codes.up(level, codes.amount(level, code) + e.allocated);
       out.peak.codes[level] = std::max(out.peak.codes[level], code);
     }
   }
@@ -77,7 +79,8 @@ MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t b
   return value;
 }
 
-void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t bound, MemoValue& into) {
+void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t bound,
+                               MemoValue& into) {
   ++statistics_.expanded;
   const int k = options_.k;
   int64_t cutoff = bound;
@@ -121,8 +124,9 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     if (a.cost.units > bound && options_.prune) return false;
     if (static_cast<int>(into.best.size()) >= k && !(a.cost < into.best.back().cost)) return false;
     EXO_CHECK(a.cost.peak.fits(limits));
-    const auto at = std::upper_bound(into.best.begin(), into.best.end(), a,
-                                     [](const Alternative& x, const Alternative& y) { return x.cost < y.cost; });
+    const auto at = std::upper_bound(
+        into.best.begin(), into.best.end(), a,
+        [](const Alternative& x, const Alternative& y) { return x.cost < y.cost; });
     into.best.insert(at, a);
     if (static_cast<int>(into.best.size()) > k) into.best.pop_back();
     return true;
@@ -132,8 +136,10 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     keep(ranks);
     return;
   }
-  const size_t n0 = found[0].size(), n1 = e.parts > 1 ? found[1].size() : 1, n2 = e.parts > 2 ? found[2].size() : 1;
-  // (a + 1)(b + 1)(c + 1) combinations are no dearer than ranks (a, b, c): beyond k it cannot matter.
+  const size_t n0 = found[0].size(), n1 = e.parts > 1 ? found[1].size() : 1,
+               n2 = e.parts > 2 ? found[2].size() : 1;
+  // (a + 1)(b + 1)(c + 1) combinations are no dearer than ranks (a, b, c): beyond k it cannot
+  // matter.
   for (size_t a = 0; a < n0; ++a)
     for (size_t b = 0; b < n1 && (a + 1) * (b + 1) <= static_cast<size_t>(k); ++b)
       for (size_t c = 0; c < n2 && (a + 1) * (b + 1) * (c + 1) <= static_cast<size_t>(k); ++c) {
@@ -193,9 +199,15 @@ void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& te
   text += std::string(indent, ' ') + std::to_string(plan.cost.units) + "  " +
           str(plan.spec, space.kinds(), space.layouts(), m.level_names()) + ": ";
   switch (a.kind) {
-    case ActionKind::kSelect: text += m.kernels[a.index].name; break;
-    case ActionKind::kInitialise: text += "initialise"; break;
-    case ActionKind::kTile: text += "tile " + std::to_string(a.index) + " by " + std::to_string(a.size); break;
+    case ActionKind::kSelect:
+      text += m.kernels[a.index].name;
+      break;
+    case ActionKind::kInitialise:
+      text += "initialise";
+      break;
+    case ActionKind::kTile:
+      text += "tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
+      break;
     case ActionKind::kMove:
       text += "move $" + std::to_string(a.index) + " to " + m.levels[a.to.level].name +
               space.layouts().at(a.to.layout).str();

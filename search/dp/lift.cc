@@ -49,8 +49,8 @@ class Lifter {
     dims_[loop.iter] = static_cast<uint8_t>(out_.loops.size());
     out_.loops.push_back(loop.iter);
     out_.extents.push_back(hi.value_or(0));
-    out_.symbolic.push_back(hi ? std::nullopt
-                               : std::optional(SymbolicExtent{size->name, multiple_of(size->name)}));
+    out_.symbolic.push_back(
+        hi ? std::nullopt : std::optional(SymbolicExtent{size->name, multiple_of(size->name)}));
     return true;
   }
 
@@ -150,7 +150,8 @@ class Lifter {
     SpecKind& kind = out_.kind;
     kind.accumulates = assignment != "=";
     kind.initial = assignment == "+=" ? "0" : "";
-    if (text.size() > 2 && text.front() == '(' && text.back() == ')' && text.find('(', 1) == std::string::npos)
+    if (text.size() > 2 && text.front() == '(' && text.back() == ')' &&
+        text.find('(', 1) == std::string::npos)
       text = text.substr(1, text.size() - 2);
     kind.statement = assignment + " " + text;
     kind.reduction.assign(out_.loops.size(), true);

@@ -18,10 +18,10 @@ struct SymbolicExtent {
 
 struct LiftedNest {
   SpecKind kind;
-  std::vector<int64_t> extents;                // of each loop; 0: symbolic
+  std::vector<int64_t> extents;  // of each loop; 0: symbolic
   std::vector<std::optional<SymbolicExtent>> symbolic;
-  std::vector<Sym> loops;                      // the iterators, outermost first
-  std::vector<Sym> buffers;                    // of each operand
+  std::vector<Sym> loops;    // the iterators, outermost first
+  std::vector<Sym> buffers;  // of each operand
 };
 
 /// Nothing when the proc's body is not a perfect nest of loops from 0 around one assignment or

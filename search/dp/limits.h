@@ -1,7 +1,7 @@
 #pragma once
 // Limits: memory that an implementation may still use, one byte per level, ordered like the amounts
-// themselves. Registers count exactly; lines are powers of two (or none), so that what is left after
-// an allocation rounds down and what a plan needs rounds up (paper section 2.4.4).
+// themselves. Registers count exactly; lines are powers of two (or none), so that what is left
+// after an allocation rounds down and what a plan needs rounds up (paper section 2.4.4).
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -26,7 +26,8 @@ class LimitCodes {
  public:
   explicit LimitCodes(const DpMachine& m) {
     for (size_t i = 0; i < m.levels.size(); ++i) registers_[i] = m.levels[i].registers;
-    for (size_t i = 0; i < m.levels.size(); ++i) all_.codes[i] = up(static_cast<int>(i), m.levels[i].capacity);
+    for (size_t i = 0; i < m.levels.size(); ++i)
+      all_.codes[i] = up(static_cast<int>(i), m.levels[i].capacity);
   }
   const Limits& all() const { return all_; }
   int64_t amount(int level, uint8_t code) const {

@@ -60,7 +60,8 @@ void read_levels(const TomlTable& search, DpMachine& m) {
     for (const std::string& width : t.texts("vectors")) level.vectors.push_back(std::stoi(width));
     if (level.capacity < 0 || (level.registers && level.capacity > 127) ||
         (!level.registers && !std::has_single_bit(static_cast<uint64_t>(level.capacity))))
-      throw InputError(t.where(), "level '" + level.name + "' holds up to 127 registers or a power of two lines");
+      throw InputError(t.where(), "level '" + level.name +
+                                      "' holds up to 127 registers or a power of two lines");
     m.levels.push_back(level);
   }
   for (size_t i = 0; i < tables.size(); ++i)
@@ -83,23 +84,27 @@ std::optional<DpKernel> kernel_of(const ProcPtr& instruction) {
 }
 
 void read_kernel(const TomlTable& t, const Target& target, DpMachine& m) {
-  t.allow_only({"instruction", "levels", "cost", "per_vector", "per_element", "strip", "charged", "uses", "max_vectors",
-                "mixed_vectors"});
+  t.allow_only({"instruction", "levels", "cost", "per_vector", "per_element", "strip", "charged",
+                "uses", "max_vectors", "mixed_vectors"});
   const std::string name = t.text("instruction");
   ProcPtr instruction;
   for (const ProcPtr& p : target.instructions())
     if (p->name == name) instruction = p;
-  if (!instruction) throw InputError(t.where("instruction"), "no instruction '" + name + "' in this target");
+  if (!instruction)
+    throw InputError(t.where("instruction"), "no instruction '" + name + "' in this target");
   std::optional<DpKernel> kernel = kernel_of(instruction);
   if (!kernel)
-    throw InputError(t.where("instruction"), "the body of '" + name + "' is not one statement in a nest of loops");
+    throw InputError(t.where("instruction"),
+                     "the body of '" + name + "' is not one statement in a nest of loops");
   const std::vector<std::string> sets = t.texts("levels");
   if (sets.size() != kernel->kind.operands.size())
-    throw InputError(t.where("levels"), "'" + name + "' has " + std::to_string(kernel->kind.operands.size()) +
-                                            " operands: inputs in the order of the statement, then the output");
+    throw InputError(t.where("levels"),
+                     "'" + name + "' has " + std::to_string(kernel->kind.operands.size()) +
+                         " operands: inputs in the order of the statement, then the output");
   for (const std::string& set : sets) {
     uint32_t mask = 0;
-    for (const std::string& level : split(set, '|')) mask |= 1u << level_index(m, t, "levels", level);
+    for (const std::string& level : split(set, '|'))
+      mask |= 1u << level_index(m, t, "levels", level);
     kernel->levels.push_back(mask);
   }
   kernel->base = t.integer_or("cost", 0);
@@ -150,8 +155,9 @@ void derive_levels(const Target& target, DpMachine& m) {
     level.cache = l.is_cache();
     const int line = l.line_bytes > 0 ? l.line_bytes : 64;
     m.line_bytes = line;
-    level.capacity = l.bytes > 0 ? static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(l.bytes / line)))
-                                 : int64_t{1} << 30;
+    level.capacity =
+        l.bytes > 0 ? static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(l.bytes / line)))
+                    : int64_t{1} << 30;
     level.cost = units(l.cost_per_line);
     m.levels.push_back(level);
   }

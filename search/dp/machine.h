@@ -20,10 +20,10 @@ constexpr int kMaxLevels = 6;
 struct DpLevel {
   std::string name;
   bool registers = false;  // capacity counts registers; else cache lines
-  bool cache = false;      // filled by the hardware: an unchanged operand is not copied, only touched
-  bool layouts = true;     // false: single elements without an order (scalar registers)
+  bool cache = false;   // filled by the hardware: an unchanged operand is not copied, only touched
+  bool layouts = true;  // false: single elements without an order (scalar registers)
   int64_t capacity = 0;
-  int64_t cost = 0;        // to touch one line, in cost units
+  int64_t cost = 0;               // to touch one line, in cost units
   std::vector<int> vectors;       // register widths in bytes; empty: elements
   std::vector<int> destinations;  // levels an operand can move to from here, this one included
 };
@@ -32,25 +32,25 @@ struct DpLevel {
 struct DpKernel {
   std::string name;
   ProcPtr instruction;
-  SpecKind kind;                        // of the instruction's body
-  std::vector<int64_t> extents;         // of its loops; 0: any multiple of `multiples`
+  SpecKind kind;                 // of the instruction's body
+  std::vector<int64_t> extents;  // of its loops; 0: any multiple of `multiples`
   std::vector<int64_t> multiples;
-  std::vector<uint32_t> levels;         // bit set of levels allowed, for each operand
-  int64_t base = 0, per_vector = 0;     // cost units
-  int64_t per_element = 0;              // cost units for each execution of the statement
-  int64_t strip = 0;                    // elements of one "vector"; 0: of the operands' registers
-  uint32_t charged = 0;                 // operands whose lines are charged as by a move
-  std::vector<int> registers;           // used inside, by level
-  int64_t max_vectors = 0;              // 0: any number
-  bool same_vectors = true;             // all vector operands have one width
+  std::vector<uint32_t> levels;      // bit set of levels allowed, for each operand
+  int64_t base = 0, per_vector = 0;  // cost units
+  int64_t per_element = 0;           // cost units for each execution of the statement
+  int64_t strip = 0;                 // elements of one "vector"; 0: of the operands' registers
+  uint32_t charged = 0;              // operands whose lines are charged as by a move
+  std::vector<int> registers;        // used inside, by level
+  int64_t max_vectors = 0;           // 0: any number
+  bool same_vectors = true;          // all vector operands have one width
 };
 
 struct DpMachine {
   std::string name;
-  std::string hash;            // of the text all of this came from
+  std::string hash;  // of the text all of this came from
   int line_bytes = 64;
-  int units_per_cycle = 1;     // costs are whole numbers of units
-  std::vector<DpLevel> levels; // fastest first
+  int units_per_cycle = 1;      // costs are whole numbers of units
+  std::vector<DpLevel> levels;  // fastest first
   std::vector<DpKernel> kernels;
   int processors = 1;
   std::vector<int> strip_bytes;  // widths that packed strips are tried in, and 2 elements

@@ -47,7 +47,8 @@ bool inside(const Limits& low, const Limits& high, const Limits& at) {
 bool join(BoxMemo::Box& into, const BoxMemo::Box& other) {
   int differs = -1;
   for (int i = 0; i < kMaxLevels; ++i) {
-    if (into.low.codes[i] == other.low.codes[i] && into.high.codes[i] == other.high.codes[i]) continue;
+    if (into.low.codes[i] == other.low.codes[i] && into.high.codes[i] == other.high.codes[i])
+      continue;
     if (differs >= 0) return false;
     differs = i;
   }
@@ -64,7 +65,8 @@ uint64_t hash_of(const MemoValue& v) {
   uint64_t h = hash_mix(static_cast<uint64_t>(v.complete_to));
   for (const Alternative& a : v.best) {
     h = hash_combine(h, static_cast<uint64_t>(a.cost.units));
-    h = hash_combine(h, a.action.size + (uint64_t{a.action.index} << 32) + (uint64_t(a.action.kind) << 40));
+    h = hash_combine(
+        h, a.action.size + (uint64_t{a.action.index} << 32) + (uint64_t(a.action.kind) << 40));
     h = hash_combine(h, a.action.to.layout + (uint64_t{a.action.to.level} << 16));
   }
   return h;

@@ -2,9 +2,10 @@
 // The memo table: what is known of each Spec at each limit. Start at SpecMemo; BoxMemo is the one
 // the solver uses, PointMemo the plain one that tests compare it with.
 //
-// An entry is a box of limits. The best plans found with limits L need at most their peak P, so they
-// are the best for every limit between P and L; that nothing was found with L holds for every limit
-// below. A solver that stops at a bound leaves "complete up to this cost", which keeps pruning exact.
+// An entry is a box of limits. The best plans found with limits L need at most their peak P, so
+// they are the best for every limit between P and L; that nothing was found with L holds for every
+// limit below. A solver that stops at a bound leaves "complete up to this cost", which keeps
+// pruning exact.
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -35,7 +36,7 @@ struct MemoValue {
 };
 
 struct MemoStatistics {
-  int64_t specs = 0;       // keys
+  int64_t specs = 0;  // keys
   int64_t boxes = 0;
   int64_t values = 0;      // distinct
   int64_t infeasible = 0;  // boxes that say so
@@ -57,7 +58,8 @@ class SpecMemo {
 /// One entry for each Spec and limit asked for.
 class PointMemo final : public SpecMemo {
  public:
-  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k, Limits* solved_at) override;
+  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
+                        Limits* solved_at) override;
   const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
   MemoStatistics statistics() const override;
 
@@ -83,7 +85,8 @@ class BoxMemo final : public SpecMemo {
     uint32_t value = 0;
   };
 
-  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k, Limits* solved_at) override;
+  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
+                        Limits* solved_at) override;
   const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
   MemoStatistics statistics() const override;
 

@@ -56,7 +56,8 @@ int SpecKinds::move(int rank, ScalarType type) {
 }
 
 int SpecKinds::fill(int rank, ScalarType type, const std::string& value) {
-  return id({"= " + value, false, std::vector<bool>(rank, false), {identity(rank, type)}, {{}}, ""});
+  return id(
+      {"= " + value, false, std::vector<bool>(rank, false), {identity(rank, type)}, {{}}, ""});
 }
 
 int SpecKinds::initializing(int accumulating) {

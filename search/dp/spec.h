@@ -2,9 +2,9 @@
 // Spec: what a loop nest computes, never how. Start at Spec; lift.h reads one off a proc.
 //
 // A Spec splits into a SpecKind (the statement, which loops are sums, which dims each operand's
-// subscripts mention: shared by all sizes) and numbers: extents, and for each operand where it lies.
-// The memory that an implementation may use is separate (limits.h), so that the memo can treat it
-// as a coordinate. Operands are the inputs in the order of the statement, then the output.
+// subscripts mention: shared by all sizes) and numbers: extents, and for each operand where it
+// lies. The memory that an implementation may use is separate (limits.h), so that the memo can
+// treat it as a coordinate. Operands are the inputs in the order of the statement, then the output.
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -18,7 +18,7 @@
 
 namespace exotune {
 
-constexpr int kMaxDims = 7;      // loops of a Spec
+constexpr int kMaxDims = 7;  // loops of a Spec
 constexpr int kMaxOperands = 4;
 
 /// One subscript of an operand: a sum of loops with positive coefficients (`h + r`); empty: 0.
@@ -36,12 +36,13 @@ struct OperandKind {
 };
 
 struct SpecKind {
-  std::string statement;         // "+= $0 * $1", "= $0", "= 0": operands by number
-  bool accumulates = false;      // reads its output
-  std::vector<bool> reduction;   // of each loop: the output's subscripts do not mention it
+  std::string statement;        // "+= $0 * $1", "= $0", "= 0": operands by number
+  bool accumulates = false;     // reads its output
+  std::vector<bool> reduction;  // of each loop: the output's subscripts do not mention it
   std::vector<OperandKind> operands;
-  std::vector<std::vector<int>> symmetries;  // orders of the inputs that leave the statement the same
-  std::string initial;           // accumulating forms: the value they start from, "0"
+  std::vector<std::vector<int>>
+      symmetries;       // orders of the inputs that leave the statement the same
+  std::string initial;  // accumulating forms: the value they start from, "0"
 
   int dims() const { return static_cast<int>(reduction.size()); }
   int output() const { return static_cast<int>(operands.size()) - 1; }
@@ -53,9 +54,9 @@ struct SpecKind {
 
 /// Where an operand lies.
 struct OperandState {
-  uint8_t level = 0;     // index into DpMachine::levels
-  uint8_t vector = 0;    // elements of one vector register; 0 where the level has none
-  uint16_t layout = 0;   // in the LayoutPool
+  uint8_t level = 0;    // index into DpMachine::levels
+  uint8_t vector = 0;   // elements of one vector register; 0 where the level has none
+  uint16_t layout = 0;  // in the LayoutPool
   bool operator==(const OperandState&) const = default;
 };
 
@@ -90,7 +91,7 @@ class SpecKinds {
   int accumulating(int initializing);
 
  private:
-  std::deque<SpecKind> kinds_;  // references stay valid
+  std::deque<SpecKind> kinds_;                             // references stay valid
   std::array<std::array<int, 16>, kMaxRank + 1> moves_{};  // id + 1
 };
 

@@ -33,7 +33,8 @@ void drop_ones(TensorLayout& layout, Extents shape) {
   layout = out;
 }
 
-// Two neighbouring parts of one logical dimension become one, unless only the inner one is adjacent.
+// Two neighbouring parts of one logical dimension become one, unless only the inner one is
+// adjacent.
 void merge_neighbours(TensorLayout& layout) {
   if (layout.rank == 0) return;
   TensorLayout out;

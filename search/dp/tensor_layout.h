@@ -17,8 +17,8 @@
 
 namespace exotune {
 
-constexpr int kMaxRank = 4;        // logical dimensions of an operand
-constexpr int kMaxPhysical = 6;    // physical ones: each logical one once, and a strip or two
+constexpr int kMaxRank = 4;      // logical dimensions of an operand
+constexpr int kMaxPhysical = 6;  // physical ones: each logical one once, and a strip or two
 
 struct PhysicalDim {
   uint8_t dim = 0;    // logical dimension

@@ -10,17 +10,21 @@ class Paper {
  public:
   explicit Paper(const DpRules& rules = paper_rules(), SolverOptions options = {})
       : machine_(machine_of(*load_target(EXOTUNE_SOURCE_DIR "/tests/search/morello_avx2", {}))),
-        space_(machine_, rules, kinds_, layouts_), solver_(space_, memo_, std::move(options)) {}
+        space_(machine_, rules, kinds_, layouts_),
+        solver_(space_, memo_, std::move(options)) {}
 
   Spec matmul(uint32_t m, uint32_t k, uint32_t n, ScalarType type = ScalarType::kI32) {
     const Subscript i{{0, 1}}, p{{1, 1}}, j{{2, 1}};
-    SpecKind kind{"+= $0 * $1", true, {false, true, false}, {{type, {i, p}}, {type, {p, j}}, {type, {i, j}}}, {{0, 1}, {1, 0}}, "0"};
+    SpecKind kind{"+= $0 * $1",         true,
+                  {false, true, false}, {{type, {i, p}}, {type, {p, j}}, {type, {i, j}}},
+                  {{0, 1}, {1, 0}},     "0"};
     Spec spec;
     spec.kind = static_cast<uint16_t>(kinds_.initializing(kinds_.id(kind)));
     spec.extents = {m, k, n};
     for (int o = 0; o < 3; ++o) {
       const OperandShape shape = operand_shape(kind.operands[o], spec.extents.data());
-      spec.operands[o] = {static_cast<uint8_t>(machine_.outermost()), 0, layouts_.id(TensorLayout::row_major(shape))};
+      spec.operands[o] = {static_cast<uint8_t>(machine_.outermost()), 0,
+                          layouts_.id(TensorLayout::row_major(shape))};
     }
     return spec;
   }
@@ -28,7 +32,9 @@ class Paper {
     const std::optional<MemoValue> value = solver_.solve(spec);
     return value && !value->best.empty() ? value->best.front().cost.units : -1;
   }
-  std::string plan(const Spec& spec) { return str(solver_.plan(spec, space_.codes().all()), space_); }
+  std::string plan(const Spec& spec) {
+    return str(solver_.plan(spec, space_.codes().all()), space_);
+  }
 
   SpecKinds kinds_;
   LayoutPool layouts_;
