@@ -21,16 +21,18 @@ DpRules paper_rules() {
   return rules;
 }
 
-// What the kernels that can end a Spec of this kind have in common.
+// The kernels that can end a Spec of this kind, and the kinds it can become.
 struct ActionSpace::KindFacts {
-  std::vector<int> kernels;        // whose statement is this kind's
-  std::vector<uint32_t> accepted;  // by operand: levels that some kernel takes it from
-  double rate = 0;                 // cost units for one execution of the statement, at least
-  bool possible = false;           // some kernel ends it
-  int accumulating = -1;           // kind; for "init" forms
+  std::vector<int> kernels;  // whose statement and types are this kind's
+  int accumulating = -1;     // kind; for "init" forms
   int fill = -1;
-  std::vector<std::vector<int64_t>>
-      need;  // by operand and level: units per line to an accepted level
+};
+
+// Units that a plan ending in this kernel costs at least.
+struct ActionSpace::Ending {
+  double per_execution = 0;
+  std::array<double, kMaxOperands> per_element{};  // to bring the operand to where the kernel takes it
+  uint32_t vectors = 0;                            // operands that must have one register width
 };
 
 ActionSpace::~ActionSpace() = default;
@@ -68,74 +70,132 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
                           k.operands.back().type, k.initial);
     statement = statement.substr(5);
   }
-  f->accepted.assign(k.operands.size(), 0);
-  f->rate = 1e30;
   for (size_t i = 0; i < machine_.kernels.size(); ++i) {
     const DpKernel& kernel = machine_.kernels[i];
-    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size())
-      continue;
+    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size()) continue;
     bool types = true;
-    for (const std::vector<int>& order : kernel.kind.symmetries) {
-      for (int o = 0; o < static_cast<int>(k.operands.size()); ++o) {
-        const int from = o < k.output() ? order[o] : o;
-        types = types && kernel.kind.operands[from].type == k.operands[o].type;
-        f->accepted[o] |= kernel.levels[from];
-      }
-    }
-    if (!types) continue;
-    f->kernels.push_back(static_cast<int>(i));
-    f->possible = true;
-    double executions = 1, rate = static_cast<double>(kernel.per_element);
-    bool symbolic = false;
-    for (const int64_t e : kernel.extents) {
-      symbolic = symbolic || e == 0;
-      if (e > 0) executions *= static_cast<double>(e);
-    }
-    if (!symbolic) rate += static_cast<double>(kernel.base) / executions;
-    if (kernel.per_vector > 0) {
-      int widest = static_cast<int>(kernel.strip);
-      if (widest == 0)
-        for (const DpLevel& level : machine_.levels)
-          for (const int bytes : level.vectors)
-            widest = std::max(widest, bytes / bytes_of(k.operands[0].type));
-      rate += static_cast<double>(kernel.per_vector) / std::max(1, widest);
-    }
-    f->rate = std::min(f->rate, rate);
-  }
-  if (!f->possible) f->rate = 0;
-  const int n = static_cast<int>(machine_.levels.size());
-  for (const uint32_t accepted : f->accepted) {
-    std::vector<int64_t> need(n, kNoCost);
-    for (int i = 0; i < n; ++i)
-      if (accepted >> i & 1) need[i] = 0;
-    for (int round = 0; round < n; ++round)
-      for (int i = 0; i < n; ++i)
-        for (const int to : machine_.levels[i].destinations)
-          if (need[to] < kNoCost)
-            need[i] =
-                std::min(need[i], need[to] + machine_.levels[i].cost + machine_.levels[to].cost);
-    f->need.push_back(std::move(need));
+    for (const std::vector<int>& order : kernel.kind.symmetries)
+      for (int o = 0; o <= k.output(); ++o)
+        types = types && kernel.kind.operands[o < k.output() ? order[o] : o].type == k.operands[o].type;
+    if (types) f->kernels.push_back(static_cast<int>(i));
   }
   facts_[kind] = std::move(f);
   return *facts_[kind];
 }
 
-int64_t ActionSpace::floor(const Spec& spec) {
-  const KindFacts& f = facts(spec.kind);
-  if (!f.possible) return kNoCost;
+// Units for one execution of the statement by the kernel, at least: as many vectors at once as its
+// registers hold.
+double ActionSpace::kernel_rate(const DpKernel& kernel, const SpecKind& kind) const {
+  double executions = 1, rate = static_cast<double>(kernel.per_element);
+  bool symbolic = false;
+  for (const int64_t e : kernel.extents) {
+    symbolic = symbolic || e == 0;
+    if (e > 0) executions *= static_cast<double>(e);
+  }
+  if (!symbolic) return rate + static_cast<double>(kernel.base) / executions;
+  int widest = static_cast<int>(kernel.strip);
+  int64_t registers = INT32_MAX;
+  for (size_t level = 0; level < machine_.levels.size(); ++level) {
+    const DpLevel& l = machine_.levels[level];
+    if (l.vectors.empty()) continue;
+    int operands = 0;
+    for (const uint32_t levels : kernel.levels) operands += levels == (1u << level);
+    if (operands > 0) registers = std::min(registers, (l.capacity - kernel.registers[level]) / operands);
+    if (kernel.strip == 0 && operands > 0)
+      for (const int bytes : l.vectors) widest = std::max(widest, bytes / bytes_of(kind.operands[0].type));
+  }
+  if (kernel.max_vectors > 0) registers = std::min(registers, kernel.max_vectors);
+  if (kernel.per_vector != 0 && widest > 0) rate += static_cast<double>(kernel.per_vector) / widest;
+  if (widest > 0 && registers < INT32_MAX)
+    rate += static_cast<double>(kernel.base) / (static_cast<double>(registers) * widest);
+  return rate;
+}
+
+double ActionSpace::copy_rate(ScalarType type) {
+  const auto it = copy_rates_.find(type);
+  if (it != copy_rates_.end()) return it->second;
+  const SpecKind kind = kinds_.at(kinds_.move(1, type));
+  double best = 1e30;
+  for (const int i : facts(kinds_.move(1, type)).kernels)
+    best = std::min(best, kernel_rate(machine_.kernels[i], kind));
+  return copy_rates_[type] = best >= 1e30 ? 0 : best;
+}
+
+void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector<Ending>& into) {
   const SpecKind& kind = kinds_.at(spec.kind);
+  const int n = static_cast<int>(machine_.levels.size());
+  for (const int number : f.kernels) {
+    const DpKernel& kernel = machine_.kernels[number];
+    for (const std::vector<int>& order : kernel.kind.symmetries) {
+      Ending ending;
+      ending.per_execution = kernel_rate(kernel, kind);
+      bool possible = true;
+      for (int i = 0; i <= kind.output() && possible; ++i) {
+        const uint32_t levels = kernel.levels[i < kind.output() ? order[i] : i];
+        const int bytes = bytes_of(kind.operands[i].type);
+        const bool output = i == kind.output();
+        const int copies = output ? (kind.accumulates ? 2 : 1) : 1;
+        // The cheapest way from each level to one that the kernel takes the operand from.
+        std::vector<double> need(n, 1e30);
+        for (int l = 0; l < n; ++l)
+          if (levels >> l & 1) need[l] = 0;
+        for (int round = 0; round < n; ++round)
+          for (int l = 0; l < n; ++l)
+            for (const int to : machine_.levels[l].destinations) {
+              double step = static_cast<double>(machine_.levels[l].cost + machine_.levels[to].cost) * bytes / machine_.line_bytes;
+              if (!machine_.levels[to].cache) step += copies * copy_rate(kind.operands[i].type);
+              if (to != l) need[l] = std::min(need[l], need[to] + step);
+            }
+        ending.per_element[i] = need[spec.operands[i].level];
+        possible = ending.per_element[i] < 1e30;
+        bool vector = true;  // every level it may be taken from has registers of a width
+        for (int l = 0; l < n; ++l)
+          if ((levels >> l & 1) && machine_.levels[l].vectors.empty()) vector = false;
+        if (vector) ending.vectors |= 1u << i;
+      }
+      if (!kernel.same_vectors || rules_.relayout != Relayout::kNever) ending.vectors = 0;
+      if (possible) into.push_back(ending);
+    }
+  }
+}
+
+const std::vector<ActionSpace::Ending>& ActionSpace::endings(const Spec& spec) {
+  uint64_t key = spec.kind;
+  for (const OperandState& o : spec.operands) key = key * 8 + o.level;
+  const auto it = endings_.find(key);
+  if (it != endings_.end()) return it->second;
+  std::vector<Ending> found;
+  find_endings(spec, facts(spec.kind), found);
+  return endings_[key] = std::move(found);
+}
+
+int64_t ActionSpace::floor(const Spec& spec) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  const std::vector<Ending>& endings = this->endings(spec);
+  if (endings.empty()) return kNoCost;
   double executions = 1;
   for (int d = 0; d < kind.dims(); ++d) executions *= spec.extents[d];
-  int64_t out = static_cast<int64_t>(executions * f.rate * (1 - 1e-12));
-  for (size_t i = 0; i < kind.operands.size(); ++i) {
-    const int64_t need = f.need[i][spec.operands[i].level];
-    if (need >= kNoCost) return kNoCost;
-    if (need == 0) continue;
-    const int64_t bytes = operand_shape(kind.operands[i], spec.extents.data()).volume() *
-                          bytes_of(kind.operands[i].type);
-    out += need * ((bytes + machine_.line_bytes - 1) / machine_.line_bytes);
+  std::array<double, kMaxOperands> elements;
+  const int operands = kind.output() + 1;
+  for (int i = 0; i < operands; ++i)
+    elements[i] = static_cast<double>(operand_shape(kind.operands[i], spec.extents.data()).volume());
+  double best = 1e300;
+  for (const Ending& e : endings) {
+    int width = 0;
+    bool fits = true;
+    for (int i = 0; i < operands && fits; ++i) {
+      const int vector = spec.operands[i].vector;
+      if (!(e.vectors >> i & 1) || vector == 0) continue;
+      fits = width == 0 || width == vector;
+      width = vector;
+    }
+    if (!fits) continue;
+    double units = executions * e.per_execution;
+    for (int i = 0; i < operands; ++i) units += elements[i] * e.per_element[i];
+    best = std::min(best, units);
   }
-  return out;
+  if (best >= 1e300) return kNoCost;
+  return static_cast<int64_t>(best * (1 - 1e-9));
 }
 
 void ActionSpace::canonicalise(Spec& spec) {

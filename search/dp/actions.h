@@ -8,7 +8,10 @@
 //   move(operand, level, ..)   [load] body [store], all with less memory
 // What each becomes in the core is in replay.h.
 #include <functional>
+#include <map>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "search/dp/affine_cost.h"
@@ -93,7 +96,12 @@ class ActionSpace {
 
  private:
   struct KindFacts;  // what the kernels say about a kind
+  struct Ending;     // one kernel that a Spec with operands in these levels may end in
   const KindFacts& facts(int kind);
+  const std::vector<Ending>& endings(const Spec& spec);
+  void find_endings(const Spec& spec, const KindFacts& facts, std::vector<Ending>& into);
+  double kernel_rate(const DpKernel& kernel, const SpecKind& kind) const;
+  double copy_rate(ScalarType type);
   void expand_select(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_initialise(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_tiles(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
@@ -113,6 +121,8 @@ class ActionSpace {
   std::vector<uint32_t> reachable_;  // by level: levels that moves lead to
   std::vector<std::unique_ptr<KindFacts>> facts_;
   std::map<uint32_t, std::vector<uint32_t>> tile_sizes_;
+  std::unordered_map<uint64_t, std::vector<Ending>> endings_;
+  std::map<ScalarType, double> copy_rates_;
 
  public:
   ~ActionSpace();
