@@ -31,8 +31,9 @@ struct ActionSpace::KindFacts {
 // Units that a plan ending in this kernel costs at least.
 struct ActionSpace::Ending {
   double per_execution = 0;
-  std::array<double, kMaxOperands> per_element{};  // to bring the operand to where the kernel takes it
-  uint32_t vectors = 0;                            // operands that must have one register width
+  std::array<double, kMaxOperands>
+      per_element{};     // to bring the operand to where the kernel takes it
+  uint32_t vectors = 0;  // operands that must have one register width
 };
 
 ActionSpace::~ActionSpace() = default;
@@ -72,11 +73,13 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   }
   for (size_t i = 0; i < machine_.kernels.size(); ++i) {
     const DpKernel& kernel = machine_.kernels[i];
-    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size()) continue;
+    if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size())
+      continue;
     bool types = true;
     for (const std::vector<int>& order : kernel.kind.symmetries)
       for (int o = 0; o <= k.output(); ++o)
-        types = types && kernel.kind.operands[o < k.output() ? order[o] : o].type == k.operands[o].type;
+        types =
+            types && kernel.kind.operands[o < k.output() ? order[o] : o].type == k.operands[o].type;
     if (types) f->kernels.push_back(static_cast<int>(i));
   }
   facts_[kind] = std::move(f);
@@ -100,9 +103,11 @@ double ActionSpace::kernel_rate(const DpKernel& kernel, const SpecKind& kind) co
     if (l.vectors.empty()) continue;
     int operands = 0;
     for (const uint32_t levels : kernel.levels) operands += levels == (1u << level);
-    if (operands > 0) registers = std::min(registers, (l.capacity - kernel.registers[level]) / operands);
+    if (operands > 0)
+      registers = std::min(registers, (l.capacity - kernel.registers[level]) / operands);
     if (kernel.strip == 0 && operands > 0)
-      for (const int bytes : l.vectors) widest = std::max(widest, bytes / bytes_of(kind.operands[0].type));
+      for (const int bytes : l.vectors)
+        widest = std::max(widest, bytes / bytes_of(kind.operands[0].type));
   }
   if (kernel.max_vectors > 0) registers = std::min(registers, kernel.max_vectors);
   if (kernel.per_vector != 0 && widest > 0) rate += static_cast<double>(kernel.per_vector) / widest;
@@ -142,7 +147,9 @@ void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector
         for (int round = 0; round < n; ++round)
           for (int l = 0; l < n; ++l)
             for (const int to : machine_.levels[l].destinations) {
-              double step = static_cast<double>(machine_.levels[l].cost + machine_.levels[to].cost) * bytes / machine_.line_bytes;
+              double step =
+                  static_cast<double>(machine_.levels[l].cost + machine_.levels[to].cost) * bytes /
+                  machine_.line_bytes;
               if (!machine_.levels[to].cache) step += copies * copy_rate(kind.operands[i].type);
               if (to != l) need[l] = std::min(need[l], need[to] + step);
             }
@@ -178,7 +185,8 @@ int64_t ActionSpace::floor(const Spec& spec) {
   std::array<double, kMaxOperands> elements;
   const int operands = kind.output() + 1;
   for (int i = 0; i < operands; ++i)
-    elements[i] = static_cast<double>(operand_shape(kind.operands[i], spec.extents.data()).volume());
+    elements[i] =
+        static_cast<double>(operand_shape(kind.operands[i], spec.extents.data()).volume());
   double best = 1e300;
   for (const Ending& e : endings) {
     int width = 0;

@@ -56,5 +56,33 @@ TEST(DpPaper, matmul_of_two_costs_127) {
   EXPECT_EQ(paper.cost(spec), 127) << paper.plan(spec);
 }
 
+// Copies within a level never pay in this model at sizes where both rule sets finish quickly.
+TEST(DpPaper, restricted_rules_find_the_same_optimum) {
+  for (const auto& [m, k, n] :
+       {std::array{1u, 1u, 1u}, {2u, 2u, 2u}, {1u, 4u, 2u}, {3u, 2u, 1u}, {4u, 4u, 4u}}) {
+    Paper full;
+    const int64_t expected = full.cost(full.matmul(m, k, n));
+    EXPECT_GT(expected, 0);
+    for (const Relayout relayout : {Relayout::kNever, Relayout::kOnce}) {
+      DpRules rules = paper_rules();
+      rules.relayout = relayout;
+      Paper restricted(rules);
+      EXPECT_EQ(restricted.cost(restricted.matmul(m, k, n)), expected) << m << "x" << k << "x" << n;
+    }
+  }
+}
+
+// Without bounds and floors every action is worked out to the end; the answer is the same.
+TEST(DpPaper, pruning_changes_no_optimum) {
+  for (const auto& [m, k, n] : {std::array{1u, 1u, 1u}, {2u, 2u, 2u}, {1u, 3u, 2u}}) {
+    DpRules rules = paper_rules();
+    rules.relayout = Relayout::kNever;
+    SolverOptions exhaustive;
+    exhaustive.prune = false;
+    Paper pruned(rules), plain(rules, exhaustive);
+    EXPECT_EQ(pruned.cost(pruned.matmul(m, k, n)), plain.cost(plain.matmul(m, k, n)));
+  }
+}
+
 }  // namespace
 }  // namespace exotune
