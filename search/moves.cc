@@ -151,6 +151,9 @@ SearchSpace elements_space(const Nest& nest, const Target& target) {
     for (int64_t factor : {4, 8, 2})
       stage.moves.push_back({{keep, "p = interleave_loop(p, " + literal(nest.vector_loop) + ", " +
                                         std::to_string(factor) + ")"}, "", ""});
+    for (int64_t factor : {4, 8, 16})
+      stage.moves.push_back({{"p = interleave_reduction(p, " + literal(nest.vector_loop) + ", " +
+                              std::to_string(factor) + ", 'sum')"}, "", ""});
   }
   stage.moves.push_back({{}, "", ""});
   space.stages.push_back(stage);

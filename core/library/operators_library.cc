@@ -171,6 +171,12 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return parallelize_reduction(a.proc(), a.where(1), a.string(2), a.memory(3));
        }},
+      {"interleave_reduction",
+       {proc(), place("loop"), integer("factor"), new_name("acc_name")},
+       "for i: r += e  ->  for io: acc_0 += e[ii -> 0]; acc_1 += e[ii -> 1]; ...; r += acc_0; r += acc_1; ...",
+       [](const A& a) -> Value {
+         return interleave_reduction(a.proc(), a.where(1), a.integer(2), a.string(3));
+       }},
       {"optimize_level_1",
        {proc(), string("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
         integer("interleave", 4)},

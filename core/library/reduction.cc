@@ -13,7 +13,8 @@ Path child(Path path, int k = 0) {
 Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
 }  // namespace
 
-ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name, MemoryPtr memory) {
+ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
+                              MemoryPtr memory) {
   Cursor o = outer.loop(p);
   const Path top = o.path();
 
@@ -30,7 +31,8 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
     if (const For* f = s->as<For>()) {
       auto extent = literal_extent(*f);
       if (!extent || as_int(f->lo) != 0 || guarded)
-        throw SchedulingError("parallelize_reduction: the loop over `" + f->iter.name() + "` has no literal extent");
+        throw SchedulingError("parallelize_reduction: the loop over `" + f->iter.name() +
+                              "` has no literal extent");
       lanes.push_back(f->iter);
       extents.push_back(*extent);
     } else if (s->as<If>() && !guarded) {
@@ -41,7 +43,8 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
   }
   const Reduce* reduce = s->as<Reduce>();
   if (!reduce || lanes.empty())
-    throw SchedulingError("parallelize_reduction: there is no reduction inside lane loops of literal extent");
+    throw SchedulingError(
+        "parallelize_reduction: there is no reduction inside lane loops of literal extent");
   const ExprPtr element = read_elem(reduce->name, reduce->idx, reduce->rhs->type);
 
   // Lane loops out, the sequential loop in.
@@ -77,6 +80,29 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
     if (k + 1 < n) lane = parent_stmt(lane);
   }
   return p;
+}
+
+ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor,
+                             const std::string& name) {
+  const Cursor c = loop.loop(p);
+  const Path top = c.path();
+  const std::string iter = c.as<For>().iter.name();
+  p = divide_loop(p, c, factor, {iter + "o", iter + "i"}, Tail::kCut);
+  const StmtPtr rest = stmt_at(*p, sibling(top, 1));
+  const For* left_over = rest ? rest->as<For>() : nullptr;
+  if (left_over && left_over->iter.name() == iter + "i" && left_over->body.size() == 1)
+    if (const Reduce* r = left_over->body[0]->as<Reduce>()) {
+      const ExprPtr element = read_elem(r->name, r->idx, r->rhs->type);
+      p = stage_mem(p, at(p, sibling(top, 1)), str(element, scope_at(*p, sibling(top, 1))),
+                    name + "_rest",
+                    /*accum=*/true);
+    }
+  p = parallelize_reduction(p, at(p, top), name, dram_stack());
+  // acc : _[factor]; for i: acc[i] = 0; for o: for i: acc[i] += e; for i: r += acc[i]
+  p = unroll_loop(p, at(p, sibling(top, 3)));
+  p = unroll_loop(p, at(p, child(sibling(top, 2))));
+  p = unroll_loop(p, at(p, sibling(top, 1)));
+  return unroll_buffer(p, at(p, top), 0);
 }
 
 }  // namespace exotune

@@ -13,6 +13,12 @@ namespace exotune {
 /// `outer` is the sequential loop o; the loops perfectly nested inside it, down to the reduction,
 /// have literal extents and become the dimensions of the accumulator, which lives in `memory`. A
 /// guard around the reduction is allowed. The result's flag says that sums are reordered.
-ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name, MemoryPtr memory);
+ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
+                              MemoryPtr memory);
+
+/// A scalar sum r over `loop`, `factor` iterations at a time into as many local scalars: their
+/// chains of additions run side by side, where one chain would wait for each addition. The
+/// iterations left over are summed in a local scalar of their own.
+ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor, const std::string& name);
 
 }  // namespace exotune
