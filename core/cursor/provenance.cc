@@ -84,18 +84,53 @@ bool reassociates(const ProcPtr& p) {
   return false;
 }
 
+namespace {
+
+// `c` after one step, whose result is `p`.
+Cursor forward_step(const ProcPtr& p, const Provenance& how, const Cursor& c) {
+  const bool gap = c.kind() == CursorKind::kGap, block = c.kind() == CursorKind::kBlock;
+  Path first = c.path();
+  Path last = block ? sibling(first, c.length() - 1) : first;
+  for (const Edit& e : how.edits) {
+    auto a = forward(e, first, gap);
+    auto b = block ? forward(e, last, gap) : a;
+    if (!a || !b) return Cursor::invalid(p);
+    first = std::move(*a);
+    last = std::move(*b);
+  }
+  switch (c.kind()) {
+    case CursorKind::kGap: {
+      Cursor at = Cursor::gap(p, first);
+      return at.anchor().valid() ? at : Cursor::invalid(p);
+    }
+    case CursorKind::kExpr:
+      return expr_at(*p, first) ? Cursor::expr(p, first) : Cursor::invalid(p);
+    case CursorKind::kStmt:
+      return stmt_at(*p, first) ? Cursor::stmt(p, first) : Cursor::invalid(p);
+    default:
+      break;
+  }
+  // A block stays one as long as its ends are still siblings in order.
+  bool siblings = first.size() == last.size() && parent_stmt(first) == parent_stmt(last) &&
+                  first.back().child == last.back().child &&
+                  first.back().index <= last.back().index;
+  if (!siblings || !stmt_at(*p, last)) return Cursor::invalid(p);
+  return Cursor::block(p, first, last.back().index - first.back().index + 1);
+}
+
+}  // namespace
+
 Cursor forward(const ProcPtr& p, const Cursor& c) {
   if (!c.valid() || c.proc() == p) return c;
-  // The chain of steps from c's proc to p.
-  std::vector<const Provenance*> chain;
-  const Proc* at = p.get();
-  while (at != c.proc().get()) {
-    const Provenance* how = provenance_of(*at);
+  // The chain of steps from c's proc to p, the last first.
+  std::vector<const ProcPtr*> chain;
+  for (const ProcPtr* at = &p; *at != c.proc();) {
+    const Provenance* how = provenance_of(**at);
     if (!how)
       throw InvalidCursorError("the cursor belongs to another proc than `" + p->name + "`",
                                "make the cursor from this proc, or from one it was scheduled from");
-    chain.push_back(how);
-    at = how->parent.get();
+    chain.push_back(at);
+    at = &how->parent;
   }
   if (c.kind() == CursorKind::kArg) {
     Sym name = c.proc()->args[static_cast<size_t>(c.arg_index())].name;
@@ -103,29 +138,10 @@ Cursor forward(const ProcPtr& p, const Cursor& c) {
       if (p->args[k].name == name) return Cursor::arg(p, static_cast<int>(k));
     return Cursor::invalid(p);
   }
-  const bool gap = c.kind() == CursorKind::kGap;
-  Path first = c.path();
-  Path last = c.kind() == CursorKind::kBlock ? sibling(first, c.length() - 1) : first;
-  for (auto how = chain.rbegin(); how != chain.rend(); ++how) {
-    for (const Edit& e : (*how)->edits) {
-      auto a = forward(e, first, gap);
-      auto b = c.kind() == CursorKind::kBlock ? forward(e, last, gap) : a;
-      if (!a || !b) return Cursor::invalid(p);
-      first = std::move(*a);
-      last = std::move(*b);
-    }
-  }
-  switch (c.kind()) {
-    case CursorKind::kGap: return Cursor::gap(p, first);
-    case CursorKind::kExpr: return expr_at(*p, first) ? Cursor::expr(p, first) : Cursor::invalid(p);
-    case CursorKind::kStmt: return stmt_at(*p, first) ? Cursor::stmt(p, first) : Cursor::invalid(p);
-    default: break;
-  }
-  // A block stays one as long as its ends are still siblings in order.
-  bool siblings = first.size() == last.size() && parent_stmt(first) == parent_stmt(last) &&
-                  first.back().child == last.back().child && first.back().index <= last.back().index;
-  if (!siblings || !stmt_at(*p, last)) return Cursor::invalid(p);
-  return Cursor::block(p, first, last.back().index - first.back().index + 1);
+  Cursor now = c;
+  for (auto at = chain.rbegin(); at != chain.rend() && now.valid(); ++at)
+    now = forward_step(**at, *provenance_of(***at), now);
+  return now.valid() ? now : Cursor::invalid(p);
 }
 
 }  // namespace exotune

@@ -77,13 +77,16 @@ std::vector<Operator> primitive_operators() {
       {"divide_loop",
        {proc(), place("loop"), integer("q"), new_names("new_iters"), string("tail", "guard"),
         boolean("perfect", false)},
-       "for i in seq(0, N): s  ->  for io in seq(0, N / q): for ii in seq(0, q): s[i -> q * io + ii]",
+       "for i in seq(0, N): s  ->  for io in seq(0, N / q): for ii in seq(0, q): s[i -> q * io + "
+       "ii]",
        [](const A& a) -> Value {
          return divide_loop(a.proc(), a.where(1), a.integer(2), a.strings(3), tail_of(a, 4, 5));
        }},
       {"divide_with_recompute",
-       {proc(), place("loop"), expression("outer_hi"), integer("outer_stride"), new_names("new_iters")},
-       "for i in seq(0, n): s  ->  for io in seq(0, N): for ii in seq(0, n - q * (N - 1)): s[i -> q * io + ii]",
+       {proc(), place("loop"), expression("outer_hi"), integer("outer_stride"),
+        new_names("new_iters")},
+       "for i in seq(0, n): s  ->  for io in seq(0, N): for ii in seq(0, n - q * (N - 1)): s[i -> "
+       "q * io + ii]",
        [](const A& a) -> Value {
          Cursor loop = a.where(1).loop(a.proc());
          return divide_with_recompute(a.proc(), loop, a.expr(2, loop.path()), a.integer(3),
@@ -106,7 +109,8 @@ std::vector<Operator> primitive_operators() {
        }},
       {"shift_loop",
        {proc(), place("loop"), expression("new_lo")},
-       "for i in seq(lo, hi): s  ->  for i in seq(new_lo, new_lo + hi - lo): s[i -> i + lo - new_lo]",
+       "for i in seq(lo, hi): s  ->  for i in seq(new_lo, new_lo + hi - lo): s[i -> i + lo - "
+       "new_lo]",
        [](const A& a) -> Value {
          Cursor loop = a.where(1).loop(a.proc());
          return shift_loop(a.proc(), loop, a.expr(2, loop.path()));
@@ -117,14 +121,13 @@ std::vector<Operator> primitive_operators() {
        [](const A& a) -> Value { return join_loops(a.proc(), a.where(1), a.where(2)); }},
       {"mult_loops",
        {proc(), place("nested_loops"), new_name("new_iter")},
-       "for i in seq(0, n): for j in seq(0, c): s  ->  for k in seq(0, n * c): s[i -> k / c, j -> k % c]",
+       "for i in seq(0, n): for j in seq(0, c): s  ->  for k in seq(0, n * c): s[i -> k / c, j -> "
+       "k % c]",
        [](const A& a) -> Value { return mult_loops(a.proc(), a.where(1), a.string(2)); }},
       {"fission",
        {proc(), place("gap"), integer("n_lifts", 1)},
        "for i: s1; s2  ->  for i: s1; for i: s2",
-       [](const A& a) -> Value {
-         return fission(a.proc(), a.where(1).gap(a.proc()), a.small(2));
-       }},
+       [](const A& a) -> Value { return fission(a.proc(), a.where(1).gap(a.proc()), a.small(2)); }},
       {"fuse",
        {proc(), place("scope1"), place("scope2")},
        "for i: s1; for j: s2  ->  for i: s1; s2[j -> i]   (ifs of equal condition too)",
@@ -261,9 +264,7 @@ std::vector<Operator> primitive_operators() {
       {"mult_dim",
        {proc(), place("alloc"), integer("hi_dim"), integer("lo_dim")},
        "x : T[n, c]; x[i, j]  ->  x : T[n * c]; x[c * i + j]",
-       [](const A& a) -> Value {
-         return mult_dim(a.proc(), a.where(1), a.small(2), a.small(3));
-       }},
+       [](const A& a) -> Value { return mult_dim(a.proc(), a.where(1), a.small(2), a.small(3)); }},
       {"rearrange_dim",
        {proc(), place("buf"), integers("permutation")},
        "x : T[n, m]; x[i, j]  ->  x : T[m, n]; x[j, i]",
@@ -292,7 +293,8 @@ std::vector<Operator> primitive_operators() {
        "x : T; s  ->  s   (x unused in s)",
        [](const A& a) -> Value { return delete_buffer(a.proc(), a.where(1)); }},
       {"stage_mem",
-       {proc(), place("block"), string("win_expr"), new_name("new_buf_name"), boolean("accum", false)},
+       {proc(), place("block"), string("win_expr"), new_name("new_buf_name"),
+        boolean("accum", false)},
        "s(x[lo + i])  ->  t : T[hi - lo]; t = x[lo:hi]; s(t[i]); x[lo:hi] = t",
        [](const A& a) -> Value {
          return stage_mem(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4));
@@ -302,17 +304,17 @@ std::vector<Operator> primitive_operators() {
         string("where", ""), any("otherwise", Value(0.0))},
        "s(x[4 * io + i + r])  ->  t : T[4, 3]; t[i, r] = x[4 * io + i + r]; s(t[i, r])",
        [](const A& a) -> Value {
-         return stage_view(a.proc(), a.where(1), a.string(2), view_axes(a[3]), a.string(4), a.string(5),
-                           number_of(a[6]));
+         return stage_view(a.proc(), a.where(1), a.string(2), view_axes(a[3]), a.string(4),
+                           a.string(5), number_of(a[6]));
        }},
       {"set_memory",
        {proc(), place("buf"), memory("memory")},
        "x : T  ->  x : T @ MEM",
        [](const A& a) -> Value { return set_memory(a.proc(), a.where(1), a.memory(2)); }},
       {"set_precision",
-       {proc(), place("buf"), precision("precision")},
-       "x : R  ->  x : f32",
-       [](const A& a) -> Value { return set_precision(a.proc(), a.where(1), a.precision(2)); }},
+       {proc(), places("bufs"), precision("precision")},
+       "x : R  ->  x : f32   (one buffer, or a list of those that go together)",
+       [](const A& a) -> Value { return set_precision(a.proc(), a.places(1), a.precision(2)); }},
       {"set_window",
        {proc(), place("arg"), boolean("is_window", true)},
        "x : T[n]  ->  x : [T][n]",

@@ -1,5 +1,6 @@
-// Annotations: where a buffer lives, how precise it is, whether an argument is strided. They keep the
-// meaning over the reals; that callers, callees and memories agree is proved before code is emitted.
+// Annotations: where a buffer lives, how precise it is, whether an argument is strided. They keep
+// the meaning over the reals; that callers, callees and memories agree is proved before code is
+// emitted.
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
 #include "core/primitives/uses.h"
@@ -11,7 +12,8 @@ using namespace internal;
 namespace {
 
 // Changes the type or memory of the allocation or argument at `c`.
-void change_declaration(Rewrite& rw, const Cursor& c, const std::function<void(Type&, MemoryPtr&)>& change) {
+void change_declaration(Rewrite& rw, const Cursor& c,
+                        const std::function<void(Type&, MemoryPtr&)>& change) {
   if (c.kind() == CursorKind::kArg) {
     rw.set_header([&](Proc& q) {
       Arg& arg = q.args[static_cast<size_t>(c.arg_index())];
@@ -40,12 +42,16 @@ const Type& type_at(const Cursor& c) {
 // operand.
 ExprPtr retyped(const ExprPtr& e, const std::set<Sym>& names, ScalarType t) {
   auto with_type = [](const ExprPtr& x, ScalarType want) {
-    return x->as<Const>() && is_data(x->type) && x->type != want ? make_expr(x->node, want, x->where) : x;
+    return x->as<Const>() && is_data(x->type) && x->type != want
+               ? make_expr(x->node, want, x->where)
+               : x;
   };
   return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
     if (!is_data(x->type)) return nullptr;
-    if (const Read* r = x->as<Read>(); r && names.count(r->name)) return make_expr(x->node, t, x->where);
-    if (const WindowExpr* w = x->as<WindowExpr>(); w && names.count(w->name)) return make_expr(x->node, t, x->where);
+    if (const Read* r = x->as<Read>(); r && names.count(r->name))
+      return make_expr(x->node, t, x->where);
+    if (const WindowExpr* w = x->as<WindowExpr>(); w && names.count(w->name))
+      return make_expr(x->node, t, x->where);
     if (const USub* u = x->as<USub>()) return make_expr(x->node, u->arg->type, x->where);
     if (const BinOp* b = x->as<BinOp>()) {
       ExprPtr lhs = b->lhs, rhs = b->rhs;
@@ -72,31 +78,29 @@ ExprPtr retyped(const ExprPtr& e, const std::set<Sym>& names, ScalarType t) {
 ProcPtr set_memory(ProcPtr p, const Where& buffer, MemoryPtr memory) {
   Cursor c = buffer.buffer(p);
   if (!memory) refuse("set_memory", "no memory given");
-  if (!is_data(type_at(c).scalar)) refuse("set_memory", "`" + name_at(c).name() + "` holds no data");
+  if (!is_data(type_at(c).scalar))
+    refuse("set_memory", "`" + name_at(c).name() + "` holds no data");
   Rewrite rw(p);
   change_declaration(rw, c, [&](Type&, MemoryPtr& m) { m = memory; });
   return rw.finish("set_memory", {place(buffer, c), memory});
 }
 
-// a : T[sz]  ->  a : precision[sz], and so for windows of `a` and the expressions that read it.
-// Obligation: values stay what they are over the reals: R may become anything, a floating-point type
-// another one, an integer type a wider one of the same signedness. Cursors stay.
-ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision) {
-  const char* op = "set_precision";
-  Cursor c = buffer.buffer(p);
-  ScalarType old = type_at(c).scalar;
-  if (!is_data(old)) refuse(op, "`" + name_at(c).name() + "` holds no data");
-  if (!is_data(precision)) refuse(op, std::string("`") + name_of(precision) + "` is no data type");
-  auto is_signed = [](ScalarType t) { return t != ScalarType::kUi8 && t != ScalarType::kUi16; };
-  bool widens = !is_float(old) && !is_float(precision) &&
-                ((is_signed(old) == is_signed(precision) && bytes_of(precision) >= bytes_of(old)) ||
-                 (!is_signed(old) && bytes_of(precision) > bytes_of(old)));
+namespace {
+
+bool is_signed(ScalarType t) { return t != ScalarType::kUi8 && t != ScalarType::kUi16; }
+
+void require_holds_all(ScalarType old, ScalarType precision, const char* op) {
+  const bool widens =
+      !is_float(old) && !is_float(precision) &&
+      ((is_signed(old) == is_signed(precision) && bytes_of(precision) >= bytes_of(old)) ||
+       (!is_signed(old) && bytes_of(precision) > bytes_of(old)));
   if (old != ScalarType::kR && !(is_float(old) && is_float(precision)) && !widens)
-    refuse(op, std::string("values of `") + name_of(old) + "` are not all values of `" + name_of(precision) + "`");
-  Sym name = name_at(c);
-  bool is_arg = c.kind() == CursorKind::kArg;
-  std::set<Sym> names = aliases_in(is_arg ? p->body : rest_of_block(*p, c.path()), {name});
-  Block body = rewrite_stmts(p->body, [&](const StmtPtr& s) -> std::optional<Block> {
+    refuse(op, std::string("values of `") + name_of(old) + "` are not all values of `" +
+                   name_of(precision) + "`");
+}
+
+Block retyped(const Block& b, const std::set<Sym>& names, ScalarType precision) {
+  return rewrite_stmts(b, [&](const StmtPtr& s) -> std::optional<Block> {
     std::vector<ExprPtr> exprs = stmt_exprs(*s);
     bool changed = false;
     for (ExprPtr& e : exprs) {
@@ -113,10 +117,53 @@ ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision) {
     if (!changed) return std::nullopt;
     return Block{out};
   });
+}
+
+// What check() says of `p`; nothing when it accepts it.
+std::optional<Diagnostic> offence(const Proc& p) {
+  try {
+    check(p);
+    return std::nullopt;
+  } catch (const InputError& e) {
+    return e.diagnostic();
+  }
+}
+
+}  // namespace
+
+// a : T[sz]  ->  a : precision[sz], and so for windows of `a` and the expressions that read it; for
+// each of `buffers`.
+// Obligation: values stay what they are over the reals: R may become anything, a floating-point
+// type another one, an integer type a wider one of the same signedness. A valid program stays one:
+// no operator mixes precisions, no call gets another one than it wants. Cursors stay.
+ProcPtr set_precision(ProcPtr p, const std::vector<Where>& buffers, ScalarType precision) {
+  const char* op = "set_precision";
+  if (buffers.empty()) refuse(op, "no buffer is given");
+  if (!is_data(precision)) refuse(op, std::string("`") + name_of(precision) + "` is no data type");
   Rewrite rw(p);
-  rw.map_in_place(std::move(body));
-  change_declaration(rw, c, [&](Type& t, MemoryPtr&) { t.scalar = precision; });
-  return rw.finish(op, {place(buffer, c), name_of(precision)});
+  ValueList places;
+  for (const Where& buffer : buffers) {
+    Cursor c = buffer.buffer(p);
+    const ScalarType old = type_at(c).scalar;
+    const Sym name = name_at(c);
+    if (!is_data(old)) refuse(op, "`" + name.name() + "` holds no data");
+    require_holds_all(old, precision, op);
+    const bool is_arg = c.kind() == CursorKind::kArg;
+    rw.map_in_place(retyped(rw.proc().body,
+                            aliases_in(is_arg ? p->body : rest_of_block(*p, c.path()), {name}),
+                            precision));
+    change_declaration(rw, c, [&](Type& t, MemoryPtr&) { t.scalar = precision; });
+    places.push_back(place(buffer, c));
+  }
+  if (std::optional<Diagnostic> after = offence(rw.proc()); after && !offence(*p))
+    throw SchedulingError(
+        std::string(op) + ": the result would be no valid program", {after->message},
+        "give all buffers that go together at once: set_precision(p, ['a', 'b'], 'f64')");
+  return rw.finish(op, {places.size() == 1 ? places[0] : Value(places), name_of(precision)});
+}
+
+ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision) {
+  return set_precision(std::move(p), std::vector<Where>{buffer}, precision);
 }
 
 // x : T[sz]  <->  x : [T][sz]      for a tensor argument. Cursors stay.

@@ -135,14 +135,16 @@ ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string
   ValueList given;
   for (const Cursor& x : exprs) {
     Cursor c = here(p, x);
-    if (c.kind() != CursorKind::kExpr) throw InvalidCursorError("bind_expr: expected an expression");
+    if (c.kind() != CursorKind::kExpr)
+      throw InvalidCursorError("bind_expr: expected an expression");
     require_bindable(*p, c.path(), op);
     uses.push_back(c.path());
     given.emplace_back(c);
   }
   const ExprPtr e = expr_at(*p, uses[0]);
   for (const Path& u : uses)
-    if (!equal(expr_at(*p, u), e)) refuse(op, "'" + str(expr_at(*p, u)) + "' is not '" + str(e) + "'");
+    if (!equal(expr_at(*p, u), e))
+      refuse(op, "'" + str(expr_at(*p, u)) + "' is not '" + str(e) + "'");
   // The innermost block above all uses, and the run of its statements that holds them.
   const Path s0 = stmt_part(uses[0]);
   size_t depth = s0.size() - 1;
@@ -156,26 +158,30 @@ ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string
   }
   int first = uses[0][depth].index, last = first;
   bool direct = false;
-  for (const Path& u : uses) first = std::min(first, u[depth].index), last = std::max(last, u[depth].index);
-  for (const Path& u : uses) direct = direct || (u[depth].index == first && stmt_part(u).size() == depth + 1);
+  for (const Path& u : uses)
+    first = std::min(first, u[depth].index), last = std::max(last, u[depth].index);
+  for (const Path& u : uses)
+    direct = direct || (u[depth].index == first && stmt_part(u).size() == depth + 1);
   Path at(uses[0].begin(), uses[0].begin() + static_cast<std::ptrdiff_t>(depth) + 1);
   at.back().index = first;
   require_visible(*p, at, e, op);
   const int run = statements_before_use(*p, at, last - first);
   if (run > 0)
-    require(value_unchanged_by(*p, at, run, e), op, "a statement before the last use may change '" + str(e) + "'");
-  if (!direct) require(reads_in_bounds(*p, at, e), op, "'" + str(e) + "' may lie out of bounds there");
+    require(value_unchanged_by(*p, at, run, e), op,
+            "a statement before the last use may change '" + str(e) + "'");
+  if (!direct)
+    require(reads_in_bounds(*p, at, e), op, "'" + str(e) + "' may lie out of bounds there");
   return bind_at(p, at, e, uses, name, op, {Value(std::move(given)), name});
 }
 
 namespace {
 
 // Every place that mentions x below `b` reads the element at `idx` as a value: collects them.
-void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<ExprPtr>& idx, Path& path,
-                   std::vector<Path>& out, const char* op);
+void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<ExprPtr>& idx,
+                   Path& path, std::vector<Path>& out, const char* op);
 
-void collect_reads(const Proc& p, const ExprPtr& e, Sym x, const std::vector<ExprPtr>& idx, Path& path,
-                   std::vector<Path>& out, const char* op) {
+void collect_reads(const Proc& p, const ExprPtr& e, Sym x, const std::vector<ExprPtr>& idx,
+                   Path& path, std::vector<Path>& out, const char* op) {
   if (!(e->bloom & x.bloom())) return;
   if (const Read* r = e->as<Read>(); r && r->name == x) {
     if (r->idx.size() != idx.size()) refuse(op, "'" + x.name() + "' is used as a whole");
@@ -186,8 +192,10 @@ void collect_reads(const Proc& p, const ExprPtr& e, Sym x, const std::vector<Exp
     out.push_back(path);
     return;
   }
-  if (e->as<WindowExpr>() && e->as<WindowExpr>()->name == x) refuse(op, "a window of '" + x.name() + "' is taken");
-  if (e->as<StrideExpr>() && e->as<StrideExpr>()->name == x) refuse(op, "the stride of '" + x.name() + "' is read");
+  if (e->as<WindowExpr>() && e->as<WindowExpr>()->name == x)
+    refuse(op, "a window of '" + x.name() + "' is taken");
+  if (e->as<StrideExpr>() && e->as<StrideExpr>()->name == x)
+    refuse(op, "the stride of '" + x.name() + "' is read");
   std::vector<ExprPtr> children = expr_children(*e);
   for (size_t k = 0; k < children.size(); ++k) {
     path.push_back({Child::kExpr, static_cast<int>(k)});
@@ -196,8 +204,8 @@ void collect_reads(const Proc& p, const ExprPtr& e, Sym x, const std::vector<Exp
   }
 }
 
-void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<ExprPtr>& idx, Path& path,
-                   std::vector<Path>& out, const char* op) {
+void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<ExprPtr>& idx,
+                   Path& path, std::vector<Path>& out, const char* op) {
   if (!mentions(s, x)) return;
   const Assign* a = s->as<Assign>();
   const Reduce* r = s->as<Reduce>();
@@ -244,13 +252,15 @@ std::optional<Path> allocation_of(const Proc& p, const Path& at, Sym x) {
 ProcPtr inline_assign(ProcPtr p, const Where& where) {
   static const char op[] = "inline_assign";
   Cursor c = where.stmt(p);
-  if (!c.is<Assign>()) throw InvalidCursorError("inline_assign: expected an assignment, found '" + c.describe() + "'");
+  if (!c.is<Assign>())
+    throw InvalidCursorError("inline_assign: expected an assignment, found '" + c.describe() + "'");
   const Assign& a = c.as<Assign>();
   const Path at = c.path();
   auto alloc = allocation_of(*p, at, a.name);
   if (!alloc) refuse(op, "'" + a.name.name() + "' is not allocated in this procedure");
   require_no_cast(a.rhs, element_type(*p, at, a.name), op);
-  if (reads_buffer(*p, at, a.rhs, a.name)) refuse(op, "the right side reads '" + a.name.name() + "'");
+  if (reads_buffer(*p, at, a.rhs, a.name))
+    refuse(op, "the right side reads '" + a.name.name() + "'");
 
   const Block& block = block_at(*p, at);
   std::vector<Path> uses;
@@ -269,16 +279,19 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
     const Block& b = block_at(*p, level);
     const int own = level.back().index;
     const bool innermost = d + 1 == at.size();
-    for (int k = d + 1 == alloc->size() ? alloc->back().index + 1 : 0; k < static_cast<int>(b.size()); ++k) {
+    for (int k = d + 1 == alloc->size() ? alloc->back().index + 1 : 0;
+         k < static_cast<int>(b.size()); ++k) {
       if (k == own || (innermost && k > own)) continue;
       if (mentions(b[static_cast<size_t>(k)], a.name))
-        refuse(op, "'" + a.name.name() + "' is also used outside the statements after the assignment");
+        refuse(op,
+               "'" + a.name.name() + "' is also used outside the statements after the assignment");
     }
     if (innermost) break;
     // The branch beside the one that holds the assignment.
     const StmtPtr s = b[static_cast<size_t>(own)];
     const Block& other = at[d + 1].child == Child::kBody ? orelse_of(*s) : body_of(*s);
-    if (mentions(other, a.name)) refuse(op, "'" + a.name.name() + "' is also used in another branch");
+    if (mentions(other, a.name))
+      refuse(op, "'" + a.name.name() + "' is also used in another branch");
   }
   if (last > 0) {
     const Path next = sibling(at, 1);
@@ -290,6 +303,7 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
   Rewrite rw(p);
   for (const Path& u : uses) rw.replace_expr(u, a.rhs);
   rw.erase(at, 1);
+  require_config_writes_fixed(rw.proc(), op);
   return rw.finish(op, {place(where, c)});
 }
 
@@ -317,7 +331,8 @@ class WindowInliner {
   std::vector<ExprPtr> points(const std::vector<ExprPtr>& idx) const {
     std::vector<ExprPtr> out;
     size_t k = 0;
-    for (const WindowAccess& a : window_.access) out.push_back(a.is_point() ? a.lo : moved(a.lo, idx[k++]));
+    for (const WindowAccess& a : window_.access)
+      out.push_back(a.is_point() ? a.lo : moved(a.lo, idx[k++]));
     return out;
   }
 
@@ -341,7 +356,8 @@ class WindowInliner {
           continue;
         }
         const WindowAccess& inner = w->access[k++];
-        out.access.push_back({moved(a.lo, inner.lo), inner.is_point() ? nullptr : moved(a.lo, inner.hi)});
+        out.access.push_back(
+            {moved(a.lo, inner.lo), inner.is_point() ? nullptr : moved(a.lo, inner.hi)});
       }
       return make_expr(std::move(out), e->type, e->where);
     }
@@ -361,7 +377,8 @@ ProcPtr inline_window(ProcPtr p, const Where& where) {
   static const char op[] = "inline_window";
   Cursor c = where.stmt(p);
   if (!c.is<WindowStmt>())
-    throw InvalidCursorError("inline_window: expected a window statement, found '" + c.describe() + "'");
+    throw InvalidCursorError("inline_window: expected a window statement, found '" + c.describe() +
+                             "'");
   const WindowStmt& w = c.as<WindowStmt>();
   const Path at = c.path();
   const Block& block = block_at(*p, at);
@@ -375,6 +392,7 @@ ProcPtr inline_window(ProcPtr p, const Where& where) {
     if (mentions(s, w.name)) rw.replace_keep(sibling(at, k), inliner.inline_in({s})[0]);
   }
   rw.erase(at, 1);
+  require_config_writes_fixed(rw.proc(), op);
   return rw.finish(op, {place(where, c)});
 }
 

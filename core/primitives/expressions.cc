@@ -20,8 +20,11 @@ ProcPtr commute_expr(ProcPtr p, const Where& where) {
       case BinOpKind::kAnd:
       case BinOpKind::kOr:
       case BinOpKind::kEq:
-      case BinOpKind::kNe: swapped = make_expr(BinOp{b->op, b->rhs, b->lhs}, e->type, e->where); break;
-      default: break;
+      case BinOpKind::kNe:
+        swapped = make_expr(BinOp{b->op, b->rhs, b->lhs}, e->type, e->where);
+        break;
+      default:
+        break;
     }
   } else if (const Extern* x = e->as<Extern>(); x && (x->fn == "fmax" || x->fn == "fmin")) {
     swapped = make_expr(Extern{x->fn, {x->args[1], x->args[0]}}, e->type, e->where);
@@ -41,13 +44,15 @@ ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
   const ExprPtr e = c.expr();
   const BinOp* outer = e->as<BinOp>();
   const BinOp* inner = outer ? outer->rhs->as<BinOp>() : nullptr;
-  if (!inner || inner->op != outer->op || (outer->op != BinOpKind::kAdd && outer->op != BinOpKind::kMul))
+  if (!inner || inner->op != outer->op ||
+      (outer->op != BinOpKind::kAdd && outer->op != BinOpKind::kMul))
     refuse(op, "'" + str(e) + "' is not of the form a + (b + c) or a * (b * c)");
   if (is_control(e->type) && outer->op == BinOpKind::kMul)
     refuse(op, "control products keep their literal side");
   Rewrite rw(p);
   rw.flags.reassociates = is_data(e->type) && is_float(e->type);
-  rw.replace_expr(c.path(), bin_op(outer->op, bin_op(outer->op, outer->lhs, inner->lhs), inner->rhs));
+  rw.replace_expr(c.path(),
+                  bin_op(outer->op, bin_op(outer->op, outer->lhs, inner->lhs), inner->rhs));
   return rw.finish(op, {place(where, c)});
 }
 
@@ -78,9 +83,9 @@ void require_affine_around(const Proc& p, const Path& path, const ExprPtr& with,
 }  // namespace
 
 // e -> with
-// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control: proved. Data: the same tree up to proved
-// equal indices.
-// Forwarding: the expression and its parts are new; all else stays.
+// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control:
+// proved. Data: the same tree up to proved equal indices. Forwarding: the expression and its parts
+// are new; all else stays.
 ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
   static const char op[] = "rewrite_expr";
   Cursor c = where.expr(p);
@@ -91,6 +96,7 @@ ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
           "cannot prove that " + str(c.expr()) + " equals " + str(with));
   Rewrite rw(p);
   rw.replace_expr(c.path(), with);
+  require_config_writes_fixed(rw.proc(), op);
   return rw.finish(op, {place(where, c), str(with, scope_at(*p, stmt_part(c.path())))});
 }
 

@@ -1,6 +1,7 @@
 #include "core/primitives/internal.h"
 
 #include <cctype>
+#include <functional>
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
@@ -73,6 +74,25 @@ void require_config_may_stand(const Proc& result, const std::vector<ExprPtr>& ex
           {error.diagnostic().message});
     }
   }
+}
+
+void require_config_writes_fixed(const Proc& result, const char* op) {
+  std::vector<Sym> around;
+  std::function<void(const Block&)> walk = [&](const Block& b) {
+    for (const StmtPtr& s : b) {
+      if (const WriteConfig* w = s->as<WriteConfig>())
+        for (Sym i : around)
+          if (mentions(w->rhs, i))
+            refuse(op, "the value of '" + w->config->name + "." + w->field +
+                           "' would depend on the loop over '" + i.name() + "'");
+      const For* f = s->as<For>();
+      if (f) around.push_back(f->iter);
+      walk(body_of(*s));
+      walk(orelse_of(*s));
+      if (f) around.pop_back();
+    }
+  };
+  walk(result.body);
 }
 
 Path child_path(const Path& stmt, Child child, int index) {

@@ -39,6 +39,10 @@ void require_still_checks(const Proc& result, const Block& moved, const char* op
 void require_config_may_stand(const Proc& result, const std::vector<ExprPtr>& exprs,
                               const char* op);
 
+/// For rewrites that put other expressions in the place of reads: no value written to configuration
+/// comes to depend on the iterator of a loop around it.
+void require_config_writes_fixed(const Proc& result, const char* op);
+
 // --- paths ------------------------------------------------------------------------------------
 Path child_path(const Path& stmt, Child child, int index = 0);
 inline Path body_path(const Path& stmt, int index = 0) {

@@ -1,7 +1,7 @@
-// Primitives that change how an allocation's elements are laid out: every access is rewritten by one
-// map, which keeps values apart as they were apart before. All keep the tree's shape, so cursors to
-// statements stay valid. Windows keep their own dimensions in order; where a map cannot give that,
-// it refuses.
+// Primitives that change how an allocation's elements are laid out: every access is rewritten by
+// one map, which keeps values apart as they were apart before. All keep the tree's shape, so
+// cursors to statements stay valid. Windows keep their own dimensions in order; where a map cannot
+// give that, it refuses.
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
@@ -28,8 +28,8 @@ Site site_of(const ProcPtr& p, const Where& where) {
 
 void require_dim(const Site& s, int dim, const char* op) {
   if (dim < 0 || dim >= s.rank())
-    refuse(op, "`" + s.alloc->name.name() + "` has " + std::to_string(s.rank()) + " dimensions, there is no dimension " +
-                   std::to_string(dim));
+    refuse(op, "`" + s.alloc->name.name() + "` has " + std::to_string(s.rank()) +
+                   " dimensions, there is no dimension " + std::to_string(dim));
 }
 
 StmtPtr reshaped(const Site& s, std::vector<ExprPtr> shape) {
@@ -60,7 +60,8 @@ std::vector<WindowAccess> in_order(const std::vector<Mapped>& mapped, const char
 }
 
 // Applies `map` to the scope of the allocation, then re-proves the calls that take the buffer.
-ProcPtr relayout(const ProcPtr& p, const Site& s, const StmtPtr& new_alloc, UseMap map, std::vector<Value> args) {
+ProcPtr relayout(const ProcPtr& p, const Site& s, const StmtPtr& new_alloc, UseMap map,
+                 std::vector<Value> args) {
   std::vector<ExprPtr> new_shape = new_alloc->as<Alloc>()->type.shape;
   map.buffer = s.alloc->name;
   map.shape = s.shape();
@@ -71,6 +72,7 @@ ProcPtr relayout(const ProcPtr& p, const Site& s, const StmtPtr& new_alloc, UseM
   if (!rest.empty())
     require_calls(rw.proc(), sibling(s.path(), 1), static_cast<int>(rest.size()),
                   aliases_in(rest, {s.alloc->name}), map.op);
+  require_config_writes_fixed(rw.proc(), map.op);
   return rw.finish(map.op, std::move(args));
 }
 
@@ -89,17 +91,21 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
   const char* op = "expand_dim";
   Site s = site_of(p, alloc);
   for (const ExprPtr& e : {size, index}) {
-    if (!is_integer_control(e->type)) refuse(op, "`" + str(e) + "` is no integer control expression");
+    if (!is_integer_control(e->type))
+      refuse(op, "`" + str(e) + "` is no integer control expression");
     if (!in_scope(*p, s.path(), e))
       refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
     if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
   }
-  require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op, "`" + str(size) + "` is not proved positive");
-  ExprPtr inside = bin_op(BinOpKind::kAnd, bin_op(BinOpKind::kLe, int_const(0), index), bin_op(BinOpKind::kLt, index, size));
+  require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
+          "`" + str(size) + "` is not proved positive");
+  ExprPtr inside = bin_op(BinOpKind::kAnd, bin_op(BinOpKind::kLe, int_const(0), index),
+                          bin_op(BinOpKind::kLt, index, size));
   bool everywhere = static_cast<bool>(prove(*p, s.path(), inside));
   auto check_use = [&](const Path& at) {
     if (!everywhere)
-      require(prove(*p, at, inside), op, "`" + str(index) + "` is not proved within [0, " + str(size) + ")");
+      require(prove(*p, at, inside), op,
+              "`" + str(index) + "` is not proved within [0, " + str(size) + ")");
   };
   UseMap map;
   map.op = op;
@@ -110,7 +116,8 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
     out.insert(out.end(), idx.begin(), idx.end());
     return ElementUse{name, out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path& at) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path& at) -> std::optional<WindowUse> {
     check_use(at);
     std::vector<WindowAccess> out{{index, nullptr}};
     out.insert(out.end(), access.begin(), access.end());
@@ -118,7 +125,8 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
   };
   std::vector<ExprPtr> shape{size};
   shape.insert(shape.end(), s.shape().begin(), s.shape().end());
-  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), text(size, *p, s.cursor), text(index, *p, s.cursor)});
+  return relayout(p, s, reshaped(s, shape), map,
+                  {place(alloc, s.cursor), text(size, *p, s.cursor), text(index, *p, s.cursor)});
 }
 
 // a : T[.., n, ..]            a : T[.., n/q, q, ..]
@@ -148,7 +156,8 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
     out.insert(out.begin() + dim + 1, simplify_expr(*p, at, mod(idx[d])));
     return ElementUse{name, out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path& at) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path& at) -> std::optional<WindowUse> {
     std::vector<WindowAccess> out = access;
     const WindowAccess a = access[d];
     ExprPtr block = simplify_expr(*p, at, div(a.lo)), within = simplify_expr(*p, at, mod(a.lo));
@@ -169,7 +178,8 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
 
 // a : T[.., n, .., c, ..]          a : T[.., n*c, .., ..]
 // s(a[.., i, .., j, ..])     ->    s(a[.., c*i + j, .., ..])       (at hi_dim; lo_dim goes)
-// Obligation: c is a literal. Windows: hi_dim must be a point, and lo_dim's interval keeps its order.
+// Obligation: c is a literal. Windows: hi_dim must be a point, and lo_dim's interval keeps its
+// order.
 ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
   const char* op = "mult_dim";
   Site s = site_of(p, alloc);
@@ -178,7 +188,9 @@ ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
   if (hi_dim == lo_dim) refuse(op, "the two dimensions are the same");
   size_t hi = static_cast<size_t>(hi_dim), lo = static_cast<size_t>(lo_dim);
   auto c = as_int(fold(s.shape()[lo]));
-  if (!c) refuse(op, "the size `" + str(s.shape()[lo]) + "` of dimension " + std::to_string(lo_dim) + " is not a literal");
+  if (!c)
+    refuse(op, "the size `" + str(s.shape()[lo]) + "` of dimension " + std::to_string(lo_dim) +
+                   " is not a literal");
   ExprPtr scale = int_const(*c);
   auto joined = [&](const ExprPtr& i, const ExprPtr& j) { return fold(scale * i + j); };
   std::vector<ExprPtr> shape = s.shape();
@@ -193,7 +205,8 @@ ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
     out.erase(out.begin() + lo_dim);
     return ElementUse{name, out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path&) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path&) -> std::optional<WindowUse> {
     std::vector<Mapped> out;
     for (size_t k = 0; k < access.size(); ++k) {
       if (k == lo) continue;
@@ -221,9 +234,11 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
   const char* op = "rearrange_dim";
   Site s = site_of(p, alloc);
   std::set<int> seen(permutation.begin(), permutation.end());
-  bool valid = static_cast<int>(permutation.size()) == s.rank() && seen.size() == permutation.size() &&
+  bool valid = static_cast<int>(permutation.size()) == s.rank() &&
+               seen.size() == permutation.size() &&
                (seen.empty() || (*seen.begin() == 0 && *seen.rbegin() == s.rank() - 1));
-  if (!valid) refuse(op, "the list is no permutation of the " + std::to_string(s.rank()) + " dimensions");
+  if (!valid)
+    refuse(op, "the list is no permutation of the " + std::to_string(s.rank()) + " dimensions");
   std::vector<ExprPtr> shape;
   for (int k : permutation) shape.push_back(s.shape()[static_cast<size_t>(k)]);
   Sym name = s.alloc->name;
@@ -234,7 +249,8 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
     for (int k : permutation) out.push_back(idx[static_cast<size_t>(k)]);
     return ElementUse{name, out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path&) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path&) -> std::optional<WindowUse> {
     std::vector<Mapped> out;
     for (int k : permutation) out.push_back({access[static_cast<size_t>(k)], k});
     return WindowUse{name, in_order(out, op, name)};
@@ -244,12 +260,13 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
 }
 
 // def f(A: T[n, m]): s(A[i, j])   ->   def f(A: T[m, n]): s(A[j, i])
-// Obligation: as for rearrange_dim; no assert and no code reads a stride of A. Callers must pass the
-// transposed tensor, so equivalence does not cross the step.
+// Obligation: as for rearrange_dim; no assert and no code reads a stride of A. Callers must pass
+// the transposed tensor, so equivalence does not cross the step.
 ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   const char* op = "transpose";
   Cursor c = arg.buffer(p);
-  if (c.kind() != CursorKind::kArg) refuse(op, "only arguments are transposed; rearrange_dim is for allocations");
+  if (c.kind() != CursorKind::kArg)
+    refuse(op, "only arguments are transposed; rearrange_dim is for allocations");
   const Arg& a = p->args[static_cast<size_t>(c.arg_index())];
   const int rank = a.type.rank();
   std::vector<int> permutation = given;
@@ -257,11 +274,12 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
     for (int k = rank; k-- > 0;) permutation.push_back(k);
   std::set<int> seen(permutation.begin(), permutation.end());
   if (rank < 2) refuse(op, "`" + a.name.name() + "` has fewer than two dimensions");
-  if (static_cast<int>(permutation.size()) != rank || static_cast<int>(seen.size()) != rank || *seen.begin() != 0 ||
-      *seen.rbegin() != rank - 1)
+  if (static_cast<int>(permutation.size()) != rank || static_cast<int>(seen.size()) != rank ||
+      *seen.begin() != 0 || *seen.rbegin() != rank - 1)
     refuse(op, "the list is no permutation of the " + std::to_string(rank) + " dimensions");
   for (const ExprPtr& e : p->asserts)
-    if (mentions(e, a.name)) refuse(op, "the assert `" + str(e) + "` is about strides of `" + a.name.name() + "`");
+    if (mentions(e, a.name))
+      refuse(op, "the assert `" + str(e) + "` is about strides of `" + a.name.name() + "`");
   std::vector<ExprPtr> shape;
   for (int k : permutation) shape.push_back(a.type.shape[static_cast<size_t>(k)]);
   UseMap map;
@@ -274,7 +292,8 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
     for (int k : permutation) out.push_back(idx[static_cast<size_t>(k)]);
     return ElementUse{a.name, out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path&) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path&) -> std::optional<WindowUse> {
     std::vector<Mapped> out;
     for (int k : permutation) out.push_back({access[static_cast<size_t>(k)], k});
     return WindowUse{a.name, in_order(out, op, a.name)};
@@ -282,7 +301,8 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   Rewrite rw(p);
   rw.map_in_place(map_uses(p->body, {{Child::kBody, 0}}, map));
   rw.set_header([&](Proc& q) { q.args[static_cast<size_t>(c.arg_index())].type.shape = shape; });
-  require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()), aliases_in(p->body, {a.name}), op);
+  require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()),
+                aliases_in(p->body, {a.name}), op);
   rw.flags.specializes = true;
   std::vector<Value> args{place(arg, c)};
   if (!given.empty()) args.push_back(Value::ints({given.begin(), given.end()}));
@@ -292,11 +312,12 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
 namespace {
 
 // Folding an index modulo `size` keeps every live value when no access lies `size` or more below
-// one made earlier: then between the write and the read of an element nothing else touches its slot.
-// Checked for every ordered pair of accesses, loop by loop of those they share.
+// one made earlier: then between the write and the read of an element nothing else touches its
+// slot. Checked for every ordered pair of accesses, loop by loop of those they share.
 class FoldCheck {
  public:
-  FoldCheck(const Proc& p, const Site& s, size_t dim, int64_t size) : p_(p), dim_(dim), size_(int_const(size)) {
+  FoldCheck(const Proc& p, const Site& s, size_t dim, int64_t size)
+      : p_(p), dim_(dim), size_(int_const(size)) {
     first_ = sibling(s.path(), 1);
     int n = static_cast<int>(rest_of_block(p, s.path()).size());
     for (Access& a : accesses_of(p, first_, n))
@@ -312,7 +333,9 @@ class FoldCheck {
   // How many of the loops around the accesses are the same loop.
   size_t shared_loops(const Access& a, const Access& b) const {
     size_t n = 0;
-    while (n < a.vars.size() && n < b.vars.size() && a.vars[n].var == b.vars[n].var && is_loop(a, n)) ++n;
+    while (n < a.vars.size() && n < b.vars.size() && a.vars[n].var == b.vars[n].var &&
+           is_loop(a, n))
+      ++n;
     return n;
   }
   // Variables added for a window passed to a call are no loops.
@@ -325,21 +348,25 @@ class FoldCheck {
     size_t shared = shared_loops(earlier, later);
     for (size_t d = 0; d < shared; ++d) ordered(earlier, later, d, /*same_iteration=*/false);
     bool same_stmt = earlier.stmt == later.stmt;
-    bool before = same_stmt ? stmt_at(p_, earlier.stmt)->as<Call>() != nullptr ||
-                                  earlier.kind == Access::Kind::kRead
-                            : std::lexicographical_compare(earlier.stmt.begin(), earlier.stmt.end(), later.stmt.begin(),
-                                                           later.stmt.end(), [](const Step& x, const Step& y) {
-                                                             return std::pair(x.child, x.index) < std::pair(y.child, y.index);
-                                                           });
+    bool before = same_stmt
+                      ? stmt_at(p_, earlier.stmt)->as<Call>() != nullptr ||
+                            earlier.kind == Access::Kind::kRead
+                      : std::lexicographical_compare(
+                            earlier.stmt.begin(), earlier.stmt.end(), later.stmt.begin(),
+                            later.stmt.end(), [](const Step& x, const Step& y) {
+                              return std::pair(x.child, x.index) < std::pair(y.child, y.index);
+                            });
     if (before) ordered(earlier, later, shared, /*same_iteration=*/true);
   }
 
   // Proves idx(later) + size > idx(earlier) where the first `depth` shared loops are at the same
   // iteration and, unless all are, the next one is at an earlier iteration for `earlier`.
-  void ordered(const Access& earlier, const Access& later, size_t depth, bool same_iteration) const {
+  void ordered(const Access& earlier, const Access& later, size_t depth,
+               bool same_iteration) const {
     std::vector<RangedVar> vars;
     std::vector<ExprPtr> assumptions;
-    auto renamed = [&](const Access& a, const std::map<Sym, Sym>& fixed, std::map<Sym, Sym>& names) {
+    auto renamed = [&](const Access& a, const std::map<Sym, Sym>& fixed,
+                       std::map<Sym, Sym>& names) {
       auto apply = [&](ExprPtr e) {
         for (auto [from, to] : names) e = rename(e, from, to);
         return e;
@@ -363,8 +390,8 @@ class FoldCheck {
       assumptions.push_back(bin_op(BinOpKind::kLt, read_var(names_a[v], ScalarType::kIndex),
                                    read_var(names_b[v], ScalarType::kIndex)));
     }
-    require(prove_for_all(p_, first_, vars, assumptions, bin_op(BinOpKind::kGt, eb + size_, ea)), "resize_dim",
-            "folding would keep two live values in one slot");
+    require(prove_for_all(p_, first_, vars, assumptions, bin_op(BinOpKind::kGt, eb + size_, ea)),
+            "resize_dim", "folding would keep two live values in one slot");
   }
 
   const Proc& p_;
@@ -381,18 +408,21 @@ class FoldCheck {
 // Obligation: size > 0; 0 <= i - offset < size for every access (proved where it stands); with
 // `fold`, size is a literal, no access lies size or more below one made earlier, and no `par` loop
 // comes to race.
-ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, const ExprPtr& offset, bool fold_it) {
+ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
+                   const ExprPtr& offset, bool fold_it) {
   const char* op = "resize_dim";
   Site s = site_of(p, alloc);
   require_dim(s, dim, op);
   size_t d = static_cast<size_t>(dim);
   for (const ExprPtr& e : {size, offset}) {
-    if (!is_integer_control(e->type)) refuse(op, "`" + str(e) + "` is no integer control expression");
+    if (!is_integer_control(e->type))
+      refuse(op, "`" + str(e) + "` is no integer control expression");
     if (!in_scope(*p, s.path(), e))
       refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
     if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
   }
-  require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op, "`" + str(size) + "` is not proved positive");
+  require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
+          "`" + str(size) + "` is not proved positive");
   auto literal = as_int(fold(size));
   if (fold_it && !literal) refuse(op, "the size to fold to must be a literal");
   if (fold_it && !rest_of_block(*p, s.path()).empty()) FoldCheck(*p, s, d, *literal).run();
@@ -400,39 +430,51 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, 
   Sym name = s.alloc->name;
   auto moved = [&](const ExprPtr& e) { return fold(e - offset); };
   auto inside = [&](const ExprPtr& lo, const ExprPtr& last, const Path& at) {
-    require(prove(*p, at, bin_op(BinOpKind::kAnd, bin_op(BinOpKind::kLe, int_const(0), lo), bin_op(BinOpKind::kLe, last, size))),
+    require(prove(*p, at,
+                  bin_op(BinOpKind::kAnd, bin_op(BinOpKind::kLe, int_const(0), lo),
+                         bin_op(BinOpKind::kLe, last, size))),
             op, "an access to `" + name.name() + "` is not proved within the new size");
   };
-  auto wrapped = [&](const ExprPtr& e, const Path& at) { return simplify_expr(*p, at, bin_op(BinOpKind::kMod, e, int_const(*literal))); };
+  auto wrapped = [&](const ExprPtr& e, const Path& at) {
+    return simplify_expr(*p, at, bin_op(BinOpKind::kMod, e, int_const(*literal)));
+  };
   UseMap map;
   map.op = op;
   map.element = [&](const std::vector<ExprPtr>& idx, const Path& at) -> std::optional<ElementUse> {
     std::vector<ExprPtr> out = idx;
     out[d] = moved(idx[d]);
-    if (fold_it) out[d] = wrapped(out[d], at);
-    else inside(out[d], fold(out[d] + int_const(1)), at);
+    if (fold_it)
+      out[d] = wrapped(out[d], at);
+    else
+      inside(out[d], fold(out[d] + int_const(1)), at);
     return ElementUse{name, out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path& at) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path& at) -> std::optional<WindowUse> {
     std::vector<WindowAccess> out = access;
     WindowAccess& a = out[d];
     if (a.is_point()) {
       a.lo = moved(a.lo);
-      if (fold_it) a.lo = wrapped(a.lo, at);
-      else inside(a.lo, fold(a.lo + int_const(1)), at);
+      if (fold_it)
+        a.lo = wrapped(a.lo, at);
+      else
+        inside(a.lo, fold(a.lo + int_const(1)), at);
       return WindowUse{name, out};
     }
     ExprPtr length = extent(a);
     a.lo = fold_it ? wrapped(moved(a.lo), at) : moved(a.lo);
     a.hi = fold(a.lo + length);
     if (fold_it)
-      require(prove(*p, at, bin_op(BinOpKind::kLe, a.hi, size)), op, "a window of `" + name.name() + "` would wrap around");
-    else inside(a.lo, a.hi, at);
+      require(prove(*p, at, bin_op(BinOpKind::kLe, a.hi, size)), op,
+              "a window of `" + name.name() + "` would wrap around");
+    else
+      inside(a.lo, a.hi, at);
     return WindowUse{name, out};
   };
   std::vector<ExprPtr> shape = s.shape();
   shape[d] = size;
-  std::vector<Value> args{place(alloc, s.cursor), dim, text(size, *p, s.cursor), text(offset, *p, s.cursor)};
+  std::vector<Value> args{place(alloc, s.cursor), dim, text(size, *p, s.cursor),
+                          text(offset, *p, s.cursor)};
   if (fold_it) args.push_back(std::map<std::string, Value>{{"fold", Value(true)}});
   ProcPtr result = relayout(p, s, reshaped(s, shape), map, std::move(args));
   if (fold_it) {
@@ -449,8 +491,8 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size, 
 
 // a : T[.., c, ..]           a_0 : T[.., ..] ; ... ; a_{c-1} : T[.., ..]
 // s(a[.., k, ..])      ->    s(a_k[.., ..])
-// Obligation: c is a literal and so is every index in that dimension (once simplified); windows have
-// a point there. The allocation's cursor goes to the first new one.
+// Obligation: c is a literal and so is every index in that dimension (once simplified); windows
+// have a point there. The allocation's cursor goes to the first new one.
 ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   const char* op = "unroll_buffer";
   Site s = site_of(p, alloc);
@@ -471,7 +513,8 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   }
   auto which = [&](const ExprPtr& e, const Path& at) {
     auto k = as_int(simplify_expr(*p, at, e));
-    if (!k) refuse(op, "the index `" + str(e) + "` into `" + s.alloc->name.name() + "` is not a literal");
+    if (!k)
+      refuse(op, "the index `" + str(e) + "` into `" + s.alloc->name.name() + "` is not a literal");
     if (*k < 0 || *k >= *count) refuse(op, "the index `" + str(e) + "` leaves the buffer");
     return names[static_cast<size_t>(*k)];
   };
@@ -485,8 +528,10 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
     out.erase(out.begin() + dim);
     return ElementUse{which(idx[d], at), out};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path& at) -> std::optional<WindowUse> {
-    if (!access[d].is_point()) refuse(op, "`" + s.alloc->name.name() + "` is windowed along that dimension");
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path& at) -> std::optional<WindowUse> {
+    if (!access[d].is_point())
+      refuse(op, "`" + s.alloc->name.name() + "` is windowed along that dimension");
     std::vector<WindowAccess> out = access;
     out.erase(out.begin() + dim);
     return WindowUse{which(access[d].lo, at), out};
@@ -497,7 +542,8 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   Block rest = rest_of_block(*p, s.path());
   if (!rest.empty()) {
     std::set<Sym> made(names.begin(), names.end());
-    require_calls(rw.proc(), sibling(s.path(), static_cast<int>(allocs.size())), static_cast<int>(rest.size()),
+    require_calls(rw.proc(), sibling(s.path(), static_cast<int>(allocs.size())),
+                  static_cast<int>(rest.size()),
                   aliases_in(rest_of_block(rw.proc(), s.path()), made), op);
   }
   return rw.finish(op, {place(alloc, s.cursor), dim});

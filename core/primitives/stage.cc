@@ -45,7 +45,8 @@ class Stage {
               "the window's size `" + str(size) + "` is not proved positive");
     for (const Access& a : accesses_of(p_, first_, n_))
       if (a.buffer == root_ && !provably_outside(a)) accesses_.push_back(a);
-    if (accesses_.empty()) refuse(kOp, "the block does not use that part of `" + root_.name() + "`");
+    if (accesses_.empty())
+      refuse(kOp, "the block does not use that part of `" + root_.name() + "`");
   }
 
   Sym root() const { return root_; }
@@ -77,7 +78,8 @@ class Stage {
   }
 
   // Element uses: inside gives the staged element, outside leaves the use alone.
-  std::optional<ElementUse> element(const Alias& alias, const std::vector<ExprPtr>& idx, const Path& at, Sym tmp) const {
+  std::optional<ElementUse> element(const Alias& alias, const std::vector<ExprPtr>& idx,
+                                    const Path& at, Sym tmp) const {
     std::vector<ExprPtr> root_idx = compose(alias, idx);
     std::vector<ExprPtr> in, out, mapped;
     for (size_t d = 0; d < access_.size(); ++d) {
@@ -99,7 +101,8 @@ class Stage {
     return ElementUse{tmp, mapped};
   }
 
-  std::optional<WindowUse> window(const Alias& alias, const std::vector<WindowAccess>& given, const Path& at, Sym tmp) const {
+  std::optional<WindowUse> window(const Alias& alias, const std::vector<WindowAccess>& given,
+                                  const Path& at, Sym tmp) const {
     std::vector<WindowAccess> use = compose(alias, given), mapped;
     std::vector<ExprPtr> in, out;
     bool drops_interval = false;
@@ -118,14 +121,17 @@ class Stage {
       mapped.push_back({fold(u.lo - a.lo), u.is_point() ? nullptr : fold(u.hi - a.lo)});
     }
     if (place(in, out, at) == Place::kOutside) return std::nullopt;
-    if (drops_interval) refuse(kOp, "a window of `" + root_.name() + "` keeps a dimension that the staged window drops");
+    if (drops_interval)
+      refuse(kOp,
+             "a window of `" + root_.name() + "` keeps a dimension that the staged window drops");
     return WindowUse{tmp, mapped};
   }
 
-  // for i0..: for i1..: tmp[i0, i1] (=) root[lo0 + i0, lo1 + i1], guarded where the window may leave
-  // the buffer.
-  StmtPtr copy(const std::function<StmtPtr(std::vector<ExprPtr> tmp, std::vector<ExprPtr> root)>& make,
-               bool touches_root = true) const {
+  // for i0..: for i1..: tmp[i0, i1] (=) root[lo0 + i0, lo1 + i1], guarded where the window may
+  // leave the buffer.
+  StmtPtr copy(
+      const std::function<StmtPtr(std::vector<ExprPtr> tmp, std::vector<ExprPtr> root)>& make,
+      bool touches_root = true) const {
     std::vector<Sym> iters;
     std::vector<ExprPtr> tmp_idx, root_idx, guards;
     for (size_t d = 0; d < access_.size(); ++d) {
@@ -139,7 +145,8 @@ class Stage {
       root_idx.push_back(at);
       if (!touches_root) continue;
       ExprPtr last = a.is_point() ? a.lo : fold(a.hi - int_const(1));
-      ExprPtr low = bin_op(BinOpKind::kLe, int_const(0), a.lo), high = bin_op(BinOpKind::kLt, last, shape_[d]);
+      ExprPtr low = bin_op(BinOpKind::kLe, int_const(0), a.lo),
+              high = bin_op(BinOpKind::kLt, last, shape_[d]);
       if (!prove(p_, first_, low)) guards.push_back(bin_op(BinOpKind::kLe, int_const(0), at));
       if (!prove(p_, first_, high)) guards.push_back(bin_op(BinOpKind::kLt, at, shape_[d]));
     }
@@ -158,10 +165,12 @@ class Stage {
       const WindowAccess& w = access_[d];
       if (w.is_point() && affine_equal(w.lo, a.idx[d])) continue;
       ExprPtr end = w.is_point() ? fold(w.lo + int_const(1)) : w.hi;
-      ExprPtr below = bin_op(BinOpKind::kLt, a.idx[d], w.lo), above = bin_op(BinOpKind::kGe, a.idx[d], end);
+      ExprPtr below = bin_op(BinOpKind::kLt, a.idx[d], w.lo),
+              above = bin_op(BinOpKind::kGe, a.idx[d], end);
       in.push_back(bin_op(BinOpKind::kLe, w.lo, a.idx[d]));
       in.push_back(bin_op(BinOpKind::kLt, a.idx[d], end));
-      any = any ? bin_op(BinOpKind::kOr, any, bin_op(BinOpKind::kOr, below, above)) : bin_op(BinOpKind::kOr, below, above);
+      any = any ? bin_op(BinOpKind::kOr, any, bin_op(BinOpKind::kOr, below, above))
+                : bin_op(BinOpKind::kOr, below, above);
     }
     if (!any) return false;
     // The usual access is inside, which is the cheaper question.
@@ -169,14 +178,16 @@ class Stage {
     return static_cast<bool>(prove_for_all(p_, first_, a.vars, a.conditions, any));
   }
 
-  Place place(const std::vector<ExprPtr>& in, const std::vector<ExprPtr>& out, const Path& at) const {
+  Place place(const std::vector<ExprPtr>& in, const std::vector<ExprPtr>& out,
+              const Path& at) const {
     if (in.empty()) return Place::kInside;
     Answer inside = prove(p_, at, conjunction(in));
     if (inside) return Place::kInside;
     ExprPtr any;
     for (const ExprPtr& c : out) any = any ? bin_op(BinOpKind::kOr, any, c) : c;
     if (any && prove(p_, at, any)) return Place::kOutside;
-    require(inside, kOp, "an access to `" + root_.name() + "` is neither proved inside the window nor outside");
+    require(inside, kOp,
+            "an access to `" + root_.name() + "` is neither proved inside the window nor outside");
     return Place::kInside;
   }
 
@@ -197,7 +208,8 @@ class Stage {
     // Loops that no index uses must run at least once.
     for (const RangedVar& v : w.vars) {
       if (depends_on_vars(v.lo, w.vars) || depends_on_vars(v.hi, w.vars)) return false;
-      if (!used.count(v.var) && !prove(p_, first_, bin_op(BinOpKind::kLt, v.lo, v.hi))) return false;
+      if (!used.count(v.var) && !prove(p_, first_, bin_op(BinOpKind::kLt, v.lo, v.hi)))
+        return false;
     }
     return true;
   }
@@ -228,7 +240,8 @@ class Stage {
       rest = rest - self->scaled(c) + base->scaled(c);
     }
     if (!(rest == Affine{})) return false;
-    std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
+    std::sort(digits.begin(), digits.end(),
+              [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
     ExprPtr reach = int_const(1);
     for (const Digit& g : digits) {
       auto so_far = as_int(fold(reach));
@@ -238,9 +251,9 @@ class Stage {
     return affine_equal(reach, size) || prove_equal(p_, first_, reach, size);
   }
 
-  // Every read of the window comes after this write has written what is read: either after the whole
-  // statement of the block that holds the write, or, in the same iteration of all the write's loops,
-  // after it and at the same element.
+  // Every read of the window comes after this write has written what is read: either after the
+  // whole statement of the block that holds the write, or, in the same iteration of all the write's
+  // loops, after it and at the same element.
   bool precedes_all(const Access& w) const {
     size_t depth = first_.size();
     for (const Access& r : accesses_) {
@@ -273,17 +286,18 @@ class Stage {
 }  // namespace
 
 // s(A[i])      ->      tmp : T[hi - lo]
-//                      for i0 in seq(0, hi - lo): tmp[i0] = A[lo + i0]      unless surely written first
-//                      s(tmp[i - lo])
-//                      for i0 in seq(0, hi - lo): A[lo + i0] = tmp[i0]      only when written
+//                      for i0 in seq(0, hi - lo): tmp[i0] = A[lo + i0]      unless surely written
+//                      first s(tmp[i - lo]) for i0 in seq(0, hi - lo): A[lo + i0] = tmp[i0] only
+//                      when written
 // accum:               tmp = 0 before, A[lo + i0] += tmp[i0] after
 // Obligation: every access of the block to A, through windows and calls too, is proved inside the
 // window (and becomes one of tmp) or proved outside (and stays). Every element stored back was
-// loaded, or surely written; the block uses the window at all. Copies are guarded where the window may leave A. accum: the block only
-// adds into the window. A window of A made in the block and used after it refuses. `par` loops
-// around are proved race-free again.
-// Cursors stay on the block's statements; allocation and load stand before it, the store after.
-ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, const std::string& name, bool accum) {
+// loaded, or surely written; the block uses the window at all. Copies are guarded where the window
+// may leave A. accum: the block only adds into the window. A window of A made in the block and used
+// after it refuses. `par` loops around are proved race-free again. Cursors stay on the block's
+// statements; allocation and load stand before it, the store after.
+ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, const std::string& name,
+                  bool accum) {
   Cursor block = where.block(p);
   Stage stage(p, block, window);
   const Path& first = block.path();
@@ -310,8 +324,12 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
     map.buffer = e.name;
     map.shape = e.type.shape;
     map.shape_of = [&, shape = e.type.shape](Sym s) { return s == tmp ? tmp_shape : shape; };
-    map.element = [&](const std::vector<ExprPtr>& idx, const Path& at) { return stage.element(*alias, idx, at, tmp); };
-    map.window = [&](const std::vector<WindowAccess>& access, const Path& at) { return stage.window(*alias, access, at, tmp); };
+    map.element = [&](const std::vector<ExprPtr>& idx, const Path& at) {
+      return stage.element(*alias, idx, at, tmp);
+    };
+    map.window = [&](const std::vector<WindowAccess>& access, const Path& at) {
+      return stage.window(*alias, access, at, tmp);
+    };
     staged = map_uses(staged, first, map);
   }
   std::set<Sym> tmp_names = aliases_in(staged, {tmp});
@@ -323,20 +341,27 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
 
   Type tmp_type{stage.scalar(), tmp_shape, false};
   ExprPtr zero = data_const(0, stage.scalar());
-  auto root_read = [&](const std::vector<ExprPtr>& idx) { return read_elem(stage.root(), idx, stage.scalar()); };
-  auto tmp_read = [&](const std::vector<ExprPtr>& idx) { return read_elem(tmp, idx, stage.scalar()); };
+  auto root_read = [&](const std::vector<ExprPtr>& idx) {
+    return read_elem(stage.root(), idx, stage.scalar());
+  };
+  auto tmp_read = [&](const std::vector<ExprPtr>& idx) {
+    return read_elem(tmp, idx, stage.scalar());
+  };
   using Idx = std::vector<ExprPtr>;
 
   Rewrite rw(p);
   rw.map_in_place(splice(*p, first, n, staged));
   if (store) {
     rw.insert(sibling(first, n), {stage.copy([&](Idx t, Idx r) {
-      return accum ? make_reduce(stage.root(), r, tmp_read(t)) : make_assign(stage.root(), r, tmp_read(t));
-    })});
+                return accum ? make_reduce(stage.root(), r, tmp_read(t))
+                             : make_assign(stage.root(), r, tmp_read(t));
+              })});
   }
   Block before{make_alloc(tmp, tmp_type, dram())};
-  if (load) before.push_back(stage.copy([&](Idx t, Idx r) { return make_assign(tmp, t, root_read(r)); }));
-  if (accum) before.push_back(stage.copy([&](Idx t, Idx) { return make_assign(tmp, t, zero); }, false));
+  if (load)
+    before.push_back(stage.copy([&](Idx t, Idx r) { return make_assign(tmp, t, root_read(r)); }));
+  if (accum)
+    before.push_back(stage.copy([&](Idx t, Idx) { return make_assign(tmp, t, zero); }, false));
   const int ahead = static_cast<int>(before.size());
   rw.insert(first, std::move(before));
 
@@ -345,6 +370,7 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   rw.flags.reassociates = accum;
   std::vector<Value> args{internal::place(where, block), window, name};
   if (accum) args.push_back(std::map<std::string, Value>{{"accum", Value(true)}});
+  require_config_writes_fixed(rw.proc(), kOp);
   return rw.finish(kOp, std::move(args));
 }
 

@@ -249,6 +249,7 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
   std::vector<Value> args{place(where, block), name, axis_values, element};
   if (!condition.empty())
     args.push_back(std::map<std::string, Value>{{"where", condition}, {"otherwise", otherwise}});
+  require_config_writes_fixed(rw.proc(), kOp);
   return rw.finish(kOp, std::move(args));
 }
 

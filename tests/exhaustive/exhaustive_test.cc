@@ -1,196 +1,152 @@
-// Every primitive on every small proc: the result computes the same, is a valid program, and keeps
-// the cursors to what it did not touch, and the step replays from its trace; or the primitive refuses. EXO_EXHAUSTIVE_LONG=1 runs the
-// long form; EXO_EXHAUSTIVE_ONLY=op restricts it to one operator.
+// Every primitive on every small proc: the result computes the same, is a valid program, keeps the
+// cursors to what it did not touch and replays from its trace; or the primitive refuses.
+//
+//   EXOTUNE_LONG=1              the long form (./dev test --long): prints a table by primitive
+//   EXOTUNE_EXHAUSTIVE_ONLY=op  one operator
+//   EXOTUNE_EXHAUSTIVE_SEED=n   where the samples begin; a long run in pieces counts it up
+//
+// A proc on which a primitive goes wrong is shrunk and written to regressions/ under the build
+// folder: move it to tests/exhaustive/regressions, where every primitive is tried on it for ever.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
-#include <map>
+#include <set>
+#include <sstream>
 
-#include "core/analysis/queries.h"
-#include "core/cursor/provenance.h"
+#include "core/cursor/cursor.h"
+#include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/library/operators.h"
-#include "core/library/script.h"
-#include "tests/exhaustive/generator.h"
-#include "tests/exhaustive/moves.h"
-#include "tests/exhaustive/oracle.h"
+#include "tests/exhaustive/trial.h"
 
 namespace exotune::exhaustive {
 namespace {
 
-bool long_form() {
-  const char* v = std::getenv("EXO_EXHAUSTIVE_LONG");
-  return v && *v && *v != '0';
+std::string variable(const char* name) {
+  const char* v = std::getenv(name);
+  return v ? v : "";
+}
+bool long_form() { return !variable("EXOTUNE_LONG").empty() && variable("EXOTUNE_LONG") != "0"; }
+uint64_t first_seed() {
+  const std::string v = variable("EXOTUNE_EXHAUSTIVE_SEED");
+  return v.empty() ? 1 : std::stoull(v);
 }
 
-struct Count {
-  int64_t tried = 0, accepted = 0;
-};
+// Over all grammars of this run.
+Tally& total() {
+  static Tally t;
+  return t;
+}
 
 class Trial {
  public:
-  explicit Trial(const Grammar& g) : grammar_(g) {
-    if (const char* only = std::getenv("EXO_EXHAUSTIVE_ONLY")) only_ = only;
-  }
+  explicit Trial(const Grammar& g) : grammar_(g), only_(variable("EXOTUNE_EXHAUSTIVE_ONLY")) {}
 
-  /// False when the choices made no valid program.
-  bool proc(Choices& c) {
-    const ProcPtr p = generate(grammar_, c);
-    if (!valid(p, nullptr)) return false;
+  /// Every move on the proc that the choices make, if it is a valid one.
+  void proc(Choices& c) { proc(generate(grammar_, c)); }
+  void proc(const ProcPtr& p) {
+    if (!invalid(*p).empty()) return;
     const Oracle oracle(p);
-    if (!oracle.usable()) return false;
+    if (!oracle.usable()) return;
     ++procs_;
-    for (const Move& m : moves_of(p)) try_move(p, p, oracle, m);
-    return true;
+    for (const Move& m : moves_of(p, grammar_.shadowing)) step(p, p, oracle, m);
   }
 
-  /// A walk of `length` accepted moves from one proc; every step is compared with the start.
+  /// A walk of `length` accepted moves from one proc; every step is compared with the start, and
+  /// the cursors of the start come along.
   void walk(Choices& c, int length) {
     const ProcPtr start = generate(grammar_, c);
-    if (!valid(start, nullptr)) return;
+    if (!invalid(*start).empty()) return;
     const Oracle oracle(start);
     if (!oracle.usable()) return;
     ++procs_;
+    std::vector<Cursor> carried;
+    for (const Path& at : all_stmt_paths(*start)) {
+      carried.push_back(Cursor::stmt(start, at));
+      carried.push_back(carried.back().before());
+      carried.push_back(carried.back().anchor().expand(0, 1));
+    }
+    for (size_t k = 0; k < start->args.size(); ++k)
+      carried.push_back(Cursor::arg(start, static_cast<int>(k)));
+    const std::vector<Cursor> original = carried;
     ProcPtr p = start;
-    for (int step = 0; step < length; ++step) {
-      std::vector<Move> moves = moves_of(p);
+    for (int n = 0; n < length; ++n) {
+      const std::vector<Move> moves = moves_of(p, grammar_.shadowing);
       ProcPtr next;
-      for (int attempt = 0; attempt < 12 && !next; ++attempt) {
-        Move& m = moves[static_cast<size_t>(c.pick(static_cast<int>(moves.size())))];
-        if (m.fixes_n || m.transposes) continue;
-        next = try_move(start, p, oracle, m);
-      }
+      for (int attempt = 0; attempt < 12 && !next; ++attempt)
+        next = step(start, p, oracle,
+                    moves[static_cast<size_t>(c.pick(static_cast<int>(moves.size())))]);
       if (!next) break;
+      for (Cursor& cursor : carried)
+        if (cursor.valid()) cursor = forward(next, cursor);
       p = next;
     }
-    replay_script(start, p);
+    for (size_t k = 0; k < carried.size(); ++k) {
+      const Cursor direct = forward(p, original[k]);
+      EXPECT_EQ(direct.kind(), carried[k].kind()) << "the cursor to " << original[k].describe();
+      EXPECT_EQ(direct.path(), carried[k].path()) << "the cursor to " << original[k].describe();
+      EXPECT_EQ(direct.length(), carried[k].valid() ? carried[k].length() : direct.length());
+    }
+    const std::string why = script_difference(start, p);
+    if (!why.empty() && ++failures_["the script"] <= 2)
+      ADD_FAILURE() << why << "\n--- start\n" << str(*start) << "--- wanted\n" << str(*p);
   }
 
-  void report() {
-    std::cout << grammar_.name << ": " << procs_ << " procs";
-    Count all;
-    for (const auto& [op, n] : counts_) all.tried += n.tried, all.accepted += n.accepted;
-    std::cout << ", " << all.tried << " tried, " << all.accepted << " accepted, " << all.tried - all.accepted
-              << " refused\n";
-    if (long_form())
-      for (const auto& [op, n] : counts_)
-        std::cout << "    " << op << ": " << n.tried << " tried, " << n.accepted << " accepted\n";
+  void report() const {
+    const Tally::Count all = tally_.total();
+    std::cout << grammar_.name << ": " << procs_ << " procs, " << all.tried << " tried, "
+              << all.accepted << " accepted, " << all.refused() << " refused, " << all.wrong
+              << " wrong\n";
+    total().add(tally_);
   }
 
  private:
-  static bool valid(const ProcPtr& p, std::string* why) {
-    try {
-      check(*p);
-      return true;
-    } catch (const InputError& e) {
-      if (why) *why = e.what();
-      return false;
-    }
-  }
-
-  ProcPtr try_move(const ProcPtr& start, const ProcPtr& p, const Oracle& oracle, const Move& m) {
+  // The result when a walk may go on from it.
+  ProcPtr step(const ProcPtr& start, const ProcPtr& p, const Oracle& oracle, const Move& m) {
     if (!only_.empty() && only_ != m.op) return nullptr;
-    Count& n = counts_[m.op];
+    Tally::Count& n = tally_.by_operator[m.op];
     ++n.tried;
-    ProcPtr q;
-    try {
-      q = m.apply();
-    } catch (const SchedulingError&) {
-      return nullptr;
-    } catch (const InvalidCursorError&) {
-      return nullptr;
-    } catch (const std::exception& e) {
-      fail(start, p, p, m, std::string("it raised ") + e.what());
-      return nullptr;
+    Outcome out = try_move(p, oracle, m, grammar_.shadowing || n.tried % 8 == 0);
+    switch (out.kind) {
+      case Outcome::Kind::kRefused:
+        return nullptr;
+      case Outcome::Kind::kAccepted:
+        ++n.accepted;
+        return out.goes_on ? out.result : nullptr;
+      case Outcome::Kind::kWrong:
+        ++n.wrong;
+        break;
     }
-    ++n.accepted;
-    // Precisions are changed one buffer at a time and agree only when the user is done.
-    const bool on_the_way = m.op == std::string("set_precision");
-    std::string why;
-    const bool is_valid = on_the_way || valid(q, &why);
-    // Code that never runs may come to read a buffer that no longer is written: no fault of the step.
-    const bool undefined = why.find("contents are undefined") != std::string::npos;
-    if (!is_valid && !undefined) {
-      fail(start, p, q, m, "the result is no valid program: " + why);
-      return nullptr;
-    }
-    why = oracle.difference(*q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt, m.transposes);
-    if (!why.empty()) {
-      fail(start, p, q, m, why);
-      return nullptr;
-    }
-    why = lost_cursor(p, q);
-    if (!why.empty()) {
-      fail(start, p, q, m, why);
-      return nullptr;
-    }
-    if (++accepted_ % 8 == 0) replay_step(start, p, q, m);
-    return on_the_way || undefined ? nullptr : q;
-  }
-
-  // The trace's operator and arguments make the same proc again.
-  void replay_step(const ProcPtr& start, const ProcPtr& p, const ProcPtr& q, const Move& m) {
-    const Provenance& how = *provenance_of(*q);
-    std::vector<Value> args = {Value(p)};
-    std::vector<std::pair<std::string, Value>> keywords;
-    for (const Value& v : how.args)
-      if (const auto* map = v.as<std::map<std::string, Value>>())
-        keywords.assign(map->begin(), map->end());
-      else
-        args.push_back(v);
-    try {
-      const Operator* op = find_operator(how.op);
-      if (!op) throw InputError({}, "there is no operator " + how.op);
-      const Value result = call_operator(*op, args, keywords);
-      const ProcPtr* again = result.as<ProcPtr>();
-      if (const ValueList* list = result.as<ValueList>()) again = (*list)[0].as<ProcPtr>();
-      if (again && str(**again) == str(*q)) return;
-      fail(start, p, q, m, "replaying the step gives another proc:\n" + (again ? str(**again) : result.str()));
-    } catch (const Error& e) {
-      fail(start, p, q, m, std::string("replaying the step fails: ") + e.what());
-    }
-  }
-
-  // The whole trace as a script, from its text.
-  void replay_script(const ProcPtr& start, const ProcPtr& p) {
-    ScriptEnvironment environment;
-    environment.start = start;
-    environment.names["p"] = Value(start);
-    environment.names["DRAM_STACK"] = Value(dram_stack());
-    environment.names["nothing"] = Value(nothing());
-    environment.names["Cfg"] = Value(config());
-    for (const ProcPtr& c : callees()) environment.names[c->name] = Value(c);
-    const std::string script = trace_script(p);
-    std::string why;
-    try {
-      const ProcPtr again = run_script(script, "trace.sched", environment).proc;
-      if (str(*again) == str(*p)) return;
-      why = "another proc comes out:\n" + str(*again);
-    } catch (const Error& e) {
-      why = e.what();
-    }
-    if (++failures_["script"] > 2) {
-      ADD_FAILURE() << "script again";
-      return;
-    }
-    ADD_FAILURE() << "replaying\n" << script << "fails: " << why << "\n--- start\n" << str(*start)
-                  << "--- wanted\n" << str(*p);
-  }
-
-  void fail(const ProcPtr& start, const ProcPtr& p, const ProcPtr& q, const Move& m, const std::string& why) {
     if (++failures_[m.op] > 2) {
       ADD_FAILURE() << m.op << " again";
-      return;
+      return nullptr;
     }
-    ADD_FAILURE() << m.text << ": " << why << "\n--- start\n" << (start == p ? "(as before)\n" : str(*start))
-                  << "--- before\n" << str(*p) << "--- after\n" << str(*q);
+    const ProcPtr small = shrink(p, m.op);
+    ADD_FAILURE() << m.text << ": " << out.why << "\n--- start\n"
+                  << (start == p ? "(as before)\n" : str(*start)) << "--- before\n"
+                  << str(*p) << "--- after\n"
+                  << str(*out.result) << "--- shrunk\n"
+                  << str(*small) << store(*small, m.op);
+    return nullptr;
+  }
+
+  static std::string store(const Proc& p, const std::string& op) {
+    const std::filesystem::path folder = std::filesystem::path(EXOTUNE_BINARY_DIR) / "regressions";
+    std::filesystem::create_directories(folder);
+    const std::string text = str(p);
+    const auto file =
+        folder / (op + "_" + std::to_string(std::hash<std::string>()(text) % 10000) + ".exo");
+    std::ofstream(file) << text;
+    return "stored as " + file.string();
   }
 
   const Grammar& grammar_;
   std::string only_;
-  int64_t procs_ = 0, accepted_ = 0;
-  std::map<std::string, Count> counts_;
+  int64_t procs_ = 0;
+  Tally tally_;
   std::map<std::string, int> failures_;
 };
 
@@ -211,54 +167,71 @@ void every_proc(const Grammar& g, int stride) {
 
 void sampled_procs(const Grammar& g, int samples, int walks) {
   Trial t(g);
-  for (int seed = 1; seed <= samples; ++seed) {
-    Sampled c(static_cast<uint64_t>(seed));
+  for (uint64_t seed = first_seed(); samples-- > 0; ++seed) {
+    Sampled c(seed);
     t.proc(c);
   }
-  for (int seed = 1; seed <= walks; ++seed) {
-    Sampled c(static_cast<uint64_t>(seed) + 1000000);
+  for (uint64_t seed = first_seed() + 1000000; walks-- > 0; ++seed) {
+    Sampled c(seed);
     t.walk(c, 5);
   }
   t.report();
 }
 
 int scaled(int slice, int full) { return long_form() ? full : slice; }
+void sampled_procs(const Grammar& g) { sampled_procs(g, scaled(80, 6000), scaled(80, 6000)); }
 
 TEST(Exhaustive, nests_of_two_small_statements) {
   const Grammar g{.name = "small", .max_leaves = 2, .max_depth = 2, .small = true};
-  if (long_form()) {
+  if (long_form() && first_seed() == 1) {
     every_proc(g, 97);
   } else {
     sampled_procs(g, 200, 0);
   }
 }
 TEST(Exhaustive, loop_nests) {
-  sampled_procs({.name = "loops", .max_leaves = 3, .max_depth = 3, .matrix = true}, scaled(80, 6000), scaled(80, 6000));
+  sampled_procs({.name = "loops", .max_leaves = 3, .max_depth = 3, .matrix = true});
 }
 TEST(Exhaustive, guards) {
-  sampled_procs({.name = "guards", .max_leaves = 3, .max_depth = 3, .guards = true}, scaled(80, 6000), scaled(80, 6000));
+  sampled_procs({.name = "guards", .max_leaves = 3, .max_depth = 3, .guards = true});
 }
 TEST(Exhaustive, local_buffers) {
-  sampled_procs({.name = "locals", .max_leaves = 3, .max_depth = 2, .locals = true}, scaled(80, 6000), scaled(80, 6000));
+  sampled_procs({.name = "locals", .max_leaves = 3, .max_depth = 2, .locals = true});
 }
 TEST(Exhaustive, windows) {
-  sampled_procs({.name = "windows", .max_leaves = 3, .max_depth = 2, .windows = true}, scaled(80, 6000), scaled(80, 6000));
+  sampled_procs(
+      {.name = "windows", .max_leaves = 3, .max_depth = 2, .windows = true, .matrix = true});
 }
 TEST(Exhaustive, calls) {
-  sampled_procs({.name = "calls", .max_leaves = 2, .max_depth = 2, .windows = true, .calls = true}, scaled(80, 6000),
-                scaled(80, 6000));
+  sampled_procs({.name = "calls", .max_leaves = 2, .max_depth = 2, .windows = true, .calls = true});
 }
 TEST(Exhaustive, configuration) {
-  sampled_procs({.name = "config", .max_leaves = 3, .max_depth = 2, .guards = true, .config = true}, scaled(80, 6000),
-                scaled(80, 6000));
+  sampled_procs(
+      {.name = "config", .max_leaves = 3, .max_depth = 2, .guards = true, .config = true});
 }
 TEST(Exhaustive, parallel_loops) {
-  sampled_procs({.name = "parallel", .max_leaves = 3, .max_depth = 2, .locals = true, .parallel = true}, scaled(80, 6000),
-                scaled(80, 6000));
+  sampled_procs({.name = "parallel",
+                 .max_leaves = 3,
+                 .max_depth = 2,
+                 .locals = true,
+                 .windows = true,
+                 .calls = true,
+                 .parallel = true});
+}
+TEST(Exhaustive, shadowed_names) {
+  sampled_procs({.name = "shadowed",
+                 .max_leaves = 3,
+                 .max_depth = 3,
+                 .locals = true,
+                 .windows = true,
+                 .guards = true,
+                 .matrix = true,
+                 .shadowing = true});
 }
 TEST(Exhaustive, idioms) {
-  sampled_procs({.name = "idioms", .max_leaves = 2, .max_depth = 1, .windows = true, .idioms = true},
-                scaled(150, 8000), scaled(80, 8000));
+  sampled_procs(
+      {.name = "idioms", .max_leaves = 2, .max_depth = 1, .windows = true, .idioms = true},
+      scaled(150, 8000), scaled(80, 8000));
 }
 TEST(Exhaustive, everything_together) {
   sampled_procs({.name = "all",
@@ -269,9 +242,42 @@ TEST(Exhaustive, everything_together) {
                  .calls = true,
                  .guards = true,
                  .config = true,
+                 .parallel = true,
                  .matrix = true,
                  .idioms = true},
                 scaled(80, 6000), scaled(150, 10000));
+}
+
+// What went wrong once, on its smallest proc: every primitive is tried on it.
+TEST(Exhaustive, regressions) {
+  static const Grammar g{.name = "regressions"};
+  Trial t(g);
+  Module names;
+  names.imported_procs = callees();
+  names.imported_procs.push_back(nothing());
+  names.configs[config()->name] = config();
+  for (const auto& file :
+       std::filesystem::directory_iterator(EXOTUNE_SOURCE_DIR "/tests/exhaustive/regressions")) {
+    if (file.path().extension() != ".exo") continue;
+    std::ostringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    t.proc(parse_module(text.str(), file.path().string(), {}, &names).procs.at(0));
+  }
+  t.report();
+}
+
+// Runs last: no primitive is left out, and each was accepted somewhere.
+TEST(Exhaustive, tries_every_primitive) {
+  if (total().by_operator.size() < 2) GTEST_SKIP() << "only part of the grammars ran";
+  for (const Operator& op : primitive_operators()) {
+    const auto found = total().by_operator.find(op.name);
+    EXPECT_TRUE(found != total().by_operator.end()) << op.name << " was never tried";
+    if (found == total().by_operator.end()) continue;
+    EXPECT_GT(found->second.accepted, 0) << op.name << " was always refused";
+  }
+  const std::string table = total().table();
+  if (long_form()) std::cout << table;
+  std::ofstream(EXOTUNE_BINARY_DIR "/exhaustive.txt") << table;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ constexpr ScalarType kElement = ScalarType::kF32;
 
 struct BufferInfo {
   Sym name;
-  int rank;
+  std::vector<ExprPtr> shape;
 };
 
 class Generator {
@@ -24,7 +24,7 @@ class Generator {
     auto data = [&](const char* name, std::vector<ExprPtr> shape) {
       const Sym s = Sym::fresh(name);
       p->args.push_back({s, Type{kElement, std::move(shape), false}, dram()});
-      buffers_.push_back({s, p->args.back().type.rank()});
+      buffers_.push_back({s, p->args.back().type.shape});
     };
     p->args.push_back({n_, Type{ScalarType::kSize, {}, false}, nullptr});
     data("x", {wide});
@@ -38,6 +38,9 @@ class Generator {
  private:
   ExprPtr size() const { return read_var(n_, ScalarType::kSize); }
   bool maybe(int one_in) { return c_.pick(one_in) == 0; }
+  Sym local(const char* letter) {
+    return Sym::fresh(g_.shadowing ? "t" : letter + std::to_string(++counter_));
+  }
 
   Block block(int depth) {
     const size_t buffers = buffers_.size(), windows = windows_.size();
@@ -51,12 +54,23 @@ class Generator {
     if (g_.idioms && leaves_ > 0 && maybe(2)) return idiom();
     Block out;
     if (g_.locals && maybe(3)) {
-      const Sym t = Sym::fresh("t" + std::to_string(++counter_));
-      const bool scalar = c_.pick(2) == 0;
+      const Sym t = local("t");
       std::vector<ExprPtr> shape;
-      if (!scalar) shape.push_back(size() + int_const(2));
+      switch (c_.pick(g_.small ? 2 : 5)) {
+        case 0:
+          break;
+        case 3:
+          shape = {int_const(4)};
+          break;
+        case 4:
+          shape = {int_const(2), size() + int_const(2)};
+          break;
+        default:
+          shape = {size() + int_const(2)};
+          break;
+      }
       out.push_back(make_alloc(t, Type{kElement, shape, false}, dram()));
-      buffers_.push_back({t, scalar ? 0 : 1});
+      buffers_.push_back({t, shape});
       fresh_local_ = t;
     }
     if (g_.windows && maybe(3)) out.push_back(window());
@@ -91,23 +105,27 @@ class Generator {
         const Sym dst = pick_buffer(), a = pick_buffer(), b = pick_buffer();
         const ExprPtr i = at + index(), j = c_.pick(3) ? at + index() : index();
         const ExprPtr hi = c_.pick(2) ? int_const(2) : size();
-        const ExprPtr value = c_.pick(2) ? read_elem(a, {j}, kElement)
-                                         : read_elem(a, {j}, kElement) * read_elem(b, {c_.pick(2) ? j : i}, kElement);
+        const ExprPtr value =
+            c_.pick(2) ? read_elem(a, {j}, kElement)
+                       : read_elem(a, {j}, kElement) * read_elem(b, {c_.pick(2) ? j : i}, kElement);
         StmtPtr s = c_.pick(2) ? make_reduce(dst, {i}, value) : make_assign(dst, {i}, value);
         return {make_for(k, zero, hi, {s})};
       }
       case 3: {  // unroll_buffer, reuse_buffer, delete_buffer
-        const Sym t = Sym::fresh("t" + std::to_string(++counter_)), u = Sym::fresh("t" + std::to_string(++counter_));
+        const Sym t = local("t"), u = local("t");
         auto element_of = [&](Sym s) { return read_elem(s, {int_const(c_.pick(2))}, kElement); };
         auto store = [&](Sym s, int d) { return make_assign(s, {int_const(d)}, value()); };
-        Block out = {make_alloc(t, Type{kElement, {int_const(2)}, false}, dram()), store(t, 0), store(t, 1)};
+        Block out = {make_alloc(t, Type{kElement, {int_const(2)}, false}, dram()), store(t, 0),
+                     store(t, 1)};
         const Element first = element();
         out.push_back(make_assign(first.name, first.idx, element_of(t)));
-        out.push_back(make_alloc(u, Type{kElement, {int_const(c_.pick(3) ? 2 : 3)}, false}, dram()));
+        out.push_back(
+            make_alloc(u, Type{kElement, {int_const(c_.pick(3) ? 2 : 3)}, false}, dram()));
         out.push_back(store(u, 0));
         out.push_back(make_assign(u, {int_const(1)}, element_of(t)));
         const Element last = element();
-        out.push_back(make_reduce(last.name, last.idx, element_of(u) + element_of(c_.pick(4) ? u : t)));
+        out.push_back(
+            make_reduce(last.name, last.idx, element_of(u) + element_of(c_.pick(4) ? u : t)));
         return out;
       }
       case 4: {  // join_loops, fuse
@@ -149,34 +167,77 @@ class Generator {
 
   StmtPtr loop(int depth) {
     static const char* const names[] = {"i", "j", "k"};
-    const Sym it = Sym::fresh(names[depth % 3]);
+    const Sym it = Sym::fresh(names[g_.shadowing ? 0 : depth % 3]);
     ExprPtr lo = int_const(0), hi = size();
-    switch (c_.pick(iterators_.empty() ? (g_.small ? 3 : 5) : (g_.small ? 4 : 7))) {
-      case 0: break;
-      case 1: hi = int_const(3); break;
-      case 2: lo = int_const(1); break;
-      case 3:
-        if (iterators_.empty()) {
-          hi = int_const(4);  // lo may exceed it: empty for no N, but 4 > N + 1 for some
-          lo = int_const(2);
-        } else {
-          hi = iterator(iterators_.back()) + int_const(1);
-        }
-        break;
-      case 4:
-        if (iterators_.empty())
-          lo = size() - int_const(1), hi = size() + int_const(1);
-        else
-          lo = iterator(iterators_.back());
-        break;
-      case 5: hi = int_const(1); break;
-      case 6: hi = int_const(2); break;
-    }
+    const bool odd = !g_.small && maybe(5);
+    if (odd) {
+      unusual_range(lo, hi);
+    } else
+      switch (c_.pick(iterators_.empty() ? (g_.small ? 3 : 5) : (g_.small ? 4 : 7))) {
+        case 0:
+          break;
+        case 1:
+          hi = int_const(3);
+          break;
+        case 2:
+          lo = int_const(1);
+          break;
+        case 3:
+          if (iterators_.empty()) {
+            hi = int_const(4);  // lo may exceed it: empty for no N, but 4 > N + 1 for some
+            lo = int_const(2);
+          } else {
+            hi = iterator(iterators_.back()) + int_const(1);
+          }
+          break;
+        case 4:
+          if (iterators_.empty())
+            lo = size() - int_const(1), hi = size() + int_const(1);
+          else
+            lo = iterator(iterators_.back());
+          break;
+        case 5:
+          hi = int_const(1);
+          break;
+        case 6:
+          hi = int_const(2);
+          break;
+      }
     iterators_.push_back(it);
     Block body = block(depth + 1);
     iterators_.pop_back();
     const LoopMode mode = g_.parallel && maybe(2) ? LoopMode::kPar : LoopMode::kSeq;
     return make_for(it, lo, hi, std::move(body), mode);
+  }
+
+  // Ranges that are empty, begin below zero, lie elsewhere, or are set by configuration.
+  void unusual_range(ExprPtr& lo, ExprPtr& hi) {
+    switch (c_.pick(g_.config ? 8 : 5)) {
+      case 0:
+        lo = int_const(-1), hi = int_const(2);
+        break;
+      case 1:
+        lo = int_const(-2), hi = int_const(0);
+        break;
+      case 2:
+        lo = int_const(3), hi = int_const(c_.pick(2) ? 3 : 1);
+        break;
+      case 3:
+        lo = size(), hi = int_const(2) * size();
+        break;
+      case 4:
+        hi = size() - int_const(3);
+        break;  // empty for small N, negative too
+      case 5:
+        hi = field() + int_const(1);
+        break;
+      case 6:
+        lo = field(), hi = field() + int_const(2);
+        break;
+      default:
+        lo = field();
+        break;
+    }
   }
 
   StmtPtr guard(int depth) {
@@ -185,12 +246,21 @@ class Generator {
     int k = c_.pick(kinds);
     if (!g_.config && k >= 2) ++k;
     switch (k) {
-      case 0: cond = bin_op(BinOpKind::kLt, size(), int_const(3)); break;
-      case 1: cond = bin_op(BinOpKind::kLe, int_const(1), size()); break;
-      case 2: cond = bin_op(BinOpKind::kEq, field(), int_const(0)); break;
-      case 3: cond = bin_op(BinOpKind::kLt, iterator(iterators_.back()), int_const(1)); break;
+      case 0:
+        cond = bin_op(BinOpKind::kLt, size(), int_const(3));
+        break;
+      case 1:
+        cond = bin_op(BinOpKind::kLe, int_const(1), size());
+        break;
+      case 2:
+        cond = bin_op(BinOpKind::kEq, field(), int_const(0));
+        break;
+      case 3:
+        cond = bin_op(BinOpKind::kLt, iterator(iterators_.back()), int_const(1));
+        break;
       default:
-        cond = bin_op(BinOpKind::kEq, bin_op(BinOpKind::kMod, iterator(iterators_[0]), int_const(2)), int_const(0));
+        cond = bin_op(BinOpKind::kEq,
+                      bin_op(BinOpKind::kMod, iterator(iterators_[0]), int_const(2)), int_const(0));
     }
     Block body = block(depth + 1), orelse;
     if (leaves_ > 0 && maybe(2)) orelse = block(depth + 1);
@@ -198,40 +268,75 @@ class Generator {
   }
 
   StmtPtr window() {
-    const Sym w = Sym::fresh("w" + std::to_string(++counter_));
-    const Sym source = buffers_[static_cast<size_t>(c_.pick(2))].name;
-    ExprPtr lo = int_const(0);
-    switch (c_.pick(iterators_.empty() ? 2 : 3)) {
-      case 0: break;
-      case 1: lo = int_const(1); break;
-      case 2: lo = iterator(iterators_.back()); break;
+    const Sym w = local("w");
+    const int sources = 2 + static_cast<int>(windows_.size()) + (g_.matrix ? 1 : 0);
+    const int k = c_.pick(g_.small ? 2 : sources);
+    if (k >= 2 + static_cast<int>(windows_.size())) return column(w);
+    ExprPtr lo = int_const(0), length = size();
+    if (k >= 2) {  // a window of a window: [1, N), of one shorter than N + 1 for sure
+      const Sym source = windows_[static_cast<size_t>(k - 2)];
+      lo = int_const(c_.pick(2));
+      windows_.push_back(w);
+      return windowed(w, source, lo, size());
     }
-    const ExprPtr length = size();
-    ExprPtr hi = as_int(lo) == int64_t{0} ? length : lo + length;
-    ExprPtr rhs = make_expr(WindowExpr{source, {{lo, hi}}}, kElement);
+    switch (c_.pick(iterators_.empty() ? 2 : 3)) {
+      case 0:
+        break;
+      case 1:
+        lo = int_const(1);
+        break;
+      case 2:
+        lo = iterator(iterators_.back());
+        break;
+    }
     windows_.push_back(w);
-    ExprPtr shape = as_int(lo) == int64_t{0} ? hi : hi - lo;
+    return windowed(w, buffers_[static_cast<size_t>(k)].name, lo,
+                    as_int(lo) == int64_t{0} ? length : lo + length);
+  }
+  StmtPtr windowed(Sym w, Sym source, const ExprPtr& lo, const ExprPtr& hi) {
+    const ExprPtr rhs = make_expr(WindowExpr{source, {{lo, hi}}}, kElement);
+    const ExprPtr shape = as_int(lo) == int64_t{0} ? hi : hi - lo;
     return make_stmt(WindowStmt{w, rhs, Type{kElement, {shape}, true}});
+  }
+  // A row or a column of the matrix.
+  StmtPtr column(Sym w) {
+    const ExprPtr at = index();
+    std::vector<WindowAccess> access = {{at, nullptr}, {int_const(0), size()}};
+    if (c_.pick(2)) std::swap(access[0], access[1]);
+    windows_.push_back(w);
+    return make_stmt(WindowStmt{w, make_expr(WindowExpr{buffers_[3].name, access}, kElement),
+                                Type{kElement, {size()}, true}});
   }
 
   ExprPtr field() const { return make_expr(ReadConfig{config(), "a"}, ScalarType::kIndex); }
   StmtPtr write_config() {
+    if (!g_.small && maybe(3))
+      return make_stmt(
+          WriteConfig{config(), "f", c_.pick(2) ? read_of(element()) : data_const(2, kElement)});
     return make_stmt(WriteConfig{config(), "a", int_const(c_.pick(2))});
   }
+  ExprPtr data_field() const { return make_expr(ReadConfig{config(), "f"}, kElement); }
 
   static ExprPtr iterator(Sym s) { return read_var(s, ScalarType::kIndex); }
 
   ExprPtr index() {
     const int n = static_cast<int>(iterators_.size());
+    if (g_.config && maybe(8)) return field();
     if (n == 0) return int_const(g_.small ? 0 : c_.pick(3));
     const ExprPtr last = iterator(iterators_.back());
     switch (c_.pick(n == 1 ? 3 : (g_.small ? 4 : 6))) {
-      case 0: return last;
-      case 1: return last + int_const(1);
-      case 2: return int_const(0);
-      case 3: return iterator(iterators_[0]);
-      case 4: return last + iterator(iterators_[0]);
-      default: return last - iterator(iterators_[0]) + int_const(2);
+      case 0:
+        return last;
+      case 1:
+        return last + int_const(1);
+      case 2:
+        return int_const(0);
+      case 3:
+        return iterator(iterators_[0]);
+      case 4:
+        return last + iterator(iterators_[0]);
+      default:
+        return last - iterator(iterators_[0]) + int_const(2);
     }
   }
 
@@ -243,10 +348,11 @@ class Generator {
     const int windows = static_cast<int>(windows_.size());
     const int k = c_.pick((g_.small ? 2 : static_cast<int>(buffers_.size())) + windows);
     if (k < windows) return {windows_[static_cast<size_t>(k)], {index()}};
-    const BufferInfo& b = g_.small && k - windows == 1 && !g_.locals ? buffers_[2]
-                                                                     : buffers_[static_cast<size_t>(k - windows)];
+    const BufferInfo& b = g_.small && k - windows == 1 && !g_.locals
+                              ? buffers_[2]
+                              : buffers_[static_cast<size_t>(k - windows)];
     Element e{b.name, {}};
-    for (int d = 0; d < b.rank; ++d) e.idx.push_back(index());
+    for (size_t d = 0; d < b.shape.size(); ++d) e.idx.push_back(index());
     return e;
   }
   ExprPtr read_of(const Element& e) const { return read_elem(e.name, e.idx, kElement); }
@@ -259,24 +365,38 @@ class Generator {
       fresh_local_ = Sym();
       for (const BufferInfo& b : buffers_)
         if (b.name == t) {
-          if (b.rank == 0) return make_assign(t, {}, value());
-          const Sym it = Sym::fresh("v");
-          return make_for(it, int_const(0), size() + int_const(2), {make_assign(t, {iterator(it)}, data_const(1, kElement))});
+          if (b.shape.empty()) return make_assign(t, {}, value());
+          std::vector<Sym> its;
+          std::vector<ExprPtr> at;
+          for (size_t d = 0; d < b.shape.size(); ++d) {
+            its.push_back(Sym::fresh(g_.shadowing ? "i" : "v"));
+            at.push_back(iterator(its.back()));
+          }
+          StmtPtr fill = make_assign(t, at, data_const(1, kElement));
+          for (size_t d = its.size(); d-- > 0;)
+            fill = make_for(its[d], int_const(0), b.shape[d], {fill});
+          return fill;
         }
     }
     if (g_.calls && maybe(2)) return call();
     const Element target = element();
     const int kind = c_.pick(g_.small ? 2 : 3);
     if (kind == 0) return make_assign(target.name, target.idx, value());
-    return make_reduce(target.name, target.idx, value(), kind == 1 ? ReduceOp::kAdd : ReduceOp::kMax);
+    return make_reduce(target.name, target.idx, value(),
+                       kind == 1 ? ReduceOp::kAdd : ReduceOp::kMax);
   }
 
   ExprPtr value() {
+    if (g_.config && maybe(6)) return data_field();
     switch (c_.pick(g_.small ? 2 : 5)) {
-      case 0: return read_of(element());
-      case 1: return data_const(2, kElement);
-      case 2: return read_of(element()) + read_of(element());
-      case 3: return data_const(3, kElement) * read_of(element());
+      case 0:
+        return read_of(element());
+      case 1:
+        return data_const(2, kElement);
+      case 2:
+        return read_of(element()) + read_of(element());
+      case 3:
+        return data_const(3, kElement) * read_of(element());
       default: {
         const ExprPtr a = read_of(element()), b = read_of(element());
         return a * b;
@@ -287,11 +407,23 @@ class Generator {
   ExprPtr window_argument(Sym buffer) {
     ExprPtr lo = int_const(c_.pick(2));
     if (!iterators_.empty() && maybe(2)) lo = iterator(iterators_.back());
-    return make_expr(WindowExpr{buffer, {{lo, as_int(lo) == int64_t{0} ? int_const(2) : lo + int_const(2)}}}, kElement);
+    return make_expr(
+        WindowExpr{buffer, {{lo, as_int(lo) == int64_t{0} ? int_const(2) : lo + int_const(2)}}},
+        kElement);
   }
+  // Its two windows show different buffers, mostly: where they show one, they must be disjoint.
   StmtPtr call() {
-    const size_t a = static_cast<size_t>(c_.pick(2));
-    return make_call(callees()[c_.pick(3) == 0 ? 1 : 0], {int_const(2), window_argument(buffers_[a].name), window_argument(buffers_[1 - a].name)});
+    const size_t a = static_cast<size_t>(c_.pick(2)), b = maybe(3) ? a : 1 - a;
+    const ExprPtr dst = window_argument(buffers_[a].name);
+    if (maybe(4)) return make_call(callees()[4], {int_const(2), dst, read_of(element())});
+    if (a == b && maybe(2)) {  // neighbours
+      const ExprPtr lo = dst->as<WindowExpr>()->access[0].hi;
+      const ExprPtr src =
+          make_expr(WindowExpr{buffers_[a].name, {{lo, lo + int_const(2)}}}, kElement);
+      return make_call(callees()[c_.pick(2)], {int_const(2), dst, src});
+    }
+    return make_call(callees()[c_.pick(3) == 0 ? 1 : 0],
+                     {int_const(2), dst, window_argument(buffers_[b].name)});
   }
 
   const Grammar& g_;
@@ -309,35 +441,54 @@ ProcPtr generate(const Grammar& g, Choices& c) { return Generator(g, c).proc(); 
 
 namespace {
 // def name(n, dst, src): for k in seq(0, n): dst[k] = or += value(dst, src, k)
-ProcPtr make_callee(const char* name, bool reduce, ExprPtr (*value)(Sym dst, Sym src, const ExprPtr& k),
-                    int assert_at_least = 0) {
+ProcPtr make_callee(const char* name, bool reduce,
+                    ExprPtr (*value)(Sym dst, Sym src, const ExprPtr& k), int assert_at_least = 0) {
   auto p = std::make_shared<Proc>();
   p->name = name;
-  const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), src = Sym::fresh("src"), k = Sym::fresh("k");
+  const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), src = Sym::fresh("src"),
+            k = Sym::fresh("k");
   const ExprPtr size = read_var(n, ScalarType::kSize), at = read_var(k, ScalarType::kIndex);
   p->args = {{n, Type{ScalarType::kSize, {}, false}, nullptr},
              {dst, Type{kElement, {size}, true}, dram()},
              {src, Type{kElement, {size}, true}, dram()}};
   if (assert_at_least > 0) p->asserts = {bin_op(BinOpKind::kLe, int_const(assert_at_least), size)};
   const ExprPtr v = value(dst, src, at);
-  p->body = {make_for(k, int_const(0), size, {reduce ? make_reduce(dst, {at}, v) : make_assign(dst, {at}, v)})};
+  p->body = {make_for(k, int_const(0), size,
+                      {reduce ? make_reduce(dst, {at}, v) : make_assign(dst, {at}, v)})};
   return p;
 }
 }  // namespace
 
 const std::vector<ProcPtr>& callees() {
   static const std::vector<ProcPtr> all = {
-      make_callee("add_into", true, [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
-      make_callee("copy_to", false, [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
+      make_callee("add_into", true,
+                  [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
+      make_callee("copy_to", false,
+                  [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
       make_callee("square", false,
                   [](Sym, Sym src, const ExprPtr& k) {
                     return read_elem(src, {k}, kElement) * read_elem(src, {k}, kElement);
                   }),
-      make_callee("scale_by_first", true,
-                  [](Sym, Sym src, const ExprPtr& k) {
-                    return read_elem(src, {int_const(0)}, kElement) * read_elem(src, {k}, kElement);
-                  },
-                  2),
+      make_callee(
+          "scale_by_first", true,
+          [](Sym, Sym src, const ExprPtr& k) {
+            return read_elem(src, {int_const(0)}, kElement) * read_elem(src, {k}, kElement);
+          },
+          2),
+      [] {  // def fill(n, dst, v: f32): for k in seq(0, n): dst[k] = v
+        auto p = std::make_shared<Proc>();
+        p->name = "fill";
+        const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), v = Sym::fresh("v"),
+                  k = Sym::fresh("k");
+        const ExprPtr size = read_var(n, ScalarType::kSize);
+        p->args = {{n, Type{ScalarType::kSize, {}, false}, nullptr},
+                   {dst, Type{kElement, {size}, true}, dram()},
+                   {v, Type{kElement, {}, false}, dram()}};
+        p->body = {make_for(
+            k, int_const(0), size,
+            {make_assign(dst, {read_var(k, ScalarType::kIndex)}, read_elem(v, {}, kElement))})};
+        return ProcPtr(p);
+      }(),
   };
   return all;
 }
@@ -357,7 +508,7 @@ ConfigPtr config() {
   static const ConfigPtr c = [] {
     auto out = std::make_shared<Config>();
     out->name = "Cfg";
-    out->fields = {{"a", ScalarType::kIndex}};
+    out->fields = {{"a", ScalarType::kIndex}, {"f", kElement}};
     return out;
   }();
   return c;

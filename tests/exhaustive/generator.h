@@ -8,17 +8,18 @@ namespace exotune::exhaustive {
 
 struct Grammar {
   const char* name;
-  int max_leaves = 2;     // assignments, reductions, calls
-  int max_depth = 2;      // nested scopes
-  bool small = false;     // fewest forms per leaf, for exhaustive enumeration
-  bool locals = false;    // allocations
-  bool windows = false;   // window statements
+  int max_leaves = 2;    // assignments, reductions, calls
+  int max_depth = 2;     // nested scopes
+  bool small = false;    // fewest forms per leaf, for exhaustive enumeration
+  bool locals = false;   // allocations
+  bool windows = false;  // window statements
   bool calls = false;
-  bool guards = false;    // ifs, with else
-  bool config = false;    // writes and reads of a config field
-  bool parallel = false;  // par loops
-  bool matrix = false;    // accesses to z
-  bool idioms = false;    // runs of statements that particular operators look for
+  bool guards = false;     // ifs, with else
+  bool config = false;     // writes and reads of a config field
+  bool parallel = false;   // par loops
+  bool matrix = false;     // accesses to z
+  bool idioms = false;     // runs of statements that particular operators look for
+  bool shadowing = false;  // every loop is called i, every local and window t
 };
 
 /// May be no valid program (out of bounds for some N): filter with check().
@@ -28,7 +29,7 @@ ProcPtr generate(const Grammar& g, Choices& c);
 const std::vector<ProcPtr>& callees();
 /// A callee without effect.
 ProcPtr nothing();
-/// One config with the field `a: index`.
+/// One config with the fields `a: index` and `f: f32`.
 ConfigPtr config();
 
 }  // namespace exotune::exhaustive

@@ -11,7 +11,8 @@ namespace {
 
 class Collector {
  public:
-  explicit Collector(const ProcPtr& p) : p_(p) {
+  Collector(const ProcPtr& p, bool shadowing) : p_(p), shadowing_(shadowing) {
+    has_config_ = mentions_config(p->body);
     n_ = read_var(p->args[0].name, p->args[0].type.scalar);
     has_n_ = p->args[0].type.scalar == ScalarType::kSize;
     if (!has_n_) n_ = int_const(3);
@@ -48,46 +49,76 @@ class Collector {
     out_.push_back({op, std::string(op) + "(p, " + arguments + ")", std::move(apply)});
   }
   std::string at(const Cursor& c) const { return str(c.path()); }
+  std::string loop_name(const char* usual) const { return shadowing_ ? "i" : usual; }
+  std::string buffer_name(const char* usual) const { return shadowing_ ? "t" : usual; }
+
+  static bool mentions_config(const Block& b) {
+    bool found = false;
+    for_each_stmt(b, [&](const StmtPtr& s) { found = found || s->as<WriteConfig>(); });
+    for_each_expr(
+        b, [&](const ExprPtr& e) { found = found || str(e).find("Cfg.a") != std::string::npos; });
+    return found;
+  }
+  // Values to cut at, shift to, index with: literals, sizes, iterators, configuration.
+  std::vector<ExprPtr> values_at(const Path& path, std::vector<ExprPtr> values) const {
+    std::vector<ExprPtr> iterators = iterators_at(path);
+    if (!iterators.empty()) values.push_back(iterators.back());
+    if (has_config_) values.push_back(make_expr(ReadConfig{config(), "a"}, ScalarType::kIndex));
+    return values;
+  }
+  std::string text(const ExprPtr& e, const Path& path) const { return str(e, scope_at(*p_, path)); }
 
   void whole_proc() {
     add("simplify", "", [p = p_] { return simplify(p); });
     add("delete_pass", "", [p = p_] { return delete_pass(p); });
-    add("rename_proc", "q", [p = p_] { return rename_proc(p, "q"); });
+    add("rename", "q", [p = p_] { return rename_proc(p, "q"); });
     for (const Arg& a : p_->args)
       if (a.type.rank() == 2) {
-        add("transpose", a.name.name(), [p = p_, name = a.name.name()] { return transpose(p, name, {1, 0}); });
+        add("transpose", a.name.name(), [p = p_, name = a.name.name()] {
+          return transpose(p, name, {1, 0});
+        });
         out_.back().transposes = true;
       }
     if (!has_n_) return;
     add("partial_eval", "N=3", [p = p_] { return partial_eval(p, {{"N", 3}}); });
     out_.back().fixes_n = true;
-    add("add_assertion", "N >= 1", [p = p_, n = n_] {
-      return add_assertion(p, bin_op(BinOpKind::kGe, n, int_const(1)));
-    });
+    add("add_assertion", "N >= 1",
+        [p = p_, n = n_] { return add_assertion(p, bin_op(BinOpKind::kGe, n, int_const(1))); });
     for (const char* name : {"x", "y"})
-      add("set_window", name, [p = p_, name] { return set_window(p, name, true); });
+      for (bool window : {true, false})
+        add("set_window", name, [p = p_, name, window] { return set_window(p, name, window); });
+    add("make_instr", "", [p = p_] { return make_instr(p, "op({x});", "", 2); });
   }
 
   void statement(const Cursor& c) {
     add("split_write", at(c), [=, p = p_] { return split_write(p, c); });
     add("fold_into_reduce", at(c), [=, p = p_] { return fold_into_reduce(p, c); });
     if (c.is<Assign>()) add("inline_assign", at(c), [=, p = p_] { return inline_assign(p, c); });
-    if (c.is<WriteConfig>()) add("delete_config", at(c), [=, p = p_] { return delete_config(p, c); });
-    if (c.is<WindowStmt>()) add("inline_window", at(c), [=, p = p_] { return inline_window(p, c); });
+    if (c.is<WriteConfig>())
+      add("delete_config", at(c), [=, p = p_] { return delete_config(p, c); });
+    if (c.is<WindowStmt>())
+      add("inline_window", at(c), [=, p = p_] { return inline_window(p, c); });
   }
 
   void gaps(const Path& path, bool has_next) {
     const Cursor before = Cursor::gap(p_, path);
     add("insert_pass", str(path), [=, p = p_] { return insert_pass(p, before); });
     if (has_n_) {
-      add("add_prefetch", str(path), [=, p = p_] { return add_prefetch(p, before, "x[N:N + 20]", 2); });
-      add("write_config", str(path), [=, p = p_, n = n_] { return write_config(p, before, config(), "a", n); });
+      add("add_prefetch", str(path),
+          [=, p = p_] { return add_prefetch(p, before, "x[N:N + 20]", 2); });
+      add("write_config", str(path),
+          [=, p = p_, n = n_] { return write_config(p, before, config(), "a", n); });
     }
+    if (has_config_)
+      add("write_config", str(path) + ", f", [=, p = p_] {
+        return write_config(p, before, config(), "f", data_const(2, ScalarType::kF32));
+      });
     for (int64_t value : {0, 1})
       add("write_config", str(path) + ", " + std::to_string(value),
           [=, p = p_] { return write_config(p, before, config(), "a", int_const(value)); });
     add("add_prefetch", str(path), [=, p = p_] { return add_prefetch(p, before, "x[0:2]"); });
-    add("insert_noop_call", str(path), [=, p = p_] { return insert_noop_call(p, before, nothing(), {"2"}); });
+    add("insert_noop_call", str(path),
+        [=, p = p_] { return insert_noop_call(p, before, nothing(), {"2"}); });
     if (path.size() > 1 && path.back().index > 0)
       for (int lifts : {1, 2})
         if (static_cast<int>(path.size()) > lifts)
@@ -119,19 +150,25 @@ class Collector {
     for (int64_t q : {2, 3})
       for (const auto& [tail, name] : tails)
         add("divide_loop", at(c) + ", " + std::to_string(q) + ", " + name,
-            [=, p = p_, tail = tail] { return divide_loop(p, c, q, {"io", "ii"}, tail); });
+            [=, p = p_, tail = tail, io = loop_name("io"), ii = loop_name("ii")] {
+              return divide_loop(p, c, q, {io, ii}, tail);
+            });
     if (f.body.size() == 1 && f.body[0]->as<For>()) {
       add("reorder_loops", at(c), [=, p = p_] { return reorder_loops(p, c); });
-      add("mult_loops", at(c), [=, p = p_] { return mult_loops(p, c, "m"); });
+      add("mult_loops", at(c), [=, p = p_, m = loop_name("m")] { return mult_loops(p, c, m); });
     }
-    for (const ExprPtr& e : {int_const(1), int_const(2), n_ - int_const(1), n_})
+    for (const ExprPtr& e :
+         values_at(c.path(), {int_const(1), int_const(2), n_ - int_const(1), n_}))
       add("cut_loop", at(c) + ", " + str(e), [=, p = p_] { return cut_loop(p, c, e); });
-    for (const ExprPtr& e : {int_const(0), int_const(2), n_})
+    for (const ExprPtr& e : values_at(c.path(), {int_const(0), int_const(2), n_}))
       add("shift_loop", at(c) + ", " + str(e), [=, p = p_] { return shift_loop(p, c, e); });
     const ExprPtr half = bin_op(BinOpKind::kDiv, n_, int_const(2));
-    for (const ExprPtr& e : {int_const(1), half, half - int_const(1), n_ - int_const(1)})
+    for (const ExprPtr& e :
+         values_at(c.path(), {int_const(1), half, half - int_const(1), n_ - int_const(1)}))
       add("divide_with_recompute", at(c) + ", " + str(e),
-          [=, p = p_] { return divide_with_recompute(p, c, e, 2, {"io", "ii"}); });
+          [=, p = p_, io = loop_name("io"), ii = loop_name("ii")] {
+            return divide_with_recompute(p, c, e, 2, {io, ii});
+          });
     add("remove_loop", at(c), [=, p = p_] { return remove_loop(p, c); });
     add("unroll_loop", at(c), [=, p = p_] { return unroll_loop(p, c); });
     add("parallelize_loop", at(c), [=, p = p_] { return parallelize_loop(p, c); });
@@ -152,25 +189,39 @@ class Collector {
   void alloc(const Cursor& c, const Alloc& a) {
     std::vector<ExprPtr> indices = iterators_at(c.path());
     indices.push_back(int_const(0));
+    if (has_config_) indices.push_back(make_expr(ReadConfig{config(), "a"}, ScalarType::kIndex));
     for (const ExprPtr& size : {n_, int_const(3), n_ + int_const(2)})
       for (const ExprPtr& i : indices)
         add("expand_dim", at(c) + ", " + str(size) + ", " + str(i),
             [=, p = p_] { return expand_dim(p, c, size, i); });
     for (int lifts : {1, 2})
       if (static_cast<int>(c.path().size()) > lifts)
-        add("lift_alloc", at(c) + ", " + std::to_string(lifts), [=, p = p_] { return lift_alloc(p, c, lifts); });
+        add("lift_alloc", at(c) + ", " + std::to_string(lifts),
+            [=, p = p_] { return lift_alloc(p, c, lifts); });
     add("sink_alloc", at(c), [=, p = p_] { return sink_alloc(p, c); });
     add("delete_buffer", at(c), [=, p = p_] { return delete_buffer(p, c); });
     add("set_memory", at(c), [=, p = p_] { return set_memory(p, c, dram_stack()); });
-    add("set_precision", at(c), [=, p = p_] { return set_precision(p, c, ScalarType::kF64); });
+    for (ScalarType t : {ScalarType::kF64, ScalarType::kI32})
+      add("set_precision", at(c) + ", " + name_of(t),
+          [=, p = p_] { return set_precision(p, c, t); });
+    std::vector<Where> all;
+    for (const Path& path : all_stmt_paths(*p_))
+      if (stmt_at(*p_, path)->as<Alloc>()) all.emplace_back(Cursor::stmt(p_, path));
+    if (all.size() > 1)
+      add("set_precision", "all " + std::to_string(all.size()),
+          [=, p = p_] { return set_precision(p, all, ScalarType::kF64); });
     for (int d = 0; d < a.type.rank(); ++d) {
-      add("divide_dim", at(c) + ", " + std::to_string(d), [=, p = p_] { return divide_dim(p, c, d, 2); });
-      add("unroll_buffer", at(c) + ", " + std::to_string(d), [=, p = p_] { return unroll_buffer(p, c, d); });
+      for (int q : {2, 3})
+        add("divide_dim", at(c) + ", " + std::to_string(d) + ", " + std::to_string(q),
+            [=, p = p_] { return divide_dim(p, c, d, q); });
+      add("unroll_buffer", at(c) + ", " + std::to_string(d),
+          [=, p = p_] { return unroll_buffer(p, c, d); });
       for (const ExprPtr& size : {int_const(2), int_const(3), n_, n_ + int_const(1)})
         for (const ExprPtr& offset : {int_const(0), int_const(1)})
           for (bool fold : {false, true})
-            add("resize_dim", at(c) + ", " + std::to_string(d) + ", " + str(size) + ", " + str(offset) +
-                                  (fold ? ", fold" : ""),
+            add("resize_dim",
+                at(c) + ", " + std::to_string(d) + ", " + str(size) + ", " + str(offset) +
+                    (fold ? ", fold" : ""),
                 [=, p = p_] { return resize_dim(p, c, d, size, offset, fold); });
     }
     if (a.type.rank() == 2) {
@@ -181,12 +232,13 @@ class Collector {
     for (const Path& other : all_stmt_paths(*p_))
       if (other != c.path() && stmt_at(*p_, other)->as<Alloc>()) {
         const Cursor kept = Cursor::stmt(p_, other);
-        add("reuse_buffer", at(kept) + ", " + at(c), [=, p = p_] { return reuse_buffer(p, kept, c); });
+        add("reuse_buffer", at(kept) + ", " + at(c),
+            [=, p = p_] { return reuse_buffer(p, kept, c); });
       }
   }
 
   void call(const Cursor& c) {
-    add("inline_call", at(c), [=, p = p_] { return inline_call(p, c); });
+    add("inline", at(c), [=, p = p_] { return inline_call(p, c); });
     const ProcPtr now = c.as<Call>().callee;
     if (now->name.rfind("prefetch", 0) == 0) return;  // made by the operator: no name in a script
     const ProcPtr eqv = simplify(now);
@@ -197,13 +249,14 @@ class Collector {
 
   void block(const Cursor& c) {
     const std::string here = at(c) + "+" + std::to_string(c.length());
-    const ExprPtr few = bin_op(BinOpKind::kLt, n_, int_const(3)), one = bin_op(BinOpKind::kEq, n_, int_const(1));
+    const ExprPtr few = bin_op(BinOpKind::kLt, n_, int_const(3)),
+                  one = bin_op(BinOpKind::kEq, n_, int_const(1));
     add("specialize", here, [=, p = p_] { return specialize(p, c, {few}); });
     add("specialize", here + ", two", [=, p = p_] { return specialize(p, c, {one, few}); });
     for (bool guard : {false, true})
-      for (const ExprPtr& hi : {int_const(2), n_, n_ - int_const(1)})
+      for (const ExprPtr& hi : values_at(c.path(), {int_const(2), n_, n_ - int_const(1)}))
         add("add_loop", here + ", " + str(hi) + (guard ? ", guard" : ""),
-            [=, p = p_] { return add_loop(p, c, "a", hi, guard); });
+            [=, p = p_, a = loop_name("a")] { return add_loop(p, c, a, hi, guard); });
     add("simplify", here, [=, p = p_] { return simplify(p, c); });
     if (c.length() == 1)
       for (const ProcPtr& other : callees())
@@ -215,26 +268,45 @@ class Collector {
     const Block stmts = c.stmts();
     auto touched = [&](Sym s) { return mentions(stmts, s); };
     for (const ScopeEntry& s : scope_at(*p_, c.path())) {
-      const std::string b = s.name.name();
-      if (b == "s" && touched(s.name)) windows.push_back("s");
-      if (b[0] == 't' && s.type.rank() == 1 && touched(s.name)) windows.push_back(b + "[0:" + str(s.type.shape[0]) + "]");
-      if ((b != "x" && b != "y") || !(touched(s.name) || !s.type.is_tensor() || has_window(stmts))) continue;
+      if (!is_data(s.type.scalar) || s.window) continue;
+      const std::string b = text(read_var(s.name, s.type.scalar), c.path());
+      const bool argument = is_argument(s.name);
+      if (!s.type.is_tensor() && touched(s.name)) windows.push_back(b);
+      if (!argument && s.type.rank() == 1 && touched(s.name))
+        windows.push_back(b + "[0:" + text(s.type.shape[0], c.path()) + "]");
+      if (s.type.rank() == 2 && touched(s.name)) {
+        windows.push_back(b + "[0:" + text(s.type.shape[0], c.path()) + ", 0:2]");
+        for (const ExprPtr& i : iterators_at(c.path()))
+          windows.push_back(b + "[" + text(i, c.path()) + ", 0:" + text(s.type.shape[1], c.path()) +
+                            "]");
+      }
+      if (!argument || s.type.rank() != 1 || !(touched(s.name) || has_window(c.path(), stmts)))
+        continue;
       windows.insert(windows.end(), {b + "[0:2*N + 2]", b + "[0:N]", b + "[1:N + 1]"});
-      for (const ExprPtr& i : iterators_at(c.path()))
-        windows.insert(windows.end(), {b + "[" + str(i) + "]", b + "[" + str(i) + ":" + str(i) + " + 2]"});
+      for (const ExprPtr& i : iterators_at(c.path())) {
+        const std::string at = text(i, c.path());
+        windows.insert(windows.end(), {b + "[" + at + "]", b + "[" + at + ":" + at + " + 2]"});
+      }
     }
     for (const std::string& w : windows) {
       if (!has_n_ && w.find('N') != std::string::npos) continue;
       for (bool accum : {false, true})
         add("stage_mem", here + ", " + w + (accum ? ", accum" : ""),
-            [=, p = p_] { return stage_mem(p, c, w, "staged", accum); });
+            [=, p = p_, staged = buffer_name("staged")] {
+              return stage_mem(p, c, w, staged, accum);
+            });
     }
   }
 
   // Does it access something through a window made outside of it?
-  bool has_window(const Block& b) const {
+  bool has_window(const Path& at, const Block& b) const {
     for (Sym s : free_symbols(b))
-      if (s.name()[0] == 'w') return true;
+      if (auto entry = lookup(*p_, at, s); entry && entry->window) return true;
+    return false;
+  }
+  bool is_argument(Sym s) const {
+    for (const Arg& a : p_->args)
+      if (a.name == s) return true;
     return false;
   }
 
@@ -246,11 +318,14 @@ class Collector {
     std::vector<Form> forms{{{{"a", "N + 1"}}, "x[2*a]", ""},
                             {{{"a", "N"}, {"b", "3"}}, "x[a + b]", ""},
                             {{{"b", "3"}, {"a", "N + 3"}}, "x[a + b]", "a < N + 1"}};
-    for (const ExprPtr& i : iterators_at(c.path())) forms.push_back({{{"a", "2"}}, "x[" + str(i) + " + a]", ""});
+    for (const ExprPtr& i : iterators_at(c.path()))
+      forms.push_back({{{"a", "2"}}, "x[" + text(i, c.path()) + " + a]", ""});
     for (const Form& f : forms) {
       if (!has_n_) continue;
       add("stage_view", here + ", " + f.element + (f.where.empty() ? "" : ", where " + f.where),
-          [=, p = p_] { return stage_view(p, c, "view", f.axes, f.element, f.where, 7); });
+          [=, p = p_, view = buffer_name("view")] {
+            return stage_view(p, c, view, f.axes, f.element, f.where, 7);
+          });
     }
   }
 
@@ -259,17 +334,29 @@ class Collector {
     const Cursor c = Cursor::expr(p_, path);
     if (is_data(e->type)) {
       for (bool cse : {false, true})
-        add("bind_expr", str(path) + (cse ? ", cse" : ""), [=, p = p_] { return bind_expr(p, c, "b", cse); });
+        add("bind_expr", str(path) + (cse ? ", cse" : ""),
+            [=, p = p_, b = buffer_name("b")] { return bind_expr(p, c, b, cse); });
+      add("bind_config", str(path), [=, p = p_] { return bind_config(p, c, config(), "f"); });
       if (seen_.size() < 6) {
         for (const Cursor& other : seen_)
           if (equal(other.expr(), e))
             add("bind_expr", str(other.path()) + " and " + str(path),
-                [=, p = p_] { return bind_expr(p, std::vector<Cursor>{other, c}, "b"); });
+                [=, p = p_, b = buffer_name("b")] {
+                  return bind_expr(p, std::vector<Cursor>{other, c}, b);
+                });
         seen_.push_back(c);
       }
     } else {
       const ExprPtr zero = e->type == ScalarType::kBool ? bool_const(true) : int_const(0);
-      add("rewrite_expr", str(path) + ", " + str(zero), [=, p = p_] { return rewrite_expr(p, c, zero); });
+      std::vector<ExprPtr> others{zero};
+      if (e->type != ScalarType::kBool) {
+        others.push_back(e + int_const(1) - int_const(1));
+        others.push_back(bin_op(BinOpKind::kDiv, int_const(2) * e, int_const(2)));
+        for (const ExprPtr& i : iterators_at(stmt_part(path))) others.push_back(i);
+      }
+      for (const ExprPtr& other : others)
+        add("rewrite_expr", str(path) + ", " + str(other),
+            [=, p = p_] { return rewrite_expr(p, c, other); });
       if (e->type != ScalarType::kBool)
         add("bind_config", str(path), [=, p = p_] { return bind_config(p, c, config(), "a"); });
     }
@@ -286,6 +373,7 @@ class Collector {
   }
 
   ProcPtr p_;
+  bool shadowing_, has_config_ = false;
   ExprPtr n_;
   bool has_n_ = true;
   std::vector<Cursor> seen_;
@@ -294,6 +382,8 @@ class Collector {
 
 }  // namespace
 
-std::vector<Move> moves_of(const ProcPtr& p) { return Collector(p).collect(); }
+std::vector<Move> moves_of(const ProcPtr& p, bool shadowing) {
+  return Collector(p, shadowing).collect();
+}
 
 }  // namespace exotune::exhaustive

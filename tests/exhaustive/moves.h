@@ -13,10 +13,11 @@ struct Move {
   const char* op;
   std::string text;  // operator and arguments, for messages
   std::function<ProcPtr()> apply;
-  bool fixes_n = false;  // the result has no N: it was evaluated for N = 3
+  bool fixes_n = false;     // the result has no N: it was evaluated for N = 3
   bool transposes = false;  // the result takes z transposed
 };
 
-std::vector<Move> moves_of(const ProcPtr& p);
+/// With `shadowing`, new loops are called i and new buffers t, whatever is visible there.
+std::vector<Move> moves_of(const ProcPtr& p, bool shadowing = false);
 
 }  // namespace exotune::exhaustive

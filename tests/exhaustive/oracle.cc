@@ -1,6 +1,7 @@
 #include "tests/exhaustive/oracle.h"
 
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "core/cursor/cursor.h"
@@ -48,6 +49,7 @@ Oracle::Oracle(ProcPtr p) : impl_(std::make_unique<Impl>()) {
       r.before = make_arguments(*p, {{"N", n}}, static_cast<uint64_t>(7 * n + field));
       r.after = copy_of(r.before);
       r.config["Cfg.a"] = field;
+      r.config["Cfg.f"] = static_cast<double>(3 + n);
       ConfigState config = r.config;
       InterpOptions options;
       options.config = &config;
@@ -68,7 +70,8 @@ Oracle::~Oracle() = default;
 
 bool Oracle::usable() const { return !impl_->runs.empty(); }
 
-std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n, bool transposed) const {
+std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n,
+                               bool transposed) const {
   try {
     Program program(after, Arithmetic::kExact);
     for (const Run& r : impl_->runs) {
@@ -87,7 +90,8 @@ std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n
       program.run(values, options);
       if (transposed) transpose_all(got);
       std::string d = first_difference(r.after, got);
-      if (!d.empty()) return "for N = " + std::to_string(std::get<int64_t>(r.before.values[0])) + ": " + d;
+      if (!d.empty())
+        return "for N = " + std::to_string(std::get<int64_t>(r.before.values[0])) + ": " + d;
     }
   } catch (const Error& e) {
     return std::string("the result fails to run: ") + e.what();
@@ -95,17 +99,42 @@ std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n
   return "";
 }
 
+namespace {
+// Expressions below a statement or expression, with their paths.
+void for_each_path(const Path& at, const std::vector<ExprPtr>& exprs,
+                   const std::function<void(const Path&, const ExprPtr&)>& visit) {
+  for (size_t k = 0; k < exprs.size(); ++k) {
+    Path path = at;
+    path.push_back({Child::kExpr, static_cast<int>(k)});
+    visit(path, exprs[k]);
+    for_each_path(path, expr_children(*exprs[k]), visit);
+  }
+}
+}  // namespace
+
 std::string lost_cursor(const ProcPtr& before, const ProcPtr& after) {
   std::map<const Stmt*, int> old_count, new_count;
   for_each_stmt(before->body, [&](const StmtPtr& s) { ++old_count[s.get()]; });
   for_each_stmt(after->body, [&](const StmtPtr& s) { ++new_count[s.get()]; });
+  std::string lost;
   for (const Path& path : all_stmt_paths(*before)) {
     const StmtPtr s = stmt_at(*before, path);
     Cursor c = forward(after, Cursor::stmt(before, path));
-    if (c.valid() && !stmt_at(*after, c.path())) return "the cursor to " + str(path) + " forwards to nothing";
-    if (old_count[s.get()] != 1 || new_count[s.get()] != 1 || s->as<Pass>()) continue;
-    if (!c.valid()) return "the cursor to " + str(path) + " is lost";
-    if (c.stmt() != s) return "the cursor to " + str(path) + " forwards to another statement, " + str(c.path());
+    if (c.valid() && !stmt_at(*after, c.path()))
+      return "the cursor to " + str(path) + " forwards to nothing";
+    const Cursor gap = forward(after, Cursor::gap(before, path));
+    if (gap.valid() && !gap.anchor().valid())
+      return "the gap before " + str(path) + " forwards to nothing";
+    const bool untouched = old_count[s.get()] == 1 && new_count[s.get()] == 1 && !s->as<Pass>();
+    if (untouched && !c.valid()) return "the cursor to " + str(path) + " is lost";
+    if (untouched && c.stmt() != s)
+      return "the cursor to " + str(path) + " forwards to another statement, " + str(c.path());
+    for_each_path(path, stmt_exprs(*s), [&](const Path& at, const ExprPtr& e) {
+      const Cursor there = forward(after, Cursor::expr(before, at));
+      if (untouched && (!there.valid() || there.expr() != e))
+        lost = "the cursor to " + str(at) + " is lost";
+    });
+    if (!lost.empty()) return lost;
   }
   return "";
 }

@@ -1,5 +1,5 @@
 // Random walks of accepted primitives over generated procs: each result prints to text that reads
-// back to it, and its trace replays to it. EXO_EXHAUSTIVE_LONG=1 takes fifty times as many.
+// back to it, and its trace replays to it. EXOTUNE_LONG=1 takes fifty times as many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -119,7 +119,7 @@ TEST(Walk, of_accepted_primitives_prints_and_replays) {
   };
   for (const Grammar& g : grammars) {
     int steps = 0;
-    const uint64_t seeds = std::getenv("EXO_EXHAUSTIVE_LONG") ? 5000 : 100;
+    const uint64_t seeds = std::getenv("EXOTUNE_LONG") ? 5000 : 100;
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
       exhaustive::Sampled c(seed);
       steps += walk(g, c, 6);
