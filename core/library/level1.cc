@@ -21,8 +21,8 @@ const For* loop_at(const ProcPtr& p, const Path& path) {
   return s ? s->as<For>() : nullptr;
 }
 
-// The loop right after the one at `path` that divide_loop made of its boundary, perhaps under a guard;
-// the empty path when there is none.
+// The loop right after the one at `path` that divide_loop made of its boundary, perhaps under a
+// guard; the empty path when there is none.
 Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name) {
   Path next = sibling(path, 1);
   StmtPtr s = stmt_at(*p, next);
@@ -51,30 +51,19 @@ bool is_reduction(const ProcPtr& p, const Path& path, Sym iter) {
   return true;
 }
 
+// A nest `for seq: for row: for lane: r[row] += e` becomes instructions, with an accumulator per
+// row.
+ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
+  StmtPtr s = stmt_at(*p, top);
+  while (body_of(*s).size() == 1) s = body_of(*s)[0];
+  p = parallelize_reduction(p, at(p, top), s->as<Reduce>()->name.name() + "_acc", unit.memory);
+  for (int k = 3; k >= 1; --k)  // alloc, zero, main, add: last first
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(top, k))), unit);
+  return p;
+}
+
 // A nest `for seq: [for u:] for lane: s` becomes instructions. `top` is the sequential loop.
-ProcPtr finish_segment(ProcPtr p, const Path& top, bool reduction, const VectorUnit& unit) {
-  if (reduction) {
-    StmtPtr s = stmt_at(*p, top);
-    while (body_of(*s).size() == 1) s = body_of(*s)[0];
-    std::string name = s->as<Reduce>()->name.name() + "_acc";
-    p = parallelize_reduction(p, at(p, top), name, unit.memory);
-    // alloc, zero, main, add: last first
-    Path add = sibling(top, 3);
-    const bool several = loop_at(p, child(add)) != nullptr;
-    if (several && !is_reduction(p, add, loop_at(p, add)->iter)) {
-      p = vectorize_lanes(p, at(p, innermost(p, add)), unit);  // one sum per row
-    } else if (several) {
-      // Several vectors: add them lane by lane, then the lanes of one.
-      p = parallelize_reduction(p, at(p, add), name, unit.memory);
-      p = vectorize_lanes(p, at(p, sibling(add, 3)), unit);
-      p = vectorize_lanes(p, at(p, child(sibling(add, 2))), unit);
-      p = vectorize_lanes(p, at(p, sibling(add, 1)), unit);
-    } else {
-      p = vectorize_lanes(p, at(p, add), unit);
-    }
-    p = vectorize_lanes(p, at(p, innermost(p, sibling(top, 2))), unit);
-    return vectorize_lanes(p, at(p, innermost(p, sibling(top, 1))), unit);
-  }
+ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = vectorize_lanes(p, at(p, innermost(p, top)), unit);
   // Broadcasts out of the loops, innermost first.
   Path path = top;
@@ -88,23 +77,73 @@ ProcPtr finish_segment(ProcPtr p, const Path& top, bool reduction, const VectorU
   return p;
 }
 
+// A sum of the loop at `top` into one element:
+//   acc = 0
+//   if 0 < n / (U*V): accs = 0; for U vectors at a time: accs[u] += e; acc += accs[u]
+//   for the vectors left: acc += e
+//   for the guarded rest: acc += e
+//   r += lanes of acc
+// One accumulator takes what all parts sum, so that its lanes are added up once.
+ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t interleave) {
+  const std::string name = loop_at(p, top)->iter.name();
+  const std::vector<std::string> vectors = {name + "v", name + "l"};
+  StmtPtr s = stmt_at(*p, top);
+  while (body_of(*s).size() == 1) s = body_of(*s)[0];
+  const std::string acc = s->as<Reduce>()->name.name() + "_acc";
+  const auto extent = literal_extent(*loop_at(p, top));
+  const ExprPtr trips = loop_at(p, top)->hi - loop_at(p, top)->lo;
+  const bool whole = extent && *extent % unit.lanes == 0;
+
+  p = divide_loop(p, at(p, top), unit.lanes, vectors, whole ? Tail::kPerfect : Tail::kGuard);
+  p = parallelize_reduction(p, at(p, top), acc, unit.memory);
+  // alloc, zero, then the parts one after another, add
+  const Path zero = sibling(top, 1), main = sibling(top, 2);
+  int parts = 1;  // from `main` on
+  const bool has_vectors = whole || !extent || *extent > unit.lanes;
+  if (!whole && has_vectors) {
+    p = cut_loop(p, at(p, main), bin_op(BinOpKind::kDiv, trips, int_const(unit.lanes)));
+    p = simplify(p, at(p, main));
+    ++parts;
+  }
+  const bool several = has_vectors && interleave > 1;  // vectors at a time, in the first part
+  if (several) {
+    p = divide_loop(p, at(p, main), interleave, {name + "o", name + "u"}, Tail::kCut);
+    if (!boundary_after(p, main, name + "u").empty()) ++parts;
+  }
+  for (int k = parts; k > (several ? 0 : -1); --k)  // the last is the addition of the lanes
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(main, k))), unit);
+  if (several) {
+    Path first = main;
+    if (!extent) {  // not worth its accumulators for a few elements
+      const For& f = *loop_at(p, first);
+      p = specialize(p, at(p, first), {bin_op(BinOpKind::kLt, f.lo, f.hi)});
+      Path otherwise = first;
+      otherwise.push_back({Child::kOrelse, 0});
+      p = eliminate_dead_code(p, at(p, otherwise));
+      first = child(first);
+    }
+    p = parallelize_reduction(p, at(p, first), acc + "s", unit.memory);
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 3))), unit);
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 2))), unit);
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 1))), unit);
+  }
+  return vectorize_lanes(p, at(p, zero), unit);
+}
+
 ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int64_t interleave) {
   const Path top = loop.path();
   const std::string name = loop.as<For>().iter.name();
   const std::vector<std::string> vector_names = {name + "v", name + "l"};
-  const bool reduction = is_reduction(p, top, loop.as<For>().iter);
   auto extent = literal_extent(loop.as<For>());
   const int64_t lanes = unit.lanes;
   while (interleave > 1 && extent && *extent < interleave * lanes) interleave /= 2;
-
-  // A sum's boundary of unknown extent stands under a guard: adding up empty accumulators costs.
-  const Tail tail = reduction && !extent ? Tail::kCutAndGuard : Tail::kCut;
+  if (is_reduction(p, top, loop.as<For>().iter)) return optimize_sum(p, top, unit, interleave);
 
   // The sequential loops of whole vectors, single vectors, and the guarded rest.
   std::vector<Path> segments = {top};
   Path rest = top;
   if (interleave > 1) {
-    p = divide_loop(p, at(p, rest), interleave * lanes, {name + "o", name + "u"}, tail);
+    p = divide_loop(p, at(p, rest), interleave * lanes, {name + "o", name + "u"}, Tail::kCut);
     rest = boundary_after(p, top, name + "u");
     p = divide_loop(p, at(p, child(top)), lanes, {name + "u", name + "l"}, Tail::kPerfect);
     if (!rest.empty()) segments.push_back(rest);
@@ -114,7 +153,7 @@ ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int6
     if (left && *left < lanes) {
       p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kGuard);
     } else {
-      p = divide_loop(p, at(p, rest), lanes, vector_names, tail);
+      p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kCut);
       const Path last = boundary_after(p, rest, vector_names[1]);
       if (!last.empty()) {
         p = divide_loop(p, at(p, last), lanes, vector_names, Tail::kGuard);
@@ -123,7 +162,7 @@ ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int6
     }
   }
   for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment)
-    p = finish_segment(p, *segment, reduction, unit);
+    p = finish_elements(p, *segment, unit);
   return p;
 }
 
@@ -142,7 +181,8 @@ ProcPtr keep_scalars(ProcPtr p, const std::string& loop) {
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     Path path = c->path();
     for (const Arg& a : std::vector<Arg>(p->args)) {
-      if (!is_data(a.type.scalar) || a.type.is_tensor() || !mentions(stmt_at(*p, path), a.name)) continue;
+      if (!is_data(a.type.scalar) || a.type.is_tensor() || !mentions(stmt_at(*p, path), a.name))
+        continue;
       bool written = false;
       for_each_stmt({stmt_at(*p, path)}, [&](const StmtPtr& s) {
         if (const Assign* w = s->as<Assign>()) written = written || w->name == a.name;
@@ -156,7 +196,8 @@ ProcPtr keep_scalars(ProcPtr p, const std::string& loop) {
   return p;
 }
 
-ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit, int64_t interleave) {
+ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit,
+                         int64_t interleave) {
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)
     p = optimize_one(p, at(p, c->path()), unit, interleave);
@@ -204,7 +245,7 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
     if (guarded) p = lift_scope(p, at(p, child(child(rows))));
     p = reorder_loops(p, at(p, rows));
     if (reduction) {
-      p = finish_segment(p, segment, true, unit);
+      p = finish_sums(p, segment, unit);
       continue;
     }
     StmtPtr inner = stmt_at(*p, lane);
@@ -215,8 +256,10 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
     if (shared && !guarded) {
       // What all rows add into stays in one register: load, rows, store.
       auto rectangle = touched(p, at(p, rows), r->name);
-      if (!rectangle) throw SchedulingError("optimize_level_2: `" + r->name.name() + "` is not affine");
-      p = stage_mem(p, at(p, rows), rectangle->text(r->name.name(), scope_at(*p, rows)), r->name.name() + "_v");
+      if (!rectangle)
+        throw SchedulingError("optimize_level_2: `" + r->name.name() + "` is not affine");
+      p = stage_mem(p, at(p, rows), rectangle->text(r->name.name(), scope_at(*p, rows)),
+                    r->name.name() + "_v");
       p = set_memory(p, at(p, rows), unit.memory);
       p = vectorize_lanes(p, at(p, sibling(rows, 3)), unit);
       p = vectorize_lanes(p, at(p, child(sibling(rows, 2))), unit);
