@@ -167,6 +167,9 @@ SearchSpace rows_space(const Nest& nest, const Target& target) {
   if (nest.loops.back().name != nest.vector_loop)
     space.prologue.push_back("p = reorder_loops(p, " +
                              literal(nest.loops[0].name + " " + nest.loops[1].name) + ")");
+  // Vectors of any stride are used once per row: worth copying, unless they are short.
+  if (!nest.unit_stride)
+    space.stages.push_back({"gather", {{{"p = gather_vectors(p)"}, "gathered", ""}, {{}, "", ""}}});
   Stage stage{"rows", {}};
   for (int64_t rows : {4, 8, 2, 1})
     for (int64_t interleave : {1, 2, 4}) {
@@ -175,6 +178,10 @@ SearchSpace rows_space(const Nest& nest, const Target& target) {
                               ", " + unit + ", " + std::to_string(rows) + ", " + std::to_string(interleave) + ")"},
                              "", ""});
     }
+  for (int64_t vectors : {4, 8, 2})
+    stage.moves.push_back({{"p = optimize_columns(p, " + literal(nest.row_loop) + ", " +
+                            literal(nest.vector_loop) + ", " + unit + ", " + std::to_string(vectors) + ")"},
+                           "", ""});
   stage.moves.push_back({{}, "", ""});
   space.stages.push_back(stage);
   return space;

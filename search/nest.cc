@@ -79,10 +79,15 @@ Nest inspect_rows(const Proc& p) {
   for (const StmtPtr& s : inner->body) {
     std::vector<ExprPtr> idx;
     ExprPtr rhs;
-    if (const Assign* a = s->as<Assign>()) idx = a->idx, rhs = a->rhs, nest.output = a->name.name();
-    else if (const Reduce* r = s->as<Reduce>()) idx = r->idx, rhs = r->rhs, nest.output = r->name.name();
+    Sym written;
+    if (const Assign* a = s->as<Assign>()) idx = a->idx, rhs = a->rhs, written = a->name;
+    else if (const Reduce* r = s->as<Reduce>()) idx = r->idx, rhs = r->rhs, written = r->name;
     else continue;
-    along = along || (!idx.empty() && runs_along(idx.back(), inner->iter));
+    nest.output = written.name();
+    if (!idx.empty() && runs_along(idx.back(), inner->iter)) {
+      along = true;
+      nest.unit_stride = nest.unit_stride && is_contiguous(p, written);
+    }
     collect_reads(rhs, reads);
   }
   for (const Read* r : reads) {

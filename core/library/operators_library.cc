@@ -5,6 +5,7 @@
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/level1.h"
+#include "core/library/level2.h"
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
@@ -177,6 +178,10 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return interleave_reduction(a.proc(), a.where(1), a.integer(2), a.string(3));
        }},
+      {"gather_vectors",
+       {proc()},
+       "s(x)  ->  x_unit = x; s(x_unit); x = x_unit   for vector arguments of any stride",
+       [](const A& a) -> Value { return gather_vectors(a.proc()); }},
       {"optimize_level_1",
        {proc(), string("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
         integer("interleave", 4)},
@@ -195,6 +200,13 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
                                  a.integer(6), a.integer(7));
+       }},
+      {"optimize_columns",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("vectors", 4)},
+       "for i: for j: y[j] += e  ->  for blocks of j: registers = y; for i: registers += e; y = registers",
+       [](const A& a) -> Value {
+         return optimize_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5), a.integer(6));
        }},
       // --- contractions ---
       {"pack_operand",

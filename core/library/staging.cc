@@ -34,9 +34,10 @@ Staged auto_stage_mem(ProcPtr p, const Where& where, const std::string& buffer,
   }
   std::optional<Rectangle> window = touched(p, block, entry->name);
   if (!window) {
-    throw SchedulingError("auto_stage_mem: what `" + block.describe() + "` touches of `" + buffer +
-                              "` is no rectangle that can be inferred",
-                          {}, "give the window: stage_mem(p, block, '" + buffer + "[lo:hi, ...]', name)");
+    throw SchedulingError(
+        "auto_stage_mem: what `" + block.describe() + "` touches of `" + buffer +
+            "` is no rectangle that can be inferred",
+        {}, "give the window: stage_mem(p, block, '" + buffer + "[lo:hi, ...]', name)");
   }
   Staged out;
   out.proc = stage_mem(p, block, window->text(buffer, scope_at(*p, block.path())), name, accum);
@@ -150,6 +151,29 @@ ProcPtr remove_redundant_loops(ProcPtr p, const Where& stmt, int num) {
     }
     at = around;
   }
+  return p;
+}
+
+namespace {
+
+bool has_unit_stride(const Proc& p, const Arg& a) {
+  return static_cast<bool>(prove_equal(
+      p, {{Child::kBody, 0}}, make_expr(StrideExpr{a.name, a.type.rank() - 1}, ScalarType::kStride),
+      int_const(1)));
+}
+
+}  // namespace
+
+ProcPtr gather_vectors(ProcPtr p) {
+  bool any = false;
+  for (const Arg& a : std::vector<Arg>(p->args)) {
+    if (!a.type.window || a.type.rank() != 1 || has_unit_stride(*p, a)) continue;
+    const Cursor whole = Cursor::block(p, {{Child::kBody, 0}}, static_cast<int>(p->body.size()));
+    const std::string name = a.name.name();
+    p = stage_mem(p, whole, name + "[0:" + str(a.type.shape[0]) + "]", name + "_unit");
+    any = true;
+  }
+  if (!any) throw SchedulingError("gather_vectors: every vector argument has unit stride");
   return p;
 }
 

@@ -12,7 +12,7 @@ namespace exotune {
 struct Staged {
   ProcPtr proc;
   Cursor alloc;
-  Cursor load;   // invalid when nothing is loaded
+  Cursor load;  // invalid when nothing is loaded
   Cursor block;
   Cursor store;  // invalid when nothing is stored
 };
@@ -39,8 +39,13 @@ ProcPtr autofission(ProcPtr p, const Cursor& gap, int n_lifts = 1);
 /// SchedulingError when what stands before it is in the way, or the loop may run zero times.
 ProcPtr hoist_stmt(ProcPtr p, const Where& stmt);
 
-/// Takes `stmt` out of the `num` nearest loops around it that do not concern it, splitting the loops
-/// in between. Without any left it stops.
+/// Takes `stmt` out of the `num` nearest loops around it that do not concern it, splitting the
+/// loops in between. Without any left it stops.
 ProcPtr remove_redundant_loops(ProcPtr p, const Where& stmt, int num);
+
+/// Copies every vector argument (a window of one dimension) whose stride is not known to be 1 into
+/// a buffer of its own for the whole procedure, and what is written back at the end: what follows
+/// finds unit strides. SchedulingError when there is no such argument.
+ProcPtr gather_vectors(ProcPtr p);
 
 }  // namespace exotune

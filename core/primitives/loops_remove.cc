@@ -35,8 +35,8 @@ ProcPtr remove_loop(ProcPtr p, const Where& where) {
 
 // s  ->  for name in seq(0, hi): s                   guard = false
 //    ->  for name in seq(0, hi): if name == 0: s     guard = true
-// Obligation: hi > 0 is proved; without the guard, s is idempotent. Nothing that s allocates is
-// used after it. What s writes to configuration stays known.
+// Obligation: hi > 0 is proved; without the guard, hi is 1 or s is idempotent. Nothing that s
+// allocates is used after it. What s writes to configuration stays known.
 // Forwarding: the statements stay, inside.
 ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi, bool guard) {
   static const char op[] = "add_loop";
@@ -47,7 +47,8 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
   require_visible(*p, at, hi, op);
   require_no_escape(*p, at, n, op);
   require(prove(*p, at, less(int_const(0), hi)), op, "cannot prove that the loop runs: 0 < " + str(hi));
-  if (!guard) require(block_idempotent(*p, at, n), op, "running the statements again may change what they did");
+  if (!guard && literal(hi) != 1)
+    require(block_idempotent(*p, at, n), op, "running the statements again may change what they did");
   const Sym iter = Sym::fresh(name);
   Rewrite rw(p);
   if (guard) {

@@ -20,6 +20,7 @@
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
+#include "core/library/level2.h"
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"

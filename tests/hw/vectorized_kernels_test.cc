@@ -5,6 +5,7 @@
 #include "core/interp/interp.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
+#include "core/library/level2.h"
 #include "hw/kernel_table.h"
 #include "hw/target.h"
 

@@ -449,6 +449,14 @@ def f(N: size, x: f32[N, 4]):
 )");
 }
 
+TEST(AddLoop, runs_a_sum_once_but_not_twice) {
+  ProcPtr p = parse("def f(x: f32[4]):\n    for i in seq(0, 4):\n        x[i] += 1.0\n");
+  expect_proc(add_loop(p, "x[_] += _", "r", int_const(1), false),
+              "def f(x: f32[4]):\n    for i in seq(0, 4):\n        for r in seq(0, 1):\n           "
+              " x[i] += 1.0\n");
+  EXPECT_NE(refusal([&] { add_loop(p, "x[_] += _", "r", int_const(2), false); }), "");
+}
+
 TEST(AddLoop, refuses_a_range_that_may_be_empty) {
   ProcPtr p = parse("def f(N: size, x: f32[1]):\n    x[0] = 1.0\n");
   EXPECT_NE(refusal([&] {

@@ -1,0 +1,21 @@
+#pragma once
+// Schedules for matrix-vector kernels: two loops of which the inner runs along contiguous elements
+// (BLAS level 2). Exo 2 section 6.2.2.
+#include <string>
+
+#include "core/library/vectorize.h"
+
+namespace exotune {
+
+/// for i: for j: s, vectorized along j, `rows` iterations of i at a time: each vector of what does
+/// not depend on i is loaded once per block of rows, and what does not depend on j stays in
+/// registers.
+ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
+                         const VectorUnit& unit, int64_t rows, int64_t interleave);
+
+/// for i: [t = f(i);] for j: y[j] += e(i, j), by columns: `vectors` registers of y stay put while
+/// all rows go by, so that y is read and written once. Scalars that a row computes are inlined.
+ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string& inner,
+                         const VectorUnit& unit, int64_t vectors);
+
+}  // namespace exotune

@@ -1,0 +1,31 @@
+#pragma once
+// What the schedules of level 1 and level 2 kernels share: finding one's way in the loops that
+// divide_loop leaves, and turning a finished nest of lane loops into instructions.
+#include <string>
+
+#include "core/library/vectorize.h"
+
+namespace exotune::vector_loops {
+
+Path child(Path path, int k = 0);
+Cursor at(const ProcPtr& p, const Path& path);
+const For* loop_at(const ProcPtr& p, const Path& path);  // null when no loop stands there
+
+/// The loop right after the one at `path` that divide_loop made of its boundary, perhaps under a
+/// guard; the empty path when there is none.
+Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name);
+/// The innermost loop of a nest that is perfect from `path` down.
+Path innermost(const ProcPtr& p, Path path);
+/// Is the nest at `path` a single sum whose target does not move along the loop over `iter`?
+bool is_reduction(const ProcPtr& p, const Path& path, Sym iter);
+
+/// A nest `for seq: for row: for lane: r[row] += e` becomes instructions, with an accumulator per
+/// row. `top` is the sequential loop.
+ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit);
+/// A nest `for seq: [for u:] for lane: s` becomes instructions, what does not change in front.
+ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit);
+
+/// Unrolls the loops of this name that have literal bounds, wherever they are.
+ProcPtr unroll_named(ProcPtr p, const std::string& name);
+
+}  // namespace exotune::vector_loops
