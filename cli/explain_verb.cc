@@ -12,6 +12,7 @@
 #include "cli/session.h"
 #include "cli/verbs.h"
 #include "core/analysis/queries.h"
+#include "core/analysis/solver.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "db/store.h"
@@ -88,13 +89,9 @@ ExitCode explain(const Session& session, const ExplainOptions& options) {
   const KernelInput input = workspace.kernel(record.kernel);
   const Replayed replayed = replay(workspace, input, record.script, record.script_name,
                                    options.target.empty() ? record.target : options.target);
-  const SolverStats solver = solver_stats();
   std::printf("\nproved   %zu steps: %s\n", replayed.steps, primitives_of(replayed.proc).c_str());
   std::printf("level    %s\n", replayed.reassociates ? "proved modulo reassociation" : "proved");
-  std::printf(
-      "solver   %lld questions by syntax, %lld by affine reasoning, %lld by Z3, %lld cached\n",
-      static_cast<long long>(solver.syntactic), static_cast<long long>(solver.affine),
-      static_cast<long long>(solver.z3), static_cast<long long>(solver.cached));
+  std::printf("solver   %s\n", solver_report().c_str());
   std::printf("\nresult\n%s", str(*replayed.proc).c_str());
 
   if (!record.trial.empty() && std::filesystem::exists(database)) {

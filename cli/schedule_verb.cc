@@ -10,6 +10,7 @@
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "core/analysis/queries.h"
+#include "core/analysis/solver.h"
 #include "core/codegen/codegen.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct ScheduleOptions {
   std::string kernel, script, target, emit = "exo", folder, stem, proofs;
+  bool verbose = false;
 };
 
 enum class Emit { kExo, kC, kTrace };
@@ -30,7 +32,7 @@ Emit parse_emit(const std::string& text) {
   throw InputError({}, "--emit: unknown form '" + text + "'", "exo, c or trace");
 }
 
-ExitCode schedule(const Session& session, const ScheduleOptions& options) {
+ExitCode apply(const Session& session, const ScheduleOptions& options) {
   const Emit emit = parse_emit(options.emit);
   set_proofs_directory(options.proofs);
   Workspace workspace(session);
@@ -78,6 +80,12 @@ ExitCode schedule(const Session& session, const ScheduleOptions& options) {
   return ExitCode::kOk;
 }
 
+ExitCode schedule(const Session& session, const ScheduleOptions& options) {
+  const ExitCode code = apply(session, options);
+  if (options.verbose) std::fprintf(stderr, "solver   %s\n", solver_report().c_str());
+  return code;
+}
+
 }  // namespace
 
 void add_schedule_verb(CLI::App& app, Session& session) {
@@ -91,6 +99,7 @@ void add_schedule_verb(CLI::App& app, Session& session) {
   app.add_option("-o", options->folder, "with --emit c: write STEM.c and STEM.h into this folder");
   app.add_option("--stem", options->stem, "names the C files (default: the procedure's name)");
   app.add_option("--proofs", options->proofs, "write each solver query here as SMT-LIB 2");
+  app.add_flag("-v", options->verbose, "how many questions the proofs took, by tier, and the time");
   app.callback([&session, options] {
     session.action = [&session, options] { return schedule(session, *options); };
   });

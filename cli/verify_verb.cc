@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "core/analysis/queries.h"
+#include "core/analysis/solver.h"
 
 namespace exotune::cli {
 namespace {
@@ -21,6 +22,7 @@ struct VerifyOptions {
   SizeOption size;
   int rounds = 12;
   uint64_t seed = 1;
+  bool verbose = false;
 };
 
 std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc,
@@ -62,6 +64,7 @@ ExitCode verify(const Session& session, const VerifyOptions& options) {
       replay(workspace, input, read_text_file(options.second), options.second, options.target);
   std::printf("proved   %zu steps%s\n", replayed.steps,
               replayed.reassociates ? ", modulo the order of floating-point sums" : "");
+  if (options.verbose) std::printf("solver   %s\n", solver_report().c_str());
   return compare(options, *input.proc, *replayed.proc, replayed.fixed);
 }
 
@@ -77,6 +80,7 @@ void add_verify_verb(CLI::App& app, Session& session) {
   app.add_option("--rounds", options->rounds, "how many small sizes to test (default 12)");
   app.add_option("--seed", options->seed, "of the sizes and values");
   app.add_option("--proofs", options->proofs, "write each solver query here as SMT-LIB 2");
+  app.add_flag("-v", options->verbose, "how many questions the proofs took, by tier, and the time");
   app.callback([&session, options] {
     session.action = [&session, options] { return verify(session, *options); };
   });

@@ -47,8 +47,18 @@ bool writes_formal(const Effects& callee, Sym formal) {
 
 }  // namespace
 
+// The compiler moves or drops what it believes to touch no memory.
+void Checker::instruction(const Proc& callee, const SourceLocation& where) {
+  const std::string text = callee.instr->c_template + callee.instr->c_global;
+  if (text.find("asm") == std::string::npos || text.find("\"memory\"") != std::string::npos) return;
+  fail(where,
+       "the assembly of " + callee.name + " has no \"memory\" clobber: the compiler may move it",
+       "end its text with : \"memory\"");
+}
+
 void Checker::call(const Stmt& s, const Call& n) {
   const Proc& callee = *n.callee;
+  if (codegen_ && callee.instr) instruction(callee, s.where);
   if (callee.args.size() != n.args.size())
     fail(s.where, callee.name + " takes " + std::to_string(callee.args.size()) +
                       " arguments, not " + std::to_string(n.args.size()));

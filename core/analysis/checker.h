@@ -44,6 +44,7 @@ class Checker {
 
   // check_call.cc
   void call(const Stmt& s, const Call& n);
+  void instruction(const Proc& callee, const SourceLocation& where);
   void argument(const Call& n, size_t k, const CallSubstitution& substitution,
                 const SourceLocation& where);
   void aliases(const Call& n, const SourceLocation& where);

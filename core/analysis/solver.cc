@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <numeric>
 
 #include "core/analysis/queries.h"
@@ -12,11 +14,30 @@ namespace {
 
 struct Counters {
   std::atomic<int64_t> syntactic{0}, affine{0}, z3{0}, cached{0}, unknown{0};
+  std::atomic<int64_t> all_ns{0}, z3_ns{0};
 };
 Counters& counters() {
   static Counters c;
   return c;
 }
+
+// Adds the time until it goes out of scope.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::atomic<int64_t>& into)
+      : into_(into), start_(std::chrono::steady_clock::now()) {}
+  ~Stopwatch() {
+    into_ += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() -
+                                                                  start_)
+                 .count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::atomic<int64_t>& into_;
+  std::chrono::steady_clock::time_point start_;
+};
 
 // --- the affine tier -----------------------------------------------------------------------------
 
@@ -262,6 +283,7 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
       }
     }
     *smt_tier = true;
+    Stopwatch watch(counters().z3_ns);
     out = solver_internal::decide_smt(facts, disjunctions, question, variables, sizes);
     ++counters().z3;
     if (out.feasible == Feasible::kUnknown) ++counters().unknown;
@@ -279,7 +301,11 @@ Decision decide(std::span<const Constraint> facts, std::span<const Formula> disj
     return {Feasible::kNo, {}};
   }
   bool smt_tier = false;
-  Decision out = decide_in_tiers(facts, disjunctions, question, variables, sizes, &smt_tier);
+  Decision out;
+  {
+    Stopwatch watch(counters().all_ns);
+    out = decide_in_tiers(facts, disjunctions, question, variables, sizes, &smt_tier);
+  }
   solver_internal::record(facts, disjunctions, question, out.feasible, smt_tier);
   return out;
 }
@@ -289,6 +315,19 @@ void solver_internal::count_syntactic() { ++counters().syntactic; }
 SolverStats solver_stats() {
   Counters& c = counters();
   return {c.syntactic, c.affine, c.z3, c.cached, c.unknown};
+}
+
+std::string solver_report() {
+  const SolverStats s = solver_stats();
+  const double z3 = static_cast<double>(counters().z3_ns) * 1e-9;
+  const double others = static_cast<double>(counters().all_ns) * 1e-9 - z3;
+  char seconds[2][32];
+  std::snprintf(seconds[0], sizeof seconds[0], "%.3f s", others);
+  std::snprintf(seconds[1], sizeof seconds[1], "%.3f s", z3);
+  return std::to_string(s.syntactic) + " questions by syntax, " + std::to_string(s.affine) +
+         " by affine reasoning and " + std::to_string(s.cached) + " cached (" + seconds[0] + "), " +
+         std::to_string(s.z3) + " by Z3 (" + seconds[1] + "), " + std::to_string(s.unknown) +
+         " unknown";
 }
 
 }  // namespace exotune

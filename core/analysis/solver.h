@@ -19,6 +19,9 @@ struct Decision {
 Decision decide(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
                 const Formula& question, int variables, std::span<const uint8_t> sizes);
 
+/// What solver_stats() counts, in one line with the time that each tier took over all threads.
+std::string solver_report();
+
 namespace solver_internal {
 /// The affine tier alone; for tests.
 Decision decide_affine(std::span<const Constraint> facts, std::span<const Formula> disjunctions,

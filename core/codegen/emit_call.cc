@@ -8,9 +8,12 @@ namespace exotune::codegen {
 void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
   if (call.callee->instr) return instruction(call, where);
   for (const auto& [memory, count] : plan_storage(*call.callee).used)
-    if (const auto mine = plan_.used.find(memory); mine != plan_.used.end() && mine->second > 0 && count > 0)
-      throw InputError(where, "`" + proc_.name + "` and its callee `" + call.callee->name + "` both use registers of " + memory,
-                       "inline the callee");
+    if (const auto mine = plan_.own.find(memory);
+        mine != plan_.own.end() && mine->second > 0 && count > 0)
+      throw InputError(
+          where,
+          "`" + proc_.name + "` and its callee `" + call.callee->name + "` both use " + memory,
+          "inline the callee");
   const auto it = file_.functions.find(call.callee);
   EXO_CHECK(it != file_.functions.end());
   std::string text = it->second.name + "(";
@@ -26,7 +29,10 @@ void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
   }
   if (it->second.takes_workspace) {
     if (parallel_depth_ > 0)
-      throw InputError(where, "`" + call.callee->name + "` takes scratch memory inside a parallel loop, which threads cannot share out of one workspace",
+      throw InputError(where,
+                       "`" + call.callee->name +
+                           "` takes scratch memory inside a parallel loop, which threads cannot "
+                           "share out of one workspace",
                        "use the arena");
     text += (it->second.args.empty() ? "" : ", ") + workspace_;
   }
@@ -36,8 +42,10 @@ void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
 std::string FunctionEmitter::argument(const AbiArg& formal, const ExprPtr& actual) {
   switch (formal.kind) {
     case AbiArg::Kind::kControl:
-    case AbiArg::Kind::kBool: return c(actual);
-    case AbiArg::Kind::kContext: return "ctxt";
+    case AbiArg::Kind::kBool:
+      return c(actual);
+    case AbiArg::Kind::kContext:
+      return "ctxt";
     case AbiArg::Kind::kScalar: {
       const auto* r = actual->as<Read>();
       if (!r && !actual->as<WindowExpr>()) {
@@ -52,7 +60,8 @@ std::string FunctionEmitter::argument(const AbiArg& formal, const ExprPtr& actua
       }
       return window_parts(actual).data;
     }
-    case AbiArg::Kind::kTensor: return window_parts(actual).data;
+    case AbiArg::Kind::kTensor:
+      return window_parts(actual).data;
     case AbiArg::Kind::kWindow: {
       if (const auto* r = actual->as<Read>(); r && r->idx.empty()) {
         const Storage& s = storage(r->name, actual->where);
@@ -70,13 +79,15 @@ void FunctionEmitter::instruction(const Call& call, const SourceLocation& where)
   for (const Arg& a : call.callee->args)
     if (a.mem) file_.needs.add_global(a.mem->c_global);
   if (call.args.size() != call.callee->args.size())
-    throw InputError(where, "`" + call.callee->name + "` is called with the wrong number of arguments");
+    throw InputError(where,
+                     "`" + call.callee->name + "` is called with the wrong number of arguments");
   lines(expand_template(instr.c_template, [&](const std::string& name, bool enclosed) {
     return hole(call, name, enclosed, where);
   }));
 }
 
-std::string FunctionEmitter::hole(const Call& call, const std::string& name, bool enclosed, const SourceLocation& where) {
+std::string FunctionEmitter::hole(const Call& call, const std::string& name, bool enclosed,
+                                  const SourceLocation& where) {
   const int outer = enclosed ? 0 : Text::kPrimary;
   // The longest formal that the hole's name starts with decides: x_data may itself be a formal.
   std::string suffix;
@@ -86,7 +97,8 @@ std::string FunctionEmitter::hole(const Call& call, const std::string& name, boo
     const std::string& n = call.callee->args[k].name.name();
     if (name.compare(0, n.size(), n) != 0) continue;
     const std::string rest = name.substr(n.size());
-    const bool known = rest.empty() || rest == "_data" || rest == "_reg" || rest.rfind(".strides[", 0) == 0;
+    const bool known =
+        rest.empty() || rest == "_data" || rest == "_reg" || rest.rfind(".strides[", 0) == 0;
     if (!known || (formal && formal->name.name().size() >= n.size())) continue;
     formal = &call.callee->args[k];
     actual = call.args[k];
@@ -94,16 +106,20 @@ std::string FunctionEmitter::hole(const Call& call, const std::string& name, boo
   }
   if (!formal)
     throw InputError(call.callee->where.known() ? call.callee->where : where,
-                     "the template of `" + call.callee->name + "` has a hole {" + name + "} that names no argument");
+                     "the template of `" + call.callee->name + "` has a hole {" + name +
+                         "} that names no argument");
   if (is_control(formal->type.scalar)) {
-    if (!suffix.empty()) throw InputError(call.callee->where, "{" + name + "}: `" + formal->name.name() + "` is a control argument");
+    if (!suffix.empty())
+      throw InputError(call.callee->where,
+                       "{" + name + "}: `" + formal->name.name() + "` is a control argument");
     return c(actual, outer);
   }
   const auto* r = actual->as<Read>();
   const auto* w = actual->as<WindowExpr>();
   if (!r && !w) {  // a scalar expression
     const std::string value = data(actual, formal->type.scalar).in(outer);
-    return suffix.empty() ? "&(" + element_c_type(formal->type.scalar) + "){ " + value + " }" : value;
+    return suffix.empty() ? "&(" + element_c_type(formal->type.scalar) + "){ " + value + " }"
+                          : value;
   }
   const Storage& s = storage(r ? r->name : w->name, actual->where);
   if (s.form == Storage::Form::kOpaque) {
@@ -113,7 +129,8 @@ std::string FunctionEmitter::hole(const Call& call, const std::string& name, boo
     const auto k = static_cast<size_t>(std::stoul(suffix.substr(suffix.find('[') + 1)));
     if (k >= v.dims.size()) throw InputError(where, "{" + name + "}: no such dimension");
     ExprPtr stride = int_const(1);
-    for (size_t d = static_cast<size_t>(v.dims[k]) + 1; d < v.root_shape.size(); ++d) stride = stride * v.root_shape[d];
+    for (size_t d = static_cast<size_t>(v.dims[k]) + 1; d < v.root_shape.size(); ++d)
+      stride = stride * v.root_shape[d];
     return c(stride, outer);
   }
   if (suffix == "_reg")

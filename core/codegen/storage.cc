@@ -70,13 +70,14 @@ class Liveness {
 
 int64_t bytes_of_alloc(const Alloc& a, const SourceLocation& where) {
   int64_t n = bytes_of(a.type.scalar);
-  for (int64_t s : constant_shape(a.type, "`" + a.name.name() + "` in " + a.mem->name, where)) n *= s;
+  for (int64_t s : constant_shape(a.type, "`" + a.name.name() + "` in " + a.mem->name, where))
+    n *= s;
   return n;
 }
 
 /// The lowest `size` places free of every range that overlaps `r`; places are [0, capacity).
-int64_t first_fit(const std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>& placed, const Live& r,
-                  int64_t size, int64_t alignment) {
+int64_t first_fit(const std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>& placed,
+                  const Live& r, int64_t size, int64_t alignment) {
   std::vector<std::pair<int64_t, int64_t>> busy;
   for (const auto& [other, span] : placed)
     if (other->from <= r.to && r.from <= other->to) busy.push_back(span);
@@ -91,7 +92,8 @@ int64_t first_fit(const std::vector<std::pair<const Live*, std::pair<int64_t, in
 
 }  // namespace
 
-std::vector<int64_t> constant_shape(const Type& t, const std::string& what, const SourceLocation& where) {
+std::vector<int64_t> constant_shape(const Type& t, const std::string& what,
+                                    const SourceLocation& where) {
   std::vector<int64_t> r;
   for (const ExprPtr& e : t.shape) {
     const auto a = affine(e);
@@ -126,23 +128,32 @@ StoragePlan plan_storage(const Proc& p) {
       const int64_t low = first_fit(mine, r, n, 1);
       if (m.count > 0 && low + n > m.count)
         refuse(r.where,
-               "`" + r.name.name() + "` needs " + std::to_string(low + n) + " registers of " + m.name + " at once, " +
-                   std::to_string(m.count) + " exist",
+               "`" + r.name.name() + "` needs " + std::to_string(low + n) + " registers of " +
+                   m.name + " at once, " + std::to_string(m.count) + " exist",
                "make tiles smaller, or their lives shorter");
       mine.push_back({&r, {low, low + n}});
       plan.first_register[r.name] = static_cast<int>(m.count > 0 ? m.count - low - n : low);
-      plan.used[m.name] = std::max(plan.used[m.name], static_cast<int>(low) + n);
+      plan.own[m.name] = std::max(plan.own[m.name], low + n);
     } else if (m.kind == MemoryKind::kScratchpad) {
       const int64_t n = bytes_of_alloc(*r.alloc, r.where);
       auto& mine = placed[m.name];
       const int64_t at = first_fit(mine, r, n, std::max(1, m.alignment));
       if (m.bytes > 0 && at + n > m.bytes)
-        refuse(r.where, "`" + r.name.name() + "` does not fit: " + std::to_string(at + n) + " bytes of " + m.name +
-                            " are in use at once, it has " + std::to_string(m.bytes));
+        refuse(r.where, "`" + r.name.name() + "` does not fit: " + std::to_string(at + n) +
+                            " bytes of " + m.name + " are in use at once, it has " +
+                            std::to_string(m.bytes));
       mine.push_back({&r, {at, at + n}});
       plan.byte_offset[r.name] = at;
+      plan.own[m.name] = std::max(plan.own[m.name], at + n);
     }
   }
+  plan.used = plan.own;
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    const Call* c = s->as<Call>();
+    if (!c || c->callee->instr) return;
+    for (const auto& [memory, count] : plan_storage(*c->callee).used)
+      plan.used[memory] = std::max(plan.used[memory], count);
+  });
   return plan;
 }
 

@@ -8,9 +8,11 @@
 namespace exotune::codegen {
 
 struct StoragePlan {
-  std::map<Sym, int> first_register;       // register_file allocations: the lowest of their numbers
-  std::map<Sym, int64_t> byte_offset;      // scratchpad allocations
-  std::map<std::string, int> used;         // register_file memory -> how many registers are in use at most
+  std::map<Sym, int> first_register;   // register_file allocations: the lowest of their numbers
+  std::map<Sym, int64_t> byte_offset;  // scratchpad allocations
+  std::map<std::string, int64_t>
+      own;  // memory -> registers or bytes that the proc's own allocations take
+  std::map<std::string, int64_t> used;  // the same with those of the procs it calls
 };
 
 /// Throws InputError when a register file or scratchpad is too small, or an allocation's shape is
@@ -18,7 +20,8 @@ struct StoragePlan {
 StoragePlan plan_storage(const Proc& p);
 
 /// Constant extents of a type, or InputError naming `what`.
-std::vector<int64_t> constant_shape(const Type& t, const std::string& what, const SourceLocation& where);
+std::vector<int64_t> constant_shape(const Type& t, const std::string& what,
+                                    const SourceLocation& where);
 /// Registers that an allocation takes: the extents before the register's own shape, multiplied.
 int registers_of(const Alloc& a, const SourceLocation& where);
 

@@ -1,6 +1,7 @@
 #include "core/library/cursor_methods.h"
 
 #include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
 
 namespace exotune {
 namespace {
@@ -29,6 +30,20 @@ std::string name_of_target(const Cursor& c) {
   throw InvalidCursorError("`" + c.describe() + "` has no name");
 }
 
+// Of an allocation, argument or window.
+const Type& declared_type(const Cursor& c) {
+  if (c.kind() == CursorKind::kArg) return c.proc()->args[static_cast<size_t>(c.arg_index())].type;
+  const StmtPtr s = c.stmt();
+  if (const Alloc* a = s->as<Alloc>()) return a->type;
+  if (const WindowStmt* w = s->as<WindowStmt>()) return w->type;
+  throw InvalidCursorError("`" + c.describe() + "` declares nothing that has a type");
+}
+
+MemoryPtr declared_memory(const Cursor& c) {
+  if (c.kind() == CursorKind::kArg) return c.proc()->args[static_cast<size_t>(c.arg_index())].mem;
+  return c.as<Alloc>().mem;
+}
+
 Param object() { return {"self", ParamKind::kCursor, {}}; }
 
 }  // namespace
@@ -36,51 +51,108 @@ Param object() { return {"self", ParamKind::kCursor, {}}; }
 const std::vector<Method>& cursor_methods() {
   using namespace params;
   static const std::vector<Method> table = {
-      {"find", {object(), string("pattern"), boolean("many", false)},
+      {"find",
+       {object(), string("pattern"), boolean("many", false)},
        "the first match below the cursor, or all of them",
        [](const A& a) -> Value {
          if (a.boolean(2)) return listed(self(a).find_all(a.string(1)));
          return self(a).find(a.string(1));
        }},
-      {"body", {object()}, "the block inside a for or if",
+      {"body",
+       {object()},
+       "the block inside a for or if",
        [](const A& a) -> Value { return self(a).body(); }},
-      {"orelse", {object()}, "the else block of an if",
+      {"orelse",
+       {object()},
+       "the else block of an if",
        [](const A& a) -> Value { return self(a).orelse(); }},
-      {"parent", {object()}, "the statement around",
+      {"parent",
+       {object()},
+       "the statement around",
        [](const A& a) -> Value { return self(a).parent(); }},
-      {"next", {object(), integer("distance", 1)}, "the statement after",
+      {"next",
+       {object(), integer("distance", 1)},
+       "the statement after",
        [](const A& a) -> Value { return self(a).next(a.small(1)); }},
-      {"prev", {object(), integer("distance", 1)}, "the statement before",
+      {"prev",
+       {object(), integer("distance", 1)},
+       "the statement before",
        [](const A& a) -> Value { return self(a).prev(a.small(1)); }},
-      {"before", {object()}, "the gap before a statement",
+      {"before",
+       {object()},
+       "the gap before a statement",
        [](const A& a) -> Value { return self(a).before(); }},
-      {"after", {object()}, "the gap after a statement",
+      {"after",
+       {object()},
+       "the gap after a statement",
        [](const A& a) -> Value { return self(a).after(); }},
-      {"anchor", {object()}, "the statement beside a gap",
+      {"anchor",
+       {object()},
+       "the statement beside a gap",
        [](const A& a) -> Value { return self(a).anchor(); }},
-      {"as_block", {object()}, "a statement as a block of one",
+      {"as_block",
+       {object()},
+       "a statement as a block of one",
        [](const A& a) -> Value { return self(a).as_block(); }},
-      {"expand", {object(), integer("before", -1), integer("after", -1)},
+      {"expand",
+       {object(), integer("before", -1), integer("after", -1)},
        "a wider block; -1: as far as it goes",
        [](const A& a) -> Value { return self(a).expand(a.small(1), a.small(2)); }},
-      {"lo", {object()}, "the lower bound of a loop",
+      {"lo",
+       {object()},
+       "the lower bound of a loop",
        [](const A& a) -> Value { return self(a).lo(); }},
-      {"hi", {object()}, "the upper bound of a loop",
+      {"hi",
+       {object()},
+       "the upper bound of a loop",
        [](const A& a) -> Value { return self(a).hi(); }},
-      {"cond", {object()}, "the condition of an if",
+      {"cond",
+       {object()},
+       "the condition of an if",
        [](const A& a) -> Value { return self(a).cond(); }},
-      {"rhs", {object()}, "the right side of an assignment",
+      {"rhs",
+       {object()},
+       "the right side of an assignment",
        [](const A& a) -> Value { return self(a).rhs(); }},
-      {"lhs", {object()}, "the left operand of an operator",
+      {"lhs",
+       {object()},
+       "the left operand of an operator",
        [](const A& a) -> Value { return self(a).child_expr(0); }},
-      {"idx", {object()}, "the indices of an access, as a list",
+      {"idx",
+       {object()},
+       "the indices of an access, as a list",
        [](const A& a) -> Value { return listed(self(a).idx()); }},
-      {"args", {object()}, "the arguments of a call, as a list",
+      {"args",
+       {object()},
+       "the arguments of a call, as a list",
        [](const A& a) -> Value { return listed(self(a).args()); }},
-      {"child_expr", {object(), integer("k")}, "the k-th expression",
+      {"child_expr",
+       {object(), integer("k")},
+       "the k-th expression",
        [](const A& a) -> Value { return self(a).child_expr(a.small(1)); }},
-      {"name", {object()}, "the name of what stands there, as a string",
+      {"name",
+       {object()},
+       "the name of what stands there, as a string",
        [](const A& a) -> Value { return name_of_target(self(a)); }},
+      {"type",
+       {object()},
+       "the element type of an allocation, argument or expression, as a string",
+       [](const A& a) -> Value {
+         const Cursor& c = self(a);
+         return name_of(c.kind() == CursorKind::kExpr ? c.expr()->type : declared_type(c).scalar);
+       }},
+      {"mem",
+       {object()},
+       "the memory of an allocation or argument",
+       [](const A& a) -> Value { return declared_memory(self(a)); }},
+      {"shape",
+       {object()},
+       "the sizes of an allocation, argument or window, as a list of texts",
+       [](const A& a) -> Value {
+         ValueList out;
+         for (const ExprPtr& e : declared_type(self(a)).shape) out.emplace_back(str(e));
+         return out;
+       }},
   };
   return table;
 }
@@ -88,35 +160,49 @@ const std::vector<Method>& cursor_methods() {
 const std::vector<Method>& proc_methods() {
   using namespace params;
   static const std::vector<Method> table = {
-      {"find", {proc(), string("pattern"), boolean("many", false)},
+      {"find",
+       {proc(), string("pattern"), boolean("many", false)},
        "the first match, or all of them",
        [](const A& a) -> Value {
          if (a.boolean(2)) return listed(find_all(a.proc(), a.string(1)));
          return find(a.proc(), a.string(1));
        }},
-      {"find_loop", {proc(), string("name"), boolean("many", false)}, "the loop over a name",
+      {"find_loop",
+       {proc(), string("name"), boolean("many", false)},
+       "the loop over a name",
        [](const A& a) -> Value {
          if (a.boolean(2)) return listed(find_all(a.proc(), "for " + a.string(1) + " in _: _"));
          return find_loop(a.proc(), a.string(1));
        }},
-      {"find_alloc_or_arg", {proc(), string("name")}, "the allocation or argument of a name",
+      {"find_alloc_or_arg",
+       {proc(), string("name")},
+       "the allocation or argument of a name",
        [](const A& a) -> Value { return find_alloc_or_arg(a.proc(), a.string(1)); }},
-      {"find_all", {proc(), string("pattern")}, "every match",
+      {"find_all",
+       {proc(), string("pattern")},
+       "every match",
        [](const A& a) -> Value { return listed(find_all(a.proc(), a.string(1))); }},
-      {"body", {proc()}, "the whole body",
-       [](const A& a) -> Value { return body_of(a.proc()); }},
-      {"args", {proc()}, "the arguments, as a list",
+      {"body", {proc()}, "the whole body", [](const A& a) -> Value { return body_of(a.proc()); }},
+      {"args",
+       {proc()},
+       "the arguments, as a list",
        [](const A& a) -> Value {
          ValueList out;
          for (size_t k = 0; k < a.proc()->args.size(); ++k)
            out.push_back(Cursor::arg(a.proc(), static_cast<int>(k)));
          return out;
        }},
-      {"forward", {proc(), cursor("cursor")}, "the cursor as seen in this procedure",
+      {"forward",
+       {proc(), cursor("cursor")},
+       "the cursor as seen in this procedure",
        [](const A& a) -> Value { return a.cursor(1); }},
-      {"is_eqv", {proc(), proc("other")}, "do both descend from one by equivalences",
+      {"is_eqv",
+       {proc(), proc("other")},
+       "do both descend from one by equivalences",
        [](const A& a) -> Value { return is_equivalent(a.proc(), a.proc(1)); }},
-      {"name", {proc()}, "the procedure's name, as a string",
+      {"name",
+       {proc()},
+       "the procedure's name, as a string",
        [](const A& a) -> Value { return a.proc()->name; }},
   };
   return table;
@@ -141,7 +227,8 @@ ValueList fields_in_order(const Value& record) {
   const auto& fields = *record.as<std::map<std::string, Value>>();
   ValueList out;
   if (auto order = fields.find(kOrder); order != fields.end()) {
-    for (const Value& name : *order->second.as<ValueList>()) out.push_back(fields.at(*name.as<std::string>()));
+    for (const Value& name : *order->second.as<ValueList>())
+      out.push_back(fields.at(*name.as<std::string>()));
   }
   return out;
 }

@@ -41,6 +41,8 @@ const ConfigField& field_of(const ConfigPtr& c, const std::string& field, const 
   return *f;
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 // Nothing that may run after the statement `skip` statements long at `at` reads the field: not the
 // rest of the blocks around it, nor, for loops around it, their next iterations.
 void require_unread_after(const Proc& p, const Path& at, int skip, const Config& c,
@@ -51,7 +53,8 @@ void require_unread_after(const Proc& p, const Path& at, int skip, const Config&
         static_cast<size_t>(here.back().index) + (here == at ? static_cast<size_t>(skip) : 1);
     for (size_t k = from; k < b.size(); ++k)
       if (reads_field(b[k], c, field))
-        refuse(op, "`" + c.name + "." + field + "` is read afterwards by `" + str(b[k]) + "`");
+        refuse(op, "`" + c.name + "." + field + "` is read afterwards by `" +
+                       first_line(str(b[k])) + "`");
     Path outer = parent_stmt(here);
     if (outer.empty()) break;
     StmtPtr around = stmt_at(p, outer);

@@ -1,9 +1,14 @@
 // Every schedule that ships, kernels/KERNEL_TARGET.sched, replays on its kernel, means the same,
 // and has C for its target.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <iostream>
+#include <sstream>
 
+#include "core/analysis/queries.h"
+#include "core/base/subprocess.h"
 #include "core/codegen/codegen.h"
 #include "core/interp/interp.h"
 #include "core/library/script.h"
@@ -103,6 +108,60 @@ TEST(ReferenceSchedules, sgemm_keeps_a_tile_of_six_by_four_vectors) {
   const std::string c = Applied("sgemm_avx512").c();
   EXPECT_GE(count(c, "_mm512_fmadd_ps"), 24u);
   EXPECT_NE(c.find("exo512_prefix16"), std::string::npos);  // boundaries are masked
+}
+
+// Another solver's word on all that a schedule rests on: every question that was not decided by
+// syntax, from the first step to the C.
+TEST(Proofs, of_sgemm_are_confirmed_by_cvc5) {
+  if (find_program("cvc5").empty())
+    GTEST_SKIP() << "cvc5 is not installed (Debian package cvc5): the proofs are not checked again";
+  const fs::path folder =
+      fs::path(testing::TempDir()) / ("exotune_proofs_" + std::to_string(getpid()));
+  fs::remove_all(folder);
+  set_proofs_directory(folder.string());
+  const std::string c = Applied("sgemm_avx512").c();
+  set_proofs_directory("");
+  ASSERT_FALSE(c.empty());
+
+  std::vector<std::string> ours;
+  const fs::path script = folder / "all.smt2";
+  {
+    std::ofstream all(script);
+    all << "(set-logic QF_LIA)\n";
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path() == script) continue;
+      all << "(push 1)\n";
+      std::istringstream text(read(entry.path()));
+      for (std::string line; std::getline(text, line);) {
+        if (line.rfind("(set-info :status ", 0) == 0)
+          ours.push_back(line.substr(18, line.size() - 19));
+        else if (line.rfind("(set-logic", 0) != 0)
+          all << line << '\n';
+      }
+      all << "(pop 1)\n";
+    }
+  }
+  ASSERT_GT(ours.size(), 100u);
+  CommandOptions options;
+  options.timeout_seconds = 300;
+  const CommandResult result =
+      run_command({"cvc5", "--incremental", "--tlimit-per=1000", script.string()}, options);
+  std::istringstream theirs(result.out);
+  size_t agree = 0, undecided = 0, unknown_to_us = 0, answers = 0;
+  for (std::string answer; answers < ours.size() && std::getline(theirs, answer); ++answers) {
+    if (answer != "sat" && answer != "unsat") {
+      ++undecided;
+    } else if (ours[answers] == "unknown") {
+      ++unknown_to_us;  // a refusal: nothing rests on it
+    } else {
+      EXPECT_EQ(answer, ours[answers]) << "question " << answers << " of " << script;
+      agree += answer == ours[answers];
+    }
+  }
+  std::cout << ours.size() << " questions: cvc5 agrees on " << agree << ", leaves " << undecided
+            << " undecided; " << unknown_to_us << " were unknown to us\n";
+  EXPECT_EQ(answers, ours.size()) << result.err;
+  if (!HasFailure()) fs::remove_all(folder);
 }
 
 }  // namespace

@@ -59,20 +59,20 @@ std::string said(const std::string& text) {
   return "accepted";
 }
 
-#define EXPECT_SAID(text, fragment)                                            \
-  do {                                                                         \
-    std::string message = said(text);                                          \
-    EXPECT_NE(message.find(fragment), std::string::npos) << message;           \
+#define EXPECT_SAID(text, fragment)                                  \
+  do {                                                               \
+    std::string message = said(text);                                \
+    EXPECT_NE(message.find(fragment), std::string::npos) << message; \
   } while (false)
 
 TEST(Script, schedules_a_matrix_product) {
-  ScriptResult r = run(
-      "p = sgemm\n"
-      "p = rename(p, 'tiled')\n"
-      "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\n"
-      "j = p.find_loop('j')\n"
-      "p = divide_loop(p, j, 8, ('jo', 'ji'), tail='guard')\n"
-      "p = simplify(p)\n");
+  ScriptResult r =
+      run("p = sgemm\n"
+          "p = rename(p, 'tiled')\n"
+          "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\n"
+          "j = p.find_loop('j')\n"
+          "p = divide_loop(p, j, 8, ('jo', 'ji'), tail='guard')\n"
+          "p = simplify(p)\n");
   EXPECT_EQ(r.proc->name, "tiled");
   EXPECT_EQ(find_loop(r.proc, "io").proc(), r.proc);
   EXPECT_TRUE(find(r.proc, "if _: _").valid());
@@ -90,29 +90,29 @@ TEST(Script, the_only_proc_is_p_from_the_start) {
 }
 
 TEST(Script, cursors_survive_rewrites) {
-  ScriptResult r = run(
-      "k = p.find_loop('k')\n"
-      "s = p.find('C[_] += _')\n"
-      "p = divide_loop(p, 'i', 4, ['io', 'ii'], perfect=False, tail='guard')\n"
-      "p = reorder_loops(p, k)\n"
-      "q = p.forward(s)\n");
+  ScriptResult r =
+      run("k = p.find_loop('k')\n"
+          "s = p.find('C[_] += _')\n"
+          "p = divide_loop(p, 'i', 4, ['io', 'ii'], perfect=False, tail='guard')\n"
+          "p = reorder_loops(p, k)\n"
+          "q = p.forward(s)\n");
   EXPECT_TRUE(r.bindings.at("q").as<Cursor>()->is<Reduce>());
 }
 
 TEST(Script, navigates) {
-  ScriptResult r = run(
-      "i = p.find('for i in _: _')\n"
-      "k = i.parent()\n"
-      "j = i.body()[0]\n"
-      "hi = j.hi()\n"
-      "c = p.find('C[_] += _')\n"
-      "x = c.idx()[1]\n"
-      "n = c.rhs().lhs().name() + '_' + j.name()\n"
-      "many = p.find('for _ in _: _', many=True)\n"
-      "g = c.before()\n"
-      "b = c.expand(0, 0)\n"
-      "w = b[0:1]\n"
-      "two = 7 // 2 - 1\n");
+  ScriptResult r =
+      run("i = p.find('for i in _: _')\n"
+          "k = i.parent()\n"
+          "j = i.body()[0]\n"
+          "hi = j.hi()\n"
+          "c = p.find('C[_] += _')\n"
+          "x = c.idx()[1]\n"
+          "n = c.rhs().lhs().name() + '_' + j.name()\n"
+          "many = p.find('for _ in _: _', many=True)\n"
+          "g = c.before()\n"
+          "b = c.expand(0, 0)\n"
+          "w = b[0:1]\n"
+          "two = 7 // 2 - 1\n");
   EXPECT_EQ(r.bindings.at("k").as<Cursor>()->path(), find_loop(r.proc, "k").path());
   EXPECT_EQ(str(r.bindings.at("hi").as<Cursor>()->expr()), "N");
   EXPECT_EQ(str(r.bindings.at("x").as<Cursor>()->expr()), "j");
@@ -121,6 +121,15 @@ TEST(Script, navigates) {
   EXPECT_EQ(r.bindings.at("g").as<Cursor>()->kind(), CursorKind::kGap);
   EXPECT_EQ(r.bindings.at("w").as<Cursor>()->kind(), CursorKind::kBlock);
   EXPECT_EQ(*r.bindings.at("two").as<int64_t>(), 2);
+  ScriptResult q =
+      run("a = p.args()\n"
+          "t = p.find_alloc_or_arg('C').type()\n"
+          "m = p.find_alloc_or_arg('C').mem()\n"
+          "n = p.find_alloc_or_arg('C').shape()\n"
+          "e = p.find('C[_] += _').rhs().type()\n");
+  EXPECT_EQ(q.bindings.at("t").str(), q.bindings.at("e").str());
+  EXPECT_EQ(q.bindings.at("m").str(), "DRAM");
+  EXPECT_EQ(q.bindings.at("n").as<ValueList>()->size(), 2u);
 }
 
 TEST(Script, a_tuple_result_binds_its_first_proc) {
@@ -138,14 +147,16 @@ TEST(Script, a_refused_step_shows_line_operator_and_proc) {
   std::string message = said("p = sgemm\np = divide_loop(p, 'i', 4, ['io', 'ii'], perfect=True)\n");
   EXPECT_EQ(message.rfind("test.sched:2:5: error: ", 0), 0u) << message;
   EXPECT_NE(message.find("in `divide_loop`: p = divide_loop("), std::string::npos) << message;
-  EXPECT_NE(message.find("the procedure as it stood:\n@proc\ndef sgemm("), std::string::npos) << message;
+  EXPECT_NE(message.find("the procedure as it stood:\n@proc\ndef sgemm("), std::string::npos)
+      << message;
 }
 
 TEST(Script, says_what_is_wrong_with_a_line) {
   EXPECT_SAID("p = divide_lop(p, 'i', 4, ['a', 'b'])", "did you mean `divide_loop`");
   EXPECT_SAID("p = divide_loop(p, 'i', 4)", "needs `new_iters`");
   EXPECT_SAID("p = divide_loop(p, 'i', 4)", "its form is divide_loop(p, loop, q, new_iters");
-  EXPECT_SAID("p = divide_loop(p, 'i', 'four', ['a', 'b'])", "`q` of `divide_loop` must be an integer");
+  EXPECT_SAID("p = divide_loop(p, 'i', 'four', ['a', 'b'])",
+              "`q` of `divide_loop` must be an integer");
   EXPECT_SAID("p = divide_loop(p, 'i', 4, ['a', 'for'])", "must be a list of new names");
   EXPECT_SAID("p = divide_loop(p, 'i', 4, ['a', 'b'], tial='cut')", "did you mean `tail`");
   EXPECT_SAID("p = divide_loop(p, 'i', 4, ['a', 'b'], tail='cutt')", "no tail 'cutt'");
@@ -171,8 +182,10 @@ TEST(Script, says_what_is_wrong_with_a_line) {
   EXPECT_SAID("x = 1 // 0", "division by zero");
   EXPECT_SAID("p = lift_alloc(p, 'C', 99999999999)", "out of range");
   EXPECT_SAID("p = search(p, 'for j in _: _')", "exo-tune complete");
-  EXPECT_SAID("c = p.find_loop('j')\np = p.partial_eval(N=8)\np = unroll_loop(p, 'j')\np = unroll_loop(p, c)",
-              "is gone");
+  EXPECT_SAID(
+      "c = p.find_loop('j')\np = p.partial_eval(N=8)\np = unroll_loop(p, 'j')\np = unroll_loop(p, "
+      "c)",
+      "is gone");
 }
 
 TEST(Script, without_a_proc_there_is_no_result) {
@@ -205,16 +218,20 @@ TEST(Script, an_error_in_object_code_keeps_its_place_and_names_the_line) {
     FAIL();
   } catch (const InputError& e) {
     std::string message = e.what();
-    EXPECT_EQ(message.rfind("k.exo:3:1: error: wrong there\nnote: in `search` at s.sched:1:6: ", 0), 0u)
+    EXPECT_EQ(message.rfind("k.exo:3:1: error: wrong there\nnote: in `search` at s.sched:1:6: ", 0),
+              0u)
         << message;
-    EXPECT_EQ(message.find("as it stood", message.find("as it stood") + 1), std::string::npos) << message;
+    EXPECT_EQ(message.find("as it stood", message.find("as it stood") + 1), std::string::npos)
+        << message;
   }
 }
 
 TEST(Script, steps_are_limited_and_observed) {
   ScriptEnvironment env = script_environment(sgemm());
   std::vector<int> lines;
-  env.after_step = [&](const SourceLocation& where, const ProcPtr&) { lines.push_back(where.line); };
+  env.after_step = [&](const SourceLocation& where, const ProcPtr&) {
+    lines.push_back(where.line);
+  };
   run_script("x = 3\np = rename(p, 'a')\nc = p.find_loop('i')\np = rename(p, 'b')\n", "s", env);
   EXPECT_EQ(lines, (std::vector<int>{2, 4}));
   env.max_steps = 1;
@@ -245,7 +262,8 @@ TEST(Operators, the_table_is_sound) {
 // What a trace says must run again, line by line, to an equal proc.
 TEST(Script, traces_replay_to_equal_procs) {
   const char* const scripts[] = {
-      "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\np = divide_loop(p, 'j', 8, ['jo', 'ji'])\n"
+      "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\np = divide_loop(p, 'j', 8, ['jo', "
+      "'ji'])\n"
       "p = simplify(p)\n",
       "p = reorder_loops(p, 'k i')\np = reorder_loops(p, 'k j')\n"
       "p = stage_mem(p, 'for k in _: _', 'C[i, j]', 'acc')\np = set_precision(p, 'acc', 'f32')\n",
@@ -284,8 +302,8 @@ TEST(Script, traces_of_library_schedules_replay_to_equal_procs) {
   for (const char* name : {"saxpy", "ddot", "sscal", "sasum"}) {
     ProcPtr p = blas.find_proc(name);
     int lanes = p->name[0] == 's' ? 16 : 8;
-    Value made = call_operator("optimize_level_1",
-                               {p, "i", lanes, avx512.memories.at("AVX512"), instrs, 4});
+    Value made =
+        call_operator("optimize_level_1", {p, "i", lanes, avx512.memories.at("AVX512"), instrs, 4});
     ProcPtr tuned = *made.as<ProcPtr>();
     EXPECT_GT(trace_of(tuned).size(), 20u);
     EXPECT_EQ(str(*run_script(trace_script(tuned), "trace", env).proc), str(*tuned));
