@@ -185,8 +185,28 @@ class PlaceSimplifier::Rules {
     return combine(parts.whole, Terms{{{atom, 1}}, 0}, 1);
   }
 
-  std::optional<Terms> remainder(const Terms& n, int64_t c) {
+  // x % a is x minus a multiple of a: where c divides that multiple, the remainder by c is that of
+  // x.
+  std::optional<Terms> without_inner_remainders(const Terms& n, int64_t c) {
+    std::optional<Terms> out = n;
+    for (const Affine::Term& t : n.terms) {
+      const BinOp* mod = t.atom->as<BinOp>();
+      if (!mod || mod->op != BinOpKind::kMod) continue;
+      const std::optional<int64_t> a = as_int(mod->rhs);
+      int64_t multiple;
+      if (!a || __builtin_mul_overflow(*a, t.coeff, &multiple) || multiple % c != 0) continue;
+      const std::optional<Terms> x = affine_of(mod->lhs);
+      if (!x) continue;
+      if (out) out = combine(*out, Terms{{{t.atom, 1}}, 0}, -t.coeff);
+      if (out) out = combine(*out, *x, t.coeff);
+    }
+    return out;
+  }
+
+  std::optional<Terms> remainder(const Terms& sum, int64_t c) {
     if (c == 1) return Terms{};
+    const std::optional<Terms> flat = without_inner_remainders(sum, c);
+    const Terms& n = flat ? *flat : sum;
     for (const Parts& parts : {split(n, c), split_balanced(n, c)})
       if (std::optional<int64_t> k = constant_quotient(parts.rest, c)) {
         int64_t shift;

@@ -198,6 +198,27 @@ def f(N: size, x: f32[N]):
               "def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n");
 }
 
+TEST(Simplify, remainders_of_remainders_are_taken_once) {
+  expect_proc(simplify(parse(R"(
+def f(N: size, x: f32[64]):
+    for i in seq(0, N % 64 % 16):
+        x[i] = 1.0
+    for i in seq(0, (N % 64 + 3) % 16):
+        x[i] = 2.0
+    for i in seq(0, N % 64 % 10):
+        x[i] = 3.0
+)")),
+              R"(
+def f(N: size, x: f32[64]):
+    for i in seq(0, N % 16):
+        x[i] = 1.0
+    for i in seq(0, (N + 3) % 16):
+        x[i] = 2.0
+    for i in seq(0, N % 64 % 10):
+        x[i] = 3.0
+)");
+}
+
 TEST(Simplify, folds_quotients_and_dead_branches) {
   expect_proc(simplify(parse(R"(
 def f(N: size, x: f32[8 * N], y: f32[8 * N]):
