@@ -109,7 +109,7 @@ class Matcher {
     constexpr int kMaxAttempts = 256;
     for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
       reset();
-      if (blocks(callee_.body, block_) && no_escapes() && solve_controls() && bind_buffers()) {
+      if (blocks(callee_.body, block_) && no_escapes() && solve_controls() && bind_buffers() && same_when_called()) {
         Unification out;
         out.args.emplace();
         for (const Arg& a : callee_.args) out.args->push_back(bound_.at(a.name));
@@ -452,11 +452,23 @@ class Matcher {
       if (!eq.done) return no("a control argument is not determined");
     for (const Arg& a : callee_.args) {
       if (!is_control(a.type.scalar)) continue;
-      auto it = bound_.find(a.name);
-      if (it == bound_.end()) return no("a control argument is not determined");
-      if (reads_config(it->second) && writes_config(callee_.body))
-        return no("an argument reads configuration state that the block writes");
+      if (!bound_.count(a.name)) return no("a control argument is not determined");
     }
+    return true;
+  }
+
+  // Arguments are evaluated before the block begins: values, sizes, and where windows lie. None may
+  // name what only the block or the callee has (as a stride of it can).
+  bool same_when_called() {
+    for (const auto& [name, value] : bound_) {
+      for (const auto& [from, to] : locals_)
+        if (mentions(value, from) || mentions(value, to)) return no("an argument is known in the block only");
+      for (const Arg& a : callee_.args)
+        if (mentions(value, a.name)) return no("an argument is known in the callee only");
+    }
+    if (!writes_config(callee_.body)) return true;
+    for (const auto& [name, value] : bound_)
+      if (reads_config(value)) return no("an argument reads configuration state that the block writes");
     return true;
   }
 
