@@ -280,6 +280,54 @@ def f(N: size, x: f32[N + 1], y: f32[N + 1]):
   EXPECT_NE(refusal([&] { fuse(p, "i", "j"); }), "");
 }
 
+TEST(Fuse, joins_two_ifs_of_one_condition) {
+  expect_proc(fuse(parse(R"(
+def f(N: size, x: f32[1], y: f32[1]):
+    if N < 4:
+        x[0] = 1.0
+    if N + 1 <= 4:
+        y[0] = x[0]
+)"),
+                   "if _: _", "if _: _ #1"),
+              R"(
+def f(N: size, x: f32[1], y: f32[1]):
+    if N < 4:
+        x[0] = 1.0
+        y[0] = x[0]
+)");
+}
+
+TEST(Fuse, joins_the_other_branches_of_ifs_too) {
+  const auto source = [](const std::string& first, const std::string& second) {
+    return "def f(N: size, x: f32[1], y: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n" + first +
+           "    if N < 4:\n        y[0] = x[0]\n" + second;
+  };
+  const std::string one = "    else:\n        x[0] = 2.0\n", two = "    else:\n        y[0] = 3.0\n";
+  const std::string both = "def f(N: size, x: f32[1], y: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n        y[0] = x[0]\n";
+  expect_proc(fuse(parse(source(one, two)), "if _: _", "if _: _ #1"),
+              both + one + "        y[0] = 3.0\n");
+  expect_proc(fuse(parse(source("", two)), "if _: _", "if _: _ #1"), both + two);
+  expect_proc(fuse(parse(source(one, "")), "if _: _", "if _: _ #1"), both + one);
+}
+
+TEST(Fuse, refuses_ifs_whose_condition_differs_or_changes) {
+  const auto said = [](const std::string& text, const char* second) {
+    return refusal([&] { fuse(parse(text), "if _: _", second); });
+  };
+  EXPECT_NE(said("def f(N: size, x: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n    if N < 5:\n"
+                 "        x[0] = 2.0\n",
+                 "if _: _ #1"),
+            "");
+  EXPECT_NE(said("@config\nclass C:\n    a: index\n\ndef f(x: f32[1]):\n    if C.a == 0:\n        C.a = 1\n"
+                 "    if C.a == 0:\n        x[0] = 2.0\n",
+                 "if _: _ #1"),
+            "");
+  EXPECT_NE(said("def f(N: size, x: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n    for i in seq(0, N):\n"
+                 "        x[0] = 2.0\n",
+                 "for i in _: _"),
+            "");
+}
+
 TEST(Fuse, puts_the_second_body_behind_the_first) {
   expect_proc(fuse(parse(R"(
 def f(N: size, x: f32[N], y: f32[N]):
