@@ -91,33 +91,31 @@ void Checker::stmt(const Stmt& s) {
       c.scope_.push(s);
     }
   };
-  // What a statement's own expressions added (names of quotients) goes again; what it says of
-  // configuration stays.
-  const bool adds_facts = !config_writes(s).empty();
-  const Problem::Mark mark = problem_.mark();
-  std::visit(Visitor{*this, s}, s.node);
-  if (!adds_facts) problem_.rollback(mark);
-}
-
-void Checker::forget(const std::set<ConfigFieldName>& fields) {
-  for (const auto& [config, field] : fields) problem_.forget_config(config, field);
+  // What a statement's own expressions and inside added goes again; what it does to configuration
+  // stays.
+  if (!s.writes_config) {
+    const Problem::Mark mark = problem_.mark();
+    std::visit(Visitor{*this, s}, s.node);
+    problem_.rollback(mark);
+  } else {
+    Problem before = problem_;
+    std::visit(Visitor{*this, s}, s.node);
+    problem_ = std::move(before);
+    pass_config(problem_, s);
+  }
 }
 
 void Checker::loop(const Stmt& s, const For& n) {
   integer(n.lo, s.where);
   integer(n.hi, s.where);
-  const std::set<ConfigFieldName> written = config_writes(s);
-  const Problem::Mark mark = problem_.mark();
   const size_t visible = scope_.size();
   enter(problem_, s, Child::kBody);
-  forget(written);
+  enter_iteration(problem_, s);
   scope_.push_iter(n.iter);
   iters_.push_back(n.iter);
   block(n.body, Child::kBody);
   iters_.pop_back();
   scope_.truncate(visible);
-  problem_.rollback(mark);
-  forget(written);
   if (n.mode != LoopMode::kPar) return;
   const LoopAnswer race = loop_parallel(p_, path_);
   if (race) return;
@@ -129,18 +127,18 @@ void Checker::loop(const Stmt& s, const For& n) {
 
 void Checker::branch(const Stmt& s, const If& n) {
   boolean(n.cond, s.where);
-  const std::set<ConfigFieldName> written = config_writes(s);
+  std::optional<Problem> before;
+  if (s.writes_config) before = problem_;
   const Problem::Mark mark = problem_.mark();
   enter(problem_, s, Child::kBody);
   block(n.body, Child::kBody);
-  problem_.rollback(mark);
-  forget(config_writes(n.body));
-  if (!n.orelse.empty()) {
-    enter(problem_, s, Child::kOrelse);
-    block(n.orelse, Child::kOrelse);
+  if (n.orelse.empty()) return;
+  if (before)
+    problem_ = std::move(*before);
+  else
     problem_.rollback(mark);
-  }
-  forget(written);
+  enter(problem_, s, Child::kOrelse);
+  block(n.orelse, Child::kOrelse);
 }
 
 void Checker::store(const Stmt& s, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs) {
@@ -185,16 +183,6 @@ void Checker::config_write(const Stmt& s, const WriteConfig& n) {
   if (codegen_ && !n.config->readable)
     fail(s.where, name + " lives in hardware only: it is written by instructions",
          "replace the statement by the instruction that sets it");
-  if (is_data(field->type)) return;
-  const bool is_bool = field->type == ScalarType::kBool;
-  const Formula truth = is_bool ? problem_.formula(n.rhs) : Formula::truth(true);
-  const Lin value = is_bool ? Lin() : problem_.lin(n.rhs);
-  problem_.forget_config(n.config->name, n.field);
-  const Lin now = problem_.lin(make_expr(ReadConfig{n.config, n.field}, field->type));
-  if (is_bool)
-    problem_.assume_flag(now, truth);
-  else
-    problem_.assume_zero(now - value);
 }
 
 namespace {

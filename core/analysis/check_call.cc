@@ -70,34 +70,15 @@ void Checker::call(const Stmt& s, const Call& n) {
     if (!a) fail(s.where, callee.name + " asserts " + str(condition), str(here), a);
   }
   aliases(n, s.where);
-  const std::set<ConfigFieldName> written = config_writes(s);
-  if (written.empty()) return;
-  // A field the callee sets to one value for sure has that value from here on.
-  const std::shared_ptr<const Effects> effects = effects_of_callee(n.callee);
-  for (const auto& [config, field] : written) {
-    const ConfigEffect* last = nullptr;
-    for (const ConfigEffect& c : effects->config)
-      if (c.field == ConfigFieldName{config, field} && c.value) last = &c;
-    const ExprPtr value = last && last->definite && is_control(last->value->type)
-                              ? substitution.apply(last->value)
-                              : nullptr;
+  if (!s.writes_config || iters_.empty()) return;
+  for (const ConfigEffect& c : effects_of_callee(n.callee)->config) {
+    const ExprPtr value = substitution.apply(c.value);
     for (Sym i : iters_)
-      if (last && mentions(substitution.apply(last->value), i))
+      if (value && mentions(value, i))
         fail(s.where,
-             callee.name + " sets " + config + "." + field +
+             callee.name + " sets " + c.field.first + "." + c.field.second +
                  ", which would depend on the loop iterator " + i.name(),
              "configuration is set once for a whole loop");
-    const bool known = value && !intersects(config_reads(value), written);
-    const bool flag = known && value->type == ScalarType::kBool;
-    const Formula truth = flag ? problem_.formula(value) : Formula::truth(true);
-    const Lin lin = known && !flag ? problem_.lin(value) : Lin();
-    problem_.forget_config(config, field);
-    if (!known) continue;
-    const Lin now = problem_.config_value(last->config, field);
-    if (flag)
-      problem_.assume_flag(now, truth);
-    else
-      problem_.assume_zero(now - lin);
   }
 }
 

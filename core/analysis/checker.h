@@ -26,7 +26,6 @@ class Checker {
   void config_write(const Stmt& s, const WriteConfig& n);
   void initialised();
   void fixed(const ExprPtr& e, const std::string& what, const SourceLocation& where);
-  void forget(const std::set<ConfigFieldName>& fields);
 
   // check_expr.cc
   void integer(const ExprPtr& e, const SourceLocation& where);

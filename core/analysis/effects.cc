@@ -97,6 +97,12 @@ class Collector {
     locals_.resize(locals);
   }
 
+  // A call must find configuration as the callee asserts it: that is a read.
+  void requires_of_config(const ExprPtr& e) {
+    if (const ReadConfig* r = e->as<ReadConfig>()) config(r->config, r->field, nullptr);
+    for (const ExprPtr& c : expr_children(*e)) requires_of_config(c);
+  }
+
   Effects take() { return std::move(out_); }
 
  private:
@@ -327,6 +333,7 @@ std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
   static ProcCache<std::shared_ptr<const Effects>> cache;
   if (std::optional<std::shared_ptr<const Effects>> known = cache.find(callee)) return *known;
   Collector collector(Scope(*callee), {{Child::kBody, 0}});
+  for (const ExprPtr& e : callee->asserts) collector.requires_of_config(e);
   collector.block(callee->body, 0, callee->body.size());
   Effects all = collector.take();
   std::erase_if(all.memory, [](const Effect& e) { return e.local; });

@@ -20,7 +20,7 @@ struct Effect {
 struct ConfigEffect {
   ConfigPtr config;
   ConfigFieldName field;
-  ExprPtr value;          // written value; null: a read
+  ExprPtr value;          // written value; null: a read (an assert of a callee reads too)
   bool definite = false;  // not under a loop or condition of the block
   std::vector<RangedVar> vars;
 };

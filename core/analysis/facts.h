@@ -1,27 +1,23 @@
 #pragma once
 // Place: everything known where control reaches a statement, as a Problem. Exact statement of what
 // counts: sizes >= 1; asserts; lo <= i < hi of each enclosing loop; each enclosing condition (or
-// its negation in an else). A fact that reads a config field counts only while nothing in the
-// statement it comes from writes that field.
+// its negation in an else); what configuration holds, followed from the beginning of the proc. A
+// bound of a loop that reads a config field counts only while nothing in the loop writes it.
 #include <memory>
-#include <set>
 
-#include "core/analysis/problem.h"
+#include "core/analysis/config_values.h"
 
 namespace exotune {
 
-using ConfigFieldName = std::pair<std::string, std::string>;  // config, field
-
-/// Config fields that the statements may write, through calls too.
-std::set<ConfigFieldName> config_writes(const Block& b);
-std::set<ConfigFieldName> config_writes(const Stmt& s);
-/// Config fields that an expression reads.
-std::set<ConfigFieldName> config_reads(const ExprPtr& e);
-bool intersects(const std::set<ConfigFieldName>& a, const std::set<ConfigFieldName>& b);
+/// How long what a Place says of configuration holds.
+enum class ConfigFacts : uint8_t {
+  kLasting,    // through all that follows in the block: for questions about what stands there
+  kOnArrival,  // at the moment control reaches the place
+};
 
 class Place {
  public:
-  Place(const Proc& p, const Path& at);
+  Place(const Proc& p, const Path& at, ConfigFacts config = ConfigFacts::kLasting);
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
@@ -37,9 +33,10 @@ class Place {
 /// configuration fields get other values. While not, what is known at one place serves the next.
 bool changes_facts(const Stmt& s);
 
-/// Assumes what holds inside `s` on the way to its body (or orelse): bounds or condition.
+/// Assumes what holds inside `s` on the way to its body (or orelse): bounds or condition. Before
+/// `enter_iteration`.
 void enter(Problem& problem, const Stmt& s, Child child);
-/// Sizes and asserts of `p`.
+/// Sizes and asserts of `p`, as control enters it.
 void assume_header(Problem& problem, const Proc& p);
 
 }  // namespace exotune

@@ -9,11 +9,13 @@
 namespace exotune {
 
 class Place;
+enum class ConfigFacts : uint8_t;  // facts.h
 
 class PlaceProver {
  public:
   /// What is known just before the statement at `at`. `p` must outlive this.
   PlaceProver(const Proc& p, Path at);
+  PlaceProver(const Proc& p, Path at, ConfigFacts config);
   ~PlaceProver();
   PlaceProver(const PlaceProver&) = delete;
   PlaceProver& operator=(const PlaceProver&) = delete;
@@ -26,6 +28,7 @@ class PlaceProver {
 
   const Proc& p_;
   const Path at_;
+  const ConfigFacts config_;
   std::unique_ptr<Place> place_;
   std::unordered_multimap<uint64_t, ExprPtr> proved_;
 };

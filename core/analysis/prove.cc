@@ -35,11 +35,13 @@ std::vector<LazyText> Answer::notes() const {
   return out;
 }
 
-PlaceProver::PlaceProver(const Proc& p, Path at) : p_(p), at_(std::move(at)) {}
+PlaceProver::PlaceProver(const Proc& p, Path at) : PlaceProver(p, std::move(at), ConfigFacts::kLasting) {}
+PlaceProver::PlaceProver(const Proc& p, Path at, ConfigFacts config)
+    : p_(p), at_(std::move(at)), config_(config) {}
 PlaceProver::~PlaceProver() = default;
 
 Place& PlaceProver::place() {
-  if (!place_) place_ = std::make_unique<Place>(p_, at_);
+  if (!place_) place_ = std::make_unique<Place>(p_, at_, config_);
   return *place_;
 }
 
@@ -86,6 +88,28 @@ Answer prove(const Proc& p, const Path& at, const ExprPtr& cond) {
 
 Answer prove_equal(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b) {
   return PlaceProver(p, at).prove_equal(a, b);
+}
+
+Answer prove_on_arrival(const Proc& p, const Path& at, const ExprPtr& cond) {
+  return PlaceProver(p, at, ConfigFacts::kOnArrival).prove(cond);
+}
+
+Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
+                   const std::string& field) {
+  const StmtPtr s = stmt_at(p, at);
+  const FieldOutcome o = s ? outcome_of(*s, {config, field}) : FieldOutcome{};
+  switch (o.kind) {
+    case FieldOutcome::Kind::kUnchanged:
+      return {Verdict::kProved, {}, {}};
+    case FieldOutcome::Kind::kUnknown:
+      return {Verdict::kUnknown, {}, config + "." + field + " may get another value"};
+    case FieldOutcome::Kind::kKnown:
+      break;
+  }
+  const ConfigField* f = o.config->find(field);
+  EXO_CHECK(f != nullptr);
+  const ExprPtr read = make_expr(ReadConfig{o.config, field}, f->type);
+  return prove_on_arrival(p, at, bin_op(BinOpKind::kEq, read, o.value));
 }
 
 Answer prove_for_all(const Proc& p, const Path& at, const std::vector<RangedVar>& extra,

@@ -28,7 +28,12 @@ struct Answer {
 
 // --- facts ------------------------------------------------------------------------------------
 /// Is the control boolean `cond` true whenever control reaches `at` (before that statement)?
+/// What it reads of configuration counts as known only when nothing in the block from `at` on
+/// writes it: `cond` may stand for what is evaluated there.
 Answer prove(const Proc& p, const Path& at, const ExprPtr& cond);
+/// As above, for a condition evaluated exactly when control reaches `at`: with the values that
+/// configuration has at that moment.
+Answer prove_on_arrival(const Proc& p, const Path& at, const ExprPtr& cond);
 /// As above, for a condition also over `extra` variables with lo <= v < hi each.
 struct RangedVar {
   Sym var;
@@ -77,6 +82,9 @@ LoopAnswer can_fuse(const Proc& p, const Path& first);
 Answer block_idempotent(const Proc& p, const Path& first, int n);
 /// The block of `n` statements at `first` does not change the value of `e` (data or control).
 Answer value_unchanged_by(const Proc& p, const Path& first, int n, const ExprPtr& e);
+/// Does the statement at `at` leave the config field as it finds it?
+Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
+                   const std::string& field);
 /// Each iteration pair (earlier, later) of the loop writes the same values again, so that running
 /// earlier iterations again after later ones is harmless: divide_with_recompute.
 Answer recompute_safe(const Proc& p, const Path& loop);

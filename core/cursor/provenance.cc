@@ -1,7 +1,7 @@
 #include "core/cursor/provenance.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace exotune {
 
@@ -57,21 +57,52 @@ ProcPtr without_provenance(const ProcPtr& p) {
   return copy;
 }
 
+namespace {
+
+// `p` and what it came from by steps that keep the meaning, nearest first, each with the config
+// fields that the steps up to it differ in.
+struct Ancestor {
+  const Proc* proc;
+  std::set<std::string> modulo;
+};
+std::vector<Ancestor> ancestors(const ProcPtr& p, bool through_asserts) {
+  std::vector<Ancestor> out;
+  std::set<std::string> fields;
+  for (const Proc* at = p.get(); at;) {
+    out.push_back({at, fields});
+    const Provenance* how = provenance_of(*at);
+    if (!how) break;
+    if (how->flags.specializes && !(through_asserts && how->op == "add_assertion")) break;
+    fields.insert(how->flags.modulo_config.begin(), how->flags.modulo_config.end());
+    at = how->parent.get();
+  }
+  return out;
+}
+
+std::optional<std::set<std::string>> modulo(const ProcPtr& a, const ProcPtr& b,
+                                            bool through_asserts) {
+  const std::vector<Ancestor> of_a = ancestors(a, through_asserts);
+  std::unordered_map<const Proc*, const Ancestor*> known;
+  for (const Ancestor& x : of_a) known.emplace(x.proc, &x);
+  for (const Ancestor& y : ancestors(b, through_asserts)) {
+    const auto x = known.find(y.proc);
+    if (x == known.end()) continue;
+    std::set<std::string> all = x->second->modulo;
+    all.insert(y.modulo.begin(), y.modulo.end());
+    return all;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::set<std::string>> equivalent_modulo(const ProcPtr& a, const ProcPtr& b) {
+  return modulo(a, b, true);
+}
+
 bool is_equivalent(const ProcPtr& a, const ProcPtr& b) {
-  std::unordered_set<const Proc*> seen;
-  for (ProcPtr at = a; at;) {
-    seen.insert(at.get());
-    const Provenance* how = provenance_of(*at);
-    if (!how || how->flags.specializes || !how->flags.modulo_config.empty()) break;
-    at = how->parent;
-  }
-  for (ProcPtr at = b; at;) {
-    if (seen.count(at.get())) return true;
-    const Provenance* how = provenance_of(*at);
-    if (!how || how->flags.specializes || !how->flags.modulo_config.empty()) break;
-    at = how->parent;
-  }
-  return false;
+  const std::optional<std::set<std::string>> fields = modulo(a, b, false);
+  return fields && fields->empty();
 }
 
 bool reassociates(const ProcPtr& p) {

@@ -26,6 +26,10 @@ std::string trace_script(const ProcPtr& p);
 /// A copy without provenance, as if a user had written it: what it came from can be freed. For
 /// whoever keeps many procs and the script that makes each.
 ProcPtr without_provenance(const ProcPtr& p);
+/// The config fields ("Cfg.f") modulo which the two are equivalent, by descent from one proc: none
+/// means fully. Nothing when they are not known to be (a step between them only holds for some
+/// inputs; an added assert narrows what may be called and is no difference). Thesis 4.3.2.
+std::optional<std::set<std::string>> equivalent_modulo(const ProcPtr& a, const ProcPtr& b);
 /// True when both descend from one proc by equivalence-keeping steps.
 bool is_equivalent(const ProcPtr& a, const ProcPtr& b);
 /// True when any step of the trace reordered floating-point sums.

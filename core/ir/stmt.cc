@@ -55,11 +55,29 @@ struct NodeHasher {
 
 }  // namespace
 
+namespace {
+
+bool any_writes_config(const Block& b) {
+  return std::any_of(b.begin(), b.end(), [](const StmtPtr& s) { return s->writes_config; });
+}
+
+bool node_writes_config(const StmtNode& node) {
+  if (std::holds_alternative<WriteConfig>(node)) return true;
+  if (const Call* c = std::get_if<Call>(&node)) return any_writes_config(c->callee->body);
+  if (const For* f = std::get_if<For>(&node)) return any_writes_config(f->body);
+  if (const If* i = std::get_if<If>(&node))
+    return any_writes_config(i->body) || any_writes_config(i->orelse);
+  return false;
+}
+
+}  // namespace
+
 StmtPtr make_stmt(StmtNode node, SourceLocation where) {
   NodeHasher h;
   h.add(node.index() + 101);
   std::visit(h, node);
   auto s = std::make_shared<Stmt>();
+  s->writes_config = node_writes_config(node);
   s->node = std::move(node);
   s->where = std::move(where);
   s->hash = h.hash;
@@ -128,7 +146,7 @@ StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& e) {
         for (const WindowAccess& a : w->access)
           if (!a.is_point()) {
             auto lo = as_int(a.lo), hi = as_int(a.hi);
-            out.type.shape.push_back(lo && hi    ? int_const(*hi - *lo)
+            out.type.shape.push_back(lo && hi  ? int_const(*hi - *lo)
                                      : lo == 0 ? a.hi
                                                : a.hi - a.lo);
           }
@@ -251,7 +269,9 @@ namespace {
 struct HeadComparer {
   const Stmt& o;
   template <class T>
-  const T& other() { return std::get<T>(o.node); }
+  const T& other() {
+    return std::get<T>(o.node);
+  }
   bool operator()(const Assign& n) { return n.name == other<Assign>().name; }
   bool operator()(const Reduce& n) {
     return n.name == other<Reduce>().name && n.op == other<Reduce>().op;
@@ -441,7 +461,8 @@ ExprPtr rename_all(const ExprPtr& e, const std::map<Sym, Sym>& names) {
       return it == names.end() ? Sym() : it->second;
     };
     if (const Read* r = x->as<Read>()) {
-      if (Sym to = renamed(r->name); to.valid()) return make_expr(Read{to, r->idx}, x->type, x->where);
+      if (Sym to = renamed(r->name); to.valid())
+        return make_expr(Read{to, r->idx}, x->type, x->where);
     } else if (const WindowExpr* w = x->as<WindowExpr>()) {
       if (Sym to = renamed(w->name); to.valid())
         return make_expr(WindowExpr{to, w->access}, x->type, x->where);

@@ -2,7 +2,8 @@
 // Statements: immutable, shared trees. Start at Stmt.
 //
 // Expression children are numbered uniformly (`stmt_exprs`): For: lo, hi; If: cond;
-// Assign/Reduce: idx..., then rhs last; WriteConfig, WindowStmt: rhs; Alloc: shape...; Call: args...
+// Assign/Reduce: idx..., then rhs last; WriteConfig, WindowStmt: rhs; Alloc: shape...; Call:
+// args...
 #include <functional>
 #include <set>
 #include <variant>
@@ -66,17 +67,19 @@ struct WindowStmt {
   Type type;
 };
 
-using StmtNode =
-    std::variant<Assign, Reduce, WriteConfig, Pass, If, For, Alloc, Call, WindowStmt>;
+using StmtNode = std::variant<Assign, Reduce, WriteConfig, Pass, If, For, Alloc, Call, WindowStmt>;
 
 struct Stmt {
   StmtNode node;
   SourceLocation where;
   uint64_t hash = 0;
-  uint64_t bloom = 0;  // every symbol mentioned or bound inside
+  uint64_t bloom = 0;          // every symbol mentioned or bound inside
+  bool writes_config = false;  // here, inside, or in a proc that is called
 
   template <class T>
-  const T* as() const { return std::get_if<T>(&node); }
+  const T* as() const {
+    return std::get_if<T>(&node);
+  }
 };
 
 // --- construction ---------------------------------------------------------------------------
@@ -94,9 +97,9 @@ std::vector<ExprPtr> stmt_exprs(const Stmt& s);
 StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& exprs);
 /// The body and orelse of a For or If with others; other statements must get empty blocks.
 StmtPtr with_blocks(const StmtPtr& s, Block body, Block orelse);
-const Block& body_of(const Stmt& s);    // empty for leaves
-const Block& orelse_of(const Stmt& s);  // empty but for If
-bool equal(const StmtPtr& a, const StmtPtr& b);      // structural, by symbol (binders included)
+const Block& body_of(const Stmt& s);             // empty for leaves
+const Block& orelse_of(const Stmt& s);           // empty but for If
+bool equal(const StmtPtr& a, const StmtPtr& b);  // structural, by symbol (binders included)
 bool equal(const Block& a, const Block& b);
 /// Equal up to the names of what a and b bind (loop iterators, allocations, windows).
 bool alpha_equal(const Block& a, const Block& b);

@@ -1,5 +1,6 @@
 #include "core/primitives/calls.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -53,12 +54,7 @@ ExprPtr at_call(const Proc& p, const Path& at, const Proc& callee, const std::ve
 }
 
 bool writes_config(const Block& b) {
-  bool found = false;
-  for_each_stmt(b, [&](const StmtPtr& s) {
-    if (s->as<WriteConfig>()) found = true;
-    if (const Call* c = s->as<Call>()) found |= writes_config(c->callee->body);
-  });
-  return found;
+  return std::any_of(b.begin(), b.end(), [](const StmtPtr& s) { return s->writes_config; });
 }
 
 std::set<Sym> written_formals(const Proc& p) {
@@ -276,7 +272,7 @@ class CallChecker {
 
 std::optional<CallProblem> call_problem(const Proc& p, const Path& at, const ProcPtr& callee,
                                         const std::vector<ExprPtr>& args) {
-  PlaceProver prover(p, at);
+  PlaceProver prover(p, at, ConfigFacts::kOnArrival);
   return CallChecker(p, at, prover, callee, args).problem();
 }
 
@@ -302,7 +298,7 @@ void visit_calls(const Proc& p, const Block& b, Path at, const std::set<Sym>& na
   std::optional<PlaceProver> here;
   for (const StmtPtr& s : b) {
     if (s->as<Call>() && mentions_any(s, names)) {
-      if (!here) here.emplace(p, at);
+      if (!here) here.emplace(p, at, ConfigFacts::kOnArrival);
       require_call(p, at, *here, &names, op);
     }
     Path inner = at;
@@ -318,7 +314,7 @@ void visit_calls(const Proc& p, const Block& b, Path at, const std::set<Sym>& na
 }  // namespace
 
 void require_call(const Proc& p, const Path& at, const char* op) {
-  PlaceProver prover(p, at);
+  PlaceProver prover(p, at, ConfigFacts::kOnArrival);
   require_call(p, at, prover, nullptr, op);
 }
 

@@ -1,5 +1,8 @@
 // Configuration state: writing, reading and deleting fields of device state. Each step is an
 // equivalence modulo the field it touches (thesis 4.3.2), which the trace records.
+#include <algorithm>
+
+#include "core/analysis/config_values.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
 #include "core/primitives/uses.h"
@@ -10,58 +13,82 @@ using namespace internal;
 
 namespace {
 
-bool reads_field(const ExprPtr& e, const Config& c, const std::string& field) {
-  if (const ReadConfig* r = e->as<ReadConfig>();
-      r && r->config->name == c.name && r->field == field)
-    return true;
-  for (const ExprPtr& child : expr_children(*e))
-    if (reads_field(child, c, field)) return true;
-  return false;
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+bool reads_field(const ExprPtr& e, const std::string& config, const std::string& field) {
+  return config_reads(e).count({config, field}) > 0;
 }
 
-bool reads_field(const Block& b, const Config& c, const std::string& field);
+// What happens to a field's value on the way through statements. That a callee asserts something of
+// it counts as a read.
+enum class Fate : uint8_t { kPasses, kRead, kOverwritten };
 
-bool reads_field(const StmtPtr& s, const Config& c, const std::string& field) {
-  for (const ExprPtr& e : stmt_exprs(*s))
-    if (reads_field(e, c, field)) return true;
-  if (const Call* call = s->as<Call>(); call && reads_field(call->callee->body, c, field))
-    return true;
-  return reads_field(body_of(*s), c, field) || reads_field(orelse_of(*s), c, field);
+class FieldFlow {
+ public:
+  FieldFlow(const std::string& config, const std::string& field) : config_(config), field_(field) {}
+
+  Fate fate(const Stmt& s) const {
+    for (const ExprPtr& e : stmt_exprs(s))
+      if (reads(e)) return Fate::kRead;
+    if (const Call* call = s.as<Call>()) {
+      for (const ExprPtr& e : call->callee->asserts)
+        if (reads(e)) return Fate::kRead;
+      return fate(call->callee->body, 0);
+    }
+    if (const WriteConfig* w = s.as<WriteConfig>())
+      return w->config->name == config_ && w->field == field_ ? Fate::kOverwritten : Fate::kPasses;
+    const Fate body = fate(body_of(s), 0), orelse = fate(orelse_of(s), 0);
+    if (body == Fate::kRead || orelse == Fate::kRead) return Fate::kRead;
+    if (const For* f = s.as<For>()) {
+      const auto lo = literal(f->lo), hi = literal(f->hi);
+      return lo && hi && *lo < *hi ? body : Fate::kPasses;
+    }
+    return body == orelse ? body : Fate::kPasses;
+  }
+  Fate fate(const Block& b, size_t from) const {
+    for (size_t k = from; k < b.size(); ++k) {
+      const Fate f = fate(*b[k]);
+      if (f == Fate::kRead) reader_ = b[k];
+      if (f != Fate::kPasses) return f;
+    }
+    return Fate::kPasses;
+  }
+  /// The statement that the last kRead of a block is about.
+  const StmtPtr& reader() const { return reader_; }
+
+ private:
+  bool reads(const ExprPtr& e) const { return reads_field(e, config_, field_); }
+
+  const std::string &config_, &field_;
+  mutable StmtPtr reader_;
+};
+
+}  // namespace
+
+bool internal::require_unread_after(const Proc& p, const Path& gap, const std::string& config,
+                                    const std::string& field, const char* op) {
+  const FieldFlow flow(config, field);
+  const std::string name = "`" + config + "." + field + "`";
+  for (Path here = gap;;) {
+    const Fate rest = flow.fate(block_at(p, here), static_cast<size_t>(here.back().index));
+    if (rest == Fate::kRead)
+      refuse(op, name + " is read afterwards by `" + first_line(str(flow.reader())) + "`");
+    if (rest == Fate::kOverwritten) return true;
+    const Path outer = parent_stmt(here);
+    if (outer.empty()) return false;
+    if (const StmtPtr around = stmt_at(p, outer);
+        around->as<For>() && flow.fate(body_of(*around), 0) == Fate::kRead)
+      refuse(op, name + " is read in a later iteration of a loop around the place");
+    here = sibling(outer, 1);
+  }
 }
 
-bool reads_field(const Block& b, const Config& c, const std::string& field) {
-  for (const StmtPtr& s : b)
-    if (reads_field(s, c, field)) return true;
-  return false;
-}
+namespace {
 
 const ConfigField& field_of(const ConfigPtr& c, const std::string& field, const char* op) {
   const ConfigField* f = c ? c->find(field) : nullptr;
   if (!f) refuse(op, "there is no such configuration field as `" + field + "`");
   return *f;
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// Nothing that may run after the statement `skip` statements long at `at` reads the field: not the
-// rest of the blocks around it, nor, for loops around it, their next iterations.
-void require_unread_after(const Proc& p, const Path& at, int skip, const Config& c,
-                          const std::string& field, const char* op) {
-  for (Path here = at; !here.empty(); here = parent_stmt(here)) {
-    const Block& b = block_at(p, here);
-    size_t from =
-        static_cast<size_t>(here.back().index) + (here == at ? static_cast<size_t>(skip) : 1);
-    for (size_t k = from; k < b.size(); ++k)
-      if (reads_field(b[k], c, field))
-        refuse(op, "`" + c.name + "." + field + "` is read afterwards by `" +
-                       first_line(str(b[k])) + "`");
-    Path outer = parent_stmt(here);
-    if (outer.empty()) break;
-    StmtPtr around = stmt_at(p, outer);
-    if (around->as<For>() && reads_field(body_of(*around), c, field))
-      refuse(op, "`" + c.name + "." + field +
-                     "` is read in a later iteration of a loop around the place");
-  }
 }
 
 void require_value(const Proc& p, const Path& at, const ExprPtr& e, const ConfigField& f,
@@ -86,6 +113,16 @@ void require_value(const Proc& p, const Path& at, const ExprPtr& e, const Config
   }
 }
 
+// Neither memory nor anything else that a caller sees.
+bool only_writes_config(const Block& b) {
+  return std::all_of(b.begin(), b.end(), [](const StmtPtr& s) {
+    if (const Call* c = s->as<Call>()) return only_writes_config(c->callee->body);
+    if (s->as<For>() || s->as<If>())
+      return only_writes_config(body_of(*s)) && only_writes_config(orelse_of(*s));
+    return s->as<WriteConfig>() || s->as<Pass>();
+  });
+}
+
 void check_stays(const Proc& p, const char* op) {
   try {
     check(p);
@@ -98,8 +135,10 @@ void check_stays(const Proc& p, const char* op) {
 }  // namespace
 
 // s1 ; s2   ->   s1 ; config.field = e ; s2
-// Obligation: nothing that runs afterwards reads the field; e has the field's type and does not
-// depend on a loop around. Equivalent modulo the field. Cursors stay.
+// Obligation: the field has the value e there already; or nothing that runs afterwards reads it
+// before it is written again. e has the field's type and does not depend on a loop around.
+// Equivalent modulo the field, and fully where it had the value or every path writes it again.
+// Cursors stay.
 ProcPtr write_config(ProcPtr p, const Cursor& where, const ConfigPtr& config,
                      const std::string& field, const ExprPtr& e) {
   const char* op = "write_config";
@@ -107,20 +146,21 @@ ProcPtr write_config(ProcPtr p, const Cursor& where, const ConfigPtr& config,
   if (gap.kind() != CursorKind::kGap) refuse(op, "the place is no gap");
   const ConfigField& f = field_of(config, field, op);
   require_value(*p, gap.path(), e, f, op);
-  require_unread_after(*p, gap.path(), 0, *config, field, op);
   const bool is_constant = e->as<Const>() && is_data(f.type);  // a number has the field's type
   Rewrite rw(p);
   rw.insert(gap.path(),
             {make_stmt(WriteConfig{config, field, is_constant ? make_expr(e->node, f.type) : e})});
+  if (!keeps_field(rw.proc(), gap.path(), config->name, field) &&
+      !require_unread_after(*p, gap.path(), config->name, field, op))
+    rw.flags.modulo_config.insert(config->name + "." + field);
   check_stays(rw.proc(), op);
-  rw.flags.modulo_config.insert(config->name + "." + field);
   return rw.finish(op, {gap, config, field, str(e, scope_at(*p, gap.path()))});
 }
 
 // s(e)   ->   config.field = e ; s(config.field)
-// Obligation: nothing that runs afterwards reads the field, and s does not write it; a data field
-// holds every value of e.
-// Equivalent modulo the field. Cursors to s stay, those into e die.
+// Obligation: s and what runs after it read the field no more before it is written again, and s
+// does not write it; a data field holds every value of e. Equivalent modulo the field, and fully
+// where every path writes it again. Cursors to s stay, those into e die.
 ProcPtr bind_config(ProcPtr p, const Where& where, const ConfigPtr& config,
                     const std::string& field) {
   const char* op = "bind_config";
@@ -132,28 +172,37 @@ ProcPtr bind_config(ProcPtr p, const Where& where, const ConfigPtr& config,
     refuse(op, "`" + config->name + "` lives in hardware only and cannot be read");
   require_value(*p, at, e, f, op);
   if (is_data(e->type)) require_no_cast(e, f.type, op);
-  require_unread_after(*p, at, 0, *config, field, op);
+  const bool restored = require_unread_after(*p, at, config->name, field, op);
   ExprPtr read = make_expr(ReadConfig{config, field}, f.type);
   require(value_unchanged_by(*p, at, 1, read), op, "the statement writes the field itself");
   Rewrite rw(p);
   rw.replace_expr(c.path(), read);
   rw.insert(at, {make_stmt(WriteConfig{config, field, e})});
   check_stays(rw.proc(), op);
-  rw.flags.modulo_config.insert(config->name + "." + field);
+  if (!restored) rw.flags.modulo_config.insert(config->name + "." + field);
   return rw.finish(op, {place(where, c), config, field});
 }
 
 // config.field = e ; s   ->   s
-// Obligation: nothing that runs afterwards reads the field. Equivalent modulo the field.
+// f(args) ; s            ->   s                    where f only writes configuration
+// Obligation: each field written has that value already; or nothing that runs afterwards reads it
+// before it is written again. Equivalent modulo the fields of which only the latter holds and some
+// path writes no more.
 ProcPtr delete_config(ProcPtr p, const Where& where) {
   const char* op = "delete_config";
   Cursor c = where.stmt(p);
-  const WriteConfig* w = c.stmt()->as<WriteConfig>();
-  if (!w) refuse(op, "the statement writes no configuration field");
-  require_unread_after(*p, c.path(), 1, *w->config, w->field, op);
+  const Path at = c.path();
+  const Call* call = c.is<Call>() ? &c.as<Call>() : nullptr;
+  if (!c.stmt()->writes_config ||
+      !(c.is<WriteConfig>() || (call && only_writes_config(call->callee->body))))
+    refuse(op, "the statement does more or less than write configuration");
   Rewrite rw(p);
-  rw.erase(c.path(), 1);
-  rw.flags.modulo_config.insert(w->config->name + "." + w->field);
+  rw.erase(at, 1);
+  for (const auto& [config, field] : config_writes(*c.stmt()))
+    if (!keeps_field(*p, at, config, field) &&
+        !require_unread_after(rw.proc(), at, config, field, op))
+      rw.flags.modulo_config.insert(config + "." + field);
+  check_stays(rw.proc(), op);
   return rw.finish(op, {place(where, c)});
 }
 

@@ -74,52 +74,10 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
-namespace {
-
-bool reads_field(const Block& b, const std::set<std::string>& fields) {
-  bool found = false;
-  std::function<void(const ExprPtr&)> expr = [&](const ExprPtr& e) {
-    if (const ReadConfig* r = e->as<ReadConfig>()) found |= fields.count(r->config->name + "." + r->field) > 0;
-    for (const ExprPtr& child : expr_children(*e)) expr(child);
-  };
-  for_each_expr(b, expr);
-  for_each_stmt(b, [&](const StmtPtr& s) {
-    if (const Call* c = s->as<Call>()) found |= reads_field(c->callee->body, fields);
-  });
-  return found;
-}
-
-// The config fields modulo which `a` and `b` are equivalent; nothing when they are not.
-std::optional<std::set<std::string>> equivalent_modulo(const ProcPtr& a, const ProcPtr& b) {
-  auto chain = [](const ProcPtr& p) {
-    std::vector<std::pair<const Proc*, std::set<std::string>>> out;
-    std::set<std::string> fields;
-    for (const Proc* at = p.get(); at;) {
-      out.emplace_back(at, fields);
-      const Provenance* how = provenance_of(*at);
-      // An added assert only narrows, and the call's asserts are proved below.
-      if (!how || (how->flags.specializes && how->op != "add_assertion")) break;
-      fields.insert(how->flags.modulo_config.begin(), how->flags.modulo_config.end());
-      at = how->parent.get();
-    }
-    return out;
-  };
-  auto ca = chain(a), cb = chain(b);
-  for (const auto& [pa, fa] : ca)
-    for (const auto& [pb, fb] : cb)
-      if (pa == pb) {
-        std::set<std::string> all = fa;
-        all.insert(fb.begin(), fb.end());
-        return all;
-      }
-  return std::nullopt;
-}
-
-}  // namespace
-
 // f(args)     ->     g(args)
-// Obligation: f and g descend from one proc by steps that keep the meaning (added asserts too); config fields they differ
-// in are read nowhere in the caller; the call is still right (memories, windows, asserts of g).
+// Obligation: f and g descend from one proc by steps that keep the meaning (added asserts too); config
+// fields they differ in are read no more before they are written again; the call is still right
+// (memories, windows, asserts of g). Equivalent modulo those fields that some path writes no more.
 ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
   const char* op = "call_eqv";
   Cursor c = where.call(p);
@@ -128,11 +86,16 @@ ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
   if (!modulo)
     refuse(op, "`" + call.callee->name + "` and `" + other->name + "` are not known to be equivalent",
            "an equivalent proc is one scheduled from the same proc");
-  if (reads_field(p->body, *modulo)) refuse(op, "the two differ in configuration state that `" + p->name + "` reads");
+  std::set<std::string> left;
+  for (const std::string& name : *modulo) {
+    const size_t dot = name.find('.');
+    const std::string config = name.substr(0, dot), field = name.substr(dot + 1);
+    if (!require_unread_after(*p, sibling(c.path(), 1), config, field, op)) left.insert(name);
+  }
   Rewrite rw(p);
   rw.replace_keep(c.path(), make_stmt(Call{other, call.args}, c.stmt()->where));
   require_call(rw.proc(), c.path(), op);
-  rw.flags.modulo_config = *modulo;
+  rw.flags.modulo_config = std::move(left);
   for (const ProcPtr& q : {call.callee, other}) rw.flags.reassociates |= reassociates(q);
   return rw.finish(op, {place(where, c), other});
 }

@@ -29,6 +29,12 @@ void require_no_escape(const Proc& p, const Path& first, int n, const char* op);
 /// `e` keeps its value while the `n` statements at `first` run (only config reads can change).
 void require_stable(const Proc& p, const Path& first, int n, const ExprPtr& e, const char* op);
 
+/// A value put into the config field at `gap` is read nowhere: not in the rest of the blocks
+/// around, nor in later iterations of the loops around; asserts of callees count as reads. True:
+/// every path writes the field again, so that the value is not even there in the end.
+bool require_unread_after(const Proc& p, const Path& gap, const std::string& config,
+                          const std::string& field, const char* op);
+
 /// For rewrites that put `moved` under another scope: what configuration holds after a scope is
 /// known less well than after a plain write, so when `moved` writes some, `result` is checked
 /// again.

@@ -134,6 +134,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
     if (!never) rw.insert(sibling(at, 1), {condition ? make_if(condition, {loop}) : loop});
   }
   require_config_may_stand(rw.proc(), {f.lo, f.hi}, op);
+  require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(where, c), q, Value::strings(names), name_of(tail)});
 }
 
@@ -176,6 +177,7 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   rw.replace_keep(at,
                   make_for(io, int_const(0), n, {inner_loop(substitute(f.body, f.iter, point))}));
   require_config_may_stand(rw.proc(), {f.lo}, op);
+  require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(where, c), str(n, scope_at(*p, at)), q, Value::strings(names)});
 }
 
@@ -207,6 +209,7 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   rw.replace_keep(at, make_for(k, int_const(0), hi, std::move(body)));
   if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
   require_config_may_stand(rw.proc(), {f.lo, g.lo}, op);
+  require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(where, c), name});
 }
 

@@ -113,7 +113,7 @@ class Matcher {
         Unification out;
         out.args.emplace();
         for (const Arg& a : callee_.args) out.args->push_back(bound_.at(a.name));
-        return out;
+        if (strides_agree(*out.args)) return out;
       }
       if (!next_choice()) break;
     }
@@ -141,6 +141,7 @@ class Matcher {
     locals_.clear();
     buffers_.clear();
     equations_.clear();
+    stride_equations_.clear();
     bound_.clear();
     bound_iters_.clear();
   }
@@ -164,7 +165,29 @@ class Matcher {
     for (const auto& [from, to] : iters_) e = substitute(e, from, to);
     return e;
   }
-  void equate(const ExprPtr& pattern, const ExprPtr& actual) { equations_.push_back({translated(pattern), actual}); }
+  void equate(const ExprPtr& pattern, const ExprPtr& actual) {
+    auto& list = reads_formal_stride(pattern) ? stride_equations_ : equations_;
+    list.push_back({translated(pattern), actual});
+  }
+  bool reads_formal_stride(const ExprPtr& e) const {
+    if (const StrideExpr* s = e->as<StrideExpr>()) return formal(s->name) != nullptr;
+    for (const ExprPtr& c : expr_children(*e))
+      if (reads_formal_stride(c)) return true;
+    return false;
+  }
+  // Strides of formals are known once the formals are bound.
+  bool strides_agree(const std::vector<ExprPtr>& args) {
+    for (const Equation& eq : stride_equations_) {
+      ExprPtr pattern = at_call(p_, first_, callee_, args, eq.pattern);
+      ExprPtr actual = rewrite(eq.actual, [&](const ExprPtr& x) -> ExprPtr {
+        const StrideExpr* s = x->as<StrideExpr>();
+        return s ? stride_of(p_, first_, s->name, s->dim) : nullptr;
+      });
+      if (!free_of_iters(actual) || !free_of_iters(pattern)) return no("a stride stands beside a loop's iterator");
+      if (!affine_equal(pattern, actual) && !prove_equal(p_, first_, pattern, actual)) return no("the strides differ");
+    }
+    return true;
+  }
 
   // --- structure ---
   bool blocks(const Block& a, const Block& b) {
@@ -521,6 +544,8 @@ class Matcher {
         if (sym == a.name) buffer = &b;
       if (!buffer) return no("an argument is not used by the callee");
       if (!bind_buffer(a, *buffer)) return false;
+      if (reads_config(bound_.at(a.name)) && writes_config(callee_.body))
+        return no("an argument reads configuration state that the block writes");
     }
     return true;
   }
@@ -613,7 +638,7 @@ class Matcher {
   std::vector<Sym> bound_iters_;                // of the block
   std::vector<std::pair<Sym, Sym>> locals_;
   std::vector<std::pair<Sym, Buffer>> buffers_;
-  std::vector<Equation> equations_;
+  std::vector<Equation> equations_, stride_equations_;
   std::map<Sym, ExprPtr> bound_;
 };
 

@@ -209,6 +209,10 @@ TEST(Exhaustive, configuration) {
   sampled_procs(
       {.name = "config", .max_leaves = 3, .max_depth = 2, .guards = true, .config = true});
 }
+TEST(Exhaustive, device_configuration) {
+  sampled_procs(
+      {.name = "device", .max_leaves = 4, .max_depth = 2, .config = true, .device = true});
+}
 TEST(Exhaustive, parallel_loops) {
   sampled_procs({.name = "parallel",
                  .max_leaves = 3,
@@ -242,6 +246,7 @@ TEST(Exhaustive, everything_together) {
                  .calls = true,
                  .guards = true,
                  .config = true,
+                 .device = true,
                  .parallel = true,
                  .matrix = true,
                  .idioms = true},

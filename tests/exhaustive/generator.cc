@@ -378,6 +378,7 @@ class Generator {
           return fill;
         }
     }
+    if (g_.device && maybe(2)) return device_call();
     if (g_.calls && maybe(2)) return call();
     const Element target = element();
     const int kind = c_.pick(g_.small ? 2 : 3);
@@ -426,6 +427,15 @@ class Generator {
                      {int_const(2), dst, window_argument(buffers_[b].name)});
   }
 
+  StmtPtr device_call() {
+    const int kind = c_.pick(4);
+    if (kind < 2) return make_call(device().set, {int_const(kind)});
+    const size_t a = static_cast<size_t>(c_.pick(2));
+    return make_call(
+        kind == 2 ? device().set_and_add : device().add_if_one,
+        {int_const(2), window_argument(buffers_[a].name), window_argument(buffers_[1 - a].name)});
+  }
+
   const Grammar& g_;
   Choices& c_;
   int leaves_;
@@ -459,6 +469,29 @@ ProcPtr make_callee(const char* name, bool reduce,
 }
 }  // namespace
 
+const Device& device() {
+  static const Device all = [] {
+    const ExprPtr one = int_const(1);
+    auto write = [](const ExprPtr& e) { return make_stmt(WriteConfig{config(), "a", e}); };
+    auto adds = [](const char* name) {
+      return std::make_shared<Proc>(*make_callee(name, true, [](Sym, Sym src, const ExprPtr& k) {
+        return read_elem(src, {k}, kElement);
+      }));
+    };
+    auto set = std::make_shared<Proc>();
+    set->name = "set_a";
+    const Sym value = Sym::fresh("value");
+    set->args = {{value, Type{ScalarType::kIndex, {}, false}, nullptr}};
+    set->body = {write(read_var(value, ScalarType::kIndex))};
+    auto both = adds("set_and_add"), add = adds("add_if_one");
+    both->body.insert(both->body.begin(), write(one));
+    add->asserts = {
+        bin_op(BinOpKind::kEq, make_expr(ReadConfig{config(), "a"}, ScalarType::kIndex), one)};
+    return Device{set, both, add};
+  }();
+  return all;
+}
+
 const std::vector<ProcPtr>& callees() {
   static const std::vector<ProcPtr> all = {
       make_callee("add_into", true,
@@ -489,6 +522,9 @@ const std::vector<ProcPtr>& callees() {
             {make_assign(dst, {read_var(k, ScalarType::kIndex)}, read_elem(v, {}, kElement))})};
         return ProcPtr(p);
       }(),
+      device().set,
+      device().set_and_add,
+      device().add_if_one,
   };
   return all;
 }

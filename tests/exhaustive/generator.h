@@ -16,6 +16,7 @@ struct Grammar {
   bool calls = false;
   bool guards = false;     // ifs, with else
   bool config = false;     // writes and reads of a config field
+  bool device = false;     // calls that set the field a, or assert what it is
   bool parallel = false;   // par loops
   bool matrix = false;     // accesses to z
   bool idioms = false;     // runs of statements that particular operators look for
@@ -27,6 +28,12 @@ ProcPtr generate(const Grammar& g, Choices& c);
 
 /// Procs that generated code calls and `replace` looks for; the first is dst[k] += src[k], k < n.
 const std::vector<ProcPtr>& callees();
+/// Of those: set_a(value) sets Cfg.a; set_and_add(n, dst, src) sets it to 1 and adds; add_if_one
+/// asserts that it is 1 and adds.
+struct Device {
+  ProcPtr set, set_and_add, add_if_one;
+};
+const Device& device();
 /// A callee without effect.
 ProcPtr nothing();
 /// One config with the fields `a: index` and `f: f32`.

@@ -243,6 +243,8 @@ class Collector {
     if (now->name.rfind("prefetch", 0) == 0) return;  // made by the operator: no name in a script
     const ProcPtr eqv = simplify(now);
     add("call_eqv", at(c) + ", simplified", [=, p = p_] { return call_eqv(p, c, eqv); });
+    if (c.stmt()->writes_config)
+      add("delete_config", at(c), [=, p = p_] { return delete_config(p, c); });
     for (const ProcPtr& other : callees())
       add("call_eqv", at(c) + ", " + other->name, [=, p = p_] { return call_eqv(p, c, other); });
   }

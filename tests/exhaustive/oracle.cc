@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "core/cursor/cursor.h"
+#include "core/cursor/provenance.h"
 #include "core/interp/interp.h"
 
 namespace exotune::exhaustive {
@@ -13,7 +13,7 @@ namespace {
 struct Run {
   Arguments before;  // the values a run starts from
   Arguments after;   // what the original made of them
-  ConfigState config;
+  ConfigState config, config_after;
 };
 }  // namespace
 
@@ -60,6 +60,7 @@ Oracle::Oracle(ProcPtr p) : impl_(std::make_unique<Impl>()) {
         impl_->runs.clear();
         return;
       }
+      r.config_after = std::move(config);
       if (!is_exact(r.after)) continue;
       impl_->runs.push_back(std::move(r));
     }
@@ -70,10 +71,11 @@ Oracle::~Oracle() = default;
 
 bool Oracle::usable() const { return !impl_->runs.empty(); }
 
-std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n,
+std::string Oracle::difference(const ProcPtr& after, std::optional<int64_t> fixed_n,
                                bool transposed) const {
+  const std::optional<std::set<std::string>> modulo = equivalent_modulo(impl_->proc, after);
   try {
-    Program program(after, Arithmetic::kExact);
+    Program program(*after, Arithmetic::kExact);
     for (const Run& r : impl_->runs) {
       Arguments got = copy_of(r.before);
       ConfigState config = r.config;
@@ -90,6 +92,10 @@ std::string Oracle::difference(const Proc& after, std::optional<int64_t> fixed_n
       program.run(values, options);
       if (transposed) transpose_all(got);
       std::string d = first_difference(r.after, got);
+      if (modulo)
+        for (const auto& [field, value] : r.config_after)
+          if (d.empty() && !modulo->count(field) && config[field] != value)
+            d = field + " ends with another value";
       if (!d.empty())
         return "for N = " + std::to_string(std::get<int64_t>(r.before.values[0])) + ": " + d;
     }

@@ -19,8 +19,10 @@ class Oracle {
   bool usable() const;
   /// "" when `after` gives the same outputs wherever the original ran, else what differs. With
   /// `fixed_n`, `after` takes no N and stands for N of that value; with `transposed`, it takes
-  /// matrices (all square) transposed.
-  std::string difference(const Proc& after, std::optional<int64_t> fixed_n = {}, bool transposed = false) const;
+  /// matrices (all square) transposed. Config fields end with the same values too, but for those
+  /// that the equivalence of the two is modulo.
+  std::string difference(const ProcPtr& after, std::optional<int64_t> fixed_n = {},
+                         bool transposed = false) const;
 
  private:
   struct Impl;

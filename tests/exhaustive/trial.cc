@@ -100,7 +100,7 @@ Outcome try_move(const ProcPtr& p, const Oracle& oracle, const Move& m, bool rep
   // Code that never runs may come to read a buffer that no longer is written: no fault of the step.
   const bool undefined = why.find("contents are undefined") != std::string::npos;
   if (!why.empty() && !undefined) return wrong(q, "the result is no valid program: " + why);
-  why = oracle.difference(*q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt, m.transposes);
+  why = oracle.difference(q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt, m.transposes);
   if (!why.empty()) return wrong(q, why);
   why = lost_cursor(p, q);
   if (!why.empty()) return wrong(q, why);

@@ -26,6 +26,26 @@ std::string target_text(const std::string& name) {
   return out;
 }
 
+// The body of every instruction that ships is recognised as a call of it.
+TEST(Pipeline, every_instruction_matches_its_own_body) {
+  for (const char* target : {"avx2", "avx512", "rvm", "gemmini"}) {
+    Module m = parse_module(target_text(target), target);
+    ASSERT_FALSE(m.procs.empty());
+    for (const ProcPtr& instr : m.procs) {
+      auto copy = std::make_shared<Proc>(*refresh_all(*instr));
+      copy->instr.reset();
+      copy->provenance = nullptr;
+      ProcPtr p = copy;
+      std::string said = refused([&] {
+        ProcPtr q = replace(p, body_of(p), instr);
+        EXPECT_EQ(q->body.size(), 1u);
+        EXPECT_TRUE(q->body[0]->as<Call>() != nullptr);
+      });
+      EXPECT_EQ(said, "") << str(*instr);
+    }
+  }
+}
+
 TEST(Pipeline, sgemm_micro_kernel_on_avx512) {
   Module m = parse_module(target_text("avx512") + R"(
 @proc

@@ -406,6 +406,47 @@ def f(N: size, A: f32[N, 4, 16]):
   EXPECT_TRUE(alpha_equal(p->body, q->body)) << str(*q);
 }
 
+TEST(Replace, matches_strides_written_to_configuration) {
+  World w(R"(
+@config
+class Load:
+    stride: stride
+
+@instr("setup({s});")
+def setup(s: stride):
+    Load.stride = s
+
+@instr("load;")
+def load(n: size, src: [f32][n, 4], dst: [f32][n, 4]):
+    Load.stride = stride(src, 0)
+    for i in seq(0, n):
+        for j in seq(0, 4):
+            dst[i, j] = src[i, j]
+
+@proc
+def f(N: size, A: f32[N, 8], B: f32[N, 4]):
+    Load.stride = stride(A, 0)
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            B[i, j] = A[i, j + 2]
+
+@proc
+def g(N: size, A: f32[N, 8], B: f32[N, 4]):
+    Load.stride = stride(B, 0)
+    for i in seq(0, N):
+        for j in seq(0, 4):
+            B[i, j] = A[i, j + 2]
+)");
+  ProcPtr p = w["f"];
+  ProcPtr q = replace(p, "Load.stride = _", w["load"]);
+  EXPECT_TRUE(contains(str(*q), "load(N, A[0:N, 2:6], B[0:N, 0:4])")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  q = replace(p, find(p, "Load.stride = _"), w["setup"]);
+  EXPECT_TRUE(contains(str(*q), "setup(stride(A, 0))")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  EXPECT_REFUSED(replace(w["g"], "Load.stride = _", w["load"]), "strides differ");
+}
+
 TEST(Replace, shapes_tell_bodies_apart) {
   World w = world(R"(
 @proc

@@ -1,0 +1,209 @@
+#include "core/analysis/config_values.h"
+
+#include <algorithm>
+
+#include "core/analysis/effects.h"
+#include "core/analysis/proc_cache.h"
+#include "core/ir/normal_form.h"
+
+namespace exotune {
+namespace {
+
+void collect_config_reads(const ExprPtr& e, std::set<ConfigFieldName>& into) {
+  if (const ReadConfig* r = e->as<ReadConfig>()) into.insert({r->config->name, r->field});
+  for (const ExprPtr& c : expr_children(*e)) collect_config_reads(c, into);
+}
+
+std::set<ConfigFieldName> callee_writes(const ProcPtr& p) {
+  static ProcCache<std::set<ConfigFieldName>> cache;
+  if (std::optional<std::set<ConfigFieldName>> known = cache.find(p)) return *known;
+  std::set<ConfigFieldName> writes = config_writes(p->body);
+  cache.insert(p, writes);
+  return writes;
+}
+
+void collect_config_writes(const Stmt& s, std::set<ConfigFieldName>& into) {
+  if (!s.writes_config) return;
+  if (const WriteConfig* w = s.as<WriteConfig>()) into.insert({w->config->name, w->field});
+  if (const Call* c = s.as<Call>()) into.merge(callee_writes(c->callee));
+  for (const StmtPtr& k : body_of(s)) collect_config_writes(*k, into);
+  for (const StmtPtr& k : orelse_of(s)) collect_config_writes(*k, into);
+}
+
+bool same_value(const ExprPtr& a, const ExprPtr& b) {
+  return equal(a, b) ||
+         (is_integer_control(a->type) && is_integer_control(b->type) && affine_equal(a, b));
+}
+
+bool binds_symbol_of(const Block& b, const ExprPtr& e) {
+  return std::any_of(b.begin(), b.end(), [&](const StmtPtr& s) {
+    const Sym bound = bound_symbol(*s);
+    return bound.valid() && mentions(e, bound);
+  });
+}
+
+FieldOutcome unknown(ConfigPtr config) {
+  return {FieldOutcome::Kind::kUnknown, nullptr, std::move(config)};
+}
+
+// A value that means the same whenever it is looked at.
+FieldOutcome known(ExprPtr value, ConfigPtr config) {
+  if (!is_control(value->type) || !config_reads(value).empty()) return unknown(std::move(config));
+  return {FieldOutcome::Kind::kKnown, std::move(value), std::move(config)};
+}
+
+FieldOutcome outcome_of_call(const Call& n, const ConfigFieldName& field) {
+  FieldOutcome o = outcome_of(n.callee->body, field);
+  if (o.kind != FieldOutcome::Kind::kKnown) return o;
+  return known(CallSubstitution(*n.callee, n.args).apply(o.value), o.config);
+}
+
+// After what `before` says, something with the outcome `then` may run or not.
+FieldOutcome perhaps(const FieldOutcome& before, const FieldOutcome& then) {
+  using Kind = FieldOutcome::Kind;
+  if (then.kind == Kind::kUnchanged) return before;
+  if (before.kind == Kind::kKnown && then.kind == Kind::kKnown &&
+      same_value(before.value, then.value))
+    return before;
+  return unknown(then.config);
+}
+
+FieldOutcome hidden_by(const Block& scope, FieldOutcome o) {
+  if (o.kind == FieldOutcome::Kind::kKnown && binds_symbol_of(scope, o.value))
+    return unknown(std::move(o.config));
+  return o;
+}
+
+// Of one iteration, in terms of what is visible at the loop.
+FieldOutcome outcome_of_iteration(const For& n, const ConfigFieldName& field) {
+  FieldOutcome o = outcome_of(n.body, field);
+  if (o.kind == FieldOutcome::Kind::kKnown && mentions(o.value, n.iter))
+    return unknown(std::move(o.config));
+  return o;
+}
+
+FieldOutcome outcome_after(const FieldOutcome& before, const Stmt& s,
+                           const ConfigFieldName& field) {
+  using Kind = FieldOutcome::Kind;
+  if (!s.writes_config) return before;
+  if (const If* n = s.as<If>()) {
+    const FieldOutcome a = outcome_of(n->body, field), b = outcome_of(n->orelse, field);
+    if (a.kind == Kind::kKnown && b.kind == Kind::kKnown && same_value(a.value, b.value)) return a;
+    return perhaps(perhaps(before, a), b);
+  }
+  if (const For* n = s.as<For>()) {
+    const FieldOutcome o = outcome_of_iteration(*n, field);
+    const std::optional<int64_t> lo = as_int(n->lo), hi = as_int(n->hi);
+    return lo && hi && *lo < *hi && o.kind != Kind::kUnchanged ? o : perhaps(before, o);
+  }
+  FieldOutcome o;
+  if (const WriteConfig* w = s.as<WriteConfig>())
+    if (ConfigFieldName{w->config->name, w->field} == field) o = known(w->rhs, w->config);
+  if (const Call* c = s.as<Call>()) o = outcome_of_call(*c, field);
+  return o.kind == Kind::kUnchanged ? before : o;
+}
+
+ScalarType type_of(const ConfigPtr& config, const std::string& field) {
+  const ConfigField* f = config->find(field);
+  return f ? f->type : ScalarType::kIndex;
+}
+
+Formula holds(Problem& problem, const ConfigPtr& config, const std::string& field,
+              const ExprPtr& value) {
+  const ExprPtr read = make_expr(ReadConfig{config, field}, type_of(config, field));
+  return problem.formula(bin_op(BinOpKind::kEq, read, value));
+}
+
+// The field becomes `value`, which speaks of configuration as it was.
+void set_field(Problem& problem, const ConfigPtr& config, const std::string& field,
+               const ExprPtr& value) {
+  if (type_of(config, field) == ScalarType::kBool) {
+    const Formula truth = problem.formula(value);
+    problem.forget_config(config->name, field);
+    problem.assume_flag(problem.config_value(config, field), truth);
+  } else {
+    const Lin lin = problem.lin(value);
+    problem.forget_config(config->name, field);
+    problem.assume_zero(problem.config_value(config, field) - lin);
+  }
+}
+
+// The field has what it had, or what `o` says if that `surely` happened or is the same.
+void merge_field(Problem& problem, const ConfigFieldName& field, const FieldOutcome& o,
+                 bool surely) {
+  using Kind = FieldOutcome::Kind;
+  if (o.kind == Kind::kUnchanged) return;
+  if (o.kind == Kind::kKnown && surely) return set_field(problem, o.config, field.second, o.value);
+  const bool same =
+      o.kind == Kind::kKnown && problem.entails(holds(problem, o.config, field.second, o.value));
+  if (!same) problem.forget_config(field.first, field.second);
+}
+
+}  // namespace
+
+std::set<ConfigFieldName> config_writes(const Stmt& s) {
+  std::set<ConfigFieldName> out;
+  collect_config_writes(s, out);
+  return out;
+}
+
+std::set<ConfigFieldName> config_writes(const Block& b) {
+  std::set<ConfigFieldName> out;
+  for (const StmtPtr& s : b) collect_config_writes(*s, out);
+  return out;
+}
+
+std::set<ConfigFieldName> config_reads(const ExprPtr& e) {
+  std::set<ConfigFieldName> out;
+  collect_config_reads(e, out);
+  return out;
+}
+
+bool intersects(const std::set<ConfigFieldName>& a, const std::set<ConfigFieldName>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const ConfigFieldName& f) { return b.count(f) != 0; });
+}
+
+FieldOutcome outcome_of(const Stmt& s, const ConfigFieldName& field) {
+  return outcome_after({}, s, field);
+}
+
+FieldOutcome outcome_of(const Block& b, const ConfigFieldName& field) {
+  FieldOutcome out;
+  for (const StmtPtr& s : b) out = outcome_after(out, *s, field);
+  return hidden_by(b, std::move(out));
+}
+
+void pass_config(Problem& problem, const Stmt& s) {
+  if (!s.writes_config) return;
+  if (const WriteConfig* w = s.as<WriteConfig>()) {
+    // Unlike an outcome, the value may speak of other fields: they are what they are now.
+    if (is_control(type_of(w->config, w->field)) && is_control(w->rhs->type))
+      set_field(problem, w->config, w->field, w->rhs);
+    else
+      problem.forget_config(w->config->name, w->field);
+    return;
+  }
+  if (const If* n = s.as<If>()) {
+    for (const ConfigFieldName& f : config_writes(s)) {
+      const FieldOutcome a = outcome_of(n->body, f), b = outcome_of(n->orelse, f);
+      const bool both = a.kind == FieldOutcome::Kind::kKnown &&
+                        b.kind == FieldOutcome::Kind::kKnown && same_value(a.value, b.value);
+      merge_field(problem, f, a, both);
+      if (!both) merge_field(problem, f, b, false);
+    }
+    return;
+  }
+  const For* n = s.as<For>();
+  const bool surely = !n || problem.entails(bin_op(BinOpKind::kLt, n->lo, n->hi));
+  for (const ConfigFieldName& f : config_writes(s))
+    merge_field(problem, f, n ? outcome_of_iteration(*n, f) : outcome_of(s, f), surely);
+}
+
+void enter_iteration(Problem& problem, const Stmt& s) {
+  const For* n = s.as<For>();
+  if (!n || !s.writes_config) return;
+  for (const ConfigFieldName& f : config_writes(s))
+    merge_field(problem, f, outcome_of_iteration(*n, f), false);
+}
+
+}  // namespace exotune
