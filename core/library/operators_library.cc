@@ -2,6 +2,7 @@
 // Exo 2 has them.
 #include "core/library/blocking.h"
 #include "core/library/cleanup.h"
+#include "core/library/configuration.h"
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/level1.h"
@@ -58,6 +59,18 @@ std::vector<Operator> library_operators() {
          return a.given(2) ? replace_all(a.proc(), a.where(2), a.procs(1))
                            : replace_all(a.proc(), a.procs(1));
        }},
+      // --- configuration ---
+      {"replace_configured",
+       {proc(), procs("instrs"), place("block", Value())},
+       "s  ->  config_f(...); f(...)   wherever an instruction fits but for the settings it asserts",
+       [](const A& a) -> Value {
+         return replace_configured(a.proc(), a.given(2) ? a.where(2) : Where(body_of(a.proc())),
+                                   a.procs(1));
+       }},
+      {"hoist_config",
+       {proc()},
+       "for i: config_f(...); s  ->  config_f(...); for i: s   and settings that hold already disappear",
+       [](const A& a) -> Value { return hoist_config(a.proc()); }},
       // --- blocking ---
       {"block_loop",
        {proc(), string("loop"), integers("sizes"), new_names("new_iters"), string("outside", "")},

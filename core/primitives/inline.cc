@@ -191,6 +191,7 @@ Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name
   Rewrite rw(p);
   rw.replace(first, n, {make_call(made, std::move(args))});
   require_call(rw.proc(), first, op);
+  require_still_checks(rw.proc(), {stmt_at(rw.proc(), first)}, op);
   return {rw.finish(op, {place(where, block), name}), made};
 }
 

@@ -231,6 +231,7 @@ ProcPtr cut_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   Rewrite rw(p);
   rw.replace_keep(at, make_for(f.iter, f.lo, e, f.body, f.mode));
   rw.insert(sibling(at, 1), refresh_binders({make_for(f.iter, e, f.hi, f.body, f.mode)}));
+  require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(where, c), str(e, scope_at(*p, at))});
 }
 
@@ -282,6 +283,7 @@ ProcPtr join_loops(ProcPtr p, const Where& first, const Where& second) {
   rw.replace_keep(at, make_for(f.iter, f.lo, g.hi, f.body));
   rw.erase(d.path(), 1);
   if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
+  require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(first, c), place(second, d)});
 }
 

@@ -12,6 +12,7 @@
 #include "core/codegen/codegen.h"
 #include "core/interp/interp.h"
 #include "core/library/script.h"
+#include "core/primitives/primitives.h"
 #include "hw/kernel_table.h"
 #include "hw/target.h"
 
@@ -65,20 +66,35 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
+/// The least value of the size that no assert of the schedule's speaks against, `from` or more.
+int64_t fitting_size(const ProcPtr& p, const std::string& name, int64_t from) {
+  for (int64_t value = from;; ++value) {
+    try {
+      partial_eval(p, {{name, value}});
+      return value;
+    } catch (const SchedulingError&) {
+      EXPECT_LT(value, from + 4096) << name;
+      if (value >= from + 4096) return from;
+    }
+  }
+}
+
 class ReferenceSchedules : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReferenceSchedules, mean_the_same_and_have_c) {
   const Applied s(GetParam());
   EXPECT_FALSE(s.c().empty());
-  // Sizes that the schedule fixed are the table's; the others are small and divide nothing.
+  // Sizes that the schedule fixed are the table's; the others are small, and divide nothing unless
+  // the schedule asks for it.
   std::map<std::string, int64_t> sizes, kept;
   for (const Arg& a : s.before->args) {
     if (!is_control(a.type.scalar)) continue;
     const std::string name = a.name.name();
     const bool fixed = std::none_of(s.after->args.begin(), s.after->args.end(),
                                     [&](const Arg& b) { return b.name.name() == name; });
-    sizes[name] =
-        fixed ? s.kernel.sizes[0].at(name) : 67 + 117 * static_cast<int64_t>(sizes.size());
+    const int64_t small =
+        s.after->asserts.empty() ? 67 + 117 * static_cast<int64_t>(sizes.size()) : 2;
+    sizes[name] = fixed ? s.kernel.sizes[0].at(name) : fitting_size(s.after, name, small);
     if (!fixed) kept[name] = sizes[name];
   }
   Arguments expected = make_arguments(*s.before, sizes, 5);
@@ -102,6 +118,28 @@ TEST(ReferenceSchedules, conv1d_uses_eight_registers_and_four_products_a_channel
   for (int reg = 4; reg < 8; ++reg)
     EXPECT_EQ(count(c, "0x06, x%0, %1, %2\" :: \"i\"(16 + " + std::to_string(reg) + ")"), 1u)
         << reg;
+}
+
+TEST(ReferenceSchedules, i8gemm_configures_gemmini_once_before_its_loops) {
+  const std::string c = Applied("i8gemm_relu_gemmini").c();
+  const size_t loop = c.find("for (");
+  for (const char* setting :
+       {"EXO_GEMMINI(0, 1 << 2 | 2,", "EXO_GEMMINI(0, EXO_GEMMINI_ONE_F32 << 32 | 1ull",
+        "1ull << 8 | 0 << 3 | 1, 512)", "1ull << 8 | 1 << 3 | 1, N)"}) {
+    EXPECT_EQ(count(c, setting), 1u) << setting;
+    EXPECT_LT(c.find(setting), loop) << setting;
+  }
+  EXPECT_EQ(count(c, "  EXO_GEMMINI(0,"), 4u);
+  for (const char* command : {"EXO_GEMMINI(1, &B", "EXO_GEMMINI(2, &A", "EXO_GEMMINI(14, 0,",
+                              "EXO_GEMMINI(6, ", "EXO_GEMMINI(4, ", "EXO_GEMMINI(3, &C"})
+    EXPECT_EQ(count(c, command), 1u) << command;
+}
+
+TEST(ReferenceSchedules, conv3x3_keeps_a_tile_of_ten_pixels_by_two_vectors) {
+  const std::string c = Applied("sconv3x3_avx512").c();
+  EXPECT_EQ(count(c, "_mm512_fmadd_ps"), 20u);
+  EXPECT_EQ(count(c, "_mm512_set1_ps"), 10u);
+  EXPECT_EQ(count(c, "_mm512_storeu_ps"), 21u);  // the tile, and the copy of the weights
 }
 
 TEST(ReferenceSchedules, sgemm_keeps_a_tile_of_six_by_four_vectors) {

@@ -1,0 +1,217 @@
+#include "core/library/configuration.h"
+
+#include <map>
+
+#include "core/analysis/effects.h"
+#include "core/cursor/provenance.h"
+#include "core/library/inspection.h"
+
+namespace exotune {
+namespace {
+
+// A field's value that an instruction asserts, over its formals.
+struct Setting {
+  ConfigPtr config;
+  std::string field;
+  ExprPtr value;
+};
+
+std::optional<Setting> setting_of(const ExprPtr& assertion) {
+  if (const ReadConfig* r = assertion->as<ReadConfig>())
+    return Setting{r->config, r->field, bool_const(true)};
+  if (const Not* n = assertion->as<Not>())
+    if (const ReadConfig* r = n->arg->as<ReadConfig>())
+      return Setting{r->config, r->field, bool_const(false)};
+  const BinOp* o = assertion->as<BinOp>();
+  if (!o || o->op != BinOpKind::kEq) return std::nullopt;
+  for (const auto& [field, value] : {std::pair(o->lhs, o->rhs), std::pair(o->rhs, o->lhs)})
+    if (const ReadConfig* r = field->as<ReadConfig>(); r && config_reads(value).empty())
+      return Setting{r->config, r->field, value};
+  return std::nullopt;
+}
+
+// Writes of configuration and nothing else, in order.
+std::vector<const WriteConfig*> settings_written(const Proc& p) {
+  std::vector<const WriteConfig*> out;
+  for (const StmtPtr& s : p.body) {
+    const WriteConfig* w = s->as<WriteConfig>();
+    if (!w) return {};
+    out.push_back(w);
+  }
+  return out;
+}
+
+struct Instruction {
+  ProcPtr proc;
+  std::vector<Setting> settings;
+  ProcPtr plain;  // without them; null when there are none
+};
+
+Instruction instruction(const ProcPtr& proc) {
+  Instruction out{proc, {}, nullptr};
+  auto plain = std::make_shared<Proc>(*proc);
+  plain->asserts.clear();
+  for (const ExprPtr& a : proc->asserts) {
+    if (auto s = setting_of(a))
+      out.settings.push_back(*s);
+    else
+      plain->asserts.push_back(a);
+  }
+  if (!out.settings.empty()) out.plain = plain;
+  return out;
+}
+
+class Configurer {
+ public:
+  explicit Configurer(const std::vector<ProcPtr>& instrs) {
+    for (const ProcPtr& i : instrs) {
+      if (!settings_written(*i).empty())
+        setters_.push_back(i);
+      else
+        instrs_.push_back(instruction(i));
+    }
+  }
+
+  // The number of statements that now stand where one stood at `path`; their insides are done.
+  int run(ProcPtr& p, const Path& path) const {
+    const StmtPtr s = stmt_at(*p, path);
+    if (s->as<Call>() || s->as<Alloc>() || s->as<Pass>() || s->as<WindowStmt>()) return 1;
+    for (const Instruction& i : instrs_) {
+      if (auto done = try_replace(p, Cursor::stmt(p, path), i.proc)) {
+        p = *done;
+        return 1;
+      }
+      if (!i.plain) continue;
+      if (const int made = configured(p, path, i)) return made;
+    }
+    for (Child child : {Child::kBody, Child::kOrelse}) {
+      size_t left = (child == Child::kBody ? body_of(*s) : orelse_of(*s)).size();
+      Path inner = path;
+      inner.push_back({child, 0});
+      for (; left > 0; --left) inner.back().index += run(p, inner);
+    }
+    return 1;
+  }
+
+ private:
+  // 0 when the instruction does not fit, or its settings cannot be written here.
+  int configured(ProcPtr& p, const Path& path, const Instruction& i) const {
+    const auto probe = try_replace(p, Cursor::stmt(p, path), i.plain);
+    if (!probe) return 0;
+    const CallSubstitution at_call(*i.plain, stmt_at(**probe, path)->as<Call>()->args);
+    std::map<ConfigFieldName, Setting> wanted;
+    for (const Setting& s : i.settings) {
+      const ExprPtr value = at_call.apply(s.value);
+      const ExprPtr read = make_expr(ReadConfig{s.config, s.field}, s.config->find(s.field)->type);
+      if (!prove_on_arrival(*p, path, bin_op(BinOpKind::kEq, read, value)))
+        wanted[{s.config->name, s.field}] = {s.config, s.field, value};
+    }
+    try {
+      ProcPtr q = p;
+      Path at = path;
+      while (!wanted.empty()) {
+        if (!set_by_instruction(q, at, wanted)) {
+          const Setting s = wanted.begin()->second;
+          q = write_config(q, Cursor::gap(q, at), s.config, s.field, s.value);
+          wanted.erase(wanted.begin());
+        }
+        at = sibling(at, 1);
+      }
+      p = replace(q, Cursor::stmt(q, at), i.proc);
+      return at.back().index - path.back().index + 1;
+    } catch (const SchedulingError&) {
+      return 0;
+    }
+  }
+
+  // Sets what it can of `wanted` by one instruction at `at`.
+  bool set_by_instruction(ProcPtr& p, const Path& at,
+                          std::map<ConfigFieldName, Setting>& wanted) const {
+    for (const ProcPtr& setter : setters_) {
+      std::vector<Setting> values;
+      bool fits = true, useful = false;
+      for (const WriteConfig* w : settings_written(*setter)) {
+        const auto want = wanted.find({w->config->name, w->field});
+        useful |= want != wanted.end();
+        const bool constant = w->rhs->as<Const>() != nullptr;
+        fits &= want == wanted.end() ? constant : !constant || equal(w->rhs, want->second.value);
+        values.push_back({w->config, w->field, want == wanted.end() ? w->rhs : want->second.value});
+      }
+      if (!fits || !useful) continue;
+      ProcPtr q = p;
+      // From the last, so that each is written before those that follow it.
+      for (auto v = values.rbegin(); v != values.rend(); ++v)
+        q = write_config(q, Cursor::gap(q, at), v->config, v->field, v->value);
+      p = replace(q, Cursor::block(q, at, static_cast<int>(values.size())), setter);
+      for (const Setting& v : values) wanted.erase({v.config->name, v.field});
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<Instruction> instrs_;
+  std::vector<ProcPtr> setters_;
+};
+
+bool only_writes_config(const Stmt& s) {
+  if (const Call* c = s.as<Call>()) return !settings_written(*c->callee).empty();
+  return s.as<WriteConfig>() != nullptr;
+}
+
+// One step up or out; false when there is none.
+bool raise(ProcPtr& p, Path& at) {
+  try {
+    if (at.back().index > 0) {
+      p = reorder_stmts(p, Cursor::block(p, sibling(at, -1), 2));
+      at = sibling(at, -1);
+      return true;
+    }
+    const Path loop = parent_stmt(at);
+    if (loop.empty() || !stmt_at(*p, loop)->as<For>()) return false;
+    ProcPtr q = p;
+    if (body_of(*stmt_at(*q, loop)).size() > 1) q = fission(q, Cursor::gap(q, sibling(at, 1)), 1);
+    q = remove_loop(q, Cursor::stmt(q, loop));
+    if (!only_writes_config(*stmt_at(*q, loop))) return false;  // it may run zero times: a guard
+    p = q;
+    at = loop;
+    return true;
+  } catch (const SchedulingError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+ProcPtr replace_configured(ProcPtr p, const Where& block, const std::vector<ProcPtr>& instrs) {
+  const Configurer configurer(instrs);
+  const Cursor c = block.block(p);
+  Path at = c.path();
+  for (int left = c.length(); left > 0; --left) at.back().index += configurer.run(p, at);
+  return p;
+}
+
+ProcPtr hoist_config(ProcPtr p) {
+  std::vector<Cursor> settings;
+  for (const Path& at : all_stmt_paths(*p))
+    if (only_writes_config(*stmt_at(*p, at))) settings.push_back(Cursor::stmt(p, at));
+  for (const Cursor& setting : settings) {
+    const Cursor now = forward(p, setting);
+    if (!now.valid()) continue;
+    Path at = now.path();
+    do {
+      try {
+        // Only what sets nothing new goes: nothing is lost for who comes after.
+        ProcPtr without = delete_config(p, Cursor::stmt(p, at));
+        if (is_equivalent(p, without)) {
+          p = without;
+          break;
+        }
+      } catch (const SchedulingError&) {
+        // It sets something that is read: it stays.
+      }
+    } while (raise(p, at));
+  }
+  return p;
+}
+
+}  // namespace exotune
