@@ -93,8 +93,8 @@ FieldOutcome outcome_after(const FieldOutcome& before, const Stmt& s,
   }
   if (const For* n = s.as<For>()) {
     const FieldOutcome o = outcome_of_iteration(*n, field);
-    const std::optional<int64_t> lo = as_int(n->lo), hi = as_int(n->hi);
-    return lo && hi && *lo < *hi && o.kind != Kind::kUnchanged ? o : perhaps(before, o);
+    const std::optional<int64_t> trip = as_int(normalize(n->hi - n->lo));
+    return trip && *trip > 0 && o.kind != Kind::kUnchanged ? o : perhaps(before, o);
   }
   FieldOutcome o;
   if (const WriteConfig* w = s.as<WriteConfig>())

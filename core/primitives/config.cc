@@ -40,8 +40,8 @@ class FieldFlow {
     const Fate body = fate(body_of(s), 0), orelse = fate(orelse_of(s), 0);
     if (body == Fate::kRead || orelse == Fate::kRead) return Fate::kRead;
     if (const For* f = s.as<For>()) {
-      const auto lo = literal(f->lo), hi = literal(f->hi);
-      return lo && hi && *lo < *hi ? body : Fate::kPasses;
+      const auto trip = literal(trip_count(*f));
+      return trip && *trip > 0 ? body : Fate::kPasses;
     }
     return body == orelse ? body : Fate::kPasses;
   }

@@ -97,6 +97,7 @@ ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
   Rewrite rw(p);
   rw.replace_expr(c.path(), with);
   require_config_writes_fixed(rw.proc(), op);
+  require_still_checks(rw.proc(), {stmt_at(rw.proc(), at)}, op);
   return rw.finish(op, {place(where, c), str(with, scope_at(*p, stmt_part(c.path())))});
 }
 

@@ -258,6 +258,7 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   rw.replace_keep(at, make_for(f.iter, e, normalize(plus(e, trip_count(f))),
                                substitute(f.body, f.iter, back), f.mode));
   require_config_may_stand(rw.proc(), {f.lo, e}, op);
+  require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(where, c), str(e, scope_at(*p, at))});
 }
 
