@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
 
 namespace exotune {
 
@@ -10,7 +11,8 @@ using Visit = std::function<void(const Expansion&)>;
 
 std::string DpRules::str() const {
   std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) +
-                     (powers_of_two_only ? " pow2" : " mixed") + (strips ? " strips" : "");
+                     (powers_of_two_only ? " pow2" : " mixed") + (strips ? " strips" : "") +
+                     (outermost_first ? " outermost-first" : "") + (tiles_in_steps ? " steps" : "");
   for (const uint32_t t : tiles) text += " " + std::to_string(t);
   return text;
 }
@@ -18,6 +20,14 @@ std::string DpRules::str() const {
 DpRules paper_rules() {
   DpRules rules;
   rules.relayout = Relayout::kAlways;
+  return rules;
+}
+
+DpRules search_rules() {
+  DpRules rules;
+  rules.relayout = Relayout::kOnce;
+  rules.outermost_first = true;
+  rules.tiles_in_steps = true;
   return rules;
 }
 
@@ -47,6 +57,9 @@ ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKin
       codes_(machine),
       cost_(machine, kinds, layouts) {
   const int n = static_cast<int>(machine.levels.size());
+  for (int i = 0; i < n && rules.relayout != Relayout::kNever; ++i)
+    for (const int to : machine.levels[i].destinations)
+      if (to == i && !machine.levels[i].vectors.empty()) registers_relayout_ = true;
   for (int i = 0; i < n; ++i) reachable_.push_back(1u << i);
   for (bool changed = true; changed;) {
     changed = false;
@@ -73,6 +86,11 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   }
   for (size_t i = 0; i < machine_.kernels.size(); ++i) {
     const DpKernel& kernel = machine_.kernels[i];
+    if (kernel.is_statement()) {
+      if (kernel.copies_only && statement != "= $0") continue;
+      f->kernels.push_back(static_cast<int>(i));
+      continue;
+    }
     if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size())
       continue;
     bool types = true;
@@ -95,6 +113,7 @@ double ActionSpace::kernel_rate(const DpKernel& kernel, const SpecKind& kind) co
     symbolic = symbolic || e == 0;
     if (e > 0) executions *= static_cast<double>(e);
   }
+  if (kernel.is_statement()) return rate;
   if (!symbolic) return rate + static_cast<double>(kernel.base) / executions;
   int widest = static_cast<int>(kernel.strip);
   int64_t registers = INT32_MAX;
@@ -131,12 +150,13 @@ void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector
   const int n = static_cast<int>(machine_.levels.size());
   for (const int number : f.kernels) {
     const DpKernel& kernel = machine_.kernels[number];
-    for (const std::vector<int>& order : kernel.kind.symmetries) {
+    for (const std::vector<int>& order :
+         kernel.is_statement() ? kind.symmetries : kernel.kind.symmetries) {
       Ending ending;
       ending.per_execution = kernel_rate(kernel, kind);
       bool possible = true;
       for (int i = 0; i <= kind.output() && possible; ++i) {
-        const uint32_t levels = kernel.levels[i < kind.output() ? order[i] : i];
+        const uint32_t levels = kernel.levels_of(i < kind.output() ? order[i] : i);
         const int bytes = bytes_of(kind.operands[i].type);
         const bool output = i == kind.output();
         const int copies = output ? (kind.accumulates ? 2 : 1) : 1;
@@ -160,20 +180,23 @@ void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector
           if ((levels >> l & 1) && machine_.levels[l].vectors.empty()) vector = false;
         if (vector) ending.vectors |= 1u << i;
       }
-      if (!kernel.same_vectors || rules_.relayout != Relayout::kNever) ending.vectors = 0;
+      if (!kernel.same_vectors || registers_relayout_) ending.vectors = 0;
       if (possible) into.push_back(ending);
     }
   }
 }
 
 const std::vector<ActionSpace::Ending>& ActionSpace::endings(const Spec& spec) {
-  uint64_t key = spec.kind;
+  static_assert(kMaxLevels <= 8);
+  size_t key = spec.kind;
   for (const OperandState& o : spec.operands) key = key * 8 + o.level;
-  const auto it = endings_.find(key);
-  if (it != endings_.end()) return it->second;
-  std::vector<Ending> found;
-  find_endings(spec, facts(spec.kind), found);
-  return endings_[key] = std::move(found);
+  if (key >= endings_.size()) endings_.resize(key + 1);
+  if (!endings_[key]) {
+    auto found = std::make_unique<std::vector<Ending>>();
+    find_endings(spec, facts(spec.kind), *found);
+    endings_[key] = std::move(found);
+  }
+  return *endings_[key];
 }
 
 int64_t ActionSpace::floor(const Spec& spec) {
@@ -189,13 +212,20 @@ int64_t ActionSpace::floor(const Spec& spec) {
         static_cast<double>(operand_shape(kind.operands[i], spec.extents.data()).volume());
   double best = 1e300;
   for (const Ending& e : endings) {
-    int width = 0;
+    // Registers that cannot be rearranged must hold vectors of one width along one loop.
+    int width = 0, loop = -1;
     bool fits = true;
     for (int i = 0; i < operands && fits; ++i) {
       const int vector = spec.operands[i].vector;
       if (!(e.vectors >> i & 1) || vector == 0) continue;
       fits = width == 0 || width == vector;
       width = vector;
+      const TensorLayout& layout = layouts_.at(spec.operands[i].layout);
+      if (layout.rank == 0) continue;
+      const Subscript& inner = kind.operands[i].subscripts[layout.dims[layout.rank - 1].dim];
+      const int along = inner.size() == 1 ? inner[0].dim : -1;
+      fits = fits && layout.contiguous > 0 && (loop < 0 || loop == along);
+      loop = along;
     }
     if (!fits) continue;
     double units = executions * e.per_execution;
@@ -248,11 +278,25 @@ bool all_ones(const Spec& spec, int dims) {
 
 }  // namespace
 
+namespace {
+
+bool extent_fits(const DpKernel& kernel, int loop, int64_t extent) {
+  const int64_t wanted = kernel.extents[loop];
+  return wanted > 0 ? extent == wanted : extent % kernel.multiples[loop] == 0;
+}
+
+}  // namespace
+
 bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
   const SpecKind& kind = kinds_.at(spec.kind);
   const int dims = kind.dims();
   const bool scalar = all_ones(spec, dims);
   const int output = kind.output();
+  if (kernel.is_statement()) {
+    for (int i = 0; i <= output && scalar; ++i)
+      if (!(kernel.levels_of(i) >> spec.operands[i].level & 1)) return false;
+    return scalar;
+  }
 
   // Contiguity, register widths.
   int vector = 0;
@@ -286,8 +330,7 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
     if (flat) {
       int64_t volume = 1;
       for (int d = 0; d < dims; ++d) volume *= spec.extents[d];
-      if (kernel.extents[0] > 0 ? volume == kernel.extents[0] : volume % kernel.multiples[0] == 0)
-        return true;
+      if (extent_fits(kernel, 0, volume)) return true;
       continue;
     }
     // Loops of the kernel to loops of the Spec, by what the operands' subscripts say.
@@ -390,15 +433,15 @@ const std::vector<uint32_t>& ActionSpace::tile_sizes(uint32_t extent) {
     if (s < extent) sizes.push_back(s);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (rules_.tiles_in_steps) {
+    std::vector<uint32_t> largest;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (std::none_of(sizes.begin() + static_cast<long>(i) + 1, sizes.end(),
+                       [&](uint32_t larger) { return larger % sizes[i] == 0; }))
+        largest.push_back(sizes[i]);
+    sizes = std::move(largest);
+  }
   return tile_sizes_[extent] = sizes;
-}
-
-bool ActionSpace::vectors_fit(const Spec& spec) const {
-  const SpecKind& kind = kinds_.at(spec.kind);
-  for (size_t i = 0; i < kind.operands.size(); ++i)
-    if (const int vector = spec.operands[i].vector)
-      if (operand_shape(kind.operands[i], spec.extents.data()).volume() % vector != 0) return false;
-  return true;
 }
 
 bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
@@ -445,7 +488,17 @@ void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Vis
 
 // Row and column order (of more dimensions: each order that keeps all but one in place), each also
 // with one strip on the outermost dimension.
-std::vector<uint16_t> ActionSpace::destination_layouts(const OperandShape& shape, ScalarType type) {
+const std::vector<uint16_t>& ActionSpace::destination_layouts(const OperandShape& shape,
+                                                              ScalarType type) {
+  uint64_t key = static_cast<uint64_t>(type) * 8 + shape.rank;
+  for (int d = 0; d < shape.rank; ++d) key = hash_combine(key, shape.extents[d]);
+  const auto it = destinations_.find(key);
+  if (it != destinations_.end()) return it->second;
+  return destinations_[key] = find_destination_layouts(shape, type);
+}
+
+std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& shape,
+                                                            ScalarType type) {
   std::vector<TensorLayout> base{TensorLayout::row_major(shape)};
   const int rank = shape.rank;
   for (int moved = 0; moved + 1 < rank; ++moved) {  // `moved` becomes the innermost
@@ -480,11 +533,14 @@ std::vector<uint16_t> ActionSpace::destination_layouts(const OperandShape& shape
 
 void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
+  uint8_t outermost = 0;
+  for (int i = 0; i <= kind.output(); ++i) outermost = std::max(outermost, spec.operands[i].level);
   for (int i = 0; i <= kind.output(); ++i) {
     const OperandState from = spec.operands[i];
+    if (rules_.outermost_first && from.level != outermost) continue;
     const OperandShape shape = operand_shape(kind.operands[i], spec.extents.data());
     const int64_t volume = shape.volume();
-    std::vector<uint16_t> layouts;
+    const std::vector<uint16_t>* layouts = nullptr;
     for (const int to : machine_.levels[from.level].destinations) {
       const DpLevel& level = machine_.levels[to];
       const bool same_level = to == from.level;
@@ -498,14 +554,11 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
         expand_move(spec, limits, i, state, visit);
         continue;
       }
-      if (layouts.empty()) layouts = destination_layouts(shape, kind.operands[i].type);
-      std::vector<uint16_t> tried = layouts;
-      if (level.cache && !same_level &&
-          std::find(tried.begin(), tried.end(), from.layout) == tried.end() &&
-          machine_.levels[from.level].layouts)
-        tried.push_back(from.layout);
-      for (const uint16_t layout : tried) {
-        state.layout = layout;
+      if (!layouts) layouts = &destination_layouts(shape, kind.operands[i].type);
+      const bool own = level.cache && !same_level && machine_.levels[from.level].layouts &&
+                       std::find(layouts->begin(), layouts->end(), from.layout) == layouts->end();
+      for (size_t l = 0; l < layouts->size() + (own ? 1 : 0); ++l) {
+        state.layout = l < layouts->size() ? (*layouts)[l] : from.layout;
         state.vector = 0;
         if (level.vectors.empty()) expand_move(spec, limits, i, state, visit);
         for (const int bytes : level.vectors) {

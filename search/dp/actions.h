@@ -59,12 +59,19 @@ struct DpRules {
   Relayout relayout = Relayout::kOnce;
   bool powers_of_two_only = true;  // tiles; else also 3 * 2^x and what `tiles` lists
   std::vector<uint32_t> tiles;     // further tile sizes
-  bool strips = true;              // layouts with a packed strip
-  std::string str() const;         // part of a stored memo's identity
+  /// Leaves out tile sizes that divide a larger one tried: tiling twice costs the same.
+  bool tiles_in_steps = false;
+  /// Only operands in the outermost level that any operand is in may move: blocks are made for one
+  /// level of the hierarchy after the other.
+  bool outermost_first = false;
+  bool strips = true;       // layouts with a packed strip
+  std::string str() const;  // part of a stored memo's identity
 };
 
 /// The paper's action set.
 DpRules paper_rules();
+/// What exo-tune searches with: one copy within each level, blocks level by level, tiles in steps.
+DpRules search_rules();
 
 class ActionSpace {
  public:
@@ -109,8 +116,8 @@ class ActionSpace {
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
   bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
-  std::vector<uint16_t> destination_layouts(const OperandShape& shape, ScalarType type);
-  bool vectors_fit(const Spec& spec) const;
+  const std::vector<uint16_t>& destination_layouts(const OperandShape& shape, ScalarType type);
+  std::vector<uint16_t> find_destination_layouts(const OperandShape& shape, ScalarType type);
 
   const DpMachine& machine_;
   DpRules rules_;
@@ -118,10 +125,12 @@ class ActionSpace {
   LayoutPool& layouts_;
   LimitCodes codes_;
   AffineCost cost_;
+  bool registers_relayout_ = false;  // vectors may change width or order within the registers
   std::vector<uint32_t> reachable_;  // by level: levels that moves lead to
   std::vector<std::unique_ptr<KindFacts>> facts_;
   std::map<uint32_t, std::vector<uint32_t>> tile_sizes_;
-  std::unordered_map<uint64_t, std::vector<Ending>> endings_;
+  std::vector<std::unique_ptr<std::vector<Ending>>> endings_;  // by kind and levels
+  std::unordered_map<uint64_t, std::vector<uint16_t>> destinations_;
   std::map<ScalarType, double> copy_rates_;
 
  public:

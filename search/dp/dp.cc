@@ -99,7 +99,7 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     ++statistics_.pruned;
     return;
   }
-  std::array<std::vector<Alternative>, kMaxParts> found;
+  std::array<const std::vector<Alternative>*, kMaxParts> found{};
   for (int i = 0; i < e.parts; ++i) {
     const int64_t rest = total - floors[i];
     const int64_t allowed = cutoff >= kNoCost ? kNoCost : (cutoff - rest) / e.part[i].times;
@@ -108,7 +108,7 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
       statistics_.pruned += value->complete_to < kNoCost;
       return;
     }
-    found[i] = value->best;
+    found[i] = &value->best;
     total = rest + e.part[i].times * value->best.front().cost.units;
     if (total > cutoff) {
       ++statistics_.pruned;
@@ -119,7 +119,7 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
   // The k cheapest ways to choose an alternative for each part.
   const auto keep = [&](const std::array<uint8_t, kMaxParts>& ranks) {
     std::array<const PlanCost*, kMaxParts> costs{};
-    for (int i = 0; i < e.parts; ++i) costs[i] = &found[i][ranks[i]].cost;
+    for (int i = 0; i < e.parts; ++i) costs[i] = &(*found[i])[ranks[i]].cost;
     const Alternative a{combine(e, costs, space_.codes()), e.action, ranks};
     if (a.cost.units > bound && options_.prune) return false;
     if (static_cast<int>(into.best.size()) >= k && !(a.cost < into.best.back().cost)) return false;
@@ -136,8 +136,8 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     keep(ranks);
     return;
   }
-  const size_t n0 = found[0].size(), n1 = e.parts > 1 ? found[1].size() : 1,
-               n2 = e.parts > 2 ? found[2].size() : 1;
+  const size_t n0 = found[0]->size(), n1 = e.parts > 1 ? found[1]->size() : 1,
+               n2 = e.parts > 2 ? found[2]->size() : 1;
   // (a + 1)(b + 1)(c + 1) combinations are no dearer than ranks (a, b, c): beyond k it cannot
   // matter.
   for (size_t a = 0; a < n0; ++a)

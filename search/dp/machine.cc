@@ -162,7 +162,7 @@ void derive_levels(const Target& target, DpMachine& m) {
     m.levels.push_back(level);
   }
   for (int i = 0; i < static_cast<int>(m.levels.size()); ++i) {
-    m.levels[i].destinations.push_back(i);
+    if (!m.levels[i].registers) m.levels[i].destinations.push_back(i);
     if (i > 0) m.levels[i].destinations.push_back(i - 1);
   }
 }
@@ -196,6 +196,19 @@ void derive_kernels(const Target& target, DpMachine& m) {
   }
 }
 
+// One statement in C on data in the nearest cache: what vectors leave over.
+void derive_statement(const Target& target, DpMachine& m) {
+  DpKernel kernel;
+  m.predicated = target.predication;
+  kernel.copies_only = m.predicated;
+  kernel.name = "statement";
+  kernel.per_element = units(1);
+  for (size_t i = 0; i < m.levels.size() && kernel.levels.empty(); ++i)
+    if (!m.levels[i].registers) kernel.levels = {1u << i};
+  kernel.registers.assign(m.levels.size(), 0);
+  if (!kernel.levels.empty()) m.kernels.push_back(std::move(kernel));
+}
+
 }  // namespace
 
 DpMachine machine_of(const Target& target) {
@@ -208,6 +221,7 @@ DpMachine machine_of(const Target& target) {
   } else {
     derive_levels(target, m);
     derive_kernels(target, m);
+    derive_statement(target, m);
   }
   for (const DpLevel& level : m.levels)
     for (const int width : level.vectors) m.strip_bytes.push_back(width);

@@ -28,14 +28,15 @@ struct DpLevel {
   std::vector<int> destinations;  // levels an operand can move to from here, this one included
 };
 
-/// A leaf: an instruction, or (no instruction) one statement left to the compiler.
+/// A leaf: an instruction, or (no instruction) one execution of any statement, left to the
+/// compiler.
 struct DpKernel {
   std::string name;
   ProcPtr instruction;
   SpecKind kind;                 // of the instruction's body
   std::vector<int64_t> extents;  // of its loops; 0: any multiple of `multiples`
   std::vector<int64_t> multiples;
-  std::vector<uint32_t> levels;      // bit set of levels allowed, for each operand
+  std::vector<uint32_t> levels;  // bit set of levels allowed, for each operand (statement: for all)
   int64_t base = 0, per_vector = 0;  // cost units
   int64_t per_element = 0;           // cost units for each execution of the statement
   int64_t strip = 0;                 // elements of one "vector"; 0: of the operands' registers
@@ -43,6 +44,11 @@ struct DpKernel {
   std::vector<int> registers;        // used inside, by level
   int64_t max_vectors = 0;           // 0: any number
   bool same_vectors = true;          // all vector operands have one width
+
+  bool copies_only = false;  // a statement: of moves only, as tails of sums are masked
+
+  bool is_statement() const { return instruction == nullptr; }
+  uint32_t levels_of(int operand) const { return is_statement() ? levels[0] : levels[operand]; }
 };
 
 struct DpMachine {
@@ -52,7 +58,7 @@ struct DpMachine {
   int units_per_cycle = 1;      // costs are whole numbers of units
   std::vector<DpLevel> levels;  // fastest first
   std::vector<DpKernel> kernels;
-  int processors = 1;
+  bool predicated = false;  // a vector may be filled in part: tails are planned as whole vectors
   std::vector<int> strip_bytes;  // widths that packed strips are tried in, and 2 elements
 
   int level(const std::string& name) const;  // -1: none

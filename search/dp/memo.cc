@@ -19,13 +19,12 @@ const MemoValue* PointMemo::find(const Spec& spec, const Limits& limits, int64_t
   if (it == points_.end() || !it->second->answers(bound, k)) return nullptr;
   ++hits_;
   if (solved_at) *solved_at = limits;
-  return it->second.get();
+  return it->second;
 }
 
 const MemoValue* PointMemo::put(const Spec& spec, const Limits& limits, MemoValue value) {
-  std::unique_ptr<MemoValue>& slot = points_[{spec, limits}];
-  slot = std::make_unique<MemoValue>(std::move(value));
-  return slot.get();
+  values_.push_back(std::make_unique<MemoValue>(std::move(value)));
+  return points_[{spec, limits}] = values_.back().get();
 }
 
 MemoStatistics PointMemo::statistics() const {
@@ -74,6 +73,32 @@ uint64_t hash_of(const MemoValue& v) {
 
 }  // namespace
 
+const BoxMemo::Entry* BoxMemo::entry(const Spec& spec) const {
+  if (slots_.empty()) return nullptr;
+  for (size_t at = SpecHash()(spec);; ++at) {
+    const uint32_t slot = slots_[at & (slots_.size() - 1)];
+    if (slot == 0) return nullptr;
+    if (entries_[slot - 1].spec == spec) return &entries_[slot - 1];
+  }
+}
+
+BoxMemo::Entry& BoxMemo::entry_for(const Spec& spec) {
+  if (const Entry* known = entry(spec)) return const_cast<Entry&>(*known);
+  entries_.push_back({spec, {}});
+  const auto place = [&](uint32_t number) {
+    size_t at = SpecHash()(entries_[number - 1].spec);
+    while (slots_[at & (slots_.size() - 1)] != 0) ++at;
+    slots_[at & (slots_.size() - 1)] = number;
+  };
+  if (entries_.size() * 2 > slots_.size()) {
+    slots_.assign(std::max<size_t>(1024, slots_.size() * 2), 0);
+    for (uint32_t number = 1; number <= entries_.size(); ++number) place(number);
+  } else {
+    place(static_cast<uint32_t>(entries_.size()));
+  }
+  return entries_.back();
+}
+
 uint32_t BoxMemo::intern(MemoValue value) {
   const uint64_t h = hash_of(value);
   const auto [from, to] = interned_.equal_range(h);
@@ -88,9 +113,9 @@ uint32_t BoxMemo::intern(MemoValue value) {
 const MemoValue* BoxMemo::find(const Spec& spec, const Limits& limits, int64_t bound, int k,
                                Limits* solved_at) {
   ++lookups_;
-  const auto it = entries_.find(spec);
-  if (it == entries_.end()) return nullptr;
-  for (const Box& box : it->second) {
+  const Entry* known = entry(spec);
+  if (!known) return nullptr;
+  for (const Box& box : known->boxes) {
     if (!inside(box.low, box.high, limits)) continue;
     const MemoValue& value = *values_[box.value];
     if (!value.answers(bound, k)) continue;
@@ -113,7 +138,7 @@ const MemoValue* BoxMemo::put(const Spec& spec, const Limits& limits, MemoValue 
 }
 
 void BoxMemo::add(const Spec& spec, Box box) {
-  std::vector<Box>& boxes = entries_[spec];
+  std::vector<Box>& boxes = entry_for(spec).boxes;
   // What the new box covers and knows better goes.
   const MemoValue& value = *values_[box.value];
   std::erase_if(boxes, [&](const Box& old) {
@@ -133,12 +158,13 @@ void BoxMemo::add(const Spec& spec, Box box) {
 }
 
 void BoxMemo::restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value) {
-  entries_[spec].push_back({low, high, intern(std::move(value))});
+  const uint32_t number = intern(std::move(value));
+  entry_for(spec).boxes.push_back({low, high, number});
 }
 
 const std::vector<BoxMemo::Box>* BoxMemo::boxes(const Spec& spec) const {
-  const auto it = entries_.find(spec);
-  return it == entries_.end() ? nullptr : &it->second;
+  const Entry* known = entry(spec);
+  return known ? &known->boxes : nullptr;
 }
 
 void BoxMemo::visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const {

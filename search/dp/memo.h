@@ -72,7 +72,8 @@ class PointMemo final : public SpecMemo {
   struct Hash {
     size_t operator()(const Point& p) const;
   };
-  std::unordered_map<Point, std::unique_ptr<MemoValue>, Hash> points_;
+  std::unordered_map<Point, const MemoValue*, Hash> points_;
+  std::vector<std::unique_ptr<MemoValue>> values_;  // replaced ones too: callers may hold them
   int64_t lookups_ = 0, hits_ = 0;
 };
 
@@ -99,7 +100,15 @@ class BoxMemo final : public SpecMemo {
   uint32_t intern(MemoValue value);
   void add(const Spec& spec, Box box);
 
-  std::unordered_map<Spec, std::vector<Box>, SpecHash> entries_;
+  struct Entry {
+    Spec spec;
+    std::vector<Box> boxes;
+  };
+  const Entry* entry(const Spec& spec) const;
+  Entry& entry_for(const Spec& spec);
+
+  std::deque<Entry> entries_;
+  std::vector<uint32_t> slots_;  // open addressing: index into entries_ + 1
   std::vector<std::unique_ptr<MemoValue>> values_;
   std::unordered_multimap<uint64_t, uint32_t> interned_;
   int64_t lookups_ = 0, hits_ = 0;

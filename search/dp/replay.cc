@@ -1,0 +1,178 @@
+#include "search/dp/replay.h"
+
+#include <algorithm>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+namespace {
+
+class ScriptWriter {
+ public:
+  ScriptWriter(ActionSpace& space, const LiftedNest& nest, const Target& target)
+      : space_(space), nest_(nest), target_(target) {
+    for (const Sym loop : nest.loops) names_.push_back(loop.name());
+  }
+
+  std::vector<std::string> run(const PlanNode& plan) {
+    for (const PlanNode* node = &plan; node && !done_; node = step(*node)) {
+    }
+    return lines_;
+  }
+
+ private:
+  // Writes the node's action; the main part goes on.
+  const PlanNode* step(const PlanNode& node) {
+    switch (node.action.kind) {
+      case ActionKind::kSelect:
+        return nullptr;
+      case ActionKind::kInitialise:
+        return &node.parts[1];
+      case ActionKind::kTile:
+        return tile(node);
+      case ActionKind::kMove:
+        return move(node);
+    }
+    return nullptr;
+  }
+
+  std::string quoted(const std::string& s) const { return "'" + s + "'"; }
+  std::string unit() const { return target_.vector_memory->name + ", instrs"; }
+
+  // The loops that still run more than once, as the plan stands.
+  std::vector<int> open_loops(const Spec& spec) const {
+    std::vector<int> out;
+    for (size_t d = 0; d < names_.size(); ++d)
+      if (spec.extents[d] > 1) out.push_back(static_cast<int>(d));
+    return out;
+  }
+
+  // Tiles of tiles with nothing in between are one, for each loop.
+  const PlanNode* tile(const PlanNode& first) {
+    const PlanNode* last = &first;
+    std::vector<int> dims;
+    while (last->action.kind == ActionKind::kTile) {
+      const int dim = last->action.index;
+      if (std::find(dims.begin(), dims.end(), dim) == dims.end()) dims.push_back(dim);
+      last = &last->parts[0];
+    }
+    std::vector<int> open = open_loops(first.spec);
+    for (const int dim : dims) {
+      const std::string& name = names_[dim];
+      const uint32_t size = last->spec.extents[dim];
+      const std::string outer = name + "o" + (outers_ == 0 ? "" : std::to_string(outers_));
+      ++outers_;
+      const std::string outside = open.front() == dim ? "" : ", " + quoted(names_[open.front()]);
+      lines_.push_back("p = block_loop(p, " + quoted(name) + ", " + std::to_string(size) + ", [" +
+                       quoted(outer) + ", " + quoted(name) + "]" + outside + ")");
+      if (size == 1) {
+        lines_.push_back("p = unroll_all(p, " + quoted(name) + ")");
+        std::erase(open, dim);
+      }
+    }
+    return last;
+  }
+
+  const PlanNode* move(const PlanNode& node) {
+    const OperandState& to = node.action.to;
+    const DpLevel& level = space_.machine().levels[to.level];
+    const SpecKind& kind = space_.kinds().at(node.spec.kind);
+    const int operand = node.action.index;
+    const PlanNode* body = nullptr;
+    for (const PlanNode& part : node.parts)
+      if (part.spec.kind == node.spec.kind && part.spec.operands[operand] == to) body = &part;
+    EXO_CHECK(body);
+    if (level.registers) {
+      registers(node);
+      done_ = true;
+      return nullptr;
+    }
+    if (to.layout != node.spec.operands[operand].layout && operand != kind.output()) pack(node);
+    return body;
+  }
+
+  // Strips of the last dimension as the layout says; without one the copy keeps the order.
+  void pack(const PlanNode& node) {
+    const int operand = node.action.index;
+    const TensorLayout& layout = space_.layouts().at(node.action.to.layout);
+    const SpecKind& kind = space_.kinds().at(node.spec.kind);
+    const int last = static_cast<int>(kind.operands[operand].subscripts.size()) - 1;
+    int64_t strip = 0;
+    for (int i = 0; i < layout.rank; ++i)
+      if (layout.dims[i].dim == last && layout.dims[i].pack != 0) strip = layout.dims[i].pack;
+    const std::vector<int> open = open_loops(node.spec);
+    if (open.empty()) return;
+    lines_.push_back("p = pack_operand(p, " + quoted(nest_.buffers[operand].name()) + ", " +
+                     quoted(names_[open.front()]) + ", " + std::to_string(strip) + ", " +
+                     std::to_string(lanes(kind)) + ", " + unit() + ")");
+  }
+
+  int lanes(const SpecKind& kind) const { return target_.lanes_of(kind.operands.back().type); }
+
+  // From here on operands are in vector registers: the micro-kernel.
+  void registers(const PlanNode& node) {
+    const SpecKind& kind = space_.kinds().at(node.spec.kind);
+    std::vector<int> rows, sums;
+    const OperandKind& output = kind.operands.back();
+    if (output.subscripts.empty() || output.subscripts.back().size() != 1) return;
+    const int vector = output.subscripts.back()[0].dim;
+    for (int d = 0; d < kind.dims(); ++d)
+      if (node.spec.extents[d] > 1 && d != vector) (kind.reduction[d] ? sums : rows).push_back(d);
+    const bool along = node.spec.extents[vector] > 1;
+    if (along && rows.size() == 1 && sums.size() == 1) {
+      lines_.push_back("p = register_block(p, " + quoted(names_[rows[0]]) + ", " +
+                       quoted(names_[vector]) + ", " + quoted(names_[sums[0]]) + ", " +
+                       std::to_string(lanes(kind)) + ", " + unit() + ")");
+      lines_.push_back("p = unroll_registers(p, " + target_.vector_memory->name + ")");
+    } else if (along && sums.empty()) {
+      lines_.push_back("p = vectorize(p, " + quoted(names_[vector]) + ", " +
+                       std::to_string(lanes(kind)) + ", " + unit() + ")");
+    }
+  }
+
+  ActionSpace& space_;
+  const LiftedNest& nest_;
+  const Target& target_;
+  std::vector<std::string> names_;
+  std::vector<std::string> lines_;
+  int outers_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> script_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
+                                   const Target& target) {
+  if (!target.vector_memory) return {};
+  return ScriptWriter(space, nest, target).run(plan);
+}
+
+Spec spec_of(const LiftedNest& nest, const Proc& proc, ActionSpace& space) {
+  Spec spec;
+  spec.kind = static_cast<uint16_t>(space.kinds().id(nest.kind));
+  for (size_t d = 0; d < nest.extents.size(); ++d) {
+    if (nest.extents[d] < 1 || nest.extents[d] > UINT32_MAX)
+      throw InputError(proc.where, "'" + proc.name + "' has a loop of symbolic extent",
+                       "fix its sizes first: partial_eval(p, N=64)");
+    spec.extents[d] = static_cast<uint32_t>(nest.extents[d]);
+  }
+  // Masked tails cost what whole vectors cost: plan for those.
+  const OperandKind& output = nest.kind.operands.back();
+  int lanes = 1;
+  for (const DpLevel& level : space.machine().levels)
+    for (const int bytes : level.vectors) lanes = std::max(lanes, bytes / bytes_of(output.type));
+  if (space.machine().predicated && !output.subscripts.empty() &&
+      output.subscripts.back().size() == 1) {
+    uint32_t& along = spec.extents[output.subscripts.back()[0].dim];
+    along = (along + lanes - 1) / lanes * lanes;
+  }
+  for (size_t i = 0; i < nest.kind.operands.size(); ++i) {
+    const OperandShape shape = operand_shape(nest.kind.operands[i], spec.extents.data());
+    spec.operands[i].level = static_cast<uint8_t>(space.machine().outermost());
+    spec.operands[i].layout = space.layouts().id(TensorLayout::row_major(shape));
+  }
+  return spec;
+}
+
+}  // namespace exotune

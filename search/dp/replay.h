@@ -1,0 +1,31 @@
+#pragma once
+// Replay: a plan as a schedule script. What each action becomes:
+//
+//   tile(dim, size)              block_loop: the outer part in front of the whole current nest
+//   move into another layout     pack_operand in front of the current nest
+//   move into a cache            nothing: the hardware does it
+//   output into vector registers register_block: the micro-kernel that the rest of the plan
+//   describes elementwise into registers   vectorize select, initialise           nothing more: the
+//   steps above end in instructions
+//
+// The script follows the plan's main bodies; boundary bodies get the same steps, which the
+// operators apply to every nest of the same loops. Nothing is trusted: the caller runs the lines
+// through the core, and a step that is refused costs the plan.
+#include <string>
+#include <vector>
+
+#include "search/dp/dp.h"
+
+namespace exotune {
+
+/// The lines after "p = KERNEL" (or its partial evaluation), for a nest whose Spec the plan solves.
+/// Empty for a plan that leaves the nest as it is.
+std::vector<std::string> script_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
+                                   const Target& target);
+
+/// The Spec of the nest with every operand in the outermost level, row by row. Where vectors can be
+/// masked, the loop they run along is rounded up to whole ones. Refuses (InputError) symbolic
+/// extents.
+Spec spec_of(const LiftedNest& nest, const Proc& proc, ActionSpace& space);
+
+}  // namespace exotune

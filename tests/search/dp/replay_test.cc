@@ -1,0 +1,89 @@
+// Plans of the dynamic program, replayed through the core on the user's own proc.
+#include "search/dp/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "core/interp/interp.h"
+#include "core/library/script.h"
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+namespace {
+
+struct Replayed {
+  ProcPtr before, after;
+  std::string script;
+  int vectors = 0;
+};
+
+const char* const kMatmul = R"(
+@proc
+def matmul(A: f32[%M, %K], B: f32[%K, %N], C: f32[%M, %N]):
+    for i in seq(0, %M):
+        for j in seq(0, %N):
+            for k in seq(0, %K):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+std::string sized(std::string text, int m, int n, int k) {
+  for (const auto& [name, value] : {std::pair{"%M", m}, {"%N", n}, {"%K", k}})
+    for (size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, 2, std::to_string(value));
+  return text;
+}
+
+Replayed replay(const std::string& source, const std::string& target_name, int rank = 0) {
+  TargetLibrary library({std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
+  const TargetPtr target = library.load(target_name);
+  const DpMachine machine = machine_of(*target);
+  SpecKinds kinds;
+  LayoutPool layouts;
+  ActionSpace space(machine, search_rules(), kinds, layouts);
+  BoxMemo memo;
+  SolverOptions options;
+  options.k = rank + 1;
+  SpecSolver solver(space, memo, options);
+
+  const Module module = parse_module(source, "matmul.exo");
+  Replayed out;
+  out.before = module.procs.front();
+  const std::optional<LiftedNest> nest = lift_nest(*out.before);
+  if (!nest) return out;
+  const PlanNode plan = solver.plan(spec_of(*nest, *out.before, space), space.codes().all(), rank);
+  out.script = "p = " + out.before->name + "\n";
+  for (const std::string& line : script_of(plan, space, *nest, *target)) out.script += line + "\n";
+  out.after =
+      run_script(out.script, "plan.sched", script_environment(module, {&target->library})).proc;
+  for_each_stmt(out.after->body,
+                [&](const StmtPtr& s) { out.vectors += s->as<Call>() != nullptr; });
+  return out;
+}
+
+void expect_same(const Replayed& r) {
+  ASSERT_TRUE(r.after);
+  Arguments expected = make_arguments(*r.before, {}, 3);
+  Arguments got = make_arguments(*r.after, {}, 3);
+  for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
+  run(*r.before, expected.values);
+  run(*r.after, got.values);
+  for (size_t i = 0; i < got.buffers.size(); ++i)
+    EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << r.script;
+}
+
+class DpReplay : public testing::TestWithParam<std::tuple<int, int, int, const char*>> {};
+
+TEST_P(DpReplay, the_best_plan_is_a_script_that_means_the_same) {
+  const auto& [m, n, k, target] = GetParam();
+  const Replayed r = replay(sized(kMatmul, m, n, k), target);
+  expect_same(r);
+  EXPECT_GT(r.vectors, 0) << r.script;
+}
+
+INSTANTIATE_TEST_SUITE_P(Matmul, DpReplay,
+                         testing::Values(std::tuple{16, 16, 16, "avx512"},
+                                         std::tuple{32, 48, 24, "avx512"},
+                                         std::tuple{20, 40, 9, "avx512"},
+                                         std::tuple{8, 24, 16, "avx2"}));
+
+}  // namespace
+}  // namespace exotune

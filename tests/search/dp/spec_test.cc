@@ -1,0 +1,136 @@
+// Specs read off procs, and layouts of tiles.
+#include <gtest/gtest.h>
+
+#include "core/frontend/parser.h"
+#include "core/interp/interp.h"
+#include "search/dp/lift.h"
+#include "search/dp/machine.h"
+
+namespace exotune {
+namespace {
+
+ProcPtr proc(const std::string& body) { return parse_module(body, "nest.exo").procs.front(); }
+
+TEST(DpLift, a_product_is_read_with_its_sums_and_subscripts) {
+  const auto nest = lift_nest(*proc(R"(
+@proc
+def f(A: f32[4, 6], B: f32[6, 8], C: f32[4, 8]):
+    for i in seq(0, 4):
+        for j in seq(0, 8):
+            for k in seq(0, 6):
+                C[i, j] += A[i, k] * B[k, j]
+)"));
+  ASSERT_TRUE(nest);
+  EXPECT_EQ(nest->kind.statement, "+= $0 * $1");
+  EXPECT_EQ(nest->extents, (std::vector<int64_t>{4, 8, 6}));
+  EXPECT_EQ(nest->kind.reduction, (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(nest->buffers[2].name(), "C");
+}
+
+TEST(DpLift, a_nest_that_is_no_spec_is_refused) {
+  EXPECT_FALSE(lift_nest(*proc(R"(
+@proc
+def f(x: f32[8]):
+    for i in seq(0, 7):
+        x[i + 1] = x[i]
+)")));
+  EXPECT_FALSE(lift_nest(*proc(R"(
+@proc
+def f(x: f32[8], y: f32[8]):
+    for i in seq(0, 8):
+        x[i] = 0.0
+        y[i] = 0.0
+)")));
+}
+
+// Lifting, then spelling the Spec out again, computes the same on the same data.
+TEST(DpLift, lifted_then_interpreted_equals_the_proc) {
+  const char* const nests[] = {
+      R"(
+@proc
+def f(A: f32[3, 5], B: f32[5, 2], C: f32[3, 2]):
+    for i in seq(0, 3):
+        for j in seq(0, 2):
+            for k in seq(0, 5):
+                C[i, j] += A[i, k] * B[k, j]
+)",
+      R"(
+@proc
+def f(x: f32[9], w: f32[3], y: f32[4]):
+    for o in seq(0, 4):
+        for r in seq(0, 3):
+            y[o] += x[2 * o + r] * w[r]
+)",
+      R"(
+@proc
+def f(x: f32[4, 3], y: f32[3, 4]):
+    for i in seq(0, 3):
+        for j in seq(0, 4):
+            y[i, j] = x[j, i] * 2.0 - 1.0
+)",
+      R"(
+@proc
+def f(a: i32[7], out: i32[7]):
+    for i in seq(0, 7):
+        out[i] = -a[i] + a[i] * a[i]
+)"};
+  for (const char* text : nests) {
+    const ProcPtr before = proc(text);
+    const auto nest = lift_nest(*before);
+    ASSERT_TRUE(nest) << text;
+    const ProcPtr after = spell_nest(nest->kind, nest->extents);
+    // Operands in the Spec's order are the arguments in order here, the output last.
+    Arguments expected = make_arguments(*before, {}, 9), got = make_arguments(*after, {}, 9);
+    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
+    run(*before, expected.values);
+    run(*after, got.values);
+    for (size_t i = 0; i < got.buffers.size(); ++i)
+      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << text;
+  }
+}
+
+TEST(DpMachine, instructions_of_a_target_are_kernels) {
+  for (const char* name : {"avx2", "avx512"}) {
+    const DpMachine m = machine_of(*load_target(std::string(EXOTUNE_SOURCE_DIR "/hw/") + name, {}));
+    bool multiplies = false, loads = false;
+    for (const DpKernel& k : m.kernels) {
+      multiplies = multiplies || k.kind.statement == "+= $0 * $1";
+      loads = loads || (k.kind.statement == "= $0" && k.instruction);
+    }
+    EXPECT_TRUE(multiplies && loads) << name;
+    EXPECT_EQ(m.levels.back().name, "DRAM");
+  }
+}
+
+constexpr std::array<uint32_t, 2> kShape{8, 64};
+
+TEST(DpLayout, a_tile_keeps_what_stays_adjacent) {
+  const TensorLayout rows = TensorLayout::row_major(kShape);
+  const std::array<uint32_t, 2> some_rows{4, 64}, part_of_rows{4, 16}, one_row{1, 16},
+      one_column{8, 1};
+  EXPECT_TRUE(rows.tiled(kShape, some_rows)->is_contiguous());
+  EXPECT_EQ(rows.tiled(kShape, part_of_rows)->str(), "[0,1]c1");
+  EXPECT_TRUE(rows.tiled(kShape, one_row)->is_contiguous());
+  EXPECT_EQ(rows.tiled(kShape, one_column)->str(), "[0]c0");
+}
+
+TEST(DpLayout, lines_count_each_row_that_is_not_adjacent) {
+  const TensorLayout rows = TensorLayout::row_major(kShape);
+  EXPECT_EQ(rows.lines(kShape, 4, 64), 32);
+  const std::array<uint32_t, 2> tile{4, 8};
+  EXPECT_EQ(rows.tiled(kShape, tile)->lines(tile, 4, 64), 4);
+}
+
+TEST(DpLayout, a_strip_that_holds_everything_is_no_strip) {
+  TensorLayout packed = TensorLayout::row_major(kShape);
+  packed.dims[packed.rank++] = {0, 4};
+  packed.contiguous = packed.rank;
+  const std::array<uint32_t, 2> tile{4, 64}, odd{3, 64};
+  EXPECT_EQ(packed.tiled(kShape, tile)->str(), "[1,0]");
+  EXPECT_EQ(packed.tiled(kShape, kShape)->str(), "[0,1,0p4]");
+  EXPECT_FALSE(packed.tiled(kShape, std::array<uint32_t, 2>{6, 64}).has_value());
+  EXPECT_TRUE(packed.tiled(kShape, odd).has_value());
+}
+
+}  // namespace
+}  // namespace exotune
