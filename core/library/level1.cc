@@ -67,7 +67,10 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
   return vectorize_lanes(p, at(p, zero), unit);
 }
 
-ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int64_t interleave) {
+}  // namespace
+
+ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& unit,
+                              int64_t interleave) {
   const Path top = loop.path();
   const std::string name = loop.as<For>().iter.name();
   const std::vector<std::string> vector_names = {name + "v", name + "l"};
@@ -103,8 +106,6 @@ ProcPtr optimize_one(ProcPtr p, const Cursor& loop, const VectorUnit& unit, int6
   return p;
 }
 
-}  // namespace
-
 ProcPtr keep_scalars(ProcPtr p, const std::string& loop) {
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
@@ -129,7 +130,7 @@ ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& u
                          int64_t interleave) {
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)
-    p = optimize_one(p, at(p, c->path()), unit, interleave);
+    p = optimize_level_1_loop(p, at(p, c->path()), unit, interleave);
   p = unroll_named(p, loop + "u");
   return unroll_registers(p, unit.memory);
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
+#include "core/library/reduction.h"
 #include "core/library/staging.h"
 #include "core/library/vector_loops.h"
 
@@ -24,61 +26,94 @@ bool is_guarded(const ProcPtr& p, const Path& path) {
   return s->as<If>() != nullptr;
 }
 
+// for jv: for jl: [if:] for i: s  ->  for jv: for i: for jl: [if:] s
+ProcPtr rows_outside_lanes(ProcPtr p, const Path& segment) {
+  const Path lanes = child(segment);
+  if (is_guarded(p, segment)) p = lift_scope(p, at(p, child(child(lanes))));
+  return reorder_loops(p, at(p, lanes));
+}
+
+// `for j: for i: r[i] += e`: an accumulator per row takes whole vectors and the guarded rest.
+ProcPtr optimize_row_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
+  const For& loop = *loop_at(p, top);
+  const std::vector<std::string> names = {loop.iter.name() + "v", loop.iter.name() + "l"};
+  const auto extent = literal_extent(loop);
+  const ExprPtr trips = loop.hi - loop.lo;
+  const bool whole = extent && *extent % unit.lanes == 0;
+  StmtPtr s = stmt_at(*p, top);
+  while (body_of(*s).size() == 1) s = body_of(*s)[0];
+  const std::string acc = s->as<Reduce>()->name.name() + "_acc";
+  p = divide_loop(p, at(p, top), unit.lanes, names, whole ? Tail::kPerfect : Tail::kGuard);
+  p = rows_outside_lanes(p, top);
+  p = parallelize_reduction(p, at(p, top), acc, unit.memory);
+  // alloc, zero, main, [rest,] add: last first
+  const Path main = sibling(top, 2);
+  int parts = 1;
+  if (!whole && (!extent || *extent > unit.lanes)) {
+    p = cut_loop(p, at(p, main), bin_op(BinOpKind::kDiv, trips, int_const(unit.lanes)));
+    p = simplify(p, at(p, main));
+    ++parts;
+  }
+  for (int k = parts; k >= -1; --k)
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(main, k))), unit);
+  return p;
+}
+
+// `for j: for i: r[j] += e`, fewer columns than lanes: r in one register while the rows go by.
+ProcPtr optimize_shared_rest(ProcPtr p, const Path& top, const VectorUnit& unit) {
+  const std::string row = loop_at(p, child(top))->iter.name(),
+                    column = loop_at(p, top)->iter.name();
+  p = add_loop(p, at(p, top), row + "r", int_const(1), /*guard=*/false);
+  return register_block(p, row + "r", column, row, unit);
+}
+
 // `for i: for j: s` with i of literal extent: i goes inside the vector loop along j.
 ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   const Sym row = loop_at(p, top)->iter;
   p = reorder_loops(p, at(p, top));  // for j: for i: s
   const Sym column = loop_at(p, top)->iter;
   const std::vector<std::string> names = {column.name() + "v", column.name() + "l"};
-  const bool reduction = is_reduction(p, top, column);
+  if (is_reduction(p, top, column)) return optimize_row_sums(p, top, unit);
+  const bool shared = is_reduction(p, top, row);
 
-  // Whole vectors, then the guarded rest.
-  std::vector<Path> segments = {top};
+  // Whole vectors, then the rest.
   auto extent = literal_extent(*loop_at(p, top));
   if (extent && *extent < unit.lanes) {
+    if (shared) return optimize_shared_rest(p, top, unit);
     p = divide_loop(p, at(p, top), unit.lanes, names, Tail::kGuard);
-  } else {
-    p = divide_loop(p, at(p, top), unit.lanes, names,
-                    reduction && !extent ? Tail::kCutAndGuard : Tail::kCut);
-    const Path last = boundary_after(p, top, names[1]);
-    if (!last.empty()) {
-      p = divide_loop(p, at(p, last), unit.lanes, names, Tail::kGuard);
-      segments.push_back(last);
-    }
+    p = rows_outside_lanes(p, top);
+    p = vectorize_lanes(p, at(p, innermost(p, top)), unit);
+    return hoist_from_loop(p, at(p, child(top)));
   }
-  for (auto s = segments.rbegin(); s != segments.rend(); ++s) {
-    const Path& segment = *s;
-    const Path rows = child(segment), lane = child(rows);
-    // for jv: for jl: [if:] for i: s  ->  for jv: for i: for jl: [if:] s
-    const bool guarded = is_guarded(p, segment);
-    if (guarded) p = lift_scope(p, at(p, child(child(rows))));
-    p = reorder_loops(p, at(p, rows));
-    if (reduction) {
-      p = finish_sums(p, segment, unit);
-      continue;
-    }
-    StmtPtr inner = stmt_at(*p, lane);
-    while (body_of(*inner).size() == 1) inner = body_of(*inner)[0];
-    const Reduce* r = inner->as<Reduce>();
-    const bool shared = r && std::none_of(r->idx.begin(), r->idx.end(),
-                                          [&](const ExprPtr& e) { return mentions(e, row); });
-    if (shared && !guarded) {
-      // What all rows add into stays in one register: load, rows, store.
-      auto rectangle = touched(p, at(p, rows), r->name);
-      if (!rectangle)
-        throw SchedulingError("optimize_level_2: `" + r->name.name() + "` is not affine");
-      p = stage_mem(p, at(p, rows), rectangle->text(r->name.name(), scope_at(*p, rows)),
-                    r->name.name() + "_v");
-      p = set_memory(p, at(p, rows), unit.memory);
-      p = vectorize_lanes(p, at(p, sibling(rows, 3)), unit);
-      p = vectorize_lanes(p, at(p, child(sibling(rows, 2))), unit);
-      p = vectorize_lanes(p, at(p, sibling(rows, 1)), unit);
+  p = divide_loop(p, at(p, top), unit.lanes, names,
+                  shared && !extent ? Tail::kCutAndGuard : Tail::kCut);
+  if (const Path rest = boundary_after(p, top, names[1]); !rest.empty()) {
+    if (shared) {
+      p = optimize_shared_rest(p, rest, unit);
     } else {
-      p = vectorize_lanes(p, at(p, lane), unit);
-      p = hoist_from_loop(p, at(p, rows));
+      p = divide_loop(p, at(p, rest), unit.lanes, names, Tail::kGuard);
+      p = rows_outside_lanes(p, rest);
+      p = vectorize_lanes(p, at(p, innermost(p, rest)), unit);
+      p = hoist_from_loop(p, at(p, child(rest)));
     }
   }
-  return p;
+  p = rows_outside_lanes(p, top);
+  const Path rows = child(top), lanes = child(rows);
+  if (!shared) {
+    p = vectorize_lanes(p, at(p, lanes), unit);
+    return hoist_from_loop(p, at(p, rows));
+  }
+  // What all rows add into stays in one register: load, rows, store.
+  StmtPtr inner = stmt_at(*p, lanes);
+  while (body_of(*inner).size() == 1) inner = body_of(*inner)[0];
+  const Sym out = inner->as<Reduce>()->name;
+  auto rectangle = touched(p, at(p, rows), out);
+  if (!rectangle) throw SchedulingError("optimize_level_2: `" + out.name() + "` is not affine");
+  p = stage_mem(p, at(p, rows), rectangle->text(out.name(), scope_at(*p, rows)), out.name() + "_v");
+  p = set_memory(p, at(p, rows), unit.memory);
+  p = vectorize_lanes(p, at(p, sibling(rows, 3)), unit);
+  p = vectorize_lanes(p, at(p, child(sibling(rows, 2))), unit);
+  return vectorize_lanes(p, at(p, sibling(rows, 1)), unit);
 }
 
 // The statements of a block of rows become loops of their own: scalars get a place per row.
@@ -94,37 +129,92 @@ ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
   return fission_as_much_as_possible(p, at(p, rows));
 }
 
+// The value of `bound`, affine in `row`, at that end of 0 <= row < count where it is largest.
+std::optional<ExprPtr> greatest(const ExprPtr& bound, Sym row, int64_t count) {
+  const std::optional<Affine> a = affine(bound);
+  if (!a) return std::nullopt;
+  const bool grows = a->coeff_of(row) > 0;
+  return normalize(substitute(bound, row, int_const(grows ? count - 1 : 0)));
+}
+std::optional<ExprPtr> least(const ExprPtr& bound, Sym row, int64_t count) {
+  const std::optional<Affine> a = affine(bound);
+  if (!a) return std::nullopt;
+  const bool grows = a->coeff_of(row) > 0;
+  return normalize(substitute(bound, row, int_const(grows ? 0 : count - 1)));
+}
+
+// In a block of rows of a triangle, each loop over the columns is cut into the part that all rows
+// have in common and the corner; the statements of the common part are separated.
+ProcPtr cut_corners(ProcPtr p, const Path& rows, const std::string& inner, int64_t count) {
+  const Sym row = loop_at(p, rows)->iter;
+  for (int k = static_cast<int>(body_of(*stmt_at(*p, rows)).size()) - 1; k >= 0; --k) {
+    const Path path = child(rows, k);
+    const For* f = loop_at(p, path);
+    if (!f || f->iter.name() != inner) continue;
+    Path common = path;
+    if (mentions(f->hi, row) && !mentions(f->lo, row)) {
+      if (auto cut = least(f->hi, row, count)) p = cut_loop(p, at(p, path), *cut);
+    } else if (mentions(f->lo, row) && !mentions(f->hi, row)) {
+      if (auto cut = greatest(f->lo, row, count)) p = cut_loop(p, at(p, path), *cut);
+      common = sibling(path, 1);
+    }
+    p = fission_as_much_as_possible(p, at(p, common));
+  }
+  return p;
+}
+
+bool is_row_free(const For& loop, Sym row) {
+  return !mentions(loop.lo, row) && !mentions(loop.hi, row);
+}
+
+// Is the loop a corner that cut_corners left: fewer columns than a block has rows?
+bool is_corner(const ProcPtr& p, const Path& path, int64_t rows) {
+  const For& f = *loop_at(p, path);
+  return static_cast<bool>(prove(*p, path, bin_op(BinOpKind::kLt, f.hi - f.lo, int_const(rows))));
+}
+
+// Each statement in a loop of its own along the columns, where that is allowed; corners stay.
+ProcPtr separate_columns(ProcPtr p, const std::string& inner, int64_t rows) {
+  std::vector<Cursor> columns = require_loops(p, inner);
+  for (auto c = columns.rbegin(); c != columns.rend(); ++c)
+    if (!is_corner(p, c->path(), rows)) p = fission_as_much_as_possible(p, at(p, c->path()));
+  return p;
+}
+
 }  // namespace
 
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t rows, int64_t interleave) {
-  if (rows <= 1) return optimize_level_1(p, inner, unit, interleave);
+  if (rows <= 1) return optimize_level_1(separate_columns(p, inner, rows), inner, unit, interleave);
   const std::vector<std::string> names = {outer + "o", outer + "i"};
   std::vector<Cursor> loops = require_loops(p, outer);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
-    const Sym row = c->as<For>().iter;
-    bool has_inner = false, rectangular = true;
+    bool has_inner = false;
     for_each_stmt({stmt_at(*p, top)}, [&](const StmtPtr& s) {
-      const For* f = s->as<For>();
-      if (!f || f->iter.name() != inner) return;
-      has_inner = true;
-      rectangular = rectangular && !mentions(f->lo, row) && !mentions(f->hi, row);
+      if (const For* f = s->as<For>()) has_inner = has_inner || f->iter.name() == inner;
     });
-    if (!has_inner || !rectangular) continue;  // rows of a triangle end in different places
+    if (!has_inner) continue;
     p = divide_loop(p, at(p, top), rows, names, Tail::kCut);
     Path block = child(top);
+    p = cut_corners(p, block, inner, rows);
     p = separate_rows(p, block, rows);
     const int count = static_cast<int>(block_at(*p, block).size());
     for (int k = count - 1; k >= block.back().index; --k) {
       const Path path = sibling(block, k - block.back().index);
       const For* f = loop_at(p, path);
       const For* inside = f && f->body.size() == 1 ? f->body[0]->as<For>() : nullptr;
-      if (inside && inside->iter.name() == inner) p = optimize_rows(p, path, unit);
+      if (inside && inside->iter.name() == inner && is_row_free(*inside, f->iter))
+        p = optimize_rows(p, path, unit);
     }
   }
-  // The boundary's rows one at a time, and loops along the columns elsewhere.
-  if (!loops_named(p, inner).empty()) p = optimize_level_1(p, inner, unit, interleave);
+  // The boundary's rows one at a time, and loops along the columns elsewhere; corners stay scalar.
+  if (!loops_named(p, inner).empty()) p = separate_columns(p, inner, rows);
+  std::vector<Cursor> others = loops_named(p, inner);
+  for (auto c = others.rbegin(); c != others.rend(); ++c)
+    if (!is_corner(p, c->path(), rows))
+      p = optimize_level_1_loop(p, at(p, c->path()), unit, interleave);
+  p = unroll_named(p, names[1] + "r");
   p = unroll_named(p, names[1]);
   p = unroll_named(p, inner + "u");
   return unroll_registers(p, unit.memory);

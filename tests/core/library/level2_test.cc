@@ -81,6 +81,52 @@ def broadcast_prefix(n: size, dst: [f32][4] @ V4, src: [f32][1] @ DRAM):
         if i < n:
             dst[i] = src[0]
 
+@instr("zero")
+def zero(dst: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = 0.0
+
+@instr("lanes")
+def lanes(dst: [f32][1] @ DRAM, src: [f32][4] @ V4):
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[0] += src[i]
+
+@instr("lanes_scalar")
+def lanes_scalar(dst: f32 @ DRAM, src: [f32][4] @ V4):
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst += src[i]
+
+@proc
+def trmv_lower(N: size, A: f32[N, N], x: f32[N]):
+    for k in seq(0, N):
+        dot: f32
+        dot = 0.0
+        for j in seq(0, N - k):
+            dot += A[N - 1 - k, j] * x[j]
+        x[N - 1 - k] = dot
+
+@proc
+def trmv_upper(N: size, A: f32[N, N], x: f32[N]):
+    for k in seq(0, N):
+        dot: f32
+        dot = 0.0
+        for j in seq(k, N):
+            dot += A[k, j] * x[j]
+        x[k] = dot
+
+@proc
+def symv_lower(N: size, A: f32[N, N], x: f32[N], y: f32[N]):
+    for k in seq(0, N):
+        dot: f32
+        dot = 0.0
+        for j in seq(0, k):
+            y[j] += x[k] * A[k, j]
+            dot += A[k, j] * x[j]
+        y[k] += x[k] * A[k, k] + dot
+
 @proc
 def gemv_t(M: size, N: size, A: f32[M, N], x: [f32][M], y: [f32][N]):
     for i in seq(0, M):
@@ -100,6 +146,7 @@ struct Machine {
   Module module = parse_module(kText, "level2.exo");
   VectorUnit unit;
   ProcPtr kernel = module.find_proc("gemv_t");
+  ProcPtr find(const char* name) const { return module.find_proc(name); }
   Machine() {
     unit.lanes = 4;
     unit.memory = module.memories.at("V4");
@@ -139,6 +186,35 @@ TEST(Level2, vectors_of_any_stride_are_copied_once) {
   EXPECT_NE(str(*q).find("x_unit : f32[M]"), std::string::npos) << str(*q);
   EXPECT_EQ(result(q, 3, 5), result(machine.kernel, 3, 5));
   EXPECT_THROW(gather_vectors(machine.module.find_proc("dense")), SchedulingError);
+}
+
+// Every vector argument after one run on small integers.
+std::vector<double> triangle_result(const ProcPtr& p, int64_t n) {
+  std::vector<double> a, b;
+  for (int64_t k = 0; k < n * n; ++k) a.push_back(static_cast<double>(k % 7) - 3);
+  for (int64_t k = 0; k < n; ++k) b.push_back(static_cast<double>(k % 3) + 1);
+  Buffer A(ScalarType::kF32, {n, n}, a), x(ScalarType::kF32, {n}, b), y(ScalarType::kF32, {n}, b);
+  std::vector<ArgValue> args{n, &A, &x};
+  if (p->args.size() == 4) args.emplace_back(&y);
+  run(*p, args);
+  std::vector<double> out = x.data;
+  out.insert(out.end(), y.data.begin(), y.data.end());
+  return out;
+}
+
+TEST(Level2, blocks_of_rows_of_a_triangle_are_cut_into_a_common_part_and_a_corner) {
+  const Machine machine;
+  for (const char* name : {"trmv_lower", "trmv_upper", "symv_lower"})
+    for (int64_t rows : {2, 4}) {
+      const ProcPtr p = machine.find(name),
+                    q = optimize_level_2(p, "k", "j", machine.unit, rows, 1);
+      for (int64_t n = 1; n <= 14; ++n)
+        EXPECT_EQ(triangle_result(q, n), triangle_result(p, n)) << name << " " << n;
+    }
+  // A vector of x, once loaded, serves all rows of a block.
+  const std::string text =
+      str(*optimize_level_2(machine.find("trmv_lower"), "k", "j", machine.unit, 4, 1));
+  EXPECT_NE(text.find("fma(dot_acc_3"), std::string::npos) << text;
 }
 
 }  // namespace
