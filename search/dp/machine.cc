@@ -32,6 +32,13 @@ std::vector<std::string> split(const std::string& text, char by) {
   return out;
 }
 
+// Small counts written as text, since a list of [search] holds strings.
+int count_of(const TomlTable& table, const std::string& key, const std::string& text) {
+  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos)
+    throw InputError(table.where(key), "'" + text + "' is no count");
+  return std::stoi(text);
+}
+
 int level_index(const DpMachine& m, const TomlTable& table, const std::string& key,
                 const std::string& name) {
   const int index = m.level(name);
@@ -57,7 +64,8 @@ void read_levels(const TomlTable& search, DpMachine& m) {
     level.cost = t.integer_or("cost", 0);
     level.cache = t.boolean_or("cache", false);
     level.layouts = t.boolean_or("layouts", true);
-    for (const std::string& width : t.texts("vectors")) level.vectors.push_back(std::stoi(width));
+    for (const std::string& width : t.texts("vectors"))
+      level.vectors.push_back(count_of(t, "vectors", width));
     if (level.capacity < 0 || (level.registers && level.capacity > 127) ||
         (!level.registers && !std::has_single_bit(static_cast<uint64_t>(level.capacity))))
       throw InputError(t.where(), "level '" + level.name +
@@ -111,7 +119,8 @@ void read_kernel(const TomlTable& t, const Target& target, DpMachine& m) {
   kernel->per_vector = t.integer_or("per_vector", 0);
   kernel->per_element = t.integer_or("per_element", 0);
   kernel->strip = t.integer_or("strip", 0);
-  for (const std::string& operand : t.texts("charged")) kernel->charged |= 1u << std::stoi(operand);
+  for (const std::string& operand : t.texts("charged"))
+    kernel->charged |= 1u << std::min(31, count_of(t, "charged", operand));
   kernel->registers.assign(m.levels.size(), 0);
   if (t.has("uses")) {
     const TomlTable uses = t.table("uses");

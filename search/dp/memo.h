@@ -95,6 +95,7 @@ class BoxMemo final : public SpecMemo {
   void visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const;
   void restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value);
   const std::vector<Box>* boxes(const Spec& spec) const;
+  const MemoValue& value(const Box& box) const { return *values_[box.value]; }
 
  private:
   uint32_t intern(MemoValue value);

@@ -1,9 +1,12 @@
 // Properties of the memo of boxes and of the solver on it.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <random>
 
 #include "search/dp/dp.h"
+#include "search/dp/stored_memo.h"
 
 namespace exotune {
 namespace {
@@ -182,6 +185,67 @@ TEST(DpSolver, an_interrupted_run_answers_nothing_and_goes_on_later) {
   EXPECT_GT(memo.statistics().specs, 0);
   stop = false;
   EXPECT_TRUE(world.solver.solve(spec).has_value());
+}
+
+class DpStoredMemo : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("exotune_memo_" + std::to_string(::getpid()) + "_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Solves with the stored memo and says how many Specs had to be worked out.
+  int64_t solve(const std::string& identity, int64_t* cost) {
+    SpecKinds kinds;
+    LayoutPool layouts;
+    const DpMachine machine =
+        machine_of(*load_target(EXOTUNE_SOURCE_DIR "/tests/search/morello_avx2", {}));
+    StoredMemo memo((folder_ / "memo.db").string(), identity, kinds, layouts);
+    ActionSpace space(machine, World::rules_without_copies(), kinds, layouts);
+    SpecSolver solver(space, memo);
+    BoxMemo unused;
+    World world(unused);
+    const Spec pattern = world.matmul(4, 4, 8);
+    Spec spec = pattern;
+    spec.kind = static_cast<uint16_t>(kinds.id(world.kinds.at(pattern.kind)));
+    for (int o = 0; o < 3; ++o)
+      spec.operands[o].layout = layouts.id(world.layouts.at(pattern.operands[o].layout));
+    const PlanNode plan = solver.plan(spec, space.codes().all());
+    *cost = plan.cost.units;
+    EXPECT_EQ(cost_of(plan, space), plan.cost);
+    memo.save();
+    return solver.statistics().solved;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(DpStoredMemo, what_was_solved_is_not_solved_again) {
+  int64_t first = 0, second = 0;
+  EXPECT_GT(solve("a", &first), 100);
+  EXPECT_EQ(solve("a", &second), 0);
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(DpStoredMemo, a_stale_memo_is_not_read) {
+  int64_t first = 0, second = 0;
+  const int64_t solved = solve("a", &first);
+  EXPECT_EQ(solve("b", &second), solved);
+  EXPECT_EQ(first, second);
+}
+
+TEST(DpMemo, its_identity_depends_on_target_rules_and_plans) {
+  DpMachine machine = machine_of(*load_target(EXOTUNE_SOURCE_DIR "/tests/search/morello_avx2", {}));
+  const std::string id = memo_identity(machine, paper_rules(), 1);
+  EXPECT_EQ(id, memo_identity(machine, paper_rules(), 1));
+  EXPECT_NE(id, memo_identity(machine, paper_rules(), 8));
+  EXPECT_NE(id, memo_identity(machine, search_rules(), 1));
+  machine.hash += "x";
+  EXPECT_NE(id, memo_identity(machine, paper_rules(), 1));
 }
 
 }  // namespace

@@ -1,0 +1,256 @@
+#include "search/dp/stored_memo.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+
+namespace exotune {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kModel = "affine 1";  // changes with the meaning of stored costs
+
+json to_json(const SpecKind& kind) {
+  json operands = json::array();
+  for (const OperandKind& o : kind.operands) {
+    json subscripts = json::array();
+    for (const Subscript& s : o.subscripts) {
+      json terms = json::array();
+      for (const SubscriptTerm& t : s) terms.push_back({t.dim, t.coefficient});
+      subscripts.push_back(terms);
+    }
+    operands.push_back({{"type", static_cast<int>(o.type)}, {"subscripts", subscripts}});
+  }
+  return {{"statement", kind.statement},   {"accumulates", kind.accumulates},
+          {"reduction", kind.reduction},   {"operands", operands},
+          {"symmetries", kind.symmetries}, {"initial", kind.initial}};
+}
+
+SpecKind kind_of(const json& j) {
+  SpecKind kind;
+  kind.statement = j.at("statement");
+  kind.accumulates = j.at("accumulates");
+  kind.reduction = j.at("reduction").get<std::vector<bool>>();
+  for (const json& o : j.at("operands")) {
+    OperandKind operand{static_cast<ScalarType>(o.at("type").get<int>()), {}};
+    for (const json& s : o.at("subscripts")) {
+      Subscript subscript;
+      for (const json& t : s)
+        subscript.push_back({t.at(0).get<uint8_t>(), t.at(1).get<uint16_t>()});
+      operand.subscripts.push_back(subscript);
+    }
+    kind.operands.push_back(operand);
+  }
+  kind.symmetries = j.at("symmetries").get<std::vector<std::vector<int>>>();
+  kind.initial = j.at("initial");
+  return kind;
+}
+
+json to_json(const TensorLayout& layout) {
+  json dims = json::array();
+  for (int i = 0; i < layout.rank; ++i) dims.push_back({layout.dims[i].dim, layout.dims[i].pack});
+  return {{"contiguous", layout.contiguous}, {"dims", dims}};
+}
+
+TensorLayout layout_of(const json& j) {
+  TensorLayout layout;
+  for (const json& d : j.at("dims")) {
+    EXO_CHECK(layout.rank < kMaxPhysical);
+    layout.dims[layout.rank++] = {d.at(0).get<uint8_t>(), d.at(1).get<uint16_t>()};
+  }
+  layout.contiguous = j.at("contiguous");
+  return layout;
+}
+
+// Numbers, seven bits at a time.
+class ByteWriter {
+ public:
+  void number(uint64_t v) {
+    for (; v >= 128; v >>= 7) bytes_ += static_cast<char>((v & 127) | 128);
+    bytes_ += static_cast<char>(v);
+  }
+  void limits(const Limits& l) {
+    for (const uint8_t c : l.codes) number(c);
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+class ByteReader {
+ public:
+  ByteReader(const void* data, size_t size)
+      : at_(static_cast<const uint8_t*>(data)), end_(at_ + size) {}
+  bool done() const { return at_ == end_; }
+  uint64_t number() {
+    uint64_t v = 0;
+    for (int shift = 0;; shift += 7) {
+      if (at_ == end_ || shift > 63)
+        throw InputError({}, "a stored memo is damaged", "delete the file");
+      v |= static_cast<uint64_t>(*at_ & 127) << shift;
+      if ((*at_++ & 128) == 0) return v;
+    }
+  }
+  Limits limits() {
+    Limits l;
+    for (uint8_t& c : l.codes) c = static_cast<uint8_t>(number());
+    return l;
+  }
+
+ private:
+  const uint8_t *at_, *end_;
+};
+
+void write_box(const BoxMemo::Box& box, const MemoValue& value, ByteWriter& out) {
+  out.limits(box.low);
+  out.limits(box.high);
+  out.number(static_cast<uint64_t>(value.complete_to));
+  out.number(value.best.size());
+  for (const Alternative& a : value.best) {
+    out.number(static_cast<uint64_t>(a.cost.units));
+    out.limits(a.cost.peak);
+    out.number(a.cost.depth);
+    out.number(static_cast<uint64_t>(a.action.kind));
+    out.number(a.action.index);
+    out.number(a.action.to.level);
+    out.number(a.action.to.vector);
+    out.number(a.action.to.layout);
+    out.number(a.action.size);
+    for (const uint8_t r : a.ranks) out.number(r);
+  }
+}
+
+MemoValue read_value(ByteReader& in) {
+  MemoValue value;
+  value.complete_to = static_cast<int64_t>(in.number());
+  for (uint64_t n = in.number(); n > 0; --n) {
+    Alternative a;
+    a.cost.units = static_cast<int64_t>(in.number());
+    a.cost.peak = in.limits();
+    a.cost.depth = static_cast<uint8_t>(in.number());
+    a.action.kind = static_cast<ActionKind>(in.number());
+    a.action.index = static_cast<uint8_t>(in.number());
+    a.action.to.level = static_cast<uint8_t>(in.number());
+    a.action.to.vector = static_cast<uint8_t>(in.number());
+    a.action.to.layout = static_cast<uint16_t>(in.number());
+    a.action.size = static_cast<uint32_t>(in.number());
+    for (uint8_t& r : a.ranks) r = static_cast<uint8_t>(in.number());
+    value.best.push_back(a);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string memo_identity(const DpMachine& machine, const DpRules& rules, int k) {
+  return content_hash(std::string(kModel) + "\n" + machine.hash + "\n" + rules.str() + "\nk" +
+                      std::to_string(k) + "\nspec" + std::to_string(sizeof(Spec)));
+}
+
+struct StoredMemo::File {
+  explicit File(const std::string& path) : db(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {}
+  SQLite::Database db;
+};
+
+StoredMemo::StoredMemo(const std::string& path, const std::string& identity, SpecKinds& kinds,
+                       LayoutPool& layouts)
+    : kinds_(kinds), layouts_(layouts) {
+  try {
+    file_ = std::make_unique<File>(path);
+    SQLite::Database& db = file_->db;
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec("CREATE TABLE IF NOT EXISTS identity (hash TEXT NOT NULL)");
+    db.exec(
+        "CREATE TABLE IF NOT EXISTS names (what TEXT NOT NULL, number INTEGER NOT NULL, text TEXT "
+        "NOT NULL, "
+        "PRIMARY KEY (what, number)) WITHOUT ROWID");
+    db.exec(
+        "CREATE TABLE IF NOT EXISTS specs (spec BLOB PRIMARY KEY, boxes BLOB NOT NULL) WITHOUT "
+        "ROWID");
+    SQLite::Statement known(db, "SELECT hash FROM identity");
+    const bool same = known.executeStep() && known.getColumn(0).getString() == identity;
+    known.reset();
+    if (!same) {
+      db.exec("DELETE FROM specs; DELETE FROM names; DELETE FROM identity");
+      SQLite::Statement insert(db, "INSERT INTO identity VALUES (?)");
+      insert.bind(1, identity);
+      insert.exec();
+    }
+    SQLite::Statement names(db, "SELECT what, number, text FROM names ORDER BY what, number");
+    while (names.executeStep()) {
+      const json j = json::parse(names.getColumn(2).getString());
+      const int number = names.getColumn(1).getInt();
+      const int got = names.getColumn(0).getString() == "kind" ? kinds.id(kind_of(j))
+                                                               : layouts.id(layout_of(j));
+      EXO_CHECK(got == number);
+    }
+  } catch (const SQLite::Exception& e) {
+    throw InputError({}, "cannot use the memo '" + path + "': " + e.what(),
+                     "delete the file, or name another");
+  } catch (const json::exception& e) {
+    throw InputError({}, "the memo '" + path + "' is damaged: " + e.what(), "delete the file");
+  }
+}
+
+StoredMemo::~StoredMemo() = default;
+
+void StoredMemo::fetch(const Spec& spec) {
+  if (!fetched_.insert(spec).second) return;
+  SQLite::Statement query(file_->db, "SELECT boxes FROM specs WHERE spec = ?");
+  query.bind(1, &spec, sizeof spec);
+  if (!query.executeStep()) return;
+  const SQLite::Column boxes = query.getColumn(0);
+  ByteReader in(boxes.getBlob(), static_cast<size_t>(boxes.getBytes()));
+  while (!in.done()) {
+    const Limits low = in.limits(), high = in.limits();
+    memo_.restore(spec, low, high, read_value(in));
+  }
+}
+
+const MemoValue* StoredMemo::find(const Spec& spec, const Limits& limits, int64_t bound, int k,
+                                  Limits* solved_at) {
+  if (const MemoValue* known = memo_.find(spec, limits, bound, k, solved_at)) return known;
+  if (fetched_.contains(spec)) return nullptr;
+  fetch(spec);
+  return memo_.find(spec, limits, bound, k, solved_at);
+}
+
+const MemoValue* StoredMemo::put(const Spec& spec, const Limits& limits, MemoValue value) {
+  fetch(spec);
+  changed_.insert(spec);
+  return memo_.put(spec, limits, std::move(value));
+}
+
+void StoredMemo::save() {
+  SQLite::Transaction transaction(file_->db);
+  SQLite::Statement name(file_->db, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)");
+  const auto keep = [&](const char* what, int number, const json& j) {
+    name.reset();
+    name.bind(1, what);
+    name.bind(2, number);
+    name.bind(3, j.dump());
+    name.exec();
+  };
+  for (int i = 0; i < kinds_.size(); ++i) keep("kind", i, to_json(kinds_.at(i)));
+  for (size_t i = 0; i < layouts_.size(); ++i)
+    keep("layout", static_cast<int>(i), to_json(layouts_.at(static_cast<uint16_t>(i))));
+  SQLite::Statement insert(file_->db, "INSERT OR REPLACE INTO specs VALUES (?, ?)");
+  for (const Spec& spec : changed_) {
+    ByteWriter out;
+    for (const BoxMemo::Box& box : *memo_.boxes(spec)) write_box(box, memo_.value(box), out);
+    insert.reset();
+    insert.bind(1, &spec, sizeof spec);
+    insert.bind(2, out.bytes().data(), static_cast<int>(out.bytes().size()));
+    insert.exec();
+  }
+  transaction.commit();
+  changed_.clear();
+}
+
+}  // namespace exotune

@@ -1,0 +1,46 @@
+#pragma once
+// StoredMemo: a memo that outlives the process, in one SQLite file. Start at StoredMemo.
+//
+// What was solved before is read when it is asked for, a Spec at a time, so that opening a large
+// file costs nothing. The file carries an identity, a content hash of the target's text, the rules
+// and the cost model: one of another identity is emptied, never read.
+#include <memory>
+#include <string>
+#include <unordered_set>
+
+#include "search/dp/memo.h"
+
+namespace exotune {
+
+/// The identity of what a solver on this space and with this many plans would store.
+std::string memo_identity(const DpMachine& machine, const DpRules& rules, int k);
+
+class StoredMemo final : public SpecMemo {
+ public:
+  /// Opens or creates `path`. `kinds` and `layouts` must be empty but for their built-in entries:
+  /// stored Specs count on the numbers they get here. InputError when the file cannot be used.
+  StoredMemo(const std::string& path, const std::string& identity, SpecKinds& kinds,
+             LayoutPool& layouts);
+  ~StoredMemo() override;
+
+  const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
+                        Limits* solved_at) override;
+  const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
+  /// Of what this process has seen.
+  MemoStatistics statistics() const override { return memo_.statistics(); }
+  /// Writes what is new, in one transaction. Not called by the destructor: an interrupted run that
+  /// wants to keep what it solved says so.
+  void save();
+
+ private:
+  struct File;
+  void fetch(const Spec& spec);
+
+  std::unique_ptr<File> file_;
+  SpecKinds& kinds_;
+  LayoutPool& layouts_;
+  BoxMemo memo_;
+  std::unordered_set<Spec, SpecHash> fetched_, changed_;
+};
+
+}  // namespace exotune
