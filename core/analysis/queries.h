@@ -77,6 +77,10 @@ LoopAnswer can_fission(const Proc& p, const Path& gap);
 /// The reverse, for two adjacent loops (or ifs) `first` and the statement after it, with the
 /// second's iterator taken for the first's.
 LoopAnswer can_fuse(const Proc& p, const Path& first);
+/// Another way, where that fails for loops that compute values again: `fused` is `p` with the two
+/// loops fused at `first`. The first loop only assigns; it reads nothing that either changes, writes
+/// no element with two values, and each iteration computes all that the second reads in it.
+Answer can_fuse_recomputing(const Proc& p, const Path& first, const Proc& fused);
 /// Running the block again right after itself changes nothing. For remove_loop, add_loop: the
 /// loop's body at `loop` does not depend on the iterator and is idempotent.
 Answer block_idempotent(const Proc& p, const Path& first, int n);

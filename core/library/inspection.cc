@@ -109,11 +109,13 @@ std::string Rectangle::text(const std::string& buffer, const std::vector<ScopeEn
   return out + "]";
 }
 
-std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer) {
+std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer, Touch how) {
   std::optional<Rectangle> out;
   int n = block.length();
   for (const Access& a : accesses_of(*p, block.path(), n)) {
     if (a.buffer != buffer) continue;
+    if (how == Touch::kReads && a.kind == Access::Kind::kWrite) continue;
+    if (how == Touch::kWrites && a.kind == Access::Kind::kRead) continue;
     Rectangle here;
     for (const ExprPtr& index : a.idx) {
       ExprPtr lo = extreme(index, a.vars, false), last = extreme(index, a.vars, true);
@@ -144,6 +146,46 @@ std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::s
   for (ScopeEntry& e : scope_at(*p, at))
     if (e.name.name() == name) found = std::move(e);
   return found;
+}
+
+namespace {
+
+bool writes(const Proc& p, const Path& at, const std::string& name) {
+  const StmtPtr s = stmt_at(p, at);
+  if (const Assign* a = s->as<Assign>()) return a->name.name() == name;
+  if (const Reduce* r = s->as<Reduce>()) return r->name.name() == name;
+  if (!s->as<Call>()) return false;
+  for (const Access& a : accesses_of(p, at, 1))
+    if (a.kind != Access::Kind::kRead && a.buffer.name() == name) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<Cursor> writes_of(const ProcPtr& p, const std::string& name) {
+  std::vector<Cursor> out;
+  for (const Path& at : all_stmt_paths(*p))
+    if (writes(*p, at, name)) out.push_back(Cursor::stmt(p, at));
+  return out;
+}
+
+std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
+                                const std::string& iter) {
+  std::vector<Cursor> out, writers = writes_of(p, buffer);
+  if (writers.empty())
+    throw InvalidCursorError("nothing in `" + p->name + "` writes a buffer called `" + buffer + "`");
+  std::set<std::string> names;
+  for (const Cursor& w : writers) {
+    for (Cursor& loop : enclosing_loops(w)) {
+      names.insert(loop.as<For>().iter.name());
+      if (loop.as<For>().iter.name() != iter) continue;
+      if (out.empty() || out.back().path() != loop.path()) out.push_back(std::move(loop));
+    }
+  }
+  if (!out.empty()) return out;
+  const std::string near = nearest(iter, {names.begin(), names.end()});
+  throw InvalidCursorError("`" + buffer + "` is not written in a loop over `" + iter + "`",
+                           near.empty() ? "" : "did you mean `" + near + "`?");
 }
 
 namespace {

@@ -22,18 +22,27 @@ std::vector<Cursor> enclosing_loops(const Cursor& stmt);
 /// no loop of that name encloses it.
 int levels_to(const Cursor& inner, const std::string& outer_name);
 
-/// The rectangle of `buffer` that a block touches, one lo:hi per dimension, in the scope of the
-/// block. Exo 2 section 4.1 (bounds inference). Nothing when the block does not touch it or an
-/// index is not affine in the block's own loops.
+/// Bounds inference (Exo 2 section 4): the rectangle of `buffer` that a block touches, reads or
+/// writes, one lo:hi per dimension, in the scope of the block; guards inside are not looked at.
+/// Nothing when the block does not touch it or an index is not affine in the block's own loops.
 struct Rectangle {
   std::vector<ExprPtr> lo, hi;
   /// "B[ko, 0:N]" as stage_mem takes it; dimensions one element wide are points.
   std::string text(const std::string& buffer, const std::vector<ScopeEntry>& scope) const;
 };
-std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer);
+enum class Touch : uint8_t { kAny, kReads, kWrites };
+std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer,
+                                 Touch how = Touch::kAny);
 
 /// The buffer (argument or allocation) called `name` that is visible at `at`.
 std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name);
+
+/// The statements of `p` that write the buffer called `name`, calls included, in pre-order.
+std::vector<Cursor> writes_of(const ProcPtr& p, const std::string& name);
+/// The loops over `iter` around writes of `buffer`, each once, in pre-order. InvalidCursorError when
+/// nothing writes the buffer or no such loop is around it.
+std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
+                                const std::string& iter);
 
 /// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(+(*(x,x),x))"; operands of + and
 /// * in one order. Equal shapes are what an instruction may match.

@@ -98,7 +98,11 @@ bool convert(ParamKind kind, Value& v) {
       if (split) {
         for (std::string& w : words(*s)) list.push_back(std::move(w));
       } else if (const ValueList* l = v.as<ValueList>()) {
-        list = *l;
+        for (const Value& e : *l) {
+          const ValueList* nested = kind == ParamKind::kProcs ? e.as<ValueList>() : nullptr;
+          if (nested) list.insert(list.end(), nested->begin(), nested->end());
+          else list.push_back(e);
+        }
       } else {
         list.push_back(v);
       }
@@ -280,7 +284,8 @@ std::string Operator::signature() const {
 const std::vector<Operator>& operator_table() {
   static const std::vector<Operator> table = [] {
     std::vector<Operator> all = primitive_operators();
-    for (Operator& op : library_operators()) all.push_back(std::move(op));
+    for (auto rows : {library_operators, stage_operators})
+      for (Operator& op : rows()) all.push_back(std::move(op));
     std::sort(all.begin(), all.end(),
               [](const Operator& a, const Operator& b) { return a.name < b.name; });
     return all;

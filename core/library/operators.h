@@ -27,7 +27,7 @@ namespace exotune {
 
 enum class ParamKind : uint8_t {
   kProc,       // a procedure: the one being scheduled, or an instruction
-  kProcs,      // a list of procedures
+  kProcs,      // a list of procedures; lists in it are joined: [mm512_stream_ps, instrs]
   kPlace,      // a cursor or a pattern string (Where)
   kPlaces,     // a list of kPlace; a single one counts as a list of one
   kCursor,     // a cursor only, for example a gap
@@ -137,5 +137,6 @@ Value call_operator(const std::string& name, const std::vector<Value>& args);
 // The rows, one function per file.
 std::vector<Operator> primitive_operators();  // operators_primitives.cc
 std::vector<Operator> library_operators();    // operators_library.cc
+std::vector<Operator> stage_operators();      // operators_stages.cc
 
 }  // namespace exotune

@@ -7,6 +7,7 @@
 #include "core/library/cursor_methods.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
+#include "core/library/operator_values.h"
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
@@ -17,28 +18,6 @@ namespace exotune {
 namespace {
 
 using A = OperatorArgs;
-
-VectorTail vector_tail(const std::string& t) {
-  if (t == "perfect") return VectorTail::kPerfect;
-  if (t == "cut") return VectorTail::kCut;
-  if (t == "predicate") return VectorTail::kPredicate;
-  if (t == "cut_and_predicate") return VectorTail::kCutAndPredicate;
-  throw InputError({}, "there is no tail '" + t + "' for vectors",
-                   "tails are 'perfect', 'cut', 'predicate' and 'cut_and_predicate'");
-}
-
-Tail loop_tail(const std::string& t) {
-  if (t == "perfect") return Tail::kPerfect;
-  if (t == "guard") return Tail::kGuard;
-  if (t == "cut") return Tail::kCut;
-  if (t == "cut_and_guard") return Tail::kCutAndGuard;
-  throw InputError({}, "there is no tail '" + t + "'",
-                   "tails are 'perfect', 'guard', 'cut' and 'cut_and_guard'");
-}
-
-VectorUnit vector_unit(const A& a, int lanes, int memory, int instrs) {
-  return {a.small(lanes), a.memory(memory), a.procs(instrs)};
-}
 
 }  // namespace
 
@@ -86,8 +65,11 @@ std::vector<Operator> library_operators() {
          const ValueList* list = a[1].as<ValueList>();
          for (const Value& v : list ? *list : ValueList{Value()}) {
            const ValueList* pair = v.as<ValueList>();
-           bool ok = pair && pair->size() == 2 && (*pair)[0].as<std::string>() && (*pair)[1].as<int64_t>();
-           if (!ok) throw InputError({}, "the tiles are a list of loops and sizes", "write [('i', 4), ('j', 16)]");
+           bool ok = pair && pair->size() == 2 && (*pair)[0].as<std::string>() &&
+                     (*pair)[1].as<int64_t>();
+           if (!ok)
+             throw InputError({}, "the tiles are a list of loops and sizes",
+                              "write [('i', 4), ('j', 16)]");
            loops.emplace_back(*(*pair)[0].as<std::string>(), *(*pair)[1].as<int64_t>());
          }
          return tile_loops(a.proc(), loops, loop_tail(a.string(2)));
@@ -102,7 +84,8 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value { return fission_as_much_as_possible(a.proc(), a.where(1)); }},
       {"round_loop",
        {proc(), place("loop"), integer("factor"), new_names("new_iters")},
-       "for i in seq(0, n): s  ->  for io in seq(0, ceil(n / q)): for ii in seq(0, q): if q * io + ii < n: s",
+       "for i in seq(0, n): s  ->  for io in seq(0, ceil(n / q)): for ii in seq(0, q): if q * io + "
+       "ii < n: s",
        [](const A& a) -> Value {
          return round_loop(a.proc(), a.where(1), a.integer(2), a.strings(3));
        }},
@@ -152,7 +135,9 @@ std::vector<Operator> library_operators() {
       {"remove_redundant_loops",
        {proc(), place("stmt"), integer("num", 1)},
        "takes a statement out of the `num` nearest loops that do not concern it",
-       [](const A& a) -> Value { return remove_redundant_loops(a.proc(), a.where(1), a.small(2)); }},
+       [](const A& a) -> Value {
+         return remove_redundant_loops(a.proc(), a.where(1), a.small(2));
+       }},
       {"dce",
        {proc()},
        "decided ifs, loops that never run, unused buffers and pass disappear",
@@ -181,13 +166,15 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value { return hoist_from_loop(a.proc(), a.where(1)); }},
       {"parallelize_reduction",
        {proc(), place("outer"), new_name("acc_name"), memory("memory")},
-       "for o: for i in seq(0, c): r += e  ->  acc = 0; for o: for i: acc[i] += e; for i: r += acc[i]",
+       "for o: for i in seq(0, c): r += e  ->  acc = 0; for o: for i: acc[i] += e; for i: r += "
+       "acc[i]",
        [](const A& a) -> Value {
          return parallelize_reduction(a.proc(), a.where(1), a.string(2), a.memory(3));
        }},
       {"interleave_reduction",
        {proc(), place("loop"), integer("factor"), new_name("acc_name")},
-       "for i: r += e  ->  for io: acc_0 += e[ii -> 0]; acc_1 += e[ii -> 1]; ...; r += acc_0; r += acc_1; ...",
+       "for i: r += e  ->  for io: acc_0 += e[ii -> 0]; acc_1 += e[ii -> 1]; ...; r += acc_0; r += "
+       "acc_1; ...",
        [](const A& a) -> Value {
          return interleave_reduction(a.proc(), a.where(1), a.integer(2), a.string(3));
        }},
@@ -217,9 +204,11 @@ std::vector<Operator> library_operators() {
       {"optimize_columns",
        {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
         procs("instructions"), integer("vectors", 4)},
-       "for i: for j: y[j] += e  ->  for blocks of j: registers = y; for i: registers += e; y = registers",
+       "for i: for j: y[j] += e  ->  for blocks of j: registers = y; for i: registers += e; y = "
+       "registers",
        [](const A& a) -> Value {
-         return optimize_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5), a.integer(6));
+         return optimize_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                                 a.integer(6));
        }},
       // --- contractions ---
       {"pack_operand",
@@ -227,14 +216,16 @@ std::vector<Operator> library_operators() {
         memory("mem_type"), procs("instructions")},
        "for k: s(B[k])  ->  for k: B_pack = B[k]; s(B_pack)",
        [](const A& a) -> Value {
-         return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3), vector_unit(a, 4, 5, 6));
+         return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
+                             vector_unit(a, 4, 5, 6));
        }},
       {"register_block",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
         procs("instructions")},
        "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  the micro-kernel, C in registers",
        [](const A& a) -> Value {
-         return register_block(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6));
+         return register_block(a.proc(), a.string(1), a.string(2), a.string(3),
+                               vector_unit(a, 4, 5, 6));
        }},
       {"unroll_registers",
        {proc(), memory("memory")},

@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "core/frontend/parser.h"
+#include "core/library/operator_values.h"
 #include "core/library/operators.h"
 
 namespace exotune {
@@ -11,13 +12,7 @@ using A = OperatorArgs;
 
 Tail tail_of(const A& a, int tail, int perfect) {
   if (a.boolean(perfect)) return Tail::kPerfect;
-  const std::string& t = a.string(tail);
-  if (t == "perfect") return Tail::kPerfect;
-  if (t == "guard") return Tail::kGuard;
-  if (t == "cut") return Tail::kCut;
-  if (t == "cut_and_guard") return Tail::kCutAndGuard;
-  throw InputError({}, "there is no tail '" + t + "'",
-                   "tails are 'perfect', 'guard', 'cut' and 'cut_and_guard'");
+  return loop_tail(a.string(tail));
 }
 
 std::vector<int> small_integers(const A& a, int k) {

@@ -489,7 +489,7 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
   return result;
 }
 
-// a : T[.., c, ..]           a_0 : T[.., ..] ; ... ; a_{c-1} : T[.., ..]
+// a : T[.., c, ..]           a_0 : T[.., ..] ; ... ; a_{c-1} : T[.., ..]      (a when c == 1)
 // s(a[.., k, ..])      ->    s(a_k[.., ..])
 // Obligation: c is a literal and so is every index in that dimension (once simplified); windows
 // have a point there. The allocation's cursor goes to the first new one.
@@ -506,7 +506,8 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   std::vector<Sym> names;
   Block allocs;
   for (int64_t k = 0; k < *count; ++k) {
-    names.push_back(Sym::fresh(s.alloc->name.name() + "_" + std::to_string(k)));
+    const std::string suffix = *count == 1 ? "" : "_" + std::to_string(k);
+    names.push_back(Sym::fresh(s.alloc->name.name() + suffix));
     Type t = s.alloc->type;
     t.shape = shape;
     allocs.push_back(make_stmt(Alloc{names.back(), t, s.alloc->mem}, s.cursor.stmt()->where));

@@ -69,7 +69,8 @@ ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts) {
 // for i in seq(lo, hi): s1 ; for j in seq(lo, hi): s2   ->  for i in seq(lo, hi): { s1; s2[j := i] }
 // if e: s1 else: t1 ; if e: s2 else: t2                 ->  if e: { s1; s2 } else: { t1; t2 }
 // Obligation: the two are neighbours; lo and hi (the conditions) are equal and unchanged by the
-// first; each iteration of s2 commutes with every later one of s1.
+// first; each iteration of s2 commutes with every later one of s1, or s1 only computes: from what
+// neither changes, one value per element however often, and in each iteration all that s2 reads of it.
 // Forwarding: the first scope stays and takes in the second's statements; the second scope is gone.
 ProcPtr fuse(ProcPtr p, const Where& first, const Where& second) {
   static const char op[] = "fuse";
@@ -90,13 +91,14 @@ ProcPtr fuse(ProcPtr p, const Where& first, const Where& second) {
       require_stable(*p, body_path(next), static_cast<int>(g.body.size()), e, op);
     require(prove_equal(*p, at, f.lo, g.lo), op, "cannot prove that the lower bounds are equal");
     require(prove_equal(*p, at, f.hi, g.hi), op, "cannot prove that the upper bounds are equal");
-    LoopAnswer a = can_fuse(*p, at);
-    require(a, op, "an iteration of the second loop does not commute with a later one of the first");
+    const LoopAnswer a = can_fuse(*p, at);
     rw.flags.reassociates |= a.reassociates;
     const bool par = f.mode == LoopMode::kPar && g.mode == LoopMode::kPar;
     rw.replace_keep(next, make_for(f.iter, g.lo, g.hi, substitute(g.body, g.iter, read_var(f.iter, ScalarType::kIndex))));
     absorb(Child::kBody, f.body.size(), g.body.size());
     rw.erase(next, 1);
+    if (!a && !can_fuse_recomputing(*p, at, rw.proc()))
+      require(a, op, "an iteration of the second loop does not commute with a later one of the first");
     const For& fused = *stmt_at(rw.proc(), at)->as<For>();
     if (f.mode == LoopMode::kPar && !(par && loop_parallel(rw.proc(), at)))
       rw.replace_keep(at, make_for(fused.iter, fused.lo, fused.hi, fused.body));

@@ -90,7 +90,7 @@ class Generator {
     const Sym k = Sym::fresh("k"), x = buffers_[0].name, y = buffers_[1].name;
     const ExprPtr at = iterator(k), zero = int_const(0);
     auto pick_buffer = [&] { return c_.pick(2) ? x : y; };
-    switch (c_.pick(7)) {
+    switch (c_.pick(8)) {
       case 0: {  // lift_reduce_constant
         const Element target = element();
         const ExprPtr factor = c_.pick(2) ? read_of(element()) : data_const(2, kElement);
@@ -144,6 +144,18 @@ class Generator {
                       c = c_.pick(2) ? read_of(target) : read_of(element());
         const ExprPtr sum = c_.pick(2) ? a + (b + c) : (c_.pick(2) ? a * (b * c) : (a + b) + c);
         return {make_assign(target.name, target.idx, sum)};
+      }
+      case 6: {  // fuse of a loop that computes elements again
+        const Sym t = local("t"), m = Sym::fresh("m"), l = k.copy();
+        const ExprPtr again = at + iterator(m), from = c_.pick(3) ? again : at;
+        const ExprPtr value = c_.pick(3) ? read_elem(x, {from}, kElement)
+                                         : read_elem(x, {from}, kElement) * read_of(element());
+        const StmtPtr computes =
+            c_.pick(4) ? make_assign(t, {again}, value) : make_reduce(t, {again}, value);
+        const ExprPtr use = read_elem(t, {iterator(l) + int_const(c_.pick(3))}, kElement);
+        return {make_alloc(t, Type{kElement, {size() + int_const(1)}, false}, dram()),
+                make_for(k, zero, size(), {make_for(m, zero, int_const(2), {computes})}),
+                make_for(l, zero, size(), {make_assign(c_.pick(3) ? y : x, {iterator(l)}, use)})};
       }
       default: {  // merge_writes, reorder_stmts
         const Element target = element();

@@ -1,0 +1,27 @@
+#include "core/library/operator_values.h"
+
+namespace exotune {
+
+VectorTail vector_tail(const std::string& t) {
+  if (t == "perfect") return VectorTail::kPerfect;
+  if (t == "cut") return VectorTail::kCut;
+  if (t == "predicate") return VectorTail::kPredicate;
+  if (t == "cut_and_predicate") return VectorTail::kCutAndPredicate;
+  throw InputError({}, "there is no tail '" + t + "' for vectors",
+                   "tails are 'perfect', 'cut', 'predicate' and 'cut_and_predicate'");
+}
+
+Tail loop_tail(const std::string& t) {
+  if (t == "perfect") return Tail::kPerfect;
+  if (t == "guard") return Tail::kGuard;
+  if (t == "cut") return Tail::kCut;
+  if (t == "cut_and_guard") return Tail::kCutAndGuard;
+  throw InputError({}, "there is no tail '" + t + "'",
+                   "tails are 'perfect', 'guard', 'cut' and 'cut_and_guard'");
+}
+
+VectorUnit vector_unit(const OperatorArgs& a, int lanes, int memory, int instrs) {
+  return {a.small(lanes), a.memory(memory), a.procs(instrs)};
+}
+
+}  // namespace exotune
