@@ -124,7 +124,7 @@ std::string trampolines(const CFile& file) {
       args += k == 0 ? "" : ", ";
       args += f.args[k].kind == AbiArg::Kind::kControl ? "*(int64_t*)" + slot : slot;
     }
-    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { " + f.name +
+    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { (void)a; " + f.name +
            "(" + args + "); }\n";
   }
   return out;

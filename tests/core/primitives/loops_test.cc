@@ -345,6 +345,55 @@ def f(N: size, x: f32[N], y: f32[N]):
 )");
 }
 
+// Each iteration computes three rows, two of which the next one computes again.
+std::string recomputing(const std::string& value, const std::string& used) {
+  return R"(
+def f(N: size, x: f32[N + 2], y: f32[N]):
+    t : f32[N + 2]
+    for i in seq(0, N):
+        for k in seq(0, 3):
+            t[i + k] = )" +
+         value + R"(
+    for j in seq(0, N):
+        )" +
+         used + "\n";
+}
+
+TEST(Fuse, may_compute_again_what_was_read_when_the_value_is_the_same) {
+  expect_proc(fuse(parse(recomputing("2.0 * x[i + k]", "y[j] = t[j] + t[j + 2]")), "i", "j"), R"(
+def f(N: size, x: f32[N + 2], y: f32[N]):
+    t : f32[N + 2]
+    for i in seq(0, N):
+        for k in seq(0, 3):
+            t[i + k] = 2.0 * x[i + k]
+        y[i] = t[i] + t[i + 2]
+)");
+}
+
+TEST(Fuse, computes_again_only_the_same_value_from_what_stays) {
+  const auto refused = [](const std::string& value, const std::string& used) {
+    return refusal([&] { fuse(parse(recomputing(value, used)), "i", "j"); }) != "";
+  };
+  EXPECT_TRUE(refused("x[i]", "y[j] = t[j + 1]"));  // another value each time
+  EXPECT_TRUE(refused("x[k]", "y[j] = t[j + 1]"));
+  EXPECT_TRUE(refused("x[i + k]", "x[j] = t[j + 1]"));             // what is read changes
+  EXPECT_TRUE(refused("x[i + k]", "t[j + 1] = x[j]"));             // both write
+  EXPECT_TRUE(refused("x[i + k] + t[i + k]", "y[j] = t[j + 1]"));  // reads itself
+}
+
+TEST(Fuse, needs_each_iteration_to_compute_what_it_uses) {
+  const char* two_of_three = R"(
+def f(N: size, x: f32[N + 2], y: f32[N]):
+    t : f32[N + 2]
+    for i in seq(0, N):
+        for k in seq(0, 2):
+            t[i + k] = x[i + k]
+    for j in seq(0, N):
+        y[j] = t[j + )";
+  EXPECT_EQ(refusal([&] { fuse(parse(std::string(two_of_three) + "1]\n"), "i", "j"); }), "");
+  EXPECT_NE(refusal([&] { fuse(parse(std::string(two_of_three) + "2]\n"), "i", "j"); }), "");
+}
+
 TEST(RemoveLoop, keeps_an_if_when_the_loop_may_not_run) {
   expect_proc(remove_loop(parse(R"(
 def f(N: size, x: f32[1]):
