@@ -32,7 +32,7 @@ TEST_P(Instructions, their_c_does_what_their_body_says) {
   EXPECT_EQ(harness.left_out(), std::vector<std::string>{});
   EXPECT_EQ(harness.wrappers().size(), target->instructions().size());
   for (const ProcPtr& wrapper : harness.wrappers()) {
-    const bool sized = is_control(wrapper->args[0].type.scalar);
+    const bool sized = !wrapper->args.empty() && is_control(wrapper->args[0].type.scalar);
     for (int64_t n = 1; n <= (sized ? 20 : 3); ++n)
       ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "")
           << wrapper->name << " n = " << n;
