@@ -95,6 +95,13 @@ void require_config_writes_fixed(const Proc& result, const char* op) {
   walk(result.body);
 }
 
+void require_moderate(const ExprPtr& e, const char* op) {
+  constexpr int64_t kLargest = int64_t{1} << 31;
+  if (auto v = as_int(e); v && (*v > kLargest || *v < -kLargest))
+    refuse(op, "with a number such as " + std::to_string(*v) + " indices may not fit 64 bits");
+  for (const ExprPtr& child : expr_children(*e)) require_moderate(child, op);
+}
+
 Path child_path(const Path& stmt, Child child, int index) {
   Path out = stmt;
   out.push_back({child, index});

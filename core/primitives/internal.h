@@ -49,6 +49,10 @@ void require_config_may_stand(const Proc& result, const std::vector<ExprPtr>& ex
 /// comes to depend on the iterator of a loop around it.
 void require_config_writes_fixed(const Proc& result, const char* op);
 
+/// No literal of `e` is beyond 2^31: indices are 64-bit numbers in C, and proofs take them for
+/// integers.
+void require_moderate(const ExprPtr& e, const char* op);
+
 // --- paths ------------------------------------------------------------------------------------
 Path child_path(const Path& stmt, Child child, int index = 0);
 inline Path body_path(const Path& stmt, int index = 0) {

@@ -96,6 +96,7 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
     if (!in_scope(*p, s.path(), e))
       refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
     if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
+    require_moderate(e, op);
   }
   require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
           "`" + str(size) + "` is not proved positive");
@@ -420,6 +421,7 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
     if (!in_scope(*p, s.path(), e))
       refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
     if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
+    require_moderate(e, op);
   }
   require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
           "`" + str(size) + "` is not proved positive");

@@ -78,6 +78,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   static const char op[] = "divide_loop";
   Cursor c = where.loop(p);
   if (q < 1) refuse(op, "the factor must be at least 1, not " + std::to_string(q));
+  require_moderate(int_const(q), op);
   if (names.size() != 2) refuse(op, "two names are needed: the outer and the inner iterator");
   for (const std::string& n : names) require_name(op, n);
   const For& f = c.as<For>();
@@ -150,6 +151,7 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   static const char op[] = "divide_with_recompute";
   Cursor c = where.loop(p);
   if (q < 1) refuse(op, "the stride must be at least 1, not " + std::to_string(q));
+  for (const ExprPtr& e : {int_const(q), n}) require_moderate(e, op);
   if (names.size() != 2) refuse(op, "two names are needed: the outer and the inner iterator");
   for (const std::string& name : names) require_name(op, name);
   const For& f = c.as<For>();
@@ -195,6 +197,7 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   const For& g = *f.body[0]->as<For>();
   const auto count = literal(trip_count(g));
   if (!count || *count < 1) refuse(op, "the inner trip count must be a positive constant");
+  require_moderate(int_const(*count), op);
   if (mentions(g.lo, f.iter))
     refuse(op, "the inner lower bound depends on '" + f.iter.name() + "'");
   for (const ExprPtr& e : {f.lo, f.hi, g.lo}) require_stable(*p, body_path(at), 1, e, op);
@@ -250,6 +253,7 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   const Path at = c.path();
   const int n = static_cast<int>(f.body.size());
   require_visible(*p, at, e, op);
+  require_moderate(e, op);
   for (const ExprPtr& b : {f.lo, e}) require_stable(*p, body_path(at), n, b, op);
   require(prove(*p, at, less_equal(int_const(0), e)), op,
           "cannot prove that the new lower bound " + str(e) + " is not negative");

@@ -38,24 +38,29 @@ ProcPtr remove_loop(ProcPtr p, const Where& where) {
 // Obligation: hi > 0 is proved; without the guard, hi is 1 or s is idempotent. Nothing that s
 // allocates is used after it. What s writes to configuration stays known.
 // Forwarding: the statements stay, inside.
-ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi, bool guard) {
+ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi,
+                 bool guard) {
   static const char op[] = "add_loop";
   Cursor c = where.block(p);
   require_name(op, name);
   const Path at = c.path();
   const int n = c.length();
   require_visible(*p, at, hi, op);
+  require_moderate(hi, op);
   require_no_escape(*p, at, n, op);
-  require(prove(*p, at, less(int_const(0), hi)), op, "cannot prove that the loop runs: 0 < " + str(hi));
+  require(prove(*p, at, less(int_const(0), hi)), op,
+          "cannot prove that the loop runs: 0 < " + str(hi));
   if (!guard && literal(hi) != 1)
-    require(block_idempotent(*p, at, n), op, "running the statements again may change what they did");
+    require(block_idempotent(*p, at, n), op,
+            "running the statements again may change what they did");
   const Sym iter = Sym::fresh(name);
   Rewrite rw(p);
   if (guard) {
     const ExprPtr first = equals(read_var(iter, ScalarType::kIndex), int_const(0));
     rw.wrap(at, n, [&](Block b) { return make_if(first, std::move(b)); });
   }
-  rw.wrap(at, guard ? 1 : n, [&](Block b) { return make_for(iter, int_const(0), hi, std::move(b)); });
+  rw.wrap(at, guard ? 1 : n,
+          [&](Block b) { return make_for(iter, int_const(0), hi, std::move(b)); });
   require_still_checks(rw.proc(), c.stmts(), op);
   return rw.finish(op, {place(where, c), name, str(hi, scope_at(*p, at)), guard});
 }
@@ -69,13 +74,15 @@ ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   const For& f = c.as<For>();
   const Path at = c.path();
   const auto lo = literal(f.lo), hi = literal(f.hi);
-  if (!lo || !hi) refuse(op, "the bounds must be constants, not " + str(f.lo) + " and " + str(f.hi));
+  if (!lo || !hi)
+    refuse(op, "the bounds must be constants, not " + str(f.lo) + " and " + str(f.hi));
   Rewrite rw(p);
   if (*hi <= *lo) {
     rw.replace(at, 1, {make_pass()});
     return rw.finish(op, {place(where, c)});
   }
-  if (static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) > static_cast<uint64_t>(kMaxUnrolledIterations))
+  if (static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) >
+      static_cast<uint64_t>(kMaxUnrolledIterations))
     refuse(op, "more than " + std::to_string(kMaxUnrolledIterations) + " iterations",
            "divide the loop and unroll the inner one");
   rw.replace_keep(at, make_for(f.iter, f.lo, f.hi, substitute(f.body, f.iter, int_const(*lo))));
@@ -83,7 +90,8 @@ ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   Block rest;
   rest.reserve(f.body.size() * static_cast<size_t>(*hi - *lo - 1));
   for (int64_t k = *lo + 1; k < *hi; ++k)
-    for (StmtPtr& s : refresh_binders(substitute(f.body, f.iter, int_const(k)))) rest.push_back(std::move(s));
+    for (StmtPtr& s : refresh_binders(substitute(f.body, f.iter, int_const(k))))
+      rest.push_back(std::move(s));
   if (!rest.empty()) rw.insert(sibling(at, static_cast<int>(f.body.size())), std::move(rest));
   return rw.finish(op, {place(where, c)});
 }
