@@ -67,7 +67,8 @@ class LaneLoop {
   // The scalar allocated by statement k becomes a register, one element per lane, before the loop.
   void widen(int k) {
     Path alloc = inner(k);
-    p_ = expand_dim(p_, Cursor::stmt(p_, alloc), int_const(unit_.lanes), read_var(lane(), ScalarType::kIndex));
+    p_ = expand_dim(p_, Cursor::stmt(p_, alloc), int_const(unit_.lanes),
+                    read_var(lane(), ScalarType::kIndex));
     p_ = lift_alloc(p_, Cursor::stmt(p_, alloc), guarded_ ? 2 : 1);
     p_ = set_memory(p_, Cursor::stmt(p_, path_), unit_.memory);
     path_ = sibling(path_, 1);
@@ -101,6 +102,34 @@ class LaneLoop {
         return true;
       }
       if (bind_in(child, x, stmt)) return true;
+    }
+    return false;
+  }
+  // x + c * (a + b): when x + c * t is an instruction, the inner sum goes to a register, not the
+  // product.
+  bool bind_below_product(const StmtPtr& s, const Path& stmt, const ExprPtr& rhs, int rhs_index) {
+    const std::vector<ExprPtr> children = expr_children(*rhs);
+    auto leaf = [](const ExprPtr& e) { return e->as<Read>() || e->as<Const>(); };
+    for (size_t c = 0; c < children.size(); ++c) {
+      if (leaf(children[c]) || !children[c]->as<BinOp>()) continue;
+      const std::vector<ExprPtr> parts = expr_children(*children[c]);
+      for (size_t t = 0; t < parts.size(); ++t) {
+        if (leaf(parts[t])) continue;
+        std::vector<ExprPtr> simpler = parts, whole = children;
+        simpler[t] = read_var(lane(), rhs->type);
+        whole[c] = with_children(children[c], simpler);
+        const ExprPtr value = with_children(rhs, whole);
+        const Assign* a = s->as<Assign>();
+        const Reduce* r = s->as<Reduce>();
+        const StmtPtr then =
+            a ? make_assign(a->name, a->idx, value) : make_reduce(r->name, r->idx, value, r->op);
+        if (!std::binary_search(shapes_.begin(), shapes_.end(), shape_of(*then))) continue;
+        Path part = stmt;
+        for (int k : {rhs_index, static_cast<int>(c), static_cast<int>(t)})
+          part.push_back({Child::kExpr, k});
+        bind(part, "t_v");
+        return true;
+      }
     }
     return false;
   }
@@ -149,7 +178,8 @@ class LaneLoop {
     bool leaf_in_register = leaf && in_register(leaf->name, stmt);
 
     if (!in_register(target, stmt)) {
-      bool varies = std::any_of(idx.begin(), idx.end(), [&](const ExprPtr& e) { return mentions(e, lane()); });
+      bool varies = std::any_of(idx.begin(), idx.end(),
+                                [&](const ExprPtr& e) { return mentions(e, lane()); });
       if (reduce && varies) {
         std::string window = str(read_elem(target, idx, rhs->type), scope_at(*p_, stmt));
         p_ = stage_mem(p_, Cursor::stmt(p_, stmt), window, target.name() + "_v");
@@ -167,6 +197,7 @@ class LaneLoop {
       return true;
     }
     bool known = std::binary_search(shapes_.begin(), shapes_.end(), shape_of(*s));
+    if (!known && bind_below_product(s, stmt, rhs, rhs_index)) return true;
     if (!known && bind_operation(stmt, rhs, rhs_index)) return true;
     if (!known && reduce) {  // dst += a + b: the sum first, then the accumulation
       bind(rhs_path, "t_v");
@@ -203,12 +234,15 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
   Path lanes = path;
   lanes.push_back({Child::kBody, 0});
   bool cut = tail == VectorTail::kCut || tail == VectorTail::kCutAndPredicate;
-  Tail divide_tail = tail == VectorTail::kPerfect ? Tail::kPerfect : cut ? Tail::kCut : Tail::kGuard;
+  Tail divide_tail = tail == VectorTail::kPerfect ? Tail::kPerfect
+                     : cut                        ? Tail::kCut
+                                                  : Tail::kGuard;
   auto extent = literal_extent(c.as<For>());
   const For& whole = c.as<For>();
-  bool short_loop = extent ? *extent < unit.lanes
-                           : static_cast<bool>(prove(*p, path, bin_op(BinOpKind::kLt, whole.hi - whole.lo,
-                                                                      int_const(unit.lanes))));
+  bool short_loop =
+      extent ? *extent < unit.lanes
+             : static_cast<bool>(prove(
+                   *p, path, bin_op(BinOpKind::kLt, whole.hi - whole.lo, int_const(unit.lanes))));
   if (cut && short_loop) {
     if (tail == VectorTail::kCut) return p;
     cut = false;
