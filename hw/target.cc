@@ -30,7 +30,7 @@ std::vector<std::string> source_files(const TomlTable& toml, const fs::path& fol
     if (entry.path().extension() == ".exo") present.push_back(entry.path().filename().string());
   std::sort(present.begin(), present.end());
   if (!toml.has("files")) return present;
-  const std::vector<std::string> listed = toml.texts("files");
+  std::vector<std::string> listed = toml.texts("files");
   for (const std::string& file : listed) {
     if (std::find(present.begin(), present.end(), file) != present.end()) continue;
     const std::string near = nearest(file, present);

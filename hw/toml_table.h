@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/diagnostic.h"
@@ -48,7 +49,8 @@ class TomlTable {
 
  private:
   struct File;
-  TomlTable(std::shared_ptr<const File> file, const void* table) : file_(file), table_(table) {}
+  TomlTable(std::shared_ptr<const File> file, const void* table)
+      : file_(std::move(file)), table_(table) {}
   [[noreturn]] void expected(std::string_view key, const char* what) const;
 
   std::shared_ptr<const File> file_;

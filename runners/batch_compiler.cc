@@ -22,7 +22,7 @@ std::string window_type(const ArgSpec& arg) {
 }
 
 std::string argument(const ArgSpec& arg, size_t k) {
-  const std::string at = "a[" + std::to_string(k) + "]";
+  std::string at = "a[" + std::to_string(k) + "]";
   switch (arg.kind) {
     case ArgSpec::Kind::kControl:
       return "*(const int64_t*)" + at;
