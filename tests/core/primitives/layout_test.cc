@@ -145,6 +145,40 @@ TEST(Layout, mult_dim_refuses_a_symbolic_inner_size) {
   EXPECT_REFUSED(mult_dim(divide_dim(p, "t", 0, 8), "t", 1, 0), "not a literal");
 }
 
+TEST(Layout, mult_dim_joins_the_point_and_the_run_of_a_window) {
+  const char* const callee = R"(
+@proc
+def g(dst: [f32][2]):
+    for k in seq(0, 2):
+        dst[k] = 1.0
+)";
+  ProcPtr p = parse_last(std::string(callee) + R"(
+@proc
+def f(y: f32[3, 5, 4]):
+    t : f32[3, 5, 4]
+    for i in seq(0, 3):
+        for j in seq(0, 5):
+            g(t[i, j, 0:2])
+            w = t[i, j, 2:4]
+            g(w)
+            for k in seq(0, 4):
+                y[i, j, k] = t[i, j, k]
+)");
+  ProcPtr q = mult_dim(p, "t", 0, 2);
+  EXPECT_TRUE(contains(str(*q), "t : f32[12, 5]")) << str(*q);
+  EXPECT_TRUE(contains(str(*q), "g(t[4 * i:4 * i + 2, j])")) << str(*q);
+  expect_same_meaning(p, q);
+  ProcPtr across = parse_last(std::string(callee) + R"(
+@proc
+def f(y: f32[2]):
+    t : f32[2, 4]
+    g(t[0:2, 1])
+    for i in seq(0, 2):
+        y[i] = t[i, 1]
+)");
+  EXPECT_REFUSED(mult_dim(across, "t", 0, 1), "spans dimension 0");
+}
+
 TEST(Layout, rearrange_dim_permutes) {
   ProcPtr p = parse_last(R"(
 @proc

@@ -137,6 +137,50 @@ def f(N: size, A: f32[N], B: f32[3, N + 1]):
   expect_same_meaning(w.caller(), q, kSmall);
 }
 
+// The callee writes its first argument through a window and another call.
+TEST(Unify, refuses_arguments_that_overlap_where_a_deeper_call_writes) {
+  const auto with = [](const std::string& from) {
+    return world(R"(
+@proc
+def op(x: [f32][4], y: [f32][4]):
+    for i in seq(0, 4):
+        y[i] = y[i] + x[i]
+    w = x[0:4]
+    leaf(4, w, y[0:4])
+
+@proc
+def f(A: f32[12]):
+    for i in seq(0, 4):
+        A[)" + from +
+                 " + i] = A[" + from + R"( + i] + A[i]
+    v = A[0:4]
+    leaf(4, v, A[8:12])
+)");
+  };
+  const World good = with("8");
+  const ProcPtr q = good.replaced("for i in _: _");
+  EXPECT_TRUE(contains(str(*q), "op(A[0:4], A[8:12])")) << str(*q);
+  expect_same_meaning(good.caller(), q);
+  EXPECT_NE(with("7").refusal("for i in _: _"), "");
+}
+
+TEST(Unify, refuses_a_call_whose_arguments_would_share_elements) {
+  const World w = world(R"(
+@proc
+def op(x: [f32][4], y: [f32][4]):
+    v = x[0:4]
+    for i in seq(0, 4):
+        put(v[i], y[i])
+
+@proc
+def f(A: f32[12]):
+    v = A[0:4]
+    for i in seq(0, 4):
+        put(v[i], A[i + 1])
+)");
+  EXPECT_TRUE(contains(w.refusal("v = _"), "overlap")) << w.refusal("v = _");
+}
+
 TEST(Unify, refuses_windows_that_lie_otherwise) {
   const char* const op = R"(
 @proc
