@@ -18,7 +18,7 @@ std::map<std::string, std::string> scalars(const TomlTable& table, const std::st
 }
 
 PeerOperation read_peer(const TomlTable& table) {
-  table.allow_only({"op", "arguments", "sizes", "factors", "trans_a", "trans_b"});
+  table.allow_only({"op", "arguments", "sizes", "factors", "trans_a", "trans_b", "rectify"});
   PeerOperation peer;
   peer.op = table.text("op");
   peer.arguments = scalars(table, "arguments");
@@ -26,6 +26,7 @@ PeerOperation read_peer(const TomlTable& table) {
   peer.factors = scalars(table, "factors");
   peer.trans_a = table.boolean_or("trans_a", false);
   peer.trans_b = table.boolean_or("trans_b", false);
+  peer.rectify = table.boolean_or("rectify", false);
   return peer;
 }
 

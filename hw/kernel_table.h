@@ -12,7 +12,7 @@
 namespace exotune {
 
 /// The call of a BLAS library that computes the same: argument names of the proc by role ("a", "x",
-/// "y", "result"), sizes by role ("m", "n", "k") and factors ("alpha", "beta") that are either an
+/// "y", "result"), sizes by role ("m", "n", "k") and factors ("alpha", "beta"), both either an
 /// argument's name or a number. How the operation reads them: runners/peers.h.
 struct PeerOperation {
   std::string op;  // "gemm", "axpy", ...; empty: no library has it
@@ -20,6 +20,7 @@ struct PeerOperation {
   std::map<std::string, std::string> sizes;
   std::map<std::string, std::string> factors;
   bool trans_a = false, trans_b = false;
+  bool rectify = false;
 };
 
 struct KernelEntry {

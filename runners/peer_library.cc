@@ -149,11 +149,30 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
       return in_turn(std::move(calls));
     };
   };
+  // oneDNN reads its variable at first use, which may come after the next library cleared it: ask
+  // now.
+  if (auto* effective = reinterpret_cast<int (*)()>(dlsym(library, "dnnl_get_effective_cpu_isa")))
+    effective();
+  if (p.op == BlasOp::kConv2d) {
+    void* from =
+        peer.adapter.empty() ? library : dlopen(peer.adapter.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!from) {
+      const char* text = dlerror();
+      *error = text ? text : "cannot be loaded";
+      return {};
+    }
+    return binder(
+        find<void(long, long, long, long, long, long, const T*, const T*, const T*, T*, int)>(
+            from, std::string("peer_") + precision + blas_op_name(p.op), error),
+        [=](auto* f, const Operands<T>& o) {
+          return [=, image = o.data(p.a), weights = o.data(p.b), bias = o.data(p.x),
+                  result = o.data(p.c)] {
+            f(p.batch, p.height, p.width, p.k, p.n, p.taps, image, weights, bias, result,
+              p.rectify);
+          };
+        });
+  }
   if (peer.kind == Peer::Kind::kOneDnn) {
-    // It reads its variable at first use, which may come after the next library cleared it: ask
-    // now.
-    if (auto* effective = reinterpret_cast<int (*)()>(dlsym(library, "dnnl_get_effective_cpu_isa")))
-      effective();
     if constexpr (std::is_same_v<T, float>)
       return binder(find<DnnlSgemm>(library, "dnnl_sgemm", error), [=](auto* f,
                                                                        const Operands<float>& o) {
@@ -302,6 +321,8 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
                         *result = beta == T(0) ? sum : beta * *result + sum;
                       };
                     });
+    case BlasOp::kConv2d:
+      break;
     case BlasOp::kRot:
       return binder(find<void(int, T*, int, T*, int, T, T)>(library, name, error),
                     [=](auto* f, const Operands<T>& o) {

@@ -1,6 +1,7 @@
 #pragma once
 // The text of the two peers that are compiled here: plain C loops and Eigen. Both define the
-// cblas_* names, so that one binder serves them and the libraries.
+// cblas_* names, so that one binder serves them and the libraries. What no BLAS library has is
+// called peer_*.
 
 namespace exotune {
 
@@ -8,5 +9,7 @@ namespace exotune {
 const char* plain_c_peer_source();
 /// C++17 over Eigen 3.
 const char* eigen_peer_source();
+/// C++17 over oneDNN 2 or 3: peer_sconv2d, weights brought into the library's order in each call.
+const char* onednn_convolution_source();
 
 }  // namespace exotune

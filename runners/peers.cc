@@ -22,17 +22,20 @@ namespace exotune {
 const char* blas_op_name(BlasOp op) {
   static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv", "syr",   "syr2",
                                            "trmv", "trsv", "axpy", "dot",  "dsdot", "scal",
-                                           "copy", "swap", "asum", "rot",  "rotm"};
+                                           "copy", "swap", "asum", "rot",  "rotm",  "conv2d"};
   return kNames[static_cast<size_t>(op)];
 }
 
-int blas_level(BlasOp op) { return op == BlasOp::kGemm ? 3 : op < BlasOp::kAxpy ? 2 : 1; }
+int blas_level(BlasOp op) {
+  return op == BlasOp::kGemm || op == BlasOp::kConv2d ? 3 : op < BlasOp::kAxpy ? 2 : 1;
+}
 
 bool Peer::supports(const PeerProblem& problem) const {
   if (problem.type != ElementType::kF32 && problem.type != ElementType::kF64) return false;
   if (problem.op == BlasOp::kDsdot && problem.type != ElementType::kF64) return false;
-  if (kind == Kind::kOneDnn)
-    return problem.op == BlasOp::kGemm && problem.type == ElementType::kF32;
+  if (kind == Kind::kOneDnn && problem.type != ElementType::kF32) return false;
+  if (problem.op == BlasOp::kConv2d) return kind == Kind::kPlainC || !adapter.empty();
+  if (kind == Kind::kOneDnn) return problem.op == BlasOp::kGemm;
   if (kind == Kind::kEigen && (problem.op == BlasOp::kTrmv || problem.op == BlasOp::kTrsv))
     return !problem.trans_a && !problem.unit_diagonal;
   // Its second core type differs in the level 1 kernels only.
@@ -154,6 +157,19 @@ bool compile_peer(Peer& peer, const TargetToolchain& toolchain, const std::strin
   peer.version =
       (eigen ? "Eigen, " : "") + described.describe() + (eigen ? " -O3" : " -O3 -ffast-math");
   return !peer.path.empty();
+}
+
+/// oneDNN's convolution has no stable C interface: compiled against its headers where they are.
+void compile_adapter(Peer& peer, const std::string& directory) {
+  SharedObjectRequest request;
+  request.compiler = first_present({"clang++", "g++"});
+  if (request.compiler.empty()) return;
+  request.name = peer.name + "-convolution";
+  request.extension = ".cc";
+  request.source = onednn_convolution_source();
+  request.flags = {"-std=c++17", "-O1", "-w", peer.path};
+  std::string error;
+  peer.adapter = compile_shared_object(request, directory, &error);
 }
 
 struct VersionShared {
@@ -279,6 +295,11 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
                                {"libblis.so.4", "libblis.so.3", "libblis.so"})
                 : find_library({""}, {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
         if (peer.path.empty()) error = "not installed";
+        if (error.empty() && kind == Kind::kOneDnn) {
+          std::string unusable;
+          const std::string folder = cache_folder(options.cache_directory, &unusable);
+          if (unusable.empty()) compile_adapter(peer, folder);
+        }
       }
       if (error.empty()) error = try_peer(peer);
       if (error.empty())

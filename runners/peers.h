@@ -33,11 +33,12 @@ enum class BlasOp {
   kAsum,
   kRot,
   kRotm,
+  kConv2d,
 };
 inline constexpr BlasOp kBlasOps[] = {
     BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,   BlasOp::kSyr2,
     BlasOp::kTrmv, BlasOp::kTrsv, BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
-    BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm};
+    BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm,  BlasOp::kConv2d};
 const char* blas_op_name(BlasOp op);  // "gemm", ...
 /// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
 int blas_level(BlasOp op);
@@ -60,6 +61,9 @@ struct PeerScalar {
 ///   dsdot result = x.y, x and y f32, summed and given in f64  x, y, result; type f64
 ///   rot   (x, y) = (c x + s y, c y - s x)                    x, y; alpha is c, beta is s
 ///   rotm  (x, y) = (h11 x + h12 y, h21 x + h22 y)            x, y, h
+///   conv2d  c(batch, height, width, n) = sum of the taps by taps windows of the image
+///         a(batch, height + taps - 1, width + taps - 1, k) times b(taps, taps, k, n), plus x(n);
+///         then max(0, c) when `rectify`                      a, b, c, x
 /// Symmetric and triangular: only the lower triangle is referred to, or the upper one.
 /// A leading dimension or increment of 0 means the one of the argument's own shape and strides.
 struct PeerProblem {
@@ -68,6 +72,8 @@ struct PeerProblem {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
   bool upper = false, unit_diagonal = false;
+  int64_t batch = 0, height = 0, width = 0, taps = 0;  // conv2d
+  bool rectify = false;
   PeerScalar alpha{1, -1}, beta{0, -1};
   PeerScalar h[4] = {{1, -1}, {0, -1}, {0, -1}, {1, -1}};  // h11, h21, h12, h22
   int a = -1, b = -1, c = -1, x = -1, y = -1, result = -1;
@@ -79,6 +85,7 @@ struct Peer {
   std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c"
   Kind kind = Kind::kPlainC;
   std::string path;       // the shared object
+  std::string adapter;    // another, compiled here, with what the library offers in C++ only
   std::string core_type;  // OPENBLAS_CORETYPE / BLIS_ARCH_TYPE / DNNL_MAX_CPU_ISA to set
   std::string version;    // what the library says of itself, with the core it chose
   bool supports(const PeerProblem& problem) const;

@@ -183,6 +183,10 @@ PeerScalar factor(const TuningProblem& problem, const PeerOperation& peer, const
 int64_t extent(const TuningProblem& problem, const PeerOperation& peer, const std::string& role) {
   const auto role_at = peer.sizes.find(role);
   if (role_at == peer.sizes.end()) return 0;
+  int64_t number = 0;
+  const char* end = role_at->second.data() + role_at->second.size();
+  const auto [stop, error] = std::from_chars(role_at->second.data(), end, number);
+  if (error == std::errc() && stop == end) return number;
   const auto size = problem.sizes.find(role_at->second);
   return size == problem.sizes.end() ? 0 : size->second;
 }
@@ -254,6 +258,11 @@ std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningP
   call.m = extent(problem, peer, "m");
   call.n = extent(problem, peer, "n");
   call.k = extent(problem, peer, "k");
+  call.batch = extent(problem, peer, "batch");
+  call.height = extent(problem, peer, "height");
+  call.width = extent(problem, peer, "width");
+  call.taps = extent(problem, peer, "taps");
+  call.rectify = peer.rectify;
   call.trans_a = peer.trans_a;
   call.trans_b = peer.trans_b;
   call.alpha = factor(problem, peer, "alpha", 1);

@@ -296,6 +296,42 @@ TEST(Peers, dsdot_takes_floats_and_gives_a_double) {
   expect_right(r);
 }
 
+Reference conv2d(ElementType t, int64_t batch, int64_t height, int64_t width, int64_t in,
+                 int64_t out, bool bias, bool rectify) {
+  constexpr int64_t kTaps = 3;
+  const int64_t rows = height + kTaps - 1, columns = width + kTaps - 1;
+  Reference r;
+  r.args = {ArgSpec::tensor("image", t, {batch, rows, columns, in}, true, false),
+            ArgSpec::tensor("weights", t, {kTaps, kTaps, in, out}, true, false),
+            ArgSpec::tensor("bias", t, {out}, true, false),
+            ArgSpec::tensor("result", t, {batch, height, width, out}, false, true)};
+  PeerProblem& p = r.problem;
+  p.op = BlasOp::kConv2d;
+  p.type = t;
+  p.batch = batch, p.height = height, p.width = width, p.taps = kTaps, p.k = in, p.n = out;
+  p.a = 0, p.b = 1, p.c = 3, p.rectify = rectify;
+  if (bias) p.x = 2;
+  r.test = make_inputs(r.args, 9);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t k = 0; k < out; ++k) {
+          double sum = bias ? at(r, 2, k) : 0;
+          for (int64_t tap = 0; tap < kTaps * kTaps; ++tap)
+            for (int64_t c = 0; c < in; ++c)
+              sum += at(r, 0, ((b * rows + y + tap / kTaps) * columns + x + tap % kTaps) * in + c) *
+                     at(r, 1, (tap * in + c) * out + k);
+          r.test.expected[3].push_back(rectify ? std::max(0.0, sum) : sum);
+        }
+  return r;
+}
+
+TEST(Peers, convolve_channels_last) {
+  expect_right(conv2d(ElementType::kF32, 2, 3, 5, 7, 4, true, true));
+  expect_right(conv2d(ElementType::kF32, 1, 4, 2, 16, 32, false, false));
+  expect_right(conv2d(ElementType::kF64, 1, 3, 3, 2, 5, true, false));
+}
+
 TEST(Peers, every_operation_has_a_name_and_someone_who_has_it) {
   for (BlasOp op : kBlasOps) {
     EXPECT_GE(blas_level(op), 1);
