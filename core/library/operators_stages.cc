@@ -4,6 +4,7 @@
 #include "core/library/inspection.h"
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
+#include "core/library/statements.h"
 
 namespace exotune {
 namespace {
@@ -61,6 +62,22 @@ std::vector<Operator> stage_operators() {
        {proc(), string("producer")},
        "for y: { A : T; A = e; s(A) }  ->  A : T[n]; for y: A[y] = e; for y: s(A[y])",
        [](const A& a) -> Value { return compute_root(a.proc(), a.string(1)); }},
+      // --- statements and expressions ---
+      {"cse",
+       {proc(), place("block"), new_name("name", "shared")},
+       "s(e); t(e)  ->  x = e; s(x); t(x)   for all that the block computes twice",
+       [](const A& a) -> Value { return cse(a.proc(), a.where(1), a.string(2)); }},
+      {"jam_stmt",
+       {proc(), place("stmt")},
+       "s; for i: t  ->  for i: s; t   (if i == 0: s, where s may not run again)",
+       [](const A& a) -> Value { return jam_stmt(a.proc(), a.where(1)); }},
+      {"bind_and_lift",
+       {proc(), place("expr"), new_name("new_name"), integer("max_size")},
+       "for i: s(e)  ->  x : T[c]; for i: x[i] = e; s(x[i])   returns p and cursors load, alloc",
+       [](const A& a) -> Value {
+         BoundAndLifted b = bind_and_lift(a.proc(), a.where(1), a.string(2), a.integer(3));
+         return ValueList{b.proc, b.load, b.alloc};
+       }},
       // --- by Halide's names ---
       {"H_tile",
        {proc(), string("stage"), string("y"), string("x"), new_name("yi"), new_name("xi"),

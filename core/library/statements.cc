@@ -1,0 +1,105 @@
+#include "core/library/statements.h"
+
+#include <algorithm>
+
+#include "core/library/staging.h"
+
+namespace exotune {
+namespace {
+
+struct Occurrence {
+  ExprPtr expr;
+  Path path;
+  int size;
+};
+
+int collect(const ExprPtr& e, const Path& path, std::vector<Occurrence>& out) {
+  if (!is_data(e->type) || e->as<Const>() || e->as<WindowExpr>()) return 1;
+  int size = 1;
+  const Read* read = e->as<Read>();
+  const std::vector<ExprPtr> children = expr_children(*e);
+  for (size_t k = 0; k < children.size(); ++k) {
+    Path child = path;
+    child.push_back({Child::kExpr, static_cast<int>(k)});
+    size += read ? 1 : collect(children[k], child, out);
+  }
+  if (!read || !read->idx.empty()) out.push_back({e, path, size});
+  return size;
+}
+
+// The occurrences of each expression that has several, the largest expression first.
+std::vector<std::vector<Occurrence>> repeated(const Cursor& block) {
+  std::vector<Occurrence> all;
+  for (int k = 0; k < block.length(); ++k) {
+    const Cursor s = block[k];
+    if (!s.is<Assign>() && !s.is<Reduce>()) continue;
+    const Cursor value = s.rhs();
+    collect(value.expr(), value.path(), all);
+  }
+  std::vector<std::vector<Occurrence>> groups;
+  for (const Occurrence& o : all) {
+    auto same = std::find_if(groups.begin(), groups.end(),
+                             [&](const auto& g) { return equal(g[0].expr, o.expr); });
+    if (same == groups.end())
+      groups.push_back({o});
+    else
+      same->push_back(o);
+  }
+  std::erase_if(groups, [](const auto& g) { return g.size() < 2; });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a[0].size > b[0].size; });
+  return groups;
+}
+
+}  // namespace
+
+ProcPtr cse(ProcPtr p, const Where& where, const std::string& name) {
+  Cursor block = where.block(p);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& group : repeated(block)) {
+      std::vector<Cursor> places;
+      for (const Occurrence& o : group) places.push_back(Cursor::expr(p, o.path));
+      try {
+        ProcPtr q = bind_expr(p, places, name);
+        const int grown = static_cast<int>(block_at(*q, block.path()).size()) -
+                          static_cast<int>(block_at(*p, block.path()).size());
+        block = Cursor::block(q, block.path(), block.length() + grown);
+        p = q;
+        changed = true;
+        break;
+      } catch (const SchedulingError&) {
+        // Something it reads is written in between.
+      }
+    }
+  }
+  return p;
+}
+
+ProcPtr jam_stmt(ProcPtr p, const Where& where) {
+  const Cursor stmt = where.stmt(p), loop = stmt.next();
+  if (!loop.valid() || !loop.is<For>())
+    throw SchedulingError("jam_stmt: no loop stands after `" + stmt.describe() + "`");
+  const For& f = loop.as<For>();
+  ProcPtr wrapped;
+  try {
+    wrapped = add_loop(p, stmt, f.iter.name(), f.hi, false);
+  } catch (const SchedulingError&) {
+    wrapped = add_loop(p, stmt, f.iter.name(), f.hi, true);
+  }
+  return fuse(wrapped, Cursor::stmt(wrapped, stmt.path()), Cursor::stmt(wrapped, loop.path()));
+}
+
+BoundAndLifted bind_and_lift(ProcPtr p, const Where& where, const std::string& name,
+                             int64_t max_size) {
+  const Path at = stmt_part(where.expr(p).path());
+  BoundAndLifted out;
+  p = bind_expr(p, where, name);
+  const Cursor alloc = Cursor::stmt(p, at), load = Cursor::stmt(p, sibling(at, 1));
+  out.proc = autolift_alloc(p, alloc, {}, max_size);
+  out.alloc = forward(out.proc, alloc);
+  out.load = forward(out.proc, load);
+  return out;
+}
+
+}  // namespace exotune

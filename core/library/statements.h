@@ -1,0 +1,34 @@
+#pragma once
+// Operators on single statements and expressions: sharing what is computed twice, moving a
+// statement into the loop after it, binding with a lifted buffer. Made of primitives only; names
+// are Exo 2's.
+#include <string>
+
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+
+/// s(e); t(e)  ->  x = e; s(x); t(x)
+///
+/// Binds every expression of data (an element read, or an operation) that the statements of the
+/// block compute more than once, the largest first, where nothing it reads is written in between.
+/// The new scalars are called `name`.
+ProcPtr cse(ProcPtr p, const Where& block, const std::string& name);
+
+/// s ; for i in seq(0, n): t  ->  for i in seq(0, n): { s; t }
+///
+/// Takes the statement into the loop after it, under `if i == 0` where it may not run again.
+ProcPtr jam_stmt(ProcPtr p, const Where& stmt);
+
+/// A binding whose buffer was lifted: cursors of `proc`.
+struct BoundAndLifted {
+  ProcPtr proc;
+  Cursor load, alloc;
+};
+/// for i: s(e)  ->  x : T[c]; for i: { x[i] = e; s(x[i]) }
+///
+/// bind_expr, then autolift_alloc up to `max_size` elements.
+BoundAndLifted bind_and_lift(ProcPtr p, const Where& expr, const std::string& name,
+                             int64_t max_size);
+
+}  // namespace exotune
