@@ -35,7 +35,7 @@ ProcPtr specialize(ProcPtr p, const Where& where, const std::vector<ExprPtr>& co
 
 // if e: s else: t            ->  s    (e proved true)      or  t  (e proved false)
 // for i in seq(lo, hi): s    ->  nothing                   (hi <= lo proved)
-// Obligation: as said; refused otherwise.
+// Obligation: as said; refused otherwise. What is written to configuration stays known.
 // Forwarding: the statements of the branch kept stay.
 ProcPtr eliminate_dead_code(ProcPtr p, const Where& where) {
   static const char op[] = "eliminate_dead_code";
@@ -55,6 +55,7 @@ ProcPtr eliminate_dead_code(ProcPtr p, const Where& where) {
       rw.unwrap(at, /*orelse=*/true);
     }
   }
+  require_still_checks(rw.proc(), c.stmts(), op);
   return rw.finish(op, {place(where, c)});
 }
 

@@ -106,6 +106,8 @@ class Simplifier {
 };
 
 void apply(Rewrite& rw, const std::vector<Simplifier::Note>& notes) {
+  Block removed;
+  for (const Simplifier::Note& n : notes) removed.push_back(stmt_at(rw.proc(), n.at));
   // Notes are in pre-order: from the last, no edit moves a statement noted before it.
   for (size_t k = notes.size(); k-- > 0;) {
     switch (notes[k].change) {
@@ -120,6 +122,7 @@ void apply(Rewrite& rw, const std::vector<Simplifier::Note>& notes) {
         break;
     }
   }
+  require_still_checks(rw.proc(), removed, "simplify");
 }
 
 }  // namespace
@@ -127,7 +130,8 @@ void apply(Rewrite& rw, const std::vector<Simplifier::Note>& notes) {
 // Every control expression in its simplest form under the facts known there ((8*io + ii) / 8
 // becomes io when 0 <= ii < 8); an `if` whose condition folds to a constant becomes its branch; a
 // loop with constant bounds that never runs goes. Loops that run once stay (unroll_loop removes
-// them). Obligation: none beyond the facts used. Forwarding: what remains stays.
+// them). Obligation: none beyond the facts used; what is written to configuration stays known.
+// Forwarding: what remains stays.
 ProcPtr simplify(ProcPtr p) {
   Rewrite rw(p);
   Simplifier s(*p);
