@@ -1,10 +1,26 @@
 #include "search/dp/memo.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/base/hashing.h"
 
 namespace exotune {
+
+std::string str(const MemoStatistics& s) {
+  char text[240];
+  std::snprintf(
+      text, sizeof text,
+      "%lld Specs, %lld boxes, %.1f Specs with limits a box, %lld distinct values, %.1f %% of "
+      "boxes "
+      "infeasible, %.1f %% of %lld lookups hit",
+      static_cast<long long>(s.specs), static_cast<long long>(s.boxes),
+      s.boxes ? s.points / static_cast<double>(s.boxes) : 0.0, static_cast<long long>(s.values),
+      s.boxes ? 100.0 * static_cast<double>(s.infeasible) / static_cast<double>(s.boxes) : 0.0,
+      s.lookups ? 100.0 * static_cast<double>(s.hits) / static_cast<double>(s.lookups) : 0.0,
+      static_cast<long long>(s.lookups));
+  return text;
+}
 
 size_t PointMemo::Hash::operator()(const Point& p) const {
   uint64_t h = SpecHash()(p.spec);
@@ -30,6 +46,7 @@ const MemoValue* PointMemo::put(const Spec& spec, const Limits& limits, MemoValu
 MemoStatistics PointMemo::statistics() const {
   MemoStatistics s;
   s.specs = s.boxes = s.values = static_cast<int64_t>(points_.size());
+  s.points = static_cast<double>(points_.size());
   for (const auto& [point, value] : points_) s.infeasible += value->infeasible();
   s.lookups = lookups_;
   s.hits = hits_;
@@ -178,7 +195,12 @@ MemoStatistics BoxMemo::statistics() const {
   s.values = static_cast<int64_t>(values_.size());
   for (const auto& [spec, boxes] : entries_) {
     s.boxes += static_cast<int64_t>(boxes.size());
-    for (const Box& box : boxes) s.infeasible += values_[box.value]->infeasible();
+    for (const Box& box : boxes) {
+      s.infeasible += values_[box.value]->infeasible();
+      double points = 1;
+      for (int i = 0; i < kMaxLevels; ++i) points *= box.high.codes[i] - box.low.codes[i] + 1;
+      s.points += points;
+    }
   }
   s.lookups = lookups_;
   s.hits = hits_;

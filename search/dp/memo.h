@@ -41,7 +41,10 @@ struct MemoStatistics {
   int64_t values = 0;      // distinct
   int64_t infeasible = 0;  // boxes that say so
   int64_t lookups = 0, hits = 0;
+  double points = 0;  // Specs with limits that the boxes answer for
 };
+/// "12345 Specs, 23456 boxes, 98.7 Specs with limits a box, ..." on one line.
+std::string str(const MemoStatistics& s);
 
 class SpecMemo {
  public:

@@ -109,6 +109,7 @@ TEST(DpMemo, neighbouring_boxes_of_one_value_become_one) {
   memo.put(spec, high, {{}, kNoCost});
   EXPECT_EQ(memo.boxes(spec)->size(), 1u);
   EXPECT_EQ(memo.statistics().values, 1);
+  EXPECT_EQ(memo.statistics().points, 5);  // limits 0 to 4
 }
 
 TEST(DpMemo, an_answer_below_a_bound_does_not_answer_above_it) {

@@ -1,0 +1,81 @@
+// How long the dynamic program takes for an f32 matrix product, and what its memo looks like.
+//
+//   bench_dp TARGET N [MEMO.db]       N x N x N, eight plans, from an empty or the stored memo
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "core/base/diagnostic.h"
+#include "search/dp/dp.h"
+#include "search/dp/stored_memo.h"
+
+namespace exotune {
+namespace {
+
+constexpr int kPlans = 8;
+
+Spec product(uint32_t n, ActionSpace& space) {
+  const Subscript i{{0, 1}}, j{{1, 1}}, k{{2, 1}};
+  const ScalarType t = ScalarType::kF32;
+  const SpecKind kind{"+= $0 * $1",         true,
+                      {false, false, true}, {{t, {i, k}}, {t, {k, j}}, {t, {i, j}}},
+                      {{0, 1}, {1, 0}},     "0"};
+  Spec spec;
+  spec.kind = static_cast<uint16_t>(space.kinds().id(kind));
+  spec.extents = {n, n, n};
+  for (int o = 0; o < 3; ++o) {
+    const OperandShape shape = operand_shape(kind.operands[o], spec.extents.data());
+    spec.operands[o].level = static_cast<uint8_t>(space.machine().outermost());
+    spec.operands[o].layout = space.layouts().id(TensorLayout::row_major(shape));
+  }
+  return spec;
+}
+
+void run(const std::string& target, uint32_t n, const std::string& file) {
+  const DpMachine machine = machine_of(*load_target(target, {EXOTUNE_SOURCE_DIR "/hw"}));
+  const auto start = std::chrono::steady_clock::now();
+  SpecKinds kinds;
+  LayoutPool layouts;
+  const DpRules rules = search_rules();
+  std::unique_ptr<StoredMemo> stored;
+  BoxMemo fresh;
+  if (!file.empty())
+    stored =
+        std::make_unique<StoredMemo>(file, memo_identity(machine, rules, kPlans), kinds, layouts);
+  SpecMemo& memo = stored ? static_cast<SpecMemo&>(*stored) : fresh;
+  ActionSpace space(machine, rules, kinds, layouts);
+  SolverOptions options;
+  options.k = kPlans;
+  SpecSolver solver(space, memo, options);
+  const Spec spec = product(n, space);
+  const std::optional<MemoValue> value = solver.solve(spec);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (stored) stored->save();
+  if (!value || value->best.empty()) {
+    std::printf("no plan\n");
+    return;
+  }
+  std::printf("%u^3: %zu plans in %.2f s, the best in %.0f cycles\n%s\n", n, value->best.size(),
+              seconds, static_cast<double>(value->best[0].cost.units) / machine.units_per_cycle,
+              str(memo.statistics()).c_str());
+  std::printf("%s", str(solver.plan(spec, space.codes().all()), space).c_str());
+}
+
+}  // namespace
+}  // namespace exotune
+
+int main(int argc, char** argv) {
+  if (argc < 3 || argc > 4) {
+    std::fprintf(stderr, "usage: bench_dp TARGET N [MEMO.db]\n");
+    return 2;
+  }
+  try {
+    exotune::run(argv[1], static_cast<uint32_t>(std::atoi(argv[2])), argc > 3 ? argv[3] : "");
+  } catch (const exotune::Error& e) {
+    std::fprintf(stderr, "%s", e.diagnostic().str().c_str());
+    return static_cast<int>(e.exit_code());
+  }
+  return 0;
+}
