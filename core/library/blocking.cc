@@ -78,6 +78,29 @@ ProcPtr tile_loops(ProcPtr p, const std::vector<std::pair<std::string, int64_t>>
   return p;
 }
 
+ProcPtr tile_loops_bottom_up(ProcPtr p, const Where& outermost, const std::vector<int64_t>& sizes,
+                             Tail tail) {
+  const Path top = outermost.loop(p).path();
+  // The innermost first: then each outer part finds all inner parts below it, in a row.
+  for (size_t k = sizes.size(); k-- > 0;) {
+    Path path = top;
+    for (size_t down = 0; down < k; ++down) {
+      const Cursor around = at(p, path);
+      path.push_back({Child::kBody, 0});
+      if (around.body().length() != 1 || !at(p, path).is<For>())
+        throw SchedulingError("tile_loops_bottom_up: there are fewer nested loops than sizes");
+    }
+    const std::string name = at(p, path).as<For>().iter.name();
+    p = divide_loop(p, at(p, path), sizes[k], {name + "o", name + "i"}, tail);
+    // The inner part sinks below the outer parts of the loops inside it.
+    for (size_t below = k + 1; below < sizes.size(); ++below) {
+      path.push_back({Child::kBody, 0});
+      p = reorder_loops(p, at(p, path));
+    }
+  }
+  return p;
+}
+
 ProcPtr lift_scope_n(ProcPtr p, const Where& scope, int n) {
   Path path = scope.scope(p).path();
   for (int k = 0; k < n; ++k) {

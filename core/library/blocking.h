@@ -1,5 +1,6 @@
 #pragma once
-// Blocking and loop-order operators, made of divide_loop, fission and reorder_loops. Exo 2 section 3.
+// Blocking and loop-order operators, made of divide_loop, fission and reorder_loops. Exo 2
+// section 3.
 #include <string>
 #include <vector>
 
@@ -7,7 +8,8 @@
 
 namespace exotune {
 
-/// for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it, as its own nest)
+/// for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it, as its own
+/// nest)
 ///
 /// Divides every loop over `loop` by sizes[0] with an exact boundary nest (tail=cut), and moves the
 /// outer part outside the enclosing loop over `outside` ("" leaves it in place). A boundary of
@@ -19,13 +21,19 @@ ProcPtr block_loop(ProcPtr p, const std::string& loop, const std::vector<int64_t
 /// for i: for j: s -> for io: for jo: for ii: for ji: s. Exo 2 section 3.2; loops outermost first.
 ProcPtr tile_loops(ProcPtr p, const std::vector<std::pair<std::string, int64_t>>& loops, Tail tail);
 
+/// As tile_loops, for a nest of perfectly nested loops given by its outermost one: sizes[k] for the
+/// k-th loop down. SchedulingError when there are fewer loops than sizes.
+ProcPtr tile_loops_bottom_up(ProcPtr p, const Where& outermost, const std::vector<int64_t>& sizes,
+                             Tail tail);
+
 /// Moves the for or if at `scope` outward n times.
 ProcPtr lift_scope_n(ProcPtr p, const Where& scope, int n);
 
 /// Splits the loop after every statement of its body that allows it.
 ProcPtr fission_as_much_as_possible(ProcPtr p, const Where& loop);
 
-/// for i in seq(0, n) -> for i in seq(0, ceil(n/q)*q): if i < n. The loop's bound becomes a multiple.
+/// for i in seq(0, n) -> for i in seq(0, ceil(n/q)*q): if i < n. The loop's bound becomes a
+/// multiple.
 ProcPtr round_loop(ProcPtr p, const Where& loop, int64_t q, const std::vector<std::string>& names);
 
 /// Divides by `factor` and unrolls the inner loop; the rest follows as its own loop.

@@ -1,9 +1,11 @@
 // The rows of stage fusion and of Halide's directives (H_...). Exo 2 section 6.3.2.
+#include "core/library/blocking.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/halide.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
+#include "core/library/replacement.h"
 #include "core/library/statements.h"
 
 namespace exotune {
@@ -78,6 +80,20 @@ std::vector<Operator> stage_operators() {
          BoundAndLifted b = bind_and_lift(a.proc(), a.where(1), a.string(2), a.integer(3));
          return ValueList{b.proc, b.load, b.alloc};
        }},
+      {"tile_loops_bottom_up",
+       {proc(), place("outermost_loop"), integers("tiles"), string("tail", "perfect")},
+       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [4, 16]",
+       [](const A& a) -> Value {
+         return tile_loops_bottom_up(a.proc(), a.where(1), a.integers(2), loop_tail(a.string(3)));
+       }},
+      {"replace_all_stmts",
+       {proc(), procs("instrs")},
+       "replace_all",
+       [](const A& a) -> Value { return replace_all(a.proc(), a.procs(1)); }},
+      {"call_site_mem_aware_replace",
+       {proc(), place("block"), proc("instr")},
+       "replace: it refuses arguments whose memories do not fit",
+       [](const A& a) -> Value { return replace(a.proc(), a.where(1), a.proc(2)); }},
       // --- by Halide's names ---
       {"H_tile",
        {proc(), string("stage"), string("y"), string("x"), new_name("yi"), new_name("xi"),

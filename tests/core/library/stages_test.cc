@@ -152,6 +152,18 @@ TEST(Stages, what_cannot_be_fused_is_refused) {
   EXPECT_THROW(compute_at(back, "a", "y", "i"), SchedulingError);
 }
 
+TEST(Tiling, a_nest_is_tiled_from_its_outermost_loop) {
+  const std::string text =
+      "def f(x: f32[8, 4, 6]):\n    for i in seq(0, 8):\n        for j in seq(0, 4):\n"
+      "            for k in seq(0, 6):\n                x[i, j, k] = 1.0\n";
+  const ProcPtr p = schedule(text, "p = tile_loops_bottom_up(p, 'i', [4, 2, 3])\n");
+  std::string order;
+  for (const Path& at : all_stmt_paths(*p))
+    if (const For* f = stmt_at(*p, at)->as<For>()) order += f->iter.name() + " ";
+  EXPECT_EQ(order, "io jo ko ii ji ki ");
+  EXPECT_THROW(schedule(text, "p = tile_loops_bottom_up(p, 'i', [4, 2, 3, 2])\n"), SchedulingError);
+}
+
 TEST(Halide, reorder_takes_the_innermost_first_and_parallel_marks_the_loop) {
   const std::string text =
       "def f(n: size, y: f32[3, n, n]):\n    for c in seq(0, 3):\n        for i in seq(0, n):\n"
