@@ -5,6 +5,7 @@
 #include "core/library/configuration.h"
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
+#include "core/library/gemm.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
 #include "core/library/operator_values.h"
@@ -218,6 +219,21 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
                              vector_unit(a, 4, 5, 6));
+       }},
+      {"gen_ukernel",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"), procs("instructions")},
+       "register_block, then unroll_registers",
+       [](const A& a) -> Value {
+         return gen_ukernel(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6));
+       }},
+      {"gemm",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"), procs("instructions"),
+        integer("mr", 6), integer("nr", 16), integer("kc", 0), integer("mc", 0), integer("nc", 0),
+        boolean("pack", true)},
+       "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  cache blocks, B packed, register tiles",
+       [](const A& a) -> Value {
+         const GemmBlocks blocks{a.integer(7), a.integer(8), a.integer(9), a.integer(10), a.integer(11), a.boolean(12)};
+         return gemm(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6), blocks);
        }},
       {"register_block",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),

@@ -19,6 +19,7 @@
 #include "core/library/cleanup.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
+#include "core/library/gemm.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
 #include "core/library/operators.h"

@@ -3,102 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/library/staging.h"
+#include "tests/core/library/four_lanes.h"
 
 namespace exotune {
 namespace {
 
-constexpr const char* kText = R"(
-@memory
-class V4:
-    kind = "vector"
-    bytes = 16
-
-@instr("load")
-def load(dst: [f32][4] @ V4, src: [f32][4] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[i]
-
-@instr("store")
-def store(dst: [f32][4] @ DRAM, src: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[i]
-
-@instr("load_prefix")
-def load_prefix(n: size, dst: [f32][4] @ V4, src: [f32][n] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    assert n <= 4
-    for i in seq(0, 4):
-        if i < n:
-            dst[i] = src[i]
-
-@instr("store_prefix")
-def store_prefix(n: size, dst: [f32][n] @ DRAM, src: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    assert n <= 4
-    for i in seq(0, 4):
-        if i < n:
-            dst[i] = src[i]
-
-@instr("broadcast")
-def broadcast(dst: [f32][4] @ V4, src: [f32][1] @ DRAM):
-    assert stride(dst, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[0]
-
-@instr("fma")
-def fma(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(a, 0) == 1
-    assert stride(b, 0) == 1
-    for i in seq(0, 4):
-        dst[i] += a[i] * b[i]
-
-@instr("fma_prefix")
-def fma_prefix(n: size, dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(a, 0) == 1
-    assert stride(b, 0) == 1
-    assert n <= 4
-    for i in seq(0, 4):
-        if i < n:
-            dst[i] += a[i] * b[i]
-
-@instr("broadcast_prefix")
-def broadcast_prefix(n: size, dst: [f32][4] @ V4, src: [f32][1] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert n <= 4
-    for i in seq(0, 4):
-        if i < n:
-            dst[i] = src[0]
-
-@instr("zero")
-def zero(dst: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = 0.0
-
-@instr("lanes")
-def lanes(dst: [f32][1] @ DRAM, src: [f32][4] @ V4):
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[0] += src[i]
-
-@instr("lanes_scalar")
-def lanes_scalar(dst: f32 @ DRAM, src: [f32][4] @ V4):
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst += src[i]
-
+constexpr const char* kKernels = R"(
 @proc
 def trmv_lower(N: size, A: f32[N, N], x: f32[N]):
     for k in seq(0, N):
@@ -142,17 +55,9 @@ def dense(N: size, x: [f32][N], y: f32[N]):
         y[j] += x[j]
 )";
 
-struct Machine {
-  Module module = parse_module(kText, "level2.exo");
-  VectorUnit unit;
-  ProcPtr kernel = module.find_proc("gemv_t");
-  ProcPtr find(const char* name) const { return module.find_proc(name); }
-  Machine() {
-    unit.lanes = 4;
-    unit.memory = module.memories.at("V4");
-    for (const ProcPtr& p : module.procs)
-      if (p->instr) unit.instrs.push_back(p);
-  }
+struct Machine : FourLanes {
+  ProcPtr kernel = find("gemv_t");
+  Machine() : FourLanes(kKernels) {}
 };
 
 std::vector<double> result(const ProcPtr& p, int64_t m, int64_t n) {
@@ -185,7 +90,7 @@ TEST(Level2, vectors_of_any_stride_are_copied_once) {
   const ProcPtr q = gather_vectors(machine.kernel);
   EXPECT_NE(str(*q).find("x_unit : f32[M]"), std::string::npos) << str(*q);
   EXPECT_EQ(result(q, 3, 5), result(machine.kernel, 3, 5));
-  EXPECT_THROW(gather_vectors(machine.module.find_proc("dense")), SchedulingError);
+  EXPECT_THROW(gather_vectors(machine.find("dense")), SchedulingError);
 }
 
 // Every vector argument after one run on small integers.

@@ -1,0 +1,81 @@
+#include "core/library/gemm.h"
+
+#include "core/library/blocking.h"
+#include "core/library/contraction.h"
+#include "core/library/inspection.h"
+#include "core/library/vector_loops.h"
+
+namespace exotune {
+
+using namespace vector_loops;
+
+namespace {
+
+// The sum at the bottom of the first nest over i, j and k, in that order.
+const Reduce* product_of(const ProcPtr& p, const std::string& i, const std::string& j,
+                         const std::string& k) {
+  StmtPtr s = require_loops(p, i).front().stmt();
+  for (const std::string* name : {&i, &j, &k}) {
+    const For* f = s->as<For>();
+    if (!f || f->iter.name() != *name || f->body.size() != 1) return nullptr;
+    s = f->body[0];
+  }
+  return s->as<Reduce>();
+}
+
+// The factor whose last index runs along `j`.
+std::string along(const Reduce& sum, Sym j) {
+  const BinOp* product = sum.rhs->as<BinOp>();
+  if (!product || product->op != BinOpKind::kMul) return "";
+  for (const ExprPtr& side : {product->lhs, product->rhs})
+    if (const Read* r = side->as<Read>(); r && !r->idx.empty() && mentions(r->idx.back(), j))
+      return r->name.name();
+  return "";
+}
+
+// Block sizes for a loop: one when its extent is known, else smaller ones for the boundary.
+std::vector<int64_t> sizes_for(const ProcPtr& p, const std::string& loop, int64_t size,
+                               int64_t last) {
+  std::vector<int64_t> out{size};
+  if (literal_extent(require_loops(p, loop).front().as<For>())) return out;
+  int64_t n = last;
+  while (2 * n < size) n *= 2;
+  for (; n >= last && n < size; n /= 2) out.push_back(n);
+  return out;
+}
+
+}  // namespace
+
+ProcPtr gen_ukernel(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
+                    const VectorUnit& unit) {
+  return unroll_registers(register_block(p, i, j, k, unit), unit.memory);
+}
+
+ProcPtr gemm(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
+             const VectorUnit& unit, const GemmBlocks& blocks) {
+  const Reduce* sum = product_of(p, i, j, k);
+  if (!sum)
+    throw SchedulingError("gemm: the first loop over `" + i + "` is no nest of `" + i + "`, `" + j +
+                          "` and `" + k + "` around one sum");
+  if (blocks.mr < 1 || blocks.nr < unit.lanes || blocks.nr % unit.lanes != 0)
+    throw SchedulingError(
+        "gemm: the register tile must be a positive number of rows by a multiple of " +
+        std::to_string(unit.lanes) + " columns");
+  const Path column = child(require_loops(p, i).front().path());
+  const std::string packed = along(*sum, loop_at(p, column)->iter);
+  if (packed.empty()) throw SchedulingError("gemm: no factor is contiguous along `" + j + "`");
+  if (blocks.nc > 0) p = block_loop(p, j, {blocks.nc}, {j + "c", j}, i);
+  if (blocks.kc > 0) p = block_loop(p, k, {blocks.kc}, {k + "c", k}, i);
+  // Rows of a block share a strip in the second cache. Where the columns have a boundary of unknown
+  // size, which has no strips, the rows are blocked around everything and B is packed for each
+  // block.
+  const bool whole_strips = literal_extent(require_loops(p, j).front().as<For>()).has_value();
+  if (blocks.mc > 0 && !whole_strips) p = block_loop(p, i, {blocks.mc}, {i + "c", i}, "");
+  if (blocks.pack) p = pack_operand(p, packed, i, blocks.nr, unit);
+  p = block_loop(p, j, sizes_for(p, j, blocks.nr, unit.lanes), {j + "o", j}, i);
+  if (blocks.mc > 0 && whole_strips) p = block_loop(p, i, {blocks.mc}, {i + "c", i}, j + "o");
+  p = block_loop(p, i, sizes_for(p, i, blocks.mr, 1), {i + "o", i}, "");
+  return gen_ukernel(p, i, j, k, unit);
+}
+
+}  // namespace exotune

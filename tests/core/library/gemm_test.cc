@@ -1,0 +1,84 @@
+// The blocked matrix product against the interpreter, on a target of four lanes.
+#include "core/library/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "tests/core/library/four_lanes.h"
+
+namespace exotune {
+namespace {
+
+constexpr const char* kKernels = R"(
+@proc
+def gemm(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            for k in seq(0, K):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
+def gemm_12(A: f32[12, 8], B: f32[8, 16], C: f32[12, 16]):
+    for i in seq(0, 12):
+        for j in seq(0, 16):
+            for k in seq(0, 8):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
+def no_product(M: size, N: size, K: size, A: f32[M, K], C: f32[M, N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            for k in seq(0, K):
+                C[i, j] += A[i, k]
+)";
+
+std::vector<double> result(const ProcPtr& p, int64_t m, int64_t n, int64_t k) {
+  const auto filled = [](int64_t count, int64_t period) {
+    std::vector<double> out;
+    for (int64_t x = 0; x < count; ++x) out.push_back(static_cast<double>(x % period) - 3);
+    return out;
+  };
+  Buffer A(ScalarType::kF32, {m, k}, filled(m * k, 7)),
+      B(ScalarType::kF32, {k, n}, filled(k * n, 5)), C(ScalarType::kF32, {m, n}, filled(m * n, 9));
+  if (p->args.size() == 3)
+    run(*p, {&A, &B, &C});
+  else
+    run(*p, {m, n, k, &A, &B, &C});
+  return C.data;
+}
+
+TEST(Gemm, any_size_is_exact_with_every_kind_of_block) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("gemm");
+  for (const GemmBlocks& blocks :
+       {GemmBlocks{3, 8, 0, 0, 0, true}, GemmBlocks{2, 4, 5, 4, 0, true},
+        GemmBlocks{4, 8, 4, 0, 16, true}, GemmBlocks{3, 8, 5, 6, 0, false}}) {
+    const ProcPtr q = gemm(p, "i", "j", "k", machine.unit, blocks);
+    for (int64_t m : {1, 4, 7})
+      for (int64_t n : {1, 8, 13, 17})
+        for (int64_t k : {1, 6})
+          EXPECT_EQ(result(q, m, n, k), result(p, m, n, k)) << m << " " << n << " " << k;
+  }
+}
+
+TEST(Gemm, blocks_that_divide_the_sizes_leave_no_boundary) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("gemm_12"),
+                q = gemm(p, "i", "j", "k", machine.unit, {3, 8, 4, 6, 0, true});
+  EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
+  const std::string text = str(*q);
+  EXPECT_EQ(text.find("_prefix("), std::string::npos) << text;
+  EXPECT_EQ(text.find("if "), std::string::npos) << text;
+  EXPECT_NE(text.find("B_pack"), std::string::npos) << text;
+}
+
+TEST(Gemm, what_is_no_product_or_no_tile_is_refused) {
+  const FourLanes machine(kKernels);
+  EXPECT_THROW(gemm(machine.find("no_product"), "i", "j", "k", machine.unit, {}), SchedulingError);
+  EXPECT_THROW(gemm(machine.find("gemm"), "j", "i", "k", machine.unit, {}), SchedulingError);
+  EXPECT_THROW(gemm(machine.find("gemm"), "i", "j", "k", machine.unit, {3, 6}), SchedulingError);
+}
+
+}  // namespace
+}  // namespace exotune
