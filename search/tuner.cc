@@ -232,6 +232,19 @@ class Tuning {
     else if (measured_.out_of_budget) result_.stop = StopReason::kTimeBudget;
   }
 
+  // Many loops at odd sizes make more work than a check is worth: the largest sizes are halved.
+  static constexpr double kCheckedOperations = 3e7;
+  void shrink_to(double operations, const std::vector<std::string>& free, SizeBinding& sizes) const {
+    if (request_.kernel.flops.text().empty()) return;
+    while (request_.kernel.flops.evaluate(sizes) > operations) {
+      int64_t* largest = &sizes[free.front()];
+      for (const std::string& name : free)
+        if (sizes[name] > *largest) largest = &sizes[name];
+      if (*largest <= 1) return;
+      *largest /= 2;
+    }
+  }
+
   // Correct at other sizes too: a symbolic kernel is checked where every boundary is met.
   bool correct_elsewhere(const Trial& t, Runner& runner) {
     std::vector<std::string> free;
@@ -243,6 +256,7 @@ class Tuning {
     for (size_t shift = 0; shift < n; ++shift) {
       SizeBinding sizes = all_sizes_;
       for (size_t d = 0; d < free.size(); ++d) sizes[free[d]] = extents[(shift + d * 3) % n];
+      shrink_to(kCheckedOperations, free, sizes);
       TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed + shift});
       Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, problem);
       RunOptions options;
