@@ -60,6 +60,10 @@ void run(const std::string& target, uint32_t n, const std::string& file) {
   std::printf("%u^3: %zu plans in %.2f s, the best in %.0f cycles\n%s\n", n, value->best.size(),
               seconds, static_cast<double>(value->best[0].cost.units) / machine.units_per_cycle,
               str(memo.statistics()).c_str());
+  const SolverStatistics& work = solver.statistics();
+  std::printf("%lld worked out, %lld actions, %lld of them pruned\n",
+              static_cast<long long>(work.solved), static_cast<long long>(work.expanded),
+              static_cast<long long>(work.pruned));
   std::printf("%s", str(solver.plan(spec, space.codes().all()), space).c_str());
 }
 

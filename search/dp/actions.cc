@@ -25,7 +25,7 @@ DpRules paper_rules() {
 
 DpRules search_rules() {
   DpRules rules;
-  rules.relayout = Relayout::kOnce;
+  rules.relayout = Relayout::kOnceForAll;
   rules.outermost_first = true;
   rules.tiles_in_steps = true;
   return rules;
@@ -237,6 +237,7 @@ int64_t ActionSpace::floor(const Spec& spec) {
 }
 
 void ActionSpace::canonicalise(Spec& spec) {
+  if (rules_.relaxed) return;
   const SpecKind& kind = kinds_.at(spec.kind);
   bool same = kind.statement == "= $0" && kind.operands[0].type == kind.operands[1].type &&
               spec.operands[0].layout == spec.operands[1].layout;
@@ -319,7 +320,7 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
       kind.is_elementwise() && kernel.kind.is_elementwise() && kernel.kind.dims() == 1;
   if (flat || kind.statement == "= $0")
     for (int i = 1; i <= output; ++i)
-      if (spec.operands[i].layout != spec.operands[0].layout) return false;
+      if (spec.operands[i].layout != spec.operands[0].layout && !rules_.relaxed) return false;
 
   for (const std::vector<int>& order : kernel.kind.symmetries) {
     bool matches = true;
@@ -499,6 +500,7 @@ const std::vector<uint16_t>& ActionSpace::destination_layouts(const OperandShape
 
 std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& shape,
                                                             ScalarType type) {
+  if (rules_.relaxed) return {shape.volume() == 1 ? LayoutPool::kEmpty : LayoutPool::kAny};
   std::vector<TensorLayout> base{TensorLayout::row_major(shape)};
   const int rank = shape.rank;
   for (int moved = 0; moved + 1 < rank; ++moved) {  // `moved` becomes the innermost
@@ -531,6 +533,13 @@ std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& 
   return out;
 }
 
+// Into memory as it lies, into registers in the same order.
+bool ActionSpace::keeps(uint16_t from, uint16_t to, const DpLevel& level) const {
+  if (!level.registers) return from == to;
+  const TensorLayout &a = layouts_.at(from), &b = layouts_.at(to);
+  return a.rank == b.rank && a.dims == b.dims;
+}
+
 void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
   uint8_t outermost = 0;
@@ -544,9 +553,12 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
     for (const int to : machine_.levels[from.level].destinations) {
       const DpLevel& level = machine_.levels[to];
       const bool same_level = to == from.level;
-      if (same_level && (rules_.relayout == Relayout::kNever ||
-                         (rules_.relayout == Relayout::kOnce && (spec.relayouted >> i & 1))))
+      const bool spent = spec.relayouted >> i & 1;
+      if (same_level &&
+          (rules_.relayout == Relayout::kNever || (rules_.relayout != Relayout::kAlways && spent)))
         continue;
+      const bool keeps_order =
+          rules_.relayout == Relayout::kOnceForAll && spent && machine_.levels[from.level].layouts;
       if (codes_.amount(to, limits.codes[to]) == 0) continue;
       OperandState state;
       state.level = static_cast<uint8_t>(to);
@@ -559,6 +571,7 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
                        std::find(layouts->begin(), layouts->end(), from.layout) == layouts->end();
       for (size_t l = 0; l < layouts->size() + (own ? 1 : 0); ++l) {
         state.layout = l < layouts->size() ? (*layouts)[l] : from.layout;
+        if (keeps_order && !keeps(from.layout, state.layout, level)) continue;
         state.vector = 0;
         if (level.vectors.empty()) expand_move(spec, limits, i, state, visit);
         for (const int bytes : level.vectors) {
@@ -596,13 +609,14 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
 
   const bool is_output = operand == kind.output();
   const bool once = rules_.relayout == Relayout::kOnce;
+  const bool once_for_all = rules_.relayout == Relayout::kOnceForAll;
   const auto copy = [&](const OperandState& source, const OperandState& target) {
     Spec move;
     move.kind = static_cast<uint16_t>(kinds_.move(shape.rank, what.type));
     std::copy_n(shape.extents.begin(), shape.rank, move.extents.begin());
     move.operands[0] = source;
     move.operands[1] = target;
-    if (once) move.relayouted = same_level ? 3 : 0;
+    if (once_for_all || (once && same_level)) move.relayouted = 3;
     canonicalise(move);
     e.part[e.parts++] = {move, left, 1};
   };
@@ -610,8 +624,10 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
   SubSpec& body = e.part[e.parts++];
   body = {spec, left, 1};
   body.spec.operands[operand] = to;
+  const uint8_t bit = static_cast<uint8_t>(1u << operand);
+  if (once_for_all && !machine_.levels[to.level].registers && from.layout != to.layout)
+    body.spec.relayouted |= bit;
   if (once) {
-    const uint8_t bit = static_cast<uint8_t>(1u << operand);
     body.spec.relayouted = same_level ? body.spec.relayouted | bit : body.spec.relayouted & ~bit;
   }
   canonicalise(body.spec);

@@ -51,8 +51,9 @@ struct Expansion {
 /// Copies of an operand into another layout of the level it is in.
 enum class Relayout : uint8_t {
   kNever,
-  kOnce,    // at most once for each operand and level
-  kAlways,  // as memory allows: the paper's rules
+  kOnceForAll,  // at most once for each operand
+  kOnce,        // at most once for each operand and level
+  kAlways,      // as memory allows: the paper's rules
 };
 
 struct DpRules {
@@ -64,7 +65,9 @@ struct DpRules {
   /// Only operands in the outermost level that any operand is in may move: blocks are made for one
   /// level of the hierarchy after the other.
   bool outermost_first = false;
-  bool strips = true;       // layouts with a packed strip
+  bool strips = true;  // layouts with a packed strip
+  /// Every operand lies as serves best, wherever it is: costs no more than any plan.
+  bool relaxed = false;
   std::string str() const;  // part of a stored memo's identity
 };
 
@@ -93,6 +96,7 @@ class ActionSpace {
   const LimitCodes& codes() const { return codes_; }
   const AffineCost& cost() const { return cost_; }
   const DpMachine& machine() const { return machine_; }
+  const DpRules& rules() const { return rules_; }
   SpecKinds& kinds() { return kinds_; }
   LayoutPool& layouts() { return layouts_; }
 
@@ -115,6 +119,7 @@ class ActionSpace {
   void expand_moves(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
+  bool keeps(uint16_t from, uint16_t to, const DpLevel& level) const;
   bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
   const std::vector<uint16_t>& destination_layouts(const OperandShape& shape, ScalarType type);
   std::vector<uint16_t> find_destination_layouts(const OperandShape& shape, ScalarType type);

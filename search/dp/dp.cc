@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "search/dp/relaxed_floor.h"
 
 namespace exotune {
 
@@ -29,11 +30,34 @@ PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts
 SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options)
     : space_(space), memo_(memo), options_(std::move(options)) {
   EXO_CHECK(options_.k >= 1 && options_.k <= 255);
+  if (options_.prune && options_.relaxed_floor)
+    relaxed_floor_ = std::make_unique<RelaxedFloor>(space, options_.interrupted);
+}
+
+SpecSolver::~SpecSolver() = default;
+
+int64_t SpecSolver::floor(const Spec& spec, const Limits& limits) {
+  const int64_t simple = space_.floor(spec);
+  if (!relaxed_floor_ || simple >= kNoCost) return simple;
+  const std::optional<int64_t> relaxed = relaxed_floor_->of(spec, limits);
+  if (!relaxed) throw Interrupted{};
+  return std::max(simple, *relaxed);
 }
 
 std::optional<MemoValue> SpecSolver::solve(Spec spec, Limits limits) {
   space_.canonicalise(spec);
   try {
+    space_.canonicalise(spec, limits);
+    if (const MemoValue* known = memo_.find(spec, limits, kNoCost, options_.k)) return *known;
+    if (relaxed_floor_) {
+      // Deeper and deeper: with a bound just above the optimum little is worked out.
+      const int64_t floor = this->floor(spec, limits);
+      for (int64_t slack = std::max<int64_t>(1, floor >> 7); floor < kNoCost && slack < floor;
+           slack *= 2) {
+        const MemoValue* value = ask(spec, limits, floor + slack);
+        if (static_cast<int>(value->best.size()) >= options_.k) return *value;
+      }
+    }
     return *ask(spec, limits, kNoCost);
   } catch (const Interrupted&) {
     open_.clear();
@@ -45,7 +69,7 @@ const MemoValue* SpecSolver::ask(const Spec& spec, Limits limits, int64_t bound)
   space_.canonicalise(spec, limits);
   if (const MemoValue* known = memo_.find(spec, limits, bound, options_.k)) return known;
   if (options_.prune) {
-    const int64_t floor = space_.floor(spec);
+    const int64_t floor = this->floor(spec, limits);
     if (floor > bound) {
       nothing_below_.complete_to = bound;
       return &nothing_below_;
@@ -90,7 +114,7 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
   std::array<int64_t, kMaxParts> floors{};
   int64_t total = e.own_cost;
   for (int i = 0; i < e.parts; ++i) {
-    floors[i] = space_.floor(e.part[i].spec);
+    floors[i] = floor(e.part[i].spec, e.part[i].limits);
     if (floors[i] >= kNoCost) return;
     floors[i] *= e.part[i].times;
     total += floors[i];
@@ -153,9 +177,12 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
 PlanNode SpecSolver::plan(Spec spec, Limits limits, int rank) {
   space_.canonicalise(spec);
   space_.canonicalise(spec, limits);
-  ask(spec, limits, kNoCost);
   Limits solved_at;
-  const MemoValue* value = memo_.find(spec, limits, kNoCost, options_.k, &solved_at);
+  const MemoValue* value = memo_.find(spec, limits, kNoCost, rank + 1, &solved_at);
+  if (!value) {
+    solve(spec, limits);
+    value = memo_.find(spec, limits, kNoCost, rank + 1, &solved_at);
+  }
   EXO_CHECK(value && rank < static_cast<int>(value->best.size()));
   limits = solved_at;  // the parts' ranks count from there
   const Alternative chosen = value->best[rank];

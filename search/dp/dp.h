@@ -2,7 +2,9 @@
 // The dynamic program: the k cheapest plans of a Spec under the affine cost. Start at SpecSolver.
 //
 // Top-down with a memo. A question carries the cost above which the asker does not care; what is
-// left out because of it is remembered as such, so pruning never changes an answer (memo.h).
+// left out because of it is remembered as such, so pruning never changes an answer (memo.h). Floors
+// come from a relaxed problem (relaxed_floor.h); the bound starts just above the root's floor and
+// rises until enough plans lie below it, so that little but near-optimal Specs is worked out.
 // Deterministic. A run stopped by `interrupted` keeps what it solved. Nothing in here is trusted: a
 // plan counts only after replay through the core (replay.h).
 #include <functional>
@@ -16,6 +18,7 @@ namespace exotune {
 struct SolverOptions {
   int k = 1;                          // plans wanted
   bool prune = true;                  // bounds and floors; off: every action is evaluated
+  bool relaxed_floor = true;          // with `prune`: floors from the relaxed problem
   bool widest_limits_first = true;    // answer at the machine's limits, which makes larger boxes
   std::function<bool()> interrupted;  // may be empty
 };
@@ -36,6 +39,8 @@ struct SolverStatistics {
   int64_t pruned = 0;    // of them, not evaluated to the end
 };
 
+class RelaxedFloor;
+
 class SpecSolver {
  public:
   SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options = {});
@@ -49,9 +54,11 @@ class SpecSolver {
   PlanNode plan(Spec spec, Limits limits, int rank = 0);
 
   const SolverStatistics& statistics() const { return statistics_; }
+  ~SpecSolver();
 
  private:
   struct Interrupted {};
+  int64_t floor(const Spec& spec, const Limits& limits);
   const MemoValue* ask(const Spec& spec, Limits limits, int64_t bound);
   MemoValue work_out(const Spec& spec, const Limits& limits, int64_t bound);
   void try_expansion(const Expansion& e, const Limits& limits, int64_t bound, MemoValue& into);
@@ -60,6 +67,7 @@ class SpecSolver {
   SpecMemo& memo_;
   SolverOptions options_;
   SolverStatistics statistics_;
+  std::unique_ptr<RelaxedFloor> relaxed_floor_;
   std::unordered_set<Spec, SpecHash> open_;  // being worked out at the machine's limits
   MemoValue nothing_below_;                  // answer of a question settled by its floor
 };

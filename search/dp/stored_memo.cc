@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kModel = "affine 1";  // changes with the meaning of stored costs
+constexpr const char* kModel = "affine 2";  // changes with the meaning of stored costs
 
 json to_json(const SpecKind& kind) {
   json operands = json::array();
@@ -238,7 +238,7 @@ void StoredMemo::save() {
     name.exec();
   };
   for (int i = 0; i < kinds_.size(); ++i) keep("kind", i, to_json(kinds_.at(i)));
-  for (size_t i = 0; i < layouts_.size(); ++i)
+  for (size_t i = LayoutPool::kAny + 1; i < layouts_.size(); ++i)
     keep("layout", static_cast<int>(i), to_json(layouts_.at(static_cast<uint16_t>(i))));
   SQLite::Statement insert(file_->db, "INSERT OR REPLACE INTO specs VALUES (?, ?)");
   for (const Spec& spec : changed_) {

@@ -104,6 +104,7 @@ bool TensorLayout::has_strip() const {
 }
 
 std::string TensorLayout::str() const {
+  if (any) return "[?]";
   std::string text = "[";
   for (int i = 0; i < rank; ++i) {
     if (i > 0) text += ",";
@@ -161,6 +162,7 @@ std::optional<std::array<uint32_t, kMaxPhysical>> TensorLayout::physical(Extents
 
 std::optional<TensorLayout> TensorLayout::tiled(Extents shape, Extents tile) const {
   if (all_ones(tile)) return TensorLayout{};
+  if (any) return *this;
   const auto outer = physical(shape), inner = physical(tile);
   if (!outer || !inner) return std::nullopt;
   TensorLayout out = *this;
@@ -176,6 +178,11 @@ std::optional<TensorLayout> TensorLayout::tiled(Extents shape, Extents tile) con
 }
 
 int64_t TensorLayout::lines(Extents shape, int element_bytes, int line_bytes) const {
+  if (any) {
+    int64_t bytes = element_bytes;
+    for (const uint32_t extent : shape) bytes *= extent;
+    return (bytes + line_bytes - 1) / line_bytes;
+  }
   const auto extents = physical(shape);
   EXO_CHECK(extents.has_value());
   int64_t outside = 1, inside = element_bytes;
@@ -183,10 +190,13 @@ int64_t TensorLayout::lines(Extents shape, int element_bytes, int line_bytes) co
   return outside * ((inside + line_bytes - 1) / line_bytes);
 }
 
-LayoutPool::LayoutPool() { id(TensorLayout{}); }
+LayoutPool::LayoutPool() {
+  id(TensorLayout{});
+  id(TensorLayout::unknown());
+}
 
 size_t LayoutPool::Hash::operator()(const TensorLayout& l) const {
-  uint64_t h = hash_combine(l.rank, l.contiguous);
+  uint64_t h = hash_combine(l.rank, l.contiguous + 256u * l.any);
   for (int i = 0; i < l.rank; ++i) h = hash_combine(h, l.dims[i].dim * 65536u + l.dims[i].pack);
   return h;
 }

@@ -31,10 +31,12 @@ using Extents = std::span<const uint32_t>;
 struct TensorLayout {
   uint8_t rank = 0;        // physical dimensions
   uint8_t contiguous = 0;  // innermost of them that are adjacent
+  bool any = false;        // whichever layout serves best: of relaxed Specs only
   std::array<PhysicalDim, kMaxPhysical> dims{};
 
   bool operator==(const TensorLayout&) const = default;
   bool is_contiguous() const { return contiguous == rank; }
+  static TensorLayout unknown() { return {0, 0, true, {}}; }
   bool has_strip() const;
   std::string str() const;  // "[1,0p8]c1"
 
@@ -65,6 +67,7 @@ class LayoutPool {
   size_t size() const { return layouts_.size(); }
   /// Number 0: no physical dimension (scalars, and registers without a layout).
   static constexpr uint16_t kEmpty = 0;
+  static constexpr uint16_t kAny = 1;
 
  private:
   struct Hash {

@@ -1,0 +1,40 @@
+#include "search/dp/relaxed_floor.h"
+
+namespace exotune {
+
+DpRules RelaxedFloor::relaxed(DpRules rules) {
+  rules.relaxed = true;
+  // A copy within a level then only changes the width of registers.
+  if (rules.relayout != Relayout::kNever) rules.relayout = Relayout::kAlways;
+  return rules;
+}
+
+namespace {
+
+SolverOptions one_plan(std::function<bool()> interrupted) {
+  SolverOptions options;
+  options.relaxed_floor = false;
+  options.interrupted = std::move(interrupted);
+  return options;
+}
+
+}  // namespace
+
+RelaxedFloor::RelaxedFloor(ActionSpace& space, std::function<bool()> interrupted)
+    : space_(space.machine(), relaxed(space.rules()), space.kinds(), space.layouts()),
+      solver_(space_, memo_, one_plan(std::move(interrupted))) {}
+
+Spec RelaxedFloor::relaxed(Spec spec) const {
+  spec.relayouted = 0;
+  for (OperandState& o : spec.operands)
+    if (o.layout != LayoutPool::kEmpty) o.layout = LayoutPool::kAny;
+  return spec;
+}
+
+std::optional<int64_t> RelaxedFloor::of(const Spec& spec, const Limits& limits) {
+  const std::optional<MemoValue> value = solver_.solve(relaxed(spec), limits);
+  if (!value) return std::nullopt;
+  return value->best.empty() ? kNoCost : value->best.front().cost.units;
+}
+
+}  // namespace exotune
