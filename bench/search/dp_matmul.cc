@@ -1,6 +1,6 @@
 // How long the dynamic program takes for an f32 matrix product, and what its memo looks like.
 //
-//   bench_dp TARGET N [MEMO.db]       N x N x N, eight plans, from an empty or the stored memo
+//   bench_dp TARGET MxNxK [MEMO.db]       eight plans, from an empty or the stored memo
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kPlans = 8;
 
-Spec product(uint32_t n, ActionSpace& space) {
+Spec product(const std::array<uint32_t, 3>& sizes, ActionSpace& space) {
   const Subscript i{{0, 1}}, j{{1, 1}}, k{{2, 1}};
   const ScalarType t = ScalarType::kF32;
   const SpecKind kind{"+= $0 * $1",         true,
@@ -23,7 +23,7 @@ Spec product(uint32_t n, ActionSpace& space) {
                       {{0, 1}, {1, 0}},     "0"};
   Spec spec;
   spec.kind = static_cast<uint16_t>(space.kinds().id(kind));
-  spec.extents = {n, n, n};
+  std::copy(sizes.begin(), sizes.end(), spec.extents.begin());
   for (int o = 0; o < 3; ++o) {
     const OperandShape shape = operand_shape(kind.operands[o], spec.extents.data());
     spec.operands[o].level = static_cast<uint8_t>(space.machine().outermost());
@@ -32,7 +32,7 @@ Spec product(uint32_t n, ActionSpace& space) {
   return spec;
 }
 
-void run(const std::string& target, uint32_t n, const std::string& file) {
+void run(const std::string& target, const std::array<uint32_t, 3>& sizes, const std::string& file) {
   const DpMachine machine = machine_of(*load_target(target, {EXOTUNE_SOURCE_DIR "/hw"}));
   const auto start = std::chrono::steady_clock::now();
   SpecKinds kinds;
@@ -48,7 +48,7 @@ void run(const std::string& target, uint32_t n, const std::string& file) {
   SolverOptions options;
   options.k = kPlans;
   SpecSolver solver(space, memo, options);
-  const Spec spec = product(n, space);
+  const Spec spec = product(sizes, space);
   const std::optional<MemoValue> value = solver.solve(spec);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -57,7 +57,7 @@ void run(const std::string& target, uint32_t n, const std::string& file) {
     std::printf("no plan\n");
     return;
   }
-  std::printf("%u^3: %zu plans in %.2f s, the best in %.0f cycles\n%s\n", n, value->best.size(),
+  std::printf("%ux%ux%u: %zu plans in %.2f s, the best in %.0f cycles\n%s\n", sizes[0], sizes[1], sizes[2], value->best.size(),
               seconds, static_cast<double>(value->best[0].cost.units) / machine.units_per_cycle,
               str(memo.statistics()).c_str());
   const SolverStatistics& work = solver.statistics();
@@ -71,12 +71,14 @@ void run(const std::string& target, uint32_t n, const std::string& file) {
 }  // namespace exotune
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argc > 4) {
-    std::fprintf(stderr, "usage: bench_dp TARGET N [MEMO.db]\n");
+  std::array<uint32_t, 3> sizes{};
+  if (argc < 3 || argc > 4 ||
+      std::sscanf(argv[2], "%ux%ux%u", &sizes[0], &sizes[1], &sizes[2]) != 3) {
+    std::fprintf(stderr, "usage: bench_dp TARGET MxNxK [MEMO.db]\n");
     return 2;
   }
   try {
-    exotune::run(argv[1], static_cast<uint32_t>(std::atoi(argv[2])), argc > 3 ? argv[3] : "");
+    exotune::run(argv[1], sizes, argc > 3 ? argv[3] : "");
   } catch (const exotune::Error& e) {
     std::fprintf(stderr, "%s", e.diagnostic().str().c_str());
     return static_cast<int>(e.exit_code());

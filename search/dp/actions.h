@@ -106,8 +106,18 @@ class ActionSpace {
   const std::vector<uint32_t>& tile_sizes(uint32_t extent);
 
  private:
-  struct KindFacts;  // what the kernels say about a kind
-  struct Ending;     // one kernel that a Spec with operands in these levels may end in
+  // The kernels that can end a Spec of a kind, and the kinds it can become.
+  struct KindFacts {
+    std::vector<int> kernels;  // whose statement and types are this kind's
+    int accumulating = -1;     // kind; for "init" forms
+    int fill = -1;
+  };
+  // What a plan that ends in one kernel costs at least, in units.
+  struct Ending {
+    double per_execution = 0;
+    std::array<double, kMaxOperands> per_element{};  // to bring it to where the kernel takes it
+    uint32_t vectors = 0;                            // operands that must have one register width
+  };
   const KindFacts& facts(int kind);
   const std::vector<Ending>& endings(const Spec& spec);
   void find_endings(const Spec& spec, const KindFacts& facts, std::vector<Ending>& into);
@@ -137,9 +147,6 @@ class ActionSpace {
   std::vector<std::unique_ptr<std::vector<Ending>>> endings_;  // by kind and levels
   std::unordered_map<uint64_t, std::vector<uint16_t>> destinations_;
   std::map<ScalarType, double> copy_rates_;
-
- public:
-  ~ActionSpace();
 };
 
 }  // namespace exotune

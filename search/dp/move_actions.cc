@@ -1,0 +1,160 @@
+// Moves: the layouts that an operand may take elsewhere, and the copies that it costs.
+#include <algorithm>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+#include "search/dp/actions.h"
+
+namespace exotune {
+
+using Visit = std::function<void(const Expansion&)>;
+
+// Row and column order (of more dimensions: each order that keeps all but one in place), each also
+// with one strip on the outermost dimension.
+const std::vector<uint16_t>& ActionSpace::destination_layouts(const OperandShape& shape,
+                                                              ScalarType type) {
+  uint64_t key = static_cast<uint64_t>(type) * 8 + shape.rank;
+  for (int d = 0; d < shape.rank; ++d) key = hash_combine(key, shape.extents[d]);
+  const auto it = destinations_.find(key);
+  if (it != destinations_.end()) return it->second;
+  return destinations_[key] = find_destination_layouts(shape, type);
+}
+
+std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& shape,
+                                                            ScalarType type) {
+  if (rules_.relaxed) return {shape.volume() == 1 ? LayoutPool::kEmpty : LayoutPool::kAny};
+  std::vector<TensorLayout> base{TensorLayout::row_major(shape)};
+  const int rank = shape.rank;
+  for (int moved = 0; moved + 1 < rank; ++moved) {  // `moved` becomes the innermost
+    std::vector<int> order;
+    for (int d = 0; d < rank; ++d)
+      if (d != moved) order.push_back(d);
+    order.push_back(moved);
+    const TensorLayout layout = TensorLayout::ordered(order, shape);
+    if (std::find(base.begin(), base.end(), layout) == base.end()) base.push_back(layout);
+  }
+  std::vector<uint16_t> out;
+  for (const TensorLayout& layout : base) out.push_back(layouts_.id(layout));
+  if (!rules_.strips) return out;
+  std::vector<uint32_t> strips{2};
+  for (const int bytes : machine_.strip_bytes)
+    if (bytes % bytes_of(type) == 0) strips.push_back(bytes / bytes_of(type));
+  for (const uint32_t tile : rules_.tiles) strips.push_back(tile);
+  std::sort(strips.begin(), strips.end());
+  strips.erase(std::unique(strips.begin(), strips.end()), strips.end());
+  for (const TensorLayout& layout : base)
+    for (int i = 0; i + 1 < layout.rank; ++i)
+      for (const uint32_t strip : strips) {
+        const uint32_t extent = shape.extents[layout.dims[i].dim];
+        if (strip >= extent || extent % strip != 0 || layout.rank == kMaxPhysical) continue;
+        TensorLayout packed = layout;
+        packed.dims[packed.rank++] = {layout.dims[i].dim, static_cast<uint16_t>(strip)};
+        packed.contiguous = packed.rank;
+        out.push_back(layouts_.id(packed));
+      }
+  return out;
+}
+
+// Into memory as it lies, into registers in the same order.
+bool ActionSpace::keeps(uint16_t from, uint16_t to, const DpLevel& level) const {
+  if (!level.registers) return from == to;
+  const TensorLayout &a = layouts_.at(from), &b = layouts_.at(to);
+  return a.rank == b.rank && a.dims == b.dims;
+}
+
+void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  uint8_t outermost = 0;
+  for (int i = 0; i <= kind.output(); ++i) outermost = std::max(outermost, spec.operands[i].level);
+  for (int i = 0; i <= kind.output(); ++i) {
+    const OperandState from = spec.operands[i];
+    if (rules_.outermost_first && from.level != outermost) continue;
+    const OperandShape shape = operand_shape(kind.operands[i], spec.extents.data());
+    const int64_t volume = shape.volume();
+    const std::vector<uint16_t>* layouts = nullptr;
+    for (const int to : machine_.levels[from.level].destinations) {
+      const DpLevel& level = machine_.levels[to];
+      const bool same_level = to == from.level;
+      const bool spent = spec.relayouted >> i & 1;
+      if (same_level &&
+          (rules_.relayout == Relayout::kNever || (rules_.relayout != Relayout::kAlways && spent)))
+        continue;
+      const bool keeps_order =
+          rules_.relayout == Relayout::kOnceForAll && spent && machine_.levels[from.level].layouts;
+      if (codes_.amount(to, limits.codes[to]) == 0) continue;
+      OperandState state;
+      state.level = static_cast<uint8_t>(to);
+      if (!level.layouts) {
+        expand_move(spec, limits, i, state, visit);
+        continue;
+      }
+      if (!layouts) layouts = &destination_layouts(shape, kind.operands[i].type);
+      const bool own = level.cache && !same_level && machine_.levels[from.level].layouts &&
+                       std::find(layouts->begin(), layouts->end(), from.layout) == layouts->end();
+      for (size_t l = 0; l < layouts->size() + (own ? 1 : 0); ++l) {
+        state.layout = l < layouts->size() ? (*layouts)[l] : from.layout;
+        if (keeps_order && !keeps(from.layout, state.layout, level)) continue;
+        state.vector = 0;
+        if (level.vectors.empty()) expand_move(spec, limits, i, state, visit);
+        for (const int bytes : level.vectors) {
+          if (bytes % bytes_of(kind.operands[i].type) != 0) continue;
+          const int lanes = bytes / bytes_of(kind.operands[i].type);
+          if (volume % lanes != 0) continue;
+          state.vector = static_cast<uint8_t>(lanes);
+          expand_move(spec, limits, i, state, visit);
+        }
+      }
+    }
+  }
+}
+
+void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operand,
+                              const OperandState& to, const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  const OperandState& from = spec.operands[operand];
+  if (from == to) return;
+  const OperandKind& what = kind.operands[operand];
+  const OperandShape shape = operand_shape(what, spec.extents.data());
+  const int64_t amount = cost_.amount(to, shape, what.type);
+  const int64_t available = codes_.amount(to.level, limits.codes[to.level]);
+  if (amount > available) return;
+  const bool same_level = from.level == to.level;
+  const bool touched_only = machine_.levels[to.level].cache && from.layout == to.layout;
+
+  Expansion e;
+  e.action = {ActionKind::kMove, static_cast<uint8_t>(operand), to, 0};
+  e.own_cost = cost_.touch(from, shape, what.type) + cost_.touch(to, shape, what.type);
+  e.allocated_level = to.level;
+  e.allocated = amount;
+  Limits left = limits;
+  left.codes[to.level] = codes_.down(to.level, available - amount);
+
+  const bool is_output = operand == kind.output();
+  const bool once = rules_.relayout == Relayout::kOnce;
+  const bool once_for_all = rules_.relayout == Relayout::kOnceForAll;
+  const auto copy = [&](const OperandState& source, const OperandState& target) {
+    Spec move;
+    move.kind = static_cast<uint16_t>(kinds_.move(shape.rank, what.type));
+    std::copy_n(shape.extents.begin(), shape.rank, move.extents.begin());
+    move.operands[0] = source;
+    move.operands[1] = target;
+    if (once_for_all || (once && same_level)) move.relayouted = 3;
+    canonicalise(move);
+    e.part[e.parts++] = {move, left, 1};
+  };
+  if (!touched_only && (!is_output || kind.accumulates)) copy(from, to);
+  SubSpec& body = e.part[e.parts++];
+  body = {spec, left, 1};
+  body.spec.operands[operand] = to;
+  const uint8_t bit = static_cast<uint8_t>(1u << operand);
+  if (once_for_all && !machine_.levels[to.level].registers && from.layout != to.layout)
+    body.spec.relayouted |= bit;
+  if (once) {
+    body.spec.relayouted = same_level ? body.spec.relayouted | bit : body.spec.relayouted & ~bit;
+  }
+  canonicalise(body.spec);
+  if (!touched_only && is_output) copy(to, from);
+  visit(e);
+}
+
+}  // namespace exotune

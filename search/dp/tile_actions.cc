@@ -1,0 +1,73 @@
+// Tiles: the sizes tried, and the body and boundary that a tile leaves.
+#include <algorithm>
+
+#include "search/dp/actions.h"
+
+namespace exotune {
+
+using Visit = std::function<void(const Expansion&)>;
+
+const std::vector<uint32_t>& ActionSpace::tile_sizes(uint32_t extent) {
+  const auto it = tile_sizes_.find(extent);
+  if (it != tile_sizes_.end()) return it->second;
+  std::vector<uint32_t> sizes;
+  for (uint32_t s = 1; s < extent; s *= 2) {
+    sizes.push_back(s);
+    if (!rules_.powers_of_two_only && 3 * s < extent) sizes.push_back(3 * s);
+  }
+  for (const uint32_t s : rules_.tiles)
+    if (s < extent) sizes.push_back(s);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (rules_.tiles_in_steps) {
+    std::vector<uint32_t> largest;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (std::none_of(sizes.begin() + static_cast<long>(i) + 1, sizes.end(),
+                       [&](uint32_t larger) { return larger % sizes[i] == 0; }))
+        largest.push_back(sizes[i]);
+    sizes = std::move(largest);
+  }
+  return tile_sizes_[extent] = sizes;
+}
+
+bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  out = spec;
+  out.extents[dim] = size;
+  for (size_t i = 0; i < kind.operands.size(); ++i) {
+    OperandState& o = out.operands[i];
+    const OperandShape before = operand_shape(kind.operands[i], spec.extents.data());
+    const OperandShape after = operand_shape(kind.operands[i], out.extents.data());
+    if (o.vector && after.volume() % o.vector != 0) return false;
+    if (!machine_.levels[o.level].layouts || before.extents == after.extents) continue;
+    const std::optional<TensorLayout> layout = layouts_.at(o.layout).tiled(before, after);
+    if (!layout) return false;
+    o.layout = layouts_.id(*layout);
+  }
+  canonicalise(out);
+  return true;
+}
+
+void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  for (int dim = 0; dim < kind.dims(); ++dim) {
+    const uint32_t extent = spec.extents[dim];
+    if (extent == 1 || (kind.reduction[dim] && !kind.accumulates)) continue;
+    for (const uint32_t size : tile_sizes(extent)) {
+      Expansion e;
+      e.action = {ActionKind::kTile, static_cast<uint8_t>(dim), {}, size};
+      if (!tile(spec, dim, size, e.part[0].spec)) continue;
+      e.part[0].limits = limits;
+      e.part[0].times = extent / size;
+      e.parts = 1;
+      if (extent % size != 0) {
+        if (!tile(spec, dim, extent % size, e.part[1].spec)) continue;
+        e.part[1].limits = limits;
+        e.parts = 2;
+      }
+      visit(e);
+    }
+  }
+}
+
+}  // namespace exotune
