@@ -4,6 +4,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
+#include "search/dp/register_block.h"
 
 namespace exotune {
 
@@ -12,7 +13,8 @@ using Visit = std::function<void(const Expansion&)>;
 std::string DpRules::str() const {
   std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) +
                      (powers_of_two_only ? " pow2" : " mixed") + (strips ? " strips" : "") +
-                     (outermost_first ? " outermost-first" : "") + (tiles_in_steps ? " steps" : "");
+                     (ports ? " ports" : "") + (outermost_first ? " outermost-first" : "") +
+                     (tiles_in_steps ? " steps" : "");
   for (const uint32_t t : tiles) text += " " + std::to_string(t);
   return text;
 }
@@ -38,7 +40,7 @@ ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKin
       kinds_(kinds),
       layouts_(layouts),
       codes_(machine),
-      cost_(machine, kinds, layouts) {
+      cost_(machine, kinds, layouts, rules.ports) {
   const int n = static_cast<int>(machine.levels.size());
   for (int i = 0; i < n && rules.relayout != Relayout::kNever; ++i)
     for (const int to : machine.levels[i].destinations)
@@ -113,9 +115,13 @@ void ActionSpace::expand_select(const Spec& spec, const Limits& limits, const Vi
     const DpKernel& kernel = machine_.kernels[i];
     if (!kinds_.at(spec.kind).accumulates && kernel.kind.accumulates) continue;  // an "init" form
     Expansion e;
+    if (kernel.block && !applies(kernel, spec)) continue;
     bool fits = true;
     for (size_t level = 0; level < machine_.levels.size(); ++level) {
-      e.used.codes[level] = codes_.up(static_cast<int>(level), kernel.registers[level]);
+      const bool beside = kernel.block && (kernel.levels.back() >> level & 1);
+      e.used.codes[level] = codes_.up(
+          static_cast<int>(level),
+          beside ? block_registers(kernel, spec, kinds_.at(spec.kind)) : kernel.registers[level]);
       fits = fits && e.used.codes[level] <= limits.codes[level];
     }
     if (!fits || !applies(kernel, spec)) continue;

@@ -65,6 +65,7 @@ struct DpRules {
   /// Only operands in the outermost level that any operand is in may move: blocks are made for one
   /// level of the hierarchy after the other.
   bool outermost_first = false;
+  bool ports = true;   // a register block costs its busiest port; else the sum of all
   bool strips = true;  // layouts with a packed strip
   /// Every operand lies as serves best, wherever it is: costs no more than any plan.
   bool relaxed = false;

@@ -1,5 +1,7 @@
 #include "search/dp/affine_cost.h"
 
+#include "search/dp/register_block.h"
+
 namespace exotune {
 
 int64_t AffineCost::amount(const OperandState& o, const OperandShape& shape,
@@ -20,6 +22,7 @@ int64_t AffineCost::touch(const OperandState& o, const OperandShape& shape, Scal
 
 int64_t AffineCost::kernel(const DpKernel& k, const Spec& spec) const {
   const SpecKind& kind = kinds_.at(spec.kind);
+  if (k.block) return block_cost(k, spec, kind, ports_);
   int64_t cost = k.base;
   int64_t executions = 1;
   for (int d = 0; d < kind.dims(); ++d) executions *= spec.extents[d];

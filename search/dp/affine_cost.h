@@ -27,8 +27,9 @@ struct PlanCost {
 
 class AffineCost {
  public:
-  AffineCost(const DpMachine& machine, const SpecKinds& kinds, const LayoutPool& layouts)
-      : machine_(machine), kinds_(kinds), layouts_(layouts) {}
+  AffineCost(const DpMachine& machine, const SpecKinds& kinds, const LayoutPool& layouts,
+             bool ports = true)
+      : machine_(machine), kinds_(kinds), layouts_(layouts), ports_(ports) {}
 
   /// Lines (or registers) that the operand occupies in its level.
   int64_t amount(const OperandState& o, const OperandShape& shape, ScalarType type) const;
@@ -41,6 +42,7 @@ class AffineCost {
   const DpMachine& machine_;
   const SpecKinds& kinds_;
   const LayoutPool& layouts_;
+  bool ports_;  // a register block costs its busiest port, not the sum
 };
 
 }  // namespace exotune

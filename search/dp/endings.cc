@@ -16,6 +16,7 @@ double ActionSpace::kernel_rate(const DpKernel& kernel, const SpecKind& kind) co
     if (e > 0) executions *= static_cast<double>(e);
   }
   if (kernel.is_statement()) return rate;
+  if (kernel.block) return static_cast<double>(kernel.base) / static_cast<double>(kernel.strip);
   if (!symbolic) return rate + static_cast<double>(kernel.base) / executions;
   int widest = static_cast<int>(kernel.strip);
   int64_t registers = INT32_MAX;

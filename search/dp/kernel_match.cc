@@ -3,6 +3,7 @@
 
 #include "core/base/diagnostic.h"
 #include "search/dp/actions.h"
+#include "search/dp/register_block.h"
 
 namespace exotune {
 
@@ -41,6 +42,8 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
       if (!(kernel.levels_of(i) >> spec.operands[i].level & 1)) return false;
     return scalar;
   }
+
+  if (kernel.block) return is_register_block(kernel, spec, kind, layouts_);
 
   // Contiguity, register widths.
   int vector = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hw/toml_table.h"
+#include "search/dp/register_block.h"
 
 namespace exotune {
 
@@ -231,6 +232,10 @@ DpMachine machine_of(const Target& target) {
     derive_levels(target, m);
     derive_kernels(target, m);
     derive_statement(target, m);
+    const auto latency = target.latency.find("fma");
+    for (DpKernel& block :
+         register_blocks(m, latency == target.latency.end() ? 0 : latency->second))
+      m.kernels.push_back(std::move(block));
   }
   for (const DpLevel& level : m.levels)
     for (const int width : level.vectors) m.strip_bytes.push_back(width);

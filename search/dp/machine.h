@@ -45,6 +45,9 @@ struct DpKernel {
   int64_t max_vectors = 0;           // 0: any number
   bool same_vectors = true;          // all vector operands have one width
 
+  bool block = false;             // a register block of the instruction (register_block.h)
+  int64_t load = 0, latency = 0;  // of a block: units for a vector or broadcast, between sums
+
   bool copies_only = false;  // a statement: of moves only, as tails of sums are masked
 
   bool is_statement() const { return instruction == nullptr; }

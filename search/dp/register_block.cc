@@ -1,0 +1,151 @@
+#include "search/dp/register_block.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace exotune {
+
+namespace {
+
+// Work on the other ports delays the busiest one a little: this part of it counts.
+constexpr int64_t kHidden = 8;
+
+// The loop that vectors of the output run along; -1: none.
+int vector_loop(const SpecKind& kind) {
+  const OperandKind& output = kind.operands.back();
+  if (output.subscripts.empty() || output.subscripts.back().size() != 1 ||
+      output.subscripts.back()[0].coefficient != 1)
+    return -1;
+  return output.subscripts.back()[0].dim;
+}
+
+bool mentions(const Subscript& s, int loop) {
+  return std::any_of(s.begin(), s.end(), [&](const SubscriptTerm& t) { return t.dim == loop; });
+}
+
+bool mentions(const OperandKind& operand, int loop) {
+  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(),
+                     [&](const Subscript& s) { return mentions(s, loop); });
+}
+
+// Whole vectors, one after the other, of the last dimension.
+bool holds_vectors(const OperandKind& operand, int loop, const TensorLayout& layout, int64_t lanes,
+                   uint32_t extent) {
+  const int last = static_cast<int>(operand.subscripts.size()) - 1;
+  for (int d = 0; d < last; ++d)
+    if (mentions(operand.subscripts[d], loop)) return false;
+  const Subscript& s = operand.subscripts[last];
+  if (s.size() != 1 || s[0].coefficient != 1) return false;
+  if (layout.any) return true;
+  if (layout.rank == 0 || layout.contiguous == 0) return false;
+  const PhysicalDim& inner = layout.dims[layout.rank - 1];
+  return inner.dim == last && (inner.pack == 0 ? extent : inner.pack) % lanes == 0;
+}
+
+struct SumStep {
+  int64_t arithmetic = 0, loads = 0;  // units
+  int64_t vectors = 0;                // loaded, of all inputs
+  int64_t sums = 1;                   // steps in all
+};
+
+SumStep step_of(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
+  std::array<uint32_t, kMaxDims> once{};
+  SumStep step;
+  for (int d = 0; d < kind.dims(); ++d) {
+    once[d] = kind.reduction[d] ? 1 : spec.extents[d];
+    if (kind.reduction[d]) step.sums *= spec.extents[d];
+  }
+  const int loop = vector_loop(kind);
+  int64_t executions = 1;
+  for (int d = 0; d < kind.dims(); ++d) executions *= once[d];
+  step.arithmetic = executions / block.strip * block.base;
+  for (int i = 0; i < kind.output(); ++i) {
+    const int64_t volume = operand_shape(kind.operands[i], once.data()).volume();
+    const bool vector = mentions(kind.operands[i], loop);
+    if (vector) step.vectors += volume / block.strip;
+    step.loads += block.load * (vector ? volume / block.strip : volume);
+  }
+  return step;
+}
+
+}  // namespace
+
+std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) {
+  std::vector<DpKernel> blocks;
+  for (const DpKernel& k : machine.kernels) {
+    if (k.is_statement() || !k.kind.accumulates || k.kind.dims() != 1 || k.kind.reduction[0] ||
+        k.extents[0] < 2)
+      continue;
+    const auto is_vector_level = [&](int i) {
+      for (size_t l = 0; l < machine.levels.size(); ++l)
+        if (k.levels[i] == (1u << l)) return !machine.levels[l].vectors.empty();
+      return false;
+    };
+    const int output = k.kind.output();
+    bool fits = output >= 1 && is_vector_level(output);
+    uint32_t memory = 0;
+    for (size_t l = machine.levels.size(); l-- > 0;)
+      if (!machine.levels[l].registers) memory = 1u << l;
+    DpKernel block = k;
+    block.block = true;
+    block.name = "block of " + k.name;
+    block.strip = k.extents[0];
+    block.latency = std::llround(latency * machine.units_per_cycle);
+    block.registers.assign(machine.levels.size(), 0);
+    block.max_vectors = 0;
+    // The cheapest load of a vector of this type.
+    block.load = -1;
+    for (const DpKernel& load : machine.kernels)
+      if (!load.is_statement() && load.kind.statement == "= $0" && load.kind.dims() == 1 &&
+          load.extents[0] == block.strip && load.levels[0] == memory &&
+          load.levels[1] == k.levels[output] &&
+          load.kind.operands[0].type == k.kind.operands[output].type &&
+          (block.load < 0 || load.base < block.load))
+        block.load = load.base;
+    for (int i = 0; i < output; ++i) {
+      const bool vector = mentions(k.kind.operands[i], 0);
+      fits = fits && (vector ? is_vector_level(i) : k.levels[i] == memory);
+      block.levels[i] = memory;
+    }
+    if (fits && block.load >= 0) blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+bool is_register_block(const DpKernel& block, const Spec& spec, const SpecKind& kind,
+                       const LayoutPool& layouts) {
+  const int loop = vector_loop(kind), output = kind.output();
+  if (loop < 0 || spec.extents[loop] % block.strip != 0 ||
+      spec.operands[output].vector != block.strip ||
+      !(block.levels[output] >> spec.operands[output].level & 1))
+    return false;
+  const auto holds = [&](int i) {
+    return holds_vectors(kind.operands[i], loop, layouts.at(spec.operands[i].layout), block.strip,
+                         spec.extents[loop]);
+  };
+  if (!holds(output)) return false;
+  for (const std::vector<int>& order : block.kind.symmetries) {
+    bool matches = true;
+    for (int i = 0; i < output && matches; ++i) {
+      const bool vector = mentions(kind.operands[i], loop);
+      matches = (block.levels[order[i]] >> spec.operands[i].level & 1) &&
+                vector == mentions(block.kind.operands[order[i]], 0) && (!vector || holds(i));
+    }
+    if (matches) return true;
+  }
+  return false;
+}
+
+int64_t block_registers(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
+  return step_of(block, spec, kind).vectors + 1;
+}
+
+int64_t block_cost(const DpKernel& block, const Spec& spec, const SpecKind& kind, bool ports) {
+  const SumStep step = step_of(block, spec, kind);
+  const int64_t all = step.arithmetic + step.loads;
+  const int64_t busy = std::max({step.arithmetic, step.loads, block.latency});
+  return step.sums *
+         (ports ? busy + (all - std::min(all, busy)) / kHidden : std::max(all, block.latency));
+}
+
+}  // namespace exotune
