@@ -140,6 +140,7 @@ void ActionSpace::expand_initialise(const Spec& spec, const Limits& limits, cons
   Expansion e;
   e.action.kind = ActionKind::kInitialise;
   e.parts = 2;
+  e.main = 1;
   Spec fill;
   fill.kind = static_cast<uint16_t>(f.fill);
   std::copy_n(shape.extents.begin(), shape.rank, fill.extents.begin());

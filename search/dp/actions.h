@@ -43,6 +43,7 @@ struct Expansion {
   int64_t own_cost = 0;
   int parts = 0;
   std::array<SubSpec, kMaxParts> part;
+  int main = 0;  // the part that the plan goes on with; the others are copies, fills, boundaries
   int allocated_level = -1;  // a new tensor lives here while the parts run
   int64_t allocated = 0;
   Limits used;  // by a kernel

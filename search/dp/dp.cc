@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
 #include "search/dp/relaxed_floor.h"
 
 namespace exotune {
@@ -103,6 +104,53 @@ MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t b
   return value;
 }
 
+namespace {
+
+PlanIdentity identity_of(const Expansion& e, const Alternative* next) {
+  const DpAction& a = e.action;
+  const auto whole = [](const Alternative& n) {
+    return hash_combine(hash_combine(static_cast<uint64_t>(n.action.kind), n.identity.run),
+                        n.identity.rest);
+  };
+  switch (a.kind) {
+    case ActionKind::kSelect:
+      return {0, a.index};
+    case ActionKind::kInitialise:
+      return {0, whole(*next)};
+    case ActionKind::kTile: {
+      if (next->action.kind == ActionKind::kTile) return next->identity;
+      uint64_t rest = whole(*next);
+      for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
+      return {0, rest};
+    }
+    case ActionKind::kMove: {
+      const uint64_t move = hash_mix(a.index + (uint64_t{a.to.level} << 8) +
+                                     (uint64_t{a.to.layout} << 16) + (uint64_t{a.to.vector} << 32));
+      if (next->action.kind == ActionKind::kMove)
+        return {move + next->identity.run, next->identity.rest};
+      return {move, whole(*next)};
+    }
+  }
+  return {};
+}
+
+// Into the list of at most `k`, sorted by cost, one of each identity.
+void keep(const Alternative& a, int k, std::vector<Alternative>& best) {
+  for (size_t i = 0; i < best.size(); ++i)
+    if (best[i].action.kind == a.action.kind && best[i].identity == a.identity) {
+      if (!(a.cost < best[i].cost)) return;
+      best.erase(best.begin() + static_cast<long>(i));
+      break;
+    }
+  best.insert(
+      std::upper_bound(best.begin(), best.end(), a,
+                       [](const Alternative& x, const Alternative& y) { return x.cost < y.cost; }),
+      a);
+  if (static_cast<int>(best.size()) > k) best.pop_back();
+}
+
+}  // namespace
+
 void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t bound,
                                MemoValue& into) {
   ++statistics_.expanded;
@@ -140,36 +188,22 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     }
   }
 
-  // The k cheapest ways to choose an alternative for each part.
-  const auto keep = [&](const std::array<uint8_t, kMaxParts>& ranks) {
-    std::array<const PlanCost*, kMaxParts> costs{};
-    for (int i = 0; i < e.parts; ++i) costs[i] = &(*found[i])[ranks[i]].cost;
-    const Alternative a{combine(e, costs, space_.codes()), e.action, ranks};
-    if (a.cost.units > bound && options_.prune) return false;
-    if (static_cast<int>(into.best.size()) >= k && !(a.cost < into.best.back().cost)) return false;
+  // The other parts are done in the best way.
+  std::array<const PlanCost*, kMaxParts> costs{};
+  for (int i = 0; i < e.parts; ++i) costs[i] = &found[i]->front().cost;
+  const size_t ways = e.parts == 0 ? 1 : found[e.main]->size();
+  for (size_t rank = 0; rank < ways; ++rank) {
+    Alternative a;
+    if (e.parts > 0) costs[e.main] = &(*found[e.main])[rank].cost;
+    a.cost = combine(e, costs, space_.codes());
+    a.action = e.action;
+    a.rank = static_cast<uint8_t>(rank);
+    if (a.cost.units > bound && options_.prune) break;
+    if (static_cast<int>(into.best.size()) >= k && !(a.cost < into.best.back().cost)) break;
     EXO_CHECK(a.cost.peak.fits(limits));
-    const auto at = std::upper_bound(
-        into.best.begin(), into.best.end(), a,
-        [](const Alternative& x, const Alternative& y) { return x.cost < y.cost; });
-    into.best.insert(at, a);
-    if (static_cast<int>(into.best.size()) > k) into.best.pop_back();
-    return true;
-  };
-  std::array<uint8_t, kMaxParts> ranks{};
-  if (e.parts == 0 || k == 1) {
-    keep(ranks);
-    return;
+    a.identity = identity_of(e, e.parts > 0 ? &(*found[e.main])[rank] : nullptr);
+    keep(a, k, into.best);
   }
-  const size_t n0 = found[0]->size(), n1 = e.parts > 1 ? found[1]->size() : 1,
-               n2 = e.parts > 2 ? found[2]->size() : 1;
-  // (a + 1)(b + 1)(c + 1) combinations are no dearer than ranks (a, b, c): beyond k it cannot
-  // matter.
-  for (size_t a = 0; a < n0; ++a)
-    for (size_t b = 0; b < n1 && (a + 1) * (b + 1) <= static_cast<size_t>(k); ++b)
-      for (size_t c = 0; c < n2 && (a + 1) * (b + 1) * (c + 1) <= static_cast<size_t>(k); ++c) {
-        ranks = {static_cast<uint8_t>(a), static_cast<uint8_t>(b), static_cast<uint8_t>(c)};
-        if (!keep(ranks)) break;
-      }
 }
 
 // --- plans --------------------------------------------------------------------------------------
@@ -197,7 +231,8 @@ PlanNode SpecSolver::plan(Spec spec, Limits limits, int rank) {
   });
   EXO_CHECK(expansion.has_value());
   for (int i = 0; i < expansion->parts; ++i) {
-    node.parts.push_back(plan(expansion->part[i].spec, expansion->part[i].limits, chosen.ranks[i]));
+    node.parts.push_back(plan(expansion->part[i].spec, expansion->part[i].limits,
+                              i == expansion->main ? chosen.rank : 0));
     node.times.push_back(expansion->part[i].times);
   }
   return node;

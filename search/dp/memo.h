@@ -14,15 +14,25 @@
 
 namespace exotune {
 
-/// One way to implement a Spec: an action, and which alternative of each part it goes on with.
+/// What makes two plans different: not the order of moves with nothing in between, nor whether a
+/// tile was cut at once or in steps, nor how copies and boundaries are done.
+struct PlanIdentity {
+  uint64_t run = 0;   // of the moves up to the next other action
+  uint64_t rest = 0;  // of what follows the moves, or the tiles
+  bool operator==(const PlanIdentity&) const = default;
+};
+
+/// One way to implement a Spec: an action, and which alternative of its main part it goes on with.
 struct Alternative {
   PlanCost cost;
   DpAction action;
-  std::array<uint8_t, kMaxParts> ranks{};
+  uint8_t rank = 0;  // of the main part; the best of the others
+  PlanIdentity identity;
   bool operator==(const Alternative&) const = default;
 };
 
-/// The best alternatives, cheapest first; complete for costs up to `complete_to`.
+/// The best alternatives, no two of one identity, cheapest first; complete for costs up to
+/// `complete_to`.
 struct MemoValue {
   std::vector<Alternative> best;
   int64_t complete_to = kNoCost;

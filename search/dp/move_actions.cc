@@ -143,6 +143,7 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
     e.part[e.parts++] = {move, left, 1};
   };
   if (!touched_only && (!is_output || kind.accumulates)) copy(from, to);
+  e.main = e.parts;
   SubSpec& body = e.part[e.parts++];
   body = {spec, left, 1};
   body.spec.operands[operand] = to;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kModel = "affine 2";  // changes with the meaning of stored costs
+constexpr const char* kModel = "affine 3";  // changes with the meaning of stored costs
 
 json to_json(const SpecKind& kind) {
   json operands = json::array();
@@ -122,7 +122,9 @@ void write_box(const BoxMemo::Box& box, const MemoValue& value, ByteWriter& out)
     out.number(a.action.to.vector);
     out.number(a.action.to.layout);
     out.number(a.action.size);
-    for (const uint8_t r : a.ranks) out.number(r);
+    out.number(a.rank);
+    out.number(a.identity.run);
+    out.number(a.identity.rest);
   }
 }
 
@@ -140,7 +142,9 @@ MemoValue read_value(ByteReader& in) {
     a.action.to.vector = static_cast<uint8_t>(in.number());
     a.action.to.layout = static_cast<uint16_t>(in.number());
     a.action.size = static_cast<uint32_t>(in.number());
-    for (uint8_t& r : a.ranks) r = static_cast<uint8_t>(in.number());
+    a.rank = static_cast<uint8_t>(in.number());
+    a.identity.run = in.number();
+    a.identity.rest = in.number();
     value.best.push_back(a);
   }
   return value;
