@@ -38,11 +38,10 @@ SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options
 SpecSolver::~SpecSolver() = default;
 
 int64_t SpecSolver::floor(const Spec& spec, const Limits& limits) {
-  const int64_t simple = space_.floor(spec);
-  if (!relaxed_floor_ || simple >= kNoCost) return simple;
+  if (!relaxed_floor_) return space_.floor(spec);
   const std::optional<int64_t> relaxed = relaxed_floor_->of(spec, limits);
   if (!relaxed) throw Interrupted{};
-  return std::max(simple, *relaxed);
+  return *relaxed;
 }
 
 std::optional<MemoValue> SpecSolver::solve(Spec spec, Limits limits) {
@@ -64,6 +63,18 @@ std::optional<MemoValue> SpecSolver::solve(Spec spec, Limits limits) {
     open_.clear();
     return std::nullopt;
   }
+}
+
+std::optional<int64_t> SpecSolver::cost(Spec spec, Limits limits) {
+  const auto best = [](const MemoValue& v) {
+    return v.best.empty() ? kNoCost : v.best.front().cost.units;
+  };
+  space_.canonicalise(spec);
+  space_.canonicalise(spec, limits);
+  if (const MemoValue* known = memo_.find(spec, limits, kNoCost, 1)) return best(*known);
+  const std::optional<MemoValue> value = solve(spec, limits);
+  if (!value) return std::nullopt;
+  return best(*value);
 }
 
 const MemoValue* SpecSolver::ask(const Spec& spec, Limits limits, int64_t bound) {

@@ -50,6 +50,9 @@ class SpecSolver {
   std::optional<MemoValue> solve(Spec spec, Limits limits);
   std::optional<MemoValue> solve(const Spec& spec) { return solve(spec, space_.codes().all()); }
 
+  /// The best plan's cost, kNoCost when none exists; nothing when interrupted.
+  std::optional<int64_t> cost(Spec spec, Limits limits);
+
   /// The plan behind alternative `rank` of a solved Spec.
   PlanNode plan(Spec spec, Limits limits, int rank = 0);
 

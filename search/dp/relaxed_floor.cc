@@ -32,9 +32,7 @@ Spec RelaxedFloor::relaxed(Spec spec) const {
 }
 
 std::optional<int64_t> RelaxedFloor::of(const Spec& spec, const Limits& limits) {
-  const std::optional<MemoValue> value = solver_.solve(relaxed(spec), limits);
-  if (!value) return std::nullopt;
-  return value->best.empty() ? kNoCost : value->best.front().cost.units;
+  return solver_.cost(relaxed(spec), limits);
 }
 
 }  // namespace exotune
