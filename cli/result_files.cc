@@ -22,6 +22,16 @@ nlohmann::ordered_json statistics_json(const TuneStatistics& statistics) {
   json["reused"] = statistics.reused;
   json["refusals"] = statistics.refusals;
   json["causes"] = statistics.causes;
+  if (statistics.dp) {
+    const DpPlans& dp = *statistics.dp;
+    json["plans"] = {{"outcome", name_of(dp.outcome)},
+                     {"found", dp.plans.size()},
+                     {"refused", statistics.plans_refused},
+                     {"specs_solved", dp.solved},
+                     {"specs_known", dp.known},
+                     {"seconds", dp.seconds}};
+  }
+  json["neighbours"] = statistics.neighbours;
   json["search_seconds"] = statistics.search_seconds;
   json["measure_seconds"] = statistics.measure_seconds;
   json["shootout_seconds"] = statistics.shootout_seconds;
@@ -61,6 +71,14 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
                              {"low", peer.ratio.low},
                              {"high", peer.ratio.high},
                              {"rounds", peer.ratio.rounds}});
+  json["rivals"] = nlohmann::ordered_json::array();
+  for (const PeerRow& rival : result.rivals)
+    json["rivals"].push_back({{"name", rival.name},
+                              {"gflops", rival.gflops},
+                              {"speedup", rival.ratio.median},
+                              {"low", rival.ratio.low},
+                              {"high", rival.ratio.high},
+                              {"rounds", rival.ratio.rounds}});
   json["search"] = statistics_json(result.statistics);
   json["stopped"] = name_of(result.stop);
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -45,6 +45,18 @@ std::string counts(const std::map<std::string, int>& table) {
   return text;
 }
 
+// What the dynamic program did: "8 plans (7 schedules, 1 refused), 1234 Specs solved, ...".
+std::string plans_text(const TuneStatistics& s) {
+  const DpPlans& dp = *s.dp;
+  if (dp.outcome == DpOutcome::kNotLifted) return "the kernel is not one affine nest: beam alone";
+  const std::string work = fmt::format("{} Specs solved, {} known before, {:.1f} s", dp.solved,
+                                       dp.known, dp.seconds);
+  if (dp.outcome == DpOutcome::kSolved)
+    return fmt::format("{} by dynamic programming, {} refused; {}", dp.plans.size(),
+                       s.plans_refused, work);
+  return fmt::format("{} by dynamic programming, {} so far: beam alone", name_of(dp.outcome), work);
+}
+
 }  // namespace
 
 std::string result_text(const TuneRequest& request, const TuneResult& result,
@@ -65,11 +77,16 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
                       &peer == &result.peers.front() ? "against  " : "         ", peer.ratio.median,
                       peer.name, peer.ratio.low, peer.ratio.high,
                       peer.gflops > 0 ? ", which reached " + number(peer.gflops) + " GFLOP/s" : "");
+  for (const PeerRow& rival : result.rivals)
+    if (rival.ratio.rounds > 0)
+      out += fmt::format("beside   {:.3f} times {} [{:.3f}, {:.3f}]\n", rival.ratio.median,
+                         rival.name, rival.ratio.low, rival.ratio.high);
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
   const TuneStatistics& s = result.statistics;
   out += fmt::format(
       "search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
       s.states, s.refused, s.measured, s.reused);
+  if (s.dp) out += "plans    " + plans_text(s) + "\n";
   out +=
       fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
                   s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));

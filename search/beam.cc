@@ -23,65 +23,75 @@ std::string operator_of(const std::string& line) {
 struct Attempt {
   size_t state = 0;
   const Move* move = nullptr;
-  bool ok = false;
+  bool reached = false;
+  std::optional<LineRefusal> refusal;
   BeamState result;
-  std::string refused_operator, refusal;
 };
 
-void apply(const BeamState& from, Attempt& a, const ScriptEnvironment& environment,
-           const SizeBinding& sizes, const CostWeights& weights) {
-  BeamState to = from;
-  for (const std::string& line : a.move->lines) {
-    try {
-      ScriptEnvironment env = environment;
-      env.start = to.proc;
-      const ProcPtr made = run_script(line, "<search>", env).proc;
-      to.reassociated |= reassociates(made);
-      to.proc = without_provenance(made);
-      to.lines.push_back(line);
-    } catch (const Error& e) {
-      if (e.exit_code() == ExitCode::kInternal) throw;
-      a.refused_operator = operator_of(line);
-      a.refusal = line + "\n" + e.diagnostic().message.str();
-      for (const LazyText& note : e.diagnostic().notes) {
-        std::string text = note.str();
-        if (text.size() < 400) a.refusal += "\n  " + text;
-      }
-      return;
-    }
+void apply(const BeamState& from, Attempt& a, const BeamContext& context) {
+  a.reached = true;
+  a.result = from;
+  a.refusal = extend(a.result, a.move->lines, context);
+  if (!a.refusal && !a.move->tag.empty()) a.result.tags.insert(a.move->tag);
+}
+
+LineRefusal refusal_of(const std::string& line, const Error& e) {
+  LineRefusal out{operator_of(line), line + "\n" + e.diagnostic().message.str()};
+  for (const LazyText& note : e.diagnostic().notes) {
+    const std::string text = note.str();
+    if (text.size() < 400) out.text += "\n  " + text;
   }
-  if (!a.move->tag.empty()) to.tags.insert(a.move->tag);
-  if (!a.move->lines.empty()) {
-    to.cost = static_cost(*to.proc, sizes, weights);
-    to.text_hash = content_hash(canonical_text(*to.proc));
-  }
-  a.result = std::move(to);
-  a.ok = true;
+  return out;
 }
 
 }  // namespace
 
-BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space,
-                       const ScriptEnvironment& environment, const SizeBinding& sizes,
-                       const CostWeights& weights, const BeamOptions& options) {
-  BeamResult out;
+BeamState first_state(const ProcPtr& kernel, const BeamContext& context) {
   BeamState start;
   start.proc = kernel;
   start.text_hash = content_hash(canonical_text(*kernel));
-  start.cost = static_cost(*kernel, sizes, weights);
-  if (!space.prologue.empty()) {
-    Move prologue{space.prologue, "", ""};
-    Attempt a;
-    a.move = &prologue;
-    apply(start, a, environment, sizes, weights);
-    if (!a.ok) {
-      ++out.refused;
-      ++out.refusals[a.refused_operator];
-      out.first_refusal = a.refusal;
-      out.states.push_back(std::move(start));
-      return out;
+  start.cost = static_cost(*kernel, context.sizes, context.weights);
+  return start;
+}
+
+std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
+                                  const BeamContext& context) {
+  for (const std::string& line : lines) {
+    try {
+      ScriptEnvironment env = context.environment;
+      env.start = state.proc;
+      env.constraints = context.constraints;
+      env.enforce = false;
+      const ProcPtr made = run_script(line, "<search>", env).proc;
+      for (const ScriptConstraint& c : context.constraints)
+        if (const std::string why = broken_by_result(c, made, false); !why.empty())
+          return LineRefusal{c.kind, line + "\n" + why};
+      state.reassociated |= reassociates(made);
+      // Constraints look at the way a procedure came about.
+      state.proc = context.constraints.empty() ? without_provenance(made) : made;
+      state.lines.push_back(line);
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      return refusal_of(line, e);
     }
-    start = std::move(a.result);
+  }
+  if (!lines.empty()) {
+    state.cost = static_cost(*state.proc, context.sizes, context.weights);
+    state.text_hash = content_hash(canonical_text(*state.proc));
+  }
+  return std::nullopt;
+}
+
+BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const BeamContext& context,
+                       const BeamOptions& options) {
+  BeamResult out;
+  BeamState start = first_state(kernel, context);
+  if (const auto refusal = extend(start, space.prologue, context)) {
+    ++out.refused;
+    ++out.refusals[refusal->op];
+    out.first_refusal = refusal->text;
+    out.states.push_back(std::move(start));
+    return out;
   }
 
   std::vector<BeamState> beam = {start};
@@ -101,7 +111,7 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space,
     for (size_t first = 0; first < attempts.size() && !out.interrupted; first += slice) {
       size_t last = std::min(attempts.size(), first + slice);
       tbb::parallel_for(first, last, [&](size_t k) {
-        apply(beam[attempts[k].state], attempts[k], environment, sizes, weights);
+        apply(beam[attempts[k].state], attempts[k], context);
       });
       if (options.progress)
         options.progress(out.made + static_cast<int>(last),
@@ -113,11 +123,11 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space,
     std::vector<BeamState> next;
     std::set<std::string> seen;
     for (Attempt& a : attempts) {
-      if (!a.ok) {
-        if (a.refused_operator.empty()) continue;  // not reached: interrupted
+      if (!a.reached) continue;  // interrupted
+      if (a.refusal) {
         ++out.refused;
-        ++out.refusals[a.refused_operator];
-        if (out.first_refusal.empty()) out.first_refusal = a.refusal;
+        ++out.refusals[a.refusal->op];
+        if (out.first_refusal.empty()) out.first_refusal = a.refusal->text;
         continue;
       }
       std::string key = a.result.text_hash;

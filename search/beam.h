@@ -6,6 +6,7 @@
 // of threads. Untrusted: every state is what the verified core made of its lines.
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,26 @@ struct BeamState {
   std::string text_hash;  // of the proc up to names: equal schedules are one state
 };
 
+/// What schedules are made from and judged by; the same for a whole search.
+struct BeamContext {
+  ScriptEnvironment environment;  // names that lines may use: instructions, memories
+  SizeBinding sizes;              // values of symbolic sizes, for the cost
+  CostWeights weights;
+  /// What every schedule must keep, of procedures that descend from the one the search starts at.
+  std::vector<ScriptConstraint> constraints;
+};
+
+struct LineRefusal {
+  std::string op, text;
+};
+
+/// The procedure as it is, with its cost.
+BeamState first_state(const ProcPtr& kernel, const BeamContext& context);
+
+/// Applies the lines to the state; the first that is refused ends it.
+std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
+                                  const BeamContext& context);
+
 struct BeamOptions {
   int width = 16;                                       // states kept after each stage but the last
   int keep = 200;                                       // states returned
@@ -41,12 +62,10 @@ struct BeamResult {
   bool interrupted = false;
 };
 
-/// Applies the prologue, then one move of each stage to each kept state, in parallel. `environment`
-/// holds the names that lines may use (instructions, memories). `sizes` values symbolic sizes for
-/// the cost. A state is pruned only against states with the same tags, so that each way of going on
-/// keeps its best; the cost orders what is returned.
-BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space,
-                       const ScriptEnvironment& environment, const SizeBinding& sizes,
-                       const CostWeights& weights, const BeamOptions& options);
+/// Applies the prologue, then one move of each stage to each kept state, in parallel. A state is
+/// pruned only against states with the same tags, so that each way of going on keeps its best; the
+/// cost orders what is returned.
+BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const BeamContext& context,
+                       const BeamOptions& options);
 
 }  // namespace exotune

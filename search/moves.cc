@@ -53,87 +53,226 @@ double cache_bytes(const std::vector<TargetLevel>& levels, size_t k, double othe
   return otherwise;
 }
 
-SearchSpace contraction_space(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
-                              const SizeBinding& sizes) {
-  SearchSpace space;
-  const std::string &i = nest.row_loop, &j = nest.vector_loop, &k = nest.reduction_loop;
-  const int64_t lanes = target.lanes_of(nest.precision);
-  const int64_t registers = target.vector_memory->count > 0 ? target.vector_memory->count : 32;
-  const double element = bytes_of(nest.precision);
-  const std::string unit = unit_text(target, nest.precision);
-  const double l1 = cache_bytes(levels, 0, 32768), l2 = cache_bytes(levels, 1, 8 * l1);
-  const double l3 = cache_bytes(levels, 2, 8 * l2);
-  const auto extent = [&](const std::string& loop) { return nest.find(loop)->extent; };
-  std::string vectored, other;
-  for (const Operand& o : nest.operands) (o.along_vector ? vectored : other) = o.buffer;
-  const std::string outermost = nest.loops.front().name;
+// The loop at the end of a chain of tiles: io for i in io * 8 + i.
+const NestLoop& outermost_part(const Nest& nest, const std::string& loop) {
+  const NestLoop* at = nest.find(loop);
+  while (!at->outer.empty()) at = nest.find(at->outer);
+  return *at;
+}
 
-  // Columns: only when a packed panel of the vectored operand would not fit the last cache.
-  Stage columns{"column block", {{{}, "", ""}}};
-  const double vector_line = l1 / (static_cast<double>(lanes) * element);  // rows of one vector in L1
-  if (!extent(j) || static_cast<double>(*extent(j)) * vector_line / 2 * element > l3 / 2) {
-    double wish = l3 / 4 / (vector_line / 2 * element);
-    int64_t size = ceil_div(static_cast<int64_t>(wish), lanes * 12) * lanes * 12;
-    if (extent(j)) columns.moves.clear();
-    columns.moves.push_back({{block_line(j, std::to_string(size), j + "c", outermost)}, "", ""});
-    if (!extent(j)) columns.moves.erase(columns.moves.begin());
+bool keeps_order(const std::vector<ScriptConstraint>& constraints) {
+  return std::any_of(constraints.begin(), constraints.end(), [](const ScriptConstraint& c) {
+    return c.kind == "keep_order" && *c.args[0].as<bool>();
+  });
+}
+
+// What the moves of a contraction are made from.
+struct Contraction {
+  const Nest& nest;
+  const Target& target;
+  const std::vector<ScriptConstraint>& constraints;
+  std::string i, j, k;             // row, vector and reduction loop
+  std::string front;               // the outermost loop
+  std::string place;               // the loop that what is outside the tiles goes in front of
+  std::string vectored;            // the operand that runs along j
+  int64_t strip = 0;               // it lies in strips already
+  int64_t lanes = 0, registers = 0;
+  double l1 = 0, l2 = 0, l3 = 0, element = 0;
+  std::string unit;
+  int64_t most_vectors = 1;
+
+  std::optional<int64_t> extent(const std::string& loop) const { return nest.find(loop)->extent; }
+  bool is_tile(const std::string& loop) const { return !nest.find(loop)->outer.empty(); }
+  double vector_line() const { return l1 / (static_cast<double>(lanes) * element); }
+
+  // A tile set decides; else what the caches suggest.
+  std::vector<int64_t> sizes(const std::string& loop, std::vector<int64_t> wishes) const {
+    return allowed_tiles(loop, constraints).value_or(std::move(wishes));
   }
-  space.stages.push_back(columns);
+};
 
-  Stage depth{"depth block", {}};
-  for (int64_t size : balanced(extent(k), {vector_line / 6, vector_line / 3, vector_line / 2, vector_line / 1.5}))
-    depth.moves.push_back({{block_line(k, std::to_string(size), k + "o", i)}, "", ""});
-  space.stages.push_back(depth);
-
-  // Strips of the vectored operand, packed or not, and the register tile's width with it.
-  const int64_t most_vectors = std::max<int64_t>(1, registers / 8);
-  Stage strips{"strips", {}};
-  for (int64_t vectors = most_vectors; vectors >= 1; --vectors) {
-    int64_t width = vectors * lanes;
-    if (extent(j) && vectors > 1 && *extent(j) < (vectors - 1) * lanes + 1) continue;
-    const std::string tag = "vectors=" + std::to_string(vectors);
-    const std::string widths = extent(j) ? std::to_string(width) : halving(width, lanes);
-    const std::string strip = block_line(j, widths, j + "o", i);
-    if (!vectored.empty() && (!extent(i) || *extent(i) > 8))
-      strips.moves.push_back({{"p = pack_operand(p, " + literal(vectored) + ", " + literal(i) + ", " +
-                                   std::to_string(width) + ", " + unit + ")",
-                               strip}, tag, ""});
-    strips.moves.push_back({{strip}, tag, ""});
+Contraction contraction_of(const Nest& nest, const Target& target,
+                           const std::vector<TargetLevel>& levels,
+                           const std::vector<ScriptConstraint>& constraints) {
+  Contraction c{nest, target, constraints, nest.row_loop, nest.vector_loop, nest.reduction_loop,
+                nest.loops.front().name, "", "", 0, 0, 0, 0, 0, 0, 0, "", 1};
+  c.lanes = target.lanes_of(nest.precision);
+  c.registers = target.vector_memory->count > 0 ? target.vector_memory->count : 32;
+  c.element = bytes_of(nest.precision);
+  c.unit = unit_text(target, nest.precision);
+  c.l1 = cache_bytes(levels, 0, 32768);
+  c.l2 = cache_bytes(levels, 1, 8 * c.l1);
+  c.l3 = cache_bytes(levels, 2, 8 * c.l2);
+  for (const Operand& o : nest.operands)
+    if (o.along_vector) c.vectored = o.buffer, c.strip = o.strip;
+  c.most_vectors = std::max<int64_t>(1, c.registers / 8);
+  c.place = outermost_part(nest, c.i).name;
+  if (c.is_tile(c.j)) {
+    const std::string& columns = outermost_part(nest, c.j).name;
+    for (auto loop = nest.loops.rbegin(); loop != nest.loops.rend(); ++loop)
+      if (loop->name == columns || loop->name == outermost_part(nest, c.i).name)
+        c.place = loop->name;
   }
-  space.stages.push_back(strips);
+  return c;
+}
 
-  // Rows that share the second cache with the strip.
-  Stage rows{"row block", {{{}, "", ""}}};
-  const double row_wish = l2 / 2 / (vector_line / 3 * element);
-  if (!extent(i) || static_cast<double>(*extent(i)) > 1.5 * row_wish) {
-    for (int64_t size : balanced(extent(i), {row_wish / 2, row_wish}))
-      rows.moves.push_back({{block_line(i, std::to_string(ceil_div(size, 24) * 24), i + "c", j + "o")}, "", ""});
+// Columns: only when a packed panel of the vectored operand would not fit the last cache.
+Stage column_blocks(const Contraction& c) {
+  Stage stage{"column block", {{{}, "", ""}}};
+  const std::optional<int64_t> extent = c.extent(c.j);
+  const double panel = c.vector_line() / 2 * c.element;
+  if (c.is_tile(c.j) || c.strip > 0 ||
+      (extent && static_cast<double>(*extent) * panel <= c.l3 / 2))
+    return stage;
+  const double wish = c.l3 / 4 / panel;
+  const int64_t step = c.lanes * 12;
+  stage.moves.clear();
+  for (const int64_t size : c.sizes(c.j, {ceil_div(static_cast<int64_t>(wish), step) * step}))
+    stage.moves.push_back({{block_line(c.j, std::to_string(size), c.j + "c", c.front)}, "", ""});
+  return stage;
+}
+
+Stage depth_blocks(const Contraction& c, const std::string& outside) {
+  Stage stage{"depth block", {}};
+  if (c.is_tile(c.k)) return {"depth block", {{{}, "", ""}}};
+  const double line = c.vector_line();
+  const std::vector<int64_t> sizes =
+      c.sizes(c.k, balanced(c.extent(c.k), {line / 6, line / 3, line / 2, line / 1.5}));
+  for (const int64_t size : sizes)
+    stage.moves.push_back({{block_line(c.k, std::to_string(size), c.k + "o", outside)}, "", ""});
+  if (stage.moves.empty()) stage.moves.push_back({{}, "", ""});
+  return stage;
+}
+
+std::string vectors_tag(int64_t vectors) { return "vectors=" + std::to_string(vectors); }
+
+// Strips of the vectored operand, packed or not, and the register tile's width with it.
+Stage strips(const Contraction& c, const std::string& before, const std::string& outside) {
+  Stage stage{"strips", {}};
+  const std::optional<int64_t> extent = c.extent(c.j), rows = c.extent(c.i);
+  const bool many_rows = !rows || *rows > 8 || c.is_tile(c.i);
+  const bool packs = !c.vectored.empty() && c.strip == 0 && many_rows;
+  const auto pack = [&](int64_t width) {
+    return "p = pack_operand(p, " + literal(c.vectored) + ", " + literal(before) + ", " +
+           std::to_string(width) + ", " + c.unit + ")";
+  };
+  const auto add = [&](int64_t width, std::vector<std::string> lines) {
+    const std::string tag = vectors_tag(ceil_div(width, c.lanes));
+    if (packs) {
+      std::vector<std::string> packed = lines;
+      packed.insert(packed.begin(), pack(width));
+      stage.moves.push_back({std::move(packed), tag, ""});
+    }
+    stage.moves.push_back({std::move(lines), tag, ""});
+  };
+  if (c.is_tile(c.j)) {
+    if (*extent <= c.most_vectors * c.lanes) add(*extent, {});
+    return stage;
   }
+  std::vector<int64_t> widths;
+  for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
+    if (extent && vectors > 1 && *extent < (vectors - 1) * c.lanes + 1) continue;
+    widths.push_back(vectors * c.lanes);
+  }
+  if (c.strip > 0) std::erase_if(widths, [&](int64_t w) { return c.strip % w != 0; });
+  if (c.strip > 0 && c.strip <= c.most_vectors * c.lanes) widths = {c.strip};
+  for (const int64_t width : c.sizes(c.j, widths)) {
+    if (width > c.most_vectors * c.lanes) continue;
+    const std::string text = extent ? std::to_string(width) : halving(width, c.lanes);
+    add(width, {block_line(c.j, text, c.j + "o", outside)});
+  }
+  return stage;
+}
 
-  Stage tile{"register tile", {}};
-  for (int64_t vectors = most_vectors; vectors >= 1; --vectors) {
-    const std::string tag = "vectors=" + std::to_string(vectors);
+// Rows that share the second cache with the strip.
+Stage row_blocks(const Contraction& c, const std::string& outside) {
+  Stage stage{"row block", {{{}, "", ""}}};
+  const NestLoop& whole = outermost_part(c.nest, c.i);
+  const int64_t height = c.is_tile(c.i) ? *c.extent(c.i) : 1;
+  const double wish = c.l2 / 2 / (c.vector_line() / 3 * c.element);
+  std::optional<int64_t> extent = whole.extent;
+  if (extent) extent = *extent * height;
+  if (extent && static_cast<double>(*extent) <= 1.5 * wish) return stage;
+  std::vector<int64_t> wishes;
+  for (const int64_t size : balanced(extent, {wish / 2, wish}))
+    wishes.push_back(height > 1 ? ceil_div(size, height) : ceil_div(size, 24) * 24);
+  for (const int64_t size : c.sizes(whole.name, wishes))
+    stage.moves.push_back(
+        {{block_line(whole.name, std::to_string(size), c.i + "c", outside)}, "", ""});
+  return stage;
+}
+
+std::vector<std::string> micro_kernel(const Contraction& c) {
+  return {"p = register_block(p, " + literal(c.i) + ", " + literal(c.j) + ", " + literal(c.k) +
+              ", " + c.unit + ")",
+          "p = unroll_registers(p, " + c.target.vector_memory->name + ")"};
+}
+
+Stage register_tiles(const Contraction& c) {
+  Stage stage{"register tile", {}};
+  const std::optional<int64_t> extent = c.extent(c.i);
+  const auto add = [&](std::vector<std::string> lines, const std::string& tag) {
+    for (std::string& line : micro_kernel(c)) lines.push_back(std::move(line));
+    stage.moves.push_back({std::move(lines), "", tag});
+  };
+  for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
+    const std::string tag = vectors_tag(vectors);
+    const int64_t most = (c.registers - vectors - 1) / vectors;  // tile, a row of b, a broadcast
+    if (c.is_tile(c.i)) {
+      if (*extent <= most + 1) add({}, tag);
+      continue;
+    }
     std::set<int64_t> heights;
-    const int64_t most = (registers - vectors - 1) / vectors;  // tile, one row of b, one broadcast
     for (int64_t h : {most, most - 1, most - 2, most / 2 + 1, int64_t{8}, int64_t{6}, int64_t{4}})
-      if (h >= 1 && h <= most && h * vectors >= std::min<int64_t>(8, registers / 4)) heights.insert(h);
-    if (extent(i))
+      if (h >= 1 && h <= most && h * vectors >= std::min<int64_t>(8, c.registers / 4))
+        heights.insert(h);
+    if (extent)
       for (int64_t h = most; h >= 2; --h)
-        if (*extent(i) % h == 0 && h * vectors >= 8) {
+        if (*extent % h == 0 && h * vectors >= 8) {
           heights.insert(h);
           break;
         }
-    for (auto h = heights.rbegin(); h != heights.rend(); ++h) {
-      const std::string sizes_text = extent(i) ? std::to_string(*h) : halving(*h, 1);
-      tile.moves.push_back({{block_line(i, sizes_text, i + "o", ""),
-                             "p = register_block(p, " + literal(i) + ", " + literal(j) + ", " + literal(k) + ", " + unit + ")",
-                             "p = unroll_registers(p, " + target.vector_memory->name + ")"},
-                            "", tag});
+    for (const int64_t h : c.sizes(c.i, {heights.rbegin(), heights.rend()})) {
+      if (h > most + 1) continue;
+      add({block_line(c.i, extent ? std::to_string(h) : halving(h, 1), c.i + "o", "")}, tag);
     }
   }
-  (void)sizes;
-  space.stages.push_back(rows);
-  space.stages.push_back(tile);
+  return stage;
+}
+
+// Tiles inside; the outer part of each loop stays where the loop was.
+SearchSpace ordered_contraction_space(const Contraction& c) {
+  SearchSpace space;
+  Stage rows{"row tile", {}};
+  for (const Stage& tiles = register_tiles(c); const Move& m : tiles.moves) {
+    Move start = m;
+    start.lines.resize(start.lines.size() - 2);  // without the micro-kernel
+    start.tag = m.needs + " " + (start.lines.empty() ? "" : start.lines.front());
+    start.needs = "";
+    rows.moves.push_back(std::move(start));
+  }
+  Stage columns = strips(c, c.place, c.i);
+  for (Move& m : columns.moves) m.needs = "";
+  space.stages.push_back(std::move(rows));
+  space.stages.push_back(std::move(columns));
+  Stage depth = depth_blocks(c, c.i);
+  depth.moves.push_back({{}, "", ""});
+  space.stages.push_back(std::move(depth));
+  Stage kernel{"micro-kernel", {{micro_kernel(c), "", ""}}};
+  space.stages.push_back(std::move(kernel));
+  return space;
+}
+
+SearchSpace contraction_space(const Contraction& c) {
+  if (keeps_order(c.constraints)) return ordered_contraction_space(c);
+  SearchSpace space;
+  space.stages.push_back(column_blocks(c));
+  space.stages.push_back(depth_blocks(c, c.place));
+  // The vectored operand is packed in front of all rows and columns of one depth.
+  space.stages.push_back(strips(c, c.place, c.place));
+  const std::string columns = c.is_tile(c.j) ? c.nest.find(c.j)->outer : c.j + "o";
+  space.stages.push_back(row_blocks(c, columns));
+  space.stages.push_back(register_tiles(c));
   return space;
 }
 
@@ -190,10 +329,10 @@ SearchSpace rows_space(const Nest& nest, const Target& target) {
 }  // namespace
 
 SearchSpace space_for(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
-                      const SizeBinding& sizes) {
+                      const std::vector<ScriptConstraint>& constraints) {
   if (!target.vector_memory || target.lanes_of(nest.precision) <= 1 || nest.vector_loop.empty()) return {};
   switch (nest.kind) {
-    case NestKind::kContraction: return contraction_space(nest, target, levels, sizes);
+    case NestKind::kContraction: return contraction_space(contraction_of(nest, target, levels, constraints));
     case NestKind::kRows: return rows_space(nest, target);
     case NestKind::kElements: return elements_space(nest, target);
     case NestKind::kOther: break;

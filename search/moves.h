@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/library/constraints.h"
 #include "hw/machine.h"
 #include "hw/size_formula.h"
 #include "hw/target.h"
@@ -31,8 +32,10 @@ struct SearchSpace {
   std::vector<Stage> stages;
 };
 
-/// The decisions for this nest, outermost first. Empty stages: nothing to search.
+/// The decisions for this nest, outermost first. Empty stages: nothing to search. Loops that are
+/// tiles already, and operands that lie in strips already, stay so. Of the constraints, tile sets
+/// and keep_order shape the moves; the others are kept by refusing what breaks them.
 SearchSpace space_for(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
-                      const SizeBinding& sizes);
+                      const std::vector<ScriptConstraint>& constraints = {});
 
 }  // namespace exotune

@@ -37,6 +37,34 @@ bool runs_along(const ExprPtr& index, Sym iter) {
   return false;
 }
 
+// j % c: the place in a strip of c elements; 0 for anything else.
+int64_t strip_of(const ExprPtr& index, Sym iter) {
+  const BinOp* o = index->as<BinOp>();
+  if (!o || o->op != BinOpKind::kMod) return 0;
+  const std::optional<int64_t> c = as_int(o->rhs);
+  return c && runs_along(o->lhs, iter) ? *c : 0;
+}
+
+// j / c: the strip.
+bool picks_strip(const ExprPtr& index, Sym iter, int64_t strip) {
+  const BinOp* o = index->as<BinOp>();
+  return strip > 0 && o && o->op == BinOpKind::kDiv && as_int(o->rhs) == strip &&
+         runs_along(o->lhs, iter);
+}
+
+// The factor of `iter` in a sum; 0 when it is not there, or not so simply.
+int64_t coefficient(const ExprPtr& e, Sym iter) {
+  if (const Read* r = e->as<Read>()) return r->name == iter ? 1 : 0;
+  const BinOp* o = e->as<BinOp>();
+  if (!o) return 0;
+  if (o->op == BinOpKind::kAdd) return coefficient(o->lhs, iter) + coefficient(o->rhs, iter);
+  if (o->op == BinOpKind::kMul) {
+    if (const auto c = as_int(o->lhs)) return *c * coefficient(o->rhs, iter);
+    if (const auto c = as_int(o->rhs)) return *c * coefficient(o->lhs, iter);
+  }
+  return 0;
+}
+
 // Windows may have any stride unless an assert says that the last one is 1.
 bool is_contiguous(const Proc& p, Sym buffer) {
   const Arg* a = p.find_arg(buffer);
@@ -156,9 +184,10 @@ Nest inspect_nest(const Proc& p) {
     int score = 0;
     bool allowed = true;
     auto look = [&](const std::vector<ExprPtr>& idx) {
+      const int64_t strip = idx.empty() ? 0 : strip_of(idx.back(), iters[k]);
       for (size_t d = 0; d < idx.size(); ++d) {
-        if (!mentions(idx[d], iters[k])) continue;
-        if (d + 1 == idx.size() && runs_along(idx[d], iters[k])) ++score;
+        if (!mentions(idx[d], iters[k]) || picks_strip(idx[d], iters[k], strip)) continue;
+        if (d + 1 == idx.size() && (strip > 0 || runs_along(idx[d], iters[k]))) ++score;
         else allowed = false;
       }
     };
@@ -186,8 +215,21 @@ Nest inspect_nest(const Proc& p) {
       for (size_t k = 0; k < iters.size(); ++k)
         if (mentions(e, iters[k])) o.loops.push_back(nest.loops[k].name);
     o.along_vector = vector_iter.valid() && mentions(r->idx.back(), vector_iter);
+    if (o.along_vector) o.strip = strip_of(r->idx.back(), vector_iter);
     nest.operands.push_back(o);
   }
+
+  // 48 * jo + j with 48 iterations of j: j is a tile of jo.
+  const auto find_tiles = [&](const std::vector<ExprPtr>& idx) {
+    for (const ExprPtr& e : idx)
+      for (size_t inner = 0; inner < iters.size(); ++inner)
+        for (size_t outer = 0; outer < inner; ++outer)
+          if (nest.loops[inner].extent && coefficient(e, iters[inner]) == 1 &&
+              coefficient(e, iters[outer]) == *nest.loops[inner].extent)
+            nest.loops[inner].outer = nest.loops[outer].name;
+  };
+  for (const Statement& s : statements) find_tiles(s.idx);
+  for (const Read* r : reads) find_tiles(r->idx);
 
   const NestLoop* v = nest.find(nest.vector_loop);
   if (!v) return nest;

@@ -13,6 +13,7 @@ struct NestLoop {
   std::string name;
   std::optional<int64_t> extent;  // literal
   bool in_output = false;         // an index of the written buffer mentions it
+  std::string outer;              // the loop that this one is a tile of; "" when it is whole
 };
 
 /// How vectors meet the statement.
@@ -28,6 +29,7 @@ struct Operand {
   std::string buffer;
   std::vector<std::string> loops;  // that its indices mention, by dimension's order
   bool along_vector = false;       // its last index runs along the vector loop
+  int64_t strip = 0;               // it lies in strips of this many elements along it; 0: as it is
 };
 
 struct Nest {

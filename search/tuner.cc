@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
+#include <set>
+
+#include <tbb/parallel_for.h>
 
 #include "core/base/hashing.h"
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "cost/static_cost.h"
 #include "runners/native_runner.h"
 #include "search/beam.h"
+#include "search/neighbours.h"
 #include "search/trials.h"
 
 namespace exotune {
@@ -16,6 +22,11 @@ namespace exotune {
 const char* name_of(StopReason r) {
   static const char* const names[] = {"complete", "trials", "time budget", "interrupted"};
   return names[static_cast<int>(r)];
+}
+
+const char* name_of(Strategy s) {
+  static const char* const names[] = {"dp", "beam", "all"};
+  return names[static_cast<int>(s)];
 }
 
 namespace {
@@ -56,10 +67,14 @@ class Tuning {
       : request_(request), store_(store), hooks_(hooks), levels_(request.machine.levels_of(*request.target)) {
     all_sizes_ = request.representative;
     for (const auto& [name, value] : request.sizes) all_sizes_[name] = value;
-    environment_.names["instrs"] = Value(instruction_values());
-    for (const auto& [name, memory] : request.target->library.memories) environment_.names[name] = Value(memory);
-    for (const ProcPtr& p : request.target->instructions()) environment_.names[p->name] = Value(p);
-    environment_.names["DRAM"] = Value(dram());
+    if (request.partial) context_.constraints = request.partial->constraints;
+    std::map<std::string, Value>& names = context_.environment.names;
+    names["instrs"] = Value(allowed_instructions(instruction_values(), context_.constraints));
+    for (const auto& [name, memory] : request.target->library.memories) names[name] = Value(memory);
+    for (const ProcPtr& p : request.target->instructions()) names[p->name] = Value(p);
+    names["DRAM"] = Value(dram());
+    context_.sizes = all_sizes_;
+    context_.weights = weights_of(*request.target, levels_);
   }
 
   TuneResult run() {
@@ -129,107 +144,267 @@ class Tuning {
     const auto start = Clock::now();
     report("search", 0, 0);
     // Inspect the kernel as the search will see it: with its fixed sizes.
-    ProcPtr fixed = request_.proc;
-    std::string line = fixing_line(*fixed, request_.sizes);
-    if (!line.empty()) {
-      ScriptEnvironment env = environment_;
-      env.start = fixed;
-      fixed = run_script(line, "<search>", env).proc;
+    ProcPtr from = request_.partial ? request_.partial->proc : request_.proc;
+    start_ = first_state(from, context_);
+    if (!request_.partial)
+      if (const std::string line = fixing_line(*from, request_.sizes); !line.empty())
+        if (const auto refusal = extend(start_, {line}, context_)) count(*refusal);
+    nest_ = inspect_nest(*start_.proc);
+    if (request_.strategy != Strategy::kBeam) plan();
+    const bool planned = !states_.empty();
+    if (request_.strategy != Strategy::kDp || !planned) {
+      BeamResult beam = run_beam(from);
+      // Plans first, then what stands around them, then the beam's own.
+      const size_t room = static_cast<size_t>(std::max(1, request_.trials / 3));
+      add_states(around(states_, room));
+      add_states(std::move(beam.states));
+    } else {
+      add_states(around(states_, static_cast<size_t>(std::max(1, request_.trials))));
+      add_states({start_});  // never without a candidate
     }
-    SearchSpace space = space_for(inspect_nest(*fixed), *request_.target, levels_, all_sizes_);
-    if (!line.empty()) space.prologue.insert(space.prologue.begin(), line);
+    result_.statistics.search_seconds = since(start);
+  }
+
+  void count(const LineRefusal& refusal) {
+    TuneStatistics& s = result_.statistics;
+    ++s.refused;
+    ++s.refusals[refusal.op];
+    if (s.first_refusal.empty()) s.first_refusal = refusal.text;
+  }
+
+  BeamResult run_beam(const ProcPtr& from) {
+    SearchSpace space = space_for(nest_, *request_.target, levels_, context_.constraints);
+    space.prologue.insert(space.prologue.begin(), start_.lines.begin(), start_.lines.end());
     BeamOptions options;
     options.width = request_.beam;
     options.keep = std::max(1, request_.trials);
     options.seed = request_.seed;
     options.interrupted = hooks_.interrupted;
     options.progress = [&](int done, int planned) { report("search", done, planned); };
-    BeamResult beam = beam_search(request_.proc, space, environment_, all_sizes_,
-                                  weights_of(*request_.target, levels_), options);
+    BeamResult beam = beam_search(from, space, context_, options);
     TuneStatistics& s = result_.statistics;
-    s.states = beam.made;
-    s.refused = beam.refused;
-    s.duplicates = beam.duplicates;
-    s.refusals = beam.refusals;
-    s.first_refusal = beam.first_refusal;
-    s.search_seconds = since(start);
+    s.states += beam.made;
+    s.refused += beam.refused;
+    s.duplicates += beam.duplicates;
+    for (const auto& [op, n] : beam.refusals) s.refusals[op] += n;
+    if (s.first_refusal.empty()) s.first_refusal = beam.first_refusal;
     if (beam.interrupted) result_.stop = StopReason::kInterrupted;
-    states_ = std::move(beam.states);
+    return beam;
   }
 
-  std::string script_of(const BeamState& state) const {
-    std::string out = "p = " + request_.proc->name + "\n";
-    for (const std::string& line : state.lines) out += line + "\n";
+  // The dynamic program's plans, each made a schedule by the core.
+  void plan() {
+    report("plan", 0, 0);
+    DpRequest ask;
+    ask.plans = request_.dp_plans;
+    ask.seconds = request_.dp_seconds;
+    ask.memo_file = request_.memo_file;
+    ask.interrupted = hooks_.interrupted;
+    for (const ProcPtr& p : request_.target->instructions()) {
+      const ValueList& allowed = *context_.environment.names["instrs"].as<ValueList>();
+      if (std::none_of(allowed.begin(), allowed.end(),
+                       [&](const Value& v) { return *v.as<ProcPtr>() == p; }))
+        ask.avoided.push_back(p->name);
+    }
+    TuneStatistics& s = result_.statistics;
+    s.dp = dp_plans(*start_.proc, *request_.target, ask);
+    for (const DpPlan& p : s.dp->plans) {
+      BeamState state = start_;
+      ++s.states;
+      if (const auto refusal = extend(state, p.lines, context_)) {
+        ++s.plans_refused;
+        count(*refusal);
+        continue;
+      }
+      add_states({std::move(state)});
+    }
+  }
+
+  void add_states(std::vector<BeamState> more) {
+    for (BeamState& state : more) {
+      if (seen_.insert(state.text_hash).second) states_.push_back(std::move(state));
+      else ++result_.statistics.duplicates;
+    }
+  }
+
+  // Up to `most` schedules one step away from these, cheapest by the model first.
+  std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most) {
+    const Neighbourhood where{request_.target->lanes_of(nest_.precision),
+                              request_.target->vector_memory ? request_.target->vector_memory->count : 0,
+                              nest_.vector_loop, nest_.row_loop};
+    std::set<std::vector<std::string>> asked;
+    std::vector<BeamState> made;
+    for (const BeamState& state : good)
+      for (std::vector<std::string>& lines : neighbours_of(state.lines, where))
+        if (asked.insert(lines).second) {
+          made.emplace_back();
+          made.back().lines = std::move(lines);
+        }
+    std::vector<std::optional<LineRefusal>> refusals(made.size());
+    tbb::parallel_for(size_t{0}, made.size(), [&](size_t k) {
+      if (interrupted()) {
+        refusals[k] = LineRefusal{"", ""};
+        return;
+      }
+      BeamState state = start_;
+      std::vector<std::string> lines(made[k].lines.begin() + static_cast<long>(start_.lines.size()),
+                                     made[k].lines.end());
+      refusals[k] = extend(state, lines, context_);
+      made[k] = std::move(state);
+    });
+    std::vector<BeamState> out;
+    for (size_t k = 0; k < made.size(); ++k) {
+      if (!refusals[k]) {
+        if (!seen_.count(made[k].text_hash)) out.push_back(std::move(made[k]));
+      } else if (!refusals[k]->op.empty()) {
+        count(*refusals[k]);
+      }
+    }
+    result_.statistics.states += static_cast<int>(made.size());
+    result_.statistics.neighbours += static_cast<int>(made.size());
+    std::stable_sort(out.begin(), out.end(), [](const BeamState& a, const BeamState& b) {
+      return a.cost.cycles < b.cost.cycles;
+    });
+    if (out.size() > most) out.resize(most);
     return out;
+  }
+
+  // The schedule of a state, as it is measured and written.
+  WholeSchedule whole(const BeamState& state) const {
+    if (request_.partial) return request_.partial->whole(state.lines);
+    std::string script = "p = " + request_.proc->name + "\n";
+    for (const std::string& line : state.lines) script += line + "\n";
+    return {state.proc, std::move(script)};
+  }
+
+  // The state as a trial; nothing when it does not become a whole schedule or has no C.
+  std::optional<Trial> trial_of(size_t index) {
+    const BeamState& state = states_[index];
+    std::string op = "emit";
+    try {
+      Trial t;
+      if (request_.partial) op = "whole script";
+      const WholeSchedule made = whole(state);
+      op = "emit";
+      t.candidate = make_candidate(made.proc, *request_.target, problem_);
+      t.script = made.script;
+      const bool moved = state.reassociated || reassociates(made.proc);
+      t.proof = moved ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+      procs_[t.candidate.id] = made.proc;
+      state_of_[t.candidate.id] = index;
+      return t;
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      count({op, e.diagnostic().str()});
+      return std::nullopt;
+    }
   }
 
   // Nothing runs: the winner is the cheapest schedule by the cost model that has C.
   void estimate() {
-    for (const BeamState& state : states_) {
-      try {
-        result_.candidate_id = make_candidate(state.proc, *request_.target, problem_).id;
-      } catch (const Error& e) {
-        if (e.exit_code() == ExitCode::kInternal) throw;
-        ++result_.statistics.refused;
-        ++result_.statistics.refusals["emit"];
-        continue;
-      }
-      result_.winner = state.proc;
-      result_.script = script_of(state);
-      result_.proof =
-          state.reassociated ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+    std::vector<size_t> order(states_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return states_[a].cost.cycles < states_[b].cost.cycles;
+    });
+    for (const size_t k : order) {
+      const std::optional<Trial> t = trial_of(k);
+      if (!t) continue;
+      take(*t);
       return;
     }
   }
 
+  void take(const Trial& t) {
+    result_.winner = procs_[t.candidate.id];
+    result_.script = t.script;
+    result_.lines = states_[state_of_[t.candidate.id]].lines;
+    result_.candidate_id = t.candidate.id;
+    result_.proof = t.proof;
+  }
+
+  // Neighbours of the fastest are tried while that helps, with what is left of the trials.
+  static constexpr int kRefinements = 2;
+  static constexpr size_t kRefined = 3;
+
   void measure() {
     const auto start = Clock::now();
-    std::vector<Trial> trials;
-    for (const BeamState& state : states_) {
-      if (static_cast<int>(trials.size()) >= request_.trials) {
-        result_.stop = StopReason::kTrials;
-        break;
-      }
-      Trial t;
-      try {
-        t.candidate = make_candidate(state.proc, *request_.target, problem_);
-      } catch (const Error& e) {
-        if (e.exit_code() == ExitCode::kInternal) throw;
-        ++result_.statistics.refused;
-        ++result_.statistics.refusals["emit"];
-        if (result_.statistics.first_refusal.empty()) result_.statistics.first_refusal = e.diagnostic().str();
-        continue;
-      }
-      t.script = script_of(state);
-      t.proof = state.reassociated ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
-      procs_[t.candidate.id] = state.proc;
-      trials.push_back(std::move(t));
+    const size_t most = static_cast<size_t>(std::max(1, request_.trials));
+    const size_t kept = most / 5;  // for refinement
+    if (states_.size() > most - kept) result_.stop = StopReason::kTrials;
+    measure_states(0, most - kept, start);
+    for (int round = 0; round < kRefinements && may_go_on(start); ++round) {
+      const double before = best_seconds_;
+      const size_t first = states_.size(), room = most - std::min(most, measured_.trials.size());
+      if (room == 0 || before == 0) break;
+      add_states(around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements))));
+      measure_states(first, room, start);
+      if (best_seconds_ >= 0.995 * before) break;
     }
+    const TrialRun& all = measured_;
+    result_.statistics.measured = all.measured;
+    result_.statistics.reused = all.reused;
+    result_.statistics.causes = all.causes;
+    result_.failures = all.first_causes;
+    result_.statistics.measure_seconds = since(start);
+    if (all.interrupted) result_.stop = StopReason::kInterrupted;
+    else if (all.out_of_budget) result_.stop = StopReason::kTimeBudget;
+  }
+
+  bool may_go_on(Clock::time_point start) const {
+    return !interrupted() && !measured_.interrupted && !measured_.out_of_budget &&
+           since(start) < request_.time_budget_seconds;
+  }
+
+  std::vector<BeamState> fastest() const {
+    std::vector<const Trial*> ok;
+    for (const Trial& t : measured_.trials)
+      if (t.status == TrialStatus::kOk) ok.push_back(&t);
+    std::stable_sort(ok.begin(), ok.end(),
+                     [](const Trial* a, const Trial* b) { return a->median < b->median; });
+    std::vector<BeamState> out;
+    for (const Trial* t : ok)
+      if (out.size() < kRefined) out.push_back(states_[state_of_.at(t->candidate.id)]);
+    return out;
+  }
+
+  // Measures states from `first` on, at most `most` of them, and adds the trials to what is known.
+  void measure_states(size_t first, size_t most, Clock::time_point start) {
+    std::vector<Trial> trials;
+    for (size_t k = first; k < states_.size() && trials.size() < most && !interrupted(); ++k)
+      if (std::optional<Trial> t = trial_of(k)) trials.push_back(std::move(*t));
     NativeRunner runner(toolchain_, {.work_directory = request_.work_directory, .jobs = request_.jobs});
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
-    limits.budget_seconds = request_.time_budget_seconds;
+    limits.budget_seconds = std::max(0.0, request_.time_budget_seconds - since(start));
     limits.fresh = request_.fresh;
     limits.interrupted = hooks_.interrupted;
-    const int planned = static_cast<int>(trials.size());
+    const int done_before = static_cast<int>(measured_.trials.size());
+    const int ok_before = ok_, bad_before = bad_;
+    const int planned = done_before + static_cast<int>(trials.size());
     limits.progress = [&](const std::vector<Trial>& all, size_t done) {
-      ok_ = bad_ = 0;
+      ok_ = ok_before, bad_ = bad_before;
       for (const Trial& t : all) {
         ok_ += t.status == TrialStatus::kOk;
         bad_ += t.status != TrialStatus::kOk && t.status != TrialStatus::kSkipped;
-        if (t.status == TrialStatus::kOk && t.median > 0 && (best_seconds_ == 0 || t.median < best_seconds_))
-          best_seconds_ = t.median;
+        note_best(t);
       }
-      report("measure", static_cast<int>(done), planned);
+      report("measure", done_before + static_cast<int>(done), planned);
     };
-    measured_ = run_trials(std::move(trials), result_.key, problem_, runner, store_, limits);
-    result_.statistics.measured = measured_.measured;
-    result_.statistics.reused = measured_.reused;
-    result_.statistics.causes = measured_.causes;
-    result_.failures = measured_.first_causes;
-    result_.statistics.measure_seconds = since(start);
-    if (measured_.interrupted) result_.stop = StopReason::kInterrupted;
-    else if (measured_.out_of_budget) result_.stop = StopReason::kTimeBudget;
+    TrialRun run = run_trials(std::move(trials), result_.key, problem_, runner, store_, limits);
+    for (const Trial& t : run.trials) note_best(t);
+    measured_.measured += run.measured;
+    measured_.reused += run.reused;
+    measured_.interrupted = measured_.interrupted || run.interrupted;
+    measured_.out_of_budget = measured_.out_of_budget || run.out_of_budget;
+    for (const auto& [cause, n] : run.causes) measured_.causes[cause] += n;
+    for (std::string& cause : run.first_causes) measured_.first_causes.push_back(std::move(cause));
+    for (Trial& t : run.trials) measured_.trials.push_back(std::move(t));
+  }
+
+  void note_best(const Trial& t) {
+    if (t.status == TrialStatus::kOk && t.median > 0 && (best_seconds_ == 0 || t.median < best_seconds_))
+      best_seconds_ = t.median;
   }
 
   // Many loops at odd sizes make more work than a check is worth: the largest sizes are halved.
@@ -283,10 +458,22 @@ class Tuning {
     store_.replace_trial(*record);
   }
 
+  // The shoot-out's winner, or the fastest finalist when a rival won it.
+  static size_t best_finalist(size_t finalists, const ShootoutResult& shot) {
+    if (static_cast<size_t>(shot.winner) < finalists) return static_cast<size_t>(shot.winner);
+    size_t best = 0;
+    for (size_t k = 1; k < finalists; ++k) {
+      const ContenderResult &c = shot.contenders[k], &b = shot.contenders[best];
+      if (c.status == TrialStatus::kOk && (b.status != TrialStatus::kOk || c.median < b.median))
+        best = k;
+    }
+    return best;
+  }
+
   // A kernel for every size must be good at more than one: of the finalists that passed the
   // shoot-out, the one with the least geometric mean time over the kernel's listed sizes.
   size_t best_over_sizes(const std::vector<const Trial*>& finalists, const ShootoutResult& shot) {
-    const size_t winner = static_cast<size_t>(shot.winner);
+    const size_t winner = best_finalist(finalists.size(), shot);
     std::vector<double> score(finalists.size(), 0);
     int compared = 0;
     auto add = [&](const ShootoutResult& r) {
@@ -337,6 +524,9 @@ class Tuning {
       contenders.push_back({"#" + std::to_string(finalists.size()), t->candidate, std::nullopt});
     }
     if (finalists.empty()) return;
+    for (const Rival& rival : request_.rivals)
+      contenders.push_back({rival.name, make_candidate(rival.proc, *request_.target, problem_), std::nullopt});
+    const size_t first_peer = contenders.size();
     std::optional<PeerProblem> peer = peer_problem(request_.kernel, problem_);
     if (request_.with_peers && peer) {
       result_.peer_report = discover_peers(toolchain_);
@@ -356,11 +546,9 @@ class Tuning {
       return;
     }
     const size_t w = best_over_sizes(finalists, shot);
+    if (shot.contenders[w].status != TrialStatus::kOk) return;
     const Trial& best = *finalists[w];
-    result_.winner = procs_[best.candidate.id];
-    result_.script = best.script;
-    result_.candidate_id = best.candidate.id;
-    result_.proof = best.proof;
+    take(best);
     result_.seconds = shot.contenders[w].median;
     result_.gflops = per_second(request_.kernel.flops, result_.seconds);
     result_.gbytes = per_second(request_.kernel.bytes, result_.seconds);
@@ -370,8 +558,11 @@ class Tuning {
         result_.failures.push_back(c.name + ": " + status_name(c.status) + ": " + c.cause);
         continue;
       }
-      result_.peers.push_back({c.name, per_second(request_.kernel.flops, c.median), shot.ratio(w, k)});
+      (k < first_peer ? result_.rivals : result_.peers)
+          .push_back({c.name, per_second(request_.kernel.flops, c.median), shot.ratio(w, k)});
     }
+    // What a constrained search found is a trial like others, not the kernel's winner.
+    if (request_.partial) return;
     if (auto record = store_.find_trial(result_.key, best.candidate.id)) {
       record->samples = shot.contenders[w].samples;
       store_.replace_trial(*record);
@@ -384,11 +575,15 @@ class Tuning {
   const TuneHooks& hooks_;
   std::vector<TargetLevel> levels_;
   SizeBinding all_sizes_;
-  ScriptEnvironment environment_;
+  BeamContext context_;
+  BeamState start_;  // with its sizes fixed
+  Nest nest_;
   TuningProblem problem_;
   TargetToolchain toolchain_;
   std::vector<BeamState> states_;
-  std::map<std::string, ProcPtr> procs_;
+  std::set<std::string> seen_;                // hashes of the procedures of states_
+  std::map<std::string, ProcPtr> procs_;      // by candidate
+  std::map<std::string, size_t> state_of_;    // candidate -> index into states_
   TrialRun measured_;
   TuneResult result_;
   int ok_ = 0, bad_ = 0;

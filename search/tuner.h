@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/library/constraints.h"
 #include "db/store.h"
 #include "hw/kernel_table.h"
 #include "hw/machine.h"
@@ -19,10 +20,37 @@
 #include "runners/machine_peak.h"
 #include "runners/runner.h"
 #include "runners/shootout.h"
+#include "search/dp_plans.h"
 
 namespace exotune {
 
 enum class Effort : uint8_t { kEstimate, kMeasure, kPatient, kExhaustive };  // FFTW's words
+
+/// Where schedules come from: the dynamic program's cheapest plans, the beam over operators, or both.
+/// A nest that the dynamic program cannot read is left to the beam.
+enum class Strategy : uint8_t { kDp, kBeam, kAll };
+const char* name_of(Strategy s);
+
+/// A whole schedule: what the found lines made together with the user's own, proved.
+struct WholeSchedule {
+  ProcPtr proc;
+  std::string script;
+};
+
+/// A schedule that a user began; the search goes on from there.
+struct PartialSchedule {
+  ProcPtr proc;  // what is searched: the procedure as the user's lines left it, or a part of it
+  /// Puts found lines ("p = ...") where they belong and runs the whole script. Throws what a step
+  /// throws: a schedule that does not hold together is refused.
+  std::function<WholeSchedule(const std::vector<std::string>&)> whole;
+  std::vector<ScriptConstraint> constraints;  // of procedures that descend from `proc`
+};
+
+/// A finished schedule that meets the found ones in the shoot-out, to see what those are worth.
+struct Rival {
+  std::string name;
+  ProcPtr proc;
+};
 
 struct TuneRequest {
   KernelEntry kernel;             // for a user's own file: name, file, proc and flops may be bare
@@ -45,6 +73,12 @@ struct TuneRequest {
   bool with_peers = true;
   bool fresh = false;             // measure again what the store already holds
   std::string work_directory;     // "" = temporary
+  Strategy strategy = Strategy::kAll;
+  int dp_plans = 8;               // of the dynamic program
+  double dp_seconds = 20;         // for it; then the beam goes on alone
+  std::string memo_file;          // what the dynamic program solved; "" = not kept
+  std::optional<PartialSchedule> partial;
+  std::vector<Rival> rivals;
 };
 
 struct Progress {
@@ -67,6 +101,9 @@ struct TuneStatistics {
   std::map<std::string, int> causes;     // of bad trials, by status
   double search_seconds = 0, measure_seconds = 0, shootout_seconds = 0;
   std::string first_refusal;      // text of one, for `explain`
+  std::optional<DpPlans> dp;      // nothing when it was not asked
+  int plans_refused = 0;          // of its plans
+  int neighbours = 0;             // schedules tried around good ones
 };
 
 struct PeerRow {
@@ -79,12 +116,14 @@ struct TuneResult {
   ProcPtr winner;                 // scheduled and proved; null: no valid candidate
   std::string script;             // .sched text that makes it from the kernel
   std::string candidate_id;
+  std::vector<std::string> lines; // of it, those that were found
   TrialKey key;
   ProofLevel proof = ProofLevel::kProved;
   double seconds = 0;             // median per call
   double gflops = 0, gbytes = 0;  // per second, from the kernel's formulas; 0 when it has none
   double peak_gflops = 0;         // measured on this machine now
   std::vector<PeerRow> peers;     // of the same run
+  std::vector<PeerRow> rivals;    // of the same run
   PeerReport peer_report;
   TuneStatistics statistics;
   StopReason stop = StopReason::kComplete;

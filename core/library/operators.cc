@@ -284,7 +284,7 @@ std::string Operator::signature() const {
 const std::vector<Operator>& operator_table() {
   static const std::vector<Operator> table = [] {
     std::vector<Operator> all = primitive_operators();
-    for (auto rows : {library_operators, stage_operators})
+    for (auto rows : {library_operators, stage_operators, search_operators})
       for (Operator& op : rows()) all.push_back(std::move(op));
     std::sort(all.begin(), all.end(),
               [](const Operator& a, const Operator& b) { return a.name < b.name; });

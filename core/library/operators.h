@@ -138,5 +138,6 @@ Value call_operator(const std::string& name, const std::vector<Value>& args);
 std::vector<Operator> primitive_operators();  // operators_primitives.cc
 std::vector<Operator> library_operators();    // operators_library.cc
 std::vector<Operator> stage_operators();      // operators_stages.cc
+std::vector<Operator> search_operators();     // operators_search.cc
 
 }  // namespace exotune

@@ -25,13 +25,6 @@ using A = OperatorArgs;
 std::vector<Operator> library_operators() {
   using namespace params;
   return {
-      {"search",
-       {proc(), place("where", Value()), keywords("options")},
-       "a hole: the search completes this subtree (the whole procedure without a place)",
-       [](const A&) -> Value {
-         throw InputError({}, "this script has a hole and needs a search to fill it",
-                          "run `exo-tune complete FILE.sched`");
-       }},
       {"replace_all",
        {proc(), procs("instrs"), place("block", Value())},
        "s  ->  f(...)   wherever an instruction fits, the first of the list first",

@@ -38,6 +38,7 @@ class Evaluator {
   Evaluator(const ScheduleAst& script, const ScriptEnvironment& environment)
       : script_(script), env_(environment) {
     if (env_.start) bind("p", env_.start);
+    constraints_ = env_.constraints;
   }
 
   ScriptResult run() {
@@ -59,12 +60,34 @@ class Evaluator {
       throw InputError(where, "the script binds no procedure to `p`",
                        "start with `p = NAME`, a procedure of the .exo file");
     }
+    if (env_.enforce) enforce();
     result.proc = current_;
+    result.constraints = std::move(constraints_);
     result.bindings = std::move(bindings_);
     return result;
   }
 
  private:
+  void enforce() const {
+    for (const ScriptConstraint& c : constraints_) {
+      const std::string why = broken_by_result(c, current_);
+      if (!why.empty())
+        throw SchedulingError(Diagnostic{c.where, quoted(c.kind) + " is not kept: " + why, {}, {}});
+    }
+  }
+
+  // Adds a constraint; `instrs` follows.
+  void constrain(ScriptConstraint c) {
+    constraints_.push_back(std::move(c));
+    const auto own = bindings_.find("instrs");
+    const auto given = env_.names.find("instrs");
+    const Value* instrs = own != bindings_.end()      ? &own->second
+                          : given != env_.names.end() ? &given->second
+                                                      : nullptr;
+    const ValueList* list = instrs ? instrs->as<ValueList>() : nullptr;
+    if (list) bindings_["instrs"] = Value(allowed_instructions(*list, constraints_));
+  }
+
   void bind(const std::string& name, Value v) {
     if (name == "p") {
       if (ProcPtr p = first_proc(v)) {
@@ -246,10 +269,22 @@ class Evaluator {
     arguments(e, positional, keyword);
     step(e);
     outermost_ = op->name;
-    return located(e, op->name, [&] {
-      if (op->name == "search" && env_.search) return search(e, positional, keyword);
-      return call_operator(*op, positional, keyword, e.where);
-    }, &positional);
+    return located(e, op->name, [&] { return apply(*op, e, positional, keyword, e.where); },
+                   &positional);
+  }
+
+  // An operator of the table; the search and its constraints are the evaluator's own.
+  Value apply(const Operator& op, const ScheduleExpr& e, const std::vector<Value>& positional,
+              const std::vector<std::pair<std::string, Value>>& keyword,
+              const SourceLocation& where) {
+    if (is_constraint(op.name)) {
+      constrain(make_constraint(op.name, current_, positional, keyword, where, constraints_));
+      return constraints_.back().proc;
+    }
+    const std::string broken = broken_by_call(op.name, positional, keyword, constraints_);
+    if (!broken.empty()) throw SchedulingError(broken, {}, "the constraint `tiles` says so");
+    if (op.name == "search" && env_.search) return search(e, positional, keyword);
+    return call_operator(op, positional, keyword, where);
   }
 
   Value method(const ScheduleExpr& e, const ScheduleExpr& callee) {
@@ -268,10 +303,13 @@ class Evaluator {
     }
     arguments(e, positional, keyword);
     step(e);
-    if (m == find_operator(callee.text)) outermost_ = m->name;
+    const bool is_operator = m == find_operator(callee.text);
+    if (is_operator) outermost_ = m->name;
     // Where it is called is clearer from the method's name than from the start of the chain.
-    return located(callee, callee.text,
-                   [&] { return call_operator(*m, positional, keyword, callee.where); }, &positional);
+    return located(callee, callee.text, [&] {
+      return is_operator ? apply(*m, callee, positional, keyword, callee.where)
+                         : call_operator(*m, positional, keyword, callee.where);
+    }, &positional);
   }
 
   void arguments(const ScheduleExpr& e, std::vector<Value>& positional,
@@ -293,7 +331,18 @@ class Evaluator {
       throw InputError(e.where, "`search` takes a procedure and a place in it");
     }
     hole.proc = *p;
-    for (const auto& [name, value] : keyword) hole.options[name] = value;
+    hole.constraints = constraints_;
+    for (const auto& [name, value] : keyword) {
+      if (!is_constraint(name)) {
+        hole.options[name] = value;
+        continue;
+      }
+      for (const std::vector<Value>& args : arguments_of(name, value, e.where)) {
+        hole.constraints.push_back(
+            make_constraint(name, hole.proc, args, {}, e.where, hole.constraints));
+        ++hole.own_constraints;
+      }
+    }
     if (positional.size() == 2 && !positional[1].is_none()) {
       if (const Cursor* c = positional[1].as<Cursor>()) {
         hole.where = forward(hole.proc, *c);
@@ -304,6 +353,23 @@ class Evaluator {
       }
     }
     return env_.search(hole);
+  }
+
+  // `tiles=[['j', [48]], ['k', [64, 128]]]` is two constraints, `avoid=[f, g]` one of a list.
+  static std::vector<std::vector<Value>> arguments_of(const std::string& name, const Value& value,
+                                                      const SourceLocation& where) {
+    if (name != "tiles") return {{value}};
+    std::vector<std::vector<Value>> out;
+    const ValueList* list = value.as<ValueList>();
+    for (const Value& pair : list ? *list : ValueList{}) {
+      const ValueList* parts = pair.as<ValueList>();
+      if (!parts || parts->size() != 2) break;
+      out.push_back(*parts);
+    }
+    if (!list || out.size() != list->size() || out.empty())
+      throw InputError(where, "`tiles` is a list of loops and their sizes",
+                       "write tiles=[['j', [32, 48]]]");
+    return out;
   }
 
   // Runs `f`; what it throws gets the script's line, the operator, and the proc as it stood.
@@ -346,6 +412,7 @@ class Evaluator {
   ProcPtr current_;
   const ScheduleStmt* statement_ = nullptr;
   std::string outermost_;
+  std::vector<ScriptConstraint> constraints_;
   int steps_ = 0;
   bool noted_ = false;  // the error on its way out has its notes
 };

@@ -14,6 +14,7 @@
 #include "core/cursor/value.h"
 #include "core/frontend/parser.h"
 #include "core/frontend/schedule.h"
+#include "core/library/constraints.h"
 
 namespace exotune {
 
@@ -21,7 +22,9 @@ namespace exotune {
 struct ScriptHole {
   ProcPtr proc;
   std::optional<Cursor> where;  // the subtree; nothing: the whole proc
-  std::map<std::string, Value> options;
+  std::map<std::string, Value> options;       // by name, constraints excepted
+  std::vector<ScriptConstraint> constraints;  // in force here: the script's, then the call's own
+  size_t own_constraints = 0;                 // how many of them are arguments of the call
   SourceLocation location;
 };
 
@@ -31,6 +34,10 @@ struct ScriptEnvironment {
   ProcPtr start;                       // bound to `p` before the first line; may be null
   /// Fills a hole. Absent: a script with a hole is refused with a hint at `exo-tune complete`.
   std::function<ProcPtr(const ScriptHole&)> search;
+  /// In force from the first line on.
+  std::vector<ScriptConstraint> constraints;
+  /// The result must keep the constraints. False: only the calls must (tile sets).
+  bool enforce = true;
   /// Called after each statement that made a new proc (progress, verification of every step).
   std::function<void(const SourceLocation&, const ProcPtr&)> after_step;
   int max_steps = 1'000'000;           // operator calls; a script beyond it is refused
@@ -51,10 +58,11 @@ struct ScriptResult {
   ProcPtr proc;                           // never null
   std::map<std::string, Value> bindings;  // every name at the end
   std::vector<ScriptLine> lines;
+  std::vector<ScriptConstraint> constraints;  // in force at the end
 };
 
 /// Throws InputError for what is wrong with the script, SchedulingError or InvalidCursorError for a
-/// step that was refused.
+/// step that was refused, or for a result that breaks a constraint.
 ScriptResult run_script(const ScheduleAst& script, const ScriptEnvironment& environment);
 ScriptResult run_script(std::string_view text, const std::string& file,
                         const ScriptEnvironment& environment);

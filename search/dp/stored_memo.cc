@@ -209,6 +209,7 @@ void StoredMemo::fetch(const Spec& spec) {
   SQLite::Statement query(file_->db, "SELECT boxes FROM specs WHERE spec = ?");
   query.bind(1, &spec, sizeof spec);
   if (!query.executeStep()) return;
+  ++loaded_;
   const SQLite::Column boxes = query.getColumn(0);
   ByteReader in(boxes.getBlob(), static_cast<size_t>(boxes.getBytes()));
   while (!in.done()) {

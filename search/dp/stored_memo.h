@@ -28,6 +28,8 @@ class StoredMemo final : public SpecMemo {
   const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
   /// Of what this process has seen.
   MemoStatistics statistics() const override { return memo_.statistics(); }
+  /// Specs that were found in the file and read.
+  int64_t loaded() const { return loaded_; }
   /// Writes what is new, in one transaction. Not called by the destructor: an interrupted run that
   /// wants to keep what it solved says so.
   void save();
@@ -41,6 +43,7 @@ class StoredMemo final : public SpecMemo {
   LayoutPool& layouts_;
   BoxMemo memo_;
   std::unordered_set<Spec, SpecHash> fetched_, changed_;
+  int64_t loaded_ = 0;
 };
 
 }  // namespace exotune

@@ -1,0 +1,154 @@
+#include "cli/tune_options.h"
+
+#include <CLI/CLI.hpp>
+#include <thread>
+
+#include "cli/interrupt.h"
+#include "cli/progress_line.h"
+
+namespace exotune::cli {
+namespace {
+
+// One of `words` by its place; else InputError naming the nearest.
+int choice(const std::string& option, const std::string& what, const std::string& text,
+           const std::vector<std::string>& words) {
+  for (size_t k = 0; k < words.size(); ++k)
+    if (words[k] == text) return static_cast<int>(k);
+  std::string all;
+  for (size_t k = 0; k < words.size(); ++k)
+    all += (k == 0 ? "" : k + 1 == words.size() ? " or " : ", ") + words[k];
+  const std::string near = nearest(text, words);
+  throw InputError({}, option + ": unknown " + what + " '" + text + "'",
+                   near.empty() ? all : "did you mean '" + near + "'?");
+}
+
+Effort parse_effort(const std::string& text) {
+  return static_cast<Effort>(
+      choice("--effort", "effort", text, {"estimate", "measure", "patient", "exhaustive"}));
+}
+
+Strategy parse_strategy(const std::string& text) {
+  return static_cast<Strategy>(choice("--strategy", "strategy", text, {"dp", "beam", "all"}));
+}
+
+// What an effort means where the user named no limits of their own.
+struct Limits {
+  int beam, trials;
+  double seconds;
+};
+
+Limits limits_of(Effort effort) {
+  switch (effort) {
+    case Effort::kEstimate:
+      return {16, 200, 60};
+    case Effort::kMeasure:
+      return {16, 200, 240};
+    case Effort::kPatient:
+      return {48, 1000, 1800};
+    case Effort::kExhaustive:
+      return {128, 10000, 14400};
+  }
+  return {};
+}
+
+}  // namespace
+
+TuneOptions::TuneOptions() {
+  defaults_.beam = defaults_.trials = 0;  // not given: as the effort says
+  defaults_.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+void TuneOptions::add(CLI::App& app) {
+  app.add_option("--target", target_,
+                 "a target's name or folder (default: the best this machine runs)");
+  app.add_option("--runner", runner_, "native");
+  app.add_option("--effort", effort_, "estimate, measure, patient or exhaustive (default measure)");
+  app.add_option("--strategy", strategy_,
+                 "dp, beam or all (default all): where schedules come from");
+  app.add_option("--k", defaults_.dp_plans, "plans asked of the dynamic program (default 8)")
+      ->check(CLI::Range(1, 255));
+  app.add_option("--dp-budget", dp_budget_,
+                 "for the dynamic program (default 20s); what it solved is kept");
+  app.add_option("--beam", defaults_.beam, "schedules kept per stage")->check(CLI::PositiveNumber);
+  app.add_option("--trials", defaults_.trials, "candidates measured at most")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--time-budget", time_budget_, "for each kernel: 90s, 10m");
+  app.add_option("--timeout", timeout_, "for each candidate (default 2s)");
+  app.add_option("--top-k", defaults_.top_k, "finalists of the shoot-out")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--reps", defaults_.rounds, "rounds of the shoot-out")->check(CLI::PositiveNumber);
+  app.add_option("--jobs", defaults_.jobs, "compilers at once")->check(CLI::PositiveNumber);
+  app.add_option("--seed", defaults_.seed, "of the search");
+  app.add_flag("--no-peers", no_peers_, "do not measure other libraries");
+  app.add_flag("--fresh", defaults_.fresh, "measure again what the database already holds");
+  database_.add(app);
+  app.add_option("-o", folder_, "where STEM.c .h .sched .json go (default out)");
+  app.add_option("--stem", stem_, "names the files (default: the kernel's name)");
+  app.add_flag("-n", dry_, "say what would be done");
+  app.add_flag("-q", quiet_, "no progress, no notes");
+  app.add_flag("-v", verbose_, "refusals and causes too");
+  app.add_flag("--no-progress", no_progress_, "no progress line");
+}
+
+void TuneOptions::check() const {
+  if (runner_ != "native")
+    throw Error(
+        Diagnostic{{}, "--runner: no runner '" + runner_ + "'", {}, "exo-tune list runners"},
+        ExitCode::kUnavailable);
+  parse_effort(effort_);
+  parse_strategy(strategy_);
+  parse_duration("--dp-budget", dp_budget_);
+}
+
+void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {
+  request.target = workspace.target(target_);
+  workspace.require_runnable(*request.target);
+  request.machine = workspace.machine();
+  request.effort = parse_effort(effort_);
+  request.strategy = parse_strategy(strategy_);
+  request.dp_plans = defaults_.dp_plans;
+  request.dp_seconds = parse_duration("--dp-budget", dp_budget_);
+  request.memo_file = memo_file_for(database(session), *request.target);
+  const Limits limits = limits_of(request.effort);
+  request.beam = defaults_.beam == 0 ? limits.beam : defaults_.beam;
+  request.trials = defaults_.trials == 0 ? limits.trials : defaults_.trials;
+  request.top_k = defaults_.top_k;
+  request.rounds = defaults_.rounds;
+  request.jobs = defaults_.jobs;
+  request.seed = defaults_.seed;
+  request.fresh = defaults_.fresh;
+  request.with_peers = !no_peers_;
+  request.timeout_seconds = parse_duration("--timeout", timeout_);
+  request.time_budget_seconds =
+      time_budget_.empty() ? limits.seconds : parse_duration("--time-budget", time_budget_);
+}
+
+TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
+                             const Session& session) const {
+  const std::string unit = request.kernel.flops.text().empty() ? "GB/s" : "GFLOP/s";
+  ProgressLine line(request.kernel.name + " " + request.target->name, unit,
+                    request.time_budget_seconds, session.terminal && !quiet_ && !no_progress_);
+  TuneHooks hooks;
+  hooks.progress = [&](const Progress& progress) { line.show(progress); };
+  hooks.interrupted = interrupted;
+  return exotune::tune(request, store, hooks);
+}
+
+void TuneOptions::refuse(const TuneRequest& request, const TuneResult& result,
+                         const std::string& again) const {
+  Diagnostic diagnostic;
+  diagnostic.message =
+      LazyText("no valid candidate for " + request.kernel.name + " on " + request.target->name);
+  for (const auto& [cause, count] : result.statistics.causes)
+    diagnostic.notes.push_back(LazyText(std::to_string(count) + " candidates: " + cause));
+  for (const auto& [op, count] : result.statistics.refusals)
+    if (request.partial)
+      diagnostic.notes.push_back(LazyText(std::to_string(count) + " refused: " + op));
+  for (const std::string& failure : result.failures) diagnostic.notes.push_back(LazyText(failure));
+  if (!result.statistics.first_refusal.empty())
+    diagnostic.notes.push_back(LazyText("a refused step: " + result.statistics.first_refusal));
+  diagnostic.hint = LazyText("again, from nothing: " + again + " --fresh -v");
+  throw Error(std::move(diagnostic), ExitCode::kNoCandidate);
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,41 @@
+#pragma once
+// The options of the verbs that search (kernel, complete): effort, budgets, strategy, where results
+// go. Start at TuneOptions.
+#include "cli/options.h"
+#include "cli/workspace.h"
+#include "search/tuner.h"
+
+namespace exotune::cli {
+
+class TuneOptions {
+ public:
+  TuneOptions();
+  void add(CLI::App& app);
+
+  /// Refuses values that make no sense, before anything is done.
+  void check() const;
+  /// Fills in target, machine, budgets and strategy.
+  void fill(TuneRequest& request, Workspace& workspace, const Session& session) const;
+  /// One run of the tuner with its progress line.
+  TuneResult tune(const TuneRequest& request, Store& store, const Session& session) const;
+  /// Throws "no valid candidate" (exit 3) with the causes; `again` is the command to repeat.
+  [[noreturn]] void refuse(const TuneRequest& request, const TuneResult& result,
+                           const std::string& again) const;
+
+  const std::string& target() const { return target_; }
+  const std::string& folder() const { return folder_; }
+  const std::string& stem() const { return stem_; }
+  bool quiet() const { return quiet_; }
+  bool verbose() const { return verbose_; }
+  bool dry() const { return dry_; }
+  std::string database(const Session& session) const { return database_.path(session); }
+
+ private:
+  std::string target_, runner_ = "native", effort_ = "measure", folder_ = "out", stem_;
+  std::string time_budget_, timeout_ = "2s", strategy_ = "all", dp_budget_ = "20s";
+  DatabaseOption database_;
+  TuneRequest defaults_;
+  bool dry_ = false, quiet_ = false, verbose_ = false, no_progress_ = false, no_peers_ = false;
+};
+
+}  // namespace exotune::cli

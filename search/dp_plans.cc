@@ -1,0 +1,326 @@
+#include "search/dp_plans.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "core/base/hashing.h"
+#include "search/dp/replay.h"
+#include "search/dp/stored_memo.h"
+
+namespace exotune {
+
+const char* name_of(DpOutcome outcome) {
+  static const char* const kNames[] = {"solved", "not one affine nest", "no plan", "out of time",
+                                       "interrupted"};
+  return kNames[static_cast<int>(outcome)];
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Between two of these a run that is killed loses what it solved since.
+constexpr double kSecondsBetweenSaves = 5;
+
+DpMachine machine_without(const Target& target, const std::vector<std::string>& avoided) {
+  DpMachine machine = machine_of(target);
+  for (const std::string& name : avoided) {
+    std::erase_if(machine.kernels, [&](const DpKernel& k) { return k.name == name; });
+    machine.hash = content_hash(machine.hash + " without " + name);
+  }
+  return machine;
+}
+
+// A memo holds one set of instructions.
+std::string file_of(const DpRequest& request) {
+  if (request.memo_file.empty() || request.avoided.empty()) return request.memo_file;
+  std::string names;
+  for (const std::string& name : request.avoided) names += " " + name;
+  return request.memo_file + "-" + content_hash(names).substr(0, 8);
+}
+
+// Machine, memo and solver, which refer to each other.
+class Session {
+ public:
+  Session(const Target& target, const DpRequest& request)
+      : machine_(machine_without(target, request.avoided)), target_(target), request_(request) {
+    const DpRules rules = search_rules();
+    if (!request.memo_file.empty()) {
+      const std::string file = file_of(request);
+      const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+      if (!folder.empty()) std::filesystem::create_directories(folder);
+      stored_ = std::make_unique<StoredMemo>(file, memo_identity(machine_, rules, request.plans),
+                                             kinds_, layouts_);
+    }
+    space_ = std::make_unique<ActionSpace>(machine_, rules, kinds_, layouts_);
+    SolverOptions options;
+    options.k = request.plans;
+    options.interrupted = [this] { return Clock::now() > slice_end_ || user_stopped(); };
+    solver_ = std::make_unique<SpecSolver>(*space_, memo(), options);
+  }
+
+  SpecMemo& memo() { return stored_ ? static_cast<SpecMemo&>(*stored_) : fresh_; }
+  ActionSpace& space() { return *space_; }
+  SpecSolver& solver() { return *solver_; }
+  const StoredMemo* stored() const { return stored_.get(); }
+  bool user_stopped() const { return request_.interrupted && request_.interrupted(); }
+
+  // In slices, each of which ends with what was solved on disk.
+  std::optional<MemoValue> solve(const Spec& spec) {
+    const auto span = [](double seconds) {
+      return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    };
+    const auto end = Clock::now() + span(request_.seconds);
+    std::optional<MemoValue> value;
+    while (!value && Clock::now() < end && !user_stopped()) {
+      slice_end_ = stored_ ? std::min(end, Clock::now() + span(kSecondsBetweenSaves)) : end;
+      value = solver_->solve(spec);
+      save();
+    }
+    slice_end_ = Clock::time_point::max();
+    return value;
+  }
+
+  void save() {
+    if (stored_) stored_->save();
+  }
+
+  std::vector<std::string> script(const PlanNode& plan, const LiftedNest& nest) {
+    return script_of(plan, *space_, nest, target_);
+  }
+
+ private:
+  DpMachine machine_;
+  const Target& target_;
+  const DpRequest& request_;
+  SpecKinds kinds_;
+  LayoutPool layouts_;
+  BoxMemo fresh_;
+  std::unique_ptr<StoredMemo> stored_;
+  std::unique_ptr<ActionSpace> space_;
+  std::unique_ptr<SpecSolver> solver_;
+  Clock::time_point slice_end_ = Clock::time_point::max();
+};
+
+std::optional<LiftedNest> literal_nest(const Proc& proc) {
+  std::optional<LiftedNest> nest = lift_nest(proc);
+  if (nest && std::count(nest->extents.begin(), nest->extents.end(), 0) > 0) return std::nullopt;
+  return nest;
+}
+
+// --- the tree ---------------------------------------------------------------------------------
+
+class Explainer {
+ public:
+  Explainer(Session& session, const LiftedNest& nest, int plans)
+      : session_(session), nest_(nest), plans_(plans) {}
+
+  std::string run(const PlanNode& plan) {
+    print(plan, 0);
+    return text_;
+  }
+
+ private:
+  ActionSpace& space() { return session_.space(); }
+  const DpMachine& machine() { return space().machine(); }
+
+  std::string cycles(int64_t units) {
+    const double value = static_cast<double>(units) / machine().units_per_cycle;
+    char text[32];
+    std::snprintf(text, sizeof text, value < 100 ? "%.3g" : "%.0f", value);
+    return text;
+  }
+
+  std::string operand(const Spec& spec, int index) {
+    const SpecKind& kind = space().kinds().at(spec.kind);
+    // Copies have operands of their own.
+    if (kind.operands.size() != nest_.buffers.size()) return index == 0 ? "source" : "target";
+    return nest_.buffers[index].name();
+  }
+
+  std::string loop(const Spec& spec, int dim) {
+    const SpecKind& kind = space().kinds().at(spec.kind);
+    if (kind.operands.size() != nest_.buffers.size()) return "dimension " + std::to_string(dim);
+    return nest_.loops[dim].name();
+  }
+
+  std::string action(const Spec& spec, const DpAction& a) {
+    switch (a.kind) {
+      case ActionKind::kSelect:
+        return machine().kernels[a.index].name;
+      case ActionKind::kInitialise:
+        return "initialise";
+      case ActionKind::kTile:
+        return "tile " + loop(spec, a.index) + " by " + std::to_string(a.size);
+      case ActionKind::kMove: {
+        const DpLevel& level = machine().levels[a.to.level];
+        const OperandState& from = spec.operands[a.index];
+        std::string text = (from.level == a.to.level ? "copy " : "move ") + operand(spec, a.index) +
+                           " to " + level.name;
+        if (level.layouts && a.to.layout != from.layout)
+          text += " " + space().layouts().at(a.to.layout).str();
+        return text;
+      }
+    }
+    return "";
+  }
+
+  // What an action costs by the memo: exact, or what it costs at least when it was pruned.
+  struct Known {
+    int64_t units = 0;
+    bool exact = true;
+  };
+  Known cost(const Expansion& e) {
+    Known out{e.own_cost, true};
+    for (int i = 0; i < e.parts; ++i) {
+      Spec spec = e.part[i].spec;
+      Limits limits = e.part[i].limits;
+      space().canonicalise(spec);
+      space().canonicalise(spec, limits);
+      const MemoValue* value = session_.memo().find(spec, limits, 0, plans_);
+      int64_t part = space().floor(spec);
+      bool exact = false;
+      if (value && !value->best.empty()) {
+        part = value->best.front().cost.units;
+        exact = true;
+      } else if (value) {
+        part = std::max(part, value->complete_to);
+      }
+      if (part >= kNoCost) return {kNoCost, true};
+      out.units += e.part[i].times * part;
+      out.exact = out.exact && exact;
+    }
+    return out;
+  }
+
+  // The next best action, and the best of each kind that is not the chosen one's.
+  std::string siblings(const PlanNode& node) {
+    struct Sibling {
+      Known cost;
+      DpAction action;
+    };
+    std::map<ActionKind, Sibling> best;
+    int others = 0;
+    space().expand(node.spec, node.limits, [&](const Expansion& e) {
+      if (e.action == node.action) return;
+      const Known known = cost(e);
+      if (known.units >= kNoCost) return;
+      ++others;
+      const auto it = best.find(e.action.kind);
+      if (it == best.end() || known.units < it->second.cost.units)
+        best[e.action.kind] = {known, e.action};
+    });
+    std::vector<Sibling> sorted;
+    for (const auto& [kind, s] : best) sorted.push_back(s);
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Sibling& a, const Sibling& b) {
+      return a.cost.units < b.cost.units;
+    });
+    std::string text;
+    for (const Sibling& s : sorted) {
+      const double more =
+          100.0 * (static_cast<double>(s.cost.units) / static_cast<double>(node.cost.units) - 1);
+      char percent[32];
+      std::snprintf(percent, sizeof percent, "%+.1f %%", more);
+      text += (text.empty() ? "" : "; ") + action(node.spec, s.action) + " " +
+              (s.cost.exact ? "" : ">= ") + cycles(s.cost.units) + " (" + percent + ")";
+    }
+    if (text.empty()) return "";
+    return "instead: " + text + "; " + std::to_string(others) + " in all";
+  }
+
+  void print(const PlanNode& node, int indent) {
+    // Tiles of tiles of one loop are one line: the last size decides.
+    text_ += std::string(static_cast<size_t>(indent), ' ') + cycles(node.cost.units) + "  " +
+             action(node.spec, node.action);
+    for (const int64_t times : node.times)
+      if (times > 1) text_ += "  (" + std::to_string(times) + " times)";
+    text_ += "\n";
+    const std::string other = siblings(node);
+    if (!other.empty()) text_ += std::string(static_cast<size_t>(indent) + 6, ' ') + other + "\n";
+    for (const PlanNode& part : node.parts) print(part, indent + 2);
+  }
+
+  Session& session_;
+  const LiftedNest& nest_;
+  int plans_;
+  std::string text_;
+};
+
+bool begins(const std::vector<std::string>& lines, const std::vector<std::string>& with) {
+  if (lines.size() < with.size()) return false;
+  for (size_t k = 0; k < with.size(); ++k)
+    if (lines[k] != with[k]) return false;
+  return true;
+}
+
+}  // namespace
+
+bool lifts(const Proc& proc) { return literal_nest(proc).has_value(); }
+
+DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& request) {
+  DpPlans out;
+  const std::optional<LiftedNest> nest = literal_nest(proc);
+  if (!nest || !target.vector_memory) return out;
+  const auto start = Clock::now();
+  Session session(target, request);
+  const Spec spec = spec_of(*nest, proc, session.space());
+  const std::optional<MemoValue> value = session.solve(spec);
+  out.units_per_cycle = session.space().machine().units_per_cycle;
+  if (value) {
+    out.outcome = value->best.empty() ? DpOutcome::kNoPlan : DpOutcome::kSolved;
+    std::set<std::vector<std::string>> seen;
+    for (int rank = 0; rank < static_cast<int>(value->best.size()); ++rank) {
+      const PlanNode plan = session.solver().plan(spec, session.space().codes().all(), rank);
+      std::vector<std::string> lines = session.script(plan, *nest);
+      if (seen.insert(lines).second) out.plans.push_back({std::move(lines), plan.cost.units, rank});
+    }
+    session.save();  // plans may have asked for more
+  } else {
+    out.outcome = session.user_stopped() ? DpOutcome::kInterrupted : DpOutcome::kOutOfTime;
+  }
+  out.solved = session.solver().statistics().solved;
+  out.expanded = session.solver().statistics().expanded;
+  out.known = session.stored() ? session.stored()->loaded() : 0;
+  out.memo = str(session.memo().statistics());
+  out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return out;
+}
+
+std::string explain_plan(const Proc& proc, const Target& target, const DpRequest& request,
+                         const std::vector<std::string>& lines) {
+  const std::optional<LiftedNest> nest = literal_nest(proc);
+  if (!nest || !target.vector_memory || !std::filesystem::exists(file_of(request))) return "";
+  Session session(target, request);
+  Spec spec = spec_of(*nest, proc, session.space());
+  session.space().canonicalise(spec);
+  Limits limits = session.space().codes().all();
+  session.space().canonicalise(spec, limits);
+  const MemoValue* value = session.memo().find(spec, limits, kNoCost, request.plans);
+  if (!value || value->best.empty()) return "";
+  const int plans = static_cast<int>(value->best.size());
+  int chosen = -1;
+  std::optional<PlanNode> plan;
+  for (int rank = 0; rank < plans && chosen < 0; ++rank) {
+    PlanNode candidate = session.solver().plan(spec, session.space().codes().all(), rank);
+    if (begins(lines, session.script(candidate, *nest))) chosen = rank;
+    if (rank == 0 || chosen == rank) plan = std::move(candidate);
+  }
+  std::string text = chosen < 0 ? "the schedule is none of the " + std::to_string(plans) +
+                                      " cheapest plans; the cheapest one\n"
+                                : "plan " + std::to_string(chosen + 1) + " of the " +
+                                      std::to_string(plans) + " cheapest\n";
+  text += "cycles by the cost model, the action, and what else could have been done there\n";
+  return text + Explainer(session, *nest, request.plans).run(*plan);
+}
+
+std::string memo_file_for(const std::string& database, const Target& target) {
+  if (database.empty() || database == ":memory:") return "";
+  const std::filesystem::path path(database);
+  return (path.parent_path() / (path.stem().string() + "." + target.name + ".plans")).string();
+}
+
+}  // namespace exotune

@@ -1,0 +1,61 @@
+#pragma once
+// The dynamic program as the tuner uses it: the k cheapest plans of a kernel as schedule scripts,
+// and what is known about them afterwards. Start at dp_plans.
+//
+// What is solved is kept in a memo beside the user's database: a run that is stopped at any time
+// keeps it, and asking again goes on from there (or only reads).
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/ir/proc.h"
+#include "hw/target.h"
+#include "search/dp/dp.h"
+
+namespace exotune {
+
+struct DpRequest {
+  int plans = 8;
+  double seconds = 20;                // wall clock; what was solved until then is kept
+  std::string memo_file;              // "": nothing is kept
+  std::vector<std::string> avoided;   // instructions that no plan may end in
+  std::function<bool()> interrupted;  // may be empty
+};
+
+struct DpPlan {
+  std::vector<std::string> lines;  // the script after "p = KERNEL"
+  int64_t units = 0;               // cost by the model
+  int rank = 0;                    // of the cheapest plans; equal scripts count once
+};
+
+enum class DpOutcome : uint8_t { kSolved, kNotLifted, kNoPlan, kOutOfTime, kInterrupted };
+const char* name_of(DpOutcome outcome);
+
+struct DpPlans {
+  DpOutcome outcome = DpOutcome::kNotLifted;
+  std::vector<DpPlan> plans;  // cheapest first
+  int units_per_cycle = 1;
+  int64_t solved = 0;    // Specs worked out now
+  int64_t known = 0;     // Specs read from the memo file
+  int64_t expanded = 0;  // actions looked at now
+  double seconds = 0;
+  std::string memo;  // its statistics on one line
+};
+
+/// `proc` with its sizes fixed. A proc that is not one affine nest, and a target without vector
+/// registers, have no plans: an outcome, not an error.
+DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& request);
+
+/// Can the proc be read as one Spec of literal extents?
+bool lifts(const Proc& proc);
+
+/// The plan whose script begins `lines` (or, when none does, the cheapest one) as a tree: at each
+/// node its cost, the action, and what the next best action and the best of each other kind would
+/// have cost. From the memo alone: "" when it does not hold the kernel.
+std::string explain_plan(const Proc& proc, const Target& target, const DpRequest& request,
+                         const std::vector<std::string>& lines);
+
+/// Where the memo of a target lies, given the database's file; "" for a database in memory.
+std::string memo_file_for(const std::string& database, const Target& target);
+
+}  // namespace exotune

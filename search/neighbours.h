@@ -1,0 +1,24 @@
+#pragma once
+// Neighbours: schedules one step away from a good one. A tile is a little larger or smaller, the
+// inner sum runs several terms at a time, an operand is packed or not. Start at neighbours_of.
+//
+// Works on script lines of the library's operators, whoever wrote them; what a line does not say in
+// that form is left alone. Untrusted: the caller runs the lines through the core.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace exotune {
+
+struct Neighbourhood {
+  int64_t lanes = 1;        // of a vector: the loop that vectors run along keeps to multiples
+  int64_t registers = 32;   // register tiles stay below
+  std::string vector_loop;  // "" when unknown
+  std::string row_loop;
+};
+
+/// Each a whole list of lines with one thing changed; the original is not among them.
+std::vector<std::vector<std::string>> neighbours_of(const std::vector<std::string>& lines,
+                                                    const Neighbourhood& where);
+
+}  // namespace exotune
