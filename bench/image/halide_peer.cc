@@ -4,143 +4,18 @@
 //   bench_image [--rounds N] [HEIGHTxWIDTH...]          (default 1536x2560 and 6400x4800)
 //
 // Every output is first compared with plain loops in double. One line per kernel and size: the
-// median milliseconds of each, and our ratio to the best of Halide's with its 95 % interval.
+// median milliseconds of each, and Halide's time over ours with its 95 % interval.
 #include <Halide.h>
-#include <dlfcn.h>
-#include <sys/mman.h>
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <ctime>
-#include <fstream>
-#include <functional>
 
-#include "core/codegen/codegen.h"
-#include "core/library/script.h"
-#include "hw/kernel_table.h"
-#include "hw/target.h"
-#include "runners/shared_object.h"
-#include "runners/shootout.h"
-#include "runners/statistics.h"
+#include "bench/image/duel.h"
 
 namespace exotune {
 namespace {
 
-namespace fs = std::filesystem;
 using Halide::Func, Halide::ImageParam, Halide::Var;
-
-const fs::path kRoot = EXOTUNE_SOURCE_DIR;
-
-std::string read(const fs::path& file) {
-  std::ifstream in(file);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-/// The kernel under kernels/NAME_avx512.sched as machine code.
-void* scheduled(const std::string& name) {
-  TargetLibrary library({kRoot / "hw"});
-  const TargetPtr target = library.load("avx512");
-  const KernelTable table = load_kernel_table(kRoot / "kernels");
-  const KernelEntry& kernel = table.at(name);
-  const fs::path script = kRoot / "kernels" / (name + "_avx512.sched");
-  const Module module = parse_module(read(kernel.file), kernel.file.string());
-  const ProcPtr p =
-      run_script(read(script), script.string(), script_environment(module, {&target->library}))
-          .proc;
-  CodegenOptions options;
-  options.stem = name;
-  options.headers = target->compiler.headers;
-  const CFile file = generate_c({p}, options);
-  const std::string include = "#include \"" + name + ".h\"";
-  std::string source = file.c;
-  source.replace(source.find(include), include.size(), file.h);
-  std::string error;
-  const std::string path = compile_shared_object(
-      {target->compiler.programs.front(), target->compiler.flags, source, ".c", name},
-      fs::temp_directory_path().string(), &error);
-  void* handle = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW);
-  void* function = handle ? dlsym(handle, name.c_str()) : nullptr;
-  if (!function) throw Error(Diagnostic{{}, name + " does not compile", {LazyText(error)}, ""});
-  return function;
-}
-
-/// Floats on huge pages where there are any.
-class Plane {
- public:
-  explicit Plane(int64_t elements) : elements_(elements) {
-    constexpr size_t kPage = size_t{2} << 20;
-    const size_t bytes = (static_cast<size_t>(elements) * 4 + kPage - 1) / kPage * kPage;
-    data_.reset(static_cast<float*>(std::aligned_alloc(kPage, bytes)));
-    madvise(data_.get(), bytes, MADV_HUGEPAGE);
-    std::memset(data_.get(), 0, bytes);
-  }
-  float* data() const { return data_.get(); }
-  int64_t size() const { return elements_; }
-  float& operator[](int64_t k) const { return data_.get()[k]; }
-
- private:
-  struct Free {
-    void operator()(float* p) const { std::free(p); }
-  };
-  int64_t elements_;
-  std::unique_ptr<float, Free> data_;
-};
-
-Plane pixels(int64_t n) {
-  Plane out(n);
-  uint32_t state = 1;
-  for (int64_t k = 0; k < n; ++k) {
-    state = state * 1664525u + 1013904223u;
-    out[k] = static_cast<float>(state >> 8) / static_cast<float>(1 << 24);
-  }
-  return out;
-}
-
-struct Entry {
-  std::string name;
-  std::function<void()> run;
-};
-
-/// Of this thread's own time: what the machine gives to others does not count.
-double thread_seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-void compare(const Plane& out, const std::vector<double>& expected, const std::string& who) {
-  for (int64_t k = 0; k < out.size(); ++k)
-    if (!(std::abs(out[k] - expected[static_cast<size_t>(k)]) < 1e-4))
-      throw Error(Diagnostic{{}, who + " computes something else at " + std::to_string(k), {}, ""});
-}
-
-void duel(const std::string& title, const std::vector<Entry>& field, const Plane& out,
-          const std::vector<double>& expected, int rounds) {
-  for (const Entry& c : field) {
-    std::fill_n(out.data(), out.size(), std::nanf(""));
-    c.run();
-    compare(out, expected, title + ": " + c.name);
-  }
-  std::vector<std::vector<double>> times(field.size());
-  for (int round = 0; round < rounds; ++round) {
-    for (size_t k = 0; k < field.size(); ++k) {
-      const size_t who = (k + static_cast<size_t>(round)) % field.size();
-      const double start = thread_seconds();
-      field[who].run();
-      times[who].push_back(thread_seconds() - start);
-    }
-  }
-  size_t best = 1;
-  std::printf("%-22s", title.c_str());
-  for (size_t k = 0; k < field.size(); ++k) {
-    std::printf("  %s %.3f ms", field[k].name.c_str(), 1e3 * median_of(times[k]));
-    if (k > 1 && median_of(times[k]) < median_of(times[best])) best = k;
-  }
-  const Ratio r = paired_ratio(times[0], times[best]);
-  std::printf("  | %.3f of the best of Halide's [%.3f, %.3f]\n", r.median, r.low, r.high);
-  std::fflush(stdout);
-}
 
 // --- blur ----------------------------------------------------------------------------------------
 
@@ -160,7 +35,7 @@ Func halide_blur(ImageParam image, ImageParam taps, bool tiles) {
 }
 
 void blur(int64_t H, int64_t W, int rounds) {
-  const Plane image = pixels((H + 2) * (W + 2)), out(H * W);
+  const Plane<float> image = pixels<float>((H + 2) * (W + 2)), out(H * W);
   float taps[3] = {0.25f, 0.5f, 0.2f};
   std::vector<double> rows(static_cast<size_t>((H + 2) * W)), expected(static_cast<size_t>(H * W));
   for (int64_t y = 0; y < H + 2; ++y)
@@ -219,7 +94,7 @@ Func halide_unsharp(ImageParam image, ImageParam weights, ImageParam taps,
 
 void unsharp(int64_t H, int64_t W, int rounds) {
   const int64_t w = W + 6, h = H + 6;
-  const Plane image = pixels(3 * h * w), out(3 * H * W);
+  const Plane<float> image = pixels<float>(3 * h * w), out(3 * H * W);
   float amount = 0.7f, weights[3] = {0.3f, 0.59f, 0.11f}, taps[4] = {0.27f, 0.2f, 0.11f, 0.04f};
   std::vector<double> gray(static_cast<size_t>(h * w)), down(static_cast<size_t>(H * w)),
       expected(static_cast<size_t>(3 * H * W));
@@ -262,39 +137,18 @@ void unsharp(int64_t H, int64_t W, int rounds) {
   duel("unsharp " + std::to_string(H) + "x" + std::to_string(W), field, out, expected, rounds);
 }
 
-int run(int argc, char** argv) {
-  int rounds = 15;
-  std::vector<std::pair<int64_t, int64_t>> sizes;
-  for (int k = 1; k < argc; ++k) {
-    long long h = 0, w = 0;
-    if (std::strcmp(argv[k], "--rounds") == 0 && k + 1 < argc) {
-      rounds = std::max(3, std::atoi(argv[++k]));
-    } else if (std::sscanf(argv[k], "%lldx%lld", &h, &w) == 2 && h >= 256 && w >= 256) {
-      sizes.emplace_back(h, w);
-    } else {
-      throw InputError({}, "what is '" + std::string(argv[k]) + "'?",
-                       "sizes are HEIGHTxWIDTH, 256x256 at least");
-    }
-  }
-  if (sizes.empty()) sizes = {{1536, 2560}, {6400, 4800}};
-  std::printf("# Halide for %s, one thread\n",
-              Halide::get_jit_target_from_environment().to_string().c_str());
-  for (auto [h, w] : sizes) {
-    blur(h, w, rounds);
-    unsharp(h, w, rounds);
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace exotune
 
 int main(int argc, char** argv) {
-  setenv("HL_NUM_THREADS", "1", 1);
-  try {
-    return exotune::run(argc, argv);
-  } catch (const exotune::Error& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    return static_cast<int>(e.exit_code());
-  }
+  return exotune::bench_main([&] {
+    exotune::ImageArguments args = exotune::image_arguments(argc, argv);
+    if (args.sizes.empty()) args.sizes = {{1536, 2560}, {6400, 4800}};
+    std::printf("# Halide for %s, one thread\n",
+                Halide::get_jit_target_from_environment().to_string().c_str());
+    for (auto [h, w] : args.sizes) {
+      exotune::blur(h, w, args.rounds);
+      exotune::unsharp(h, w, args.rounds);
+    }
+  });
 }

@@ -135,11 +135,12 @@ TEST(ReferenceSchedules, i8gemm_configures_gemmini_once_before_its_loops) {
     EXPECT_EQ(count(c, command), 1u) << command;
 }
 
-TEST(ReferenceSchedules, conv3x3_keeps_a_tile_of_ten_pixels_by_two_vectors) {
+TEST(ReferenceSchedules, conv3x3_keeps_a_tile_of_five_pixels_by_four_vectors) {
   const std::string c = Applied("sconv3x3_avx512").c();
-  EXPECT_EQ(count(c, "_mm512_fmadd_ps"), 20u);
-  EXPECT_EQ(count(c, "_mm512_set1_ps"), 10u);
-  EXPECT_EQ(count(c, "_mm512_storeu_ps"), 21u);  // the tile, and the copy of the weights
+  EXPECT_EQ(count(c, "_mm512_fmadd_ps"), 4 * 20u);  // four input channels a round
+  EXPECT_EQ(count(c, "_mm512_set1_ps"), 4 * 5u);
+  EXPECT_EQ(count(c, "exo512_stream_ps(&out"), 20u);
+  EXPECT_EQ(count(c, "_mm512_loadu_ps(&weights"), 4 * 4u);
 }
 
 TEST(ReferenceSchedules, sgemm_keeps_a_tile_of_six_by_four_vectors) {
