@@ -111,10 +111,11 @@ void convolution(int rounds) {
       expected[static_cast<size_t>(at * OC + k)] = std::max(0.0, sums[static_cast<size_t>(k)]);
   }
 
-  using Kernel = void (*)(const float*, const float*, const float*, float*);
+  using Kernel =
+      void (*)(int64_t, int64_t, int64_t, const float*, const float*, const float*, float*);
   const auto ours = reinterpret_cast<Kernel>(scheduled("sconv3x3"));
   std::vector<Entry> field = {
-      {"ours", [&] { ours(image.data(), weights.data(), bias.data(), out.data()); }}};
+      {"ours", [&] { ours(B, H, W, image.data(), weights.data(), bias.data(), out.data()); }}};
   if (const OneDnn theirs = onednn())
     field.push_back({"onednn", [&, theirs] {
                        theirs(B, H, W, IC, OC, 3, image.data(), weights.data(), bias.data(),

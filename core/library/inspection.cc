@@ -194,8 +194,7 @@ std::string shape_of(const ExprPtr& e) {
   if (e->as<Read>()) return "x";
   if (const Const* c = e->as<Const>()) {
     auto* d = std::get_if<double>(&c->value);
-    bool zero = d ? *d == 0 : as_int(e) == 0;
-    return zero ? "0" : "c";
+    return std::to_string(d ? *d : static_cast<double>(as_int(e).value_or(0)));
   }
   if (const USub* u = e->as<USub>()) return "-(" + shape_of(u->arg) + ")";
   if (const BinOp* o = e->as<BinOp>()) {

@@ -44,7 +44,7 @@ std::vector<Cursor> writes_of(const ProcPtr& p, const std::string& name);
 std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
                                 const std::string& iter);
 
-/// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(+(*(x,x),x))"; operands of + and
+/// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(/(x,3.000000))"; operands of + and
 /// * in one order. Equal shapes are what an instruction may match.
 std::string shape_of(const Stmt& s);
 /// Shapes of all instructions whose body is loops (and guards) around one statement.

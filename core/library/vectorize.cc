@@ -80,13 +80,14 @@ class LaneLoop {
     widen(k);
   }
 
-  // A subexpression of statement k that must stand in a register of its own first.
-  bool bind_operand(const Path& stmt, const ExprPtr& rhs, int rhs_index) {
+  // A subexpression of statement k that must stand in a register of its own first; literals stay
+  // where an instruction has the same.
+  bool bind_operand(const Path& stmt, const ExprPtr& rhs, int rhs_index, bool known) {
     Path at = stmt;
     at.push_back({Child::kExpr, rhs_index});
-    return bind_in(at, rhs, stmt);
+    return bind_in(at, rhs, stmt, known);
   }
-  bool bind_in(const Path& at, const ExprPtr& e, const Path& stmt) {
+  bool bind_in(const Path& at, const ExprPtr& e, const Path& stmt, bool known) {
     std::vector<ExprPtr> children = e->as<Read>() ? std::vector<ExprPtr>{} : expr_children(*e);
     for (size_t c = 0; c < children.size(); ++c) {
       Path child = at;
@@ -98,10 +99,11 @@ class LaneLoop {
         return true;
       }
       if (x->as<Const>()) {
+        if (known) continue;
         bind(child, "c_v");
         return true;
       }
-      if (bind_in(child, x, stmt)) return true;
+      if (bind_in(child, x, stmt, known)) return true;
     }
     return false;
   }
@@ -203,7 +205,7 @@ class LaneLoop {
       bind(rhs_path, "t_v");
       return true;
     }
-    return bind_operand(stmt, rhs, rhs_index);
+    return bind_operand(stmt, rhs, rhs_index, known);
   }
 
   ProcPtr p_;

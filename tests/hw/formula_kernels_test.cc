@@ -78,6 +78,26 @@ TEST(Image, blur_is_a_product_of_two_filters) {
   expect_same(call.values("out"), want);
 }
 
+TEST(Image, blur_of_integers_averages_rounded_down_row_by_row) {
+  const int H = 5, W = 6;
+  KernelCall call(built_in_kernels().at("blur_ui16"), {{"H", H}, {"W", W}}, 3);
+  const auto image = call.values("image");
+  const auto third = [](double a, double b, double c) {
+    return static_cast<uint16_t>(static_cast<int>(a + b + c)) / 3;
+  };
+  std::vector<double> want;
+  for (int y = 0; y < H; ++y)
+    for (int x = 0; x < W; ++x) {
+      const auto across = [&](int row) {
+        const size_t at = static_cast<size_t>(row * (W + 2) + x);
+        return third(image[at], image[at + 1], image[at + 2]);
+      };
+      want.push_back(third(across(y), across(y + 1), across(y + 2)));
+    }
+  call.run();
+  expect_same(call.values("out"), want);
+}
+
 TEST(Image, unsharp_adds_the_difference_to_the_blur) {
   const int H = 4, W = 5, stride = W + 6, plane = (H + 6) * stride;
   KernelCall call(built_in_kernels().at("unsharp"), {{"H", H}, {"W", W}}, 4);
@@ -99,6 +119,32 @@ TEST(Image, unsharp_adds_the_difference_to_the_blur) {
           smooth += taps[d / 7] * taps[d % 7] * gray(y + d / 7, x + d % 7);
         want.push_back(image[c * plane + (y + 3) * stride + x + 3] +
                        amount * (gray(y + 3, x + 3) - smooth));
+      }
+  call.run();
+  expect_same(call.values("out"), want);
+}
+
+TEST(Image, unsharp_by_ratio_scales_every_plane_alike) {
+  const int H = 4, W = 5, stride = W + 6, plane = (H + 6) * stride;
+  KernelCall call(built_in_kernels().at("unsharp_ratio"), {{"H", H}, {"W", W}}, 7);
+  const auto image = call.values("image"), weights = call.values("weights"),
+             half = call.values("taps");
+  const double taps[7] = {half[3], half[2], half[1], half[0], half[1], half[2], half[3]};
+  const auto gray = [&](int y, int x) {
+    const int at = y * stride + x;
+    return weights[0] * image[at] + weights[1] * image[plane + at] +
+           weights[2] * image[2 * plane + at];
+  };
+  std::vector<double> want;
+  for (int c = 0; c < 3; ++c)
+    for (int y = 0; y < H; ++y)
+      for (int x = 0; x < W; ++x) {
+        double smooth = 0;
+        for (int d = 0; d < 49; ++d)
+          smooth += taps[d / 7] * taps[d % 7] * gray(y + d / 7, x + d % 7);
+        const double middle = gray(y + 3, x + 3);
+        want.push_back((2 * middle - smooth) / middle *
+                       image[c * plane + (y + 3) * stride + x + 3]);
       }
   call.run();
   expect_same(call.values("out"), want);
