@@ -96,6 +96,7 @@ double get(const std::byte* at) {
 void put_element(ScalarType type, std::byte* at, double v) {
   if (type == ScalarType::kF64) return put<double>(at, v);
   if (type == ScalarType::kI32) return put<int32_t>(at, v);
+  if (type == ScalarType::kUi16) return put<uint16_t>(at, v);
   const float f = static_cast<float>(v);
   if (type == ScalarType::kBf16)
     std::memcpy(at, reinterpret_cast<const std::byte*>(&f) + 2, 2);
@@ -106,6 +107,7 @@ void put_element(ScalarType type, std::byte* at, double v) {
 double get_element(ScalarType type, const std::byte* at) {
   if (type == ScalarType::kF64) return get<double>(at);
   if (type == ScalarType::kI32) return get<int32_t>(at);
+  if (type == ScalarType::kUi16) return get<uint16_t>(at);
   float f = 0;
   if (type == ScalarType::kBf16)
     std::memcpy(reinterpret_cast<std::byte*>(&f) + 2, at, 2);
