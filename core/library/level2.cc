@@ -1,6 +1,7 @@
 #include "core/library/level2.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
@@ -218,6 +219,22 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
   p = unroll_named(p, names[1]);
   p = unroll_named(p, inner + "u");
   return unroll_registers(p, unit.memory);
+}
+
+ProcPtr optimize_level_2_general(ProcPtr p, const std::string& outer, const VectorUnit& unit,
+                                 int64_t r_fac, int64_t c_fac) {
+  std::set<std::string> inner;
+  for (const Cursor& loop : require_loops(p, outer))
+    for_each_stmt(loop.as<For>().body, [&](const StmtPtr& s) {
+      if (const For* f = s->as<For>()) inner.insert(f->iter.name());
+    });
+  if (inner.size() != 1)
+    throw SchedulingError(
+        "optimize_level_2_general: " +
+            std::string(inner.empty() ? "no loop stands" : "loops of several names stand") +
+            " inside `" + outer + "`",
+        {}, "optimize_level_2 takes the inner loop's name");
+  return optimize_level_2(p, outer, *inner.begin(), unit, r_fac, c_fac);
 }
 
 namespace {

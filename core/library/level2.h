@@ -13,6 +13,12 @@ namespace exotune {
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t rows, int64_t interleave);
 
+/// optimize_level_2 along the loops inside `outer`, whatever they are called: general, symmetric and
+/// triangular matrices, `r_fac` rows at a time, `c_fac` vectors of a row. Exo 2 appendix D.2.
+/// SchedulingError when no loop stands inside, or loops of several names.
+ProcPtr optimize_level_2_general(ProcPtr p, const std::string& outer, const VectorUnit& unit,
+                                 int64_t r_fac, int64_t c_fac);
+
 /// for i: [t = f(i);] for j: y[j] += e(i, j), by columns: `vectors` registers of y stay put while
 /// all rows go by, so that y is read and written once. Scalars that a row computes are inlined.
 ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string& inner,

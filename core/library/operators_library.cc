@@ -12,6 +12,7 @@
 #include "core/library/operators.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
+#include "core/library/skinny.h"
 #include "core/library/staging.h"
 #include "core/library/vectorize.h"
 
@@ -194,6 +195,23 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
                                  a.integer(6), a.integer(7));
+       }},
+      {"optimize_level_2_general",
+       {proc(), string("outer"), integer("vw"), memory("mem_type"), procs("instructions"),
+        integer("r_fac", 4), integer("c_fac", 1)},
+       "optimize_level_2 along the loops inside `outer`, whatever they are called",
+       [](const A& a) -> Value {
+         return optimize_level_2_general(a.proc(), a.string(1), vector_unit(a, 2, 3, 4),
+                                         a.integer(5), a.integer(6));
+       }},
+      {"opt_skinny",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("vectors", 0)},
+       "for i: for j in seq(0, n): s(v[j])  ->  if n <= vw: w = v; for i: s(w) elif n <= 2 * vw: ...   "
+       "(v in registers)",
+       [](const A& a) -> Value {
+         return opt_skinny(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                           a.integer(6));
        }},
       {"optimize_columns",
        {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),

@@ -5,7 +5,9 @@
 
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/skinny.h"
 #include "core/library/staging.h"
+#include "core/primitives/primitives.h"
 #include "tests/core/library/four_lanes.h"
 
 namespace exotune {
@@ -47,6 +49,38 @@ def gemv_t(M: size, N: size, A: f32[M, N], x: [f32][M], y: [f32][N]):
         t = x[i]
         for j in seq(0, N):
             y[j] += t * A[i, j]
+
+@proc
+def gemv_n(M: size, N: size, A: f32[M, N], x: f32[N], y: f32[M]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            y[i] += A[i, j] * x[j]
+
+@proc
+def gemv_rows(M: size, N: size, A: f32[M, N], x: f32[M], y: f32[N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            y[j] += x[i] * A[i, j]
+
+@proc
+def ger(M: size, N: size, A: f32[M, N], x: f32[M], y: f32[N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            A[i, j] += x[i] * y[j]
+
+@proc
+def row_sums(M: size, N: size, A: f32[M, N], y: f32[M]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            y[i] += A[i, j]
+
+@proc
+def two_nests(N: size, A: f32[N, N], y: f32[N]):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            y[i] += A[i, j]
+        for k in seq(0, N):
+            y[i] += A[i, k]
 
 @proc
 def dense(N: size, x: [f32][N], y: f32[N]):
@@ -120,6 +154,92 @@ TEST(Level2, blocks_of_rows_of_a_triangle_are_cut_into_a_common_part_and_a_corne
   const std::string text =
       str(*optimize_level_2(machine.find("trmv_lower"), "k", "j", machine.unit, 4, 1));
   EXPECT_NE(text.find("fma(dot_acc_3"), std::string::npos) << text;
+}
+
+ProcPtr with_columns(const ProcPtr& p, int64_t most) {
+  for (const Arg& a : p->args)
+    if (a.name.name() == "N")
+      return add_assertion(
+          p, bin_op(BinOpKind::kLe, read_var(a.name, ScalarType::kSize), int_const(most)));
+  return p;
+}
+
+// Every buffer after one run of a procedure of a matrix and vectors of M and N elements.
+std::vector<double> skinny_result(const ProcPtr& p, int64_t m, int64_t n, bool fixed = false) {
+  std::vector<double> a;
+  for (int64_t k = 0; k < m * n; ++k) a.push_back(static_cast<double>(k % 7) - 3);
+  std::vector<Buffer> buffers;
+  buffers.reserve(3);
+  std::vector<ArgValue> args{m};
+  if (!fixed) args.emplace_back(n);
+  for (const Arg& arg : p->args) {
+    if (!is_data(arg.type.scalar)) continue;
+    std::vector<double> values = a;
+    std::vector<int64_t> shape{m, n};
+    if (arg.type.rank() == 1) {
+      shape = {arg.name.name() == (p->name == "gemv_n" ? "x" : "y") ? n : m};
+      values.assign(static_cast<size_t>(shape[0]), 0);
+      for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<double>(k % 3) + 1;
+    }
+    buffers.emplace_back(ScalarType::kF32, shape, values);
+    args.emplace_back(&buffers.back());
+  }
+  run(*p, args);
+  std::vector<double> out;
+  for (const Buffer& b : buffers) out.insert(out.end(), b.data.begin(), b.data.end());
+  return out;
+}
+
+TEST(Skinny, the_vector_that_every_row_uses_stays_in_registers) {
+  const Machine machine;
+  for (const char* name : {"gemv_n", "gemv_rows", "ger"}) {
+    ProcPtr p = machine.find(name);
+    p = with_columns(p, 11);
+    const ProcPtr q = opt_skinny(p, "i", "j", machine.unit);
+    for (int64_t m : {1, 2, 5})
+      for (int64_t n = 1; n <= 11; ++n)
+        EXPECT_EQ(skinny_result(q, m, n), skinny_result(p, m, n)) << name << m << " " << n;
+    // Three cases: one, two or three registers, each with a literal number of instructions.
+    const std::string text = str(*q);
+    EXPECT_NE(text.find("if N <= 4:"), std::string::npos) << text;
+    EXPECT_NE(text.find("if N <= 8:"), std::string::npos) << text;
+    EXPECT_EQ(text.find("for jv"), std::string::npos) << text;
+    EXPECT_EQ(text.find("_r : f32[4] @ DRAM"), std::string::npos) << text;
+  }
+}
+
+TEST(Skinny, a_known_number_of_columns_is_one_case) {
+  const Machine machine;
+  for (int64_t n : {4, 7, 8}) {
+    const ProcPtr p = partial_eval(machine.find("gemv_n"), {{"N", n}});
+    const ProcPtr q = opt_skinny(p, "i", "j", machine.unit);
+    EXPECT_EQ(str(*q).find("if "), std::string::npos) << str(*q);
+    EXPECT_EQ(skinny_result(q, 3, n, true), skinny_result(p, 3, n, true)) << n;
+  }
+}
+
+TEST(Skinny, columns_without_a_bound_and_nests_without_a_vector_are_refused) {
+  const Machine machine;
+  EXPECT_THROW(opt_skinny(machine.find("gemv_n"), "i", "j", machine.unit), SchedulingError);
+  const ProcPtr bounded = with_columns(machine.find("gemv_n"), 11);
+  EXPECT_THROW(opt_skinny(bounded, "i", "j", machine.unit, 2), SchedulingError);
+  EXPECT_NO_THROW(opt_skinny(bounded, "i", "j", machine.unit, 3));
+  EXPECT_THROW(opt_skinny(with_columns(machine.find("row_sums"), 4), "i", "j", machine.unit),
+               SchedulingError);
+  EXPECT_THROW(opt_skinny(bounded, "j", "i", machine.unit), SchedulingError);
+}
+
+TEST(Level2, the_general_form_finds_the_inner_loop) {
+  const Machine machine;
+  for (const char* name : {"trmv_lower", "symv_lower"}) {
+    const ProcPtr p = machine.find(name), q = optimize_level_2_general(p, "k", machine.unit, 4, 1);
+    EXPECT_EQ(str(*q), str(*optimize_level_2(p, "k", "j", machine.unit, 4, 1)));
+    for (int64_t n : {1, 6, 13}) EXPECT_EQ(triangle_result(q, n), triangle_result(p, n)) << name;
+  }
+  EXPECT_THROW(optimize_level_2_general(machine.find("two_nests"), "i", machine.unit, 4, 1),
+               SchedulingError);
+  EXPECT_THROW(optimize_level_2_general(machine.find("dense"), "j", machine.unit, 4, 1),
+               SchedulingError);
 }
 
 }  // namespace

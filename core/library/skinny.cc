@@ -1,0 +1,151 @@
+#include "core/library/skinny.h"
+
+#include <functional>
+
+#include "core/library/blocking.h"
+#include "core/library/inspection.h"
+#include "core/library/level1.h"
+#include "core/library/reduction.h"
+#include "core/library/staging.h"
+#include "core/library/vector_loops.h"
+
+namespace exotune {
+
+using namespace vector_loops;
+
+namespace {
+
+constexpr int64_t kMostVectors = 16;
+
+bool runs_along(const std::vector<ExprPtr>& idx, Sym iter) {
+  const Read* r = idx.size() == 1 ? idx[0]->as<Read>() : nullptr;
+  return r && r->idx.empty() && r->name == iter;
+}
+
+// The one-dimensional buffer that a loop touches exactly at its iterator: the one written first.
+std::string reused_vector(const Cursor& inner) {
+  const For& loop = inner.as<For>();
+  std::string written, read;
+  for_each_stmt(loop.body, [&](const StmtPtr& s) {
+    const Assign* a = s->as<Assign>();
+    const Reduce* r = s->as<Reduce>();
+    if ((a && runs_along(a->idx, loop.iter)) || (r && runs_along(r->idx, loop.iter)))
+      written = a ? a->name.name() : r->name.name();
+  });
+  const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& x) {
+    if (const Read* v = x->as<Read>(); v && read.empty() && runs_along(v->idx, loop.iter))
+      read = v->name.name();
+    for (const ExprPtr& c : expr_children(*x)) visit(c);
+  };
+  for_each_expr(loop.body, visit);
+  if (written.empty() && read.empty())
+    throw SchedulingError("opt_skinny: no vector runs along `" + loop.iter.name() + "`");
+  return written.empty() ? read : written;
+}
+
+// The loop over `inner` that stands in the loop at `outer`, alone or among other statements.
+Path inner_loop(const ProcPtr& p, const Path& outer, const std::string& inner) {
+  const Block& body = body_of(*stmt_at(*p, outer));
+  Path found;
+  for (size_t k = 0; k < body.size(); ++k) {
+    const For* f = body[k]->as<For>();
+    if (!f || f->iter.name() != inner) continue;
+    if (!found.empty()) return {};
+    found = child(outer, static_cast<int>(k));
+  }
+  return found;
+}
+
+// for j in seq(0, n): s, with lanes * (count - 1) < n <= lanes * count
+//   ->  for jv in seq(0, count - 1): whole vector; guarded vector
+ProcPtr in_vectors(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t count) {
+  const For loop = *loop_at(p, top);
+  const auto extent = literal_extent(loop);
+  const bool whole = extent && *extent % unit.lanes == 0;
+  const bool sum = is_reduction(p, top, loop.iter);
+  p = divide_loop(p, at(p, top), unit.lanes, {loop.iter.name() + "v", loop.iter.name() + "l"},
+                  whole ? Tail::kPerfect : Tail::kGuard);
+  if (!extent) {
+    Path hi = top;
+    hi.push_back({Child::kExpr, 1});
+    p = rewrite_expr(p, Where(Cursor::expr(p, hi)), int_const(count));
+  }
+  p = simplify(p, at(p, top));  // (L * jv + jl) / L -> jv
+  Path main = top;
+  if (sum) {
+    StmtPtr s = stmt_at(*p, top);
+    while (body_of(*s).size() == 1) s = body_of(*s)[0];
+    p = parallelize_reduction(p, at(p, top), s->as<Reduce>()->name.name() + "_acc", unit.memory);
+    main = sibling(top, 2);  // after the allocation and the zeros
+    p = vectorize_lanes(p, at(p, innermost(p, sibling(main, 1))), unit);
+  }
+  if (!whole && count > 1) {
+    p = cut_loop(p, at(p, main), count - 1);
+    p = simplify(p, at(p, main));
+    p = finish_elements(p, sibling(main, 1), unit);
+  }
+  p = finish_elements(p, main, unit);
+  return sum ? vectorize_lanes(p, at(p, innermost(p, sibling(top, 1))), unit) : p;
+}
+
+// One case: `count` registers hold the vector.
+ProcPtr with_registers(ProcPtr p, const Path& outer, const std::string& inner,
+                       const VectorUnit& unit, int64_t count) {
+  const std::string vector = reused_vector(at(p, inner_loop(p, outer, inner)));
+  Staged s = auto_stage_mem(p, at(p, outer), vector, vector + "_r");
+  p = resize_dim(s.proc, s.alloc, 0, int_const(count * unit.lanes), int_const(0));
+  p = divide_dim(p, s.alloc, 0, unit.lanes);
+  p = set_memory(p, s.alloc, unit.memory);
+  if (s.store.valid()) p = in_vectors(p, forward(p, s.store).path(), unit, count);
+  p = in_vectors(p, inner_loop(p, forward(p, s.block).path(), inner), unit, count);
+  if (s.load.valid()) p = in_vectors(p, forward(p, s.load).path(), unit, count);
+  return p;
+}
+
+ExprPtr at_most(const For& loop, int64_t bound) {
+  return bin_op(BinOpKind::kLe, loop.hi - loop.lo, int_const(bound));
+}
+
+}  // namespace
+
+ProcPtr opt_skinny(ProcPtr p, const std::string& outer, const std::string& inner,
+                   const VectorUnit& unit, int64_t vectors) {
+  std::vector<Cursor> nests = require_loops(p, outer);
+  bool any = false;
+  for (auto c = nests.rbegin(); c != nests.rend(); ++c) {
+    Path path = c->path();
+    const Path columns = inner_loop(p, path, inner);
+    if (columns.empty()) continue;
+    any = true;
+    const For loop = *loop_at(p, columns);
+    if (mentions(loop.lo, loop_at(p, path)->iter) || mentions(loop.hi, loop_at(p, path)->iter))
+      throw SchedulingError("opt_skinny: the bounds of `" + inner + "` change with `" + outer +
+                            "`");
+    int64_t most = 1;
+    const int64_t limit = vectors > 0 ? vectors : kMostVectors;
+    while (most <= limit && !prove(*p, path, at_most(loop, most * unit.lanes))) ++most;
+    if (most > limit)
+      throw SchedulingError("opt_skinny: `" + inner + "` may have more than " +
+                                std::to_string(limit * unit.lanes) + " iterations",
+                            {}, "assert an upper bound of its extent");
+    if (literal_extent(loop)) {
+      p = with_registers(p, path, inner, unit, most);
+      continue;
+    }
+    std::vector<ExprPtr> cases;
+    for (int64_t v = 1; v < most; ++v) cases.push_back(at_most(loop, v * unit.lanes));
+    if (!cases.empty()) p = specialize(p, at(p, path), cases);
+    for (int64_t v = 1; v <= most; ++v) {
+      Path branch = path;
+      branch.push_back({v < most ? Child::kBody : Child::kOrelse, 0});
+      p = with_registers(p, most == 1 ? path : branch, inner, unit, v);
+      if (v + 1 < most) path.push_back({Child::kOrelse, 0});
+    }
+  }
+  if (!any)
+    throw SchedulingError("opt_skinny: no loop over `" + inner + "` stands alone in a loop over `" +
+                          outer + "`");
+  return unroll_registers(p, unit.memory);
+}
+
+}  // namespace exotune
