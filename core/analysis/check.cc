@@ -5,6 +5,7 @@
 
 #include "core/analysis/checker.h"
 #include "core/analysis/proc_cache.h"
+#include "core/analysis/storage.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -257,6 +258,7 @@ void check_callees(const Proc& p, bool for_codegen) {
 void check(const Proc& p, bool for_codegen) {
   check_callees(p, for_codegen);
   Checker(p, for_codegen).run();
+  if (for_codegen && !p.instr) plan_storage(p);
 }
 
 }  // namespace exotune

@@ -38,7 +38,7 @@ void Checker::allocation_memory(const Alloc& n, const SourceLocation& where) {
   for (const ExprPtr& e : n.type.shape) {
     const Lin value = problem_.lin(e);
     if (!value.is_constant()) {
-      if (m.kind == MemoryKind::kHeap || m.kind == MemoryKind::kScratchpad) return;
+      if (m.kind == MemoryKind::kHeap) return;
       fail(where,
            what + ": the size " + str(e) + " must be a constant in " + name_of(m.kind) + " memory");
     }
@@ -54,28 +54,6 @@ void Checker::allocation_memory(const Alloc& n, const SourceLocation& where) {
            what + ": the last dimension is " + std::to_string(extents.back()) + ", a vector of " +
                name_of(element) + " has " + std::to_string(m.bytes / bytes_of(element)) + " lanes",
            "divide_dim the buffer so that its last dimension is one vector");
-  }
-  if (m.kind == MemoryKind::kRegisterFile && !m.shape.empty()) {
-    const size_t rank = m.shape.size();
-    bool fits = extents.size() >= rank;
-    for (size_t k = 0; fits && k < rank; ++k)
-      fits = extents[extents.size() - rank + k] == m.shape[k];
-    if (!fits) {
-      std::string shape;
-      for (int d : m.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(d);
-      fail(where, what + ": a register holds exactly [" + shape + "]");
-    }
-    int64_t registers = 1;
-    for (size_t k = 0; k + rank < extents.size(); ++k) registers *= extents[k];
-    if (m.count > 0 && registers > m.count)
-      fail(where, what + " needs " + std::to_string(registers) + " registers, there are " +
-                      std::to_string(m.count));
-  }
-  if (m.kind == MemoryKind::kScratchpad && m.bytes > 0) {
-    __int128 bytes = bytes_of(element);
-    for (int64_t e : extents) bytes *= e;
-    if (bytes > m.bytes)
-      fail(where, what + " does not fit: its capacity is " + std::to_string(m.bytes) + " bytes");
   }
 }
 

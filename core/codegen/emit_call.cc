@@ -7,13 +7,6 @@ namespace exotune::codegen {
 
 void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
   if (call.callee->instr) return instruction(call, where);
-  for (const auto& [memory, count] : plan_storage(*call.callee).used)
-    if (const auto mine = plan_.own.find(memory);
-        mine != plan_.own.end() && mine->second > 0 && count > 0)
-      throw InputError(
-          where,
-          "`" + proc_.name + "` and its callee `" + call.callee->name + "` both use " + memory,
-          "inline the callee");
   const auto it = file_.functions.find(call.callee);
   EXO_CHECK(it != file_.functions.end());
   std::string text = it->second.name + "(";

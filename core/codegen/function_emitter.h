@@ -13,7 +13,7 @@
 #include "core/codegen/c_names.h"
 #include "core/codegen/codegen.h"
 #include "core/codegen/scratch_plan.h"
-#include "core/codegen/storage.h"
+#include "core/analysis/storage.h"
 #include "core/codegen/usage.h"
 #include "core/ir/path.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/codegen/codegen.h"
-#include "core/codegen/storage.h"
+#include "core/analysis/storage.h"
 #include "core/frontend/parser.h"
 
 namespace exotune {
@@ -143,7 +143,7 @@ def f(n: size):
         zero(keep)
     zero(keep)
 )", "test.exo").procs.back();
-  const codegen::StoragePlan plan = codegen::plan_storage(*p);
+  const StoragePlan plan = plan_storage(*p);
   std::map<std::string, int> number;
   for (const auto& [sym, r] : plan.first_register) number[sym.name()] = r;
   EXPECT_EQ(number["a"], 2);  // from the highest down
@@ -164,7 +164,7 @@ def f(n: size):
         zero(b)
 )", "test.exo").procs.back();
   std::map<std::string, int> number;
-  for (const auto& [sym, r] : codegen::plan_storage(*p).first_register) number[sym.name()] = r;
+  for (const auto& [sym, r] : plan_storage(*p).first_register) number[sym.name()] = r;
   EXPECT_NE(number["a"], number["b"]);
 }
 
@@ -180,7 +180,7 @@ def f():
     zero(w)
 )", "test.exo").procs.back();
   std::map<std::string, int> number;
-  for (const auto& [sym, r] : codegen::plan_storage(*p).first_register) number[sym.name()] = r;
+  for (const auto& [sym, r] : plan_storage(*p).first_register) number[sym.name()] = r;
   EXPECT_NE(number["a"], number["b"]);
 }
 
@@ -198,7 +198,7 @@ def f():
     fill(c[12:16])
 )", "test.exo").procs.back();
   std::map<std::string, int64_t> at;
-  for (const auto& [sym, o] : codegen::plan_storage(*p).byte_offset) at[sym.name()] = o;
+  for (const auto& [sym, o] : plan_storage(*p).byte_offset) at[sym.name()] = o;
   EXPECT_EQ(at["a"], 0);
   EXPECT_EQ(at["b"], 32);
   EXPECT_EQ(at["c"], 0);

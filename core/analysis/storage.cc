@@ -1,4 +1,4 @@
-#include "core/codegen/storage.h"
+#include "core/analysis/storage.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 #include "core/base/diagnostic.h"
 #include "core/ir/normal_form.h"
 
-namespace exotune::codegen {
+namespace exotune {
 namespace {
 
 struct Live {
@@ -74,6 +74,51 @@ int64_t bytes_of_alloc(const Alloc& a, const SourceLocation& where) {
     n *= s;
   return n;
 }
+
+/// Refuses what threads would share: see the header.
+class Threads {
+ public:
+  /// `files`: the register files' allocations of this thread. `parallel`: inside a par loop.
+  Threads(const Block& b, std::set<Sym> mine, bool parallel) {
+    for (const StmtPtr& s : b) {
+      const For* f = s->as<For>();
+      if (const Alloc* a = s->as<Alloc>()) {
+        if (a->mem->kind == MemoryKind::kRegisterFile) mine.insert(a->name);
+        if (parallel && a->mem->kind == MemoryKind::kScratchpad)
+          refuse(s->where,
+                 "`" + a->name.name() + "` in " + a->mem->name +
+                     " is allocated in a parallel loop: all threads have one " + a->mem->name,
+                 "lift_alloc it out of the loop, one part for each iteration");
+      } else if (const Call* c = s->as<Call>(); c && parallel && !c->callee->instr) {
+        no_scratchpad(*c->callee, s->where);
+      }
+      if (f && f->mode == LoopMode::kPar) {
+        for (Sym used : free_symbols(f->body))
+          if (mine.contains(used))
+            refuse(s->where,
+                   "`" + used.name() +
+                       "` is a register of the thread in front of the parallel loop, "
+                       "used in it by others",
+                   "sink_alloc it into the loop");
+        Threads(f->body, {}, true);
+      } else {
+        Threads(body_of(*s), mine, parallel);
+        Threads(orelse_of(*s), mine, parallel);
+      }
+    }
+  }
+
+ private:
+  static void no_scratchpad(const Proc& p, const SourceLocation& where) {
+    for_each_stmt(p.body, [&](const StmtPtr& s) {
+      if (const Alloc* a = s->as<Alloc>(); a && a->mem->kind == MemoryKind::kScratchpad)
+        refuse(where, "`" + p.name + "` allocates in " + a->mem->name +
+                          " and is called in a parallel loop: all threads have one " +
+                          a->mem->name);
+      if (const Call* c = s->as<Call>(); c && !c->callee->instr) no_scratchpad(*c->callee, where);
+    });
+  }
+};
 
 /// The lowest `size` places free of every range that overlaps `r`; places are [0, capacity).
 int64_t first_fit(const std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>& placed,
@@ -151,10 +196,17 @@ StoragePlan plan_storage(const Proc& p) {
   for_each_stmt(p.body, [&](const StmtPtr& s) {
     const Call* c = s->as<Call>();
     if (!c || c->callee->instr) return;
-    for (const auto& [memory, count] : plan_storage(*c->callee).used)
+    for (const auto& [memory, count] : plan_storage(*c->callee).used) {
+      if (const auto mine = plan.own.find(memory);
+          mine != plan.own.end() && mine->second > 0 && count > 0)
+        refuse(s->where,
+               "`" + p.name + "` and its callee `" + c->callee->name + "` both use " + memory,
+               "inline the callee");
       plan.used[memory] = std::max(plan.used[memory], count);
+    }
   });
+  Threads(p.body, {}, false);
   return plan;
 }
 
-}  // namespace exotune::codegen
+}  // namespace exotune
