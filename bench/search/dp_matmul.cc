@@ -61,9 +61,9 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, const 
               seconds, static_cast<double>(value->best[0].cost.units) / machine.units_per_cycle,
               str(memo.statistics()).c_str());
   const SolverStatistics& work = solver.statistics();
-  std::printf("%lld worked out, %lld actions, %lld of them pruned\n",
+  std::printf("%lld worked out, %lld actions, %lld of them pruned, %lld relaxed\n",
               static_cast<long long>(work.solved), static_cast<long long>(work.expanded),
-              static_cast<long long>(work.pruned));
+              static_cast<long long>(work.pruned), static_cast<long long>(work.relaxed));
   std::printf("%s", str(solver.plan(spec, space.codes().all()), space).c_str());
 }
 

@@ -11,10 +11,15 @@ namespace exotune {
 using Visit = std::function<void(const Expansion&)>;
 
 std::string DpRules::str() const {
-  std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) +
-                     (powers_of_two_only ? " pow2" : " mixed") + (strips ? " strips" : "") +
-                     (ports ? " ports" : "") + (outermost_first ? " outermost-first" : "") +
-                     (tiles_in_steps ? " steps" : "");
+  const auto list = [](const std::vector<uint32_t>& factors) {
+    std::string text;
+    for (const uint32_t f : factors) text += "," + std::to_string(f);
+    return text;
+  };
+  std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) + " x" +
+                     list(factors.rows) + list(factors.vectors) + list(factors.sums) +
+                     (strips ? " strips" : "") + (ports ? " ports" : "") +
+                     (outermost_first ? " outermost-first" : "") + (tiles_in_steps ? " steps" : "");
   for (const uint32_t t : tiles) text += " " + std::to_string(t);
   return text;
 }
@@ -30,6 +35,8 @@ DpRules search_rules() {
   rules.relayout = Relayout::kOnceForAll;
   rules.outermost_first = true;
   rules.tiles_in_steps = true;
+  rules.factors.rows = {1, 3, 7};
+  rules.factors.vectors = {1, 3};
   return rules;
 }
 

@@ -59,8 +59,11 @@ enum class Relayout : uint8_t {
 
 struct DpRules {
   Relayout relayout = Relayout::kOnce;
-  bool powers_of_two_only = true;  // tiles; else also 3 * 2^x and what `tiles` lists
-  std::vector<uint32_t> tiles;     // further tile sizes
+  /// Tiles are powers of two times these, for each role of a loop.
+  struct Factors {
+    std::vector<uint32_t> rows{1}, vectors{1}, sums{1};
+  } factors;
+  std::vector<uint32_t> tiles;  // further tile sizes
   /// Leaves out tile sizes that divide a larger one tried: tiling twice costs the same.
   bool tiles_in_steps = false;
   /// Only operands in the outermost level that any operand is in may move: blocks are made for one
@@ -105,7 +108,7 @@ class ActionSpace {
   /// Does the kernel implement the Spec as it stands, within the limits?
   bool applies(const DpKernel& kernel, const Spec& spec) const;
   /// Tile sizes tried for an extent, ascending.
-  const std::vector<uint32_t>& tile_sizes(uint32_t extent);
+  const std::vector<uint32_t>& tile_sizes(const SpecKind& kind, int dim, uint32_t extent);
 
  private:
   // The kernels that can end a Spec of a kind, and the kinds it can become.
@@ -131,6 +134,7 @@ class ActionSpace {
   void expand_moves(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
+  uint32_t largest_factored(int role) const;
   bool keeps(uint16_t from, uint16_t to, const DpLevel& level) const;
   bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
   const std::vector<uint16_t>& destination_layouts(const OperandShape& shape, ScalarType type);
@@ -145,8 +149,8 @@ class ActionSpace {
   bool registers_relayout_ = false;  // vectors may change width or order within the registers
   std::vector<uint32_t> reachable_;  // by level: levels that moves lead to
   std::vector<std::unique_ptr<KindFacts>> facts_;
-  std::map<uint32_t, std::vector<uint32_t>> tile_sizes_;
-  std::vector<std::unique_ptr<std::vector<Ending>>> endings_;  // by kind and levels
+  std::map<std::pair<int, uint32_t>, std::vector<uint32_t>> tile_sizes_;  // by role and extent
+  std::vector<std::unique_ptr<std::vector<Ending>>> endings_;             // by kind and levels
   std::unordered_map<uint64_t, std::vector<uint16_t>> destinations_;
   std::map<ScalarType, double> copy_rates_;
 };

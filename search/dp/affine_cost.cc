@@ -9,7 +9,9 @@ int64_t AffineCost::amount(const OperandState& o, const OperandShape& shape,
   const DpLevel& level = machine_.levels[o.level];
   if (level.registers)
     return o.vector ? (shape.volume() + o.vector - 1) / o.vector : shape.volume();
-  return layouts_.at(o.layout).lines(shape, bytes_of(type), machine_.line_bytes);
+  const TensorLayout& layout = layouts_.at(o.layout);
+  const int64_t lines = layout.lines(shape, bytes_of(type), machine_.line_bytes);
+  return layout.is_contiguous() || !level.cache ? lines : lines * machine_.apart_footprint;
 }
 
 int64_t AffineCost::touch(const OperandState& o, const OperandShape& shape, ScalarType type) const {
@@ -17,7 +19,7 @@ int64_t AffineCost::touch(const OperandState& o, const OperandShape& shape, Scal
   if (level.cost == 0 || !level.layouts) return 0;
   const TensorLayout& layout = layouts_.at(o.layout);
   const int64_t once = level.cost * layout.lines(shape, bytes_of(type), machine_.line_bytes);
-  return layout.is_contiguous() ? once : 2 * once;
+  return layout.is_contiguous() ? once : once * machine_.apart_cost_quarters / 4;
 }
 
 int64_t AffineCost::kernel(const DpKernel& k, const Spec& spec) const {

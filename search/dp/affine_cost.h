@@ -33,7 +33,7 @@ class AffineCost {
 
   /// Lines (or registers) that the operand occupies in its level.
   int64_t amount(const OperandState& o, const OperandShape& shape, ScalarType type) const;
-  /// lines * the level's cost, twice that when the tensor is not contiguous.
+  /// lines * the level's cost, more (the paper: twice) when the tensor is not contiguous.
   int64_t touch(const OperandState& o, const OperandShape& shape, ScalarType type) const;
   /// The kernel's cost on a Spec it applies to.
   int64_t kernel(const DpKernel& k, const Spec& spec) const;

@@ -37,6 +37,12 @@ SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options
 
 SpecSolver::~SpecSolver() = default;
 
+SolverStatistics SpecSolver::statistics() const {
+  SolverStatistics s = statistics_;
+  if (relaxed_floor_) s.relaxed = relaxed_floor_->work().solved;
+  return s;
+}
+
 int64_t SpecSolver::floor(const Spec& spec, const Limits& limits) {
   if (!relaxed_floor_) return space_.floor(spec);
   const std::optional<int64_t> relaxed = relaxed_floor_->of(spec, limits);

@@ -37,6 +37,7 @@ struct SolverStatistics {
   int64_t solved = 0;    // Specs and limits worked out
   int64_t expanded = 0;  // actions looked at
   int64_t pruned = 0;    // of them, not evaluated to the end
+  int64_t relaxed = 0;   // relaxed Specs and limits worked out, for floors
 };
 
 class RelaxedFloor;
@@ -56,7 +57,7 @@ class SpecSolver {
   /// The plan behind alternative `rank` of a solved Spec.
   PlanNode plan(Spec spec, Limits limits, int rank = 0);
 
-  const SolverStatistics& statistics() const { return statistics_; }
+  SolverStatistics statistics() const;
   ~SpecSolver();
 
  private:

@@ -229,6 +229,8 @@ DpMachine machine_of(const Target& target) {
   if (toml.has("search")) {
     read_search(toml.table("search"), target, m);
   } else {
+    m.apart_cost_quarters = 5;
+    m.apart_footprint = 2;
     derive_levels(target, m);
     derive_kernels(target, m);
     derive_statement(target, m);

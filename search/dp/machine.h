@@ -58,6 +58,10 @@ struct DpMachine {
   std::string name;
   std::string hash;  // of the text all of this came from
   int line_bytes = 64;
+  // Lines of rows that lie apart: what touching them costs in quarters of adjacent ones, and, as
+  // they compete for the same sets, how many lines of a cache one of them takes.
+  int apart_cost_quarters = 8;
+  int apart_footprint = 1;
   int units_per_cycle = 1;      // costs are whole numbers of units
   std::vector<DpLevel> levels;  // fastest first
   std::vector<DpKernel> kernels;

@@ -14,6 +14,7 @@ namespace {
 SolverOptions one_plan(std::function<bool()> interrupted) {
   SolverOptions options;
   options.relaxed_floor = false;
+  options.prune = false;
   options.interrupted = std::move(interrupted);
   return options;
 }

@@ -16,6 +16,7 @@ class RelaxedFloor {
   std::optional<int64_t> of(const Spec& spec, const Limits& limits);
 
   MemoStatistics statistics() const { return memo_.statistics(); }
+  SolverStatistics work() const { return solver_.statistics(); }
 
  private:
   static DpRules relaxed(DpRules rules);

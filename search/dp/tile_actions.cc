@@ -7,14 +7,40 @@ namespace exotune {
 
 using Visit = std::function<void(const Expansion&)>;
 
-const std::vector<uint32_t>& ActionSpace::tile_sizes(uint32_t extent) {
-  const auto it = tile_sizes_.find(extent);
-  if (it != tile_sizes_.end()) return it->second;
-  std::vector<uint32_t> sizes;
-  for (uint32_t s = 1; s < extent; s *= 2) {
-    sizes.push_back(s);
-    if (!rules_.powers_of_two_only && 3 * s < extent) sizes.push_back(3 * s);
-  }
+namespace {
+
+enum Role { kRow, kVector, kSum };
+
+Role role_of(const SpecKind& kind, int dim) {
+  if (kind.reduction[dim]) return kSum;
+  const OperandKind& output = kind.operands.back();
+  const bool inner = !output.subscripts.empty() && output.subscripts.back().size() == 1 &&
+                     output.subscripts.back()[0].dim == dim;
+  return inner ? kVector : kRow;
+}
+
+}  // namespace
+
+// Sizes that are no powers of two leave boundaries at every extent: for blocks of registers only.
+uint32_t ActionSpace::largest_factored(int role) const {
+  int64_t registers = 0, bytes = 0;
+  for (const DpLevel& level : machine_.levels)
+    if (!level.vectors.empty()) {
+      registers = level.capacity;
+      bytes = level.vectors.back();
+    }
+  return static_cast<uint32_t>(role == kVector ? bytes : registers);
+}
+
+const std::vector<uint32_t>& ActionSpace::tile_sizes(const SpecKind& kind, int dim,
+                                                     uint32_t extent) {
+  const Role role = role_of(kind, dim);
+  std::vector<uint32_t>& sizes = tile_sizes_[{role, extent}];
+  if (!sizes.empty() || extent <= 1) return sizes;
+  const DpRules::Factors& f = rules_.factors;
+  for (const uint32_t factor : role == kRow ? f.rows : role == kVector ? f.vectors : f.sums)
+    for (uint32_t s = factor; s < extent && (factor == 1 || s <= largest_factored(role)); s *= 2)
+      sizes.push_back(s);
   for (const uint32_t s : rules_.tiles)
     if (s < extent) sizes.push_back(s);
   std::sort(sizes.begin(), sizes.end());
@@ -27,7 +53,7 @@ const std::vector<uint32_t>& ActionSpace::tile_sizes(uint32_t extent) {
         largest.push_back(sizes[i]);
     sizes = std::move(largest);
   }
-  return tile_sizes_[extent] = sizes;
+  return sizes;
 }
 
 bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
@@ -53,7 +79,7 @@ void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Vis
   for (int dim = 0; dim < kind.dims(); ++dim) {
     const uint32_t extent = spec.extents[dim];
     if (extent == 1 || (kind.reduction[dim] && !kind.accumulates)) continue;
-    for (const uint32_t size : tile_sizes(extent)) {
+    for (const uint32_t size : tile_sizes(kind, dim, extent)) {
       Expansion e;
       e.action = {ActionKind::kTile, static_cast<uint8_t>(dim), {}, size};
       if (!tile(spec, dim, size, e.part[0].spec)) continue;
