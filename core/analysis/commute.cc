@@ -76,23 +76,33 @@ bool mentions_any(const ExprPtr& e, const std::vector<RangedVar>& vars) {
 
 bool depends_on_config(const ExprPtr& e) { return !config_reads(e).empty(); }
 
-bool reads_data(const ExprPtr& e) {
-  if (e->as<Read>() && is_data(e->type)) return true;
+bool writes(const Effects& e, Sym buffer) {
+  return std::any_of(e.memory.begin(), e.memory.end(), [&](const Effect& m) {
+    return m.access.buffer == buffer && m.access.kind != Access::Kind::kRead;
+  });
+}
+
+// Does `e` read data that one of the two writes?
+bool reads_written(const ExprPtr& e, const Effects& a, const Effects& b) {
+  if (const Read* r = e->as<Read>(); r && is_data(e->type))
+    return writes(a, r->name) || writes(b, r->name);
   for (const ExprPtr& c : expr_children(*e))
-    if (reads_data(c)) return true;
+    if (reads_written(c, a, b)) return true;
   return false;
 }
 
 // Field `f` has one value throughout: it is surely written before anything else happens to it, and
 // every write gives it the same value, whichever iteration (`iters`) makes it.
-bool settles(const std::vector<const ConfigEffect*>& events, const std::vector<Sym>& iters) {
+bool settles(const std::vector<const ConfigEffect*>& events, const std::vector<Sym>& iters,
+             const Effects& a, const Effects& b) {
   ExprPtr value;
   bool first = true;
   for (const ConfigEffect* c : events) {
     if (first && (!c->value || !c->definite)) return false;
     first = false;
     if (!c->value) continue;
-    if (depends_on_config(c->value) || reads_data(c->value) || mentions_any(c->value, c->vars))
+    if (c->opaque || depends_on_config(c->value) || reads_written(c->value, a, b) ||
+        mentions_any(c->value, c->vars))
       return false;
     for (Sym s : iters)
       if (mentions(c->value, s)) return false;
@@ -118,7 +128,7 @@ std::optional<ConfigFieldName> config_conflict(const Effects& a, const Effects& 
     if (!conflict) continue;
     std::vector<const ConfigEffect*> all = in_a;
     if (&a != &b) all.insert(all.end(), in_b.begin(), in_b.end());
-    if (!repeated || !settles(all, iters)) return f;
+    if (!repeated || !settles(all, iters, a, b)) return f;
   }
   return std::nullopt;
 }

@@ -230,11 +230,33 @@ class Collector {
   }
 
   void config(const ConfigPtr& config, const std::string& field, ExprPtr value) {
+    const bool opaque = value && !reads_scalars_only(value);
     out_.config.push_back({config,
                            {config->name, field},
                            std::move(value),
                            vars_.empty() && conditions_.empty(),
-                           vars_});
+                           vars_,
+                           opaque});
+  }
+
+  // Is every datum that `e` reads a scalar, by the name of the buffer itself?
+  bool reads_scalars_only(const ExprPtr& e) const {
+    const Read* r = e->as<Read>();
+    if (r && is_data(e->type))
+      return r->idx.empty() && scope_.find(r->name) && scope_.root_of(r->name) == r->name;
+    for (const ExprPtr& c : expr_children(*e))
+      if (!reads_scalars_only(c)) return false;
+    return true;
+  }
+
+  // A callee's expression in terms of what the call passes, scalars of data too.
+  static ExprPtr with_data_arguments(const CallSubstitution& substitution, const ExprPtr& e) {
+    return rewrite(substitution.apply(e), [&](const ExprPtr& x) -> ExprPtr {
+      const Read* r = x->as<Read>();
+      if (!r || !is_data(x->type) || !r->idx.empty()) return x;
+      const ExprPtr argument = substitution.value_of(r->name);
+      return argument ? argument : x;
+    });
   }
 
   void call(const Call& n) {
@@ -277,7 +299,9 @@ class Collector {
       for (const RangedVar& v : c.vars)
         vars_.push_back({v.var, substitution.apply(v.lo), substitution.apply(v.hi)});
       const bool definite = c.definite && vars == 0 && conditions_.empty();
-      out_.config.push_back({c.config, c.field, substitution.apply(c.value), definite, vars_});
+      const ExprPtr value = c.value ? with_data_arguments(substitution, c.value) : nullptr;
+      const bool opaque = c.opaque || (value && !reads_scalars_only(value));
+      out_.config.push_back({c.config, c.field, value, definite, vars_, opaque});
       vars_.resize(vars);
     }
   }

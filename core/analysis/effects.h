@@ -23,6 +23,7 @@ struct ConfigEffect {
   ExprPtr value;          // written value; null: a read (an assert of a callee reads too)
   bool definite = false;  // not under a loop or condition of the block
   std::vector<RangedVar> vars;
+  bool opaque = false;  // the value reads data other than whole scalars by the name of their buffer
 };
 
 struct Effects {

@@ -28,7 +28,7 @@ const std::set<std::string>& reserved() {
       "int64_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "assert", "errno", "offsetof",
       "INT64_C", "isnan", "isinf", "signbit", "ctxt", "workspace",
       // functions it calls, and built-in ones that would clash as function names
-      "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "tanh", "fabs", "fmax", "fmin",
+      "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "rint", "rintf", "tanh", "fabs", "fmax", "fmin",
       "floor", "ceil", "round", "trunc", "fma", "sinf", "cosf", "expf", "sqrtf", "tanhf", "fabsf",
       "fmaxf", "fminf", "fmaf", "gamma", "y0", "y1", "yn", "j0", "j1", "jn", "index", "main", "malloc",
       "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memset", "memmove", "abort", "exit",

@@ -196,7 +196,7 @@ Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const Source
   const std::string arg = data(x.args[0], type).s;
   if (x.fn == "relu") return {helper("relu", t) + "(" + arg + ")", Text::kPrimary};
   if (x.fn == "fabs" && !is_float(t)) return {helper("abs", t) + "(" + arg + ")", Text::kPrimary};
-  static const std::set<std::string> library = {"sin", "cos", "exp", "sqrt", "tanh", "fabs", "sigmoid"};
+  static const std::set<std::string> library = {"sin", "cos", "exp", "sqrt", "rint", "tanh", "fabs", "sigmoid"};
   if (!library.contains(x.fn)) throw InputError(where, "the extern `" + x.fn + "` has no C");
   if (!is_float(t)) throw InputError(where, "`" + x.fn + "` on " + name_of(t) + " has no C");
   file_.needs.math = true;

@@ -282,7 +282,7 @@ std::optional<ScalarType> scalar_type(std::string_view name) {
 
 const std::vector<ExternSignature>& externs() {
   static const std::vector<ExternSignature> table = {
-      {"sin", 1},  {"cos", 1},     {"exp", 1},  {"sqrt", 1}, {"relu", 1}, {"sigmoid", 1},
+      {"sin", 1},  {"cos", 1},     {"exp", 1},  {"sqrt", 1}, {"rint", 1}, {"relu", 1}, {"sigmoid", 1},
       {"tanh", 1}, {"fabs", 1},    {"fmax", 2}, {"fmin", 2}, {"select", 4}};
   return table;
 }

@@ -11,7 +11,7 @@ namespace {
 std::optional<DataOp> unary_extern(const std::string& fn) {
   static const std::map<std::string, DataOp> table = {
       {"sin", DataOp::kSin},   {"cos", DataOp::kCos},   {"exp", DataOp::kExp},
-      {"sqrt", DataOp::kSqrt}, {"relu", DataOp::kRelu}, {"sigmoid", DataOp::kSigmoid},
+      {"sqrt", DataOp::kSqrt}, {"rint", DataOp::kRint}, {"relu", DataOp::kRelu}, {"sigmoid", DataOp::kSigmoid},
       {"tanh", DataOp::kTanh}, {"fabs", DataOp::kAbs}};
   const auto it = table.find(fn);
   if (it == table.end()) return std::nullopt;

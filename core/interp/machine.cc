@@ -63,6 +63,7 @@ double apply_integer(DataOp op, Rounding r, double a, double b) {
     case DataOp::kRelu: v = x > 0 ? x : 0; break;
     case DataOp::kAbs: v = x < 0 ? -x : x; break;
     case DataOp::kSqrt:
+    case DataOp::kRint:
     case DataOp::kSin:
     case DataOp::kCos:
     case DataOp::kExp:
@@ -85,6 +86,7 @@ T apply_float(DataOp op, T a, T b) {
     case DataOp::kRelu: return a > 0 ? a : T{0};
     case DataOp::kAbs: return std::fabs(a);
     case DataOp::kSqrt: return std::sqrt(a);
+    case DataOp::kRint: return std::nearbyint(a);
     case DataOp::kSin: return std::sin(a);
     case DataOp::kCos: return std::cos(a);
     case DataOp::kExp: return std::exp(a);

@@ -70,7 +70,7 @@ struct DataNode {
 using DataPtr = std::unique_ptr<const DataNode>;
 
 enum class DataOp : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMax, kMin, kNeg, kRelu, kAbs, kSqrt, kSin, kCos, kExp, kTanh, kSigmoid,
+  kAdd, kSub, kMul, kDiv, kMax, kMin, kNeg, kRelu, kAbs, kSqrt, kRint, kSin, kCos, kExp, kTanh, kSigmoid,
 };
 /// One operation, rounded; integer types wrap. The only place that says what data operations mean.
 double apply(DataOp op, Rounding r, double a, double b);

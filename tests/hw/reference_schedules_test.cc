@@ -94,6 +94,10 @@ TEST_P(ReferenceSchedules, mean_the_same_and_have_c) {
                                     [&](const Arg& b) { return b.name.name() == name; });
     const int64_t small =
         s.after->asserts.empty() ? 67 + 117 * static_cast<int64_t>(sizes.size()) : 2;
+    if (a.type.scalar == ScalarType::kBool) {
+      sizes[name] = kept[name] = 1;
+      continue;
+    }
     sizes[name] = fixed ? s.kernel.sizes[0].at(name) : fitting_size(s.after, name, small);
     if (!fixed) kept[name] = sizes[name];
   }
@@ -133,6 +137,21 @@ TEST(ReferenceSchedules, i8gemm_configures_gemmini_once_before_its_loops) {
   for (const char* command : {"EXO_GEMMINI(1, &B", "EXO_GEMMINI(2, &A", "EXO_GEMMINI(14, 0,",
                               "EXO_GEMMINI(6, ", "EXO_GEMMINI(4, ", "EXO_GEMMINI(3, &C"})
     EXPECT_EQ(count(c, command), 1u) << command;
+}
+
+TEST(ReferenceSchedules, i8gemm_scaled_loads_each_tile_once_under_guards) {
+  const std::string c = Applied("i8gemm_scaled_gemmini").c();
+  const size_t loop = c.find("for (");
+  EXPECT_EQ(count(c, "  EXO_GEMMINI(0,"), 4u);
+  EXPECT_LT(c.rfind("  EXO_GEMMINI(0,"), loop);  // all settings in front of the loops
+  EXPECT_EQ(count(c, "exo_gemmini_bits(*scale) << 32"), 1u);
+  EXPECT_EQ(count(c, "EXO_GEMMINI(2, &A"), 1u);
+  EXPECT_EQ(count(c, "EXO_GEMMINI(1, &B"), 1u);
+  EXPECT_EQ(count(c, "if ("), 3u);  // first columns, first rows
+  // Four tiles side by side, unrolled: zeros, products, stores.
+  for (const char* command : {"EXO_GEMMINI(14, 0,", "EXO_GEMMINI(6, ", "EXO_GEMMINI(4, ",
+                              "EXO_GEMMINI(3, &C"})
+    EXPECT_EQ(count(c, command), 4u) << command;
 }
 
 TEST(ReferenceSchedules, conv3x3_keeps_a_tile_of_five_pixels_by_four_vectors) {

@@ -136,7 +136,7 @@ def f(x: f32[64], h: f16[64], b: bf16[64], g: f32[64]):
 TEST(Agreement, externs_of_both_precisions) {
   expect_module_agrees(R"(
 @proc
-def f(x: f32[8], y: f64[8], u: f32[8, 8], v: f64[8, 8]):
+def f(x: f32[8], y: f64[8], u: f32[9, 8], v: f64[9, 8]):
     for i in seq(0, 8):
         u[0, i] = sin(x[i])
         u[1, i] = cos(x[i])
@@ -146,6 +146,7 @@ def f(x: f32[8], y: f64[8], u: f32[8, 8], v: f64[8, 8]):
         u[5, i] = sigmoid(x[i])
         u[6, i] = tanh(x[i])
         u[7, i] = fmin(x[i], select(x[i], 0.5, 1.0, 2.0))
+        u[8, i] = rint(4.0 * x[i])
         v[0, i] = sin(y[i])
         v[1, i] = cos(y[i])
         v[2, i] = exp(y[i])
@@ -154,6 +155,7 @@ def f(x: f32[8], y: f64[8], u: f32[8, 8], v: f64[8, 8]):
         v[5, i] = sigmoid(y[i])
         v[6, i] = tanh(y[i])
         v[7, i] = fmin(y[i], select(y[i], 0.5, 1.0, 2.0))
+        v[8, i] = rint(4.0 * y[i])
 )", {{}}, {"-O2", "-ffp-contract=off", "-fno-builtin"});
 }
 

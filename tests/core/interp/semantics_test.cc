@@ -182,7 +182,7 @@ def f(x: f32[6], m: f32):
 TEST(Interp, externs_compute_in_the_precision_of_their_argument) {
   const ProcPtr p = proc_of(R"(
 @proc
-def f(x: f32, y: f64, out: f32[8], wide: f64[2]):
+def f(x: f32, y: f64, out: f32[11], wide: f64[2]):
     out[0] = sin(x)
     out[1] = exp(x)
     out[2] = sqrt(x)
@@ -191,14 +191,17 @@ def f(x: f32, y: f64, out: f32[8], wide: f64[2]):
     out[5] = fabs(-x)
     out[6] = fmax(x, 2.0)
     out[7] = select(x, 0.75, 5.0, 6.0)
+    out[8] = rint(x)
+    out[9] = rint(x + 1.0)
+    out[10] = rint(-2.75 * x)
     wide[0] = exp(y)
     wide[1] = tanh(y)
 )");
   Buffer x = Buffer::scalar(ScalarType::kF32, 0.5), y = Buffer::scalar(ScalarType::kF64, 0.5);
-  Buffer out(ScalarType::kF32, {8}), wide(ScalarType::kF64, {2});
+  Buffer out(ScalarType::kF32, {11}), wide(ScalarType::kF64, {2});
   run(*p, {&x, &y, &out, &wide});
   const std::vector<double> want = {std::sin(0.5f), std::exp(0.5f), std::sqrt(0.5f), 0,
-                                    1.0f / (1.0f + std::exp(-0.5f)), 0.5, 2, 5};
+                                    1.0f / (1.0f + std::exp(-0.5f)), 0.5, 2, 5, 0, 2, -1};
   EXPECT_EQ(out.data, want);
   EXPECT_EQ(wide.data, (std::vector<double>{std::exp(0.5), std::tanh(0.5)}));
 }

@@ -129,5 +129,58 @@ TEST(Configuration, what_is_set_again_goes) {
   EXPECT_EQ(count(str(*q), "set0("), 1u) << str(*q);
 }
 
+// A setting that holds data: `one` has one value throughout, the others do not.
+constexpr const char* kScales = R"(
+@config
+class Store:
+    scale: f32
+
+@instr("set_scale({x_data});")
+def set_scale(x: f32):
+    Store.scale = x
+
+@proc
+def one(N: size, x: f32, A: f32[N], C: f32[N]):
+    for i in seq(0, N):
+        Store.scale = x
+        C[i] = Store.scale * A[i]
+
+@proc
+def one_call(N: size, x: f32, A: f32[N], C: f32[N]):
+    for i in seq(0, N):
+        set_scale(x)
+        C[i] = Store.scale * A[i]
+
+@proc
+def changes(N: size, x: f32, A: f32[N], C: f32[N]):
+    for i in seq(0, N):
+        Store.scale = x
+        C[i] = Store.scale * A[i]
+        x = A[i]
+
+@proc
+def two_calls(N: size, x: f32, y: f32, A: f32[N], C: f32[N]):
+    for i in seq(0, N):
+        set_scale(x)
+        C[i] = Store.scale * A[i]
+        set_scale(y)
+        A[i] = Store.scale * A[i]
+)";
+
+TEST(Configuration, data_is_set_once_where_it_does_not_change) {
+  const Module module = parse_module(kScales, "t.exo");
+  for (const char* name : {"one", "one_call"}) {
+    const ProcPtr p = module.find_proc(name), q = hoist_config(p);
+    expect_same_meaning(p, q, kSmall);
+    ASSERT_EQ(q->body.size(), 2u) << str(*q);
+    EXPECT_TRUE(q->body[1]->as<For>()) << str(*q);
+  }
+  for (const char* name : {"changes", "two_calls"}) {
+    const ProcPtr p = module.find_proc(name), q = hoist_config(p);
+    expect_same_meaning(p, q, kSmall);
+    EXPECT_EQ(q->body.size(), 1u) << str(*q);
+  }
+}
+
 }  // namespace
 }  // namespace exotune
