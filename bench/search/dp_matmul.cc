@@ -64,6 +64,9 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, const 
   std::printf("%lld worked out, %lld actions, %lld of them pruned, %lld relaxed\n",
               static_cast<long long>(work.solved), static_cast<long long>(work.expanded),
               static_cast<long long>(work.pruned), static_cast<long long>(work.relaxed));
+  for (int rank = 0; rank < static_cast<int>(value->best.size()); ++rank)
+    std::printf("%lld  %s\n", static_cast<long long>(value->best[rank].cost.units),
+                outline(solver.plan(spec, space.codes().all(), rank), space).c_str());
   std::printf("%s", str(solver.plan(spec, space.codes().all()), space).c_str());
 }
 

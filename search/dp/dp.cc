@@ -123,7 +123,7 @@ MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t b
 
 namespace {
 
-PlanIdentity identity_of(const Expansion& e, const Alternative* next) {
+PlanIdentity identity_of(const Expansion& e, const Alternative* next, bool into_registers) {
   const DpAction& a = e.action;
   const auto whole = [](const Alternative& n) {
     return hash_combine(hash_combine(static_cast<uint64_t>(n.action.kind), n.identity.run),
@@ -141,6 +141,15 @@ PlanIdentity identity_of(const Expansion& e, const Alternative* next) {
       return {0, rest};
     }
     case ActionKind::kMove: {
+      if (e.parts == 1) {  // no copy: all that is left of it is that tiles before and after differ
+        const bool goes_on = next->action.kind == ActionKind::kMove;
+        return {goes_on ? next->identity.run : 0, goes_on ? next->identity.rest : whole(*next)};
+      }
+      if (into_registers) {  // the script leaves the rest to a micro-kernel of this size
+        uint64_t rest = a.index;
+        for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
+        return {0, rest};
+      }
       const uint64_t move = hash_mix(a.index + (uint64_t{a.to.level} << 8) +
                                      (uint64_t{a.to.layout} << 16) + (uint64_t{a.to.vector} << 32));
       if (next->action.kind == ActionKind::kMove)
@@ -218,7 +227,8 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     if (a.cost.units > bound && options_.prune) break;
     if (static_cast<int>(into.best.size()) >= k && !(a.cost < into.best.back().cost)) break;
     EXO_CHECK(a.cost.peak.fits(limits));
-    a.identity = identity_of(e, e.parts > 0 ? &(*found[e.main])[rank] : nullptr);
+    a.identity = identity_of(e, e.parts > 0 ? &(*found[e.main])[rank] : nullptr,
+                             space_.machine().levels[e.action.to.level].registers);
     keep(a, k, into.best);
   }
 }
@@ -247,6 +257,7 @@ PlanNode SpecSolver::plan(Spec spec, Limits limits, int rank) {
     if (e.action == chosen.action) expansion = e;
   });
   EXO_CHECK(expansion.has_value());
+  node.main = expansion->main;
   for (int i = 0; i < expansion->parts; ++i) {
     node.parts.push_back(plan(expansion->part[i].spec, expansion->part[i].limits,
                               i == expansion->main ? chosen.rank : 0));
@@ -272,11 +283,9 @@ PlanCost cost_of(const PlanNode& plan, ActionSpace& space) {
 
 namespace {
 
-void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& text) {
+std::string str(const DpAction& a, ActionSpace& space) {
   const DpMachine& m = space.machine();
-  const DpAction& a = plan.action;
-  text += std::string(indent, ' ') + std::to_string(plan.cost.units) + "  " +
-          str(plan.spec, space.kinds(), space.layouts(), m.level_names()) + ": ";
+  std::string text;
   switch (a.kind) {
     case ActionKind::kSelect:
       text += m.kernels[a.index].name;
@@ -292,6 +301,13 @@ void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& te
               space.layouts().at(a.to.layout).str();
       break;
   }
+  return text;
+}
+
+void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& text) {
+  text += std::string(indent, ' ') + std::to_string(plan.cost.units) + "  " +
+          str(plan.spec, space.kinds(), space.layouts(), space.machine().level_names()) + ": " +
+          str(plan.action, space);
   text += "\n";
   for (const PlanNode& part : plan.parts) print(part, space, indent + 2, text);
 }
@@ -301,6 +317,16 @@ void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& te
 std::string str(const PlanNode& plan, ActionSpace& space) {
   std::string text;
   print(plan, space, 0, text);
+  return text;
+}
+
+std::string outline(const PlanNode& plan, ActionSpace& space) {
+  std::string text = str(plan.action, space);
+  const PlanNode* node = &plan;
+  while (!node->parts.empty()) {
+    node = &node->parts[node->main];
+    text += "; " + str(node->action, space);
+  }
   return text;
 }
 

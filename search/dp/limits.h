@@ -1,7 +1,8 @@
 #pragma once
 // Limits: memory that an implementation may still use, one byte per level, ordered like the amounts
 // themselves. Registers count exactly; lines are powers of two (or none), so that what is left
-// after an allocation rounds down and what a plan needs rounds up (paper section 2.4.4).
+// after an allocation rounds down and what a plan needs rounds up (paper section 2.4.4). A machine
+// may ask for quarters of each doubling: up to 8 exactly, then 10, 12, 14, 16, 20, ...
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -25,25 +26,39 @@ struct Limits {
 class LimitCodes {
  public:
   explicit LimitCodes(const DpMachine& m) {
+    fine_ = m.fine_limits;
     for (size_t i = 0; i < m.levels.size(); ++i) registers_[i] = m.levels[i].registers;
     for (size_t i = 0; i < m.levels.size(); ++i)
-      all_.codes[i] = up(static_cast<int>(i), m.levels[i].capacity);
+      all_.codes[i] = down(static_cast<int>(i), m.levels[i].capacity);
   }
   const Limits& all() const { return all_; }
   int64_t amount(int level, uint8_t code) const {
     if (registers_[level] || code == 0) return code;
+    if (fine_) return code <= 8 ? code : int64_t{4 + code % 4} << (code / 4 - 1);
     return int64_t{1} << (code - 1);
   }
   uint8_t down(int level, int64_t amount) const {
     if (registers_[level] || amount <= 0) return static_cast<uint8_t>(amount < 0 ? 0 : amount);
+    if (fine_) return fine(amount);
     return static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(amount)));
   }
   uint8_t up(int level, int64_t amount) const {
     if (registers_[level] || amount <= 1) return static_cast<uint8_t>(amount);
+    if (fine_) {
+      const uint8_t code = fine(amount);
+      return static_cast<uint8_t>(code + (this->amount(level, code) < amount));
+    }
     return static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(amount - 1)) + 1);
   }
 
  private:
+  static uint8_t fine(int64_t amount) {
+    if (amount <= 8) return static_cast<uint8_t>(amount);
+    const int top = std::bit_width(static_cast<uint64_t>(amount)) - 1;
+    return static_cast<uint8_t>(4 * top - 4 + ((amount >> (top - 2)) & 3));
+  }
+
+  bool fine_ = false;
   std::array<bool, kMaxLevels> registers_{};
   Limits all_;
 };

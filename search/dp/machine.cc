@@ -165,9 +165,7 @@ void derive_levels(const Target& target, DpMachine& m) {
     level.cache = l.is_cache();
     const int line = l.line_bytes > 0 ? l.line_bytes : 64;
     m.line_bytes = line;
-    level.capacity =
-        l.bytes > 0 ? static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(l.bytes / line)))
-                    : int64_t{1} << 30;
+    level.capacity = l.bytes > 0 ? l.bytes / line : int64_t{1} << 30;
     level.cost = units(l.cost_per_line);
     m.levels.push_back(level);
   }
@@ -231,6 +229,7 @@ DpMachine machine_of(const Target& target) {
   } else {
     m.apart_cost_quarters = 5;
     m.apart_footprint = 2;
+    m.fine_limits = true;
     derive_levels(target, m);
     derive_kernels(target, m);
     derive_statement(target, m);

@@ -62,6 +62,7 @@ struct DpMachine {
   // they compete for the same sets, how many lines of a cache one of them takes.
   int apart_cost_quarters = 8;
   int apart_footprint = 1;
+  bool fine_limits = false;     // lines in quarters of a doubling, not only powers of two
   int units_per_cycle = 1;      // costs are whole numbers of units
   std::vector<DpLevel> levels;  // fastest first
   std::vector<DpKernel> kernels;

@@ -14,8 +14,9 @@
 
 namespace exotune {
 
-/// What makes two plans different: not the order of moves with nothing in between, nor whether a
-/// tile was cut at once or in steps, nor how copies and boundaries are done.
+/// What makes two plans different: not the order of moves with nothing in between, nor moves that
+/// copy nothing, nor whether a tile was cut at once or in steps, nor how copies and boundaries are
+/// done.
 struct PlanIdentity {
   uint64_t run = 0;   // of the moves up to the next other action
   uint64_t rest = 0;  // of what follows the moves, or the tiles

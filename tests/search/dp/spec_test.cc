@@ -4,6 +4,7 @@
 #include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "search/dp/lift.h"
+#include "search/dp/limits.h"
 #include "search/dp/machine.h"
 
 namespace exotune {
@@ -130,6 +131,25 @@ TEST(DpLayout, a_strip_that_holds_everything_is_no_strip) {
   EXPECT_EQ(packed.tiled(kShape, kShape)->str(), "[0,1,0p4]");
   EXPECT_FALSE(packed.tiled(kShape, std::array<uint32_t, 2>{6, 64}).has_value());
   EXPECT_TRUE(packed.tiled(kShape, odd).has_value());
+}
+
+TEST(DpLimits, codes_are_ordered_and_round_to_the_safe_side) {
+  DpMachine machine;
+  machine.levels.resize(1);
+  machine.levels[0].capacity = 768;
+  for (const bool fine : {false, true}) {
+    machine.fine_limits = fine;
+    const LimitCodes codes(machine);
+    for (int64_t amount = 1; amount < 5000; ++amount) {
+      const uint8_t down = codes.down(0, amount), up = codes.up(0, amount);
+      EXPECT_LE(codes.amount(0, down), amount);
+      EXPECT_GT(codes.amount(0, static_cast<uint8_t>(down + 1)), amount);
+      EXPECT_GE(codes.amount(0, up), amount);
+      EXPECT_LT(codes.amount(0, static_cast<uint8_t>(up - 1)), amount);
+      EXPECT_EQ(up, codes.up(0, codes.amount(0, up)));
+    }
+    EXPECT_EQ(codes.amount(0, codes.all().codes[0]), fine ? 768 : 512);
+  }
 }
 
 }  // namespace
