@@ -4,7 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "core/analysis/queries.h"
 #include "core/analysis/question_cache.h"
@@ -146,6 +148,63 @@ void for_each_variable(const Formula& f, const F& visit) {
   });
 }
 
+constexpr size_t kManyFacts = 48;  // fewer are combined as fast as they are compared
+
+// What single constraints say of a variable: lo <= v <= hi.
+struct Bounds {
+  std::optional<__int128> lo, hi;
+};
+
+// The facts without those that others make redundant: what follows from the bounds of its variables
+// alone, and all but the tightest of facts that differ in their constant only. Many asserts of a
+// proc are of these kinds, and elimination combines every pair of what is left.
+std::vector<Constraint> without_redundant(std::span<const Constraint> facts, int variables) {
+  constexpr int64_t kLarge = int64_t{1} << 40;  // beyond it sums could overflow: no bound
+  std::vector<Bounds> bounds(static_cast<size_t>(variables));
+  for (const Constraint& c : facts) {
+    if (c.lin.terms.size() != 1) continue;
+    const auto [var, coeff] = c.lin.terms[0];
+    if (std::max(coeff, c.lin.constant) > kLarge || std::min(coeff, c.lin.constant) < -kLarge)
+      continue;
+    Bounds& b = bounds[static_cast<size_t>(var)];
+    // coeff * v + constant >= 0
+    const __int128 limit = coeff > 0 ? -__int128{floor_div(c.lin.constant, coeff)}
+                                     : __int128{floor_div(c.lin.constant, -coeff)};
+    const auto raise = [&](__int128 x) { b.lo = b.lo ? std::max(*b.lo, x) : x; };
+    const auto lower = [&](__int128 x) { b.hi = b.hi ? std::min(*b.hi, x) : x; };
+    if (coeff > 0 || (c.equality && c.lin.constant % coeff == 0)) raise(limit);
+    if (coeff < 0 || (c.equality && c.lin.constant % coeff == 0)) lower(limit);
+  }
+  const auto least = [&](const Lin& lin) -> std::optional<__int128> {
+    __int128 sum = lin.constant;
+    for (const Lin::Term& t : lin.terms) {
+      const Bounds& b = bounds[static_cast<size_t>(t.var)];
+      const std::optional<__int128>& end = t.coeff > 0 ? b.lo : b.hi;
+      if (!end || t.coeff > kLarge || t.coeff < -kLarge) return std::nullopt;
+      sum += __int128{t.coeff} * *end;
+    }
+    return sum;
+  };
+  std::vector<Constraint> out;
+  std::map<std::vector<std::pair<int, int64_t>>, size_t> tightest;
+  for (const Constraint& c : facts) {
+    if (c.equality) {
+      out.push_back(c);
+      continue;
+    }
+    if (c.lin.terms.size() > 1)
+      if (const auto low = least(c.lin); low && *low >= 0) continue;
+    std::vector<std::pair<int, int64_t>> key;
+    for (const Lin::Term& t : c.lin.terms) key.emplace_back(t.var, t.coeff);
+    const auto [at, fresh] = tightest.emplace(std::move(key), out.size());
+    if (fresh)
+      out.push_back(c);
+    else if (c.lin.constant < out[at->second].lin.constant)
+      out[at->second] = c;
+  }
+  return out;
+}
+
 // The part of a question that shares variables with the asked formula, and the rest: the two are
 // satisfiable independently of each other.
 struct Parts {
@@ -155,6 +214,11 @@ struct Parts {
 
 Parts split_parts(std::span<const Constraint> facts, std::span<const Formula> disjunctions,
                   const Formula& question, int variables) {
+  std::vector<Constraint> needed;
+  if (facts.size() > kManyFacts) {
+    needed = without_redundant(facts, variables);
+    facts = needed;
+  }
   UnionFind groups(variables + 1);
   const int asked = variables;
   for_each_variable(question, [&](int v) { groups.join(v, asked); });
@@ -185,12 +249,52 @@ Parts split_parts(std::span<const Constraint> facts, std::span<const Formula> di
   return out;
 }
 
+// Of many facts most questions need few. Starts from the bounds of variables, equalities and what
+// was learned last, and takes more in as solutions violate them. Unknown: not decided this way.
+Solution solve_by_few(const std::vector<Constraint>& facts, std::vector<const Formula*> open,
+                      const Formula& question, int variables, std::span<const uint8_t> sizes) {
+  constexpr size_t kLast = 24, kAtOnce = 8;
+  constexpr int kRounds = 12;
+  std::vector<uint8_t> taken(facts.size(), 0);
+  std::vector<Constraint> few;
+  const auto take = [&](size_t k) {
+    taken[k] = 1;
+    few.push_back(facts[k]);
+  };
+  for (size_t k = 0; k < facts.size(); ++k)
+    if (facts[k].equality || facts[k].lin.terms.size() < 2 || k + kLast >= facts.size()) take(k);
+  for (int round = 0; round < kRounds && 2 * few.size() < facts.size(); ++round) {
+    std::vector<Constraint> conjunction = few;
+    std::vector<const Formula*> cases = open;
+    CaseSplit::add(question, conjunction, cases);
+    Solution s = CaseSplit(variables, sizes).solve(conjunction, cases);
+    if (s.feasible != Feasible::kYes) return s;
+    size_t found = 0;
+    for (size_t k = 0; k < facts.size() && found < kAtOnce; ++k) {
+      if (taken[k] || holds(facts[k], s.model)) continue;
+      take(k);
+      ++found;
+    }
+    if (found == 0) return s;
+  }
+  return {};
+}
+
+Solution solve_part(std::vector<Constraint>& facts, std::vector<const Formula*>& open,
+                    const Formula& question, int variables, std::span<const uint8_t> sizes) {
+  if (facts.size() > kManyFacts) {
+    Solution s = solve_by_few(facts, open, question, variables, sizes);
+    if (s.feasible != Feasible::kUnknown) return s;
+  }
+  CaseSplit::add(question, facts, open);
+  return CaseSplit(variables, sizes).solve(facts, open);
+}
+
 Decision decide_parts(Parts& parts, const Formula& question, int variables,
                       std::span<const uint8_t> sizes) {
-  CaseSplit::add(question, parts.near, parts.near_cases);
-  Solution near = CaseSplit(variables, sizes).solve(parts.near, parts.near_cases);
+  Solution near = solve_part(parts.near, parts.near_cases, question, variables, sizes);
   if (near.feasible == Feasible::kNo) return {Feasible::kNo, {}};
-  Solution far = CaseSplit(variables, sizes).solve(parts.far, parts.far_cases);
+  Solution far = solve_part(parts.far, parts.far_cases, Formula::truth(true), variables, sizes);
   if (far.feasible == Feasible::kNo) return {Feasible::kNo, {}};
   if (near.feasible == Feasible::kUnknown || far.feasible == Feasible::kUnknown) return {};
   // Each variable belongs to one part; the other part's model left it 0.
