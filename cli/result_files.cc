@@ -4,7 +4,7 @@
 
 #include "cli/quantities.h"
 #include "cli/text_file.h"
-#include "core/codegen/codegen.h"
+#include "core/library/ahead.h"
 
 namespace exotune::cli {
 namespace {
@@ -91,7 +91,7 @@ std::vector<std::filesystem::path> write_result(const TuneRequest& request,
   code.stem = where.stem;
   code.comment = code_comment(request, result);
   code.headers = request.target->compiler.headers;
-  const CFile file = generate_c({result.winner}, code);
+  const CFile file = generate_kernel(result.winner, code);
   const std::vector<std::pair<std::string, std::string>> contents = {
       {".c", file.c},
       {".h", file.h},

@@ -12,6 +12,7 @@
 #include "core/analysis/queries.h"
 #include "core/analysis/solver.h"
 #include "core/codegen/codegen.h"
+#include "core/library/ahead.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 
@@ -63,7 +64,8 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
       CodegenOptions code;
       code.stem = options.stem.empty() ? procs.front()->name : options.stem;
       code.headers = headers;
-      const CFile file = generate_c(procs, code);
+      const CFile file =
+          procs.size() == 1 ? generate_kernel(procs.front(), code) : generate_c(procs, code);
       if (!options.folder.empty()) {
         const std::filesystem::path base = std::filesystem::path(options.folder) / code.stem;
         write_text_file(base.string() + ".h", file.h);

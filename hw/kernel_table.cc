@@ -43,7 +43,7 @@ std::vector<TomlTable> size_list(const TomlTable& table, const TomlTable& named)
 KernelEntry read_kernel(const TomlTable& table, const TomlTable& named_sizes,
                         const std::filesystem::path& folder) {
   table.allow_only({"name", "file", "proc", "family", "summary", "precision", "sizes", "flops",
-                    "bytes", "peer"});
+                    "bytes", "peer", "ahead"});
   KernelEntry kernel;
   kernel.where = table.where();
   kernel.name = table.text("name");
@@ -56,6 +56,7 @@ KernelEntry read_kernel(const TomlTable& table, const TomlTable& named_sizes,
   if (!type || !is_data(*type))
     throw InputError(table.where("precision"), "'" + precision + "' is no element type");
   kernel.precision = *type;
+  if (table.has("ahead")) kernel.ahead = table.texts("ahead");
   kernel.flops = SizeFormula(table.text("flops"), table.where("flops"));
   kernel.bytes = SizeFormula(table.text("bytes"), table.where("bytes"));
   for (const TomlTable& sizes : size_list(table, named_sizes)) {

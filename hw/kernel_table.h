@@ -34,6 +34,9 @@ struct KernelEntry {
   SizeFormula flops;                        // arithmetic operations of one call
   SizeFormula bytes;                        // compulsory memory traffic of one call
   PeerOperation peer;
+  /// Arguments that are the same in many calls (the weights of a layer): they may be packed ahead,
+  /// once, into an order that the search chooses.
+  std::vector<std::string> ahead;
   SourceLocation where;  // in kernels.toml
 
   /// Parses the file and returns the proc. InputError when there is none of that name.

@@ -22,7 +22,8 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-// The .exo files of the folder: those target.toml lists, in that order, else all by name.
+// The .exo files of the folder: those target.toml lists, in that order, else all by name. A listed
+// one may be another target's: "../avx512/move.exo".
 std::vector<std::string> source_files(const TomlTable& toml, const fs::path& folder) {
   std::vector<std::string> present;
   std::error_code ignored;
@@ -33,6 +34,7 @@ std::vector<std::string> source_files(const TomlTable& toml, const fs::path& fol
   std::vector<std::string> listed = toml.texts("files");
   for (const std::string& file : listed) {
     if (std::find(present.begin(), present.end(), file) != present.end()) continue;
+    if (file.rfind("../", 0) == 0 && fs::is_regular_file(folder / file, ignored)) continue;
     const std::string near = nearest(file, present);
     throw InputError(toml.where("files"), "no file '" + file + "' in " + folder.string(),
                      near.empty() ? "" : "did you mean '" + near + "'?");

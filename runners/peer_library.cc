@@ -153,6 +153,14 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
   // now.
   if (auto* effective = reinterpret_cast<int (*)()>(dlsym(library, "dnnl_get_effective_cpu_isa")))
     effective();
+  if (p.op == BlasOp::kRead)
+    return binder(find<void(const void*, long)>(library, "peer_read", error),
+                  [=](auto* f, const Operands<T>& o) {
+                    const auto& arg = o.args[static_cast<size_t>(p.a)];
+                    const long bytes = static_cast<long>(static_cast<size_t>(arg.span_elements()) *
+                                                         element_bytes(arg.type));
+                    return [=, from = static_cast<const void*>(o.data(p.a))] { f(from, bytes); };
+                  });
   if (p.op == BlasOp::kConv2d) {
     void* from =
         peer.adapter.empty() ? library : dlopen(peer.adapter.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -322,6 +330,7 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
                       };
                     });
     case BlasOp::kConv2d:
+    case BlasOp::kRead:
       break;
     case BlasOp::kRot:
       return binder(find<void(int, T*, int, T*, int, T, T)>(library, name, error),
@@ -384,6 +393,7 @@ std::string peer_version(const Peer& peer, std::string* error) {
     }
     case Peer::Kind::kEigen:
     case Peer::Kind::kPlainC:
+    case Peer::Kind::kReads:
     case Peer::Kind::kCblas:
       return peer.version;
   }

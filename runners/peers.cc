@@ -22,7 +22,8 @@ namespace exotune {
 const char* blas_op_name(BlasOp op) {
   static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv", "syr",   "syr2",
                                            "trmv", "trsv", "axpy", "dot",  "dsdot", "scal",
-                                           "copy", "swap", "asum", "rot",  "rotm",  "conv2d"};
+                                           "copy", "swap", "asum", "rot",  "rotm",  "conv2d",
+                                           "read"};
   return kNames[static_cast<size_t>(op)];
 }
 
@@ -31,6 +32,8 @@ int blas_level(BlasOp op) {
 }
 
 bool Peer::supports(const PeerProblem& problem) const {
+  if (problem.op == BlasOp::kRead || kind == Kind::kReads)
+    return problem.op == BlasOp::kRead && kind == Kind::kReads;
   if (problem.type != ElementType::kF32 && problem.type != ElementType::kF64) return false;
   if (problem.op == BlasOp::kDsdot && problem.type != ElementType::kF64) return false;
   if (kind == Kind::kOneDnn && problem.type != ElementType::kF32) return false;
@@ -82,6 +85,8 @@ std::vector<CoreType> core_types(Peer::Kind kind, const std::string& isa) {
       return {{"eigen", ""}};
     case Peer::Kind::kPlainC:
       return {{"c", ""}};
+    case Peer::Kind::kReads:
+      return {{"reads", ""}};
     case Peer::Kind::kCblas:
       return {};
   }
@@ -141,7 +146,9 @@ bool compile_peer(Peer& peer, const TargetToolchain& toolchain, const std::strin
   }
   request.name = peer.name;
   request.extension = eigen ? ".cc" : ".c";
-  request.source = eigen ? eigen_peer_source() : plain_c_peer_source();
+  request.source = eigen                              ? eigen_peer_source()
+                   : peer.kind == Peer::Kind::kReads ? reading_peer_source()
+                                                     : plain_c_peer_source();
   request.flags = machine_flags(toolchain.isa);
   for (const char* f : {"-O3", "-w"}) request.flags.push_back(f);
   for (const char* f :
@@ -272,7 +279,8 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
   std::sort(report.cleared_environment.begin(), report.cleared_environment.end());
 
   using Kind = Peer::Kind;
-  for (Kind kind : {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kPlainC})
+  for (Kind kind : {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kPlainC,
+                    Kind::kReads})
     for (const CoreType& core : core_types(kind, toolchain.isa)) {
       Peer peer;
       peer.kind = kind;
@@ -282,7 +290,7 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
           std::find(options.only.begin(), options.only.end(), peer.name) == options.only.end())
         continue;
       std::string error;
-      if (kind == Kind::kEigen || kind == Kind::kPlainC) {
+      if (kind == Kind::kEigen || kind == Kind::kPlainC || kind == Kind::kReads) {
         const std::string folder = cache_folder(options.cache_directory, &error);
         if (error.empty()) compile_peer(peer, toolchain, folder, &error);
       } else {
@@ -301,7 +309,7 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
           if (unusable.empty()) compile_adapter(peer, folder);
         }
       }
-      if (error.empty()) error = try_peer(peer);
+      if (error.empty() && kind != Kind::kReads) error = try_peer(peer);
       if (error.empty())
         report.peers.push_back(std::move(peer));
       else

@@ -34,11 +34,13 @@ enum class BlasOp {
   kRot,
   kRotm,
   kConv2d,
+  kRead,
 };
 inline constexpr BlasOp kBlasOps[] = {
     BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,   BlasOp::kSyr2,
     BlasOp::kTrmv, BlasOp::kTrsv, BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
-    BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm,  BlasOp::kConv2d};
+    BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm,  BlasOp::kConv2d,
+    BlasOp::kRead};
 const char* blas_op_name(BlasOp op);  // "gemm", ...
 /// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
 int blas_level(BlasOp op);
@@ -64,6 +66,8 @@ struct PeerScalar {
 ///   conv2d  c(batch, height, width, n) = sum of the taps by taps windows of the image
 ///         a(batch, height + taps - 1, width + taps - 1, k) times b(taps, taps, k, n), plus x(n);
 ///         then max(0, c) when `rectify`                      a, b, c, x
+///   read  no result: every byte of `a` once. Not a rival but the roof of a kernel that has to
+///         read it: the bandwidth seen in the same rounds           a
 /// Symmetric and triangular: only the lower triangle is referred to, or the upper one.
 /// A leading dimension or increment of 0 means the one of the argument's own shape and strides.
 struct PeerProblem {
@@ -81,8 +85,8 @@ struct PeerProblem {
 };
 
 struct Peer {
-  enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC, kCblas };
-  std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c"
+  enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC, kReads, kCblas };
+  std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c", "reads"
   Kind kind = Kind::kPlainC;
   std::string path;       // the shared object
   std::string adapter;    // another, compiled here, with what the library offers in C++ only

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/base/hashing.h"
-#include "core/codegen/codegen.h"
+#include "core/library/ahead.h"
 #include "core/interp/interp.h"
 #include "hw/machine.h"
 
@@ -202,6 +202,64 @@ BlasOp blas_op(const std::string& name, const SourceLocation& where) {
                    near.empty() ? "leave 'peer' out" : "did you mean '" + near + "'?");
 }
 
+// What a program does with a kernel whose operands are packed ahead, as one function with the
+// arguments of the proc: each operand is packed when it is first seen, and kept.
+std::string caller_of_packed(const CFile& file, const std::string& name, const AheadParts& parts,
+                             const TuningProblem& problem) {
+  std::string text = R"(
+#include <stdlib.h>
+#include <sys/mman.h>
+static struct { const void* from; void* packed; } exo_ahead_seen[64];
+static int exo_ahead_count;
+static void* exo_ahead_find(const void* from) {
+  for (int i = 0; i < exo_ahead_count; ++i)
+    if (exo_ahead_seen[i].from == from) return exo_ahead_seen[i].packed;
+  return NULL;
+}
+static void* exo_ahead_make(const void* from, size_t bytes) {
+  const size_t page = (size_t)2 << 20;
+  bytes = bytes < page ? (bytes + 63) / 64 * 64 : (bytes + page - 1) / page * page;
+  void* packed = aligned_alloc(bytes < page ? 64 : page, bytes);
+  if (!packed || exo_ahead_count == 64) abort();
+  if (bytes >= page) madvise(packed, bytes, MADV_HUGEPAGE);
+  exo_ahead_seen[exo_ahead_count].from = from;
+  exo_ahead_seen[exo_ahead_count++].packed = packed;
+  return packed;
+}
+)";
+  const FunctionAbi& whole = file.functions.front();
+  const auto list = [](const FunctionAbi& f, size_t except_last) {
+    std::string out;
+    for (size_t k = 0; k + except_last < f.args.size(); ++k)
+      out += (out.empty() ? "" : ", ") + f.args[k].name;
+    return out;
+  };
+  std::string formals, body;
+  for (const AbiArg& arg : whole.args)
+    formals += (formals.empty() ? "" : ", ") + arg.c_type + " " + arg.name;
+  std::map<Sym, int64_t> env;
+  for (const Arg& arg : parts.whole->args)
+    if (is_control(arg.type.scalar)) env[arg.name] = problem.sizes.at(arg.name.name());
+  for (size_t k = 0; k < parts.packs.size(); ++k) {
+    const FunctionAbi& pack = file.functions[k + 1];
+    const auto source = std::find_if(whole.args.begin(), whole.args.end(), [&](const AbiArg& a) {
+      return a.sym == parts.sources[k];
+    });
+    EXO_CHECK(source != whole.args.end());
+    const std::string from =
+        source->name + (source->kind == AbiArg::Kind::kWindow ? ".data" : "");
+    const std::string& packed = pack.args.back().name;
+    const Alloc& alloc = *parts.whole->body[2 * k]->as<Alloc>();
+    int64_t bytes = static_cast<int64_t>(element_bytes(element_of(alloc.type.scalar)));
+    for (const ExprPtr& extent : alloc.type.shape) bytes *= eval_control(extent, env);
+    body += "  " + pack.args.back().c_type + " " + packed + " = exo_ahead_find(" + from + ");\n" +
+            "  if (!" + packed + ") {\n    " + packed + " = exo_ahead_make(" + from + ", " +
+            std::to_string(bytes) + ");\n    " + pack.name + "(" + list(pack, 0) + ");\n  }\n";
+  }
+  body += "  " + file.functions.back().name + "(" + list(file.functions.back(), 0) + ");\n";
+  return text + "void " + name + "(" + formals + ") {\n" + body + "}\n";
+}
+
 int64_t statements(const Block& block) {
   int64_t count = 0;
   for_each_stmt(block, [&](const StmtPtr&) { ++count; });
@@ -228,13 +286,17 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const T
   CodegenOptions code;
   code.stem = stem;
   code.headers = target.compiler.headers;
-  const CFile file = generate_c({scheduled}, code);
+  CFile file = generate_kernel(scheduled, code);
   Candidate candidate;
+  candidate.function = file.functions.front().name;
+  if (file.functions.size() > 1) {
+    candidate.function += "_with_packed";
+    file.c += caller_of_packed(file, candidate.function, *split_ahead(scheduled), problem);
+  }
   candidate.id = content_hash(file.c + file.h);
   candidate.stem = stem;
   candidate.c_source = file.c;
   candidate.h_source = file.h;
-  candidate.function = file.functions.front().name;
   candidate.args = problem.args;
   if (scheduled->args.size() < problem.kernel->args.size()) {
     for (size_t k = 0; k < problem.args.size(); ++k) {

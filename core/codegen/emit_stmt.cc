@@ -156,6 +156,11 @@ void FunctionEmitter::stmt(const StmtPtr& s, const Block& scope, size_t position
 
 /// The value of `rhs` as it is stored in an element of `type`.
 std::string FunctionEmitter::stored(const ExprPtr& rhs, ScalarType type) {
+  // The same 16 bits: nothing to convert.
+  if (const Read* r = rhs->as<Read>(); r && (type == ScalarType::kF16 || type == ScalarType::kBf16)) {
+    const Storage& from = storage(r->name, rhs->where);
+    if (from.type == type && from.form != Storage::Form::kOpaque) return element(from, r->idx);
+  }
   Text value = data(rhs, type);
   if (type == ScalarType::kF16 || type == ScalarType::kBf16) {
     const std::string fn = std::string("exo_") + name_of(type) + "_from_f32";

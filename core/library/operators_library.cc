@@ -1,5 +1,6 @@
 // The rows of the operators that are made of primitives. Names and argument order are Exo 2's where
 // Exo 2 has them.
+#include "core/library/ahead.h"
 #include "core/library/blocking.h"
 #include "core/library/cleanup.h"
 #include "core/library/configuration.h"
@@ -230,6 +231,14 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
                              vector_unit(a, 4, 5, 6));
+       }},
+      {"pack_ahead",
+       {proc(), string("buffer"), integers("tiles"), integers("order")},
+       "s(W)  ->  W_ahead : T[..]; NAME_pack_W(W, W_ahead); s(W_ahead), which become functions of their own",
+       [](const A& a) -> Value {
+         std::vector<int> order;
+         for (const int64_t d : a.integers(3)) order.push_back(static_cast<int>(d));
+         return pack_ahead(a.proc(), a.string(1), a.integers(2), order);
        }},
       {"gen_ukernel",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"), procs("instructions")},
