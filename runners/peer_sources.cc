@@ -13,7 +13,8 @@ typedef long block __attribute__((vector_size(64)));
 static const void* copied_from;
 static const char* copy;
 void peer_read(const void* from, long bytes) {
-  if (copied_from != from) {
+  const int small = bytes < (1 << 20);  // stays in a cache whoever reads it
+  if (!small && copied_from != from) {
     const size_t page = (size_t)2 << 20, size = ((size_t)bytes + page - 1) / page * page;
     char* fresh = aligned_alloc(page, size);
     if (!fresh) abort();
@@ -23,7 +24,7 @@ void peer_read(const void* from, long bytes) {
     copy = fresh;
   }
   const long half = bytes / 1024 * 512;
-  const char* p = copy;
+  const char* p = small ? (const char*)from : copy;
   block a = {0}, b = {0}, c = {0}, d = {0};
   for (long i = 0; i < half; i += 256) {
     const block* x = (const block*)(p + i);

@@ -299,6 +299,32 @@ SearchSpace elements_space(const Nest& nest, const Target& target) {
   return space;
 }
 
+std::string list(const std::vector<int64_t>& numbers) {
+  std::string out;
+  for (const int64_t n : numbers) out += (out.empty() ? "[" : ", ") + std::to_string(n);
+  return out + "]";
+}
+
+// Sums in registers while all rows go by; operands that are packed ahead in every order given.
+void add_column_moves(const Nest& nest, const Target& target, Stage& stage) {
+  const int64_t lanes = target.lanes_of(nest.precision);
+  const auto add = [&](std::vector<std::string> lines, int64_t vectors, int64_t depth) {
+    lines.push_back("p = accumulate_columns(p, " + literal(nest.row_loop) + ", " + literal(nest.vector_loop) +
+                    ", " + unit_text(target, nest.precision) + ", " + std::to_string(vectors) + ", " +
+                    std::to_string(depth) + ")");
+    stage.moves.push_back({std::move(lines), "", ""});
+  };
+  for (const PackedOrder& packed : nest.packed_orders) {
+    const std::string line = "p = pack_ahead(p, " + literal(packed.buffer) + ", " + list(packed.tiles) + ", " +
+                             list({packed.order.begin(), packed.order.end()}) + ")";
+    const int64_t vectors = *std::max_element(packed.tiles.begin(), packed.tiles.end()) / lanes;
+    // Two strips at a time are two streams from memory.
+    for (const int64_t wide : {vectors, 2 * vectors})
+      if (wide >= 1 && wide <= 16) add({line}, wide, packed.depth);
+  }
+  for (const int64_t vectors : {4, 8}) add({}, vectors, 1);
+}
+
 SearchSpace rows_space(const Nest& nest, const Target& target) {
   SearchSpace space;
   const std::string unit = unit_text(target, nest.precision);
@@ -321,6 +347,7 @@ SearchSpace rows_space(const Nest& nest, const Target& target) {
     stage.moves.push_back({{"p = optimize_columns(p, " + literal(nest.row_loop) + ", " +
                             literal(nest.vector_loop) + ", " + unit + ", " + std::to_string(vectors) + ")"},
                            "", ""});
+  if (nest.converts || !nest.packed_orders.empty()) add_column_moves(nest, target, stage);
   stage.moves.push_back({{}, "", ""});
   space.stages.push_back(stage);
   return space;

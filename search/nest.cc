@@ -175,7 +175,10 @@ Nest inspect_nest(const Proc& p) {
   nest.output = last.name.name();
   if (const Arg* a = p.find_arg(last.name)) nest.precision = a->type.scalar;
   for (const Read* r : reads)
-    if (const Arg* a = p.find_arg(r->name)) nest.precision = a->type.scalar;
+    if (const Arg* a = p.find_arg(r->name)) {
+      nest.converts = nest.converts || bytes_of(a->type.scalar) < 4;
+      if (!nest.converts) nest.precision = a->type.scalar;
+    }
 
   // The vector loop: every access that mentions it does so in its last index, with coefficient one;
   // of several such loops the innermost one that is contiguous in most accesses.

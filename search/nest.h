@@ -32,6 +32,15 @@ struct Operand {
   int64_t strip = 0;               // it lies in strips of this many elements along it; 0: as it is
 };
 
+/// An order for an operand that the caller packs ahead (pack_ahead), and how many iterations of the
+/// sum the instruction it is made for adds up at once.
+struct PackedOrder {
+  std::string buffer;
+  std::vector<int64_t> tiles;
+  std::vector<int> order;
+  int64_t depth = 1;
+};
+
 struct Nest {
   NestKind kind = NestKind::kOther;
   ScalarType precision = ScalarType::kF32;
@@ -41,6 +50,8 @@ struct Nest {
   std::string reduction_loop;      // contraction: the innermost sum
   std::vector<Operand> operands;   // data read by the statement, the output excepted
   std::string output;
+  std::vector<PackedOrder> packed_orders;  // worth trying, best first; filled by who knows them
+  bool converts = false;           // operands are narrower than the sum they go into
   bool unit_stride = true;         // the vector loop runs along elements that lie side by side
 
   const NestLoop* find(const std::string& loop) const;

@@ -3,6 +3,7 @@
 #include "core/library/ahead.h"
 #include "core/library/blocking.h"
 #include "core/library/cleanup.h"
+#include "core/library/columns.h"
 #include "core/library/configuration.h"
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
@@ -222,6 +223,15 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return optimize_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
                                  a.integer(6));
+       }},
+      {"accumulate_columns",
+       {proc(), string("rows"), string("columns"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("vectors", 4), integer("depth", 1)},
+       "for j: for k: y[j] += e  ->  for blocks of j: registers = y; for k by depth: registers += e; "
+       "y = registers",
+       [](const A& a) -> Value {
+         return accumulate_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                                   a.integer(6), a.integer(7));
        }},
       // --- contractions ---
       {"pack_operand",

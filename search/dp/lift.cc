@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/diagnostic.h"
 #include "core/ir/printer.h"
@@ -24,10 +25,10 @@ class Lifter {
     const Block* block = &proc_.body;
     StmtPtr statement;
     while (!statement) {
-      if (block->size() != 1) return std::nullopt;
-      const StmtPtr& s = block->front();
+      if (block->empty() || !add_temporaries(*block)) return std::nullopt;
+      const StmtPtr& s = block->back();
       if (const For* loop = s->as<For>()) {
-        if (!add_loop(*loop)) return std::nullopt;
+        if (block->size() != 1 || !add_loop(*loop)) return std::nullopt;
         block = &loop->body;
       } else {
         statement = s;
@@ -40,6 +41,22 @@ class Lifter {
   }
 
  private:
+  // `t : T; t = a[..]` before the statement: an operand that is converted to T where it is used.
+  bool add_temporaries(const Block& block) {
+    std::map<Sym, ScalarType> allocated;
+    for (size_t k = 0; k + 1 < block.size(); ++k) {
+      if (const Alloc* a = block[k]->as<Alloc>(); a && a->type.shape.empty()) {
+        allocated[a->name] = a->type.scalar;
+        continue;
+      }
+      const Assign* a = block[k]->as<Assign>();
+      if (!a || !allocated.count(a->name) || temporaries_.count(a->name) || !a->rhs->as<Read>())
+        return false;
+      temporaries_[a->name] = {a->rhs, allocated[a->name]};
+    }
+    return temporaries_.size() == allocated.size();
+  }
+
   bool add_loop(const For& loop) {
     if (as_int(loop.lo) != 0 || out_.loops.size() == kMaxDims) return false;
     const std::optional<int64_t> hi = as_int(loop.hi);
@@ -105,6 +122,10 @@ class Lifter {
   bool spell(const ExprPtr& e, std::string& text) {
     if (const Read* r = e->as<Read>()) {
       if (!is_data(e->type)) return false;
+      if (const auto t = temporaries_.find(r->name); t != temporaries_.end()) {
+        converted_.insert(t->second.type);
+        return spell(t->second.value, text);
+      }
       Access access{r->name, {}};
       if (!subscript_all(r->idx, access.subscripts)) return false;
       const auto it = std::find(inputs_.begin(), inputs_.end(), access);
@@ -147,6 +168,9 @@ class Lifter {
     if (!subscript_all(idx, output.subscripts)) return std::nullopt;
     std::string text;
     if (!spell(rhs, text)) return std::nullopt;
+    // Conversions to the result's type are what a Spec of operands of several types means.
+    for (const ScalarType t : converted_)
+      if (t != type_of(name)) return std::nullopt;
     SpecKind& kind = out_.kind;
     kind.accumulates = assignment != "=";
     kind.initial = assignment == "+=" ? "0" : "";
@@ -180,6 +204,12 @@ class Lifter {
   LiftedNest out_;
   std::map<Sym, uint8_t> dims_;
   std::vector<Access> inputs_;
+  struct Temporary {
+    ExprPtr value;
+    ScalarType type;
+  };
+  std::map<Sym, Temporary> temporaries_;
+  std::set<ScalarType> converted_;
 };
 
 }  // namespace
@@ -279,6 +309,16 @@ ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents) {
     indices.push_back(std::move(idx));
   }
   const Arg& output = p->args.back();
+  // Operands of another type are converted before they meet in an operation.
+  Block body;
+  const bool copies = kind.statement == "= $0";
+  for (size_t i = 0; i + 1 < kind.operands.size() && !copies; ++i) {
+    if (kind.operands[i].type == output.type.scalar) continue;
+    const Sym t = Sym::fresh("t" + std::to_string(i));
+    body.push_back(make_stmt(Alloc{t, Type{output.type.scalar, {}, false}, dram()}));
+    body.push_back(make_assign(t, {}, reads[i]));
+    reads[i] = read_elem(t, {}, output.type.scalar);
+  }
   const size_t space = kind.statement.find(' ');
   const std::string assignment = kind.statement.substr(0, space);
   const ExprPtr rhs =
@@ -286,9 +326,10 @@ ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents) {
   StmtPtr s = assignment == "="    ? make_assign(output.name, indices.back(), rhs)
               : assignment == "+=" ? make_reduce(output.name, indices.back(), rhs)
                                    : make_reduce(output.name, indices.back(), rhs, ReduceOp::kMax);
+  body.push_back(s);
   for (size_t d = loops.size(); d-- > 0;)
-    s = make_for(loops[d], int_const(0), int_const(extents[d]), {s});
-  p->body = {s};
+    body = {make_for(loops[d], int_const(0), int_const(extents[d]), body)};
+  p->body = body;
   return p;
 }
 

@@ -25,7 +25,7 @@ struct LiftedNest {
 };
 
 /// Nothing when the proc's body is not a perfect nest of loops from 0 around one assignment or
-/// reduction whose subscripts are sums of iterators with positive coefficients, or when it is
+/// reduction (before it, operands may be converted to its type: `t : f32; t = a[i]`) whose subscripts are sums of iterators with positive coefficients, or when it is
 /// larger than a Spec can be.
 std::optional<LiftedNest> lift_nest(const Proc& p);
 
