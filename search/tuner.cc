@@ -14,6 +14,7 @@
 #include "cost/static_cost.h"
 #include "runners/native_runner.h"
 #include "search/beam.h"
+#include "search/dp/ahead_layout.h"
 #include "search/neighbours.h"
 #include "search/trials.h"
 
@@ -150,6 +151,9 @@ class Tuning {
       if (const std::string line = fixing_line(*from, request_.sizes); !line.empty())
         if (const auto refusal = extend(start_, {line}, context_)) count(*refusal);
     nest_ = inspect_nest(*start_.proc);
+    for (const std::string& operand : request_.kernel.ahead)
+      for (const AheadLayout& l : ahead_layouts(*start_.proc, operand, *request_.target))
+        nest_.packed_orders.push_back({operand, l.tiles, l.order, l.depth});
     if (request_.strategy != Strategy::kBeam) plan();
     const bool planned = !states_.empty();
     if (request_.strategy != Strategy::kDp || !planned) {
