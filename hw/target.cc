@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/base/hashing.h"
+#include "core/ir/printer.h"
 #include "hw/toml_table.h"
 
 namespace exotune {
@@ -22,8 +23,7 @@ std::string read_file(const fs::path& path) {
   return text.str();
 }
 
-// The .exo files of the folder: those target.toml lists, in that order, else all by name. A listed
-// one may be another target's: "../avx512/move.exo".
+// The .exo files of the folder: those target.toml lists, in that order, else all by name.
 std::vector<std::string> source_files(const TomlTable& toml, const fs::path& folder) {
   std::vector<std::string> present;
   std::error_code ignored;
@@ -34,7 +34,6 @@ std::vector<std::string> source_files(const TomlTable& toml, const fs::path& fol
   std::vector<std::string> listed = toml.texts("files");
   for (const std::string& file : listed) {
     if (std::find(present.begin(), present.end(), file) != present.end()) continue;
-    if (file.rfind("../", 0) == 0 && fs::is_regular_file(folder / file, ignored)) continue;
     const std::string near = nearest(file, present);
     throw InputError(toml.where("files"), "no file '" + file + "' in " + folder.string(),
                      near.empty() ? "" : "did you mean '" + near + "'?");
@@ -137,10 +136,22 @@ Module read_library(const TomlTable& toml, const fs::path& folder, const Importe
     all.import_all(part);
     for (const std::string& name : part.imports) all.imports.push_back(name);
   }
-  // A later file sees the earlier ones' procs as imported: they are this target's own.
-  std::erase_if(all.imported_procs, [&](const ProcPtr& p) {
+  // A later file sees the earlier ones' procs as imported: they are this target's own. So is what an
+  // extended target has, after what this one adds.
+  const auto known = [&](const ProcPtr& p) {
     return std::find(all.procs.begin(), all.procs.end(), p) != all.procs.end();
-  });
+  };
+  if (toml.has("extends")) {
+    const Module* base = importer(toml.text("extends"), toml.where("extends"));
+    if (!base)
+      throw InputError(toml.where("extends"), "no target '" + toml.text("extends") + "'");
+    all.import_all(*base);
+    for (const ProcPtr& p : base->procs) {
+      if (!known(p)) all.procs.push_back(p);
+      text_of_all += str(*p) + (p->instr ? p->instr->c_template + p->instr->c_global : "");
+    }
+  }
+  std::erase_if(all.imported_procs, known);
   return all;
 }
 
@@ -163,7 +174,7 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
 
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
-  toml.allow_only({"title", "isa", "requires", "files", "compiler", "runner", "vector", "peak",
+  toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector", "peak",
                    "latency", "parameters", "level", "roles", "search"});  // [search]: search/dp
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();

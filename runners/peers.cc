@@ -279,8 +279,8 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
   std::sort(report.cleared_environment.begin(), report.cleared_environment.end());
 
   using Kind = Peer::Kind;
-  for (Kind kind : {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kPlainC,
-                    Kind::kReads})
+  for (Kind kind : {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kReads,
+                    Kind::kPlainC})
     for (const CoreType& core : core_types(kind, toolchain.isa)) {
       Peer peer;
       peer.kind = kind;

@@ -41,7 +41,8 @@ std::string layout_of(const Proc& pack) {
   StmtPtr s = pack.body.front();
   while (const For* f = s->as<For>()) s = f->body.front();
   std::string shape;
-  for (const ExprPtr& e : pack.args.back().type.shape) shape += (shape.empty() ? "" : ", ") + str(e);
+  for (const ExprPtr& e : pack.args.back().type.shape)
+    shape += (shape.empty() ? "" : ", ") + str(e);
   std::string text = str(s);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return "[" + shape + "], where " + text;
@@ -51,12 +52,15 @@ std::string layout_of(const Proc& pack) {
 
 ProcPtr pack_ahead(ProcPtr p, const std::string& buffer, const std::vector<int64_t>& tiles,
                    const std::vector<int>& order) {
-  const auto is_source = [&](const Arg& a) { return a.name.name() == buffer && is_data(a.type.scalar); };
+  const auto is_source = [&](const Arg& a) {
+    return a.name.name() == buffer && is_data(a.type.scalar);
+  };
   const auto arg = std::find_if(p->args.begin(), p->args.end(), is_source);
   if (arg == p->args.end())
     throw SchedulingError("pack_ahead: `" + p->name + "` has no data argument `" + buffer + "`");
   if (!writes_of(p, buffer).empty())
-    throw SchedulingError("pack_ahead: `" + buffer + "` is written, so it is not the same in every call");
+    throw SchedulingError("pack_ahead: `" + buffer +
+                          "` is written, so it is not the same in every call");
   const std::vector<ExprPtr> shape = arg->type.shape;
   if (tiles.size() != shape.size())
     throw SchedulingError("pack_ahead: `" + buffer + "` has " + std::to_string(shape.size()) +
@@ -66,7 +70,8 @@ ProcPtr pack_ahead(ProcPtr p, const std::string& buffer, const std::vector<int64
   const std::vector<ScopeEntry> scope = scope_at(*p, top(first));
   for (const ExprPtr& e : shape) window += (window.empty() ? "0:" : ", 0:") + str(e);
   const int rest = static_cast<int>(p->body.size()) - first;
-  p = stage_mem(p, at(p, first).expand(0, rest - 1), buffer + "[" + window + "]", buffer + "_ahead");
+  p = stage_mem(p, at(p, first).expand(0, rest - 1), buffer + "[" + window + "]",
+                buffer + "_ahead");
   // Last first: earlier dimensions keep their numbers.
   int rank = static_cast<int>(shape.size());
   for (int d = rank - 1; d >= 0; --d) {
@@ -75,8 +80,9 @@ ProcPtr pack_ahead(ProcPtr p, const std::string& buffer, const std::vector<int64
     const auto literal = as_int(shape[static_cast<size_t>(d)]);
     if (!literal || *literal % q != 0) {
       const ExprPtr size = shape[static_cast<size_t>(d)];
-      const ExprPtr padded = literal ? int_const((*literal + q - 1) / q * q)
-                                     : int_const(q) * bin_op(BinOpKind::kDiv, size + int_const(q - 1), int_const(q));
+      const ExprPtr padded =
+          literal ? int_const((*literal + q - 1) / q * q)
+                  : int_const(q) * bin_op(BinOpKind::kDiv, size + int_const(q - 1), int_const(q));
       p = resize_dim(p, at(p, first), d, padded, int_const(0));
     }
     p = divide_dim(p, at(p, first), d, q);
@@ -116,9 +122,11 @@ CFile generate_kernel(const ProcPtr& p, CodegenOptions options) {
   };
   for (size_t k = 0; k < parts->packs.size(); ++k) {
     const std::string source = parts->sources[k].name();
-    add("`" + source + "` is packed ahead: " + parts->packs[k]->name + " brings it, once, into the order of");
+    add("`" + source + "` is packed ahead: " + parts->packs[k]->name +
+        " brings it, once, into the order of");
     add("`" + parts->packed[k].name() + "`" + parts->layouts[k] + ";");
-    add(parts->kernel->name + " takes that any number of times. " + p->name + " does both in one call.");
+    add(parts->kernel->name + " takes that any number of times. " + p->name +
+        " does both in one call.");
   }
   std::vector<ProcPtr> procs = {parts->whole};
   procs.insert(procs.end(), parts->packs.begin(), parts->packs.end());

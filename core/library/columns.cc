@@ -15,7 +15,8 @@ namespace {
 const For& loop_over(const ProcPtr& p, const Path& path, const std::string& name) {
   const For* f = loop_at(p, path);
   if (!f || f->iter.name() != name)
-    throw SchedulingError("accumulate_columns: no loop over `" + name + "` stands where it is needed");
+    throw SchedulingError("accumulate_columns: no loop over `" + name +
+                          "` stands where it is needed");
   return *f;
 }
 
@@ -42,7 +43,8 @@ ProcPtr accumulate_one(ProcPtr p, const Path& top, const std::string& rows, cons
   if (!staged.load.valid() || !staged.store.valid())
     throw SchedulingError("accumulate_columns: `" + sum.name() + "` is not both read and written");
   // alloc, load, rows, store
-  p = divide_dim(p, at(p, top), static_cast<int>(at(p, top).as<Alloc>().type.rank()) - 1, unit.lanes);
+  p = divide_dim(p, at(p, top), static_cast<int>(at(p, top).as<Alloc>().type.rank()) - 1,
+                 unit.lanes);
   p = set_memory(p, at(p, top), unit.memory);
   const Path load = sibling(top, 1), main = sibling(top, 2), store = sibling(top, 3);
   p = vectorize(p, at(p, innermost(p, store)), unit, VectorTail::kPerfect);

@@ -18,7 +18,8 @@ std::vector<int> operands_of(const SpecKind& theirs, const SpecKind& mine) {
     std::vector<int> from;
     for (size_t i = 0; i < mine.operands.size(); ++i) {
       from.push_back(i < order.size() ? order[i] : static_cast<int>(i));
-      same = same && theirs.operands[static_cast<size_t>(from.back())].type == mine.operands[i].type;
+      same =
+          same && theirs.operands[static_cast<size_t>(from.back())].type == mine.operands[i].type;
     }
     if (same) return from;
   }
@@ -91,8 +92,10 @@ class Chooser {
       const std::optional<int> loop = loop_of(kernel.kind, s[0].dim, kind);
       const int64_t extent = kernel.extents[s[0].dim];
       if (!loop || dimension_[static_cast<size_t>(*loop)] < 0 || extent < 1) return;
-      if (kind.reduction[static_cast<size_t>(*loop)]) depth = extent;
-      else widened = static_cast<int>(block.size());
+      if (kind.reduction[static_cast<size_t>(*loop)])
+        depth = extent;
+      else
+        widened = static_cast<int>(block.size());
       block.emplace_back(dimension_[static_cast<size_t>(*loop)], extent);
     }
     if (widened < 0) return;
@@ -127,8 +130,8 @@ class Chooser {
     LiftedNest nest = nest_;
     OperandKind& operand = nest.kind.operands[static_cast<size_t>(operand_)];
     for (size_t d = 0; d < rank; ++d)
-      operand.subscripts[d] =
-          nest_.kind.operands[static_cast<size_t>(operand_)].subscripts[static_cast<size_t>(named[d])];
+      operand.subscripts[d] = nest_.kind.operands[static_cast<size_t>(operand_)]
+                                  .subscripts[static_cast<size_t>(named[d])];
     Spec spec = spec_of(nest, proc_, space_);
     const auto name_of = [&](int dim) {
       return static_cast<uint8_t>(std::find(named.begin(), named.end(), dim) - named.begin());
@@ -162,8 +165,8 @@ class Chooser {
       if (extent > 1) out.order.push_back(first[static_cast<size_t>(dim)] + 1);
     out.depth = depth;
     out.instruction = kernel.name;
-    out.cycles =
-        static_cast<double>(value->best[0].cost.units) / static_cast<double>(machine_.units_per_cycle);
+    out.cycles = static_cast<double>(value->best[0].cost.units) /
+                 static_cast<double>(machine_.units_per_cycle);
     found_.push_back(std::move(out));
   }
 

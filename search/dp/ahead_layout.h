@@ -1,6 +1,6 @@
 #pragma once
-// The order for an operand that is packed ahead, chosen by the dynamic program: packing costs nothing
-// then, so the operand may lie as serves the kernel best. Start at ahead_layouts.
+// The order for an operand that is packed ahead, chosen by the dynamic program: packing costs
+// nothing then, so the operand may lie as serves the kernel best. Start at ahead_layouts.
 #include <string>
 #include <vector>
 
@@ -13,15 +13,16 @@ namespace exotune {
 struct AheadLayout {
   std::vector<int64_t> tiles;
   std::vector<int> order;
-  int64_t depth = 1;         // iterations of the innermost sum that one instruction adds up
-  std::string instruction;   // the leaf that it was made for
-  double cycles = 0;         // of the best plan, by the model; without packing
+  int64_t depth = 1;        // iterations of the innermost sum that one instruction adds up
+  std::string instruction;  // the leaf that it was made for
+  double cycles = 0;        // of the best plan, by the model; without packing
 };
 
 /// The cheapest orders for the argument `buffer` of a nest of literal extents, best first: for each
 /// instruction that computes the nest's statement, blocks of its operand's shape, several side by
 /// side along the result, with the outer dimensions in every order; and the order as given. Each is
-/// solved as a Spec of its own with one memo. Empty when the nest is no Spec or no instruction fits.
+/// solved as a Spec of its own with one memo. Empty when the nest is no Spec or no instruction
+/// fits.
 std::vector<AheadLayout> ahead_layouts(const Proc& p, const std::string& buffer,
                                        const Target& target, int most = 6);
 

@@ -25,6 +25,17 @@ TEST(Gemm, bytes_are_summed_in_words) {
   expect_same(call.values("C"), want);
 }
 
+TEST(Gemm, brain_floats_are_summed_in_single_precision) {
+  const int N = 5, K = 300;  // sums that bf16 could not hold
+  KernelCall call(built_in_kernels().at("bf16_vecmat"), {{"N", N}, {"K", K}}, 5);
+  const auto x = call.values("x"), w = call.values("W");
+  std::vector<double> want = call.values("y");
+  for (int j = 0; j < N; ++j)
+    for (int k = 0; k < K; ++k) want[j] += x[k] * w[k * N + j];
+  call.run();
+  expect_same(call.values("y"), want);
+}
+
 TEST(Convolution, one_dimension_is_zero_beyond_the_end) {
   KernelCall call(built_in_kernels().at("conv1d"), {{"OC", 3}, {"IC", 2}, {"N", 7}, {"W", 4}}, 1);
   const auto data = call.values("data"), kernels = call.values("kernels");

@@ -67,6 +67,11 @@ std::string wrapper_text(const Target& target, const Proc& p) {
       before += "    " + load + "(" + reg + "[0:" + extent + "], " + name + "[0:" + extent + "])\n";
       after += "    " + store + "(" + name + "[0:" + extent + "], " + reg + "[0:" + extent + "])\n";
       add(call, reg + "[0:" + extent + "]");
+    } else if (a.type.rank() == 2) {
+      const std::string rows = str(a.type.shape[0]), row = str(a.type.shape[1]);
+      const std::string first = std::to_string(kOffset);
+      add(formals, name + ": " + type + "[" + first + " + " + rows + ", " + row + "]");
+      add(call, name + "[" + first + ":" + first + " + " + rows + ", 0:" + row + "]");
     } else if (!asserts_unit_stride(p, a) && as_int(a.type.shape[0]) != 1) {
       const std::string extent = str(a.type.shape[0]);
       add(formals, name + ": " + type + "[" + extent + ", 3]");

@@ -113,12 +113,30 @@ TEST(Target, every_built_in_target_loads) {
 
 TEST(Target, instruction_names_are_unique_across_the_built_in_targets) {
   TargetLibrary library({kBuiltIn});
-  std::map<std::string, std::string> owner;
+  std::map<std::string, std::pair<std::string, ProcPtr>> owner;
   for (const std::string& name : library.names())
     for (const ProcPtr& p : library.load(name)->library.procs) {
-      const auto [it, fresh] = owner.emplace(p->name, name);
-      EXPECT_TRUE(fresh) << p->name << " in " << it->second << " and " << name;
+      const auto [it, fresh] = owner.emplace(p->name, std::pair(name, p));
+      // The same one where a target extends another.
+      EXPECT_TRUE(fresh || it->second.second == p)
+          << p->name << " in " << it->second.first << " and " << name;
     }
+}
+
+TEST(Target, one_that_extends_another_has_its_instructions_after_its_own) {
+  TargetLibrary library({kBuiltIn});
+  const std::vector<ProcPtr> base = library.load("avx512")->instructions(),
+                             more = library.load("avx512_bf16")->instructions();
+  ASSERT_GT(more.size(), base.size());
+  EXPECT_EQ(more.front()->name, "mm512_dpbf16_ps");
+  EXPECT_TRUE(std::equal(base.rbegin(), base.rend(), more.rbegin()));
+  EXPECT_EQ(library.load("avx512")->vector_memory, library.load("avx512_bf16")->vector_memory);
+  EXPECT_NE(library.load("avx512")->hash, library.load("avx512_bf16")->hash);
+}
+
+TEST(Target, extending_what_does_not_exist_is_refused) {
+  const Broken broken("target.toml", "title =", "extends = \"no_such_target\"\ntitle =");
+  EXPECT_THROW(broken.load(), InputError);
 }
 
 TEST(Target, its_hash_follows_its_text) {

@@ -16,6 +16,8 @@ inline std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+inline Importer importer();
+
 /// The .exo files of a target's folder, memories and configurations first, each seeing those before
 /// it; one module per file.
 inline std::vector<Module> target_files(const std::string& name) {
@@ -29,7 +31,7 @@ inline std::vector<Module> target_files(const std::string& name) {
   std::vector<Module> out;
   Module before;
   for (const auto& file : files) {
-    out.push_back(parse_module(contents(file), file.string(), {}, &before));
+    out.push_back(parse_module(contents(file), file.string(), importer(), &before));
     before.import_all(out.back());
   }
   return out;

@@ -42,6 +42,17 @@ def f(x: f32[8], y: f32[8]):
         x[i] = 0.0
         y[i] = 0.0
 )")));
+  // Converted on the way to another type than the result's.
+  EXPECT_FALSE(lift_nest(*proc(R"(
+@proc
+def f(x: bf16[8], y: f64[8]):
+    for i in seq(0, 8):
+        a: f32
+        b: f64
+        a = x[i]
+        b = a
+        y[i] = b
+)")));
 }
 
 // Lifting, then spelling the Spec out again, computes the same on the same data.
@@ -74,6 +85,17 @@ def f(x: f32[4, 3], y: f32[3, 4]):
 def f(a: i32[7], out: i32[7]):
     for i in seq(0, 7):
         out[i] = -a[i] + a[i] * a[i]
+)",
+      R"(
+@proc
+def f(x: bf16[3], w: bf16[3, 4], y: f32[4]):
+    for j in seq(0, 4):
+        for k in seq(0, 3):
+            a: f32
+            b: f32
+            a = x[k]
+            b = w[k, j]
+            y[j] += a * b
 )"};
   for (const char* text : nests) {
     const ProcPtr before = proc(text);
