@@ -238,8 +238,11 @@ DpMachine machine_of(const Target& target) {
          register_blocks(m, latency == target.latency.end() ? 0 : latency->second))
       m.kernels.push_back(std::move(block));
   }
+  // Strips are as wide as a vector, or where the machine is derived as a block of registers.
+  const int widest = toml.has("search") ? 1 : 4;
   for (const DpLevel& level : m.levels)
-    for (const int width : level.vectors) m.strip_bytes.push_back(width);
+    for (const int width : level.vectors)
+      for (int vectors = 1; vectors <= widest; ++vectors) m.strip_bytes.push_back(vectors * width);
   return m;
 }
 

@@ -39,7 +39,8 @@ bool holds_vectors(const OperandKind& operand, int loop, const TensorLayout& lay
   if (layout.any) return true;
   if (layout.rank == 0 || layout.contiguous == 0) return false;
   const PhysicalDim& inner = layout.dims[layout.rank - 1];
-  return inner.dim == last && (inner.pack == 0 ? extent : inner.pack) % lanes == 0;
+  // Strips hold whole blocks: the vectors of one step lie side by side.
+  return inner.dim == last && inner.pack == 0 && extent % lanes == 0;
 }
 
 struct SumStep {
