@@ -14,8 +14,11 @@
 #include "core/analysis/queries.h"
 #include "core/analysis/solver.h"
 #include "core/cursor/provenance.h"
+#include "core/frontend/schedule.h"
 #include "core/ir/printer.h"
+#include "core/primitives/primitives.h"
 #include "db/store.h"
+#include "search/dp_plans.h"
 
 namespace exotune::cli {
 namespace {
@@ -75,6 +78,41 @@ void print_trials(const Store& store, const TrialRecord& chosen) {
                 valid[k].unit.c_str(), valid[k].median / valid.front().median);
 }
 
+// The lines that schedule the kernel once its sizes are fixed, without their comments.
+std::vector<std::string> scheduling_lines(const Record& record) {
+  std::vector<std::string> lines;
+  for (const ScheduleStmt& s : parse_schedule(record.script, record.script_name).stmts) {
+    const bool names_kernel = s.value.kind == ScheduleExpr::Kind::kName;
+    if (!names_kernel && s.text.find("partial_eval(") == std::string::npos) lines.push_back(s.text);
+  }
+  return lines;
+}
+
+// The plan behind the schedule, from what the dynamic program left beside the database.
+void print_plan(const Record& record, const KernelInput& input, const Replayed& replayed,
+                const std::string& database) {
+  const Target& target = *replayed.targets.front();
+  DpRequest ask;
+  ask.memo_file = memo_file_for(database, target);
+  ProcPtr proc = input.proc;
+  if (!replayed.fixed.empty()) {
+    std::vector<std::pair<std::string, int64_t>> values;
+    for (const Arg& arg : proc->args)
+      if (const auto it = replayed.fixed.find(arg.name.name()); it != replayed.fixed.end())
+        values.emplace_back(it->first, it->second);
+    proc = partial_eval(proc, values);
+  }
+  if (!lifts(*proc)) {
+    std::puts("\nplan     none: the kernel at this size is not one affine nest");
+    return;
+  }
+  const std::string tree = explain_plan(*proc, target, ask, scheduling_lines(record));
+  if (tree.empty())
+    std::puts("\nplan     none is stored: exo-tune kernel ... --strategy dp solves it");
+  else
+    std::printf("\nplan     %s", tree.c_str());
+}
+
 ExitCode explain(const Session& session, const ExplainOptions& options) {
   Workspace workspace(session);
   const std::string database = options.database.path(session);
@@ -92,6 +130,7 @@ ExitCode explain(const Session& session, const ExplainOptions& options) {
   std::printf("\nproved   %zu steps: %s\n", replayed.steps, primitives_of(replayed.proc).c_str());
   std::printf("level    %s\n", replayed.reassociates ? "proved modulo reassociation" : "proved");
   std::printf("solver   %s\n", solver_report().c_str());
+  print_plan(record, input, replayed, database);
   std::printf("\nresult\n%s", str(*replayed.proc).c_str());
 
   if (!record.trial.empty() && std::filesystem::exists(database)) {

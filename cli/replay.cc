@@ -22,22 +22,31 @@ Sizes fixed_values(const std::vector<TraceStep>& trace) {
 
 }  // namespace
 
+ScriptNames script_names(Workspace& workspace, const KernelInput& input,
+                         const std::string& target) {
+  ScriptNames out;
+  if (!target.empty()) out.targets.push_back(workspace.target(target));
+  for (const std::string& name : input.module.imports)
+    out.targets.push_back(workspace.targets().load(name));
+  if (out.targets.empty()) out.targets.push_back(workspace.target(""));
+
+  std::vector<const Module*> libraries;
+  for (const TargetPtr& each : out.targets) libraries.push_back(&each->library);
+  out.environment = script_environment(input.module, libraries);
+  out.environment.start = input.proc;
+  ValueList instructions;
+  for (const ProcPtr& instruction : out.targets.front()->instructions())
+    instructions.emplace_back(instruction);
+  out.environment.names["instrs"] = Value(std::move(instructions));
+  return out;
+}
+
 Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
                 const std::string& file, const std::string& target) {
   Replayed replayed;
-  if (!target.empty()) replayed.targets.push_back(workspace.target(target));
-  for (const std::string& name : input.module.imports)
-    replayed.targets.push_back(workspace.targets().load(name));
-  if (replayed.targets.empty()) replayed.targets.push_back(workspace.target(""));
-
-  std::vector<const Module*> libraries;
-  for (const TargetPtr& each : replayed.targets) libraries.push_back(&each->library);
-  ScriptEnvironment environment = script_environment(input.module, libraries);
-  environment.start = input.proc;
-  ValueList instructions;
-  for (const ProcPtr& instruction : replayed.targets.front()->instructions())
-    instructions.emplace_back(instruction);
-  environment.names["instrs"] = Value(std::move(instructions));
+  ScriptNames names = script_names(workspace, input, target);
+  const ScriptEnvironment& environment = names.environment;
+  replayed.targets = std::move(names.targets);
   replayed.proc = run_script(text, file, environment).proc;
   check(*replayed.proc);
 

@@ -5,6 +5,7 @@
 
 #include "cli/quantities.h"
 #include "cli/workspace.h"
+#include "core/library/script.h"
 
 namespace exotune::cli {
 
@@ -15,6 +16,14 @@ struct Replayed {
   bool reassociates = false;       // some reordered floating-point sums
   Sizes fixed;                     // what partial_eval steps fixed
 };
+
+/// What a script for `input` can name.
+struct ScriptNames {
+  ScriptEnvironment environment;
+  std::vector<TargetPtr> targets;  // the first one's instructions are `instrs`
+};
+/// `target`: as for replay.
+ScriptNames script_names(Workspace& workspace, const KernelInput& input, const std::string& target);
 
 /// Runs `text` (from `file`, for messages) on `input`. The script sees the instructions of `target`
 /// ("": of what the kernel's file imports, else of the best target here), and all of them in order

@@ -1,5 +1,5 @@
-// exo-tune schedule FILE.exo[:proc] [FILE.sched]: applies a script, no search, and prints the
-// result.
+// exo-tune schedule FILE.exo[:proc] [FILE.sched]: applies a script and prints the result. No search,
+// unless the script asks for one: its holes are filled by the cost model.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -15,6 +15,8 @@
 #include "core/library/ahead.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "db/store.h"
+#include "search/complete/completion.h"
 
 namespace exotune::cli {
 namespace {
@@ -24,13 +26,47 @@ struct ScheduleOptions {
   bool verbose = false;
 };
 
-enum class Emit { kExo, kC, kTrace };
+enum class Emit { kExo, kC, kTrace, kScript };
 
 Emit parse_emit(const std::string& text) {
   if (text == "exo") return Emit::kExo;
   if (text == "c") return Emit::kC;
   if (text == "trace") return Emit::kTrace;
-  throw InputError({}, "--emit: unknown form '" + text + "'", "exo, c or trace");
+  if (text == "script") return Emit::kScript;
+  throw InputError({}, "--emit: unknown form '" + text + "'", "exo, c, trace or script");
+}
+
+// A script with a `search` line, its holes filled by the cost model: nothing runs.
+std::string filled(Workspace& workspace, const KernelInput& input, const std::string& script,
+                   const ScheduleOptions& options) {
+  ScriptNames names = script_names(workspace, input, options.target);
+  CompletionRequest request;
+  request.script = script;
+  request.file = options.script;
+  request.environment = names.environment;
+  request.baseline = false;
+  TuneRequest& tune = request.tune;
+  tune.target = names.targets.front();
+  tune.machine = workspace.machine();
+  tune.effort = Effort::kEstimate;
+  tune.proc = input.proc;
+  if (input.entry != nullptr) {
+    tune.kernel = *input.entry;
+    tune.representative = input.entry->sizes.front();
+  } else {
+    tune.kernel.name = input.name;
+    for (const Arg& arg : input.proc->args)  // what a symbolic size is judged at
+      if (is_control(arg.type.scalar)) tune.representative[arg.name.name()] = 64;
+  }
+  const auto nothing_kept = make_memory_store();
+  const Completion done = complete(request, *nothing_kept);
+  if (!done.proc)
+    throw Error(Diagnostic{{},
+                           "the search found nothing for " + options.script,
+                           {LazyText(done.statistics.first_refusal)},
+                           "exo-tune complete " + options.script + " -v says more"},
+                ExitCode::kNoCandidate);
+  return done.script;
 }
 
 ExitCode apply(const Session& session, const ScheduleOptions& options) {
@@ -40,12 +76,14 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
   const KernelInput input = workspace.kernel(options.kernel, options.script.empty());
 
   std::vector<ProcPtr> procs;
+  std::string script;
   std::vector<std::string> headers;
   if (options.script.empty()) {
     procs = input.proc != nullptr ? std::vector<ProcPtr>{input.proc} : input.module.user_procs();
   } else {
-    const Replayed replayed =
-        replay(workspace, input, read_text_file(options.script), options.script, options.target);
+    script = read_text_file(options.script);
+    if (has_hole(script, options.script)) script = filled(workspace, input, script, options);
+    const Replayed replayed = replay(workspace, input, script, options.script, options.target);
     for (const TargetPtr& target : replayed.targets)
       headers.insert(headers.end(), target->compiler.headers.begin(),
                      target->compiler.headers.end());
@@ -59,6 +97,9 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
       break;
     case Emit::kTrace:
       for (const ProcPtr& proc : procs) out += trace_script(proc);
+      break;
+    case Emit::kScript:
+      out = script;
       break;
     case Emit::kC: {
       CodegenOptions code;
@@ -97,7 +138,7 @@ void add_schedule_verb(CLI::App& app, Session& session) {
   app.add_option("script", options->script,
                  "FILE.sched; without one the file is checked and printed");
   app.add_option("--target", options->target, "whose instructions the script may name");
-  app.add_option("--emit", options->emit, "exo (default), c, or trace: the script of primitives");
+  app.add_option("--emit", options->emit, "exo (default), c, trace: the script of primitives, or script: yours, its holes filled");
   app.add_option("-o", options->folder, "with --emit c: write STEM.c and STEM.h into this folder");
   app.add_option("--stem", options->stem, "names the C files (default: the procedure's name)");
   app.add_option("--proofs", options->proofs, "write each solver query here as SMT-LIB 2");

@@ -3,9 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <thread>
 
-#include "cli/interrupt.h"
-#include "cli/progress_line.h"
-
 namespace exotune::cli {
 namespace {
 
@@ -123,15 +120,17 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
       time_budget_.empty() ? limits.seconds : parse_duration("--time-budget", time_budget_);
 }
 
+ProgressLine TuneOptions::progress_line(const TuneRequest& request, const Session& session) const {
+  const std::string unit = request.kernel.flops.text().empty() ? "GB/s" : "GFLOP/s";
+  return ProgressLine(request.kernel.name + " " + request.target->name, unit,
+                      request.time_budget_seconds, session.terminal && !quiet_ && !no_progress_);
+}
+
 TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
                              const Session& session) const {
-  const std::string unit = request.kernel.flops.text().empty() ? "GB/s" : "GFLOP/s";
-  ProgressLine line(request.kernel.name + " " + request.target->name, unit,
-                    request.time_budget_seconds, session.terminal && !quiet_ && !no_progress_);
-  TuneHooks hooks;
-  hooks.progress = [&](const Progress& progress) { line.show(progress); };
-  hooks.interrupted = interrupted;
-  return exotune::tune(request, store, hooks);
+  return with_progress(request, session, [&](const TuneHooks& hooks) {
+    return exotune::tune(request, store, hooks);
+  });
 }
 
 void TuneOptions::refuse(const TuneRequest& request, const TuneResult& result,
@@ -141,9 +140,11 @@ void TuneOptions::refuse(const TuneRequest& request, const TuneResult& result,
       LazyText("no valid candidate for " + request.kernel.name + " on " + request.target->name);
   for (const auto& [cause, count] : result.statistics.causes)
     diagnostic.notes.push_back(LazyText(std::to_string(count) + " candidates: " + cause));
-  for (const auto& [op, count] : result.statistics.refusals)
-    if (request.partial)
-      diagnostic.notes.push_back(LazyText(std::to_string(count) + " refused: " + op));
+  for (const auto& [op, count] : result.statistics.refusals) {
+    const auto reason = result.statistics.reasons.find(op);
+    const std::string why = reason == result.statistics.reasons.end() ? "" : ", " + reason->second;
+    diagnostic.notes.push_back(LazyText(std::to_string(count) + " refused: " + op + why));
+  }
   for (const std::string& failure : result.failures) diagnostic.notes.push_back(LazyText(failure));
   if (!result.statistics.first_refusal.empty())
     diagnostic.notes.push_back(LazyText("a refused step: " + result.statistics.first_refusal));

@@ -1,7 +1,9 @@
 #pragma once
 // The options of the verbs that search (kernel, complete): effort, budgets, strategy, where results
 // go. Start at TuneOptions.
+#include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/progress_line.h"
 #include "cli/workspace.h"
 #include "search/tuner.h"
 
@@ -16,7 +18,15 @@ class TuneOptions {
   void check() const;
   /// Fills in target, machine, budgets and strategy.
   void fill(TuneRequest& request, Workspace& workspace, const Session& session) const;
-  /// One run of the tuner with its progress line.
+  /// Runs `work`, which gets hooks for progress and interrupts, with a progress line.
+  template <class Work>
+  auto with_progress(const TuneRequest& request, const Session& session, Work work) const {
+    ProgressLine line = progress_line(request, session);
+    TuneHooks hooks;
+    hooks.progress = [&](const Progress& progress) { line.show(progress); };
+    hooks.interrupted = interrupted;
+    return work(hooks);
+  }
   TuneResult tune(const TuneRequest& request, Store& store, const Session& session) const;
   /// Throws "no valid candidate" (exit 3) with the causes; `again` is the command to repeat.
   [[noreturn]] void refuse(const TuneRequest& request, const TuneResult& result,
@@ -31,6 +41,8 @@ class TuneOptions {
   std::string database(const Session& session) const { return database_.path(session); }
 
  private:
+  ProgressLine progress_line(const TuneRequest& request, const Session& session) const;
+
   std::string target_, runner_ = "native", effort_ = "measure", folder_ = "out", stem_;
   std::string time_budget_, timeout_ = "2s", strategy_ = "all", dp_budget_ = "20s";
   DatabaseOption database_;

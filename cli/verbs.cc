@@ -7,6 +7,7 @@ namespace exotune::cli {
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
       {"kernel", "tune: search, verify and measure; writes the winner", add_kernel_verb},
+      {"complete", "a partial schedule, finished by search; writes the winner", add_complete_verb},
       {"schedule", "apply a script, no search; print the result", add_schedule_verb},
       {"verify", "proofs and a differential test, no timing", add_verify_verb},
       {"bench", "a schedule against its peers, paired and interleaved", add_bench_verb},

@@ -10,6 +10,7 @@ namespace exotune::cli {
 struct Session;
 
 void add_kernel_verb(CLI::App& app, Session& session);
+void add_complete_verb(CLI::App& app, Session& session);
 void add_schedule_verb(CLI::App& app, Session& session);
 void add_verify_verb(CLI::App& app, Session& session);
 void add_bench_verb(CLI::App& app, Session& session);

@@ -29,7 +29,9 @@ constexpr double kSecondsBetweenSaves = 5;
 DpMachine machine_without(const Target& target, const std::vector<std::string>& avoided) {
   DpMachine machine = machine_of(target);
   for (const std::string& name : avoided) {
-    std::erase_if(machine.kernels, [&](const DpKernel& k) { return k.name == name; });
+    std::erase_if(machine.kernels, [&](const DpKernel& k) {
+      return k.name == name || (k.instruction && k.instruction->name == name);
+    });
     machine.hash = content_hash(machine.hash + " without " + name);
   }
   return machine;
@@ -111,6 +113,87 @@ std::optional<LiftedNest> literal_nest(const Proc& proc) {
   if (nest && std::count(nest->extents.begin(), nest->extents.end(), 0) > 0) return std::nullopt;
   return nest;
 }
+
+// --- plans that differ ---------------------------------------------------------------------------
+
+// The k cheapest plans mostly differ in what comes to the same schedule. Another action at one node
+// of the best plan's main path, and the best plan of everything else, are the cheapest ways to do
+// something else.
+class Deviations {
+ public:
+  Deviations(Session& session, int plans) : session_(session), plans_(plans) {}
+
+  // Plans other than `best`, cheapest first, made one after the other until `take` says enough.
+  void run(const PlanNode& best, const std::function<bool(const PlanNode&)>& take) {
+    collect(best, 1, {});
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Found& a, const Found& b) { return a.more < b.more; });
+    for (const Found& f : found_) {
+      PlanNode plan = best;
+      PlanNode* at = &plan;
+      for (const int part : f.path) at = &at->parts[part];
+      *at = f.node(*this);
+      plan.cost.units = best.cost.units + f.more;
+      if (!take(plan)) return;
+    }
+  }
+
+ private:
+  struct Found {
+    std::vector<int> path;
+    Spec spec;
+    Limits limits;
+    Expansion expansion;
+    int64_t units = 0, more = 0;
+
+    PlanNode node(Deviations& from) const {
+      PlanNode out;
+      out.spec = spec;
+      out.limits = limits;
+      out.action = expansion.action;
+      out.cost.units = units;
+      out.main = expansion.main;
+      for (int i = 0; i < expansion.parts; ++i) {
+        out.parts.push_back(
+            from.session_.solver().plan(expansion.part[i].spec, expansion.part[i].limits, 0));
+        out.times.push_back(expansion.part[i].times);
+      }
+      return out;
+    }
+  };
+
+  // What the action costs when the memo knows all of it.
+  std::optional<int64_t> cost(const Expansion& e) {
+    int64_t units = e.own_cost;
+    for (int i = 0; i < e.parts; ++i) {
+      Spec spec = e.part[i].spec;
+      Limits limits = e.part[i].limits;
+      session_.space().canonicalise(spec);
+      session_.space().canonicalise(spec, limits);
+      const MemoValue* value = session_.memo().find(spec, limits, kNoCost, plans_);
+      if (!value || value->best.empty()) return std::nullopt;
+      units += e.part[i].times * value->best.front().cost.units;
+    }
+    return units;
+  }
+
+  void collect(const PlanNode& node, int64_t times, const std::vector<int>& path) {
+    session_.space().expand(node.spec, node.limits, [&](const Expansion& e) {
+      if (e.action == node.action) return;
+      if (const std::optional<int64_t> units = cost(e))
+        found_.push_back(
+            {path, node.spec, node.limits, e, *units, times * (*units - node.cost.units)});
+    });
+    if (node.parts.empty()) return;
+    std::vector<int> below = path;
+    below.push_back(node.main);
+    collect(node.parts[node.main], times * node.times[node.main], below);
+  }
+
+  Session& session_;
+  int plans_;
+  std::vector<Found> found_;
+};
 
 // --- the tree ---------------------------------------------------------------------------------
 
@@ -197,51 +280,60 @@ class Explainer {
     return out;
   }
 
-  // The next best action, and the best of each kind that is not the chosen one's.
+  // The best of each kind of action that was not taken, cheapest first; what was pruned can only
+  // have cost more than what was.
   std::string siblings(const PlanNode& node) {
     struct Sibling {
-      Known cost;
+      int64_t units;
       DpAction action;
     };
     std::map<ActionKind, Sibling> best;
-    int others = 0;
+    int others = 0, pruned = 0;
     space().expand(node.spec, node.limits, [&](const Expansion& e) {
       if (e.action == node.action) return;
       const Known known = cost(e);
       if (known.units >= kNoCost) return;
       ++others;
+      pruned += !known.exact;
       const auto it = best.find(e.action.kind);
-      if (it == best.end() || known.units < it->second.cost.units)
-        best[e.action.kind] = {known, e.action};
+      if (known.exact && (it == best.end() || known.units < it->second.units))
+        best[e.action.kind] = {known.units, e.action};
     });
+    if (others == 0) return "";
     std::vector<Sibling> sorted;
     for (const auto& [kind, s] : best) sorted.push_back(s);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const Sibling& a, const Sibling& b) {
-      return a.cost.units < b.cost.units;
-    });
-    std::string text;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Sibling& a, const Sibling& b) { return a.units < b.units; });
+    std::string text = "instead: ";
     for (const Sibling& s : sorted) {
-      const double more =
-          100.0 * (static_cast<double>(s.cost.units) / static_cast<double>(node.cost.units) - 1);
       char percent[32];
-      std::snprintf(percent, sizeof percent, "%+.1f %%", more);
-      text += (text.empty() ? "" : "; ") + action(node.spec, s.action) + " " +
-              (s.cost.exact ? "" : ">= ") + cycles(s.cost.units) + " (" + percent + ")";
+      std::snprintf(
+          percent, sizeof percent, "%+.1f %%",
+          100.0 * (static_cast<double>(s.units) / static_cast<double>(node.cost.units) - 1));
+      text += action(node.spec, s.action) + " " + cycles(s.units) + " (" + percent + "); ";
     }
-    if (text.empty()) return "";
-    return "instead: " + text + "; " + std::to_string(others) + " in all";
+    text += std::to_string(others) + " in all";
+    if (pruned > 0) text += ", " + std::to_string(pruned) + " of them pruned as dearer";
+    return text;
   }
 
-  void print(const PlanNode& node, int indent) {
-    // Tiles of tiles of one loop are one line: the last size decides.
-    text_ += std::string(static_cast<size_t>(indent), ' ') + cycles(node.cost.units) + "  " +
-             action(node.spec, node.action);
-    for (const int64_t times : node.times)
-      if (times > 1) text_ += "  (" + std::to_string(times) + " times)";
-    text_ += "\n";
-    const std::string other = siblings(node);
+  void print(const PlanNode& first, int indent) {
+    // Tiles of tiles of one loop are one line.
+    const PlanNode* node = &first;
+    std::string what = action(node->spec, node->action);
+    int64_t times = node->times.empty() ? 1 : node->times[0];
+    while (node->action.kind == ActionKind::kTile && node->parts.size() == 1 &&
+           node->parts[0].action.kind == ActionKind::kTile &&
+           node->parts[0].action.index == node->action.index && node->parts[0].parts.size() == 1) {
+      node = &node->parts[0];
+      what += ", " + std::to_string(node->action.size);
+      times *= node->times[0];
+    }
+    text_ += std::string(static_cast<size_t>(indent), ' ') + cycles(first.cost.units) + "  " +
+             what + (times > 1 ? "  (" + std::to_string(times) + " times)" : "") + "\n";
+    const std::string other = siblings(first);
     if (!other.empty()) text_ += std::string(static_cast<size_t>(indent) + 6, ' ') + other + "\n";
-    for (const PlanNode& part : node.parts) print(part, indent + 2);
+    for (const PlanNode& part : node->parts) print(part, indent + 2);
   }
 
   Session& session_;
@@ -277,6 +369,17 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
       const PlanNode plan = session.solver().plan(spec, session.space().codes().all(), rank);
       std::vector<std::string> lines = session.script(plan, *nest);
       if (seen.insert(lines).second) out.plans.push_back({std::move(lines), plan.cost.units, rank});
+    }
+    if (!value->best.empty()) {
+      int rank = static_cast<int>(value->best.size());
+      Deviations(session, request.plans)
+          .run(session.solver().plan(spec, session.space().codes().all(), 0),
+               [&](const PlanNode& plan) {
+                 std::vector<std::string> lines = session.script(plan, *nest);
+                 if (seen.insert(lines).second)
+                   out.plans.push_back({std::move(lines), plan.cost.units, rank++});
+                 return static_cast<int>(out.plans.size()) < request.plans;
+               });
     }
     session.save();  // plans may have asked for more
   } else {

@@ -172,7 +172,7 @@ class Tuning {
   void count(const LineRefusal& refusal) {
     TuneStatistics& s = result_.statistics;
     ++s.refused;
-    ++s.refusals[refusal.op];
+    if (++s.refusals[refusal.op] == 1) s.reasons[refusal.op] = refusal.text;
     if (s.first_refusal.empty()) s.first_refusal = refusal.text;
   }
 
@@ -299,7 +299,7 @@ class Tuning {
       return t;
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
-      count({op, e.diagnostic().str()});
+      count({op, e.diagnostic().where.str() + ": " + e.diagnostic().message.str()});
       return std::nullopt;
     }
   }

@@ -98,6 +98,7 @@ struct TuneStatistics {
   int duplicates = 0;             // schedules whose proc was seen before
   int measured = 0, reused = 0;   // trials run now, trials found in the store
   std::map<std::string, int> refusals;   // by operator
+  std::map<std::string, std::string> reasons;  // the first message of each of them
   std::map<std::string, int> causes;     // of bad trials, by status
   double search_seconds = 0, measure_seconds = 0, shootout_seconds = 0;
   std::string first_refusal;      // text of one, for `explain`

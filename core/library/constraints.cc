@@ -186,7 +186,8 @@ ScriptConstraint make_constraint(const std::string& op, const ProcPtr& p,
   // `avoid(f)` is short for `avoid(p, f)`.
   std::vector<Value> given = positional;
   const ProcPtr* first = given.empty() ? nullptr : given[0].as<ProcPtr>();
-  if (!first || (*first && (*first)->instr)) {
+  const bool lone_procedure = given.size() == 1 && (op == "use" || op == "avoid");
+  if (!first || lone_procedure || (*first)->instr) {
     if (!p) throw InputError(where, "no procedure is bound to `p` yet", "begin with `p = NAME`");
     given.insert(given.begin(), p);
   }

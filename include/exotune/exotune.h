@@ -6,6 +6,7 @@
 //                                                             core/primitives/primitives.h
 //   CFile c = generate_c({p});                                core/codegen/codegen.h
 //   TuneResult r = tune(request, *open_store("tune.db"));     search/tuner.h
+//   Completion c = complete(partial, *open_store("tune.db")); search/complete/completion.h
 #include "core/analysis/queries.h"
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
@@ -35,4 +36,5 @@
 #include "hw/target.h"
 #include "runners/native_runner.h"
 #include "runners/shootout.h"
+#include "search/complete/completion.h"
 #include "search/tuner.h"

@@ -1,6 +1,7 @@
 #include "search/dp/replay.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/diagnostic.h"
 
@@ -40,11 +41,11 @@ class ScriptWriter {
   std::string quoted(const std::string& s) const { return "'" + s + "'"; }
   std::string unit() const { return target_.vector_memory->name + ", instrs"; }
 
-  // The loops that still run more than once, as the plan stands.
-  std::vector<int> open_loops(const Spec& spec) const {
+  // The loops of the nest that the rest of the plan describes, outermost first.
+  std::vector<int> open_loops() const {
     std::vector<int> out;
     for (size_t d = 0; d < names_.size(); ++d)
-      if (spec.extents[d] > 1) out.push_back(static_cast<int>(d));
+      if (!unrolled_.contains(static_cast<int>(d))) out.push_back(static_cast<int>(d));
     return out;
   }
 
@@ -57,7 +58,7 @@ class ScriptWriter {
       if (std::find(dims.begin(), dims.end(), dim) == dims.end()) dims.push_back(dim);
       last = &last->parts[0];
     }
-    std::vector<int> open = open_loops(first.spec);
+    std::vector<int> open = open_loops();
     for (const int dim : dims) {
       const std::string& name = names_[dim];
       const uint32_t size = last->spec.extents[dim];
@@ -69,6 +70,7 @@ class ScriptWriter {
       if (size == 1) {
         lines_.push_back("p = unroll_all(p, " + quoted(name) + ")");
         std::erase(open, dim);
+        unrolled_.insert(dim);
       }
     }
     return last;
@@ -101,7 +103,7 @@ class ScriptWriter {
     int64_t strip = 0;
     for (int i = 0; i < layout.rank; ++i)
       if (layout.dims[i].dim == last && layout.dims[i].pack != 0) strip = layout.dims[i].pack;
-    const std::vector<int> open = open_loops(node.spec);
+    const std::vector<int> open = open_loops();
     if (open.empty()) return;
     lines_.push_back("p = pack_operand(p, " + quoted(nest_.buffers[operand].name()) + ", " +
                      quoted(names_[open.front()]) + ", " + std::to_string(strip) + ", " +
@@ -118,7 +120,11 @@ class ScriptWriter {
     if (output.subscripts.empty() || output.subscripts.back().size() != 1) return;
     const int vector = output.subscripts.back()[0].dim;
     for (int d = 0; d < kind.dims(); ++d)
-      if (node.spec.extents[d] > 1 && d != vector) (kind.reduction[d] ? sums : rows).push_back(d);
+      if (d != vector) (kind.reduction[d] ? sums : rows).push_back(d);
+    // Loops that run once are loops still, but not of the micro-kernel when there are others.
+    for (std::vector<int>* dims : {&rows, &sums})
+      if (dims->size() > 1)
+        std::erase_if(*dims, [&](int d) { return node.spec.extents[d] == 1; });
     const bool along = node.spec.extents[vector] > 1;
     if (along && rows.size() == 1 && sums.size() == 1) {
       lines_.push_back("p = register_block(p, " + quoted(names_[rows[0]]) + ", " +
@@ -136,6 +142,7 @@ class ScriptWriter {
   const Target& target_;
   std::vector<std::string> names_;
   std::vector<std::string> lines_;
+  std::set<int> unrolled_;
   int outers_ = 0;
   bool done_ = false;
 };

@@ -67,7 +67,10 @@ inline const std::vector<std::string> kSchedules = {
     "p = specialize(p, 'for j in _: _', ['N >= 1', 'N < 16'])\np = eliminate_dead_code(p, 'if _: "
     "_')\n"
     "p = insert_pass(p, p.body()[0].before())\np = delete_pass(p)\np = rename(p, 'other')\n"
-    "p = shift_loop(p, 'k', 2)\np = parallelize_loop(p, 'i')\n"};
+    "p = shift_loop(p, 'k', 2)\np = parallelize_loop(p, 'i')\n",
+    "avoid(load8)\np = keep_order(p)\nmax_unroll(4)\ntiles('k', [2, 4])\npin(p.find('C[_] += _'))\n"
+    "p = block_loop(p, 'k', 4, ['ko', 'k'])\np = search(p, 'for j in _: _', "
+    "tiles=[['j', [8]]])\nq = p.search(max_unroll=3)\n"};
 
 inline const std::vector<std::string> kWords = {"for",
                                                 "in",

@@ -95,6 +95,7 @@ bool find_pattern(std::string_view text) {
 
 bool run_schedule(std::string_view text, int max_steps) {
   ScriptEnvironment env = script_environment(sgemm(), {&sample()});
+  env.search = [](const ScriptHole& hole) { return hole.proc; };
   env.max_steps = max_steps;
   ProcPtr p;
   bool accepted = only_errors([&] { p = run_script(text, "fuzz.sched", env).proc; });

@@ -1,0 +1,384 @@
+#include "search/complete/completion.h"
+
+#include <algorithm>
+
+#include "core/cursor/provenance.h"
+#include "core/library/inspection.h"
+#include "search/complete/script_text.h"
+
+namespace exotune {
+
+namespace {
+
+// --- what is open -----------------------------------------------------------------------------
+
+bool is_vectorized(const Stmt& s) {
+  if (s.as<Call>()) return true;
+  const Alloc* a = s.as<Alloc>();
+  return a && a->mem &&
+         (a->mem->kind == MemoryKind::kVector || a->mem->kind == MemoryKind::kRegisterFile ||
+          a->mem->kind == MemoryKind::kScratchpad);
+}
+
+struct Contents {
+  bool work = false, vectors = false;
+};
+
+void look(const Stmt& s, Contents& into) {
+  into.work = into.work || s.as<Assign>() || s.as<Reduce>();
+  into.vectors = into.vectors || is_vectorized(s);
+  for (const Block* block : {&body_of(s), &orelse_of(s)})
+    for (const StmtPtr& below : *block) look(*below, into);
+}
+
+// Iterations of the whole nest, 1 for each loop of unknown extent.
+double iterations(const Stmt& s) {
+  double own = 1, below = 0;
+  if (const For* f = s.as<For>())
+    if (const auto extent = literal_extent(*f))
+      own = static_cast<double>(std::max<int64_t>(1, *extent));
+  for (const Block* block : {&body_of(s), &orelse_of(s)})
+    for (const StmtPtr& t : *block) below += iterations(*t);
+  return own * std::max(1.0, below);
+}
+
+class OpenNests {
+ public:
+  explicit OpenNests(const std::vector<Cursor>& pins) : pins_(pins) {}
+
+  std::vector<Cursor> of(const Cursor& block) {
+    walk(block);
+    return std::move(open_);
+  }
+
+ private:
+  bool is_pinned(const Path& path) const {
+    return std::any_of(pins_.begin(), pins_.end(), [&](const Cursor& pin) {
+      for (int k = 0; k < pin.length(); ++k)
+        if (is_prefix(sibling(pin.path(), k), path)) return true;
+      return false;
+    });
+  }
+  bool holds_pin(const Path& path) const {
+    return std::any_of(pins_.begin(), pins_.end(),
+                       [&](const Cursor& pin) { return is_prefix(path, pin.path()); });
+  }
+
+  void walk(const Cursor& block) {
+    for (int k = 0; k < block.length(); ++k) {
+      const Cursor c = block.length() == 1 && block.kind() == CursorKind::kStmt ? block : block[k];
+      if (is_pinned(c.path())) continue;
+      const StmtPtr s = c.stmt();
+      Contents contents;
+      look(*s, contents);
+      if (s->as<For>() && contents.work && !contents.vectors && !holds_pin(c.path())) {
+        open_.push_back(c);
+        continue;
+      }
+      if (!body_of(*s).empty()) walk(c.body());
+      if (!orelse_of(*s).empty()) walk(c.orelse());
+    }
+  }
+
+  const std::vector<Cursor>& pins_;
+  std::vector<Cursor> open_;
+};
+
+// --- one completion ---------------------------------------------------------------------------
+
+class Completing {
+ public:
+  Completing(const CompletionRequest& request, Store& store, const TuneHooks& hooks)
+      : request_(request), store_(store), hooks_(hooks), text_(request.script, request.file) {}
+
+  Completion run() {
+    const ProcPtr whole = run_text(text_.filled({}), false).proc;
+    const std::vector<TraceStep> trace = trace_of(whole);
+    kernel_ = trace.empty() ? whole : trace.front().before;
+    read_sizes(trace);
+    if (request_.baseline && !stopped()) find_baseline();
+    for (size_t hole = 0; hole < text_.holes().size(); ++hole)
+      if (!fill(hole)) return std::move(out_);
+    out_.script = text_.filled(fills_);
+    out_.proc = run_text(out_.script, true).proc;
+    return std::move(out_);
+  }
+
+ private:
+  bool stopped() const { return hooks_.interrupted && hooks_.interrupted(); }
+
+  // The script as it stands; holes that are left change nothing.
+  ScriptResult run_text(const std::string& script, bool enforce,
+                        const std::function<ProcPtr(const ScriptHole&)>& search = {}) const {
+    ScriptEnvironment env = request_.environment;
+    env.enforce = enforce;
+    env.search = search ? search : [](const ScriptHole& hole) { return hole.proc; };
+    return run_script(script, request_.file, env);
+  }
+
+  // Sizes that partial_eval fixed on the way.
+  void read_sizes(const std::vector<TraceStep>& trace) {
+    for (const TraceStep& step : trace)
+      for (const Value& value : step.how->op == "partial_eval" ? step.how->args : ValueList{})
+        if (const auto* named = value.as<std::map<std::string, Value>>())
+          for (const auto& [name, number] : *named)
+            if (const auto* integer = number.as<int64_t>()) sizes_[name] = *integer;
+  }
+
+  TuneRequest base_request() const {
+    TuneRequest r = request_.tune;
+    r.proc = kernel_;
+    r.sizes = sizes_;
+    for (const auto& [name, value] : sizes_) r.representative[name] = value;
+    if (r.kernel.name.empty()) r.kernel.name = kernel_->name;
+    return r;
+  }
+
+  void find_baseline() {
+    TuneRequest r = base_request();
+    r.with_peers = false;
+    const TuneResult found = tune(r, store_, hooks_);
+    add(found.statistics);
+    if (found.winner) rivals_.push_back({"the winner without your lines", found.winner});
+  }
+
+  void add(const TuneStatistics& s) {
+    TuneStatistics& all = out_.statistics;
+    all.states += s.states;
+    all.refused += s.refused;
+    all.duplicates += s.duplicates;
+    all.measured += s.measured;
+    all.reused += s.reused;
+    all.neighbours += s.neighbours;
+    all.plans_refused += s.plans_refused;
+    for (const auto& [op, n] : s.refusals) all.refusals[op] += n;
+    all.reasons.insert(s.reasons.begin(), s.reasons.end());
+    for (const auto& [cause, n] : s.causes) all.causes[cause] += n;
+    all.search_seconds += s.search_seconds;
+    all.measure_seconds += s.measure_seconds;
+    all.shootout_seconds += s.shootout_seconds;
+    if (all.first_refusal.empty()) all.first_refusal = s.first_refusal;
+    if (!s.dp) return;
+    if (!all.dp) {
+      all.dp = s.dp;
+      return;
+    }
+    all.dp->solved += s.dp->solved;
+    all.dp->known += s.dp->known;
+    all.dp->expanded += s.dp->expanded;
+    all.dp->seconds += s.dp->seconds;
+    if (s.dp->outcome == DpOutcome::kSolved) all.dp->outcome = DpOutcome::kSolved;
+    all.dp->plans.insert(all.dp->plans.end(), s.dp->plans.begin(), s.dp->plans.end());
+  }
+
+  // The hole as the evaluator reaches it, with everything before it filled.
+  ScriptHole reach(size_t index) {
+    if (!text_.has_hole()) {
+      const ScriptResult whole = run_text(text_.filled({}), false);
+      ScriptHole hole;
+      hole.proc = whole.proc;
+      hole.constraints = whole.constraints;
+      return hole;
+    }
+    std::optional<ScriptHole> reached;
+    run_text(text_.filled(fills_), false, [&](const ScriptHole& hole) {
+      if (!reached) reached = hole;
+      return hole.proc;
+    });
+    EXO_CHECK(reached.has_value() && fills_.size() == index);
+    for (const auto& [name, value] : reached->options) refuse_option(*reached, name);
+    return std::move(*reached);
+  }
+
+  [[noreturn]] static void refuse_option(const ScriptHole& hole, const std::string& name) {
+    const std::string near = nearest(name, constraint_names());
+    throw InputError(hole.location, "a search has no option `" + name + "`",
+                     near.empty() ? "its options: avoid, keep_order, max_unroll, pin, tiles, use"
+                                  : "did you mean `" + near + "`?");
+  }
+
+  // Searches everything that is open in the hole. False: there is no result.
+  bool fill(size_t index) {
+    const ScriptHole hole = reach(index);
+    const HoleText& where = text_.holes()[index];
+    std::vector<std::string> lines;
+    if (where.target != where.source) lines.push_back(where.target + " = " + where.source);
+    for (size_t k = hole.constraints.size() - hole.own_constraints; k < hole.constraints.size();
+         ++k)
+      lines.push_back(with_variable(constraint_line(hole.constraints[k]), where.target));
+    fills_.push_back(std::move(lines));
+
+    std::vector<Cursor> pins;
+    for (const ScriptConstraint& c : hole.constraints)
+      if (c.kind == "pin")
+        if (const Cursor pin = forward(hole.proc, *c.args[0].as<Cursor>()); pin.valid())
+          pins.push_back(pin);
+    const Cursor everything = body_of(hole.proc);
+    const Cursor region = hole.where ? *hole.where : everything;
+    std::vector<Cursor> open = OpenNests(pins).of(region);
+    const bool in_place =
+        !hole.where && pins.empty() && (open.empty() || is_only_nest(hole.proc, open));
+    if (in_place || open.empty()) return search_in_place(index, hole, open.empty() && hole.where);
+    std::stable_sort(open.begin(), open.end(), [](const Cursor& a, const Cursor& b) {
+      return iterations(*a.stmt()) > iterations(*b.stmt());
+    });
+    if (open.size() > kMostParts) open.resize(kMostParts);
+    ProcPtr now = hole.proc;
+    for (const Cursor& nest : open) {
+      const Cursor here = forward(now, nest);
+      if (!here.valid()) continue;
+      now = search_part(index, hole, now, here);
+      if (!now) return false;
+    }
+    return true;
+  }
+
+  // The rest of the kernel may be anything that is not a loop (a sum set to zero).
+  static bool is_only_nest(const ProcPtr& p, const std::vector<Cursor>& open) {
+    return open.size() == 1 && open[0].path().size() == 1 &&
+           std::count_if(p->body.begin(), p->body.end(),
+                         [](const StmtPtr& s) { return s->as<For>() || s->as<If>(); }) == 1;
+  }
+
+  static std::string constraint_line(const ScriptConstraint& c) {
+    if (const auto line = line_of(c)) return *line;
+    return "p = pin(p, " + Value(pattern_of(*c.args[0].as<Cursor>())).str() + ")";
+  }
+
+  // A schedule of what is searched, as a whole script.
+  WholeSchedule whole(const std::vector<std::string>& found) const {
+    std::vector<std::vector<std::string>> fills = fills_;
+    fills.back().insert(fills.back().end(), found.begin(), found.end());
+    WholeSchedule out;
+    out.script = text_.filled(fills);
+    const bool last = fills.size() == text_.holes().size();
+    out.proc = run_text(out.script, last).proc;
+    return out;
+  }
+
+  bool search_in_place(size_t index, const ScriptHole& hole, bool nothing_open) {
+    if (nothing_open)
+      throw InputError(hole.location, "nothing is open in the place of this search",
+                       "instructions and pinned subtrees stay as they are; name a loop nest "
+                       "that is still plain");
+    const std::string variable = text_.holes()[index].target;
+    TuneRequest r = base_request();
+    r.partial = PartialSchedule{
+        hole.proc,
+        [&](const std::vector<std::string>& lines) { return whole(renamed(lines, variable)); },
+        hole.constraints};
+    const TuneResult found = search(r, index + 1 == text_.holes().size());
+    if (!found.winner) return false;
+    for (std::string& line : renamed(found.lines, variable))
+      fills_.back().push_back(std::move(line));
+    return true;
+  }
+
+  static std::vector<std::string> renamed(const std::vector<std::string>& lines,
+                                          const std::string& variable) {
+    std::vector<std::string> out;
+    for (const std::string& line : lines) out.push_back(with_variable(line, variable));
+    return out;
+  }
+
+  // One nest as a procedure of its own. Returns the whole procedure with the nest scheduled; null
+  // when nothing was found.
+  ProcPtr search_part(size_t index, const ScriptHole& hole, const ProcPtr& now,
+                      const Cursor& nest) {
+    const std::string name = part_name();
+    const std::string pattern = pattern_of(nest);
+    const Extracted extracted = extract_subproc(now, nest, name);
+    const auto around = [&](const std::vector<std::string>& lines, const std::string& x) {
+      std::vector<std::string> out;
+      if (lines.empty()) return out;  // as it is
+      out.push_back(x + ", " + name + " = extract_subproc(" + x + ", " + Value(pattern).str() +
+                    ", '" + name + "')");
+      for (std::string& line : renamed(lines, name)) out.push_back(std::move(line));
+      out.push_back(x + " = call_eqv(" + x + ", '" + name + "(_)', " + name + ")");
+      out.push_back(x + " = inline(" + x + ", '" + name + "(_)')");
+      return out;
+    };
+    const std::string& x = text_.holes()[index].target;
+    TuneRequest r = base_request();
+    const ProcPtr part = without_provenance(extracted.subproc);
+    r.partial = PartialSchedule{
+        part, [&](const std::vector<std::string>& lines) { return whole(around(lines, x)); },
+        constraints_of(hole, part)};
+    const TuneResult found = search(r, index + 1 == text_.holes().size());
+    if (!found.winner) return nullptr;
+    for (std::string& line : around(found.lines, x)) fills_.back().push_back(std::move(line));
+    // What the next part is found in.
+    std::string lines;
+    for (const std::string& line : around(found.lines, "p")) lines += line + "\n";
+    if (lines.empty()) return now;
+    ScriptEnvironment env = request_.environment;
+    env.start = now;
+    env.names["instrs"] = allowed(hole);
+    env.enforce = false;
+    return run_script(lines, request_.file, env).proc;
+  }
+
+  // `instrs` as the hole's lines see it.
+  Value allowed(const ScriptHole& hole) const {
+    const auto it = request_.environment.names.find("instrs");
+    const ValueList* all =
+        it == request_.environment.names.end() ? nullptr : it->second.as<ValueList>();
+    return all ? Value(allowed_instructions(*all, hole.constraints)) : Value();
+  }
+
+  // A part keeps its own order; `use` and pins are for the whole.
+  static std::vector<ScriptConstraint> constraints_of(const ScriptHole& hole, const ProcPtr& part) {
+    std::vector<ScriptConstraint> out;
+    for (ScriptConstraint c : hole.constraints) {
+      if (c.kind == "pin") continue;
+      c.proc = part;
+      out.push_back(std::move(c));
+    }
+    return out;
+  }
+
+  TuneResult search(TuneRequest r, bool last) {
+    if (last) r.rivals = rivals_;
+    if (!last) r.with_peers = false;
+    TuneResult found = tune(r, store_, hooks_);
+    add(found.statistics);
+    ++out_.parts;
+    out_.interrupted = out_.interrupted || found.stop == StopReason::kInterrupted;
+    out_.result = found;
+    r.partial.reset();  // it refers to this object
+    out_.request = std::move(r);
+    return found;
+  }
+
+  std::string part_name() {
+    std::string name;
+    do {
+      name = kernel_->name + "_part" + std::to_string(++names_);
+    } while (text_.mentions(name));
+    return name;
+  }
+
+  static constexpr size_t kMostParts = 8;
+  const CompletionRequest& request_;
+  Store& store_;
+  const TuneHooks& hooks_;
+  ScriptText text_;
+  ProcPtr kernel_;
+  SizeBinding sizes_;
+  std::vector<Rival> rivals_;
+  std::vector<std::vector<std::string>> fills_;
+  int names_ = 0;
+  Completion out_;
+};
+
+}  // namespace
+
+bool has_hole(const std::string& script, const std::string& file) {
+  return ScriptText(script, file).has_hole();
+}
+
+Completion complete(const CompletionRequest& request, Store& store, const TuneHooks& hooks) {
+  return Completing(request, store, hooks).run();
+}
+
+}  // namespace exotune
