@@ -50,6 +50,10 @@ inline const std::vector<std::string> kExpressions = {"4 * i + 3",
                                                       "-t * -2.0"};
 
 inline const std::vector<std::string> kSchedules = {
+    // each line doubles what there is
+    "p = block_loop(p, 'j', [32, 64, 76], ['jo', 'j'], 'i')\np = block_loop(p, 'i', [6, 3, 2, 1], "
+    "['io', 'i'])\np = block_loop(p, 'j', [32, 64, 76], ['jo', 'j'], 'i')\np = block_loop(p, 'i', "
+    "[6, 3, 2, 1], ['io', 'i'])\n",
     "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\np = divide_loop(p, 'j', 8, ['jo', "
     "'ji'])\n"
     "p = simplify(p)\np = reorder_loops(p, 'ii j')\n",

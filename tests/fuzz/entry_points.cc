@@ -94,9 +94,16 @@ bool find_pattern(std::string_view text) {
 }
 
 bool run_schedule(std::string_view text, int max_steps) {
+  // Splitting loops again and again doubles a procedure each time; that is not a hang.
+  constexpr int kMostStatements = 150;
   ScriptEnvironment env = script_environment(sgemm(), {&sample()});
   env.search = [](const ScriptHole& hole) { return hole.proc; };
   env.max_steps = max_steps;
+  env.after_step = [](const SourceLocation& where, const ProcPtr& p) {
+    int statements = 0;
+    for_each_stmt(p->body, [&](const StmtPtr&) { ++statements; });
+    if (statements > kMostStatements) throw InputError(where, "the procedure grows too large");
+  };
   ProcPtr p;
   bool accepted = only_errors([&] { p = run_script(text, "fuzz.sched", env).proc; });
   if (p) {
