@@ -11,6 +11,7 @@ const std::vector<Verb>& verbs() {
       {"schedule", "apply a script, no search; print the result", add_schedule_verb},
       {"verify", "proofs and a differential test, no timing", add_verify_verb},
       {"bench", "a schedule against its peers, paired and interleaved", add_bench_verb},
+      {"calibrate", "fit the cost model to runs on this machine", add_calibrate_verb},
       {"explain", "why this schedule: steps, proofs, what else was tried", add_explain_verb},
       {"list", "what there is: kernels, targets, runners, operators", add_list_verb},
       {"db", "what was learned: ls, show, best, query, export, import, merge, gc, check",

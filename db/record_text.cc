@@ -46,6 +46,12 @@ class Line {
     if (!v.is_boolean()) fail(std::string("'") + key + "' is neither true nor false");
     return v.get<bool>();
   }
+  double number(const char* key) const {
+    const Json& v = field(key);
+    if (!v.is_number() || !std::isfinite(v.get<double>()))
+      fail(std::string("'") + key + "' is not a number");
+    return v.get<double>();
+  }
   std::vector<double> numbers(const char* key) const {
     const Json& v = field(key);
     if (!v.is_array()) fail(std::string("'") + key + "' is not a list");
@@ -136,6 +142,16 @@ std::string trial_line(const RankedTrial& r) {
                    {"script", t.script}});
 }
 
+std::string figure_line(const NamedFigure& f) {
+  return dump(Json{{"type", "figure"},
+                   {"target", f.key.target},
+                   {"text", f.key.text},
+                   {"microarchitecture", f.key.microarchitecture},
+                   {"kind", f.key.kind},
+                   {"name", f.name},
+                   {"value", f.value}});
+}
+
 Contents read_json_lines(std::istream& in, const std::string& name) {
   Contents out;
   SourceLocation where{std::make_shared<const std::string>(name), 0, 1};
@@ -159,6 +175,11 @@ Contents read_json_lines(std::istream& in, const std::string& name) {
       out.kernels.emplace_back(line.key_text("hash"), line.text("name"));
     } else if (type == "trial") {
       out.trials.push_back(read_trial(line));
+    } else if (type == "figure") {
+      out.figures.push_back({{line.key_text("target"), line.key_text("text"),
+                              line.text("microarchitecture"), line.key_text("kind")},
+                             line.key_text("name"),
+                             line.number("value")});
     } else {
       line.fail("no record is called '" + type + "'");
     }

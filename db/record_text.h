@@ -17,11 +17,18 @@ struct RankedTrial {
   bool settled = false;  // named by set_winner
 };
 
+struct NamedFigure {
+  FigureKey key;
+  std::string name;
+  double value = 0;
+};
+
 /// Everything a database holds.
 struct Contents {
   std::vector<MachineRecord> machines;
   std::vector<std::pair<std::string, std::string>> kernels;  // hash, name
   std::vector<RankedTrial> trials;
+  std::vector<NamedFigure> figures;
 };
 
 /// One line, without its newline.
@@ -29,6 +36,7 @@ std::string header_line();
 std::string machine_line(const MachineRecord& machine);
 std::string kernel_line(const std::string& hash, const std::string& name);
 std::string trial_line(const RankedTrial& trial);
+std::string figure_line(const NamedFigure& figure);
 
 /// Reads what the functions above wrote. InputError with `name` and the line for anything else.
 Contents read_json_lines(std::istream& in, const std::string& name);

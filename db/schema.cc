@@ -61,6 +61,17 @@ CREATE VIEW results AS
          t.script AS script
   FROM trials t JOIN contexts c ON c.id = t.context JOIN kernels k ON k.hash = c.kernel
        JOIN machines m ON m.fingerprint = c.fingerprint LEFT JOIN winners w ON w.trial = t.id;
+)sql",
+      // 3: what was found out about targets: weights of the cost model, costs of instructions.
+      R"sql(
+CREATE TABLE figures(
+  target TEXT NOT NULL,
+  text TEXT NOT NULL,
+  microarchitecture TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value REAL NOT NULL,
+  PRIMARY KEY(target, text, microarchitecture, kind, name)) WITHOUT ROWID;
 )sql"};
   return steps;
 }

@@ -43,7 +43,7 @@ QueryResult SqliteStore::query(const std::string& sql) const {
   sqlite3* handle = db_->getHandle();
   const auto fail = [&](const std::string& what) -> InputError {
     return InputError({}, "query: " + what,
-                      "tables: machines, kernels, contexts, trials, winners; view: results");
+                      "tables: machines, kernels, contexts, trials, winners, figures; view: results");
   };
   struct Statement {
     sqlite3* handle;

@@ -109,6 +109,25 @@ void SqliteStore::export_json_lines(std::ostream& out) const {
       const SQLite::Column settled = trials.getColumn(kTrialColumnCount);
       out << trial_line({record(trials), !settled.isNull(), settled.getInt() != 0}) << "\n";
     }
+    SQLite::Statement figures(*db_, "SELECT * FROM figures ORDER BY 1, 2, 3, 4, 5");
+    while (figures.executeStep())
+      out << figure_line({{text(figures, 0), text(figures, 1), text(figures, 2), text(figures, 3)},
+                          text(figures, 4),
+                          figures.getColumn(5).getDouble()})
+          << "\n";
+  });
+}
+
+Figures SqliteStore::figures(const FigureKey& key) const {
+  return guard([&] {
+    SQLite::Statement s(*db_,
+                        "SELECT name, value FROM figures WHERE target = ? AND text = ?"
+                        " AND microarchitecture = ? AND kind = ?");
+    const std::string* values[] = {&key.target, &key.text, &key.microarchitecture, &key.kind};
+    for (int k = 0; k < 4; ++k) s.bind(k + 1, *values[k]);
+    Figures out;
+    while (s.executeStep()) out[text(s, 0)] = s.getColumn(1).getDouble();
+    return out;
   });
 }
 

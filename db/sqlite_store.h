@@ -47,6 +47,8 @@ class SqliteStore : public Store {
   std::vector<TrialRecord> winners(const TrialFilter& filter) const override;
   std::string kernel_name(const std::string& hash) const override;
   std::vector<MachineRecord> machines() const override;
+  void put_figures(const FigureKey& key, const Figures& figures) override;
+  Figures figures(const FigureKey& key) const override;
   QueryResult query(const std::string& sql) const override;
   void export_json_lines(std::ostream& out) const override;
   MergeCounts import_json_lines(std::istream& in, const std::string& name) override;
@@ -87,6 +89,8 @@ class SqliteStore : public Store {
 
   bool enter_machine(const MachineRecord& m);
   bool enter_kernel(const std::string& hash, const std::string& name);
+  /// Leaves a figure of that name as it is; true when there was none.
+  bool enter_figure(const FigureKey& key, const std::string& name, double value);
   int64_t context_id(const TrialKey& key);
   /// The new row's id, or 0 when the trial is known.
   int64_t insert_trial(int64_t context, const TrialRecord& t);

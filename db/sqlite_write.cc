@@ -1,6 +1,8 @@
 // Records in, and who wins.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <cmath>
+
 #include "core/base/diagnostic.h"
 #include "db/record_text.h"
 #include "db/sqlite_store.h"
@@ -68,6 +70,19 @@ void SqliteStore::set_winner(const TrialKey& key, const std::string& candidate_i
   });
 }
 
+void SqliteStore::put_figures(const FigureKey& key, const Figures& figures) {
+  write([&] {
+    SQLite::Statement gone(*db_,
+                           "DELETE FROM figures WHERE target = ? AND text = ?"
+                           " AND microarchitecture = ? AND kind = ?");
+    const std::string* values[] = {&key.target, &key.text, &key.microarchitecture, &key.kind};
+    for (int k = 0; k < 4; ++k) gone.bind(k + 1, valid_utf8(*values[k]));
+    gone.exec();
+    for (const auto& [name, value] : figures)
+      if (std::isfinite(value)) enter_figure(key, name, value);
+  });
+}
+
 MergeCounts SqliteStore::import_json_lines(std::istream& in, const std::string& name) {
   const Contents contents = read_json_lines(in, name);
   MergeCounts counts;
@@ -76,6 +91,8 @@ MergeCounts SqliteStore::import_json_lines(std::istream& in, const std::string& 
       ++(enter_machine(m) ? counts.machines : counts.known);
     for (const auto& [hash, kernel] : contents.kernels)
       ++(enter_kernel(hash, kernel) ? counts.kernels : counts.known);
+    for (const NamedFigure& f : contents.figures)
+      ++(enter_figure(f.key, f.name, f.value) ? counts.figures : counts.known);
     for (const RankedTrial& r : contents.trials) {
       const int64_t context = context_id(r.trial.key);
       int64_t id = insert_trial(context, r.trial);
@@ -128,6 +145,15 @@ bool SqliteStore::enter_kernel(const std::string& hash, const std::string& name)
                       " name = excluded.name WHERE kernels.name = '' AND excluded.name <> ''");
   s.bind(1, valid_utf8(hash));
   s.bind(2, valid_utf8(name));
+  return s.exec() > 0;
+}
+
+bool SqliteStore::enter_figure(const FigureKey& key, const std::string& name, double value) {
+  // The first one stays: import does not replace what was measured here.
+  SQLite::Statement s(*db_, "INSERT INTO figures VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+  const std::string* values[] = {&key.target, &key.text, &key.microarchitecture, &key.kind, &name};
+  for (int k = 0; k < 5; ++k) s.bind(k + 1, valid_utf8(*values[k]));
+  s.bind(6, value);
   return s.exec() > 0;
 }
 

@@ -9,6 +9,7 @@
 // with a hint; damage met while reading is one too, never a crash.
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,17 @@ struct Wisdom {
   std::string note;  // one sentence for the user when it is not exact; "" when it is
 };
 
+/// What figures about a target were measured on, and with which text and model: figures for another
+/// text are never found.
+struct FigureKey {
+  std::string target;
+  std::string text;               // content hash of the target and of what the figures mean
+  std::string microarchitecture;
+  std::string kind;               // "weights", "throughput", ...
+  bool operator==(const FigureKey&) const = default;
+};
+using Figures = std::map<std::string, double>;
+
 struct TrialFilter {   // empty fields match everything
   std::string kernel;  // a kernel's name or a prefix of its hash
   std::string sizes, target, fingerprint, status, candidate_prefix;
@@ -76,7 +88,7 @@ struct QueryResult {
 };
 
 struct MergeCounts {
-  int64_t machines = 0, kernels = 0, trials = 0;  // new ones
+  int64_t machines = 0, kernels = 0, trials = 0, figures = 0;  // new ones
   int64_t known = 0;                              // records that were there already
 };
 
@@ -115,7 +127,12 @@ class Store {
   virtual std::string kernel_name(const std::string& hash) const = 0;  // "" when unknown
   virtual std::vector<MachineRecord> machines() const = 0;
 
-  /// One SELECT over machines, kernels, contexts, trials, winners and the view `results`, which
+  /// Figures by name; they take the place of all that were there under this key.
+  virtual void put_figures(const FigureKey& key, const Figures& figures) = 0;
+  /// Empty when there are none.
+  virtual Figures figures(const FigureKey& key) const = 0;
+
+  /// One SELECT over machines, kernels, contexts, trials, winners, figures and the view `results`, which
   /// joins them for people; InputError for anything else or a mistake in it.
   virtual QueryResult query(const std::string& sql) const = 0;
 

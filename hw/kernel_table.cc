@@ -31,19 +31,41 @@ PeerOperation read_peer(const TomlTable& table) {
 }
 
 // The list itself, or the name of one in the file's [sizes].
-std::vector<TomlTable> size_list(const TomlTable& table, const TomlTable& named) {
-  if (!table.is_text("sizes")) return table.tables("sizes");
-  const std::string list = table.text("sizes");
+std::vector<TomlTable> size_list(const TomlTable& table, const std::string& key,
+                                 const TomlTable& named) {
+  if (!table.is_text(key)) return table.tables(key);
+  const std::string list = table.text(key);
   if (named.has(list)) return named.tables(list);
   const std::string near = nearest(list, named.keys());
-  throw InputError(table.where("sizes"), "no list '" + list + "' in [sizes]",
+  throw InputError(table.where(key), "no list '" + list + "' in [sizes]",
                    near.empty() ? "" : "did you mean '" + near + "'?");
+}
+
+// The sizes under `key`, each with a value for every size that the kernel's formulas name.
+std::vector<SizeBinding> bindings(const TomlTable& table, const std::string& key,
+                                  const TomlTable& named_sizes, const KernelEntry& kernel) {
+  std::vector<SizeBinding> out;
+  for (const TomlTable& sizes : size_list(table, key, named_sizes)) {
+    SizeBinding binding;
+    for (const std::string& name : sizes.keys()) {
+      const int64_t value = sizes.integer(name);
+      if (value < 1) throw InputError(sizes.where(name), "a size must be positive");
+      binding[name] = value;
+    }
+    for (const SizeFormula* formula : {&kernel.flops, &kernel.bytes})
+      for (const std::string& name : formula->names())
+        if (!binding.count(name))
+          throw InputError(sizes.where(),
+                           "the size '" + name + "' of '" + formula->text() + "' is missing");
+    out.push_back(std::move(binding));
+  }
+  return out;
 }
 
 KernelEntry read_kernel(const TomlTable& table, const TomlTable& named_sizes,
                         const std::filesystem::path& folder) {
   table.allow_only({"name", "file", "proc", "family", "summary", "precision", "sizes", "flops",
-                    "bytes", "peer", "ahead"});
+                    "bytes", "peer", "ahead", "calibration"});
   KernelEntry kernel;
   kernel.where = table.where();
   kernel.name = table.text("name");
@@ -59,20 +81,9 @@ KernelEntry read_kernel(const TomlTable& table, const TomlTable& named_sizes,
   if (table.has("ahead")) kernel.ahead = table.texts("ahead");
   kernel.flops = SizeFormula(table.text("flops"), table.where("flops"));
   kernel.bytes = SizeFormula(table.text("bytes"), table.where("bytes"));
-  for (const TomlTable& sizes : size_list(table, named_sizes)) {
-    SizeBinding binding;
-    for (const std::string& name : sizes.keys()) {
-      const int64_t value = sizes.integer(name);
-      if (value < 1) throw InputError(sizes.where(name), "a size must be positive");
-      binding[name] = value;
-    }
-    for (const SizeFormula* formula : {&kernel.flops, &kernel.bytes})
-      for (const std::string& name : formula->names())
-        if (!binding.count(name))
-          throw InputError(sizes.where(),
-                           "the size '" + name + "' of '" + formula->text() + "' is missing");
-    kernel.sizes.push_back(std::move(binding));
-  }
+  kernel.sizes = bindings(table, "sizes", named_sizes, kernel);
+  if (table.has("calibration"))
+    kernel.calibration = bindings(table, "calibration", named_sizes, kernel);
   if (kernel.sizes.empty())
     throw InputError(table.where(), "kernel '" + kernel.name + "' has no sizes to measure at");
   if (table.has("peer")) kernel.peer = read_peer(table.table("peer"));

@@ -31,6 +31,7 @@ struct KernelEntry {
   std::string summary;                      // one line of mathematics
   ScalarType precision = ScalarType::kF32;  // of its results
   std::vector<SizeBinding> sizes;           // measured by default; the first is the one to tune at
+  std::vector<SizeBinding> calibration;     // sizes at which it teaches the cost model; may be empty
   SizeFormula flops;                        // arithmetic operations of one call
   SizeFormula bytes;                        // compulsory memory traffic of one call
   PeerOperation peer;

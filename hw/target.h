@@ -22,7 +22,7 @@ struct TargetLevel {
   MemoryPtr memory;          // what a program places here; null: a cache, managed by the hardware
   int64_t bytes = 0;         // capacity; 0 = unlimited
   int line_bytes = 0;        // unit of transfer from the next level out; 0 = element by element
-  double cost_per_line = 0;  // cycles to move a line in from the next level out
+  double cost_per_line = 0;  // cycles to touch a line that lies here
   bool is_cache() const { return memory == nullptr; }
 };
 

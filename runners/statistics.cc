@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace exotune {
 
@@ -37,6 +38,35 @@ SampleInterval median_interval(std::vector<double> values) {
     k = i + 1;
   }
   return {middle(sorted), sorted[k], sorted[n - 1 - k]};
+}
+
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (size_t first = 0; first < order.size();) {
+    size_t last = first;
+    while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
+    for (size_t k = first; k <= last; ++k)
+      ranks[order[k]] = static_cast<double>(first + last) / 2 + 1;
+    first = last + 1;
+  }
+  return ranks;
+}
+
+double spearman(const std::vector<double>& x, const std::vector<double>& y) {
+  const size_t n = std::min(x.size(), y.size());
+  if (n < 2) return 0;
+  const std::vector<double> a = ranks_of(x), b = ranks_of(y);
+  const double mean = (static_cast<double>(n) + 1) / 2;
+  double ab = 0, aa = 0, bb = 0;
+  for (size_t k = 0; k < n; ++k) {
+    ab += (a[k] - mean) * (b[k] - mean);
+    aa += (a[k] - mean) * (a[k] - mean);
+    bb += (b[k] - mean) * (b[k] - mean);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
 }
 
 }  // namespace exotune

@@ -17,6 +17,8 @@
 #include "search/dp/ahead_layout.h"
 #include "search/neighbours.h"
 #include "search/trials.h"
+#include "search/tuning_context.h"
+#include "search/weights.h"
 
 namespace exotune {
 
@@ -35,32 +37,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::string sizes_text(const SizeBinding& sizes) {
-  std::string out;
-  for (const auto& [name, value] : sizes) out += (out.empty() ? "" : ",") + name + "=" + std::to_string(value);
-  return out;
-}
-
-// "p = partial_eval(p, K=512, M=512, N=512)" for the sizes the proc has and the user fixed.
-std::string fixing_line(const Proc& p, const SizeBinding& sizes) {
-  std::string out;
-  for (const auto& [name, value] : sizes)
-    for (const Arg& a : p.args)
-      if (a.name.name() == name && is_integer_control(a.type.scalar))
-        out += ", " + name + "=" + std::to_string(value);
-  return out.empty() ? "" : "p = partial_eval(p" + out + ")";
-}
-
-CostWeights weights_of(const Target& target, const std::vector<TargetLevel>& levels) {
-  CostWeights w;
-  auto latency = target.latency.find("fma");
-  if (latency != target.latency.end()) w.latency = latency->second;
-  for (const TargetLevel& l : levels)
-    if (l.is_cache() && l.bytes > 0)
-      w.caches.push_back({l.bytes, std::max(1, l.line_bytes), l.cost_per_line});
-  return w;
-}
-
 // One search from kernel to shoot-out; the parts share what is here.
 class Tuning {
  public:
@@ -69,13 +45,11 @@ class Tuning {
     all_sizes_ = request.representative;
     for (const auto& [name, value] : request.sizes) all_sizes_[name] = value;
     if (request.partial) context_.constraints = request.partial->constraints;
-    std::map<std::string, Value>& names = context_.environment.names;
-    names["instrs"] = Value(allowed_instructions(instruction_values(), context_.constraints));
-    for (const auto& [name, memory] : request.target->library.memories) names[name] = Value(memory);
-    for (const ProcPtr& p : request.target->instructions()) names[p->name] = Value(p);
-    names["DRAM"] = Value(dram());
+    context_.environment = script_names(*request.target);
+    context_.environment.names["instrs"] =
+        Value(allowed_instructions(instruction_values(), context_.constraints));
     context_.sizes = all_sizes_;
-    context_.weights = weights_of(*request.target, levels_);
+    context_.weights = weights_of(*request.target, request.machine, &store);
   }
 
   TuneResult run() {
@@ -127,17 +101,10 @@ class Tuning {
     const Target& target = *request_.target;
     problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed});
     toolchain_ = toolchain_of(target);
-    CompilerIdentity compiler = find_compiler(target.compiler);
-    Fingerprint machine = fingerprint(request_.machine, target);
-    TrialKey& key = result_.key;
-    key.kernel_hash = content_hash(canonical_text(*request_.proc));
-    SizeBinding named = all_sizes_;
-    key.sizes = sizes_text(named) + (request_.sizes.empty() ? " (symbolic)" : "");
-    key.target = target.name;
-    key.fingerprint = machine.hash;
-    key.compiler = toolchain_.describe();
-    store_.put_machine({machine.hash, machine.microarch, machine.isa, request_.machine.model_name});
-    store_.put_kernel(key.kernel_hash, request_.kernel.name);
+    result_.key = enter_context(
+        request_.proc, request_.kernel.name,
+        sizes_text(all_sizes_) + (request_.sizes.empty() ? " (symbolic)" : ""), target,
+        request_.machine, toolchain_, store_);
     if (request_.effort != Effort::kEstimate) measure_peak_again();
   }
 
@@ -276,9 +243,7 @@ class Tuning {
   // The schedule of a state, as it is measured and written.
   WholeSchedule whole(const BeamState& state) const {
     if (request_.partial) return request_.partial->whole(state.lines);
-    std::string script = "p = " + request_.proc->name + "\n";
-    for (const std::string& line : state.lines) script += line + "\n";
-    return {state.proc, std::move(script)};
+    return {state.proc, script_text(*request_.proc, state.lines)};
   }
 
   // The state as a trial; nothing when it does not become a whole schedule or has no C.

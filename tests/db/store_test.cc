@@ -325,6 +325,30 @@ TEST(Store, a_killed_run_is_resumed) {
   EXPECT_EQ(store->best(key())->candidate_id, "c0");
 }
 
+TEST(Store, figures_are_kept_by_key_and_travel) {
+  const auto store = make_memory_store();
+  const FigureKey key{"avx512", "aaaa", "znver5", "weights"};
+  EXPECT_TRUE(store->figures(key).empty());
+  store->put_figures(key, {{"port", 1.25}, {"loop", 0.5}});
+  EXPECT_EQ(store->figures(key), (Figures{{"loop", 0.5}, {"port", 1.25}}));
+  store->put_figures(key, {{"port", 1.5}});
+  EXPECT_EQ(store->figures(key), (Figures{{"port", 1.5}}));
+  for (FigureKey other : {FigureKey{"avx2", "aaaa", "znver5", "weights"},
+                          FigureKey{"avx512", "bbbb", "znver5", "weights"},
+                          FigureKey{"avx512", "aaaa", "haswell", "weights"},
+                          FigureKey{"avx512", "aaaa", "znver5", "throughput"}})
+    EXPECT_TRUE(store->figures(other).empty());
+  std::stringstream lines;
+  store->export_json_lines(lines);
+  const auto copy = make_memory_store();
+  EXPECT_EQ(copy->import_json_lines(lines, "export").figures, 1);
+  EXPECT_EQ(copy->figures(key), store->figures(key));
+  std::stringstream again;
+  store->export_json_lines(again);
+  EXPECT_EQ(copy->import_json_lines(again, "export").figures, 0);
+  EXPECT_TRUE(copy->check().empty());
+}
+
 TEST(Store, a_database_of_version_one_is_migrated) {
   TemporaryFolder folder;
   const std::string path = folder.file("tune.db");

@@ -1,0 +1,195 @@
+// exo-tune calibrate --target T: fits the cost model to runs on this machine, and says how well it
+// orders runs it was not fitted to.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/session.h"
+#include "cli/verbs.h"
+#include "cli/workspace.h"
+#include "search/calibration.h"
+
+namespace exotune::cli {
+namespace {
+
+struct CalibrateOptions {
+  std::string target, show, time_budget = "10m", timeout = "2s", held_back = "40%";
+  std::vector<std::string> kernels, without;
+  DatabaseOption database;
+  FormatOption format;
+  CalibrationRequest defaults;
+  bool dry = false, quiet = false;
+};
+
+void check_show(const std::string& show) {
+  const std::vector<std::string> all = {"kernels", "weights", "runs"};
+  if (show.empty() || std::find(all.begin(), all.end(), show) != all.end()) return;
+  const std::string near = nearest(show, all);
+  throw InputError({}, "--show: nothing is called '" + show + "'",
+                   near.empty() ? "kernels, weights or runs" : "did you mean '" + near + "'?");
+}
+
+std::vector<CalibrationKernel> kernels_of(const CalibrateOptions& options, Workspace& workspace) {
+  std::vector<CalibrationKernel> out;
+  const auto add = [&](const std::string& name) {
+    const KernelInput input = workspace.kernel(name);
+    if (input.entry == nullptr)
+      throw InputError({}, "--kernel: '" + name + "' is not a built-in kernel",
+                       "exo-tune list kernels");
+    const KernelEntry& entry = *input.entry;
+    out.push_back({entry, input.proc, entry.calibration.empty() ? entry.sizes : entry.calibration});
+  };
+  for (const std::string& name : options.kernels) add(name);
+  if (options.kernels.empty())
+    for (const KernelEntry& entry : workspace.kernels().kernels())
+      if (!entry.calibration.empty()) add(entry.name);
+  return out;
+}
+
+Table kernel_table(const CalibrationResult& result) {
+  Table table({"kernel", "fitted", "held back", "spearman before", "after", "within sizes before",
+               "after", "factor before", "after"});
+  for (const KernelCorrelation& k : result.kernels)
+    table.add({k.kernel, std::to_string(k.fitted), std::to_string(k.held_back), number(k.before),
+               number(k.after), number(k.within_before), number(k.within_after),
+               number(k.factor_before), number(k.factor_after)});
+  return table;
+}
+
+Table weight_table(const CalibrationResult& result) {
+  Table table({"term", "cycles before", "after"});
+  const std::vector<std::string> names = term_names();
+  for (size_t k = 0; k < kTerms; ++k)
+    table.add({names[k], number(result.before.cycles[k]), number(result.after.cycles[k])});
+  table.add({"hidden share", number(result.before.hidden), number(result.after.hidden)});
+  return table;
+}
+
+Table run_table(const CalibrationResult& result) {
+  std::vector<std::string> columns = {"kernel",    "sizes",           "candidate",
+                                      "held back", "measured cycles", "before", "after"};
+  const std::vector<std::string> names = term_names();
+  columns.insert(columns.end(), names.begin(), names.end());
+  columns.push_back("script");
+  Table table(columns);
+  for (const CalibrationSample& s : result.samples) {
+    std::vector<std::string> row = {s.kernel,
+                                    s.sizes,
+                                    s.candidate_id.substr(0, 12),
+                                    s.held_back ? "yes" : "no",
+                                    number(s.cycles),
+                                    number(s.before),
+                                    number(s.after)};
+    for (const double count : s.features.count) row.push_back(number(count));
+    row.push_back(s.script);
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+void print(const CalibrateOptions& options, const CalibrationResult& result) {
+  const Format format = options.format.value();
+  const std::string& show = options.show;
+  if (show == "runs" || show == "weights" || show == "kernels" || format != Format::kTable) {
+    const Table table = show == "runs"      ? run_table(result)
+                        : show == "weights" ? weight_table(result)
+                                            : kernel_table(result);
+    std::fputs(table.str(format).c_str(), stdout);
+    return;
+  }
+  std::fputs(kernel_table(result).str(format).c_str(), stdout);
+  std::printf("\n");
+  std::fputs(weight_table(result).str(format).c_str(), stdout);
+}
+
+void print_notes(const CalibrationResult& result) {
+  std::fprintf(stderr, "%d schedules drawn, %d refused; %d measured, %d from the database; %s GHz\n",
+               result.drawn, result.refused, result.measured, result.reused,
+               number(result.ghz).c_str());
+  for (const auto& [cause, count] : result.causes)
+    std::fprintf(stderr, "%d runs: %s\n", count, cause.c_str());
+  if (result.out_of_budget)
+    std::fputs("the time budget ended it; the same command goes on from here\n", stderr);
+}
+
+ExitCode run_calibration(const Session& session, const CalibrateOptions& options) {
+  watch_interrupts();
+  options.format.value();
+  check_show(options.show);
+  Workspace workspace(session);
+  CalibrationRequest request = options.defaults;
+  request.held_back = parse_fraction("--held-back", options.held_back);
+  if (request.held_back <= 0 || request.held_back >= 1)
+    throw InputError({}, "--held-back: some runs are fitted and some are held back",
+                     "a share between 0 and 100 %, such as 40%");
+  for (const std::string& term : options.without) request.without.push_back(term_of(term));
+  request.time_budget_seconds = parse_duration("--time-budget", options.time_budget);
+  request.timeout_seconds = parse_duration("--timeout", options.timeout);
+  request.target = workspace.target(options.target);
+  workspace.require_runnable(*request.target);
+  request.machine = workspace.machine();
+  request.kernels = kernels_of(options, workspace);
+  if (options.dry) {
+    for (const CalibrationKernel& k : request.kernels)
+      std::printf("%s on %s: %d schedules over %zu sizes\n", k.kernel.name.c_str(),
+                  request.target->name.c_str(), request.draws, k.sizes.size());
+    return ExitCode::kOk;
+  }
+  const auto store = open_store(options.database.path(session));
+  CalibrationHooks hooks;
+  hooks.interrupted = interrupted;
+  if (session.terminal && !options.quiet)
+    hooks.progress = [](const std::string& what, int done, int planned) {
+      std::fprintf(stderr, "\r\033[K[calibrate] %s %d/%d", what.c_str(), done, planned);
+      if (done == planned) std::fputs("\r\033[K", stderr);
+    };
+  const CalibrationResult result = calibrate(request, *store, hooks);
+  print(options, result);
+  if (!options.quiet) print_notes(result);
+  if (interrupted()) {
+    std::fputs("interrupted; every run is kept: the same command goes on from here\n", stderr);
+    return ExitCode::kInterrupted;
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_calibrate_verb(CLI::App& app, Session& session) {
+  auto options = std::make_shared<CalibrateOptions>();
+  CalibrationRequest& defaults = options->defaults;
+  defaults.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  app.add_option("--target", options->target,
+                 "a target's name or folder (default: the best this machine runs)");
+  app.add_option("--kernel", options->kernels,
+                 "built-in kernels to learn from (default: those the table marks for it)")
+      ->delimiter(',');
+  app.add_option("--draws", defaults.draws, "schedules per kernel, over its sizes (default 240)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--passes", defaults.passes,
+                 "times that each run is measured; the least time counts (default 3)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--held-back", options->held_back,
+                 "share of the runs that judge the fit (default 40%)");
+  app.add_option("--without", options->without, "terms of the cost to switch off")->delimiter(',');
+  app.add_option("--time-budget", options->time_budget, "for everything (default 10m)");
+  app.add_option("--timeout", options->timeout, "for each candidate (default 2s)");
+  app.add_option("--jobs", defaults.jobs, "compilers at once")->check(CLI::PositiveNumber);
+  app.add_option("--seed", defaults.seed, "of the schedules, and of what is held back");
+  app.add_flag("--fresh", defaults.fresh, "measure again what the database already holds");
+  options->database.add(app);
+  options->format.add(app);
+  app.add_option("--show", options->show,
+                 "one table: kernels, weights, or runs with their counts (default: the first two)");
+  app.add_flag("-n", options->dry, "say what would be done");
+  app.add_flag("-q", options->quiet, "no progress, no notes");
+  app.callback([&session, options] {
+    session.action = [&session, options] { return run_calibration(session, *options); };
+  });
+}
+
+}  // namespace exotune::cli

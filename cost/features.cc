@@ -1,0 +1,431 @@
+#include "cost/features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/hashing.h"
+#include "cost/footprint.h"
+#include "cost/index_ranges.h"
+#include "cost/instruction_class.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr int kPageBytes = 4096;
+constexpr int64_t kPagesAtHand = 64;  // translations that the first level of the TLB keeps
+// What one vector costs in a loop that a C compiler vectorizes, and iterations it unrolls inside.
+constexpr double kLoadCycles = 0.5, kStoreCycles = 1, kArithmeticCycles = 0.5;
+constexpr double kWindow = 400;  // instructions that a core looks ahead
+constexpr int64_t kUnrolled = 16, kUnrolledStatements = 128;
+
+class Counter {
+ public:
+  Counter(const Proc& p, const std::map<std::string, int64_t>& sizes, const CostMachine& machine)
+      : machine_(machine), ranges_(p, sizes) {
+    for (const Arg& a : p.args)
+      if (is_data(a.type.scalar)) declare(a.name, a.type);
+  }
+
+  Features block(const Block& b) {
+    Straight line;
+    return block(b, line);
+  }
+
+ private:
+  // What one block does outside of its loops.
+  struct Straight {
+    PortCycles ports;
+    double scalar = 0, instructions = 0;
+    std::map<uint64_t, double> chains, scalar_chains;  // cycles, by the place accumulated into
+    // Elements of memory that are read, accumulated and written: cycles until they can be read again,
+    // and where registers were loaded from.
+    std::map<uint64_t, double> memory_chains;
+    std::map<uint64_t, uint64_t> loaded_from;
+    std::set<uint64_t> written;  // places that are set anew: no chain goes on through them
+    std::set<uint64_t> loaded;  // what is in a register already: the compiler loads it once
+  };
+
+  static double operations(const ExprPtr& e) {
+    if (const Read* r = e->as<Read>(); r && is_data(e->type)) return 0.5;
+    double out =
+        e->as<BinOp>() || e->as<Extern>() || e->as<USub>() ? (is_data(e->type) ? 1 : 0) : 0;
+    for (const ExprPtr& c : expr_children(*e)) out += operations(c);
+    return out;
+  }
+  static double operations(const StmtPtr& s) {
+    if (const Assign* a = s->as<Assign>()) return 1 + operations(a->rhs);
+    if (const Reduce* r = s->as<Reduce>()) return 1.5 + operations(r->rhs);
+    return 0;
+  }
+
+  Features block(const Block& b, Straight& line) {
+    Features out;
+    for (const StmtPtr& s : b) statement(s, line, out);
+    out[Term::kPort] += line.ports.busiest();
+    out[Term::kArithmetic] += line.ports.arithmetic;
+    out[Term::kLoad] += line.ports.load;
+    out[Term::kStore] += line.ports.store;
+    out[Term::kOther] += line.ports.other;
+    out[Term::kScalar] += line.scalar;
+    return out;
+  }
+
+  void statement(const StmtPtr& s, Straight& line, Features& out) {
+    if (const For* f = s->as<For>()) {
+      if (unrolls(*f, 1) && !(compiled_cycles(*f) > 0))
+        unrolled(*f, line, out);
+      else
+        out.add(loop(*f, line));
+    } else if (const If* i = s->as<If>()) {
+      out[Term::kBranch] += 1;
+      // The dearer side.
+      Features yes = block(i->body), no = block(i->orelse);
+      out.add(yes[Term::kPort] + yes[Term::kScalar] >= no[Term::kPort] + no[Term::kScalar] ? yes
+                                                                                          : no);
+    } else if (const Alloc* a = s->as<Alloc>()) {
+      declare(a->name, a->type);
+      if (a->mem && a->mem->kind == MemoryKind::kVector) {
+        double count = 1;
+        for (size_t d = 0; d + 1 < a->type.shape.size(); ++d)
+          count *= static_cast<double>(ranges_.value(a->type.shape[d]));
+        registers_[a->name] = count;
+        capacity_ = a->mem->count;
+      } else if (a->type.shape.empty()) {
+        local_.insert(a->name);
+      }
+    } else if (const Call* c = s->as<Call>()) {
+      call(*c, line, out);
+    } else if (const Assign* a = s->as<Assign>()) {
+      line.scalar += operations(s);
+      ++line.instructions;
+      line.written.insert(place_of(a->name, a->idx));
+    } else if (const Reduce* r = s->as<Reduce>()) {
+      ++line.instructions;
+      line.scalar += operations(s);
+      const uint64_t place = place_of(r->name, r->idx);
+      line.scalar_chains[place] +=
+          machine_.latency + (local_.count(r->name) ? 0 : machine_.load_latency);
+      places_[place] = s;
+    }
+  }
+
+  void declare(Sym name, const Type& type) {
+    types_[name] = type.scalar;
+    std::vector<int64_t>& strides = strides_[name];
+    strides.resize(type.shape.size());
+    int64_t stride = bytes_of(type.scalar);
+    for (size_t d = type.shape.size(); d-- > 0;) {
+      strides[d] = stride;
+      stride *= std::max<int64_t>(1, ranges_.value(type.shape[d]));
+    }
+  }
+
+  // Lines beyond the first that a vector in memory touches, on average over where its rows begin.
+  double splits(const ExprPtr& e) {
+    const WindowExpr* w = e->as<WindowExpr>();
+    if (!w || registers_.count(w->name) || w->access.empty() || w->access.back().is_point())
+      return 0;
+    const auto found = strides_.find(w->name);
+    if (found == strides_.end() || found->second.size() != w->access.size()) return 0;
+    const int64_t line = machine_.caches.empty() ? 64 : machine_.caches.front().line_bytes;
+    int64_t start = 0;
+    bool aligned = true;
+    for (size_t d = 0; d < w->access.size(); ++d) {
+      start += ranges_.value(w->access[d].lo) * found->second[d];
+      aligned = aligned && (d + 1 == w->access.size() || found->second[d] % line == 0);
+    }
+    if (aligned && start % line == 0) return 0;
+    const int64_t element = found->second.back();
+    const int64_t bytes =
+        (ranges_.value(w->access.back().hi) - ranges_.value(w->access.back().lo)) * element;
+    return std::clamp(static_cast<double>(bytes - element) / static_cast<double>(line), 0.0, 1.0);
+  }
+
+  static uint64_t place_of(Sym name, const std::vector<ExprPtr>& idx) {
+    uint64_t place = name.id();
+    for (const ExprPtr& e : idx) place = hash_combine(place, e->hash);
+    return place;
+  }
+
+  const InstructionClass& class_of(const ProcPtr& callee) {
+    const auto [it, fresh] = classes_.try_emplace(callee.get());
+    if (fresh) it->second = classify(*callee);
+    return it->second;
+  }
+
+  void call(const Call& c, Straight& line, Features& out) {
+    if (!c.callee->instr) {
+      out[Term::kCall] += 1;
+      return;
+    }
+    const InstructionClass& k = class_of(c.callee);
+    uint64_t same = hash_bytes(c.callee->name);
+    for (size_t i = 0; i < c.args.size(); ++i)
+      if (static_cast<int>(i) != k.written) same = same * 31 + c.args[i]->hash;
+    const bool load = k.ports.load > 0 && k.ports.arithmetic == 0;
+    if (!load || line.loaded.insert(same).second) {
+      line.ports.add(k.ports);
+      ++line.instructions;
+      if (k.partial && k.writes_memory) out[Term::kPartial] += 1;
+      for (const ExprPtr& e : c.args) out[Term::kSplit] += splits(e);
+    }
+    if (k.writes_memory) line.loaded.clear();
+    for (const ExprPtr& e : c.args)
+      if (const WindowExpr* w = e->as<WindowExpr>(); w && registers_.count(w->name))
+        for (size_t d = 0; d + 1 < w->access.size(); ++d)
+          if (!as_int(w->access[d].lo)) {
+            out[Term::kIndexed] += 1;
+            break;
+          }
+    trace_memory(c, k, line);
+    if (!k.accumulates && k.written >= 0)
+      line.written.insert(c.args[static_cast<size_t>(k.written)]->hash);
+    if (k.accumulates && k.written >= 0) {
+      const uint64_t place = c.args[static_cast<size_t>(k.written)]->hash;
+      line.chains[place] += machine_.latency + (k.writes_memory ? machine_.load_latency : 0);
+      place_exprs_[place] = c.args[static_cast<size_t>(k.written)];
+    }
+  }
+
+  // x = y[..]; x += ..; y[..] = x: the next iteration waits for the store.
+  void trace_memory(const Call& c, const InstructionClass& k, Straight& line) {
+    if (k.written < 0 || k.accumulates || k.ports.arithmetic > 0) return;
+    for (size_t i = 0; i < c.args.size(); ++i) {
+      if (static_cast<int>(i) == k.written || !c.args[i]->as<WindowExpr>()) continue;
+      const ExprPtr& to = c.args[static_cast<size_t>(k.written)];
+      if (!k.writes_memory) {
+        line.loaded_from[to->hash] = c.args[i]->hash;
+      } else if (const auto from = line.loaded_from.find(c.args[i]->hash);
+                 from != line.loaded_from.end() && from->second == to->hash) {
+        const auto sum = line.chains.find(c.args[i]->hash);
+        if (sum == line.chains.end()) continue;
+        line.memory_chains[to->hash] = sum->second + machine_.load_latency;
+        place_exprs_[to->hash] = to;
+      }
+    }
+  }
+
+  // Is the place accumulated into another one in each iteration?
+  bool moves(uint64_t place, Sym iter) const {
+    if (const auto e = place_exprs_.find(place); e != place_exprs_.end())
+      return mentions(e->second, iter);
+    const auto s = places_.find(place);
+    if (s == places_.end()) return false;
+    const std::vector<ExprPtr>& idx = s->second->as<Reduce>()->idx;
+    return std::any_of(idx.begin(), idx.end(), [&](const ExprPtr& i) { return mentions(i, iter); });
+  }
+  // The longest chain that runs on from one iteration to the next.
+  double chain(const Straight& line, const std::map<uint64_t, double>& chains, Sym iter) const {
+    double out = 0;
+    for (const auto& [place, cycles] : chains)
+      if (!line.written.count(place) && !moves(place, iter)) out = std::max(out, cycles);
+    return out;
+  }
+
+  Features loop(const For& f, Straight& around) {
+    Features out;
+    const double n = static_cast<double>(ranges_.trips(f));
+    if (n == 0) return out;
+    if (const double compiled = compiled_cycles(f); compiled > 0) {
+      out[Term::kCompiled] += compiled;
+      for (const StmtPtr& s : f.body)
+        if (const Reduce* r = s->as<Reduce>()) {
+          const uint64_t place = place_of(r->name, r->idx);
+          places_[place] = s;
+          around.memory_chains[place] = machine_.latency + machine_.load_latency;
+        }
+      out[Term::kEntry] += 1;
+      return out;
+    }
+    ranges_.enter(f);
+    Straight line;
+    const std::set<Sym> outside = names(registers_);
+    Features body = block(f.body, line);
+    // Short loops overlap with the next time around: as many as the core looks ahead.
+    const double ahead = std::max(1.0, kWindow / (n * std::max(1.0, line.instructions)));
+    out[Term::kLatency] +=
+        n * std::max(0.0, chain(line, line.chains, f.iter) / ahead - line.ports.busiest());
+    out[Term::kChain] +=
+        n * std::max(0.0, chain(line, line.scalar_chains, f.iter) / ahead - line.scalar);
+    if (capacity_ > 0)
+      out[Term::kSpill] += n * std::max(0.0, pressure(f, outside) - static_cast<double>(capacity_));
+    // Chains through memory end where the place moves on with this loop.
+    double through = 0;
+    for (const auto& [place, cycles] : line.memory_chains) {
+      if (!moves(place, f.iter)) through = std::max(through, cycles);
+      around.memory_chains[place] = cycles * (moves(place, f.iter) ? 1 : n);
+    }
+    out[Term::kLatency] += n * std::max(0.0, through - body[Term::kPort] - body[Term::kCompiled]);
+    out.add(body, n);
+    out[Term::kLoop] += n;
+    out[Term::kEntry] += 1;
+    return out;
+  }
+
+  // A compiler writes short loops of constant bounds out: no counter, and one block with what is
+  // around them.
+  bool unrolls(const For& f, int64_t times) {
+    if (!as_int(f.lo) || !as_int(f.hi)) return false;
+    const int64_t n = times * ranges_.trips(f);
+    if (ranges_.trips(f) > kUnrolled) return false;
+    int64_t statements = 0;
+    for (const StmtPtr& s : f.body) {
+      if (s->as<If>()) return false;
+      if (const For* inner = s->as<For>(); inner && !unrolls(*inner, n)) return false;
+      if (!s->as<For>() && !s->as<Alloc>()) ++statements;
+    }
+    return n * statements <= kUnrolledStatements;
+  }
+  void unrolled(const For& f, Straight& line, Features& out) {
+    const double n = static_cast<double>(ranges_.trips(f));
+    if (n == 0) return;
+    ranges_.enter(f);
+    Straight inner;
+    Features body;
+    for (const StmtPtr& s : f.body) statement(s, inner, body);
+    out.add(body, n);
+    line.ports.add(inner.ports, n);
+    line.scalar += n * inner.scalar;
+    line.instructions += n * inner.instructions;
+    for (const auto& [place, cycles] : inner.chains)
+      line.chains[place] += (moves(place, f.iter) ? 1 : n) * cycles;
+    for (const auto& [place, cycles] : inner.scalar_chains)
+      line.scalar_chains[place] += (moves(place, f.iter) ? 1 : n) * cycles;
+    line.written.insert(inner.written.begin(), inner.written.end());
+    for (const auto& [place, cycles] : inner.memory_chains)
+      line.memory_chains[place] = cycles * (moves(place, f.iter) ? 1 : n);
+  }
+
+  static std::set<Sym> names(const std::map<Sym, double>& m) {
+    std::set<Sym> out;
+    for (const auto& [name, count] : m) out.insert(name);
+    return out;
+  }
+
+  static bool uses(const StmtPtr& s, Sym name) {
+    return (s->bloom & name.bloom()) == name.bloom() && mentions(s, name);
+  }
+
+  // Registers in use at once in the body's own statements: those from outside that it mentions, and
+  // its own from the first to the last statement that mentions them.
+  double pressure(const For& f, const std::set<Sym>& outside) const {
+    if (registers_.empty()) return 0;
+    double through = 0;
+    for (const Sym s : outside)
+      if (mentions(f.body, s)) through += registers_.at(s);
+    std::map<Sym, std::pair<size_t, size_t>> live;
+    for (size_t k = 0; k < f.body.size(); ++k)
+      for (const auto& [name, count] : registers_)
+        if (!outside.count(name) && !f.body[k]->as<Alloc>() && uses(f.body[k], name)) {
+          const auto [it, fresh] = live.try_emplace(name, k, k);
+          if (!fresh) it->second.second = k;
+        }
+    std::vector<double> at(f.body.size() + 1, 0);
+    for (const auto& [name, span] : live) {
+      at[span.first] += registers_.at(name);
+      at[span.second] -= registers_.at(name);
+    }
+    double now = 0, most = 0;
+    for (const double d : at) {
+      now += d;
+      most = std::max(most, now);
+    }
+    return through + most;
+  }
+
+  // Cycles of the busiest port when a C compiler makes vectors of the loop's iterations; 0 when it
+  // does not: some statement is no scalar one, some access neither runs along the loop nor stays, or
+  // a sum goes through it. Short loops inside are unrolled first.
+  double compiled_cycles(const For& f) {
+    PortCycles ports;
+    int bytes = 1;
+    if (f.body.empty() || !compiles(f, f.body, 1, ports, bytes)) return 0;
+    const double lanes = static_cast<double>(machine_.vector_bytes) / bytes;
+    return std::ceil(static_cast<double>(ranges_.trips(f)) / lanes) * ports.busiest();
+  }
+  bool compiles(const For& f, const Block& b, double times, PortCycles& ports, int& bytes) {
+    for (const StmtPtr& s : b) {
+      if (const For* inner = s->as<For>()) {
+        const double trips = static_cast<double>(ranges_.trips(*inner));
+        if (trips * times > static_cast<double>(kUnrolled) || mentions(inner->lo, f.iter) || mentions(inner->hi, f.iter))
+          return false;
+        ranges_.enter(*inner);
+        if (!compiles(f, inner->body, trips * times, ports, bytes)) return false;
+        continue;
+      }
+      const Assign* a = s->as<Assign>();
+      const Reduce* r = s->as<Reduce>();
+      if (!a && !r) return false;
+      const ExprPtr& value = a ? a->rhs : r->rhs;
+      const auto type = types_.find(a ? a->name : r->name);
+      if (type == types_.end() || step(f, a ? a->idx : r->idx) != Step::kUnit) return false;
+      if (!runs_along(f, value, times, ports)) return false;
+      bytes = std::max(bytes, bytes_of(type->second));
+      ports.store += kStoreCycles;
+      if (r) {
+        ports.load += kLoadCycles;
+        const BinOp* product = value->as<BinOp>();
+        if (!product || product->op != BinOpKind::kMul) ports.arithmetic += times * kArithmeticCycles;
+      }
+    }
+    return true;
+  }
+  enum class Step { kNone, kUnit, kFar };
+  Step step(const For& f, const std::vector<ExprPtr>& idx) {
+    Step out = Step::kNone;
+    for (size_t d = 0; d < idx.size(); ++d) {
+      if (!mentions(idx[d], f.iter)) continue;
+      ranges_.enter(f);
+      const int64_t first = ranges_.value(idx[d]);
+      ranges_.enter(f, 1);
+      const int64_t second = ranges_.value(idx[d]);
+      if (d + 1 != idx.size() || second - first != 1) return Step::kFar;
+      out = Step::kUnit;
+    }
+    return out;
+  }
+  bool runs_along(const For& f, const ExprPtr& e, double times, PortCycles& ports) {
+    if (!is_data(e->type)) return true;
+    if (const Read* r = e->as<Read>()) {
+      const Step s = step(f, r->idx);
+      if (s == Step::kUnit) ports.load += times * kLoadCycles;
+      return s != Step::kFar;
+    }
+    if (e->as<Extern>() || e->as<WindowExpr>()) return false;
+    if (!e->as<Const>()) ports.arithmetic += times * kArithmeticCycles;
+    const std::vector<ExprPtr> children = expr_children(*e);
+    return std::all_of(children.begin(), children.end(),
+                       [&](const ExprPtr& c) { return runs_along(f, c, times, ports); });
+  }
+
+  const CostMachine& machine_;
+  IndexRanges ranges_;
+  std::map<Sym, ScalarType> types_;
+  std::map<Sym, std::vector<int64_t>> strides_;  // bytes, by dimension
+  std::map<Sym, double> registers_;
+  std::set<Sym> local_;  // scalars of the proc itself: registers
+  int capacity_ = 0;
+  std::map<const Proc*, InstructionClass> classes_;
+  std::map<uint64_t, StmtPtr> places_;
+  std::map<uint64_t, ExprPtr> place_exprs_;
+};
+
+}  // namespace
+
+Features features_of(const Proc& p, const std::map<std::string, int64_t>& sizes,
+                     const CostMachine& machine) {
+  Features out = Counter(p, sizes, machine).block(p.body);
+  out[Term::kRun] = 1;
+  const Footprints footprints(p, sizes);
+  for (size_t k = 0; k < std::min(machine.caches.size(), kCacheTerms); ++k) {
+    const LineCount lines =
+        footprints.traffic(machine.caches[k].bytes, machine.caches[k].line_bytes);
+    out.count[static_cast<size_t>(Term::kLines1) + k] = lines.all;
+    out.count[static_cast<size_t>(Term::kScattered1) + k] = lines.scattered;
+  }
+  out[Term::kPages] = footprints.traffic(kPagesAtHand * kPageBytes, kPageBytes).all;
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,53 @@
+#pragma once
+// Working sets of a scheduled proc: which part of each buffer every loop body touches, and from that
+// the lines that a cache of a given size brings in. Start at Footprints.
+//
+// A cache is taken to keep what was used last: a body whose working set fits brings in again only
+// what moves from one iteration to the next; one that does not fit keeps nothing. Rows a power of
+// two apart fall into few sets, so that many of them do not fit although their bytes would.
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "cost/index_ranges.h"
+#include "cost/terms.h"
+
+namespace exotune {
+
+/// The part of one buffer between the least and the greatest index of each dimension.
+struct TouchedBox {
+  std::vector<IndexRange> dims;
+  std::vector<int64_t> strides;  // bytes from one index to the next, by dimension
+  int64_t element = 0;           // bytes
+  bool operator==(const TouchedBox&) const = default;
+};
+
+struct LineCount {
+  double all = 0;
+  double scattered = 0;  // of them, in runs too short for prefetchers
+  void add(const LineCount& o, double times = 1);
+};
+
+/// Lines (or pages) of `line` bytes that hold the box.
+double lines_of(const TouchedBox& box, double line);
+/// Those of `to` that were not among the lines of `from`, the same box one iteration earlier.
+double lines_entered(const TouchedBox& from, const TouchedBox& to, double line);
+
+class Footprints {
+ public:
+  /// `vectors`: buffers that are registers and touch no memory.
+  Footprints(const Proc& p, const std::map<std::string, int64_t>& sizes);
+  ~Footprints();
+
+  /// Lines brought into a cache by one of many runs on the same data: nothing when all of it fits.
+  LineCount traffic(int64_t cache_bytes, int line_bytes) const;
+  /// Bytes of everything the proc touches, in whole lines.
+  double bytes(int line_bytes) const;
+
+ private:
+  struct Node;
+  std::unique_ptr<Node> root_;
+};
+
+}  // namespace exotune

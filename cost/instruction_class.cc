@@ -1,0 +1,93 @@
+#include "cost/instruction_class.h"
+
+#include <algorithm>
+
+namespace exotune {
+
+namespace {
+
+constexpr double kOperandLoad = 0.5;  // cycles of the load inside an arithmetic instruction
+
+bool computes(const ExprPtr& e) {
+  if (!is_data(e->type)) return false;
+  if (e->as<BinOp>() || e->as<USub>() || e->as<Extern>()) return true;
+  return false;
+}
+
+bool reads(const ExprPtr& e, Sym name) {
+  if (const Read* r = e->as<Read>(); r && r->name == name) return true;
+  const std::vector<ExprPtr> children = expr_children(*e);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const ExprPtr& c) { return reads(c, name); });
+}
+
+bool in_registers(const Arg& a) {
+  return a.mem && (a.mem->kind == MemoryKind::kVector || a.mem->kind == MemoryKind::kRegisterFile);
+}
+
+bool reads_memory(const Proc& p, const ExprPtr& e) {
+  for (const Arg& a : p.args)
+    if (is_data(a.type.scalar) && !in_registers(a) && reads(e, a.name)) return true;
+  return false;
+}
+
+bool is_constant(const ExprPtr& e) { return e->as<Const>() != nullptr; }
+
+}  // namespace
+
+void PortCycles::add(const PortCycles& o, double times) {
+  arithmetic += times * o.arithmetic;
+  load += times * o.load;
+  store += times * o.store;
+  other += times * o.other;
+}
+
+double PortCycles::busiest() const { return std::max({arithmetic, load, store, other}); }
+
+InstructionClass classify(const Proc& p) {
+  InstructionClass out;
+  const double cost = p.instr ? p.instr->cost : 1;
+  // The last statement of the body is the one that counts: what comes before it prepares.
+  Sym written;
+  const std::vector<ExprPtr>* index = nullptr;
+  ExprPtr value;
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    if (s->as<If>()) out.partial = true;
+    if (const Assign* a = s->as<Assign>()) {
+      written = a->name;
+      index = &a->idx;
+      value = a->rhs;
+      out.accumulates = reads(a->rhs, a->name);
+    } else if (const Reduce* r = s->as<Reduce>()) {
+      written = r->name;
+      index = &r->idx;
+      value = r->rhs;
+      out.accumulates = true;
+    }
+  });
+  if (!value) {
+    out.ports.other = cost;
+    return out;
+  }
+  for (size_t k = 0; k < p.args.size(); ++k)
+    if (p.args[k].name == written) out.written = static_cast<int>(k);
+  const bool to_registers = out.written < 0 || in_registers(p.args[out.written]);
+  const bool arithmetic = out.accumulates || computes(value);
+  const bool one_place = std::all_of(index->begin(), index->end(), is_constant);
+  out.writes_memory = !to_registers;
+  if (to_registers) {
+    const bool load = reads_memory(p, value);
+    if (arithmetic) out.ports.arithmetic = cost;
+    if (load) out.ports.load = arithmetic ? std::min(cost, kOperandLoad) : cost;
+    if (!load && !arithmetic) out.ports.other = cost;
+  } else if (out.accumulates && one_place) {
+    out.ports.other = cost;  // a sum across lanes
+  } else {
+    out.ports.store = cost;
+    if (arithmetic) out.ports.arithmetic = std::min(cost, kOperandLoad);
+    if (out.accumulates) out.ports.load = std::min(cost, kOperandLoad);
+  }
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,25 @@
+#include "cost/machine_figures.h"
+
+#include <algorithm>
+
+namespace exotune {
+
+CostMachine cost_machine(const Target& target, const std::vector<TargetLevel>& levels) {
+  CostMachine m;
+  const auto latency = [&](const char* name, double otherwise) {
+    const auto it = target.latency.find(name);
+    return it == target.latency.end() ? otherwise : it->second;
+  };
+  m.latency = latency("fma", m.latency);
+  m.load_latency = latency("load", m.load_latency);
+  if (target.vector_bits > 0) m.vector_bytes = target.vector_bits / 8;
+  for (size_t k = 0; k < levels.size(); ++k) {
+    const TargetLevel& l = levels[k];
+    if (!l.is_cache() || l.bytes <= 0) continue;
+    const double from = k + 1 < levels.size() ? levels[k + 1].cost_per_line : l.cost_per_line;
+    m.caches.push_back({l.bytes, std::max(1, l.line_bytes), from});
+  }
+  return m;
+}
+
+}  // namespace exotune

@@ -1,0 +1,94 @@
+#pragma once
+// Terms: what a run of a scheduled proc is counted in, and what one of each costs. The cost is
+// affine: the sum over the terms of weight * count, save that of the two sides, what the core does and
+// what memory brings, the greater hides a share of the lesser. Start at CostWeights.
+//
+// Each term is something a machine does, so that its weight can be read (cycles for a line out of
+// L2) and fitted from measured runs (cost/fit.h), and each can be switched off by its name.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace exotune {
+
+enum class Term : uint8_t {
+  kRun,         // one call of the kernel
+  kPort,        // cycles of the busiest port, block by block: arithmetic, loads, stores, others
+  kArithmetic,  // cycles of arithmetic instructions, whatever else goes on
+  kLoad,        // cycles of loads
+  kStore,       // cycles of stores
+  kOther,       // cycles of moves, broadcasts of registers, reductions, ...
+  kLatency,     // cycles that chains of dependent results take beyond the busiest port
+  kSplit,       // vectors that lie across two lines
+  kPartial,     // stores of part of a vector, which a load soon after has to wait for
+  kSpill,       // registers beyond the file, for each iteration that uses them
+  kIndexed,     // vectors in an array of registers that a variable picks from
+  kScalar,      // data operations outside instructions
+  kCompiled,    // cycles of the busiest port in loops that a C compiler makes vectors of
+  kChain,       // cycles of chains of scalar results beyond their operations
+  kLoop,        // iterations
+  kEntry,       // loops entered
+  kBranch,      // ifs decided
+  kCall,        // procs called
+  kLines1,      // lines brought into the first cache, ...
+  kLines2,
+  kLines3,
+  kScattered1,      // of them, those in runs too short for prefetchers
+  kScattered2,
+  kScattered3,
+  kPages,       // pages beyond those whose translations are at hand
+};
+inline constexpr size_t kTerms = 25;
+inline constexpr size_t kCacheTerms = 3;  // caches that have terms of their own
+/// Terms of memory; the others are the core's.
+constexpr bool is_memory(Term t) { return t >= Term::kLines1; }
+
+/// "run", "port", "lines into cache 1", ...
+const char* name_of(Term t);
+/// InputError, naming the nearest, for a name that no term has.
+Term term_of(const std::string& name);
+std::vector<std::string> term_names();
+
+/// How often each term occurs in one run.
+struct Features {
+  std::array<double, kTerms> count{};
+  double& operator[](Term t) { return count[static_cast<size_t>(t)]; }
+  double operator[](Term t) const { return count[static_cast<size_t>(t)]; }
+  void add(const Features& other, double times = 1);
+};
+
+struct CostCache {
+  int64_t bytes = 0;
+  int line_bytes = 64;
+  double cycles_per_line = 0;  // to bring one line in from the next level out, as the text says
+};
+
+/// What counting needs to know of the machine.
+struct CostMachine {
+  std::vector<CostCache> caches;  // nearest first; those beyond kCacheTerms are not counted
+  double latency = 4;             // cycles until an accumulating instruction's result can be used
+  double load_latency = 7;
+  int vector_bytes = 16;          // of what a C compiler makes of scalar loops
+};
+
+/// Cycles for one of each term, and the machine they were found on.
+struct CostWeights {
+  CostMachine machine;
+  std::array<double, kTerms> cycles{};
+  /// Share of the lesser side, core or memory, that the other hides; 0: the plain sum.
+  double hidden = 0.5;
+  bool fitted = false;  // from measured runs, else from the target's text
+
+  double operator[](Term t) const { return cycles[static_cast<size_t>(t)]; }
+  double& operator[](Term t) { return cycles[static_cast<size_t>(t)]; }
+  /// The same with one term switched off.
+  CostWeights without(Term t) const;
+  /// For a model of levels: cycles for a line into each cache, nearest first.
+  std::vector<double> cycles_per_line() const;
+};
+
+/// What the text of a target says, where nothing was measured.
+CostWeights default_weights(const CostMachine& machine);
+
+}  // namespace exotune

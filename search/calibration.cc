@@ -1,0 +1,299 @@
+#include "search/calibration.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "core/base/hashing.h"
+#include "core/cursor/provenance.h"
+#include "cost/features.h"
+#include "cost/fit.h"
+#include "cost/static_cost.h"
+#include "runners/machine_peak.h"
+#include "runners/native_runner.h"
+#include "runners/statistics.h"
+#include "search/nest.h"
+#include "search/random_schedules.h"
+#include "search/trials.h"
+#include "search/tuning_context.h"
+#include "search/weights.h"
+
+namespace exotune {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kGhzWithoutPeak = 3;
+constexpr size_t kRunsOfASize = 5;  // fewer have no rank correlation worth the name
+
+double operations_of(const KernelEntry& kernel, const SizeBinding& sizes) {
+  for (const SizeFormula* f : {&kernel.flops, &kernel.bytes})
+    if (!f->text().empty()) return std::max(1.0, f->evaluate(sizes));
+  return 1;
+}
+
+class Calibration {
+ public:
+  Calibration(const CalibrationRequest& request, Store& store, const CalibrationHooks& hooks)
+      : request_(request),
+        store_(store),
+        hooks_(hooks),
+        environment_(script_names(*request.target)),
+        toolchain_(toolchain_of(*request.target)),
+        start_(Clock::now()) {}
+
+  CalibrationResult run() {
+    result_.before = weights_of(*request_.target, request_.machine, nullptr);
+    measure_clock();
+    NativeRunner runner(toolchain_,
+                        {.work_directory = request_.work_directory, .jobs = request_.jobs});
+    for (const CalibrationKernel& k : request_.kernels)
+      for (size_t s = 0; s < k.sizes.size() && !ended(); ++s) measure(k, s, runner);
+    if (result_.samples.empty())
+      throw Error(Diagnostic{{},
+                             "no run to fit the cost model to",
+                             {},
+                             "exo-tune db ls --status mismatch shows what failed"},
+                  ExitCode::kNoCandidate);
+    fit();
+    return std::move(result_);
+  }
+
+ private:
+  double left() const {
+    return request_.time_budget_seconds -
+           std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  bool ended() {
+    result_.interrupted = result_.interrupted || (hooks_.interrupted && hooks_.interrupted());
+    result_.out_of_budget = result_.out_of_budget || left() <= 0;
+    return result_.interrupted || result_.out_of_budget;
+  }
+
+  void measure_clock() {
+    const double peak = request_.target->peak_of(ScalarType::kF32);
+    result_.ghz = kGhzWithoutPeak;
+    if (peak <= 0) return;
+    double most = 0;  // the other core's work can only lower it
+    for (int n = 0; n < 3; ++n)
+      most = std::max(most, measure_peak(toolchain_.isa, ElementType::kF32, toolchain_.cc));
+    result_.ghz = most / peak;
+  }
+
+  struct Drawn {
+    Trial trial;
+    Features features;
+    bool ok = false;
+  };
+
+  // One size of one kernel: its share of the draws, each scheduled, proved, emitted and measured.
+  void measure(const CalibrationKernel& k, size_t size, Runner& runner) {
+    const SizeBinding& sizes = k.sizes[size];
+    const TuningProblem problem = make_problem(k.proc, sizes, {.seed = request_.seed});
+    const TrialKey key = enter_context(k.proc, k.kernel.name, sizes_text(sizes), *request_.target,
+                                       request_.machine, toolchain_, store_);
+    const std::string fixing = fixing_line(*k.proc, sizes);
+    ScriptEnvironment env = environment_;
+    env.start = k.proc;
+    const ProcPtr fixed =
+        fixing.empty() ? k.proc : without_provenance(run_script(fixing, "<draw>", env).proc);
+    const int share = std::max(1, request_.draws / static_cast<int>(k.sizes.size()));
+    std::vector<ScriptLines> lines =
+        random_schedules(inspect_nest(*fixed), *request_.target, share,
+                         hash_combine(request_.seed, hash_bytes(k.kernel.name + key.sizes)));
+    std::vector<Drawn> drawn(lines.size());
+    tbb::parallel_for(size_t{0}, lines.size(), [&](size_t n) {
+      if (!fixing.empty()) lines[n].insert(lines[n].begin(), fixing);
+      drawn[n] = schedule(k, lines[n], problem);
+    });
+    std::vector<Trial> trials;
+    std::map<std::string, Features> features;
+    for (Drawn& d : drawn) {
+      ++result_.drawn;
+      if (!d.ok)
+        ++result_.refused;
+      else if (features.emplace(d.trial.candidate.id, d.features).second)
+        trials.push_back(std::move(d.trial));
+    }
+    TrialLimits limits;
+    limits.timeout_seconds = request_.timeout_seconds;
+    limits.budget_seconds = left();
+    limits.fresh = request_.fresh;
+    limits.interrupted = hooks_.interrupted;
+    const int planned = static_cast<int>(trials.size());
+    limits.progress = [&](const std::vector<Trial>&, size_t done) {
+      if (hooks_.progress)
+        hooks_.progress(k.kernel.name + " " + key.sizes, static_cast<int>(done), planned);
+    };
+    TrialRun run = run_trials(std::move(trials), key, problem, runner, store_, limits);
+    for (int pass = 1; pass < request_.passes && !ended(); ++pass)
+      measure_again(run.trials, key, problem, runner);
+    result_.measured += run.measured;
+    result_.reused += run.reused;
+    result_.interrupted = result_.interrupted || run.interrupted;
+    result_.out_of_budget = result_.out_of_budget || run.out_of_budget;
+    for (const auto& [cause, count] : run.causes) result_.causes[cause] += count;
+    for (const Trial& t : run.trials) {
+      if (t.status != TrialStatus::kOk || t.minimum <= 0) continue;
+      CalibrationSample s;
+      s.kernel = k.kernel.name;
+      s.operation = k.kernel.peer.op.empty() ? k.kernel.name : k.kernel.peer.op;
+      s.sizes = key.sizes;
+      s.candidate_id = t.candidate.id;
+      s.script = t.script;
+      s.features = features[t.candidate.id];
+      s.cycles = t.minimum * result_.ghz * 1e9;
+      s.operations = operations_of(k.kernel, sizes);
+      const uint64_t lot = hash_combine(request_.seed, hash_bytes(s.kernel + s.sizes + s.candidate_id));
+      s.held_back = static_cast<double>(lot % 1000) < 1000 * request_.held_back;
+      result_.samples.push_back(std::move(s));
+    }
+  }
+
+  // What else runs on the machine slows some runs for longer than one measurement takes, so each is
+  // measured again after all of the others; the samples of a trial are those of all passes.
+  void measure_again(std::vector<Trial>& trials, const TrialKey& key, const TuningProblem& problem,
+                     Runner& runner) {
+    std::vector<Trial*> again;
+    std::vector<Candidate> candidates;
+    RunOptions options;
+    options.timeout_seconds = request_.timeout_seconds;
+    options.interrupted = hooks_.interrupted;
+    for (Trial& t : trials) {
+      if (t.reused || t.status != TrialStatus::kOk || t.median <= 0) continue;
+      again.push_back(&t);
+      candidates.push_back(t.candidate);
+      if (options.best_known == 0 || t.minimum < options.best_known)
+        options.best_known = t.minimum;
+    }
+    if (again.empty()) return;
+    const std::vector<TrialResult> results = runner.run(candidates, problem.test, options);
+    for (size_t k = 0; k < again.size(); ++k) {
+      std::optional<TrialRecord> record = store_.find_trial(key, candidates[k].id);
+      if (!results[k].ok() || results[k].samples.empty() || !record) continue;
+      again[k]->minimum = std::min(again[k]->minimum, results[k].minimum);
+      record->samples.insert(record->samples.end(), results[k].samples.begin(),
+                             results[k].samples.end());
+      store_.replace_trial(*record);
+    }
+  }
+
+  Drawn schedule(const CalibrationKernel& k, const ScriptLines& lines,
+                 const TuningProblem& problem) const {
+    Drawn out;
+    try {
+      const std::string script = script_text(*k.proc, lines);
+      ScriptEnvironment env = environment_;
+      env.names[k.proc->name] = Value(k.proc);
+      const ProcPtr p = run_script(script, "<draw>", env).proc;
+      out.trial.candidate = make_candidate(p, *request_.target, problem);
+      out.trial.script = script;
+      out.trial.proof =
+          reassociates(p) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+      out.features = features_of(*p, problem.sizes, result_.before.machine);
+      out.ok = true;
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+    }
+    return out;
+  }
+
+  void fit() {
+    // Each kernel counts alike, however many of its schedules were valid.
+    std::map<std::string, double> runs_of;
+    for (const CalibrationSample& s : result_.samples)
+      if (!s.held_back) ++runs_of[s.kernel];
+    std::vector<MeasuredRun> runs;
+    for (const CalibrationSample& s : result_.samples)
+      if (!s.held_back)
+        runs.push_back({s.features, s.cycles, 1 / std::sqrt(runs_of[s.kernel])});
+    FitOptions options;
+    options.without = request_.without;
+    result_.after = fit_weights(runs, result_.before, options);
+    result_.kernels = judge_weights(result_.samples, result_.before, result_.after);
+    if (!result_.interrupted)
+      keep_weights(*request_.target, request_.machine, result_.after, store_);
+  }
+
+  const CalibrationRequest& request_;
+  Store& store_;
+  const CalibrationHooks& hooks_;
+  const ScriptEnvironment environment_;
+  TargetToolchain toolchain_;
+  CalibrationResult result_;
+  Clock::time_point start_;
+};
+
+// Predictions and measurements of some runs, by operation.
+struct Pairs {
+  std::vector<double> measured, before, after;
+  void add(const CalibrationSample& s) {
+    measured.push_back(s.cycles / s.operations);
+    before.push_back(s.before / s.operations);
+    after.push_back(s.after / s.operations);
+  }
+};
+
+double typical_factor(const std::vector<double>& measured, const std::vector<double>& predicted) {
+  std::vector<double> factors;
+  for (size_t k = 0; k < measured.size(); ++k)
+    if (predicted[k] > 0)
+      factors.push_back(std::exp(std::fabs(std::log(predicted[k] / measured[k]))));
+  return median_of(std::move(factors));
+}
+
+}  // namespace
+
+std::vector<KernelCorrelation> judge_weights(std::vector<CalibrationSample>& samples,
+                                             const CostWeights& before, const CostWeights& after) {
+  std::vector<KernelCorrelation> out;
+  std::map<std::string, size_t> rows;
+  std::map<std::string, Pairs> all;
+  std::map<std::string, std::map<std::string, Pairs>> by_size;
+  std::map<std::string, std::set<std::string>> members;  // kernels by operation
+  for (const CalibrationSample& s : samples) members[s.operation].insert(s.kernel);
+  const auto enter = [&](const std::string& name, const CalibrationSample& s) {
+    const auto [row, fresh] = rows.try_emplace(name, out.size());
+    if (fresh) out.push_back({name});
+    ++(s.held_back ? out[row->second].held_back : out[row->second].fitted);
+    if (!s.held_back) return;
+    all[name].add(s);
+    by_size[name][s.kernel + s.sizes].add(s);
+  };
+  for (CalibrationSample& s : samples) {
+    s.before = cost_of(s.features, before);
+    s.after = cost_of(s.features, after);
+    enter(s.kernel, s);
+    if (members[s.operation].size() > 1) enter("all " + s.operation, s);
+  }
+  for (KernelCorrelation& k : out) {
+    const Pairs& p = all[k.kernel];
+    k.before = spearman(p.before, p.measured);
+    k.after = spearman(p.after, p.measured);
+    k.factor_before = typical_factor(p.measured, p.before);
+    k.factor_after = typical_factor(p.measured, p.after);
+    int sizes = 0;
+    for (const auto& [size, q] : by_size[k.kernel]) {
+      if (q.measured.size() < kRunsOfASize) continue;
+      ++sizes;
+      k.within_before += spearman(q.before, q.measured);
+      k.within_after += spearman(q.after, q.measured);
+    }
+    if (sizes > 0) {
+      k.within_before /= sizes;
+      k.within_after /= sizes;
+    }
+  }
+  return out;
+}
+
+CalibrationResult calibrate(const CalibrationRequest& request, Store& store,
+                            const CalibrationHooks& hooks) {
+  return Calibration(request, store, hooks).run();
+}
+
+}  // namespace exotune

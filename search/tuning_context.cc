@@ -1,0 +1,58 @@
+#include "search/tuning_context.h"
+
+#include "core/base/hashing.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+ScriptEnvironment script_names(const Target& target) {
+  ScriptEnvironment out;
+  ValueList instructions;
+  for (const ProcPtr& p : target.instructions()) {
+    instructions.emplace_back(p);
+    out.names[p->name] = Value(p);
+  }
+  out.names["instrs"] = Value(instructions);
+  for (const auto& [name, memory] : target.library.memories) out.names[name] = Value(memory);
+  out.names["DRAM"] = Value(dram());
+  return out;
+}
+
+std::string fixing_line(const Proc& p, const SizeBinding& sizes) {
+  std::string out;
+  for (const auto& [name, value] : sizes)
+    for (const Arg& a : p.args)
+      if (a.name.name() == name && is_integer_control(a.type.scalar))
+        out += ", " + name + "=" + std::to_string(value);
+  return out.empty() ? "" : "p = partial_eval(p" + out + ")";
+}
+
+std::string sizes_text(const SizeBinding& sizes) {
+  std::string out;
+  for (const auto& [name, value] : sizes)
+    out += (out.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return out;
+}
+
+std::string script_text(const Proc& kernel, const std::vector<std::string>& lines) {
+  std::string out = "p = " + kernel.name + "\n";
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
+}
+
+TrialKey enter_context(const ProcPtr& kernel, const std::string& name, const std::string& sizes,
+                       const Target& target, const Machine& machine,
+                       const TargetToolchain& toolchain, Store& store) {
+  const Fingerprint here = fingerprint(machine, target);
+  TrialKey key;
+  key.kernel_hash = content_hash(canonical_text(*kernel));
+  key.sizes = sizes;
+  key.target = target.name;
+  key.fingerprint = here.hash;
+  key.compiler = toolchain.describe();
+  store.put_machine({here.hash, here.microarch, here.isa, machine.model_name});
+  store.put_kernel(key.kernel_hash, name);
+  return key;
+}
+
+}  // namespace exotune

@@ -1,0 +1,33 @@
+#pragma once
+// What every search for one kernel on one target shares: the names its script lines may use, the
+// line that fixes sizes, and the key its trials are stored under.
+#include <string>
+
+#include "core/library/script.h"
+#include "db/store.h"
+#include "hw/kernel_table.h"
+#include "hw/machine.h"
+#include "hw/target.h"
+#include "runners/toolchain.h"
+
+namespace exotune {
+
+/// The target's instructions (each by name, and all as `instrs`) and memories.
+ScriptEnvironment script_names(const Target& target);
+
+/// "p = partial_eval(p, K=512, M=512, N=512)" for the sizes that the proc has; "" for none.
+std::string fixing_line(const Proc& p, const SizeBinding& sizes);
+
+/// "K=512,M=512,N=512"
+std::string sizes_text(const SizeBinding& sizes);
+
+/// The script's text: the kernel, then the lines.
+std::string script_text(const Proc& kernel, const std::vector<std::string>& lines);
+
+/// The key of a kernel's trials at `sizes` (as text) on this machine; enters the machine and the
+/// kernel's name in the store.
+TrialKey enter_context(const ProcPtr& kernel, const std::string& name, const std::string& sizes,
+                       const Target& target, const Machine& machine,
+                       const TargetToolchain& toolchain, Store& store);
+
+}  // namespace exotune

@@ -1,0 +1,46 @@
+#include "search/weights.h"
+
+#include <cmath>
+
+#include "core/base/hashing.h"
+#include "cost/machine_figures.h"
+
+namespace exotune {
+
+namespace {
+
+// Changes whenever the same name begins to count something else.
+constexpr const char* kModel = "terms 1";
+constexpr const char* kHidden = "hidden share";
+
+}  // namespace
+
+FigureKey weights_key(const Target& target, const Machine& machine) {
+  std::string text = target.hash + "\n" + kModel;
+  for (const std::string& name : term_names()) text += "\n" + name;
+  return {target.name, content_hash(text), machine.microarch, "weights"};
+}
+
+CostWeights weights_of(const Target& target, const Machine& machine, const Store* store) {
+  CostWeights out = default_weights(cost_machine(target, machine.levels_of(target)));
+  if (!store) return out;
+  const Figures figures = store->figures(weights_key(target, machine));
+  if (figures.empty()) return out;
+  out.fitted = true;
+  const std::vector<std::string> names = term_names();
+  for (size_t k = 0; k < kTerms; ++k)
+    if (const auto it = figures.find(names[k]); it != figures.end()) out.cycles[k] = it->second;
+  if (const auto it = figures.find(kHidden); it != figures.end()) out.hidden = it->second;
+  return out;
+}
+
+void keep_weights(const Target& target, const Machine& machine, const CostWeights& weights,
+                  Store& store) {
+  Figures figures;
+  const std::vector<std::string> names = term_names();
+  for (size_t k = 0; k < kTerms; ++k) figures[names[k]] = weights.cycles[k];
+  figures[kHidden] = weights.hidden;
+  store.put_figures(weights_key(target, machine), figures);
+}
+
+}  // namespace exotune

@@ -1,0 +1,100 @@
+// Lines that loops bring into caches, against counts made by hand.
+#include "cost/footprint.h"
+
+#include <gtest/gtest.h>
+
+#include "core/frontend/parser.h"
+
+namespace exotune {
+namespace {
+
+LineCount lines(const std::string& text, int64_t cache, int line = 64) {
+  const Module m = parse_module(text, "touched.exo");
+  return Footprints(*m.procs.back(), {}).traffic(cache, line);
+}
+
+TEST(Footprint, what_fits_is_brought_in_by_no_run_but_the_first) {
+  const std::string text = R"(
+@proc
+def f(x: f32[256], y: f32[256]):
+    for i in seq(0, 256):
+        y[i] = x[i]
+)";
+  EXPECT_DOUBLE_EQ(lines(text, 4096).all, 0);
+  EXPECT_DOUBLE_EQ(lines(text, 1024).all, 32);
+  EXPECT_NEAR(lines(text, 1024).scattered, 0, 32);
+}
+
+TEST(Footprint, a_cache_forgets_gradually) {
+  const std::string text = R"(
+@proc
+def f(x: f32[1024]):
+    for i in seq(0, 1024):
+        x[i] = 0.0
+)";
+  double before = 1e9;
+  for (const int64_t cache : {1024, 2048, 2560, 3072, 3584, 4096}) {
+    const double now = lines(text, cache).all;
+    EXPECT_LE(now, before) << cache;
+    before = now;
+  }
+  EXPECT_DOUBLE_EQ(lines(text, 2048).all, 64);
+  EXPECT_DOUBLE_EQ(lines(text, 4096).all, 0);
+}
+
+TEST(Footprint, a_row_used_again_stays_and_columns_cost_a_line_each) {
+  const std::string row = R"(
+@proc
+def f(x: f32[64], y: f32[4096]):
+    for i in seq(0, 4096):
+        for j in seq(0, 64):
+            y[i] += x[j]
+)";
+  EXPECT_NEAR(lines(row, 4096).all, 256, 10);
+  const std::string column = R"(
+@proc
+def f(x: f32[4096, 17], y: f32[1]):
+    for i in seq(0, 4096):
+        y[0] += x[i, 3]
+)";
+  const LineCount far = lines(column, 4096);
+  EXPECT_NEAR(far.all, 4096, 10);
+  EXPECT_NEAR(far.scattered, far.all, 10);
+}
+
+TEST(Footprint, rows_a_power_of_two_apart_crowd_the_same_sets) {
+  const auto text = [](int width) {
+    return "\n@proc\ndef f(x: f32[64, " + std::to_string(width) +
+           "], y: f32[100]):\n    for k in seq(0, 100):\n        for i in seq(0, 64):\n"
+           "            y[k] += x[i, 0]\n";
+  };
+  // 64 lines in a cache of 512: they stay unless they share eight ways.
+  EXPECT_LT(lines(text(1040), 32768).all, 100);
+  EXPECT_GT(lines(text(1024), 32768).all, 2000);
+}
+
+TEST(Footprint, blocking_brings_in_less) {
+  const auto product = [](const std::string& loops) {
+    return "\n@proc\ndef f(a: f32[64, 64], b: f32[64, 64], c: f32[64, 64]):\n" + loops;
+  };
+  const double plain = lines(product(R"(    for i in seq(0, 64):
+        for j in seq(0, 64):
+            for k in seq(0, 64):
+                c[i, j] += a[i, k] * b[k, j]
+)"),
+                             8192)
+                           .all;
+  const double blocked = lines(product(R"(    for jo in seq(0, 4):
+        for i in seq(0, 64):
+            for j in seq(0, 16):
+                for k in seq(0, 64):
+                    c[i, 16 * jo + j] += a[i, k] * b[k, 16 * jo + j]
+)"),
+                               8192)
+                             .all;
+  EXPECT_LT(blocked, plain / 4);
+  EXPECT_GE(blocked, 3 * 256);
+}
+
+}  // namespace
+}  // namespace exotune

@@ -1,0 +1,55 @@
+// Rank correlation: ties share ranks, and only the order of values counts.
+#include "runners/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace exotune {
+namespace {
+
+std::vector<double> draw(std::mt19937& random, size_t n, int distinct) {
+  std::uniform_int_distribution<int> value(1, distinct);
+  std::vector<double> out(n);
+  for (double& v : out) v = value(random);
+  return out;
+}
+
+TEST(Spearman, ties_share_the_mean_of_their_ranks) {
+  EXPECT_EQ(ranks_of({30, 10, 20, 20, 40}), (std::vector<double>{4, 1, 2.5, 2.5, 5}));
+  EXPECT_EQ(ranks_of({7, 7, 7}), (std::vector<double>{2, 2, 2}));
+}
+
+TEST(Spearman, known_values) {
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {10, 20, 30, 40}), 1);
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {9, 7, 5, 1}), -1);
+  // 1 - 6 * sum(d^2) / (n (n^2 - 1)) without ties: d = 1, 1, 1, 1, 0.
+  EXPECT_NEAR(spearman({1, 2, 3, 4, 5}, {2, 1, 4, 3, 5}), 0.8, 1e-12);
+  EXPECT_DOUBLE_EQ(spearman({1, 2}, {3, 3}), 0);
+  EXPECT_DOUBLE_EQ(spearman({1}, {1}), 0);
+  EXPECT_DOUBLE_EQ(spearman({}, {}), 0);
+}
+
+TEST(Spearman, properties_hold_on_random_values) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    const size_t n = 2 + static_cast<size_t>(round % 30);
+    const std::vector<double> x = draw(random, n, 8), y = draw(random, n, 8);
+    const double r = spearman(x, y);
+    ASSERT_GE(r, -1 - 1e-12);
+    ASSERT_LE(r, 1 + 1e-12);
+    ASSERT_NEAR(r, spearman(y, x), 1e-12);
+    std::vector<double> rising = y, falling = y;
+    for (double& v : rising) v = std::exp(v) + 3 * v;
+    for (double& v : falling) v = 1 / v;
+    ASSERT_NEAR(spearman(x, rising), r, 1e-12);
+    ASSERT_NEAR(spearman(x, falling), -r, 1e-12);
+    double sum = 0;
+    for (const double rank : ranks_of(x)) sum += rank;
+    ASSERT_NEAR(sum, static_cast<double>(n * (n + 1)) / 2, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace exotune
