@@ -70,8 +70,8 @@ Table weight_table(const CalibrationResult& result) {
 }
 
 Table run_table(const CalibrationResult& result) {
-  std::vector<std::string> columns = {"kernel",    "sizes",           "candidate",
-                                      "held back", "measured cycles", "before", "after"};
+  std::vector<std::string> columns = {"kernel",          "sizes",  "candidate", "held back",
+                                      "measured cycles", "before", "after"};
   const std::vector<std::string> names = term_names();
   columns.insert(columns.end(), names.begin(), names.end());
   columns.push_back("script");
@@ -107,9 +107,9 @@ void print(const CalibrateOptions& options, const CalibrationResult& result) {
 }
 
 void print_notes(const CalibrationResult& result) {
-  std::fprintf(stderr, "%d schedules drawn, %d refused; %d measured, %d from the database; %s GHz\n",
-               result.drawn, result.refused, result.measured, result.reused,
-               number(result.ghz).c_str());
+  std::fprintf(
+      stderr, "%d schedules drawn, %d refused; %d measured, %d from the database; %s GHz\n",
+      result.drawn, result.refused, result.measured, result.reused, number(result.ghz).c_str());
   for (const auto& [cause, count] : result.causes)
     std::fprintf(stderr, "%d runs: %s\n", count, cause.c_str());
   if (result.out_of_budget)

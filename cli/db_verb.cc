@@ -105,9 +105,9 @@ ExitCode export_records(const DbOptions& options, const Session& session) {
 ExitCode report_merge(const MergeCounts& counts) {
   std::printf(
       "%lld trials, %lld kernels, %lld machines, %lld figures are new; %lld records were known\n",
-              static_cast<long long>(counts.trials), static_cast<long long>(counts.kernels),
-              static_cast<long long>(counts.machines), static_cast<long long>(counts.figures),
-              static_cast<long long>(counts.known));
+      static_cast<long long>(counts.trials), static_cast<long long>(counts.kernels),
+      static_cast<long long>(counts.machines), static_cast<long long>(counts.figures),
+      static_cast<long long>(counts.known));
   return ExitCode::kOk;
 }
 

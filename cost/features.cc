@@ -16,7 +16,9 @@ constexpr int kPageBytes = 4096;
 constexpr int64_t kPagesAtHand = 64;  // translations that the first level of the TLB keeps
 // What one vector costs in a loop that a C compiler vectorizes, and iterations it unrolls inside.
 constexpr double kLoadCycles = 0.5, kStoreCycles = 1, kArithmeticCycles = 0.5;
-constexpr double kWindow = 400;  // instructions that a core looks ahead
+constexpr double kScalarWidth = 4;  // scalar operations at once
+constexpr double kWindow = 400;     // instructions that a core looks ahead
+constexpr double kSumsOfVectors = 4, kScalarBytes = 4;
 constexpr int64_t kUnrolled = 16, kUnrolledStatements = 128;
 
 class Counter {
@@ -37,13 +39,14 @@ class Counter {
   struct Straight {
     PortCycles ports;
     double scalar = 0, instructions = 0;
+    bool written_out = false;                          // holds a loop that was unrolled
     std::map<uint64_t, double> chains, scalar_chains;  // cycles, by the place accumulated into
-    // Elements of memory that are read, accumulated and written: cycles until they can be read again,
-    // and where registers were loaded from.
+    // Elements of memory that are read, accumulated and written: cycles until they can be read
+    // again, and where registers were loaded from.
     std::map<uint64_t, double> memory_chains;
     std::map<uint64_t, uint64_t> loaded_from;
     std::set<uint64_t> written;  // places that are set anew: no chain goes on through them
-    std::set<uint64_t> loaded;  // what is in a register already: the compiler loads it once
+    std::set<uint64_t> loaded;   // what is in a register already: the compiler loads it once
   };
 
   static double operations(const ExprPtr& e) {
@@ -62,6 +65,10 @@ class Counter {
   Features block(const Block& b, Straight& line) {
     Features out;
     for (const StmtPtr& s : b) statement(s, line, out);
+    // Sums into several scalars side by side become one sum of vectors.
+    const double sums = static_cast<double>(line.scalar_chains.size());
+    if (sums >= kSumsOfVectors && !line.written_out)
+      line.scalar /= std::min(sums, machine_.vector_bytes / kScalarBytes);
     out[Term::kPort] += line.ports.busiest();
     out[Term::kArithmetic] += line.ports.arithmetic;
     out[Term::kLoad] += line.ports.load;
@@ -82,7 +89,7 @@ class Counter {
       // The dearer side.
       Features yes = block(i->body), no = block(i->orelse);
       out.add(yes[Term::kPort] + yes[Term::kScalar] >= no[Term::kPort] + no[Term::kScalar] ? yes
-                                                                                          : no);
+                                                                                           : no);
     } else if (const Alloc* a = s->as<Alloc>()) {
       declare(a->name, a->type);
       if (a->mem && a->mem->kind == MemoryKind::kVector) {
@@ -246,8 +253,8 @@ class Counter {
     const double ahead = std::max(1.0, kWindow / (n * std::max(1.0, line.instructions)));
     out[Term::kLatency] +=
         n * std::max(0.0, chain(line, line.chains, f.iter) / ahead - line.ports.busiest());
-    out[Term::kChain] +=
-        n * std::max(0.0, chain(line, line.scalar_chains, f.iter) / ahead - line.scalar);
+    out[Term::kChain] += n * std::max(0.0, chain(line, line.scalar_chains, f.iter) / ahead -
+                                               line.scalar / kScalarWidth);
     if (capacity_ > 0)
       out[Term::kSpill] += n * std::max(0.0, pressure(f, outside) - static_cast<double>(capacity_));
     // Chains through memory end where the place moves on with this loop.
@@ -286,6 +293,7 @@ class Counter {
     for (const StmtPtr& s : f.body) statement(s, inner, body);
     out.add(body, n);
     line.ports.add(inner.ports, n);
+    line.written_out = true;
     line.scalar += n * inner.scalar;
     line.instructions += n * inner.instructions;
     for (const auto& [place, cycles] : inner.chains)
@@ -335,8 +343,8 @@ class Counter {
   }
 
   // Cycles of the busiest port when a C compiler makes vectors of the loop's iterations; 0 when it
-  // does not: some statement is no scalar one, some access neither runs along the loop nor stays, or
-  // a sum goes through it. Short loops inside are unrolled first.
+  // does not: some statement is no scalar one, some access neither runs along the loop nor stays,
+  // or a sum goes through it. Short loops inside are unrolled first.
   double compiled_cycles(const For& f) {
     PortCycles ports;
     int bytes = 1;
@@ -348,7 +356,8 @@ class Counter {
     for (const StmtPtr& s : b) {
       if (const For* inner = s->as<For>()) {
         const double trips = static_cast<double>(ranges_.trips(*inner));
-        if (trips * times > static_cast<double>(kUnrolled) || mentions(inner->lo, f.iter) || mentions(inner->hi, f.iter))
+        if (trips * times > static_cast<double>(kUnrolled) || mentions(inner->lo, f.iter) ||
+            mentions(inner->hi, f.iter))
           return false;
         ranges_.enter(*inner);
         if (!compiles(f, inner->body, trips * times, ports, bytes)) return false;
@@ -366,7 +375,8 @@ class Counter {
       if (r) {
         ports.load += kLoadCycles;
         const BinOp* product = value->as<BinOp>();
-        if (!product || product->op != BinOpKind::kMul) ports.arithmetic += times * kArithmeticCycles;
+        if (!product || product->op != BinOpKind::kMul)
+          ports.arithmetic += times * kArithmeticCycles;
       }
     }
     return true;

@@ -84,8 +84,8 @@ std::vector<double> nonnegative_least_squares(const std::vector<std::vector<doub
 
 namespace {
 
-// Beyond this error (of the logarithm) a run counts by its error, not by the square of it: a schedule
-// that the terms cannot describe must not bend the weights of all others.
+// Beyond this error (of the logarithm) a run counts by its error, not by the square of it: a
+// schedule that the terms cannot describe must not bend the weights of all others.
 constexpr double kFar = 0.15;
 
 double error_of(const std::vector<MeasuredRun>& runs, const CostWeights& weights) {
@@ -93,7 +93,8 @@ double error_of(const std::vector<MeasuredRun>& runs, const CostWeights& weights
   for (const MeasuredRun& r : runs) {
     const double predicted = std::max(cost_of(r.features, weights), r.cycles * 1e-6);
     const double off = std::log(predicted / r.cycles);
-    out += r.weight * r.weight * (off < -kFar || off > kFar ? kFar * (2 * std::fabs(off) - kFar) : off * off);
+    out += r.weight * r.weight *
+           (off < -kFar || off > kFar ? kFar * (2 * std::fabs(off) - kFar) : off * off);
   }
   return out;
 }
@@ -157,9 +158,8 @@ CostWeights fit_weights(const std::vector<MeasuredRun>& runs, const CostWeights&
     const bool off = std::find(options.without.begin(), options.without.end(),
                                static_cast<Term>(k)) != options.without.end();
     if (off) from.cycles[k] = 0;
-    const bool seen = std::any_of(runs.begin(), runs.end(), [&](const MeasuredRun& r) {
-      return r.features.count[k] > 0;
-    });
+    const bool seen = std::any_of(runs.begin(), runs.end(),
+                                  [&](const MeasuredRun& r) { return r.features.count[k] > 0; });
     if (seen && !off) terms.push_back(k);
   }
   if (runs.empty() || terms.empty()) return from;

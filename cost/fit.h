@@ -8,8 +8,8 @@ namespace exotune {
 
 struct MeasuredRun {
   Features features;
-  double cycles = 0;   // measured; positive
-  double weight = 1;   // how much this run counts
+  double cycles = 0;  // measured; positive
+  double weight = 1;  // how much this run counts
 };
 
 struct FitOptions {
@@ -21,9 +21,9 @@ struct FitOptions {
   std::vector<double> hidden = {0, 0.3, 0.5, 0.65, 0.8, 0.9};  // tried; one of them is kept
 };
 
-/// Weights of at least zero, and the hidden share, that make the logarithms of predicted and measured
-/// cycles nearest: rounds of non-negative least squares of relative errors. Begins at `start`; terms
-/// that no run has keep its weights. Without runs: `start`.
+/// Weights of at least zero, and the hidden share, that make the logarithms of predicted and
+/// measured cycles nearest: rounds of non-negative least squares of relative errors. Begins at
+/// `start`; terms that no run has keep its weights. Without runs: `start`.
 CostWeights fit_weights(const std::vector<MeasuredRun>& runs, const CostWeights& start,
                         const FitOptions& options = {});
 

@@ -12,9 +12,9 @@ using Boxes = std::map<Sym, TouchedBox>;
 
 // A box as runs of adjacent bytes, a number of them.
 struct Runs {
-  double count = 1;  // of runs
-  double bytes = 0;  // of one, from its first to its last byte
-  int64_t stride = 0;  // bytes between runs of the dimension that has most of them
+  double count = 1;          // of runs
+  double bytes = 0;          // of one, from its first to its last byte
+  int64_t stride = 0;        // bytes between runs of the dimension that has most of them
   std::vector<bool> inside;  // dimension by dimension: steps along it stay in the run or next to it
 };
 
@@ -56,9 +56,9 @@ namespace {
 
 // How the runs of `to` lie to those of `from`, one iteration earlier.
 struct Movement {
-  Runs runs;           // of `to`
-  double kept = 1;     // share of the runs that were there
-  double shift = 0;    // bytes that each of those moved on by
+  Runs runs;         // of `to`
+  double kept = 1;   // share of the runs that were there
+  double shift = 0;  // bytes that each of those moved on by
 };
 
 Movement movement(const TouchedBox& from, const TouchedBox& to, double line) {
@@ -172,8 +172,8 @@ class Walk {
     buffers_[name] = b;
   }
   void allocate(const Alloc& a) {
-    const bool register_file = a.mem && (a.mem->kind == MemoryKind::kVector ||
-                                         a.mem->kind == MemoryKind::kRegisterFile);
+    const bool register_file =
+        a.mem && (a.mem->kind == MemoryKind::kVector || a.mem->kind == MemoryKind::kRegisterFile);
     if (!register_file && !a.type.shape.empty()) declare(a.name, a.type);
   }
 
@@ -206,9 +206,8 @@ class Walk {
       std::vector<IndexRange> dims;
       for (const WindowAccess& a : w->access) {
         const IndexRange lo = ranges_.range(a.lo);
-        dims.push_back(a.is_point()
-                           ? lo
-                           : IndexRange{lo.lo, std::max(lo.lo, ranges_.range(a.hi).hi - 1)});
+        dims.push_back(
+            a.is_point() ? lo : IndexRange{lo.lo, std::max(lo.lo, ranges_.range(a.hi).hi - 1)});
       }
       add(boxes, w->name, std::move(dims));
     }
@@ -233,7 +232,8 @@ double occupied(const TouchedBox& box, const Cache& c) {
   if (runs.stride == 0 || c.line > 256) return bytes;  // one run, or pages
   const int64_t way = static_cast<int64_t>(c.way());
   const double places = static_cast<double>(way / std::gcd(runs.stride, way));
-  const double sets = std::min(c.way(), std::min(runs.count, places) * std::max(runs.bytes, c.line));
+  const double sets =
+      std::min(c.way(), std::min(runs.count, places) * std::max(runs.bytes, c.line));
   const double room = sets * c.bytes / c.way();
   return bytes > room ? std::max(bytes, c.bytes * bytes / room) : bytes;
 }
@@ -245,6 +245,7 @@ double occupied(const Boxes& boxes, const Cache& c) {
 }
 
 constexpr double kRamp = 16;
+constexpr double kFull = 0.75;  // of a cache, where it begins to lose lines
 double late(double length) { return std::min(1.0, kRamp / std::max(1.0, length)); }
 
 // Share of the lines which the loop brings in of the buffer that prefetchers come late for: all in
@@ -268,8 +269,8 @@ double scattered_share(const Node& loop, Sym buffer, double line) {
       continue;
     const Movement m = movement(first->second, second->second, line);
     if (m.kept < 1) return late(m.runs.bytes / line);
-    const bool goes_on = m.runs.count == 1 && k > 0 &&
-                         runs_of(down[k - 1]->swept.at(buffer), line).count == 1;
+    const bool goes_on =
+        m.runs.count == 1 && k > 0 && runs_of(down[k - 1]->swept.at(buffer), line).count == 1;
     return goes_on ? 0 : late(n.trips * m.shift / line);
   }
   const TouchedBox& box = loop.swept.at(buffer);
@@ -285,14 +286,14 @@ LineCount body_traffic(const Node& body, const Cache& c) {
   LineCount out;
   for (const Node& child : body.children) out.add(loop_traffic(child, c));
   for (const Boxes& boxes : body.statements)
-    for (const auto& [name, box] : boxes)
-      out.add({lines_of(box, c.line), lines_of(box, c.line)});
+    for (const auto& [name, box] : boxes) out.add({lines_of(box, c.line), lines_of(box, c.line)});
   return out;
 }
 
-// Share of a working set that is lost before it is used again: caches do not forget all at once.
+// Share of a working set that is lost before it is used again. Caches do not forget all at once:
+// pages lie at random, and what else runs needs some room.
 double lost(const Boxes& boxes, const Cache& c) {
-  return std::clamp(occupied(boxes, c) / c.bytes - 1, 0.0, 1.0);
+  return std::clamp(2 * (occupied(boxes, c) / c.bytes - kFull), 0.0, 1.0);
 }
 
 // With a body that stays in the cache: each buffer whole when all of the loop stays, else what

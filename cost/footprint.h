@@ -1,6 +1,6 @@
 #pragma once
-// Working sets of a scheduled proc: which part of each buffer every loop body touches, and from that
-// the lines that a cache of a given size brings in. Start at Footprints.
+// Working sets of a scheduled proc: which part of each buffer every loop body touches, and from
+// that the lines that a cache of a given size brings in. Start at Footprints.
 //
 // A cache is taken to keep what was used last: a body whose working set fits brings in again only
 // what moves from one iteration to the next; one that does not fit keeps nothing. Rows a power of

@@ -1,6 +1,6 @@
 #pragma once
-// Values of control expressions while a proc is looked at: each iterator stands at one value or runs
-// over all of its. Start at IndexRanges.
+// Values of control expressions while a proc is looked at: each iterator stands at one value or
+// runs over all of its. Start at IndexRanges.
 #include <map>
 
 #include "core/ir/proc.h"

@@ -19,7 +19,7 @@ struct InstructionClass {
   int written = -1;          // the argument that the body writes; -1: none
   bool accumulates = false;  // the result depends on what the written argument held
   bool writes_memory = false;
-  bool partial = false;      // of a vector: the body asks for each element
+  bool partial = false;  // of a vector: the body asks for each element
 };
 
 InstructionClass classify(const Proc& instruction);

@@ -1,7 +1,7 @@
 #pragma once
 // Terms: what a run of a scheduled proc is counted in, and what one of each costs. The cost is
-// affine: the sum over the terms of weight * count, save that of the two sides, what the core does and
-// what memory brings, the greater hides a share of the lesser. Start at CostWeights.
+// affine: the sum over the terms of weight * count, save that of the two sides, what the core does
+// and what memory brings, the greater hides a share of the lesser. Start at CostWeights.
 //
 // Each term is something a machine does, so that its weight can be read (cycles for a line out of
 // L2) and fitted from measured runs (cost/fit.h), and each can be switched off by its name.
@@ -34,10 +34,10 @@ enum class Term : uint8_t {
   kLines1,      // lines brought into the first cache, ...
   kLines2,
   kLines3,
-  kScattered1,      // of them, those in runs too short for prefetchers
+  kScattered1,  // of them, those in runs too short for prefetchers
   kScattered2,
   kScattered3,
-  kPages,       // pages beyond those whose translations are at hand
+  kPages,  // pages beyond those whose translations are at hand
 };
 inline constexpr size_t kTerms = 25;
 inline constexpr size_t kCacheTerms = 3;  // caches that have terms of their own
@@ -69,7 +69,7 @@ struct CostMachine {
   std::vector<CostCache> caches;  // nearest first; those beyond kCacheTerms are not counted
   double latency = 4;             // cycles until an accumulating instruction's result can be used
   double load_latency = 7;
-  int vector_bytes = 16;          // of what a C compiler makes of scalar loops
+  int vector_bytes = 16;  // of what a C compiler makes of scalar loops
 };
 
 /// Cycles for one of each term, and the machine they were found on.

@@ -69,9 +69,9 @@ struct Wisdom {
 /// text are never found.
 struct FigureKey {
   std::string target;
-  std::string text;               // content hash of the target and of what the figures mean
+  std::string text;  // content hash of the target and of what the figures mean
   std::string microarchitecture;
-  std::string kind;               // "weights", "throughput", ...
+  std::string kind;  // "weights", "throughput", ...
   bool operator==(const FigureKey&) const = default;
 };
 using Figures = std::map<std::string, double>;
@@ -89,7 +89,7 @@ struct QueryResult {
 
 struct MergeCounts {
   int64_t machines = 0, kernels = 0, trials = 0, figures = 0;  // new ones
-  int64_t known = 0;                              // records that were there already
+  int64_t known = 0;                                           // records that were there already
 };
 
 class Store {
@@ -132,8 +132,8 @@ class Store {
   /// Empty when there are none.
   virtual Figures figures(const FigureKey& key) const = 0;
 
-  /// One SELECT over machines, kernels, contexts, trials, winners, figures and the view `results`, which
-  /// joins them for people; InputError for anything else or a mistake in it.
+  /// One SELECT over machines, kernels, contexts, trials, winners, figures and the view `results`,
+  /// which joins them for people; InputError for anything else or a mistake in it.
   virtual QueryResult query(const std::string& sql) const = 0;
 
   /// JSON lines, one record each, in an order that depends on the contents only.

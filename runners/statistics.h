@@ -18,8 +18,8 @@ SampleInterval median_interval(std::vector<double> values);
 /// Ranks from 1 in ascending order; equal values share the mean of theirs.
 std::vector<double> ranks_of(const std::vector<double>& values);
 
-/// Spearman's rank correlation, in [-1, 1]: the linear correlation of the ranks. 0 with fewer than two
-/// values or when all of one side are equal. Both sides have the same length.
+/// Spearman's rank correlation, in [-1, 1]: the linear correlation of the ranks. 0 with fewer than
+/// two values or when all of one side are equal. Both sides have the same length.
 double spearman(const std::vector<double>& x, const std::vector<double>& y);
 
 }  // namespace exotune

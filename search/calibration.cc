@@ -148,7 +148,8 @@ class Calibration {
       s.features = features[t.candidate.id];
       s.cycles = t.minimum * result_.ghz * 1e9;
       s.operations = operations_of(k.kernel, sizes);
-      const uint64_t lot = hash_combine(request_.seed, hash_bytes(s.kernel + s.sizes + s.candidate_id));
+      const uint64_t lot =
+          hash_combine(request_.seed, hash_bytes(s.kernel + s.sizes + s.candidate_id));
       s.held_back = static_cast<double>(lot % 1000) < 1000 * request_.held_back;
       result_.samples.push_back(std::move(s));
     }
@@ -167,8 +168,7 @@ class Calibration {
       if (t.reused || t.status != TrialStatus::kOk || t.median <= 0) continue;
       again.push_back(&t);
       candidates.push_back(t.candidate);
-      if (options.best_known == 0 || t.minimum < options.best_known)
-        options.best_known = t.minimum;
+      if (options.best_known == 0 || t.minimum < options.best_known) options.best_known = t.minimum;
     }
     if (again.empty()) return;
     const std::vector<TrialResult> results = runner.run(candidates, problem.test, options);
@@ -209,8 +209,7 @@ class Calibration {
       if (!s.held_back) ++runs_of[s.kernel];
     std::vector<MeasuredRun> runs;
     for (const CalibrationSample& s : result_.samples)
-      if (!s.held_back)
-        runs.push_back({s.features, s.cycles, 1 / std::sqrt(runs_of[s.kernel])});
+      if (!s.held_back) runs.push_back({s.features, s.cycles, 1 / std::sqrt(runs_of[s.kernel])});
     FitOptions options;
     options.without = request_.without;
     result_.after = fit_weights(runs, result_.before, options);

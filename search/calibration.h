@@ -2,8 +2,8 @@
 // Calibration: the cost model's weights fitted to runs on this machine. Start at calibrate.
 //
 // Draws schedules of each kernel at random, good and bad, proves and measures them like any trial
-// (they go into the store, so an interrupted calibration goes on where it stopped), fits the weights
-// to a part of them, and judges the model on the part held back.
+// (they go into the store, so an interrupted calibration goes on where it stopped), fits the
+// weights to a part of them, and judges the model on the part held back.
 #include <functional>
 #include <map>
 #include <string>
@@ -27,10 +27,10 @@ struct CalibrationRequest {
   std::vector<CalibrationKernel> kernels;
   TargetPtr target;
   Machine machine;
-  int draws = 240;             // schedules per kernel, over all of its sizes
-  double held_back = 0.4;      // share of the runs that judge the fit
-  int passes = 3;              // over all runs of a size; the least time counts
-  std::vector<Term> without;   // terms switched off
+  int draws = 240;            // schedules per kernel, over all of its sizes
+  double held_back = 0.4;     // share of the runs that judge the fit
+  int passes = 3;             // over all runs of a size; the least time counts
+  std::vector<Term> without;  // terms switched off
   double time_budget_seconds = 600;
   double timeout_seconds = 2;  // per candidate
   int jobs = 2;                // compilers at once

@@ -44,8 +44,9 @@ struct Unit {
 
 std::string block(const std::string& loop, int64_t size, const std::string& outer,
                   const std::string& outside) {
-  return "p = block_loop(p, " + literal(loop) + ", " + number(size) + ", [" + literal(outer) + ", " +
-         literal(loop) + "]" + (outside.empty() ? "" : ", outside=" + literal(outside)) + ")";
+  return "p = block_loop(p, " + literal(loop) + ", " + number(size) + ", [" + literal(outer) +
+         ", " + literal(loop) + "]" + (outside.empty() ? "" : ", outside=" + literal(outside)) +
+         ")";
 }
 
 // Loops in another order and cut somewhere, left to the C compiler.
@@ -80,7 +81,8 @@ ScriptLines contraction(const Nest& nest, const Unit& unit, Draw& draw) {
                           nest.loops.front().name));
   if (draw.chance(75) && extent(k) > 16)
     lines.push_back(block(k, draw.scaled(8, extent(k)), k + "o", draw.chance(90) ? i : ""));
-  const int64_t vectors = draw.between(1, std::min<int64_t>(6, std::max<int64_t>(1, extent(j) / unit.lanes)));
+  const int64_t vectors =
+      draw.between(1, std::min<int64_t>(6, std::max<int64_t>(1, extent(j) / unit.lanes)));
   const bool packed = !vectored.empty() && draw.chance(55);
   if (packed)
     lines.push_back("p = pack_operand(p, " + literal(vectored) + ", " + literal(i) + ", " +
@@ -114,8 +116,8 @@ ScriptLines rows(const Nest& nest, const Unit& unit, Draw& draw) {
   if (nest.loops.back().name != nest.vector_loop)
     lines.push_back("p = reorder_loops(p, " +
                     literal(nest.loops[0].name + " " + nest.loops[1].name) + ")");
-  const std::string at = "(p, " + literal(outer) + ", " + literal(nest.vector_loop) + ", " +
-                         unit.arguments + ", ";
+  const std::string at =
+      "(p, " + literal(outer) + ", " + literal(nest.vector_loop) + ", " + unit.arguments + ", ";
   const int64_t how = draw.between(0, 99);
   if (how < 50) {
     const int64_t rows = draw.among<int64_t>({1, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48});
@@ -125,21 +127,24 @@ ScriptLines rows(const Nest& nest, const Unit& unit, Draw& draw) {
     lines.push_back("p = optimize_level_2" + at + number(rows) + ", " +
                     number(rows > 4 ? std::min<int64_t>(chains, 3) : chains) + ")");
   } else if (how < 80) {
-    lines.push_back("p = optimize_columns" + at +
-                    number(draw.among<int64_t>({1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 36, 48})) + ")");
+    lines.push_back(
+        "p = optimize_columns" + at +
+        number(draw.among<int64_t>({1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 36, 48})) +
+        ")");
   } else if (how < 92) {
     lines.push_back("p = interleave_reduction(p, " + literal(nest.vector_loop) + ", " +
                     number(draw.among<int64_t>({2, 3, 4, 8, 16, 32})) + ", 'sum')");
   } else {
-    lines.push_back("p = interleave_loop(p, " + literal(draw.chance(50) ? outer : nest.vector_loop) +
-                    ", " + number(draw.among<int64_t>({2, 3, 4, 6, 8, 12, 16})) + ")");
+    lines.push_back("p = interleave_loop(p, " +
+                    literal(draw.chance(50) ? outer : nest.vector_loop) + ", " +
+                    number(draw.among<int64_t>({2, 3, 4, 6, 8, 12, 16})) + ")");
   }
   return lines;
 }
 
 ScriptLines elements(const Nest& nest, const Unit& unit, Draw& draw) {
-  const std::string loop = literal(nest.vector_loop.empty() ? nest.loops.front().name
-                                                           : nest.vector_loop);
+  const std::string loop =
+      literal(nest.vector_loop.empty() ? nest.loops.front().name : nest.vector_loop);
   const int64_t how = draw.between(0, 99);
   if (how < 65)
     return {"p = optimize_level_1(p, " + loop + ", " + unit.arguments + ", " +
@@ -147,8 +152,8 @@ ScriptLines elements(const Nest& nest, const Unit& unit, Draw& draw) {
   if (how < 80)
     return {"p = interleave_reduction(p, " + loop + ", " +
             number(draw.among<int64_t>({2, 3, 4, 8, 16, 32})) + ", 'sum')"};
-  return {"p = interleave_loop(p, " + loop + ", " +
-          number(draw.among<int64_t>({2, 3, 4, 8, 16})) + ")"};
+  return {"p = interleave_loop(p, " + loop + ", " + number(draw.among<int64_t>({2, 3, 4, 8, 16})) +
+          ")"};
 }
 
 }  // namespace

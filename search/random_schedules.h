@@ -1,6 +1,6 @@
 #pragma once
-// Schedules drawn at random, good and bad alike: what a cost model is fitted to and judged by. Their
-// parameters come from the target's text and the nest, never from a kernel's name. Start at
+// Schedules drawn at random, good and bad alike: what a cost model is fitted to and judged by.
+// Their parameters come from the target's text and the nest, never from a kernel's name. Start at
 // random_schedules.
 #include <string>
 #include <vector>

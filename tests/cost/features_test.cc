@@ -138,7 +138,9 @@ TEST(Features, registers_beyond_the_file_spill) {
   const auto text = [](int registers) {
     std::string body = "\n@proc\ndef f(x: f32[400]):\n";
     for (int k = 0; k < registers; ++k) body += "    s" + std::to_string(k) + ": f32[4] @ REG\n";
-    body += "    for i in seq(0, 100):\n        a: f32[4] @ REG\n        load(a[0:4], x[4 * i:4 * i + 4])\n";
+    body +=
+        "    for i in seq(0, 100):\n        a: f32[4] @ REG\n        load(a[0:4], x[4 * i:4 * i + "
+        "4])\n";
     for (int k = 0; k < registers; ++k)
       body += "        fma(s" + std::to_string(k) + "[0:4], a[0:4], a[0:4])\n";
     return body;
@@ -172,18 +174,18 @@ def f(n: size, x: f32[n], y: f32[1]):
 TEST(Features, short_loops_of_constant_bounds_are_written_out) {
   const Features f = count(R"(
 @proc
-def f(x: f32[400]):
+def f(x: f32[4000]):
     s: f32[2, 4] @ REG
-    for i in seq(0, 50):
+    for i in seq(0, 500):
         for k in seq(0, 2):
             a: f32[4] @ REG
             load(a[0:4], x[8 * i + 4 * k:8 * i + 4 * k + 4])
             fma(s[k, 0:4], a[0:4], a[0:4])
 )");
-  EXPECT_DOUBLE_EQ(f[Term::kLoop], 50);
-  EXPECT_DOUBLE_EQ(f[Term::kLoad], 50);
-  EXPECT_DOUBLE_EQ(f[Term::kIndexed], 100);
-  EXPECT_DOUBLE_EQ(f[Term::kLatency], 50 * (4 - 1.0));  // two chains, not one of both
+  EXPECT_DOUBLE_EQ(f[Term::kLoop], 500);
+  EXPECT_DOUBLE_EQ(f[Term::kLoad], 500);
+  EXPECT_DOUBLE_EQ(f[Term::kIndexed], 1000);
+  EXPECT_DOUBLE_EQ(f[Term::kLatency], 500 * (4 - 1.0));  // two chains, not one of both
 }
 
 TEST(Features, parts_of_vectors_and_vectors_across_lines) {

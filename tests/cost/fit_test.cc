@@ -12,8 +12,8 @@ namespace exotune {
 namespace {
 
 // Runs whose cycles are what `truth` says, times exp(noise).
-std::vector<MeasuredRun> runs_of(const CostWeights& truth, const std::vector<Term>& terms, int count,
-                                 double noise, unsigned seed) {
+std::vector<MeasuredRun> runs_of(const CostWeights& truth, const std::vector<Term>& terms,
+                                 int count, double noise, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> magnitude(0, 4), error(-noise, noise);
   std::vector<MeasuredRun> out;
@@ -36,8 +36,7 @@ CostWeights truth(double hidden) {
   w.hidden = hidden;
   return w;
 }
-const std::vector<Term> kUsed = {Term::kRun, Term::kPort, Term::kLoop, Term::kLines1,
-                                 Term::kPages};
+const std::vector<Term> kUsed = {Term::kRun, Term::kPort, Term::kLoop, Term::kLines1, Term::kPages};
 
 TEST(Fit, known_weights_come_back) {
   for (const double hidden : {0.0, 0.8}) {

@@ -16,13 +16,13 @@ LineCount lines(const std::string& text, int64_t cache, int line = 64) {
 TEST(Footprint, what_fits_is_brought_in_by_no_run_but_the_first) {
   const std::string text = R"(
 @proc
-def f(x: f32[256], y: f32[256]):
-    for i in seq(0, 256):
+def f(x: f32[8192], y: f32[8192]):
+    for i in seq(0, 8192):
         y[i] = x[i]
 )";
-  EXPECT_DOUBLE_EQ(lines(text, 4096).all, 0);
-  EXPECT_DOUBLE_EQ(lines(text, 1024).all, 32);
-  EXPECT_NEAR(lines(text, 1024).scattered, 0, 32);
+  EXPECT_DOUBLE_EQ(lines(text, 131072).all, 0);
+  EXPECT_NEAR(lines(text, 1024).all, 1024, 2);
+  EXPECT_LT(lines(text, 1024).scattered, 100);
 }
 
 TEST(Footprint, a_cache_forgets_gradually) {
@@ -33,13 +33,13 @@ def f(x: f32[1024]):
         x[i] = 0.0
 )";
   double before = 1e9;
-  for (const int64_t cache : {1024, 2048, 2560, 3072, 3584, 4096}) {
+  for (const int64_t cache : {1024, 2048, 3400, 4096, 5000, 6000}) {
     const double now = lines(text, cache).all;
     EXPECT_LE(now, before) << cache;
     before = now;
   }
-  EXPECT_DOUBLE_EQ(lines(text, 2048).all, 64);
-  EXPECT_DOUBLE_EQ(lines(text, 4096).all, 0);
+  EXPECT_NEAR(lines(text, 2048).all, 64, 1);
+  EXPECT_DOUBLE_EQ(lines(text, 6000).all, 0);
 }
 
 TEST(Footprint, a_row_used_again_stays_and_columns_cost_a_line_each) {
@@ -75,7 +75,7 @@ TEST(Footprint, rows_a_power_of_two_apart_crowd_the_same_sets) {
 
 TEST(Footprint, blocking_brings_in_less) {
   const auto product = [](const std::string& loops) {
-    return "\n@proc\ndef f(a: f32[64, 64], b: f32[64, 64], c: f32[64, 64]):\n" + loops;
+    return "\n@proc\ndef f(a: f32[64, 64], b: f32[64, 80], c: f32[64, 64]):\n" + loops;
   };
   const double plain = lines(product(R"(    for i in seq(0, 64):
         for j in seq(0, 64):
