@@ -11,6 +11,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
 
 extern char** environ;
@@ -206,6 +207,18 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
                  alpha = o.scalar(p.alpha), beta = o.scalar(p.beta)] {
                   f(kRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
                 };
+          });
+    case BlasOp::kGemm2:
+      return binder(
+          find<void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(
+              library, std::string("cblas_") + precision + "gemm", error),
+          [=](auto* f, const Operands<T>& o) {
+            const auto between = std::make_shared<std::vector<T>>(static_cast<size_t>(p.m * p.n));
+            return [=, l = static_cast<int>(p.l), a = o.data(p.a), b = o.data(p.b),
+                    x = o.data(p.x), c = o.data(p.c)] {
+              f(kRowMajor, kNoTrans, kNoTrans, m, n, k, 1, a, k, b, n, 0, between->data(), n);
+              f(kRowMajor, kNoTrans, kNoTrans, m, l, n, 1, between->data(), n, x, l, 1, c, l);
+            };
           });
     case BlasOp::kGemv:
       return binder(find<void(int, int, int, int, T, const T*, int, const T*, int, T, T*, int)>(

@@ -23,12 +23,12 @@ const char* blas_op_name(BlasOp op) {
   static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv", "syr",   "syr2",
                                            "trmv", "trsv", "axpy", "dot",  "dsdot", "scal",
                                            "copy", "swap", "asum", "rot",  "rotm",  "conv2d",
-                                           "read"};
+                                           "read", "gemm2"};
   return kNames[static_cast<size_t>(op)];
 }
 
 int blas_level(BlasOp op) {
-  return op == BlasOp::kGemm || op == BlasOp::kConv2d ? 3 : op < BlasOp::kAxpy ? 2 : 1;
+  return op == BlasOp::kGemm || op == BlasOp::kConv2d || op == BlasOp::kGemm2 ? 3 : op < BlasOp::kAxpy ? 2 : 1;
 }
 
 bool Peer::supports(const PeerProblem& problem) const {

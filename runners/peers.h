@@ -35,12 +35,13 @@ enum class BlasOp {
   kRotm,
   kConv2d,
   kRead,
+  kGemm2,
 };
 inline constexpr BlasOp kBlasOps[] = {
     BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,   BlasOp::kSyr2,
     BlasOp::kTrmv, BlasOp::kTrsv, BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
     BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm,  BlasOp::kConv2d,
-    BlasOp::kRead};
+    BlasOp::kRead, BlasOp::kGemm2};
 const char* blas_op_name(BlasOp op);  // "gemm", ...
 /// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
 int blas_level(BlasOp op);
@@ -66,6 +67,8 @@ struct PeerScalar {
 ///   conv2d  c(batch, height, width, n) = sum of the taps by taps windows of the image
 ///         a(batch, height + taps - 1, width + taps - 1, k) times b(taps, taps, k, n), plus x(n);
 ///         then max(0, c) when `rectify`                      a, b, c, x
+///   gemm2 C(m,l) += (A(m,k) B(k,n)) X(n,l): two calls, with memory for the product between
+///         them                                               a, b, c, x
 ///   read  no result: every byte of `a` once. Not a rival but the roof of a kernel that has to
 ///         read it: the bandwidth seen in the same rounds           a
 /// Symmetric and triangular: only the lower triangle is referred to, or the upper one.
@@ -73,7 +76,7 @@ struct PeerScalar {
 struct PeerProblem {
   BlasOp op = BlasOp::kGemm;
   ElementType type = ElementType::kF32;  // f32 or f64
-  int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0, l = 0;
   bool trans_a = false, trans_b = false;
   bool upper = false, unit_diagonal = false;
   int64_t batch = 0, height = 0, width = 0, taps = 0;  // conv2d

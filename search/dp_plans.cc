@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/base/hashing.h"
+#include "search/dp/composition.h"
 #include "search/dp/replay.h"
 #include "search/dp/stored_memo.h"
 
@@ -356,8 +357,16 @@ bool lifts(const Proc& proc) { return literal_nest(proc).has_value(); }
 DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& request) {
   DpPlans out;
   const std::optional<LiftedNest> nest = literal_nest(proc);
-  if (!nest || !target.vector_memory) return out;
   const auto start = Clock::now();
+  if (!nest) {
+    // A chain of nests has plans of its own.
+    for (ChainPlan& plan : chain_plans(proc, target))
+      out.plans.push_back({std::move(plan.lines), plan.units, static_cast<int>(out.plans.size())});
+    if (!out.plans.empty()) out.outcome = DpOutcome::kSolved;
+    out.units_per_cycle = machine_of(target).units_per_cycle;
+    out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  if (!nest || !target.vector_memory) return out;
   Session session(target, request);
   const Spec spec = spec_of(*nest, proc, session.space());
   const std::optional<MemoValue> value = session.solve(spec);

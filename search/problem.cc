@@ -320,6 +320,7 @@ std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningP
   call.m = extent(problem, peer, "m");
   call.n = extent(problem, peer, "n");
   call.k = extent(problem, peer, "k");
+  call.l = extent(problem, peer, "l");
   call.batch = extent(problem, peer, "batch");
   call.height = extent(problem, peer, "height");
   call.width = extent(problem, peer, "width");

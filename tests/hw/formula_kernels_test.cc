@@ -36,6 +36,19 @@ TEST(Gemm, brain_floats_are_summed_in_single_precision) {
   expect_same(call.values("y"), want);
 }
 
+TEST(Gemm, chains_are_products_of_products) {
+  const int M = 3, N = 4, K = 5, L = 2;
+  KernelCall call(built_in_kernels().at("smatmul_chain"), {{"M", M}, {"N", N}, {"K", K}, {"L", L}}, 5);
+  const auto a = call.values("A"), b = call.values("B"), c = call.values("C");
+  std::vector<double> want = call.values("D");
+  for (int i = 0; i < M; ++i)
+    for (int l = 0; l < L; ++l)
+      for (int n = 0; n < N; ++n)
+        for (int k = 0; k < K; ++k) want[i * L + l] += a[i * K + k] * b[k * N + n] * c[n * L + l];
+  call.run();
+  expect_same(call.values("D"), want);
+}
+
 TEST(Convolution, one_dimension_is_zero_beyond_the_end) {
   KernelCall call(built_in_kernels().at("conv1d"), {{"OC", 3}, {"IC", 2}, {"N", 7}, {"W", 4}}, 1);
   const auto data = call.values("data"), kernels = call.values("kernels");

@@ -1,0 +1,307 @@
+#include "search/dp/composition.h"
+
+#include <algorithm>
+#include <set>
+
+#include "search/dp/replay.h"
+
+namespace exotune {
+
+namespace {
+
+// The nest without the statement that sets its result before the sum; false when there is none.
+bool split_initial(Block& body) {
+  if (body.size() == 1 && body[0]->as<For>()) {
+    const For& loop = *body[0]->as<For>();
+    Block inner = loop.body;
+    const bool found = split_initial(inner);
+    if (found) body[0] = make_for(loop.iter, loop.lo, loop.hi, inner);
+    return found;
+  }
+  if (body.size() != 2 || !body[0]->as<Assign>() || !body[1]->as<For>()) return false;
+  body.erase(body.begin());
+  return true;
+}
+
+// The dimension of the operand's first subscript; -1 when that is no single loop.
+int first_dimension(const OperandKind& operand) {
+  if (operand.subscripts.empty() || operand.subscripts[0].size() != 1 ||
+      operand.subscripts[0][0].coefficient != 1)
+    return -1;
+  return operand.subscripts[0][0].dim;
+}
+
+int input_of(const LiftedNest& nest, Sym buffer) {
+  for (size_t i = 0; i + 1 < nest.buffers.size(); ++i)
+    if (nest.buffers[i] == buffer) return static_cast<int>(i);
+  return -1;
+}
+
+std::string in_quotes(const std::string& s) { return "'" + s + "'"; }
+
+}  // namespace
+
+std::optional<Composition> lift_chain(const Proc& p) {
+  Composition out;
+  Proc part = p;
+  std::set<Sym> made;
+  for (const StmtPtr& s : p.body) {
+    if (const Alloc* a = s->as<Alloc>()) {
+      part.args.push_back({a->name, a->type, a->mem});
+      made.insert(a->name);
+      continue;
+    }
+    part.body = {s};
+    ChainPart next;
+    next.initialised = split_initial(part.body);
+    std::optional<LiftedNest> nest = lift_nest(part);
+    if (!nest || std::count(nest->extents.begin(), nest->extents.end(), 0) > 0) return std::nullopt;
+    next.nest = std::move(*nest);
+    next.rows = first_dimension(next.nest.kind.operands.back());
+    if (next.rows < 0) return std::nullopt;
+    if (!out.parts.empty()) {
+      const ChainPart& before = out.parts.back();
+      const Sym between = before.nest.buffers.back();
+      const int at = input_of(next.nest, between);
+      // Row by row: the rows that are read are the rows of the result.
+      if (at < 0 || !made.count(between) ||
+          first_dimension(next.nest.kind.operands[static_cast<size_t>(at)]) != next.rows ||
+          before.nest.extents[static_cast<size_t>(before.rows)] !=
+              next.nest.extents[static_cast<size_t>(next.rows)])
+        return std::nullopt;
+      out.intermediates.push_back(between);
+    }
+    out.parts.push_back(std::move(next));
+  }
+  if (out.parts.size() < 2) return std::nullopt;
+  std::set<std::string> names;
+  for (const ChainPart& each : out.parts)
+    for (const Sym loop : each.nest.loops)
+      if (!names.insert(loop.name()).second) return std::nullopt;
+  return out;
+}
+
+namespace {
+
+class ChainPlanner {
+ public:
+  ChainPlanner(const Proc& p, const Target& target, Composition chain)
+      : proc_(p),
+        target_(target),
+        chain_(std::move(chain)),
+        machine_(machine_of(target)),
+        space_(machine_, search_rules(), kinds_, layouts_),
+        solver_(space_, memo_) {}
+
+  std::vector<ChainPlan> run() {
+    const ChainPart& first = chain_.parts.front();
+    const int64_t rows = first.nest.extents[static_cast<size_t>(first.rows)];
+    add(0);
+    for (const int64_t base : {int64_t{32}, int64_t{48}})
+      for (int64_t tile = base; tile < rows && tile <= 2048; tile *= 2)
+        if (rows % tile == 0) add(tile);
+    std::stable_sort(plans_.begin(), plans_.end(),
+                     [](const ChainPlan& a, const ChainPlan& b) { return a.units < b.units; });
+    return plans_;
+  }
+
+ private:
+  struct RegisterTile {
+    int64_t rows = 6, columns = 0;
+  };
+
+  // The nearest cache of which `bytes` take at most half; else the outermost level.
+  int level_for(int64_t bytes) const {
+    for (size_t l = 0; l < machine_.levels.size(); ++l)
+      if (machine_.levels[l].cache &&
+          2 * bytes <= machine_.levels[l].capacity * machine_.line_bytes)
+        return static_cast<int>(l);
+    return machine_.outermost();
+  }
+
+  int64_t bytes_of_operand(const ChainPart& part, const Spec& spec, size_t i) const {
+    const OperandKind& operand = part.nest.kind.operands[i];
+    return operand_shape(operand, spec.extents.data()).volume() * bytes_of(operand.type);
+  }
+
+  void add(int64_t tile) {
+    int64_t units = 0, times = 1;
+    int level = machine_.outermost();
+    std::vector<RegisterTile> tiles;
+    for (size_t k = 0; k < chain_.parts.size(); ++k) {
+      const ChainPart& part = chain_.parts[k];
+      Spec spec = spec_of(part.nest, proc_, space_);
+      const auto rows = static_cast<size_t>(part.rows);
+      if (tile > 0) {
+        times = part.nest.extents[rows] / tile;
+        spec.extents[rows] = static_cast<uint32_t>(tile);
+      }
+      Limits limits = space_.codes().all();
+      for (size_t i = 0; i < part.nest.buffers.size(); ++i) {
+        const OperandKind& operand = part.nest.kind.operands[i];
+        const bool between = is_intermediate(part.nest.buffers[i]);
+        const bool every_tile = tile > 0 && !mentions_loop(operand, part.rows);
+        const int64_t bytes = bytes_of_operand(part, spec, i);
+        // Rows of other operands pass by once.
+        const int lies = between || every_tile ? level_for(bytes) : machine_.outermost();
+        if (between) level = lies;
+        spec.operands[i].level = static_cast<uint8_t>(lies);
+        spec.operands[i].layout = space_.layouts().id(
+            TensorLayout::row_major(operand_shape(operand, spec.extents.data())));
+        if (lies != machine_.outermost()) {
+          const int64_t lines = (bytes + machine_.line_bytes - 1) / machine_.line_bytes;
+          uint8_t& left = limits.codes[static_cast<size_t>(lies)];
+          left = space_.codes().down(lies, space_.codes().amount(lies, left) - lines);
+        }
+      }
+      const std::optional<MemoValue> value = solver_.solve(spec, limits);
+      if (!value || value->best.empty()) return;
+      units += times * value->best[0].cost.units;
+      tiles.push_back(register_tile(solver_.plan(spec, limits), part));
+    }
+    const std::string name = machine_.levels[static_cast<size_t>(level)].name;
+    plans_.push_back({tile, name, units, lines(tile, tiles)});
+    std::vector<RegisterTile> usual(tiles.size(), {6, 4 * lanes()});
+    if (std::vector<std::string> also = lines(tile, usual); also != plans_.back().lines)
+      plans_.push_back({tile, name, units, std::move(also)});
+  }
+
+  bool is_intermediate(Sym buffer) const {
+    return std::find(chain_.intermediates.begin(), chain_.intermediates.end(), buffer) !=
+           chain_.intermediates.end();
+  }
+  static bool mentions_loop(const OperandKind& operand, int loop) {
+    for (const Subscript& s : operand.subscripts)
+      for (const SubscriptTerm& t : s)
+        if (t.dim == loop) return true;
+    return false;
+  }
+  int64_t lanes() const {
+    return target_.lanes_of(chain_.parts.front().nest.kind.operands.back().type);
+  }
+  static int columns_of(const ChainPart& part) {
+    const OperandKind& result = part.nest.kind.operands.back();
+    return result.subscripts.back().size() == 1 ? result.subscripts.back()[0].dim : -1;
+  }
+
+  // The part's Spec where its result first is in registers.
+  RegisterTile register_tile(const PlanNode& plan, const ChainPart& part) const {
+    const PlanNode* node = &plan;
+    const size_t result = part.nest.kind.operands.size() - 1;
+    while (!machine_.levels[node->spec.operands[result].level].registers) {
+      const PlanNode* main = nullptr;
+      for (const PlanNode& next : node->parts)
+        if (next.spec.kind == node->spec.kind &&
+            (!main || next.spec.operands[result].level < main->spec.operands[result].level))
+          main = &next;
+      if (!main) break;
+      node = main;
+    }
+    RegisterTile out;
+    const int columns = columns_of(part);
+    if (columns < 0) return out;
+    out.rows = node->spec.extents[static_cast<size_t>(part.rows)];
+    out.columns = node->spec.extents[static_cast<size_t>(columns)];
+    const int64_t registers = target_.vector_memory->count;
+    if (out.columns % lanes() != 0 || out.rows * (out.columns / lanes()) > registers)
+      out = {6, 4 * lanes()};
+    return out;
+  }
+
+  // Loops of a part by what they do; the sum must be one loop.
+  struct Names {
+    std::string rows, columns, sum;
+  };
+  std::optional<Names> names_of(const ChainPart& part) const {
+    Names out;
+    const int columns = columns_of(part);
+    for (int d = 0; d < part.nest.kind.dims(); ++d) {
+      std::string& name = d == part.rows                                     ? out.rows
+                          : d == columns                                     ? out.columns
+                          : part.nest.kind.reduction[static_cast<size_t>(d)] ? out.sum
+                                                                             : out.rows;
+      if (!name.empty()) return std::nullopt;
+      name = part.nest.loops[static_cast<size_t>(d)].name();
+    }
+    if (out.rows.empty() || out.columns.empty() || out.sum.empty()) return std::nullopt;
+    return out;
+  }
+
+  std::string unit() const {
+    return std::to_string(lanes()) + ", " + target_.vector_memory->name + ", instrs";
+  }
+
+  std::vector<std::string> lines(int64_t tile, const std::vector<RegisterTile>& tiles) const {
+    std::vector<std::string> out;
+    std::vector<Names> names;
+    for (const ChainPart& part : chain_.parts) {
+      const std::optional<Names> each = names_of(part);
+      if (!each) return {};
+      names.push_back(*each);
+    }
+    const size_t last = chain_.parts.size() - 1;
+    const std::string around = names[last].rows + "b";
+    if (tile > 0) {
+      out.push_back("p = divide_loop(p, " + in_quotes(names[last].rows) + ", " +
+                    std::to_string(tile) + ", [" + in_quotes(around) + ", " +
+                    in_quotes(names[last].rows) + "], tail='perfect')");
+      for (size_t k = last; k-- > 0;) {
+        out.push_back("p = compute_and_store_at(p, " + in_quotes(chain_.intermediates[k].name()) +
+                      ", " + in_quotes(chain_.parts[k + 1].nest.buffers.back().name()) + ", " +
+                      in_quotes(around) + ")");
+        names[k].rows += "i";
+      }
+    }
+    for (size_t k = 0; k <= last; ++k)
+      if (chain_.parts[k].initialised) {
+        const std::string result = chain_.parts[k].nest.buffers.back().name();
+        out.push_back("p = fission(p, p.find(" + in_quotes(result + "[_] = _") +
+                      ").after(), n_lifts=2)");
+        out.push_back("p = vectorize(p, " + in_quotes(names[k].columns + " #0") + ", " + unit() +
+                      ", tail='cut_and_predicate')");
+      }
+    for (size_t k = 0; k <= last; ++k) {
+      const std::string width = std::to_string(tiles[k].columns);
+      // What every row of the part multiplies with is packed once, in front of all tiles.
+      for (size_t i = 0; i + 1 < chain_.parts[k].nest.buffers.size(); ++i) {
+        const OperandKind& operand = chain_.parts[k].nest.kind.operands[i];
+        if (mentions_loop(operand, chain_.parts[k].rows) || operand.subscripts.size() < 2) continue;
+        out.push_back("p = pack_operand(p, " + in_quotes(chain_.parts[k].nest.buffers[i].name()) +
+                      ", " + in_quotes(tile > 0 ? around : names[k].rows) + ", " + width + ", " +
+                      unit() + ")");
+      }
+      out.push_back("p = block_loop(p, " + in_quotes(names[k].columns) + ", " + width + ", [" +
+                    in_quotes(names[k].columns + "o") + ", " + in_quotes(names[k].columns) + "], " +
+                    in_quotes(names[k].rows) + ")");
+      out.push_back("p = block_loop(p, " + in_quotes(names[k].rows) + ", " +
+                    std::to_string(tiles[k].rows) + ", [" + in_quotes(names[k].rows + "o") + ", " +
+                    in_quotes(names[k].rows) + "])");
+    }
+    for (const Names& n : names)
+      out.push_back("p = register_block(p, " + in_quotes(n.rows) + ", " + in_quotes(n.columns) +
+                    ", " + in_quotes(n.sum) + ", " + unit() + ")");
+    out.push_back("p = unroll_registers(p, " + target_.vector_memory->name + ")");
+    return out;
+  }
+
+  const Proc& proc_;
+  const Target& target_;
+  Composition chain_;
+  DpMachine machine_;
+  SpecKinds kinds_;
+  LayoutPool layouts_;
+  ActionSpace space_;
+  BoxMemo memo_;
+  SpecSolver solver_;
+  std::vector<ChainPlan> plans_;
+};
+
+}  // namespace
+
+std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target) {
+  std::optional<Composition> chain = lift_chain(p);
+  if (!chain || !target.vector_memory) return {};
+  return ChainPlanner(p, target, std::move(*chain)).run();
+}
+
+}  // namespace exotune

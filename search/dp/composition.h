@@ -1,0 +1,45 @@
+#pragma once
+// Compositions: nests joined by intermediate tensors, each a Spec by itself (a chain of matrix
+// products). Start at chain_plans.
+//
+// What may be done with one: bufferize (the whole intermediate is kept, in the nearest level that
+// holds it) and fuse (the rows that the parts share are cut into tiles; each tile goes through all
+// parts, so that its part of the intermediate stays in a cache). SpecSolver says what the parts
+// cost, with the memory that the intermediate and the operands shared by all tiles leave over.
+#include <string>
+#include <vector>
+
+#include "hw/target.h"
+#include "search/dp/dp.h"
+#include "search/dp/lift.h"
+
+namespace exotune {
+
+/// One nest, and the statement in front of its sum that sets the result (zero), if there is one.
+struct ChainPart {
+  LiftedNest nest;
+  bool initialised = false;
+  int rows = -1;  // the loop that all parts share
+};
+
+struct Composition {
+  std::vector<ChainPart> parts;
+  std::vector<Sym> intermediates;  // of part k, read by part k + 1
+};
+
+/// The proc as a chain: allocations, then nests of literal extents of which each reads what the one
+/// before it writes, row by row. Nothing when it is none, or when two parts name a loop alike.
+std::optional<Composition> lift_chain(const Proc& p);
+
+struct ChainPlan {
+  int64_t tile = 0;                // rows; 0: bufferized
+  std::string level;               // where the intermediate lies
+  int64_t units = 0;               // cost by the model
+  std::vector<std::string> lines;  // the script after "p = KERNEL"
+};
+
+/// Bufferized and fused by every tile of rows that divides them, cheapest first, each with the
+/// register tiles of the parts' cheapest plans and of the library's default. Empty for no chain.
+std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target);
+
+}  // namespace exotune

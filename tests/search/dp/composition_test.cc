@@ -1,0 +1,98 @@
+// Chains: lifted, planned, and every plan replayed through the core on the proc.
+#include "search/dp/composition.h"
+
+#include <gtest/gtest.h>
+
+#include "core/interp/interp.h"
+#include "core/library/script.h"
+#include "core/primitives/primitives.h"
+#include "hw/kernel_table.h"
+
+namespace exotune {
+namespace {
+
+const std::filesystem::path kRoot = EXOTUNE_SOURCE_DIR;
+
+ProcPtr chain(int64_t m, int64_t n, int64_t k, int64_t l) {
+  const KernelTable table = load_kernel_table(kRoot / "kernels");
+  return partial_eval(table.at("smatmul_chain").load(), {{"M", m}, {"N", n}, {"K", k}, {"L", l}});
+}
+
+ProcPtr proc(const std::string& text) { return parse_module(text, "chain.exo").procs.front(); }
+
+TEST(Composition, a_chain_is_its_parts_joined_by_intermediates) {
+  const std::optional<Composition> c = lift_chain(*chain(8, 6, 4, 2));
+  ASSERT_TRUE(c.has_value());
+  ASSERT_EQ(c->parts.size(), 2u);
+  ASSERT_EQ(c->intermediates.size(), 1u);
+  EXPECT_EQ(c->intermediates[0].name(), "E");
+  EXPECT_TRUE(c->parts[0].initialised);
+  EXPECT_FALSE(c->parts[1].initialised);
+  EXPECT_EQ(c->parts[0].nest.extents, (std::vector<int64_t>{8, 6, 4}));
+  EXPECT_EQ(c->parts[1].nest.extents, (std::vector<int64_t>{8, 2, 6}));
+}
+
+TEST(Composition, what_is_no_chain_is_refused) {
+  const KernelTable table = load_kernel_table(kRoot / "kernels");
+  EXPECT_FALSE(lift_chain(*table.at("smatmul_chain").load()));  // sizes unknown
+  EXPECT_FALSE(lift_chain(*table.at("sgemm").load()));
+  // The second nest does not read what the first one writes, or reads it by columns.
+  for (const char* read : {"A[r, n]", "E[n, r]"})
+    EXPECT_FALSE(lift_chain(*proc(std::string(R"(
+@proc
+def f(A: f32[4, 4], D: f32[4]):
+    E: f32[4, 4]
+    for i in seq(0, 4):
+        for j in seq(0, 4):
+            E[i, j] = A[i, j]
+    for r in seq(0, 4):
+        for n in seq(0, 4):
+            D[r] += )") + read + "\n")))
+        << read;
+}
+
+TEST(Composition, every_plan_means_the_same_and_tiles_divide_the_rows) {
+  TargetLibrary library({kRoot / "hw"});
+  const TargetPtr target = library.load("avx512");
+  const ProcPtr before = chain(192, 24, 5, 40);
+  const std::vector<ChainPlan> plans = chain_plans(*before, *target);
+  ASSERT_GE(plans.size(), 4u);
+  Module module;
+  module.procs = {before};
+  Arguments expected = make_arguments(*before, {}, 3);
+  const Arguments fresh = copy_of(expected);
+  run(*before, expected.values);
+  int fused = 0, whole = 0;
+  for (size_t k = 0; k < plans.size(); ++k) {
+    if (k > 0) {
+      EXPECT_LE(plans[k - 1].units, plans[k].units);
+    }
+    std::string script = "p = smatmul_chain\n";
+    for (const std::string& line : plans[k].lines) script += line + "\n";
+    const ProcPtr after =
+        run_script(script, "plan.sched", script_environment(module, {&target->library})).proc;
+    Arguments got = copy_of(fresh);
+    run(*after, got.values);
+    for (size_t i = 0; i < got.buffers.size(); ++i)
+      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << script;
+    (plans[k].tile > 0 ? fused : whole) += 1;
+    if (plans[k].tile > 0) {
+      EXPECT_EQ(192 % plans[k].tile, 0);
+      EXPECT_NE(script.find("compute_and_store_at"), std::string::npos);
+    }
+  }
+  EXPECT_GT(fused, 0);
+  EXPECT_GT(whole, 0);
+}
+
+TEST(Composition, an_intermediate_too_large_for_the_caches_is_better_fused) {
+  TargetLibrary library({kRoot / "hw"});
+  const std::vector<ChainPlan> plans =
+      chain_plans(*chain(1 << 18, 64, 64, 64), *library.load("avx512"));
+  ASSERT_FALSE(plans.empty());
+  EXPECT_GT(plans.front().tile, 0);
+  EXPECT_NE(plans.front().level, "DRAM");
+}
+
+}  // namespace
+}  // namespace exotune
