@@ -162,6 +162,12 @@ Stage strips(const Contraction& c, const std::string& before, const std::string&
       std::vector<std::string> packed = lines;
       packed.insert(packed.begin(), pack(width));
       stage.moves.push_back({std::move(packed), tag, ""});
+      // Or one strip at a time, while it is in the nearest cache.
+      if (!lines.empty()) {
+        packed = lines;
+        packed.push_back(pack(width));
+        stage.moves.push_back({std::move(packed), tag, ""});
+      }
     }
     stage.moves.push_back({std::move(lines), tag, ""});
   };

@@ -99,7 +99,9 @@ class Tuning {
 
   void prepare() {
     const Target& target = *request_.target;
-    problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed});
+    // Nothing runs for an estimate: what must come out need not be known.
+    const bool runs = request_.effort != Effort::kEstimate;
+    problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed, .expected = runs});
     toolchain_ = toolchain_of(target);
     result_.key = enter_context(
         request_.proc, request_.kernel.name,
