@@ -123,7 +123,10 @@ class Tuning {
     for (const std::string& operand : request_.kernel.ahead)
       for (const AheadLayout& l : ahead_layouts(*start_.proc, operand, *request_.target))
         nest_.packed_orders.push_back({operand, l.tiles, l.order, l.depth});
-    if (request_.strategy != Strategy::kBeam) plan();
+    // A nest that is in tiles already has its plan, and many more loops to plan for.
+    const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
+                                   [](const NestLoop& loop) { return !loop.outer.empty(); });
+    if (request_.strategy != Strategy::kBeam && !tiled) plan();
     const bool planned = !states_.empty();
     if (request_.strategy != Strategy::kDp || !planned) {
       BeamResult beam = run_beam(from);
