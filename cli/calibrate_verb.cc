@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "cli/figure_tables.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/session.h"
@@ -18,19 +19,25 @@ namespace {
 
 struct CalibrateOptions {
   std::string target, show, time_budget = "10m", timeout = "2s", held_back = "40%";
-  std::vector<std::string> kernels, without;
+  std::vector<std::string> kernels, without, only;
   DatabaseOption database;
   FormatOption format;
   CalibrationRequest defaults;
-  bool dry = false, quiet = false;
+  bool dry = false, quiet = false, estimate = false;
+
+  bool wants(const std::string& part) const {
+    return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
+  }
 };
 
-void check_show(const std::string& show) {
-  const std::vector<std::string> all = {"kernels", "weights", "runs"};
-  if (show.empty() || std::find(all.begin(), all.end(), show) != all.end()) return;
-  const std::string near = nearest(show, all);
-  throw InputError({}, "--show: nothing is called '" + show + "'",
-                   near.empty() ? "kernels, weights or runs" : "did you mean '" + near + "'?");
+void check_name(const std::string& option, const std::string& name,
+                const std::vector<std::string>& all) {
+  if (std::find(all.begin(), all.end(), name) != all.end()) return;
+  const std::string near = nearest(name, all);
+  std::string list;
+  for (const std::string& n : all) list += (list.empty() ? "" : ", ") + n;
+  throw InputError({}, option + ": nothing is called '" + name + "'",
+                   near.empty() ? "one of " + list : "did you mean '" + near + "'?");
 }
 
 std::vector<CalibrationKernel> kernels_of(const CalibrateOptions& options, Workspace& workspace) {
@@ -91,6 +98,27 @@ Table run_table(const CalibrationResult& result) {
   return table;
 }
 
+// The figures alone, or the one table of them that was asked for; false: the fit's tables follow.
+bool print(const CalibrateOptions& options, const FoundFigures& found) {
+  const Format format = options.format.value();
+  if (options.show == "instructions" || options.show == "lines") {
+    const Table table = options.show == "lines" ? line_table(found) : instruction_table(found);
+    std::fputs(table.str(format).c_str(), stdout);
+    return true;
+  }
+  if (!options.show.empty()) return !options.wants("weights");
+  if (options.wants("weights")) {
+    if (format == Format::kTable && options.wants("lines"))
+      std::printf("%s\n", line_table(found).str(format).c_str());
+    return false;
+  }
+  if (options.wants("instructions"))
+    std::fputs(instruction_table(found).str(format).c_str(), stdout);
+  if (options.wants("lines") && (format == Format::kTable || !options.wants("instructions")))
+    std::fputs(line_table(found).str(format).c_str(), stdout);
+  return true;
+}
+
 void print(const CalibrateOptions& options, const CalibrationResult& result) {
   const Format format = options.format.value();
   const std::string& show = options.show;
@@ -119,7 +147,10 @@ void print_notes(const CalibrationResult& result) {
 ExitCode run_calibration(const Session& session, const CalibrateOptions& options) {
   watch_interrupts();
   options.format.value();
-  check_show(options.show);
+  if (!options.show.empty())
+    check_name("--show", options.show, {"instructions", "lines", "kernels", "weights", "runs"});
+  for (const std::string& part : options.only)
+    check_name("--only", part, {"instructions", "lines", "weights"});
   Workspace workspace(session);
   CalibrationRequest request = options.defaults;
   request.held_back = parse_fraction("--held-back", options.held_back);
@@ -133,13 +164,29 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
   workspace.require_runnable(*request.target);
   request.machine = workspace.machine();
   request.kernels = kernels_of(options, workspace);
+  FigureWishes wishes;
+  wishes.instructions = options.wants("instructions");
+  wishes.lines = options.wants("lines");
+  wishes.fresh = request.fresh;
+  wishes.how.measure = !options.estimate;
+  wishes.how.jobs = request.jobs;
   if (options.dry) {
+    if (wishes.instructions)
+      std::printf("%zu instructions of %s\n", request.target->instructions().size(),
+                  request.target->name.c_str());
+    if (!options.wants("weights")) return ExitCode::kOk;
     for (const CalibrationKernel& k : request.kernels)
       std::printf("%s on %s: %d schedules over %zu sizes\n", k.kernel.name.c_str(),
                   request.target->name.c_str(), request.draws, k.sizes.size());
     return ExitCode::kOk;
   }
   const auto store = open_store(options.database.path(session));
+  const FoundFigures found = find_figures(*request.target, request.machine, wishes, *store);
+  if (!options.quiet && wishes.instructions)
+    std::fprintf(stderr, "%zu of %zu instructions measured, %zu estimated\n",
+                 found.instructions.measured.size(), found.instructions.rows.size(),
+                 found.instructions.estimated.size());
+  if (print(options, found)) return ExitCode::kOk;
   CalibrationHooks hooks;
   hooks.interrupted = interrupted;
   if (session.terminal && !options.quiet)
@@ -165,6 +212,10 @@ void add_calibrate_verb(CLI::App& app, Session& session) {
   defaults.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   app.add_option("--target", options->target,
                  "a target's name or folder (default: the best this machine runs)");
+  app.add_option("--only", options->only,
+                 "parts of it: instructions, lines, weights (default: all)")
+      ->delimiter(',');
+  app.add_flag("--estimate", options->estimate, "instructions as llvm-mca sees them; none is run");
   app.add_option("--kernel", options->kernels,
                  "built-in kernels to learn from (default: those the table marks for it)")
       ->delimiter(',');
@@ -184,7 +235,8 @@ void add_calibrate_verb(CLI::App& app, Session& session) {
   options->database.add(app);
   options->format.add(app);
   app.add_option("--show", options->show,
-                 "one table: kernels, weights, or runs with their counts (default: the first two)");
+                 "one table: instructions, lines, kernels, weights, or runs with their counts "
+                 "(default: lines, kernels, weights)");
   app.add_flag("-n", options->dry, "say what would be done");
   app.add_flag("-q", options->quiet, "no progress, no notes");
   app.callback([&session, options] {

@@ -1,0 +1,19 @@
+#pragma once
+// What is known of a target on this machine beyond its text: of instructions, and of lines by where
+// they lie. Where nothing is known the text stands. Start at TargetFigures.
+#include <vector>
+
+#include "cost/instruction_figures.h"
+
+namespace exotune {
+
+struct TargetFigures {
+  InstructionFigures instructions;
+  /// Cycles for a line that lies in each cache, nearest first, and last in memory; empty: unknown.
+  std::vector<double> lines;
+
+  /// Part of the identity of everything that is computed with them; "" when nothing is known.
+  std::string identity() const;
+};
+
+}  // namespace exotune

@@ -1,0 +1,125 @@
+#include "runners/loop_estimate.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/base/subprocess.h"
+#include "runners/work_directory.h"
+
+namespace exotune {
+
+namespace {
+
+using nlohmann::json;
+
+// Debian has it under the version's name too.
+std::string analyzer() {
+  for (const char* name : {"llvm-mca", "llvm-mca-14"})
+    if (!find_program(name).empty()) return name;
+  return "";
+}
+
+// An llvm older than the CPU has no model of it, only a generic one of a core long past: then a
+// model of a CPU of our days that knows the instructions, and the generic one last.
+constexpr const char* kModels[] = {"native", "znver3", "icelake-server", "neoverse-n1", "generic"};
+
+// Cycles of one iteration, by region; nothing when another model stood in for `model`.
+std::map<std::string, double> regions_of(const std::string& text, const std::string& model) {
+  std::map<std::string, double> out;
+  const json j = json::parse(text, nullptr, false);
+  if (!j.is_object() || !j.contains("CodeRegions")) return out;
+  const std::string used = j.value("/TargetInfo/CPUName"_json_pointer, "");
+  if (used == "generic" && model != used) return out;
+  for (const json& region : j["CodeRegions"]) {
+    const std::string name = region.value("Name", "");
+    const json summary = region.value("SummaryView", json::object());
+    const double iterations = summary.value("Iterations", 0.0);
+    if (iterations > 0) out[name] = summary.value("TotalCycles", 0.0) / iterations;
+  }
+  return out;
+}
+
+class Estimator {
+ public:
+  Estimator(const std::vector<LoopUnit>& units, const TargetToolchain& toolchain)
+      : units_(units), toolchain_(toolchain), program_(analyzer()), timings_(units.size()) {
+    for (size_t u = 0; u < units.size(); ++u) timings_[u].resize(units[u].functions.size());
+  }
+
+  LoopTimings run() {
+    std::vector<size_t> all(units_.size());
+    for (size_t u = 0; u < all.size(); ++u) all[u] = u;
+    if (!all.empty()) estimate(all);
+    return std::move(timings_);
+  }
+
+ private:
+  // What the compiler or every model refuses is found by halves.
+  void estimate(const std::vector<size_t>& members) {
+    std::vector<LoopUnit> units;
+    for (const size_t u : members) units.push_back(units_[u]);
+    std::string cause;
+    const std::map<std::string, double> cycles = ask(units, cause);
+    if (cycles.empty() && members.size() > 1) {
+      const auto half = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
+      estimate({members.begin(), half});
+      estimate({half, members.end()});
+      return;
+    }
+    for (const size_t u : members)
+      for (size_t f = 0; f < timings_[u].size(); ++f) {
+        const TimedFunction& function = units_[u].functions[f];
+        const auto at = cycles.find(function.name);
+        if (at != cycles.end())
+          timings_[u][f].cycles = at->second / function.per_step;
+        else
+          timings_[u][f].cause = cause.empty() ? "no model knows it" : cause;
+      }
+  }
+
+  std::map<std::string, double> ask(const std::vector<LoopUnit>& units, std::string& cause) const {
+    namespace fs = std::filesystem;
+    if (program_.empty()) {
+      cause = "llvm-mca is not installed";
+      return {};
+    }
+    const std::string source = fs::path(directory_.path()) / "loops.c";
+    const std::string assembly = fs::path(directory_.path()) / "loops.s";
+    std::ofstream(source) << text_of(units, toolchain_);
+    std::vector<std::string> compile = {toolchain_.cc};
+    compile.insert(compile.end(), toolchain_.flags.begin(), toolchain_.flags.end());
+    for (const char* flag : {"-w", "-S", "-fno-unroll-loops", "-o"}) compile.push_back(flag);
+    compile.push_back(assembly);
+    compile.push_back(source);
+    if (!run_command(compile, {"", 300, {}}).ok()) {
+      cause = "does not compile";
+      return {};
+    }
+    for (const char* model : kModels) {
+      const CommandResult run =
+          run_command({program_, std::string("-mcpu=") + model, "-json", assembly}, {"", 300, {}});
+      if (!run.ok()) continue;
+      if (auto cycles = regions_of(run.out, model); !cycles.empty()) return cycles;
+    }
+    return {};
+  }
+
+  const std::vector<LoopUnit>& units_;
+  const TargetToolchain& toolchain_;
+  const std::string program_;
+  const WorkDirectory directory_;
+  LoopTimings timings_;
+};
+
+}  // namespace
+
+bool can_estimate() { return !analyzer().empty(); }
+
+LoopTimings estimate_loops(const std::vector<LoopUnit>& units, const TargetToolchain& toolchain) {
+  return Estimator(units, toolchain).run();
+}
+
+}  // namespace exotune

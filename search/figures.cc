@@ -1,0 +1,204 @@
+#include "search/figures.h"
+
+#include <algorithm>
+
+#include "core/base/hashing.h"
+#include "cost/instruction_class.h"
+#include "cost/instruction_loops.h"
+#include "runners/line_timing.h"
+#include "runners/loop_estimate.h"
+#include "search/problem.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr const char* kModel = "loops 1";  // changes with what the loops hold
+
+struct Kinds {
+  const char* throughput;
+  const char* latency;
+};
+Kinds kinds_of(FigureSource source) {
+  if (source == FigureSource::kMeasured) return {"measured throughput", "measured latency"};
+  return {"estimated throughput", "estimated latency"};
+}
+
+std::optional<std::string> compiler_of(const Target& target) {
+  if (target.runner.kind != "native") return std::nullopt;
+  try {
+    return toolchain_of(target).describe();
+  } catch (const Error& e) {
+    if (e.exit_code() == ExitCode::kInternal) throw;
+    return std::nullopt;
+  }
+}
+
+FigureKey key_of(const Target& target, const Machine& machine, const std::string& compiler,
+                 const std::string& kind) {
+  return {target.name, content_hash(target.hash + "\n" + kModel + "\n" + compiler),
+          machine.microarch, kind};
+}
+
+// Lines depend on the memory of the machine as well.
+FigureKey lines_key(const Target& target, const Machine& machine, const std::string& compiler) {
+  return key_of(target, machine, compiler + "\n" + fingerprint(machine, target).hash, "lines");
+}
+
+void read(const Store& store, const Target& target, const Machine& machine,
+          const std::string& compiler, FigureSource source, InstructionFigures& out) {
+  const Kinds kinds = kinds_of(source);
+  const Figures throughput = store.figures(key_of(target, machine, compiler, kinds.throughput));
+  const Figures latency = store.figures(key_of(target, machine, compiler, kinds.latency));
+  for (const auto& [name, cycles] : throughput) {
+    const auto l = latency.find(name);
+    out[name] = {cycles, l == latency.end() ? 0 : l->second, source};
+  }
+}
+
+std::string level_name(size_t k) { return "level " + std::to_string(k + 1); }
+
+std::string port_of(const InstructionClass& c) {
+  const double busiest = c.ports.busiest();
+  if (c.ports.arithmetic == busiest) return "arithmetic";
+  if (c.ports.load == busiest) return "load";
+  return c.ports.store == busiest ? "store" : "other";
+}
+
+InstructionRow row_of(const Proc& instruction) {
+  InstructionRow row;
+  row.name = instruction.name;
+  row.port = port_of(classify(instruction));
+  row.text = instruction.instr->cost;
+  return row;
+}
+
+}  // namespace
+
+InstructionCosts stored_instruction_costs(const Target& target, const Machine& machine,
+                                          const Store& store) {
+  InstructionCosts out;
+  if (const std::optional<std::string> compiler = compiler_of(target)) {
+    read(store, target, machine, *compiler, FigureSource::kEstimated, out.estimated);
+    read(store, target, machine, *compiler, FigureSource::kMeasured, out.measured);
+  }
+  for (const ProcPtr& p : target.instructions()) {
+    InstructionRow row = row_of(*p);
+    if (const auto e = out.estimated.find(row.name); e != out.estimated.end())
+      row.estimated = e->second;
+    if (const auto m = out.measured.find(row.name); m != out.measured.end())
+      row.measured = m->second;
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store) {
+  TargetFigures out;
+  if (!store) return out;
+  const std::optional<std::string> compiler = compiler_of(target);
+  if (!compiler) return out;
+  read(*store, target, machine, *compiler, FigureSource::kEstimated, out.instructions);
+  read(*store, target, machine, *compiler, FigureSource::kMeasured, out.instructions);
+  const Figures lines = store->figures(lines_key(target, machine, *compiler));
+  for (size_t k = 0;; ++k) {
+    const auto cycles = lines.find(level_name(k));
+    if (cycles == lines.end()) break;
+    out.lines.push_back(cycles->second);
+  }
+  return out;
+}
+
+void keep_instructions(const Target& target, const Machine& machine,
+                       const InstructionFigures& figures, Store& store) {
+  const std::string compiler = compiler_of(target).value_or("");
+  for (const FigureSource source : {FigureSource::kEstimated, FigureSource::kMeasured}) {
+    Figures throughput, latency;
+    for (const auto& [name, figure] : figures) {
+      if (figure.source != source || figure.throughput <= 0) continue;
+      throughput[name] = figure.throughput;
+      if (figure.latency > 0) latency[name] = figure.latency;
+    }
+    if (throughput.empty()) continue;
+    const Kinds kinds = kinds_of(source);
+    store.put_figures(key_of(target, machine, compiler, kinds.throughput), throughput);
+    store.put_figures(key_of(target, machine, compiler, kinds.latency), latency);
+  }
+}
+
+void keep_lines(const Target& target, const Machine& machine, const std::vector<double>& lines,
+                Store& store) {
+  Figures figures;
+  for (size_t k = 0; k < lines.size(); ++k) figures[level_name(k)] = lines[k];
+  store.put_figures(lines_key(target, machine, compiler_of(target).value_or("")), figures);
+}
+
+InstructionCosts instruction_costs(const Target& target, const InstructionRequest& request) {
+  const TargetToolchain toolchain = toolchain_of(target);
+  InstructionCosts out;
+  std::vector<LoopUnit> units;
+  std::vector<size_t> rows;  // of each unit
+  for (const ProcPtr& p : target.instructions()) {
+    InstructionRow row = row_of(*p);
+    std::optional<InstructionLoops> loops = instruction_loops(*p, p->name);
+    if (loops) {
+      LoopUnit unit;
+      unit.globals = std::move(loops->globals);
+      unit.text = loops->independent + loops->chain;
+      unit.functions = {{p->name + "_independent", static_cast<double>(loops->independent_count)}};
+      if (!loops->chain.empty())
+        unit.functions.push_back({p->name + "_chain", static_cast<double>(loops->chain_count)});
+      unit.memory_bytes = InstructionLoops::kMemoryBytes;
+      units.push_back(std::move(unit));
+      rows.push_back(out.rows.size());
+    } else {
+      row.cause = "no operands, or some that are neither one register nor elements";
+    }
+    out.rows.push_back(std::move(row));
+  }
+  const auto figure = [](const std::vector<LoopTiming>& t, FigureSource source) {
+    return InstructionFigure{t[0].cycles, t.size() > 1 ? t[1].cycles : 0, source};
+  };
+  if (request.estimate && can_estimate()) {
+    const LoopTimings estimated = estimate_loops(units, toolchain);
+    for (size_t u = 0; u < units.size(); ++u) {
+      InstructionRow& row = out.rows[rows[u]];
+      row.estimated = figure(estimated[u], FigureSource::kEstimated);
+      if (row.estimated.throughput > 0) out.estimated[row.name] = row.estimated;
+    }
+  }
+  if (request.measure) {
+    LoopTimingOptions options;
+    options.jobs = request.jobs;
+    options.work_directory = request.work_directory;
+    const LoopTimings measured = time_loops(units, toolchain, options);
+    for (size_t u = 0; u < units.size(); ++u) {
+      InstructionRow& row = out.rows[rows[u]];
+      row.measured = figure(measured[u], FigureSource::kMeasured);
+      row.cause = measured[u][0].cause;
+      if (row.measured.throughput > 0) out.measured[row.name] = row.measured;
+    }
+  }
+  return out;
+}
+
+std::vector<double> line_costs(const Target& target, const Machine& machine,
+                               const std::string& work_directory) {
+  std::vector<int64_t> caches;
+  int line = 0;
+  for (const TargetLevel& level : machine.levels_of(target)) {
+    if (!level.is_cache() || level.bytes <= 0) continue;
+    caches.push_back(level.bytes);
+    line = level.line_bytes;
+  }
+  if (caches.empty() || line <= 0) return {};
+  LoopTimingOptions options;
+  options.work_directory = work_directory;
+  std::vector<double> out =
+      time_lines(caches, line, target.vector_bits / 8, toolchain_of(target), options);
+  for (const double cycles : out)
+    if (cycles <= 0) return {};
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,79 @@
+// Figures of a target in the store: which are found again, and by whom.
+#include "search/figures.h"
+
+#include <gtest/gtest.h>
+
+namespace exotune {
+namespace {
+
+TargetPtr avx512() {
+  return load_target("avx512", {std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
+}
+Machine machine(const std::string& microarch) {
+  Machine m;
+  m.microarch = microarch;
+  return m;
+}
+
+TEST(Figures, what_was_measured_outranks_what_was_estimated) {
+  const TargetPtr target = avx512();
+  const auto store = make_memory_store();
+  const Machine here = machine("znver5");
+  EXPECT_EQ(figures_of(*target, here, nullptr).identity(), "");
+  EXPECT_EQ(figures_of(*target, here, store.get()).identity(), "");
+  const InstructionFigure estimated{1, 5, FigureSource::kEstimated};
+  const InstructionFigure measured{0.5, 4, FigureSource::kMeasured};
+  keep_instructions(*target, here, {{"mm512_add_ps", estimated}, {"mm512_mul_ps", estimated}},
+                    *store);
+  const std::string before = figures_of(*target, here, store.get()).identity();
+  keep_instructions(*target, here, {{"mm512_add_ps", measured}}, *store);
+  const TargetFigures found = figures_of(*target, here, store.get());
+  EXPECT_EQ(found.instructions.at("mm512_add_ps"), measured);
+  EXPECT_EQ(found.instructions.at("mm512_mul_ps"), estimated);
+  EXPECT_NE(found.identity(), before);
+  for (const InstructionRow& row : stored_instruction_costs(*target, here, *store).rows) {
+    if (row.name == "mm512_add_ps") {
+      EXPECT_EQ(row.measured, measured);
+      EXPECT_EQ(row.estimated, estimated);
+      EXPECT_EQ(row.port, "arithmetic");
+      EXPECT_EQ(row.text, 0.5);
+    }
+    if (row.name == "mm512_storeu_ps") {
+      EXPECT_EQ(row.port, "store");
+      EXPECT_EQ(row.measured.throughput, 0);
+    }
+  }
+}
+
+TEST(Figures, are_those_of_one_text_compiler_and_machine) {
+  const TargetPtr target = avx512();
+  const auto store = make_memory_store();
+  const Machine here = machine("znver5");
+  keep_instructions(*target, here, {{"mm512_add_ps", {0.5, 2, FigureSource::kMeasured}}}, *store);
+  keep_lines(*target, here, {0.5, 1.25, 7}, *store);
+  const TargetFigures found = figures_of(*target, here, store.get());
+  EXPECT_EQ(found.lines, (std::vector<double>{0.5, 1.25, 7}));
+  EXPECT_EQ(found.instructions.size(), 1u);
+  EXPECT_EQ(figures_of(*target, machine("haswell"), store.get()).identity(), "");
+  Target edited = *target;
+  edited.hash = "0123";
+  EXPECT_EQ(figures_of(edited, here, store.get()).identity(), "");
+  edited = *target;
+  edited.compiler.flags.push_back("-DOTHER");
+  EXPECT_EQ(figures_of(edited, here, store.get()).identity(), "");
+  // Lines are the machine's, instructions those of its kind.
+  Machine sister = here;
+  sister.caches = {{1, 1 << 14, 64, 1}};
+  EXPECT_TRUE(figures_of(*target, sister, store.get()).lines.empty());
+  EXPECT_EQ(figures_of(*target, sister, store.get()).instructions.size(), 1u);
+}
+
+TEST(Figures, a_target_that_only_a_simulator_runs_has_none) {
+  const TargetPtr gemmini =
+      load_target("gemmini", {std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
+  const auto store = make_memory_store();
+  EXPECT_EQ(figures_of(*gemmini, machine("any"), store.get()).identity(), "");
+}
+
+}  // namespace
+}  // namespace exotune
