@@ -19,6 +19,7 @@
 #include "core/primitives/primitives.h"
 #include "db/store.h"
 #include "search/dp_plans.h"
+#include "search/figures.h"
 
 namespace exotune::cli {
 namespace {
@@ -94,6 +95,9 @@ void print_plan(const Record& record, const KernelInput& input, const Replayed& 
   const Target& target = *replayed.targets.front();
   DpRequest ask;
   ask.memo_file = memo_file_for(database, target);
+  if (std::filesystem::exists(database))
+    ask.figures = figures_of(target, probe_machine(),
+                             open_store(database, OpenMode::kReadOnly).get());
   ProcPtr proc = input.proc;
   if (!replayed.fixed.empty()) {
     std::vector<std::pair<std::string, int64_t>> values;

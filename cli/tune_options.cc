@@ -28,6 +28,10 @@ Strategy parse_strategy(const std::string& text) {
   return static_cast<Strategy>(choice("--strategy", "strategy", text, {"dp", "beam", "all"}));
 }
 
+CostBasis parse_costs(const std::string& text) {
+  return static_cast<CostBasis>(choice("--costs", "basis", text, cost_basis_names()));
+}
+
 // What an effort means where the user named no limits of their own.
 struct Limits {
   int beam, trials;
@@ -62,6 +66,9 @@ void TuneOptions::add(CLI::App& app) {
   app.add_option("--effort", effort_, "estimate, measure, patient or exhaustive (default measure)");
   app.add_option("--strategy", strategy_,
                  "dp, beam or all (default all): where schedules come from");
+  app.add_option("--costs", costs_,
+                 "figures of this machine that the models reckon with: text (none), instructions, "
+                 "lines or all (default all)");
   app.add_option("--k", defaults_.dp_plans, "plans asked of the dynamic program (default 8)")
       ->check(CLI::Range(1, 255));
   app.add_option("--dp-budget", dp_budget_,
@@ -94,6 +101,7 @@ void TuneOptions::check() const {
         ExitCode::kUnavailable);
   parse_effort(effort_);
   parse_strategy(strategy_);
+  parse_costs(costs_);
   parse_duration("--dp-budget", dp_budget_);
 }
 
@@ -103,6 +111,7 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   request.machine = workspace.machine();
   request.effort = parse_effort(effort_);
   request.strategy = parse_strategy(strategy_);
+  request.costs = parse_costs(costs_);
   request.dp_plans = defaults_.dp_plans;
   request.dp_seconds = parse_duration("--dp-budget", dp_budget_);
   request.memo_file = memo_file_for(database(session), *request.target);

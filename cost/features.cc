@@ -157,7 +157,7 @@ class Counter {
 
   const InstructionClass& class_of(const ProcPtr& callee) {
     const auto [it, fresh] = classes_.try_emplace(callee.get());
-    if (fresh) it->second = classify(*callee);
+    if (fresh) it->second = classify(*callee, machine_.instructions);
     return it->second;
   }
 
@@ -190,7 +190,9 @@ class Counter {
       line.written.insert(c.args[static_cast<size_t>(k.written)]->hash);
     if (k.accumulates && k.written >= 0) {
       const uint64_t place = c.args[static_cast<size_t>(k.written)]->hash;
-      line.chains[place] += machine_.latency + (k.writes_memory ? machine_.load_latency : 0);
+      line.chains[place] += k.latency > 0
+                                ? k.latency
+                                : machine_.latency + (k.writes_memory ? machine_.load_latency : 0);
       place_exprs_[place] = c.args[static_cast<size_t>(k.written)];
     }
   }

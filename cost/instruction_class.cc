@@ -44,9 +44,13 @@ void PortCycles::add(const PortCycles& o, double times) {
 
 double PortCycles::busiest() const { return std::max({arithmetic, load, store, other}); }
 
-InstructionClass classify(const Proc& p) {
+InstructionClass classify(const Proc& p, const InstructionFigures& figures) {
   InstructionClass out;
-  const double cost = p.instr ? p.instr->cost : 1;
+  double cost = p.instr ? p.instr->cost : 1;
+  if (const auto known = figures.find(p.name); known != figures.end()) {
+    cost = known->second.throughput;
+    out.latency = known->second.latency;
+  }
   // The last statement of the body is the one that counts: what comes before it prepares.
   Sym written;
   const std::vector<ExprPtr>* index = nullptr;

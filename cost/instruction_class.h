@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "core/ir/proc.h"
+#include "cost/instruction_figures.h"
 
 namespace exotune {
 
-/// Cycles on each port, as the instruction's `cost` says.
+/// Cycles on each port, as its figure says, else the instruction's `cost`.
 struct PortCycles {
   double arithmetic = 0, load = 0, store = 0, other = 0;
   void add(const PortCycles& o, double times = 1);
@@ -20,8 +21,10 @@ struct InstructionClass {
   bool accumulates = false;  // the result depends on what the written argument held
   bool writes_memory = false;
   bool partial = false;  // of a vector: the body asks for each element
+  double latency = 0;    // of a chain of them, where there is a figure; else 0
 };
 
-InstructionClass classify(const Proc& instruction);
+/// `figures` may name it.
+InstructionClass classify(const Proc& instruction, const InstructionFigures& figures = {});
 
 }  // namespace exotune

@@ -4,8 +4,10 @@
 
 namespace exotune {
 
-CostMachine cost_machine(const Target& target, const std::vector<TargetLevel>& levels) {
+CostMachine cost_machine(const Target& target, const std::vector<TargetLevel>& levels,
+                         const TargetFigures& figures) {
   CostMachine m;
+  m.instructions = figures.instructions;
   const auto latency = [&](const char* name, double otherwise) {
     const auto it = target.latency.find(name);
     return it == target.latency.end() ? otherwise : it->second;
@@ -16,7 +18,9 @@ CostMachine cost_machine(const Target& target, const std::vector<TargetLevel>& l
   for (size_t k = 0; k < levels.size(); ++k) {
     const TargetLevel& l = levels[k];
     if (!l.is_cache() || l.bytes <= 0) continue;
-    const double from = k + 1 < levels.size() ? levels[k + 1].cost_per_line : l.cost_per_line;
+    double from = k + 1 < levels.size() ? levels[k + 1].cost_per_line : l.cost_per_line;
+    if (const size_t next = m.caches.size() + 1; next < figures.lines.size())
+      from = figures.lines[next];
     m.caches.push_back({l.bytes, std::max(1, l.line_bytes), from});
   }
   return m;

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cost/instruction_figures.h"
+
 namespace exotune {
 
 enum class Term : uint8_t {
@@ -61,7 +63,7 @@ struct Features {
 struct CostCache {
   int64_t bytes = 0;
   int line_bytes = 64;
-  double cycles_per_line = 0;  // to bring one line in from the next level out, as the text says
+  double cycles_per_line = 0;  // to bring one line in from the next level out
 };
 
 /// What counting needs to know of the machine.
@@ -70,6 +72,7 @@ struct CostMachine {
   double latency = 4;             // cycles until an accumulating instruction's result can be used
   double load_latency = 7;
   int vector_bytes = 16;  // of what a C compiler makes of scalar loops
+  InstructionFigures instructions;  // what is known of them beyond the text
 };
 
 /// Cycles for one of each term, and the machine they were found on.

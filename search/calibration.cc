@@ -47,7 +47,7 @@ class Calibration {
         start_(Clock::now()) {}
 
   CalibrationResult run() {
-    result_.before = weights_of(*request_.target, request_.machine, nullptr);
+    result_.before = unfitted_weights(*request_.target, request_.machine, &store_);
     measure_clock();
     NativeRunner runner(toolchain_,
                         {.work_directory = request_.work_directory, .jobs = request_.jobs});

@@ -27,9 +27,9 @@ using Clock = std::chrono::steady_clock;
 // Between two of these a run that is killed loses what it solved since.
 constexpr double kSecondsBetweenSaves = 5;
 
-DpMachine machine_without(const Target& target, const std::vector<std::string>& avoided) {
-  DpMachine machine = machine_of(target);
-  for (const std::string& name : avoided) {
+DpMachine machine_for(const Target& target, const DpRequest& request) {
+  DpMachine machine = machine_of(target, request.figures);
+  for (const std::string& name : request.avoided) {
     std::erase_if(machine.kernels, [&](const DpKernel& k) {
       return k.name == name || (k.instruction && k.instruction->name == name);
     });
@@ -38,10 +38,11 @@ DpMachine machine_without(const Target& target, const std::vector<std::string>& 
   return machine;
 }
 
-// A memo holds one set of instructions.
+// A memo holds one set of instructions, and one set of costs.
 std::string file_of(const DpRequest& request) {
-  if (request.memo_file.empty() || request.avoided.empty()) return request.memo_file;
-  std::string names;
+  if (request.memo_file.empty()) return "";
+  std::string names = request.figures.identity();
+  if (request.avoided.empty() && names.empty()) return request.memo_file;
   for (const std::string& name : request.avoided) names += " " + name;
   return request.memo_file + "-" + content_hash(names).substr(0, 8);
 }
@@ -50,7 +51,7 @@ std::string file_of(const DpRequest& request) {
 class Session {
  public:
   Session(const Target& target, const DpRequest& request)
-      : machine_(machine_without(target, request.avoided)), target_(target), request_(request) {
+      : machine_(machine_for(target, request)), target_(target), request_(request) {
     const DpRules rules = search_rules();
     if (!request.memo_file.empty()) {
       const std::string file = file_of(request);
@@ -360,7 +361,7 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
   const auto start = Clock::now();
   if (!nest) {
     // A chain of nests has plans of its own.
-    for (ChainPlan& plan : chain_plans(proc, target))
+    for (ChainPlan& plan : chain_plans(proc, target, request.figures))
       out.plans.push_back({std::move(plan.lines), plan.units, static_cast<int>(out.plans.size())});
     if (!out.plans.empty()) out.outcome = DpOutcome::kSolved;
     out.units_per_cycle = machine_of(target).units_per_cycle;

@@ -18,6 +18,7 @@ struct DpRequest {
   int plans = 8;
   double seconds = 20;                // wall clock; what was solved until then is kept
   std::string memo_file;              // "": nothing is kept
+  TargetFigures figures;              // what is known beyond the target's text
   std::vector<std::string> avoided;   // instructions that no plan may end in
   std::function<bool()> interrupted;  // may be empty
 };

@@ -93,13 +93,22 @@ InstructionCosts stored_instruction_costs(const Target& target, const Machine& m
   return out;
 }
 
-TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store) {
+const std::vector<std::string>& cost_basis_names() {
+  static const std::vector<std::string> names = {"text", "instructions", "lines", "all"};
+  return names;
+}
+
+TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store,
+                         CostBasis basis) {
   TargetFigures out;
-  if (!store) return out;
+  if (!store || basis == CostBasis::kText) return out;
   const std::optional<std::string> compiler = compiler_of(target);
   if (!compiler) return out;
-  read(*store, target, machine, *compiler, FigureSource::kEstimated, out.instructions);
-  read(*store, target, machine, *compiler, FigureSource::kMeasured, out.instructions);
+  if (basis != CostBasis::kLines) {
+    read(*store, target, machine, *compiler, FigureSource::kEstimated, out.instructions);
+    read(*store, target, machine, *compiler, FigureSource::kMeasured, out.instructions);
+  }
+  if (basis == CostBasis::kInstructions) return out;
   const Figures lines = store->figures(lines_key(target, machine, *compiler));
   for (size_t k = 0;; ++k) {
     const auto cycles = lines.find(level_name(k));

@@ -13,9 +13,15 @@
 
 namespace exotune {
 
+/// Which figures count; the text stands for the others.
+enum class CostBasis : uint8_t { kText, kInstructions, kLines, kAll };
+/// "text", "instructions", "lines", "all", in this order.
+const std::vector<std::string>& cost_basis_names();
+
 /// What the store has: of each instruction what was measured, else what was estimated. `store` may
 /// be null; a target that is not native, or whose compiler is not here, has nothing.
-TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store);
+TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store,
+                         CostBasis basis = CostBasis::kAll);
 
 /// Takes the place of what was kept from the same source.
 void keep_instructions(const Target& target, const Machine& machine,

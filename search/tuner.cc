@@ -49,7 +49,7 @@ class Tuning {
     context_.environment.names["instrs"] =
         Value(allowed_instructions(instruction_values(), context_.constraints));
     context_.sizes = all_sizes_;
-    context_.weights = weights_of(*request.target, request.machine, &store);
+    context_.weights = weights_of(*request.target, request.machine, &store, request.costs);
   }
 
   TuneResult run() {
@@ -175,6 +175,7 @@ class Tuning {
     ask.plans = request_.dp_plans;
     ask.seconds = request_.dp_seconds;
     ask.memo_file = request_.memo_file;
+    ask.figures = figures_of(*request_.target, request_.machine, &store_, request_.costs);
     ask.interrupted = hooks_.interrupted;
     for (const ProcPtr& p : request_.target->instructions()) {
       const ValueList& allowed = *context_.environment.names["instrs"].as<ValueList>();

@@ -21,6 +21,7 @@
 #include "runners/runner.h"
 #include "runners/shootout.h"
 #include "search/dp_plans.h"
+#include "search/figures.h"
 
 namespace exotune {
 
@@ -76,6 +77,7 @@ struct TuneRequest {
   Strategy strategy = Strategy::kAll;
   int dp_plans = 8;               // of the dynamic program
   double dp_seconds = 20;         // for it; then the beam goes on alone
+  CostBasis costs = CostBasis::kAll;  // figures that the models reckon with
   std::string memo_file;          // what the dynamic program solved; "" = not kept
   std::optional<PartialSchedule> partial;
   std::vector<Rival> rivals;

@@ -15,16 +15,25 @@ constexpr const char* kHidden = "hidden share";
 
 }  // namespace
 
-FigureKey weights_key(const Target& target, const Machine& machine) {
-  std::string text = target.hash + "\n" + kModel;
+FigureKey weights_key(const Target& target, const Machine& machine,
+                      const InstructionFigures& instructions) {
+  std::string text = target.hash + "\n" + kModel + identity_of(instructions);
   for (const std::string& name : term_names()) text += "\n" + name;
   return {target.name, content_hash(text), machine.microarch, "weights"};
 }
 
-CostWeights weights_of(const Target& target, const Machine& machine, const Store* store) {
-  CostWeights out = default_weights(cost_machine(target, machine.levels_of(target)));
+CostWeights unfitted_weights(const Target& target, const Machine& machine, const Store* store,
+                             CostBasis basis) {
+  return default_weights(cost_machine(target, machine.levels_of(target),
+                                      figures_of(target, machine, store, basis)));
+}
+
+CostWeights weights_of(const Target& target, const Machine& machine, const Store* store,
+                       CostBasis basis) {
+  CostWeights out = unfitted_weights(target, machine, store, basis);
   if (!store) return out;
-  const Figures figures = store->figures(weights_key(target, machine));
+  const Figures figures =
+      store->figures(weights_key(target, machine, out.machine.instructions));
   if (figures.empty()) return out;
   out.fitted = true;
   const std::vector<std::string> names = term_names();
@@ -40,7 +49,7 @@ void keep_weights(const Target& target, const Machine& machine, const CostWeight
   const std::vector<std::string> names = term_names();
   for (size_t k = 0; k < kTerms; ++k) figures[names[k]] = weights.cycles[k];
   figures[kHidden] = weights.hidden;
-  store.put_figures(weights_key(target, machine), figures);
+  store.put_figures(weights_key(target, machine, weights.machine.instructions), figures);
 }
 
 }  // namespace exotune

@@ -2,19 +2,23 @@
 // The weights of the cost model for a target on this machine: fitted ones where the database has
 // them, else what the target's text says. Start at weights_of.
 #include "cost/terms.h"
-#include "db/store.h"
-#include "hw/machine.h"
-#include "hw/target.h"
+#include "search/figures.h"
 
 namespace exotune {
 
-/// Under which a target's weights are kept: a change of its text or of the terms makes another key,
-/// so that stale weights are never read.
-FigureKey weights_key(const Target& target, const Machine& machine);
+/// Under which a target's weights are kept: a change of its text, of the terms, or of what is known
+/// of its instructions makes another key, so that stale weights are never read.
+FigureKey weights_key(const Target& target, const Machine& machine,
+                      const InstructionFigures& instructions);
 
-/// `store` may be null: the text's weights.
-CostWeights weights_of(const Target& target, const Machine& machine, const Store* store);
+/// Those of the figures alone, which nothing was fitted to. `store` may be null: the text's.
+CostWeights unfitted_weights(const Target& target, const Machine& machine, const Store* store,
+                             CostBasis basis = CostBasis::kAll);
+/// The fitted ones where the store has them.
+CostWeights weights_of(const Target& target, const Machine& machine, const Store* store,
+                       CostBasis basis = CostBasis::kAll);
 
+/// `weights.machine` says which instruction figures they were fitted with.
 void keep_weights(const Target& target, const Machine& machine, const CostWeights& weights,
                   Store& store);
 

@@ -85,11 +85,12 @@ namespace {
 
 class ChainPlanner {
  public:
-  ChainPlanner(const Proc& p, const Target& target, Composition chain)
+  ChainPlanner(const Proc& p, const Target& target, const TargetFigures& figures,
+               Composition chain)
       : proc_(p),
         target_(target),
         chain_(std::move(chain)),
-        machine_(machine_of(target)),
+        machine_(machine_of(target, figures)),
         space_(machine_, search_rules(), kinds_, layouts_),
         solver_(space_, memo_) {}
 
@@ -298,10 +299,11 @@ class ChainPlanner {
 
 }  // namespace
 
-std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target) {
+std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target,
+                                    const TargetFigures& figures) {
   std::optional<Composition> chain = lift_chain(p);
   if (!chain || !target.vector_memory) return {};
-  return ChainPlanner(p, target, std::move(*chain)).run();
+  return ChainPlanner(p, target, figures, std::move(*chain)).run();
 }
 
 }  // namespace exotune

@@ -40,6 +40,7 @@ struct ChainPlan {
 
 /// Bufferized and fused by every tile of rows that divides them, cheapest first, each with the
 /// register tiles of the parts' cheapest plans and of the library's default. Empty for no chain.
-std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target);
+std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target,
+                                    const TargetFigures& figures = {});
 
 }  // namespace exotune

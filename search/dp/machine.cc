@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/base/hashing.h"
 #include "hw/toml_table.h"
 #include "search/dp/register_block.h"
 
@@ -147,7 +148,8 @@ constexpr int kDerivedUnits = 16;  // a sixteenth of a cycle
 
 int64_t units(double cycles) { return std::llround(cycles * kDerivedUnits); }
 
-void derive_levels(const Target& target, DpMachine& m) {
+void derive_levels(const Target& target, const TargetFigures& figures, DpMachine& m) {
+  size_t known = 0;  // of figures.lines
   m.units_per_cycle = kDerivedUnits;
   if (target.vector_memory) {
     DpLevel registers;
@@ -166,7 +168,8 @@ void derive_levels(const Target& target, DpMachine& m) {
     const int line = l.line_bytes > 0 ? l.line_bytes : 64;
     m.line_bytes = line;
     level.capacity = l.bytes > 0 ? l.bytes / line : int64_t{1} << 30;
-    level.cost = units(l.cost_per_line);
+    level.cost = units(known < figures.lines.size() ? figures.lines[known] : l.cost_per_line);
+    known += l.bytes > 0 || !l.is_cache();
     m.levels.push_back(level);
   }
   for (int i = 0; i < static_cast<int>(m.levels.size()); ++i) {
@@ -184,7 +187,7 @@ uint32_t levels_of(const MemoryPtr& memory, const Target& target, const DpMachin
   return 0;
 }
 
-void derive_kernels(const Target& target, DpMachine& m) {
+void derive_kernels(const Target& target, const TargetFigures& figures, DpMachine& m) {
   for (const ProcPtr& instruction : target.instructions()) {
     std::optional<DpKernel> kernel = kernel_of(instruction);
     if (!kernel) continue;
@@ -197,7 +200,11 @@ void derive_kernels(const Target& target, DpMachine& m) {
     }
     for (const int64_t extent : nest.extents) known = known && extent > 0;
     if (!known) continue;
-    kernel->base = units(instruction->instr->cost);
+    const auto figure = figures.instructions.find(instruction->name);
+    kernel->base = figure == figures.instructions.end()
+                       ? units(instruction->instr->cost)
+                       : std::max<int64_t>(1, units(figure->second.throughput));
+    if (figure != figures.instructions.end()) kernel->latency = units(figure->second.latency);
     kernel->registers.assign(m.levels.size(), 0);
     kernel->max_vectors = 1;
     m.kernels.push_back(std::move(*kernel));
@@ -219,7 +226,7 @@ void derive_statement(const Target& target, DpMachine& m) {
 
 }  // namespace
 
-DpMachine machine_of(const Target& target) {
+DpMachine machine_of(const Target& target, const TargetFigures& figures) {
   DpMachine m;
   m.name = target.name;
   m.hash = target.hash;
@@ -230,8 +237,10 @@ DpMachine machine_of(const Target& target) {
     m.apart_cost_quarters = 5;
     m.apart_footprint = 2;
     m.fine_limits = true;
-    derive_levels(target, m);
-    derive_kernels(target, m);
+    if (const std::string more = figures.identity(); !more.empty())
+      m.hash = content_hash(m.hash + "\n" + more);
+    derive_levels(target, figures, m);
+    derive_kernels(target, figures, m);
     derive_statement(target, m);
     const auto latency = target.latency.find("fma");
     for (DpKernel& block :

@@ -4,11 +4,13 @@
 //
 // All of it is text of the target's folder. Kernels are its @instr procs, read by lift_nest. The
 // table [search] of target.toml (docs/targets.md) states levels and kernel costs; without one they
-// follow from the [[level]] tables, the vector memory and the instructions' `cost`.
+// follow from the [[level]] tables, the vector memory and the instructions' `cost`; figures that
+// were measured on this machine outrank those.
 #include <map>
 #include <string>
 #include <vector>
 
+#include "cost/target_figures.h"
 #include "hw/target.h"
 #include "search/dp/lift.h"
 #include "search/dp/spec.h"
@@ -45,8 +47,9 @@ struct DpKernel {
   int64_t max_vectors = 0;           // 0: any number
   bool same_vectors = true;          // all vector operands have one width
 
-  bool block = false;             // a register block of the instruction (register_block.h)
-  int64_t load = 0, latency = 0;  // of a block: units for a vector or broadcast, between sums
+  bool block = false;   // a register block of the instruction (register_block.h)
+  int64_t load = 0;     // of a block: units for a vector or broadcast
+  int64_t latency = 0;  // units until a sum may be added to; 0: not known
 
   bool copies_only = false;  // a statement: of moves only, as tails of sums are masked
 
@@ -56,7 +59,7 @@ struct DpKernel {
 
 struct DpMachine {
   std::string name;
-  std::string hash;  // of the text all of this came from
+  std::string hash;  // of the text and the figures all of this came from
   int line_bytes = 64;
   // Lines of rows that lie apart: what touching them costs in quarters of adjacent ones, and, as
   // they compete for the same sets, how many lines of a cache one of them takes.
@@ -74,7 +77,8 @@ struct DpMachine {
   int outermost() const { return static_cast<int>(levels.size()) - 1; }
 };
 
-/// InputError for a [search] table that does not fit the target's text.
-DpMachine machine_of(const Target& target);
+/// InputError for a [search] table that does not fit the target's text. Such a table stands as it
+/// is: `figures` count without one.
+DpMachine machine_of(const Target& target, const TargetFigures& figures = {});
 
 }  // namespace exotune

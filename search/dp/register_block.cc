@@ -91,7 +91,7 @@ std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) 
     block.block = true;
     block.name = "block of " + k.name;
     block.strip = k.extents[0];
-    block.latency = std::llround(latency * machine.units_per_cycle);
+    if (block.latency == 0) block.latency = std::llround(latency * machine.units_per_cycle);
     block.registers.assign(machine.levels.size(), 0);
     block.max_vectors = 0;
     // The cheapest load of a vector of this type.

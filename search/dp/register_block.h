@@ -11,7 +11,8 @@
 namespace exotune {
 
 /// One block for each accumulating instruction over a single vector loop, by what it takes from
-/// registers and what it broadcasts. `latency`: cycles until an accumulation may be read.
+/// registers and what it broadcasts. `latency`: cycles until an accumulation may be read, where the
+/// instruction's own is not known.
 std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency);
 
 /// Is the Spec a block of this kernel: output in vector registers, along the loop that the other

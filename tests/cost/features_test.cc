@@ -106,6 +106,27 @@ TEST(Features, one_accumulator_waits_for_itself_and_two_half_as_long) {
   EXPECT_DOUBLE_EQ(two[Term::kLatency], 1000 * (4 - 1.0));
 }
 
+TEST(Features, figures_of_instructions_outrank_their_text) {
+  CostMachine m = machine();
+  m.instructions["fma"] = {2, 9, FigureSource::kMeasured};
+  m.instructions["load"] = {0.25, 0, FigureSource::kMeasured};
+  const Features f = features_of(*module_of(R"(
+@proc
+def f(x: f32[4]):
+    s: f32[4] @ REG
+    zero(s[0:4])
+    for i in seq(0, 1000):
+        a: f32[4] @ REG
+        load(a[0:4], x[0:4])
+        fma(s[0:4], a[0:4], a[0:4])
+)")
+                                      .procs.back(),
+                                 {}, m);
+  EXPECT_DOUBLE_EQ(f[Term::kArithmetic], 2000);
+  EXPECT_DOUBLE_EQ(f[Term::kLoad], 250);
+  EXPECT_DOUBLE_EQ(f[Term::kLatency], 1000 * (9 - 2));
+}
+
 TEST(Features, a_chain_through_memory_counts_for_the_loop_that_stays_on_it) {
   const Features f = count(R"(
 @proc

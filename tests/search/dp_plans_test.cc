@@ -93,6 +93,23 @@ TEST(DpPlans, are_only_read_the_second_time) {
     EXPECT_EQ(first.plans[i].lines, second.plans[i].lines);
 }
 
+TEST(DpPlans, of_other_costs_are_in_a_memo_of_their_own) {
+  const MemoFile file("costs");
+  const TargetPtr target = avx512();
+  const Module module = matmul(32, 48, 40);
+  const DpRequest text{.plans = 4, .seconds = 60, .memo_file = file.str()};
+  DpRequest known = text;
+  known.figures.lines = {0.5, 2, 4, 60};
+  const DpPlans first = dp_plans(*module.procs.front(), *target, text);
+  const DpPlans second = dp_plans(*module.procs.front(), *target, known);
+  ASSERT_FALSE(first.plans.empty() || second.plans.empty());
+  EXPECT_EQ(second.known, 0);
+  EXPECT_GT(second.plans.front().units, first.plans.front().units);
+  // Neither has emptied the other's.
+  EXPECT_EQ(dp_plans(*module.procs.front(), *target, text).solved, 0);
+  EXPECT_EQ(dp_plans(*module.procs.front(), *target, known).solved, 0);
+}
+
 // Stopped after a while, again and again: what each run solved is not solved by the next.
 TEST(DpPlans, go_on_where_a_run_was_stopped) {
   const MemoFile file("stopped");

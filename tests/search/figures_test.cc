@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "search/weights.h"
+
 namespace exotune {
 namespace {
 
@@ -66,6 +68,49 @@ TEST(Figures, are_those_of_one_text_compiler_and_machine) {
   sister.caches = {{1, 1 << 14, 64, 1}};
   EXPECT_TRUE(figures_of(*target, sister, store.get()).lines.empty());
   EXPECT_EQ(figures_of(*target, sister, store.get()).instructions.size(), 1u);
+}
+
+TEST(Figures, a_basis_leaves_some_out) {
+  const TargetPtr target = avx512();
+  const auto store = make_memory_store();
+  const Machine here = machine("znver5");
+  keep_instructions(*target, here, {{"mm512_add_ps", {0.5, 2, FigureSource::kMeasured}}}, *store);
+  keep_lines(*target, here, {0.5, 1.25, 7}, *store);
+  const auto of = [&](CostBasis basis) { return figures_of(*target, here, store.get(), basis); };
+  EXPECT_EQ(of(CostBasis::kText).identity(), "");
+  EXPECT_TRUE(of(CostBasis::kInstructions).lines.empty());
+  EXPECT_EQ(of(CostBasis::kInstructions).instructions.size(), 1u);
+  EXPECT_TRUE(of(CostBasis::kLines).instructions.empty());
+  EXPECT_EQ(of(CostBasis::kLines).lines.size(), 3u);
+  EXPECT_EQ(of(CostBasis::kAll).lines.size(), 3u);
+  EXPECT_EQ(cost_basis_names().size(), 4u);
+}
+
+TEST(Figures, weights_fitted_with_other_instruction_costs_are_not_read) {
+  const TargetPtr target = avx512();
+  const auto store = make_memory_store();
+  const Machine here = machine("znver5");
+  CostWeights weights = weights_of(*target, here, store.get());
+  weights[Term::kLoop] = 3.5;
+  keep_weights(*target, here, weights, *store);
+  EXPECT_TRUE(weights_of(*target, here, store.get()).fitted);
+  keep_instructions(*target, here, {{"mm512_add_ps", {0.75, 2, FigureSource::kMeasured}}}, *store);
+  EXPECT_FALSE(weights_of(*target, here, store.get()).fitted);
+  weights = weights_of(*target, here, store.get());
+  EXPECT_EQ(weights.machine.instructions.at("mm512_add_ps").throughput, 0.75);
+  keep_weights(*target, here, weights, *store);
+  EXPECT_TRUE(weights_of(*target, here, store.get()).fitted);
+}
+
+TEST(Figures, measured_lines_are_the_weights_of_lines_until_a_fit) {
+  const TargetPtr target = avx512();
+  const auto store = make_memory_store();
+  const Machine here = machine("znver5");
+  keep_lines(*target, here, {0.5, 1.25, 2.5, 8}, *store);
+  EXPECT_EQ(unfitted_weights(*target, here, store.get()).cycles_per_line(),
+            (std::vector<double>{1.25, 2.5, 8}));
+  EXPECT_EQ(unfitted_weights(*target, here, store.get(), CostBasis::kText).cycles_per_line(),
+            unfitted_weights(*target, here, nullptr).cycles_per_line());
 }
 
 TEST(Figures, a_target_that_only_a_simulator_runs_has_none) {

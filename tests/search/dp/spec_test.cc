@@ -125,6 +125,45 @@ TEST(DpMachine, instructions_of_a_target_are_kernels) {
   }
 }
 
+TEST(DpMachine, figures_outrank_the_text) {
+  const TargetPtr target = load_target(EXOTUNE_SOURCE_DIR "/hw/avx512", {});
+  const DpMachine text = machine_of(*target);
+  TargetFigures figures;
+  figures.instructions["mm512_fmadd_ps"] = {2, 9, FigureSource::kMeasured};
+  figures.instructions["mm512_loadu_ps"] = {0.001, 0, FigureSource::kMeasured};
+  figures.lines = {1, 2, 3, 20};
+  const DpMachine known = machine_of(*target, figures);
+  const int units = known.units_per_cycle;
+  EXPECT_NE(known.hash, text.hash);
+  ASSERT_EQ(known.kernels.size(), text.kernels.size());
+  for (size_t k = 0; k < known.kernels.size(); ++k) {
+    const DpKernel &is = known.kernels[k], &was = text.kernels[k];
+    const std::string name = is.instruction ? is.instruction->name : "";
+    if (name == "mm512_fmadd_ps") {
+      EXPECT_EQ(is.base, 2 * units);
+      EXPECT_EQ(is.latency, 9 * units);
+    } else if (name == "mm512_loadu_ps") {
+      EXPECT_EQ(is.base, 1);  // nothing is free
+    } else {
+      EXPECT_EQ(is.base, was.base) << is.name;
+      EXPECT_EQ(is.latency, was.latency) << is.name;
+    }
+  }
+  const std::vector<std::pair<const char*, int>> lines = {
+      {"L1", 1}, {"L2", 2}, {"L3", 3}, {"DRAM", 20}};
+  for (const auto& [level, cycles] : lines)
+    EXPECT_EQ(known.levels[known.level(level)].cost, cycles * units) << level;
+}
+
+TEST(DpMachine, a_search_table_stands_whatever_was_measured) {
+  const TargetPtr target = load_target(EXOTUNE_SOURCE_DIR "/tests/search/morello_avx2", {});
+  const DpMachine known = machine_of(*target, {.instructions = {}, .lines = {1, 2, 3, 4, 5}});
+  const DpMachine text = machine_of(*target);
+  EXPECT_EQ(known.hash, text.hash);
+  for (size_t l = 0; l < text.levels.size(); ++l)
+    EXPECT_EQ(known.levels[l].cost, text.levels[l].cost);
+}
+
 constexpr std::array<uint32_t, 2> kShape{8, 64};
 
 TEST(DpLayout, a_tile_keeps_what_stays_adjacent) {
