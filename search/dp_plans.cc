@@ -241,6 +241,9 @@ class Explainer {
         return "initialise";
       case ActionKind::kTile:
         return "tile " + loop(spec, a.index) + " by " + std::to_string(a.size);
+      case ActionKind::kParallelTile:
+        return "share out " + loop(spec, a.index) + " by " + std::to_string(a.size) + " to " +
+               std::to_string(machine().threads) + " threads";
       case ActionKind::kMove: {
         const DpLevel& level = machine().levels[a.to.level];
         const OperandState& from = spec.operands[a.index];

@@ -1,6 +1,6 @@
 // How long the dynamic program takes for an f32 matrix product, and what its memo looks like.
 //
-//   bench_dp TARGET MxNxK [MEMO.db]       eight plans, from an empty or the stored memo
+//   bench_dp TARGET MxNxK [THREADS [MEMO.db]]     eight plans, from an empty or the stored memo
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -29,11 +29,13 @@ Spec product(const std::array<uint32_t, 3>& sizes, ActionSpace& space) {
     spec.operands[o].level = static_cast<uint8_t>(space.machine().outermost());
     spec.operands[o].layout = space.layouts().id(TensorLayout::row_major(shape));
   }
+  spec.threads = Threads::kMayStart;
   return spec;
 }
 
-void run(const std::string& target, const std::array<uint32_t, 3>& sizes, const std::string& file) {
-  const DpMachine machine = machine_of(*load_target(target, {EXOTUNE_SOURCE_DIR "/hw"}));
+void run(const std::string& target, const std::array<uint32_t, 3>& sizes, int threads,
+         const std::string& file) {
+  const DpMachine machine = machine_of(*load_target(target, {EXOTUNE_SOURCE_DIR "/hw"}), {}, threads);
   const auto start = std::chrono::steady_clock::now();
   SpecKinds kinds;
   LayoutPool layouts;
@@ -57,8 +59,9 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, const 
     std::printf("no plan\n");
     return;
   }
-  std::printf("%ux%ux%u: %zu plans in %.2f s, the best in %.0f cycles\n%s\n", sizes[0], sizes[1], sizes[2], value->best.size(),
-              seconds, static_cast<double>(value->best[0].cost.units) / machine.units_per_cycle,
+  std::printf("%ux%ux%u: %zu plans in %.2f s, the best in %.0f cycles\n%s\n", sizes[0], sizes[1],
+              sizes[2], value->best.size(), seconds,
+              static_cast<double>(value->best[0].cost.units) / machine.units_per_cycle,
               str(memo.statistics()).c_str());
   const SolverStatistics& work = solver.statistics();
   std::printf("%lld worked out, %lld actions, %lld of them pruned, %lld relaxed\n",
@@ -75,13 +78,15 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, const 
 
 int main(int argc, char** argv) {
   std::array<uint32_t, 3> sizes{};
-  if (argc < 3 || argc > 4 ||
-      std::sscanf(argv[2], "%ux%ux%u", &sizes[0], &sizes[1], &sizes[2]) != 3) {
-    std::fprintf(stderr, "usage: bench_dp TARGET MxNxK [MEMO.db]\n");
+  int threads = 1;
+  if (argc < 3 || argc > 5 ||
+      std::sscanf(argv[2], "%ux%ux%u", &sizes[0], &sizes[1], &sizes[2]) != 3 ||
+      (argc > 3 && (std::sscanf(argv[3], "%d", &threads) != 1 || threads < 1))) {
+    std::fprintf(stderr, "usage: bench_dp TARGET MxNxK [THREADS [MEMO.db]]\n");
     return 2;
   }
   try {
-    exotune::run(argv[1], sizes, argc > 3 ? argv[3] : "");
+    exotune::run(argv[1], sizes, threads, argc > 4 ? argv[4] : "");
   } catch (const exotune::Error& e) {
     std::fprintf(stderr, "%s", e.diagnostic().str().c_str());
     return static_cast<int>(e.exit_code());

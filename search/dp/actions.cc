@@ -19,7 +19,8 @@ std::string DpRules::str() const {
   std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) + " x" +
                      list(factors.rows) + list(factors.vectors) + list(factors.sums) +
                      (strips ? " strips" : "") + (ports ? " ports" : "") +
-                     (outermost_first ? " outermost-first" : "") + (tiles_in_steps ? " steps" : "");
+                     (outermost_first ? " outermost-first" : "") +
+                     (tiles_in_steps ? " steps" : "") + (parallel_tiles ? " parallel" : "");
   for (const uint32_t t : tiles) text += " " + std::to_string(t);
   return text;
 }
@@ -35,6 +36,7 @@ DpRules search_rules() {
   rules.relayout = Relayout::kOnceForAll;
   rules.outermost_first = true;
   rules.tiles_in_steps = true;
+  rules.parallel_tiles = true;
   rules.factors.rows = {1, 3, 7};
   rules.factors.vectors = {1, 3};
   return rules;
@@ -52,7 +54,11 @@ ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKin
   for (int i = 0; i < n && rules.relayout != Relayout::kNever; ++i)
     for (const int to : machine.levels[i].destinations)
       if (to == i && !machine.levels[i].vectors.empty()) registers_relayout_ = true;
-  for (int i = 0; i < n; ++i) reachable_.push_back(1u << i);
+  for (int i = 0; i < n; ++i) {
+    if (machine.levels[i].shared) shared_levels_ |= 1u << i;
+    if (machine.levels[i].cost_beside != machine.levels[i].cost) crowded_levels_ |= 1u << i;
+    reachable_.push_back(1u << i);
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (int i = 0; i < n; ++i)
@@ -96,7 +102,24 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   return *facts_[kind];
 }
 
+// Threads that nothing can start, and others that nothing notices, are none.
+void ActionSpace::settle_threads(Spec& spec) const {
+  if (spec.threads == Threads::kAlone) return;
+  const SpecKind& kind = kinds_.at(spec.kind);
+  uint32_t levels = 0;
+  for (size_t i = 0; i < kind.operands.size(); ++i) levels |= 1u << spec.operands[i].level;
+  bool some = (levels & crowded_levels_) != 0;
+  if (spec.threads == Threads::kMayStart) {
+    some = false;
+    for (int d = 0; d < kind.dims(); ++d)
+      some = some || (!kind.reduction[d] && spec.extents[d] > 1);
+    some = some && rules_.parallel_tiles && machine_.threads > 1 && (levels & ~shared_levels_) == 0;
+  }
+  if (!some) spec.threads = Threads::kAlone;
+}
+
 void ActionSpace::canonicalise(Spec& spec) {
+  settle_threads(spec);
   if (rules_.relaxed) return;
   const SpecKind& kind = kinds_.at(spec.kind);
   bool same = kind.statement == "= $0" && kind.operands[0].type == kind.operands[1].type &&
@@ -152,6 +175,8 @@ void ActionSpace::expand_initialise(const Spec& spec, const Limits& limits, cons
   fill.kind = static_cast<uint16_t>(f.fill);
   std::copy_n(shape.extents.begin(), shape.rank, fill.extents.begin());
   fill.operands[0] = out;
+  if (spec.threads == Threads::kBeside) fill.threads = spec.threads;
+  settle_threads(fill);
   fill.relayouted = spec.relayouted >> kind.output() & 1;
   Spec body = spec;
   body.kind = static_cast<uint16_t>(f.accumulating);
@@ -164,6 +189,7 @@ void ActionSpace::expand(const Spec& spec, const Limits& limits, const Visit& vi
   expand_select(spec, limits, visit);
   expand_initialise(spec, limits, visit);
   expand_tiles(spec, limits, visit);
+  expand_parallel_tiles(spec, limits, visit);
   expand_moves(spec, limits, visit);
 }
 

@@ -5,6 +5,7 @@
 //   select(kernel)             nothing left
 //   initialise                 fill, then the accumulating form
 //   tile(dim, size)            the body at the tile's extents, and one exact boundary body
+//   parallel tile(dim, size)   the same, the tiles shared out to threads; no further threads inside
 //   move(operand, level, ..)   [load] body [store], all with less memory
 // What each becomes in the core is in replay.h.
 #include <functional>
@@ -18,14 +19,14 @@
 
 namespace exotune {
 
-enum class ActionKind : uint8_t { kSelect, kInitialise, kTile, kMove };
+enum class ActionKind : uint8_t { kSelect, kInitialise, kTile, kMove, kParallelTile };
 
 /// Stored in the memo: by structure, never by its place in a list.
 struct DpAction {
   ActionKind kind = ActionKind::kSelect;
   uint8_t index = 0;  // kernel, dim, or operand
   OperandState to;    // kMove: where the operand goes
-  uint32_t size = 0;  // kTile
+  uint32_t size = 0;  // kTile, kParallelTile
   bool operator==(const DpAction&) const = default;
 };
 
@@ -47,6 +48,9 @@ struct Expansion {
   int allocated_level = -1;  // a new tensor lives here while the parts run
   int64_t allocated = 0;
   Limits used;  // by a kernel
+  // The main part runs so many times at once, each with its part of the shared levels (a bit set).
+  int at_once = 1;
+  uint32_t shared_levels = 0;
 };
 
 /// Copies of an operand into another layout of the level it is in.
@@ -69,8 +73,9 @@ struct DpRules {
   /// Only operands in the outermost level that any operand is in may move: blocks are made for one
   /// level of the hierarchy after the other.
   bool outermost_first = false;
-  bool ports = true;   // a register block costs its busiest port; else the sum of all
-  bool strips = true;  // layouts with a packed strip
+  bool ports = true;            // a register block costs its busiest port; else the sum of all
+  bool strips = true;           // layouts with a packed strip
+  bool parallel_tiles = false;  // tiles shared out to the machine's threads
   /// Every operand lies as serves best, wherever it is: costs no more than any plan.
   bool relaxed = false;
   std::string str() const;  // part of a stored memo's identity
@@ -131,6 +136,10 @@ class ActionSpace {
   void expand_select(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_initialise(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_tiles(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
+  void expand_parallel_tiles(const Spec&, const Limits&,
+                             const std::function<void(const Expansion&)>&);
+  std::vector<uint32_t> shares(const SpecKind& kind, int dim, uint32_t extent);
+  void settle_threads(Spec& spec) const;
   void expand_moves(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
@@ -148,6 +157,8 @@ class ActionSpace {
   AffineCost cost_;
   bool registers_relayout_ = false;  // vectors may change width or order within the registers
   std::vector<uint32_t> reachable_;  // by level: levels that moves lead to
+  uint32_t shared_levels_ = 0;       // a bit set
+  uint32_t crowded_levels_ = 0;      // that cost a thread beside others more
   std::vector<std::unique_ptr<KindFacts>> facts_;
   std::map<std::pair<int, uint32_t>, std::vector<uint32_t>> tile_sizes_;  // by role and extent
   std::vector<std::unique_ptr<std::vector<Ending>>> endings_;             // by kind and levels

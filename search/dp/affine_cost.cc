@@ -14,11 +14,13 @@ int64_t AffineCost::amount(const OperandState& o, const OperandShape& shape,
   return layout.is_contiguous() || !level.cache ? lines : lines * machine_.apart_footprint;
 }
 
-int64_t AffineCost::touch(const OperandState& o, const OperandShape& shape, ScalarType type) const {
+int64_t AffineCost::touch(const OperandState& o, const OperandShape& shape, ScalarType type,
+                          bool beside) const {
   const DpLevel& level = machine_.levels[o.level];
   if (level.cost == 0 || !level.layouts) return 0;
   const TensorLayout& layout = layouts_.at(o.layout);
-  const int64_t once = level.cost * layout.lines(shape, bytes_of(type), machine_.line_bytes);
+  const int64_t once = (beside ? level.cost_beside : level.cost) *
+                       layout.lines(shape, bytes_of(type), machine_.line_bytes);
   return layout.is_contiguous() ? once : once * machine_.apart_cost_quarters / 4;
 }
 
@@ -42,7 +44,7 @@ int64_t AffineCost::kernel(const DpKernel& k, const Spec& spec) const {
   for (size_t i = 0; i < kind.operands.size(); ++i)
     if (k.charged >> i & 1)
       cost += touch(spec.operands[i], operand_shape(kind.operands[i], spec.extents.data()),
-                    kind.operands[i].type);
+                    kind.operands[i].type, spec.threads == Threads::kBeside);
   return cost;
 }
 

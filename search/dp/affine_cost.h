@@ -1,7 +1,8 @@
 #pragma once
 // Affine cost of a plan (paper section 3): a loop costs its trips times its body, a block the sum
 // of its parts, a move what its source and its destination cost to touch, a kernel a constant.
-// Start at AffineCost.
+// Tiles shared out to threads: what the busiest of them takes, and what starting them costs (in
+// actions.h). Start at AffineCost.
 //
 // Costs are 64-bit counts of the machine's units. Ties go to the smaller peak, level by level from
 // the fastest, then to the shallower plan.
@@ -33,8 +34,10 @@ class AffineCost {
 
   /// Lines (or registers) that the operand occupies in its level.
   int64_t amount(const OperandState& o, const OperandShape& shape, ScalarType type) const;
-  /// lines * the level's cost, more (the paper: twice) when the tensor is not contiguous.
-  int64_t touch(const OperandState& o, const OperandShape& shape, ScalarType type) const;
+  /// lines * the level's cost, more (the paper: twice) when the tensor is not contiguous. `beside`:
+  /// other threads use the level too.
+  int64_t touch(const OperandState& o, const OperandShape& shape, ScalarType type,
+                bool beside = false) const;
   /// The kernel's cost on a Spec it applies to.
   int64_t kernel(const DpKernel& k, const Spec& spec) const;
 

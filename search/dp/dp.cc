@@ -19,6 +19,8 @@ PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts
         std::max<uint8_t>(out.depth, static_cast<uint8_t>(std::min(254, parts[i]->depth + 0)));
     for (int level = 0; level < kMaxLevels; ++level) {
       uint8_t code = parts[i]->peak.codes[level];
+      if (i == e.main && e.at_once > 1 && (e.shared_levels >> level & 1))
+        code = codes.up(level, codes.amount(level, code) * e.at_once);
       if (level == e.allocated_level)
         code = codes.up(level, codes.amount(level, code) + e.allocated);
       out.peak.codes[level] = std::max(out.peak.codes[level], code);
@@ -137,6 +139,11 @@ PlanIdentity identity_of(const Expansion& e, const Alternative* next, bool into_
     case ActionKind::kTile: {
       if (next->action.kind == ActionKind::kTile) return next->identity;
       uint64_t rest = whole(*next);
+      for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
+      return {0, rest};
+    }
+    case ActionKind::kParallelTile: {
+      uint64_t rest = hash_mix(whole(*next) + a.index);
       for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
       return {0, rest};
     }
@@ -295,6 +302,9 @@ std::string str(const DpAction& a, ActionSpace& space) {
       break;
     case ActionKind::kTile:
       text += "tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
+      break;
+    case ActionKind::kParallelTile:
+      text += "parallel tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
       break;
     case ActionKind::kMove:
       text += "move $" + std::to_string(a.index) + " to " + m.levels[a.to.level].name +

@@ -136,6 +136,7 @@ int64_t ActionSpace::floor(const Spec& spec) {
     best = std::min(best, units);
   }
   if (best >= 1e300) return kNoCost;
+  if (spec.threads == Threads::kMayStart) best /= machine_.threads;
   return static_cast<int64_t>(best * (1 - 1e-9));
 }
 

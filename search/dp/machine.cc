@@ -144,7 +144,9 @@ void read_search(const TomlTable& search, const Target& target, DpMachine& m) {
 
 // --- without a [search] table -----------------------------------------------------------------
 
-constexpr int kDerivedUnits = 16;  // a sixteenth of a cycle
+constexpr int kDerivedUnits = 16;       // a sixteenth of a cycle
+constexpr double kThreadStart = 10000;  // cycles; where the target does not say
+constexpr double kThreadMemory = 4;
 
 int64_t units(double cycles) { return std::llround(cycles * kDerivedUnits); }
 
@@ -224,9 +226,34 @@ void derive_statement(const Target& target, DpMachine& m) {
   if (!kernel.levels.empty()) m.kernels.push_back(std::move(kernel));
 }
 
+// --- threads ----------------------------------------------------------------------------------
+
+void describe_threads(const Target& target, int threads, DpMachine& m) {
+  const auto parameter = [&](const char* name, double otherwise) {
+    const auto known = target.parameters.find(name);
+    return known == target.parameters.end() ? otherwise : known->second;
+  };
+  m.threads = threads;
+  m.thread_start = std::llround(parameter("thread_start", kThreadStart) * m.units_per_cycle);
+  m.thread_trip = std::llround(parameter("thread_trip", 0) * m.units_per_cycle);
+  // Memory, and the cache next to it where cores have nearer ones of their own.
+  int memories = 0;
+  for (DpLevel& level : m.levels) {
+    level.cost_beside = level.cost;
+    memories += !level.registers && level.vectors.empty();
+  }
+  const int outermost = m.outermost();
+  m.levels[outermost].shared = true;
+  if (memories >= 3 && m.levels[outermost - 1].cache) m.levels[outermost - 1].shared = true;
+  const double crowd = threads / std::max(1.0, parameter("thread_memory", kThreadMemory));
+  if (crowd > 1)
+    m.levels[outermost].cost_beside =
+        std::llround(static_cast<double>(m.levels[outermost].cost) * crowd);
+}
+
 }  // namespace
 
-DpMachine machine_of(const Target& target, const TargetFigures& figures) {
+DpMachine machine_of(const Target& target, const TargetFigures& figures, int threads) {
   DpMachine m;
   m.name = target.name;
   m.hash = target.hash;
@@ -247,6 +274,7 @@ DpMachine machine_of(const Target& target, const TargetFigures& figures) {
          register_blocks(m, latency == target.latency.end() ? 0 : latency->second))
       m.kernels.push_back(std::move(block));
   }
+  describe_threads(target, threads, m);
   // Strips are as wide as a vector, or where the machine is derived as a block of registers.
   const int widest = toml.has("search") ? 1 : 4;
   for (const DpLevel& level : m.levels)

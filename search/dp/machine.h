@@ -28,6 +28,8 @@ struct DpLevel {
   int64_t cost = 0;               // to touch one line, in cost units
   std::vector<int> vectors;       // register widths in bytes; empty: elements
   std::vector<int> destinations;  // levels an operand can move to from here, this one included
+  bool shared = false;            // one for all threads: those that run at once divide its capacity
+  int64_t cost_beside = 0;        // of a line for a thread that runs beside others
 };
 
 /// A leaf: an instruction, or (no instruction) one execution of any statement, left to the
@@ -71,6 +73,9 @@ struct DpMachine {
   std::vector<DpKernel> kernels;
   bool predicated = false;  // a vector may be filled in part: tails are planned as whole vectors
   std::vector<int> strip_bytes;  // widths that packed strips are tried in, and 2 elements
+  int threads = 1;               // that a plan may use
+  int64_t thread_start = 0;      // units to start them and to wait for the last
+  int64_t thread_trip = 0;       // units more for each tile that one of them takes
 
   int level(const std::string& name) const;  // -1: none
   std::vector<std::string> level_names() const;
@@ -78,7 +83,9 @@ struct DpMachine {
 };
 
 /// InputError for a [search] table that does not fit the target's text. Such a table stands as it
-/// is: `figures` count without one.
-DpMachine machine_of(const Target& target, const TargetFigures& figures = {});
+/// is: `figures` count without one. `threads` more than one: plans may run tiles at once. What that
+/// costs are [parameters] of the target: thread_start and thread_trip in cycles, and thread_memory,
+/// how many threads memory serves as fast as one.
+DpMachine machine_of(const Target& target, const TargetFigures& figures = {}, int threads = 1);
 
 }  // namespace exotune

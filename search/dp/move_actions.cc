@@ -123,7 +123,9 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
 
   Expansion e;
   e.action = {ActionKind::kMove, static_cast<uint8_t>(operand), to, 0};
-  e.own_cost = cost_.touch(from, shape, what.type) + cost_.touch(to, shape, what.type);
+  const bool beside = spec.threads == Threads::kBeside;
+  e.own_cost =
+      cost_.touch(from, shape, what.type, beside) + cost_.touch(to, shape, what.type, beside);
   e.allocated_level = to.level;
   e.allocated = amount;
   Limits left = limits;
@@ -139,6 +141,7 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
     move.operands[0] = source;
     move.operands[1] = target;
     if (once_for_all || (once && same_level)) move.relayouted = 3;
+    if (beside) move.threads = spec.threads;  // one thread copies while others wait, or beside them
     canonicalise(move);
     e.part[e.parts++] = {move, left, 1};
   };

@@ -19,6 +19,9 @@ class ScriptWriter {
   std::vector<std::string> run(const PlanNode& plan) {
     for (const PlanNode* node = &plan; node && !done_; node = step(*node)) {
     }
+    // Last: what is inside by then is what must not race.
+    for (const std::string& loop : parallel_)
+      lines_.push_back("p = H_parallel(p, " + quoted(loop) + ")");
     return lines_;
   }
 
@@ -32,6 +35,9 @@ class ScriptWriter {
         return &node.parts[1];
       case ActionKind::kTile:
         return tile(node);
+      case ActionKind::kParallelTile:
+        parallel_.push_back(block(node.action.index, node.action.size));
+        return &node.parts[0];
       case ActionKind::kMove:
         return move(node);
     }
@@ -49,6 +55,18 @@ class ScriptWriter {
     return out;
   }
 
+  // The outer part of the loop in front of the current nest; its name.
+  std::string block(int dim, uint32_t size) {
+    const std::string& name = names_[dim];
+    const std::string outer = name + "o" + (outers_ == 0 ? "" : std::to_string(outers_));
+    ++outers_;
+    const int front = open_loops().front();
+    const std::string outside = front == dim ? "" : ", " + quoted(names_[front]);
+    lines_.push_back("p = block_loop(p, " + quoted(name) + ", " + std::to_string(size) + ", [" +
+                     quoted(outer) + ", " + quoted(name) + "]" + outside + ")");
+    return outer;
+  }
+
   // Tiles of tiles with nothing in between are one, for each loop.
   const PlanNode* tile(const PlanNode& first) {
     const PlanNode* last = &first;
@@ -58,18 +76,12 @@ class ScriptWriter {
       if (std::find(dims.begin(), dims.end(), dim) == dims.end()) dims.push_back(dim);
       last = &last->parts[0];
     }
-    std::vector<int> open = open_loops();
     for (const int dim : dims) {
       const std::string& name = names_[dim];
       const uint32_t size = last->spec.extents[dim];
-      const std::string outer = name + "o" + (outers_ == 0 ? "" : std::to_string(outers_));
-      ++outers_;
-      const std::string outside = open.front() == dim ? "" : ", " + quoted(names_[open.front()]);
-      lines_.push_back("p = block_loop(p, " + quoted(name) + ", " + std::to_string(size) + ", [" +
-                       quoted(outer) + ", " + quoted(name) + "]" + outside + ")");
+      block(dim, size);
       if (size == 1) {
         lines_.push_back("p = unroll_all(p, " + quoted(name) + ")");
-        std::erase(open, dim);
         unrolled_.insert(dim);
       }
     }
@@ -123,8 +135,7 @@ class ScriptWriter {
       if (d != vector) (kind.reduction[d] ? sums : rows).push_back(d);
     // Loops that run once are loops still, but not of the micro-kernel when there are others.
     for (std::vector<int>* dims : {&rows, &sums})
-      if (dims->size() > 1)
-        std::erase_if(*dims, [&](int d) { return node.spec.extents[d] == 1; });
+      if (dims->size() > 1) std::erase_if(*dims, [&](int d) { return node.spec.extents[d] == 1; });
     const bool along = node.spec.extents[vector] > 1;
     if (along && rows.size() == 1 && sums.size() == 1) {
       lines_.push_back("p = register_block(p, " + quoted(names_[rows[0]]) + ", " +
@@ -142,6 +153,7 @@ class ScriptWriter {
   const Target& target_;
   std::vector<std::string> names_;
   std::vector<std::string> lines_;
+  std::vector<std::string> parallel_;  // loops
   std::set<int> unrolled_;
   int outers_ = 0;
   bool done_ = false;
@@ -158,6 +170,7 @@ std::vector<std::string> script_of(const PlanNode& plan, ActionSpace& space, con
 Spec spec_of(const LiftedNest& nest, const Proc& proc, ActionSpace& space) {
   Spec spec;
   spec.kind = static_cast<uint16_t>(space.kinds().id(nest.kind));
+  spec.threads = Threads::kMayStart;
   for (size_t d = 0; d < nest.extents.size(); ++d) {
     if (nest.extents[d] < 1 || nest.extents[d] > UINT32_MAX)
       throw InputError(proc.where, "'" + proc.name + "' has a loop of symbolic extent",

@@ -105,6 +105,7 @@ std::string str(const Spec& spec, const SpecKinds& kinds, const LayoutPool& layo
     text += " " + level_names[o.level] + layouts.at(o.layout).str();
     if (o.vector) text += "v" + std::to_string(o.vector);
   }
+  if (spec.threads == Threads::kMayStart) text += " parallel";
   return text;
 }
 

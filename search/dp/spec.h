@@ -60,11 +60,15 @@ struct OperandState {
   bool operator==(const OperandState&) const = default;
 };
 
+/// Who else runs. What may start threads is all there is; a tile that a thread works on runs beside
+/// the others' and starts none (serial only).
+enum class Threads : uint8_t { kAlone, kMayStart, kBeside };
+
 /// The memo's key. Trivially copyable, compared byte by byte.
 struct Spec {
   uint16_t kind = 0;
   uint8_t relayouted = 0;  // bit per operand: its one copy within its level is spent
-  uint8_t parallel = 0;    // 1: may start threads
+  Threads threads = Threads::kAlone;
   std::array<uint32_t, kMaxDims> extents{};
   std::array<OperandState, kMaxOperands> operands{};
 

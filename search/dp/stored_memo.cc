@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kModel = "affine 7";  // changes with the meaning of stored costs
+constexpr const char* kModel = "affine 8";  // changes with the meaning of stored costs
 
 json to_json(const SpecKind& kind) {
   json operands = json::array();
@@ -154,7 +154,8 @@ MemoValue read_value(ByteReader& in) {
 
 std::string memo_identity(const DpMachine& machine, const DpRules& rules, int k) {
   return content_hash(std::string(kModel) + "\n" + machine.hash + "\n" + rules.str() + "\nk" +
-                      std::to_string(k) + "\nspec" + std::to_string(sizeof(Spec)));
+                      std::to_string(k) + "\nspec" + std::to_string(sizeof(Spec)) + "\nthreads" +
+                      std::to_string(machine.threads));
 }
 
 struct StoredMemo::File {

@@ -96,4 +96,60 @@ void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Vis
   }
 }
 
+// Equal parts for all threads, once, twice and four times over (whole vectors of the loop that
+// these run along), and the usual sizes.
+std::vector<uint32_t> ActionSpace::shares(const SpecKind& kind, int dim, uint32_t extent) {
+  std::vector<uint32_t> sizes = tile_sizes(kind, dim, extent);
+  int lanes = 1;
+  for (const DpLevel& level : machine_.levels)
+    for (const int bytes : level.vectors)
+      lanes = std::max(lanes, bytes / bytes_of(kind.operands.back().type));
+  const uint32_t step = role_of(kind, dim) == kVector ? static_cast<uint32_t>(lanes) : 1;
+  for (const uint32_t rounds : {1u, 2u, 4u}) {
+    const uint32_t part = extent / (static_cast<uint32_t>(machine_.threads) * rounds);
+    if (part >= step) sizes.push_back(part / step * step);
+  }
+  std::erase_if(sizes, [&](uint32_t size) { return extent / size < 2; });
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+void ActionSpace::expand_parallel_tiles(const Spec& spec, const Limits& limits,
+                                        const Visit& visit) {
+  if (spec.threads != Threads::kMayStart) return;
+  const SpecKind& kind = kinds_.at(spec.kind);
+  for (int dim = 0; dim < kind.dims(); ++dim) {
+    const uint32_t extent = spec.extents[dim];
+    if (extent == 1 || kind.reduction[dim]) continue;  // parts of one sum would race
+    for (const uint32_t size : shares(kind, dim, extent)) {
+      const int64_t trips = extent / size;
+      Expansion e;
+      e.action = {ActionKind::kParallelTile, static_cast<uint8_t>(dim), {}, size};
+      Spec body = spec, rest = spec;
+      body.threads = Threads::kBeside;
+      rest.threads = Threads::kAlone;
+      if (!tile(body, dim, size, e.part[0].spec)) continue;
+      e.at_once = static_cast<int>(std::min<int64_t>(machine_.threads, trips));
+      e.shared_levels = shared_levels_;
+      e.part[0].times = (trips + machine_.threads - 1) / machine_.threads;
+      e.part[0].limits = limits;
+      for (size_t level = 0; level < machine_.levels.size(); ++level)
+        if (shared_levels_ >> level & 1) {
+          const int at = static_cast<int>(level);
+          e.part[0].limits.codes[level] =
+              codes_.down(at, codes_.amount(at, limits.codes[level]) / e.at_once);
+        }
+      e.own_cost = machine_.thread_start + machine_.thread_trip * e.part[0].times;
+      e.parts = 1;
+      if (extent % size != 0) {
+        if (!tile(rest, dim, extent % size, e.part[1].spec)) continue;
+        e.part[1].limits = limits;
+        e.parts = 2;
+      }
+      visit(e);
+    }
+  }
+}
+
 }  // namespace exotune

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/analysis/queries.h"
 #include "core/interp/interp.h"
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
@@ -34,10 +35,11 @@ std::string sized(std::string text, int m, int n, int k) {
 
 // Every one of the cheapest plans of one nest, as schedules.
 std::vector<Replayed> replay_all(const std::string& source, const std::string& target_name,
-                                 int plans) {
+                                 int plans, int threads = 1) {
   TargetLibrary library({std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
   const TargetPtr target = library.load(target_name);
-  const DpMachine machine = machine_of(*target);
+  DpMachine machine = machine_of(*target, {}, threads);
+  if (threads > 1) machine.thread_start = 0;
   SpecKinds kinds;
   LayoutPool layouts;
   ActionSpace space(machine, search_rules(), kinds, layouts);
@@ -61,8 +63,7 @@ std::vector<Replayed> replay_all(const std::string& source, const std::string& t
     for (const std::string& line : script_of(plan, space, *nest, *target)) r.script += line + "\n";
     r.after =
         run_script(r.script, "plan.sched", script_environment(module, {&target->library})).proc;
-    for_each_stmt(r.after->body,
-                  [&](const StmtPtr& s) { r.vectors += s->as<Call>() != nullptr; });
+    for_each_stmt(r.after->body, [&](const StmtPtr& s) { r.vectors += s->as<Call>() != nullptr; });
     out.push_back(std::move(r));
   }
   return out;
@@ -88,6 +89,21 @@ TEST_P(DpReplay, every_plan_is_a_script_that_means_the_same) {
   for (const Replayed& r : all) {
     expect_same(r);
     EXPECT_GT(r.vectors, 0) << r.script;
+  }
+}
+
+// Small products, on a machine whose threads cost nothing to start.
+TEST(DpReplay, parallel_plans_run_without_races_and_mean_the_same) {
+  for (const auto& [m, n, k] : {std::array{64, 64, 32}, {50, 48, 20}, {31, 70, 9}, {7, 200, 16}}) {
+    int parallel = 0;
+    for (const Replayed& r : replay_all(sized(kMatmul, m, n, k), "avx512", 8, 2)) {
+      expect_same(r);
+      for_each_stmt(r.after->body, [&](const StmtPtr& s) {
+        parallel += s->as<For>() && s->as<For>()->mode == LoopMode::kPar;
+      });
+      EXPECT_NO_THROW(check(*r.after)) << r.script;
+    }
+    EXPECT_GT(parallel, 0) << m << "x" << n << "x" << k;
   }
 }
 
