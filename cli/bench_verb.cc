@@ -71,8 +71,10 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
     const TuningProblem problem = make_problem(input.proc, sizes);
     const Candidate candidate = make_candidate(replayed.proc, target, problem);
+    ComparisonOptions comparing = options.comparison;
+    if (comparing.threads < 1) comparing.threads = record.threads;
     const Comparison comparison =
-        compare_with_peers(candidate, input.entry, problem, target, options.comparison);
+        compare_with_peers(candidate, input.entry, problem, target, comparing);
     add_rows(comparison, table);
     const ContenderResult& ours = comparison.result.contenders.front();
     if (ours.status != TrialStatus::kOk) {
@@ -103,6 +105,10 @@ void add_bench_verb(CLI::App& app, Session& session) {
   app.add_option("--peers", options->comparison.only_peers,
                  "only these: openblas, blis, onednn, eigen, c")
       ->delimiter(',');
+  options->comparison.threads = 0;  // not given: as the record says
+  app.add_option("--threads", options->comparison.threads,
+                 "of everyone (default: as many as it was tuned for)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options->comparison.rounds,
                  "of the interleaved measurement (default 15)");
   app.add_flag("--cold", options->comparison.cold, "flush the caches before each timed call");

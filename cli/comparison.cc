@@ -6,6 +6,7 @@
 
 #include "cli/quantities.h"
 #include "runners/machine_peak.h"
+#include "runners/threads.h"
 
 namespace exotune::cli {
 namespace {
@@ -22,7 +23,7 @@ std::string ratio_text(const Ratio& ratio) {
 Comparison compare_with_peers(const Candidate& contender, const KernelEntry* entry,
                               const TuningProblem& problem, const Target& target,
                               const ComparisonOptions& options) {
-  const TargetToolchain toolchain = toolchain_of(target);
+  const TargetToolchain toolchain = with_threads(toolchain_of(target), options.threads);
   Comparison comparison;
   comparison.sizes = problem.sizes;
   std::vector<Contender> contenders = {{kOurs, contender, std::nullopt}};
@@ -45,7 +46,7 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
     comparison.kernel = problem.kernel->name;
   }
   if (precision == ElementType::kF32 || precision == ElementType::kF64)
-    comparison.peak = measure_peak(target.isa, precision, toolchain.cc);
+    comparison.peak = options.threads * measure_peak(target.isa, precision, toolchain.cc);
 
   ShootoutOptions shooting;
   shooting.rounds = options.rounds;

@@ -20,6 +20,7 @@ struct Comparison {
 struct ComparisonOptions {
   int rounds = 15;
   bool cold = false;
+  int threads = 1;  // of everyone
   std::vector<std::string> only_peers;  // empty: all
 };
 

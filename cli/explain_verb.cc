@@ -95,9 +95,10 @@ void print_plan(const Record& record, const KernelInput& input, const Replayed& 
   const Target& target = *replayed.targets.front();
   DpRequest ask;
   ask.memo_file = memo_file_for(database, target);
+  ask.threads = record.threads;
   if (std::filesystem::exists(database))
-    ask.figures = figures_of(target, probe_machine(),
-                             open_store(database, OpenMode::kReadOnly).get());
+    ask.figures =
+        figures_of(target, probe_machine(), open_store(database, OpenMode::kReadOnly).get());
   ProcPtr proc = input.proc;
   if (!replayed.fixed.empty()) {
     std::vector<std::pair<std::string, int64_t>> values;

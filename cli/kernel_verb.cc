@@ -78,6 +78,7 @@ std::string command_again(const KernelOptions& options, const TuneRequest& reque
   const std::string name = options.kernel.empty() ? request.kernel.name : options.kernel;
   std::string text = "exo-tune kernel " + name + " --target " + request.target->name;
   if (!request.representative.empty()) text += " --size " + str(request.representative);
+  if (request.threads > 1) text += " --threads " + std::to_string(request.threads);
   if (request.sizes.empty() && !request.representative.empty()) text += " --any-size";
   return text;
 }

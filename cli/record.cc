@@ -1,6 +1,7 @@
 #include "cli/record.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/text_file.h"
@@ -28,6 +29,8 @@ Record from_json(const fs::path& path) {
   if (json.contains("sizes") && json["sizes"].is_object())
     for (const auto& [name, value] : json["sizes"].items())
       if (value.is_number_integer()) record.sizes[name] = value;
+  if (json.contains("threads") && json["threads"].is_number_integer())
+    record.threads = json["threads"];
   if (json.contains("candidate") && json["candidate"].is_string()) record.trial = json["candidate"];
   record.origin = path.string();
   return record;
@@ -47,12 +50,21 @@ fs::path only_json(const fs::path& folder) {
   return found.front();
 }
 
-// A context's sizes as the database writes them: those of a kernel for any size are marked.
-constexpr const char* kSymbolic = " (symbolic)";
+// A context's sizes as the database writes them: those of a kernel for any size, and those for
+// several threads, are marked: "N=512 (symbolic)", "N=512 (2 threads)".
+constexpr const char* kMark = " (";
 
 Sizes sizes_of(const TrialKey& key) {
-  const std::string text = key.sizes.substr(0, key.sizes.find(kSymbolic));
+  const std::string text = key.sizes.substr(0, key.sizes.find(kMark));
   return text.empty() ? Sizes{} : parse_sizes("record", text);
+}
+
+int threads_of(const TrialKey& key) {
+  int threads = 1;
+  const size_t mark = key.sizes.rfind(kMark);
+  if (mark != std::string::npos && key.sizes.ends_with(" threads)"))
+    std::sscanf(key.sizes.c_str() + mark, " (%d", &threads);
+  return threads;
 }
 
 Record from_trial(const Store& store, const TrialRecord& trial) {
@@ -62,6 +74,7 @@ Record from_trial(const Store& store, const TrialRecord& trial) {
   record.script_name = "record " + trial.candidate_id.substr(0, 12);
   record.target = trial.key.target;
   record.sizes = sizes_of(trial.key);
+  record.threads = threads_of(trial.key);
   record.origin = "database, candidate " + trial.candidate_id.substr(0, 12);
   record.trial = trial.candidate_id;
   return record;

@@ -15,6 +15,7 @@ struct Record {
   std::string script_name;  // for messages
   std::string target;       // "" when it is not known
   Sizes sizes;              // it was tuned at; may be empty
+  int threads = 1;          // it was tuned for
   std::string origin;       // one line: where it came from
   std::string trial;        // candidate id; "" for a file's
 };

@@ -42,6 +42,8 @@ nlohmann::ordered_json statistics_json(const TuneStatistics& statistics) {
 
 std::string code_comment(const TuneRequest& request, const TuneResult& result) {
   return request.kernel.name + " (" + sizes_text(request) + ") for " + request.target->name +
+         (request.threads > 1 ? " and " + std::to_string(request.threads) + " threads of OpenMP"
+                              : "") +
          ", schedule " + result.candidate_id.substr(0, 12) + ", " + proof_level_name(result.proof) +
          ". Made by exo-tune; change the schedule, not this file.";
 }
@@ -54,6 +56,7 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   json["sizes"] = request.sizes.empty() ? nlohmann::json::object() : nlohmann::json(request.sizes);
   json["measured_at"] = request.sizes.empty() ? request.representative : request.sizes;
   json["target"] = request.target->name;
+  json["threads"] = request.threads;
   json["microarchitecture"] = request.machine.microarch;
   json["compiler"] = result.key.compiler;
   json["script"] = stem + ".sched";

@@ -16,6 +16,10 @@ std::string sizes_of(const TuneRequest& request) {
   return "any size, measured at " + str(request.representative);
 }
 
+std::string threads_of(const TuneRequest& request) {
+  return request.threads > 1 ? fmt::format(", {} threads", request.threads) : "";
+}
+
 bool counts_flops(const TuneResult& result) { return result.gflops > 0; }
 
 std::string speed_of(const TuneResult& result) {
@@ -49,8 +53,8 @@ std::string counts(const std::map<std::string, int>& table) {
 std::string plans_text(const TuneStatistics& s) {
   const DpPlans& dp = *s.dp;
   if (dp.outcome == DpOutcome::kNotLifted) return "the kernel is not one affine nest: beam alone";
-  const std::string work = fmt::format("{} Specs solved, {} known before, {:.1f} s", dp.solved,
-                                       dp.known, dp.seconds);
+  const std::string work =
+      fmt::format("{} Specs solved, {} known before, {:.1f} s", dp.solved, dp.known, dp.seconds);
   if (dp.outcome == DpOutcome::kSolved)
     return fmt::format("{} by dynamic programming, {} refused; {}", dp.plans.size(),
                        s.plans_refused, work);
@@ -61,8 +65,8 @@ std::string plans_text(const TuneStatistics& s) {
 
 std::string result_text(const TuneRequest& request, const TuneResult& result,
                         const std::vector<std::filesystem::path>& files, bool verbose) {
-  std::string out = fmt::format("kernel   {}, {}, {}\n", request.kernel.name, sizes_of(request),
-                                request.target->name);
+  std::string out = fmt::format("kernel   {}, {}, {}{}\n", request.kernel.name, sizes_of(request),
+                                request.target->name, threads_of(request));
   out += "speed    " + speed_of(result);
   if (const double percent = percent_of_peak(result); !std::isnan(percent))
     out += fmt::format(", {:.1f} % of this machine's measured peak ({} GFLOP/s)", percent,
@@ -137,9 +141,10 @@ std::vector<std::string> result_row(const TuneRequest& request, const TuneResult
 }
 
 std::string plan_text(const TuneRequest& request) {
-  return fmt::format("{} ({}) for {}: beam {}, at most {} trials and {:.0f} s, seed {}",
-                     request.kernel.name, sizes_of(request), request.target->name, request.beam,
-                     request.trials, request.time_budget_seconds, request.seed);
+  return fmt::format("{} ({}) for {}{}: beam {}, at most {} trials and {:.0f} s, seed {}",
+                     request.kernel.name, sizes_of(request), request.target->name,
+                     threads_of(request), request.beam, request.trials, request.time_budget_seconds,
+                     request.seed);
 }
 
 }  // namespace exotune::cli

@@ -82,6 +82,9 @@ void TuneOptions::add(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--reps", defaults_.rounds, "rounds of the shoot-out")->check(CLI::PositiveNumber);
   app.add_option("--jobs", defaults_.jobs, "compilers at once")->check(CLI::PositiveNumber);
+  app.add_option("--threads", defaults_.threads,
+                 "that the kernel, and its peers, may use (default 1)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--seed", defaults_.seed, "of the search");
   app.add_flag("--no-peers", no_peers_, "do not measure other libraries");
   app.add_flag("--fresh", defaults_.fresh, "measure again what the database already holds");
@@ -122,6 +125,14 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   request.rounds = defaults_.rounds;
   request.jobs = defaults_.jobs;
   request.seed = defaults_.seed;
+  request.threads = defaults_.threads;
+  if (request.threads > request.machine.threads)
+    throw InputError(
+        {}, "--threads: this machine runs " + std::to_string(request.machine.threads) + " at once",
+        "more could not be measured");
+  if (request.threads > 1 && request.sizes.empty() && !request.representative.empty())
+    throw InputError({}, "--threads: a kernel for any size has one thread",
+                     "name its sizes: --size " + str(request.representative));
   request.fresh = defaults_.fresh;
   request.with_peers = !no_peers_;
   request.timeout_seconds = parse_duration("--timeout", timeout_);

@@ -73,7 +73,7 @@ class Unit {
     const CommandResult run =
         run_command(command(source, library), {directory_.string(), timeout_, {}});
     if (run.ok()) {
-      for (size_t m : members) results[m] = {library, symbol(m), ""};
+      for (size_t m : members) results[m] = {library, symbol(m), "", toolchain_.threads};
       return;
     }
     const std::string message =

@@ -17,6 +17,7 @@ struct CompiledCandidate {
   std::string library;  // path of the shared object; "" when it did not compile
   std::string symbol;
   std::string error;  // the compiler's messages
+  int threads = 1;    // that it starts
   bool ok() const { return !library.empty(); }
 };
 

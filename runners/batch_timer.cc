@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "runners/threads.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -19,9 +21,9 @@ double clock_seconds(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-int64_t involuntary_switches() {
+int64_t involuntary_switches(int threads) {
   rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
+  getrusage(threads > 1 ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
   return usage.ru_nivcsw;
 }
 
@@ -30,8 +32,8 @@ int64_t involuntary_switches() {
 double thread_seconds() { return clock_seconds(CLOCK_THREAD_CPUTIME_ID); }
 double wall_seconds() { return clock_seconds(CLOCK_MONOTONIC); }
 
-BatchTimer::BatchTimer(std::vector<GuardedArguments::Range> data, bool cold)
-    : data_(std::move(data)), cold_(cold) {
+BatchTimer::BatchTimer(std::vector<GuardedArguments::Range> data, bool cold, int threads)
+    : data_(std::move(data)), cold_(cold), threads_(threads) {
 #if defined(__x86_64__)
   _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
@@ -54,6 +56,8 @@ void BatchTimer::flush() const {
 #endif
 }
 
+double BatchTimer::now() const { return threads_ > 1 ? wall_seconds() : thread_seconds(); }
+
 int64_t BatchTimer::calibrate(const BoundCall& call, double seconds) const {
   call(1);  // page faults, lazy binding, library set-up
   constexpr int64_t kMost = int64_t{1} << 30;
@@ -62,9 +66,9 @@ int64_t BatchTimer::calibrate(const BoundCall& call, double seconds) const {
     return std::clamp<int64_t>(static_cast<int64_t>(seconds / once), 1, 32);
   }
   for (int64_t calls = 1;; calls = std::min(kMost, calls * 4)) {
-    const double start = thread_seconds();
+    const double start = now();
     call(calls);
-    const double spent = thread_seconds() - start;
+    const double spent = now() - start;
     if (spent < seconds / 4 && calls < kMost) continue;
     const double wanted = static_cast<double>(calls) * seconds / std::max(spent, 1e-9);
     return std::clamp<int64_t>(static_cast<int64_t>(wanted), 1, kMost);
@@ -72,7 +76,11 @@ int64_t BatchTimer::calibrate(const BoundCall& call, double seconds) const {
 }
 
 BatchTimer::Sample BatchTimer::sample(const BoundCall& call, int64_t calls) const {
-  const int64_t switches = involuntary_switches();
+  if (threads_ > 1) {
+    await_idle_threads();
+    call(1);  // wakes its own
+  }
+  const int64_t switches = involuntary_switches(threads_);
   double spent = 0;
   if (cold_) {
     for (int64_t i = 0; i < calls; ++i) {
@@ -82,11 +90,11 @@ BatchTimer::Sample BatchTimer::sample(const BoundCall& call, int64_t calls) cons
       spent += std::max(wall_seconds() - start - overhead_, 1e-9);
     }
   } else {
-    const double start = thread_seconds();
+    const double start = now();
     call(calls);
-    spent = thread_seconds() - start;
+    spent = now() - start;
   }
-  return {spent / static_cast<double>(calls), involuntary_switches() != switches};
+  return {spent / static_cast<double>(calls), involuntary_switches(threads_) != switches};
 }
 
 }  // namespace exotune

@@ -1,6 +1,7 @@
 #pragma once
 // Timing of calls in the current thread: its CPU clock (so that being preempted does not count), in
-// batches long enough for the clock, each marked when an involuntary switch fell into it.
+// batches long enough for the clock, each marked when an involuntary switch fell into it. Calls that
+// use several threads take wall time, from all others asleep to the end of the last.
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +13,7 @@ class BatchTimer {
  public:
   /// `data` is flushed from the caches before every call when `cold`. Sets flush-to-zero, so that
   /// values that shrink over thousands of calls do not become slow denormals.
-  BatchTimer(std::vector<GuardedArguments::Range> data, bool cold);
+  BatchTimer(std::vector<GuardedArguments::Range> data, bool cold, int threads = 1);
 
   /// How many calls take about `seconds`; makes some calls to find out. At most 2^30.
   int64_t calibrate(const BoundCall& call, double seconds) const;
@@ -25,8 +26,10 @@ class BatchTimer {
 
  private:
   void flush() const;
+  double now() const;
   std::vector<GuardedArguments::Range> data_;
   bool cold_;
+  int threads_;
   double overhead_ = 0;  // of reading the wall clock twice
 };
 

@@ -11,6 +11,7 @@
 #include "runners/judge.h"
 #include "runners/loaded_candidate.h"
 #include "runners/statistics.h"
+#include "runners/threads.h"
 #include "runners/timing_arguments.h"
 
 namespace exotune {
@@ -27,10 +28,10 @@ struct TrialShared {
 };
 
 /// In the child: as many samples as asked for, within the time.
-void time_candidate(const BoundCall& call, const TimingArguments& arguments,
+void time_candidate(const BoundCall& call, const TimingArguments& arguments, int threads,
                     const RunOptions& options, TrialShared* shared) {
   const double deadline = wall_seconds() + options.timeout_seconds * 0.6;
-  BatchTimer timer(arguments.ranges(), options.cold);
+  BatchTimer timer(arguments.ranges(), options.cold, threads);
   shared->calls = timer.calibrate(call, options.batch_seconds);
   int wanted = std::clamp(options.batches, 1, kMaxSamples);
   while (shared->count < wanted) {
@@ -62,7 +63,7 @@ void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
     report->stage = ChildReport::kTiming;
     const TimingArguments arguments(prepared, options.cold);
     watch_faults(report, arguments.all());
-    time_candidate(bind(arguments.sets()), arguments, options, shared);
+    time_candidate(bind(arguments.sets()), arguments, unit.threads, options, shared);
     watch_faults(report, {});
   }
   report->stage = ChildReport::kDone;
@@ -99,7 +100,9 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
 }  // namespace
 
 Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
+  if (unit.threads > 1) announce_threads(unit.threads);
   void* library = dlopen(unit.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library && unit.threads > 1) limit_threads(library, unit.threads);
   void* entry = library ? dlsym(library, unit.symbol.c_str()) : nullptr;
   if (!entry) {
     const char* text = dlerror();

@@ -1,5 +1,7 @@
 #include "runners/peer_library.h"
 
+#include "runners/threads.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,7 +60,7 @@ void* open_copy(const std::string& path) {
   return library;  // the copy stays open as long as the process lives
 }
 
-/// The handle of the peer's library, set up for one thread.
+/// The handle of the peer's library, set up for its threads.
 void* open_library(const Peer& peer, std::string* error) {
   static std::map<std::pair<std::string, std::string>, void*> loaded;  // path, core type
   static std::set<std::string> paths;
@@ -66,7 +68,7 @@ void* open_library(const Peer& peer, std::string* error) {
   if (library) return library;
   clear_peer_environment();
   for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS"})
-    setenv(name, "1", 1);
+    setenv(name, std::to_string(peer.threads).c_str(), 1);
   if (!peer.core_type.empty()) {
     const char* variable = peer.kind == Peer::Kind::kOpenBlas ? "OPENBLAS_CORETYPE"
                            : peer.kind == Peer::Kind::kBlis   ? "BLIS_ARCH_TYPE"
@@ -84,7 +86,8 @@ void* open_library(const Peer& peer, std::string* error) {
   using Threads = void (*)(long);
   if (auto init = reinterpret_cast<Init>(dlsym(library, "bli_init"))) init();
   for (const char* name : {"bli_thread_set_num_threads", "openblas_set_num_threads"})
-    if (auto set = reinterpret_cast<Threads>(dlsym(library, name))) set(1);
+    if (auto set = reinterpret_cast<Threads>(dlsym(library, name))) set(peer.threads);
+  if (peer.threads > 1) limit_threads(library, peer.threads);
   return library;
 }
 

@@ -13,7 +13,7 @@ const std::vector<std::string>& peer_environment_prefixes();
 /// Removes them all from this process.
 void clear_peer_environment();
 
-/// Loads the peer's library (once per process and core type) with one thread and binds `problem`.
+/// Loads the peer's library (once per process and core type) with the peer's threads and binds `problem`.
 /// An empty function and `*error` when it cannot.
 Binder load_peer(const PeerCall& call, const std::vector<ArgSpec>& args, std::string* error);
 

@@ -20,15 +20,16 @@ extern char** environ;
 namespace exotune {
 
 const char* blas_op_name(BlasOp op) {
-  static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv", "syr",   "syr2",
-                                           "trmv", "trsv", "axpy", "dot",  "dsdot", "scal",
-                                           "copy", "swap", "asum", "rot",  "rotm",  "conv2d",
-                                           "read", "gemm2"};
+  static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv",   "syr",  "syr2", "trmv",
+                                           "trsv", "axpy", "dot",  "dsdot",  "scal", "copy", "swap",
+                                           "asum", "rot",  "rotm", "conv2d", "read", "gemm2"};
   return kNames[static_cast<size_t>(op)];
 }
 
 int blas_level(BlasOp op) {
-  return op == BlasOp::kGemm || op == BlasOp::kConv2d || op == BlasOp::kGemm2 ? 3 : op < BlasOp::kAxpy ? 2 : 1;
+  return op == BlasOp::kGemm || op == BlasOp::kConv2d || op == BlasOp::kGemm2 ? 3
+         : op < BlasOp::kAxpy                                                 ? 2
+                                                                              : 1;
 }
 
 bool Peer::supports(const PeerProblem& problem) const {
@@ -146,13 +147,14 @@ bool compile_peer(Peer& peer, const TargetToolchain& toolchain, const std::strin
   }
   request.name = peer.name;
   request.extension = eigen ? ".cc" : ".c";
-  request.source = eigen                              ? eigen_peer_source()
+  request.source = eigen                             ? eigen_peer_source()
                    : peer.kind == Peer::Kind::kReads ? reading_peer_source()
                                                      : plain_c_peer_source();
   request.flags = machine_flags(toolchain.isa);
   for (const char* f : {"-O3", "-w"}) request.flags.push_back(f);
   for (const char* f :
-       eigen ? std::vector<const char*>{"-std=c++17", "-DNDEBUG", "-DEIGEN_DONT_PARALLELIZE",
+       eigen ? std::vector<const char*>{"-std=c++17", "-DNDEBUG",
+                                        peer.threads > 1 ? "-fopenmp" : "-DEIGEN_DONT_PARALLELIZE",
                                         "-I/usr/include/eigen3", "-I/usr/local/include/eigen3"}
              : std::vector<const char*>{"-std=gnu11", "-ffast-math"})
     request.flags.push_back(f);
@@ -279,13 +281,16 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
   std::sort(report.cleared_environment.begin(), report.cleared_environment.end());
 
   using Kind = Peer::Kind;
-  for (Kind kind : {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kReads,
-                    Kind::kPlainC})
+  for (Kind kind :
+       {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kReads, Kind::kPlainC})
     for (const CoreType& core : core_types(kind, toolchain.isa)) {
       Peer peer;
       peer.kind = kind;
       peer.name = core.name;
       peer.core_type = core.value;
+      if (kind != Kind::kPlainC) peer.threads = toolchain.threads;
+      // What one thread can read is no roof for several.
+      if (kind == Kind::kReads && toolchain.threads > 1) continue;
       if (!options.only.empty() &&
           std::find(options.only.begin(), options.only.end(), peer.name) == options.only.end())
         continue;
@@ -296,10 +301,17 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
       } else {
         peer.path =
             kind == Kind::kOpenBlas
-                ? find_library({"openblas-serial", "openblas-pthread", "openblas-openmp", ""},
-                               {"libopenblas.so.0", "libopenblas.so"})
+                ? find_library(
+                      toolchain.threads > 1
+                          ? std::vector<std::string>{"openblas-pthread", "openblas-openmp", ""}
+                          : std::vector<std::string>{"openblas-serial", "openblas-pthread",
+                                                     "openblas-openmp", ""},
+                      {"libopenblas.so.0", "libopenblas.so"})
             : kind == Kind::kBlis
-                ? find_library({"blis-serial", "blis-pthread", "blis-openmp", ""},
+                ? find_library(toolchain.threads > 1
+                                   ? std::vector<std::string>{"blis-openmp", "blis-pthread", ""}
+                                   : std::vector<std::string>{"blis-serial", "blis-pthread",
+                                                              "blis-openmp", ""},
                                {"libblis.so.4", "libblis.so.3", "libblis.so"})
                 : find_library({""}, {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
         if (peer.path.empty()) error = "not installed";

@@ -1,6 +1,6 @@
 #pragma once
 // Peers: the libraries a kernel is measured against: OpenBLAS, BLIS, oneDNN, Eigen and plain C, one
-// thread each. Start at discover_peers, then put PeerCalls into a shoot-out (shootout.h).
+// thread each, or as many as the toolchain says (plain C: always one). Start at discover_peers, then put PeerCalls into a shoot-out (shootout.h).
 //
 // A library is loaded only in the child that times it (dlopen, RTLD_LOCAL), after the environment
 // variables that would falsify it were removed. OpenBLAS appears once per core type that is worth
@@ -95,6 +95,7 @@ struct Peer {
   std::string adapter;    // another, compiled here, with what the library offers in C++ only
   std::string core_type;  // OPENBLAS_CORETYPE / BLIS_ARCH_TYPE / DNNL_MAX_CPU_ISA to set
   std::string version;    // what the library says of itself, with the core it chose
+  int threads = 1;
   bool supports(const PeerProblem& problem) const;
 };
 

@@ -99,6 +99,12 @@ class Rounds {
   }
 
  private:
+  int threads() const {
+    int most = 1;
+    for (const Entry& e : entries_)
+      most = std::max(most, e.contender->peer ? e.contender->peer->peer.threads : e.unit.threads);
+    return most;
+  }
   RoundsShared* shared() const { return memory_.as<RoundsShared>(); }
   double& sample(size_t e, int r) const {
     return reinterpret_cast<double*>(shared() +
@@ -131,7 +137,7 @@ class Rounds {
     }
     s->report.stage = ChildReport::kTiming;
     watch_faults(&s->report, arguments.all());
-    const BatchTimer timer(arguments.ranges(), options_.cold);
+    const BatchTimer timer(arguments.ranges(), options_.cold, threads());
     std::vector<int64_t> counts;
     for (size_t e = 0; e < entries_.size(); ++e) {
       s->report.current = static_cast<int32_t>(e);

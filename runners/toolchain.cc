@@ -29,6 +29,7 @@ std::string version_line(const std::string& cc) {
 std::string TargetToolchain::describe() const {
   std::string out = version_line(cc);
   for (const std::string& flag : flags) out += " " + flag;
+  if (threads > 1) out += ", " + std::to_string(threads) + " threads";
   return out;
 }
 

@@ -11,8 +11,9 @@ struct TargetToolchain {
   std::vector<std::string> flags;     // e.g. -O3 -mavx512f -mfma: explicit, never -march=native
   std::vector<std::string> includes;  // lines put before every batch: "#include <immintrin.h>"
   std::string isa = "avx512";         // "avx512" | "avx2" | "scalar": limits peers to the same
+  int threads = 1;  // of the code, and of the peers it meets; more than one: threads.h
 
-  /// "gcc 12.2.0 -O3 -mavx512f": part of the key of every stored trial. Runs `cc --version` once
+  /// "gcc 12.2.0 -O3 -mavx512f", and the threads when several: part of the key of every stored trial. Runs `cc --version` once
   /// per compiler and process.
   std::string describe() const;
 };

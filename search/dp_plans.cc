@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSecondsBetweenSaves = 5;
 
 DpMachine machine_for(const Target& target, const DpRequest& request) {
-  DpMachine machine = machine_of(target, request.figures);
+  DpMachine machine = machine_of(target, request.figures, request.threads);
   for (const std::string& name : request.avoided) {
     std::erase_if(machine.kernels, [&](const DpKernel& k) {
       return k.name == name || (k.instruction && k.instruction->name == name);
@@ -38,10 +38,11 @@ DpMachine machine_for(const Target& target, const DpRequest& request) {
   return machine;
 }
 
-// A memo holds one set of instructions, and one set of costs.
+// A memo holds one set of instructions, one set of costs, one number of threads.
 std::string file_of(const DpRequest& request) {
   if (request.memo_file.empty()) return "";
   std::string names = request.figures.identity();
+  if (request.threads > 1) names += " threads " + std::to_string(request.threads);
   if (request.avoided.empty() && names.empty()) return request.memo_file;
   for (const std::string& name : request.avoided) names += " " + name;
   return request.memo_file + "-" + content_hash(names).substr(0, 8);

@@ -13,9 +13,11 @@
 #include "core/ir/printer.h"
 #include "cost/static_cost.h"
 #include "runners/native_runner.h"
+#include "runners/threads.h"
 #include "search/beam.h"
 #include "search/dp/ahead_layout.h"
 #include "search/neighbours.h"
+#include "search/shared_loops.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
 #include "search/weights.h"
@@ -94,7 +96,8 @@ class Tuning {
     const ElementType t =
         request_.kernel.precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
     result_.peak_gflops =
-        std::max(result_.peak_gflops, measure_peak(toolchain_.isa, t, toolchain_.cc));
+        std::max(result_.peak_gflops,
+                 request_.threads * measure_peak(toolchain_.isa, t, toolchain_.cc));
   }
 
   void prepare() {
@@ -102,10 +105,12 @@ class Tuning {
     // Nothing runs for an estimate: what must come out need not be known.
     const bool runs = request_.effort != Effort::kEstimate;
     problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed, .expected = runs});
-    toolchain_ = toolchain_of(target);
+    toolchain_ = with_threads(toolchain_of(target), request_.threads);
     result_.key = enter_context(
         request_.proc, request_.kernel.name,
-        sizes_text(all_sizes_) + (request_.sizes.empty() ? " (symbolic)" : ""), target,
+        sizes_text(all_sizes_) + (request_.sizes.empty() ? " (symbolic)" : "") +
+            threads_text(request_.threads),
+        target,
         request_.machine, toolchain_, store_);
     if (request_.effort != Effort::kEstimate) measure_peak_again();
   }
@@ -129,11 +134,11 @@ class Tuning {
     if (request_.strategy != Strategy::kBeam && !tiled) plan();
     const bool planned = !states_.empty();
     if (request_.strategy != Strategy::kDp || !planned) {
-      BeamResult beam = run_beam(from);
+      std::vector<BeamState> found = run_beams(from);
       // Plans first, then what stands around them, then the beam's own.
       const size_t room = static_cast<size_t>(std::max(1, request_.trials / 3));
       add_states(around(states_, room));
-      add_states(std::move(beam.states));
+      add_states(std::move(found));
     } else {
       add_states(around(states_, static_cast<size_t>(std::max(1, request_.trials))));
       add_states({start_});  // never without a candidate
@@ -148,8 +153,26 @@ class Tuning {
     if (s.first_refusal.empty()) s.first_refusal = refusal.text;
   }
 
-  BeamResult run_beam(const ProcPtr& from) {
-    SearchSpace space = space_for(nest_, *request_.target, levels_, context_.constraints);
+  // With threads: once for each loop that may be shared out to them, and what no thread helps last.
+  std::vector<BeamState> run_beams(const ProcPtr& from) {
+    std::vector<BeamState> found;
+    if (request_.threads > 1)
+      for (const SharedLoop& shared : shared_loops(nest_, *request_.target, request_.threads))
+        for (BeamState& state : run_beam(from, shared.part, &shared).states)
+          if (state.lines.size() > start_.lines.size()) found.push_back(std::move(state));
+    std::stable_sort(found.begin(), found.end(), [](const BeamState& a, const BeamState& b) {
+      return a.cost.cycles < b.cost.cycles;
+    });
+    for (BeamState& state : run_beam(from, nest_, nullptr).states) found.push_back(std::move(state));
+    return found;
+  }
+
+  BeamResult run_beam(const ProcPtr& from, const Nest& nest, const SharedLoop* shared) {
+    SearchSpace space = space_for(nest, *request_.target, levels_, context_.constraints);
+    if (shared) {
+      space.prologue.insert(space.prologue.begin(), shared->share_out);
+      space.stages.push_back({"threads", {{{shared->parallelize}, "", ""}}});
+    }
     space.prologue.insert(space.prologue.begin(), start_.lines.begin(), start_.lines.end());
     BeamOptions options;
     options.width = request_.beam;
@@ -173,6 +196,7 @@ class Tuning {
     report("plan", 0, 0);
     DpRequest ask;
     ask.plans = request_.dp_plans;
+    ask.threads = request_.threads;
     ask.seconds = request_.dp_seconds;
     ask.memo_file = request_.memo_file;
     ask.figures = figures_of(*request_.target, request_.machine, &store_, request_.costs);

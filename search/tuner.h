@@ -70,6 +70,7 @@ struct TuneRequest {
   int top_k = 8;                  // finalists of the shoot-out
   int rounds = 15;                // rounds of the shoot-out
   int jobs = 2;                   // compilers at once
+  int threads = 1;                // that the kernel may use; its peers get as many
   uint64_t seed = 1;
   bool with_peers = true;
   bool fresh = false;             // measure again what the store already holds
@@ -124,7 +125,7 @@ struct TuneResult {
   ProofLevel proof = ProofLevel::kProved;
   double seconds = 0;             // median per call
   double gflops = 0, gbytes = 0;  // per second, from the kernel's formulas; 0 when it has none
-  double peak_gflops = 0;         // measured on this machine now
+  double peak_gflops = 0;         // measured on this machine now, of all threads
   std::vector<PeerRow> peers;     // of the same run
   std::vector<PeerRow> rivals;    // of the same run
   PeerReport peer_report;

@@ -34,6 +34,10 @@ std::string sizes_text(const SizeBinding& sizes) {
   return out;
 }
 
+std::string threads_text(int threads) {
+  return threads > 1 ? " (" + std::to_string(threads) + " threads)" : "";
+}
+
 std::string script_text(const Proc& kernel, const std::vector<std::string>& lines) {
   std::string out = "p = " + kernel.name + "\n";
   for (const std::string& line : lines) out += line + "\n";

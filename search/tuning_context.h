@@ -21,6 +21,9 @@ std::string fixing_line(const Proc& p, const SizeBinding& sizes);
 /// "K=512,M=512,N=512"
 std::string sizes_text(const SizeBinding& sizes);
 
+/// " (2 threads)" after a key's sizes; "" for one.
+std::string threads_text(int threads);
+
 /// The script's text: the kernel, then the lines.
 std::string script_text(const Proc& kernel, const std::vector<std::string>& lines);
 

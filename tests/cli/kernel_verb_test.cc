@@ -139,5 +139,41 @@ TEST(KernelVerb, interrupted_is_exit_130_and_the_next_run_goes_on) {
   EXPECT_EQ(check.exit_status, 0) << check.err;
 }
 
+TEST(KernelVerb, threads_are_part_of_what_is_measured_and_kept) {
+  const CommandHarness harness("threads");
+  REQUIRE_TARGET(harness);
+  const CommandResult result =
+      harness.run(small({"saxpy", "--size", "n=100000", "--threads", "2", "--strategy", "beam"}));
+  if (says(result.err, "OpenMP") || says(result.err, "this machine runs")) GTEST_SKIP();
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_TRUE(says(result.out, "2 threads")) << result.out;
+  const auto record = nlohmann::json::parse(harness.read("out/saxpy.json"));
+  EXPECT_EQ(record["threads"], 2);
+  const CommandResult kept = harness.run({"db", "ls"});
+  EXPECT_TRUE(says(kept.out, "n=100000 (2 threads)")) << kept.out;
+}
+
+TEST(KernelVerb, a_parallel_schedule_is_checked_and_timed_with_its_threads) {
+  const CommandHarness harness("parallel");
+  REQUIRE_TARGET(harness);
+  harness.write("half.sched",
+                "p = saxpy\np = partial_eval(p, n=1000)\n"
+                "p = block_loop(p, 'i', 500, ['it', 'i'])\np = H_parallel(p, 'it')\n");
+  const CommandResult result = harness.run({"bench", "saxpy", "half.sched", "--size", "n=1000",
+                                            "--threads", "2", "--peers", "c", "--rounds", "3"});
+  if (says(result.err, "OpenMP")) GTEST_SKIP();
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+}
+
+TEST(KernelVerb, threads_that_cannot_be_measured_are_refused) {
+  const CommandHarness harness("no_threads");
+  REQUIRE_TARGET(harness);
+  const CommandResult many = harness.run(small({"saxpy", "--size", "n=64", "--threads", "4096"}));
+  EXPECT_EQ(many.exit_status, 2) << many.err;
+  EXPECT_TRUE(says(many.err, "--threads: this machine runs")) << many.err;
+  const CommandResult open = harness.run(small({"saxpy", "--threads", "1", "-n"}));
+  EXPECT_EQ(open.exit_status, 0) << open.err;
+}
+
 }  // namespace
 }  // namespace exotune::cli

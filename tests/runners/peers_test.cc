@@ -373,5 +373,18 @@ TEST(Peers, a_library_that_is_not_there_is_reported) {
   EXPECT_NE(result.cause.find("/nowhere/libnothing.so"), std::string::npos) << result.cause;
 }
 
+TEST(Peers, compute_the_same_on_two_threads) {
+  const Reference r = gemm(ElementType::kF32, 70, 90, 64, false, false, 1);
+  int checked = 0;
+  for (Peer peer : shared_peers().peers) {
+    peer.threads = 2;
+    if (!peer.supports(r.problem) || peer.kind == Peer::Kind::kPlainC) continue;
+    const TrialResult result = check_peer({peer, r.problem}, r.args, r.test);
+    EXPECT_TRUE(result.ok()) << peer.name << ": " << result.cause;
+    ++checked;
+  }
+  if (checked == 0) GTEST_SKIP() << "no library is installed";
+}
+
 }  // namespace
 }  // namespace exotune
