@@ -58,12 +58,17 @@ std::vector<CalibrationKernel> kernels_of(const CalibrateOptions& options, Works
 }
 
 Table kernel_table(const CalibrationResult& result) {
-  Table table({"kernel", "fitted", "held back", "spearman before", "after", "within sizes before",
-               "after", "factor before", "after"});
-  for (const KernelCorrelation& k : result.kernels)
-    table.add({k.kernel, std::to_string(k.fitted), std::to_string(k.held_back), number(k.before),
-               number(k.after), number(k.within_before), number(k.within_after),
-               number(k.factor_before), number(k.factor_after)});
+  Table table({"kernel", "runs", "held back", "spearman before", "least before", "after",
+               "least after", "within sizes before", "within sizes after", "factor before",
+               "factor after", "fit"});
+  for (const KernelSpread& k : result.kernels)
+    table.add({k.kernel, std::to_string(k.runs), std::to_string(k.held_back),
+               number(k.before.median), number(k.before.least), number(k.after.median),
+               number(k.after.least), number(k.within_before.median), number(k.within_after.median),
+               number(k.factor_before), number(k.factor_after),
+               k.operation.empty() ? ""
+               : k.worse()         ? "not used"
+                                   : "used"});
   return table;
 }
 
@@ -77,20 +82,16 @@ Table weight_table(const CalibrationResult& result) {
 }
 
 Table run_table(const CalibrationResult& result) {
-  std::vector<std::string> columns = {"kernel",          "sizes",  "candidate", "held back",
+  std::vector<std::string> columns = {"kernel",          "sizes",  "candidate",
                                       "measured cycles", "before", "after"};
   const std::vector<std::string> names = term_names();
   columns.insert(columns.end(), names.begin(), names.end());
   columns.push_back("script");
   Table table(columns);
   for (const CalibrationSample& s : result.samples) {
-    std::vector<std::string> row = {s.kernel,
-                                    s.sizes,
-                                    s.candidate_id.substr(0, 12),
-                                    s.held_back ? "yes" : "no",
-                                    number(s.cycles),
-                                    number(s.before),
-                                    number(s.after)};
+    std::vector<std::string> row = {
+        s.kernel,         s.sizes,          s.candidate_id.substr(0, 12),
+        number(s.cycles), number(s.before), number(s.after)};
     for (const double count : s.features.count) row.push_back(number(count));
     row.push_back(s.script);
     table.add(std::move(row));
@@ -226,6 +227,10 @@ void add_calibrate_verb(CLI::App& app, Session& session) {
       ->check(CLI::PositiveNumber);
   app.add_option("--held-back", options->held_back,
                  "share of the runs that judge the fit (default 40%)");
+  app.add_option("--splits", defaults.splits,
+                 "times that other runs are held back, of which the median and the least count "
+                 "(default 10)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--without", options->without, "terms of the cost to switch off")->delimiter(',');
   app.add_option("--time-budget", options->time_budget, "for everything (default 10m)");
   app.add_option("--timeout", options->timeout, "for each candidate (default 2s)");

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "core/base/hashing.h"
+#include "cost/compiled_loop.h"
 #include "cost/footprint.h"
 #include "cost/index_ranges.h"
 #include "cost/instruction_class.h"
@@ -14,17 +18,15 @@ namespace {
 
 constexpr int kPageBytes = 4096;
 constexpr int64_t kPagesAtHand = 64;  // translations that the first level of the TLB keeps
-// What one vector costs in a loop that a C compiler vectorizes, and iterations it unrolls inside.
-constexpr double kLoadCycles = 0.5, kStoreCycles = 1, kArithmeticCycles = 0.5;
-constexpr double kScalarWidth = 4;  // scalar operations at once
-constexpr double kWindow = 400;     // instructions that a core looks ahead
+constexpr double kScalarWidth = 4;    // scalar operations at once
+constexpr double kWindow = 400;       // instructions that a core looks ahead
 constexpr double kSumsOfVectors = 4, kScalarBytes = 4;
 constexpr int64_t kUnrolled = 16, kUnrolledStatements = 128;
 
 class Counter {
  public:
   Counter(const Proc& p, const std::map<std::string, int64_t>& sizes, const CostMachine& machine)
-      : machine_(machine), ranges_(p, sizes) {
+      : machine_(machine), ranges_(p, sizes), compiled_(machine, ranges_) {
     for (const Arg& a : p.args)
       if (is_data(a.type.scalar)) declare(a.name, a.type);
   }
@@ -65,8 +67,10 @@ class Counter {
   Features block(const Block& b, Straight& line) {
     Features out;
     for (const StmtPtr& s : b) statement(s, line, out);
-    // Sums into several scalars side by side become one sum of vectors.
-    const double sums = static_cast<double>(line.scalar_chains.size());
+    // Sums that stay, into several scalars side by side, become one sum of vectors.
+    const double sums = static_cast<double>(
+        std::count_if(line.scalar_chains.begin(), line.scalar_chains.end(),
+                      [&](const auto& chain) { return !inner_ || !moves(chain.first, *inner_); }));
     if (sums >= kSumsOfVectors && !line.written_out)
       line.scalar /= std::min(sums, machine_.vector_bytes / kScalarBytes);
     out[Term::kPort] += line.ports.busiest();
@@ -80,7 +84,7 @@ class Counter {
 
   void statement(const StmtPtr& s, Straight& line, Features& out) {
     if (const For* f = s->as<For>()) {
-      if (unrolls(*f, 1) && !(compiled_cycles(*f) > 0))
+      if (unrolls(*f, 1) && !(compiled_.cycles(*f) > 0))
         unrolled(*f, line, out);
       else
         out.add(loop(*f, line));
@@ -118,7 +122,7 @@ class Counter {
   }
 
   void declare(Sym name, const Type& type) {
-    types_[name] = type.scalar;
+    compiled_.declare(name, type.scalar);
     std::vector<int64_t>& strides = strides_[name];
     strides.resize(type.shape.size());
     int64_t stride = bytes_of(type.scalar);
@@ -236,7 +240,7 @@ class Counter {
     Features out;
     const double n = static_cast<double>(ranges_.trips(f));
     if (n == 0) return out;
-    if (const double compiled = compiled_cycles(f); compiled > 0) {
+    if (const double compiled = compiled_.cycles(f); compiled > 0) {
       out[Term::kCompiled] += compiled;
       for (const StmtPtr& s : f.body)
         if (const Reduce* r = s->as<Reduce>()) {
@@ -250,7 +254,9 @@ class Counter {
     ranges_.enter(f);
     Straight line;
     const std::set<Sym> outside = names(registers_);
+    const std::optional<Sym> around_iter = std::exchange(inner_, f.iter);
     Features body = block(f.body, line);
+    inner_ = around_iter;
     // Short loops overlap with the next time around: as many as the core looks ahead.
     const double ahead = std::max(1.0, kWindow / (n * std::max(1.0, line.instructions)));
     out[Term::kLatency] +=
@@ -344,76 +350,10 @@ class Counter {
     return through + most;
   }
 
-  // Cycles of the busiest port when a C compiler makes vectors of the loop's iterations; 0 when it
-  // does not: some statement is no scalar one, some access neither runs along the loop nor stays,
-  // or a sum goes through it. Short loops inside are unrolled first.
-  double compiled_cycles(const For& f) {
-    PortCycles ports;
-    int bytes = 1;
-    if (f.body.empty() || !compiles(f, f.body, 1, ports, bytes)) return 0;
-    const double lanes = static_cast<double>(machine_.vector_bytes) / bytes;
-    return std::ceil(static_cast<double>(ranges_.trips(f)) / lanes) * ports.busiest();
-  }
-  bool compiles(const For& f, const Block& b, double times, PortCycles& ports, int& bytes) {
-    for (const StmtPtr& s : b) {
-      if (const For* inner = s->as<For>()) {
-        const double trips = static_cast<double>(ranges_.trips(*inner));
-        if (trips * times > static_cast<double>(kUnrolled) || mentions(inner->lo, f.iter) ||
-            mentions(inner->hi, f.iter))
-          return false;
-        ranges_.enter(*inner);
-        if (!compiles(f, inner->body, trips * times, ports, bytes)) return false;
-        continue;
-      }
-      const Assign* a = s->as<Assign>();
-      const Reduce* r = s->as<Reduce>();
-      if (!a && !r) return false;
-      const ExprPtr& value = a ? a->rhs : r->rhs;
-      const auto type = types_.find(a ? a->name : r->name);
-      if (type == types_.end() || step(f, a ? a->idx : r->idx) != Step::kUnit) return false;
-      if (!runs_along(f, value, times, ports)) return false;
-      bytes = std::max(bytes, bytes_of(type->second));
-      ports.store += kStoreCycles;
-      if (r) {
-        ports.load += kLoadCycles;
-        const BinOp* product = value->as<BinOp>();
-        if (!product || product->op != BinOpKind::kMul)
-          ports.arithmetic += times * kArithmeticCycles;
-      }
-    }
-    return true;
-  }
-  enum class Step { kNone, kUnit, kFar };
-  Step step(const For& f, const std::vector<ExprPtr>& idx) {
-    Step out = Step::kNone;
-    for (size_t d = 0; d < idx.size(); ++d) {
-      if (!mentions(idx[d], f.iter)) continue;
-      ranges_.enter(f);
-      const int64_t first = ranges_.value(idx[d]);
-      ranges_.enter(f, 1);
-      const int64_t second = ranges_.value(idx[d]);
-      if (d + 1 != idx.size() || second - first != 1) return Step::kFar;
-      out = Step::kUnit;
-    }
-    return out;
-  }
-  bool runs_along(const For& f, const ExprPtr& e, double times, PortCycles& ports) {
-    if (!is_data(e->type)) return true;
-    if (const Read* r = e->as<Read>()) {
-      const Step s = step(f, r->idx);
-      if (s == Step::kUnit) ports.load += times * kLoadCycles;
-      return s != Step::kFar;
-    }
-    if (e->as<Extern>() || e->as<WindowExpr>()) return false;
-    if (!e->as<Const>()) ports.arithmetic += times * kArithmeticCycles;
-    const std::vector<ExprPtr> children = expr_children(*e);
-    return std::all_of(children.begin(), children.end(),
-                       [&](const ExprPtr& c) { return runs_along(f, c, times, ports); });
-  }
-
   const CostMachine& machine_;
   IndexRanges ranges_;
-  std::map<Sym, ScalarType> types_;
+  CompiledLoops compiled_;
+  std::optional<Sym> inner_;                     // iterator of the innermost loop around
   std::map<Sym, std::vector<int64_t>> strides_;  // bytes, by dimension
   std::map<Sym, double> registers_;
   std::set<Sym> local_;  // scalars of the proc itself: registers

@@ -40,6 +40,8 @@ struct KernelEntry {
   std::vector<std::string> ahead;
   SourceLocation where;  // in kernels.toml
 
+  /// What it computes, whatever its form: sgemv_n and sgemv_t are one operation.
+  const std::string& operation() const { return peer.op.empty() ? name : peer.op; }
   /// Parses the file and returns the proc. InputError when there is none of that name.
   ProcPtr load(const Importer& importer = {}) const;
 };

@@ -28,7 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kGhzWithoutPeak = 3;
-constexpr size_t kRunsOfASize = 5;  // fewer have no rank correlation worth the name
 
 double operations_of(const KernelEntry& kernel, const SizeBinding& sizes) {
   for (const SizeFormula* f : {&kernel.flops, &kernel.bytes})
@@ -141,16 +140,13 @@ class Calibration {
       if (t.status != TrialStatus::kOk || t.minimum <= 0) continue;
       CalibrationSample s;
       s.kernel = k.kernel.name;
-      s.operation = k.kernel.peer.op.empty() ? k.kernel.name : k.kernel.peer.op;
+      s.operation = k.kernel.operation();
       s.sizes = key.sizes;
       s.candidate_id = t.candidate.id;
       s.script = t.script;
       s.features = features[t.candidate.id];
       s.cycles = t.minimum * result_.ghz * 1e9;
       s.operations = operations_of(k.kernel, sizes);
-      const uint64_t lot =
-          hash_combine(request_.seed, hash_bytes(s.kernel + s.sizes + s.candidate_id));
-      s.held_back = static_cast<double>(lot % 1000) < 1000 * request_.held_back;
       result_.samples.push_back(std::move(s));
     }
   }
@@ -202,20 +198,35 @@ class Calibration {
     return out;
   }
 
-  void fit() {
-    // Each kernel counts alike, however many of its schedules were valid.
+  // Each kernel counts alike, however many of its schedules were valid.
+  CostWeights fit_to(const std::function<bool(const CalibrationSample&)>& chosen) const {
     std::map<std::string, double> runs_of;
     for (const CalibrationSample& s : result_.samples)
-      if (!s.held_back) ++runs_of[s.kernel];
+      if (chosen(s)) ++runs_of[s.kernel];
     std::vector<MeasuredRun> runs;
     for (const CalibrationSample& s : result_.samples)
-      if (!s.held_back) runs.push_back({s.features, s.cycles, 1 / std::sqrt(runs_of[s.kernel])});
+      if (chosen(s)) runs.push_back({s.features, s.cycles, 1 / std::sqrt(runs_of[s.kernel])});
     FitOptions options;
     options.without = request_.without;
-    result_.after = fit_weights(runs, result_.before, options);
-    result_.kernels = judge_weights(result_.samples, result_.before, result_.after);
+    return fit_weights(runs, result_.before, options);
+  }
+
+  // Splits judge how well a fit does; the weights that are kept are fitted to all runs.
+  void fit() {
+    std::vector<std::vector<KernelCorrelation>> splits;
+    for (int n = 0; n < std::max(1, request_.splits); ++n) {
+      split_samples(result_.samples, request_.held_back, hash_combine(request_.seed, n));
+      const CostWeights fitted = fit_to([](const CalibrationSample& s) { return !s.held_back; });
+      splits.push_back(judge_weights(result_.samples, result_.before, fitted));
+    }
+    result_.kernels = summary_of(splits);
+    result_.after = fit_to([](const CalibrationSample&) { return true; });
+    for (CalibrationSample& s : result_.samples) s.after = cost_of(s.features, result_.after);
+    std::vector<std::string> worse;
+    for (const KernelSpread& k : result_.kernels)
+      if (k.worse()) worse.push_back(k.operation);
     if (!result_.interrupted)
-      keep_weights(*request_.target, request_.machine, result_.after, store_);
+      keep_weights(*request_.target, request_.machine, result_.after, worse, store_);
   }
 
   const CalibrationRequest& request_;
@@ -227,68 +238,7 @@ class Calibration {
   Clock::time_point start_;
 };
 
-// Predictions and measurements of some runs, by operation.
-struct Pairs {
-  std::vector<double> measured, before, after;
-  void add(const CalibrationSample& s) {
-    measured.push_back(s.cycles / s.operations);
-    before.push_back(s.before / s.operations);
-    after.push_back(s.after / s.operations);
-  }
-};
-
-double typical_factor(const std::vector<double>& measured, const std::vector<double>& predicted) {
-  std::vector<double> factors;
-  for (size_t k = 0; k < measured.size(); ++k)
-    if (predicted[k] > 0)
-      factors.push_back(std::exp(std::fabs(std::log(predicted[k] / measured[k]))));
-  return median_of(std::move(factors));
-}
-
 }  // namespace
-
-std::vector<KernelCorrelation> judge_weights(std::vector<CalibrationSample>& samples,
-                                             const CostWeights& before, const CostWeights& after) {
-  std::vector<KernelCorrelation> out;
-  std::map<std::string, size_t> rows;
-  std::map<std::string, Pairs> all;
-  std::map<std::string, std::map<std::string, Pairs>> by_size;
-  std::map<std::string, std::set<std::string>> members;  // kernels by operation
-  for (const CalibrationSample& s : samples) members[s.operation].insert(s.kernel);
-  const auto enter = [&](const std::string& name, const CalibrationSample& s) {
-    const auto [row, fresh] = rows.try_emplace(name, out.size());
-    if (fresh) out.push_back({name});
-    ++(s.held_back ? out[row->second].held_back : out[row->second].fitted);
-    if (!s.held_back) return;
-    all[name].add(s);
-    by_size[name][s.kernel + s.sizes].add(s);
-  };
-  for (CalibrationSample& s : samples) {
-    s.before = cost_of(s.features, before);
-    s.after = cost_of(s.features, after);
-    enter(s.kernel, s);
-    if (members[s.operation].size() > 1) enter("all " + s.operation, s);
-  }
-  for (KernelCorrelation& k : out) {
-    const Pairs& p = all[k.kernel];
-    k.before = spearman(p.before, p.measured);
-    k.after = spearman(p.after, p.measured);
-    k.factor_before = typical_factor(p.measured, p.before);
-    k.factor_after = typical_factor(p.measured, p.after);
-    int sizes = 0;
-    for (const auto& [size, q] : by_size[k.kernel]) {
-      if (q.measured.size() < kRunsOfASize) continue;
-      ++sizes;
-      k.within_before += spearman(q.before, q.measured);
-      k.within_after += spearman(q.after, q.measured);
-    }
-    if (sizes > 0) {
-      k.within_before /= sizes;
-      k.within_after /= sizes;
-    }
-  }
-  return out;
-}
 
 CalibrationResult calibrate(const CalibrationRequest& request, Store& store,
                             const CalibrationHooks& hooks) {

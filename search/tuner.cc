@@ -51,7 +51,8 @@ class Tuning {
     context_.environment.names["instrs"] =
         Value(allowed_instructions(instruction_values(), context_.constraints));
     context_.sizes = all_sizes_;
-    context_.weights = weights_of(*request.target, request.machine, &store, request.costs);
+    context_.weights = weights_of(*request.target, request.machine, &store,
+                                  request.kernel.operation(), request.costs);
   }
 
   TuneResult run() {

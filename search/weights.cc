@@ -10,8 +10,9 @@ namespace exotune {
 namespace {
 
 // Changes whenever the same name begins to count something else.
-constexpr const char* kModel = "terms 1";
+constexpr const char* kModel = "terms 2";
 constexpr const char* kHidden = "hidden share";
+std::string not_for(const std::string& operation) { return "not for " + operation; }
 
 }  // namespace
 
@@ -24,17 +25,16 @@ FigureKey weights_key(const Target& target, const Machine& machine,
 
 CostWeights unfitted_weights(const Target& target, const Machine& machine, const Store* store,
                              CostBasis basis) {
-  return default_weights(cost_machine(target, machine.levels_of(target),
-                                      figures_of(target, machine, store, basis)));
+  return default_weights(
+      cost_machine(target, machine.levels_of(target), figures_of(target, machine, store, basis)));
 }
 
 CostWeights weights_of(const Target& target, const Machine& machine, const Store* store,
-                       CostBasis basis) {
+                       const std::string& operation, CostBasis basis) {
   CostWeights out = unfitted_weights(target, machine, store, basis);
   if (!store) return out;
-  const Figures figures =
-      store->figures(weights_key(target, machine, out.machine.instructions));
-  if (figures.empty()) return out;
+  const Figures figures = store->figures(weights_key(target, machine, out.machine.instructions));
+  if (figures.empty() || figures.count(not_for(operation))) return out;
   out.fitted = true;
   const std::vector<std::string> names = term_names();
   for (size_t k = 0; k < kTerms; ++k)
@@ -44,11 +44,12 @@ CostWeights weights_of(const Target& target, const Machine& machine, const Store
 }
 
 void keep_weights(const Target& target, const Machine& machine, const CostWeights& weights,
-                  Store& store) {
+                  const std::vector<std::string>& worse, Store& store) {
   Figures figures;
   const std::vector<std::string> names = term_names();
   for (size_t k = 0; k < kTerms; ++k) figures[names[k]] = weights.cycles[k];
   figures[kHidden] = weights.hidden;
+  for (const std::string& operation : worse) figures[not_for(operation)] = 1;
   store.put_figures(weights_key(target, machine, weights.machine.instructions), figures);
 }
 

@@ -14,12 +14,13 @@ FigureKey weights_key(const Target& target, const Machine& machine,
 /// Those of the figures alone, which nothing was fitted to. `store` may be null: the text's.
 CostWeights unfitted_weights(const Target& target, const Machine& machine, const Store* store,
                              CostBasis basis = CostBasis::kAll);
-/// The fitted ones where the store has them.
+/// The fitted ones where the store has them, and for this operation (KernelEntry::operation).
 CostWeights weights_of(const Target& target, const Machine& machine, const Store* store,
-                       CostBasis basis = CostBasis::kAll);
+                       const std::string& operation = "", CostBasis basis = CostBasis::kAll);
 
-/// `weights.machine` says which instruction figures they were fitted with.
+/// `weights.machine` says which instruction figures they were fitted with; `worse`: operations that
+/// they order worse than unfitted ones do, and are not for.
 void keep_weights(const Target& target, const Machine& machine, const CostWeights& weights,
-                  Store& store);
+                  const std::vector<std::string>& worse, Store& store);
 
 }  // namespace exotune

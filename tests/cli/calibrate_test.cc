@@ -33,7 +33,9 @@ TEST(CalibrateVerb, fits_keeps_and_measures_nothing_twice) {
   ASSERT_EQ(kernels.size(), 2u);
   for (const auto& row : kernels) {
     EXPECT_GT(row["held back"].get<int>(), 0);
-    EXPECT_GT(row["fitted"].get<int>(), 0);
+    EXPECT_GT(row["runs"].get<int>(), row["held back"].get<int>());
+    EXPECT_LE(row["least after"].get<double>(), row["after"].get<double>());
+    EXPECT_EQ(row["fit"] == "used" || row["fit"] == "not used", true) << row;
   }
 
   again.insert(again.end(), {"--show", "weights", "--without", "loop,pages"});

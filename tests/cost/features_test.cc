@@ -192,6 +192,63 @@ def f(n: size, x: f32[n], y: f32[1]):
   EXPECT_GT(sum[Term::kChain], 1000);
 }
 
+TEST(Features, every_kth_element_is_shuffled_up_to_eight) {
+  const auto counted = [](int apart) {
+    std::string text = "\n@proc\ndef f(x: f32[4096], y: f32[4096]):\n    for i in seq(0, " +
+                       std::to_string(4096 / apart) + "):\n";
+    for (int k = 0; k < apart; ++k) {
+      const std::string at = "[" + std::to_string(apart) + " * i + " + std::to_string(k) + "]";
+      text += "        y" + at + " += 2.0 * x" + at + "\n";
+    }
+    return count(text);
+  };
+  EXPECT_DOUBLE_EQ(counted(1)[Term::kCompiled], 1024);
+  double before = 1024;
+  for (const int apart : {2, 4, 8}) {
+    const Features f = counted(apart);
+    EXPECT_DOUBLE_EQ(f[Term::kScalar], 0) << apart;
+    EXPECT_GT(f[Term::kCompiled], before) << apart;
+    before = f[Term::kCompiled];
+  }
+  const Features sixteen = counted(16);
+  EXPECT_DOUBLE_EQ(sixteen[Term::kCompiled], 0);
+  EXPECT_GT(sixteen[Term::kScalar], before);
+}
+
+TEST(Features, what_leaves_gaps_is_no_vector) {
+  const Features f = count(R"(
+@proc
+def f(x: f32[4096], y: f32[4096]):
+    for i in seq(0, 1024):
+        y[4 * i] += 2.0 * x[4 * i]
+        y[4 * i + 2] += 2.0 * x[4 * i + 2]
+)");
+  EXPECT_DOUBLE_EQ(f[Term::kCompiled], 0);
+  EXPECT_GT(f[Term::kScalar], 0);
+}
+
+// Four sums that stay become one of vectors, four elements that move on do not.
+TEST(Features, sums_side_by_side_are_vectors_only_where_they_stay) {
+  const auto scalar = [](const char* place) {
+    std::string text =
+        "\n@proc\ndef f(x: f32[400, 100], y: f32[400, 100]):\n    for i in seq(0, 100):\n";
+    for (const char* k : {"0", "1", "2", "3"})
+      text += "        y[" + std::string(k) + ", " + place + "] += x[" + k + ", i]\n";
+    return count(text)[Term::kScalar];
+  };
+  EXPECT_LT(scalar("0"), 500);
+  const Features moving = count(R"(
+@proc
+def f(x: f32[100, 100], y: f32[100, 100]):
+    for i in seq(0, 100):
+        y[i, 0] += x[0, i]
+        y[i, 1] += x[1, i]
+        y[i, 2] += x[2, i]
+        y[i, 3] += x[3, i]
+)");
+  EXPECT_GT(moving[Term::kScalar], 2 * scalar("0"));
+}
+
 TEST(Features, short_loops_of_constant_bounds_are_written_out) {
   const Features f = count(R"(
 @proc

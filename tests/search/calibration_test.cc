@@ -84,11 +84,13 @@ TEST(Weights, are_found_again_for_the_same_text_and_microarchitecture_only) {
   kept[Term::kLines2] = 3.25;
   kept[Term::kPort] = 0;
   kept.hidden = 0.65;
-  keep_weights(*target, here, kept, *store);
+  keep_weights(*target, here, kept, {"dot"}, *store);
   const CostWeights found = weights_of(*target, here, store.get());
   EXPECT_TRUE(found.fitted);
   EXPECT_EQ(found.cycles, kept.cycles);
   EXPECT_DOUBLE_EQ(found.hidden, 0.65);
+  EXPECT_TRUE(weights_of(*target, here, store.get(), "gemm").fitted);
+  EXPECT_FALSE(weights_of(*target, here, store.get(), "dot").fitted);
   EXPECT_FALSE(weights_of(*target, machine("haswell"), store.get()).fitted);
   Target edited = *target;
   edited.hash = "0123";
@@ -147,6 +149,49 @@ TEST(Calibration, judges_by_held_back_runs_by_kernel_operation_and_size) {
     EXPECT_GT(k.factor_before, 1.5) << k.kernel;
   }
   EXPECT_DOUBLE_EQ(samples.front().after, samples.front().cycles);
+}
+
+TEST(Calibration, splits_hold_back_a_share_and_others_each_time) {
+  std::vector<CalibrationSample> samples;
+  for (int k = 0; k < 500; ++k) {
+    samples.push_back(sample("walk", "walk", 100, k, false));
+    samples.back().candidate_id = std::to_string(k);
+  }
+  const auto held_back = [&](uint64_t seed) {
+    split_samples(samples, 0.4, seed);
+    std::set<std::string> out;
+    for (const CalibrationSample& s : samples)
+      if (s.held_back) out.insert(s.candidate_id);
+    return out;
+  };
+  const auto first = held_back(1);
+  EXPECT_NEAR(static_cast<double>(first.size()), 200, 50);
+  EXPECT_EQ(held_back(1), first);
+  EXPECT_NE(held_back(2), first);
+}
+
+TEST(Calibration, several_splits_are_summarised_and_a_loss_is_seen) {
+  const auto row = [](double before, double after) {
+    KernelCorrelation k{"walk", "walk"};
+    k.fitted = 6;
+    k.held_back = 4;
+    k.before = before;
+    k.after = after;
+    return std::vector<KernelCorrelation>{k, {"part", ""}};
+  };
+  const auto better = summary_of({row(0.5, 0.6), row(0.9, 0.7), row(0.4, 0.9)});
+  ASSERT_EQ(better.size(), 2u);
+  EXPECT_EQ(better[0].runs, 10);
+  EXPECT_EQ(better[0].held_back, 4);
+  EXPECT_DOUBLE_EQ(better[0].before.median, 0.5);
+  EXPECT_DOUBLE_EQ(better[0].before.least, 0.4);
+  EXPECT_DOUBLE_EQ(better[0].after.median, 0.7);
+  EXPECT_DOUBLE_EQ(better[0].after.least, 0.6);
+  EXPECT_NEAR(better[0].gain, 0.1, 1e-12);
+  EXPECT_FALSE(better[0].worse());
+  EXPECT_TRUE(summary_of({row(0.5, 0.4), row(0.9, 0.7), row(0.4, 0.9)})[0].worse());
+  EXPECT_FALSE(better[1].worse());
+  EXPECT_TRUE(summary_of({}).empty());
 }
 
 }  // namespace

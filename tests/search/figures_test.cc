@@ -92,13 +92,13 @@ TEST(Figures, weights_fitted_with_other_instruction_costs_are_not_read) {
   const Machine here = machine("znver5");
   CostWeights weights = weights_of(*target, here, store.get());
   weights[Term::kLoop] = 3.5;
-  keep_weights(*target, here, weights, *store);
+  keep_weights(*target, here, weights, {}, *store);
   EXPECT_TRUE(weights_of(*target, here, store.get()).fitted);
   keep_instructions(*target, here, {{"mm512_add_ps", {0.75, 2, FigureSource::kMeasured}}}, *store);
   EXPECT_FALSE(weights_of(*target, here, store.get()).fitted);
   weights = weights_of(*target, here, store.get());
   EXPECT_EQ(weights.machine.instructions.at("mm512_add_ps").throughput, 0.75);
-  keep_weights(*target, here, weights, *store);
+  keep_weights(*target, here, weights, {}, *store);
   EXPECT_TRUE(weights_of(*target, here, store.get()).fitted);
 }
 
