@@ -103,8 +103,13 @@ Contraction contraction_of(const Nest& nest, const Target& target,
   c.l1 = cache_bytes(levels, 0, 32768);
   c.l2 = cache_bytes(levels, 1, 8 * c.l1);
   c.l3 = cache_bytes(levels, 2, 8 * c.l2);
+  const auto packs = [&](const Operand& o) {
+    return !o.halo && std::any_of(o.loops.begin(), o.loops.end(),
+                                  [&](const std::string& l) { return !nest.find(l)->in_output; });
+  };
   for (const Operand& o : nest.operands)
-    if (o.along_vector) c.vectored = o.buffer, c.strip = o.strip;
+    if (o.along_vector && (nest.kind != NestKind::kSums || packs(o)))
+      c.vectored = o.buffer, c.strip = o.strip;
   c.most_vectors = std::max<int64_t>(1, c.registers / 8);
   c.place = outermost_part(nest, c.i).name;
   if (c.is_tile(c.j)) {
@@ -282,6 +287,80 @@ SearchSpace contraction_space(const Contraction& c) {
   return space;
 }
 
+// --- sums of several loops -----------------------------------------------------------------------
+
+// Loops change places until the sums are innermost and the rows, then the vectors, in front of
+// them. `lines` says how; the result is the loops' order after it.
+std::vector<std::string> bring_together(const Contraction& c, std::vector<std::string>& lines) {
+  std::vector<std::string> order, wanted;
+  for (const NestLoop& l : c.nest.loops) order.push_back(l.name);
+  for (const NestLoop& l : c.nest.loops)
+    if (l.in_output && l.name != c.i && l.name != c.j) wanted.push_back(l.name);
+  wanted.push_back(c.i);
+  wanted.push_back(c.j);
+  for (const NestLoop& l : c.nest.loops)
+    if (!l.in_output) wanted.push_back(l.name);
+  for (size_t k = 0; k < wanted.size(); ++k)
+    for (size_t at =
+             static_cast<size_t>(std::find(order.begin(), order.end(), wanted[k]) - order.begin());
+         at > k; --at) {
+      lines.push_back("p = reorder_loops(p, " + literal(order[at - 1] + " " + order[at]) + ")");
+      std::swap(order[at - 1], order[at]);
+    }
+  return order;
+}
+
+// Vectors of the tile, and the loop in front of which its strips are counted: beside the rows, one
+// further out, or all the way, as the operand that runs along them is then read less or more often.
+Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
+  Stage stage{"strips", {}};
+  const std::optional<int64_t> extent = c.extent(c.j);
+  const size_t row =
+      static_cast<size_t>(std::find(order.begin(), order.end(), c.i) - order.begin());
+  std::vector<std::string> outside = {c.i};
+  if (row > 0) outside.push_back(order[row - 1]);
+  if (row > 1) outside.push_back(order[0]);
+  std::vector<int64_t> widths;
+  for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
+    if (!extent || vectors == 1 || *extent >= (vectors - 1) * c.lanes + 1)
+      widths.push_back(vectors * c.lanes);
+  for (const int64_t width : c.sizes(c.j, widths)) {
+    if (width > c.most_vectors * c.lanes) continue;
+    const std::string text = extent ? std::to_string(width) : halving(width, c.lanes);
+    for (const std::string& place : outside) {
+      Move move{
+          {block_line(c.j, text, c.j + "o", place)}, vectors_tag(ceil_div(width, c.lanes)), ""};
+      stage.moves.push_back(move);
+      if (c.vectored.empty()) continue;
+      // The operand in strips of its own, once for everything.
+      move.lines.insert(move.lines.begin(), "p = pack_operand(p, " + literal(c.vectored) + ", " +
+                                                literal(order.front()) + ", " +
+                                                std::to_string(width) + ", " + c.unit + ")");
+      stage.moves.push_back(std::move(move));
+    }
+  }
+  return stage;
+}
+
+SearchSpace sums_space(const Contraction& c) {
+  if (keeps_order(c.constraints)) return {};
+  SearchSpace space;
+  const std::vector<std::string> order = bring_together(c, space.prologue);
+  space.stages.push_back(sum_strips(c, order));
+  Stage tiles = register_tiles(c);
+  for (Move& m : tiles.moves)
+    for (std::string& line : m.lines)
+      if (line.starts_with("p = register_block("))
+        line = "p = sum_block(p, " + literal(c.i) + ", " + literal(c.j) + ", " + c.unit + ")";
+  space.stages.push_back(std::move(tiles));
+  Stage steps{"interleave", {{{}, "", ""}}};
+  for (const char* factor : {"2", "4"})
+    steps.moves.push_back(
+        {{"p = interleave_loop(p, " + literal(c.k) + ", " + factor + ")"}, "", ""});
+  space.stages.push_back(std::move(steps));
+  return space;
+}
+
 SearchSpace elements_space(const Nest& nest, const Target& target) {
   SearchSpace space;
   const std::string unit = unit_text(target, nest.precision);
@@ -366,6 +445,8 @@ SearchSpace space_for(const Nest& nest, const Target& target, const std::vector<
   if (!target.vector_memory || target.lanes_of(nest.precision) <= 1 || nest.vector_loop.empty()) return {};
   switch (nest.kind) {
     case NestKind::kContraction: return contraction_space(contraction_of(nest, target, levels, constraints));
+    case NestKind::kSums:
+      return sums_space(contraction_of(nest, target, levels, constraints));
     case NestKind::kRows: return rows_space(nest, target);
     case NestKind::kElements: return elements_space(nest, target);
     case NestKind::kOther: break;

@@ -48,6 +48,7 @@ class Walk {
  public:
   Walk(const Lines& lines, const Neighbourhood& where) : lines_(lines), where_(where) {
     kernel_ = line_with(lines, "register_block(");
+    if (!kernel_) kernel_ = line_with(lines, "sum_block(");
   }
 
   std::vector<Lines> run() {

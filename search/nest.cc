@@ -8,7 +8,7 @@
 namespace exotune {
 
 const char* name_of(NestKind k) {
-  static const char* const names[] = {"contraction", "rows", "elements", "other"};
+  static const char* const names[] = {"contraction", "sums", "rows", "elements", "other"};
   return names[static_cast<int>(k)];
 }
 
@@ -85,6 +85,53 @@ struct Statement {
   bool reduces;
 };
 
+// Loops around one sum, in a nest that has other statements beside it: adds them to the nest.
+bool add_sum(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
+             std::vector<Statement>& statements) {
+  const StmtPtr* at = &s;
+  while (const For* f = (*at)->as<For>()) {
+    if (f->body.size() != 1) return false;
+    NestLoop loop{f->iter.name(), std::nullopt, false, ""};
+    const auto lo = as_int(f->lo), hi = as_int(f->hi);
+    if (lo && hi) loop.extent = *hi - *lo;
+    nest.loops.push_back(loop);
+    iters.push_back(f->iter);
+    at = &f->body.front();
+  }
+  const Reduce* r = (*at)->as<Reduce>();
+  if (r) statements.push_back({r->name, r->idx, r->rhs, true});
+  return r != nullptr;
+}
+
+// The rows of a sum: the innermost loop that some vectors do not depend on, so that they serve all
+// of a tile's rows; else the innermost one beside the vector loop.
+void choose_rows_of_sums(Nest& nest) {
+  bool serves = false;
+  nest.row_loop.clear();
+  for (const NestLoop& l : nest.loops) {
+    if (!l.in_output) nest.reduction_loop = l.name;
+    if (!l.in_output || l.name == nest.vector_loop) continue;
+    const bool here =
+        std::any_of(nest.operands.begin(), nest.operands.end(), [&](const Operand& o) {
+          return o.along_vector &&
+                 std::find(o.loops.begin(), o.loops.end(), l.name) == o.loops.end();
+        });
+    if (here || !serves) nest.row_loop = l.name;
+    serves = serves || here;
+  }
+}
+
+// Are these sums for sum_block? No loop is in tiles, and what is summed over has several loops or
+// a beginning of its own.
+bool are_whole_sums(const Nest& nest, bool inside) {
+  const auto sums = std::count_if(nest.loops.begin(), nest.loops.end(),
+                                  [](const NestLoop& l) { return !l.in_output; });
+  const bool tiled = std::any_of(nest.loops.begin(), nest.loops.end(),
+                                 [](const NestLoop& l) { return !l.outer.empty(); });
+  return !tiled && sums >= (inside ? 1 : 2) && !nest.row_loop.empty() &&
+         nest.find(nest.vector_loop)->in_output;
+}
+
 // Rows of an imperfect nest: an outer loop with, somewhere in it, a loop along contiguous elements,
 // as in `for i: dot = 0; for j: dot += A[i, j] * x[j]; y[i] = dot`.
 Nest inspect_rows(const Proc& p) {
@@ -157,10 +204,14 @@ Nest inspect_nest(const Proc& p) {
     iters.push_back(f.iter);
     body = &f.body;
   }
+  const size_t around = iters.size();  // loops that are not below the statements' own
   std::vector<Statement> statements;
+  bool inside = false;  // one of the statements is loops around a sum
   for (const StmtPtr& s : *body) {
     if (const Assign* a = s->as<Assign>()) statements.push_back({a->name, a->idx, a->rhs, false});
     else if (const Reduce* r = s->as<Reduce>()) statements.push_back({r->name, r->idx, r->rhs, true});
+    else if (s->as<For>() && !inside && around >= 2 && add_sum(s, nest, iters, statements))
+      inside = true;
     else if (!s->as<Alloc>()) return inspect_rows(p);
   }
   if (statements.empty()) return nest;
@@ -172,6 +223,11 @@ Nest inspect_nest(const Proc& p) {
       for (const ExprPtr& e : s.idx)
         if (mentions(e, iters[k])) nest.loops[k].in_output = true;
   const Statement& last = statements.back();
+  // Of sums in a scalar, what their end writes tells which loops they are for.
+  if (inside && std::any_of(nest.loops.begin(), nest.loops.end(), [&](const NestLoop& l) {
+        return l.in_output != (&l - nest.loops.data() < static_cast<long>(around));
+      }))
+    return inspect_rows(p);
   nest.output = last.name.name();
   if (const Arg* a = p.find_arg(last.name)) nest.precision = a->type.scalar;
   for (const Read* r : reads)
@@ -182,25 +238,34 @@ Nest inspect_nest(const Proc& p) {
 
   // The vector loop: every access that mentions it does so in its last index, with coefficient one;
   // of several such loops the innermost one that is contiguous in most accesses.
-  int best_score = 0;
-  for (size_t k = 0; k < iters.size(); ++k) {
-    int score = 0;
-    bool allowed = true;
-    auto look = [&](const std::vector<ExprPtr>& idx) {
-      const int64_t strip = idx.empty() ? 0 : strip_of(idx.back(), iters[k]);
-      for (size_t d = 0; d < idx.size(); ++d) {
-        if (!mentions(idx[d], iters[k]) || picks_strip(idx[d], iters[k], strip)) continue;
-        if (d + 1 == idx.size() && (strip > 0 || runs_along(idx[d], iters[k]))) ++score;
-        else allowed = false;
+  const auto choose_vector_loop = [&](bool of_output) {
+    int best_score = 0;
+    for (size_t k = 0; k < iters.size(); ++k) {
+      if (of_output && !nest.loops[k].in_output) continue;
+      int score = 0;
+      bool allowed = true;
+      auto look = [&](const std::vector<ExprPtr>& idx) {
+        const int64_t strip = idx.empty() ? 0 : strip_of(idx.back(), iters[k]);
+        for (size_t d = 0; d < idx.size(); ++d) {
+          if (!mentions(idx[d], iters[k]) || picks_strip(idx[d], iters[k], strip)) continue;
+          if (d + 1 == idx.size() && (strip > 0 || runs_along(idx[d], iters[k])))
+            ++score;
+          else
+            allowed = false;
+        }
+      };
+      for (const Statement& s : statements) look(s.idx);
+      for (const Read* r : reads) look(r->idx);
+      if (allowed && score >= best_score && score > 0) {
+        best_score = score;
+        nest.vector_loop = nest.loops[k].name;
       }
-    };
-    for (const Statement& s : statements) look(s.idx);
-    for (const Read* r : reads) look(r->idx);
-    if (allowed && score >= best_score && score > 0) {
-      best_score = score;
-      nest.vector_loop = nest.loops[k].name;
     }
-  }
+  };
+  // Register tiles are of the output.
+  const bool tiles = inside || (nest.loops.size() >= 3 && statements.size() == 1 && last.reduces);
+  if (tiles) choose_vector_loop(true);
+  if (nest.vector_loop.empty() && !inside) choose_vector_loop(false);
   Sym vector_iter;
   for (size_t k = 0; k < iters.size(); ++k)
     if (nest.loops[k].name == nest.vector_loop) vector_iter = iters[k];
@@ -218,7 +283,12 @@ Nest inspect_nest(const Proc& p) {
       for (size_t k = 0; k < iters.size(); ++k)
         if (mentions(e, iters[k])) o.loops.push_back(nest.loops[k].name);
     o.along_vector = vector_iter.valid() && mentions(r->idx.back(), vector_iter);
-    if (o.along_vector) o.strip = strip_of(r->idx.back(), vector_iter);
+    if (o.along_vector) {
+      o.strip = strip_of(r->idx.back(), vector_iter);
+      o.halo = std::any_of(iters.begin(), iters.end(), [&](Sym iter) {
+        return iter != vector_iter && mentions(r->idx.back(), iter);
+      });
+    }
     nest.operands.push_back(o);
   }
 
@@ -227,7 +297,9 @@ Nest inspect_nest(const Proc& p) {
     for (const ExprPtr& e : idx)
       for (size_t inner = 0; inner < iters.size(); ++inner)
         for (size_t outer = 0; outer < inner; ++outer)
-          if (nest.loops[inner].extent && coefficient(e, iters[inner]) == 1 &&
+          if (nest.loops[inner].extent &&
+              nest.loops[inner].in_output == nest.loops[outer].in_output &&
+              coefficient(e, iters[inner]) == 1 &&
               coefficient(e, iters[outer]) == *nest.loops[inner].extent)
             nest.loops[inner].outer = nest.loops[outer].name;
   };
@@ -236,6 +308,12 @@ Nest inspect_nest(const Proc& p) {
 
   const NestLoop* v = nest.find(nest.vector_loop);
   if (!v) return nest;
+  if (inside || (statements.size() == 1 && last.reduces)) {
+    choose_rows_of_sums(nest);
+    if (are_whole_sums(nest, inside)) nest.kind = NestKind::kSums;
+    if (inside || nest.kind == NestKind::kSums) return nest;
+    nest.row_loop = nest.reduction_loop = "";
+  }
   if (nest.loops.size() >= 3 && statements.size() == 1 && last.reduces && v->in_output) {
     for (const NestLoop& l : nest.loops) {
       if (l.in_output && l.name != nest.vector_loop) nest.row_loop = l.name;

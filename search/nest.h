@@ -19,6 +19,7 @@ struct NestLoop {
 /// How vectors meet the statement.
 enum class NestKind : uint8_t {
   kContraction,  // out[.., j] += a * b over three loops or more: register tiles, packing
+  kSums,         // sums of several loops, or with a beginning and an end of their own: convolutions
   kRows,         // two loops, the inner contiguous: matrix-vector products, rank-1 updates
   kElements,     // one loop over elements
   kOther,        // nothing that the beam knows how to start; stays as it is
@@ -29,6 +30,7 @@ struct Operand {
   std::string buffer;
   std::vector<std::string> loops;  // that its indices mention, by dimension's order
   bool along_vector = false;       // its last index runs along the vector loop
+  bool halo = false;               // and along other loops too, as in data[x + dx]
   int64_t strip = 0;               // it lies in strips of this many elements along it; 0: as it is
 };
 
@@ -46,8 +48,8 @@ struct Nest {
   ScalarType precision = ScalarType::kF32;
   std::vector<NestLoop> loops;     // outermost first
   std::string vector_loop;         // the loop that contiguous indices run along; "" when none
-  std::string row_loop;            // contraction: the output loop that register tiles block
-  std::string reduction_loop;      // contraction: the innermost sum
+  std::string row_loop;            // contraction, sums: the output loop that register tiles block
+  std::string reduction_loop;      // contraction, sums: the innermost sum
   std::vector<Operand> operands;   // data read by the statement, the output excepted
   std::string output;
   std::vector<PackedOrder> packed_orders;  // worth trying, best first; filled by who knows them

@@ -179,6 +179,7 @@ std::vector<ScriptLines> random_schedules(const Nest& nest, const Target& target
       case NestKind::kElements:
         out.push_back(elements(nest, unit, draw));
         break;
+      case NestKind::kSums:
       case NestKind::kOther:
         return out;
     }

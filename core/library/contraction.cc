@@ -1,57 +1,12 @@
 #include "core/library/contraction.h"
 
-#include "core/ir/normal_form.h"
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
-#include "core/library/replacement.h"
+#include "core/library/tiles.h"
 
 namespace exotune {
 
 namespace {
-
-Path child(Path path, int k = 0) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-const For& loop_at(const ProcPtr& p, const Path& path) { return at(p, path).as<For>(); }
-
-// Stages `buffer` around the loop at `path`: alloc, load loops (if read), the loop, store loops (if
-// written). Returns the path of the allocation, which is `path`.
-ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name) {
-  auto rectangle = touched(p, at(p, path), buffer);
-  if (!rectangle)
-    throw SchedulingError("`" + buffer.name() + "` is not read or written through affine indices in `" +
-                          at(p, path).describe() + "`");
-  return stage_mem(p, at(p, path), rectangle->text(buffer.name(), scope_at(*p, path)), name);
-}
-
-int64_t round_up(int64_t n, int64_t q) { return (n + q - 1) / q * q; }
-
-// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
-ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q) {
-  const Type& type = at(p, path).as<Alloc>().type;
-  int last = type.rank() - 1;
-  ExprPtr size = type.shape.back();
-  auto literal = as_int(size);
-  if (!literal && prove(*p, path, bin_op(BinOpKind::kLe, size, int_const(q)))) {
-    p = resize_dim(p, at(p, path), last, int_const(q), int_const(0));  // at most one vector
-  } else if (literal ? *literal % q != 0 : !prove_equal(*p, path, bin_op(BinOpKind::kMod, size, int_const(q)), int_const(0))) {
-    ExprPtr padded = literal ? int_const(round_up(*literal, q))
-                             : int_const(q) * bin_op(BinOpKind::kDiv, size + int_const(q - 1), int_const(q));
-    p = resize_dim(p, at(p, path), last, padded, int_const(0));
-  }
-  return divide_dim(p, at(p, path), last, q);
-}
-
-// The loops of a copy nest: `at` is its outermost loop; returns the path of the innermost.
-Path innermost(const ProcPtr& p, Path path) {
-  for (;;) {
-    const Block& body = body_of(*stmt_at(*p, path));
-    if (body.size() != 1 || !body[0]->as<For>()) return path;
-    path = child(path);
-  }
-}
 
 int loops_from(const Path& outer, const Path& inner) { return static_cast<int>(inner.size() - outer.size()); }
 

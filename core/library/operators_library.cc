@@ -16,6 +16,7 @@
 #include "core/library/replacement.h"
 #include "core/library/skinny.h"
 #include "core/library/staging.h"
+#include "core/library/sum_block.h"
 #include "core/library/vectorize.h"
 
 namespace exotune {
@@ -38,14 +39,16 @@ std::vector<Operator> library_operators() {
       // --- configuration ---
       {"replace_configured",
        {proc(), procs("instrs"), place("block", Value())},
-       "s  ->  config_f(...); f(...)   wherever an instruction fits but for the settings it asserts",
+       "s  ->  config_f(...); f(...)   wherever an instruction fits but for the settings it "
+       "asserts",
        [](const A& a) -> Value {
          return replace_configured(a.proc(), a.given(2) ? a.where(2) : Where(body_of(a.proc())),
                                    a.procs(1));
        }},
       {"hoist_config",
        {proc()},
-       "for i: config_f(...); s  ->  config_f(...); for i: s   and settings that hold already disappear",
+       "for i: config_f(...); s  ->  config_f(...); for i: s   and settings that hold already "
+       "disappear",
        [](const A& a) -> Value { return hoist_config(a.proc()); }},
       // --- blocking ---
       {"block_loop",
@@ -209,7 +212,8 @@ std::vector<Operator> library_operators() {
       {"opt_skinny",
        {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
         procs("instructions"), integer("vectors", 0)},
-       "for i: for j in seq(0, n): s(v[j])  ->  if n <= vw: w = v; for i: s(w) elif n <= 2 * vw: ...   "
+       "for i: for j in seq(0, n): s(v[j])  ->  if n <= vw: w = v; for i: s(w) elif n <= 2 * vw: "
+       "...   "
        "(v in registers)",
        [](const A& a) -> Value {
          return opt_skinny(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
@@ -227,7 +231,8 @@ std::vector<Operator> library_operators() {
       {"accumulate_columns",
        {proc(), string("rows"), string("columns"), integer("vw"), memory("mem_type"),
         procs("instructions"), integer("vectors", 4), integer("depth", 1)},
-       "for j: for k: y[j] += e  ->  for blocks of j: registers = y; for k by depth: registers += e; "
+       "for j: for k: y[j] += e  ->  for blocks of j: registers = y; for k by depth: registers += "
+       "e; "
        "y = registers",
        [](const A& a) -> Value {
          return accumulate_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
@@ -244,23 +249,26 @@ std::vector<Operator> library_operators() {
        }},
       {"pack_ahead",
        {proc(), string("buffer"), integers("tiles"), integers("order")},
-       "s(W)  ->  W_ahead : T[..]; NAME_pack_W(W, W_ahead); s(W_ahead), which become functions of their own",
+       "s(W)  ->  W_ahead : T[..]; NAME_pack_W(W, W_ahead); s(W_ahead), which become functions of "
+       "their own",
        [](const A& a) -> Value {
          std::vector<int> order;
          for (const int64_t d : a.integers(3)) order.push_back(static_cast<int>(d));
          return pack_ahead(a.proc(), a.string(1), a.integers(2), order);
        }},
       {"gen_ukernel",
-       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"), procs("instructions")},
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
+        procs("instructions")},
        "register_block, then unroll_registers",
        [](const A& a) -> Value {
          return gen_ukernel(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6));
        }},
       {"gemm",
-       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"), procs("instructions"),
-        integer("mr", 6), integer("nr", 16), integer("kc", 0), integer("mc", 0), integer("nc", 0),
-        boolean("pack", true)},
-       "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  cache blocks, B packed, register tiles",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("mr", 6), integer("nr", 16), integer("kc", 0),
+        integer("mc", 0), integer("nc", 0), boolean("pack", true)},
+       "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  cache blocks, B packed, register "
+       "tiles",
        [](const A& a) -> Value {
          const GemmBlocks blocks{a.integer(7), a.integer(8), a.integer(9), a.integer(10), a.integer(11), a.boolean(12)};
          return gemm(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6), blocks);
@@ -272,6 +280,13 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return register_block(a.proc(), a.string(1), a.string(2), a.string(3),
                                vector_unit(a, 4, 5, 6));
+       }},
+      {"sum_block",
+       {proc(), string("i"), string("j"), integer("vw"), memory("mem_type"), procs("instructions")},
+       "for i: for j: s = b; for r..: s += x * y; out = f(s)  ->  for r..: for i: for j:, s[i, j] "
+       "in registers",
+       [](const A& a) -> Value {
+         return sum_block(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5));
        }},
       {"unroll_registers",
        {proc(), memory("memory")},

@@ -1,0 +1,158 @@
+#include "core/library/sum_block.h"
+
+#include <algorithm>
+
+#include "core/ir/normal_form.h"
+#include "core/library/inspection.h"
+#include "core/library/staging.h"
+#include "core/library/tiles.h"
+
+namespace exotune {
+
+namespace {
+
+// The statement under loops only; null when there is more than one.
+const Reduce* innermost_sum(const StmtPtr& loop) {
+  const StmtPtr* s = &loop;
+  bool any = false;
+  while (const For* f = (*s)->as<For>()) {
+    if (f->body.size() != 1) return nullptr;
+    s = &f->body.front();
+    any = true;
+  }
+  return any ? (*s)->as<Reduce>() : nullptr;
+}
+
+// The one statement of the block that is loops around a sum.
+std::optional<int> sum_of(const Block& block) {
+  std::optional<int> found;  // its place
+  for (int k = 0; k < static_cast<int>(block.size()); ++k) {
+    if (!block[k]->as<For>()) continue;
+    if (found || !innermost_sum(block[k])) return std::nullopt;
+    found = k;
+  }
+  return found;
+}
+
+void add_reads(const ExprPtr& e, std::vector<const Read*>& out) {
+  if (const Read* r = e->as<Read>(); r && is_data(e->type)) out.push_back(r);
+  for (const ExprPtr& c : expr_children(*e)) add_reads(c, out);
+}
+
+struct SumNest {
+  Path top;  // for i
+  Path body(int k) const { return child(child(top), k); }
+};
+
+// The sums in a scalar of their own: what was in `out[..]` comes in, and goes out again.
+ProcPtr with_scalar(ProcPtr p, const SumNest& nest) {
+  const Block body = block_at(*p, nest.body(0));
+  const Reduce& sum = *innermost_sum(body[*sum_of(body)]);
+  const auto allocates = [&](const StmtPtr& s) {
+    const Alloc* a = s->as<Alloc>();
+    return a && a->name == sum.name && a->type.shape.empty();
+  };
+  if (std::any_of(body.begin(), body.end(), allocates)) return p;
+  return auto_stage_mem(p, Cursor::block(p, nest.body(0), static_cast<int>(body.size())),
+                        sum.name.name(), sum.name.name() + "_sum")
+      .proc;
+}
+
+ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit) {
+  p = with_scalar(std::move(p), nest);
+  // The allocation is the first statement of the body; one scalar for each element of the tile.
+  const Path& top = nest.top;
+  const Block body = block_at(*p, nest.body(0));
+  const std::optional<int> at_sum = sum_of(body);
+  if (!at_sum) throw SchedulingError("sum_block: the sum is no longer one nest of loops");
+  const Sym sum = innermost_sum(body[*at_sum])->name;
+  int place = 0;
+  while (!body[place]->as<Alloc>() || body[place]->as<Alloc>()->name != sum) ++place;
+  if (place != 0) throw SchedulingError("sum_block: `" + sum.name() + "` is not allocated first");
+  for (const Path& loop : {child(top), top}) {
+    const For& f = loop_at(p, loop);
+    const ExprPtr index = read_var(f.iter, ScalarType::kIndex);
+    const bool from_zero = as_int(f.lo) == 0;
+    p = expand_dim(p, at(p, nest.body(0)), from_zero ? f.hi : f.hi - f.lo,
+                   from_zero ? index : index - f.lo);
+  }
+  p = lift_alloc(p, at(p, nest.body(0)), 2);
+
+  // alloc; begin nest; sum nest; end nest
+  const bool begins = *at_sum > 1;
+  Path sums = sibling(top, 1);
+  SumNest rest{sums};
+  const int statements = static_cast<int>(body.size()) - 1;
+  const bool ends = *at_sum < statements;
+  if (ends) p = fission(p, Cursor::gap(p, rest.body(*at_sum)), 2);
+  if (begins) {
+    p = fission(p, Cursor::gap(p, rest.body(*at_sum - 1)), 2);
+    sums = sibling(top, 2);
+    rest.top = sums;
+  }
+  // The loops of the sum come out in front of i and j, in the order they have.
+  Path inner = sums;  // for i, under the loops of the sum
+  while (at(p, child(child(inner))).is<For>()) {
+    p = lift_scope(p, at(p, child(child(inner))));
+    p = lift_scope(p, at(p, child(inner)));
+    inner = child(inner);
+  }
+  p = simplify(p, at(p, sums));  // packed operands: (48*jo + j) / 48 -> jo
+  p = split_last_dim(p, top, unit.lanes);
+  p = set_memory(p, at(p, top), unit.memory);
+
+  // What runs along j and is the same for all i, in front of i.
+  const Sym i = loop_at(p, inner).iter, j = loop_at(p, child(inner)).iter;
+  std::vector<Sym> shared;
+  std::vector<const Read*> reads;
+  add_reads(at(p, child(child(inner))).as<Reduce>().rhs, reads);
+  for (const Read* r : reads) {
+    const bool moves =
+        std::any_of(r->idx.begin(), r->idx.end(), [&](const ExprPtr& e) { return mentions(e, i); });
+    const bool along = !r->idx.empty() && mentions(r->idx.back(), j) && !moves;
+    if (along && std::find(shared.begin(), shared.end(), r->name) == shared.end())
+      shared.push_back(r->name);
+  }
+  std::vector<Path> loads;
+  for (const Sym operand : shared) {
+    p = stage_around(p, inner, operand, operand.name() + "_reg");
+    p = split_last_dim(p, inner, unit.lanes);
+    p = set_memory(p, at(p, inner), unit.memory);
+    loads.push_back(sibling(inner, 1));
+    inner = sibling(inner, 2);
+  }
+  // Last first, so that earlier paths stay.
+  if (ends)
+    p = vectorize(p, at(p, innermost(p, sibling(sums, 1))), unit, VectorTail::kCutAndPredicate);
+  p = vectorize(p, at(p, child(inner)), unit, VectorTail::kCutAndPredicate);
+  for (int k = static_cast<int>(block_at(*p, child(inner)).size()) - 1; k >= 0; --k)
+    if (Cursor loop = at(p, child(inner, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
+  for (auto load = loads.rbegin(); load != loads.rend(); ++load)
+    p = vectorize(p, at(p, innermost(p, *load)), unit, VectorTail::kCutAndPredicate);
+  if (begins)
+    p = vectorize(p, at(p, innermost(p, sibling(top, 1))), unit, VectorTail::kCutAndPredicate);
+  return p;
+}
+
+}  // namespace
+
+ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit) {
+  std::vector<Cursor> loops = require_loops(p, i);
+  bool found = false;
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const SumNest nest{c->path()};
+    const Block& below = body_of(*stmt_at(*p, nest.top));
+    const For* inner = below.size() == 1 ? below.front()->as<For>() : nullptr;
+    if (!inner || inner->iter.name() != j || !literal_extent(loop_at(p, nest.top)) ||
+        !sum_of(inner->body))
+      continue;
+    p = sum_block_one(p, nest, unit);
+    found = true;
+  }
+  if (!found)
+    throw InvalidCursorError("there is no `for " + i + ": for " + j + ":`, " + i +
+                             " of known extent, around loops that add up");
+  return p;
+}
+
+}  // namespace exotune

@@ -1,0 +1,30 @@
+#pragma once
+// Sums of several loops, kept in registers: convolutions and whatever else adds up over more than
+// one loop, with or without a beginning and an end of its own (a bias, a rectifier). Made of
+// primitives only. Start at sum_block; contraction.h has the micro-kernel of sums of one loop.
+#include <string>
+
+#include "core/library/vectorize.h"
+
+namespace exotune {
+
+/// At every nest `for i: for j:` over loops of these names, i of literal extent, around one of
+///
+///   s : T; s = begin; for r1: .. for rn: s += a * b; out[..] = end(s)
+///   out[..] = begin; for r1: .. for rn: out[..] += a * b
+///   for r1: .. for rn: out[..] += a * b
+///
+/// the sums of the whole i x j tile go into registers, are begun, added up and ended in loops of
+/// their own, and r1 .. rn come outside:
+///
+///   for i: for j: s[i, j] = begin
+///   for r1: .. for rn: for i: for j: s[i, j] += a * b
+///   for i: for j: out[..] = end(s[i, j])
+///
+/// j is vectorized; operands that run along j and are the same for all i are loaded once for all of
+/// them. Exact for any extents: a last partial vector is guarded. An extent of j that is no literal
+/// must be provably at most one vector. Nothing is reassociated.
+/// InvalidCursorError when no nest is of this form.
+ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit);
+
+}  // namespace exotune

@@ -1,0 +1,24 @@
+#pragma once
+// What the micro-kernels share: walking a nest by paths, and bringing what a loop touches into a
+// tile whose last dimension is one vector. Start at stage_around.
+#include <string>
+
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+
+/// The k-th statement in the body of the one at `path`.
+Path child(Path path, int k = 0);
+Cursor at(const ProcPtr& p, const Path& path);
+const For& loop_at(const ProcPtr& p, const Path& path);
+/// The innermost loop of a nest of nothing but loops, `path` its outermost one.
+Path innermost(const ProcPtr& p, Path path);
+
+/// Stages `buffer` around the loop at `path`: allocation, load loops (if read), the loop, store
+/// loops (if written). The allocation then is at `path`.
+ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name);
+
+/// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
+ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q);
+
+}  // namespace exotune

@@ -1,0 +1,174 @@
+// Convolutions in the beam: what the nest is taken for, and that every schedule made of it keeps
+// its sums in registers and computes the same, boundaries included.
+#include <gtest/gtest.h>
+
+#include "core/frontend/parser.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "search/beam.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+namespace {
+
+// Each with a name that says what is particular; widths and channels leave boundaries.
+const char* const kConvolutions = R"(
+@proc
+def bias_and_rectifier(image: f32[1, 4, 9, 3], weights: f32[3, 3, 3, 40], bias: f32[40], out: f32[1, 2, 7, 40]):
+    for b in seq(0, 1):
+        for y in seq(0, 2):
+            for x in seq(0, 7):
+                for k in seq(0, 40):
+                    sum: f32
+                    sum = bias[k]
+                    for dy in seq(0, 3):
+                        for dx in seq(0, 3):
+                            for c in seq(0, 3):
+                                sum += image[b, y + dy, x + dx, c] * weights[dy, dx, c, k]
+                    out[b, y, x, k] = relu(sum)
+
+@proc
+def plain(image: f32[4, 13, 3], weights: f32[3, 3, 3, 32], out: f32[2, 11, 32]):
+    for y in seq(0, 2):
+        for x in seq(0, 11):
+            for k in seq(0, 32):
+                for dy in seq(0, 3):
+                    for dx in seq(0, 3):
+                        for c in seq(0, 3):
+                            out[y, x, k] += image[y + dy, x + dx, c] * weights[dy, dx, c, k]
+
+@proc
+def set_to_zero(image: f32[4, 9, 3], weights: f32[3, 3, 3, 20], out: f32[2, 7, 20]):
+    for y in seq(0, 2):
+        for x in seq(0, 7):
+            for k in seq(0, 20):
+                out[y, x, k] = 0.0
+                for dy in seq(0, 3):
+                    for dx in seq(0, 3):
+                        for c in seq(0, 3):
+                            out[y, x, k] += image[y + dy, x + dx, c] * weights[dy, dx, c, k]
+
+@proc
+def stride_two(image: f32[5, 15, 3], weights: f32[3, 3, 3, 32], out: f32[2, 7, 32]):
+    for y in seq(0, 2):
+        for x in seq(0, 7):
+            for k in seq(0, 32):
+                for dy in seq(0, 3):
+                    for dx in seq(0, 3):
+                        for c in seq(0, 3):
+                            out[y, x, k] += image[2 * y + dy, 2 * x + dx, c] * weights[dy, dx, c, k]
+
+@proc
+def patches(image: f32[4, 14, 3], weights: f32[2, 2, 3, 32], out: f32[2, 7, 32]):
+    for y in seq(0, 2):
+        for x in seq(0, 7):
+            for k in seq(0, 32):
+                for dy in seq(0, 2):
+                    for dx in seq(0, 2):
+                        for c in seq(0, 3):
+                            out[y, x, k] += image[2 * y + dy, 2 * x + dx, c] * weights[dy, dx, c, k]
+
+@proc
+def channels_first(image: f32[3, 4, 39], weights: f32[9, 3, 3, 3], out: f32[9, 2, 37]):
+    for k in seq(0, 9):
+        for c in seq(0, 3):
+            for y in seq(0, 2):
+                for x in seq(0, 37):
+                    for dy in seq(0, 3):
+                        for dx in seq(0, 3):
+                            out[k, y, x] += weights[k, c, dy, dx] * image[c, y + dy, x + dx]
+
+@proc
+def depthwise(image: f32[4, 9, 40], weights: f32[3, 3, 40], out: f32[2, 7, 40]):
+    for y in seq(0, 2):
+        for x in seq(0, 7):
+            for c in seq(0, 40):
+                for dy in seq(0, 3):
+                    for dx in seq(0, 3):
+                        out[y, x, c] += image[y + dy, x + dx, c] * weights[dy, dx, c]
+
+@proc
+def one_dimension(data: f32[4, 41], kernels: f32[10, 4, 5], out: f32[10, 37]):
+    for i in seq(0, 10):
+        for j in seq(0, 37):
+            for c in seq(0, 4):
+                for r in seq(0, 5):
+                    out[i, j] += kernels[i, c, r] * data[c, j + r]
+)";
+
+TargetPtr target() {
+  static const TargetPtr t = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  return t;
+}
+
+class Convolution : public testing::TestWithParam<const char*> {
+ protected:
+  static const Module& module() {
+    static const Module m = parse_module(kConvolutions, "convolutions.exo");
+    return m;
+  }
+  static ProcPtr kernel(const std::string& name) {
+    for (const ProcPtr& p : module().procs)
+      if (p->name == name) return p;
+    return nullptr;
+  }
+};
+
+TEST_P(Convolution, keeps_its_sums_in_registers_and_its_meaning) {
+  const ProcPtr before = kernel(GetParam());
+  ASSERT_TRUE(before);
+  const Nest nest = inspect_nest(*before);
+  EXPECT_EQ(nest.kind, NestKind::kSums);
+  BeamContext context;
+  context.environment = script_names(*target());
+  ValueList instructions;
+  for (const ProcPtr& p : target()->instructions()) instructions.emplace_back(p);
+  context.environment.names["instrs"] = Value(instructions);
+  const BeamResult result = beam_search(before, space_for(nest, *target(), target()->levels),
+                                        context, {.width = 2, .keep = 6});
+  EXPECT_EQ(result.first_refusal, "");
+  int blocked = 0;
+  for (const BeamState& state : result.states) {
+    if (str(*state.proc).find("mm512_") == std::string::npos) continue;  // as written
+    ++blocked;
+    EXPECT_NE(str(*state.proc).find("mm512_fmadd_ps("), std::string::npos) << str(*state.proc);
+    Arguments expected = make_arguments(*before, {}, 3);
+    Arguments got = make_arguments(*state.proc, {}, 3);
+    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
+    run(*before, expected.values);
+    run(*state.proc, got.values);
+    for (size_t i = 0; i < got.buffers.size(); ++i)
+      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << str(*state.proc);
+  }
+  EXPECT_GT(blocked, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Convolution,
+                         testing::Values("bias_and_rectifier", "plain", "set_to_zero", "stride_two",
+                                         "patches", "channels_first", "depthwise", "one_dimension"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(NoConvolution, of_what_is_no_sum_of_loops_stays_as_it_is) {
+  const Module m = parse_module(R"(
+@proc
+def guarded(data: f32[4, 40], kernels: f32[10, 4, 5], out: f32[10, 40]):
+    for i in seq(0, 10):
+        for j in seq(0, 40):
+            out[i, j] = 0.0
+            for c in seq(0, 4):
+                for r in seq(0, 5):
+                    y: f32
+                    if j + r < 40:
+                        y = data[c, j + r]
+                    else:
+                        y = 0.0
+                    out[i, j] += kernels[i, c, r] * y
+)",
+                                "guarded.exo");
+  const Nest nest = inspect_nest(*m.procs.front());
+  EXPECT_EQ(nest.kind, NestKind::kOther);
+  EXPECT_TRUE(space_for(nest, *target(), target()->levels).stages.empty());
+}
+
+}  // namespace
+}  // namespace exotune
