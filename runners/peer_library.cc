@@ -185,9 +185,17 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
         });
   }
   if (peer.kind == Peer::Kind::kOneDnn) {
-    if constexpr (std::is_same_v<T, float>)
-      return binder(find<DnnlSgemm>(library, "dnnl_sgemm", error), [=](auto* f,
-                                                                       const Operands<float>& o) {
+    if constexpr (std::is_same_v<T, float>) {
+      auto* gemm = find<DnnlSgemm>(library, "dnnl_sgemm", error);
+      if (p.op == BlasOp::kGemm2)
+        return binder(gemm, [=](auto* f, const Operands<float>& o) {
+          const auto between = std::make_shared<std::vector<float>>(static_cast<size_t>(p.m * p.n));
+          return [=, l = p.l, a = o.data(p.a), b = o.data(p.b), x = o.data(p.x), c = o.data(p.c)] {
+            f('N', 'N', m, n, k, 1, a, k, b, n, 0, between->data(), n);
+            f('N', 'N', m, l, n, 1, between->data(), n, x, l, 1, c, l);
+          };
+        });
+      return binder(gemm, [=](auto* f, const Operands<float>& o) {
         return [=, a = o.data(p.a), b = o.data(p.b), c = o.data(p.c), lda = o.leading(p.a, p.lda),
                 ldb = o.leading(p.b, p.ldb), ldc = o.leading(p.c, p.ldc), alpha = o.scalar(p.alpha),
                 beta = o.scalar(p.beta)] {
@@ -195,6 +203,7 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
             ldc);
         };
       });
+    }
     *error = "has no double-precision gemm";
     return {};
   }
@@ -217,8 +226,8 @@ Binder bind_blas(void* library, const Peer& peer, const PeerProblem& p,
               library, std::string("cblas_") + precision + "gemm", error),
           [=](auto* f, const Operands<T>& o) {
             const auto between = std::make_shared<std::vector<T>>(static_cast<size_t>(p.m * p.n));
-            return [=, l = static_cast<int>(p.l), a = o.data(p.a), b = o.data(p.b),
-                    x = o.data(p.x), c = o.data(p.c)] {
+            return [=, l = static_cast<int>(p.l), a = o.data(p.a), b = o.data(p.b), x = o.data(p.x),
+                    c = o.data(p.c)] {
               f(kRowMajor, kNoTrans, kNoTrans, m, n, k, 1, a, k, b, n, 0, between->data(), n);
               f(kRowMajor, kNoTrans, kNoTrans, m, l, n, 1, between->data(), n, x, l, 1, c, l);
             };

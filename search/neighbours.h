@@ -1,6 +1,7 @@
 #pragma once
 // Neighbours: schedules one step away from a good one. A tile is a little larger or smaller, the
-// inner sum runs several terms at a time, an operand is packed or not. Start at neighbours_of.
+// inner sums run several terms at a time, an operand is packed or not, the arguments' next tiles
+// are prefetched. Start at neighbours_of.
 //
 // Works on script lines of the library's operators, whoever wrote them; what a line does not say in
 // that form is left alone. Untrusted: the caller runs the lines through the core.
@@ -17,8 +18,17 @@ struct Neighbourhood {
   std::string row_loop;
 };
 
-/// Each a whole list of lines with one thing changed; the original is not among them.
-std::vector<std::vector<std::string>> neighbours_of(const std::vector<std::string>& lines,
-                                                    const Neighbourhood& where);
+/// What is changed. The static cost compares changes of one kind; between kinds it says little.
+enum class Change : uint8_t { kSize, kPacking, kInterleaving, kPrefetching };
+constexpr int kChanges = 4;
+
+struct Neighbour {
+  std::vector<std::string> lines;  // all of them
+  Change change = Change::kSize;
+};
+
+/// Each with one thing changed; the original is not among them.
+std::vector<Neighbour> neighbours_of(const std::vector<std::string>& lines,
+                                     const Neighbourhood& where);
 
 }  // namespace exotune

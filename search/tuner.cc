@@ -229,18 +229,21 @@ class Tuning {
     }
   }
 
-  // Up to `most` schedules one step away from these, cheapest by the model first.
+  // Up to `most` schedules one step away from these: of each kind of change the cheapest by the
+  // model first, the kinds in turn.
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most) {
     const Neighbourhood where{request_.target->lanes_of(nest_.precision),
                               request_.target->vector_memory ? request_.target->vector_memory->count : 0,
                               nest_.vector_loop, nest_.row_loop};
     std::set<std::vector<std::string>> asked;
     std::vector<BeamState> made;
+    std::vector<Change> changes;
     for (const BeamState& state : good)
-      for (std::vector<std::string>& lines : neighbours_of(state.lines, where))
-        if (asked.insert(lines).second) {
+      for (Neighbour& n : neighbours_of(state.lines, where))
+        if (asked.insert(n.lines).second) {
           made.emplace_back();
-          made.back().lines = std::move(lines);
+          made.back().lines = std::move(n.lines);
+          changes.push_back(n.change);
         }
     std::vector<std::optional<LineRefusal>> refusals(made.size());
     tbb::parallel_for(size_t{0}, made.size(), [&](size_t k) {
@@ -254,20 +257,27 @@ class Tuning {
       refusals[k] = extend(state, lines, context_);
       made[k] = std::move(state);
     });
-    std::vector<BeamState> out;
+    std::vector<std::vector<size_t>> of_kind(kChanges);
     for (size_t k = 0; k < made.size(); ++k) {
       if (!refusals[k]) {
-        if (!seen_.count(made[k].text_hash)) out.push_back(std::move(made[k]));
+        if (!seen_.count(made[k].text_hash)) of_kind[static_cast<size_t>(changes[k])].push_back(k);
       } else if (!refusals[k]->op.empty()) {
         count(*refusals[k]);
       }
     }
     result_.statistics.states += static_cast<int>(made.size());
     result_.statistics.neighbours += static_cast<int>(made.size());
-    std::stable_sort(out.begin(), out.end(), [](const BeamState& a, const BeamState& b) {
-      return a.cost.cycles < b.cost.cycles;
-    });
-    if (out.size() > most) out.resize(most);
+    size_t longest = 0;
+    for (std::vector<size_t>& kind : of_kind) {
+      std::stable_sort(kind.begin(), kind.end(), [&](size_t a, size_t b) {
+        return made[a].cost.cycles < made[b].cost.cycles;
+      });
+      longest = std::max(longest, kind.size());
+    }
+    std::vector<BeamState> out;
+    for (size_t turn = 0; turn < longest; ++turn)
+      for (const std::vector<size_t>& kind : of_kind)
+        if (turn < kind.size() && out.size() < most) out.push_back(std::move(made[kind[turn]]));
     return out;
   }
 

@@ -1,5 +1,7 @@
 #include "core/library/contraction.h"
 
+#include <array>
+
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
 #include "core/library/tiles.h"
@@ -8,7 +10,9 @@ namespace exotune {
 
 namespace {
 
-int loops_from(const Path& outer, const Path& inner) { return static_cast<int>(inner.size() - outer.size()); }
+int loops_from(const Path& outer, const Path& inner) {
+  return static_cast<int>(inner.size() - outer.size());
+}
 
 }  // namespace
 
@@ -18,7 +22,9 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path path = c->path();
     auto entry = visible(p, path, buffer);
-    if (!entry) throw InvalidCursorError("there is no buffer `" + buffer + "` at the loop over `" + before + "`");
+    if (!entry)
+      throw InvalidCursorError("there is no buffer `" + buffer + "` at the loop over `" + before +
+                               "`");
     if (!mentions(at(p, path).stmt(), entry->name)) continue;
     p = stage_around(p, path, entry->name, buffer + "_pack");
     Path copy = sibling(path, 1);
@@ -62,7 +68,11 @@ ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit)
   return p;
 }
 
-ProcPtr register_block_one(ProcPtr p, Path top, const VectorUnit& unit) {
+// The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
+ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, const VectorUnit& unit) {
+  // What sets the tile becomes loops of its own in front.
+  if (set) p = fission(p, at(p, child(child(first))).after(), 2);
+  const Path top = set ? sibling(first, 1) : first;
   // top: for i; for j; for k: out += a * b   ->   for k: for i: for j
   const Path j_path = child(top), k_path = child(j_path);
   p = reorder_loops(p, at(p, j_path));
@@ -76,19 +86,23 @@ ProcPtr register_block_one(ProcPtr p, Path top, const VectorUnit& unit) {
   Sym b;
   if (product && product->op == BinOpKind::kMul)
     for (const ExprPtr& side : {product->lhs, product->rhs})
-      if (const Read* r = side->as<Read>(); r && !r->idx.empty() && mentions(r->idx.back(), j)) b = r->name;
+      if (const Read* r = side->as<Read>(); r && !r->idx.empty() && mentions(r->idx.back(), j))
+        b = r->name;
   if (!b.valid())
     throw SchedulingError("register_block: no factor is contiguous along `" + j.name() + "`");
 
   // The out tile: [i, j] -> [i, j / lanes, lanes] in registers around the k loop.
-  p = stage_around(p, top, out, out.name() + "_reg");
-  p = split_last_dim(p, top, unit.lanes);
-  p = set_memory(p, at(p, top), unit.memory);
-  // alloc, load nest, k loop, store nest
-  const Path load = sibling(top, 1), k_loop = sibling(top, 2), store = sibling(top, 3);
+  const size_t before = block_at(*p, first).size();
+  p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true);
+  const bool loaded = block_at(*p, first).size() == before + 3;
+  p = split_last_dim(p, first, unit.lanes);
+  p = set_memory(p, at(p, first), unit.memory);
+  // alloc, what fills the tile (a load, what sets it, rarely both), k loop, store nest
+  const int fills = (loaded ? 1 : 0) + (set ? 1 : 0);
+  const Path k_loop = sibling(first, 1 + fills), store = sibling(first, 2 + fills);
   // b's vectors of one k, in front of the i loop.
   Path i_loop = child(k_loop);
-  p = stage_around(p, i_loop, b, b.name() + "_reg");
+  p = stage_around(p, i_loop, b, b.name() + "_reg", 1, true);
   p = split_last_dim(p, i_loop, unit.lanes);
   p = set_memory(p, at(p, i_loop), unit.memory);
   Path b_load = child(k_loop, 1), compute = child(k_loop, 2);
@@ -99,8 +113,24 @@ ProcPtr register_block_one(ProcPtr p, Path top, const VectorUnit& unit) {
   for (int k = static_cast<int>(block_at(*p, child(compute)).size()) - 1; k >= 0; --k)
     if (Cursor loop = at(p, child(compute, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
   p = vectorize_tile_copy(p, b_load, unit);
-  p = vectorize_tile_copy(p, load, unit);
+  for (int fill = fills; fill > 0; --fill) p = vectorize_tile_copy(p, sibling(first, fill), unit);
   return p;
+}
+
+// Whether the nest, which must be exactly the loops i, j, k, sets its result in front of k; nothing
+// for another nest.
+std::optional<bool> sets_its_tile(StmtPtr s, const std::array<std::string, 3>& loops) {
+  bool set = false;
+  for (size_t d = 0; d < loops.size(); ++d) {
+    const For* f = s->as<For>();
+    if (!f || f->iter.name() != loops[d]) return std::nullopt;
+    const bool sets = d == 1 && f->body.size() == 2 && f->body[0]->as<Assign>();
+    if (f->body.size() != (sets ? 2 : 1)) return std::nullopt;
+    set = set || sets;
+    s = f->body.back();
+    if (d == 2 && !s->as<Reduce>()) return std::nullopt;
+  }
+  return set;
 }
 
 }  // namespace
@@ -110,17 +140,8 @@ ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, co
   std::vector<Cursor> loops = require_loops(p, i);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
-    // Only nests that are exactly i, j, k.
-    StmtPtr s = stmt_at(*p, top);
-    bool fits = true;
-    for (const std::string* name : {&i, &j, &k}) {
-      const For* f = s->as<For>();
-      fits = fits && f && f->iter.name() == *name && f->body.size() == 1;
-      if (!fits) break;
-      s = f->body[0];
-    }
-    if (!fits) continue;
-    p = register_block_one(p, top, unit);
+    if (const std::optional<bool> set = sets_its_tile(stmt_at(*p, top), {i, j, k}))
+      p = register_block_one(p, top, *set, unit);
   }
   return p;
 }

@@ -19,7 +19,8 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 /// The micro-kernel. At every nest `for i: for j: for k: out[i, j] += a * b` over loops of these
 /// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,
 /// vectorizes j, keeps b's vectors of one k in registers, and unrolls i and j. Exact for any extents:
-/// a last partial vector is guarded.
+/// a last partial vector is guarded. A nest `for i: for j: {out[i, j] = c; for k: ...}` sets the
+/// registers and reads nothing of out.
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                        const VectorUnit& unit);
 

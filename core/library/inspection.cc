@@ -98,13 +98,15 @@ ExprPtr extreme(const ExprPtr& index, const std::vector<RangedVar>& vars, bool w
 
 }  // namespace
 
-std::string Rectangle::text(const std::string& buffer, const std::vector<ScopeEntry>& scope) const {
+std::string Rectangle::text(const std::string& buffer, const std::vector<ScopeEntry>& scope,
+                            bool keep_last) const {
   if (lo.empty()) return buffer;
   std::string out = buffer + "[";
   for (size_t k = 0; k < lo.size(); ++k) {
     out += (k ? ", " : "") + str(lo[k], scope);
     // One element wide: a point, which drops the dimension.
-    if (!affine_equal(hi[k], lo[k] + int_const(1))) out += ":" + str(hi[k], scope);
+    if ((keep_last && k + 1 == lo.size()) || !affine_equal(hi[k], lo[k] + int_const(1)))
+      out += ":" + str(hi[k], scope);
   }
   return out + "]";
 }

@@ -27,8 +27,10 @@ int levels_to(const Cursor& inner, const std::string& outer_name);
 /// Nothing when the block does not touch it or an index is not affine in the block's own loops.
 struct Rectangle {
   std::vector<ExprPtr> lo, hi;
-  /// "B[ko, 0:N]" as stage_mem takes it; dimensions one element wide are points.
-  std::string text(const std::string& buffer, const std::vector<ScopeEntry>& scope) const;
+  /// "B[ko, 0:N]" as stage_mem takes it; dimensions one element wide are points, with `keep_last`
+  /// not the last one.
+  std::string text(const std::string& buffer, const std::vector<ScopeEntry>& scope,
+                   bool keep_last = false) const;
 };
 enum class Touch : uint8_t { kAny, kReads, kWrites };
 std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer,

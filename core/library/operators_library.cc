@@ -12,6 +12,7 @@
 #include "core/library/level2.h"
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
+#include "core/library/prefetching.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
 #include "core/library/skinny.h"
@@ -93,6 +94,12 @@ std::vector<Operator> library_operators() {
        {proc(), place("loop"), integer("factor")},
        "for i: s  ->  for io: s[ii -> 0]; s[ii -> 1]; ...",
        [](const A& a) -> Value { return interleave_loop(a.proc(), a.where(1), a.integer(2)); }},
+      {"prefetch_ahead",
+       {proc(), string("loop"), string("buffer", ""), integer("distance", 1)},
+       "for r: s(x[r])  ->  for r: prefetch(x[r + distance]); s(x[r])",
+       [](const A& a) -> Value {
+         return prefetch_ahead(a.proc(), a.string(1), a.string(2), a.integer(3));
+       }},
       {"unroll_and_jam",
        {proc(), place("outer"), integer("factor")},
        "for i: for j: s  ->  for io: for j: s[ii -> 0]; s[ii -> 1]; ...",

@@ -12,13 +12,15 @@ Path child(Path path, int k) {
 Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
 const For& loop_at(const ProcPtr& p, const Path& path) { return at(p, path).as<For>(); }
 
-ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name) {
-  auto rectangle = touched(p, at(p, path), buffer);
+ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name, int length,
+                     bool keep_last) {
+  const Cursor block = Cursor::block(p, path, length);
+  auto rectangle = touched(p, block, buffer);
   if (!rectangle)
     throw SchedulingError("`" + buffer.name() +
                           "` is not read or written through affine indices in `" +
                           at(p, path).describe() + "`");
-  return stage_mem(p, at(p, path), rectangle->text(buffer.name(), scope_at(*p, path)), name);
+  return stage_mem(p, block, rectangle->text(buffer.name(), scope_at(*p, path), keep_last), name);
 }
 
 namespace {

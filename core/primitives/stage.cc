@@ -199,7 +199,9 @@ class Stage {
     for (size_t d = 0; d < access_.size(); ++d) {
       const WindowAccess& a = access_[d];
       if (a.is_point()) {
-        if (!affine_equal(w.idx[d], a.lo)) return false;
+        if (!affine_equal(w.idx[d], a.lo) &&
+            !prove_for_all(p_, first_, w.vars, {}, bin_op(BinOpKind::kEq, w.idx[d], a.lo)))
+          return false;
         continue;
       }
       auto offset = affine(w.idx[d] - a.lo);

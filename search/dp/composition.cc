@@ -253,14 +253,6 @@ class ChainPlanner {
         names[k].rows += "i";
       }
     }
-    for (size_t k = 0; k <= last; ++k)
-      if (chain_.parts[k].initialised) {
-        const std::string result = chain_.parts[k].nest.buffers.back().name();
-        out.push_back("p = fission(p, p.find(" + in_quotes(result + "[_] = _") +
-                      ").after(), n_lifts=2)");
-        out.push_back("p = vectorize(p, " + in_quotes(names[k].columns + " #0") + ", " + unit() +
-                      ", tail='cut_and_predicate')");
-      }
     for (size_t k = 0; k <= last; ++k) {
       const std::string width = std::to_string(tiles[k].columns);
       // What every row of the part multiplies with is packed once, in front of all tiles.

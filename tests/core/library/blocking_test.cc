@@ -130,6 +130,21 @@ TEST(Blocking, interleave_loop_repeats_the_body_and_keeps_the_rest) {
   EXPECT_EQ(times(r.text(), "for "), 2) << r.text();
 }
 
+TEST(Prefetching, asks_for_what_a_later_iteration_uses) {
+  const Result r = scheduled(kMatrix, "prefetch_ahead(p, 'i', 'A', 2)");
+  EXPECT_TRUE(contains(r.text(), "if i + 2 < N:")) << r.text();
+  EXPECT_TRUE(contains(r.text(), "prefetch_3_f32(A[i + 2, 0])")) << r.text();
+  // Every argument: y moves by single elements, x not at all.
+  EXPECT_EQ(scheduled(kMatrix, "prefetch_ahead(p, 'i')").text(),
+            scheduled(kMatrix, "prefetch_ahead(p, 'i', 'A', 1)").text());
+}
+
+TEST(Prefetching, what_does_not_move_is_refused) {
+  EXPECT_TRUE(contains(said(kMatrix, "prefetch_ahead(p, 'i', 'x')"), "goes through rectangles"));
+  EXPECT_TRUE(contains(said(kMatrix, "prefetch_ahead(p, 'i', 'A', 0)"), "at least 1"));
+  EXPECT_TRUE(contains(said(kMatrix, "prefetch_ahead(p, 'k')"), "k"));
+}
+
 TEST(Blocking, interleave_loop_unrolls_a_loop_that_is_short) {
   const Result r = scheduled(kMatrix, "interleave_loop(p, 'j', 8)");
   EXPECT_EQ(times(r.text(), "for "), 1) << r.text();

@@ -5,6 +5,7 @@
 
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/contraction.h"
 #include "tests/core/library/four_lanes.h"
 
 namespace exotune {
@@ -23,6 +24,14 @@ def gemm_12(A: f32[12, 8], B: f32[8, 16], C: f32[12, 16]):
     for i in seq(0, 12):
         for j in seq(0, 16):
             for k in seq(0, 8):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
+def set_product(A: f32[3, 5], B: f32[5, 6], C: f32[3, 6]):
+    for i in seq(0, 3):
+        for j in seq(0, 6):
+            C[i, j] = A[i, 0]
+            for k in seq(0, 5):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
@@ -71,6 +80,15 @@ TEST(Gemm, blocks_that_divide_the_sizes_leave_no_boundary) {
   EXPECT_EQ(text.find("_prefix("), std::string::npos) << text;
   EXPECT_EQ(text.find("if "), std::string::npos) << text;
   EXPECT_NE(text.find("B_pack"), std::string::npos) << text;
+}
+
+TEST(Gemm, a_tile_that_is_set_first_is_not_loaded) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("set_product"), q = register_block(p, "i", "j", "k", machine.unit);
+  EXPECT_EQ(result(q, 3, 6, 5), result(p, 3, 6, 5));
+  const std::string text = str(*q);
+  EXPECT_EQ(text.find("], C["), std::string::npos) << text;  // no load from C
+  EXPECT_NE(text.find("store(C["), std::string::npos) << text;
 }
 
 TEST(Gemm, what_is_no_product_or_no_tile_is_refused) {

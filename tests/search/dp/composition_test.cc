@@ -51,12 +51,9 @@ def f(A: f32[4, 4], D: f32[4]):
         << read;
 }
 
-TEST(Composition, every_plan_means_the_same_and_tiles_divide_the_rows) {
-  TargetLibrary library({kRoot / "hw"});
-  const TargetPtr target = library.load("avx512");
-  const ProcPtr before = chain(192, 24, 5, 40);
-  const std::vector<ChainPlan> plans = chain_plans(*before, *target);
-  ASSERT_GE(plans.size(), 4u);
+// Each plan of the proc, replayed, computes the same; how many fuse all parts.
+int fused_plans(const ProcPtr& before, const Target& target, int fusions) {
+  const std::vector<ChainPlan> plans = chain_plans(*before, target);
   Module module;
   module.procs = {before};
   Arguments expected = make_arguments(*before, {}, 3);
@@ -67,22 +64,58 @@ TEST(Composition, every_plan_means_the_same_and_tiles_divide_the_rows) {
     if (k > 0) {
       EXPECT_LE(plans[k - 1].units, plans[k].units);
     }
-    std::string script = "p = smatmul_chain\n";
+    std::string script = "p = " + before->name + "\n";
     for (const std::string& line : plans[k].lines) script += line + "\n";
     const ProcPtr after =
-        run_script(script, "plan.sched", script_environment(module, {&target->library})).proc;
+        run_script(script, "plan.sched", script_environment(module, {&target.library})).proc;
     Arguments got = copy_of(fresh);
     run(*after, got.values);
     for (size_t i = 0; i < got.buffers.size(); ++i)
       EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << script;
     (plans[k].tile > 0 ? fused : whole) += 1;
-    if (plans[k].tile > 0) {
-      EXPECT_EQ(192 % plans[k].tile, 0);
-      EXPECT_NE(script.find("compute_and_store_at"), std::string::npos);
-    }
+    if (plans[k].tile == 0) continue;
+    EXPECT_EQ(192 % plans[k].tile, 0);
+    int found = 0;
+    for (size_t at = 0; (at = script.find("compute_and_store_at", at)) != std::string::npos; ++at)
+      ++found;
+    EXPECT_EQ(found, fusions) << script;
   }
-  EXPECT_GT(fused, 0);
   EXPECT_GT(whole, 0);
+  return fused;
+}
+
+TEST(Composition, every_plan_means_the_same_and_tiles_divide_the_rows) {
+  TargetLibrary library({kRoot / "hw"});
+  EXPECT_GE(fused_plans(chain(192, 24, 5, 40), *library.load("avx512"), 1), 3);
+}
+
+TEST(Composition, a_chain_of_three_products_goes_through_one_loop_over_tiles) {
+  const ProcPtr three = proc(R"(
+@proc
+def three(A: f32[192, 7], B: f32[7, 24], C: f32[24, 20], D: f32[20, 33], G: f32[192, 33]):
+    E: f32[192, 24]
+    F: f32[192, 20]
+    for i in seq(0, 192):
+        for j in seq(0, 24):
+            E[i, j] = 0.0
+            for k in seq(0, 7):
+                E[i, j] += A[i, k] * B[k, j]
+    for r in seq(0, 192):
+        for l in seq(0, 20):
+            F[r, l] = 0.0
+            for n in seq(0, 24):
+                F[r, l] += E[r, n] * C[n, l]
+    for s in seq(0, 192):
+        for u in seq(0, 33):
+            for v in seq(0, 20):
+                G[s, u] += F[s, v] * D[v, u]
+)");
+  const std::optional<Composition> c = lift_chain(*three);
+  ASSERT_TRUE(c.has_value());
+  EXPECT_EQ(c->parts.size(), 3u);
+  EXPECT_EQ(c->intermediates.size(), 2u);
+  TargetLibrary library({kRoot / "hw"});
+  EXPECT_GE(fused_plans(three, *library.load("avx512"), 2), 3);
 }
 
 TEST(Composition, an_intermediate_too_large_for_the_caches_is_better_fused) {
