@@ -19,7 +19,7 @@
 #include "core/primitives/primitives.h"
 #include "db/store.h"
 #include "search/dp_plans.h"
-#include "search/figures.h"
+#include "search/weights.h"
 
 namespace exotune::cli {
 namespace {
@@ -98,7 +98,9 @@ void print_plan(const Record& record, const KernelInput& input, const Replayed& 
   ask.threads = record.threads;
   if (std::filesystem::exists(database))
     ask.figures =
-        figures_of(target, probe_machine(), open_store(database, OpenMode::kReadOnly).get());
+        dp_figures(target, probe_machine(),
+                             open_store(database, OpenMode::kReadOnly).get(),
+                             input.entry ? input.entry->operation() : record.kernel);
   ProcPtr proc = input.proc;
   if (!replayed.fixed.empty()) {
     std::vector<std::pair<std::string, int64_t>> values;

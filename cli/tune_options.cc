@@ -68,7 +68,7 @@ void TuneOptions::add(CLI::App& app) {
                  "dp, beam or all (default all): where schedules come from");
   app.add_option("--costs", costs_,
                  "figures of this machine that the models reckon with: text (none), instructions, "
-                 "lines or all (default all)");
+                 "lines, measured (both) or all (and fitted weights; default)");
   app.add_option("--k", defaults_.dp_plans, "plans asked of the dynamic program (default 8)")
       ->check(CLI::Range(1, 255));
   app.add_option("--dp-budget", dp_budget_,

@@ -94,7 +94,8 @@ InstructionCosts stored_instruction_costs(const Target& target, const Machine& m
 }
 
 const std::vector<std::string>& cost_basis_names() {
-  static const std::vector<std::string> names = {"text", "instructions", "lines", "all"};
+  static const std::vector<std::string> names = {"text", "instructions", "lines", "measured",
+                                                 "all"};
   return names;
 }
 

@@ -13,9 +13,10 @@
 
 namespace exotune {
 
-/// Which figures count; the text stands for the others.
-enum class CostBasis : uint8_t { kText, kInstructions, kLines, kAll };
-/// "text", "instructions", "lines", "all", in this order.
+/// Which figures count, the text stands for the others: of instructions, of lines, both, and both
+/// with the weights that were fitted to runs.
+enum class CostBasis : uint8_t { kText, kInstructions, kLines, kMeasured, kAll };
+/// "text", "instructions", "lines", "measured", "all", in this order.
 const std::vector<std::string>& cost_basis_names();
 
 /// What the store has: of each instruction what was measured, else what was estimated. `store` may

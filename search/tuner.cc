@@ -200,7 +200,8 @@ class Tuning {
     ask.threads = request_.threads;
     ask.seconds = request_.dp_seconds;
     ask.memo_file = request_.memo_file;
-    ask.figures = figures_of(*request_.target, request_.machine, &store_, request_.costs);
+    ask.figures = dp_figures(*request_.target, request_.machine, &store_,
+                             request_.kernel.operation(), request_.costs);
     ask.interrupted = hooks_.interrupted;
     for (const ProcPtr& p : request_.target->instructions()) {
       const ValueList& allowed = *context_.environment.names["instrs"].as<ValueList>();

@@ -32,7 +32,7 @@ CostWeights unfitted_weights(const Target& target, const Machine& machine, const
 CostWeights weights_of(const Target& target, const Machine& machine, const Store* store,
                        const std::string& operation, CostBasis basis) {
   CostWeights out = unfitted_weights(target, machine, store, basis);
-  if (!store) return out;
+  if (!store || basis != CostBasis::kAll) return out;
   const Figures figures = store->figures(weights_key(target, machine, out.machine.instructions));
   if (figures.empty() || figures.count(not_for(operation))) return out;
   out.fitted = true;
@@ -40,6 +40,17 @@ CostWeights weights_of(const Target& target, const Machine& machine, const Store
   for (size_t k = 0; k < kTerms; ++k)
     if (const auto it = figures.find(names[k]); it != figures.end()) out.cycles[k] = it->second;
   if (const auto it = figures.find(kHidden); it != figures.end()) out.hidden = it->second;
+  return out;
+}
+
+TargetFigures dp_figures(const Target& target, const Machine& machine, const Store* store,
+                         const std::string& operation, CostBasis basis) {
+  TargetFigures out = figures_of(target, machine, store, basis);
+  const CostWeights weights = weights_of(target, machine, store, operation, basis);
+  if (!weights.fitted) return out;
+  // A line into a cache lies in the next level; what one in the nearest cache costs no run tells.
+  const std::vector<double> into = weights.cycles_per_line();
+  for (size_t k = 0; k < into.size() && k + 1 < out.lines.size(); ++k) out.lines[k + 1] = into[k];
   return out;
 }
 

@@ -14,9 +14,14 @@ FigureKey weights_key(const Target& target, const Machine& machine,
 /// Those of the figures alone, which nothing was fitted to. `store` may be null: the text's.
 CostWeights unfitted_weights(const Target& target, const Machine& machine, const Store* store,
                              CostBasis basis = CostBasis::kAll);
-/// The fitted ones where the store has them, and for this operation (KernelEntry::operation).
+/// The fitted ones where the store has them, for this operation (KernelEntry::operation), and the
+/// basis is kAll.
 CostWeights weights_of(const Target& target, const Machine& machine, const Store* store,
                        const std::string& operation = "", CostBasis basis = CostBasis::kAll);
+
+/// As the dynamic program takes them: what lines cost is what was fitted, else what was measured.
+TargetFigures dp_figures(const Target& target, const Machine& machine, const Store* store,
+                         const std::string& operation, CostBasis basis = CostBasis::kAll);
 
 /// `weights.machine` says which instruction figures they were fitted with; `worse`: operations that
 /// they order worse than unfitted ones do, and are not for.

@@ -83,7 +83,28 @@ TEST(Figures, a_basis_leaves_some_out) {
   EXPECT_TRUE(of(CostBasis::kLines).instructions.empty());
   EXPECT_EQ(of(CostBasis::kLines).lines.size(), 3u);
   EXPECT_EQ(of(CostBasis::kAll).lines.size(), 3u);
-  EXPECT_EQ(cost_basis_names().size(), 4u);
+  EXPECT_EQ(of(CostBasis::kMeasured).identity(), of(CostBasis::kAll).identity());
+  EXPECT_EQ(cost_basis_names().size(), 5u);
+}
+
+TEST(Figures, fitted_lines_outrank_measured_ones_in_the_dynamic_program) {
+  const TargetPtr target = avx512();
+  const auto store = make_memory_store();
+  const Machine here = machine("znver5");
+  keep_lines(*target, here, {0.5, 1.25, 2.5, 8}, *store);
+  const auto lines = [&](const char* operation, CostBasis basis) {
+    return dp_figures(*target, here, store.get(), operation, basis).lines;
+  };
+  const std::vector<double> measured = {0.5, 1.25, 2.5, 8};
+  EXPECT_EQ(lines("gemm", CostBasis::kAll), measured);
+  CostWeights weights = unfitted_weights(*target, here, store.get());
+  weights[Term::kLines1] = 0.75;
+  weights[Term::kLines2] = 1.5;
+  keep_weights(*target, here, weights, {"dot"}, *store);
+  EXPECT_EQ(lines("gemm", CostBasis::kAll), (std::vector<double>{0.5, 0.75, 1.5, 8}));
+  EXPECT_EQ(lines("dot", CostBasis::kAll), measured);
+  EXPECT_EQ(lines("gemm", CostBasis::kMeasured), measured);
+  EXPECT_FALSE(weights_of(*target, here, store.get(), "gemm", CostBasis::kMeasured).fitted);
 }
 
 TEST(Figures, weights_fitted_with_other_instruction_costs_are_not_read) {
