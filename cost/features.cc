@@ -11,6 +11,7 @@
 #include "cost/footprint.h"
 #include "cost/index_ranges.h"
 #include "cost/instruction_class.h"
+#include "cost/register_pressure.h"
 
 namespace exotune {
 
@@ -264,7 +265,8 @@ class Counter {
     out[Term::kChain] += n * std::max(0.0, chain(line, line.scalar_chains, f.iter) / ahead -
                                                line.scalar / kScalarWidth);
     if (capacity_ > 0)
-      out[Term::kSpill] += n * std::max(0.0, pressure(f, outside) - static_cast<double>(capacity_));
+      out[Term::kSpill] += n * std::max(0.0, register_pressure(f, registers_, outside) -
+                                                 static_cast<double>(capacity_));
     // Chains through memory end where the place moves on with this loop.
     double through = 0;
     for (const auto& [place, cycles] : line.memory_chains) {
@@ -317,37 +319,6 @@ class Counter {
     std::set<Sym> out;
     for (const auto& [name, count] : m) out.insert(name);
     return out;
-  }
-
-  static bool uses(const StmtPtr& s, Sym name) {
-    return (s->bloom & name.bloom()) == name.bloom() && mentions(s, name);
-  }
-
-  // Registers in use at once in the body's own statements: those from outside that it mentions, and
-  // its own from the first to the last statement that mentions them.
-  double pressure(const For& f, const std::set<Sym>& outside) const {
-    if (registers_.empty()) return 0;
-    double through = 0;
-    for (const Sym s : outside)
-      if (mentions(f.body, s)) through += registers_.at(s);
-    std::map<Sym, std::pair<size_t, size_t>> live;
-    for (size_t k = 0; k < f.body.size(); ++k)
-      for (const auto& [name, count] : registers_)
-        if (!outside.count(name) && !f.body[k]->as<Alloc>() && uses(f.body[k], name)) {
-          const auto [it, fresh] = live.try_emplace(name, k, k);
-          if (!fresh) it->second.second = k;
-        }
-    std::vector<double> at(f.body.size() + 1, 0);
-    for (const auto& [name, span] : live) {
-      at[span.first] += registers_.at(name);
-      at[span.second] -= registers_.at(name);
-    }
-    double now = 0, most = 0;
-    for (const double d : at) {
-      now += d;
-      most = std::max(most, now);
-    }
-    return through + most;
   }
 
   const CostMachine& machine_;
