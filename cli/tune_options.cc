@@ -81,7 +81,8 @@ void TuneOptions::add(CLI::App& app) {
   app.add_option("--top-k", defaults_.top_k, "finalists of the shoot-out")
       ->check(CLI::PositiveNumber);
   app.add_option("--reps", defaults_.rounds, "rounds of the shoot-out")->check(CLI::PositiveNumber);
-  app.add_option("--jobs", defaults_.jobs, "compilers at once")->check(CLI::PositiveNumber);
+  app.add_option("--jobs", defaults_.jobs, "compilers at once, and threads of the dynamic program")
+      ->check(CLI::PositiveNumber);
   app.add_option("--threads", defaults_.threads,
                  "that the kernel, and its peers, may use (default 1)")
       ->check(CLI::PositiveNumber);

@@ -26,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 // Between two of these a run that is killed loses what it solved since.
 constexpr double kSecondsBetweenSaves = 5;
+// More threads wait for each other more than they help.
+constexpr int kMostSolvers = 8;
 
 DpMachine machine_for(const Target& target, const DpRequest& request) {
   DpMachine machine = machine_of(target, request.figures, request.threads);
@@ -64,6 +66,7 @@ class Session {
     space_ = std::make_unique<ActionSpace>(machine_, rules, kinds_, layouts_);
     SolverOptions options;
     options.k = request.plans;
+    options.threads = std::clamp(request.jobs, 1, kMostSolvers);
     options.interrupted = [this] { return Clock::now() > slice_end_ || user_stopped(); };
     solver_ = std::make_unique<SpecSolver>(*space_, memo(), options);
   }

@@ -17,6 +17,7 @@ namespace exotune {
 struct DpRequest {
   int plans = 8;
   int threads = 1;                    // that a plan may use
+  int jobs = 1;                       // threads that plan: the same plans, sooner
   double seconds = 20;                // wall clock; what was solved until then is kept
   std::string memo_file;              // "": nothing is kept
   TargetFigures figures;              // what is known beyond the target's text

@@ -198,6 +198,7 @@ class Tuning {
     DpRequest ask;
     ask.plans = request_.dp_plans;
     ask.threads = request_.threads;
+    ask.jobs = request_.jobs;
     ask.seconds = request_.dp_seconds;
     ask.memo_file = request_.memo_file;
     ask.figures = dp_figures(*request_.target, request_.machine, &store_,

@@ -69,7 +69,7 @@ struct TuneRequest {
   double timeout_seconds = 2;     // per candidate
   int top_k = 8;                  // finalists of the shoot-out
   int rounds = 15;                // rounds of the shoot-out
-  int jobs = 2;                   // compilers at once
+  int jobs = 2;                   // compilers at once, threads of the dynamic program
   int threads = 1;                // that the kernel may use; its peers get as many
   uint64_t seed = 1;
   bool with_peers = true;

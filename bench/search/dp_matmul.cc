@@ -1,6 +1,9 @@
 // How long the dynamic program takes for an f32 matrix product, and what its memo looks like.
 //
-//   bench_dp TARGET MxNxK [THREADS [MEMO.db]]     eight plans, from an empty or the stored memo
+//   bench_dp TARGET MxNxK [THREADS [SOLVERS [MEMO.db]]]
+//
+// THREADS that the product may use, SOLVERS that plan it: eight plans, from an empty or the stored
+// memo
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,9 +36,10 @@ Spec product(const std::array<uint32_t, 3>& sizes, ActionSpace& space) {
   return spec;
 }
 
-void run(const std::string& target, const std::array<uint32_t, 3>& sizes, int threads,
+void run(const std::string& target, const std::array<uint32_t, 3>& sizes, int threads, int solvers,
          const std::string& file) {
-  const DpMachine machine = machine_of(*load_target(target, {EXOTUNE_SOURCE_DIR "/hw"}), {}, threads);
+  const DpMachine machine =
+      machine_of(*load_target(target, {EXOTUNE_SOURCE_DIR "/hw"}), {}, threads);
   const auto start = std::chrono::steady_clock::now();
   SpecKinds kinds;
   LayoutPool layouts;
@@ -49,6 +53,7 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, int th
   ActionSpace space(machine, rules, kinds, layouts);
   SolverOptions options;
   options.k = kPlans;
+  options.threads = solvers;
   SpecSolver solver(space, memo, options);
   const Spec spec = product(sizes, space);
   const std::optional<MemoValue> value = solver.solve(spec);
@@ -78,15 +83,16 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, int th
 
 int main(int argc, char** argv) {
   std::array<uint32_t, 3> sizes{};
-  int threads = 1;
-  if (argc < 3 || argc > 5 ||
+  int threads = 1, solvers = 1;
+  if (argc < 3 || argc > 6 ||
       std::sscanf(argv[2], "%ux%ux%u", &sizes[0], &sizes[1], &sizes[2]) != 3 ||
-      (argc > 3 && (std::sscanf(argv[3], "%d", &threads) != 1 || threads < 1))) {
-    std::fprintf(stderr, "usage: bench_dp TARGET MxNxK [THREADS [MEMO.db]]\n");
+      (argc > 3 && (std::sscanf(argv[3], "%d", &threads) != 1 || threads < 1)) ||
+      (argc > 4 && (std::sscanf(argv[4], "%d", &solvers) != 1 || solvers < 1))) {
+    std::fprintf(stderr, "usage: bench_dp TARGET MxNxK [THREADS [SOLVERS [MEMO.db]]]\n");
     return 2;
   }
   try {
-    exotune::run(argv[1], sizes, threads, argc > 4 ? argv[4] : "");
+    exotune::run(argv[1], sizes, threads, solvers, argc > 5 ? argv[5] : "");
   } catch (const exotune::Error& e) {
     std::fprintf(stderr, "%s", e.diagnostic().str().c_str());
     return static_cast<int>(e.exit_code());

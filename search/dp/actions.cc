@@ -102,6 +102,12 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   return *facts_[kind];
 }
 
+uint16_t ActionSpace::layout_id(const TensorLayout& layout) {
+  const auto [it, fresh] = layout_ids_.try_emplace(layout);
+  if (fresh) it->second = layouts_.id(layout);
+  return it->second;
+}
+
 // Threads that nothing can start, and others that nothing notices, are none.
 void ActionSpace::settle_threads(Spec& spec) const {
   if (spec.threads == Threads::kAlone) return;
@@ -127,7 +133,7 @@ void ActionSpace::canonicalise(Spec& spec) {
   if (!same) return;
   if (!layouts_.at(spec.operands[0].layout).is_contiguous()) return;
   const OperandShape shape = operand_shape(kind.operands[0], spec.extents.data());
-  const uint16_t plain = layouts_.id(TensorLayout::row_major(shape));
+  const uint16_t plain = layout_id(TensorLayout::row_major(shape));
   for (int i = 0; i < 2; ++i)
     if (machine_.levels[spec.operands[i].level].layouts) spec.operands[i].layout = plain;
 }

@@ -86,6 +86,7 @@ DpRules paper_rules();
 /// What exo-tune searches with: one copy within each level, blocks level by level, tiles in steps.
 DpRules search_rules();
 
+/// Used by one thread; those of several may share kinds and layouts.
 class ActionSpace {
  public:
   ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
@@ -146,6 +147,7 @@ class ActionSpace {
   uint32_t largest_factored(int role) const;
   bool keeps(uint16_t from, uint16_t to, const DpLevel& level) const;
   bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
+  uint16_t layout_id(const TensorLayout& layout);
   const std::vector<uint16_t>& destination_layouts(const OperandShape& shape, ScalarType type);
   std::vector<uint16_t> find_destination_layouts(const OperandShape& shape, ScalarType type);
 
@@ -164,6 +166,7 @@ class ActionSpace {
   std::vector<std::unique_ptr<std::vector<Ending>>> endings_;             // by kind and levels
   std::unordered_map<uint64_t, std::vector<uint16_t>> destinations_;
   std::map<ScalarType, double> copy_rates_;
+  std::unordered_map<TensorLayout, uint16_t, LayoutPool::Hash> layout_ids_;  // of the pool
 };
 
 }  // namespace exotune

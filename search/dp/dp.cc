@@ -5,6 +5,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
 #include "search/dp/relaxed_floor.h"
+#include "search/dp/solver_team.h"
 
 namespace exotune {
 
@@ -30,11 +31,17 @@ PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts
   return out;
 }
 
-SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options)
+SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options,
+                       SharedWork* shared)
     : space_(space), memo_(memo), options_(std::move(options)) {
-  EXO_CHECK(options_.k >= 1 && options_.k <= 255);
+  EXO_CHECK(options_.k >= 1 && options_.k <= 255 && options_.threads >= 1);
+  if (options_.threads > 1) {
+    team_ = std::make_unique<SolverTeam>(space, memo, options_);
+    shared = &team_->shared();
+  }
+  if (shared) busy_ = &shared->busy;
   if (options_.prune && options_.relaxed_floor)
-    relaxed_floor_ = std::make_unique<RelaxedFloor>(space, options_.interrupted);
+    relaxed_floor_ = std::make_unique<RelaxedFloor>(space, options_.interrupted, shared);
 }
 
 SpecSolver::~SpecSolver() = default;
@@ -42,6 +49,14 @@ SpecSolver::~SpecSolver() = default;
 SolverStatistics SpecSolver::statistics() const {
   SolverStatistics s = statistics_;
   if (relaxed_floor_) s.relaxed = relaxed_floor_->work().solved;
+  if (team_)
+    for (const auto& helper : team_->helpers()) {
+      const SolverStatistics more = helper->statistics();
+      s.solved += more.solved;
+      s.expanded += more.expanded;
+      s.pruned += more.pruned;
+      s.relaxed += more.relaxed;
+    }
   return s;
 }
 
@@ -54,9 +69,16 @@ int64_t SpecSolver::floor(const Spec& spec, const Limits& limits) {
 
 std::optional<MemoValue> SpecSolver::solve(Spec spec, Limits limits) {
   space_.canonicalise(spec);
+  space_.canonicalise(spec, limits);
+  if (const MemoValue* known = memo_.find(spec, limits, kNoCost, options_.k)) return *known;
+  if (!team_) return solve_alone(spec, limits);
+  std::optional<MemoValue> value;
+  team_->run(spec, limits, [&] { value = solve_alone(spec, limits); });
+  return value;
+}
+
+std::optional<MemoValue> SpecSolver::solve_alone(const Spec& spec, const Limits& limits) {
   try {
-    space_.canonicalise(spec, limits);
-    if (const MemoValue* known = memo_.find(spec, limits, kNoCost, options_.k)) return *known;
     if (relaxed_floor_) {
       // Deeper and deeper: with a bound just above the optimum little is worked out.
       const int64_t floor = this->floor(spec, limits);
@@ -113,12 +135,42 @@ const MemoValue* SpecSolver::ask(const Spec& spec, Limits limits, int64_t bound)
   return memo_.put(spec, limits, work_out(spec, limits, bound));
 }
 
+namespace {
+
+// Notes that a Spec is being worked out, for as long as it is.
+class Busy {
+ public:
+  Busy(BusySpecs* busy, const Spec& spec) : busy_(busy), spec_(spec) {
+    if (busy_) busy_->begin(spec_);
+  }
+  ~Busy() {
+    if (busy_) busy_->end(spec_);
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  BusySpecs* busy_;
+  const Spec& spec_;
+};
+
+}  // namespace
+
 MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t bound) {
   if ((++statistics_.solved & 255) == 0 && options_.interrupted && options_.interrupted())
     throw Interrupted{};
-  MemoValue value;
+  const Busy note(busy_, spec);
+  Ranking ranking;
   const int64_t cutoff = options_.prune ? bound : kNoCost;
-  space_.expand(spec, limits, [&](const Expansion& e) { try_expansion(e, limits, cutoff, value); });
+  int64_t order = 0;
+  std::vector<std::pair<Expansion, int64_t>> later;
+  space_.expand(spec, limits, [&](const Expansion& e) {
+    ++order;
+    if (!try_expansion(e, order, limits, cutoff, busy_ != nullptr, ranking))
+      later.emplace_back(e, order);
+  });
+  for (const auto& [e, place] : later) try_expansion(e, place, limits, cutoff, false, ranking);
+  MemoValue value = std::move(ranking.value);
   value.complete_to = static_cast<int>(value.best.size()) >= options_.k ? kNoCost : cutoff;
   return value;
 }
@@ -167,43 +219,55 @@ PlanIdentity identity_of(const Expansion& e, const Alternative* next, bool into_
   return {};
 }
 
-// Into the list of at most `k`, sorted by cost, one of each identity.
-void keep(const Alternative& a, int k, std::vector<Alternative>& best) {
-  for (size_t i = 0; i < best.size(); ++i)
-    if (best[i].action.kind == a.action.kind && best[i].identity == a.identity) {
-      if (!(a.cost < best[i].cost)) return;
-      best.erase(best.begin() + static_cast<long>(i));
-      break;
-    }
-  best.insert(
-      std::upper_bound(best.begin(), best.end(), a,
-                       [](const Alternative& x, const Alternative& y) { return x.cost < y.cost; }),
-      a);
-  if (static_cast<int>(best.size()) > k) best.pop_back();
-}
-
 }  // namespace
 
-void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t bound,
-                               MemoValue& into) {
+bool SpecSolver::Ranking::before(const PlanCost& cost, int64_t place, size_t than) const {
+  const PlanCost& other = value.best[than].cost;
+  return cost < other || (cost == other && place < order[than]);
+}
+
+// Into the list of at most `k`, sorted by cost, then by the action's place; one of each identity.
+void SpecSolver::Ranking::keep(const Alternative& a, int64_t place, int k) {
+  std::vector<Alternative>& best = value.best;
+  for (size_t i = 0; i < best.size(); ++i)
+    if (best[i].action.kind == a.action.kind && best[i].identity == a.identity) {
+      if (!before(a.cost, place, i)) return;
+      best.erase(best.begin() + static_cast<long>(i));
+      order.erase(order.begin() + static_cast<long>(i));
+      break;
+    }
+  size_t at = 0;
+  while (at < best.size() && !before(a.cost, place, at)) ++at;
+  best.insert(best.begin() + static_cast<long>(at), a);
+  order.insert(order.begin() + static_cast<long>(at), place);
+  if (static_cast<int>(best.size()) > k) {
+    best.pop_back();
+    order.pop_back();
+  }
+}
+
+bool SpecSolver::try_expansion(const Expansion& e, int64_t order, const Limits& limits,
+                               int64_t bound, bool may_leave, Ranking& into) {
+  const std::vector<Alternative>& best = into.value.best;
   ++statistics_.expanded;
   const int k = options_.k;
   int64_t cutoff = bound;
-  if (options_.prune && static_cast<int>(into.best.size()) >= k)
-    cutoff = std::min(cutoff, into.best.back().cost.units);
+  if (options_.prune && static_cast<int>(best.size()) >= k)
+    cutoff = std::min(cutoff, best.back().cost.units);
 
   std::array<int64_t, kMaxParts> floors{};
   int64_t total = e.own_cost;
   for (int i = 0; i < e.parts; ++i) {
     floors[i] = floor(e.part[i].spec, e.part[i].limits);
-    if (floors[i] >= kNoCost) return;
+    if (floors[i] >= kNoCost) return true;
     floors[i] *= e.part[i].times;
     total += floors[i];
   }
   if (total > cutoff) {
     ++statistics_.pruned;
-    return;
+    return true;
   }
+  if (may_leave && e.parts > 0 && busy_->busy(e.part[e.main].spec)) return false;
   std::array<const std::vector<Alternative>*, kMaxParts> found{};
   for (int i = 0; i < e.parts; ++i) {
     const int64_t rest = total - floors[i];
@@ -211,13 +275,13 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
     const MemoValue* value = ask(e.part[i].spec, e.part[i].limits, allowed);
     if (value->best.empty()) {
       statistics_.pruned += value->complete_to < kNoCost;
-      return;
+      return true;
     }
     found[i] = &value->best;
     total = rest + e.part[i].times * value->best.front().cost.units;
     if (total > cutoff) {
       ++statistics_.pruned;
-      return;
+      return true;
     }
   }
 
@@ -227,17 +291,19 @@ void SpecSolver::try_expansion(const Expansion& e, const Limits& limits, int64_t
   const size_t ways = e.parts == 0 ? 1 : found[e.main]->size();
   for (size_t rank = 0; rank < ways; ++rank) {
     Alternative a;
+    const int64_t place = order * 256 + static_cast<int64_t>(rank);
     if (e.parts > 0) costs[e.main] = &(*found[e.main])[rank].cost;
     a.cost = combine(e, costs, space_.codes());
     a.action = e.action;
     a.rank = static_cast<uint8_t>(rank);
     if (a.cost.units > bound && options_.prune) break;
-    if (static_cast<int>(into.best.size()) >= k && !(a.cost < into.best.back().cost)) break;
+    if (static_cast<int>(best.size()) >= k && !into.before(a.cost, place, best.size() - 1)) break;
     EXO_CHECK(a.cost.peak.fits(limits));
     a.identity = identity_of(e, e.parts > 0 ? &(*found[e.main])[rank] : nullptr,
                              space_.machine().levels[e.action.to.level].registers);
-    keep(a, k, into.best);
+    into.keep(a, place, k);
   }
+  return true;
 }
 
 // --- plans --------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 // left out because of it is remembered as such, so pruning never changes an answer (memo.h). Floors
 // come from a relaxed problem (relaxed_floor.h); the bound starts just above the root's floor and
 // rises until enough plans lie below it, so that little but near-optimal Specs is worked out.
-// Deterministic. A run stopped by `interrupted` keeps what it solved. Nothing in here is trusted: a
-// plan counts only after replay through the core (replay.h).
+// Deterministic, whatever the number of threads. A run stopped by `interrupted` keeps what it
+// solved. Nothing in here is trusted: a plan counts only after replay through the core (replay.h).
 #include <functional>
 #include <optional>
 #include <unordered_set>
@@ -17,10 +17,11 @@ namespace exotune {
 
 struct SolverOptions {
   int k = 1;                          // plans wanted
+  int threads = 1;                    // that solve together (solver_team.h): the same answers
   bool prune = true;                  // bounds and floors; off: every action is evaluated
   bool relaxed_floor = true;          // with `prune`: floors from the relaxed problem
   bool widest_limits_first = true;    // answer at the machine's limits, which makes larger boxes
-  std::function<bool()> interrupted;  // may be empty
+  std::function<bool()> interrupted;  // may be empty; asked by every thread
 };
 
 /// A complete plan: each node with the Spec it implements.
@@ -39,13 +40,19 @@ struct SolverStatistics {
   int64_t expanded = 0;  // actions looked at
   int64_t pruned = 0;    // of them, not evaluated to the end
   int64_t relaxed = 0;   // relaxed Specs and limits worked out, for floors
+  // of all threads
 };
 
 class RelaxedFloor;
+class SolverTeam;
+struct SharedWork;
+class BusySpecs;
 
 class SpecSolver {
  public:
-  SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options = {});
+  /// `shared`: as one of a team.
+  SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options = {},
+             SharedWork* shared = nullptr);
 
   /// The best plans' first steps and costs, cheapest first; empty: none exists. Nothing when
   /// interrupted. The Spec is made canonical.
@@ -61,17 +68,33 @@ class SpecSolver {
   SolverStatistics statistics() const;
   ~SpecSolver();
 
+  /// As solve, by this thread only, of a canonical Spec and limits.
+  std::optional<MemoValue> solve_alone(const Spec& spec, const Limits& limits);
+  /// Specs that another thread is working out come last. May be null.
+  void avoid(BusySpecs* busy) { busy_ = busy; }
+
  private:
   struct Interrupted {};
   int64_t floor(const Spec& spec, const Limits& limits);
   const MemoValue* ask(const Spec& spec, Limits limits, int64_t bound);
   MemoValue work_out(const Spec& spec, const Limits& limits, int64_t bound);
-  void try_expansion(const Expansion& e, const Limits& limits, int64_t bound, MemoValue& into);
+  // The best so far, each with its action's place in the list of actions.
+  struct Ranking {
+    MemoValue value;
+    std::vector<int64_t> order;
+    bool before(const PlanCost& cost, int64_t order, size_t than) const;
+    void keep(const Alternative& a, int64_t order, int k);
+  };
+  /// False: left for later, another thread is at it.
+  bool try_expansion(const Expansion& e, int64_t order, const Limits& limits, int64_t bound,
+                     bool may_leave, Ranking& into);
 
   ActionSpace& space_;
   SpecMemo& memo_;
   SolverOptions options_;
   SolverStatistics statistics_;
+  std::unique_ptr<SolverTeam> team_;
+  BusySpecs* busy_ = nullptr;
   std::unique_ptr<RelaxedFloor> relaxed_floor_;
   std::unordered_set<Spec, SpecHash> open_;  // being worked out at the machine's limits
   MemoValue nothing_below_;                  // answer of a question settled by its floor

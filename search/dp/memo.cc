@@ -90,77 +90,80 @@ uint64_t hash_of(const MemoValue& v) {
 
 }  // namespace
 
-const BoxMemo::Entry* BoxMemo::entry(const Spec& spec) const {
-  if (slots_.empty()) return nullptr;
-  for (size_t at = SpecHash()(spec);; ++at) {
-    const uint32_t slot = slots_[at & (slots_.size() - 1)];
+const BoxMemo::Entry* BoxMemo::Part::entry(const Spec& spec, size_t hash) const {
+  if (slots.empty()) return nullptr;
+  for (size_t at = hash;; ++at) {
+    const uint32_t slot = slots[at & (slots.size() - 1)];
     if (slot == 0) return nullptr;
-    if (entries_[slot - 1].spec == spec) return &entries_[slot - 1];
+    if (entries[slot - 1].spec == spec) return &entries[slot - 1];
   }
 }
 
-BoxMemo::Entry& BoxMemo::entry_for(const Spec& spec) {
-  if (const Entry* known = entry(spec)) return const_cast<Entry&>(*known);
-  entries_.push_back({spec, {}});
-  const auto place = [&](uint32_t number) {
-    size_t at = SpecHash()(entries_[number - 1].spec);
-    while (slots_[at & (slots_.size() - 1)] != 0) ++at;
-    slots_[at & (slots_.size() - 1)] = number;
+BoxMemo::Entry& BoxMemo::Part::entry_for(const Spec& spec, size_t hash) {
+  if (const Entry* known = entry(spec, hash)) return const_cast<Entry&>(*known);
+  entries.push_back({spec, {}});
+  const auto place = [&](uint32_t number, size_t at) {
+    while (slots[at & (slots.size() - 1)] != 0) ++at;
+    slots[at & (slots.size() - 1)] = number;
   };
-  if (entries_.size() * 2 > slots_.size()) {
-    slots_.assign(std::max<size_t>(1024, slots_.size() * 2), 0);
-    for (uint32_t number = 1; number <= entries_.size(); ++number) place(number);
+  if (entries.size() * 2 > slots.size()) {
+    slots.assign(std::max<size_t>(64, slots.size() * 2), 0);
+    for (uint32_t number = 1; number <= entries.size(); ++number)
+      place(number, SpecHash()(entries[number - 1].spec));
   } else {
-    place(static_cast<uint32_t>(entries_.size()));
+    place(static_cast<uint32_t>(entries.size()), hash);
   }
-  return entries_.back();
+  return entries.back();
 }
 
-uint32_t BoxMemo::intern(MemoValue value) {
+const MemoValue* BoxMemo::Part::intern(MemoValue value) {
   const uint64_t h = hash_of(value);
-  const auto [from, to] = interned_.equal_range(h);
+  const auto [from, to] = interned.equal_range(h);
   for (auto it = from; it != to; ++it)
-    if (*values_[it->second] == value) return it->second;
+    if (*it->second == value) return it->second;
   value.best.shrink_to_fit();
-  values_.push_back(std::make_unique<MemoValue>(std::move(value)));
-  interned_.emplace(h, static_cast<uint32_t>(values_.size() - 1));
-  return static_cast<uint32_t>(values_.size() - 1);
+  values.push_back(std::make_unique<MemoValue>(std::move(value)));
+  interned.emplace(h, values.back().get());
+  return values.back().get();
 }
 
 const MemoValue* BoxMemo::find(const Spec& spec, const Limits& limits, int64_t bound, int k,
                                Limits* solved_at) {
-  ++lookups_;
-  const Entry* known = entry(spec);
+  const size_t hash = SpecHash()(spec);
+  Part& part = this->part(hash);
+  const auto held = lock(part);
+  ++part.lookups;
+  const Entry* known = part.entry(spec, hash);
   if (!known) return nullptr;
   for (const Box& box : known->boxes) {
-    if (!inside(box.low, box.high, limits)) continue;
-    const MemoValue& value = *values_[box.value];
-    if (!value.answers(bound, k)) continue;
-    ++hits_;
+    if (!inside(box.low, box.high, limits) || !box.value->answers(bound, k)) continue;
+    ++part.hits;
     if (solved_at) *solved_at = box.high;
-    return &value;
+    return box.value;
   }
   return nullptr;
 }
 
 const MemoValue* BoxMemo::put(const Spec& spec, const Limits& limits, MemoValue value) {
+  const size_t hash = SpecHash()(spec);
+  Part& part = this->part(hash);
+  const auto held = lock(part);
   Box box;
   box.high = limits;
   for (const Alternative& a : value.best)
     for (int i = 0; i < kMaxLevels; ++i)
       box.low.codes[i] = std::max(box.low.codes[i], a.cost.peak.codes[i]);
-  box.value = intern(std::move(value));
-  add(spec, box);
-  return values_[box.value].get();
+  box.value = part.intern(std::move(value));
+  part.add(spec, hash, box);
+  return box.value;
 }
 
-void BoxMemo::add(const Spec& spec, Box box) {
-  std::vector<Box>& boxes = entry_for(spec).boxes;
+void BoxMemo::Part::add(const Spec& spec, size_t hash, Box box) {
+  std::vector<Box>& boxes = entry_for(spec, hash).boxes;
   // What the new box covers and knows better goes.
-  const MemoValue& value = *values_[box.value];
   std::erase_if(boxes, [&](const Box& old) {
     return inside(box.low, box.high, old.low) && inside(box.low, box.high, old.high) &&
-           (old.value == box.value || values_[old.value]->complete_to <= value.complete_to);
+           (old.value == box.value || old.value->complete_to <= box.value->complete_to);
   });
   for (bool joined = true; joined;) {
     joined = false;
@@ -175,35 +178,40 @@ void BoxMemo::add(const Spec& spec, Box box) {
 }
 
 void BoxMemo::restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value) {
-  const uint32_t number = intern(std::move(value));
-  entry_for(spec).boxes.push_back({low, high, number});
+  const size_t hash = SpecHash()(spec);
+  Part& part = this->part(hash);
+  const auto held = lock(part);
+  const MemoValue* kept = part.intern(std::move(value));
+  part.entry_for(spec, hash).boxes.push_back({low, high, kept});
 }
 
 const std::vector<BoxMemo::Box>* BoxMemo::boxes(const Spec& spec) const {
-  const Entry* known = entry(spec);
+  const size_t hash = SpecHash()(spec);
+  const Entry* known = part(hash).entry(spec, hash);
   return known ? &known->boxes : nullptr;
 }
 
 void BoxMemo::visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const {
-  for (const auto& [spec, boxes] : entries_)
-    for (const Box& box : boxes) f(spec, box, *values_[box.value]);
+  for (const Part& part : parts_)
+    for (const auto& [spec, boxes] : part.entries)
+      for (const Box& box : boxes) f(spec, box, *box.value);
 }
 
 MemoStatistics BoxMemo::statistics() const {
   MemoStatistics s;
-  s.specs = static_cast<int64_t>(entries_.size());
-  s.values = static_cast<int64_t>(values_.size());
-  for (const auto& [spec, boxes] : entries_) {
-    s.boxes += static_cast<int64_t>(boxes.size());
-    for (const Box& box : boxes) {
-      s.infeasible += values_[box.value]->infeasible();
-      double points = 1;
-      for (int i = 0; i < kMaxLevels; ++i) points *= box.high.codes[i] - box.low.codes[i] + 1;
-      s.points += points;
-    }
+  for (const Part& part : parts_) {
+    s.specs += static_cast<int64_t>(part.entries.size());
+    s.values += static_cast<int64_t>(part.values.size());
+    s.lookups += part.lookups;
+    s.hits += part.hits;
   }
-  s.lookups = lookups_;
-  s.hits = hits_;
+  visit([&](const Spec&, const Box& box, const MemoValue& value) {
+    ++s.boxes;
+    s.infeasible += value.infeasible();
+    double points = 1;
+    for (int i = 0; i < kMaxLevels; ++i) points *= box.high.codes[i] - box.low.codes[i] + 1;
+    s.points += points;
+  });
   return s;
 }
 

@@ -6,7 +6,12 @@
 // they are the best for every limit between P and L; that nothing was found with L holds for every
 // limit below. A solver that stops at a bound leaves "complete up to this cost", which keeps
 // pruning exact.
+#include <array>
+#include <atomic>
+#include <deque>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -57,6 +62,19 @@ struct MemoStatistics {
 /// "12345 Specs, 23456 boxes, 98.7 Specs with limits a box, ..." on one line.
 std::string str(const MemoStatistics& s);
 
+/// For sections of a hundred instructions, in tables of many parts: half the cost of a mutex.
+class SpinLock {
+ public:
+  void lock() {
+    for (int spins = 0; held_.exchange(true, std::memory_order_acquire); ++spins)
+      if (spins > 100) std::this_thread::yield();
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> held_ = false;
+};
+
 class SpecMemo {
  public:
   virtual ~SpecMemo() = default;
@@ -67,6 +85,8 @@ class SpecMemo {
   /// Keeps what was found with these limits.
   virtual const MemoValue* put(const Spec& spec, const Limits& limits, MemoValue value) = 0;
   virtual MemoStatistics statistics() const = 0;
+  /// From now on several threads ask and put at once, or (false) one again. False when it cannot.
+  virtual bool share(bool) { return false; }
 };
 
 /// One entry for each Spec and limit asked for.
@@ -91,42 +111,57 @@ class PointMemo final : public SpecMemo {
   int64_t lookups_ = 0, hits_ = 0;
 };
 
-/// Boxes behind a hash of the Spec; equal values are stored once, boxes of one value that make up a
-/// larger box become it.
+/// Boxes behind a hash of the Spec; boxes of one value that make up a larger box become it. Lies in
+/// parts by the hash, each with its lock for when it is shared; equal values of a part are stored
+/// once.
 class BoxMemo final : public SpecMemo {
  public:
   struct Box {
     Limits low, high;
-    uint32_t value = 0;
+    const MemoValue* value = nullptr;
   };
 
   const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
                         Limits* solved_at) override;
   const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
   MemoStatistics statistics() const override;
+  bool share(bool shared) override {
+    shared_ = shared;
+    return true;
+  }
 
-  /// For storage and tests.
+  /// For storage and tests; not while it is shared, but for `restore`.
   void visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const;
   void restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value);
   const std::vector<Box>* boxes(const Spec& spec) const;
-  const MemoValue& value(const Box& box) const { return *values_[box.value]; }
 
  private:
-  uint32_t intern(MemoValue value);
-  void add(const Spec& spec, Box box);
-
   struct Entry {
     Spec spec;
     std::vector<Box> boxes;
   };
-  const Entry* entry(const Spec& spec) const;
-  Entry& entry_for(const Spec& spec);
+  struct alignas(64) Part {
+    const MemoValue* intern(MemoValue value);
+    void add(const Spec& spec, size_t hash, Box box);
+    const Entry* entry(const Spec& spec, size_t hash) const;
+    Entry& entry_for(const Spec& spec, size_t hash);
 
-  std::deque<Entry> entries_;
-  std::vector<uint32_t> slots_;  // open addressing: index into entries_ + 1
-  std::vector<std::unique_ptr<MemoValue>> values_;
-  std::unordered_multimap<uint64_t, uint32_t> interned_;
-  int64_t lookups_ = 0, hits_ = 0;
+    SpinLock lock;
+    std::deque<Entry> entries;
+    std::vector<uint32_t> slots;  // open addressing: index into entries + 1
+    std::vector<std::unique_ptr<MemoValue>> values;
+    std::unordered_multimap<uint64_t, const MemoValue*> interned;
+    int64_t lookups = 0, hits = 0;
+  };
+  static constexpr int kPartBits = 6;
+  const Part& part(size_t hash) const { return parts_[hash >> (64 - kPartBits)]; }
+  Part& part(size_t hash) { return parts_[hash >> (64 - kPartBits)]; }
+  std::unique_lock<SpinLock> lock(Part& part) const {
+    return shared_ ? std::unique_lock(part.lock) : std::unique_lock<SpinLock>();
+  }
+
+  std::array<Part, 1 << kPartBits> parts_;
+  bool shared_ = false;
 };
 
 }  // namespace exotune

@@ -34,7 +34,7 @@ std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& 
     if (std::find(base.begin(), base.end(), layout) == base.end()) base.push_back(layout);
   }
   std::vector<uint16_t> out;
-  for (const TensorLayout& layout : base) out.push_back(layouts_.id(layout));
+  for (const TensorLayout& layout : base) out.push_back(layout_id(layout));
   if (!rules_.strips) return out;
   std::vector<uint32_t> strips{2};
   for (const int bytes : machine_.strip_bytes)
@@ -50,7 +50,7 @@ std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& 
         TensorLayout packed = layout;
         packed.dims[packed.rank++] = {layout.dims[i].dim, static_cast<uint16_t>(strip)};
         packed.contiguous = packed.rank;
-        out.push_back(layouts_.id(packed));
+        out.push_back(layout_id(packed));
       }
   return out;
 }

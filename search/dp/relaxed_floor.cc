@@ -1,5 +1,7 @@
 #include "search/dp/relaxed_floor.h"
 
+#include "search/dp/solver_team.h"
+
 namespace exotune {
 
 DpRules RelaxedFloor::relaxed(DpRules rules) {
@@ -21,9 +23,14 @@ SolverOptions one_plan(std::function<bool()> interrupted) {
 
 }  // namespace
 
-RelaxedFloor::RelaxedFloor(ActionSpace& space, std::function<bool()> interrupted)
+RelaxedFloor::RelaxedFloor(ActionSpace& space, std::function<bool()> interrupted,
+                           SharedWork* shared)
     : space_(space.machine(), relaxed(space.rules()), space.kinds(), space.layouts()),
-      solver_(space_, memo_, one_plan(std::move(interrupted))) {}
+      own_(shared ? nullptr : std::make_unique<BoxMemo>()),
+      memo_(shared ? shared->relaxed : *own_),
+      solver_(space_, memo_, one_plan(std::move(interrupted))) {
+  if (shared) solver_.avoid(&shared->relaxed_busy);
+}
 
 Spec RelaxedFloor::relaxed(Spec spec) const {
   spec.relayouted = 0;

@@ -10,7 +10,8 @@ namespace exotune {
 
 class RelaxedFloor {
  public:
-  RelaxedFloor(ActionSpace& space, std::function<bool()> interrupted);
+  /// `shared`: the memo of a team.
+  RelaxedFloor(ActionSpace& space, std::function<bool()> interrupted, SharedWork* shared = nullptr);
 
   /// In the machine's units; kNoCost when no plan exists, nothing when interrupted.
   std::optional<int64_t> of(const Spec& spec, const Limits& limits);
@@ -23,7 +24,8 @@ class RelaxedFloor {
   Spec relaxed(Spec spec) const;
 
   ActionSpace space_;
-  BoxMemo memo_;
+  std::unique_ptr<BoxMemo> own_;
+  BoxMemo& memo_;
   SpecSolver solver_;
 };
 

@@ -30,11 +30,13 @@ size_t SpecHash::operator()(const Spec& s) const {
 }
 
 int SpecKinds::id(const SpecKind& kind) {
-  const auto it = std::find(kinds_.begin(), kinds_.end(), kind);
-  if (it != kinds_.end()) return static_cast<int>(it - kinds_.begin());
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < size_; ++i)
+    if (*kinds_[i] == kind) return i;
   EXO_CHECK(kind.dims() <= kMaxDims && kind.operands.size() <= kMaxOperands);
-  kinds_.push_back(kind);
-  return static_cast<int>(kinds_.size()) - 1;
+  EXO_CHECK(size_ < kMostKinds);
+  kinds_[size_] = std::make_unique<const SpecKind>(kind);
+  return size_++;
 }
 
 namespace {
@@ -48,8 +50,8 @@ OperandKind identity(int rank, ScalarType type) {
 }  // namespace
 
 int SpecKinds::move(int rank, ScalarType type) {
-  int& known = moves_[rank][static_cast<int>(type)];
-  if (known > 0) return known - 1;
+  std::atomic<int>& known = moves_[rank][static_cast<int>(type)];
+  if (const int number = known; number > 0) return number - 1;
   const OperandKind all = identity(rank, type);
   known = 1 + id({"= $0", false, std::vector<bool>(rank, false), {all, all}, {{0}}, ""});
   return known - 1;

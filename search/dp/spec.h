@@ -6,10 +6,12 @@
 // lies. The memory that an implementation may use is separate (limits.h), so that the memo can
 // treat it as a coordinate. Operands are the inputs in the order of the statement, then the output.
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -79,12 +81,12 @@ struct SpecHash {
   size_t operator()(const Spec& s) const;
 };
 
-/// The kinds by number, each once.
+/// The kinds by number, each once. Threads may share them.
 class SpecKinds {
  public:
   int id(const SpecKind& kind);
-  const SpecKind& at(int id) const { return kinds_[id]; }
-  int size() const { return static_cast<int>(kinds_.size()); }
+  const SpecKind& at(int id) const { return *kinds_[id]; }
+  int size() const { return size_; }
   /// out[i, j] = in[i, j]: copies an operand elsewhere.
   int move(int rank, ScalarType type);
   /// out[i, j] = value.
@@ -95,8 +97,11 @@ class SpecKinds {
   int accumulating(int initializing);
 
  private:
-  std::deque<SpecKind> kinds_;                             // references stay valid
-  std::array<std::array<int, 16>, kMaxRank + 1> moves_{};  // id + 1
+  static constexpr int kMostKinds = 512;
+  std::array<std::unique_ptr<const SpecKind>, kMostKinds> kinds_;  // never moved
+  std::atomic<int> size_ = 0;
+  std::mutex mutex_;
+  std::array<std::array<std::atomic<int>, 16>, kMaxRank + 1> moves_{};  // id + 1
 };
 
 struct OperandShape {

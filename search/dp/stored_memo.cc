@@ -187,6 +187,8 @@ StoredMemo::StoredMemo(const std::string& path, const std::string& identity, Spe
       insert.bind(1, identity);
       insert.exec();
     }
+    SQLite::Statement specs(db, "SELECT EXISTS (SELECT 1 FROM specs)");
+    empty_ = !(specs.executeStep() && specs.getColumn(0).getInt() != 0);
     SQLite::Statement names(db, "SELECT what, number, text FROM names ORDER BY what, number");
     while (names.executeStep()) {
       const json j = json::parse(names.getColumn(2).getString());
@@ -222,14 +224,24 @@ void StoredMemo::fetch(const Spec& spec) {
 const MemoValue* StoredMemo::find(const Spec& spec, const Limits& limits, int64_t bound, int k,
                                   Limits* solved_at) {
   if (const MemoValue* known = memo_.find(spec, limits, bound, k, solved_at)) return known;
-  if (fetched_.contains(spec)) return nullptr;
-  fetch(spec);
+  if (empty_) return nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (fetched_.contains(spec)) {
+      // Another thread may have brought it just now.
+      return memo_.find(spec, limits, bound, k, solved_at);
+    }
+    fetch(spec);
+  }
   return memo_.find(spec, limits, bound, k, solved_at);
 }
 
 const MemoValue* StoredMemo::put(const Spec& spec, const Limits& limits, MemoValue value) {
-  fetch(spec);
-  changed_.insert(spec);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!empty_) fetch(spec);
+    changed_.insert(spec);
+  }
   return memo_.put(spec, limits, std::move(value));
 }
 
@@ -249,7 +261,7 @@ void StoredMemo::save() {
   SQLite::Statement insert(file_->db, "INSERT OR REPLACE INTO specs VALUES (?, ?)");
   for (const Spec& spec : changed_) {
     ByteWriter out;
-    for (const BoxMemo::Box& box : *memo_.boxes(spec)) write_box(box, memo_.value(box), out);
+    for (const BoxMemo::Box& box : *memo_.boxes(spec)) write_box(box, *box.value, out);
     insert.reset();
     insert.bind(1, &spec, sizeof spec);
     insert.bind(2, out.bytes().data(), static_cast<int>(out.bytes().size()));

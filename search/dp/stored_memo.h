@@ -5,6 +5,7 @@
 // file costs nothing. The file carries an identity, a content hash of the target's text, the rules
 // and the cost model: one of another identity is emptied, never read.
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_set>
 
@@ -28,6 +29,7 @@ class StoredMemo final : public SpecMemo {
   const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
   /// Of what this process has seen.
   MemoStatistics statistics() const override { return memo_.statistics(); }
+  bool share(bool shared) override { return memo_.share(shared); }
   /// Specs that were found in the file and read.
   int64_t loaded() const { return loaded_; }
   /// Writes what is new, in one transaction. Not called by the destructor: an interrupted run that
@@ -38,6 +40,8 @@ class StoredMemo final : public SpecMemo {
   struct File;
   void fetch(const Spec& spec);
 
+  std::mutex mutex_;   // of what is not in memo_
+  bool empty_ = true;  // the file, when it was opened
   std::unique_ptr<File> file_;
   SpecKinds& kinds_;
   LayoutPool& layouts_;

@@ -202,12 +202,20 @@ size_t LayoutPool::Hash::operator()(const TensorLayout& l) const {
 }
 
 uint16_t LayoutPool::id(const TensorLayout& layout) {
-  const auto [it, fresh] = ids_.try_emplace(layout, static_cast<uint16_t>(layouts_.size()));
+  const std::lock_guard lock(mutex_);
+  const auto [it, fresh] = ids_.try_emplace(layout, static_cast<uint16_t>(size_));
   if (fresh) {
-    EXO_CHECK(layouts_.size() < 65535);
-    layouts_.push_back(layout);
+    EXO_CHECK(size_ < 65535);
+    std::atomic<Chunk*>& chunk = chunks_[size_ / kChunk];
+    if (size_ % kChunk == 0) chunk.store(new Chunk, std::memory_order_release);
+    (*chunk.load())[size_ % kChunk] = layout;
+    ++size_;
   }
   return it->second;
+}
+
+LayoutPool::~LayoutPool() {
+  for (std::atomic<Chunk*>& chunk : chunks_) delete chunk.load();
 }
 
 }  // namespace exotune

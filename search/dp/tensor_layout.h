@@ -8,7 +8,9 @@
 // extent 1 do not appear. `contiguous` counts the innermost physical dimensions whose elements lie
 // side by side; a fresh buffer counts all of them, a tile of one fewer (paper section 2.4.3).
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,22 +60,30 @@ struct TensorLayout {
   int64_t lines(Extents shape, int element_bytes, int line_bytes) const;
 };
 
-/// Layouts by number. Not thread-safe; numbers are stable for the pool's life.
+/// Layouts by number, which are stable for the pool's life. Threads may share it; which number a
+/// layout gets then is chance, and nothing depends on it.
 class LayoutPool {
  public:
   LayoutPool();
   uint16_t id(const TensorLayout& layout);
-  const TensorLayout& at(uint16_t id) const { return layouts_[id]; }
-  size_t size() const { return layouts_.size(); }
+  const TensorLayout& at(uint16_t id) const {
+    return (*chunks_[id / kChunk].load(std::memory_order_acquire))[id % kChunk];
+  }
+  size_t size() const { return size_; }
+  ~LayoutPool();
+  struct Hash {
+    size_t operator()(const TensorLayout& l) const;
+  };
   /// Number 0: no physical dimension (scalars, and registers without a layout).
   static constexpr uint16_t kEmpty = 0;
   static constexpr uint16_t kAny = 1;
 
  private:
-  struct Hash {
-    size_t operator()(const TensorLayout& l) const;
-  };
-  std::vector<TensorLayout> layouts_;
+  static constexpr int kChunk = 256;
+  using Chunk = std::array<TensorLayout, kChunk>;
+  std::array<std::atomic<Chunk*>, 256> chunks_{};  // never moved: read without the lock
+  size_t size_ = 0;
+  std::mutex mutex_;
   std::unordered_map<TensorLayout, uint16_t, Hash> ids_;
 };
 

@@ -68,7 +68,7 @@ bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
     if (!machine_.levels[o.level].layouts || before.extents == after.extents) continue;
     const std::optional<TensorLayout> layout = layouts_.at(o.layout).tiled(before, after);
     if (!layout) return false;
-    o.layout = layouts_.id(*layout);
+    o.layout = layout_id(*layout);
   }
   canonicalise(out);
   return true;
