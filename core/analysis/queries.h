@@ -92,6 +92,10 @@ Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
 /// Each iteration pair (earlier, later) of the loop writes the same values again, so that running
 /// earlier iterations again after later ones is harmless: divide_with_recompute.
 Answer recompute_safe(const Proc& p, const Path& loop);
+/// When the loop at `loop` goes on to `hi`: the further iterations write only floating-point elements
+/// of allocations, and none that is read (through windows and calls, in any iteration of the loops
+/// around) other than by further iterations. Bounds and races are not looked at.
+Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& hi);
 /// After `stmt`, no read of the buffer's contents (through windows and calls, in later iterations
 /// of loops around it too) sees what is in it now. Never true of an argument.
 Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer);

@@ -5,7 +5,9 @@
 //
 // What it defines beyond docs/language.md:
 //   - Every element is a double, which holds each element type exactly; an element never written is
-//     poison (a NaN with a payload of its own, so copying a buffer keeps it).
+//     poison (a NaN with a payload of its own, so copying a buffer keeps it). It may be read, and
+//     what is computed from it is poison: whole vectors are computed where some lanes are wanted. A
+//     result that is poison is wrong. PoisonPolicy::kError finds the first such read.
 //   - Rounded mode: each operation on f32 rounds to f32, on f64 to f64; f16 and bf16 are storage
 //     formats, computed in f32 and rounded to nearest even when stored; each operation on an integer
 //     type wraps around; `/` on integer data truncates, as C does. R counts as f32.
@@ -70,7 +72,7 @@ enum class PoisonPolicy : uint8_t {
 
 struct InterpOptions {
   Arithmetic arithmetic = Arithmetic::kRounded;
-  PoisonPolicy poison = PoisonPolicy::kError;
+  PoisonPolicy poison = PoisonPolicy::kPropagate;
   int64_t step_limit = 0;         // statements executed; 0 = no limit
   ConfigState* config = nullptr;  // in and out; null = starts empty and is dropped
 };

@@ -20,7 +20,7 @@ struct Machine {
   std::vector<int64_t> ints;
   std::vector<double*> bases;
   std::vector<ConfigSlot> config;
-  PoisonPolicy poison = PoisonPolicy::kError;
+  PoisonPolicy poison = PoisonPolicy::kPropagate;
   bool poisoned = false;  // kPropagate: the expression at hand read poison
   int64_t steps_left = 0;
   std::vector<const ForNode*> active;  // loops being run, for messages

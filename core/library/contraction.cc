@@ -108,6 +108,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, const VectorU
   Path b_load = child(k_loop, 1), compute = child(k_loop, 2);
   // Last first, so that earlier paths stay.
   p = vectorize_tile_copy(p, store, unit);
+  p = run_to_whole_vectors(p, child(compute), unit.lanes);
   p = vectorize(p, at(p, child(compute)), unit, VectorTail::kCutAndPredicate);
   // One broadcast of a for all vectors of a row.
   for (int k = static_cast<int>(block_at(*p, child(compute)).size()) - 1; k >= 0; --k)

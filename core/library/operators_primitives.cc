@@ -110,6 +110,13 @@ std::vector<Operator> primitive_operators() {
          Cursor loop = a.where(1).loop(a.proc());
          return shift_loop(a.proc(), loop, a.expr(2, loop.path()));
        }},
+      {"extend_loop",
+       {proc(), place("loop"), expression("hi")},
+       "for i in seq(lo, n): s  ->  for i in seq(lo, hi): s   (what more is written nobody reads)",
+       [](const A& a) -> Value {
+         Cursor loop = a.where(1).loop(a.proc());
+         return extend_loop(a.proc(), loop, a.expr(2, loop.path()));
+       }},
       {"join_loops",
        {proc(), place("loop1"), place("loop2")},
        "for i in seq(lo, m): s; for i in seq(m, hi): s  ->  for i in seq(lo, hi): s",

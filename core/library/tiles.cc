@@ -53,4 +53,15 @@ Path innermost(const ProcPtr& p, Path path) {
   }
 }
 
+ProcPtr run_to_whole_vectors(ProcPtr p, const Path& path, int64_t lanes) {
+  const For& f = loop_at(p, path);
+  const auto extent = literal_extent(f);
+  const ExprPtr end = int_const(extent ? round_up(*extent, lanes) : lanes);
+  try {
+    return extend_loop(p, at(p, path), end);
+  } catch (const SchedulingError&) {
+    return p;  // integers, or more than a vector of unknown length
+  }
+}
+
 }  // namespace exotune

@@ -23,4 +23,9 @@ ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string&
 /// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
 ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q);
 
+/// The loop at `path` runs on to whole vectors of `lanes` elements where what it computes too much
+/// is never read: then no operation of it needs a mask. Otherwise it stays as it is (integers, more
+/// than one vector of a length not known).
+ProcPtr run_to_whole_vectors(ProcPtr p, const Path& path, int64_t lanes);
+
 }  // namespace exotune

@@ -65,6 +65,33 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
   return rw.finish(op, {place(where, c), name, str(hi, scope_at(*p, at)), guard});
 }
 
+// for i in seq(lo, n): s  ->  for i in seq(lo, hi): s
+// Obligation: n <= hi is proved; the further iterations are within bounds, race with nothing, and
+// write floating-point elements of allocations that nothing reads but further iterations (vector
+// units compute whole registers: the lanes beyond n hold undefined values, and nobody looks).
+// Forwarding: everything stays.
+ProcPtr extend_loop(ProcPtr p, const Where& where, const ExprPtr& hi) {
+  static const char op[] = "extend_loop";
+  Cursor c = where.loop(p);
+  const For& f = c.as<For>();
+  const Path at = c.path();
+  require_visible(*p, at, hi, op);
+  require_moderate(hi, op);
+  if (reads_config(hi)) refuse(op, "the new end may not read configuration state");
+  require(prove(*p, at, less_equal(f.hi, hi)), op,
+          "cannot prove that the loop does not become shorter: " + str(f.hi) + " <= " + str(hi));
+  require(later_iterations_unseen(*p, at, hi), op, "the further iterations may be seen");
+  Rewrite rw(p);
+  rw.replace_keep(at, make_for(f.iter, f.lo, hi, f.body, f.mode));
+  try {
+    check(rw.proc());
+  } catch (const InputError& e) {
+    throw SchedulingError(std::string(op) + ": the further iterations are not allowed",
+                          {e.diagnostic().message});
+  }
+  return rw.finish(op, {place(where, c), str(hi, scope_at(*p, at))});
+}
+
 // for i in seq(a, b): s  ->  s[i := a]; s[i := a + 1]; ...; s[i := b - 1]       (pass when a >= b)
 // Obligation: a and b are literals.
 // Forwarding: the statements are those of the first iteration; the loop is gone.

@@ -50,6 +50,7 @@ ProcPtr lift_scope(ProcPtr p, const Where& scope);      // for/if out of the for
 ProcPtr cut_loop(ProcPtr p, const Where& loop, const ExprPtr& cut_point);
 ProcPtr cut_loop(ProcPtr p, const Where& loop, int64_t cut_point);
 ProcPtr shift_loop(ProcPtr p, const Where& loop, const ExprPtr& new_lo);
+ProcPtr extend_loop(ProcPtr p, const Where& loop, const ExprPtr& hi);
 ProcPtr join_loops(ProcPtr p, const Where& first, const Where& second);
 ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts = 1);
 ProcPtr fuse(ProcPtr p, const Where& first, const Where& second);

@@ -162,6 +162,8 @@ class Collector {
       add("cut_loop", at(c) + ", " + str(e), [=, p = p_] { return cut_loop(p, c, e); });
     for (const ExprPtr& e : values_at(c.path(), {int_const(0), int_const(2), n_}))
       add("shift_loop", at(c) + ", " + str(e), [=, p = p_] { return shift_loop(p, c, e); });
+    for (const ExprPtr& e : values_at(c.path(), {int_const(2), n_, n_ + int_const(1)}))
+      add("extend_loop", at(c) + ", " + str(e), [=, p = p_] { return extend_loop(p, c, e); });
     const ExprPtr half = bin_op(BinOpKind::kDiv, n_, int_const(2));
     for (const ExprPtr& e :
          values_at(c.path(), {int_const(1), half, half - int_const(1), n_ - int_const(1)}))

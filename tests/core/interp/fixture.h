@@ -17,6 +17,7 @@ inline Buffer f32(std::vector<int64_t> shape, std::vector<double> data) {
 /// The kind of error that running raises; a failure when there is none.
 inline std::optional<InterpError::Kind> error_of(const Proc& p, const std::vector<ArgValue>& args,
                                                  InterpOptions options = {}) {
+  options.poison = PoisonPolicy::kError;
   try {
     run(p, args, options);
   } catch (const InterpError& e) {

@@ -1,3 +1,4 @@
+#include "tests/core/primitives/differential.h"
 #include "tests/core/primitives/support.h"
 
 namespace exotune {
@@ -462,6 +463,62 @@ def f(N: size, x: f32[N]):
 )");
   EXPECT_EQ(str(*join_loops(q, "i", "i #1")), str(*p));
   EXPECT_NE(refusal([&] { cut_loop(p, "i", 4); }), "");
+}
+
+// A register of four lanes of which three are wanted.
+std::string three_lanes(const std::string& more = "", const std::string& element = "f32") {
+  return R"(
+def f(N: size, x: )" + element + R"([N, 4], y: )" + element + R"([3]):
+    r : )" + element + R"([4]
+    for l in seq(0, 3):
+        r[l] = y[l]
+    for k in seq(0, N):
+        for j in seq(0, 3):
+            r[j] += x[k, j]
+)" + more + R"(    for l in seq(0, 3):
+        y[l] = r[l]
+)";
+}
+
+TEST(ExtendLoop, computes_what_nobody_reads) {
+  ProcPtr p = parse(three_lanes());
+  ProcPtr q = extend_loop(p, "j", int_const(4));
+  std::string want = three_lanes();
+  want.replace(want.find("for j in seq(0, 3)"), 18, "for j in seq(0, 4)");
+  expect_proc(q, want);
+  expect_proc(extend_loop(p, "j", int_const(3)), three_lanes());
+  test::expect_same_meaning(p, q, {{{"N", 1}}, {{"N", 3}}});
+}
+
+TEST(ExtendLoop, refuses_what_may_be_seen) {
+  const auto refused = [](const std::string& text, const char* loop, int64_t hi) {
+    return refusal([&] { extend_loop(parse(text), loop, int_const(hi)); });
+  };
+  EXPECT_NE(refused(three_lanes(), "j", 2), "");     // shorter
+  EXPECT_NE(refused(three_lanes(), "j", 5), "");     // beyond the register
+  EXPECT_NE(refused(three_lanes(), "l #1", 4), "");  // an argument is written
+  EXPECT_NE(refused(three_lanes(), "l", 4), "");     // y has three elements
+  EXPECT_NE(refused(three_lanes("    y[0] = r[3]\n"), "j", 4), "");
+  EXPECT_NE(refused(three_lanes("    for l in seq(0, 4):\n        r[l] += 1.0\n"), "j", 4), "");
+  EXPECT_NE(refused(three_lanes("    w = r[2:4]\n    y[0] = w[1]\n"), "j", 4), "");
+  EXPECT_NE(refused(three_lanes("", "i32"), "j", 4), "");  // integers may overflow
+  EXPECT_EQ(refused(three_lanes("    y[0] = r[2]\n"), "j", 4), "");
+}
+
+TEST(ExtendLoop, refuses_a_value_for_the_next_iteration) {
+  EXPECT_NE(refusal([] {
+              extend_loop(parse(R"(
+def f(N: size, x: f32[N, 4], y: f32[N]):
+    r : f32[4]
+    r[3] = 0.0
+    for k in seq(0, N):
+        y[k] = r[3]
+        for j in seq(0, 3):
+            r[j] = x[k, j]
+)"),
+                          "j", int_const(4));
+            }),
+            "");
 }
 
 TEST(ShiftLoop, moves_the_range) {
