@@ -54,7 +54,7 @@ std::optional<Composition> lift_chain(const Proc& p) {
     part.body = {s};
     ChainPart next;
     next.initialised = split_initial(part.body);
-    std::optional<LiftedNest> nest = lift_nest(part);
+    std::optional<LiftedNest> nest = lift_nest(part, true);
     if (!nest || std::count(nest->extents.begin(), nest->extents.end(), 0) > 0) return std::nullopt;
     next.nest = std::move(*nest);
     next.rows = first_dimension(next.nest.kind.operands.back());
@@ -74,14 +74,21 @@ std::optional<Composition> lift_chain(const Proc& p) {
     out.parts.push_back(std::move(next));
   }
   if (out.parts.size() < 2) return std::nullopt;
-  std::set<std::string> names;
-  for (const ChainPart& each : out.parts)
-    for (const Sym loop : each.nest.loops)
-      if (!names.insert(loop.name()).second) return std::nullopt;
   return out;
 }
 
 namespace {
+
+// Sums of products, of which no two name a loop alike: lines of a script tell them apart by it.
+bool are_products(const Composition& chain) {
+  std::set<std::string> names;
+  for (const ChainPart& each : chain.parts) {
+    if (each.nest.kind.statement != "+= $0 * $1") return false;
+    for (const Sym loop : each.nest.loops)
+      if (!names.insert(loop.name()).second) return false;
+  }
+  return true;
+}
 
 class ChainPlanner {
  public:
@@ -295,6 +302,7 @@ std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target,
                                     const TargetFigures& figures) {
   std::optional<Composition> chain = lift_chain(p);
   if (!chain || !target.vector_memory) return {};
+  if (!are_products(*chain)) return row_plans(*chain, target, machine_of(target, figures));
   return ChainPlanner(p, target, figures, std::move(*chain)).run();
 }
 

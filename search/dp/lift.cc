@@ -19,7 +19,7 @@ struct Access {
 
 class Lifter {
  public:
-  explicit Lifter(const Proc& p) : proc_(p) {}
+  Lifter(const Proc& p, bool functions) : proc_(p), functions_(functions) {}
 
   std::optional<LiftedNest> run() {
     const Block* block = &proc_.body;
@@ -153,6 +153,15 @@ class Lifter {
       text += "-";
       return spell(u->arg, text);
     }
+    if (const Extern* f = e->as<Extern>(); f && functions_) {
+      text += f->fn + "(";
+      for (size_t k = 0; k < f->args.size(); ++k) {
+        if (k > 0) text += ", ";
+        if (!spell(f->args[k], text)) return false;
+      }
+      text += ")";
+      return true;
+    }
     return false;
   }
 
@@ -201,6 +210,7 @@ class Lifter {
   }
 
   const Proc& proc_;
+  bool functions_;
   LiftedNest out_;
   std::map<Sym, uint8_t> dims_;
   std::vector<Access> inputs_;
@@ -214,11 +224,13 @@ class Lifter {
 
 }  // namespace
 
-std::optional<LiftedNest> lift_nest(const Proc& p) { return Lifter(p).run(); }
+std::optional<LiftedNest> lift_nest(const Proc& p, bool functions) {
+  return Lifter(p, functions).run();
+}
 
 namespace {
 
-// Reads back the statements that spell() writes: binary operators between parentheses.
+// Reads back the statements that spell() writes: binary operators between parentheses, functions.
 class StatementReader {
  public:
   StatementReader(std::string text, std::vector<ExprPtr> operands, ScalarType type)
@@ -227,7 +239,7 @@ class StatementReader {
   ExprPtr run() {
     ExprPtr e = factor();
     skip();
-    while (at_ < text_.size() && text_[at_] != ')') {
+    while (at_ < text_.size() && text_[at_] != ')' && text_[at_] != ',') {
       const char op = text_[at_++];
       const BinOpKind kind = op == '+'   ? BinOpKind::kAdd
                              : op == '-' ? BinOpKind::kSub
@@ -255,6 +267,18 @@ class StatementReader {
       ExprPtr e = run();
       ++at_;  // the closing one
       return e;
+    }
+    if (isalpha(text_[at_])) {
+      Extern call;
+      const size_t open = text_.find('(', at_);
+      call.fn = text_.substr(at_, open - at_);
+      at_ = open;
+      while (text_[at_] != ')') {
+        ++at_;  // '(' or ','
+        call.args.push_back(run());
+      }
+      ++at_;
+      return make_expr(std::move(call), type_);
     }
     if (text_[at_] == '$') {
       size_t end = at_ + 1;

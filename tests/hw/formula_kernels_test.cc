@@ -65,6 +65,20 @@ TEST(Convolution, one_dimension_is_zero_beyond_the_end) {
   expect_same(call.values("out"), want);
 }
 
+TEST(Softmax, shares_add_up_to_one_row_by_row) {
+  const int M = 3, N = 5;
+  KernelCall call(built_in_kernels().at("ssoftmax"), {{"M", M}, {"N", N}}, 4);
+  const auto x = call.values("x");
+  call.run();
+  const auto y = call.values("y");
+  for (int i = 0; i < M; ++i) {
+    double total = 0;
+    for (int j = 0; j < N; ++j) total += std::exp(x[i * N + j]);
+    for (int j = 0; j < N; ++j)
+      EXPECT_NEAR(y[i * N + j], std::exp(x[i * N + j]) / total, 1e-6) << i << " " << j;
+  }
+}
+
 TEST(Convolution, two_dimensions_with_bias_and_rectifier) {
   const int B = 2, H = 3, W = 4, IC = 3, OC = 2;
   KernelCall call(built_in_kernels().at("sconv3x3"),

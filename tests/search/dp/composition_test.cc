@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <numeric>
+
 #include "core/interp/interp.h"
+#include "core/ir/printer.h"
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
 #include "hw/kernel_table.h"
@@ -116,6 +120,68 @@ def three(A: f32[192, 7], B: f32[7, 24], C: f32[24, 20], D: f32[20, 33], G: f32[
   EXPECT_EQ(c->intermediates.size(), 2u);
   TargetLibrary library({kRoot / "hw"});
   EXPECT_GE(fused_plans(three, *library.load("avx512"), 2), 3);
+}
+
+TEST(Composition, the_steps_of_a_softmax_lifted_then_interpreted_equal_the_proc) {
+  const KernelTable table = load_kernel_table(kRoot / "kernels");
+  const ProcPtr whole = partial_eval(table.at("ssoftmax").load(), {{"M", 3}, {"N", 7}});
+  const std::optional<Composition> c = lift_chain(*whole);
+  ASSERT_TRUE(c.has_value());
+  ASSERT_EQ(c->parts.size(), 4u);
+  EXPECT_EQ(c->parts[0].nest.kind.statement, "max= $0");
+  EXPECT_EQ(c->parts[1].nest.kind.statement, "= exp(($0 - $1))");
+  Arguments expected = make_arguments(*whole, {}, 5);
+  const Arguments fresh = copy_of(expected);
+  run(*whole, expected.values);
+  std::map<Sym, Buffer> memory;
+  for (size_t k = 0; k < whole->args.size(); ++k)
+    memory.emplace(whole->args[k].name, *fresh.buffers[k]);
+  for (const ChainPart& part : c->parts) {
+    const ProcPtr nest = spell_nest(part.nest.kind, part.nest.extents);
+    const Sym result = part.nest.buffers.back();
+    if (!memory.count(result)) {
+      std::vector<int64_t> shape;
+      for (const ExprPtr& e : nest->args.back().type.shape) shape.push_back(*as_int(e));
+      // Sums begin at 0, the maximum below everything.
+      const double begin = part.nest.kind.statement.front() == 'm' ? -1e30 : 0;
+      const int64_t count =
+          std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+      memory.emplace(result, Buffer(ScalarType::kF32, shape,
+                                    std::vector<double>(static_cast<size_t>(count), begin)));
+    }
+    std::vector<ArgValue> values;
+    for (const Sym buffer : part.nest.buffers) values.emplace_back(&memory.at(buffer));
+    run(*nest, values);
+  }
+  EXPECT_EQ(first_difference(*expected.buffers.back(), memory.at(whole->args.back().name)), "");
+}
+
+TEST(Composition, softmax_is_planned_row_by_row_and_replayed) {
+  TargetLibrary library({kRoot / "hw"});
+  const TargetPtr target = library.load("avx512");
+  const KernelTable table = load_kernel_table(kRoot / "kernels");
+  for (const int64_t columns : {5, 64, 1000}) {
+    const ProcPtr before = partial_eval(table.at("ssoftmax").load(), {{"M", 3}, {"N", columns}});
+    const std::vector<ChainPlan> plans = chain_plans(*before, *target);
+    ASSERT_EQ(plans.size(), 8u);
+    EXPECT_EQ(plans.front().tile, 1);
+    EXPECT_LT(plans.front().units, plans.back().units);
+    Module module;
+    module.procs = {before};
+    Arguments expected = make_arguments(*before, {}, 3);
+    const Arguments fresh = copy_of(expected);
+    run(*before, expected.values);
+    for (const ChainPlan& plan : plans) {
+      std::string script = "p = ssoftmax\n";
+      for (const std::string& line : plan.lines) script += line + "\n";
+      const ProcPtr after =
+          run_script(script, "plan.sched", script_environment(module, {&target->library})).proc;
+      Arguments got = copy_of(fresh);
+      run(*after, got.values);
+      EXPECT_EQ(first_difference(expected, got, 1e-6), "") << script;
+      EXPECT_NE(str(*after).find("mm512_"), std::string::npos);
+    }
+  }
 }
 
 TEST(Composition, an_intermediate_too_large_for_the_caches_is_better_fused) {

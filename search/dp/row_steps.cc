@@ -1,0 +1,96 @@
+// Plans of steps along rows (a softmax): what each row goes through, and in how many vectors.
+#include <algorithm>
+
+#include "search/dp/composition.h"
+
+namespace exotune {
+
+namespace {
+
+std::string in_quotes(const std::string& s) { return "'" + s + "'"; }
+
+// Lines of memory of the operand over all of its nest.
+int64_t lines_of(const LiftedNest& nest, size_t operand, const DpMachine& machine) {
+  std::vector<uint32_t> extents(nest.extents.begin(), nest.extents.end());
+  const OperandKind& kind = nest.kind.operands[operand];
+  const int64_t bytes = operand_shape(kind, extents.data()).volume() * bytes_of(kind.type);
+  return (bytes + machine.line_bytes - 1) / machine.line_bytes;
+}
+
+// The loop along the row; nothing for a step with more or fewer loops.
+std::optional<std::string> along(const ChainPart& part) {
+  if (part.nest.loops.size() != 2) return std::nullopt;
+  return part.nest.loops[part.rows == 0 ? 1 : 0].name();
+}
+
+bool takes_a_maximum(const ChainPart& part) {
+  return part.nest.kind.statement.rfind("max=", 0) == 0;
+}
+
+}  // namespace
+
+std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
+                                 const DpMachine& machine) {
+  const ChainPart& last = chain.parts.back();
+  const std::string rows = last.nest.loops[static_cast<size_t>(last.rows)].name();
+  std::vector<std::string> loops;  // along the row, of each step
+  for (const ChainPart& part : chain.parts) {
+    const std::optional<std::string> loop = along(part);
+    if (!loop || part.nest.loops[static_cast<size_t>(part.rows)].name() != rows || *loop == rows)
+      return {};
+    loops.push_back(*loop);
+  }
+  const std::string unit = std::to_string(target.lanes_of(last.nest.kind.operands.back().type)) +
+                           ", " + target.vector_memory->name + ", instrs";
+
+  std::vector<std::string> fusing, vectors;
+  for (size_t k = chain.parts.size() - 1; k-- > 0;)
+    fusing.push_back("p = compute_and_store_at(p, " + in_quotes(chain.intermediates[k].name()) +
+                     ", " + in_quotes(last.nest.buffers.back().name()) + ", " + in_quotes(rows) +
+                     ")");
+  // Lanes of a maximum go into the element one vector at a time; the loop has another name then.
+  std::vector<std::string> left;
+  for (size_t k = 0; k < chain.parts.size(); ++k) {
+    if (!takes_a_maximum(chain.parts[k])) {
+      left.push_back(loops[k]);
+      continue;
+    }
+    const auto before = std::count(left.begin(), left.end(), loops[k]);
+    vectors.push_back("p = vectorize(p, " + in_quotes(loops[k] + " #" + std::to_string(before)) +
+                      ", " + unit + ", tail='cut_and_predicate')");
+  }
+
+  int64_t whole = 0, fused = 0;
+  for (size_t k = 0; k < chain.parts.size(); ++k) {
+    const LiftedNest& nest = chain.parts[k].nest;
+    for (size_t i = 0; i < nest.buffers.size(); ++i) {
+      const int64_t lines = lines_of(nest, i, machine);
+      whole += lines;
+      const auto& between = chain.intermediates;
+      if (std::find(between.begin(), between.end(), nest.buffers[i]) == between.end())
+        fused += lines;
+    }
+  }
+  const int64_t line = machine.levels[static_cast<size_t>(machine.outermost())].cost;
+  const std::string level = machine.levels[static_cast<size_t>(machine.outermost())].name;
+
+  std::sort(left.begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
+  std::vector<ChainPlan> out;
+  for (const bool fuses : {true, false})
+    for (const int many : {4, 2, 8, 1}) {
+      ChainPlan plan;
+      plan.tile = fuses ? 1 : 0;
+      plan.level = level;
+      plan.units = (fuses ? fused : whole) * line;
+      if (fuses) plan.lines = fusing;
+      plan.lines.insert(plan.lines.end(), vectors.begin(), vectors.end());
+      for (const std::string& loop : left)
+        plan.lines.push_back("p = optimize_level_1(p, " + in_quotes(loop) + ", " + unit + ", " +
+                             std::to_string(many) + ")");
+      out.push_back(std::move(plan));
+    }
+  return out;
+}
+
+}  // namespace exotune
