@@ -53,7 +53,7 @@ std::string file_of(const DpRequest& request) {
 // Machine, memo and solver, which refer to each other.
 class Session {
  public:
-  Session(const Target& target, const DpRequest& request)
+  Session(const Target& target, const DpRequest& request, const SpecKind& kind)
       : machine_(machine_for(target, request)), target_(target), request_(request) {
     const DpRules rules = search_rules();
     if (!request.memo_file.empty()) {
@@ -67,6 +67,9 @@ class Session {
     SolverOptions options;
     options.k = request.plans;
     options.threads = std::clamp(request.jobs, 1, kMostSolvers);
+    // Sums with taps have many Specs: what lies near the best plan is left to Deviations.
+    options.near_plans = kind.has_taps();
+    wanted_ = options.near_plans ? 1 : request.plans;
     options.interrupted = [this] { return Clock::now() > slice_end_ || user_stopped(); };
     solver_ = std::make_unique<SpecSolver>(*space_, memo(), options);
   }
@@ -75,6 +78,7 @@ class Session {
   ActionSpace& space() { return *space_; }
   SpecSolver& solver() { return *solver_; }
   const StoredMemo* stored() const { return stored_.get(); }
+  int wanted() const { return wanted_; }  // plans that make an answer
   bool user_stopped() const { return request_.interrupted && request_.interrupted(); }
 
   // In slices, each of which ends with what was solved on disk.
@@ -111,6 +115,7 @@ class Session {
   std::unique_ptr<StoredMemo> stored_;
   std::unique_ptr<ActionSpace> space_;
   std::unique_ptr<SpecSolver> solver_;
+  int wanted_ = 1;
   Clock::time_point slice_end_ = Clock::time_point::max();
 };
 
@@ -375,7 +380,7 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
     out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   if (!nest || !target.vector_memory) return out;
-  Session session(target, request);
+  Session session(target, request, nest->kind);
   const Spec spec = spec_of(*nest, proc, session.space());
   const std::optional<MemoValue> value = session.solve(spec);
   out.units_per_cycle = session.space().machine().units_per_cycle;
@@ -414,12 +419,12 @@ std::string explain_plan(const Proc& proc, const Target& target, const DpRequest
                          const std::vector<std::string>& lines) {
   const std::optional<LiftedNest> nest = literal_nest(proc);
   if (!nest || !target.vector_memory || !std::filesystem::exists(file_of(request))) return "";
-  Session session(target, request);
+  Session session(target, request, nest->kind);
   Spec spec = spec_of(*nest, proc, session.space());
   session.space().canonicalise(spec);
   Limits limits = session.space().codes().all();
   session.space().canonicalise(spec, limits);
-  const MemoValue* value = session.memo().find(spec, limits, kNoCost, request.plans);
+  const MemoValue* value = session.memo().find(spec, limits, kNoCost, session.wanted());
   if (!value || value->best.empty()) return "";
   const int plans = static_cast<int>(value->best.size());
   int chosen = -1;

@@ -16,11 +16,13 @@ std::string DpRules::str() const {
     for (const uint32_t f : factors) text += "," + std::to_string(f);
     return text;
   };
-  std::string text = "relayout" + std::to_string(static_cast<int>(relayout)) + " x" +
-                     list(factors.rows) + list(factors.vectors) + list(factors.sums) +
-                     (strips ? " strips" : "") + (ports ? " ports" : "") +
-                     (outermost_first ? " outermost-first" : "") +
-                     (tiles_in_steps ? " steps" : "") + (parallel_tiles ? " parallel" : "");
+  std::string text =
+      "relayout" + std::to_string(static_cast<int>(relayout)) + " x" + list(factors.rows) +
+      list(factors.vectors) + list(factors.sums) + (strips ? " strips" : "") +
+      (ports ? " ports" : "") + (outermost_first ? " outermost-first" : "") +
+      (tiles_in_steps ? " steps" : "") + (parallel_tiles ? " parallel" : "") +
+      (one_row_loop ? " one-row-loop" : "") + (whole_taps ? " whole-taps" : "") +
+      (copies_inside ? " copies-inside" : "") + (vectors_inside ? " vectors-inside" : "");
   for (const uint32_t t : tiles) text += " " + std::to_string(t);
   return text;
 }
@@ -37,6 +39,10 @@ DpRules search_rules() {
   rules.outermost_first = true;
   rules.tiles_in_steps = true;
   rules.parallel_tiles = true;
+  rules.one_row_loop = true;
+  rules.whole_taps = true;
+  rules.copies_inside = true;
+  rules.vectors_inside = true;
   rules.factors.rows = {1, 3, 7};
   rules.factors.vectors = {1, 3};
   return rules;
@@ -75,6 +81,12 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   if (facts_[kind]) return *facts_[kind];
   auto f = std::make_unique<KindFacts>();
   const SpecKind k = kinds_.at(kind);
+  if (!k.is_elementwise())
+    for (int d = 0; d < k.dims(); ++d) {
+      if (rules_.whole_taps && k.is_tap(d)) f->taps |= 1u << d;
+      if (rules_.one_row_loop && !k.reduction[d] && d != k.vector_loop() && d != k.row_loop())
+        f->rows_outside |= 1u << d;
+    }
   std::string statement = k.statement;
   if (statement.starts_with("init ")) {
     f->accumulating = kinds_.accumulating(kind);

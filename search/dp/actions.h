@@ -73,6 +73,17 @@ struct DpRules {
   /// Only operands in the outermost level that any operand is in may move: blocks are made for one
   /// level of the hierarchy after the other.
   bool outermost_first = false;
+  /// Of several rows of the output only one loop (SpecKind::row_loop) is cut to more than one
+  /// iteration: the others stay whole or run outside.
+  bool one_row_loop = false;
+  /// Taps (SpecKind::is_tap) stay whole until nothing else is left to cut.
+  bool whole_taps = false;
+  /// Copies of more than two dimensions are cut to tiles in the inner two of either side; the
+  /// others stay whole or run outside.
+  bool copies_inside = false;
+  /// In a Spec with taps only an input without a halo is copied into another layout, one whose
+  /// innermost elements lie along the vector loop: nothing else ends in vectors.
+  bool vectors_inside = false;
   bool ports = true;            // a register block costs its busiest port; else the sum of all
   bool strips = true;           // layouts with a packed strip
   bool parallel_tiles = false;  // tiles shared out to the machine's threads
@@ -122,6 +133,8 @@ class ActionSpace {
     std::vector<int> kernels;  // whose statement and types are this kind's
     int accumulating = -1;     // kind; for "init" forms
     int fill = -1;
+    uint32_t rows_outside = 0,
+             taps = 0;  // loops that one_row_loop and whole_taps are about: bit sets
   };
   // What a plan that ends in one kernel costs at least, in units.
   struct Ending {
@@ -145,6 +158,9 @@ class ActionSpace {
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
   uint32_t largest_factored(int role) const;
+  const std::vector<uint32_t>& cuts(const Spec& spec, int dim);
+  static bool serves_vectors(const SpecKind& kind, int operand, const TensorLayout& layout);
+  bool is_inner(const Spec& spec, const SpecKind& kind, int dim) const;
   bool keeps(uint16_t from, uint16_t to, const DpLevel& level) const;
   bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
   uint16_t layout_id(const TensorLayout& layout);

@@ -85,7 +85,8 @@ std::optional<MemoValue> SpecSolver::solve_alone(const Spec& spec, const Limits&
       for (int64_t slack = std::max<int64_t>(1, floor >> 7); floor < kNoCost && slack < floor;
            slack *= 2) {
         const MemoValue* value = ask(spec, limits, floor + slack);
-        if (static_cast<int>(value->best.size()) >= options_.k) return *value;
+        const int enough = options_.near_plans ? 1 : options_.k;
+        if (static_cast<int>(value->best.size()) >= enough) return *value;
       }
     }
     return *ask(spec, limits, kNoCost);
@@ -116,6 +117,10 @@ const MemoValue* SpecSolver::ask(const Spec& spec, Limits limits, int64_t bound)
       nothing_below_.complete_to = bound;
       return &nothing_below_;
     }
+    // Large copies are asked for again and again, each time by one who cares a little more: the
+    // whole answer at once is less work.
+    const SpecKind& kind = space_.kinds().at(spec.kind);
+    if (kind.dims() > 2 && kind.is_elementwise()) bound = kNoCost;
   }
   if (options_.widest_limits_first && !open_.contains(spec)) {
     Limits widest = space_.codes().all();

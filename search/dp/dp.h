@@ -18,6 +18,7 @@ namespace exotune {
 struct SolverOptions {
   int k = 1;                          // plans wanted
   int threads = 1;                    // that solve together (solver_team.h): the same answers
+  bool near_plans = false;            // fewer than k will do: those as near the floor as the best
   bool prune = true;                  // bounds and floors; off: every action is evaluated
   bool relaxed_floor = true;          // with `prune`: floors from the relaxed problem
   bool widest_limits_first = true;    // answer at the machine's limits, which makes larger boxes

@@ -62,8 +62,18 @@ bool ActionSpace::keeps(uint16_t from, uint16_t to, const DpLevel& level) const 
   return a.rank == b.rank && a.dims == b.dims;
 }
 
+// An input whose innermost elements, strips included, lie along the vector loop and nothing else.
+bool ActionSpace::serves_vectors(const SpecKind& kind, int operand, const TensorLayout& layout) {
+  if (operand == kind.output() || layout.rank == 0) return false;
+  const OperandKind& what = kind.operands[operand];
+  const Subscript& inner = what.subscripts[layout.dims[layout.rank - 1].dim];
+  return !what.has_halo() && inner.size() == 1 && inner[0].dim == kind.vector_loop();
+}
+
 void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
+  const bool vectors_inside =
+      rules_.vectors_inside && !rules_.relaxed && facts(spec.kind).taps != 0;
   uint8_t outermost = 0;
   for (int i = 0; i <= kind.output(); ++i) outermost = std::max(outermost, spec.operands[i].level);
   for (int i = 0; i <= kind.output(); ++i) {
@@ -94,6 +104,9 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
       for (size_t l = 0; l < layouts->size() + (own ? 1 : 0); ++l) {
         state.layout = l < layouts->size() ? (*layouts)[l] : from.layout;
         if (keeps_order && !keeps(from.layout, state.layout, level)) continue;
+        if (vectors_inside && state.layout != from.layout && !level.registers &&
+            !serves_vectors(kind, i, layouts_.at(state.layout)))
+          continue;
         state.vector = 0;
         if (level.vectors.empty()) expand_move(spec, limits, i, state, visit);
         for (const int bytes : level.vectors) {

@@ -10,15 +10,6 @@ namespace {
 // Work on the other ports delays the busiest one a little: this part of it counts.
 constexpr int64_t kHidden = 8;
 
-// The loop that vectors of the output run along; -1: none.
-int vector_loop(const SpecKind& kind) {
-  const OperandKind& output = kind.operands.back();
-  if (output.subscripts.empty() || output.subscripts.back().size() != 1 ||
-      output.subscripts.back()[0].coefficient != 1)
-    return -1;
-  return output.subscripts.back()[0].dim;
-}
-
 bool mentions(const Subscript& s, int loop) {
   return std::any_of(s.begin(), s.end(), [&](const SubscriptTerm& t) { return t.dim == loop; });
 }
@@ -28,14 +19,16 @@ bool mentions(const OperandKind& operand, int loop) {
                      [&](const Subscript& s) { return mentions(s, loop); });
 }
 
-// Whole vectors, one after the other, of the last dimension.
-bool holds_vectors(const OperandKind& operand, int loop, const TensorLayout& layout, int64_t lanes,
-                   uint32_t extent) {
+// Whole vectors, one after the other, of the last dimension; taps move them by elements.
+bool holds_vectors(const SpecKind& kind, const OperandKind& operand, int loop,
+                   const TensorLayout& layout, int64_t lanes, uint32_t extent) {
   const int last = static_cast<int>(operand.subscripts.size()) - 1;
   for (int d = 0; d < last; ++d)
     if (mentions(operand.subscripts[d], loop)) return false;
   const Subscript& s = operand.subscripts[last];
-  if (s.size() != 1 || s[0].coefficient != 1) return false;
+  for (const SubscriptTerm& t : s)
+    if (t.dim == loop ? t.coefficient != 1 : !kind.reduction[t.dim]) return false;
+  if (!mentions(s, loop)) return false;
   if (layout.any) return true;
   if (layout.rank == 0 || layout.contiguous == 0) return false;
   const PhysicalDim& inner = layout.dims[layout.rank - 1];
@@ -56,7 +49,7 @@ SumStep step_of(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
     once[d] = kind.reduction[d] ? 1 : spec.extents[d];
     if (kind.reduction[d]) step.sums *= spec.extents[d];
   }
-  const int loop = vector_loop(kind);
+  const int loop = kind.vector_loop();
   int64_t executions = 1;
   for (int d = 0; d < kind.dims(); ++d) executions *= once[d];
   step.arithmetic = executions / block.strip * block.base;
@@ -115,14 +108,14 @@ std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) 
 
 bool is_register_block(const DpKernel& block, const Spec& spec, const SpecKind& kind,
                        const LayoutPool& layouts) {
-  const int loop = vector_loop(kind), output = kind.output();
+  const int loop = kind.vector_loop(), output = kind.output();
   if (loop < 0 || spec.extents[loop] % block.strip != 0 ||
       spec.operands[output].vector != block.strip ||
       !(block.levels[output] >> spec.operands[output].level & 1))
     return false;
   const auto holds = [&](int i) {
-    return holds_vectors(kind.operands[i], loop, layouts.at(spec.operands[i].layout), block.strip,
-                         spec.extents[loop]);
+    return holds_vectors(kind, kind.operands[i], loop, layouts.at(spec.operands[i].layout),
+                         block.strip, spec.extents[loop]);
   };
   if (!holds(output)) return false;
   for (const std::vector<int>& order : block.kind.symmetries) {

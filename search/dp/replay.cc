@@ -14,9 +14,11 @@ class ScriptWriter {
   ScriptWriter(ActionSpace& space, const LiftedNest& nest, const Target& target)
       : space_(space), nest_(nest), target_(target) {
     for (const Sym loop : nest.loops) names_.push_back(loop.name());
+    for (size_t d = 0; d < names_.size(); ++d) order_.push_back(static_cast<int>(d));
   }
 
   std::vector<std::string> run(const PlanNode& plan) {
+    if (several_sums()) sums_inside();
     for (const PlanNode* node = &plan; node && !done_; node = step(*node)) {
     }
     // Last: what is inside by then is what must not race.
@@ -47,11 +49,34 @@ class ScriptWriter {
   std::string quoted(const std::string& s) const { return "'" + s + "'"; }
   std::string unit() const { return target_.vector_memory->name + ", instrs"; }
 
+  bool several_sums() const {
+    return std::count(nest_.kind.reduction.begin(), nest_.kind.reduction.end(), true) > 1;
+  }
+
+  // The nest in the order that sum_block takes it: rows, vectors, then sums.
+  void sums_inside() {
+    const SpecKind& kind = nest_.kind;
+    const auto place = [&](int d) {
+      return kind.reduction[d] ? 3 : d == kind.vector_loop() ? 2 : d == kind.row_loop() ? 1 : 0;
+    };
+    std::vector<int> wanted = order_;
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [&](int a, int b) { return place(a) < place(b); });
+    for (size_t k = 0; k < wanted.size(); ++k)
+      for (size_t at = static_cast<size_t>(std::find(order_.begin(), order_.end(), wanted[k]) -
+                                           order_.begin());
+           at > k; --at) {
+        lines_.push_back("p = reorder_loops(p, " +
+                         quoted(names_[order_[at - 1]] + " " + names_[order_[at]]) + ")");
+        std::swap(order_[at - 1], order_[at]);
+      }
+  }
+
   // The loops of the nest that the rest of the plan describes, outermost first.
   std::vector<int> open_loops() const {
     std::vector<int> out;
-    for (size_t d = 0; d < names_.size(); ++d)
-      if (!unrolled_.contains(static_cast<int>(d))) out.push_back(static_cast<int>(d));
+    for (const int d : order_)
+      if (!unrolled_.contains(d)) out.push_back(d);
     return out;
   }
 
@@ -80,7 +105,8 @@ class ScriptWriter {
       const std::string& name = names_[dim];
       const uint32_t size = last->spec.extents[dim];
       block(dim, size);
-      if (size == 1) {
+      // The micro-kernel of several sums has a row, be it only one.
+      if (size == 1 && !(several_sums() && dim == nest_.kind.row_loop())) {
         lines_.push_back("p = unroll_all(p, " + quoted(name) + ")");
         unrolled_.insert(dim);
       }
@@ -137,7 +163,13 @@ class ScriptWriter {
     for (std::vector<int>* dims : {&rows, &sums})
       if (dims->size() > 1) std::erase_if(*dims, [&](int d) { return node.spec.extents[d] == 1; });
     const bool along = node.spec.extents[vector] > 1;
-    if (along && rows.size() == 1 && sums.size() == 1) {
+    if (along && several_sums()) {
+      const int row = kind.row_loop();
+      if (row < 0 || unrolled_.contains(row)) return;
+      lines_.push_back("p = sum_block(p, " + quoted(names_[row]) + ", " + quoted(names_[vector]) +
+                       ", " + std::to_string(lanes(kind)) + ", " + unit() + ")");
+      lines_.push_back("p = unroll_registers(p, " + target_.vector_memory->name + ")");
+    } else if (along && rows.size() == 1 && sums.size() == 1) {
       lines_.push_back("p = register_block(p, " + quoted(names_[rows[0]]) + ", " +
                        quoted(names_[vector]) + ", " + quoted(names_[sums[0]]) + ", " +
                        std::to_string(lanes(kind)) + ", " + unit() + ")");
@@ -154,6 +186,7 @@ class ScriptWriter {
   std::vector<std::string> names_;
   std::vector<std::string> lines_;
   std::vector<std::string> parallel_;  // loops
+  std::vector<int> order_;             // of the loops that the blocks leave
   std::set<int> unrolled_;
   int outers_ = 0;
   bool done_ = false;

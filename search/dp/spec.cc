@@ -7,8 +7,62 @@
 
 namespace exotune {
 
+bool OperandKind::has_halo() const {
+  return std::any_of(subscripts.begin(), subscripts.end(),
+                     [](const Subscript& s) { return s.size() > 1; });
+}
+
 bool SpecKind::sums() const {
   return std::find(reduction.begin(), reduction.end(), true) != reduction.end();
+}
+
+namespace {
+
+bool mentions(const OperandKind& operand, int loop) {
+  for (const Subscript& s : operand.subscripts)
+    for (const SubscriptTerm& t : s)
+      if (t.dim == loop) return true;
+  return false;
+}
+
+}  // namespace
+
+int SpecKind::vector_loop() const {
+  const std::vector<Subscript>& out = operands.back().subscripts;
+  if (out.empty() || out.back().size() != 1 || out.back()[0].coefficient != 1) return -1;
+  return out.back()[0].dim;
+}
+
+int SpecKind::row_loop() const {
+  const int vector = vector_loop();
+  int row = -1;
+  bool serves = false;
+  for (int d = 0; d < dims(); ++d) {
+    if (reduction[d] || d == vector) continue;
+    const bool here = vector >= 0 &&
+                      std::any_of(operands.begin(), operands.end() - 1, [&](const OperandKind& in) {
+                        return mentions(in, vector) && !mentions(in, d);
+                      });
+    if (here || !serves) row = d;
+    serves = serves || here;
+  }
+  return row;
+}
+
+bool SpecKind::is_tap(int loop) const {
+  if (!reduction[loop]) return false;
+  for (const OperandKind& operand : operands)
+    for (const Subscript& s : operand.subscripts)
+      if (s.size() > 1 &&
+          std::any_of(s.begin(), s.end(), [&](const SubscriptTerm& t) { return t.dim == loop; }))
+        return true;
+  return false;
+}
+
+bool SpecKind::has_taps() const {
+  for (int d = 0; d < dims(); ++d)
+    if (is_tap(d)) return true;
+  return false;
 }
 
 bool SpecKind::is_elementwise() const {

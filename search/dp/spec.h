@@ -34,6 +34,7 @@ using Subscript = std::vector<SubscriptTerm>;
 struct OperandKind {
   ScalarType type = ScalarType::kF32;
   std::vector<Subscript> subscripts;  // one for each dimension of the operand
+  bool has_halo() const;              // some subscript is of several loops
   bool operator==(const OperandKind&) const = default;
 };
 
@@ -49,6 +50,15 @@ struct SpecKind {
   int dims() const { return static_cast<int>(reduction.size()); }
   int output() const { return static_cast<int>(operands.size()) - 1; }
   bool sums() const;
+  /// The loop that vectors of the output run along; -1: none.
+  int vector_loop() const;
+  /// The loop of the output that register tiles block: the innermost one that some input along the
+  /// vector loop does not mention, so that its vectors serve all rows; else the innermost one
+  /// beside the vector loop. -1: none.
+  int row_loop() const;
+  /// A sum that shares a subscript with another loop: `r` in image[h + r].
+  bool is_tap(int loop) const;
+  bool has_taps() const;
   /// Every operand is subscripted by all loops, in order: a move or a fill.
   bool is_elementwise() const;
   bool operator==(const SpecKind&) const = default;

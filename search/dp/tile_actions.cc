@@ -56,6 +56,31 @@ const std::vector<uint32_t>& ActionSpace::tile_sizes(const SpecKind& kind, int d
   return sizes;
 }
 
+// Is it one of the two inner dimensions of some operand of a copy, strips included?
+bool ActionSpace::is_inner(const Spec& spec, const SpecKind& kind, int dim) const {
+  for (int i = 0; i <= kind.output(); ++i) {
+    const TensorLayout& layout = layouts_.at(spec.operands[i].layout);
+    for (int at = std::max(0, layout.rank - 2); at < layout.rank; ++at)
+      if (layout.dims[at].dim == dim) return true;
+  }
+  return false;
+}
+
+// The sizes that one loop of the Spec is cut to, as far as the rules let it.
+const std::vector<uint32_t>& ActionSpace::cuts(const Spec& spec, int dim) {
+  static const std::vector<uint32_t> kNone, kSingle{1};
+  const KindFacts& f = facts(spec.kind);
+  const SpecKind& kind = kinds_.at(spec.kind);
+  if (f.rows_outside >> dim & 1) return kSingle;
+  if (rules_.copies_inside && !rules_.relaxed && kind.dims() > 2 && kind.is_elementwise() &&
+      !is_inner(spec, kind, dim))
+    return kSingle;
+  if (!(f.taps >> dim & 1)) return tile_sizes(kind, dim, spec.extents[dim]);
+  for (int d = 0; d < kind.dims(); ++d)
+    if (spec.extents[d] > 1 && !(f.taps >> d & 1)) return kNone;
+  return kSingle;
+}
+
 bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
   const SpecKind& kind = kinds_.at(spec.kind);
   out = spec;
@@ -79,7 +104,7 @@ void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Vis
   for (int dim = 0; dim < kind.dims(); ++dim) {
     const uint32_t extent = spec.extents[dim];
     if (extent == 1 || (kind.reduction[dim] && !kind.accumulates)) continue;
-    for (const uint32_t size : tile_sizes(kind, dim, extent)) {
+    for (const uint32_t size : cuts(spec, dim)) {
       Expansion e;
       e.action = {ActionKind::kTile, static_cast<uint8_t>(dim), {}, size};
       if (!tile(spec, dim, size, e.part[0].spec)) continue;

@@ -92,6 +92,54 @@ TEST_P(DpReplay, every_plan_is_a_script_that_means_the_same) {
   }
 }
 
+// Sums of several loops: convolutions with channels last, of stride two, by depth, in one
+// dimension.
+class DpReplayOfSums : public testing::TestWithParam<const char*> {};
+
+TEST_P(DpReplayOfSums, every_plan_is_a_script_that_means_the_same) {
+  const std::vector<Replayed> all = replay_all(GetParam(), "avx512", 4);
+  ASSERT_FALSE(all.empty());
+  for (const Replayed& r : all) {
+    expect_same(r);
+    EXPECT_NE(r.script.find("sum_block("), std::string::npos) << r.script;
+    EXPECT_GT(r.vectors, 0) << r.script;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Convolutions, DpReplayOfSums,
+                         testing::Values(R"(
+@proc
+def channels_last(image: f32[5, 9, 8], weights: f32[3, 3, 8, 40], out: f32[3, 7, 40]):
+    for y in seq(0, 3):
+        for x in seq(0, 7):
+            for k in seq(0, 40):
+                for dy in seq(0, 3):
+                    for dx in seq(0, 3):
+                        for c in seq(0, 8):
+                            out[y, x, k] += image[y + dy, x + dx, c] * weights[dy, dx, c, k]
+)",
+                                         R"(
+@proc
+def stride_two(image: f32[1, 7, 13, 4], weights: f32[3, 3, 4, 32], out: f32[1, 3, 6, 32]):
+    for b in seq(0, 1):
+        for y in seq(0, 3):
+            for x in seq(0, 6):
+                for k in seq(0, 32):
+                    for dy in seq(0, 3):
+                        for dx in seq(0, 3):
+                            for c in seq(0, 4):
+                                out[b, y, x, k] += image[b, 2 * y + dy, 2 * x + dx, c] * weights[dy, dx, c, k]
+)",
+                                         R"(
+@proc
+def one_dimension(data: f32[4, 41], kernels: f32[10, 4, 5], out: f32[10, 37]):
+    for i in seq(0, 10):
+        for c in seq(0, 4):
+            for j in seq(0, 37):
+                for r in seq(0, 5):
+                    out[i, j] += kernels[i, c, r] * data[c, j + r]
+)"));
+
 // Small products, on a machine whose threads cost nothing to start.
 TEST(DpReplay, parallel_plans_run_without_races_and_mean_the_same) {
   for (const auto& [m, n, k] : {std::array{64, 64, 32}, {50, 48, 20}, {31, 70, 9}, {7, 200, 16}}) {

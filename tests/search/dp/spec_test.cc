@@ -28,6 +28,29 @@ def f(A: f32[4, 6], B: f32[6, 8], C: f32[4, 8]):
   EXPECT_EQ(nest->buffers[2].name(), "C");
 }
 
+TEST(DpLift, a_convolution_is_read_with_its_rows_vectors_and_taps) {
+  const auto nest = lift_nest(*proc(R"(
+@proc
+def f(I: f32[5, 11, 4], W: f32[3, 3, 4, 8], O: f32[2, 9, 8]):
+    for y in seq(0, 2):
+        for x in seq(0, 9):
+            for k in seq(0, 8):
+                for r in seq(0, 3):
+                    for s in seq(0, 3):
+                        for c in seq(0, 4):
+                            O[y, x, k] += I[2 * y + r, x + s, c] * W[r, s, c, k]
+)"));
+  ASSERT_TRUE(nest);
+  const SpecKind& kind = nest->kind;
+  EXPECT_EQ(kind.row_loop(), 1);
+  EXPECT_EQ(kind.vector_loop(), 2);
+  std::vector<bool> taps;
+  for (int d = 0; d < kind.dims(); ++d) taps.push_back(kind.is_tap(d));
+  EXPECT_EQ(taps, (std::vector<bool>{false, false, false, true, true, false}));
+  EXPECT_TRUE(kind.operands[0].has_halo());
+  EXPECT_FALSE(kind.operands[1].has_halo());
+}
+
 TEST(DpLift, a_nest_that_is_no_spec_is_refused) {
   EXPECT_FALSE(lift_nest(*proc(R"(
 @proc
