@@ -274,6 +274,57 @@ SearchSpace ordered_contraction_space(const Contraction& c) {
   return space;
 }
 
+const char kByColumns[] = "by columns";
+std::string panel_tag(int64_t vectors) { return "panels, vectors=" + std::to_string(vectors); }
+
+// Which operand stays in the nearest cache while the other goes by: a strip of the vectored one (by
+// columns: the stages that follow), or the rows of a tile. Then a panel of strips lies in the second
+// cache, sums are longer, and the result is visited less often. Worth a try only when the vectored
+// operand is larger than that cache.
+Stage orders(const Contraction& c) {
+  Stage stage{"order", {}};
+  const auto rows = c.extent(c.i), columns = c.extent(c.j), depth = c.extent(c.k);
+  if (!c.constraints.empty() || c.vectored.empty() || c.strip > 0 || c.is_tile(c.i) ||
+      c.is_tile(c.j) || c.is_tile(c.k) || !rows || !columns || !depth || *rows <= 8 ||
+      static_cast<double>(*columns * *depth) * c.element <= c.l2)
+    return stage;
+  stage.moves.push_back({{}, kByColumns, ""});
+  for (int64_t vectors = c.most_vectors; vectors >= 1 && vectors + 1 >= c.most_vectors; --vectors) {
+    const int64_t width = vectors * c.lanes, height = (c.registers - vectors - 1) / vectors;
+    const double line = c.l1 / (static_cast<double>(height) * c.element);
+    for (const int64_t k : balanced(depth, {line * 0.65, line * 0.85})) {
+      std::set<int64_t> panels;
+      for (const double share : {0.5, 0.75})
+        panels.insert(std::max<int64_t>(
+            1, static_cast<int64_t>(c.l2 * share / (static_cast<double>(k * width) * c.element))));
+      for (const int64_t strips : panels)
+        stage.moves.push_back(
+            {{block_line(c.k, std::to_string(k), c.k + "o", c.place),
+              block_line(c.j, std::to_string(strips * width), c.j + "c", c.place),
+              "p = pack_operand(p, " + literal(c.vectored) + ", " + literal(c.place) + ", " +
+                  std::to_string(width) + ", " + c.unit + ")"},
+             panel_tag(vectors),
+             ""});
+    }
+  }
+  return stage;
+}
+
+// The register tiles of panels: rows outside, strips inside.
+std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors) {
+  std::vector<Move> out;
+  const int64_t most = (c.registers - vectors - 1) / vectors;
+  for (int64_t h = most; h >= std::max<int64_t>(1, most - 2); --h) {
+    Move m{{block_line(c.i, std::to_string(h), c.i + "o", ""),
+            block_line(c.j, std::to_string(vectors * c.lanes), c.j + "o", c.i)},
+           "",
+           panel_tag(vectors)};
+    for (std::string& line : micro_kernel(c)) m.lines.push_back(std::move(line));
+    out.push_back(std::move(m));
+  }
+  return out;
+}
+
 SearchSpace contraction_space(const Contraction& c) {
   if (keeps_order(c.constraints)) return ordered_contraction_space(c);
   SearchSpace space;
@@ -283,7 +334,21 @@ SearchSpace contraction_space(const Contraction& c) {
   space.stages.push_back(strips(c, c.place, c.place));
   const std::string columns = c.is_tile(c.j) ? c.nest.find(c.j)->outer : c.j + "o";
   space.stages.push_back(row_blocks(c, columns));
-  space.stages.push_back(register_tiles(c));
+  Stage tiles = register_tiles(c);
+  if (Stage order = orders(c); !order.moves.empty()) {
+    std::set<std::string> panels;
+    for (const Move& m : order.moves)
+      if (m.tag != kByColumns) panels.insert(m.tag);
+    for (Stage& stage : space.stages) {
+      for (Move& m : stage.moves) m.needs = kByColumns;
+      for (const std::string& tag : panels) stage.moves.push_back({{}, "", tag});
+    }
+    for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
+      if (panels.count(panel_tag(vectors)))
+        for (Move& m : panel_tiles(c, vectors)) tiles.moves.push_back(std::move(m));
+    space.stages.insert(space.stages.begin(), std::move(order));
+  }
+  space.stages.push_back(std::move(tiles));
   return space;
 }
 

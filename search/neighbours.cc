@@ -46,16 +46,16 @@ std::optional<BlockLine> division_line(const std::string& line) {
 
 // "p = pack_operand(p, 'B', 'i', 48, 16, AVX512, instrs)": the strip.
 struct PackLine {
-  std::string head, tail;
+  std::string head, buffer, tail;
   int64_t strip = 0;
   std::string with(int64_t s) const { return head + std::to_string(s) + tail; }
 };
 
 std::optional<PackLine> pack_line(const std::string& line) {
-  static const std::regex form(R"re((p = pack_operand\(p, '\w+', '\w+', )(\d{1,9})(, .*))re");
+  static const std::regex form(R"re((p = pack_operand\(p, '(\w+)', '\w+', )(\d{1,9})(, .*))re");
   std::smatch m;
   if (!std::regex_match(line, m, form)) return std::nullopt;
-  return PackLine{m[1], m[3], std::stoll(m[2])};
+  return PackLine{m[1], m[2], m[4], std::stoll(m[3])};
 }
 
 std::optional<size_t> line_with(const Lines& lines, const std::string& text) {
@@ -169,6 +169,7 @@ class Walk {
 
   // In front of the first micro-kernel, where operands are still read as they lie.
   void prefetches() {
+    spread_prefetches();
     std::vector<std::string> tiles;
     for (const KernelLine& kernel : kernels_)
       if (const auto outer = tiles_of(kernel.rows)) tiles.push_back(*outer);
@@ -183,6 +184,30 @@ class Walk {
                          "p = prefetch_ahead(p, '" + outer + "', distance=" + distance + ")");
         if (!choice.empty()) add(std::move(changed), Change::kPrefetching);
       }
+  }
+
+  // The result's lines asked for while a tile is computed, with the next rows' lines between the
+  // terms of the sums and the lines of later rows while strips are packed; and without these.
+  void spread_prefetches() {
+    if (kernels_.size() != 1 || line_with(lines_, "prefetch_meanwhile(")) return;
+    const KernelLine& kernel = kernels_.front();
+    const std::string& line = lines_[first_kernel_];
+    if (line.find("register_block(") == std::string::npos || line.back() != ')' ||
+        line.find("apart=") != std::string::npos)
+      return;
+    Lines apart = lines_;
+    apart[first_kernel_] = line.substr(0, line.size() - 1) + ", apart=True)";
+    if (const auto outer = tiles_of(kernel.rows)) {
+      Lines all = apart;
+      all.insert(all.begin() + static_cast<long>(first_kernel_) + 1,
+                 "p = prefetch_meanwhile(p, '" + *outer + "', '" + kernel.sum + "')");
+      for (size_t k = first_kernel_; k-- > 0;)
+        if (const auto pack = pack_line(all[k]))
+          all.insert(all.begin() + static_cast<long>(k) + 1,
+                     "p = prefetch_ahead(p, 'i0', '" + pack->buffer + "', distance=8)");
+      add(std::move(all), Change::kPrefetching);
+    }
+    add(std::move(apart), Change::kPrefetching);
   }
 
   const Lines& lines_;

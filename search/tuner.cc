@@ -231,8 +231,8 @@ class Tuning {
     }
   }
 
-  // Up to `most` schedules one step away from these: of each kind of change the cheapest by the
-  // model first, the kinds in turn.
+  // Up to `most` schedules one step away from these, the kinds of change in turn: of each kind the
+  // cheapest by the model first, of prefetching those of the first of these.
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most) {
     const Neighbourhood where{request_.target->lanes_of(nest_.precision),
                               request_.target->vector_memory ? request_.target->vector_memory->count : 0,
@@ -270,10 +270,13 @@ class Tuning {
     result_.statistics.states += static_cast<int>(made.size());
     result_.statistics.neighbours += static_cast<int>(made.size());
     size_t longest = 0;
-    for (std::vector<size_t>& kind : of_kind) {
-      std::stable_sort(kind.begin(), kind.end(), [&](size_t a, size_t b) {
-        return made[a].cost.cycles < made[b].cost.cycles;
-      });
+    for (size_t change = 0; change < of_kind.size(); ++change) {
+      std::vector<size_t>& kind = of_kind[change];
+      // Of what prefetching is worth the model knows nothing: the best schedules' come first.
+      if (change != static_cast<size_t>(Change::kPrefetching))
+        std::stable_sort(kind.begin(), kind.end(), [&](size_t a, size_t b) {
+          return made[a].cost.cycles < made[b].cost.cycles;
+        });
       longest = std::max(longest, kind.size());
     }
     std::vector<BeamState> out;

@@ -68,8 +68,17 @@ ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit)
   return p;
 }
 
+// Asks for the lines of what the statement at `path` uses of `buffer`, in front of it.
+ProcPtr ask_for(ProcPtr p, const Path& path, Sym buffer, const Path& before) {
+  auto rectangle = touched(p, at(p, path), buffer);
+  if (!rectangle) return p;
+  return add_prefetch(p, at(p, before).before(),
+                      rectangle->text(buffer.name(), scope_at(*p, path), true));
+}
+
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
-ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, const VectorUnit& unit) {
+ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
+                           const VectorUnit& unit) {
   // What sets the tile becomes loops of its own in front.
   if (set) p = fission(p, at(p, child(child(first))).after(), 2);
   const Path top = set ? sibling(first, 1) : first;
@@ -93,7 +102,8 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, const VectorU
 
   // The out tile: [i, j] -> [i, j / lanes, lanes] in registers around the k loop.
   const size_t before = block_at(*p, first).size();
-  p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true);
+  apart = apart && !set;
+  p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true, apart);
   const bool loaded = block_at(*p, first).size() == before + 3;
   p = split_last_dim(p, first, unit.lanes);
   p = set_memory(p, at(p, first), unit.memory);
@@ -115,6 +125,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, const VectorU
     if (Cursor loop = at(p, child(compute, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
   p = vectorize_tile_copy(p, b_load, unit);
   for (int fill = fills; fill > 0; --fill) p = vectorize_tile_copy(p, sibling(first, fill), unit);
+  if (apart) p = ask_for(p, store, out, k_loop);
   return p;
 }
 
@@ -137,12 +148,12 @@ std::optional<bool> sets_its_tile(StmtPtr s, const std::array<std::string, 3>& l
 }  // namespace
 
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
-                       const VectorUnit& unit) {
+                       const VectorUnit& unit, bool apart) {
   std::vector<Cursor> loops = require_loops(p, i);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
     if (const std::optional<bool> set = sets_its_tile(stmt_at(*p, top), {i, j, k}))
-      p = register_block_one(p, top, *set, unit);
+      p = register_block_one(p, top, *set, apart, unit);
   }
   return p;
 }

@@ -20,8 +20,9 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 /// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,
 /// vectorizes j, keeps b's vectors of one k in registers, and unrolls i and j. Exact for any extents:
 /// a last partial vector is guarded. A nest `for i: for j: {out[i, j] = c; for k: ...}` sets the
-/// registers and reads nothing of out.
+/// registers and reads nothing of out. `apart`: the sum starts from zero and is added to out behind
+/// the k loop, and out's lines are asked for in front of it, so that no tile waits for memory.
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
-                       const VectorUnit& unit);
+                       const VectorUnit& unit, bool apart = false);
 
 }  // namespace exotune

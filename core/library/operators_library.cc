@@ -100,6 +100,13 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return prefetch_ahead(a.proc(), a.string(1), a.string(2), a.integer(3));
        }},
+      {"prefetch_meanwhile",
+       {proc(), string("loop"), string("within"), string("buffer", "")},
+       "for r: for ..: for k: s(x[r])  ->  for r: for ..: for k: prefetch(a line of x[r + 1]); "
+       "s(x[r])",
+       [](const A& a) -> Value {
+         return prefetch_meanwhile(a.proc(), a.string(1), a.string(2), a.string(3));
+       }},
       {"unroll_and_jam",
        {proc(), place("outer"), integer("factor")},
        "for i: for j: s  ->  for io: for j: s[ii -> 0]; s[ii -> 1]; ...",
@@ -282,11 +289,11 @@ std::vector<Operator> library_operators() {
        }},
       {"register_block",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
-        procs("instructions")},
+        procs("instructions"), boolean("apart", false)},
        "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  the micro-kernel, C in registers",
        [](const A& a) -> Value {
          return register_block(a.proc(), a.string(1), a.string(2), a.string(3),
-                               vector_unit(a, 4, 5, 6));
+                               vector_unit(a, 4, 5, 6), a.boolean(7));
        }},
       {"sum_block",
        {proc(), string("i"), string("j"), integer("vw"), memory("mem_type"), procs("instructions")},

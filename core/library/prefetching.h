@@ -15,4 +15,14 @@ namespace exotune {
 ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& buffer,
                        int64_t distance);
 
+/// for r: for ..: for k: s(x[r])  ->  for r: for ..: for kp, k: prefetch(a line of x[r + 1]);
+/// s(x[r])
+///
+/// At every loop over `within` under one over `loop`: the rectangle of `buffer` that the next
+/// iteration of `loop` uses is asked for line by line, evenly over the iterations in between, so
+/// that the requests never queue. Extents must be literal. SchedulingError when there is no such
+/// loop, or there are more lines than iterations.
+ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
+                           const std::string& buffer = "");
+
 }  // namespace exotune

@@ -13,14 +13,15 @@ Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
 const For& loop_at(const ProcPtr& p, const Path& path) { return at(p, path).as<For>(); }
 
 ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name, int length,
-                     bool keep_last) {
+                     bool keep_last, bool accum) {
   const Cursor block = Cursor::block(p, path, length);
   auto rectangle = touched(p, block, buffer);
   if (!rectangle)
     throw SchedulingError("`" + buffer.name() +
                           "` is not read or written through affine indices in `" +
                           at(p, path).describe() + "`");
-  return stage_mem(p, block, rectangle->text(buffer.name(), scope_at(*p, path), keep_last), name);
+  return stage_mem(p, block, rectangle->text(buffer.name(), scope_at(*p, path), keep_last), name,
+                   accum);
 }
 
 namespace {

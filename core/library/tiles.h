@@ -14,11 +14,12 @@ const For& loop_at(const ProcPtr& p, const Path& path);
 /// The innermost loop of a nest of nothing but loops, `path` its outermost one.
 Path innermost(const ProcPtr& p, Path path);
 
-/// Stages `buffer` around `length` statements from `path` on: allocation, load loops (unless written
-/// first), the statements, store loops (if written). The allocation then is at `path`. A window one
-/// element wide loses that dimension; with `keep_last` not the last one.
+/// Stages `buffer` around `length` statements from `path` on: allocation, load loops (unless
+/// written first), the statements, store loops (if written). The allocation then is at `path`. A
+/// window one element wide loses that dimension; with `keep_last` not the last one. `accum`: the
+/// tile starts from zero and is added to the buffer, which is only summed into.
 ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name,
-                     int length = 1, bool keep_last = false);
+                     int length = 1, bool keep_last = false, bool accum = false);
 
 /// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
 ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q);

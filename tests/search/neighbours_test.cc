@@ -88,5 +88,17 @@ TEST(Neighbours, what_is_there_is_not_added_again) {
   }
 }
 
+TEST(Neighbours, what_one_product_needs_next_is_asked_for_while_it_computes) {
+  const Around around({"p = pack_operand(p, 'B', 'i', 24, 8, V, instrs)",
+                       "p = block_loop(p, 'i', 8, ['io', 'i'])",
+                       "p = register_block(p, 'i', 'j', 'k', 8, V, instrs)",
+                       "p = unroll_registers(p, V)"});
+  const std::string apart = "p = register_block(p, 'i', 'j', 'k', 8, V, instrs, apart=True)",
+                    meanwhile = "p = prefetch_meanwhile(p, 'io', 'k')";
+  EXPECT_TRUE(around.has(Change::kPrefetching, {apart}));
+  EXPECT_TRUE(around.has(Change::kPrefetching,
+                         {apart, meanwhile, "p = prefetch_ahead(p, 'i0', 'B', distance=8)"}));
+}
+
 }  // namespace
 }  // namespace exotune

@@ -5,13 +5,22 @@
 
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/blocking.h"
 #include "core/library/contraction.h"
+#include "core/library/prefetching.h"
 #include "tests/core/library/four_lanes.h"
 
 namespace exotune {
 namespace {
 
 constexpr const char* kKernels = R"(
+@instr("add")
+def add(dst: [f32][4] @ V4, src: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] += src[i]
+
 @proc
 def gemm(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
     for i in seq(0, M):
@@ -89,6 +98,23 @@ TEST(Gemm, a_tile_that_is_set_first_is_not_loaded) {
   const std::string text = str(*q);
   EXPECT_EQ(text.find("], C["), std::string::npos) << text;  // no load from C
   EXPECT_NE(text.find("store(C["), std::string::npos) << text;
+}
+
+TEST(Gemm, a_sum_kept_apart_is_added_in_the_end_and_asks_for_its_lines) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("gemm_12");
+  ProcPtr q = block_loop(p, "i", {4}, {"io", "i"});
+  q = block_loop(q, "j", {8}, {"jo", "j"}, "i");
+  q = register_block(q, "i", "j", "k", machine.unit, true);
+  EXPECT_NE(str(*q).find("prefetch_3_f32(C["), std::string::npos) << str(*q);
+  EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
+  // Four lines of A in sixteen iterations: one in each four.
+  q = prefetch_meanwhile(q, "io", "k");
+  EXPECT_NE(str(*q).find("for kp in seq(0, 2):"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("prefetch_3_f32(A["), std::string::npos) << str(*q);
+  EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
+  EXPECT_THROW(prefetch_meanwhile(q, "io", "k", "B"), SchedulingError);  // the same for all rows
+  EXPECT_THROW(prefetch_meanwhile(q, "ko", "k"), SchedulingError);       // no such loop around
 }
 
 TEST(Gemm, what_is_no_product_or_no_tile_is_refused) {

@@ -1,0 +1,72 @@
+// Products larger than the second cache: schedules that keep the rows of a tile near and let panels
+// of the packed operand go by are made too, and compute the same.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/frontend/parser.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "search/beam.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+namespace {
+
+const char* const kProduct = R"(
+@proc
+def product(A: f32[19, 40], B: f32[40, 210], C: f32[19, 210]):
+    for i in seq(0, 19):
+        for j in seq(0, 210):
+            for k in seq(0, 40):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+// AVX-512 with caches of 2 and 16 KiB.
+std::vector<TargetLevel> small_caches(const Target& target) {
+  std::vector<TargetLevel> levels = target.levels;
+  int64_t bytes = 2048;
+  for (TargetLevel& l : levels)
+    if (l.is_cache() && l.bytes > 0) {
+      l.bytes = bytes;
+      bytes *= 8;
+    }
+  return levels;
+}
+
+bool has_panels(const BeamState& s) {
+  return std::any_of(s.lines.begin(), s.lines.end(),
+                     [](const std::string& l) { return l.find("'jc'") != std::string::npos; });
+}
+
+TEST(Panels, go_by_while_rows_stay) {
+  const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  const ProcPtr before = parse_module(kProduct, "product.exo").procs.front();
+  const Nest nest = inspect_nest(*before);
+  const SearchSpace space = space_for(nest, *target, small_caches(*target));
+  ASSERT_FALSE(space.stages.empty());
+  EXPECT_EQ(space.stages.front().name, "order");
+  BeamContext context;
+  context.environment = script_names(*target);
+  ValueList instructions;
+  for (const ProcPtr& p : target->instructions()) instructions.emplace_back(p);
+  context.environment.names["instrs"] = Value(instructions);
+  const BeamResult result = beam_search(before, space, context, {.width = 4, .keep = 400});
+  EXPECT_EQ(result.first_refusal, "");
+  int panels = 0;
+  for (const BeamState& state : result.states) {
+    if (!has_panels(state) || ++panels > 4) continue;
+    Arguments expected = make_arguments(*before, {}, 3), got = make_arguments(*state.proc, {}, 3);
+    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
+    run(*before, expected.values);
+    run(*state.proc, got.values);
+    for (size_t i = 0; i < got.buffers.size(); ++i)
+      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << str(*state.proc);
+  }
+  EXPECT_GT(panels, 0);
+  // What fits the second cache has one order.
+  EXPECT_NE(space_for(nest, *target, target->levels).stages.front().name, "order");
+}
+
+}  // namespace
+}  // namespace exotune
