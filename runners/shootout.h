@@ -23,7 +23,8 @@ struct Contender {
 };
 
 struct ShootoutOptions {
-  int rounds = 15;                   // at least; up to four times as many while it is undecided
+  int rounds = 15;                   // at least
+  bool extend = true;                // up to four times as many while it is undecided
   double batch_seconds = 1e-3;       // per contender and round
   bool cold = false;                 // flush the caches before each timed call
   double timeout_seconds = 60;       // for the whole

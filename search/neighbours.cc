@@ -186,8 +186,18 @@ class Walk {
       }
   }
 
+  // The loop over panels of columns in which the operand that line `pack` packs goes by.
+  std::optional<std::string> panels_of(const std::string& columns, size_t pack) const {
+    static const std::regex form(R"re(p = block_loop\(p, '(\w+)', \d{1,9}, \['(\w+)'.*)re");
+    std::smatch m;
+    for (size_t k = 0; k < pack; ++k)
+      if (std::regex_match(lines_[k], m, form) && m[1] == columns) return m[2];
+    return std::nullopt;
+  }
+
   // The result's lines asked for while a tile is computed, with the next rows' lines between the
-  // terms of the sums and the lines of later rows while strips are packed; and without these.
+  // terms of the sums and the lines of later rows while strips are packed, and where panels go by
+  // with the lines of the next one too; and without these.
   void spread_prefetches() {
     if (kernels_.size() != 1 || line_with(lines_, "prefetch_meanwhile(")) return;
     const KernelLine& kernel = kernels_.front();
@@ -201,10 +211,23 @@ class Walk {
       Lines all = apart;
       all.insert(all.begin() + static_cast<long>(first_kernel_) + 1,
                  "p = prefetch_meanwhile(p, '" + *outer + "', '" + kernel.sum + "')");
+      Lines panels;
       for (size_t k = first_kernel_; k-- > 0;)
-        if (const auto pack = pack_line(all[k]))
+        if (const auto pack = pack_line(lines_[k])) {
+          const auto asks = [&](const std::string& loop) {
+            return "p = prefetch_meanwhile(p, '" + loop + "', '" + kernel.sum + "', '" +
+                   pack->buffer + "', locality=2)";
+          };
+          if (const auto panel = panels_of(kernel.columns, k)) panels.push_back(asks(*panel));
           all.insert(all.begin() + static_cast<long>(k) + 1,
                      "p = prefetch_ahead(p, 'i0', '" + pack->buffer + "', distance=8)");
+        }
+      if (!panels.empty()) {
+        Lines both = all;
+        const auto last = line_with(both, "prefetch_meanwhile(");
+        both.insert(both.begin() + static_cast<long>(*last) + 1, panels.begin(), panels.end());
+        add(std::move(both), Change::kPrefetching);
+      }
       add(std::move(all), Change::kPrefetching);
     }
     add(std::move(apart), Change::kPrefetching);

@@ -4,6 +4,7 @@
 
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/prefetching.h"
 #include "core/library/tiles.h"
 
 namespace exotune {
@@ -68,14 +69,6 @@ ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit)
   return p;
 }
 
-// Asks for the lines of what the statement at `path` uses of `buffer`, in front of it.
-ProcPtr ask_for(ProcPtr p, const Path& path, Sym buffer, const Path& before) {
-  auto rectangle = touched(p, at(p, path), buffer);
-  if (!rectangle) return p;
-  return add_prefetch(p, at(p, before).before(),
-                      rectangle->text(buffer.name(), scope_at(*p, path), true));
-}
-
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
 ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
                            const VectorUnit& unit) {
@@ -125,7 +118,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
     if (Cursor loop = at(p, child(compute, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
   p = vectorize_tile_copy(p, b_load, unit);
   for (int fill = fills; fill > 0; --fill) p = vectorize_tile_copy(p, sibling(first, fill), unit);
-  if (apart) p = ask_for(p, store, out, k_loop);
+  if (apart) p = prefetch_during(p, at(p, k_loop), at(p, store), out);
   return p;
 }
 

@@ -9,8 +9,8 @@
 
 namespace exotune {
 
-/// Copies what each loop over `before` reads of `buffer` into a packed buffer in front of that loop.
-/// `strip` > 0 lays the last dimension out in strips of that many elements, strip outermost:
+/// Copies what each loop over `before` reads of `buffer` into a packed buffer in front of that
+/// loop. `strip` > 0 lays the last dimension out in strips of that many elements, strip outermost:
 /// B[k0:k0+kc, 0:N] -> B_pack[N/strip, kc, strip], and copies strip by strip; 0 keeps the order.
 /// The last strip is padded (and its padding never read).
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
@@ -18,10 +18,11 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 
 /// The micro-kernel. At every nest `for i: for j: for k: out[i, j] += a * b` over loops of these
 /// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,
-/// vectorizes j, keeps b's vectors of one k in registers, and unrolls i and j. Exact for any extents:
-/// a last partial vector is guarded. A nest `for i: for j: {out[i, j] = c; for k: ...}` sets the
-/// registers and reads nothing of out. `apart`: the sum starts from zero and is added to out behind
-/// the k loop, and out's lines are asked for in front of it, so that no tile waits for memory.
+/// vectorizes j, keeps b's vectors of one k in registers, and unrolls i and j. Exact for any
+/// extents: a last partial vector is guarded. A nest `for i: for j: {out[i, j] = c; for k: ...}`
+/// sets the registers and reads nothing of out. `apart`: the sum starts from zero and is added to
+/// out behind the k loop, and out's lines are asked for one by one while it runs (prefetch_during),
+/// so that no tile waits for memory.
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                        const VectorUnit& unit, bool apart = false);
 

@@ -101,11 +101,12 @@ std::vector<Operator> library_operators() {
          return prefetch_ahead(a.proc(), a.string(1), a.string(2), a.integer(3));
        }},
       {"prefetch_meanwhile",
-       {proc(), string("loop"), string("within"), string("buffer", "")},
-       "for r: for ..: for k: s(x[r])  ->  for r: for ..: for k: prefetch(a line of x[r + 1]); "
-       "s(x[r])",
+       {proc(), string("loop"), string("within"), string("buffer", ""), integer("locality", 3)},
+       "for r: for ..: for k: s(x[r])  ->  for r: for ..: for kl: prefetch(a line of x[r + 1]); "
+       "for k: s(x[r])",
        [](const A& a) -> Value {
-         return prefetch_meanwhile(a.proc(), a.string(1), a.string(2), a.string(3));
+         return prefetch_meanwhile(a.proc(), a.string(1), a.string(2), a.string(3),
+                                   static_cast<int>(a.integer(4)));
        }},
       {"unroll_and_jam",
        {proc(), place("outer"), integer("factor")},
@@ -275,7 +276,8 @@ std::vector<Operator> library_operators() {
         procs("instructions")},
        "register_block, then unroll_registers",
        [](const A& a) -> Value {
-         return gen_ukernel(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6));
+         return gen_ukernel(a.proc(), a.string(1), a.string(2), a.string(3),
+                            vector_unit(a, 4, 5, 6));
        }},
       {"gemm",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
@@ -284,8 +286,10 @@ std::vector<Operator> library_operators() {
        "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  cache blocks, B packed, register "
        "tiles",
        [](const A& a) -> Value {
-         const GemmBlocks blocks{a.integer(7), a.integer(8), a.integer(9), a.integer(10), a.integer(11), a.boolean(12)};
-         return gemm(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6), blocks);
+         const GemmBlocks blocks{a.integer(7),  a.integer(8),  a.integer(9),
+                                 a.integer(10), a.integer(11), a.boolean(12)};
+         return gemm(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6),
+                     blocks);
        }},
       {"register_block",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),

@@ -88,70 +88,113 @@ std::optional<Between> between(const Cursor& inner, const std::string& loop) {
   return std::nullopt;
 }
 
-// The rectangle of the next iteration of `outer`, in the scope of its body.
+// The lines of a rectangle of two dimensions.
 struct Lines {
   std::vector<ExprPtr> lo;
   int64_t rows = 0, per_row = 0, step = 0;  // step: elements of a line
+
+  int64_t count() const { return rows * per_row; }
+  /// The one of number `now`, along the rows.
+  Rectangle line(const ExprPtr& now) const {
+    const ExprPtr row = lo[0] + bin_op(BinOpKind::kDiv, now, int_const(per_row));
+    const ExprPtr column =
+        lo[1] + int_const(step) * bin_op(BinOpKind::kMod, now, int_const(per_row));
+    return {{row, column}, {row + int_const(1), column + int_const(1)}};
+  }
 };
 
-std::optional<Lines> lines_of_next(const ProcPtr& p, const Cursor& outer,
-                                   const ScopeEntry& buffer) {
+std::optional<Lines> lines_of(const std::optional<Rectangle>& window, ScalarType type) {
   constexpr int64_t kLineBytes = 64;
-  const For& f = outer.as<For>();
-  Path first = outer.path();
-  first.push_back({Child::kBody, 0});
-  auto window = touched(p, Cursor::block(p, first, static_cast<int>(f.body.size())), buffer.name);
   if (!window || window->lo.size() != 2) return std::nullopt;
-  Lines out;
-  const ExprPtr next = read_var(f.iter, ScalarType::kIndex) + int_const(1);
-  int64_t extents[2];
-  bool moves = false;
-  for (size_t d = 0; d < 2; ++d) {
-    const auto n = as_int(normalize(window->hi[d] - window->lo[d]));
-    if (!n || *n < 1) return std::nullopt;
-    extents[d] = *n;
-    moves = moves || mentions(window->lo[d], f.iter);
-    out.lo.push_back(normalize(substitute(window->lo[d], f.iter, next)));
-  }
-  if (!moves) return std::nullopt;
-  out.step = std::max<int64_t>(1, kLineBytes / bytes_of(buffer.type.scalar));
-  out.rows = extents[0];
-  out.per_row = (extents[1] + out.step - 1) / out.step;
+  const auto rows = as_int(normalize(window->hi[0] - window->lo[0]));
+  const auto columns = as_int(normalize(window->hi[1] - window->lo[1]));
+  if (!rows || !columns || *rows < 1 || *columns < 1) return std::nullopt;
+  Lines out{window->lo};
+  out.step = std::max<int64_t>(1, kLineBytes / bytes_of(type));
+  out.rows = *rows;
+  out.per_row = (*columns + out.step - 1) / out.step;
   return out;
 }
 
-// At one loop; whether there was something to ask for.
-bool meanwhile_one(ProcPtr& p, const Cursor& inner, const std::string& loop,
-                   const std::string& buffer) {
+// The rectangle of the next iteration of `outer`, in the scope of its body.
+std::optional<Lines> lines_of_next(const ProcPtr& p, const Cursor& outer,
+                                   const ScopeEntry& buffer) {
+  const For& f = outer.as<For>();
+  Path first = outer.path();
+  first.push_back({Child::kBody, 0});
+  auto lines =
+      lines_of(touched(p, Cursor::block(p, first, static_cast<int>(f.body.size())), buffer.name),
+               buffer.type.scalar);
+  if (!lines) return std::nullopt;
+  const ExprPtr next = read_var(f.iter, ScalarType::kIndex) + int_const(1);
+  bool moves = false;
+  for (ExprPtr& e : lines->lo) {
+    moves = moves || mentions(e, f.iter);
+    e = normalize(substitute(e, f.iter, next));
+  }
+  return moves ? lines : std::nullopt;
+}
+
+// Asks in each of `trips` rounds, this one being `round`, for as many lines as are its share, in
+// front of the statement at `first`.
+ProcPtr ask_evenly(ProcPtr p, const Path& first, const std::string& buffer, const Lines& lines,
+                   const ExprPtr& round, int64_t trips, int locality) {
+  const int64_t per = (lines.count() - 1) / trips + 1,
+                repeats = per > 1 ? 1 : trips / lines.count();
+  for (int64_t q = per; q-- > 0;) {
+    const ExprPtr now =
+        bin_op(BinOpKind::kDiv, int_const(per) * round + int_const(q), int_const(repeats));
+    p = add_prefetch(p, Cursor::stmt(p, first).before(),
+                     lines.line(now).text(buffer, scope_at(*p, first), true), locality);
+  }
+  return p;
+}
+
+Path body_of(Path loop) {
+  loop.push_back({Child::kBody, 0});
+  return loop;
+}
+
+// What the outer loop of a loop k in rounds is called.
+std::string rounds_name(const std::string& k) { return k + "l"; }
+
+// At one loop; whether there was something to ask for, and time for it.
+bool meanwhile_one(ProcPtr& p, Cursor inner, const std::string& loop, const std::string& buffer,
+                   int locality) {
+  constexpr int64_t kMostInOneRound = 2;
+  const std::string within = inner.as<For>().iter.name();
+  // Rounds that another request made serve this one too.
+  bool rounds = false;
+  if (const auto around = enclosing_loops(inner);
+      !around.empty() && around.back().as<For>().iter.name() == rounds_name(within)) {
+    inner = around.back();
+    rounds = true;
+  }
   const Path path = inner.path();
-  const For& sum = inner.as<For>();
-  const auto extent = literal_extent(sum);
+  const auto extent = literal_extent(inner.as<For>());
   const auto around = between(inner, loop);
   const auto entry = visible(p, path, buffer);
   if (!extent || !around || !entry) return false;
   const auto lines = lines_of_next(p, around->outer, *entry);
   if (!lines) return false;
-  const int64_t each = std::min(*extent, *extent * around->trips / (lines->rows * lines->per_row));
-  if (each < 1) return false;
-  const std::string within = sum.iter.name();
-  p = divide_loop(p, inner, each, {within + "p", within}, Tail::kCut);
-  const ExprPtr now = int_const(*extent / each) * around->now +
-                      read_var(Cursor::stmt(p, path).as<For>().iter, ScalarType::kIndex);
-  const ExprPtr row = lines->lo[0] + bin_op(BinOpKind::kMod, now, int_const(lines->rows));
-  const ExprPtr column =
-      lines->lo[1] + int_const(lines->step) * bin_op(BinOpKind::kDiv, now, int_const(lines->rows));
-  Path first = path;
-  first.push_back({Child::kBody, 0});
-  const Rectangle line{{row, column}, {row + int_const(1), column + int_const(1)}};
-  p = add_prefetch(p, Cursor::stmt(p, first).before(),
-                   line.text(buffer, scope_at(*p, first), true));
+  if (!rounds && lines->count() <= around->trips) {  // not even one in each run of the loop
+    p = ask_evenly(p, path, buffer, *lines, around->now, around->trips, locality);
+    return true;
+  }
+  const int64_t each = rounds ? 1 : std::max<int64_t>(1, *extent * around->trips / lines->count());
+  const int64_t trips = *extent / each;
+  if (lines->count() > kMostInOneRound * trips * around->trips) return false;
+  if (each > 1) p = divide_loop(p, inner, each, {rounds_name(within), within}, Tail::kCut);
+  const ExprPtr round = int_const(trips) * around->now +
+                        read_var(Cursor::stmt(p, path).as<For>().iter, ScalarType::kIndex);
+  p = ask_evenly(p, body_of(path), buffer, *lines, round, trips * around->trips, locality);
   return true;
 }
 
 }  // namespace
 
 ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
-                           const std::string& buffer) {
+                           const std::string& buffer, int locality) {
   std::vector<std::string> names{buffer};
   if (buffer.empty()) {
     names.clear();
@@ -164,12 +207,44 @@ ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string
   for (const std::string& name : names)
     for (auto c = loops.rbegin(); c != loops.rend(); ++c)
       if (const Cursor inner = forward(p, *c); inner.valid())
-        found = meanwhile_one(p, inner, loop, name) || found;
+        found = meanwhile_one(p, inner, loop, name, locality) || found;
   if (!found)
     throw SchedulingError("no loop over `" + within + "` under one over `" + loop +
                           "` has time to ask for what the next iteration uses of " +
                           (buffer.empty() ? "any argument" : "`" + buffer + "`"));
   return p;
+}
+
+namespace {
+
+// How many iterations make a round, each of which asks for one line: few, as rounds of many are
+// unrolled by C compilers, and where possible a divisor.
+int64_t iterations_of_a_round(int64_t extent, int64_t lines) {
+  constexpr int64_t kMost = 4;
+  const int64_t most = std::min(kMost, extent / lines);
+  int64_t best = most;
+  for (int64_t each = most; each > most / 2; --each)
+    if (extent % each < extent % best) best = each;
+  return best;
+}
+
+}  // namespace
+
+ProcPtr prefetch_during(ProcPtr p, const Cursor& loop, const Cursor& use, Sym buffer) {
+  const Path path = loop.path();
+  const auto entry = visible(p, path, buffer.name());
+  const auto window = touched(p, use, buffer);
+  if (!entry || !window) return p;
+  const auto lines = lines_of(window, entry->type.scalar);
+  const auto extent = literal_extent(loop.as<For>());
+  if (!lines || !extent || *extent < lines->count())
+    return add_prefetch(p, loop.before(),
+                        window->text(buffer.name(), scope_at(*p, use.path()), true));
+  const std::string name = loop.as<For>().iter.name();
+  const int64_t each = iterations_of_a_round(*extent, lines->count());
+  p = divide_loop(p, loop, each, {rounds_name(name), name}, Tail::kCut);
+  const ExprPtr round = read_var(Cursor::stmt(p, path).as<For>().iter, ScalarType::kIndex);
+  return ask_evenly(p, body_of(path), buffer.name(), *lines, round, *extent / each, 3);
 }
 
 }  // namespace exotune

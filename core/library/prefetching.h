@@ -15,14 +15,24 @@ namespace exotune {
 ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& buffer,
                        int64_t distance);
 
-/// for r: for ..: for k: s(x[r])  ->  for r: for ..: for kp, k: prefetch(a line of x[r + 1]);
-/// s(x[r])
+/// for r: for ..: for k: s(x[r])  ->  for r: for ..: for kl: prefetch(a line of x[r + 1]);
+/// for k: s(x[r])
 ///
 /// At every loop over `within` under one over `loop`: the rectangle of `buffer` that the next
 /// iteration of `loop` uses is asked for line by line, evenly over the iterations in between, so
-/// that the requests never queue. Extents must be literal. SchedulingError when there is no such
-/// loop, or there are more lines than iterations.
+/// that the requests never queue. A loop k becomes rounds of iterations, NAMEl outside; rounds that
+/// are there already serve again, with up to two lines each. `locality` as in add_prefetch: 2 for
+/// what would push other data out of the nearest cache. Extents must be literal. SchedulingError
+/// when there is no such loop, or there are more lines than rounds can take.
 ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
-                           const std::string& buffer = "");
+                           const std::string& buffer = "", int locality = 3);
+
+/// for k: s; t(x)  ->  for kl: prefetch(a line of x); for k: s; t(x)
+///
+/// At the loop at `loop`, named k: the lines of `buffer` that the statement at `use` touches are
+/// asked for one by one, evenly over the loop's iterations. In front of the loop, and at once,
+/// where the extents are not literal or there are more lines than iterations; not at all where
+/// `use` touches no rectangle of the buffer.
+ProcPtr prefetch_during(ProcPtr p, const Cursor& loop, const Cursor& use, Sym buffer);
 
 }  // namespace exotune

@@ -89,15 +89,26 @@ TEST(Neighbours, what_is_there_is_not_added_again) {
 }
 
 TEST(Neighbours, what_one_product_needs_next_is_asked_for_while_it_computes) {
-  const Around around({"p = pack_operand(p, 'B', 'i', 24, 8, V, instrs)",
-                       "p = block_loop(p, 'i', 8, ['io', 'i'])",
-                       "p = register_block(p, 'i', 'j', 'k', 8, V, instrs)",
-                       "p = unroll_registers(p, V)"});
+  const Around around(
+      {"p = pack_operand(p, 'B', 'i', 24, 8, V, instrs)", "p = block_loop(p, 'i', 8, ['io', 'i'])",
+       "p = register_block(p, 'i', 'j', 'k', 8, V, instrs)", "p = unroll_registers(p, V)"});
   const std::string apart = "p = register_block(p, 'i', 'j', 'k', 8, V, instrs, apart=True)",
                     meanwhile = "p = prefetch_meanwhile(p, 'io', 'k')";
   EXPECT_TRUE(around.has(Change::kPrefetching, {apart}));
   EXPECT_TRUE(around.has(Change::kPrefetching,
                          {apart, meanwhile, "p = prefetch_ahead(p, 'i0', 'B', distance=8)"}));
+}
+
+TEST(Neighbours, the_next_panel_is_asked_for_where_panels_go_by) {
+  const Around around(
+      {"p = block_loop(p, 'j', 96, ['jc', 'j'], 'i')",
+       "p = pack_operand(p, 'B', 'i', 32, 8, V, instrs)", "p = block_loop(p, 'i', 6, ['io', 'i'])",
+       "p = block_loop(p, 'j', 32, ['jo', 'j'], 'i')",
+       "p = register_block(p, 'i', 'j', 'k', 8, V, instrs)", "p = unroll_registers(p, V)"});
+  EXPECT_TRUE(
+      around.has(Change::kPrefetching, {"p = prefetch_meanwhile(p, 'io', 'k')",
+                                        "p = prefetch_meanwhile(p, 'jc', 'k', 'B', locality=2)",
+                                        "p = prefetch_ahead(p, 'i0', 'B', distance=8)"}));
 }
 
 }  // namespace

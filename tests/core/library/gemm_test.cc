@@ -36,6 +36,13 @@ def gemm_12(A: f32[12, 8], B: f32[8, 16], C: f32[12, 16]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def gemm_13(A: f32[12, 13], B: f32[13, 16], C: f32[12, 16]):
+    for i in seq(0, 12):
+        for j in seq(0, 16):
+            for k in seq(0, 13):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
 def set_product(A: f32[3, 5], B: f32[5, 6], C: f32[3, 6]):
     for i in seq(0, 3):
         for j in seq(0, 6):
@@ -106,15 +113,36 @@ TEST(Gemm, a_sum_kept_apart_is_added_in_the_end_and_asks_for_its_lines) {
   ProcPtr q = block_loop(p, "i", {4}, {"io", "i"});
   q = block_loop(q, "j", {8}, {"jo", "j"}, "i");
   q = register_block(q, "i", "j", "k", machine.unit, true);
-  EXPECT_NE(str(*q).find("prefetch_3_f32(C["), std::string::npos) << str(*q);
+  // Four lines of C in eight iterations: one in each two.
+  EXPECT_NE(str(*q).find("for kl in seq(0, 4):\n                prefetch_3_f32(C["),
+            std::string::npos)
+      << str(*q);
   EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
-  // Four lines of A in sixteen iterations: one in each four.
+  // The rounds serve the four lines of A as well.
   q = prefetch_meanwhile(q, "io", "k");
-  EXPECT_NE(str(*q).find("for kp in seq(0, 2):"), std::string::npos) << str(*q);
+  EXPECT_EQ(str(*q).find("for kl in"), str(*q).rfind("for kl in")) << str(*q);
   EXPECT_NE(str(*q).find("prefetch_3_f32(A["), std::string::npos) << str(*q);
   EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
   EXPECT_THROW(prefetch_meanwhile(q, "io", "k", "B"), SchedulingError);  // the same for all rows
   EXPECT_THROW(prefetch_meanwhile(q, "ko", "k"), SchedulingError);       // no such loop around
+}
+
+TEST(Gemm, lines_are_asked_for_at_once_where_there_is_no_time_for_one_by_one) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("gemm_12");
+  ProcPtr q = block_loop(p, "k", {2}, {"ko", "k"}, "i");
+  q = block_loop(q, "i", {4}, {"io", "i"});
+  q = block_loop(q, "j", {8}, {"jo", "j"}, "i");
+  q = register_block(q, "i", "j", "k", machine.unit, true);
+  EXPECT_EQ(str(*q).find("for kl in"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("prefetch_3_f32(C["), std::string::npos) << str(*q);
+  EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
+  // Thirteen iterations, four lines: three at a time, and one more.
+  q = block_loop(machine.find("gemm_13"), "i", {4}, {"io", "i"});
+  q = block_loop(q, "j", {8}, {"jo", "j"}, "i");
+  q = register_block(q, "i", "j", "k", machine.unit, true);
+  EXPECT_NE(str(*q).find("for kl in seq(0, 4):"), std::string::npos) << str(*q);
+  EXPECT_EQ(result(q, 12, 16, 13), result(machine.find("gemm_13"), 12, 16, 13));
 }
 
 TEST(Gemm, what_is_no_product_or_no_tile_is_refused) {

@@ -1,0 +1,39 @@
+#include "search/semifinal.h"
+
+#include <algorithm>
+#include <string>
+
+namespace exotune {
+
+void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds,
+                       const TargetToolchain& toolchain, const TuningProblem& problem,
+                       const NativeOptions& native) {
+  std::vector<Trial*> fastest;
+  for (Trial& t : trials)
+    if (t.status == TrialStatus::kOk && t.median > 0) fastest.push_back(&t);
+  std::stable_sort(fastest.begin(), fastest.end(),
+                   [](const Trial* a, const Trial* b) { return a->median < b->median; });
+  if (fastest.size() > most) fastest.resize(most);
+  if (fastest.size() < 2) return;
+  std::vector<Contender> contenders;
+  for (const Trial* t : fastest)
+    contenders.push_back({"#" + std::to_string(contenders.size() + 1), t->candidate, std::nullopt});
+  ShootoutOptions options;
+  options.rounds = rounds;
+  options.extend = false;
+  const ShootoutResult shot =
+      shootout(toolchain, contenders, problem.args, problem.test, options, native);
+  double before = 0, now = 0;
+  const auto timed = [&](size_t k) {
+    return shot.contenders[k].status == TrialStatus::kOk && shot.contenders[k].median > 0;
+  };
+  for (size_t k = 0; k < fastest.size(); ++k)
+    if (timed(k)) {
+      before += fastest[k]->median;
+      now += shot.contenders[k].median;
+    }
+  for (size_t k = 0; k < fastest.size(); ++k)
+    if (timed(k)) fastest[k]->median = shot.contenders[k].median * before / now;
+}
+
+}  // namespace exotune
