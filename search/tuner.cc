@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 #include <set>
-
-#include <tbb/parallel_for.h>
 
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
@@ -16,9 +13,10 @@
 #include "runners/threads.h"
 #include "search/beam.h"
 #include "search/dp/ahead_layout.h"
-#include "search/neighbours.h"
+#include "search/finals.h"
 #include "search/semifinal.h"
 #include "search/shared_loops.h"
+#include "search/surroundings.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
 #include "search/weights.h"
@@ -232,59 +230,16 @@ class Tuning {
     }
   }
 
-  // Up to `most` schedules one step away from these, the kinds of change in turn: of each kind the
-  // cheapest by the model first, of prefetching those of the first of these.
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most) {
     const Neighbourhood where{request_.target->lanes_of(nest_.precision),
                               request_.target->vector_memory ? request_.target->vector_memory->count : 0,
                               nest_.vector_loop, nest_.row_loop};
-    std::set<std::vector<std::string>> asked;
-    std::vector<BeamState> made;
-    std::vector<Change> changes;
-    for (const BeamState& state : good)
-      for (Neighbour& n : neighbours_of(state.lines, where))
-        if (asked.insert(n.lines).second) {
-          made.emplace_back();
-          made.back().lines = std::move(n.lines);
-          changes.push_back(n.change);
-        }
-    std::vector<std::optional<LineRefusal>> refusals(made.size());
-    tbb::parallel_for(size_t{0}, made.size(), [&](size_t k) {
-      if (interrupted()) {
-        refusals[k] = LineRefusal{"", ""};
-        return;
-      }
-      BeamState state = start_;
-      std::vector<std::string> lines(made[k].lines.begin() + static_cast<long>(start_.lines.size()),
-                                     made[k].lines.end());
-      refusals[k] = extend(state, lines, context_);
-      made[k] = std::move(state);
-    });
-    std::vector<std::vector<size_t>> of_kind(kChanges);
-    for (size_t k = 0; k < made.size(); ++k) {
-      if (!refusals[k]) {
-        if (!seen_.count(made[k].text_hash)) of_kind[static_cast<size_t>(changes[k])].push_back(k);
-      } else if (!refusals[k]->op.empty()) {
-        count(*refusals[k]);
-      }
-    }
-    result_.statistics.states += static_cast<int>(made.size());
-    result_.statistics.neighbours += static_cast<int>(made.size());
-    size_t longest = 0;
-    for (size_t change = 0; change < of_kind.size(); ++change) {
-      std::vector<size_t>& kind = of_kind[change];
-      // Of what prefetching is worth the model knows nothing: the best schedules' come first.
-      if (change != static_cast<size_t>(Change::kPrefetching))
-        std::stable_sort(kind.begin(), kind.end(), [&](size_t a, size_t b) {
-          return made[a].cost.cycles < made[b].cost.cycles;
-        });
-      longest = std::max(longest, kind.size());
-    }
-    std::vector<BeamState> out;
-    for (size_t turn = 0; turn < longest; ++turn)
-      for (const std::vector<size_t>& kind : of_kind)
-        if (turn < kind.size() && out.size() < most) out.push_back(std::move(made[kind[turn]]));
-    return out;
+    Surroundings found = surroundings_of(good, most, start_, where, context_, seen_,
+                                         [this] { return interrupted(); });
+    for (const LineRefusal& r : found.refusals) count(r);
+    result_.statistics.states += found.made;
+    result_.statistics.neighbours += found.made;
+    return std::move(found.states);
   }
 
   // The schedule of a state, as it is measured and written.
@@ -373,7 +328,7 @@ class Tuning {
   void compare_fastest() {
     time_side_by_side(measured_.trials, static_cast<size_t>(request_.top_k), kSemifinalRounds,
                       toolchain_, problem_,
-                      {.work_directory = request_.work_directory, .jobs = request_.jobs});
+                      native());
     best_seconds_ = 0;
     for (const Trial& t : measured_.trials) note_best(t);
   }
@@ -400,7 +355,7 @@ class Tuning {
     std::vector<Trial> trials;
     for (size_t k = first; k < states_.size() && trials.size() < most && !interrupted(); ++k)
       if (std::optional<Trial> t = trial_of(k)) trials.push_back(std::move(*t));
-    NativeRunner runner(toolchain_, {.work_directory = request_.work_directory, .jobs = request_.jobs});
+    NativeRunner runner(toolchain_, native());
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
     limits.budget_seconds = std::max(0.0, request_.time_budget_seconds - since(start));
@@ -485,51 +440,27 @@ class Tuning {
     store_.replace_trial(*record);
   }
 
-  // The shoot-out's winner, or the fastest finalist when a rival won it.
-  static size_t best_finalist(size_t finalists, const ShootoutResult& shot) {
-    if (static_cast<size_t>(shot.winner) < finalists) return static_cast<size_t>(shot.winner);
-    size_t best = 0;
-    for (size_t k = 1; k < finalists; ++k) {
-      const ContenderResult &c = shot.contenders[k], &b = shot.contenders[best];
-      if (c.status == TrialStatus::kOk && (b.status != TrialStatus::kOk || c.median < b.median))
-        best = k;
-    }
-    return best;
+  NativeOptions native() const {
+    return {.work_directory = request_.work_directory, .jobs = request_.jobs};
   }
 
-  // A kernel for every size must be good at more than one: of the finalists that passed the
-  // shoot-out, the one with the least geometric mean time over the kernel's listed sizes.
-  size_t best_over_sizes(const std::vector<const Trial*>& finalists, const ShootoutResult& shot) {
-    const size_t winner = best_finalist(finalists.size(), shot);
-    std::vector<double> score(finalists.size(), 0);
-    int compared = 0;
-    auto add = [&](const ShootoutResult& r) {
-      ++compared;
-      for (size_t k = 0; k < finalists.size(); ++k) {
-        const ContenderResult& c = r.contenders[k];
-        score[k] += c.status == TrialStatus::kOk && c.median > 0 ? std::log(c.median) : INFINITY;
-      }
-    };
+  // The winner among the finalists; of a kernel for every size, over the sizes it lists.
+  size_t winner_of(const std::vector<const Trial*>& finalists, const ShootoutResult& shot) {
+    FinalsAtSizes finals;
+    for (const Trial* t : finalists) finals.finalists.push_back(procs_[t->candidate.id]);
+    finals.kernel = request_.proc;
+    finals.target = request_.target.get();
+    finals.toolchain = toolchain_;
+    finals.native = native();
+    finals.seed = request_.seed;
+    finals.interrupted = [this] { return interrupted(); };
     for (const SizeBinding& listed : request_.kernel.sizes) {
       SizeBinding sizes = all_sizes_;
       for (auto& [name, value] : sizes)
         if (auto it = listed.find(name); it != listed.end() && !request_.sizes.count(name)) value = it->second;
-      if (sizes == all_sizes_ || interrupted()) continue;
-      const TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed, .expected = false});
-      std::vector<Contender> contenders;
-      for (size_t k = 0; k < finalists.size(); ++k)
-        contenders.push_back({"#" + std::to_string(k + 1),
-                              make_candidate(procs_[finalists[k]->candidate.id], *request_.target, problem),
-                              std::nullopt});
-      ShootoutOptions options;
-      options.rounds = 9;
-      add(shootout(toolchain_, contenders, problem.args, problem.test, options,
-                   {.work_directory = request_.work_directory, .jobs = request_.jobs}));
+      if (sizes != all_sizes_) finals.sizes.push_back(std::move(sizes));
     }
-    if (compared == 0) return winner;
-    add(shot);
-    const size_t best = static_cast<size_t>(std::min_element(score.begin(), score.end()) - score.begin());
-    return std::isfinite(score[best]) ? best : winner;
+    return best_over_sizes(finals, shot);
   }
 
   void shoot() {
@@ -541,7 +472,7 @@ class Tuning {
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const Trial* a, const Trial* b) { return a->median < b->median; });
     if (ranked.empty()) return;
-    NativeRunner runner(toolchain_, {.work_directory = request_.work_directory, .jobs = request_.jobs});
+    NativeRunner runner(toolchain_, native());
     std::vector<Contender> contenders;
     std::vector<const Trial*> finalists;
     for (const Trial* t : ranked) {
@@ -563,7 +494,7 @@ class Tuning {
     ShootoutOptions options;
     options.rounds = request_.rounds;
     ShootoutResult shot = shootout(toolchain_, contenders, problem_.args, problem_.test, options,
-                                   {.work_directory = request_.work_directory, .jobs = request_.jobs});
+                                   native());
     measure_peak_again();
     result_.statistics.shootout_seconds = since(start);
     if (shot.winner < 0) {
@@ -572,7 +503,7 @@ class Tuning {
           result_.failures.push_back(c.name + ": " + status_name(c.status) + ": " + c.cause);
       return;
     }
-    const size_t w = best_over_sizes(finalists, shot);
+    const size_t w = winner_of(finalists, shot);
     if (shot.contenders[w].status != TrialStatus::kOk) return;
     const Trial& best = *finalists[w];
     take(best);

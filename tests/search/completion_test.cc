@@ -7,6 +7,7 @@
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "search/complete/script_text.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -90,13 +91,7 @@ ProcPtr replayed(const std::string& script) {
 }
 
 void expect_same_meaning(const ProcPtr& a, const ProcPtr& b) {
-  Arguments expected = make_arguments(*a, {}, 5);
-  Arguments got = make_arguments(*b, {}, 5);
-  for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-  run(*a, expected.values);
-  run(*b, got.values);
-  for (size_t i = 0; i < got.buffers.size(); ++i)
-    EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "");
+  expect_same_result(a, b, str(*b));
 }
 
 int calls(const ProcPtr& p, const std::string& name = "") {

@@ -7,6 +7,7 @@
 #include "core/ir/printer.h"
 #include "search/beam.h"
 #include "search/tuning_context.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -121,9 +122,6 @@ TEST_P(Convolution, keeps_its_sums_in_registers_and_its_meaning) {
   EXPECT_EQ(nest.kind, NestKind::kSums);
   BeamContext context;
   context.environment = script_names(*target());
-  ValueList instructions;
-  for (const ProcPtr& p : target()->instructions()) instructions.emplace_back(p);
-  context.environment.names["instrs"] = Value(instructions);
   const BeamResult result = beam_search(before, space_for(nest, *target(), target()->levels),
                                         context, {.width = 2, .keep = 6});
   EXPECT_EQ(result.first_refusal, "");
@@ -132,13 +130,7 @@ TEST_P(Convolution, keeps_its_sums_in_registers_and_its_meaning) {
     if (str(*state.proc).find("mm512_") == std::string::npos) continue;  // as written
     ++blocked;
     EXPECT_NE(str(*state.proc).find("mm512_fmadd_ps("), std::string::npos) << str(*state.proc);
-    Arguments expected = make_arguments(*before, {}, 3);
-    Arguments got = make_arguments(*state.proc, {}, 3);
-    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-    run(*before, expected.values);
-    run(*state.proc, got.values);
-    for (size_t i = 0; i < got.buffers.size(); ++i)
-      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << str(*state.proc);
+    expect_same_result(before, state.proc, str(*state.proc));
   }
   EXPECT_GT(blocked, 1);
 }

@@ -10,6 +10,7 @@
 #include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/library/script.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -62,13 +63,7 @@ TEST(DpPlans, differ_as_schedules_and_mean_the_same) {
       for (const std::string& line : plan.lines) script += line + "\n";
       const ProcPtr after =
           run_script(script, "s", script_environment(module, {&target->library})).proc;
-      Arguments expected = make_arguments(*before, {}, 3);
-      Arguments got = make_arguments(*after, {}, 3);
-      for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-      run(*before, expected.values);
-      run(*after, got.values);
-      for (size_t i = 0; i < got.buffers.size(); ++i)
-        EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << script;
+      expect_same_result(before, after, script);
       ++applied;
     }
     EXPECT_EQ(applied, static_cast<int>(plans.plans.size()));

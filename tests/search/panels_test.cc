@@ -9,6 +9,7 @@
 #include "core/ir/printer.h"
 #include "search/beam.h"
 #include "search/tuning_context.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -54,9 +55,6 @@ TEST(Panels, go_by_while_rows_stay) {
   EXPECT_EQ(space.stages.front().name, "order");
   BeamContext context;
   context.environment = script_names(*target);
-  ValueList instructions;
-  for (const ProcPtr& p : target->instructions()) instructions.emplace_back(p);
-  context.environment.names["instrs"] = Value(instructions);
   const BeamResult result = beam_search(before, space, context, {.width = 4, .keep = 400});
   // Nothing is refused but asking for the next panel where few rows go by.
   EXPECT_TRUE(result.first_refusal.empty() ||
@@ -66,12 +64,7 @@ TEST(Panels, go_by_while_rows_stay) {
   for (const BeamState& state : result.states) {
     if (!has_panels(state) || ++panels > 6) continue;
     asking += asks_for_the_next(state);
-    Arguments expected = make_arguments(*before, {}, 3), got = make_arguments(*state.proc, {}, 3);
-    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-    run(*before, expected.values);
-    run(*state.proc, got.values);
-    for (size_t i = 0; i < got.buffers.size(); ++i)
-      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << str(*state.proc);
+    expect_same_result(before, state.proc, str(*state.proc));
   }
   EXPECT_GT(panels, 0);
   EXPECT_GT(asking, 0);

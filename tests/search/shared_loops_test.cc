@@ -5,6 +5,7 @@
 
 #include "core/interp/interp.h"
 #include "core/library/script.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -59,12 +60,7 @@ TEST(SharedLoops, their_lines_are_proved_and_mean_the_same) {
       parallel += s->as<For>() && s->as<For>()->mode == LoopMode::kPar;
     });
     EXPECT_EQ(parallel, 1) << script;
-    Arguments expected = make_arguments(*before, {}, 3), got = make_arguments(*after, {}, 3);
-    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-    run(*before, expected.values);
-    run(*after, got.values);
-    for (size_t i = 0; i < got.buffers.size(); ++i)
-      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << script;
+    expect_same_result(before, after, script);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "core/interp/interp.h"
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -71,13 +72,7 @@ std::vector<Replayed> replay_all(const std::string& source, const std::string& t
 
 void expect_same(const Replayed& r) {
   ASSERT_TRUE(r.after);
-  Arguments expected = make_arguments(*r.before, {}, 3);
-  Arguments got = make_arguments(*r.after, {}, 3);
-  for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-  run(*r.before, expected.values);
-  run(*r.after, got.values);
-  for (size_t i = 0; i < got.buffers.size(); ++i)
-    EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << r.script;
+  expect_same_result(r.before, r.after, r.script);
 }
 
 class DpReplay : public testing::TestWithParam<std::tuple<int, int, int, const char*>> {};

@@ -6,6 +6,7 @@
 #include "search/dp/lift.h"
 #include "search/dp/limits.h"
 #include "search/dp/machine.h"
+#include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
@@ -126,12 +127,7 @@ def f(x: bf16[3], w: bf16[3, 4], y: f32[4]):
     ASSERT_TRUE(nest) << text;
     const ProcPtr after = spell_nest(nest->kind, nest->extents);
     // Operands in the Spec's order are the arguments in order here, the output last.
-    Arguments expected = make_arguments(*before, {}, 9), got = make_arguments(*after, {}, 9);
-    for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
-    run(*before, expected.values);
-    run(*after, got.values);
-    for (size_t i = 0; i < got.buffers.size(); ++i)
-      EXPECT_EQ(first_difference(*expected.buffers[i], *got.buffers[i]), "") << text;
+    expect_same_result(before, after, text);
   }
 }
 

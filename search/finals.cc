@@ -1,0 +1,51 @@
+#include "search/finals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace exotune {
+
+size_t best_finalist(size_t finalists, const ShootoutResult& shot) {
+  if (static_cast<size_t>(shot.winner) < finalists) return static_cast<size_t>(shot.winner);
+  size_t best = 0;
+  for (size_t k = 1; k < finalists; ++k) {
+    const ContenderResult &c = shot.contenders[k], &b = shot.contenders[best];
+    if (c.status == TrialStatus::kOk && (b.status != TrialStatus::kOk || c.median < b.median))
+      best = k;
+  }
+  return best;
+}
+
+size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) {
+  const size_t n = finals.finalists.size(), winner = best_finalist(n, shot);
+  std::vector<double> score(n, 0);
+  bool compared = false;
+  const auto add = [&](const ShootoutResult& r) {
+    for (size_t k = 0; k < n; ++k) {
+      const ContenderResult& c = r.contenders[k];
+      score[k] += c.status == TrialStatus::kOk && c.median > 0 ? std::log(c.median) : INFINITY;
+    }
+  };
+  ShootoutOptions options;
+  options.rounds = 9;
+  for (const SizeBinding& sizes : finals.sizes) {
+    if (finals.interrupted && finals.interrupted()) continue;
+    const TuningProblem problem =
+        make_problem(finals.kernel, sizes, {.seed = finals.seed, .expected = false});
+    std::vector<Contender> contenders;
+    for (size_t k = 0; k < n; ++k)
+      contenders.push_back({"#" + std::to_string(k + 1),
+                            make_candidate(finals.finalists[k], *finals.target, problem),
+                            std::nullopt});
+    add(shootout(finals.toolchain, contenders, problem.args, problem.test, options, finals.native));
+    compared = true;
+  }
+  if (!compared) return winner;
+  add(shot);
+  const size_t best =
+      static_cast<size_t>(std::min_element(score.begin(), score.end()) - score.begin());
+  return std::isfinite(score[best]) ? best : winner;
+}
+
+}  // namespace exotune

@@ -1,0 +1,31 @@
+#pragma once
+// Finals: who wins a shoot-out, among our own and over several sizes.
+#include <functional>
+#include <vector>
+
+#include "runners/shootout.h"
+#include "search/problem.h"
+
+namespace exotune {
+
+/// The winner among the first `finalists` contenders: the shoot-out's, or, when a rival won it, the
+/// fastest of them.
+size_t best_finalist(size_t finalists, const ShootoutResult& shot);
+
+struct FinalsAtSizes {
+  std::vector<ProcPtr> finalists;
+  ProcPtr kernel;
+  const Target* target = nullptr;
+  TargetToolchain toolchain;
+  NativeOptions native;
+  std::vector<SizeBinding> sizes;  // besides those of the shoot-out that was
+  uint64_t seed = 1;
+  std::function<bool()> interrupted;  // may be empty
+};
+
+/// A kernel for every size must be good at more than one: of the finalists that passed the
+/// shoot-out, the one with the least geometric mean time over its sizes and these. Runs one
+/// shoot-out a size.
+size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot);
+
+}  // namespace exotune

@@ -1,0 +1,65 @@
+#include "search/surroundings.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace exotune {
+
+Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
+                             const BeamState& start, const Neighbourhood& where,
+                             const BeamContext& context, const std::set<std::string>& seen,
+                             const std::function<bool()>& interrupted) {
+  std::set<std::vector<std::string>> asked;
+  std::vector<BeamState> made;
+  std::vector<Change> changes;
+  for (const BeamState& state : good)
+    for (Neighbour& n : neighbours_of(state.lines, where))
+      if (asked.insert(n.lines).second) {
+        made.emplace_back();
+        made.back().lines = std::move(n.lines);
+        changes.push_back(n.change);
+      }
+  // An empty operator: interrupted before it was tried.
+  std::vector<std::optional<LineRefusal>> refusals(made.size());
+  tbb::parallel_for(size_t{0}, made.size(), [&](size_t k) {
+    if (interrupted && interrupted()) {
+      refusals[k] = LineRefusal{"", ""};
+      return;
+    }
+    BeamState state = start;
+    const std::vector<std::string> lines(
+        made[k].lines.begin() + static_cast<long>(start.lines.size()), made[k].lines.end());
+    refusals[k] = extend(state, lines, context);
+    made[k] = std::move(state);
+  });
+  Surroundings out;
+  out.made = static_cast<int>(made.size());
+  std::vector<std::vector<size_t>> of_kind(kChanges);
+  for (size_t k = 0; k < made.size(); ++k) {
+    if (refusals[k]) {
+      if (!refusals[k]->op.empty()) out.refusals.push_back(std::move(*refusals[k]));
+    } else if (!seen.count(made[k].text_hash)) {
+      of_kind[static_cast<size_t>(changes[k])].push_back(k);
+    }
+  }
+  size_t longest = 0;
+  for (size_t change = 0; change < of_kind.size(); ++change) {
+    std::vector<size_t>& kind = of_kind[change];
+    if (change != static_cast<size_t>(Change::kPrefetching))
+      std::stable_sort(kind.begin(), kind.end(), [&](size_t a, size_t b) {
+        return made[a].cost.cycles < made[b].cost.cycles;
+      });
+    longest = std::max(longest, kind.size());
+  }
+  std::set<std::string> taken;
+  for (size_t turn = 0; turn < longest; ++turn)
+    for (const std::vector<size_t>& kind : of_kind)
+      if (turn < kind.size() && out.states.size() < most)
+        if (BeamState& state = made[kind[turn]]; taken.insert(state.text_hash).second)
+          out.states.push_back(std::move(state));
+  return out;
+}
+
+}  // namespace exotune

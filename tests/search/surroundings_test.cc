@@ -1,0 +1,97 @@
+// The schedules around a good one: made by the core, none twice, every kind of change among the
+// first, the same ones at every call.
+#include "search/surroundings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/frontend/parser.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "search/tuning_context.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+const char* const kProduct = R"(
+@proc
+def product(A: f32[12, 16], B: f32[16, 64], C: f32[12, 64]):
+    for i in seq(0, 12):
+        for j in seq(0, 64):
+            for k in seq(0, 16):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+class SurroundingsTest : public ::testing::Test {
+ protected:
+  SurroundingsTest()
+      : target_(load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})),
+        kernel_(parse_module(kProduct, "product.exo").procs.front()) {
+    context_.environment = script_names(*target_);
+    start_ = first_state(kernel_, context_);
+    good_ = start_;
+    const auto refusal = extend(good_,
+                                {"p = pack_operand(p, 'B', 'i', 32, 16, AVX512, instrs)",
+                                 "p = block_loop(p, 'j', 32, ['jo', 'j'], outside='i')",
+                                 "p = block_loop(p, 'i', 6, ['io', 'i'])",
+                                 "p = register_block(p, 'i', 'j', 'k', 16, AVX512, instrs)",
+                                 "p = unroll_registers(p, AVX512)"},
+                                context_);
+    EXPECT_FALSE(refusal) << refusal->text;
+  }
+
+  Surroundings around(size_t most, const std::set<std::string>& seen = {}) {
+    return surroundings_of({good_}, most, start_, {16, 32, "j", "i"}, context_, seen, {});
+  }
+
+  TargetPtr target_;
+  ProcPtr kernel_;
+  BeamContext context_;
+  BeamState start_, good_;
+};
+
+TEST_F(SurroundingsTest, compute_the_same_and_come_in_turn) {
+  const Surroundings s = around(4);
+  ASSERT_EQ(s.states.size(), 4u);
+  EXPECT_GT(s.made, 4);
+  const auto some = [&](const std::string& text) {
+    return std::any_of(s.states.begin(), s.states.end(), [&](const BeamState& state) {
+      return std::any_of(state.lines.begin(), state.lines.end(),
+                         [&](const std::string& l) { return l.find(text) != std::string::npos; });
+    });
+  };
+  EXPECT_TRUE(some("interleave_loop(")) << "interleaving";
+  EXPECT_TRUE(some("prefetch_")) << "prefetching";
+  EXPECT_TRUE(std::any_of(s.states.begin(), s.states.end(), [&](const BeamState& state) {
+    return state.lines.size() < good_.lines.size();
+  })) << "packing";
+  for (const BeamState& state : s.states) {
+    expect_same_result(kernel_, state.proc, str(*state.proc));
+  }
+}
+
+TEST_F(SurroundingsTest, none_comes_twice_and_none_that_was_seen) {
+  const Surroundings all = around(1000);
+  std::set<std::string> seen;
+  for (const BeamState& state : all.states) {
+    EXPECT_TRUE(seen.insert(state.text_hash).second);
+    EXPECT_NE(state.text_hash, good_.text_hash);
+  }
+  const Surroundings again = around(1000);
+  ASSERT_EQ(again.states.size(), all.states.size());
+  for (size_t k = 0; k < all.states.size(); ++k)
+    EXPECT_EQ(again.states[k].lines, all.states[k].lines);
+  EXPECT_TRUE(around(1000, seen).states.empty());
+}
+
+TEST_F(SurroundingsTest, an_interrupted_one_is_empty) {
+  const Surroundings s =
+      surroundings_of({good_}, 9, start_, {16, 32, "j", "i"}, context_, {}, [] { return true; });
+  EXPECT_TRUE(s.states.empty());
+  EXPECT_TRUE(s.refusals.empty());
+}
+
+}  // namespace
+}  // namespace exotune
