@@ -1,0 +1,276 @@
+#include "search/contraction_moves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "search/script_lines.h"
+
+namespace exotune {
+
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+double cache_bytes(const std::vector<TargetLevel>& levels, size_t k, double otherwise) {
+  size_t seen = 0;
+  for (const TargetLevel& l : levels)
+    if (l.is_cache() && l.bytes > 0 && seen++ == k) return static_cast<double>(l.bytes);
+  return otherwise;
+}
+
+}  // namespace
+
+std::vector<int64_t> balanced(std::optional<int64_t> extent, const std::vector<double>& wishes) {
+  std::set<int64_t> out;
+  for (double wish : wishes) {
+    if (!extent) {
+      out.insert(std::max<int64_t>(1, static_cast<int64_t>(wish)));
+      continue;
+    }
+    int64_t parts = std::max<int64_t>(
+        1, static_cast<int64_t>(std::llround(static_cast<double>(*extent) / wish)));
+    out.insert(ceil_div(*extent, parts));
+  }
+  return {out.rbegin(), out.rend()};
+}
+
+const NestLoop& outermost_part(const Nest& nest, const std::string& loop) {
+  const NestLoop* at = nest.find(loop);
+  while (!at->outer.empty()) at = nest.find(at->outer);
+  return *at;
+}
+
+bool keeps_order(const std::vector<ScriptConstraint>& constraints) {
+  return std::any_of(constraints.begin(), constraints.end(), [](const ScriptConstraint& c) {
+    return c.kind == "keep_order" && *c.args[0].as<bool>();
+  });
+}
+
+Contraction contraction_of(const Nest& nest, const Target& target,
+                           const std::vector<TargetLevel>& levels,
+                           const std::vector<ScriptConstraint>& constraints) {
+  Contraction c{.nest = nest,
+                .target = target,
+                .constraints = constraints,
+                .i = nest.row_loop,
+                .j = nest.vector_loop,
+                .k = nest.reduction_loop,
+                .front = nest.loops.front().name};
+  c.lanes = target.lanes_of(nest.precision);
+  c.registers = target.vector_memory->count > 0 ? target.vector_memory->count : 32;
+  c.element = bytes_of(nest.precision);
+  c.unit = unit_text(target, nest.precision);
+  c.l1 = cache_bytes(levels, 0, 32768);
+  c.l2 = cache_bytes(levels, 1, 8 * c.l1);
+  c.l3 = cache_bytes(levels, 2, 8 * c.l2);
+  const auto packs = [&](const Operand& o) {
+    return !o.halo && std::any_of(o.loops.begin(), o.loops.end(),
+                                  [&](const std::string& l) { return !nest.find(l)->in_output; });
+  };
+  for (const Operand& o : nest.operands)
+    if (o.along_vector && (nest.kind != NestKind::kSums || packs(o)))
+      c.vectored = o.buffer, c.strip = o.strip;
+  c.most_vectors = std::max<int64_t>(1, c.registers / 8);
+  c.place = outermost_part(nest, c.i).name;
+  if (c.is_tile(c.j)) {
+    const std::string& columns = outermost_part(nest, c.j).name;
+    for (auto loop = nest.loops.rbegin(); loop != nest.loops.rend(); ++loop)
+      if (loop->name == columns || loop->name == outermost_part(nest, c.i).name)
+        c.place = loop->name;
+  }
+  return c;
+}
+
+namespace {
+
+// Columns: only when a packed panel of the vectored operand would not fit the last cache.
+Stage column_blocks(const Contraction& c) {
+  Stage stage{"column block", {{{}, "", ""}}};
+  const std::optional<int64_t> extent = c.extent(c.j);
+  const double panel = c.vector_line() / 2 * c.element;
+  if (c.is_tile(c.j) || c.strip > 0 || (extent && static_cast<double>(*extent) * panel <= c.l3 / 2))
+    return stage;
+  const double wish = c.l3 / 4 / panel;
+  const int64_t step = c.lanes * 12;
+  stage.moves.clear();
+  for (const int64_t size : c.sizes(c.j, {ceil_div(static_cast<int64_t>(wish), step) * step}))
+    stage.moves.push_back({{block_line(c.j, std::to_string(size), c.j + "c", c.front)}, "", ""});
+  return stage;
+}
+
+Stage depth_blocks(const Contraction& c, const std::string& outside) {
+  Stage stage{"depth block", {}};
+  if (c.is_tile(c.k)) return {"depth block", {{{}, "", ""}}};
+  const double line = c.vector_line();
+  const std::vector<int64_t> sizes =
+      c.sizes(c.k, balanced(c.extent(c.k), {line / 6, line / 3, line / 2, line / 1.5}));
+  for (const int64_t size : sizes)
+    stage.moves.push_back({{block_line(c.k, std::to_string(size), c.k + "o", outside)}, "", ""});
+  if (stage.moves.empty()) stage.moves.push_back({{}, "", ""});
+  return stage;
+}
+
+}  // namespace
+
+std::string vectors_tag(int64_t vectors) { return "vectors=" + std::to_string(vectors); }
+
+namespace {
+
+// Strips of the vectored operand, packed or not, and the register tile's width with it.
+Stage strips(const Contraction& c, const std::string& before, const std::string& outside) {
+  Stage stage{"strips", {}};
+  const std::optional<int64_t> extent = c.extent(c.j), rows = c.extent(c.i);
+  const bool many_rows = !rows || *rows > 8 || c.is_tile(c.i);
+  const bool packs = !c.vectored.empty() && c.strip == 0 && many_rows;
+  const auto pack = [&](int64_t width) {
+    return "p = pack_operand(p, " + literal(c.vectored) + ", " + literal(before) + ", " +
+           std::to_string(width) + ", " + c.unit + ")";
+  };
+  const auto add = [&](int64_t width, std::vector<std::string> lines) {
+    const std::string tag = vectors_tag(ceil_div(width, c.lanes));
+    if (packs) {
+      std::vector<std::string> packed = lines;
+      packed.insert(packed.begin(), pack(width));
+      stage.moves.push_back({std::move(packed), tag, ""});
+      // Or one strip at a time, while it is in the nearest cache.
+      if (!lines.empty()) {
+        packed = lines;
+        packed.push_back(pack(width));
+        stage.moves.push_back({std::move(packed), tag, ""});
+      }
+    }
+    stage.moves.push_back({std::move(lines), tag, ""});
+  };
+  if (c.is_tile(c.j)) {
+    if (*extent <= c.most_vectors * c.lanes) add(*extent, {});
+    return stage;
+  }
+  std::vector<int64_t> widths;
+  for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
+    if (extent && vectors > 1 && *extent < (vectors - 1) * c.lanes + 1) continue;
+    widths.push_back(vectors * c.lanes);
+  }
+  if (c.strip > 0) std::erase_if(widths, [&](int64_t w) { return c.strip % w != 0; });
+  if (c.strip > 0 && c.strip <= c.most_vectors * c.lanes) widths = {c.strip};
+  for (const int64_t width : c.sizes(c.j, widths)) {
+    if (width > c.most_vectors * c.lanes) continue;
+    const std::string text = extent ? std::to_string(width) : halving(width, c.lanes);
+    add(width, {block_line(c.j, text, c.j + "o", outside)});
+  }
+  return stage;
+}
+
+// Rows that share the second cache with the strip.
+Stage row_blocks(const Contraction& c, const std::string& outside) {
+  Stage stage{"row block", {{{}, "", ""}}};
+  const NestLoop& whole = outermost_part(c.nest, c.i);
+  const int64_t height = c.is_tile(c.i) ? *c.extent(c.i) : 1;
+  const double wish = c.l2 / 2 / (c.vector_line() / 3 * c.element);
+  std::optional<int64_t> extent = whole.extent;
+  if (extent) extent = *extent * height;
+  if (extent && static_cast<double>(*extent) <= 1.5 * wish) return stage;
+  std::vector<int64_t> wishes;
+  for (const int64_t size : balanced(extent, {wish / 2, wish}))
+    wishes.push_back(height > 1 ? ceil_div(size, height) : ceil_div(size, 24) * 24);
+  for (const int64_t size : c.sizes(whole.name, wishes))
+    stage.moves.push_back(
+        {{block_line(whole.name, std::to_string(size), c.i + "c", outside)}, "", ""});
+  return stage;
+}
+
+}  // namespace
+
+std::vector<std::string> micro_kernel(const Contraction& c) {
+  return {"p = register_block(p, " + literal(c.i) + ", " + literal(c.j) + ", " + literal(c.k) +
+              ", " + c.unit + ")",
+          "p = unroll_registers(p, " + c.target.vector_memory->name + ")"};
+}
+
+Stage register_tiles(const Contraction& c) {
+  Stage stage{"register tile", {}};
+  const std::optional<int64_t> extent = c.extent(c.i);
+  const auto add = [&](std::vector<std::string> lines, const std::string& tag) {
+    for (std::string& line : micro_kernel(c)) lines.push_back(std::move(line));
+    stage.moves.push_back({std::move(lines), "", tag});
+  };
+  for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
+    const std::string tag = vectors_tag(vectors);
+    const int64_t most = (c.registers - vectors - 1) / vectors;  // tile, a row of b, a broadcast
+    if (c.is_tile(c.i)) {
+      if (*extent <= most + 1) add({}, tag);
+      continue;
+    }
+    std::set<int64_t> heights;
+    for (int64_t h : {most, most - 1, most - 2, most / 2 + 1, int64_t{8}, int64_t{6}, int64_t{4}})
+      if (h >= 1 && h <= most && h * vectors >= std::min<int64_t>(8, c.registers / 4))
+        heights.insert(h);
+    if (extent)
+      for (int64_t h = most; h >= 2; --h)
+        if (*extent % h == 0 && h * vectors >= 8) {
+          heights.insert(h);
+          break;
+        }
+    for (const int64_t h : c.sizes(c.i, {heights.rbegin(), heights.rend()})) {
+      if (h > most + 1) continue;
+      add({block_line(c.i, extent ? std::to_string(h) : halving(h, 1), c.i + "o", "")}, tag);
+    }
+  }
+  return stage;
+}
+
+namespace {
+
+// Tiles inside; the outer part of each loop stays where the loop was.
+SearchSpace ordered_contraction_space(const Contraction& c) {
+  SearchSpace space;
+  Stage rows{"row tile", {}};
+  for (const Stage& tiles = register_tiles(c); const Move& m : tiles.moves) {
+    Move start = m;
+    start.lines.resize(start.lines.size() - 2);  // without the micro-kernel
+    start.tag = m.needs + " " + (start.lines.empty() ? "" : start.lines.front());
+    start.needs = "";
+    rows.moves.push_back(std::move(start));
+  }
+  Stage columns = strips(c, c.place, c.i);
+  for (Move& m : columns.moves) m.needs = "";
+  space.stages.push_back(std::move(rows));
+  space.stages.push_back(std::move(columns));
+  Stage depth = depth_blocks(c, c.i);
+  depth.moves.push_back({{}, "", ""});
+  space.stages.push_back(std::move(depth));
+  Stage kernel{"micro-kernel", {{micro_kernel(c), "", ""}}};
+  space.stages.push_back(std::move(kernel));
+  return space;
+}
+
+}  // namespace
+
+SearchSpace contraction_space(const Contraction& c) {
+  if (keeps_order(c.constraints)) return ordered_contraction_space(c);
+  SearchSpace space;
+  space.stages.push_back(column_blocks(c));
+  space.stages.push_back(depth_blocks(c, c.place));
+  // The vectored operand is packed in front of all rows and columns of one depth.
+  space.stages.push_back(strips(c, c.place, c.place));
+  const std::string columns = c.is_tile(c.j) ? c.nest.find(c.j)->outer : c.j + "o";
+  space.stages.push_back(row_blocks(c, columns));
+  Stage tiles = register_tiles(c);
+  if (Stage order = orders(c); !order.moves.empty()) {
+    std::set<std::string> panels;
+    for (const Move& m : order.moves)
+      if (m.tag != kByColumns) panels.insert(m.tag);
+    for (Stage& stage : space.stages) {
+      for (Move& m : stage.moves) m.needs = kByColumns;
+      for (const std::string& tag : panels) stage.moves.push_back({{}, "", tag});
+    }
+    for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
+      if (panels.count(panel_tag(vectors)))
+        for (Move& m : panel_tiles(c, vectors)) tiles.moves.push_back(std::move(m));
+    space.stages.insert(space.stages.begin(), std::move(order));
+  }
+  space.stages.push_back(std::move(tiles));
+  return space;
+}
+
+}  // namespace exotune

@@ -1,0 +1,85 @@
+#pragma once
+// Moves for contractions: what the beam may do with nests whose innermost statement is
+// `out[..] += a[..] * b[..]`. Start at contraction_space (sums of one loop) and sums_space (of
+// several: convolutions); space_for chooses. The stages below are what both are put together from.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/moves.h"
+
+namespace exotune {
+
+/// What the moves of a contraction are made from.
+struct Contraction {
+  const Nest& nest;
+  const Target& target;
+  const std::vector<ScriptConstraint>& constraints;
+  std::string i, j, k;   // row, vector and reduction loop
+  std::string front;     // the outermost loop
+  std::string place;     // the loop that what is outside the tiles goes in front of
+  std::string vectored;  // the operand that runs along j
+  int64_t strip = 0;     // it lies in strips already
+  int64_t lanes = 0, registers = 0;
+  double l1 = 0, l2 = 0, l3 = 0, element = 0;
+  std::string unit;
+  int64_t most_vectors = 1;
+
+  std::optional<int64_t> extent(const std::string& loop) const { return nest.find(loop)->extent; }
+  bool is_tile(const std::string& loop) const { return !nest.find(loop)->outer.empty(); }
+  double vector_line() const { return l1 / (static_cast<double>(lanes) * element); }
+
+  // A tile set decides; else what the caches suggest.
+  std::vector<int64_t> sizes(const std::string& loop, std::vector<int64_t> wishes) const {
+    return allowed_tiles(loop, constraints).value_or(std::move(wishes));
+  }
+};
+
+Contraction contraction_of(const Nest& nest, const Target& target,
+                           const std::vector<TargetLevel>& levels,
+                           const std::vector<ScriptConstraint>& constraints);
+
+/// The decisions for out[i, j] += a[i, k] * b[k, j] and the like.
+SearchSpace contraction_space(const Contraction& c);
+
+/// The decisions for sums over several loops, whose order is free.
+SearchSpace sums_space(const Contraction& c);
+
+// --- the stages ---------------------------------------------------------------------------------
+
+/// The loop at the end of a chain of tiles: io for i in io * 8 + i.
+const NestLoop& outermost_part(const Nest& nest, const std::string& loop);
+
+/// Is the order of the loops the user's?
+bool keeps_order(const std::vector<ScriptConstraint>& constraints);
+
+/// Block sizes near each wish that cut the extent into equal parts, largest first.
+std::vector<int64_t> balanced(std::optional<int64_t> extent, const std::vector<double>& wishes);
+
+/// "vectors=2": the width of a register tile, which strips and tiles agree on.
+std::string vectors_tag(int64_t vectors);
+
+/// The lines that make a tile of registers.
+std::vector<std::string> micro_kernel(const Contraction& c);
+
+/// Heights of the register tile for each width, with the micro-kernel.
+Stage register_tiles(const Contraction& c);
+
+/// The tag of schedules that keep a strip of the vectored operand near, which the stages of
+/// contraction_space go on with.
+extern const char kByColumns[];
+
+/// Which operand stays in the nearest cache while the other goes by: a strip of the vectored one
+/// (kByColumns), or the rows of a tile. Then a panel of strips lies in the second cache, sums are
+/// longer, and the result is visited less often. Worth a try only when the vectored operand is
+/// larger than that cache; else no moves.
+Stage orders(const Contraction& c);
+
+/// The tag of schedules in panels of strips so many vectors wide, which their tiles ask for.
+std::string panel_tag(int64_t vectors);
+
+/// The register tiles of panels: rows outside, strips inside; with what the next rows and the next
+/// panel need asked for meanwhile, and plain for where there is no time for that.
+std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors);
+
+}  // namespace exotune

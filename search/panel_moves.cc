@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <set>
+
+#include "search/contraction_moves.h"
+#include "search/script_lines.h"
+
+namespace exotune {
+
+const char kByColumns[] = "by columns";
+std::string panel_tag(int64_t vectors) { return "panels, vectors=" + std::to_string(vectors); }
+
+Stage orders(const Contraction& c) {
+  Stage stage{"order", {}};
+  const auto rows = c.extent(c.i), columns = c.extent(c.j), depth = c.extent(c.k);
+  if (!c.constraints.empty() || c.vectored.empty() || c.strip > 0 || c.is_tile(c.i) ||
+      c.is_tile(c.j) || c.is_tile(c.k) || !rows || !columns || !depth || *rows <= 8 ||
+      static_cast<double>(*columns * *depth) * c.element <= c.l2)
+    return stage;
+  stage.moves.push_back({{}, kByColumns, ""});
+  for (int64_t vectors = c.most_vectors; vectors >= 1 && vectors + 1 >= c.most_vectors; --vectors) {
+    const int64_t width = vectors * c.lanes, height = (c.registers - vectors - 1) / vectors;
+    const double line = c.l1 / (static_cast<double>(height) * c.element);
+    for (const int64_t k : balanced(depth, {line * 0.5, line * 0.65, line * 0.85})) {
+      std::set<int64_t> panels;
+      for (const double share : {0.375, 0.5, 0.75})
+        panels.insert(std::max<int64_t>(
+            1, static_cast<int64_t>(c.l2 * share / (static_cast<double>(k * width) * c.element))));
+      for (const int64_t strips : panels)
+        stage.moves.push_back(
+            {{block_line(c.k, std::to_string(k), c.k + "o", c.place),
+              block_line(c.j, std::to_string(strips * width), c.j + "c", c.place),
+              "p = pack_operand(p, " + literal(c.vectored) + ", " + literal(c.place) + ", " +
+                  std::to_string(width) + ", " + c.unit + ")"},
+             panel_tag(vectors),
+             ""});
+    }
+  }
+  return stage;
+}
+
+std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors) {
+  std::vector<Move> out;
+  const int64_t most = (c.registers - vectors - 1) / vectors;
+  const auto meanwhile = [&](const std::string& loop, const std::string& more) {
+    return "p = prefetch_meanwhile(p, " + literal(loop) + ", " + literal(c.k) + more + ")";
+  };
+  for (int64_t h = most; h >= std::max<int64_t>(1, most - 2); --h) {
+    Move plain{{block_line(c.i, std::to_string(h), c.i + "o", ""),
+                block_line(c.j, std::to_string(vectors * c.lanes), c.j + "o", c.i)},
+               "",
+               panel_tag(vectors)};
+    Move asking = plain;
+    const std::vector<std::string> kernel = micro_kernel(c);
+    plain.lines.insert(plain.lines.end(), kernel.begin(), kernel.end());
+    asking.lines.push_back(kernel[0].substr(0, kernel[0].size() - 1) + ", apart=True)");
+    asking.lines.push_back(meanwhile(c.i + "o", ""));
+    asking.lines.push_back(meanwhile(c.j + "c", ", " + literal(c.vectored) + ", locality=2"));
+    asking.lines.push_back(kernel[1]);
+    out.push_back(std::move(asking));
+    if (h == most) out.push_back(std::move(plain));
+  }
+  return out;
+}
+
+}  // namespace exotune

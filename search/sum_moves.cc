@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "search/contraction_moves.h"
+#include "search/script_lines.h"
+
+namespace exotune {
+
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Loops change places until the sums are innermost and the rows, then the vectors, in front of
+// them. `lines` says how; the result is the loops' order after it.
+std::vector<std::string> bring_together(const Contraction& c, std::vector<std::string>& lines) {
+  std::vector<std::string> order, wanted;
+  for (const NestLoop& l : c.nest.loops) order.push_back(l.name);
+  for (const NestLoop& l : c.nest.loops)
+    if (l.in_output && l.name != c.i && l.name != c.j) wanted.push_back(l.name);
+  wanted.push_back(c.i);
+  wanted.push_back(c.j);
+  for (const NestLoop& l : c.nest.loops)
+    if (!l.in_output) wanted.push_back(l.name);
+  for (size_t k = 0; k < wanted.size(); ++k)
+    for (size_t at =
+             static_cast<size_t>(std::find(order.begin(), order.end(), wanted[k]) - order.begin());
+         at > k; --at) {
+      lines.push_back("p = reorder_loops(p, " + literal(order[at - 1] + " " + order[at]) + ")");
+      std::swap(order[at - 1], order[at]);
+    }
+  return order;
+}
+
+// Vectors of the tile, and the loop in front of which its strips are counted: beside the rows, one
+// further out, or all the way, as the operand that runs along them is then read less or more often.
+Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
+  Stage stage{"strips", {}};
+  const std::optional<int64_t> extent = c.extent(c.j);
+  const size_t row =
+      static_cast<size_t>(std::find(order.begin(), order.end(), c.i) - order.begin());
+  std::vector<std::string> outside = {c.i};
+  if (row > 0) outside.push_back(order[row - 1]);
+  if (row > 1) outside.push_back(order[0]);
+  std::vector<int64_t> widths;
+  for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
+    if (!extent || vectors == 1 || *extent >= (vectors - 1) * c.lanes + 1)
+      widths.push_back(vectors * c.lanes);
+  for (const int64_t width : c.sizes(c.j, widths)) {
+    if (width > c.most_vectors * c.lanes) continue;
+    const std::string text = extent ? std::to_string(width) : halving(width, c.lanes);
+    for (const std::string& place : outside) {
+      Move move{
+          {block_line(c.j, text, c.j + "o", place)}, vectors_tag(ceil_div(width, c.lanes)), ""};
+      stage.moves.push_back(move);
+      if (c.vectored.empty()) continue;
+      // The operand in strips of its own, once for everything.
+      move.lines.insert(move.lines.begin(), "p = pack_operand(p, " + literal(c.vectored) + ", " +
+                                                literal(order.front()) + ", " +
+                                                std::to_string(width) + ", " + c.unit + ")");
+      stage.moves.push_back(std::move(move));
+    }
+  }
+  return stage;
+}
+
+}  // namespace
+
+SearchSpace sums_space(const Contraction& c) {
+  if (keeps_order(c.constraints)) return {};
+  SearchSpace space;
+  const std::vector<std::string> order = bring_together(c, space.prologue);
+  space.stages.push_back(sum_strips(c, order));
+  Stage tiles = register_tiles(c);
+  for (Move& m : tiles.moves)
+    for (std::string& line : m.lines)
+      if (line.starts_with("p = register_block("))
+        line = "p = sum_block(p, " + literal(c.i) + ", " + literal(c.j) + ", " + c.unit + ")";
+  space.stages.push_back(std::move(tiles));
+  Stage steps{"interleave", {{{}, "", ""}}};
+  for (const char* factor : {"2", "4"})
+    steps.moves.push_back(
+        {{"p = interleave_loop(p, " + literal(c.k) + ", " + factor + ")"}, "", ""});
+  space.stages.push_back(std::move(steps));
+  return space;
+}
+
+}  // namespace exotune
