@@ -44,6 +44,26 @@ LineRefusal refusal_of(const std::string& line, const Error& e) {
   return out;
 }
 
+// Those of each set of the tags take turns, each set in the order it has.
+std::vector<BeamState> in_turn(std::vector<BeamState> states, const std::set<std::string>& tags) {
+  std::map<std::set<std::string>, std::vector<BeamState>> groups;
+  std::vector<std::vector<BeamState>*> order;
+  for (BeamState& state : states) {
+    std::set<std::string> own;
+    for (const std::string& tag : state.tags)
+      if (tags.count(tag)) own.insert(tag);
+    std::vector<BeamState>& group = groups[own];
+    if (group.empty()) order.push_back(&group);
+    group.push_back(std::move(state));
+  }
+  const size_t all = states.size();
+  states.clear();
+  for (size_t turn = 0; states.size() < all; ++turn)
+    for (std::vector<BeamState>* group : order)
+      if (turn < group->size()) states.push_back(std::move((*group)[turn]));
+  return states;
+}
+
 }  // namespace
 
 BeamState first_state(const ProcPtr& kernel, const BeamContext& context) {
@@ -154,8 +174,10 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Be
     for (BeamState& b : next) {
       if (!last_stage && kept[b.tags]++ >= options.width) continue;
       pruned.push_back(std::move(b));
-      if (last_stage && static_cast<int>(pruned.size()) >= options.keep) break;
     }
+    if (last_stage && !space.in_turn.empty()) pruned = in_turn(std::move(pruned), space.in_turn);
+    if (last_stage && pruned.size() > static_cast<size_t>(options.keep))
+      pruned.resize(static_cast<size_t>(options.keep));
     if (pruned.empty()) break;  // every move was refused: what came before stands
     beam = std::move(pruned);
     if (out.interrupted) break;

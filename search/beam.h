@@ -55,7 +55,7 @@ struct BeamOptions {
 };
 
 struct BeamResult {
-  std::vector<BeamState> states;  // best cost first
+  std::vector<BeamState> states;  // best cost first, tags in turn
   int made = 0, refused = 0, duplicates = 0;
   std::map<std::string, int> refusals;  // by the operator of the refused line
   std::string first_refusal;            // its text
@@ -64,7 +64,7 @@ struct BeamResult {
 
 /// Applies the prologue, then one move of each stage to each kept state, in parallel. A state is
 /// pruned only against states with the same tags, so that each way of going on keeps its best; the
-/// cost orders what is returned.
+/// cost orders what is returned, of each of the space's tags `in_turn` the best first.
 BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const BeamContext& context,
                        const BeamOptions& options);
 

@@ -267,6 +267,8 @@ SearchSpace contraction_space(const Contraction& c) {
     for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
       if (panels.count(panel_tag(vectors)))
         for (Move& m : panel_tiles(c, vectors)) tiles.moves.push_back(std::move(m));
+    space.in_turn = panels;
+    space.in_turn.insert({kByColumns, kMeanwhile});
     space.stages.insert(space.stages.begin(), std::move(order));
   }
   space.stages.push_back(std::move(tiles));

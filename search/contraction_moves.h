@@ -75,6 +75,9 @@ extern const char kByColumns[];
 /// larger than that cache; else no moves.
 Stage orders(const Contraction& c);
 
+/// The tag of schedules in panels that ask for what comes next.
+extern const char kMeanwhile[];
+
 /// The tag of schedules in panels of strips so many vectors wide, which their tiles ask for.
 std::string panel_tag(int64_t vectors);
 

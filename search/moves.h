@@ -2,6 +2,7 @@
 // Moves: what the beam may do next to a schedule. A move is one or more lines of a schedule script;
 // its parameters come from the target's text (lanes, registers, caches) and from inspection of the
 // nest, never from a kernel's name. Start at space_for.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Stage {
 struct SearchSpace {
   std::vector<std::string> prologue;  // lines every schedule starts with
   std::vector<Stage> stages;
+  /// Tags between which the static cost says little: schedules of each take turns in the result.
+  std::set<std::string> in_turn;
 };
 
 /// The decisions for this nest, outermost first. Empty stages: nothing to search. Loops that are

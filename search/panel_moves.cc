@@ -7,6 +7,7 @@
 namespace exotune {
 
 const char kByColumns[] = "by columns";
+const char kMeanwhile[] = "asked for meanwhile";
 std::string panel_tag(int64_t vectors) { return "panels, vectors=" + std::to_string(vectors); }
 
 Stage orders(const Contraction& c) {
@@ -20,7 +21,7 @@ Stage orders(const Contraction& c) {
   for (int64_t vectors = c.most_vectors; vectors >= 1 && vectors + 1 >= c.most_vectors; --vectors) {
     const int64_t width = vectors * c.lanes, height = (c.registers - vectors - 1) / vectors;
     const double line = c.l1 / (static_cast<double>(height) * c.element);
-    for (const int64_t k : balanced(depth, {line * 0.5, line * 0.65, line * 0.85})) {
+    for (const int64_t k : balanced(depth, {line * 0.25, line * 0.5, line * 0.75})) {
       std::set<int64_t> panels;
       for (const double share : {0.375, 0.5, 0.75})
         panels.insert(std::max<int64_t>(
@@ -56,6 +57,7 @@ std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors) {
     asking.lines.push_back(meanwhile(c.i + "o", ""));
     asking.lines.push_back(meanwhile(c.j + "c", ", " + literal(c.vectored) + ", locality=2"));
     asking.lines.push_back(kernel[1]);
+    asking.tag = kMeanwhile;
     out.push_back(std::move(asking));
     if (h == most) out.push_back(std::move(plain));
   }

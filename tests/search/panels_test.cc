@@ -60,6 +60,10 @@ TEST(Panels, go_by_while_rows_stay) {
   EXPECT_TRUE(result.first_refusal.empty() ||
               result.first_refusal.find("has time to ask") != std::string::npos)
       << result.first_refusal;
+  // Both orders are among the first.
+  ASSERT_GT(result.states.size(), 8u);
+  EXPECT_TRUE(std::any_of(result.states.begin(), result.states.begin() + 8, has_panels));
+  EXPECT_FALSE(std::all_of(result.states.begin(), result.states.begin() + 8, has_panels));
   int panels = 0, asking = 0;
   for (const BeamState& state : result.states) {
     if (!has_panels(state) || ++panels > 6) continue;
