@@ -1,6 +1,7 @@
 #include "search/complete/completion.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/cursor/provenance.h"
 #include "core/library/inspection.h"
@@ -42,6 +43,29 @@ double iterations(const Stmt& s) {
   return own * std::max(1.0, below);
 }
 
+void collect_written(const Stmt& s, std::set<Sym>& into) {
+  if (const Assign* a = s.as<Assign>()) into.insert(a->name);
+  if (const Reduce* r = s.as<Reduce>()) into.insert(r->name);
+  for (const Block* block : {&body_of(s), &orelse_of(s)})
+    for (const StmtPtr& below : *block) collect_written(*below, into);
+}
+
+// Somewhere inside stand loops that a tile size which divides nothing cut in two: the same sum or
+// copy over the whole tiles and over the rest. Each is a nest of its own.
+bool holds_cut_loops(const Stmt& nest) {
+  const Stmt* s = &nest;
+  while (s->as<For>() && body_of(*s).size() == 1) s = body_of(*s).front().get();
+  const For* f = s->as<For>();
+  if (!f || f->body.size() < 2) return false;
+  std::set<Sym> first;
+  collect_written(*f->body.front(), first);
+  return std::all_of(f->body.begin(), f->body.end(), [&](const StmtPtr& part) {
+    std::set<Sym> written;
+    collect_written(*part, written);
+    return part->as<For>() && written.size() == 1 && written == first;
+  });
+}
+
 class OpenNests {
  public:
   explicit OpenNests(const std::vector<Cursor>& pins) : pins_(pins) {}
@@ -71,7 +95,8 @@ class OpenNests {
       const StmtPtr s = c.stmt();
       Contents contents;
       look(*s, contents);
-      if (s->as<For>() && contents.work && !contents.vectors && !holds_pin(c.path())) {
+      if (s->as<For>() && contents.work && !contents.vectors && !holds_pin(c.path()) &&
+          !holds_cut_loops(*s)) {
         open_.push_back(c);
         continue;
       }

@@ -157,6 +157,19 @@ TEST(Completion, a_register_tile_that_is_given_is_used) {
   EXPECT_FALSE(has(done.script, "'i', 8, ['io', 'i'])  # found")) << done.script;
 }
 
+TEST(Completion, a_register_tile_that_divides_nothing_is_used_with_its_boundaries) {
+  const std::string given =
+      "p = product\np = block_loop(p, 'j', 48, ['jo', 'j'], outside='i')\n"
+      "p = block_loop(p, 'i', 7, ['io', 'i'])\n";
+  const Completion done = finish(given + "p = search(p)\n");
+  expect_completed(given, done, given);
+  EXPECT_EQ(done.parts, 4);
+  // Nothing is left that is not done by instructions.
+  for_each_stmt(done.proc->body, [&](const StmtPtr& s) {
+    EXPECT_FALSE(s->as<Reduce>()) << str(*done.proc);
+  });
+}
+
 TEST(Completion, avoided_instructions_are_not_called_and_used_ones_are) {
   const Completion done = finish("p = product\navoid(mm512_fmadd_bcast_ps)\np = search(p)\n");
   ASSERT_TRUE(done.proc);
