@@ -87,7 +87,7 @@ namespace {
 // Columns: only when a packed panel of the vectored operand would not fit the last cache.
 Stage column_blocks(const Contraction& c) {
   Stage stage{"column block", {{{}, "", ""}}};
-  const std::optional<int64_t> extent = c.extent(c.j);
+  const std::optional<int64_t> extent = c.most(c.j);
   const double panel = c.vector_line() / 2 * c.element;
   if (c.is_tile(c.j) || c.strip > 0 || (extent && static_cast<double>(*extent) * panel <= c.l3 / 2))
     return stage;
@@ -105,8 +105,10 @@ Stage depth_blocks(const Contraction& c, const std::string& outside) {
   const double line = c.vector_line();
   const std::vector<int64_t> sizes =
       c.sizes(c.k, balanced(c.extent(c.k), {line / 6, line / 3, line / 2, line / 1.5}));
-  for (const int64_t size : sizes)
+  for (const int64_t size : sizes) {
+    if (size > c.most(c.k).value_or(size)) continue;
     stage.moves.push_back({{block_line(c.k, std::to_string(size), c.k + "o", outside)}, "", ""});
+  }
   if (stage.moves.empty()) stage.moves.push_back({{}, "", ""});
   return stage;
 }
@@ -120,7 +122,7 @@ namespace {
 // Strips of the vectored operand, packed or not, and the register tile's width with it.
 Stage strips(const Contraction& c, const std::string& before, const std::string& outside) {
   Stage stage{"strips", {}};
-  const std::optional<int64_t> extent = c.extent(c.j), rows = c.extent(c.i);
+  const std::optional<int64_t> extent = c.extent(c.j), most = c.most(c.j), rows = c.most(c.i);
   const bool many_rows = !rows || *rows > 8 || c.is_tile(c.i);
   const bool packs = !c.vectored.empty() && c.strip == 0 && many_rows;
   const auto pack = [&](int64_t width) {
@@ -148,7 +150,7 @@ Stage strips(const Contraction& c, const std::string& before, const std::string&
   }
   std::vector<int64_t> widths;
   for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
-    if (extent && vectors > 1 && *extent < (vectors - 1) * c.lanes + 1) continue;
+    if (most && vectors > 1 && *most < (vectors - 1) * c.lanes + 1) continue;
     widths.push_back(vectors * c.lanes);
   }
   if (c.strip > 0) std::erase_if(widths, [&](int64_t w) { return c.strip % w != 0; });
@@ -169,7 +171,7 @@ Stage row_blocks(const Contraction& c, const std::string& outside) {
   const double wish = c.l2 / 2 / (c.vector_line() / 3 * c.element);
   std::optional<int64_t> extent = whole.extent;
   if (extent) extent = *extent * height;
-  if (extent && static_cast<double>(*extent) <= 1.5 * wish) return stage;
+  if (whole.most && static_cast<double>(*whole.most * height) <= 1.5 * wish) return stage;
   std::vector<int64_t> wishes;
   for (const int64_t size : balanced(extent, {wish / 2, wish}))
     wishes.push_back(height > 1 ? ceil_div(size, height) : ceil_div(size, 24) * 24);
@@ -189,7 +191,7 @@ std::vector<std::string> micro_kernel(const Contraction& c) {
 
 Stage register_tiles(const Contraction& c) {
   Stage stage{"register tile", {}};
-  const std::optional<int64_t> extent = c.extent(c.i);
+  const std::optional<int64_t> extent = c.extent(c.i), rows = c.most(c.i);
   const auto add = [&](std::vector<std::string> lines, const std::string& tag) {
     for (std::string& line : micro_kernel(c)) lines.push_back(std::move(line));
     stage.moves.push_back({std::move(lines), "", tag});
@@ -204,7 +206,7 @@ Stage register_tiles(const Contraction& c) {
     std::set<int64_t> heights;
     for (int64_t h : {most, most - 1, most - 2, most / 2 + 1, int64_t{8}, int64_t{6}, int64_t{4}})
       if (h >= 1 && h <= most && h * vectors >= std::min<int64_t>(8, c.registers / 4))
-        heights.insert(h);
+        heights.insert(std::min(h, extent ? h : rows.value_or(h)));
     if (extent)
       for (int64_t h = most; h >= 2; --h)
         if (*extent % h == 0 && h * vectors >= 8) {

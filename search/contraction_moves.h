@@ -26,6 +26,8 @@ struct Contraction {
   int64_t most_vectors = 1;
 
   std::optional<int64_t> extent(const std::string& loop) const { return nest.find(loop)->extent; }
+  /// Iterations at most, when that is known.
+  std::optional<int64_t> most(const std::string& loop) const { return nest.find(loop)->most; }
   bool is_tile(const std::string& loop) const { return !nest.find(loop)->outer.empty(); }
   double vector_line() const { return l1 / (static_cast<double>(lanes) * element); }
 

@@ -85,16 +85,24 @@ struct Statement {
   bool reduces;
 };
 
+NestLoop loop_of(const For& f) {
+  NestLoop loop;
+  loop.name = f.iter.name();
+  const auto lo = as_int(f.lo), hi = as_int(f.hi);
+  if (lo && hi) loop.extent = loop.most = *hi - *lo;
+  // The rest of a loop that was cut into tiles.
+  if (const BinOp* rest = f.hi->as<BinOp>(); rest && rest->op == BinOpKind::kMod && lo == 0)
+    if (const auto tile = as_int(rest->rhs)) loop.most = std::max<int64_t>(1, *tile - 1);
+  return loop;
+}
+
 // Loops around one sum, in a nest that has other statements beside it: adds them to the nest.
 bool add_sum(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
              std::vector<Statement>& statements) {
   const StmtPtr* at = &s;
   while (const For* f = (*at)->as<For>()) {
     if (f->body.size() != 1) return false;
-    NestLoop loop{f->iter.name(), std::nullopt, false, ""};
-    const auto lo = as_int(f->lo), hi = as_int(f->hi);
-    if (lo && hi) loop.extent = *hi - *lo;
-    nest.loops.push_back(loop);
+    nest.loops.push_back(loop_of(*f));
     iters.push_back(f->iter);
     at = &f->body.front();
   }
@@ -173,10 +181,8 @@ Nest inspect_rows(const Proc& p) {
   }
   if (!along) return nest;
   for (const For* f : {outer, inner}) {
-    NestLoop loop{f->iter.name(), std::nullopt, f == outer};
-    auto lo = as_int(f->lo), hi = as_int(f->hi);
-    if (lo && hi) loop.extent = *hi - *lo;
-    nest.loops.push_back(loop);
+    nest.loops.push_back(loop_of(*f));
+    nest.loops.back().in_output = f == outer;
   }
   nest.kind = NestKind::kRows;
   nest.row_loop = outer->iter.name();
@@ -197,10 +203,7 @@ Nest inspect_nest(const Proc& p) {
   const Block* body = &top;
   while (body->size() == 1 && (*body)[0]->as<For>()) {  // the perfect part
     const For& f = *(*body)[0]->as<For>();
-    NestLoop loop{f.iter.name(), std::nullopt, false};
-    auto lo = as_int(f.lo), hi = as_int(f.hi);
-    if (lo && hi) loop.extent = *hi - *lo;
-    nest.loops.push_back(loop);
+    nest.loops.push_back(loop_of(f));
     iters.push_back(f.iter);
     body = &f.body;
   }

@@ -12,6 +12,7 @@ namespace exotune {
 struct NestLoop {
   std::string name;
   std::optional<int64_t> extent;  // literal
+  std::optional<int64_t> most;    // iterations at most: the extent, or 5 of `M % 6`
   bool in_output = false;         // an index of the written buffer mentions it
   std::string outer;              // the loop that this one is a tile of; "" when it is whole
 };

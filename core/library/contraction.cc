@@ -79,7 +79,10 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   const Path j_path = child(top), k_path = child(j_path);
   p = reorder_loops(p, at(p, j_path));
   p = reorder_loops(p, at(p, top));
-  p = simplify(p, at(p, top));  // packed operands: (48*jo + j) / 48 -> jo
+  const Cursor nest = at(p, top);
+  p = simplify(p, nest);  // packed operands: (48*jo + j) / 48 -> jo
+  // A boundary that no size meets is gone.
+  if (!forward(p, nest).valid()) return p;
   const Reduce& reduce = at(p, child(k_path)).as<Reduce>();
   Sym out = reduce.name;
   Sym j = loop_at(p, k_path).iter;

@@ -32,15 +32,30 @@ void look(const Stmt& s, Contents& into) {
     for (const StmtPtr& below : *block) look(*below, into);
 }
 
-// Iterations of the whole nest, 1 for each loop of unknown extent.
+// Iterations of one loop; of one whose extent is a size, a guess.
+double iterations(const For& f) {
+  constexpr double kUnknown = 64;
+  if (const auto extent = literal_extent(f))
+    return static_cast<double>(std::max<int64_t>(1, *extent));
+  const BinOp* rest = f.hi->as<BinOp>();
+  const auto tile = rest && rest->op == BinOpKind::kMod ? as_int(rest->rhs) : std::nullopt;
+  return tile ? static_cast<double>(*tile) / 2 : kUnknown;
+}
+
+// Iterations of the whole nest.
 double iterations(const Stmt& s) {
-  double own = 1, below = 0;
-  if (const For* f = s.as<For>())
-    if (const auto extent = literal_extent(*f))
-      own = static_cast<double>(std::max<int64_t>(1, *extent));
+  double below = 0;
   for (const Block* block : {&body_of(s), &orelse_of(s)})
     for (const StmtPtr& t : *block) below += iterations(*t);
-  return own * std::max(1.0, below);
+  const For* f = s.as<For>();
+  return (f ? iterations(*f) : 1) * std::max(1.0, below);
+}
+
+// Iterations of the nest at the cursor, by all of the loops around it.
+double work_at(const Cursor& nest) {
+  double out = iterations(*nest.stmt());
+  for (const Cursor& around : enclosing_loops(nest)) out *= iterations(around.as<For>());
+  return out;
 }
 
 void collect_written(const Stmt& s, std::set<Sym>& into) {
@@ -51,7 +66,7 @@ void collect_written(const Stmt& s, std::set<Sym>& into) {
 }
 
 // Somewhere inside stand loops that a tile size which divides nothing cut in two: the same sum or
-// copy over the whole tiles and over the rest. Each is a nest of its own.
+// copy over the whole tiles and over the rest, which may be guarded. Each is a nest of its own.
 bool holds_cut_loops(const Stmt& nest) {
   const Stmt* s = &nest;
   while (s->as<For>() && body_of(*s).size() == 1) s = body_of(*s).front().get();
@@ -62,7 +77,9 @@ bool holds_cut_loops(const Stmt& nest) {
   return std::all_of(f->body.begin(), f->body.end(), [&](const StmtPtr& part) {
     std::set<Sym> written;
     collect_written(*part, written);
-    return part->as<For>() && written.size() == 1 && written == first;
+    const bool loops = part->as<For>() || (part->as<If>() && body_of(*part).size() == 1 &&
+                                           body_of(*part).front()->as<For>());
+    return loops && written.size() == 1 && written == first;
   });
 }
 
@@ -244,15 +261,20 @@ class Completing {
     const bool in_place =
         !hole.where && pins.empty() && (open.empty() || is_only_nest(hole.proc, open));
     if (in_place || open.empty()) return search_in_place(index, hole, open.empty() && hole.where);
-    std::stable_sort(open.begin(), open.end(), [](const Cursor& a, const Cursor& b) {
-      return iterations(*a.stmt()) > iterations(*b.stmt());
-    });
+    std::stable_sort(open.begin(), open.end(),
+                     [](const Cursor& a, const Cursor& b) { return work_at(a) > work_at(b); });
     if (open.size() > kMostParts) open.resize(kMostParts);
+    double all = 0;
+    for (const Cursor& nest : open) all += work_at(nest);
+    // Small parts first: they are not measured, and done when the others are.
+    std::stable_partition(open.begin(), open.end(),
+                          [&](const Cursor& nest) { return work_at(nest) < kSmallShare * all; });
     ProcPtr now = hole.proc;
     for (const Cursor& nest : open) {
       const Cursor here = forward(now, nest);
       if (!here.valid()) continue;
-      now = search_part(index, hole, now, here);
+      const bool small = work_at(nest) < kSmallShare * all;
+      now = search_part(index, hole, now, here, small);
       if (!now) return false;
     }
     return true;
@@ -306,10 +328,10 @@ class Completing {
     return out;
   }
 
-  // One nest as a procedure of its own. Returns the whole procedure with the nest scheduled; null
-  // when nothing was found.
-  ProcPtr search_part(size_t index, const ScriptHole& hole, const ProcPtr& now,
-                      const Cursor& nest) {
+  // One nest as a procedure of its own; the cost model decides on a small one. Returns the whole
+  // procedure with the nest scheduled; null when nothing was found.
+  ProcPtr search_part(size_t index, const ScriptHole& hole, const ProcPtr& now, const Cursor& nest,
+                      bool small) {
     const std::string name = part_name();
     const std::string pattern = pattern_of(nest);
     const Extracted extracted = extract_subproc(now, nest, name);
@@ -329,6 +351,12 @@ class Completing {
     r.partial = PartialSchedule{
         part, [&](const std::vector<std::string>& lines) { return whole(around(lines, x)); },
         constraints_of(hole, part)};
+    if (small) {
+      r.effort = Effort::kEstimate;
+      // Sizes that are not multiples of everything, or boundaries would seem to cost nothing.
+      for (auto& [size, value] : r.representative)
+        if (!r.sizes.count(size) && value > 1) --value;
+    }
     const TuneResult found = search(r, index + 1 == text_.holes().size());
     if (!found.winner) return nullptr;
     for (std::string& line : around(found.lines, x)) fills_.back().push_back(std::move(line));
@@ -383,7 +411,8 @@ class Completing {
     return name;
   }
 
-  static constexpr size_t kMostParts = 8;
+  static constexpr size_t kMostParts = 16;
+  static constexpr double kSmallShare = 1.0 / 64;  // of all iterations
   const CompletionRequest& request_;
   Store& store_;
   const TuneHooks& hooks_;

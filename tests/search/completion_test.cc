@@ -21,6 +21,13 @@ def product(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def any_product(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            for k in seq(0, K):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
 def two(A: f32[32, 32], B: f32[32, 32], C: f32[32, 32], D: f32[32, 32]):
     for i in seq(0, 32):
         for j in seq(0, 32):
@@ -47,6 +54,7 @@ Completion finish(const std::string& script, Strategy strategy = Strategy::kBeam
   request.file = "part.sched";
   request.environment = script_environment(module(), {&target()->library});
   request.tune.target = target();
+  request.tune.representative = {{"M", 64}, {"N", 64}, {"K", 64}};
   request.tune.effort = Effort::kEstimate;
   request.tune.trials = 24;
   request.tune.beam = 2;
@@ -90,9 +98,7 @@ ProcPtr replayed(const std::string& script) {
   return run_script(script, "again.sched", script_environment(module(), {&target()->library})).proc;
 }
 
-void expect_same_meaning(const ProcPtr& a, const ProcPtr& b) {
-  expect_same_result(a, b, str(*b));
-}
+void expect_same_meaning(const ProcPtr& a, const ProcPtr& b) { expect_same_result(a, b, str(*b)); }
 
 int calls(const ProcPtr& p, const std::string& name = "") {
   int n = 0;
@@ -165,9 +171,40 @@ TEST(Completion, a_register_tile_that_divides_nothing_is_used_with_its_boundarie
   expect_completed(given, done, given);
   EXPECT_EQ(done.parts, 4);
   // Nothing is left that is not done by instructions.
-  for_each_stmt(done.proc->body, [&](const StmtPtr& s) {
-    EXPECT_FALSE(s->as<Reduce>()) << str(*done.proc);
-  });
+  for_each_stmt(done.proc->body,
+                [&](const StmtPtr& s) { EXPECT_FALSE(s->as<Reduce>()) << str(*done.proc); });
+}
+
+TEST(Completion, every_boundary_of_three_loops_is_searched) {
+  const std::string given =
+      "p = product\np = block_loop(p, 'k', 40, ['ko', 'k'], outside='i')\n"
+      "p = block_loop(p, 'j', 48, ['jo', 'j'], outside='i')\n"
+      "p = block_loop(p, 'i', 9, ['io', 'i'])\n";
+  const Completion done = finish(given + "p = search(p)\n");
+  expect_completed(given, done, given);
+  EXPECT_EQ(done.parts, 8);
+  for_each_stmt(done.proc->body,
+                [&](const StmtPtr& s) { EXPECT_FALSE(s->as<Reduce>()) << str(*done.proc); });
+}
+
+TEST(Completion, a_register_tile_of_any_size_is_used_with_its_guarded_boundaries) {
+  const std::string given =
+      "p = any_product\np = block_loop(p, 'j', 32, ['jo', 'j'], outside='i')\n"
+      "p = block_loop(p, 'i', 6, ['io', 'i'])\n";
+  const Completion done = finish(given + "p = search(p)\n");
+  ASSERT_TRUE(done.proc) << done.statistics.first_refusal;
+  EXPECT_EQ(without_found(done.script), given);
+  EXPECT_EQ(done.parts, 4);
+  for_each_stmt(done.proc->body,
+                [&](const StmtPtr& s) { EXPECT_FALSE(s->as<Reduce>()) << str(*done.proc); });
+  const ProcPtr before = replayed("p = any_product\n");
+  for (const std::array<int64_t, 3>& n :
+       {std::array<int64_t, 3>{13, 70, 9}, {5, 31, 1}, {12, 64, 4}}) {
+    const auto at = [&](const ProcPtr& p) {
+      return partial_eval(p, {{"M", n[0]}, {"N", n[1]}, {"K", n[2]}});
+    };
+    expect_same_result(at(before), at(done.proc), done.script);
+  }
 }
 
 TEST(Completion, avoided_instructions_are_not_called_and_used_ones_are) {
