@@ -1,5 +1,6 @@
 #include "core/library/contraction.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/library/blocking.h"
@@ -79,10 +80,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   const Path j_path = child(top), k_path = child(j_path);
   p = reorder_loops(p, at(p, j_path));
   p = reorder_loops(p, at(p, top));
-  const Cursor nest = at(p, top);
-  p = simplify(p, nest);  // packed operands: (48*jo + j) / 48 -> jo
-  // A boundary that no size meets is gone.
-  if (!forward(p, nest).valid()) return p;
+  p = simplify(p, at(p, top));  // packed operands: (48*jo + j) / 48 -> jo
   const Reduce& reduce = at(p, child(k_path)).as<Reduce>();
   Sym out = reduce.name;
   Sym j = loop_at(p, k_path).iter;
@@ -141,6 +139,15 @@ std::optional<bool> sets_its_tile(StmtPtr s, const std::array<std::string, 3>& l
   return set;
 }
 
+// A boundary that no size meets: for i in seq(0, M % 6 / 30).
+bool never_runs(const ProcPtr& p, const Path& path) {
+  const std::vector<Cursor> around = enclosing_loops(at(p, path));
+  const bool literal = std::all_of(around.begin(), around.end(), [](const Cursor& c) {
+    return literal_extent(c.as<For>()).value_or(0) > 0;
+  });
+  return !literal && prove(*p, path, bool_const(false));
+}
+
 }  // namespace
 
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
@@ -148,6 +155,7 @@ ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, co
   std::vector<Cursor> loops = require_loops(p, i);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
+    if (never_runs(p, child(innermost(p, top)))) continue;  // stays as it is
     if (const std::optional<bool> set = sets_its_tile(stmt_at(*p, top), {i, j, k}))
       p = register_block_one(p, top, *set, apart, unit);
   }

@@ -261,7 +261,10 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
       p = vectorize_lanes(p, Cursor::stmt(p, rest_lanes), unit);
     }
   }
-  p = simplify(p, Cursor::stmt(p, path));  // (16*v + l) / 16 -> v
+  const Cursor vectors = Cursor::stmt(p, path);
+  p = simplify(p, vectors);  // (16*v + l) / 16 -> v
+  if (!forward(p, vectors).valid())
+    throw SchedulingError("vectorize: the loop over `" + name + "` never runs");
   return vectorize_lanes(p, Cursor::stmt(p, lanes), unit);
 }
 

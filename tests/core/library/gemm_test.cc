@@ -43,6 +43,15 @@ def gemm_13(A: f32[12, 13], B: f32[13, 16], C: f32[12, 16]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def rest(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
+    assert 0 < M % 6
+    assert 0 < N % 16
+    for i in seq(0, M % 6):
+        for j in seq(0, N % 16):
+            for k in seq(0, K):
+                C[6 * (M / 6) + i, 16 * (N / 16) + j] += A[6 * (M / 6) + i, k] * B[k, 16 * (N / 16) + j]
+
+@proc
 def set_product(A: f32[3, 5], B: f32[5, 6], C: f32[3, 6]):
     for i in seq(0, 3):
         for j in seq(0, 6):
@@ -143,6 +152,15 @@ TEST(Gemm, lines_are_asked_for_at_once_where_there_is_no_time_for_one_by_one) {
   q = register_block(q, "i", "j", "k", machine.unit, true);
   EXPECT_NE(str(*q).find("for kl in seq(0, 4):"), std::string::npos) << str(*q);
   EXPECT_EQ(result(q, 12, 16, 13), result(machine.find("gemm_13"), 12, 16, 13));
+}
+
+TEST(Gemm, boundaries_that_no_size_meets_may_vanish) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("rest");
+  ProcPtr q = block_loop(p, "j", {4, 4}, {"jo", "j"}, "i");
+  q = block_loop(q, "i", {30}, {"io", "i"});
+  q = register_block(q, "i", "j", "k", machine.unit);
+  EXPECT_EQ(result(q, 9, 23, 5), result(p, 9, 23, 5));
 }
 
 TEST(Gemm, what_is_no_product_or_no_tile_is_refused) {
