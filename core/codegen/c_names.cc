@@ -10,10 +10,10 @@ namespace {
 const std::set<std::string>& reserved() {
   static const std::set<std::string> words = {
       // C11
-      "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-      "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-      "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-      "volatile", "while", "asm", "typeof",
+      "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
+      "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+      "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
+      "union", "unsigned", "void", "volatile", "while", "asm", "typeof",
       // C++: the header is read by both
       "alignas", "alignof", "and", "bitand", "bitor", "bool", "catch", "class", "compl", "concept",
       "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return", "co_yield",
@@ -28,11 +28,12 @@ const std::set<std::string>& reserved() {
       "int64_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "assert", "errno", "offsetof",
       "INT64_C", "isnan", "isinf", "signbit", "ctxt", "workspace",
       // functions it calls, and built-in ones that would clash as function names
-      "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "rint", "rintf", "tanh", "fabs", "fmax", "fmin",
-      "floor", "ceil", "round", "trunc", "fma", "sinf", "cosf", "expf", "sqrtf", "tanhf", "fabsf",
-      "fmaxf", "fminf", "fmaf", "gamma", "y0", "y1", "yn", "j0", "j1", "jn", "index", "main", "malloc",
-      "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memset", "memmove", "abort", "exit",
-      "printf", "fprintf", "puts", "div", "remainder", "strlen"};
+      "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "rint", "rintf", "tanh",
+      "fabs", "fmax", "fmin", "floor", "ceil", "round", "trunc", "fma", "sinf", "cosf", "expf",
+      "sqrtf", "tanhf", "fabsf", "fmaxf", "fminf", "fmaf", "gamma", "y0", "y1", "yn", "j0", "j1",
+      "jn", "index", "main", "malloc", "calloc", "realloc", "free", "aligned_alloc", "memcpy",
+      "memset", "memmove", "abort", "exit", "printf", "fprintf", "puts", "div", "remainder",
+      "strlen"};
   return words;
 }
 
@@ -43,7 +44,9 @@ std::string c_identifier(const std::string& name) {
   for (char c : name) r += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
   if (r.empty() || std::isdigit(static_cast<unsigned char>(r[0]))) r = "v" + r;
   // _X and __x belong to the implementation, exo_ to what we emit.
-  if (r.size() > 1 && r[0] == '_' && (r[1] == '_' || std::isupper(static_cast<unsigned char>(r[1])))) r = "v" + r;
+  if (r.size() > 1 && r[0] == '_' &&
+      (r[1] == '_' || std::isupper(static_cast<unsigned char>(r[1]))))
+    r = "v" + r;
   if (r.rfind("exo_", 0) == 0 || r.rfind("EXO_", 0) == 0) r = "v_" + r;
   if (reserved().contains(r)) r += "_";
   return r;

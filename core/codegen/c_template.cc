@@ -5,12 +5,14 @@
 namespace exotune::codegen {
 namespace {
 
-/// The end of the hole that starts at text[at] == '{' (past its '}'), or 0 when it is a plain brace.
+/// The end of the hole that starts at text[at] == '{' (past its '}'), or 0 when it is a plain
+/// brace.
 size_t hole_end(const std::string& text, size_t at) {
   size_t k = at + 1;
-  if (k >= text.size() || !(std::isalpha(static_cast<unsigned char>(text[k])) || text[k] == '_')) return 0;
-  while (k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_' || text[k] == '.' ||
-                             text[k] == '[' || text[k] == ']'))
+  if (k >= text.size() || !(std::isalpha(static_cast<unsigned char>(text[k])) || text[k] == '_'))
+    return 0;
+  while (k < text.size() && (std::isalnum(static_cast<unsigned char>(text[k])) || text[k] == '_' ||
+                             text[k] == '.' || text[k] == '[' || text[k] == ']'))
     ++k;
   return k < text.size() && text[k] == '}' ? k + 1 : 0;
 }
@@ -43,7 +45,8 @@ std::string expand_template(const std::string& text, const HoleText& fill) {
       ++k;
       continue;
     }
-    out += fill(text.substr(k + 1, end - k - 2), opens(text, k) && closes(text, end) && !after_cast(text, k));
+    out += fill(text.substr(k + 1, end - k - 2),
+                opens(text, k) && closes(text, end) && !after_cast(text, k));
     k = end;
   }
   return out;

@@ -1,5 +1,6 @@
 #pragma once
-// Templates of instructions and memories: text with holes `{name}`, `{name.strides[2]}`, `{shape[0]}`.
+// Templates of instructions and memories: text with holes `{name}`, `{name.strides[2]}`,
+// `{shape[0]}`.
 // `{{` and `}}` are literal braces, and so is a brace that starts no hole.
 #include <functional>
 #include <string>

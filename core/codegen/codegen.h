@@ -8,8 +8,9 @@
 //
 // Scratch memory: an allocation in DRAM of constant size up to `stack_limit_bytes` is a 64-byte
 // aligned array on the stack. Anything else comes from an arena of the calling thread that grows by
-// malloc, is reused by later calls and is freed by `STEM_release_scratch()`; inside loops it costs a
-// pointer bump. The header says so when it applies. Or the caller gives the memory: Scratch::kCaller.
+// malloc, is reused by later calls and is freed by `STEM_release_scratch()`; inside loops it costs
+// a pointer bump. The header says so when it applies. Or the caller gives the memory:
+// Scratch::kCaller.
 #include <string>
 #include <vector>
 
@@ -27,28 +28,28 @@ struct AbiArg {
     kWindow,   // struct exo_win_<rank><type>[c] by value
     kContext,  // STEM_Context*: present only when the proc materialises configuration state
   };
-  std::string name;              // the C name
+  std::string name;  // the C name
   Kind kind = Kind::kControl;
-  Sym sym;                       // the proc's formal; null for the context
+  Sym sym;                               // the proc's formal; null for the context
   ScalarType type = ScalarType::kIndex;  // R is already f32
-  std::vector<ExprPtr> shape;    // over control arguments
-  bool read = false;             // data: some execution may read an element
-  bool written = false;          // data: some execution may write one
-  std::string c_type;            // "const float*", "struct exo_win_2f32c", "int64_t", ...
+  std::vector<ExprPtr> shape;            // over control arguments
+  bool read = false;                     // data: some execution may read an element
+  bool written = false;                  // data: some execution may write one
+  std::string c_type;                    // "const float*", "struct exo_win_2f32c", "int64_t", ...
 };
 
 struct FunctionAbi {
-  std::string name;              // the C name
-  std::vector<AbiArg> args;      // in the order of the C parameters
-  /// With Scratch::kCaller, when the function needs scratch memory: "NAME_workspace_bytes", a function
-  /// of the control arguments; the function itself has one more last parameter, `void* workspace`,
-  /// that many bytes aligned to 64.
+  std::string name;          // the C name
+  std::vector<AbiArg> args;  // in the order of the C parameters
+  /// With Scratch::kCaller, when the function needs scratch memory: "NAME_workspace_bytes", a
+  /// function of the control arguments; the function itself has one more last parameter, `void*
+  /// workspace`, that many bytes aligned to 64.
   std::string workspace_bytes;
 };
 
 struct CodegenOptions {
-  std::string stem = "kernel";   // names the files, the include guard and the context
-  std::string comment;           // put at the top of both files: trace id, levels of proof; may have lines
+  std::string stem = "kernel";  // names the files, the include guard and the context
+  std::string comment;  // put at the top of both files: trace id, levels of proof; may have lines
   std::vector<std::string> headers;       // extra includes of the .c, "<immintrin.h>"
   int64_t stack_limit_bytes = 64 * 1024;  // larger constant-size DRAM allocations use the arena
   int64_t scratch_padding_bytes = 64;     // addressable bytes after each arena allocation
@@ -57,7 +58,7 @@ struct CodegenOptions {
     kStatic,       // bare metal: one arena, no thread-local storage; not re-entrant
     kCaller,       // the caller gives a workspace of NAME_workspace_bytes(control arguments)
   } scratch = Scratch::kThreadLocal;
-  bool openmp = true;            // `par` loops become `#pragma omp parallel for`, else plain loops
+  bool openmp = true;  // `par` loops become `#pragma omp parallel for`, else plain loops
 };
 
 struct CFile {

@@ -29,7 +29,8 @@ bool merged_into_first(const Block& scope, size_t position, Sym name, UsageTable
       if (!call || !call->callee->instr) return;
       for (size_t a = 0; a < call->args.size(); ++a) {
         const Arg& formal = call->callee->args[a];
-        if (!mentions(call->args[a], name) || usage.of(call->callee).read.contains(formal.name)) continue;
+        if (!mentions(call->args[a], name) || usage.of(call->callee).read.contains(formal.name))
+          continue;
         const auto holes = holes_of(call->callee->instr->c_template);
         if (std::count(holes.begin(), holes.end(), formal.name.name() + "_data") > 1) merges = true;
       }
@@ -39,7 +40,8 @@ bool merged_into_first(const Block& scope, size_t position, Sym name, UsageTable
 
 }  // namespace
 
-void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where) {
+void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t position,
+                               const SourceLocation& where) {
   Storage s;
   s.mem = a.mem ? a.mem : dram();
   s.type = decided(a.type.scalar);
@@ -52,38 +54,46 @@ void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t positi
   for (int k = 0; k < a.type.rank(); ++k) s.dims.push_back(k);
 
   switch (s.mem->kind) {
-    case MemoryKind::kVector: allocate_vector(a, &s, scope, position, where); break;
+    case MemoryKind::kVector:
+      allocate_vector(a, &s, scope, position, where);
+      break;
     case MemoryKind::kRegisterFile:
     case MemoryKind::kScratchpad: {
       s.form = Storage::Form::kOpaque;
-      if (const auto it = plan_.first_register.find(a.name); it != plan_.first_register.end()) s.first_register = it->second;
-      if (const auto it = plan_.byte_offset.find(a.name); it != plan_.byte_offset.end()) s.byte_offset = it->second;
+      if (const auto it = plan_.first_register.find(a.name); it != plan_.first_register.end())
+        s.first_register = it->second;
+      if (const auto it = plan_.byte_offset.find(a.name); it != plan_.byte_offset.end())
+        s.byte_offset = it->second;
       if (s.mem->templates.contains("alloc")) lines(expand_memory(s, "alloc", {}, "", where));
       break;
     }
     case MemoryKind::kHeap:
     case MemoryKind::kStack:
-    case MemoryKind::kStatic: allocate_array(a, &s, where); break;
+    case MemoryKind::kStatic:
+      allocate_array(a, &s, where);
+      break;
   }
   if (s.mem->templates.contains("free")) freed_.back().push_back(a.name);
   storage_[a.name] = std::move(s);
 }
 
-void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position,
-                                      const SourceLocation& where) {
+void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& scope,
+                                      size_t position, const SourceLocation& where) {
   const std::string what = "`" + a.name.name() + "` in " + s->mem->name;
   s->form = Storage::Form::kOpaque;
   const auto type = s->mem->c_types.find(name_of(s->type));
-  if (type == s->mem->c_types.end()) throw InputError(where, what + ": the memory holds no " + name_of(s->type));
+  if (type == s->mem->c_types.end())
+    throw InputError(where, what + ": the memory holds no " + name_of(s->type));
   const std::vector<int64_t> shape = constant_shape(a.type, what, where);
   if (shape.empty()) throw InputError(where, what + ": a scalar fills no register");
   if (s->mem->bytes > 0 && shape.back() * bytes_of(s->type) != s->mem->bytes)
     throw InputError(where, what + ": the last dimension must fill one register: " +
-                                std::to_string(s->mem->bytes / bytes_of(s->type)) + " elements, not " +
-                                std::to_string(shape.back()));
+                                std::to_string(s->mem->bytes / bytes_of(s->type)) +
+                                " elements, not " + std::to_string(shape.back()));
   std::string text = type->second + " " + s->name;
   for (size_t k = 0; k + 1 < shape.size(); ++k) text += "[" + std::to_string(shape[k]) + "]";
-  if (shape.size() == 1 && merged_into_first(scope, position, a.name, file_.usage)) text += " = { 0 }";
+  if (shape.size() == 1 && merged_into_first(scope, position, a.name, file_.usage))
+    text += " = { 0 }";
   line(text + ";");
 }
 
@@ -91,9 +101,10 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
   const std::string type = element_c_type(s->type);
   const std::string align = "_Alignas(" + std::to_string(std::max(s->mem->alignment, 1)) + ") ";
   // Static, and yet one copy for each thread that may call, where there are threads.
-  const std::string duration = s->mem->kind != MemoryKind::kStatic                                ? ""
-                               : file_.options.scratch == CodegenOptions::Scratch::kStatic ? "static "
-                                                                                            : "static _Thread_local ";
+  const std::string duration = s->mem->kind != MemoryKind::kStatic ? ""
+                               : file_.options.scratch == CodegenOptions::Scratch::kStatic
+                                   ? "static "
+                                   : "static _Thread_local ";
   s->strides = dense_strides(s->shape);
   const bool read = usage_.observed.contains(a.name);
   const auto count = constant_product(s->shape);
@@ -109,14 +120,16 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
   }
   s->form = Storage::Form::kDense;
   if (s->mem->kind != MemoryKind::kHeap && !count)
-    throw InputError(where, "`" + a.name.name() + "` in " + s->mem->name + " needs constant extents");
+    throw InputError(where,
+                     "`" + a.name.name() + "` in " + s->mem->name + " needs constant extents");
   if (!scratch_.allocations.contains(a.name)) {
     line(duration + align + type + " " + s->name + "[" + std::to_string(*count) + "];");
   } else {
     const std::string bytes = scratch_bytes(a);
     if (scratch_marks_.back().empty()) take_scratch_mark();
-    const std::string take = workspace_.empty() ? "exo_scratch_alloc(" + bytes + ")"
-                                                : "exo_workspace_take(&" + workspace_ + ", " + bytes + ")";
+    const std::string take = workspace_.empty()
+                                 ? "exo_scratch_alloc(" + bytes + ")"
+                                 : "exo_workspace_take(&" + workspace_ + ", " + bytes + ")";
     line(type + "* const restrict " + s->name + " = (" + type + "*)" + take + ";");
   }
   if (!read) line("(void)" + s->name + ";");
@@ -125,7 +138,8 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
 /// "sizeof(T) * n * m": the bytes of an array in scratch memory.
 std::string FunctionEmitter::scratch_bytes(const Alloc& a) {
   std::string bytes = "sizeof(" + element_c_type(a.type.scalar) + ")";
-  if (const auto count = constant_product(a.type.shape)) return bytes + " * " + std::to_string(*count);
+  if (const auto count = constant_product(a.type.shape))
+    return bytes + " * " + std::to_string(*count);
   for (const ExprPtr& e : a.type.shape) bytes += " * (size_t)" + c(e, Text::kPrimary);
   return bytes;
 }
@@ -138,7 +152,10 @@ void FunctionEmitter::take_scratch_mark() {
     return;
   }
   if (parallel_depth_ > 0)
-    throw InputError(proc_.where, "`" + proc_.name + "` takes scratch memory inside a parallel loop, which threads cannot share out of one workspace",
+    throw InputError(proc_.where,
+                     "`" + proc_.name +
+                         "` takes scratch memory inside a parallel loop, which threads cannot "
+                         "share out of one workspace",
                      "use the arena, or move the allocation out of the loop");
   file_.needs.helpers.insert("exo_workspace_take");
   line("char* const " + mark + " = " + workspace_ + ";");
@@ -163,13 +180,17 @@ void FunctionEmitter::window_stmt(const WindowStmt& w) {
   s.mem = from.mem;
   s.is_const = !usage_.written.contains(w.name);
   s.shape = w.type.shape;
-  const std::string unused = usage_.read.contains(w.name) || usage_.written.contains(w.name) ? "" : "(void)" + s.name + ";";
+  const std::string unused = usage_.read.contains(w.name) || usage_.written.contains(w.name)
+                                 ? ""
+                                 : "(void)" + s.name + ";";
   if (parts.strides.empty()) {
     s.form = Storage::Form::kPointer;
-    line((s.is_const ? "const " : "") + element_c_type(s.type) + "* " + s.name + " = " + parts.data + ";");
+    line((s.is_const ? "const " : "") + element_c_type(s.type) + "* " + s.name + " = " +
+         parts.data + ";");
   } else {
     s.form = Storage::Form::kWindow;
-    const std::string type = window_struct(static_cast<int>(parts.strides.size()), s.type, s.is_const);
+    const std::string type =
+        window_struct(static_cast<int>(parts.strides.size()), s.type, s.is_const);
     file_.needs.windows[type] = type;
     std::string strides;
     for (size_t k = 0; k < parts.strides.size(); ++k) {

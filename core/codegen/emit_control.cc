@@ -32,13 +32,20 @@ std::optional<bool> decided_comparison(const BinOp& b) {
   const Affine d = *x - *y;
   if (!d.is_constant()) return std::nullopt;
   switch (b.op) {
-    case BinOpKind::kLt: return d.constant < 0;
-    case BinOpKind::kGt: return d.constant > 0;
-    case BinOpKind::kLe: return d.constant <= 0;
-    case BinOpKind::kGe: return d.constant >= 0;
-    case BinOpKind::kEq: return d.constant == 0;
-    case BinOpKind::kNe: return d.constant != 0;
-    default: return std::nullopt;
+    case BinOpKind::kLt:
+      return d.constant < 0;
+    case BinOpKind::kGt:
+      return d.constant > 0;
+    case BinOpKind::kLe:
+      return d.constant <= 0;
+    case BinOpKind::kGe:
+      return d.constant >= 0;
+    case BinOpKind::kEq:
+      return d.constant == 0;
+    case BinOpKind::kNe:
+      return d.constant != 0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -47,7 +54,8 @@ std::optional<bool> decided_comparison(const BinOp& b) {
 Text FunctionEmitter::control(const ExprPtr& e) {
   if (const auto* r = e->as<Read>()) return {names_.of(r->name), Text::kPrimary};
   if (const auto* k = e->as<Const>()) {
-    if (const auto* b = std::get_if<bool>(&k->value)) return {*b ? "true" : "false", Text::kPrimary};
+    if (const auto* b = std::get_if<bool>(&k->value))
+      return {*b ? "true" : "false", Text::kPrimary};
     if (const auto* i = std::get_if<int64_t>(&k->value)) return integer_text(*i);
   }
   if (const auto* u = e->as<USub>()) {
@@ -58,12 +66,15 @@ Text FunctionEmitter::control(const ExprPtr& e) {
   if (const auto* s = e->as<StrideExpr>()) {
     const Storage& st = storage(s->name, e->where);
     if (s->dim < 0 || s->dim >= static_cast<int>(st.strides.size()))
-      throw InputError(e->where, "`" + str(e) + "` has no value in C: `" + s->name.name() + "` has no strides there");
+      throw InputError(e->where, "`" + str(e) + "` has no value in C: `" + s->name.name() +
+                                     "` has no strides there");
     return stride_text(st.strides[static_cast<size_t>(s->dim)]);
   }
-  if (const auto* k = e->as<ReadConfig>()) return {config_field(*k->config, k->field, e->where), Text::kPrimary};
+  if (const auto* k = e->as<ReadConfig>())
+    return {config_field(*k->config, k->field, e->where), Text::kPrimary};
   if (const auto* b = e->as<BinOp>()) {
-    if (const auto known = decided_comparison(*b)) return {*known ? "true" : "false", Text::kPrimary};
+    if (const auto known = decided_comparison(*b))
+      return {*known ? "true" : "false", Text::kPrimary};
     const auto x = literal_of(b->lhs), y = literal_of(b->rhs);
     int64_t folded = 0;
     auto binary = [&](const char* op, int precedence, int left, int right) {
@@ -80,25 +91,36 @@ Text FunctionEmitter::control(const ExprPtr& e) {
         if (x && y && !__builtin_mul_overflow(*x, *y, &folded)) return integer_text(folded);
         return binary("*", Text::kMul, Text::kMul, Text::kUnary);
       case BinOpKind::kDiv:
-      case BinOpKind::kMod: return divide(*b);
+      case BinOpKind::kMod:
+        return divide(*b);
       // Parentheses around `and` inside `or` keep -Wparentheses quiet.
-      case BinOpKind::kAnd: return binary("&&", Text::kAnd, Text::kAnd, Text::kAnd);
-      case BinOpKind::kOr: return binary("||", Text::kOr, Text::kEquality, Text::kEquality);
-      case BinOpKind::kLt: return binary("<", Text::kRelation, Text::kAdd, Text::kAdd);
-      case BinOpKind::kGt: return binary(">", Text::kRelation, Text::kAdd, Text::kAdd);
-      case BinOpKind::kLe: return binary("<=", Text::kRelation, Text::kAdd, Text::kAdd);
-      case BinOpKind::kGe: return binary(">=", Text::kRelation, Text::kAdd, Text::kAdd);
-      case BinOpKind::kEq: return binary("==", Text::kEquality, Text::kAdd, Text::kAdd);
-      case BinOpKind::kNe: return binary("!=", Text::kEquality, Text::kAdd, Text::kAdd);
+      case BinOpKind::kAnd:
+        return binary("&&", Text::kAnd, Text::kAnd, Text::kAnd);
+      case BinOpKind::kOr:
+        return binary("||", Text::kOr, Text::kEquality, Text::kEquality);
+      case BinOpKind::kLt:
+        return binary("<", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kGt:
+        return binary(">", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kLe:
+        return binary("<=", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kGe:
+        return binary(">=", Text::kRelation, Text::kAdd, Text::kAdd);
+      case BinOpKind::kEq:
+        return binary("==", Text::kEquality, Text::kAdd, Text::kAdd);
+      case BinOpKind::kNe:
+        return binary("!=", Text::kEquality, Text::kAdd, Text::kAdd);
     }
   }
   throw InputError(e->where, "`" + str(e) + "` is no control expression that C can compute");
 }
 
-std::string FunctionEmitter::config_field(const Config& config, const std::string& field, const SourceLocation& where) {
+std::string FunctionEmitter::config_field(const Config& config, const std::string& field,
+                                          const SourceLocation& where) {
   if (!config.readable)
-    throw InputError(where, "`" + config.name + "." + field + "` lives in hardware only: C code cannot reach it",
-                     "an instruction must read or write it");
+    throw InputError(
+        where, "`" + config.name + "." + field + "` lives in hardware only: C code cannot reach it",
+        "an instruction must read or write it");
   return "ctxt->" + c_identifier(config.name) + "." + c_identifier(field);
 }
 
@@ -106,7 +128,8 @@ Text FunctionEmitter::divide(const BinOp& b) {
   const bool quotient = b.op == BinOpKind::kDiv;
   const auto divisor = literal_of(b.rhs);
   if (!divisor || *divisor <= 0)
-    throw InputError(b.rhs->where, "`" + str(b.rhs) + "`: control division needs a positive literal");
+    throw InputError(b.rhs->where,
+                     "`" + str(b.rhs) + "`: control division needs a positive literal");
   if (*divisor == 1) return quotient ? control(b.lhs) : Text{"0", Text::kPrimary};
   if (const auto v = literal_of(b.lhs)) {
     const int64_t q = *v / *divisor - (*v % *divisor < 0);
@@ -115,7 +138,8 @@ Text FunctionEmitter::divide(const BinOp& b) {
   auto low = lower_bound(b.lhs);
   if (!low || *low < 0) low = bounds_of(proc_, path_, b.lhs).lo;
   if (low && *low >= 0)
-    return {c(b.lhs, Text::kMul) + (quotient ? " / " : " % ") + integer_literal(*divisor), Text::kMul};
+    return {c(b.lhs, Text::kMul) + (quotient ? " / " : " % ") + integer_literal(*divisor),
+            Text::kMul};
   const std::string name = quotient ? "exo_floor_div" : "exo_floor_mod";
   file_.needs.helpers.insert(name);
   return {name + "(" + c(b.lhs) + ", " + integer_literal(*divisor) + ")", Text::kPrimary};
@@ -136,7 +160,8 @@ std::optional<int64_t> FunctionEmitter::lower_bound(const ExprPtr& e) {
       if (x && y && !__builtin_add_overflow(*x, *y, &v)) return v;
       return std::nullopt;
     case BinOpKind::kSub:
-      if (const auto k = literal_of(b->rhs); k && x && !__builtin_sub_overflow(*x, *k, &v)) return v;
+      if (const auto k = literal_of(b->rhs); k && x && !__builtin_sub_overflow(*x, *k, &v))
+        return v;
       return std::nullopt;
     case BinOpKind::kMul:
       if (x && y && *x >= 0 && *y >= 0 && !__builtin_mul_overflow(*x, *y, &v)) return v;
@@ -144,8 +169,10 @@ std::optional<int64_t> FunctionEmitter::lower_bound(const ExprPtr& e) {
     case BinOpKind::kDiv:
       if (const auto k = literal_of(b->rhs); k && *k > 0 && x && *x >= 0) return *x / *k;
       return std::nullopt;
-    case BinOpKind::kMod: return 0;
-    default: return std::nullopt;
+    case BinOpKind::kMod:
+      return 0;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -22,15 +22,22 @@ std::string shortest(T v) {
 int64_t wrap(ScalarType t, double v) {
   const auto i = std::fabs(v) < 9.2e18 ? static_cast<int64_t>(v) : 0;
   switch (t) {
-    case ScalarType::kI8: return static_cast<int8_t>(i);
-    case ScalarType::kUi8: return static_cast<uint8_t>(i);
-    case ScalarType::kI16: return static_cast<int16_t>(i);
-    case ScalarType::kUi16: return static_cast<uint16_t>(i);
-    default: return static_cast<int32_t>(i);
+    case ScalarType::kI8:
+      return static_cast<int8_t>(i);
+    case ScalarType::kUi8:
+      return static_cast<uint8_t>(i);
+    case ScalarType::kI16:
+      return static_cast<int16_t>(i);
+    case ScalarType::kUi16:
+      return static_cast<uint16_t>(i);
+    default:
+      return static_cast<int32_t>(i);
   }
 }
 
-bool is_ring(BinOpKind op) { return op == BinOpKind::kAdd || op == BinOpKind::kSub || op == BinOpKind::kMul; }
+bool is_ring(BinOpKind op) {
+  return op == BinOpKind::kAdd || op == BinOpKind::kSub || op == BinOpKind::kMul;
+}
 
 }  // namespace
 
@@ -84,7 +91,8 @@ Text FunctionEmitter::converted(Text value, ScalarType from, ScalarType to) {
   return {cast + value.in(Text::kUnary), Text::kUnary};
 }
 
-Text FunctionEmitter::load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type, const SourceLocation& where) {
+Text FunctionEmitter::load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type,
+                           const SourceLocation& where) {
   const Storage& s = storage(name, where);
   Text value;
   if (s.form == Storage::Form::kOpaque) {
@@ -121,7 +129,8 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
     if (a == ScalarType::kI32) {
       t = {"(int32_t)(0u - " + unsigned_i32(u->arg).in(Text::kMul) + ")", Text::kUnary};
     } else if (!is_float(a)) {
-      t = {"(" + element_c_type(a) + ")(-" + data(u->arg, type).in(Text::kPrimary) + ")", Text::kUnary};
+      t = {"(" + element_c_type(a) + ")(-" + data(u->arg, type).in(Text::kPrimary) + ")",
+           Text::kUnary};
     } else {
       t = {"-" + data(u->arg, type).in(Text::kPrimary), Text::kUnary};
     }
@@ -136,9 +145,12 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
 }
 
 Text FunctionEmitter::unsigned_i32(const ExprPtr& e) {
-  if (const auto* b = e->as<BinOp>(); b && is_ring(b->op) && precision_in(e, ScalarType::kI32) == ScalarType::kI32) {
+  if (const auto* b = e->as<BinOp>();
+      b && is_ring(b->op) && precision_in(e, ScalarType::kI32) == ScalarType::kI32) {
     const int p = b->op == BinOpKind::kMul ? Text::kMul : Text::kAdd;
-    return {unsigned_i32(b->lhs).in(p) + " " + name_of(b->op) + " " + unsigned_i32(b->rhs).in(p + 1), p};
+    return {
+        unsigned_i32(b->lhs).in(p) + " " + name_of(b->op) + " " + unsigned_i32(b->rhs).in(p + 1),
+        p};
   }
   if (const auto* k = e->as<Const>()) {
     const Text t = literal(*k, ScalarType::kI32);
@@ -147,7 +159,8 @@ Text FunctionEmitter::unsigned_i32(const ExprPtr& e) {
   return {"(uint32_t)" + data(e, ScalarType::kI32).in(Text::kUnary), Text::kUnary};
 }
 
-Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& b, ScalarType type) {
+Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& b,
+                                 ScalarType type) {
   const ScalarType t = arithmetic_type(type);
   const bool multiplies = op == BinOpKind::kMul || op == BinOpKind::kDiv;
   if (!is_ring(op) && op != BinOpKind::kDiv)
@@ -155,7 +168,8 @@ Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& 
   const int p = multiplies ? Text::kMul : Text::kAdd;
   auto plain = [&](const std::string& cast_left = "") {
     // Left-associative as written: C must not reassociate floats either.
-    const std::string x = cast_left.empty() ? data(a, type).in(p) : cast_left + data(a, type).in(Text::kUnary);
+    const std::string x =
+        cast_left.empty() ? data(a, type).in(p) : cast_left + data(a, type).in(Text::kUnary);
     return x + " " + name_of(op) + " " + data(b, type).in(p + 1);
   };
   if (is_float(t)) return {plain(), p};
@@ -165,7 +179,8 @@ Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& 
   }
   if (t == ScalarType::kI32) {
     const int q = op == BinOpKind::kMul ? Text::kMul : Text::kAdd;
-    return {"(int32_t)(" + unsigned_i32(a).in(q) + " " + name_of(op) + " " + unsigned_i32(b).in(q + 1) + ")",
+    return {"(int32_t)(" + unsigned_i32(a).in(q) + " " + name_of(op) + " " +
+                unsigned_i32(b).in(q + 1) + ")",
             Text::kUnary};
   }
   // Narrow types compute in int, which holds every result but ui16 * ui16.
@@ -182,7 +197,8 @@ Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const Source
   if (x.fn == "select") {
     want(4);
     const ScalarType compared = precision_in(x.args[0], precision_in(x.args[1], type));
-    return {data(x.args[0], compared).in(Text::kAdd) + " < " + data(x.args[1], compared).in(Text::kAdd) + " ? " +
+    return {data(x.args[0], compared).in(Text::kAdd) + " < " +
+                data(x.args[1], compared).in(Text::kAdd) + " ? " +
                 data(x.args[2], type).in(Text::kOr) + " : " + data(x.args[3], type).in(Text::kOr),
             Text::kTernary};
   }
@@ -196,7 +212,8 @@ Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const Source
   const std::string arg = data(x.args[0], type).s;
   if (x.fn == "relu") return {helper("relu", t) + "(" + arg + ")", Text::kPrimary};
   if (x.fn == "fabs" && !is_float(t)) return {helper("abs", t) + "(" + arg + ")", Text::kPrimary};
-  static const std::set<std::string> library = {"sin", "cos", "exp", "sqrt", "rint", "tanh", "fabs", "sigmoid"};
+  static const std::set<std::string> library = {"sin",  "cos",  "exp",  "sqrt",
+                                                "rint", "tanh", "fabs", "sigmoid"};
   if (!library.contains(x.fn)) throw InputError(where, "the extern `" + x.fn + "` has no C");
   if (!is_float(t)) throw InputError(where, "`" + x.fn + "` on " + name_of(t) + " has no C");
   file_.needs.math = true;

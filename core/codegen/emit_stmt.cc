@@ -47,8 +47,14 @@ void FunctionEmitter::lines(const std::string& text) {
   }
 }
 
-FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature, FileContext& file)
-    : proc_(p), usage_(usage), signature_(signature), file_(file), names_(file.file_names), plan_(plan_storage(p)),
+FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature,
+                                 FileContext& file)
+    : proc_(p),
+      usage_(usage),
+      signature_(signature),
+      file_(file),
+      names_(file.file_names),
+      plan_(plan_storage(p)),
       scratch_(file.scratch.compute(p)) {
   for (const Arg& a : p.args) {
     const std::string name = names_.bind(a.name);
@@ -64,8 +70,9 @@ FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signat
     s.shape = a.type.shape;
     if (s.mem->kind == MemoryKind::kVector || s.mem->kind == MemoryKind::kRegisterFile ||
         s.mem->kind == MemoryKind::kScratchpad)
-      throw InputError(p.where, "`" + a.name.name() + "` of `" + p.name + "` is in " + s.mem->name +
-                                    ", which no C function can take as an argument",
+      throw InputError(p.where,
+                       "`" + a.name.name() + "` of `" + p.name + "` is in " + s.mem->name +
+                           ", which no C function can take as an argument",
                        "inline the proc, or make it an instruction");
     if (a.type.window) {
       s.form = Storage::Form::kWindow;
@@ -88,14 +95,17 @@ FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signat
     const auto v = as_int(b->rhs);
     if (!s || !v) continue;
     const auto it = storage_.find(s->name);
-    if (it != storage_.end() && it->second.form == Storage::Form::kWindow && s->dim < static_cast<int>(it->second.strides.size()))
+    if (it != storage_.end() && it->second.form == Storage::Form::kWindow &&
+        s->dim < static_cast<int>(it->second.strides.size()))
       it->second.strides[static_cast<size_t>(s->dim)].expr = int_const(*v);
   }
 }
 
 std::string FunctionEmitter::body() {
   std::string checks;
-  auto check_line = [&](const std::string& condition) { checks += "  EXO_ASSERT(" + condition + ");\n"; };
+  auto check_line = [&](const std::string& condition) {
+    checks += "  EXO_ASSERT(" + condition + ");\n";
+  };
   for (const Arg& a : proc_.args)
     if (a.type.scalar == ScalarType::kSize) check_line(names_.of(a.name) + " >= 1");
   // Strides in asserts are what the caller gave, not the constant they are asserted to be.
@@ -120,7 +130,8 @@ std::string FunctionEmitter::body() {
 std::string FunctionEmitter::unused_parameters(const std::string& checks) const {
   std::string unused;
   for (const AbiArg& a : signature_.args)
-    if (!has_token(out_, a.name) && !has_token(checks, a.name)) unused += "  (void)" + a.name + ";\n";
+    if (!has_token(out_, a.name) && !has_token(checks, a.name))
+      unused += "  (void)" + a.name + ";\n";
   return unused;
 }
 
@@ -157,7 +168,8 @@ void FunctionEmitter::stmt(const StmtPtr& s, const Block& scope, size_t position
 /// The value of `rhs` as it is stored in an element of `type`.
 std::string FunctionEmitter::stored(const ExprPtr& rhs, ScalarType type) {
   // The same 16 bits: nothing to convert.
-  if (const Read* r = rhs->as<Read>(); r && (type == ScalarType::kF16 || type == ScalarType::kBf16)) {
+  if (const Read* r = rhs->as<Read>();
+      r && (type == ScalarType::kF16 || type == ScalarType::kBf16)) {
     const Storage& from = storage(r->name, rhs->where);
     if (from.type == type && from.form != Storage::Form::kOpaque) return element(from, r->idx);
   }
@@ -172,7 +184,8 @@ std::string FunctionEmitter::stored(const ExprPtr& rhs, ScalarType type) {
 
 void FunctionEmitter::assign(const Assign& a, const SourceLocation& where) {
   const Storage& s = storage(a.name, where);
-  if (s.form == Storage::Form::kOpaque) return lines(expand_memory(s, "write", a.idx, stored(a.rhs, s.type), where));
+  if (s.form == Storage::Form::kOpaque)
+    return lines(expand_memory(s, "write", a.idx, stored(a.rhs, s.type), where));
   line(element(s, a.idx) + " = " + stored(a.rhs, s.type) + ";");
 }
 
@@ -194,8 +207,10 @@ void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
     value = helper("max", t) + "(" + old.s + ", " + data(r.rhs, s.type).s + ")";
   } else if (t == ScalarType::kI32) {
     value = "(int32_t)((uint32_t)" + old.in(Text::kUnary) + " + " +
-            (precision_in(r.rhs, s.type) == ScalarType::kI32 ? unsigned_i32(r.rhs).in(Text::kMul)
-                                                         : "(uint32_t)" + data(r.rhs, s.type).in(Text::kUnary)) + ")";
+            (precision_in(r.rhs, s.type) == ScalarType::kI32
+                 ? unsigned_i32(r.rhs).in(Text::kMul)
+                 : "(uint32_t)" + data(r.rhs, s.type).in(Text::kUnary)) +
+            ")";
   } else {
     value = old.s + " + " + data(r.rhs, s.type).in(Text::kMul);
   }
@@ -213,8 +228,8 @@ void FunctionEmitter::write_config(const WriteConfig& w, const SourceLocation& w
        (is_data(type) ? stored(w.rhs, decided(type)) : c(w.rhs)) + ";");
 }
 
-/// How often a loop must be unrolled so that the subscripts of vector variables become constants and
-/// the vectors stay in registers; 0 when it needs none.
+/// How often a loop must be unrolled so that the subscripts of vector variables become constants
+/// and the vectors stay in registers; 0 when it needs none.
 int64_t FunctionEmitter::unroll_count(const For& f) {
   constexpr int64_t kMostIterations = 32, kMostCopies = 128;
   const auto trips = affine(f.hi - f.lo);
@@ -251,9 +266,11 @@ void FunctionEmitter::loop(const For& f) {
   }
   if (once) {
     const std::string end = names_.fresh(iter + "_end");
-    line("for (int64_t " + iter + " = " + lo + ", " + end + " = " + hi_once + "; " + iter + " < " + end + "; " + iter + "++) {");
+    line("for (int64_t " + iter + " = " + lo + ", " + end + " = " + hi_once + "; " + iter + " < " +
+         end + "; " + iter + "++) {");
   } else {
-    line("for (int64_t " + iter + " = " + lo + "; " + iter + " < " + hi_plain + "; " + iter + "++) {");
+    line("for (int64_t " + iter + " = " + lo + "; " + iter + " < " + hi_plain + "; " + iter +
+         "++) {");
   }
   const int64_t saved = unrolled_;
   if (unroll > 0) unrolled_ *= unroll;
@@ -285,7 +302,8 @@ void FunctionEmitter::branch(const If& i) {
     block(next.body, owner, Child::kBody);
     rest = &next.orelse;
   }
-  const bool nothing = std::all_of(rest->begin(), rest->end(), [](const StmtPtr& s) { return s->as<Pass>(); });
+  const bool nothing =
+      std::all_of(rest->begin(), rest->end(), [](const StmtPtr& s) { return s->as<Pass>(); });
   if (!nothing) {
     --indent_;
     line("} else {");

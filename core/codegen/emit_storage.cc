@@ -31,8 +31,8 @@ const Storage& FunctionEmitter::storage(Sym s, const SourceLocation& where) cons
 std::string FunctionEmitter::index_text(const Storage& s, const std::vector<ExprPtr>& idx) {
   if (idx.size() != s.strides.size())
     throw InputError(idx.empty() ? SourceLocation{} : idx[0]->where,
-                     "`" + s.name + "` has " + std::to_string(s.strides.size()) + " dimensions, not " +
-                         std::to_string(idx.size()));
+                     "`" + s.name + "` has " + std::to_string(s.strides.size()) +
+                         " dimensions, not " + std::to_string(idx.size()));
   std::string out;
   int64_t constant = 0;
   for (size_t k = 0; k < idx.size(); ++k) {
@@ -45,9 +45,12 @@ std::string FunctionEmitter::index_text(const Storage& s, const std::vector<Expr
       continue;
     }
     if (!out.empty()) out += " + ";
-    if (step == 1) out += c(idx[k], Text::kAdd);
-    else if (value && value->is_constant() && value->constant == 1) out += stride_text(stride).in(Text::kAdd);
-    else out += c(idx[k], Text::kMul) + " * " + stride_text(stride).in(Text::kUnary);
+    if (step == 1)
+      out += c(idx[k], Text::kAdd);
+    else if (value && value->is_constant() && value->constant == 1)
+      out += stride_text(stride).in(Text::kAdd);
+    else
+      out += c(idx[k], Text::kMul) + " * " + stride_text(stride).in(Text::kUnary);
   }
   if (out.empty()) return std::to_string(constant);
   if (constant > 0) out += " + " + std::to_string(constant);
@@ -57,11 +60,16 @@ std::string FunctionEmitter::index_text(const Storage& s, const std::vector<Expr
 
 std::string FunctionEmitter::element(const Storage& s, const std::vector<ExprPtr>& idx) {
   switch (s.form) {
-    case Storage::Form::kScalar: return s.name;
-    case Storage::Form::kPointer: return "*" + s.name;
-    case Storage::Form::kDense: return s.name + "[" + index_text(s, idx) + "]";
-    case Storage::Form::kWindow: return s.name + ".data[" + index_text(s, idx) + "]";
-    case Storage::Form::kOpaque: break;
+    case Storage::Form::kScalar:
+      return s.name;
+    case Storage::Form::kPointer:
+      return "*" + s.name;
+    case Storage::Form::kDense:
+      return s.name + "[" + index_text(s, idx) + "]";
+    case Storage::Form::kWindow:
+      return s.name + ".data[" + index_text(s, idx) + "]";
+    case Storage::Form::kOpaque:
+      break;
   }
   throw InputError(idx.empty() ? SourceLocation{} : idx[0]->where,
                    "`" + s.name + "` in " + s.mem->name + " is reached only by instructions");
@@ -69,15 +77,18 @@ std::string FunctionEmitter::element(const Storage& s, const std::vector<ExprPtr
 
 std::string FunctionEmitter::address(const Storage& s, const std::vector<ExprPtr>& idx) {
   switch (s.form) {
-    case Storage::Form::kScalar: return "&" + s.name;
-    case Storage::Form::kPointer: return s.name;
+    case Storage::Form::kScalar:
+      return "&" + s.name;
+    case Storage::Form::kPointer:
+      return s.name;
     case Storage::Form::kDense:
     case Storage::Form::kWindow: {
       const std::string index = index_text(s, idx);
       const std::string base = s.form == Storage::Form::kDense ? s.name : s.name + ".data";
       return index == "0" ? base : "&" + base + "[" + index + "]";
     }
-    case Storage::Form::kOpaque: break;
+    case Storage::Form::kOpaque:
+      break;
   }
   return element(s, idx);  // throws
 }
@@ -99,7 +110,8 @@ Storage FunctionEmitter::view(const ExprPtr& e) {
   if (!w) throw InputError(e->where, "`" + str(e) + "` names no part of a tensor");
   Storage s = storage(w->name, e->where);
   EXO_CHECK(s.form == Storage::Form::kOpaque);
-  if (w->access.size() != s.dims.size()) throw InputError(e->where, "`" + str(e) + "` has the wrong rank");
+  if (w->access.size() != s.dims.size())
+    throw InputError(e->where, "`" + str(e) + "` has the wrong rank");
   std::vector<int> dims;
   std::vector<ExprPtr> shape;
   for (size_t k = 0; k < w->access.size(); ++k) {
@@ -130,7 +142,8 @@ FunctionEmitter::WindowParts FunctionEmitter::window_parts(const ExprPtr& e) {
   const auto* w = e->as<WindowExpr>();
   if (!w) throw InputError(e->where, "`" + str(e) + "` names no part of a tensor");
   const Storage& s = storage(w->name, e->where);
-  if (w->access.size() != s.strides.size()) throw InputError(e->where, "`" + str(e) + "` has the wrong rank");
+  if (w->access.size() != s.strides.size())
+    throw InputError(e->where, "`" + str(e) + "` has the wrong rank");
   parts.type = s.type;
   std::vector<ExprPtr> at;
   for (size_t k = 0; k < w->access.size(); ++k) {
@@ -144,7 +157,8 @@ FunctionEmitter::WindowParts FunctionEmitter::window_parts(const ExprPtr& e) {
 std::string FunctionEmitter::window_literal(const WindowParts& w, bool is_const) {
   const std::string name = window_struct(static_cast<int>(w.strides.size()), w.type, is_const);
   std::string out = "(struct " + name + "){ " + w.data + ", { ";
-  for (size_t k = 0; k < w.strides.size(); ++k) out += (k ? ", " : "") + stride_text(w.strides[k]).s;
+  for (size_t k = 0; k < w.strides.size(); ++k)
+    out += (k ? ", " : "") + stride_text(w.strides[k]).s;
   file_.needs.windows[name] = name;
   return out + " } }";
 }
@@ -155,21 +169,26 @@ ExprPtr FunctionEmitter::opaque_register(const Storage& s, const SourceLocation&
   for (size_t k = 0; k < s.root_shape.size(); ++k) {
     if (k >= leading) {
       if (!is_zero(s.offsets[k]))
-        throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + ": the part wanted is no whole register");
+        throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name +
+                                    ": the part wanted is no whole register");
       continue;
     }
     if (std::find(s.dims.begin(), s.dims.end(), static_cast<int>(k)) != s.dims.end())
-      throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + ": more than one register in one operand");
+      throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name +
+                                  ": more than one register in one operand");
     flat = flat * s.root_shape[k] + s.offsets[k];
   }
   flat = normalize(flat + int_const(s.first_register));
   if (!as_int(flat))
-    throw InputError(where, "the register of `" + s.root.name() + "` in " + s.mem->name + " depends on a loop: " + str(flat),
+    throw InputError(where,
+                     "the register of `" + s.root.name() + "` in " + s.mem->name +
+                         " depends on a loop: " + str(flat),
                      "unroll the loop: register numbers are part of the instruction");
   return flat;
 }
 
-std::string FunctionEmitter::opaque_element(const Storage& s, int outer, const SourceLocation& where) {
+std::string FunctionEmitter::opaque_element(const Storage& s, int outer,
+                                            const SourceLocation& where) {
   if (s.mem->templates.contains("window")) return expand_memory(s, "window", {}, "", where);
   switch (s.mem->kind) {
     case MemoryKind::kVector: {
@@ -178,22 +197,29 @@ std::string FunctionEmitter::opaque_element(const Storage& s, int outer, const S
       const size_t lanes = s.root_shape.size() - 1;
       for (size_t k = 0; k < lanes; ++k) {
         if (std::find(s.dims.begin(), s.dims.end(), static_cast<int>(k)) != s.dims.end()) {
-          if (!is_zero(s.offsets[k])) throw InputError(where, "`" + s.root.name() + "`: a part of its registers has no name in C");
+          if (!is_zero(s.offsets[k]))
+            throw InputError(where,
+                             "`" + s.root.name() + "`: a part of its registers has no name in C");
           continue;
         }
         out += "[" + c(s.offsets[k]) + "]";
       }
       if (!is_zero(s.offsets[lanes]))
-        throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + ": the part wanted starts inside a register");
+        throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name +
+                                    ": the part wanted starts inside a register");
       return out;
     }
-    case MemoryKind::kRegisterFile: return c(opaque_register(s, where), outer);
-    case MemoryKind::kScratchpad: return c(byte_offset(s, s.offsets), outer);
+    case MemoryKind::kRegisterFile:
+      return c(opaque_register(s, where), outer);
+    case MemoryKind::kScratchpad:
+      return c(byte_offset(s, s.offsets), outer);
     case MemoryKind::kHeap:
     case MemoryKind::kStack:
-    case MemoryKind::kStatic: break;
+    case MemoryKind::kStatic:
+      break;
   }
-  throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + " has no `window` template");
+  throw InputError(where,
+                   "`" + s.root.name() + "` in " + s.mem->name + " has no `window` template");
 }
 
 ExprPtr FunctionEmitter::flat_index(const Storage& s, const std::vector<ExprPtr>& at) {
@@ -207,18 +233,22 @@ ExprPtr FunctionEmitter::byte_offset(const Storage& s, const std::vector<ExprPtr
 }
 
 /// Fills the memory's template for `op`. Holes: {name}, {type},
-/// {value}, {reg}, {base} (bytes, of the allocation), {offset} (bytes, of the element), {index} (its
-/// row-major number), {idx[k]}, {shape[k]}.
-std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& op, const std::vector<ExprPtr>& idx,
+/// {value}, {reg}, {base} (bytes, of the allocation), {offset} (bytes, of the element), {index}
+/// (its row-major number), {idx[k]}, {shape[k]}.
+std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& op,
+                                           const std::vector<ExprPtr>& idx,
                                            const std::string& value, const SourceLocation& where) {
   std::vector<ExprPtr> at = s.offsets;
   for (size_t k = 0; k < idx.size() && k < s.dims.size(); ++k)
     at[static_cast<size_t>(s.dims[k])] = plus(at[static_cast<size_t>(s.dims[k])], idx[k]);
   const auto it = s.mem->templates.find(op);
   if (it == s.mem->templates.end())
-    throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name + " is reached only by instructions",
-                     "the memory has no `" + op + "` template");
-  auto subscript = [](const std::string& hole) { return static_cast<size_t>(std::stoul(hole.substr(hole.find('[') + 1))); };
+    throw InputError(
+        where, "`" + s.root.name() + "` in " + s.mem->name + " is reached only by instructions",
+        "the memory has no `" + op + "` template");
+  auto subscript = [](const std::string& hole) {
+    return static_cast<size_t>(std::stoul(hole.substr(hole.find('[') + 1)));
+  };
   return expand_template(it->second, [&](const std::string& hole, bool enclosed) -> std::string {
     const int outer = enclosed ? 0 : Text::kPrimary;
     if (hole == "name") return s.name;
@@ -228,9 +258,12 @@ std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& 
     if (hole == "base") return std::to_string(s.byte_offset);
     if (hole == "offset") return c(byte_offset(s, at), outer);
     if (hole == "index") return c(flat_index(s, at), outer);
-    if (hole.rfind("idx[", 0) == 0 && subscript(hole) < at.size()) return c(at[subscript(hole)], outer);
-    if (hole.rfind("shape[", 0) == 0 && subscript(hole) < s.root_shape.size()) return c(s.root_shape[subscript(hole)], outer);
-    throw InputError(where, "the `" + op + "` template of " + s.mem->name + " has an unknown hole {" + hole + "}");
+    if (hole.rfind("idx[", 0) == 0 && subscript(hole) < at.size())
+      return c(at[subscript(hole)], outer);
+    if (hole.rfind("shape[", 0) == 0 && subscript(hole) < s.root_shape.size())
+      return c(s.root_shape[subscript(hole)], outer);
+    throw InputError(where, "the `" + op + "` template of " + s.mem->name +
+                                " has an unknown hole {" + hole + "}");
   });
 }
 

@@ -9,7 +9,8 @@ bool FunctionEmitter::takes_scratch(const Block& b) const {
   bool takes = false;
   for_each_stmt(b, [&](const StmtPtr& s) {
     if (const auto* a = s->as<Alloc>()) takes |= scratch_.allocations.contains(a->name);
-    if (const auto* c = s->as<Call>(); c && !c->callee->instr) takes |= file_.scratch.of(c->callee).needed;
+    if (const auto* c = s->as<Call>(); c && !c->callee->instr)
+      takes |= file_.scratch.of(c->callee).needed;
   });
   return takes;
 }
@@ -43,11 +44,13 @@ std::string FunctionEmitter::workspace_body() {
   line("return " + most + ";");
   std::string unused;
   for (const AbiArg& a : signature_.args)
-    if (a.kind == AbiArg::Kind::kControl || a.kind == AbiArg::Kind::kBool) unused += "  (void)" + a.name + ";\n";
+    if (a.kind == AbiArg::Kind::kControl || a.kind == AbiArg::Kind::kBool)
+      unused += "  (void)" + a.name + ";\n";
   return "{\n" + unused + out_ + "}\n";
 }
 
-void FunctionEmitter::workspace_block(const Block& b, const std::string& outer, const std::string& most) {
+void FunctionEmitter::workspace_block(const Block& b, const std::string& outer,
+                                      const std::string& most) {
   file_.needs.helpers.insert("exo_workspace_take");
   names_.push();
   const std::string here = names_.fresh("here");
@@ -61,7 +64,8 @@ void FunctionEmitter::workspace_block(const Block& b, const std::string& outer, 
       if (sizes_mention(f->body, f->iter)) {
         lower_[f->iter] = lower_bound(f->lo);
         const std::string lo = c(f->lo), hi = c(f->hi, Text::kAdd), iter = names_.bind(f->iter);
-        line("for (int64_t " + iter + " = " + lo + "; " + iter + " < " + hi + "; " + iter + "++) {");
+        line("for (int64_t " + iter + " = " + lo + "; " + iter + " < " + hi + "; " + iter +
+             "++) {");
       } else {
         line("if (" + c(f->lo, Text::kAdd) + " < " + c(f->hi, Text::kAdd) + ") {");
       }
@@ -74,18 +78,23 @@ void FunctionEmitter::workspace_block(const Block& b, const std::string& outer, 
       const bool known = is_computable(i->cond);
       for (const Block* side : {&i->body, &i->orelse}) {
         if (!takes_scratch(*side)) continue;
-        line(!known ? "{" : side == &i->body ? "if (" + c(i->cond) + ") {" : "if (!" + c(i->cond, Text::kPrimary) + ") {");
+        line(!known             ? "{"
+             : side == &i->body ? "if (" + c(i->cond) + ") {"
+                                : "if (!" + c(i->cond, Text::kPrimary) + ") {");
         ++indent_;
         workspace_block(*side, here, most);
         --indent_;
         line("}");
       }
-    } else if (const auto* call = s->as<Call>(); call && !call->callee->instr && file_.scratch.of(call->callee).needed) {
+    } else if (const auto* call = s->as<Call>();
+               call && !call->callee->instr && file_.scratch.of(call->callee).needed) {
       std::string text = file_.functions.at(call->callee).name + "_workspace_bytes(", args;
       for (size_t k = 0; k < call->args.size(); ++k)
-        if (is_control(call->callee->args[k].type.scalar)) args += (args.empty() ? "" : ", ") + c(call->args[k]);
+        if (is_control(call->callee->args[k].type.scalar))
+          args += (args.empty() ? "" : ", ") + c(call->args[k]);
       text += args + ")";
-      line("if (" + here + " + " + text + " > " + most + ") " + most + " = " + here + " + " + text + ";");
+      line("if (" + here + " + " + text + " > " + most + ") " + most + " = " + here + " + " + text +
+           ";");
     }
   }
   line("if (" + here + " > " + most + ") " + most + " = " + here + ";");

@@ -11,15 +11,18 @@ namespace exotune {
 namespace codegen {
 
 void FileNeeds::add_global(const std::string& text) {
-  if (!text.empty() && std::find(globals.begin(), globals.end(), text) == globals.end()) globals.push_back(text);
+  if (!text.empty() && std::find(globals.begin(), globals.end(), text) == globals.end())
+    globals.push_back(text);
 }
 
 namespace {
 
 /// "/* ... */", lines kept; an end of comment inside is broken up.
 std::string comment(std::string text) {
-  for (size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/", at)) text.replace(at, 2, "* /");
-  for (size_t at = text.find("/*"); at != std::string::npos; at = text.find("/*", at)) text.replace(at, 2, "/ *");
+  for (size_t at = text.find("*/"); at != std::string::npos; at = text.find("*/", at))
+    text.replace(at, 2, "* /");
+  for (size_t at = text.find("/*"); at != std::string::npos; at = text.find("/*", at))
+    text.replace(at, 2, "/ *");
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::string out = "/* ";
   for (char c : text) {
@@ -73,8 +76,10 @@ std::string prototype(const Signature& s, const std::string& restrict_word) {
     text += one;
     column += one.size() + 1;
   }
-  if (s.takes_workspace) text += s.args.empty() ? "void* workspace" : ", void* workspace";
-  else if (s.args.empty()) text += "void";
+  if (s.takes_workspace)
+    text += s.args.empty() ? "void* workspace" : ", void* workspace";
+  else if (s.args.empty())
+    text += "void";
   return text + ")";
 }
 
@@ -93,11 +98,13 @@ std::string window_definition(const std::string& name) {
   const int rank = std::stoi(name.substr(at), &digits);
   const std::string type = name.substr(at + digits, name.size() - at - digits - (is_const ? 1 : 0));
   static const std::map<std::string, std::string> types = {
-      {"f16", "uint16_t"}, {"bf16", "uint16_t"}, {"f32", "float"},    {"f64", "double"}, {"i8", "int8_t"},
-      {"ui8", "uint8_t"},  {"i16", "int16_t"},   {"ui16", "uint16_t"}, {"i32", "int32_t"}};
+      {"f16", "uint16_t"}, {"bf16", "uint16_t"}, {"f32", "float"},
+      {"f64", "double"},   {"i8", "int8_t"},     {"ui8", "uint8_t"},
+      {"i16", "int16_t"},  {"ui16", "uint16_t"}, {"i32", "int32_t"}};
   const std::string guard = upper(name);
-  return "#ifndef " + guard + "\n#define " + guard + "\nstruct " + name + " {\n  " + (is_const ? "const " : "") +
-         types.at(type) + "* data;\n  int64_t strides[" + std::to_string(rank) + "];\n};\n#endif\n";
+  return "#ifndef " + guard + "\n#define " + guard + "\nstruct " + name + " {\n  " +
+         (is_const ? "const " : "") + types.at(type) + "* data;\n  int64_t strides[" +
+         std::to_string(rank) + "];\n};\n#endif\n";
 }
 
 std::string context_definition(const std::string& stem, const std::set<ConfigPtr>& configs) {
@@ -107,8 +114,8 @@ std::string context_definition(const std::string& stem, const std::set<ConfigPtr
   for (const auto& [name, config] : by_name) {
     text += "  struct {\n";
     for (const ConfigField& f : config->fields)
-      text += "    " + (is_data(f.type) ? element_c_type(f.type) : std::string(c_name_of(f.type))) + " " +
-              c_identifier(f.name) + ";\n";
+      text += "    " + (is_data(f.type) ? element_c_type(f.type) : std::string(c_name_of(f.type))) +
+              " " + c_identifier(f.name) + ";\n";
     text += "  } " + name + ";\n";
   }
   return text + "} " + stem + "_Context;\n";
@@ -117,13 +124,17 @@ std::string context_definition(const std::string& stem, const std::set<ConfigPtr
 class FileWriter {
  public:
   FileWriter(const std::vector<ProcPtr>& procs, const CodegenOptions& options)
-      : procs_(procs), options_(options), stem_(c_identifier(options.stem)), scratch_(options.stack_limit_bytes),
+      : procs_(procs),
+        options_(options),
+        stem_(c_identifier(options.stem)),
+        scratch_(options.stack_limit_bytes),
         file_{options, needs_, usage_, scratch_, functions_, {}} {}
 
   CFile write() {
     for (const ProcPtr& p : procs_) {
       if (p->instr)
-        throw InputError(p->where, "`" + p->name + "` is an instruction: it becomes C only where it is called");
+        throw InputError(
+            p->where, "`" + p->name + "` is an instruction: it becomes C only where it is called");
       check(*p, true);
       const std::string name = c_identifier(p->name);
       if (!file_.file_names.insert(name).second)
@@ -134,7 +145,8 @@ class FileWriter {
     for (const ProcPtr& p : order_) {
       if (public_names_.contains(p)) continue;
       check(*p, true);
-      file_.file_names.insert(static_names_[p] = unique_name(c_identifier(p->name), file_.file_names));
+      file_.file_names.insert(static_names_[p] =
+                                  unique_name(c_identifier(p->name), file_.file_names));
     }
     std::string functions;
     for (const ProcPtr& p : order_) functions += function(p);
@@ -142,7 +154,8 @@ class FileWriter {
     file.stem = options_.stem;
     for (const ProcPtr& p : procs_) {
       const Signature& s = functions_.at(p);
-      file.functions.push_back({s.name, s.args, s.takes_workspace ? s.name + "_workspace_bytes" : ""});
+      file.functions.push_back(
+          {s.name, s.args, s.takes_workspace ? s.name + "_workspace_bytes" : ""});
     }
     file.h = header();
     file.c = prologue() + functions;
@@ -168,12 +181,15 @@ class FileWriter {
     for (const AbiArg& a : s.args)
       if (a.kind == AbiArg::Kind::kWindow) needs_.windows[a.c_type.substr(7)] = "";
     needs_.configs.insert(usage.configs.begin(), usage.configs.end());
-    s.takes_workspace = options_.scratch == CodegenOptions::Scratch::kCaller && scratch_.of(p).needed;
+    s.takes_workspace =
+        options_.scratch == CodegenOptions::Scratch::kCaller && scratch_.of(p).needed;
     const std::string linkage = is_public ? "" : "static ";
     std::string text = "\n";
     if (s.takes_workspace)
-      text += linkage + workspace_prototype(s) + " " + FunctionEmitter(*p, usage, s, file_).workspace_body() + "\n";
-    text += signature_comment(*p) + linkage + prototype(s, "restrict") + " " + FunctionEmitter(*p, usage, s, file_).body();
+      text += linkage + workspace_prototype(s) + " " +
+              FunctionEmitter(*p, usage, s, file_).workspace_body() + "\n";
+    text += signature_comment(*p) + linkage + prototype(s, "restrict") + " " +
+            FunctionEmitter(*p, usage, s, file_).body();
     functions_.emplace(p, std::move(s));
     return text;
   }
@@ -187,7 +203,8 @@ class FileWriter {
   std::string header() const {
     const std::string guard = "EXO_GENERATED_" + upper(stem_) + "_H";
     std::string h = top_comment(options_.stem + ".h");
-    h += "#ifndef " + guard + "\n#define " + guard + "\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
+    h += "#ifndef " + guard + "\n#define " + guard +
+         "\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n";
     h += "#ifndef EXO_RESTRICT\n#ifdef __cplusplus\n#define EXO_RESTRICT __restrict\n#else\n"
          "#define EXO_RESTRICT restrict\n#endif\n#endif\n\n";
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -203,9 +220,12 @@ class FileWriter {
     }
     if (needs_.scratch && options_.scratch != CodegenOptions::Scratch::kCaller) {
       h += options_.scratch == CodegenOptions::Scratch::kThreadLocal
-               ? "/* Some functions below take scratch memory from an arena of the calling thread. It grows as needed,\n"
-                 " * is reused by later calls, and is given back to the system by this call, in each thread. */\n"
-               : "/* Some functions below take scratch memory from one arena, so only one may run at a time. It grows as\n"
+               ? "/* Some functions below take scratch memory from an arena of the calling thread. "
+                 "It grows as needed,\n"
+                 " * is reused by later calls, and is given back to the system by this call, in "
+                 "each thread. */\n"
+               : "/* Some functions below take scratch memory from one arena, so only one may run "
+                 "at a time. It grows as\n"
                  " * needed, is reused by later calls, and is given back by this call. */\n";
       h += "void " + stem_ + "_release_scratch(void);\n\n";
     }
@@ -213,7 +233,8 @@ class FileWriter {
       const Signature& s = functions_.at(p);
       h += signature_comment(*p) + prototype(s, "EXO_RESTRICT") + ";\n";
       if (s.takes_workspace)
-        h += "/* The bytes of `workspace`, which is aligned to 64. */\n" + workspace_prototype(s) + ";\n";
+        h += "/* The bytes of `workspace`, which is aligned to 64. */\n" + workspace_prototype(s) +
+             ";\n";
       h += "\n";
     }
     h += "#ifdef __cplusplus\n}\n#endif\n#endif\n";
@@ -236,7 +257,8 @@ class FileWriter {
     std::vector<std::string> includes;  // each once, before the globals that need them
     for (const std::string& h : options_.headers) includes.push_back("#include " + h);
     for (const std::string& g : needs_.globals)
-      if (only_includes(g) && std::find(includes.begin(), includes.end(), g) == includes.end()) includes.push_back(g);
+      if (only_includes(g) && std::find(includes.begin(), includes.end(), g) == includes.end())
+        includes.push_back(g);
     for (const std::string& i : includes) c += i + "\n";
     c += "\n";
     for (const auto& [name, unused] : needs_.windows) c += window_definition(name);
@@ -247,7 +269,8 @@ class FileWriter {
       c += "#define EXO_WORKSPACE_PADDING " + std::to_string(options_.scratch_padding_bytes) + "\n";
     for (const std::string& h : needs_.helpers) c += helper_text(h);
     if (arena)
-      c += scratch_text(stem_, options_.scratch_padding_bytes, options_.scratch == CodegenOptions::Scratch::kThreadLocal);
+      c += scratch_text(stem_, options_.scratch_padding_bytes,
+                        options_.scratch == CodegenOptions::Scratch::kThreadLocal);
     return c;
   }
 

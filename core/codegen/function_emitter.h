@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/analysis/queries.h"
+#include "core/analysis/storage.h"
 #include "core/codegen/c_names.h"
 #include "core/codegen/codegen.h"
 #include "core/codegen/scratch_plan.h"
-#include "core/analysis/storage.h"
 #include "core/codegen/usage.h"
 #include "core/ir/path.h"
 
@@ -41,7 +41,7 @@ struct Storage {
     kPointer,  // *NAME
     kDense,    // NAME[row-major index]
     kWindow,   // NAME.data[sum of index * stride]
-    kOpaque,   // not addressed by C: registers, scratchpads; only instructions and templates name it
+    kOpaque,  // not addressed by C: registers, scratchpads; only instructions and templates name it
   };
   Form form = Form::kScalar;
   std::string name;
@@ -49,9 +49,9 @@ struct Storage {
   MemoryPtr mem;
   bool is_const = false;
   std::vector<ExprPtr> shape;
-  std::vector<Stride> strides;     // one per dimension; dense and windows
-  // kOpaque: the allocation's name and, for each of its dimensions, where this view stands; the view's
-  // dimension k is the allocation's dimension dims[k].
+  std::vector<Stride> strides;  // one per dimension; dense and windows
+  // kOpaque: the allocation's name and, for each of its dimensions, where this view stands; the
+  // view's dimension k is the allocation's dimension dims[k].
   Sym root;
   std::vector<ExprPtr> root_shape;
   std::vector<ExprPtr> offsets;
@@ -62,9 +62,9 @@ struct Storage {
 
 /// What functions ask of the file around them.
 struct FileNeeds {
-  std::set<std::string> helpers;                 // names of runtime_text.h helpers
-  std::map<std::string, std::string> windows;    // struct name -> definition's key ("2f32c")
-  std::vector<std::string> globals;              // c_global texts, in order of first use
+  std::set<std::string> helpers;               // names of runtime_text.h helpers
+  std::map<std::string, std::string> windows;  // struct name -> definition's key ("2f32c")
+  std::vector<std::string> globals;            // c_global texts, in order of first use
   std::set<ConfigPtr> configs;
   bool scratch = false, math = false;
   void add_global(const std::string& text);
@@ -73,7 +73,7 @@ struct FileNeeds {
 /// What a call needs to know of a function in the file.
 struct Signature {
   std::string name;
-  std::vector<AbiArg> args;  // context first when there is one
+  std::vector<AbiArg> args;      // context first when there is one
   bool takes_workspace = false;  // a last parameter `void* workspace`, and NAME_workspace_bytes
 };
 
@@ -86,14 +86,14 @@ struct FileContext {
   std::set<std::string> file_names;               // of all functions and structs
 };
 
-ScalarType decided(ScalarType t);                       // R becomes f32
-ScalarType arithmetic_type(ScalarType t);               // f16 and bf16 compute in f32
-std::string element_c_type(ScalarType t);               // f16 and bf16 are uint16_t
+ScalarType decided(ScalarType t);          // R becomes f32
+ScalarType arithmetic_type(ScalarType t);  // f16 and bf16 compute in f32
+std::string element_c_type(ScalarType t);  // f16 and bf16 are uint16_t
 std::vector<Stride> dense_strides(const std::vector<ExprPtr>& shape);  // row-major
 std::string window_struct(int rank, ScalarType t, bool is_const);
 /// The C formals of a proc: names, types, const-ness.
-Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name, const std::string& stem,
-                         const std::set<std::string>& file_names);
+Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name,
+                         const std::string& stem, const std::set<std::string>& file_names);
 
 class FunctionEmitter {
  public:
@@ -107,30 +107,33 @@ class FunctionEmitter {
   // emit_control.cc
   Text control(const ExprPtr& e);
   Text divide(const BinOp& b);
-  std::string config_field(const Config& config, const std::string& field, const SourceLocation& where);
+  std::string config_field(const Config& config, const std::string& field,
+                           const SourceLocation& where);
   std::optional<int64_t> lower_bound(const ExprPtr& e);
   std::string c(const ExprPtr& e, int outer = 0) { return control(e).in(outer); }
   Text stride_text(const Stride& s);
 
   // emit_data.cc
-  Text data(const ExprPtr& e, ScalarType type);         // a value of arithmetic_type(type)
-  Text load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type, const SourceLocation& where);
+  Text data(const ExprPtr& e, ScalarType type);  // a value of arithmetic_type(type)
+  Text load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type,
+            const SourceLocation& where);
   Text arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& b, ScalarType type);
   Text extern_call(const Extern& x, ScalarType type, const SourceLocation& where);
-  Text unsigned_i32(const ExprPtr& e);                  // i32 ring arithmetic, wrapped once outside
+  Text unsigned_i32(const ExprPtr& e);  // i32 ring arithmetic, wrapped once outside
   Text literal(const Const& c, ScalarType type);
   Text converted(Text value, ScalarType from, ScalarType to);
   std::string helper(const std::string& op, ScalarType type);  // "exo_max_f32", noted as needed
 
   // emit_storage.cc
   const Storage& storage(Sym s, const SourceLocation& where) const;
-  std::string element(const Storage& s, const std::vector<ExprPtr>& idx);   // an lvalue
+  std::string element(const Storage& s, const std::vector<ExprPtr>& idx);  // an lvalue
   std::string index_text(const Storage& s, const std::vector<ExprPtr>& idx);
-  Storage view(const ExprPtr& e);                        // of a Read or WindowExpr; no statement is made
-  std::string address(const Storage& s, const std::vector<ExprPtr>& idx);   // "&A[...]" or "A"
+  Storage view(const ExprPtr& e);  // of a Read or WindowExpr; no statement is made
+  std::string address(const Storage& s, const std::vector<ExprPtr>& idx);  // "&A[...]" or "A"
   std::string opaque_element(const Storage& s, int outer, const SourceLocation& where);
-  ExprPtr flat_index(const Storage& s, const std::vector<ExprPtr>& at);    // row-major, of the allocation
-  ExprPtr byte_offset(const Storage& s, const std::vector<ExprPtr>& at);   // in the scratchpad
+  ExprPtr flat_index(const Storage& s,
+                     const std::vector<ExprPtr>& at);  // row-major, of the allocation
+  ExprPtr byte_offset(const Storage& s, const std::vector<ExprPtr>& at);  // in the scratchpad
   ExprPtr opaque_register(const Storage& s, const SourceLocation& where);
   /// Base address and strides of a window expression, ready for a struct literal.
   struct WindowParts {
@@ -140,8 +143,9 @@ class FunctionEmitter {
   };
   WindowParts window_parts(const ExprPtr& e);
   std::string window_literal(const WindowParts& w, bool is_const);
-  std::string expand_memory(const Storage& s, const std::string& op, const std::vector<ExprPtr>& idx,
-                            const std::string& value, const SourceLocation& where);
+  std::string expand_memory(const Storage& s, const std::string& op,
+                            const std::vector<ExprPtr>& idx, const std::string& value,
+                            const SourceLocation& where);
 
   // emit_stmt.cc
   void block(const Block& b, const Path& owner, Child child);
@@ -157,7 +161,8 @@ class FunctionEmitter {
 
   // emit_alloc.cc
   void allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where);
-  void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position, const SourceLocation& where);
+  void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position,
+                       const SourceLocation& where);
   void allocate_array(const Alloc& a, Storage* s, const SourceLocation& where);
   std::string scratch_bytes(const Alloc& a);
   void take_scratch_mark();
@@ -175,7 +180,8 @@ class FunctionEmitter {
   void call(const Call& call, const SourceLocation& where);
   void instruction(const Call& call, const SourceLocation& where);
   std::string argument(const AbiArg& formal, const ExprPtr& actual);
-  std::string hole(const Call& call, const std::string& name, bool enclosed, const SourceLocation& where);
+  std::string hole(const Call& call, const std::string& name, bool enclosed,
+                   const SourceLocation& where);
 
   const Proc& proc_;
   const Usage& usage_;
@@ -189,11 +195,12 @@ class FunctionEmitter {
   Path path_;                                    // of the statement being emitted
   std::string out_;
   int indent_ = 1;
-  std::vector<std::string> scratch_marks_;       // by open block: the C name of its mark, "" when none
-  std::vector<std::vector<Sym>> freed_;          // by open block: allocations whose memory has a `free` template
-  std::string workspace_;                        // the caller's workspace from here on; "" with an arena
-  int parallel_depth_ = 0;                       // enclosing loops that threads share
-  int64_t unrolled_ = 1;                         // product of the trip counts of enclosing unrolled loops
+  std::vector<std::string> scratch_marks_;  // by open block: the C name of its mark, "" when none
+  std::vector<std::vector<Sym>>
+      freed_;               // by open block: allocations whose memory has a `free` template
+  std::string workspace_;   // the caller's workspace from here on; "" with an arena
+  int parallel_depth_ = 0;  // enclosing loops that threads share
+  int64_t unrolled_ = 1;    // product of the trip counts of enclosing unrolled loops
 };
 
 }  // namespace exotune::codegen

@@ -9,14 +9,15 @@ namespace {
 
 const char* c_type(const std::string& type) {
   static const std::map<std::string, const char*> types = {
-      {"f32", "float"},   {"f64", "double"},   {"i8", "int8_t"},   {"ui8", "uint8_t"},
+      {"f32", "float"},   {"f64", "double"},    {"i8", "int8_t"},  {"ui8", "uint8_t"},
       {"i16", "int16_t"}, {"ui16", "uint16_t"}, {"i32", "int32_t"}};
   const auto it = types.find(type);
   EXO_CHECK(it != types.end());
   return it->second;
 }
 
-std::string one_line(const std::string& type, const std::string& name, const std::string& args, const std::string& value) {
+std::string one_line(const std::string& type, const std::string& name, const std::string& args,
+                     const std::string& value) {
   return "static inline " + type + " " + name + "(" + args + ") { return " + value + "; }\n";
 }
 
@@ -83,7 +84,8 @@ constexpr const char* kF16From =
     "}\n";
 constexpr const char* kWorkspace =
     "/* The next piece of the caller's workspace, in units of 64 bytes. */\n"
-    "static inline size_t exo_workspace_size(size_t bytes) { return (bytes + EXO_WORKSPACE_PADDING + 63) / 64 * 64; }\n"
+    "static inline size_t exo_workspace_size(size_t bytes) { return (bytes + EXO_WORKSPACE_PADDING "
+    "+ 63) / 64 * 64; }\n"
     "static inline void* exo_workspace_take(char** at, size_t bytes) {\n"
     "  char* const piece = *at;\n"
     "  *at += exo_workspace_size(bytes);\n"
@@ -95,12 +97,14 @@ constexpr const char* kAssert =
     "#include <stdio.h>\n"
     "#include <stdlib.h>\n"
     "#define EXO_ASSERT(condition) \\\n"
-    "  ((condition) ? (void)0 : (fprintf(stderr, \"%s:%d: violated: %s\\n\", __FILE__, __LINE__, #condition), abort()))\n"
+    "  ((condition) ? (void)0 : (fprintf(stderr, \"%s:%d: violated: %s\\n\", __FILE__, __LINE__, "
+    "#condition), abort()))\n"
     "#else\n"
     "#define EXO_ASSERT(condition) ((void)sizeof(condition))\n"
     "#endif\n";
 constexpr const char* kUnroll =
-    "/* The loop indexes variables that live in registers: unrolled, its subscripts are constants. */\n"
+    "/* The loop indexes variables that live in registers: unrolled, its subscripts are constants. "
+    "*/\n"
     "#if defined(__clang__)\n"
     "#define EXO_UNROLL _Pragma(\"clang loop unroll(full)\")\n"
     "#elif defined(__GNUC__)\n"
@@ -113,10 +117,11 @@ constexpr const char* kUnroll =
 
 std::string helper_text(const std::string& name) {
   static const std::map<std::string, const char*> fixed = {
-      {"exo_floor_div", kFloorDiv}, {"exo_floor_mod", kFloorMod},     {"exo_bf16_to_f32", kBf16To},
-      {"exo_f16_to_f32", kF16To},   {"exo_bf16_from_f32", kBf16From}, {"exo_f16_from_f32", kF16From},
-      {"EXO_ASSERT", kAssert},      {"exo_workspace_take", kWorkspace},
-            {"EXO_UNROLL", kUnroll}};
+      {"exo_floor_div", kFloorDiv},     {"exo_floor_mod", kFloorMod},
+      {"exo_bf16_to_f32", kBf16To},     {"exo_f16_to_f32", kF16To},
+      {"exo_bf16_from_f32", kBf16From}, {"exo_f16_from_f32", kF16From},
+      {"EXO_ASSERT", kAssert},          {"exo_workspace_take", kWorkspace},
+      {"EXO_UNROLL", kUnroll}};
   if (const auto it = fixed.find(name); it != fixed.end()) return it->second;
   // exo_<operation>_<type>
   const size_t split = name.rfind('_');
@@ -125,18 +130,23 @@ std::string helper_text(const std::string& name) {
   const std::string f = type == "f32" ? "f" : "", two = t + " a, " + t + " b", one = t + " x";
   if (op == "max") return one_line(t, name, two, "a < b ? b : a");
   if (op == "min") return one_line(t, name, two, "b < a ? b : a");
-  if (op == "relu") return one_line(t, name, one, floating ? "x > 0.0" + f + " ? x : 0.0" + f : "x > 0 ? x : 0");
-  if (op == "sigmoid") return one_line(t, name, one, "1.0" + f + " / (1.0" + f + " + exp" + f + "(-x))");
-  if (op == "abs" && type == "i32") return one_line(t, name, one, "x < 0 ? (int32_t)(0u - (uint32_t)x) : x");
+  if (op == "relu")
+    return one_line(t, name, one, floating ? "x > 0.0" + f + " ? x : 0.0" + f : "x > 0 ? x : 0");
+  if (op == "sigmoid")
+    return one_line(t, name, one, "1.0" + f + " / (1.0" + f + " + exp" + f + "(-x))");
+  if (op == "abs" && type == "i32")
+    return one_line(t, name, one, "x < 0 ? (int32_t)(0u - (uint32_t)x) : x");
   if (op == "abs" && type[0] == 'u') return one_line(t, name, one, "x");
   if (op == "abs") return one_line(t, name, one, "(" + t + ")(x < 0 ? -x : x)");
   EXO_CHECK(false && "unknown helper");
   return "";
 }
 
-std::string scratch_text(const std::string& stem, int64_t padding_bytes, bool thread_local_storage) {
+std::string scratch_text(const std::string& stem, int64_t padding_bytes,
+                         bool thread_local_storage) {
   const std::string owner = thread_local_storage ? "static _Thread_local " : "static ";
-  return "/* Scratch memory: blocks that are kept for later calls; taking and giving back moves a mark. */\n"
+  return "/* Scratch memory: blocks that are kept for later calls; taking and giving back moves a "
+         "mark. */\n"
          "struct exo_scratch_block {\n"
          "  struct exo_scratch_block* next;\n"
          "  size_t size, used;\n"
@@ -145,10 +155,12 @@ std::string scratch_text(const std::string& stem, int64_t padding_bytes, bool th
          "  struct exo_scratch_block* block;\n"
          "  size_t used;\n"
          "};\n" +
-         owner + "struct exo_scratch_block *exo_scratch_first, *exo_scratch_current;\n"
+         owner +
+         "struct exo_scratch_block *exo_scratch_first, *exo_scratch_current;\n"
          "\n"
          "static struct exo_scratch_mark exo_scratch_mark(void) {\n"
-         "  struct exo_scratch_mark mark = { exo_scratch_current, exo_scratch_current ? exo_scratch_current->used : 0 };\n"
+         "  struct exo_scratch_mark mark = { exo_scratch_current, exo_scratch_current ? "
+         "exo_scratch_current->used : 0 };\n"
          "  return mark;\n"
          "}\n"
          "\n"
@@ -159,7 +171,9 @@ std::string scratch_text(const std::string& stem, int64_t padding_bytes, bool th
          "\n"
          "static void* exo_scratch_alloc(size_t bytes) {\n"
          "  struct exo_scratch_block* block = exo_scratch_current;\n"
-         "  bytes = (bytes + " + std::to_string(padding_bytes) + " + 63) / 64 * 64;\n"
+         "  bytes = (bytes + " +
+         std::to_string(padding_bytes) +
+         " + 63) / 64 * 64;\n"
          "  while (block && block->size - block->used < bytes && block->next) {\n"
          "    block = block->next;\n"
          "    block->used = 0;\n"
@@ -182,7 +196,9 @@ std::string scratch_text(const std::string& stem, int64_t padding_bytes, bool th
          "  return (char*)block + 64 + block->used - bytes;\n"
          "}\n"
          "\n"
-         "void " + stem + "_release_scratch(void) {\n"
+         "void " +
+         stem +
+         "_release_scratch(void) {\n"
          "  while (exo_scratch_first) {\n"
          "    struct exo_scratch_block* next = exo_scratch_first->next;\n"
          "    free(exo_scratch_first);\n"

@@ -27,12 +27,14 @@ ScratchPlan ScratchTable::compute(const Proc& p) {
     const auto* a = s->as<Alloc>();
     if (!a || a->type.shape.empty()) return;
     const Memory& m = a->mem ? *a->mem : *dram();
-    if (m.kind == MemoryKind::kVector || m.kind == MemoryKind::kRegisterFile || m.kind == MemoryKind::kScratchpad ||
-        m.kind == MemoryKind::kStatic || m.templates.contains("alloc"))
+    if (m.kind == MemoryKind::kVector || m.kind == MemoryKind::kRegisterFile ||
+        m.kind == MemoryKind::kScratchpad || m.kind == MemoryKind::kStatic ||
+        m.templates.contains("alloc"))
       return;
     const auto n = constant_product(a->type.shape);
     const int64_t bytes = n ? *n * bytes_of(a->type.scalar) : 0;
-    const bool fits = n && bytes <= stack_limit_bytes_ && on_stack + bytes <= 4 * stack_limit_bytes_;
+    const bool fits =
+        n && bytes <= stack_limit_bytes_ && on_stack + bytes <= 4 * stack_limit_bytes_;
     if (m.kind == MemoryKind::kStack || fits) {
       on_stack += bytes;
     } else {

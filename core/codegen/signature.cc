@@ -8,8 +8,8 @@ std::string window_struct(int rank, ScalarType t, bool is_const) {
   return "exo_win_" + std::to_string(rank) + name_of(decided(t)) + (is_const ? "c" : "");
 }
 
-Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name, const std::string& stem,
-                         const std::set<std::string>& file_names) {
+Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name,
+                         const std::string& stem, const std::set<std::string>& file_names) {
   Signature s;
   s.name = c_name;
   NameScopes names(file_names);
