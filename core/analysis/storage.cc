@@ -78,7 +78,8 @@ int64_t bytes_of_alloc(const Alloc& a, const SourceLocation& where) {
 /// Refuses what threads would share: see the header.
 class Threads {
  public:
-  /// `files`: the register files' allocations of this thread. `parallel`: inside a par loop.
+  /// `mine`: the register files' allocations of this thread, and the windows that show them.
+  /// `parallel`: inside a par loop.
   Threads(const Block& b, std::set<Sym> mine, bool parallel) {
     for (const StmtPtr& s : b) {
       const For* f = s->as<For>();
@@ -89,6 +90,9 @@ class Threads {
                  "`" + a->name.name() + "` in " + a->mem->name +
                      " is allocated in a parallel loop: all threads have one " + a->mem->name,
                  "lift_alloc it out of the loop, one part for each iteration");
+      } else if (const WindowStmt* w = s->as<WindowStmt>()) {
+        const WindowExpr* shown = w->rhs->as<WindowExpr>();
+        if (shown && mine.contains(shown->name)) mine.insert(w->name);
       } else if (const Call* c = s->as<Call>(); c && parallel && !c->callee->instr) {
         no_scratchpad(*c->callee, s->where);
       }
@@ -110,12 +114,19 @@ class Threads {
 
  private:
   static void no_scratchpad(const Proc& p, const SourceLocation& where) {
+    std::set<const Proc*> seen;
+    no_scratchpad(p, where, seen);
+  }
+  static void no_scratchpad(const Proc& p, const SourceLocation& where,
+                            std::set<const Proc*>& seen) {
+    if (!seen.insert(&p).second) return;
     for_each_stmt(p.body, [&](const StmtPtr& s) {
       if (const Alloc* a = s->as<Alloc>(); a && a->mem->kind == MemoryKind::kScratchpad)
         refuse(where, "`" + p.name + "` allocates in " + a->mem->name +
                           " and is called in a parallel loop: all threads have one " +
                           a->mem->name);
-      if (const Call* c = s->as<Call>(); c && !c->callee->instr) no_scratchpad(*c->callee, where);
+      if (const Call* c = s->as<Call>(); c && !c->callee->instr)
+        no_scratchpad(*c->callee, where, seen);
     });
   }
 };
@@ -161,7 +172,12 @@ int registers_of(const Alloc& a, const SourceLocation& where) {
   return static_cast<int>(n);
 }
 
-StoragePlan plan_storage(const Proc& p) {
+namespace {
+
+/// What procs use of each memory, each proc looked at once.
+using UsedTable = std::map<const Proc*, std::map<std::string, int64_t>>;
+
+StoragePlan plan_of(const Proc& p, UsedTable& known) {
   StoragePlan plan;
   const Liveness live(p);
   std::map<std::string, std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>> placed;
@@ -196,7 +212,10 @@ StoragePlan plan_storage(const Proc& p) {
   for_each_stmt(p.body, [&](const StmtPtr& s) {
     const Call* c = s->as<Call>();
     if (!c || c->callee->instr) return;
-    for (const auto& [memory, count] : plan_storage(*c->callee).used) {
+    auto callee = known.find(c->callee.get());
+    if (callee == known.end())
+      callee = known.emplace(c->callee.get(), plan_of(*c->callee, known).used).first;
+    for (const auto& [memory, count] : callee->second) {
       if (const auto mine = plan.own.find(memory);
           mine != plan.own.end() && mine->second > 0 && count > 0)
         refuse(s->where,
@@ -205,8 +224,18 @@ StoragePlan plan_storage(const Proc& p) {
       plan.used[memory] = std::max(plan.used[memory], count);
     }
   });
-  Threads(p.body, {}, false);
+  std::set<Sym> registers;
+  for (const Arg& a : p.args)
+    if (a.mem && a.mem->kind == MemoryKind::kRegisterFile) registers.insert(a.name);
+  Threads(p.body, std::move(registers), false);
   return plan;
+}
+
+}  // namespace
+
+StoragePlan plan_storage(const Proc& p) {
+  UsedTable known;
+  return plan_of(p, known);
 }
 
 }  // namespace exotune

@@ -21,8 +21,8 @@ struct StoragePlan {
 
 /// Throws InputError when a register file or scratchpad is too small, an allocation's shape is not
 /// constant or not what a register holds, a scratchpad is allocated in a parallel loop, a register
-/// from outside is used in one, or a callee takes of a memory that the proc itself uses. Registers
-/// are handed out from the highest down.
+/// from outside (or a window of one) is used in one, or a callee takes of a memory that the proc
+/// itself uses. Registers are handed out from the highest down.
 StoragePlan plan_storage(const Proc& p);
 
 /// Constant extents of a type, or InputError naming `what`.

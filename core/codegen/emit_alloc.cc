@@ -1,5 +1,6 @@
 // Allocations and windows: what a name stands for from here to the end of its block.
 #include <algorithm>
+#include <utility>
 
 #include "core/codegen/c_template.h"
 #include "core/codegen/function_emitter.h"
@@ -38,6 +39,18 @@ bool merged_into_first(const Block& scope, size_t position, Sym name, UsageTable
   return merges;
 }
 
+/// Does a parallel loop after the allocation use it? Its threads would each see their own copy of
+/// thread-local storage.
+bool crosses_threads(const Block& scope, size_t position, Sym name) {
+  bool crosses = false;
+  for (size_t k = position + 1; k < scope.size(); ++k)
+    for_each_stmt({scope[k]}, [&](const StmtPtr& s) {
+      const For* f = s->as<For>();
+      crosses |= f && f->mode == LoopMode::kPar && mentions(f->body, name);
+    });
+  return crosses;
+}
+
 }  // namespace
 
 void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t position,
@@ -67,9 +80,14 @@ void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t positi
       if (s.mem->templates.contains("alloc")) lines(expand_memory(s, "alloc", {}, "", where));
       break;
     }
+    case MemoryKind::kStatic:
+      if (crosses_threads(scope, position, a.name)) {
+        allocate_shared(a, &s, where);
+        break;
+      }
+      [[fallthrough]];
     case MemoryKind::kHeap:
     case MemoryKind::kStack:
-    case MemoryKind::kStatic:
       allocate_array(a, &s, where);
       break;
   }
@@ -95,6 +113,17 @@ void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& s
   if (shape.size() == 1 && merged_into_first(scope, position, a.name, file_.usage))
     text += " = { 0 }";
   line(text + ";");
+}
+
+/// Static memory of the thread that reaches the allocation, through a pointer: the address is taken
+/// here, once, so that the threads of a parallel loop below mean the same elements.
+void FunctionEmitter::allocate_shared(const Alloc& a, Storage* s, const SourceLocation& where) {
+  const std::string name = std::exchange(s->name, names_.fresh(s->name + "_storage"));
+  allocate_array(a, s, where);
+  const bool scalar = s->shape.empty();
+  line(element_c_type(s->type) + "* const " + name + " = " + (scalar ? "&" : "") + s->name + ";");
+  s->name = name;
+  if (scalar) s->form = Storage::Form::kPointer;
 }
 
 void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLocation& where) {

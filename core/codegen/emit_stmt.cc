@@ -257,7 +257,10 @@ void FunctionEmitter::loop(const For& f) {
   names_.push();
   const std::string iter = names_.bind(f.iter);
   lower_[f.iter] = low;
-  const bool parallel = f.mode == LoopMode::kPar && file_.options.openmp && !once;
+  // Where scratch memory is one for all there are no threads.
+  const bool threads =
+      file_.options.openmp && file_.options.scratch != CodegenOptions::Scratch::kStatic;
+  const bool parallel = f.mode == LoopMode::kPar && threads && !once;
   if (parallel) out_ += "#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n";
   const int64_t unroll = unroll_count(f);
   if (unroll > 0) {

@@ -164,6 +164,7 @@ class FunctionEmitter {
   void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position,
                        const SourceLocation& where);
   void allocate_array(const Alloc& a, Storage* s, const SourceLocation& where);
+  void allocate_shared(const Alloc& a, Storage* s, const SourceLocation& where);
   std::string scratch_bytes(const Alloc& a);
   void take_scratch_mark();
   void release_scratch(const std::string& mark);
