@@ -1,0 +1,136 @@
+#pragma once
+// An e-graph: classes of terms that are equal, kept closed under congruence. Start at EGraph.
+//
+// Terms are added bottom-up (`add`), classes are merged (`unite`), and `rebuild` restores
+// congruence and the sorted view that searching needs. Between rebuilds the view is the one of the
+// last rebuild, which is what equality saturation wants: search everything, apply everything,
+// rebuild once.
+//
+// Storage is flat: an e-node is 16 bytes, classes are ranges of one array made anew by `rebuild`,
+// and nodes that wait for a merge hang on lists of indices, so that a union costs no allocation.
+// Deferred rebuilding and analyses follow Willsey et al., "egg" (POPL 2021), sections 3 and 4.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "search/eqsat/node_table.h"
+#include "search/eqsat/op.h"
+
+namespace exotune::eqsat {
+
+class EGraph;
+class ProofForest;
+
+/// What is known of a class beyond its nodes: sizes, a constant, a type. The implementation keeps
+/// its own facts, one for each id that `make` was called with; the e-graph says when to look.
+class Analysis {
+ public:
+  virtual ~Analysis() = default;
+  /// A new class `id` holds just `node`. Facts of the node's children are there already.
+  virtual void make(const EGraph& graph, const ENode& node, Id id) = 0;
+  /// `from` disappears into `into`. Returns whether the fact of `into` (first) and of `from`
+  /// (second) differ from the merged one, so that parents are looked at again.
+  virtual std::pair<bool, bool> merge(Id into, Id from) = 0;
+  /// What `node`, a member of class `id`, says now; returns whether the class's fact changed by it.
+  virtual bool remake(const EGraph& graph, const ENode& node, Id id) = 0;
+  /// May add terms and unite them with `id`: a folded constant, for example. Called after `make`,
+  /// and after each merge or change of a fact. Must stop by itself.
+  virtual void modify(EGraph& /*graph*/, Id /*id*/) {}
+  /// Whether a rebuild keeps this node in its class. What is dropped is not searched any more, but
+  /// stays known: adding it again finds the class.
+  virtual bool keeps(const EGraph& /*graph*/, Id /*id*/, const ENode& /*node*/) const {
+    return true;
+  }
+};
+
+class EGraph {
+ public:
+  /// `analysis` may be null; both outlive the graph. With `proofs`, each union is recorded and
+  /// explain() (proof.h) can tell why two terms are equal; adding then costs about twice as much.
+  explicit EGraph(const OpTable& ops, Analysis* analysis = nullptr, bool proofs = false);
+  ~EGraph();
+  EGraph(const EGraph&) = delete;
+  EGraph& operator=(const EGraph&) = delete;
+
+  /// The class of this node, made when it is new. The id stands for exactly this term when proofs
+  /// are kept, for some equal term otherwise; find() gives the class.
+  Id add(Op op, std::span<const Id> children);
+  Id add(Op op, std::initializer_list<Id> children = {}) {
+    return add(op, std::span<const Id>(children.begin(), children.size()));
+  }
+  /// The class that holds this node, or kNoId. Adds nothing.
+  Id lookup(const ENode& node) const;
+
+  /// Merges two classes; false when they were one. `rule` is what proofs name as the reason.
+  bool unite(Id a, Id b, int rule = kGiven);
+  static constexpr int kGiven = -1;  // united by the caller, not by a rule
+
+  Id find(Id id) const;
+  /// Closes the graph under congruence and renews the view. Returns how many unions that took.
+  size_t rebuild();
+  bool clean() const { return clean_; }
+
+  /// The view of the last rebuild: ids of all classes, ascending; a class's nodes, sorted by
+  /// operator and without doubles; the classes that hold a node of a family.
+  std::span<const Id> classes() const { return classes_; }
+  std::span<const ENode> nodes(Id id) const;
+  std::span<const Id> classes_with(Family family) const;
+
+  size_t class_count() const { return class_count_; }  // now
+  size_t node_count() const { return view_.size(); }   // in the view
+  size_t term_count() const { return memo_.size(); }   // nodes ever known, in all spellings
+  size_t id_count() const { return originals_.size(); }
+  /// Bytes held by the tables; what a memory limit is checked against.
+  size_t bytes() const;
+
+  const ENode& original(Id id) const { return originals_[id]; }  // as it was added
+  const OpTable& ops() const { return ops_; }
+  const ProofForest* proofs() const { return proofs_.get(); }
+
+ private:
+  static constexpr uint32_t kEnd = ~uint32_t{0};
+  struct ParentList {
+    uint32_t head = kEnd, tail = kEnd, count = 0;
+  };
+
+  Id add_class(const ENode& canonical, const ENode& original);
+  Id add_spelling(const ENode& original, Id known);
+  ENode canonical(ENode node) const;
+  void note_parent(Id child, Id parent);
+  void queue_parents(Id id, std::vector<Id>& queue);
+  bool unite_congruent(Id a, Id b) { return merge(a, b, kCongruence); }
+  bool merge(Id a, Id b, int reason);
+  size_t close();
+  void renew_view();
+
+  static constexpr int kCongruence = -2;
+
+  const OpTable& ops_;
+  Analysis* analysis_;
+  std::unique_ptr<ProofForest> proofs_;
+  mutable std::vector<Id> leader_;                     // union-find by id
+  std::vector<ENode> originals_;                       // by id
+  NodeTable memo_;                                     // canonical node -> id
+  std::vector<ParentList> parents_;                    // by leader
+  std::vector<std::pair<Id, uint32_t>> parent_links_;  // a parent, the next link
+  std::vector<Id> pending_;           // whose nodes may have become equal to others
+  std::vector<Id> analysis_pending_;  // whose class may learn from them
+  size_t class_count_ = 0;
+  bool clean_ = true;
+
+  struct Member {
+    Id leader;
+    ENode node;
+  };
+  std::vector<Member> members_;  // nodes of the last view and those added since
+  std::vector<ENode> view_;      // by class
+  std::vector<Id> classes_;
+  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // by id: first and last + 1 in view_
+  std::vector<std::vector<Id>> by_family_;
+};
+
+}  // namespace exotune::eqsat

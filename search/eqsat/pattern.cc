@@ -1,0 +1,191 @@
+#include "search/eqsat/pattern.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <memory>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune::eqsat {
+
+Var Variables::of(const std::string& name) {
+  if (const int known = find(name); known >= 0) return known;
+  names_.push_back(name);
+  return static_cast<Var>(names_.size()) - 1;
+}
+
+int Variables::find(const std::string& name) const {
+  const auto it = std::find(names_.begin(), names_.end(), name);
+  return it == names_.end() ? -1 : static_cast<int>(it - names_.begin());
+}
+
+namespace {
+
+constexpr int kDeepest = 200;  // of parentheses; text nested deeper is refused, not followed
+
+class PatternParser {
+ public:
+  PatternParser(std::string_view text, OpTable& ops, Variables& variables, const std::string& where)
+      : text_(text), ops_(ops), variables_(variables), where_(where) {}
+
+  Pattern parse() {
+    term(0);
+    skip_spaces();
+    if (at_ < text_.size()) refuse("nothing more is expected after the pattern");
+    return std::move(pattern_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& message) const {
+    throw InputError({std::make_shared<const std::string>(where_), 1, static_cast<int>(at_) + 1},
+                     message);
+  }
+
+  void skip_spaces() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+
+  bool take(char c) {
+    skip_spaces();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  std::string_view word() {
+    skip_spaces();
+    const size_t begin = at_;
+    while (at_ < text_.size() && !std::isspace(static_cast<unsigned char>(text_[at_])) &&
+           std::string_view("()[],").find(text_[at_]) == std::string_view::npos)
+      ++at_;
+    if (at_ == begin) refuse("a name, a number or a variable is expected here");
+    return text_.substr(begin, at_ - begin);
+  }
+
+  static bool to_integer(std::string_view word, int64_t& value) {
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc() && end == word.data() + word.size();
+  }
+
+  // name, name[1,0] or name[?p]
+  Pattern::Node head() {
+    const std::string name(word());
+    Pattern::Node node;
+    if (name[0] == '?') refuse("a variable takes no arguments");
+    int64_t value = 0;
+    if (to_integer(name, value)) {
+      node.kind = Pattern::Kind::kOperator;
+      node.op = ops_.op("num", {value});
+      return node;
+    }
+    std::vector<int64_t> params;
+    if (at_ < text_.size() && text_[at_] == '[') {
+      ++at_;
+      while (!take(']')) {
+        if (!params.empty() && !take(',')) refuse("`,` or `]` is expected here");
+        const std::string_view item = word();
+        if (item[0] == '?' && params.empty()) {
+          if (!take(']')) refuse("`]` is expected after the variable");
+          node.kind = Pattern::Kind::kFamily;
+          node.family = ops_.family(name);
+          node.variable = variables_.of(std::string(item));
+          return node;
+        }
+        if (!to_integer(item, value)) refuse("an integer is expected here");
+        params.push_back(value);
+      }
+    }
+    node.kind = Pattern::Kind::kOperator;
+    node.op = ops_.op(name, params);
+    return node;
+  }
+
+  int push(Pattern::Node node) {
+    pattern_.nodes.push_back(std::move(node));
+    return static_cast<int>(pattern_.nodes.size()) - 1;
+  }
+
+  int term(int depth) {
+    if (depth > kDeepest) refuse("nested too deeply");
+    if (take('(')) {
+      Pattern::Node node = head();
+      while (!take(')')) {
+        if (at_ >= text_.size()) refuse("`)` is missing");
+        if (node.children.size() == kMaxChildren)
+          refuse("an operator takes at most " + std::to_string(kMaxChildren) + " arguments");
+        node.children.push_back(term(depth + 1));
+      }
+      return push(std::move(node));
+    }
+    skip_spaces();
+    if (at_ < text_.size() && text_[at_] == '?') {
+      Pattern::Node node;
+      node.variable = variables_.of(std::string(word()));
+      return push(std::move(node));
+    }
+    return push(head());
+  }
+
+  std::string_view text_;
+  OpTable& ops_;
+  Variables& variables_;
+  std::string where_;
+  size_t at_ = 0;
+  Pattern pattern_;
+};
+
+}  // namespace
+
+Pattern Pattern::parse(std::string_view text, OpTable& ops, Variables& variables,
+                       const std::string& where) {
+  return PatternParser(text, ops, variables, where).parse();
+}
+
+std::string Pattern::str(const OpTable& ops, const Variables& variables) const {
+  std::vector<std::string> texts;
+  for (const Node& node : nodes) {
+    std::string text;
+    switch (node.kind) {
+      case Kind::kVariable:
+        text = variables.name(node.variable);
+        break;
+      case Kind::kOperator:
+        text = ops.str(node.op);
+        break;
+      case Kind::kFamily:
+        text = ops.name(node.family) + '[' + variables.name(node.variable) + ']';
+        break;
+    }
+    if (!node.children.empty()) {
+      text = '(' + text;
+      for (const int child : node.children) text += ' ' + texts[static_cast<size_t>(child)];
+      text += ')';
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts.back();
+}
+
+Id Pattern::instantiate(EGraph& graph, Bindings bindings) const {
+  std::array<Id, 64> few;
+  std::vector<Id> many;
+  if (nodes.size() > few.size()) many.resize(nodes.size());
+  Id* const ids = many.empty() ? few.data() : many.data();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if (node.kind == Kind::kVariable) {
+      ids[i] = graph.find(bindings[static_cast<size_t>(node.variable)]);
+      continue;
+    }
+    std::array<Id, kMaxChildren> children;
+    for (size_t k = 0; k < node.children.size(); ++k)
+      children[k] = ids[static_cast<size_t>(node.children[k])];
+    const Op op =
+        node.kind == Kind::kOperator ? node.op : bindings[static_cast<size_t>(node.variable)];
+    ids[i] = graph.add(op, std::span<const Id>(children.data(), node.children.size()));
+  }
+  return ids[nodes.size() - 1];
+}
+
+}  // namespace exotune::eqsat

@@ -1,0 +1,111 @@
+#pragma once
+// Patterns over e-graphs: text, compiled searching, and terms made from matches. Start at Pattern.
+//
+//   (dot (pair ?a ?b))        ?a and ?b stand for any class
+//   (transpose[?p] ?a)        any operator of the family; ?p is bound to it
+//   (transpose[1,0] ?a)       that operator only
+//   (+ ?a 0)                  integers are operators of the family "num"
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/eqsat/egraph.h"
+
+namespace exotune::eqsat {
+
+using Var = int;
+
+/// The variables of one rule, shared by its patterns, conditions and right side.
+class Variables {
+ public:
+  Var of(const std::string& name);          // made when it is new
+  int find(const std::string& name) const;  // -1: none
+  size_t size() const { return names_.size(); }
+  const std::string& name(Var v) const { return names_[static_cast<size_t>(v)]; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// Values of a rule's variables in one match: class ids, and operators for variables in brackets.
+using Bindings = std::span<const uint32_t>;
+
+struct Pattern {
+  enum class Kind : uint8_t { kVariable, kOperator, kFamily };
+  struct Node {
+    Kind kind = Kind::kVariable;
+    Var variable = -1;  // kVariable: bound to the class; kFamily: bound to the operator
+    Op op = kNoOp;      // kOperator
+    Family family = 0;  // kFamily
+    std::vector<int> children;
+  };
+  std::vector<Node> nodes;  // children first; the root is the last
+
+  /// Throws InputError at `where` for text that is no pattern.
+  static Pattern parse(std::string_view text, OpTable& ops, Variables& variables,
+                       const std::string& where = "pattern");
+  std::string str(const OpTable& ops, const Variables& variables) const;
+  /// Adds the pattern with its variables replaced; the id of its root (see EGraph::add).
+  /// Every variable is bound; a kFamily node uses the operator its variable is bound to.
+  Id instantiate(EGraph& graph, Bindings bindings) const;
+};
+
+/// Matches of one rule: their roots, and `stride` values for each.
+struct Matches {
+  std::vector<Id> roots;
+  std::vector<uint32_t> values;
+  size_t stride = 0;
+
+  size_t size() const { return roots.size(); }
+  Bindings bindings(size_t i) const { return {values.data() + i * stride, stride}; }
+  size_t bytes() const { return roots.size() * sizeof(Id) + values.size() * sizeof(uint32_t); }
+};
+
+/// Several patterns that must match together, each rooted at a variable: a compiled left side. The
+/// first pattern's root is the match's root. Instructions bind the nodes of a class one by one,
+/// compare classes, or look a subterm up whose variables are all bound.
+class Matcher {
+ public:
+  struct Rooted {
+    Var root = -1;  // -1: nobody else asks for it
+    Pattern pattern;
+  };
+  Matcher(const std::vector<Rooted>& patterns, size_t variables);
+
+  /// Appends every match in the view of the last rebuild, at most `limit` in all, classes
+  /// ascending. `keep_going` is asked now and then; false ends the search early, true is the answer
+  /// then too.
+  void search(const EGraph& graph, size_t limit, Matches& found,
+              const std::function<bool()>& keep_going = {}) const;
+
+ private:
+  enum class Code : uint8_t { kBindOp, kBindFamily, kCompare, kCompareOp, kLookup, kScan };
+  struct Ground {  // a term whose leaves are registers
+    Op op = kNoOp;
+    int reg = -1;  // a register, when op is kNoOp
+    std::array<int, kMaxChildren> children = {-1, -1, -1};
+  };
+  struct Instruction {
+    Code code = Code::kCompare;
+    int in = 0;   // the register looked at
+    int out = 0;  // kBind: first register of the children; kCompare, kCompareOp: the other; kScan:
+                  // the class
+    int op_out = -1;  // kBindFamily: the register of the operator
+    int arity = 0;
+    Op op = kNoOp;
+    Family family = 0;
+    std::vector<Ground> term;  // kLookup, children first
+  };
+  class Compiler;
+  class Machine;
+
+  std::vector<Instruction> program_;
+  std::vector<int> register_of_;  // by variable
+  int registers_ = 0;
+  bool rooted_ = false;  // the first instruction binds the root by family
+  Family root_family_ = 0;
+};
+
+}  // namespace exotune::eqsat

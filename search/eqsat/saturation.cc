@@ -1,0 +1,199 @@
+#include "search/eqsat/saturation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace exotune::eqsat {
+
+const char* name_of(StopReason r) {
+  switch (r) {
+    case StopReason::kSaturated:
+      return "saturated";
+    case StopReason::kIterations:
+      return "iterations";
+    case StopReason::kNodes:
+      return "nodes";
+    case StopReason::kBytes:
+      return "memory";
+    case StopReason::kSeconds:
+      return "time";
+    case StopReason::kGoal:
+      return "goal";
+    case StopReason::kInterrupted:
+      return "interrupted";
+  }
+  return "?";
+}
+
+namespace {
+
+// How often a rule was banned, and until when.
+struct RuleState {
+  int bans = 0;
+  int banned_until = 0;
+};
+
+class Saturation {
+ public:
+  Saturation(EGraph& graph, const std::vector<Rule>& rules, const Limits& limits,
+             const ScheduleOptions& options, const SaturationHooks& hooks)
+      : graph_(graph),
+        rules_(rules),
+        limits_(limits),
+        options_(options),
+        hooks_(hooks),
+        states_(rules.size()),
+        matches_(rules.size()) {
+    for (const Rule& rule : rules) matchers_.emplace_back(rule.left, rule.variables.size());
+    start_ = now();
+  }
+
+  SaturationReport run() {
+    SaturationReport report;
+    graph_.rebuild();
+    std::optional<StopReason> stop = reached() ? StopReason::kGoal : over_limit();
+    for (int i = 0; !stop; ++i) {
+      if (i >= limits_.iterations) {
+        stop = StopReason::kIterations;
+        break;
+      }
+      stop = iterate(i, report);
+    }
+    report.stop = *stop;
+    report.seconds = now() - start_;
+    return report;
+  }
+
+ private:
+  double now() const {
+    if (hooks_.now) return hooks_.now();
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(since).count();
+  }
+
+  bool reached() const { return hooks_.reached && hooks_.reached(graph_); }
+
+  size_t match_bytes() const {
+    size_t sum = 0;
+    for (const Matches& m : matches_) sum += m.bytes();
+    return sum;
+  }
+
+  std::optional<StopReason> over_limit() const {
+    if (graph_.term_count() > limits_.nodes) return StopReason::kNodes;
+    if (graph_.bytes() + match_bytes() > limits_.bytes) return StopReason::kBytes;
+    if (now() - start_ > limits_.seconds) return StopReason::kSeconds;
+    if (hooks_.interrupted && hooks_.interrupted()) return StopReason::kInterrupted;
+    return std::nullopt;
+  }
+
+  size_t limit_of(size_t rule) const {
+    return options_.match_limit << std::min(states_[rule].bans, 40);
+  }
+
+  // Fills the matches of one rule; those of a rule that found too many are thrown away and it is
+  // banned.
+  std::optional<StopReason> search(size_t rule, int iteration) {
+    Matches& found = matches_[rule];
+    found.roots.clear();
+    found.values.clear();
+    RuleState& state = states_[rule];
+    const bool backoff = options_.schedule == Schedule::kBackoff;
+    if (backoff && iteration < state.banned_until) return std::nullopt;
+    const size_t limit = backoff ? limit_of(rule) + 1 : std::numeric_limits<size_t>::max();
+    std::optional<StopReason> stop;
+    matchers_[rule].search(graph_, limit, found, [&] { return !(stop = over_limit()); });
+    if (backoff && found.size() >= limit) {
+      found.roots.clear();
+      found.values.clear();
+      state.banned_until = iteration + (options_.ban_length << std::min(state.bans, 20));
+      ++state.bans;
+    }
+    return stop;
+  }
+
+  bool allowed(const Rule& rule, Bindings bindings) const {
+    return std::all_of(rule.conditions.begin(), rule.conditions.end(),
+                       [&](const Condition& holds) { return holds(graph_, bindings); });
+  }
+
+  bool apply_one(size_t rule, Id root, Bindings bindings) {
+    const Rule& r = rules_[rule];
+    if (!allowed(r, bindings)) return false;
+    const Id made = r.compute ? r.compute(graph_, bindings) : r.right.instantiate(graph_, bindings);
+    if (made == kNoId) return false;
+    // With proofs the left side must be the very term that the rule speaks of.
+    const Id left = graph_.proofs() ? r.left[0].pattern.instantiate(graph_, bindings) : root;
+    return graph_.unite(left, made, static_cast<int>(rule));
+  }
+
+  std::optional<StopReason> apply(size_t rule, size_t& applied) {
+    constexpr size_t kAskEvery = 256;  // matches
+    const Matches& found = matches_[rule];
+    for (size_t i = 0; i < found.size(); ++i) {
+      applied += apply_one(rule, found.roots[i], found.bindings(i));
+      if (i % kAskEvery == kAskEvery - 1)
+        if (const auto stop = over_limit()) return stop;
+    }
+    return over_limit();
+  }
+
+  // When nothing else happens, the next bans to end are moved to now.
+  bool unban(int iteration) {
+    int first = std::numeric_limits<int>::max();
+    for (const RuleState& s : states_)
+      if (s.banned_until > iteration) first = std::min(first, s.banned_until);
+    if (first == std::numeric_limits<int>::max()) return false;
+    for (RuleState& s : states_)
+      if (s.banned_until > iteration) s.banned_until -= first - iteration;
+    return true;
+  }
+
+  std::optional<StopReason> iterate(int iteration, SaturationReport& report) {
+    IterationReport now_report;
+    now_report.matched.assign(rules_.size(), 0);
+    now_report.applied.assign(rules_.size(), 0);
+    const size_t terms = graph_.term_count(), classes = graph_.class_count();
+    std::optional<StopReason> stop;
+    for (size_t r = 0; r < rules_.size() && !stop; ++r) {
+      stop = search(r, iteration);
+      now_report.matched[r] = matches_[r].size();
+    }
+    size_t unions = 0;
+    for (size_t r = 0; r < rules_.size() && !stop; ++r) {
+      stop = apply(r, now_report.applied[r]);
+      unions += now_report.applied[r];
+    }
+    now_report.congruences = graph_.rebuild();
+    now_report.nodes = graph_.node_count();
+    now_report.classes = graph_.class_count();
+    now_report.terms = graph_.term_count();
+    report.iterations.push_back(std::move(now_report));
+    if (reached()) return StopReason::kGoal;
+    if (stop) return stop;
+    if (unions > 0) return std::nullopt;
+    const bool grew = terms != graph_.term_count() || classes != graph_.class_count();
+    if (!unban(iteration) && !grew) return StopReason::kSaturated;
+    return std::nullopt;
+  }
+
+  EGraph& graph_;
+  const std::vector<Rule>& rules_;
+  const Limits limits_;
+  const ScheduleOptions options_;
+  const SaturationHooks& hooks_;
+  std::vector<Matcher> matchers_;
+  std::vector<RuleState> states_;
+  std::vector<Matches> matches_;
+  double start_ = 0;
+};
+
+}  // namespace
+
+SaturationReport saturate(EGraph& graph, const std::vector<Rule>& rules, const Limits& limits,
+                          const ScheduleOptions& options, const SaturationHooks& hooks) {
+  return Saturation(graph, rules, limits, options, hooks).run();
+}
+
+}  // namespace exotune::eqsat

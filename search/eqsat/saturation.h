@@ -1,0 +1,72 @@
+#pragma once
+// Equality saturation: rules are applied to an e-graph until nothing changes or a limit is met.
+// Start at saturate().
+//
+// Each iteration searches all rules in the graph as it stands, applies all matches, and rebuilds
+// once; so the order of rules and matches does not decide what is found (egg, section 3). Limits
+// have names and every run has a stop reason. Deterministic as long as no time limit is met.
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "search/eqsat/rule.h"
+
+namespace exotune::eqsat {
+
+struct Limits {
+  int iterations = 30;
+  size_t nodes = 20'000;           // EGraph::term_count: every node ever known
+  size_t bytes = size_t{1} << 30;  // of the graph and the matches of one iteration
+  double seconds = 2;
+};
+
+/// Which matches an iteration may use.
+enum class Schedule : uint8_t {
+  kEvery,  // all of them
+  /// A rule with more matches than its limit is not applied but banned for some iterations; limit
+  /// and ban double each time. Keeps commutativity and its like from drowning the rest.
+  kBackoff,
+};
+
+struct ScheduleOptions {
+  Schedule schedule = Schedule::kBackoff;
+  size_t match_limit = 1'000;
+  int ban_length = 5;  // iterations
+};
+
+enum class StopReason : uint8_t {
+  kSaturated,
+  kIterations,
+  kNodes,
+  kBytes,
+  kSeconds,
+  kGoal,
+  kInterrupted
+};
+const char* name_of(StopReason r);
+
+struct IterationReport {
+  size_t nodes = 0, classes = 0, terms = 0;  // after the iteration; see EGraph
+  std::vector<size_t> matched, applied;      // by rule: matches used, unions they made
+  size_t congruences = 0;                    // unions that rebuilding made
+};
+
+struct SaturationReport {
+  StopReason stop = StopReason::kSaturated;
+  std::vector<IterationReport> iterations;
+  double seconds = 0;
+};
+
+struct SaturationHooks {
+  std::function<double()> now;                 // seconds; empty: the steady clock
+  std::function<bool(const EGraph&)> reached;  // asked after each rebuild; true ends the run
+  std::function<bool()> interrupted;           // asked often; true ends the run
+};
+
+/// Rebuilds `graph`, then runs `rules` on it. On return the graph is rebuilt, whatever stopped it.
+SaturationReport saturate(EGraph& graph, const std::vector<Rule>& rules, const Limits& limits = {},
+                          const ScheduleOptions& options = {}, const SaturationHooks& hooks = {});
+
+}  // namespace exotune::eqsat
