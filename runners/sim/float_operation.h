@@ -1,0 +1,43 @@
+#pragma once
+// FloatOperation: the arithmetic of the F and D extensions, in one width or the other. Loads and
+// stores are ordinary operations (operation.h).
+#include <cstdint>
+
+namespace exotune::sim {
+
+enum class FloatOperation : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kSqrt,
+  kMadd,
+  kMsub,
+  kNmsub,
+  kNmadd,
+  kSgnj,
+  kSgnjn,
+  kSgnjx,
+  kMin,
+  kMax,
+  kFromW,
+  kFromWu,
+  kFromL,
+  kFromLu,
+  kFromOther,
+  kMoveFromInt,  // results in a float register
+  kEq,
+  kLt,
+  kLe,
+  kClass,
+  kToW,
+  kToWu,
+  kToL,
+  kToLu,
+  kMoveToInt,  // in an integer register
+};
+
+/// Bit 7 of Instruction::detail: the operation works on f64.
+constexpr uint8_t kDoubleWidth = 0x80;
+
+}  // namespace exotune::sim

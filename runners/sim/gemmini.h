@@ -1,0 +1,113 @@
+#pragma once
+// Gemmini: a systolic array of i8 products with i32 sums, weight stationary, with its scratchpad,
+// accumulator, DMA and reservation station. Start at execute; the commands are those of custom-3
+// (0x7b), function 3, by the upper seven bits: see gemmini.cc. What the published hardware leaves
+// out of its default configuration (loops in hardware, output-stationary sums, normalisation) is a
+// fault that says so.
+//
+// Time: loads, stores and executes each have a unit, entries of the reservation station, and their
+// own order; a command waits for commands of the other units by the local rows they share. The
+// array overlaps the next preload with the current tile; config_ex waits for it to drain.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runners/sim/device.h"
+#include "runners/sim/gemmini_dma.h"
+#include "runners/sim/gemmini_memory.h"
+
+namespace exotune::sim {
+
+class Gemmini final : public Device {
+ public:
+  explicit Gemmini(const GemminiFigures& figures);
+
+  std::string name() const override { return "gemmini"; }
+  std::optional<Form> decode(uint32_t word) const override;
+  Reply execute(const Call& call, Memory& memory) override;
+  uint64_t idle_at() const override { return idle_at_; }
+  /// Under the names of the hardware's counters, and array_busy and dma_busy.
+  std::vector<Event> events() const override;
+  void reset() override;
+
+ private:
+  struct LoadSettings {
+    uint64_t stride = 0, block_stride = 16, repeats = 1;
+    float scale = 1;
+    bool narrow = false;  // i8 from memory into the accumulator
+    bool set = false;
+  };
+  struct StoreSettings {
+    uint64_t stride = 0;
+    uint32_t activation = 0;
+    float scale = 1;
+    uint64_t pool_stride = 0, pool_size = 0, pad_up = 0, pad_left = 0, out_columns = 0;
+    uint64_t pool_rows = 0, pool_columns = 0, rows = 0, columns = 0;
+    bool set = false;
+  };
+  struct ExecuteSettings {
+    bool transpose_a = false, transpose_b = false;
+    uint32_t activation = 0;
+    uint64_t a_stride = 1, c_stride = 1;
+    bool set = false;
+  };
+  /// Entries of the reservation station of one class: when each of the last ones is free again.
+  struct Entries {
+    std::vector<uint64_t> ends;
+    size_t next = 0;
+    uint64_t last_end = 0;  // of any command of the class
+    uint64_t count = 0;
+    uint64_t enter(uint64_t now) const { return std::max(now, ends[next]); }
+    void leave(uint64_t end) {
+      ends[next] = end;
+      next = (next + 1) % ends.size();
+      last_end = std::max(last_end, end);
+      ++count;
+    }
+  };
+
+  // Each does one command entered at `now`, in the state and in time; the text is its fault.
+  std::string configure(uint64_t rs1, uint64_t rs2, uint64_t now);
+  std::string configure_execute(uint64_t rs1, uint64_t rs2);
+  void configure_load(uint64_t rs1, uint64_t rs2);
+  std::string configure_store(uint64_t rs1, uint64_t rs2);
+  std::string load(int settings, uint64_t rs1, uint64_t rs2, uint64_t now, Memory& memory);
+  std::string load_row(const LoadSettings& s, const GemminiTile& t, uint64_t from, uint64_t row,
+                       const Memory& memory);
+  std::string store(uint64_t rs1, uint64_t rs2, uint64_t now, Memory& memory);
+  std::string store_rows(const GemminiTile& t, uint64_t to, uint64_t start, Memory& memory);
+  std::string store_pooled(const GemminiTile& t, uint64_t to, uint64_t start, Memory& memory);
+  int8_t stored_value(const GemminiTile& t, uint64_t row, uint64_t column);
+  std::string preload(uint64_t rs1, uint64_t rs2, uint64_t now);
+  std::string compute(uint64_t rs1, uint64_t rs2, bool with_preload, uint64_t now);
+  std::string take_weights();
+  std::string check_compute(const GemminiTile& a, const GemminiTile& d);
+  void multiply(const GemminiTile& a, const GemminiTile& d);
+  uint64_t compute_start(const GemminiTile& a, const GemminiTile& d, bool with_preload,
+                         uint64_t now);
+  uint64_t counter(uint64_t rs1);
+  Entries& entries_of(uint32_t function, uint64_t rs1);
+
+  GemminiFigures figures_;
+  GemminiMemory local_;
+  GemminiDma in_, out_;
+  std::array<LoadSettings, 3> load_settings_;
+  StoreSettings store_settings_;
+  ExecuteSettings execute_settings_;
+  GemminiTile weights_, result_;  // of the last preload
+  bool preloaded_ = false;
+  std::vector<int8_t> array_, next_array_;  // the weights held, and those preloaded
+  Entries loads_, stores_, executes_;
+  std::vector<uint64_t> mvin_ends_;  // of the loads in flight, a ring
+  size_t next_mvin_ = 0;
+  uint64_t array_free_ = 0, idle_at_ = 0;
+  uint64_t load_busy_ = 0, store_busy_ = 0, array_busy_ = 0, flush_ = 0, full_ = 0;
+  struct Counter {
+    size_t event = 0;
+    uint64_t from = 0;
+  };
+  std::array<Counter, 8> counters_{};
+};
+
+}  // namespace exotune::sim

@@ -1,0 +1,131 @@
+// Gemmini: the array.
+#include <algorithm>
+
+#include "runners/sim/gemmini.h"
+
+namespace exotune::sim {
+
+// The weights that preload named, as the array will hold them: zero outside their extent.
+std::string Gemmini::take_weights() {
+  const uint64_t size = figures_.size;
+  const GemminiTile& w = weights_;
+  std::fill(next_array_.begin(), next_array_.end(), int8_t{0});
+  if (w.none) return "";
+  if (w.accumulator) return "preload of weights from the accumulator";
+  const bool transposed = execute_settings_.transpose_b;
+  if (const std::string why = local_.refusal(false, w.row, transposed ? w.columns : w.rows);
+      !why.empty())
+    return "preload of " + why;
+  for (uint64_t k = 0; k < w.rows; ++k)
+    for (uint64_t j = 0; j < w.columns; ++j)
+      next_array_[k * size + j] =
+          transposed ? local_.scratch(w.row + j)[k] : local_.scratch(w.row + k)[j];
+  return "";
+}
+
+std::string Gemmini::check_compute(const GemminiTile& a, const GemminiTile& d) {
+  const ExecuteSettings& s = execute_settings_;
+  const uint64_t size = figures_.size;
+  if (!s.set) return "compute before config_ex";
+  if (!preloaded_) return "compute before preload";
+  if (a.none || a.accumulator || (!d.none && d.accumulator))
+    return "compute with an operand outside the scratchpad";
+  if (a.rows > size || a.columns > size || d.rows > size || d.columns > size)
+    return "compute on more than a tile";
+  const uint64_t a_rows = s.transpose_a ? a.columns : a.rows;
+  for (const auto& [accumulator, row, rows, stride, what] :
+       {std::tuple{false, a.row, a_rows, s.a_stride, "compute on "},
+        std::tuple{false, d.row, d.none ? 0 : d.rows, uint64_t{1}, "compute on "},
+        std::tuple{result_.accumulator, result_.row, result_.none ? 0 : result_.rows, s.c_stride,
+                   "compute into "}})
+    if (rows > 0)
+      if (const std::string why = local_.refusal(accumulator, row, (rows - 1) * stride + 1);
+          !why.empty())
+        return what + why;
+  return "";
+}
+
+void Gemmini::multiply(const GemminiTile& a, const GemminiTile& d) {
+  const uint64_t size = figures_.size;
+  const ExecuteSettings& s = execute_settings_;
+  const uint64_t rows = result_.none ? 0 : result_.rows;
+  std::vector<int32_t> sums(size);
+  for (uint64_t i = 0; i < rows; ++i) {
+    std::fill(sums.begin(), sums.end(), 0);
+    if (!d.none && i < d.rows) std::copy_n(local_.scratch(d.row + i), d.columns, sums.begin());
+    for (uint64_t k = 0; k < a.columns && i < a.rows; ++k) {
+      const int32_t left = s.transpose_a ? local_.scratch(a.row + k * s.a_stride)[i]
+                                         : local_.scratch(a.row + i * s.a_stride)[k];
+      const int8_t* const right = &array_[k * size];
+      for (uint64_t j = 0; j < size; ++j) sums[j] += left * right[j];
+    }
+    const uint64_t row = result_.row + i * s.c_stride;
+    for (uint64_t j = 0; j < result_.columns; ++j) {
+      if (result_.accumulator) {
+        int32_t& sum = local_.sums(row)[j];
+        sum = static_cast<int32_t>(static_cast<uint32_t>(sums[j]) +
+                                   (result_.accumulate ? static_cast<uint32_t>(sum) : 0u));
+      } else {
+        const int32_t low = s.activation == 1 ? 0 : -128;
+        local_.scratch(row)[j] = static_cast<int8_t>(std::clamp(sums[j], low, 127));
+      }
+    }
+  }
+}
+
+// After what loads and other tiles bring, and after what still has to leave the place of the
+// result.
+uint64_t Gemmini::compute_start(const GemminiTile& a, const GemminiTile& d, bool with_preload,
+                                uint64_t now) {
+  const ExecuteSettings& s = execute_settings_;
+  uint64_t start = std::max(now, array_free_);
+  const auto wait_for_operand = [&](const GemminiTile& t, uint64_t rows, uint64_t stride) {
+    for (uint64_t r = 0; r < rows && !t.none; ++r) {
+      const GemminiMemory::Times& times = local_.times(t.accumulator, t.row + r * stride);
+      start = std::max({start, times.loaded, times.computed});
+    }
+  };
+  wait_for_operand(a, s.transpose_a ? a.columns : a.rows, s.a_stride);
+  wait_for_operand(d, d.rows, 1);
+  if (with_preload) wait_for_operand(weights_, s.transpose_b ? weights_.columns : weights_.rows, 1);
+  for (uint64_t r = 0; r < result_.rows && !result_.none; ++r) {
+    const GemminiMemory::Times& times =
+        local_.times(result_.accumulator, result_.row + r * s.c_stride);
+    start = std::max({start, times.loaded, times.stored});
+  }
+  return start;
+}
+
+std::string Gemmini::compute(uint64_t rs1, uint64_t rs2, bool with_preload, uint64_t now) {
+  const GemminiTile a = GemminiTile::of(rs1), d = GemminiTile::of(rs2);
+  const ExecuteSettings& s = execute_settings_;
+  if (std::string fault = check_compute(a, d); !fault.empty()) return fault;
+  if (with_preload) array_ = next_array_;
+  multiply(a, d);
+  const uint64_t start = compute_start(a, d, with_preload, now);
+  const uint64_t cycles = with_preload
+                              ? figures_.execute_cycles
+                              : std::min(figures_.execute_cycles, std::max<uint64_t>(1, a.rows));
+  const uint64_t read = start + cycles, end = read + figures_.mesh;
+  array_free_ = read;
+  array_busy_ += cycles;
+  const auto mark = [&](const GemminiTile& t, uint64_t rows, uint64_t stride,
+                        uint64_t GemminiMemory::Times::*which, uint64_t when) {
+    for (uint64_t r = 0; r < rows && !t.none; ++r) {
+      uint64_t& time = local_.times(t.accumulator, t.row + r * stride).*which;
+      time = std::max(time, when);
+    }
+  };
+  mark(a, s.transpose_a ? a.columns : a.rows, s.a_stride, &GemminiMemory::Times::used, read);
+  mark(d, d.rows, 1, &GemminiMemory::Times::used, read);
+  if (with_preload)
+    mark(weights_, s.transpose_b ? weights_.columns : weights_.rows, 1, &GemminiMemory::Times::used,
+         read);
+  mark(result_, result_.rows, s.c_stride, &GemminiMemory::Times::computed, end);
+  // The entries of this command and of its preload.
+  executes_.ends[(executes_.next + executes_.ends.size() - 1) % executes_.ends.size()] = end;
+  executes_.leave(end);
+  return "";
+}
+
+}  // namespace exotune::sim
