@@ -112,6 +112,8 @@ void ElfImage::load(Memory& memory) const {
   }
   if (code_end == 0) throw InputError({}, "the program has no code");
   if (writable == ~uint64_t{0}) writable = code_end;
+  // A program that says where its stack ends has nothing to write below but `tohost`.
+  if (const uint64_t bottom = symbol("exo_stack_bottom")) writable = std::max(writable, bottom);
   memory.protect(code_begin, code_end, (writable + 7) & ~uint64_t{7});
 }
 

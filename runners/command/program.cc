@@ -1,0 +1,267 @@
+#include "runners/command/program.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+#include "core/base/hashing.h"
+#include "core/base/subprocess.h"
+#include "runners/command/runtime.h"
+#include "runners/guarded_arguments.h"
+
+namespace exotune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostArguments = 64;  // as main.c has it
+
+void write(const fs::path& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+std::string_view as_text(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string window_type(const ArgSpec& arg) {
+  if (!arg.c_type.empty()) return arg.c_type;
+  return "struct exo_win_" + std::to_string(arg.shape.size()) + element_name(arg.type) +
+         (arg.is_written ? "" : "c");
+}
+
+std::string passed(const ArgSpec& arg, size_t k) {
+  const std::string at = "a[" + std::to_string(k) + "]";
+  switch (arg.kind) {
+    case ArgSpec::Kind::kControl:
+      return "*(const int64_t*)" + at;
+    case ArgSpec::Kind::kBool:
+      return "(*(const int64_t*)" + at + " != 0)";
+    case ArgSpec::Kind::kWindow:
+      return "*(const " + window_type(arg) + "*)" + at;
+    default:
+      return at;
+  }
+}
+
+std::string unit_text(const TargetToolchain& toolchain, const Candidate& c,
+                      const std::string& file) {
+  std::string text = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n";
+  for (const std::string& line : toolchain.includes) text += line + "\n";
+  text += "#include \"" + file + "\"\n";
+  std::string call;
+  const size_t count = c.parameters.empty() ? c.args.size() : c.parameters.size();
+  for (size_t k = 0; k < count; ++k) {
+    const size_t from = c.parameters.empty() ? k : c.parameters[k];
+    call += (k ? ", " : "") + passed(c.args[from], from);
+  }
+  // Through a pointer that the compiler cannot see through: the kernel is compiled as it is.
+  return text + "const char exo_kernel_id[] = \"" + c.id +
+         "\";\nvoid exo_kernel(void** a) {\n  (void)a;\n  __typeof__(&" + c.function +
+         ") exo_call = " + c.function + ";\n  __asm__ volatile(\"\" : \"+r\"(exo_call));\n  exo_call(" +
+         call + ");\n}\n";
+}
+
+/// The tables of one test, and its data as files beside them.
+class ProblemText {
+ public:
+  ProblemText(const PreparedCase& prepared, fs::path folder)
+      : prepared_(prepared), folder_(std::move(folder)) {
+    for (size_t a = 0; a < prepared.specs.size(); ++a) add(a);
+  }
+  std::string c() const {
+    char tolerance[40];
+    std::snprintf(tolerance, sizeof tolerance, "%.17g", prepared_.tolerance);
+    return "#include \"exo_tune.h\"\n" + declarations_ + "const struct exo_arg exo_args[] = {\n" +
+           table_ + "};\nconst int exo_arg_count = " + std::to_string(prepared_.specs.size()) +
+           ";\nconst double exo_tolerance = " + tolerance + ";\n";
+  }
+  std::string assembly() const { return "  .section .rodata\n" + data_; }
+
+ private:
+  std::string blob(const std::string& name, const std::vector<uint8_t>& bytes) {
+    write(folder_ / name, as_text(bytes));
+    data_ +=
+        "  .balign 64\n  .globl exo_" + name + "\nexo_" + name + ":\n  .incbin \"" + name + "\"\n";
+    declarations_ += "extern const unsigned char exo_" + name + "[];\n";
+    return "exo_" + name;
+  }
+
+  void add(size_t a) {
+    const ArgSpec& spec = prepared_.specs[a];
+    const std::string k = std::to_string(a);
+    if (spec.kind == ArgSpec::Kind::kControl || spec.kind == ArgSpec::Kind::kBool) {
+      const int64_t value = spec.kind == ArgSpec::Kind::kBool ? spec.value != 0 : spec.value;
+      table_ += "  {.kind = EXO_VALUE, .value = " + std::to_string(value) + "},\n";
+      return;
+    }
+    std::vector<uint8_t> image[2] = {prepared_.args[a].image[0], prepared_.args[a].image[1]};
+    if (!spec.is_data())
+      image[0] = image[1] =
+          std::vector<uint8_t>(static_cast<size_t>(std::max<int64_t>(spec.value, 1)), 0);
+    const bool poisoned = image[0] != image[1] || (spec.is_written && !spec.is_read);
+    const std::string first = blob("image_" + k + "_0", image[0]);
+    const std::string second = image[0] == image[1] ? first : blob("image_" + k + "_1", image[1]);
+    const std::string bytes = std::to_string(image[0].size());
+    declarations_ += "static unsigned char work_" + k + "[" + bytes +
+                     " + 2 * EXO_GUARD] __attribute__((aligned(64)));\n";
+    table_ += "  {.kind = " +
+              std::string(spec.kind == ArgSpec::Kind::kWindow ? "EXO_WINDOW" : "EXO_DATA") +
+              ", .image = {" + first + ", " + second + "}, .work = work_" + k +
+              " + EXO_GUARD, .bytes = " + bytes + ", .poisoned = " + (poisoned ? "1" : "0");
+    if (spec.is_data() && !prepared_.args[a].expected.empty())
+      table_ += ", .want = " + blob("want_" + k, prepared_.args[a].expected);
+    if (spec.type == ElementType::kF32 || spec.type == ElementType::kF64)
+      table_ += spec.type == ElementType::kF32 ? ", .type = EXO_F32" : ", .type = EXO_F64";
+    if (spec.kind == ArgSpec::Kind::kWindow) {
+      std::string strides;
+      for (const int64_t s : spec.element_strides())
+        strides += (strides.empty() ? "" : ", ") + std::to_string(s);
+      declarations_ += "static const int64_t strides_" + k + "[] = {" + strides + "};\n";
+      table_ += ", .rank = " + std::to_string(spec.shape.size()) + ", .strides = strides_" + k;
+    }
+    table_ += "},\n";
+  }
+
+  const PreparedCase& prepared_;
+  fs::path folder_;
+  std::string declarations_, table_, data_;
+};
+
+std::string key_of(const std::vector<ArgSpec>& args, const PreparedCase& prepared) {
+  std::string text;
+  for (size_t a = 0; a < args.size(); ++a) {
+    const ArgSpec& s = args[a];
+    text += s.name + '\0' + std::to_string(static_cast<int>(s.kind)) + ',' +
+            std::to_string(static_cast<int>(s.type)) + ',' + std::to_string(s.value) + ',';
+    for (const int64_t n : s.element_strides()) text += std::to_string(n) + ',';
+    for (const auto* bytes :
+         {&prepared.args[a].image[0], &prepared.args[a].image[1], &prepared.args[a].expected})
+      text += as_text(*bytes), text += '\0';
+  }
+  return content_hash(text + std::to_string(prepared.tolerance));
+}
+
+// The first errors, without the folder the files are in.
+std::string shortened(std::string message, const std::string& folder) {
+  for (size_t at; (at = message.find(folder + "/")) != std::string::npos;)
+    message.erase(at, folder.size() + 1);
+  std::istringstream lines(message);
+  std::string out, rest;
+  int kept = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool error = line.find("error:") != std::string::npos ||
+                       line.find("Error:") != std::string::npos ||
+                       line.find("undefined reference") != std::string::npos;
+    if (error && line.rfind("collect2", 0) != 0 && kept < 3) out += (kept++ ? "\n" : "") + line;
+    if (rest.size() < 600) rest += (rest.empty() ? "" : "\n") + line;
+  }
+  return kept > 0 ? out : rest.empty() ? "the compiler failed without a message" : rest;
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(TargetToolchain toolchain, std::string directory,
+                               double timeout_seconds)
+    : toolchain_(std::move(toolchain)),
+      directory_(std::move(directory)),
+      timeout_seconds_(timeout_seconds) {
+  if (find_program(toolchain_.cc).empty())
+    throw Error(Diagnostic{{},
+                           "the cross compiler '" + toolchain_.cc + "' is not installed",
+                           {},
+                           "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"},
+                ExitCode::kUnavailable);
+  // Kernels may use the mathematical functions of a C library; the runtime itself needs none.
+  const CommandResult specs = run_command({toolchain_.cc, "-print-file-name=picolibc.specs"}, {});
+  if (specs.out.find('/') != std::string::npos) libraries_ = {"-specs=picolibc.specs"};
+  const fs::path folder = directory_;
+  write(folder / "start.S", runtime::kStart);
+  write(folder / "link.ld", runtime::kLink);
+  write(folder / "exo_tune.h", runtime::kHeader);
+  write(folder / "host.c", runtime::kHost);
+  write(folder / "main.c", runtime::kMain);
+  for (const char* source : {"start.S", "host.c", "main.c"}) compile_shared(source);
+}
+
+void ProgramBuilder::compile_shared(const std::string& source) {
+  const std::string object = source.substr(0, source.rfind('.')) + ".o";
+  const BuiltProgram built = compile({source}, object, false);
+  if (!built.ok())
+    throw Error(
+        Diagnostic{{},
+                   "'" + toolchain_.cc + "' does not compile the start-up code: " + built.error,
+                   {},
+                   "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"},
+        ExitCode::kUnavailable);
+  shared_.push_back(object);
+}
+
+BuiltProgram ProgramBuilder::compile(const std::vector<std::string>& sources,
+                                     const std::string& output, bool link) const {
+  std::vector<std::string> argv = {toolchain_.cc};
+  argv.insert(argv.end(), toolchain_.flags.begin(), toolchain_.flags.end());
+  argv.insert(argv.end(), libraries_.begin(), libraries_.end());
+  for (const char* flag : {"-w", "-fno-pic"}) argv.push_back(flag);
+  if (link) {
+    for (const char* flag : {"-nostartfiles", "-static", "-T", "link.ld", "-Wl,--build-id=none"})
+      argv.push_back(flag);
+  } else {
+    argv.push_back("-c");
+  }
+  argv.insert(argv.end(), {"-o", output});
+  argv.insert(argv.end(), sources.begin(), sources.end());
+  if (link && !libraries_.empty()) argv.push_back("-lm");
+  const CommandResult run = run_command(argv, {directory_, timeout_seconds_, {}});
+  if (run.ok()) return {(fs::path(directory_) / output).string(), ""};
+  if (run.timed_out) return {"", "the compiler took longer than its time limit"};
+  return {"", shortened(run.err, directory_)};
+}
+
+void ProgramBuilder::prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
+  if (args.size() > kMostArguments)
+    throw InputError({}, "a kernel of " + std::to_string(args.size()) +
+                             " arguments: bare-metal programs call one of at most " +
+                             std::to_string(kMostArguments));
+  const PreparedCase prepared = exotune::prepare(args, test);
+  const std::string name = "problem_" + key_of(args, prepared);
+  if (name == problem_) return;
+  const fs::path folder = fs::path(directory_) / name;
+  fs::create_directories(folder);
+  const ProblemText text(prepared, folder);
+  write(folder / "problem.c", text.c());
+  write(folder / "data.S", text.assembly());
+  for (const std::string file : {"problem.c", "data.S"}) {
+    const std::string source = name + "/" + file;
+    const std::string object = source.substr(0, source.rfind('.')) + ".o";
+    // The blobs lie beside the text that names them.
+    BuiltProgram built =
+        compile({"-I" + directory_, "-Wa,-I," + folder.string(), source}, object, false);
+    if (!built.ok())
+      throw Error(Diagnostic{{}, "the test does not compile: " + built.error, {}, ""},
+                  ExitCode::kInternal);
+  }
+  problem_ = name;
+}
+
+BuiltProgram ProgramBuilder::build(const Candidate& candidate) const {
+  const std::string name =
+      "k_" + content_hash(candidate.id + candidate.c_source + candidate.h_source);
+  const fs::path folder = fs::path(directory_) / name;
+  const std::string stem = candidate.stem.empty() ? "kernel" : candidate.stem;
+  fs::create_directories(folder);
+  write(folder / (stem + ".c"), candidate.c_source);
+  if (!candidate.h_source.empty()) write(folder / (stem + ".h"), candidate.h_source);
+  write(folder / "unit.c", unit_text(toolchain_, candidate, stem + ".c"));
+  std::vector<std::string> sources = {name + "/unit.c", problem_ + "/problem.o",
+                                      problem_ + "/data.o"};
+  sources.insert(sources.end(), shared_.begin(), shared_.end());
+  BuiltProgram built = compile(sources, name + "/program.elf", true);
+  return built;
+}
+
+}  // namespace exotune

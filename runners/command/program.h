@@ -1,0 +1,48 @@
+#pragma once
+// Programs: a candidate and its test as ONE bare-metal ELF file, the same for every runner that
+// speaks the contract. Start at ProgramBuilder::build.
+//
+// The program calls the kernel twice, on memory filled with two different poisons between guard
+// words, measures the second call, checks both against the expected outputs and prints what
+// contract.h says.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runners/candidate.h"
+#include "runners/test_case.h"
+#include "runners/toolchain.h"
+
+namespace exotune {
+
+struct BuiltProgram {
+  std::string elf;    // path; "" when it could not be built
+  std::string error;  // the compiler's first messages
+  bool ok() const { return !elf.empty(); }
+};
+
+class ProgramBuilder {
+ public:
+  /// Files go to `directory`, which exists. Throws Error(kUnavailable) when the toolchain has no
+  /// compiler for bare-metal RISC-V programs, with the package that has one.
+  ProgramBuilder(TargetToolchain toolchain, std::string directory, double timeout_seconds);
+
+  /// Compiles what all candidates of one test share; at most once for each test. InputError when
+  /// the test does not fit the arguments.
+  void prepare(const std::vector<ArgSpec>& args, const TestCase& test);
+  /// Several threads may build for the test that was prepared last.
+  BuiltProgram build(const Candidate& candidate) const;
+
+ private:
+  BuiltProgram compile(const std::vector<std::string>& sources, const std::string& output,
+                       bool link) const;
+  void compile_shared(const std::string& source);
+  TargetToolchain toolchain_;
+  std::string directory_;
+  double timeout_seconds_;
+  std::vector<std::string> libraries_;  // flags for the C library, where there is one
+  std::vector<std::string> shared_;     // objects of the runtime
+  std::string problem_;                 // name of the test prepared last
+};
+
+}  // namespace exotune
