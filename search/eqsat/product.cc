@@ -1,0 +1,254 @@
+#include "search/eqsat/product.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/diagnostic.h"
+#include "search/eqsat/view.h"
+
+namespace exotune::eqsat {
+namespace {
+
+// A size expression as a polynomial of size arguments; nothing where it is anything else.
+std::optional<Size> size_of(const ExprPtr& e, SizeTable& sizes) {
+  if (const auto value = as_int(e)) return *value >= 0 ? std::optional<Size>(*value) : std::nullopt;
+  if (const Read* r = e->as<Read>())
+    return e->type == ScalarType::kSize ? std::optional<Size>(sizes.named(r->name.name()))
+                                        : std::nullopt;
+  const BinOp* op = e->as<BinOp>();
+  if (!op) return std::nullopt;
+  const auto left = size_of(op->lhs, sizes), right = size_of(op->rhs, sizes);
+  if (!left || !right) return std::nullopt;
+  switch (op->op) {
+    case BinOpKind::kAdd: return sizes.add(*left, *right);
+    case BinOpKind::kSub: return sizes.sub(*left, *right);
+    case BinOpKind::kMul: return sizes.mul(*left, *right);
+    case BinOpKind::kDiv: return sizes.divide(*left, *right);
+    default: return std::nullopt;
+  }
+}
+
+class Lifter {
+ public:
+  Lifter(const Proc& p, SizeTable& sizes) : proc_(p), sizes_(sizes) {}
+
+  LiftedProducts run() {
+    for (const Path& path : all_stmt_paths(proc_)) {
+      const StmtPtr s = stmt_at(proc_, path);
+      const Reduce* r = s->as<Reduce>();
+      if (!r || r->op != ReduceOp::kAdd) continue;
+      const BinOp* product = r->rhs->as<BinOp>();
+      if (!product || product->op != BinOpKind::kMul) continue;
+      if (auto reason = read(path, *r, *product))
+        out_.others.push_back({s->where, *std::move(reason)});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Nothing, or why not.
+  std::optional<std::string> read(const Path& path, const Reduce& r, const BinOp& product) {
+    Product found;
+    for (size_t n = 1; n < path.size(); ++n) {
+      const StmtPtr s = stmt_at(proc_, Path(path.begin(), path.begin() + static_cast<long>(n)));
+      const For* loop = s->as<For>();
+      if (!loop) return "it stands in a condition";
+      const auto extent = size_of(loop->hi, sizes_);
+      if (as_int(loop->lo) != 0 || !extent)
+        return "the bounds of `" + loop->iter.name() + "` are not 0 and a size";
+      found.loops.push_back({loop->iter, *extent, true});
+    }
+    if (found.loops.empty()) return "it stands in no loop";
+    found.outermost = {path.front()};
+    if (!subscripts(r.idx, found, found.output))
+      return "the output is not subscripted by one loop in each dimension";
+    for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;
+    if (!operand(product.lhs, found, found.left) || !operand(product.rhs, found, found.right))
+      return "a factor is no element of a tensor, subscripted by sums of loops";
+    if (found.left.buffer == found.right.buffer) return "both factors are of one tensor";
+    if (found.left.buffer == r.name || found.right.buffer == r.name)
+      return "a factor is of the output";
+    out_.products.push_back(std::move(found));
+    return std::nullopt;
+  }
+
+  static int loop_of(const Product& product, Sym iter) {
+    for (size_t k = 0; k < product.loops.size(); ++k)
+      if (product.loops[k].iter == iter) return static_cast<int>(k);
+    return -1;
+  }
+
+  static bool subscripts(const std::vector<ExprPtr>& idx, const Product& product,
+                         std::vector<int>& loops) {
+    for (const ExprPtr& e : idx) {
+      const Read* r = e->as<Read>();
+      const int loop = r ? loop_of(product, r->name) : -1;
+      if (loop < 0 || std::find(loops.begin(), loops.end(), loop) != loops.end()) return false;
+      loops.push_back(loop);
+    }
+    return true;
+  }
+
+  static bool add_terms(const ExprPtr& e, const Product& product, int64_t factor,
+                        std::map<int, int64_t>& terms) {
+    if (const Read* r = e->as<Read>()) {
+      const int loop = loop_of(product, r->name);
+      if (loop < 0) return false;
+      terms[loop] += factor;
+      return true;
+    }
+    if (as_int(e) == 0) return true;
+    const BinOp* op = e->as<BinOp>();
+    if (!op) return false;
+    if (op->op == BinOpKind::kAdd)
+      return add_terms(op->lhs, product, factor, terms) &&
+             add_terms(op->rhs, product, factor, terms);
+    if (op->op != BinOpKind::kMul) return false;
+    if (const auto c = as_int(op->lhs)) return add_terms(op->rhs, product, factor * *c, terms);
+    if (const auto c = as_int(op->rhs)) return add_terms(op->lhs, product, factor * *c, terms);
+    return false;
+  }
+
+  bool operand(const ExprPtr& e, const Product& product, ProductOperand& out) {
+    const Read* r = e->as<Read>();
+    const Arg* arg = r ? proc_.find_arg(r->name) : nullptr;
+    if (!arg || r->idx.empty()) return false;
+    out.buffer = r->name;
+    for (size_t d = 0; d < r->idx.size(); ++d) {
+      const auto dim = size_of(arg->type.shape[d], sizes_);
+      std::map<int, int64_t> terms;
+      if (!dim || !add_terms(r->idx[d], product, 1, terms)) return false;
+      out.dims.push_back(*dim);
+      out.subscripts.push_back(std::move(terms));
+    }
+    return true;
+  }
+
+  const Proc& proc_;
+  SizeTable& sizes_;
+  LiftedProducts out_;
+};
+
+// An operand as a view whose axes are loops: a tensor, windows where two loops share a subscript,
+// then a transposition to a given order.
+class OperandView {
+ public:
+  OperandView(const Product& product, const ProductOperand& operand, AccessLanguage& language,
+              Term& term)
+      : product_(product), operand_(operand), language_(language), term_(term) {}
+
+  // The index of the view in the term, its axes these loops, `border` of them of the access part;
+  // nothing where it cannot be said.
+  std::optional<int> build(const std::vector<int>& wanted, size_t border) {
+    view_ = term_.share(language_.tensor(operand_.buffer.name(), operand_.dims), {});
+    axes_.assign(operand_.dims.size(), -1);
+    for (size_t d = 0; d < operand_.dims.size(); ++d)
+      if (!subscript(d)) return std::nullopt;
+    std::vector<int64_t> order;
+    for (const int loop : wanted) {
+      const auto it = std::find(axes_.begin(), axes_.end(), loop);
+      if (it == axes_.end()) return std::nullopt;
+      order.push_back(it - axes_.begin());
+    }
+    if (order.size() != axes_.size()) return std::nullopt;
+    // Windows leave their starts in the access part; all axes are items while they move.
+    unary(AccessOp::kAccess, {0});
+    unary(AccessOp::kTranspose, order);
+    unary(AccessOp::kAccess, {static_cast<int64_t>(border)});
+    // Windows may reach less far than the loops run, or further: then it is not this view.
+    const std::optional<AccessType> type = type_of(term_, view_, language_);
+    if (!type) return std::nullopt;
+    for (size_t x = 0; x < wanted.size(); ++x)
+      if (type->axis(x) != loop(wanted[x]).extent) return std::nullopt;
+    return view_;
+  }
+
+ private:
+  const ProductLoop& loop(int k) const { return product_.loops[static_cast<size_t>(k)]; }
+  void unary(AccessOp op, const std::vector<int64_t>& params) {
+    view_ = term_.share(language_.op(op, params), {view_});
+  }
+
+  bool subscript(size_t d) {
+    const std::map<int, int64_t>& terms = operand_.subscripts[d];
+    // Starts of earlier windows are the last access axes; this dimension is an item behind them.
+    if (terms.size() == 1 && terms.begin()->second == 1) {
+      axes_[place(d)] = terms.begin()->first;
+      return loop(terms.begin()->first).extent == operand_.dims[d];
+    }
+    if (terms.size() != 2) return false;
+    std::pair<int, int64_t> start = *terms.begin(), tap = *std::next(terms.begin());
+    if (loop(start.first).summed) std::swap(start, tap);
+    const auto taps = SizeTable::number(loop(tap.first).extent);
+    if (loop(start.first).summed || !loop(tap.first).summed || !taps) return false;
+    unary(AccessOp::kWindow, {static_cast<int64_t>(place(d)), *taps, start.second, tap.second});
+    axes_[place(d)] = tap.first;
+    axes_.insert(axes_.begin() + static_cast<long>(starts_), start.first);
+    ++starts_;
+    return true;
+  }
+
+  // Where dimension d stands: behind the starts of the windows so far.
+  size_t place(size_t d) const { return starts_ + d; }
+
+  const Product& product_;
+  const ProductOperand& operand_;
+  AccessLanguage& language_;
+  Term& term_;
+  int view_ = -1;
+  std::vector<int> axes_;  // the loop of each axis
+  size_t starts_ = 0;
+};
+
+std::set<int> loops_of(const ProductOperand& operand) {
+  std::set<int> loops;
+  for (const auto& terms : operand.subscripts)
+    for (const auto& [loop, c] : terms) loops.insert(loop);
+  return loops;
+}
+
+}  // namespace
+
+LiftedProducts lift_products(const Proc& p, SizeTable& sizes) { return Lifter(p, sizes).run(); }
+
+std::variant<Term, NotLifted> term_of(const Product& product, AccessLanguage& language) {
+  const std::set<int> left = loops_of(product.left), right = loops_of(product.right);
+  std::vector<int> shared, of_left, of_right, summed;
+  for (size_t k = 0; k < product.loops.size(); ++k) {
+    const int loop = static_cast<int>(k);
+    const bool l = left.contains(loop), r = right.contains(loop);
+    if (product.loops[k].summed) {
+      if (!l || !r)
+        return NotLifted{{}, "the sum over `" + product.loops[k].iter.name() +
+                                 "` is of one factor only"};
+      summed.push_back(loop);
+    } else if (l && r) {
+      shared.push_back(loop);
+    } else if (l || r) {
+      (l ? of_left : of_right).push_back(loop);
+    } else {
+      return NotLifted{{}, "no factor mentions `" + product.loops[k].iter.name() + "`"};
+    }
+  }
+  if (summed.empty()) return NotLifted{{}, "there is no sum"};
+  const auto order = [&](const std::vector<int>& own) {
+    std::vector<int> all = shared;
+    all.insert(all.end(), own.begin(), own.end());
+    all.insert(all.end(), summed.begin(), summed.end());
+    return all;
+  };
+  Term term;
+  const auto a = OperandView(product, product.left, language, term)
+                     .build(order(of_left), shared.size() + of_left.size());
+  const auto b = OperandView(product, product.right, language, term)
+                     .build(order(of_right), shared.size() + of_right.size());
+  if (!a || !b)
+    return NotLifted{{}, "`" + (a ? product.right : product.left).buffer.name() +
+                             "` is read in a way that no view says"};
+  const int zip =
+      term.share(language.op(AccessOp::kZip, {static_cast<int64_t>(shared.size())}), {*a, *b});
+  term.share(language.op(AccessOp::kDot), {zip});
+  return term;
+}
+
+}  // namespace exotune::eqsat

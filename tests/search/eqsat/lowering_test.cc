@@ -1,0 +1,123 @@
+// From programs to candidates: what is lifted, what is found, and that each candidate computes the
+// same.
+#include "search/eqsat/lowering.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/cursor/provenance.h"
+#include "core/frontend/parser.h"
+#include "core/ir/printer.h"
+
+namespace exotune::eqsat {
+namespace {
+
+RuleText shipped(const std::string& name) {
+  std::ifstream in(EXOTUNE_SOURCE_DIR "/search/eqsat/rules/" + name + ".rules");
+  std::stringstream text;
+  text << in.rdbuf();
+  return {name + ".rules", text.str()};
+}
+
+ProcPtr proc(const std::string& text) {
+  return parse_module(text, "test.exo").procs.front();
+}
+
+CandidateReport candidates(const std::string& text, int64_t columns = 16) {
+  const ProcPtr p = proc(text);
+  CandidateReport r = find_candidates(p, {shipped("canonical"), shipped("layout"), shipped("systolic")},
+                                      {{"R", columns}, {"C", columns}});
+  EXPECT_EQ(r.candidates.front().proc, p);
+  return r;
+}
+
+// "B_view[k,j]" for each copy.
+std::set<std::string> copies(const CandidateReport& r) {
+  std::set<std::string> all;
+  for (const Candidate& c : r.candidates)
+    for (const StagedView& v : c.views) {
+      std::string text = v.name + "[";
+      for (const auto& [name, extent] : v.axes) text += (text.back() == '[' ? "" : ",") + name;
+      all.insert(text + "]");
+    }
+  return all;
+}
+
+TEST(Lowering, a_transposed_operand_is_copied_into_the_order_of_columns) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def nt(A: f32[32, 16], B: f32[16, 16], C: f32[32, 16]):\n"
+      "    for i in seq(0, 32):\n"
+      "        for j in seq(0, 16):\n"
+      "            for k in seq(0, 16):\n"
+      "                C[i, j] += A[i, k] * B[j, k]\n");
+  EXPECT_TRUE(copies(r).contains("B_view[k,j]"));
+}
+
+TEST(Lowering, im2col_of_a_convolution_is_found_and_proved) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def conv(image: f32[4, 10, 10], weights: f32[16, 4, 3, 3], out: f32[16, 8, 8]):\n"
+      "    for o in seq(0, 16):\n"
+      "        for y in seq(0, 8):\n"
+      "            for x in seq(0, 8):\n"
+      "                for c in seq(0, 4):\n"
+      "                    for r in seq(0, 3):\n"
+      "                        for s in seq(0, 3):\n"
+      "                            out[o, y, x] += weights[o, c, r, s] * image[c, y + r, x + s]\n");
+  ASSERT_GE(r.candidates.size(), 2u);
+  EXPECT_TRUE(copies(r).contains("image_view[y,x,c,r,s]"));
+  for (size_t i = 1; i < r.candidates.size(); ++i) {
+    EXPECT_NE(provenance_of(*r.candidates[i].proc), nullptr);
+    EXPECT_TRUE(is_equivalent(r.candidates[0].proc, r.candidates[i].proc));
+  }
+}
+
+TEST(Lowering, a_stride_is_kept) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def conv(image: f32[3, 17], weights: f32[8, 3, 3], out: f32[8, 8]):\n"
+      "    for o in seq(0, 8):\n"
+      "        for y in seq(0, 8):\n"
+      "            for c in seq(0, 3):\n"
+      "                for r in seq(0, 3):\n"
+      "                    out[o, y] += weights[o, c, r] * image[c, 2 * y + r]\n");
+  EXPECT_TRUE(copies(r).contains("image_view[y,c,r]"));
+}
+
+TEST(Lowering, named_sizes) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def tn(M: size, N: size, K: size, A: f32[K, M], B: f32[N, K], C: f32[M, N]):\n"
+      "    for i in seq(0, M):\n"
+      "        for j in seq(0, N):\n"
+      "            for k in seq(0, K):\n"
+      "                C[i, j] += A[k, i] * B[j, k]\n");
+  EXPECT_TRUE(copies(r).contains("A_view[i,k]"));
+}
+
+TEST(Lowering, what_is_no_product_of_views_is_named) {
+  const CandidateReport square = candidates(
+      "@proc\n"
+      "def f(A: f32[8, 8], C: f32[8, 8]):\n"
+      "    for i in seq(0, 8):\n"
+      "        for j in seq(0, 8):\n"
+      "            for k in seq(0, 8):\n"
+      "                C[i, j] += A[i, k] * A[j, k]\n");
+  ASSERT_EQ(square.not_lifted.size(), 1u);
+  EXPECT_EQ(square.not_lifted[0].reason, "both factors are of one tensor");
+  const CandidateReport diagonal = candidates(
+      "@proc\n"
+      "def f(A: f32[8, 8], B: f32[8, 8], c: f32[8]):\n"
+      "    for i in seq(0, 8):\n"
+      "        for k in seq(0, 8):\n"
+      "            c[i] += A[i, i] * B[i, k]\n");
+  EXPECT_EQ(diagonal.candidates.size(), 1u);
+  EXPECT_EQ(diagonal.not_lifted.size(), 1u);
+}
+
+}  // namespace
+}  // namespace exotune::eqsat
