@@ -1,7 +1,7 @@
 #pragma once
 // Timing of calls in the current thread: its CPU clock (so that being preempted does not count), in
-// batches long enough for the clock, each marked when an involuntary switch fell into it. Calls that
-// use several threads take wall time, from all others asleep to the end of the last.
+// batches long enough for the clock, each marked when an involuntary switch fell into it. Calls
+// that use several threads take wall time, from all others asleep to the end of the last.
 #include <cstdint>
 #include <vector>
 

@@ -45,9 +45,9 @@ std::string number(double v) {
   return text;
 }
 
-bool close_enough(double got, double want, double tolerance) {
-  if (got == want || (std::isnan(got) && std::isnan(want))) return true;
-  return std::fabs(got - want) <= tolerance * std::max(1.0, std::fabs(want));
+bool close_enough(double got, double want, double tolerance, double slack) {
+  if (got == want || (std::isnan(got) && std::isnan(want)) || std::isinf(slack)) return true;
+  return std::fabs(got - want) <= tolerance * std::max(1.0, std::fabs(want)) + slack;
 }
 
 std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* values, int variant) {
@@ -91,6 +91,9 @@ PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
     if (test.expected[a].size() != count) refuse(arg, "expected values", test.expected[a].size());
     out.args[a].expected = image_of(arg, &test.expected[a], 0);
     out.args[a].expected_values = test.expected[a];
+    if (a >= test.slack.size() || test.slack[a].empty()) continue;
+    if (test.slack[a].size() != count) refuse(arg, "slacks", test.slack[a].size());
+    out.args[a].slack = test.slack[a];
   }
   return out;
 }
@@ -186,7 +189,9 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
   for (size_t i = 0; i < offsets.size(); ++i) {
     const size_t at = static_cast<size_t>(offsets[i]) * width;
     const double got = load_element(arg.type, slot.data + at);
-    if (close_enough(got, want.expected_values[i], prepared_.tolerance)) continue;
+    if (close_enough(got, want.expected_values[i], prepared_.tolerance,
+                     want.slack.empty() ? 0 : want.slack[i]))
+      continue;
     const bool poison =
         is_floating(arg.type)
             ? std::isnan(got)

@@ -19,6 +19,7 @@ struct PreparedCase {
     std::vector<uint8_t> image[2];        // by poison variant; equal when the argument is read
     std::vector<uint8_t> expected;        // span with holes; empty = not compared
     std::vector<double> expected_values;  // logical elements
+    std::vector<double> slack;            // of each of them; empty: none
   };
   std::vector<ArgSpec> specs;
   std::vector<Arg> args;

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runners/batch_timer.h"
+
 namespace exotune {
 
 void ChildReport::set(TrialStatus new_status, const std::string& text) {
@@ -97,7 +99,9 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
     // malloc fills with the complement of the low byte: 0xFE is huge or negative, 0x55 is not.
     mallopt(M_PERTURB, run == 0 ? 0x01 : 0xAA);
     poison_stack(run == 0 ? 0xFF : 0x55);
+    const double start = thread_seconds();
     call(1);
+    if (run == 1) report->call_seconds = thread_seconds() - start;
     mallopt(M_PERTURB, 0);
     watch_faults(report, {});
     Finding f = arguments.check(run);

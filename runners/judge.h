@@ -24,7 +24,8 @@ struct ChildReport {
   int32_t stage;
   TrialStatus status;
   int32_t signal;
-  int32_t current;  // the contender being called, in a shoot-out
+  int32_t current;      // the contender being called, in a shoot-out
+  double call_seconds;  // CPU time of the second call of the check; 0 until it came back
   char cause[1000];
 
   void set(TrialStatus new_status, const std::string& text);

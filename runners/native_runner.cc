@@ -27,21 +27,29 @@ struct TrialShared {
   double samples[kMaxSamples];
 };
 
-/// In the child: as many samples as asked for, within the time.
+/// In the child, which has `left` seconds to live: as many samples as asked for, within the time.
 void time_candidate(const BoundCall& call, const TimingArguments& arguments, int threads,
-                    const RunOptions& options, TrialShared* shared) {
-  const double deadline = wall_seconds() + options.timeout_seconds * 0.6;
+                    double left, const RunOptions& options, TrialShared* shared) {
+  const double deadline = wall_seconds() + std::min(options.timeout_seconds * 0.6, left);
+  // The check's own call is a sample until there are better ones; where calls are long, the only.
+  const double checked = shared->report.call_seconds;
+  shared->calls = 1;
+  shared->samples[0] = checked;
+  shared->count = 1;
+  if (checked > 0 && 4 * checked > left) return;
   BatchTimer timer(arguments.ranges(), options.cold, threads);
-  shared->calls = timer.calibrate(call, options.batch_seconds);
+  const int64_t calls = timer.calibrate(call, options.batch_seconds);
   int wanted = std::clamp(options.batches, 1, kMaxSamples);
-  while (shared->count < wanted) {
-    const BatchTimer::Sample s = timer.sample(call, shared->calls);
+  for (int taken = 0; taken < wanted;) {
+    const BatchTimer::Sample s = timer.sample(call, calls);
     // Preempted samples are taken again, but not for ever: long calls on a crowded machine all are.
     if (s.preempted && shared->dropped < 2 * wanted && wall_seconds() < deadline) {
       ++shared->dropped;
       continue;
     }
-    shared->samples[shared->count++] = s.seconds;
+    shared->calls = calls;
+    shared->samples[taken++] = s.seconds;
+    shared->count = taken;
     if (options.best_known > 0 && s.seconds > options.give_up_factor * options.best_known)
       wanted = 1;
     if (wall_seconds() > deadline) break;
@@ -50,6 +58,7 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
 
 void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
                 const RunOptions& options, TrialShared* shared) {
+  const double start = wall_seconds();
   ChildReport* report = &shared->report;
   watch_faults(report, {});
   std::string error;
@@ -63,7 +72,8 @@ void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
     report->stage = ChildReport::kTiming;
     const TimingArguments arguments(prepared, options.cold);
     watch_faults(report, arguments.all());
-    time_candidate(bind(arguments.sets()), arguments, unit.threads, options, shared);
+    time_candidate(bind(arguments.sets()), arguments, unit.threads,
+                   options.timeout_seconds - (wall_seconds() - start), options, shared);
     watch_faults(report, {});
   }
   report->stage = ChildReport::kDone;
@@ -81,7 +91,11 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
   auto* shared = memory.as<TrialShared>();
   const ChildOutcome outcome =
       run_in_child([&] { child_main(unit, prepared, options, shared); }, options.timeout_seconds);
-  const Finding found = conclude(shared->report, outcome, options.timeout_seconds);
+  Finding found = conclude(shared->report, outcome, options.timeout_seconds);
+  // It computes the right thing and a call of it was timed: slow, but a result.
+  if (found.status == TrialStatus::kTimeout && shared->report.stage == ChildReport::kTiming &&
+      shared->count > 0)
+    found = {};
   result.status = found.status;
   result.cause = found.cause;
   if (found.status == TrialStatus::kCrash)
@@ -95,6 +109,28 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
     result.minimum = *std::min_element(result.samples.begin(), result.samples.end());
   }
   return result;
+}
+
+/// Bytes of the written arguments, one after the other.
+size_t output_bytes(const PreparedCase& prepared) {
+  size_t bytes = 0;
+  for (size_t a = 0; a < prepared.specs.size(); ++a)
+    if (prepared.specs[a].is_data() && prepared.specs[a].is_written)
+      bytes += prepared.args[a].image[0].size();
+  return bytes;
+}
+
+std::vector<std::vector<double>> read_outputs(const PreparedCase& prepared, const uint8_t* from) {
+  std::vector<std::vector<double>> out(prepared.specs.size());
+  for (size_t a = 0; a < prepared.specs.size(); ++a) {
+    const ArgSpec& arg = prepared.specs[a];
+    if (!arg.is_data() || !arg.is_written) continue;
+    const size_t width = element_bytes(arg.type);
+    for (const int64_t offset : arg.element_offsets())
+      out[a].push_back(load_element(arg.type, from + static_cast<size_t>(offset) * width));
+    from += prepared.args[a].image[0].size();
+  }
+  return out;
 }
 
 }  // namespace
@@ -149,6 +185,37 @@ NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
 NativeRunner::~NativeRunner() = default;
 const TargetToolchain& NativeRunner::toolchain() const { return impl_->toolchain; }
 int64_t NativeRunner::compiled() const { return impl_->cache.compiled(); }
+
+Evaluation NativeRunner::evaluate(const Candidate& candidate,
+                                  const std::vector<std::vector<double>>& inputs,
+                                  double timeout_seconds) {
+  const CompiledCandidate unit = impl_->cache.compile(std::span(&candidate, 1)).front();
+  if (!unit.ok()) return {{}, unit.error};
+  TestCase test;
+  test.inputs = inputs;
+  const PreparedCase prepared = prepare(candidate.args, test);
+  SharedMemory memory(sizeof(ChildReport) + output_bytes(prepared));
+  auto* report = memory.as<ChildReport>();
+  auto* results = reinterpret_cast<uint8_t*>(report + 1);
+  const ChildOutcome outcome = run_in_child(
+      [&] {
+        watch_faults(report, {});
+        std::string error;
+        const Binder bind = load_candidate(unit, &error);
+        if (!bind) return report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
+        report->stage = ChildReport::kChecking;
+        GuardedArguments arguments(prepared, GuardedArguments::Placement::kTiming);
+        arguments.fill(0);
+        bind({arguments.pointers()})(1);
+        for (const std::vector<uint8_t>& bytes : arguments.outputs())
+          results = std::copy(bytes.begin(), bytes.end(), results);
+        report->stage = ChildReport::kDone;
+      },
+      timeout_seconds);
+  const Finding found = conclude(*report, outcome, timeout_seconds);
+  if (!found.ok()) return {{}, found.cause};
+  return {read_outputs(prepared, reinterpret_cast<uint8_t*>(report + 1)), ""};
+}
 
 std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates,
                                            const TestCase& test, const RunOptions& options) {

@@ -32,6 +32,8 @@ class NativeRunner : public Runner {
   SampleUnit unit() const override { return SampleUnit::kSeconds; }
   std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase& test,
                                const RunOptions& options) override;
+  Evaluation evaluate(const Candidate& candidate, const std::vector<std::vector<double>>& inputs,
+                      double timeout_seconds) override;
   const TargetToolchain& toolchain() const;
   /// Candidates that went through the compiler; a text seen before does not, whatever its sizes.
   int64_t compiled() const;

@@ -1,7 +1,5 @@
 #include "runners/peer_library.h"
 
-#include "runners/threads.h"
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +13,8 @@
 #include <map>
 #include <memory>
 #include <set>
+
+#include "runners/threads.h"
 
 extern char** environ;
 

@@ -39,8 +39,7 @@ bool Peer::supports(const PeerProblem& problem) const {
   if (problem.op == BlasOp::kDsdot && problem.type != ElementType::kF64) return false;
   if (kind == Kind::kOneDnn && problem.type != ElementType::kF32) return false;
   if (problem.op == BlasOp::kConv2d) return kind == Kind::kPlainC || !adapter.empty();
-  if (kind == Kind::kOneDnn)
-    return problem.op == BlasOp::kGemm || problem.op == BlasOp::kGemm2;
+  if (kind == Kind::kOneDnn) return problem.op == BlasOp::kGemm || problem.op == BlasOp::kGemm2;
   if (kind == Kind::kEigen && (problem.op == BlasOp::kTrmv || problem.op == BlasOp::kTrsv))
     return !problem.trans_a && !problem.unit_diagonal;
   // Its second core type differs in the level 1 kernels only.

@@ -1,6 +1,7 @@
 #pragma once
 // Peers: the libraries a kernel is measured against: OpenBLAS, BLIS, oneDNN, Eigen and plain C, one
-// thread each, or as many as the toolchain says (plain C: always one). Start at discover_peers, then put PeerCalls into a shoot-out (shootout.h).
+// thread each, or as many as the toolchain says (plain C: always one). Start at discover_peers,
+// then put PeerCalls into a shoot-out (shootout.h).
 //
 // A library is loaded only in the child that times it (dlopen, RTLD_LOCAL), after the environment
 // variables that would falsify it were removed. OpenBLAS appears once per core type that is worth
@@ -38,10 +39,10 @@ enum class BlasOp {
   kGemm2,
 };
 inline constexpr BlasOp kBlasOps[] = {
-    BlasOp::kGemm, BlasOp::kGemv, BlasOp::kGer,  BlasOp::kSymv, BlasOp::kSyr,   BlasOp::kSyr2,
-    BlasOp::kTrmv, BlasOp::kTrsv, BlasOp::kAxpy, BlasOp::kDot,  BlasOp::kDsdot, BlasOp::kScal,
-    BlasOp::kCopy, BlasOp::kSwap, BlasOp::kAsum, BlasOp::kRot,  BlasOp::kRotm,  BlasOp::kConv2d,
-    BlasOp::kRead, BlasOp::kGemm2};
+    BlasOp::kGemm,  BlasOp::kGemv, BlasOp::kGer,    BlasOp::kSymv, BlasOp::kSyr,
+    BlasOp::kSyr2,  BlasOp::kTrmv, BlasOp::kTrsv,   BlasOp::kAxpy, BlasOp::kDot,
+    BlasOp::kDsdot, BlasOp::kScal, BlasOp::kCopy,   BlasOp::kSwap, BlasOp::kAsum,
+    BlasOp::kRot,   BlasOp::kRotm, BlasOp::kConv2d, BlasOp::kRead, BlasOp::kGemm2};
 const char* blas_op_name(BlasOp op);  // "gemm", ...
 /// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
 int blas_level(BlasOp op);

@@ -21,6 +21,10 @@ TrialStatus status_from_name(const std::string& name) {
 
 const char* unit_name(SampleUnit unit) { return kUnitNames[static_cast<size_t>(unit)]; }
 
+Evaluation Runner::evaluate(const Candidate&, const std::vector<std::vector<double>>&, double) {
+  return {{}, "the runner '" + name() + "' evaluates nothing"};
+}
+
 std::vector<TrialResult> FakeRunner::run(std::span<const Candidate> candidates, const TestCase&,
                                          const RunOptions& options) {
   std::vector<TrialResult> results;

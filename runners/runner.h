@@ -59,6 +59,12 @@ struct TrialResult {
   bool ok() const { return status == TrialStatus::kOk; }
 };
 
+/// What one call left behind.
+struct Evaluation {
+  std::vector<std::vector<double>> outputs;  // by argument, logical elements; empty: not written
+  std::string cause;                         // why there are none; "" when there are
+};
+
 class Runner {
  public:
   virtual ~Runner() = default;
@@ -69,6 +75,12 @@ class Runner {
   /// throws for what a candidate does; throws Error(kUnavailable) when nothing can run at all.
   virtual std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase& test,
                                        const RunOptions& options) = 0;
+  /// Calls `candidate` once on `inputs` (as TestCase::inputs) and judges nothing: where the
+  /// interpreter would take too long, what must come out is what the code of the nest as written
+  /// computes. A runner that cannot says so in the cause.
+  virtual Evaluation evaluate(const Candidate& candidate,
+                              const std::vector<std::vector<double>>& inputs,
+                              double timeout_seconds);
 };
 
 /// For tests of the search: answers from a function, runs nothing.

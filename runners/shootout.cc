@@ -147,7 +147,7 @@ class Rounds {
     std::vector<int> clean(entries_.size(), 0);
     const auto enough = [&] {
       if (s->rounds < options_.rounds) return false;
-      if (!options_.extend) return true;
+      if (!options_.extend || entries_.size() < 2) return true;
       if (wall_seconds() > extension_deadline) return true;
       return *std::min_element(clean.begin(), clean.end()) >= kFewestRounds && decided();
     };

@@ -13,8 +13,8 @@ struct TargetToolchain {
   std::string isa = "avx512";         // "avx512" | "avx2" | "scalar": limits peers to the same
   int threads = 1;  // of the code, and of the peers it meets; more than one: threads.h
 
-  /// "gcc 12.2.0 -O3 -mavx512f", and the threads when several: part of the key of every stored trial. Runs `cc --version` once
-  /// per compiler and process.
+  /// "gcc 12.2.0 -O3 -mavx512f", and the threads when several: part of the key of every stored
+  /// trial. Runs `cc --version` once per compiler and process.
   std::string describe() const;
 };
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <functional>
 
 #include "core/base/hashing.h"
-#include "core/library/ahead.h"
 #include "core/interp/interp.h"
+#include "core/library/ahead.h"
 #include "hw/machine.h"
+#include "search/test_data.h"
 
 namespace exotune {
 namespace {
@@ -25,57 +25,6 @@ bool asserts_strides(const Proc& p, Sym name) {
     return std::any_of(children.begin(), children.end(), speaks);
   };
   return std::any_of(p.asserts.begin(), p.asserts.end(), speaks);
-}
-
-// Operations whose result on integers need not be one.
-bool only_exact_arithmetic(const Proc& p) {
-  bool exact = true;
-  const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& e) {
-    if (is_data(e->type)) {
-      if (const auto* op = e->as<BinOp>(); op != nullptr && op->op == BinOpKind::kDiv)
-        exact = false;
-      if (const auto* fn = e->as<Extern>())
-        exact = exact && (fn->fn == "relu" || fn->fn == "fabs" || fn->fn == "fmax" ||
-                          fn->fn == "fmin" || fn->fn == "select");
-      if (const auto* constant = e->as<Const>())
-        if (const auto* value = std::get_if<double>(&constant->value))
-          exact = exact && *value == std::floor(*value);
-    }
-    for (const ExprPtr& child : expr_children(*e)) visit(child);
-  };
-  for_each_expr(p.body, visit);
-  return exact;
-}
-
-// Largest magnitude below which a type holds every integer.
-double exact_integers(ElementType type) {
-  switch (type) {
-    case ElementType::kF16:
-      return 2048;
-    case ElementType::kBf16:
-      return 256;
-    case ElementType::kF32:
-      return 16777216;
-    case ElementType::kF64:
-      return 9007199254740992;
-    default:
-      return INFINITY;  // wraps, in the interpreter and in C alike
-  }
-}
-
-double tolerance_of(ElementType type) {
-  switch (type) {
-    case ElementType::kF16:
-      return 2e-2;
-    case ElementType::kBf16:
-      return 1e-1;
-    case ElementType::kF32:
-      return 1e-4;
-    case ElementType::kF64:
-      return 1e-10;
-    default:
-      return 0;
-  }
 }
 
 std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes) {
@@ -126,44 +75,69 @@ ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>&
   return spec;
 }
 
-// Runs the kernel on the test's inputs and fills in what must come out.
-void fill_expected(const Proc& p, TuningProblem& problem) {
-  std::vector<std::unique_ptr<Buffer>> storage(problem.args.size());
-  std::vector<ArgValue> values;
-  size_t at = 0;  // in problem.args, which may begin with a context
-  for (const Arg& arg : p.args) {
-    while (problem.args[at].kind == ArgSpec::Kind::kContext) ++at;
-    const ArgSpec& spec = problem.args[at];
-    if (is_control(arg.type.scalar)) {
-      values.emplace_back(spec.value);
-    } else {
-      storage[at] = std::make_unique<Buffer>(arg.type.scalar, spec.shape);
-      if (!problem.test.inputs[at].empty()) storage[at]->data = problem.test.inputs[at];
-      values.emplace_back(storage[at].get());
-    }
-    ++at;
-  }
-  run(p, values, InterpOptions{Arithmetic::kExact, PoisonPolicy::kPropagate, 0, nullptr});
+// One call of the nest as written on data too large for the interpreter.
+constexpr double kReferenceSeconds = 120;
 
-  bool exact = only_exact_arithmetic(p);
-  double tolerance = 0;
-  for (size_t k = 0; k < problem.args.size(); ++k) {
-    const ArgSpec& spec = problem.args[k];
-    if (storage[k] == nullptr || !spec.is_written) continue;
-    problem.test.expected[k] = storage[k]->data;
-    tolerance = std::max(tolerance, tolerance_of(spec.type));
-    for (const double value : storage[k]->data)
-      exact = exact && (is_poison(value) || (value == std::floor(value) &&
-                                             std::fabs(value) <= exact_integers(spec.type)));
+// Sizes small enough for the interpreter at which the asserts of `p` hold; nothing when none of
+// those tried do.
+std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes) {
+  for (const int64_t most : {13, 16, 32, 64}) {
+    SizeBinding small = sizes;
+    int64_t next = most;
+    for (auto& [name, value] : small) {
+      if (value <= most) continue;
+      value = next;
+      if (most == 13) next += 2;  // unequal ones tell more
+    }
+    const std::map<Sym, int64_t> env = control_values(p, small);
+    if (std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
+          try {
+            return eval_control(e, env) != 0;
+          } catch (const InterpError&) {
+            return true;  // speaks of strides
+          }
+        }))
+      return small;
   }
-  problem.test.tolerance = exact ? 0 : tolerance;
+  return std::nullopt;
 }
 
-int argument_index(const TuningProblem& problem, const PeerOperation& peer, const std::string& role) {
+// The nest as written, once its C was found to do at a small size what the interpreter does.
+std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
+                                        const ProblemOptions& options) {
+  const std::optional<SizeBinding> small = small_sizes(*problem.kernel, problem.sizes);
+  if (!small) return nullptr;
+  ProblemOptions interpreting = options;
+  interpreting.runner = nullptr;
+  const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
+  const Candidate code = make_candidate(problem.kernel, *options.target, sample);
+  RunOptions check;
+  check.measure = false;
+  check.timeout_seconds = 20;
+  if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return nullptr;
+  return compiled(make_candidate(problem.kernel, *options.target, problem), *options.runner,
+                  kReferenceSeconds);
+}
+
+TestCase test_of(const TuningProblem& problem, const ProblemOptions& options) {
+  const int64_t limit = options.runner != nullptr ? options.interpreted_steps : 0;
+  try {
+    return choose_test(*problem.kernel, problem.args, options.seed,
+                       *interpreted(problem.kernel, problem.args, limit));
+  } catch (const InterpError& e) {
+    if (e.kind() != InterpError::Kind::kSteps) throw;
+  }
+  const std::unique_ptr<Reference> code = checked_code(problem, options);
+  return choose_test(*problem.kernel, problem.args, options.seed,
+                     code ? *code : *interpreted(problem.kernel, problem.args));
+}
+
+int argument_index(const TuningProblem& problem, const PeerOperation& peer,
+                   const std::string& role) {
   const auto it = peer.arguments.find(role);
   if (it == peer.arguments.end()) return -1;
   for (size_t k = 0; k < problem.args.size(); ++k)
-    if (problem.args[k].name == it->second) return static_cast<int>(k);
+    if (problem.names[k] == it->second) return static_cast<int>(k);
   return -1;
 }
 
@@ -176,7 +150,7 @@ PeerScalar factor(const TuningProblem& problem, const PeerOperation& peer, const
   const auto [stop, error] = std::from_chars(it->second.data(), end, value);
   if (error == std::errc() && stop == end) return {value, -1};
   for (size_t k = 0; k < problem.args.size(); ++k)
-    if (problem.args[k].name == it->second) return {absent, static_cast<int>(k)};
+    if (problem.names[k] == it->second) return {absent, static_cast<int>(k)};
   return {absent, -1};
 }
 
@@ -242,12 +216,10 @@ static void* exo_ahead_make(const void* from, size_t bytes) {
     if (is_control(arg.type.scalar)) env[arg.name] = problem.sizes.at(arg.name.name());
   for (size_t k = 0; k < parts.packs.size(); ++k) {
     const FunctionAbi& pack = file.functions[k + 1];
-    const auto source = std::find_if(whole.args.begin(), whole.args.end(), [&](const AbiArg& a) {
-      return a.sym == parts.sources[k];
-    });
+    const auto source = std::find_if(whole.args.begin(), whole.args.end(),
+                                     [&](const AbiArg& a) { return a.sym == parts.sources[k]; });
     EXO_CHECK(source != whole.args.end());
-    const std::string from =
-        source->name + (source->kind == AbiArg::Kind::kWindow ? ".data" : "");
+    const std::string from = source->name + (source->kind == AbiArg::Kind::kWindow ? ".data" : "");
     const std::string& packed = pack.args.back().name;
     const Alloc& alloc = *parts.whole->body[2 * k]->as<Alloc>();
     int64_t bytes = static_cast<int64_t>(element_bytes(element_of(alloc.type.scalar)));
@@ -269,20 +241,22 @@ int64_t statements(const Block& block) {
 }  // namespace
 
 TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
-                     const ProblemOptions& options) {
+                           const ProblemOptions& options) {
   TuningProblem problem;
   problem.kernel = kernel;
   problem.sizes = sizes;
   const std::map<Sym, int64_t> env = control_values(*kernel, sizes);
-  for (const AbiArg& arg : describe_abi(*kernel).args)
+  for (const AbiArg& arg : describe_abi(*kernel).args) {
     problem.args.push_back(concrete(arg, *kernel, env, options.free_stride));
-  problem.test = make_inputs(problem.args, options.seed);
-  if (options.expected) fill_expected(*kernel, problem);
+    problem.names.push_back(arg.kind == AbiArg::Kind::kContext ? "" : arg.sym.name());
+  }
+  problem.test =
+      options.expected ? test_of(problem, options) : make_inputs(problem.args, options.seed);
   return problem;
 }
 
-Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const TuningProblem& problem,
-                         const std::string& stem) {
+Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
+                         const TuningProblem& problem, const std::string& stem) {
   CodegenOptions code;
   code.stem = stem;
   code.headers = target.compiler.headers;
@@ -301,9 +275,10 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const T
   if (scheduled->args.size() < problem.kernel->args.size()) {
     for (size_t k = 0; k < problem.args.size(); ++k) {
       const ArgSpec& arg = problem.args[k];
-      const bool taken = arg.kind == ArgSpec::Kind::kContext ||
-                         std::any_of(scheduled->args.begin(), scheduled->args.end(),
-                                     [&](const Arg& a) { return a.name.name() == arg.name; });
+      const bool taken =
+          arg.kind == ArgSpec::Kind::kContext ||
+          std::any_of(scheduled->args.begin(), scheduled->args.end(),
+                      [&](const Arg& a) { return a.name.name() == problem.names[k]; });
       if (taken) candidate.parameters.push_back(k);
     }
   }

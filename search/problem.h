@@ -1,7 +1,7 @@
 #pragma once
-// TuningProblem: a kernel at one size, made concrete for the runners: its arguments, their inputs, and
-// what the reference interpreter says must come out. Start at make_problem; make_candidate turns
-// any schedule of the same kernel into what a Runner takes, peer_problem its library call.
+// TuningProblem: a kernel at one size, made concrete for the runners: its arguments, their inputs,
+// and what the reference interpreter says must come out. Start at make_problem; make_candidate
+// turns any schedule of the same kernel into what a Runner takes, peer_problem its library call.
 #include <optional>
 
 #include "core/ir/proc.h"
@@ -9,16 +9,18 @@
 #include "hw/target.h"
 #include "runners/candidate.h"
 #include "runners/peers.h"
+#include "runners/runner.h"
 #include "runners/test_case.h"
 #include "runners/toolchain.h"
 
 namespace exotune {
 
 struct TuningProblem {
-  ProcPtr kernel;             // the unscheduled proc: the meaning
-  SizeBinding sizes;          // every control value, those fixed by partial evaluation too
-  std::vector<ArgSpec> args;  // in the order of the C function
-  TestCase test;              // inputs, expected outputs, tolerance (0: exact)
+  ProcPtr kernel;                  // the unscheduled proc: the meaning
+  SizeBinding sizes;               // every control value, those fixed by partial evaluation too
+  std::vector<ArgSpec> args;       // in the order of the C function
+  std::vector<std::string> names;  // of them in the proc; its C may have to call them otherwise
+  TestCase test;                   // inputs, what must come out and how nearly: test_data.h
 };
 
 struct ProblemOptions {
@@ -27,18 +29,24 @@ struct ProblemOptions {
   int64_t free_stride = 2;
   /// False: inputs only, for sizes at which the interpreter would take too long.
   bool expected = true;
+  /// Where given, sizes that take the interpreter more than `interpreted_steps` statements (about a
+  /// second) are judged by the compiled C of the nest as written, which was judged by the
+  /// interpreter at a small size. Borrowed.
+  Runner* runner = nullptr;
+  int64_t interpreted_steps = 100'000'000;
+  const Target* target = nullptr;  // with it: whose headers that C needs
 };
 
-/// `sizes` names every control argument of `kernel` (and may name more). Inputs are small integers,
-/// so that reordered sums agree exactly; kernels that divide or call sin, sqrt, ... get a
-/// tolerance. InputError (or InterpError) when a size is missing or breaks an assert.
+/// `sizes` names every control argument of `kernel` (and may name more). Inputs are chosen by the
+/// program's conditioning (choose_test). InputError (or InterpError) when a size is missing or
+/// breaks an assert.
 TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
-                     const ProblemOptions& options = {});
+                           const ProblemOptions& options = {});
 
 /// The C of `scheduled`, which takes the arguments of `problem.kernel`, as a candidate. Its id is
 /// the content hash of the C. Throws what generate_c throws.
-Candidate make_candidate(const ProcPtr& scheduled, const Target& target, const TuningProblem& problem,
-                         const std::string& stem = "kernel");
+Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
+                         const TuningProblem& problem, const std::string& stem = "kernel");
 
 /// The library call that does the same at the problem's sizes; nothing when the table names none.
 std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem);

@@ -12,23 +12,28 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kCallsOfATrial = 4;  // two of its check, one to warm up, one sample
+
 void adopt(Trial& t, const TrialRecord& record) {
   t.status = status_from_name(record.status);
   t.cause = record.cause;
   t.median = record.median;
-  t.minimum = record.samples.empty() ? record.median
-                                     : *std::min_element(record.samples.begin(), record.samples.end());
+  t.minimum = record.samples.empty()
+                  ? record.median
+                  : *std::min_element(record.samples.begin(), record.samples.end());
   t.reused = true;
 }
 
-TrialRecord record_of(const Trial& t, const TrialResult& r, const TrialKey& key, const Runner& runner) {
+TrialRecord record_of(const Trial& t, const TrialResult& r, const TrialKey& key,
+                      const Runner& runner, double limit) {
   TrialRecord out;
   out.key = key;
   out.candidate_id = t.candidate.id;
   out.status = status_name(r.status);
   out.cause = r.cause;
   out.script = t.script;
-  out.samples = r.samples;
+  // Of a timeout: the limit that it outlasted.
+  out.samples = r.status == TrialStatus::kTimeout ? std::vector<double>{limit} : r.samples;
   out.median = r.median;
   out.unit = unit_name(runner.unit());
   out.proof = t.proof;
@@ -37,51 +42,84 @@ TrialRecord record_of(const Trial& t, const TrialResult& r, const TrialKey& key,
   return out;
 }
 
-}  // namespace
+// The trials of one call of run_trials on their way.
+class Trials {
+ public:
+  Trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem,
+         Runner& runner, Store& store, const TrialLimits& limits)
+      : key_(key), problem_(problem), runner_(runner), store_(store), limits_(limits) {
+    run_.trials = std::move(trials);
+  }
 
-TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem, Runner& runner,
-                    Store& store, const TrialLimits& limits) {
-  TrialRun run;
-  run.trials = std::move(trials);
-  const auto start = Clock::now();
-  std::vector<size_t> todo;
-  for (size_t k = 0; k < run.trials.size(); ++k) {
-    Trial& t = run.trials[k];
-    std::optional<TrialRecord> known;
-    if (!limits.fresh) known = store.find_trial(key, t.candidate.id);
-    if (known) {
+  TrialRun run() {
+    recall();
+    std::vector<size_t> todo;
+    for (const bool outlasted : {false, true})  // what timed out before comes last
+      for (size_t k = 0; k < run_.trials.size(); ++k)
+        if (!run_.trials[k].reused && outlasted_[k] == outlasted) todo.push_back(k);
+    run_all(todo);
+    if (best_ == 0) rescue();
+    count_causes();
+    return std::move(run_);
+  }
+
+ private:
+  // What the store knows; a timeout under a lower limit than today's says nothing.
+  void recall() {
+    outlasted_.assign(run_.trials.size(), false);
+    for (size_t k = 0; k < run_.trials.size(); ++k) {
+      Trial& t = run_.trials[k];
+      const std::optional<TrialRecord> known =
+          limits_.fresh ? std::nullopt : store_.find_trial(key_, t.candidate.id);
+      if (!known) continue;
+      if (known->status == status_name(TrialStatus::kTimeout) &&
+          (known->samples.empty() || known->samples.front() < limits_.timeout_seconds)) {
+        outlasted_[k] = true;
+        continue;
+      }
       adopt(t, *known);
-      ++run.reused;
-    } else {
-      todo.push_back(k);
+      note_best(t);
+      ++run_.reused;
     }
   }
-  double best = 0;
-  auto note_best = [&](const Trial& t) {
-    if (t.status == TrialStatus::kOk && t.median > 0 && (best == 0 || t.median < best)) best = t.median;
-  };
-  for (const Trial& t : run.trials) note_best(t);
 
-  for (size_t first = 0; first < todo.size(); first += static_cast<size_t>(limits.batch)) {
-    if (limits.interrupted && limits.interrupted()) {
-      run.interrupted = true;
-      break;
+  void note_best(const Trial& t) {
+    if (t.status == TrialStatus::kOk && t.median > 0 && (best_ == 0 || t.median < best_))
+      best_ = t.median;
+  }
+
+  double left() const {
+    return limits_.budget_seconds - std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  bool may_go_on() {
+    run_.interrupted = run_.interrupted || (limits_.interrupted && limits_.interrupted());
+    run_.out_of_budget = run_.out_of_budget || left() < 0;
+    return !run_.interrupted && !run_.out_of_budget;
+  }
+
+  void run_all(const std::vector<size_t>& todo) {
+    for (size_t first = 0; first < todo.size() && may_go_on();) {
+      const size_t last = std::min(todo.size(), first + static_cast<size_t>(limits_.batch));
+      const double limit = std::max(limits_.timeout_seconds, kCallsOfATrial * best_);
+      run_batch({todo.begin() + static_cast<std::ptrdiff_t>(first),
+                 todo.begin() + static_cast<std::ptrdiff_t>(last)},
+                limit);
+      first = last;
     }
-    if (std::chrono::duration<double>(Clock::now() - start).count() > limits.budget_seconds) {
-      run.out_of_budget = true;
-      break;
-    }
-    size_t last = std::min(todo.size(), first + static_cast<size_t>(limits.batch));
+  }
+
+  void run_batch(const std::vector<size_t>& members, double limit) {
     std::vector<Candidate> batch;
-    for (size_t k = first; k < last; ++k) batch.push_back(run.trials[todo[k]].candidate);
+    for (const size_t k : members) batch.push_back(run_.trials[k].candidate);
     RunOptions options;
-    options.timeout_seconds = limits.timeout_seconds;
-    options.best_known = best;
-    options.interrupted = limits.interrupted;
-    std::vector<TrialResult> results = runner.run(batch, problem.test, options);
+    options.timeout_seconds = limit;
+    options.best_known = best_;
+    options.interrupted = limits_.interrupted;
+    const std::vector<TrialResult> results = runner_.run(batch, problem_.test, options);
     std::vector<TrialRecord> records;
     for (size_t k = 0; k < results.size(); ++k) {
-      Trial& t = run.trials[todo[first + k]];
+      Trial& t = run_.trials[members[k]];
       const TrialResult& r = results[k];
       t.status = r.status;
       t.cause = r.cause;
@@ -89,22 +127,62 @@ TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const Tuning
       t.minimum = r.minimum;
       note_best(t);
       if (r.status == TrialStatus::kSkipped) continue;  // nothing was learned
-      ++run.measured;
-      records.push_back(record_of(t, r, key, runner));
+      ++run_.measured;
+      const TrialRecord record = record_of(t, r, key_, runner_, limit);
+      if (limits_.fresh || outlasted_[members[k]])
+        store_.replace_trial(record);
+      else
+        records.push_back(record);
+      outlasted_[members[k]] = r.status == TrialStatus::kTimeout;
     }
-    if (limits.fresh) {
-      for (const TrialRecord& r : records) store.replace_trial(r);
-    } else {
-      store.put_trials(records);
+    store_.put_trials(records);
+    done_ += members.size();
+    if (limits_.progress)
+      limits_.progress(run_.trials,
+                       std::min(run_.trials.size(), static_cast<size_t>(run_.reused) + done_));
+  }
+
+  // Nothing is ok: slow calls are no reason to end with nothing.
+  void rescue() {
+    std::vector<size_t> written, others;
+    for (size_t k = 0; k < run_.trials.size(); ++k) {
+      Trial& t = run_.trials[k];
+      if (t.status != TrialStatus::kTimeout) continue;
+      outlasted_[k] = true;
+      if (t.reused) --run_.reused;
+      t.reused = false;
+      (t.as_written ? written : others).push_back(k);
     }
-    if (limits.progress) limits.progress(run.trials, static_cast<size_t>(run.reused) + last);
+    if (written.empty() || !may_go_on() || left() <= limits_.timeout_seconds) return;
+    run_batch(written, left());
+    if (best_ > 0 && kCallsOfATrial * best_ > limits_.timeout_seconds) run_all(others);
   }
-  for (const Trial& t : run.trials) {
-    if (t.status == TrialStatus::kOk || t.status == TrialStatus::kSkipped) continue;
-    if (++run.causes[status_name(t.status)] == 1)
-      run.first_causes.push_back(std::string(status_name(t.status)) + ": " + t.cause);
+
+  void count_causes() {
+    for (const Trial& t : run_.trials) {
+      if (t.status == TrialStatus::kOk || t.status == TrialStatus::kSkipped) continue;
+      if (++run_.causes[status_name(t.status)] == 1)
+        run_.first_causes.push_back(std::string(status_name(t.status)) + ": " + t.cause);
+    }
   }
-  return run;
+
+  const TrialKey& key_;
+  const TuningProblem& problem_;
+  Runner& runner_;
+  Store& store_;
+  const TrialLimits& limits_;
+  const Clock::time_point start_ = Clock::now();
+  TrialRun run_;
+  std::vector<bool> outlasted_;  // by trial: the store has a timeout of it under a lower limit
+  double best_ = 0;
+  size_t done_ = 0;
+};
+
+}  // namespace
+
+TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem,
+                    Runner& runner, Store& store, const TrialLimits& limits) {
+  return Trials(std::move(trials), key, problem, runner, store, limits).run();
 }
 
 }  // namespace exotune

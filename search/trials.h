@@ -19,10 +19,15 @@ struct Trial {
   TrialStatus status = TrialStatus::kSkipped;
   std::string cause;
   double median = 0, minimum = 0;
-  bool reused = false;  // found in the store
+  bool reused = false;      // found in the store
+  bool as_written = false;  // the nest itself: there is always time for it
 };
 
 struct TrialLimits {
+  /// For one candidate, or as long as four calls of the fastest known take: what is as fast as that
+  /// has time for its check and a sample. A stored timeout counts when it outlasted as much. When
+  /// nothing is ok, the nest as written gets what is left of the budget, then what timed out the
+  /// time that follows from it.
   double timeout_seconds = 2;
   double budget_seconds = 240;  // wall clock for all trials together
   int batch = 16;               // candidates per compilation
@@ -35,13 +40,13 @@ struct TrialRun {
   std::vector<Trial> trials;
   int measured = 0, reused = 0;
   bool interrupted = false, out_of_budget = false;
-  std::map<std::string, int> causes;       // of those not ok, by status
-  std::vector<std::string> first_causes;   // "crash: ...", one of each kind
+  std::map<std::string, int> causes;      // of those not ok, by status
+  std::vector<std::string> first_causes;  // "crash: ...", one of each kind
 };
 
 /// Runs the trials in order, in batches; each result is in the store before the next batch starts.
-TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem, Runner& runner,
-                    Store& store, const TrialLimits& limits);
+TrialRun run_trials(std::vector<Trial> trials, const TrialKey& key, const TuningProblem& problem,
+                    Runner& runner, Store& store, const TrialLimits& limits);
 
 /// What identifies the engine in stored records.
 const char* engine_version();

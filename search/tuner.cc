@@ -104,8 +104,12 @@ class Tuning {
     const Target& target = *request_.target;
     // Nothing runs for an estimate: what must come out need not be known.
     const bool runs = request_.effort != Effort::kEstimate;
-    problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed, .expected = runs});
     toolchain_ = with_threads(toolchain_of(target), request_.threads);
+    ProblemOptions data{.seed = request_.seed, .expected = runs};
+    std::optional<NativeRunner> runner;
+    if (runs) data.runner = &runner.emplace(toolchain_, native());
+    data.target = &target;
+    problem_ = make_problem(request_.proc, all_sizes_, data);
     result_.key = enter_context(
         request_.proc, request_.kernel.name,
         sizes_text(all_sizes_) + (request_.sizes.empty() ? " (symbolic)" : "") +
@@ -141,9 +145,21 @@ class Tuning {
       add_states(std::move(found));
     } else {
       add_states(around(states_, static_cast<size_t>(std::max(1, request_.trials))));
-      add_states({start_});  // never without a candidate
     }
+    start_first();
     result_.statistics.search_seconds = since(start);
+  }
+
+  // The nest as written is always a candidate, and early: what it takes bounds the others.
+  void start_first() {
+    const auto same = [&](const BeamState& s) { return s.text_hash == start_.text_hash; };
+    const auto at = std::find_if(states_.begin(), states_.end(), same);
+    if (at == states_.end()) {
+      seen_.insert(start_.text_hash);
+      states_.insert(states_.begin(), start_);
+    } else {
+      std::rotate(states_.begin(), at, at + 1);
+    }
   }
 
   void count(const LineRefusal& refusal) {
@@ -259,6 +275,7 @@ class Tuning {
       op = "emit";
       t.candidate = make_candidate(made.proc, *request_.target, problem_);
       t.script = made.script;
+      t.as_written = state.text_hash == start_.text_hash;
       const bool moved = state.reassociated || reassociates(made.proc);
       t.proof = moved ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
       procs_[t.candidate.id] = made.proc;

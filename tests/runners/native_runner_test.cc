@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <thread>
 
@@ -171,6 +172,44 @@ TEST(NativeRunner, a_hang_is_a_timeout) {
       run_one(with_body("for (volatile int k = 0;;) ++k;"), double_case(), options);
   EXPECT_EQ(r.status, TrialStatus::kTimeout);
   EXPECT_NE(r.cause.find("0.3 s"), std::string::npos) << r.cause;
+}
+
+TEST(NativeRunner, a_slow_call_has_the_sample_that_its_check_took) {
+  // The check calls twice; whatever comes after that never ends.
+  const Candidate slow = with_body(
+      "static int calls; if (++calls > 2) for (;;) __asm__ volatile(\"\");\n"
+      "for (int64_t i = 0; i < n; ++i) y[i] = helper(x[i]);");
+  RunOptions options;
+  options.timeout_seconds = 0.5;
+  const TrialResult r = run_one(slow, double_case(), options);
+  EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
+  ASSERT_EQ(r.samples.size(), 1u);
+  EXPECT_GT(r.samples[0], 0);
+}
+
+TEST(NativeRunner, what_one_call_leaves_behind_is_told) {
+  NativeRunner runner(toolchain());
+  const TestCase test = double_case();
+  const Evaluation e = runner.evaluate(good(), test.inputs, 20);
+  EXPECT_EQ(e.cause, "");
+  EXPECT_EQ(e.outputs.at(1), test.expected[1]);
+  EXPECT_TRUE(e.outputs.at(2).empty());
+  EXPECT_NE(runner.evaluate(with_body("abort();"), test.inputs, 20).cause, "");
+}
+
+TEST(NativeRunner, an_element_may_be_off_by_its_slack) {
+  TestCase test = double_case();
+  test.expected[1][3] += 0.5;
+  const auto status = [&](double slack) {
+    test.slack = {{}, std::vector<double>(test.expected[1].size(), 0), {}};
+    test.slack[1][3] = slack;
+    const Candidate c = good();
+    return NativeRunner(toolchain()).run(std::span(&c, 1), test, check_only()).front().status;
+  };
+  EXPECT_EQ(status(0.25), TrialStatus::kMismatch);
+  EXPECT_EQ(status(0.5), TrialStatus::kOk);
+  test.expected[1][3] = 1e9;
+  EXPECT_EQ(status(INFINITY), TrialStatus::kOk);
 }
 
 TEST(NativeRunner, a_broken_source_costs_only_itself) {

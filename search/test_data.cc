@@ -1,0 +1,248 @@
+#include "search/test_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/base/hashing.h"
+
+namespace exotune {
+namespace {
+
+constexpr int kSpreadSeeds = 6;         // draws of scalars, where signs and sizes decide stability
+constexpr double kRoundingErrors = 16;  // that a right answer may be away
+constexpr int64_t kNeighbours = 4;  // elements each side: one alone may be off by little by chance
+
+// Of one floating type: its unit roundoff, largest finite value, largest magnitude below which it
+// holds every integer, the least relative slack, and the largest with which a test says something.
+struct Rounding {
+  double unit, largest, integers, least, loose;
+};
+
+Rounding rounding_of(ElementType type) {
+  switch (type) {
+    case ElementType::kF16:
+      return {0x1p-11, 65504, 2048, 2e-2, 0.25};
+    case ElementType::kBf16:
+      return {0x1p-8, 3.3e38, 256, 1e-1, 0.25};
+    case ElementType::kF32:
+      return {0x1p-24, 3.4e38, 16777216, 1e-4, 1e-2};
+    case ElementType::kF64:
+      return {0x1p-53, 1.7e308, 9007199254740992, 1e-10, 1e-6};
+    default:
+      return {0, INFINITY, INFINITY, 0, 0};  // wraps, in the interpreter and in C alike
+  }
+}
+
+// Operations whose result on integers need not be one.
+bool only_exact_arithmetic(const Proc& p) {
+  bool exact = true;
+  const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& e) {
+    if (is_data(e->type)) {
+      if (const auto* op = e->as<BinOp>(); op != nullptr && op->op == BinOpKind::kDiv)
+        exact = false;
+      if (const auto* fn = e->as<Extern>())
+        exact = exact && (fn->fn == "relu" || fn->fn == "fabs" || fn->fn == "fmax" ||
+                          fn->fn == "fmin" || fn->fn == "select");
+      if (const auto* constant = e->as<Const>())
+        if (const auto* value = std::get_if<double>(&constant->value))
+          exact = exact && *value == std::floor(*value);
+    }
+    for (const ExprPtr& child : expr_children(*e)) visit(child);
+  };
+  for_each_expr(p.body, visit);
+  return exact;
+}
+
+bool are_exact_integers(const std::vector<ArgSpec>& args, const ArgumentValues& values) {
+  for (size_t a = 0; a < args.size(); ++a) {
+    const double most = rounding_of(args[a].type).integers;
+    for (const double v : values[a])
+      if (!is_poison(v) && (v != std::floor(v) || std::fabs(v) > most)) return false;
+  }
+  return true;
+}
+
+bool has_narrow_types(const std::vector<ArgSpec>& args) {
+  return std::any_of(args.begin(), args.end(),
+                     [](const ArgSpec& a) { return a.is_data() && a.type != ElementType::kF64; });
+}
+
+/// Each floating-point value moved by a few rounding errors of its type, up or down.
+ArgumentValues moved(const std::vector<ArgSpec>& args, ArgumentValues values, uint64_t seed) {
+  for (size_t a = 0; a < args.size(); ++a) {
+    if (!args[a].is_data() || !is_floating(args[a].type)) continue;
+    const double unit = rounding_of(args[a].type).unit;
+    const double relative = element_bytes(args[a].type) > 2 ? 4 * unit : unit;
+    uint64_t state = hash_combine(seed, a);
+    for (double& v : values[a]) {
+      state = hash_mix(state + 0x9E3779B97F4A7C15ull);
+      v *= state & 1 ? 1 + relative : 1 - relative;
+    }
+  }
+  return values;
+}
+
+// Distance of two results of one element; infinite when either is none.
+double distance(double a, double b) {
+  if (is_poison(a) && is_poison(b)) return 0;
+  const double d = std::fabs(a - b);
+  return std::isfinite(d) ? d : INFINITY;
+}
+
+std::vector<double> largest_nearby(const std::vector<double>& values) {
+  const auto n = static_cast<int64_t>(values.size());
+  std::vector<double> out(values.size());
+  for (int64_t i = 0; i < n; ++i) {
+    const auto from = values.begin() + std::max<int64_t>(0, i - kNeighbours);
+    const auto to = values.begin() + std::min(n, i + kNeighbours + 1);
+    out[static_cast<size_t>(i)] = *std::max_element(from, to);
+  }
+  return out;
+}
+
+// The slack of each element of one argument, given how far each was moved by rounding.
+std::vector<double> slack_of(const ArgSpec& arg, const std::vector<double>& want,
+                             const std::vector<double>& errors) {
+  const Rounding type = rounding_of(arg.type);
+  double largest = 0;
+  for (const double v : want)
+    if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+  const double unit = largest > 0 ? std::min(1.0, largest) : 1;
+  std::vector<double> slack = largest_nearby(errors);
+  for (size_t i = 0; i < slack.size(); ++i) {
+    if (is_poison(want[i]) && slack[i] == 0) continue;
+    const double size = std::max(unit, std::fabs(want[i]));
+    const bool in_range = std::isfinite(want[i]) && std::fabs(want[i]) < type.largest / 16;
+    slack[i] = std::max(kRoundingErrors * slack[i], type.least * size);
+    // An integer made of floating-point numbers may fall on either side of a step.
+    const double loose = is_floating(arg.type) ? type.loose * size : 1;
+    if (!in_range || !(slack[i] <= loose)) slack[i] = INFINITY;
+  }
+  return slack;
+}
+
+class Interpreted : public Reference {
+ public:
+  Interpreted(ProcPtr proc, const std::vector<ArgSpec>& args, int64_t step_limit)
+      : proc_(std::move(proc)), args_(args), step_limit_(step_limit) {}
+
+  ArgumentValues run(const ArgumentValues& inputs, Arithmetic arithmetic) override {
+    std::unique_ptr<Program>& program = programs_[arithmetic == Arithmetic::kExact];
+    if (!program) program = std::make_unique<Program>(*proc_, arithmetic);
+    std::vector<std::unique_ptr<Buffer>> storage(args_.size());
+    std::vector<ArgValue> values;
+    size_t at = 0;  // in args_, which may begin with a context
+    for (const Arg& arg : proc_->args) {
+      while (args_[at].kind == ArgSpec::Kind::kContext) ++at;
+      const ArgSpec& spec = args_[at];
+      if (is_control(arg.type.scalar)) {
+        values.emplace_back(spec.value);
+      } else {
+        storage[at] = std::make_unique<Buffer>(arg.type.scalar, spec.shape);
+        if (!inputs[at].empty()) storage[at]->data = inputs[at];
+        values.emplace_back(storage[at].get());
+      }
+      ++at;
+    }
+    InterpOptions options;
+    options.step_limit = step_limit_;
+    program->run(values, options);
+    ArgumentValues out(args_.size());
+    for (size_t k = 0; k < args_.size(); ++k)
+      if (storage[k] && args_[k].is_written) out[k] = std::move(storage[k]->data);
+    return out;
+  }
+
+ private:
+  ProcPtr proc_;
+  std::vector<ArgSpec> args_;
+  int64_t step_limit_;
+  std::unique_ptr<Program> programs_[2];  // kRounded, kExact
+};
+
+class Compiled : public Reference {
+ public:
+  Compiled(Candidate as_written, Runner& runner, double timeout_seconds)
+      : as_written_(std::move(as_written)), runner_(runner), timeout_seconds_(timeout_seconds) {}
+
+  ArgumentValues run(const ArgumentValues& inputs, Arithmetic) override {
+    Evaluation e = runner_.evaluate(as_written_, inputs, timeout_seconds_);
+    if (!e.cause.empty())
+      throw Error(Diagnostic{{}, "the procedure as written: " + e.cause, {}, {}},
+                  ExitCode::kUnavailable);
+    return std::move(e.outputs);
+  }
+  bool has_exact() const override { return false; }
+
+ private:
+  Candidate as_written_;
+  Runner& runner_;
+  double timeout_seconds_;
+};
+
+// How `test` is judged on its inputs; true when they are exact, or determine every element.
+bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integers, uint64_t seed,
+                  Reference& reference, TestCase& test) {
+  ArgumentValues want = reference.run(test.inputs, Arithmetic::kExact);
+  if (integers && only_exact_arithmetic(proc) && are_exact_integers(args, want)) {
+    test.expected = std::move(want);
+    return true;
+  }
+  std::vector<ArgumentValues> others = {
+      reference.run(moved(args, test.inputs, seed), Arithmetic::kExact)};
+  if (reference.has_exact() && has_narrow_types(args))
+    others.push_back(reference.run(test.inputs, Arithmetic::kRounded));
+  test.slack.assign(args.size(), {});
+  for (size_t a = 0; a < args.size(); ++a) {
+    std::vector<double> errors(want[a].size(), 0);
+    for (const ArgumentValues& other : others)
+      for (size_t i = 0; i < errors.size(); ++i)
+        errors[i] = std::max(errors[i], distance(want[a][i], other[a][i]));
+    test.slack[a] = slack_of(args[a], want[a], errors);
+  }
+  test.expected = std::move(want);
+  return compared_share(test) == 1;
+}
+
+}  // namespace
+
+std::unique_ptr<Reference> interpreted(const ProcPtr& proc, const std::vector<ArgSpec>& args,
+                                       int64_t step_limit) {
+  return std::make_unique<Interpreted>(proc, args, step_limit);
+}
+
+std::unique_ptr<Reference> compiled(Candidate as_written, Runner& runner, double timeout_seconds) {
+  return std::make_unique<Compiled>(std::move(as_written), runner, timeout_seconds);
+}
+
+double compared_share(const TestCase& test) {
+  size_t all = 0, compared = 0;
+  for (size_t a = 0; a < test.expected.size(); ++a) {
+    all += test.expected[a].size();
+    compared += test.expected[a].size();
+    if (a < test.slack.size())
+      compared -=
+          static_cast<size_t>(std::count(test.slack[a].begin(), test.slack[a].end(), INFINITY));
+  }
+  return all == 0 ? 1 : static_cast<double>(compared) / static_cast<double>(all);
+}
+
+TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_t seed,
+                     Reference& reference) {
+  TestCase best;
+  double best_share = -1;
+  for (const InputKind kind : kInputKinds)
+    for (int draw = 0; draw < (kind == InputKind::kSpread ? kSpreadSeeds : 1); ++draw) {
+      TestCase test = make_inputs(args, seed + static_cast<uint64_t>(draw), kind);
+      if (judge_inputs(proc, args, kind == InputKind::kIntegers, seed, reference, test))
+        return test;
+      const double share = compared_share(test);
+      if (share <= best_share) continue;
+      best_share = share;
+      best = std::move(test);
+    }
+  return best;
+}
+
+}  // namespace exotune

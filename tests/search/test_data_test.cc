@@ -1,0 +1,172 @@
+// Inputs on which a program's results mean something.
+#include "search/test_data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/frontend/parser.h"
+#include "search/problem.h"
+
+namespace exotune {
+namespace {
+
+TuningProblem problem_of(const char* text, const SizeBinding& sizes) {
+  return make_problem(parse_module(text, "k.exo").procs.front(), sizes);
+}
+
+size_t index_of(const TuningProblem& p, const std::string& name) {
+  return static_cast<size_t>(std::find(p.names.begin(), p.names.end(), name) - p.names.begin());
+}
+
+TEST(TestData, sums_of_small_integers_are_exact) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def f(n: size, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] += 2.0 * x[i]
+)",
+                                     {{"n", 100}});
+  EXPECT_EQ(p.test.tolerance, 0);
+  EXPECT_TRUE(p.test.slack.empty());
+  EXPECT_EQ(compared_share(p.test), 1);
+}
+
+// With a coefficient of 2 or 3 it leaves the range of f32 after a hundred steps.
+TEST(TestData, a_recurrence_stays_within_its_types_range) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def recurrence(n: size, a: f32, x: f32[n], y: f32[n]):
+    for i in seq(0, n - 1):
+        y[i + 1] = a * y[i] + x[i]
+)",
+                                     {{"n", 4000}});
+  for (const double v : p.test.expected[index_of(p, "y")]) EXPECT_LT(std::fabs(v), 1e6);
+  EXPECT_EQ(compared_share(p.test), 1);
+}
+
+TEST(TestData, a_factorisation_divides_by_no_small_pivot) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def lu(n: size, A: f64[n, n]):
+    for k in seq(0, n):
+        for i in seq(k + 1, n):
+            A[i, k] = A[i, k] / A[k, k]
+            for j in seq(k + 1, n):
+                A[i, j] = A[i, j] - A[i, k] * A[k, j]
+)",
+                                     {{"n", 40}});
+  EXPECT_EQ(compared_share(p.test), 1);
+  for (const double v : p.test.expected[index_of(p, "A")]) EXPECT_LT(std::fabs(v), 1e4);
+}
+
+TEST(TestData, roots_are_of_positive_numbers) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def roots(n: size, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] = sqrt(x[i])
+)",
+                                     {{"n", 50}});
+  for (const double v : p.test.inputs[index_of(p, "x")]) EXPECT_GT(v, 0);
+  EXPECT_EQ(compared_share(p.test), 1);
+}
+
+// Columns beyond the rank are quotients of rounding errors, whatever the inputs.
+TEST(TestData, what_no_input_determines_is_not_compared) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def orthonormal(m: size, n: size, A: f64[m, n], R: f64[n, n], Q: f64[m, n]):
+    nrm: f64
+    for k in seq(0, n):
+        nrm = 0.0
+        for i in seq(0, m):
+            nrm += A[i, k] * A[i, k]
+        R[k, k] = sqrt(nrm)
+        for i in seq(0, m):
+            Q[i, k] = A[i, k] / R[k, k]
+        for j in seq(k + 1, n):
+            R[k, j] = 0.0
+            for i in seq(0, m):
+                R[k, j] += Q[i, k] * A[i, j]
+            for i in seq(0, m):
+                A[i, j] = A[i, j] - Q[i, k] * R[k, j]
+)",
+                                     {{"m", 30}, {"n", 50}});
+  const std::vector<double>& slack = p.test.slack[index_of(p, "Q")];
+  EXPECT_TRUE(std::isfinite(slack[0 * 50 + 10]));
+  EXPECT_TRUE(std::isinf(slack[0 * 50 + 40]));
+  EXPECT_GT(compared_share(p.test), 0.4);
+  EXPECT_LT(compared_share(p.test), 1);
+}
+
+TEST(TestData, the_same_inputs_for_the_same_seed) {
+  const std::vector<ArgSpec> args = {ArgSpec::tensor("A", ElementType::kF32, {5, 5}, true, false)};
+  for (const InputKind kind : kInputKinds) {
+    const auto a = make_inputs(args, 3, kind).inputs, b = make_inputs(args, 3, kind).inputs;
+    EXPECT_EQ(a, b);
+    EXPECT_NE(a, make_inputs(args, 4, kind).inputs);
+  }
+}
+
+TEST(TestData, a_dominant_square_is_symmetric_and_ruled_by_its_diagonal) {
+  const std::vector<ArgSpec> args = {
+      ArgSpec::tensor("A", ElementType::kF64, {2, 7, 7}, true, false)};
+  const std::vector<double> a = make_inputs(args, 3, InputKind::kDominant).inputs[0];
+  for (size_t m = 0; m < 2; ++m)
+    for (size_t i = 0; i < 7; ++i) {
+      double others = 0;
+      for (size_t j = 0; j < 7; ++j) {
+        EXPECT_EQ(a[m * 49 + i * 7 + j], a[m * 49 + j * 7 + i]);
+        if (i != j) others += std::fabs(a[m * 49 + i * 7 + j]);
+      }
+      EXPECT_GT(a[m * 49 + i * 8], others);
+    }
+}
+
+// A runner whose code computes whatever the test says.
+class Oracle : public FakeRunner {
+ public:
+  explicit Oracle(std::vector<std::vector<double>> outputs)
+      : FakeRunner([](const Candidate& c) {
+          TrialResult r;
+          r.candidate_id = c.id;
+          r.status = TrialStatus::kOk;
+          return r;
+        }),
+        outputs_(std::move(outputs)) {}
+  Evaluation evaluate(const Candidate&, const std::vector<std::vector<double>>&, double) override {
+    ++asked;
+    return {outputs_, ""};
+  }
+  int asked = 0;
+
+ private:
+  std::vector<std::vector<double>> outputs_;
+};
+
+TEST(TestData, where_the_interpreter_takes_too_long_the_compiled_nest_speaks) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def again(n: size, x: f32[4], y: f32[4]):
+    for r in seq(0, n):
+        for i in seq(0, 4):
+            y[i] = x[i]
+)",
+                                 "k.exo")
+                        .procs.front();
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  Oracle runner({{}, {}, {4, 3, 2, 1}});
+  ProblemOptions options;
+  options.runner = &runner;
+  options.target = target.get();
+  options.interpreted_steps = 2000;
+  EXPECT_EQ(make_problem(p, {{"n", 30}}, options).test.expected[2].size(), 4u);
+  EXPECT_EQ(runner.asked, 0);
+  const TuningProblem large = make_problem(p, {{"n", 1000000}}, options);
+  EXPECT_EQ(large.test.expected[2], (std::vector<double>{4, 3, 2, 1}));
+  EXPECT_EQ(runner.asked, 1);
+}
+
+}  // namespace
+}  // namespace exotune

@@ -1,0 +1,120 @@
+// Trials run once: what the store holds, what a timeout means, and the nest as written.
+#include "search/trials.h"
+
+#include <gtest/gtest.h>
+
+namespace exotune {
+namespace {
+
+const TrialKey kKey{"hash", "n=8", "avx2", "here", "cc 1"};
+
+TrialResult ok(double seconds) {
+  TrialResult r;
+  r.status = TrialStatus::kOk;
+  r.samples = {seconds};
+  r.median = r.minimum = seconds;
+  return r;
+}
+
+// Candidates named by the seconds a call takes; three of them must fit into the time allowed.
+class SlowMachine : public Runner {
+ public:
+  std::string name() const override { return "slow"; }
+  SampleUnit unit() const override { return SampleUnit::kSeconds; }
+  std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase&,
+                               const RunOptions& options) override {
+    std::vector<TrialResult> out;
+    for (const Candidate& c : candidates) {
+      const double seconds = std::stod(c.id);
+      ran.push_back(c.id);
+      TrialResult r = ok(seconds);
+      if (3 * seconds > options.timeout_seconds) {
+        r = {};
+        r.status = TrialStatus::kTimeout;
+        r.cause = "too slow";
+      }
+      r.candidate_id = c.id;
+      out.push_back(r);
+    }
+    return out;
+  }
+  std::vector<std::string> ran;
+};
+
+Trial trial(const std::string& seconds) {
+  Trial t;
+  t.candidate.id = seconds;
+  return t;
+}
+
+struct TrialsOfOneRun : ::testing::Test {
+  std::unique_ptr<Store> store = make_memory_store();
+  SlowMachine machine;
+  TuningProblem problem;
+  TrialLimits limits;
+  TrialRun run(std::vector<Trial> trials) {
+    machine.ran.clear();
+    return run_trials(std::move(trials), kKey, problem, machine, *store, limits);
+  }
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(TrialsOfOneRun, what_the_store_holds_does_not_run_again) {
+  run({trial("0.1"), trial("0.2")});
+  const TrialRun again = run({trial("0.1"), trial("0.2"), trial("0.3")});
+  EXPECT_EQ(machine.ran, Names{"0.3"});
+  EXPECT_EQ(again.reused, 2);
+  EXPECT_EQ(again.measured, 1);
+}
+
+TEST_F(TrialsOfOneRun, a_raised_timeout_measures_again) {
+  run({trial("0.1"), trial("3")});
+  run({trial("0.1"), trial("3")});
+  EXPECT_EQ(machine.ran, Names{});
+  limits.timeout_seconds = 20;
+  const TrialRun raised = run({trial("0.1"), trial("3")});
+  EXPECT_EQ(machine.ran, Names{"3"});
+  EXPECT_EQ(raised.trials[1].status, TrialStatus::kOk);
+  limits.timeout_seconds = 2;
+  EXPECT_EQ(run({trial("3")}).trials[0].status, TrialStatus::kOk);
+  EXPECT_EQ(machine.ran, Names{});
+}
+
+TEST_F(TrialsOfOneRun, the_nest_as_written_never_loses_to_a_timeout) {
+  Trial written = trial("5");
+  written.as_written = true;
+  const TrialRun r = run({trial("4"), written, trial("90")});
+  EXPECT_EQ(r.trials[1].status, TrialStatus::kOk);
+  EXPECT_EQ(r.trials[0].status, TrialStatus::kOk) << "as fast as the nest as written: it has time";
+  EXPECT_EQ(r.trials[2].status, TrialStatus::kTimeout);
+}
+
+TEST_F(TrialsOfOneRun, nothing_is_rescued_while_something_is_ok) {
+  Trial written = trial("5");
+  written.as_written = true;
+  EXPECT_EQ(run({trial("0.1"), written}).trials[1].status, TrialStatus::kTimeout);
+}
+
+TEST_F(TrialsOfOneRun, what_is_as_fast_as_the_fastest_known_has_time) {
+  limits.timeout_seconds = 4;
+  limits.batch = 1;
+  EXPECT_EQ(run({trial("1.2"), trial("1.5")}).trials[1].status, TrialStatus::kOk);
+}
+
+TEST_F(TrialsOfOneRun, causes_are_counted_and_the_first_of_each_kept) {
+  const TrialRun r = run({trial("0.1"), trial("7"), trial("8")});
+  EXPECT_EQ(r.causes.at("timeout"), 2);
+  EXPECT_EQ(r.first_causes, Names{"timeout: too slow"});
+}
+
+TEST_F(TrialsOfOneRun, an_interrupt_leaves_the_rest_unmeasured) {
+  limits.batch = 1;
+  limits.interrupted = [&] { return machine.ran.size() == 2; };
+  const TrialRun r = run({trial("0.1"), trial("0.2"), trial("0.3")});
+  EXPECT_TRUE(r.interrupted);
+  EXPECT_EQ(r.trials[2].status, TrialStatus::kSkipped);
+}
+
+}  // namespace
+}  // namespace exotune
