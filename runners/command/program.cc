@@ -62,8 +62,8 @@ std::string unit_text(const TargetToolchain& toolchain, const Candidate& c,
   // Through a pointer that the compiler cannot see through: the kernel is compiled as it is.
   return text + "const char exo_kernel_id[] = \"" + c.id +
          "\";\nvoid exo_kernel(void** a) {\n  (void)a;\n  __typeof__(&" + c.function +
-         ") exo_call = " + c.function + ";\n  __asm__ volatile(\"\" : \"+r\"(exo_call));\n  exo_call(" +
-         call + ");\n}\n";
+         ") exo_call = " + c.function +
+         ";\n  __asm__ volatile(\"\" : \"+r\"(exo_call));\n  exo_call(" + call + ");\n}\n";
 }
 
 /// The tables of one test, and its data as files beside them.
