@@ -53,6 +53,10 @@ double median_of_samples(std::vector<double> samples);
 /// `text` with every byte that is not part of valid UTF-8, and every NUL, replaced by '?'.
 std::string valid_utf8(const std::string& text);
 
+/// Figures of this kind say what the user of this machine named for a run: they never leave the
+/// database and never come from another.
+inline constexpr const char* kTrustKind = "trusted";
+
 /// True for the status names of the runners.
 bool known_status(const std::string& status);
 

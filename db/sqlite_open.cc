@@ -7,6 +7,7 @@
 
 #include "core/base/diagnostic.h"
 #include "db/schema.h"
+#include "db/sqlite_file.h"
 #include "db/sqlite_store.h"
 
 namespace exotune {
@@ -15,7 +16,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyMilliseconds = 10'000;
+/// What a file says of itself, read in one transaction: another process may be creating it.
+struct Identity {
+  int version, application, tables;
+};
+
+Identity identity_of(SQLite::Database& db) {
+  return {db.execAndGet("PRAGMA user_version").getInt(),
+          db.execAndGet("PRAGMA application_id").getInt(),
+          db.execAndGet("SELECT count(*) FROM sqlite_master").getInt()};
+}
+
+/// `body` in a transaction of this kind; rolled back when it throws.
+template <class F>
+auto in_transaction(SQLite::Database& db, const char* begin, F&& body) {
+  db.exec(begin);
+  try {
+    auto result = body();
+    db.exec("COMMIT");
+    return result;
+  } catch (...) {
+    db.tryExec("ROLLBACK");
+    throw;
+  }
+}
 
 }  // namespace
 
@@ -95,9 +119,27 @@ void SqliteStore::configure() {
   db_->exec("PRAGMA trusted_schema = OFF");
   db_->exec("PRAGMA cell_size_check = ON");
   db_->exec("PRAGMA foreign_keys = ON");
-  const int version = db_->execAndGet("PRAGMA user_version").getInt();
-  const int application = db_->execAndGet("PRAGMA application_id").getInt();
-  const int tables = db_->execAndGet("SELECT count(*) FROM sqlite_master").getInt();
+  const int newest = current_schema_version();
+  int version = 0;
+  retry_while_busy(
+      [&] { version = in_transaction(*db_, "BEGIN", [&] { return known_version(); }); });
+  if (mode_ == OpenMode::kReadOnly) {
+    if (version == 0)
+      throw InputError({}, "the database '" + path_ + "' is empty",
+                       "tune something first, or name another file with --db FILE");
+    if (version < newest)
+      throw InputError(
+          {}, "the database '" + path_ + "' has the older schema " + std::to_string(version),
+          "open it once for writing (any `exo-tune kernel` or `db import`) to migrate it");
+    return;
+  }
+  if (version < newest) retry_while_busy([&] { migrate(); });
+  use_write_ahead_log(*db_);
+  db_->exec("PRAGMA synchronous = NORMAL");
+}
+
+int SqliteStore::known_version() const {
+  const auto [version, application, tables] = identity_of(*db_);
   const int newest = current_schema_version();
   if (tables > 0 && application != kApplicationId)
     throw InputError({}, "'" + path_ + "' is a database, but not one of exo-tune",
@@ -108,28 +150,20 @@ void SqliteStore::configure() {
                          ", this exo-tune knows up to " + std::to_string(newest),
                      "use the newer exo-tune, or name another file with --db FILE");
   if (version < 0 || (tables > 0 && version == 0)) refuse_damaged("it has no schema version");
-  if (mode_ == OpenMode::kReadOnly) {
-    if (version < newest)
-      throw InputError(
-          {}, "the database '" + path_ + "' has the older schema " + std::to_string(version),
-          "open it once for writing (any `exo-tune kernel` or `db import`) to migrate it");
-    return;
-  }
-  db_->exec("PRAGMA journal_mode = WAL");
-  db_->exec("PRAGMA synchronous = NORMAL");
-  if (version == newest) return;
-  db_->exec("BEGIN IMMEDIATE");
-  try {
-    // Another process may have migrated it while we waited for the lock.
-    for (int v = db_->execAndGet("PRAGMA user_version").getInt(); v < newest; ++v)
+  return version;
+}
+
+void SqliteStore::migrate() {
+  // Nobody sees a file between its tables and its version, and of several that create one the
+  // first does it all.
+  in_transaction(*db_, "BEGIN EXCLUSIVE", [&] {
+    const int newest = current_schema_version();
+    for (int v = known_version(); v < newest; ++v)
       db_->exec(schema_steps()[static_cast<size_t>(v)]);
     db_->exec("PRAGMA application_id = " + std::to_string(kApplicationId));
     db_->exec("PRAGMA user_version = " + std::to_string(newest));
-    db_->exec("COMMIT");
-  } catch (...) {
-    db_->tryExec("ROLLBACK");
-    throw;
-  }
+    return true;
+  });
 }
 
 std::unique_ptr<Store> open_store(const std::string& path, OpenMode mode) {

@@ -42,8 +42,9 @@ std::string cell_text(sqlite3_stmt* s, int column) {
 QueryResult SqliteStore::query(const std::string& sql) const {
   sqlite3* handle = db_->getHandle();
   const auto fail = [&](const std::string& what) -> InputError {
-    return InputError({}, "query: " + what,
-                      "tables: machines, kernels, contexts, trials, winners, figures; view: results");
+    return InputError(
+        {}, "query: " + what,
+        "tables: machines, kernels, contexts, trials, winners, figures; view: results");
   };
   struct Statement {
     sqlite3* handle;

@@ -1,7 +1,7 @@
 // Records out.
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <ostream>
+#include <sstream>
 
 #include "core/base/diagnostic.h"
 #include "db/record_text.h"
@@ -95,27 +95,87 @@ std::vector<MachineRecord> SqliteStore::machines() const {
 }
 
 void SqliteStore::export_json_lines(std::ostream& out) const {
+  std::vector<std::string> lost;
   guard([&] {
     SQLite::Transaction snapshot(*db_);
     out << header_line() << "\n";
-    for (const MachineRecord& m : machines()) out << machine_line(m) << "\n";
-    SQLite::Statement kernels(*db_, "SELECT hash, name FROM kernels ORDER BY hash");
-    while (kernels.executeStep()) out << kernel_line(text(kernels, 0), text(kernels, 1)) << "\n";
-    SQLite::Statement trials(
-        *db_, std::string("SELECT ") + kTrialColumns +
-                  ", (SELECT settled FROM winners w WHERE w.trial = t.id)" + kTrialTables +
-                  " ORDER BY c.kernel, c.sizes, c.target, c.fingerprint, c.compiler, t.candidate");
-    while (trials.executeStep()) {
-      const SQLite::Column settled = trials.getColumn(kTrialColumnCount);
-      out << trial_line({record(trials), !settled.isNull(), settled.getInt() != 0}) << "\n";
-    }
-    SQLite::Statement figures(*db_, "SELECT * FROM figures ORDER BY 1, 2, 3, 4, 5");
-    while (figures.executeStep())
-      out << figure_line({{text(figures, 0), text(figures, 1), text(figures, 2), text(figures, 3)},
-                          text(figures, 4),
-                          figures.getColumn(5).getDouble()})
-          << "\n";
+    // Row by row: a damaged one costs itself, a damaged page what is behind it in this order.
+    const auto rows = [&](std::ostream& to, const char* what, const std::string& sql,
+                          const std::function<std::string(SQLite::Statement&)>& line) {
+      int64_t written = 0;
+      try {
+        SQLite::Statement s(*db_, sql);
+        while (s.executeStep()) {
+          try {
+            to << line(s) << "\n";
+            ++written;
+          } catch (const InputError& e) {
+            lost.push_back(e.diagnostic().message.str());
+          }
+        }
+      } catch (const SQLite::Exception& e) {
+        lost.push_back(std::string(what) + ": after " + std::to_string(written) +
+                       " rows: " + e.what());
+        return false;
+      }
+      return true;
+    };
+    rows(out, "machines", "SELECT * FROM machines ORDER BY 1", [](SQLite::Statement& s) {
+      return machine_line({text(s, 0), text(s, 1), text(s, 2), text(s, 3)});
+    });
+    rows(out, "kernels", "SELECT hash, name FROM kernels ORDER BY hash",
+         [](SQLite::Statement& s) { return kernel_line(text(s, 0), text(s, 1)); });
+    const auto trial = [&](SQLite::Statement& s) {
+      const SQLite::Column settled = s.getColumn(kTrialColumnCount);
+      return trial_line({record(s), !settled.isNull(), settled.getInt() != 0});
+    };
+    const std::string trials = std::string("SELECT ") + kTrialColumns +
+                               ", (SELECT settled FROM winners w WHERE w.trial = t.id)" +
+                               kTrialTables;
+    std::ostringstream in_order;
+    if (rows(in_order, "trials",
+             trials + " ORDER BY c.kernel, c.sizes, c.target, c.fingerprint, c.compiler,"
+                      " t.candidate",
+             trial))
+      out << in_order.str();
+    else
+      salvage_trials(out, trials, trial);
+    rows(out, "figures",
+         "SELECT * FROM figures WHERE kind <> '" + std::string(kTrustKind) +
+             "' ORDER BY 1, 2, 3, 4, 5",
+         [](SQLite::Statement& s) {
+           return figure_line({{text(s, 0), text(s, 1), text(s, 2), text(s, 3)},
+                               text(s, 4),
+                               s.getColumn(5).getDouble()});
+         });
   });
+  if (lost.empty()) return;
+  Diagnostic diagnostic{
+      {},
+      "the database '" + path_ + "' is damaged: what can be read of it is exported",
+      {},
+      "import it into a fresh --db; the rest is lost"};
+  for (const std::string& each : lost) diagnostic.notes.push_back(LazyText(each));
+  throw InputError(std::move(diagnostic));
+}
+
+// One by one by their numbers, which passes by the pages that cannot be read.
+void SqliteStore::salvage_trials(std::ostream& out, const std::string& trials,
+                                 const std::function<std::string(SQLite::Statement&)>& line) const {
+  int64_t last = 0;
+  try {
+    last = db_->execAndGet("SELECT max(id) FROM trials").getInt64();
+  } catch (const SQLite::Exception&) {
+    return;
+  }
+  SQLite::Statement one(*db_, trials + " WHERE t.id = ?");
+  for (int64_t id = 1; id <= last; ++id) try {
+      one.reset();
+      one.bind(1, id);
+      if (one.executeStep()) out << line(one) << "\n";
+    } catch (const SQLite::Exception&) {
+    } catch (const InputError&) {
+    }
 }
 
 Figures SqliteStore::figures(const FigureKey& key) const {
@@ -187,7 +247,8 @@ std::vector<TrialRecord> SqliteStore::filtered(const TrialFilter& f, const std::
     for (int k = 0; k < times; ++k) values.push_back(value);
   };
   condition(f.kernel, "(k.name = ? OR substr(k.hash, 1, length(?)) = ?)", 3);
-  condition(f.sizes, "c.sizes = ?");
+  // A key's sizes may say more: "n=100 (symbolic)".
+  condition(f.sizes, "(c.sizes = ? OR substr(c.sizes, 1, length(?) + 2) = ? || ' (')", 3);
   condition(f.target, "c.target = ?");
   condition(f.fingerprint, "c.fingerprint = ?");
   condition(f.status, "t.status = ?");

@@ -58,6 +58,10 @@ class SqliteStore : public Store {
  private:
   std::unique_ptr<SQLite::Database> connect() const;
   void configure();
+  /// The file's schema, 0 for an empty one; refuses what is not ours. Inside a transaction.
+  int known_version() const;
+  /// Brings the schema to the newest, in one exclusive transaction.
+  void migrate();
 
   /// Runs `body`; what SQLite throws leaves as an InputError.
   template <class F>
@@ -84,6 +88,9 @@ class SqliteStore : public Store {
                                  const std::vector<std::string>& more) const;
   std::vector<TrialRecord> filtered(const TrialFilter& f, const std::string& also,
                                     const std::string& order) const;
+
+  void salvage_trials(std::ostream& out, const std::string& trials,
+                      const std::function<std::string(SQLite::Statement&)>& line) const;
 
   // The following run inside a write transaction.
 

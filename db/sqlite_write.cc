@@ -92,7 +92,8 @@ MergeCounts SqliteStore::import_json_lines(std::istream& in, const std::string& 
     for (const auto& [hash, kernel] : contents.kernels)
       ++(enter_kernel(hash, kernel) ? counts.kernels : counts.known);
     for (const NamedFigure& f : contents.figures)
-      ++(enter_figure(f.key, f.name, f.value) ? counts.figures : counts.known);
+      if (f.key.kind != kTrustKind)
+        ++(enter_figure(f.key, f.name, f.value) ? counts.figures : counts.known);
     for (const RankedTrial& r : contents.trials) {
       const int64_t context = context_id(r.trial.key);
       int64_t id = insert_trial(context, r.trial);

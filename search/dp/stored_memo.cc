@@ -1,11 +1,13 @@
 #include "search/dp/stored_memo.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include <nlohmann/json.hpp>
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
+#include "db/sqlite_file.h"
 
 namespace exotune {
 
@@ -159,17 +161,16 @@ std::string memo_identity(const DpMachine& machine, const DpRules& rules, int k)
 }
 
 struct StoredMemo::File {
-  explicit File(const std::string& path) : db(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {}
-  SQLite::Database db;
-};
+  explicit File(const std::string& path)
+      : db(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds) {}
 
-StoredMemo::StoredMemo(const std::string& path, const std::string& identity, SpecKinds& kinds,
-                       LayoutPool& layouts)
-    : kinds_(kinds), layouts_(layouts) {
-  try {
-    file_ = std::make_unique<File>(path);
-    SQLite::Database& db = file_->db;
-    db.exec("PRAGMA journal_mode = WAL");
+  std::optional<std::string> identity() {
+    SQLite::Statement known(db, "SELECT hash FROM identity");
+    return known.executeStep() ? std::optional(known.getColumn(0).getString()) : std::nullopt;
+  }
+  /// Whatever the file holds, it is one of `identity` afterwards; emptied when it was another.
+  void become(const std::string& identity) {
+    SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
     db.exec("CREATE TABLE IF NOT EXISTS identity (hash TEXT NOT NULL)");
     db.exec(
         "CREATE TABLE IF NOT EXISTS names (what TEXT NOT NULL, number INTEGER NOT NULL, text TEXT "
@@ -178,47 +179,94 @@ StoredMemo::StoredMemo(const std::string& path, const std::string& identity, Spe
     db.exec(
         "CREATE TABLE IF NOT EXISTS specs (spec BLOB PRIMARY KEY, boxes BLOB NOT NULL) WITHOUT "
         "ROWID");
-    SQLite::Statement known(db, "SELECT hash FROM identity");
-    const bool same = known.executeStep() && known.getColumn(0).getString() == identity;
-    known.reset();
-    if (!same) {
+    if (this->identity() != identity) {
       db.exec("DELETE FROM specs; DELETE FROM names; DELETE FROM identity");
       SQLite::Statement insert(db, "INSERT INTO identity VALUES (?)");
       insert.bind(1, identity);
       insert.exec();
     }
-    SQLite::Statement specs(db, "SELECT EXISTS (SELECT 1 FROM specs)");
-    empty_ = !(specs.executeStep() && specs.getColumn(0).getInt() != 0);
-    SQLite::Statement names(db, "SELECT what, number, text FROM names ORDER BY what, number");
-    while (names.executeStep()) {
-      const json j = json::parse(names.getColumn(2).getString());
-      const int number = names.getColumn(1).getInt();
-      const int got = names.getColumn(0).getString() == "kind" ? kinds.id(kind_of(j))
-                                                               : layouts.id(layout_of(j));
-      EXO_CHECK(got == number);
-    }
-  } catch (const SQLite::Exception& e) {
-    throw InputError({}, "cannot use the memo '" + path + "': " + e.what(),
-                     "delete the file, or name another");
-  } catch (const json::exception& e) {
-    throw InputError({}, "the memo '" + path + "' is damaged: " + e.what(), "delete the file");
+    transaction.commit();
   }
+  /// What is read from now on is the file as it is now: Specs of other processes, which count on
+  /// numbers given since, stay out of sight.
+  void hold_still() { db.exec("BEGIN"); }
+  /// Another number when another process wrote meanwhile.
+  int64_t version() { return db.execAndGet("PRAGMA data_version").getInt64(); }
+  void let_go() { db.tryExec("COMMIT"); }
+
+  SQLite::Database db;
+};
+
+StoredMemo::StoredMemo(const std::string& path, const std::string& identity, SpecKinds& kinds,
+                       LayoutPool& layouts)
+    : path_(path), identity_(identity), kinds_(kinds), layouts_(layouts) {
+  guard([&] {
+    file_ = std::make_unique<File>(path);
+    retry_while_busy([&] { file_->become(identity); });
+    use_write_ahead_log(file_->db);
+    look();
+  });
+}
+
+void StoredMemo::guard(const std::function<void()>& body) const {
+  const char* const cache = "it is a cache: remove the file when no exo-tune is running";
+  try {
+    body();
+  } catch (const SQLite::Exception& e) {
+    const int code = e.getErrorCode();
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+      throw InputError({}, "another exo-tune has been writing to '" + path_ + "' for long",
+                       "wait for it, or name another database with --db FILE");
+    throw InputError({}, "cannot use the memo '" + path_ + "': " + e.what(), cache);
+  } catch (const json::exception& e) {
+    throw InputError({}, "the memo '" + path_ + "' is damaged: " + e.what(), cache);
+  }
+}
+
+void StoredMemo::look() {
+  file_->hold_still();
+  // Another process may have made the file its own since.
+  attached_ = file_->identity() == identity_ && adopt_names();
+  // What this process wrote itself need not be read.
+  const int64_t version = file_->version();
+  const bool nothing_new = empty_ && version == version_;
+  version_ = version;
+  SQLite::Statement specs(file_->db, "SELECT EXISTS (SELECT 1 FROM specs)");
+  const bool has_specs = specs.executeStep() && specs.getColumn(0).getInt() != 0;
+  empty_ = !attached_ || nothing_new || !has_specs;
+}
+
+bool StoredMemo::adopt_names() {
+  SQLite::Statement names(file_->db, "SELECT what, number, text FROM names ORDER BY what, number");
+  while (names.executeStep()) {
+    const json j = json::parse(names.getColumn(2).getString());
+    const int number = names.getColumn(1).getInt();
+    const bool kind = names.getColumn(0).getString() == "kind";
+    const int known = kind ? kinds_.size() : static_cast<int>(layouts_.size());
+    if (number > known) return false;
+    // A number that is free here is taken; one that is not must mean the same.
+    const int got = kind ? kinds_.id(kind_of(j)) : layouts_.id(layout_of(j));
+    if (got != number) return false;
+  }
+  return true;
 }
 
 StoredMemo::~StoredMemo() = default;
 
 void StoredMemo::fetch(const Spec& spec) {
   if (!fetched_.insert(spec).second) return;
-  SQLite::Statement query(file_->db, "SELECT boxes FROM specs WHERE spec = ?");
-  query.bind(1, &spec, sizeof spec);
-  if (!query.executeStep()) return;
-  ++loaded_;
-  const SQLite::Column boxes = query.getColumn(0);
-  ByteReader in(boxes.getBlob(), static_cast<size_t>(boxes.getBytes()));
-  while (!in.done()) {
-    const Limits low = in.limits(), high = in.limits();
-    memo_.restore(spec, low, high, read_value(in));
-  }
+  guard([&] {
+    SQLite::Statement query(file_->db, "SELECT boxes FROM specs WHERE spec = ?");
+    query.bind(1, &spec, sizeof spec);
+    if (!query.executeStep()) return;
+    ++loaded_;
+    const SQLite::Column boxes = query.getColumn(0);
+    ByteReader in(boxes.getBlob(), static_cast<size_t>(boxes.getBytes()));
+    while (!in.done()) {
+      const Limits low = in.limits(), high = in.limits();
+      memo_.restore(spec, low, high, read_value(in));
+    }
+  });
 }
 
 const MemoValue* StoredMemo::find(const Spec& spec, const Limits& limits, int64_t bound, int k,
@@ -246,7 +294,24 @@ const MemoValue* StoredMemo::put(const Spec& spec, const Limits& limits, MemoVal
 }
 
 void StoredMemo::save() {
-  SQLite::Transaction transaction(file_->db);
+  if (!attached_) return;
+  guard([&] {
+    file_->let_go();
+    {
+      SQLite::Transaction transaction(file_->db, SQLite::TransactionBehavior::IMMEDIATE);
+      // Of two processes that gave one number to different things the second keeps its work to
+      // itself: it is solved again when it is needed again.
+      attached_ = file_->identity() == identity_ && adopt_names();
+      if (attached_) write_all();
+      transaction.commit();
+    }
+    fetched_.insert(changed_.begin(), changed_.end());
+    changed_.clear();
+    look();
+  });
+}
+
+void StoredMemo::write_all() {
   SQLite::Statement name(file_->db, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)");
   const auto keep = [&](const char* what, int number, const json& j) {
     name.reset();
@@ -267,8 +332,6 @@ void StoredMemo::save() {
     insert.bind(2, out.bytes().data(), static_cast<int>(out.bytes().size()));
     insert.exec();
   }
-  transaction.commit();
-  changed_.clear();
 }
 
 }  // namespace exotune

@@ -4,6 +4,11 @@
 // What was solved before is read when it is asked for, a Spec at a time, so that opening a large
 // file costs nothing. The file carries an identity, a content hash of the target's text, the rules
 // and the cost model: one of another identity is emptied, never read.
+//
+// Several processes may use one file: each reads it as it was when it last looked (in the
+// constructor and after each save), and writes in one transaction. It is a cache: what one process
+// cannot write, because another numbered kinds or layouts differently meanwhile, is solved again.
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,9 +44,19 @@ class StoredMemo final : public SpecMemo {
  private:
   struct File;
   void fetch(const Spec& spec);
+  /// Runs `body`; what SQLite and the JSON reader throw leaves as an InputError.
+  void guard(const std::function<void()>& body) const;
+  /// Reads the names, and holds on to the file as it is now.
+  void look();
+  /// Gives kinds and layouts of the file the numbers they have there; false when that cannot be.
+  bool adopt_names();
+  void write_all();
 
-  std::mutex mutex_;   // of what is not in memo_
-  bool empty_ = true;  // the file, when it was opened
+  std::string path_, identity_;
+  std::mutex mutex_;       // of what is not in memo_
+  bool attached_ = false;  // our numbers and the file's mean the same
+  bool empty_ = true;      // nothing of the file is to be read
+  int64_t version_ = -1;   // of the file, when it was last looked at
   std::unique_ptr<File> file_;
   SpecKinds& kinds_;
   LayoutPool& layouts_;

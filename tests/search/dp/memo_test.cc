@@ -239,6 +239,41 @@ TEST_F(DpStoredMemo, a_stale_memo_is_not_read) {
   EXPECT_EQ(first, second);
 }
 
+// Two processes, which both began with an empty file and numbered their kinds in their own order.
+TEST_F(DpStoredMemo, one_of_two_that_numbered_differently_keeps_its_work_to_itself) {
+  const std::string file = (folder_ / "memo.db").string();
+  SpecKinds ours, theirs, later;
+  LayoutPool layouts, their_layouts, later_layouts;
+  StoredMemo first(file, "a", ours, layouts), second(file, "a", theirs, their_layouts);
+  Spec spec{};
+  spec.kind = static_cast<uint16_t>(ours.move(1, ScalarType::kF32));
+  ASSERT_EQ(theirs.move(2, ScalarType::kF32), spec.kind);
+  first.put(spec, Limits{}, MemoValue{{}, 7});
+  second.put(spec, Limits{}, MemoValue{{}, 8});
+  first.save();
+  second.save();
+  StoredMemo third(file, "a", later, later_layouts);
+  EXPECT_EQ(later.at(spec.kind), ours.at(spec.kind));
+  const MemoValue* found = third.find(spec, Limits{}, 7, 1, nullptr);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->complete_to, 7);
+}
+
+TEST_F(DpStoredMemo, what_others_saved_is_read_after_a_save) {
+  const std::string file = (folder_ / "memo.db").string();
+  SpecKinds ours, theirs;
+  LayoutPool layouts, their_layouts;
+  StoredMemo first(file, "a", ours, layouts), second(file, "a", theirs, their_layouts);
+  Spec spec{};
+  spec.kind = static_cast<uint16_t>(ours.move(1, ScalarType::kF32));
+  first.put(spec, Limits{}, MemoValue{{}, 7});
+  first.save();
+  EXPECT_EQ(second.find(spec, Limits{}, 7, 1, nullptr), nullptr);
+  second.save();
+  EXPECT_EQ(theirs.size(), ours.size());
+  EXPECT_NE(second.find(spec, Limits{}, 7, 1, nullptr), nullptr);
+}
+
 TEST(DpMemo, its_identity_depends_on_target_rules_and_plans) {
   DpMachine machine = machine_of(*load_target(EXOTUNE_SOURCE_DIR "/tests/search/morello_avx2", {}));
   const std::string id = memo_identity(machine, paper_rules(), 1);
