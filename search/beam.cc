@@ -76,13 +76,17 @@ BeamState first_state(const ProcPtr& kernel, const BeamContext& context) {
 
 std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
                                   const BeamContext& context) {
+  ScriptEnvironment env = context.environment;
+  env.constraints = context.constraints;
+  env.enforce = false;
   for (const std::string& line : lines) {
     try {
-      ScriptEnvironment env = context.environment;
       env.start = state.proc;
-      env.constraints = context.constraints;
-      env.enforce = false;
-      const ProcPtr made = run_script(line, "<search>", env).proc;
+      ScriptResult result = run_script(line, "<search>", env);
+      const ProcPtr made = result.proc;
+      // A part that was taken out goes by its name until it is back.
+      if (!line.starts_with("p = "))
+        for (auto& [name, value] : result.bindings) env.names[name] = std::move(value);
       for (const ScriptConstraint& c : context.constraints)
         if (const std::string why = broken_by_result(c, made, false); !why.empty())
           return LineRefusal{c.kind, line + "\n" + why};

@@ -14,6 +14,7 @@
 #include "search/beam.h"
 #include "search/dp/ahead_layout.h"
 #include "search/finals.h"
+#include "search/program_search.h"
 #include "search/semifinal.h"
 #include "search/shared_loops.h"
 #include "search/surroundings.h"
@@ -137,6 +138,8 @@ class Tuning {
                                    [](const NestLoop& loop) { return !loop.outer.empty(); });
     if (request_.strategy != Strategy::kBeam && !tiled) plan();
     const bool planned = !states_.empty();
+    const bool known = nest_.kind != NestKind::kOther && is_one_nest(start_.proc);
+    if (request_.strategy != Strategy::kDp && !tiled && !known) add_states(program_states());
     if (request_.strategy != Strategy::kDp || !planned) {
       std::vector<BeamState> found = run_beams(from);
       // Plans first, then what stands around them, then the beam's own.
@@ -167,6 +170,29 @@ class Tuning {
     ++s.refused;
     if (++s.refusals[refusal.op] == 1) s.reasons[refusal.op] = refusal.text;
     if (s.first_refusal.empty()) s.first_refusal = refusal.text;
+  }
+
+  // What the outline of the whole program suggests, whatever its form.
+  std::vector<BeamState> program_states() {
+    ProgramSearchRequest ask;
+    ask.target = request_.target.get();
+    ask.levels = levels_;
+    ask.context = &context_;
+    ask.beam = request_.beam;
+    ask.keep = std::max(1, request_.trials / 2);
+    ask.interrupted = hooks_.interrupted;
+    program_ = std::make_unique<ProgramSearch>(ask);
+    ProgramSearchResult found = program_->run(start_);
+    TuneStatistics& s = result_.statistics;
+    s.states += found.made;
+    for (const StepRefusal& r : found.refusals)
+      if (s.reasons.emplace(r.op, r.text()).second && s.first_refusal.empty())
+        s.first_refusal = r.text();
+    for (const auto& [op, n] : found.refused) {
+      s.refusals[op] += n;
+      s.refused += n;
+    }
+    return std::move(found.states);
   }
 
   // With threads: once for each loop that may be shared out to them, and what no thread helps last.
@@ -322,6 +348,11 @@ class Tuning {
     const size_t kept = most / 5;  // for refinement
     if (states_.size() > most - kept) result_.stop = StopReason::kTrials;
     measure_states(0, most - kept, start);
+    if (program_ && may_go_on(start)) {
+      const size_t first = states_.size();
+      add_states(program_->recombine(seconds_of_states()));
+      measure_states(first, most - std::min(most, measured_.trials.size()), start);
+    }
     for (int round = 0; round < kRefinements && may_go_on(start); ++round) {
       compare_fastest();
       const double before = best_seconds_;
@@ -339,6 +370,15 @@ class Tuning {
     result_.statistics.measure_seconds = since(start);
     if (all.interrupted) result_.stop = StopReason::kInterrupted;
     else if (all.out_of_budget) result_.stop = StopReason::kTimeBudget;
+  }
+
+  // What whole programs took, by the text of their procedures.
+  std::map<std::string, double> seconds_of_states() const {
+    std::map<std::string, double> out;
+    for (const Trial& t : measured_.trials)
+      if (t.status == TrialStatus::kOk)
+        out[states_[state_of_.at(t.candidate.id)].text_hash] = t.median;
+    return out;
   }
 
   // Times of one run for those that may win; what it takes is part of the measuring.
@@ -556,6 +596,7 @@ class Tuning {
   TuningProblem problem_;
   TargetToolchain toolchain_;
   std::vector<BeamState> states_;
+  std::unique_ptr<ProgramSearch> program_;    // null: the nest is of a kind the beam knows
   std::set<std::string> seen_;                // hashes of the procedures of states_
   std::map<std::string, ProcPtr> procs_;      // by candidate
   std::map<std::string, size_t> state_of_;    // candidate -> index into states_

@@ -1,0 +1,125 @@
+#include "search/moves/finishes.h"
+
+#include <algorithm>
+#include <set>
+
+namespace exotune {
+
+namespace {
+
+class Finishing {
+ public:
+  Finishing(const Outline& o, const Target& target, const ValueList& instructions)
+      : o_(o), target_(target), instructions_(instructions) {}
+
+  std::vector<Finish> run() {
+    out_.push_back({"compiled", {}});
+    if (!target_.vector_memory) return std::move(out_);
+    for (const int64_t vectors : {1, 2, 4}) along_elements(vectors);
+    std::set<std::pair<std::string, std::string>> pairs;
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
+      if (o_.loops[static_cast<size_t>(k)].children.empty() && vectors_run(k))
+        if (const int outer = o_.loops[static_cast<size_t>(k)].parent; outer >= 0)
+          pairs.emplace(name(outer), name(k));
+    for (const auto& [outer, inner] : pairs) {
+      for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows);
+      if (sums_along(loop_named(outer), loop_named(inner)))
+        for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  const std::string& name(int loop) const {
+    return o_.loops[static_cast<size_t>(loop)].iter.name();
+  }
+
+  // The precision that the innermost statements work in: the widest of what they touch.
+  ScalarType precision(int loop) const {
+    ScalarType widest = ScalarType::kF32;
+    int bytes = 0;
+    for (const OutlineAccess& a : o_.accesses)
+      if (!a.loops.empty() && a.loops.back() == loop && bytes_of(a.scalar) > bytes)
+        widest = a.scalar, bytes = bytes_of(a.scalar);
+    return widest;
+  }
+
+  // Everything that moves along the loop lies side by side, and something does.
+  bool vectors_run(int loop) const {
+    bool some = false;
+    for (const OutlineAccess& a : o_.accesses) {
+      if (a.loops.empty() || a.loops.back() != loop) continue;
+      const std::optional<int64_t> step = o_.stride(a, loop);
+      if (!step || (*step != 0 && *step != 1)) return false;
+      some = some || *step == 1;
+    }
+    return some;
+  }
+
+  // What the inner loop writes stays where it is while the outer one goes on.
+  bool sums_along(int outer, int inner) const {
+    return std::all_of(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
+      return !a.writes() || a.loops.empty() || a.loops.back() != inner || o_.stride(a, outer) == 0;
+    });
+  }
+
+  std::optional<ValueList> unit(int loop) const {
+    const int lanes = target_.lanes_of(precision(loop));
+    if (lanes <= 1) return std::nullopt;
+    return ValueList{Value(lanes), Value(target_.vector_memory), Value(instructions_)};
+  }
+  int loop_named(const std::string& wanted) const {
+    for (int k = static_cast<int>(o_.loops.size()) - 1; k >= 0; --k)
+      if (name(k) == wanted) return k;
+    return -1;
+  }
+
+  static ValueList joined(ValueList a, const ValueList& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  // Every innermost loop that vectors may run along, each for itself.
+  void along_elements(int64_t vectors) {
+    Finish f{"vectors=" + std::to_string(vectors), {}};
+    std::set<std::string> done;
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
+      if (!o_.loops[static_cast<size_t>(k)].children.empty() || !vectors_run(k)) continue;
+      if (!done.insert(name(k)).second) continue;
+      if (const auto u = unit(k))
+        f.steps.push_back(
+            {"optimize_level_1", joined({Value(name(k))}, joined(*u, {Value(vectors)})), {}});
+    }
+    if (!f.steps.empty()) out_.push_back(std::move(f));
+  }
+
+  void along_rows(const std::string& outer, const std::string& inner, int64_t rows) {
+    if (const auto u = unit(loop_named(inner)))
+      out_.push_back({"rows=" + std::to_string(rows) + " " + outer,
+                      {{"optimize_level_2",
+                        joined({Value(outer), Value(inner)}, joined(*u, {Value(rows), Value(1)})),
+                        {}}}});
+  }
+
+  void by_columns(const std::string& outer, const std::string& inner, int64_t vectors) {
+    if (const auto u = unit(loop_named(inner)))
+      out_.push_back({"columns=" + std::to_string(vectors) + " " + outer,
+                      {{"optimize_columns",
+                        joined({Value(outer), Value(inner)}, joined(*u, {Value(vectors)})),
+                        {}}}});
+  }
+
+  const Outline& o_;
+  const Target& target_;
+  const ValueList& instructions_;
+  std::vector<Finish> out_;
+};
+
+}  // namespace
+
+std::vector<Finish> finishes_of(const Outline& o, const Target& target,
+                                const ValueList& instructions) {
+  return Finishing(o, target, instructions).run();
+}
+
+}  // namespace exotune

@@ -1,0 +1,122 @@
+#include "search/moves/tiles.h"
+
+#include <algorithm>
+
+namespace exotune {
+
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The extent in equal parts of at most `most`.
+int64_t balanced(std::optional<int64_t> extent, int64_t most) {
+  if (!extent || *extent <= 0) return most;
+  return ceil_div(*extent, ceil_div(*extent, std::max<int64_t>(1, most)));
+}
+
+class Tiles {
+ public:
+  Tiles(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
+        const ValueList& instructions)
+      : nest_(nest),
+        target_(target),
+        lanes_(target.lanes_of(nest.precision)),
+        unit_({Value(lanes_), Value(target.vector_memory), Value(instructions)}) {
+    for (const TargetLevel& level : levels)
+      if (level.is_cache() && nearest_ == 0) nearest_ = level.bytes;
+  }
+
+  std::vector<Finish> run() {
+    const int64_t registers = target_.vector_memory->count;
+    for (const int64_t vectors : {4, 3, 2, 1}) {
+      const int64_t rows = (registers - 1 - vectors) / vectors;
+      const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
+      if (rows < 2 || vectors * 8 > registers) continue;  // flat tiles wait for loads
+      if (columns && (vectors - 1) * lanes_ >= *columns) continue;
+      tile(rows, vectors);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  const NestLoop& loop(const std::string& name) const { return *nest_.find(name); }
+  ValueList with_unit(ValueList args) const {
+    args.insert(args.end(), unit_.begin(), unit_.end());
+    return args;
+  }
+  ScheduleStep block(const std::string& name, int64_t size, const std::string& outer,
+                     const std::string& outside) const {
+    return {"block_loop",
+            {Value(name), Value::ints({size}), Value::strings({outer, name}), Value(outside)},
+            {}};
+  }
+
+  void tile(int64_t most_rows, int64_t vectors) {
+    const std::string &i = nest_.row_loop, &j = nest_.vector_loop, &k = nest_.reduction_loop;
+    const int64_t rows = balanced(loop(i).extent, most_rows), columns = vectors * lanes_;
+    const bool sums = nest_.kind == NestKind::kSums;
+    Steps strips = {block(j, columns, j + "o", i)}, cut;
+    const int64_t depth = nearest_ / 2 / (columns * bytes_of(nest_.precision));
+    const std::optional<int64_t> extent = loop(k).extent;
+    if (!sums && depth > 0 && extent && *extent > 2 * depth)
+      cut.push_back(block(k, balanced(extent, depth), k + "o", nest_.loops.front().name));
+    const ScheduleStep by_rows = block(i, rows, i + "o", "");
+    const ScheduleStep unroll = {"unroll_registers", {Value(target_.vector_memory)}, {}};
+    const ScheduleStep product = {"register_block", with_unit({Value(i), Value(j), Value(k)}), {}};
+    const ScheduleStep any = {"sum_block", with_unit({Value(i), Value(j)}), {}};
+    const std::string name = "tile " + std::to_string(rows) + "x" + std::to_string(vectors);
+    const auto add = [&](const std::string& how, std::vector<Steps> groups) {
+      Finish f{name + how, {}, true};
+      for (const Steps& g : groups) f.steps.insert(f.steps.end(), g.begin(), g.end());
+      out_.push_back(std::move(f));
+    };
+    if (sums) {
+      add("", {strips, {by_rows, any, unroll}});
+      return;
+    }
+    const std::string packed = vectored();
+    if (!packed.empty())
+      add(", packed", {cut,
+                       strips,
+                       {{"pack_operand", with_unit({Value(packed), Value(i), Value(columns)}), {}},
+                        by_rows,
+                        product,
+                        unroll}});
+    add("", {strips, {by_rows, product, unroll}});
+    add(", any sum", {strips, {by_rows, any, unroll}});
+  }
+
+  // The operand that runs along the vectors and is used again by every row.
+  std::string vectored() const {
+    for (const Operand& o : nest_.operands)
+      if (o.along_vector && !o.halo && o.strip == 0 &&
+          std::find(o.loops.begin(), o.loops.end(), nest_.row_loop) == o.loops.end())
+        return o.buffer;
+    return "";
+  }
+
+  const Nest& nest_;
+  const Target& target_;
+  const int64_t lanes_;
+  const ValueList unit_;
+  int64_t nearest_ = 0;  // bytes of the first cache
+  std::vector<Finish> out_;
+};
+
+}  // namespace
+
+std::vector<Finish> register_tiles_of(const Nest& nest, const Target& target,
+                                      const std::vector<TargetLevel>& levels,
+                                      const ValueList& instructions) {
+  const bool sums = nest.kind == NestKind::kSums;
+  if (!target.vector_memory || target.lanes_of(nest.precision) <= 1) return {};
+  if (nest.kind != NestKind::kContraction && !sums) return {};
+  const size_t n = nest.loops.size();
+  if (!sums &&
+      (n < 3 || nest.loops[n - 1].name != nest.reduction_loop ||
+       nest.loops[n - 2].name != nest.vector_loop || nest.loops[n - 3].name != nest.row_loop))
+    return {};
+  return Tiles(nest, target, levels, instructions).run();
+}
+
+}  // namespace exotune

@@ -1,0 +1,99 @@
+#include "search/moves/transposition.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+
+namespace {
+
+// The loop in which what the nest writes lies side by side; -1: none.
+int contiguous_loop(const Outline& o, const Path& nest) {
+  int best = -1;
+  double most = 0;
+  for (const OutlineAccess& a : o.accesses) {
+    if (!a.writes() || !is_prefix(nest, a.what.stmt)) continue;
+    for (const int l : a.loops)
+      if (o.stride(a, l) == 1 && o.trips(a) > most) best = l, most = o.trips(a);
+  }
+  return best;
+}
+
+// The dimension of the access that runs along the loop with step one, and no other does; -1: none.
+int dimension_along(const OutlineAccess& a, Sym iter) {
+  int found = -1;
+  for (size_t d = 0; d < a.what.idx.size(); ++d) {
+    if (!mentions(a.what.idx[d], iter)) continue;
+    const std::optional<Affine> form = affine(a.what.idx[d]);
+    if (found >= 0 || !form || form->coeff_of(iter) != 1) return -1;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+double elements_of(const Outline& o, Sym buffer) {
+  for (const OutlineBuffer& b : o.buffers)
+    if (b.name == buffer) return b.elements;
+  return 0;
+}
+
+bool is_written(const Outline& o, Sym buffer, const Path& nest) {
+  return std::any_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& a) {
+    return a.writes() && a.what.buffer == buffer && is_prefix(nest, a.what.stmt);
+  });
+}
+
+// stage_view's arguments: the dimension `last` behind the others.
+ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last) {
+  const Cursor here = forward(s.proc, nest);
+  const std::vector<ScopeEntry> scope = scope_at(*s.proc, here.path());
+  const std::optional<ScopeEntry> entry = lookup(*s.proc, here.path(), buffer);
+  EXO_CHECK(entry.has_value());
+  const int rank = entry->type.rank();
+  const std::string name = str(read_elem(buffer, {}, entry->type.scalar), scope);
+  std::vector<int> order;
+  for (int d = 0; d < rank; ++d)
+    if (d != last) order.push_back(d);
+  order.push_back(last);
+  ValueList axes;
+  std::vector<std::string> index(static_cast<size_t>(rank));
+  for (const int d : order) {
+    const std::string axis = "t" + std::to_string(d);
+    index[static_cast<size_t>(d)] = axis;
+    axes.push_back(
+        ValueList{Value(axis), Value(str(entry->type.shape[static_cast<size_t>(d)], scope))});
+  }
+  std::string element = name + "[";
+  for (size_t d = 0; d < index.size(); ++d) element += (d ? ", " : "") + index[d];
+  return {Value(here), Value(name + "_t"), Value(axes), Value(element + "]")};
+}
+
+}  // namespace
+
+std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           double least_reuse) {
+  const Outline o = outline_of(*s.proc, sizes);
+  const Path top = forward(s.proc, nest).path();
+  const int along = contiguous_loop(o, top);
+  if (along < 0) return std::nullopt;
+  const Sym iter = o.loops[static_cast<size_t>(along)].iter;
+  Schedule out = s;
+  std::set<Sym> done;
+  for (const OutlineAccess& a : o.accesses) {
+    if (a.writes() || !is_prefix(top, a.what.stmt) || a.what.idx.size() < 2) continue;
+    const int d = dimension_along(a, iter);
+    if (d < 0 || d + 1 == static_cast<int>(a.what.idx.size())) continue;
+    if (done.count(a.what.buffer) || is_written(o, a.what.buffer, top)) continue;
+    if (o.trips(a) < least_reuse * elements_of(o, a.what.buffer)) continue;
+    done.insert(a.what.buffer);
+    (void)!apply(out, "stage_view", view_of(out, nest, a.what.buffer, d));
+  }
+  if (out.steps.size() == s.steps.size()) return std::nullopt;
+  return out;
+}
+
+}  // namespace exotune

@@ -1,0 +1,19 @@
+#pragma once
+// Transposition: operands that a nest reads across their rows are copied so that it reads along
+// them. Start at transpose_operands.
+#include "search/moves/step.h"
+#include "search/outline/outline.h"
+
+namespace exotune {
+
+/// for i: for j: for k: C[i, j] += A[i, k] * B[j, k]
+///   ->  B_t[k, j] = B[j, k] ; for i: for j: for k: C[i, j] += A[i, k] * B_t[k, j]     (stage_view)
+///
+/// For each buffer that the nest at the top (`nest`) only reads, that steps over whole rows along
+/// the loop in which the result is contiguous, and each element of which is read at least
+/// `least_reuse` times. Nothing: there is none, or all were refused.
+std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           double least_reuse = 4);
+
+}  // namespace exotune

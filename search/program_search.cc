@@ -1,0 +1,334 @@
+#include "search/program_search.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/hashing.h"
+#include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
+#include "search/moves/distribution.h"
+#include "search/moves/finishes.h"
+#include "search/moves/loop_order.h"
+#include "search/moves/parts.h"
+#include "search/moves/tiles.h"
+#include "search/moves/transposition.h"
+#include "search/outline/outline.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr int kMostDepth = 4;       // parts within parts
+constexpr size_t kPlansOfPart = 8;  // kept of each part
+constexpr size_t kOrders = 4;       // loop orders that are finished
+constexpr double kSmallShare = 1.0 / 64;
+
+// Steps that make a schedule, and what they are worth.
+struct Plan {
+  Steps steps;
+  double cycles = 0;
+  std::string text_hash;
+  bool reassociated = false;
+  std::string move;  // what made it, for reports: "distribute"
+};
+
+// One structure of the whole program, its parts, and what may become of each.
+struct Structure {
+  std::string move;
+  Schedule schedule;
+  std::vector<Cursor> nests;
+  std::vector<std::string> names;  // of the parts
+  std::vector<std::vector<Plan>> choices;
+};
+
+// Which alternatives a plan of the whole is made of.
+struct Choice {
+  size_t structure = 0, changed = 0, alternative = 0;
+};
+
+}  // namespace
+
+class ProgramSearch::Impl {
+ public:
+  explicit Impl(const ProgramSearchRequest& request) : request_(request) {
+    const auto it = request.context->environment.names.find("instrs");
+    const ValueList* all =
+        it == request.context->environment.names.end() ? nullptr : it->second.as<ValueList>();
+    if (all) instructions_ = *all;
+  }
+
+  ProgramSearchResult run(const BeamState& start) {
+    start_ = start;
+    for (const Plan& plan : solve(start.proc, 0)) {
+      if (out_.states.size() >= static_cast<size_t>(request_.keep)) break;
+      if (plan.steps.empty()) continue;
+      if (std::optional<BeamState> state = state_of(plan)) out_.states.push_back(std::move(*state));
+    }
+    return std::move(out_);
+  }
+
+  std::vector<BeamState> recombine(const std::map<std::string, double>& seconds) {
+    std::vector<BeamState> out;
+    for (size_t k = 0; k < structures_.size(); ++k) {
+      const Structure& s = structures_[k];
+      std::vector<size_t> best(s.nests.size(), 0);
+      std::vector<double> least(s.nests.size(), 0);
+      double base = 0;
+      for (const auto& [hash, choice] : choices_) {
+        const auto time = seconds.find(hash);
+        if (choice.structure != k || time == seconds.end()) continue;
+        if (choice.alternative == 0) base = time->second;
+        double& l = least[choice.changed];
+        if (choice.alternative > 0 && (l == 0 || time->second < l))
+          l = time->second, best[choice.changed] = choice.alternative;
+      }
+      for (size_t n = 0; n < best.size(); ++n)
+        if (base > 0 && least[n] >= base) best[n] = 0;
+      const std::optional<Plan> plan = combine(s, best);
+      if (!plan || choices_.count(plan->text_hash)) continue;
+      if (std::optional<BeamState> state = state_of(*plan)) out.push_back(std::move(*state));
+    }
+    return out;
+  }
+
+ private:
+  bool interrupted() const { return request_.interrupted && request_.interrupted(); }
+  const ScriptEnvironment& names() const { return request_.context->environment; }
+
+  void note(const StepRefusal& r) {
+    if (out_.refused[r.op]++ == 0 || r.place.empty()) out_.refusals.push_back(r);
+  }
+  std::optional<BeamState> state_of(const Plan& plan) {
+    BeamState state = start_;
+    if (const auto refusal = extend(state, lines_of(plan.steps), *request_.context)) {
+      note({refusal->op, "the whole schedule", refusal->text});
+      return std::nullopt;
+    }
+    return state;
+  }
+  void count(const Schedule& s) {
+    for (const ScheduleStep& step : s.steps) ++out_.accepted[step.op];
+  }
+
+  Plan plan_of(const Schedule& s, const std::string& move) {
+    Plan plan;
+    plan.steps = s.steps;
+    plan.cycles = static_cost(*s.proc, sizes_of(*s.proc), request_.context->weights).cycles;
+    plan.text_hash = content_hash(canonical_text(*s.proc));
+    plan.reassociated = s.reassociated || reassociates(s.proc);
+    plan.move = move;
+    return plan;
+  }
+
+  // Values for all of a part's control arguments: iterators of loops around it count as 32.
+  SizeBinding sizes_of(const Proc& p) const {
+    SizeBinding sizes = request_.context->sizes;
+    for (const Arg& a : p.args)
+      if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), 32);
+    return sizes;
+  }
+
+  static void sort(std::vector<Plan>& plans) {
+    std::stable_sort(plans.begin(), plans.end(),
+                     [](const Plan& a, const Plan& b) { return a.cycles < b.cycles; });
+    std::set<std::string> seen;
+    std::erase_if(plans, [&](const Plan& p) { return !seen.insert(p.text_hash).second; });
+  }
+
+  // The best of each move first, then the second of each, ...
+  static std::vector<Plan> moves_in_turn(std::vector<Plan> plans) {
+    sort(plans);
+    std::map<std::string, int> rank;
+    std::vector<std::pair<int, size_t>> order;
+    for (size_t k = 0; k < plans.size(); ++k) order.emplace_back(rank[plans[k].move]++, k);
+    std::stable_sort(order.begin(), order.end());
+    std::vector<Plan> out;
+    for (const auto& [turn, k] : order) out.push_back(std::move(plans[k]));
+    return out;
+  }
+
+  static std::string key_of(const Proc& p) {
+    Proc unnamed = p;
+    unnamed.name = "part";
+    unnamed.provenance = nullptr;
+    return str(unnamed);
+  }
+
+  std::vector<Plan> solve(const ProcPtr& proc, int depth) {
+    const std::string key = key_of(*proc);
+    if (const auto known = memo_.find(key); known != memo_.end()) return known->second;
+    const Schedule start{proc, {}, false};
+    std::vector<Plan> plans = {plan_of(start, "as written")};
+    const std::vector<Cursor> parts = parts_of(proc);
+    if (is_whole(proc, parts)) {
+      solve_nest(start, plans, depth);
+    } else if (!parts.empty() && depth < kMostDepth) {
+      put_together(start, "parts", plans, depth);
+    }
+    if (depth < kMostDepth) restructure(start, plans, depth);
+    plans = moves_in_turn(std::move(plans));
+    if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
+    memo_[key] = plans;
+    return plans;
+  }
+
+  // Other structures of the same program.
+  void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    std::set<std::string> seen = {key_of(*start.proc)};
+    for (const bool expand : {false, true}) {
+      if (interrupted()) return;
+      const Schedule apart = distribute(start, expand);
+      if (!seen.insert(key_of(*apart.proc)).second) continue;
+      count(apart);
+      put_together(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
+    }
+    const Schedule fused = fuse_neighbours(start);
+    if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
+  }
+
+  // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
+  // with another one for each part in turn.
+  void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
+                    int depth) {
+    Structure here{move, s, {}, {}, {}};
+    for (const Cursor& nest : parts_of(s.proc)) {
+      Part part;
+      Schedule apart = s;
+      if (const auto refusal = take_out(apart, nest, "part" + std::to_string(++names_), part)) {
+        note(*refusal);
+        continue;
+      }
+      here.nests.push_back(nest);
+      here.names.push_back(part.name);
+      here.choices.push_back(interrupted() ? std::vector<Plan>{Plan{}}
+                                           : solve(without_provenance(part.proc), depth + 1));
+    }
+    const size_t n_parts = here.nests.size();
+    if (n_parts == 0) return;
+    double all = 0;
+    for (const auto& c : here.choices) all += c.front().cycles;
+    const auto add = [&](size_t changed, size_t alternative) {
+      std::vector<size_t> which(n_parts, 0);
+      which[changed] = alternative;
+      std::optional<Plan> plan = combine(here, which);
+      if (!plan) return;
+      ++out_.made;
+      if (depth == 0)
+        choices_.emplace(plan->text_hash, Choice{structures_.size(), changed, alternative});
+      plans.push_back(std::move(*plan));
+    };
+    add(0, 0);
+    for (size_t n = 0; n < n_parts; ++n)
+      for (size_t k = 1; k < std::min(here.choices[n].size(), kPlansOfPart); ++k)
+        if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all) add(n, k);
+    if (depth == 0) structures_.push_back(here);
+  }
+
+  std::optional<StepRefusal> schedule_part(Schedule& s, const Cursor& nest, const std::string& name,
+                                           const Steps& steps) const {
+    Part part;
+    if (auto refusal = take_out(s, nest, name, part)) return refusal;
+    Schedule inside{part.proc, {}, false};
+    if (auto refusal = replay(inside, steps, names())) return refusal;
+    return put_back(s, part, inside);
+  }
+
+  // The whole with one alternative of each part; nothing when they do not fit together.
+  std::optional<Plan> combine(const Structure& s, const std::vector<size_t>& which) {
+    Schedule whole = s.schedule;
+    for (size_t n = 0; n < s.nests.size(); ++n) {
+      const Steps& steps = s.choices[n][which[n]].steps;
+      if (steps.empty()) continue;
+      Schedule with = whole;
+      if (const auto refusal = schedule_part(with, s.nests[n], s.names[n], steps))
+        note(*refusal);  // the part stays as it is
+      else
+        whole = std::move(with);
+    }
+    return plan_of(whole, s.move);
+  }
+
+  // One nest: loop orders, then what each form of it allows.
+  void solve_nest(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    const std::vector<Cursor> parts = parts_of(start.proc);
+    const SizeBinding sizes = sizes_of(*start.proc);
+    std::vector<LoopOrder> orders = loop_orders(start, parts.front().path());
+    std::vector<Plan> ranked;
+    for (const LoopOrder& o : orders) ranked.push_back(plan_of(o.schedule, "order"));
+    std::vector<size_t> by_cost(orders.size());
+    for (size_t k = 0; k < by_cost.size(); ++k) by_cost[k] = k;
+    std::stable_sort(by_cost.begin() + 1, by_cost.end(),
+                     [&](size_t a, size_t b) { return ranked[a].cycles < ranked[b].cycles; });
+    std::set<int> innermost;
+    size_t taken = 0;
+    bool tiled = false;  // one order of rows, vectors and sum is enough
+    for (const size_t k : by_cost) {
+      if (interrupted()) return;
+      if (!tiled) tiled = finish_by(orders[k].schedule, tiles_of(orders[k].schedule), plans);
+      const bool first_inside = innermost.insert(orders[k].order.back()).second;
+      if (taken >= kOrders && !first_inside) continue;
+      ++taken;
+      count(orders[k].schedule);
+      finish(orders[k].schedule, plans);
+    }
+    if (depth >= kMostDepth) return;
+    if (const auto transposed = transpose_operands(start, parts.front(), sizes)) {
+      count(*transposed);
+      put_together(*transposed, "transposed operands", plans, depth);
+    }
+  }
+
+  void finish(const Schedule& s, std::vector<Plan>& plans) {
+    const Outline o = outline_of(*s.proc, sizes_of(*s.proc));
+    finish_by(s, finishes_of(o, *request_.target, instructions_), plans);
+  }
+  std::vector<Finish> tiles_of(const Schedule& s) const {
+    return register_tiles_of(inspect_nest(*s.proc), *request_.target, request_.levels,
+                             instructions_);
+  }
+
+  // Adds what the finishes make of the schedule; false: nothing.
+  bool finish_by(const Schedule& s, const std::vector<Finish>& finishes, std::vector<Plan>& plans) {
+    std::vector<std::optional<Plan>> done(finishes.size());
+    std::vector<std::vector<StepRefusal>> refusals(finishes.size());
+    tbb::parallel_for(size_t{0}, finishes.size(), [&](size_t k) {
+      Schedule f = s;
+      for (const ScheduleStep& step : finishes[k].steps)
+        if (auto refusal = apply(f, step.op, step.args)) refusals[k].push_back(std::move(*refusal));
+      if (f.steps.size() > s.steps.size() || finishes[k].steps.empty())
+        done[k] = plan_of(f, finishes[k].name);
+    });
+    for (size_t k = 0; k < finishes.size(); ++k) {
+      ++out_.made;
+      for (const ScheduleStep& step : finishes[k].steps) ++out_.proposed[step.op];
+      for (const StepRefusal& r : refusals[k]) note(r);
+      if (!done[k]) continue;
+      for (const ScheduleStep& step : finishes[k].steps) ++out_.accepted[step.op];
+      plans.push_back(std::move(*done[k]));
+    }
+    return std::any_of(done.begin(), done.end(), [](const auto& d) { return d.has_value(); });
+  }
+
+  const ProgramSearchRequest request_;
+  BeamState start_;
+  std::vector<Structure> structures_;      // of the whole program
+  std::map<std::string, Choice> choices_;  // by the text of the whole program
+  ValueList instructions_;
+  std::map<std::string, std::vector<Plan>> memo_;  // by the text of the procedure
+  ProgramSearchResult out_;
+  int names_ = 0;
+};
+
+ProgramSearch::ProgramSearch(const ProgramSearchRequest& request)
+    : impl_(std::make_unique<Impl>(request)) {}
+ProgramSearch::~ProgramSearch() = default;
+ProgramSearchResult ProgramSearch::run(const BeamState& start) { return impl_->run(start); }
+std::vector<BeamState> ProgramSearch::recombine(const std::map<std::string, double>& seconds) {
+  return impl_->recombine(seconds);
+}
+
+bool is_one_nest(const ProcPtr& p) { return is_whole(p, parts_of(p)); }
+
+}  // namespace exotune

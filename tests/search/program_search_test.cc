@@ -1,0 +1,160 @@
+// Schedules of whole programs: split, reordered, transposed, tiled; they compute the same, print as
+// scripts that make the same procedure, and are found for nests of no known form.
+#include "search/program_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/frontend/parser.h"
+#include "core/ir/printer.h"
+#include "search/moves/distribution.h"
+#include "search/moves/loop_order.h"
+#include "search/moves/parts.h"
+#include "search/moves/transposition.h"
+#include "search/tuning_context.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+ProcPtr parsed(const std::string& text) { return parse_module(text, "k.exo").procs.front(); }
+
+const char* const kScaledProduct = R"(
+@proc
+def scaled_product(beta: f32, A: f32[12, 16], B: f32[16, 40], C: f32[12, 40]):
+    for i in seq(0, 12):
+        for j in seq(0, 40):
+            C[i, j] = C[i, j] * beta
+        for k in seq(0, 16):
+            for j in seq(0, 40):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+const char* const kTransposed = R"(
+@proc
+def transposed(A: f32[12, 16], B: f32[40, 16], C: f32[12, 40]):
+    for i in seq(0, 12):
+        for j in seq(0, 40):
+            for k in seq(0, 16):
+                C[i, j] += A[i, k] * B[j, k]
+)";
+
+const char* const kSteps = R"(
+@proc
+def steps(x: f32[34], y: f32[34]):
+    for t in seq(0, 3):
+        for i in seq(1, 33):
+            y[i] = x[i - 1] + x[i + 1]
+        for i in seq(1, 33):
+            x[i] = y[i - 1] + y[i + 1]
+)";
+
+class ProgramSearchTest : public ::testing::Test {
+ protected:
+  ProgramSearchTest() : target_(load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})) {
+    context_.environment = script_names(*target_);
+    context_.weights = default_weights(CostMachine{});
+  }
+  std::vector<BeamState> found(const char* text) {
+    kernel_ = parsed(text);
+    ProgramSearchRequest request;
+    request.target = target_.get();
+    request.levels = target_->levels;
+    request.context = &context_;
+    request.keep = 32;
+    return ProgramSearch(request).run(first_state(kernel_, context_)).states;
+  }
+  static bool calls(const BeamState& s, const std::string& op) {
+    return std::any_of(s.lines.begin(), s.lines.end(), [&](const std::string& line) {
+      return line.find("= " + op + "(") != std::string::npos;
+    });
+  }
+  static bool some_call(const std::vector<BeamState>& states, const std::string& op) {
+    return std::any_of(states.begin(), states.end(),
+                       [&](const BeamState& s) { return calls(s, op); });
+  }
+
+  TargetPtr target_;
+  BeamContext context_;
+  ProcPtr kernel_;
+};
+
+TEST_F(ProgramSearchTest, an_imperfect_nest_is_split_and_its_product_tiled) {
+  const std::vector<BeamState> states = found(kScaledProduct);
+  ASSERT_FALSE(states.empty());
+  EXPECT_TRUE(some_call(states, "fission"));
+  EXPECT_TRUE(some_call(states, "register_block"));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+}
+
+TEST_F(ProgramSearchTest, the_lines_make_the_same_procedure) {
+  for (const BeamState& s : found(kScaledProduct)) {
+    ScriptEnvironment env = context_.environment;
+    env.start = kernel_;
+    std::string text;
+    for (const std::string& line : s.lines) text += line + "\n";
+    EXPECT_EQ(canonical_text(*run_script(text, "k.sched", env).proc), canonical_text(*s.proc));
+  }
+}
+
+TEST_F(ProgramSearchTest, an_operand_across_its_rows_is_copied_transposed) {
+  const std::vector<BeamState> states = found(kTransposed);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "stage_view") && calls(s, "register_block");
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+}
+
+TEST_F(ProgramSearchTest, sweeps_inside_a_time_loop_are_searched) {
+  const std::vector<BeamState> states = found(kSteps);
+  EXPECT_TRUE(some_call(states, "optimize_level_1"));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+}
+
+TEST_F(ProgramSearchTest, the_fastest_of_each_part_are_put_together) {
+  kernel_ = parsed(kSteps);
+  ProgramSearchRequest request;
+  request.target = target_.get();
+  request.levels = target_->levels;
+  request.context = &context_;
+  ProgramSearch search(request);
+  std::map<std::string, double> seconds;
+  double next = 1;
+  for (const BeamState& s : search.run(first_state(kernel_, context_)).states)
+    seconds[s.text_hash] = next *= 0.9;  // the later, the faster
+  for (const BeamState& s : search.recombine(seconds)) {
+    EXPECT_FALSE(seconds.count(s.text_hash));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+  }
+}
+
+TEST(Parts, a_time_loop_is_walked_into) {
+  EXPECT_EQ(parts_of(parsed(kSteps)).size(), 2u);
+  EXPECT_TRUE(is_one_nest(parsed(kTransposed)));
+  EXPECT_FALSE(is_one_nest(parsed(kSteps)));
+}
+
+TEST(LoopOrders, are_all_legal_ones) {
+  const ProcPtr p = parsed(kTransposed);
+  EXPECT_EQ(loop_orders({p, {}, false}, {{Child::kBody, 0}}).size(), 6u);
+}
+
+TEST(Distribution, keeps_what_depends_together) {
+  const ProcPtr p = parsed(kSteps);
+  EXPECT_TRUE(distribute({p, {}, false}, true).steps.empty());
+}
+
+TEST(Steps, refuse_without_a_change) {
+  Schedule s{parsed(kTransposed), {}, false};
+  const std::optional<StepRefusal> refusal = apply(s, "unroll_loop", {Value("x")});
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->op, "unroll_loop");
+  EXPECT_TRUE(s.steps.empty());
+}
+
+}  // namespace
+}  // namespace exotune
