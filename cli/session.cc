@@ -24,16 +24,18 @@ DataFolders find_data_folders() {
     if (!holds_data(told))
       throw InputError({}, "EXOTUNE_DATA is '" + told + "', which has no hw/ and kernels/ folders",
                        "unset it, or point it at PREFIX/share/exotune");
-    return {fs::path(told) / "hw", fs::path(told) / "kernels"};
+    return {fs::path(told) / "hw", fs::path(told) / "kernels", fs::path(told) / "rules"};
   }
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
   if (!failed) {
     const fs::path installed = self.parent_path().parent_path() / "share" / "exotune";
-    if (holds_data(installed)) return {installed / "hw", installed / "kernels"};
+    if (holds_data(installed))
+      return {installed / "hw", installed / "kernels", installed / "rules"};
   }
   const fs::path source = EXOTUNE_SOURCE_DIR;
-  if (holds_data(source)) return {source / "hw", source / "kernels"};
+  if (holds_data(source))
+    return {source / "hw", source / "kernels", source / "search" / "eqsat" / "rules"};
   throw InputError({}, "the built-in targets and kernels are not beside the command",
                    "set EXOTUNE_DATA to the folder that holds hw/ and kernels/");
 }

@@ -21,6 +21,7 @@ namespace exotune::cli {
 struct DataFolders {
   std::filesystem::path targets;  // hw/
   std::filesystem::path kernels;  // kernels/
+  std::filesystem::path rules;    // of equality saturation
 };
 
 /// Finds them. Refuses (InputError) when $EXOTUNE_DATA is set and holds no hw/ folder, or when none

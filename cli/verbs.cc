@@ -9,6 +9,7 @@ const std::vector<Verb>& verbs() {
       {"kernel", "tune: search, verify and measure; writes the winner", add_kernel_verb},
       {"complete", "a partial schedule, finished by search; writes the winner", add_complete_verb},
       {"schedule", "apply a script, no search; print the result", add_schedule_verb},
+      {"eqsat", "views of the operands that rewriting finds, each proved", add_eqsat_verb},
       {"verify", "proofs and a differential test, no timing", add_verify_verb},
       {"bench", "a schedule against its peers, paired and interleaved", add_bench_verb},
       {"calibrate", "fit the cost model to runs on this machine", add_calibrate_verb},

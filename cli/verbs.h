@@ -12,6 +12,7 @@ struct Session;
 void add_kernel_verb(CLI::App& app, Session& session);
 void add_complete_verb(CLI::App& app, Session& session);
 void add_schedule_verb(CLI::App& app, Session& session);
+void add_eqsat_verb(CLI::App& app, Session& session);
 void add_verify_verb(CLI::App& app, Session& session);
 void add_bench_verb(CLI::App& app, Session& session);
 void add_calibrate_verb(CLI::App& app, Session& session);

@@ -3,7 +3,7 @@
 #   bin/exo-tune                 the command
 #   include/exotune/             the headers, as the source tree has them, and exotune.h
 #   lib/                         one static library per folder, lib/cmake/exotune/ the package
-#   share/exotune/hw, kernels    the targets and the built-in kernels, as text
+#   share/exotune/hw, kernels, rules   targets, built-in kernels, rewrite rules, as text
 #
 # A consumer writes: find_package(exotune REQUIRED) and links exotune::exotune (everything), or one
 # folder's library such as exotune::frontend.
@@ -75,6 +75,7 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/exotune DESTINATION include)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hw DESTINATION share/exotune
   FILES_MATCHING PATTERN "*.toml" PATTERN "*.exo")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/search/eqsat/rules DESTINATION share/exotune)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels OPTIONAL DESTINATION share/exotune
   FILES_MATCHING PATTERN "*.toml" PATTERN "*.exo" PATTERN "*.sched")
 if(TARGET exo-tune)

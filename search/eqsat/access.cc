@@ -263,6 +263,10 @@ std::pair<bool, bool> AccessTypes::merge(Id into, Id from) {
   return {false, false};
 }
 
+bool AccessTypes::keeps(const EGraph&, Id id, const ENode& node) const {
+  return std::find(node.children.begin(), node.children.end(), id) == node.children.end();
+}
+
 Id AccessTypes::typed_add(EGraph& graph, Op op, std::span<const Id> children) const {
   std::array<const AccessType*, kMaxChildren> arguments = {};
   if (children.size() > arguments.size()) return kNoId;

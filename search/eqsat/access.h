@@ -117,6 +117,8 @@ class AccessTypes : public Analysis {
   void make(const EGraph& graph, const ENode& node, Id id) override;
   std::pair<bool, bool> merge(Id into, Id from) override;
   bool remake(const EGraph&, const ENode&, Id) override { return false; }
+  /// What only names its own class again (a transposition that changes nothing) is dropped.
+  bool keeps(const EGraph& graph, Id id, const ENode& node) const override;
 
   const AccessType& of(const EGraph& graph, Id id) const { return types_[graph.find(id)]; }
   /// Adds the node when it has a type; kNoId otherwise.

@@ -35,7 +35,11 @@ CostModel by_size() {
 class ProductSearch {
  public:
   ProductSearch(const ProcPtr& p, const Product& product, SizeTable& sizes)
-      : proc_(p), product_(product), sizes_(sizes), language_(ops_, sizes), types_(language_),
+      : proc_(p),
+        product_(product),
+        sizes_(sizes),
+        language_(ops_, sizes),
+        types_(language_),
         graph_(ops_, &types_, true) {}
 
   // Nothing, or why the product is no term.
@@ -131,7 +135,8 @@ class ProductSearch {
     for (const std::map<int, int64_t>& terms : operand.subscripts) {
       std::string sum;
       for (const auto& [loop, c] : terms)
-        sum += (sum.empty() ? "" : " + ") + (c == 1 ? "" : std::to_string(c) + " * ") + name_of(loop);
+        sum +=
+            (sum.empty() ? "" : " + ") + (c == 1 ? "" : std::to_string(c) + " * ") + name_of(loop);
       v.element += (v.element.empty() ? "" : ", ") + sum;
     }
     v.element = v.operand + "[" + v.element + "]";

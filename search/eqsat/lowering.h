@@ -2,10 +2,10 @@
 // From what an e-graph found back to the program: candidates as schedules that the core proves.
 // Start at find_candidates.
 //
-// An e-graph decides which view of each operand a product reads: as it lies, transposed, or with the
-// windows of a convolution laid out one after the other (im2col). A candidate is replayed as copies
-// of those views in front of the product (stage_view), each proved by the core; loop orders, blocks
-// and registers are left to who schedules the result. The program as written is candidate 0.
+// An e-graph decides which view of each operand a product reads: as it lies, transposed, or with
+// the windows of a convolution laid out one after the other (im2col). A candidate is replayed as
+// copies of those views in front of the product (stage_view), each proved by the core; loop orders,
+// blocks and registers are left to who schedules the result. The program as written is candidate 0.
 #include <map>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ namespace exotune::eqsat {
 struct StagedView {
   std::string operand, name;
   std::vector<std::pair<std::string, std::string>> axes;  // name and extent
-  std::string element;   // "image[c, y + r, x + s]"
+  std::string element;                                    // "image[c, y + r, x + s]"
 };
 
 struct Candidate {
@@ -35,7 +35,7 @@ struct CandidateReport {
   std::vector<NotLifted> not_lifted;
   /// Terms that were extracted but not replayed, and why, counted.
   std::map<std::string, int> refused;
-  size_t nodes = 0, classes = 0;      // of all graphs
+  size_t nodes = 0, classes = 0;  // of all graphs
   StopReason stop = StopReason::kSaturated;
 };
 

@@ -20,11 +20,16 @@ std::optional<Size> size_of(const ExprPtr& e, SizeTable& sizes) {
   const auto left = size_of(op->lhs, sizes), right = size_of(op->rhs, sizes);
   if (!left || !right) return std::nullopt;
   switch (op->op) {
-    case BinOpKind::kAdd: return sizes.add(*left, *right);
-    case BinOpKind::kSub: return sizes.sub(*left, *right);
-    case BinOpKind::kMul: return sizes.mul(*left, *right);
-    case BinOpKind::kDiv: return sizes.divide(*left, *right);
-    default: return std::nullopt;
+    case BinOpKind::kAdd:
+      return sizes.add(*left, *right);
+    case BinOpKind::kSub:
+      return sizes.sub(*left, *right);
+    case BinOpKind::kMul:
+      return sizes.mul(*left, *right);
+    case BinOpKind::kDiv:
+      return sizes.divide(*left, *right);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -63,6 +68,8 @@ class Lifter {
     if (!subscripts(r.idx, found, found.output))
       return "the output is not subscripted by one loop in each dimension";
     for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;
+    // Each iteration of a loop around the output's allocation has an output of its own.
+    for (size_t k = 0; k < loops_around(path, r.name); ++k) found.loops[k].summed = false;
     if (!operand(product.lhs, found, found.left) || !operand(product.rhs, found, found.right))
       return "a factor is no element of a tensor, subscripted by sums of loops";
     if (found.left.buffer == found.right.buffer) return "both factors are of one tensor";
@@ -70,6 +77,18 @@ class Lifter {
       return "a factor is of the output";
     out_.products.push_back(std::move(found));
     return std::nullopt;
+  }
+
+  // How many loops of the path stand around the allocation of `name`; none for an argument.
+  size_t loops_around(const Path& path, Sym name) const {
+    for (size_t n = 1; n <= path.size(); ++n) {
+      const Path to(path.begin(), path.begin() + static_cast<long>(n));
+      for (const StmtPtr& s : block_at(proc_, to)) {
+        const Alloc* a = s->as<Alloc>();
+        if (a && a->name == name) return n - 1;
+      }
+    }
+    return 0;
   }
 
   static int loop_of(const Product& product, Sym iter) {
@@ -219,8 +238,8 @@ std::variant<Term, NotLifted> term_of(const Product& product, AccessLanguage& la
     const bool l = left.contains(loop), r = right.contains(loop);
     if (product.loops[k].summed) {
       if (!l || !r)
-        return NotLifted{{}, "the sum over `" + product.loops[k].iter.name() +
-                                 "` is of one factor only"};
+        return NotLifted{
+            {}, "the sum over `" + product.loops[k].iter.name() + "` is of one factor only"};
       summed.push_back(loop);
     } else if (l && r) {
       shared.push_back(loop);
@@ -243,8 +262,9 @@ std::variant<Term, NotLifted> term_of(const Product& product, AccessLanguage& la
   const auto b = OperandView(product, product.right, language, term)
                      .build(order(of_right), shared.size() + of_right.size());
   if (!a || !b)
-    return NotLifted{{}, "`" + (a ? product.right : product.left).buffer.name() +
-                             "` is read in a way that no view says"};
+    return NotLifted{{},
+                     "`" + (a ? product.right : product.left).buffer.name() +
+                         "` is read in a way that no view says"};
   const int zip =
       term.share(language.op(AccessOp::kZip, {static_cast<int64_t>(shared.size())}), {*a, *b});
   term.share(language.op(AccessOp::kDot), {zip});

@@ -3,9 +3,9 @@
 // lift_products; search.md's "lift" of equality saturation.
 //
 // Any statement `out[..] += a[..] * b[..]` below loops from 0 counts, wherever it stands: what else
-// the loops hold (a beginning, a rectifier, a store) is left alone, because what is found is replayed
-// as copies of the operands. Subscripts are single iterators, or sums `s*y + d*r` of one iterator of
-// the output and one of the sum, as a convolution's are.
+// the loops hold (a beginning, a rectifier, a store) is left alone, because what is found is
+// replayed as copies of the operands. Subscripts are single iterators, or sums `s*y + d*r` of one
+// iterator of the output and one of the sum, as a convolution's are.
 #include <map>
 #include <optional>
 #include <string>
@@ -26,15 +26,15 @@ struct ProductLoop {
 
 struct ProductOperand {
   Sym buffer;
-  std::vector<Size> dims;                             // of the buffer
-  std::vector<std::map<int, int64_t>> subscripts;     // by dimension: coefficients of loops
+  std::vector<Size> dims;                          // of the buffer
+  std::vector<std::map<int, int64_t>> subscripts;  // by dimension: coefficients of loops
 };
 
 struct Product {
-  Path outermost;                   // the loop around everything that mentions the operands
-  std::vector<ProductLoop> loops;   // outermost first
+  Path outermost;                  // the loop around everything that mentions the operands
+  std::vector<ProductLoop> loops;  // outermost first
   ProductOperand left, right;
-  std::vector<int> output;          // loops in the order of the output's subscripts
+  std::vector<int> output;  // loops in the order of the output's subscripts
 };
 
 /// Why a statement that multiplies and adds was not read.

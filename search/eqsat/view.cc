@@ -78,14 +78,17 @@ class Mapper {
     const size_t x = p.empty() ? 0 : static_cast<size_t>(p[0]);
     const auto at = [&](size_t i) { return m.axes.begin() + static_cast<std::ptrdiff_t>(i); };
     switch (op) {
-      case AccessOp::kAccess: m.access = x; return true;
+      case AccessOp::kAccess:
+        m.access = x;
+        return true;
       case AccessOp::kTranspose: {
         std::vector<Axis> axes;
         for (const int64_t from : p) axes.push_back(m.axes[static_cast<size_t>(from)]);
         m.axes = std::move(axes);
         return true;
       }
-      case AccessOp::kWindow: return window(m, x, p);
+      case AccessOp::kWindow:
+        return window(m, x, p);
       case AccessOp::kSplit: {
         const auto parts = cut(m.axes[x], p[1], sizes);
         if (!parts) return false;
@@ -107,7 +110,8 @@ class Mapper {
         m.axes.erase(at(x));
         if (x < m.access) --m.access;
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 

@@ -3,8 +3,8 @@
 // view_map.
 //
 // A view's axes are made of variables: a dimension of the tensor, or where a window starts and its
-// tap. Splitting an axis cuts variables into pieces, merging joins them; two views whose axes are the
-// same pieces in the same order, over the same subscripts, lie in memory alike.
+// tap. Splitting an axis cuts variables into pieces, merging joins them; two views whose axes are
+// the same pieces in the same order, over the same subscripts, lie in memory alike.
 #include <map>
 #include <optional>
 #include <vector>

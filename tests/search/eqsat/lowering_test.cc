@@ -22,14 +22,13 @@ RuleText shipped(const std::string& name) {
   return {name + ".rules", text.str()};
 }
 
-ProcPtr proc(const std::string& text) {
-  return parse_module(text, "test.exo").procs.front();
-}
+ProcPtr proc(const std::string& text) { return parse_module(text, "test.exo").procs.front(); }
 
 CandidateReport candidates(const std::string& text, int64_t columns = 16) {
   const ProcPtr p = proc(text);
-  CandidateReport r = find_candidates(p, {shipped("canonical"), shipped("layout"), shipped("systolic")},
-                                      {{"R", columns}, {"C", columns}});
+  CandidateReport r =
+      find_candidates(p, {shipped("canonical"), shipped("layout"), shipped("systolic")},
+                      {{"R", columns}, {"C", columns}});
   EXPECT_EQ(r.candidates.front().proc, p);
   return r;
 }
@@ -86,6 +85,34 @@ TEST(Lowering, a_stride_is_kept) {
       "                for r in seq(0, 3):\n"
       "                    out[o, y] += weights[o, c, r] * image[c, 2 * y + r]\n");
   EXPECT_TRUE(copies(r).contains("image_view[y,c,r]"));
+}
+
+TEST(Lowering, an_output_of_each_iteration) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def conv(image: f32[10, 4], weights: f32[3, 4, 16], out: f32[8, 16]):\n"
+      "    for x in seq(0, 8):\n"
+      "        for k in seq(0, 16):\n"
+      "            sum: f32\n"
+      "            sum = 0.0\n"
+      "            for dx in seq(0, 3):\n"
+      "                for c in seq(0, 4):\n"
+      "                    sum += image[x + dx, c] * weights[dx, c, k]\n"
+      "            out[x, k] = relu(sum)\n",
+      12);
+  EXPECT_TRUE(copies(r).contains("image_view[x,dx,c]"));
+}
+
+TEST(Lowering, both_orders_of_an_operand) {
+  const CandidateReport r = find_candidates(
+      proc("@proc\n"
+           "def nn(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):\n"
+           "    for i in seq(0, M):\n"
+           "        for j in seq(0, N):\n"
+           "            for k in seq(0, K):\n"
+           "                C[i, j] += A[i, k] * B[k, j]\n"),
+      {shipped("canonical"), shipped("layout"), shipped("columns")}, {});
+  EXPECT_EQ(copies(r), (std::set<std::string>{"B_view[j,k]"}));
 }
 
 TEST(Lowering, named_sizes) {

@@ -1,0 +1,142 @@
+// exo-tune eqsat KERNEL|FILE.exo[:proc]: which views of a product's operands rewriting finds, each
+// replayed and proved. Nothing runs.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/options.h"
+#include "cli/session.h"
+#include "cli/text_file.h"
+#include "cli/verbs.h"
+#include "cli/workspace.h"
+#include "core/cursor/provenance.h"
+#include "core/primitives/primitives.h"
+#include "search/eqsat/lowering.h"
+
+namespace exotune::cli {
+namespace {
+
+using eqsat::Candidate;
+using eqsat::CandidateReport;
+using eqsat::RuleText;
+
+struct EqsatOptions {
+  std::string kernel, array;
+  std::vector<std::string> rule_files;
+  int k = 16;
+  int script = -1;
+  eqsat::Limits limits;
+  SizeOption size;
+  FormatOption format;
+};
+
+// "16x16": the rows and columns of an array of multipliers.
+std::map<std::string, int64_t> array_constants(const std::string& text) {
+  if (text.empty()) return {};
+  int rows = 0, columns = 0, used = 0;
+  const bool whole = std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &used) == 2 &&
+                     static_cast<size_t>(used) == text.size();
+  if (!whole || rows < 1 || columns < 1)
+    throw InputError({}, "--array: '" + text + "' is no array",
+                     "rows x columns, for example 16x16");
+  return {{"R", rows}, {"C", columns}};
+}
+
+std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& options) {
+  std::vector<RuleText> rules;
+  const auto read = [&](const std::filesystem::path& path) {
+    rules.push_back({path.string(), read_text_file(path)});
+  };
+  if (options.rule_files.empty()) {
+    for (const char* set : {"canonical", "layout"})
+      read(session.data.rules / (std::string(set) + ".rules"));
+    read(session.data.rules / (options.array.empty() ? "columns.rules" : "systolic.rules"));
+  }
+  for (const std::string& file : options.rule_files) read(file);
+  return rules;
+}
+
+ProcPtr at_sizes(const ProcPtr& p, const EqsatOptions& options) {
+  if (!options.size.given()) return p;
+  std::vector<std::pair<std::string, int64_t>> values;
+  for (const auto& [name, value] : options.size.single()) values.push_back({name, value});
+  return partial_eval(p, values);
+}
+
+// "B_view[k, j]", or what was done instead.
+std::string copies_of(const Candidate& c) {
+  std::string text;
+  for (const eqsat::StagedView& view : c.views) {
+    text += (text.empty() ? "" : ", ") + view.name + "[";
+    for (size_t i = 0; i < view.axes.size(); ++i) text += (i ? ", " : "") + view.axes[i].first;
+    text += "] = " + view.element;
+  }
+  return text.empty() ? "as written" : text;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+void print_statistics(const CandidateReport& report) {
+  std::fprintf(stderr, "e-graph: %zu nodes in %zu classes, stopped: %s\n", report.nodes,
+               report.classes, eqsat::name_of(report.stop));
+  for (const eqsat::NotLifted& other : report.not_lifted)
+    std::fprintf(stderr, "note: %s%sa product was not read: %s\n", other.where.str().c_str(),
+                 other.where.known() ? ": " : "", other.reason.c_str());
+  for (const auto& [reason, count] : report.refused)
+    std::fprintf(stderr, "note: %d not replayed: %s\n", count, reason.c_str());
+}
+
+ExitCode run(const Session& session, const EqsatOptions& options) {
+  const std::map<std::string, int64_t> constants = array_constants(options.array);
+  Workspace workspace(session);
+  const ProcPtr proc = at_sizes(workspace.kernel(options.kernel).proc, options);
+  const CandidateReport report = eqsat::find_candidates(
+      proc, rules_of(session, options), constants, static_cast<size_t>(options.k), options.limits);
+  if (options.script >= 0) {
+    if (static_cast<size_t>(options.script) >= report.candidates.size())
+      throw InputError({}, "--script: there is no candidate " + std::to_string(options.script),
+                       "the last one is " + std::to_string(report.candidates.size() - 1));
+    const ProcPtr& chosen = report.candidates[static_cast<size_t>(options.script)].proc;
+    std::fputs(trace_script(chosen).c_str(), stdout);
+    return ExitCode::kOk;
+  }
+  Table table({"candidate", "copies", "proof", "rules"});
+  for (size_t i = 0; i < report.candidates.size(); ++i) {
+    const Candidate& c = report.candidates[i];
+    table.add({"#" + std::to_string(i), copies_of(c), i == 0 ? "" : "by replay", joined(c.rules)});
+  }
+  std::fputs(table.str(options.format.value()).c_str(), stdout);
+  print_statistics(report);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_eqsat_verb(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<EqsatOptions>();
+  app.add_option("kernel", options->kernel, "a built-in kernel, or FILE.exo[:proc]")->required();
+  app.add_option("--array", options->array,
+                 "match products of ROWSxCOLUMNS only, as a systolic array does");
+  app.add_option("--rules", options->rule_files, "rule files to use instead of the shipped ones");
+  app.add_option("-k,--top-k", options->k, "terms to extract for each product")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--script", options->script, "print the schedule of this candidate");
+  app.add_option("--iterations", options->limits.iterations, "of saturation, at most")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--nodes", options->limits.nodes, "of the e-graph, at most")
+      ->capture_default_str();
+  options->size.add(app);
+  options->format.add(app);
+  app.callback([&session, options] {
+    session.action = [&session, options] { return run(session, *options); };
+  });
+}
+
+}  // namespace exotune::cli
