@@ -70,7 +70,8 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   std::string cause;
   for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
     const TuningProblem problem = make_problem(input.proc, sizes);
-    const Candidate candidate = make_candidate(replayed.proc, target, problem);
+    Candidate candidate = make_candidate(replayed.proc, target, problem);
+    if (asks_for_any_order(record.script)) candidate = with_sums_in_any_order(std::move(candidate));
     ComparisonOptions comparing = options.comparison;
     if (comparing.threads < 1) comparing.threads = record.threads;
     const Comparison comparison =

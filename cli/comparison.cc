@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cli/quantities.h"
-#include "runners/machine_peak.h"
+#include "runners/arena.h"
 #include "runners/threads.h"
 
 namespace exotune::cli {
@@ -15,7 +15,7 @@ constexpr const char* kOurs = "exo-tune";
 
 std::string ratio_text(const Ratio& ratio) {
   if (ratio.rounds == 0) return "";
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio.median, ratio.low, ratio.high);
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio.median, ratio.next_low, ratio.next_high);
 }
 
 }  // namespace
@@ -24,11 +24,13 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
                               const TuningProblem& problem, const Target& target,
                               const ComparisonOptions& options) {
   const TargetToolchain toolchain = with_threads(toolchain_of(target), options.threads);
+  const std::unique_ptr<Arena> arena = native_arena(toolchain);
   Comparison comparison;
   comparison.sizes = problem.sizes;
-  std::vector<Contender> contenders = {{kOurs, contender, std::nullopt}};
-  Candidate plain = make_candidate(problem.kernel, target, problem, "unscheduled");
-  contenders.push_back({"unscheduled", std::move(plain), std::nullopt});
+  std::vector<Contender> contenders = {contender_of(kOurs, contender)};
+  const Candidate plain = make_candidate(problem.kernel, target, problem, "unscheduled");
+  contenders.push_back(contender_of("unscheduled", plain));
+  const size_t libraries = contenders.size();
   ElementType precision = ElementType::kF32;
   if (entry != nullptr) {
     comparison.kernel = entry->name;
@@ -40,19 +42,29 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
       wanted.only = options.only_peers;
       for (const Peer& peer : discover_peers(toolchain, wanted).peers)
         if (peer.supports(*call))
-          contenders.push_back({peer.name, std::nullopt, PeerCall{peer, *call}});
+          contenders.push_back(contender_of(peer.name, PeerCall{peer, *call}));
     }
   } else {
     comparison.kernel = problem.kernel->name;
   }
-  if (precision == ElementType::kF32 || precision == ElementType::kF64)
-    comparison.peak = options.threads * measure_peak(target.isa, precision, toolchain.cc);
+  if (contenders.size() == libraries && options.only_peers.empty())
+    for (Contender& c : arena->plain_code(plain)) contenders.push_back(std::move(c));
+  const size_t roof = contenders.size();
+  if (comparison.flops > 0 && (precision == ElementType::kF32 || precision == ElementType::kF64))
+    if (std::optional<Contender> peak = arena->roof(precision))
+      contenders.push_back(std::move(*peak));
 
   ShootoutOptions shooting;
   shooting.rounds = options.rounds;
   shooting.cold = options.cold;
   shooting.reference = kOurs;
-  comparison.result = shootout(toolchain, contenders, problem.args, problem.test, shooting);
+  comparison.result = arena->compete(contenders, problem.args, problem.test, shooting);
+  if (roof < contenders.size()) {
+    const double flops = contenders[roof].roof->flops_per_step * static_cast<double>(kRoofSteps);
+    const double seconds = comparison.result.contenders[roof].median;
+    comparison.peak = seconds > 0 ? options.threads * flops / seconds * 1e-9 : 0;
+    comparison.result.contenders.pop_back();
+  }
   return comparison;
 }
 

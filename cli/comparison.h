@@ -13,19 +13,20 @@ struct Comparison {
   SizeBinding sizes;
   double flops = 0;  // of one call; 0 when unknown
   double bytes = 0;
-  double peak = 0;  // GFLOP/s of this machine, measured; 0 when unknown
+  double peak = 0;  // GFLOP/s of this machine, measured in the same rounds; 0 when unknown
   ShootoutResult result;
 };
 
 struct ComparisonOptions {
   int rounds = 15;
   bool cold = false;
-  int threads = 1;  // of everyone
+  int threads = 1;                      // of everyone
   std::vector<std::string> only_peers;  // empty: all
 };
 
-/// Times `contender` ("exo-tune") and every peer that can do the same. `entry` may be null: then
-/// the only peer is the unscheduled kernel compiled as it stands ("unscheduled").
+/// Times `contender` ("exo-tune"), the unscheduled kernel compiled as it stands ("unscheduled"),
+/// and every peer that can do the same; where no library does (`entry` may be null), what gcc,
+/// clang and clang with Polly make of the unscheduled C when sums may be reordered.
 Comparison compare_with_peers(const Candidate& contender, const KernelEntry* entry,
                               const TuningProblem& problem, const Target& target,
                               const ComparisonOptions& options);

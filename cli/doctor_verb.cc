@@ -1,4 +1,6 @@
 // exo-tune doctor: what this machine can do, what is missing and how to get it.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -8,6 +10,7 @@
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "db/store.h"
+#include "runners/conditions.h"
 #include "runners/peers.h"
 #include "search/problem.h"
 
@@ -30,6 +33,18 @@ void report_machine(const Machine& machine, Table& table) {
     table.add({"L" + std::to_string(cache.level) + " cache", "ok",
                std::to_string(cache.bytes / 1024) + " KB, lines of " +
                    std::to_string(cache.line_bytes) + " bytes"});
+}
+
+// What this machine does to measurements.
+void report_conditions(const Machine& machine, Table& table) {
+  for (const Condition& c : measuring_conditions(machine.cores))
+    table.add({c.what, c.good ? "ok" : "warning", c.detail});
+  const NoiseFloor noise = measure_noise();
+  const bool good = noise.spread < 0.03 && noise.preempted < 0.1;
+  table.add({"noise", good ? "ok" : "warning",
+             fmt::format("a loop that does the same each time differs by {:.1f} % (90th over 10th "
+                         "percentile); another program ran in {:.0f} % of the samples",
+                         100 * noise.spread, 100 * noise.preempted)});
 }
 
 // The native targets that can be tuned here; adds a row for every target.
@@ -79,6 +94,7 @@ ExitCode doctor(const Session& session, const DoctorOptions& options) {
   Workspace workspace(session);
   Table table({"what", "state", "detail"});
   report_machine(workspace.machine(), table);
+  report_conditions(workspace.machine(), table);
   const std::vector<TargetPtr> usable = report_targets(workspace, table);
   if (options.peers && !usable.empty())
     report_peers(*best_target(workspace.machine(), usable), table);

@@ -13,6 +13,7 @@
 #include "cli/tune_options.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
+#include "runners/conditions.h"
 
 namespace exotune::cli {
 namespace {
@@ -132,6 +133,9 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
     return ExitCode::kOk;
   }
   require_writable_folder(options.tune.folder());
+  if (const std::string load = load_warning(workspace.machine().cores);
+      session.terminal && !options.tune.quiet() && !load.empty())
+    std::fprintf(stderr, "note: %s\n", load.c_str());
   const auto store = open_store(options.tune.database(session));
   const bool several = jobs.size() > 1;
   Table table = result_table();

@@ -5,6 +5,7 @@
 #include "cli/quantities.h"
 #include "cli/text_file.h"
 #include "core/library/ahead.h"
+#include "search/problem.h"
 
 namespace exotune::cli {
 namespace {
@@ -94,7 +95,8 @@ std::vector<std::filesystem::path> write_result(const TuneRequest& request,
   code.stem = where.stem;
   code.comment = code_comment(request, result);
   code.headers = request.target->compiler.headers;
-  const CFile file = generate_kernel(result.winner, code);
+  CFile file = generate_kernel(result.winner, code);
+  if (result.any_order) file.c = with_sums_in_any_order(std::move(file.c));
   const std::vector<std::pair<std::string, std::string>> contents = {
       {".c", file.c},
       {".h", file.h},

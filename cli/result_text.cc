@@ -79,13 +79,16 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
       out +=
           fmt::format("{}{:.3f} times {} [{:.3f}, {:.3f}]{}\n",
                       &peer == &result.peers.front() ? "against  " : "         ", peer.ratio.median,
-                      peer.name, peer.ratio.low, peer.ratio.high,
+                      peer.name, peer.ratio.next_low, peer.ratio.next_high,
                       peer.gflops > 0 ? ", which reached " + number(peer.gflops) + " GFLOP/s" : "");
   for (const PeerRow& rival : result.rivals)
     if (rival.ratio.rounds > 0)
       out += fmt::format("beside   {:.3f} times {} [{:.3f}, {:.3f}]\n", rival.ratio.median,
-                         rival.name, rival.ratio.low, rival.ratio.high);
+                         rival.name, rival.ratio.next_low, rival.ratio.next_high);
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
+  if (result.as_written && result.seconds > 0)
+    out += std::string("found    nothing better than your loops") +
+           (result.any_order ? ", compiled with leave to take sums in any order\n" : "\n");
   const TuneStatistics& s = result.statistics;
   out += fmt::format(
       "search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
@@ -94,6 +97,12 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
   out +=
       fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
                   s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));
+  if (percent_of_peak(result) > 100.5)
+    out +=
+        "peak     over 100 %: the peak is wrong, not the speed; the target's flags allow wider "
+        "vectors, or other instructions, than its text says\n";
+  for (const std::string& failure : result.failures)
+    if (failure.find(": mismatch: ") != std::string::npos) out += "left out " + failure + "\n";
   if (!s.causes.empty()) out += "failed   " + counts(s.causes) + "\n";
   if (verbose) {
     if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";

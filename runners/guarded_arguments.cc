@@ -98,7 +98,7 @@ PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
   return out;
 }
 
-GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement)
+GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement, int variation)
     : prepared_(prepared) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t n = prepared.specs.size();
@@ -119,7 +119,9 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     const bool timing = placement == Placement::kTiming;
     // Different starts for different arguments, or equal page offsets would collide in the L1
     // cache.
-    const size_t skew = timing ? (a * 192) % page : 0;
+    const auto v = static_cast<size_t>(variation);
+    const size_t unaligned = v % 3 == 2 ? 16 * (1 + a % 3) : 0;
+    const size_t skew = timing ? (a * 192 + v * 320) % page + unaligned : 0;
     const bool huge = timing && slot.data_bytes >= 2 * kHugePage;
     const size_t unit = huge ? kHugePage : page;
     slot.body_bytes = round_up(slot.data_bytes + skew + 1, unit);
@@ -133,7 +135,7 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
                            round_up(reinterpret_cast<uintptr_t>(slot.map) + 1, kHugePage))
                      : slot.map + lead;
     if (mprotect(slot.body, slot.body_bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
-    if (huge) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
+    if (huge && v % 3 != 1) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
     slot.data = placement == Placement::kFlushEnd ? slot.body + slot.body_bytes - slot.data_bytes
                                                   : slot.body + skew;
     pointers_[a] = slot.data;

@@ -43,7 +43,10 @@ class GuardedArguments {
     kFlushStart,  // the first byte lies after one
     kTiming,      // 64-byte aligned, starts spread over cache sets, huge pages when big
   };
-  GuardedArguments(const PreparedCase& prepared, Placement placement);
+  /// Timing: `variation` 0 is as above; others start elsewhere in their pages, every third one on
+  /// huge pages if the system gives them unasked, every third one aligned to 16 bytes only, as
+  /// malloc does.
+  GuardedArguments(const PreparedCase& prepared, Placement placement, int variation = 0);
   ~GuardedArguments();
   GuardedArguments(const GuardedArguments&) = delete;
   GuardedArguments& operator=(const GuardedArguments&) = delete;

@@ -117,31 +117,44 @@ std::vector<const char*> precision_flags(const std::string& isa, ElementType pre
   return {"-DT=float", "-DDOT=4", "-mavx512vnni"};
 }
 
+/// The toolchain whose flags are those of `isa`.
+TargetToolchain toolchain_for(const std::string& isa, const std::string& cc) {
+  if (!cpu_supports(isa))
+    throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}},
+                ExitCode::kUnavailable);
+  TargetToolchain toolchain = default_toolchain(isa, cc);
+  toolchain.vector_bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
+  return toolchain;
+}
+
+/// The probe's shared object in `directory`.
+std::string compile_probe(const TargetToolchain& toolchain, ElementType precision,
+                          const std::string& directory) {
+  SharedObjectRequest request;
+  request.compiler = toolchain.cc;
+  request.flags = toolchain.flags;
+  for (std::string& flag : request.flags)
+    if (flag == "-O3") flag = "-O2";
+  const int bytes = std::max(toolchain.vector_bytes, 16);
+  for (const std::string& flag :
+       {std::string("-w"), std::string("-ffp-contract=fast"), "-DBYTES=" + std::to_string(bytes)})
+    request.flags.push_back(flag);
+  for (const char* flag : precision_flags(toolchain.isa, precision)) request.flags.push_back(flag);
+  request.source = kSource;
+  request.name = "peak";
+  std::string error;
+  std::string library = compile_shared_object(request, directory, &error);
+  if (library.empty())
+    throw Error(Diagnostic{{}, "the peak measurement does not compile: " + error, {}, {}},
+                ExitCode::kUnavailable);
+  return library;
+}
+
 /// The probe for one vector width, compiled and gone with the object.
 class Probe {
  public:
-  Probe(const std::string& isa, ElementType precision, const std::string& cc) : directory_("") {
-    if (!cpu_supports(isa))
-      throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}},
-                  ExitCode::kUnavailable);
-    const TargetToolchain toolchain = default_toolchain(isa, cc);
-    SharedObjectRequest request;
-    request.compiler = toolchain.cc;
-    request.flags = toolchain.flags;
-    request.flags[0] = "-O2";
-    const int bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
-    for (const std::string& flag :
-         {std::string("-w"), std::string("-ffp-contract=fast"), "-DBYTES=" + std::to_string(bytes)})
-      request.flags.push_back(flag);
-    for (const char* flag : precision_flags(isa, precision)) request.flags.push_back(flag);
-    request.source = kSource;
-    request.name = "peak";
-    std::string error;
-    library_ = compile_shared_object(request, directory_.path(), &error);
-    if (library_.empty())
-      throw Error(Diagnostic{{}, "the peak measurement does not compile: " + error, {}, {}},
-                  ExitCode::kUnavailable);
-  }
+  Probe(const TargetToolchain& toolchain, ElementType precision)
+      : directory_(""), library_(compile_probe(toolchain, precision, directory_.path())) {}
 
   /// Runs `body(find, results)` in a child; throws when it does not end well.
   template <class F>
@@ -179,7 +192,11 @@ int64_t cache_bytes(int name, int64_t fallback) {
 }  // namespace
 
 double measure_peak(const std::string& isa, ElementType precision, const std::string& cc) {
-  const Probe probe(isa, precision, cc);
+  return measure_peak(toolchain_for(isa, cc), precision);
+}
+
+double measure_peak(const TargetToolchain& toolchain, ElementType precision) {
+  const Probe probe(toolchain, precision);
   return probe.measure(1, [](void* library, double* best) {
     auto* run = symbol<double(int64_t, double)>(library, "peak_flops");
     const auto per_step = static_cast<double>(symbol<int64_t()>(library, "flops_per_step")());
@@ -194,8 +211,24 @@ double measure_peak(const std::string& isa, ElementType precision, const std::st
   })[0];
 }
 
+Roof make_roof(const TargetToolchain& toolchain, ElementType precision,
+               const std::string& directory) {
+  Roof roof;
+  roof.library = compile_probe(toolchain, precision, directory);
+  SharedMemory memory(sizeof(double));
+  auto* flops = memory.as<double>();
+  run_in_child(
+      [&] {
+        if (void* library = dlopen(roof.library.c_str(), RTLD_NOW | RTLD_LOCAL))
+          *flops = static_cast<double>(symbol<int64_t()>(library, "flops_per_step")());
+      },
+      20);
+  roof.flops_per_step = *flops;
+  return roof;
+}
+
 Bandwidth measure_bandwidth(const std::string& isa, const std::string& cc) {
-  const Probe probe(isa, ElementType::kF32, cc);
+  const Probe probe(toolchain_for(isa, cc), ElementType::kF32);
   const int64_t l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
   const int64_t l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   const int64_t l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);

@@ -20,6 +20,18 @@ struct Bandwidth {
 /// precision without such an instruction.
 double measure_peak(const std::string& isa, ElementType precision, const std::string& cc = "");
 
+/// The same for code that `toolchain` compiles, at the width of its vectors.
+double measure_peak(const TargetToolchain& toolchain, ElementType precision);
+
+/// The loop that measures the peak, to run in turn with what it is the roof of.
+struct Roof {
+  std::string library;        // a shared object with `double peak_flops(int64_t steps, double)`
+  double flops_per_step = 0;  // of one core
+};
+/// Compiled into `directory`, where it stays. Throws as measure_peak does.
+Roof make_roof(const TargetToolchain& toolchain, ElementType precision,
+               const std::string& directory);
+
 /// About a second; buffers of half of each cache level, 256 MB for DRAM.
 Bandwidth measure_bandwidth(const std::string& isa, const std::string& cc = "");
 

@@ -40,6 +40,32 @@ SampleInterval median_interval(std::vector<double> values) {
   return {middle(sorted), sorted[k], sorted[n - 1 - k]};
 }
 
+SampleInterval next_block_interval(const std::vector<double>& values,
+                                   const std::vector<int>& blocks) {
+  // Student's t for 95 %, by degrees of freedom from 2 on.
+  constexpr double kT[] = {4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
+  constexpr double kSlowChange = 0.01;
+  SampleInterval out = median_interval(values);
+  std::vector<double> logs;
+  auto at = values.begin();
+  for (const int count : blocks) {
+    const auto end = at + std::min<std::ptrdiff_t>(count, values.end() - at);
+    if (const double m = median_of({at, end}); m > 0) logs.push_back(std::log(m));
+    at = end;
+  }
+  const size_t n = logs.size();
+  if (n < 3) return out;
+  const double count = static_cast<double>(n);
+  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
+  double squares = 0;
+  for (const double v : logs) squares += (v - mean) * (v - mean);
+  const double spread = squares / (count - 1) * (1 + 1 / count) + kSlowChange * kSlowChange;
+  const double reach = std::exp(kT[std::min(n - 3, std::size(kT) - 1)] * std::sqrt(spread));
+  out.low = std::min(out.low, out.median / reach);
+  out.high = std::max(out.high, out.median * reach);
+  return out;
+}
+
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});

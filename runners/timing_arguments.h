@@ -11,9 +11,9 @@ namespace exotune {
 
 class TimingArguments {
  public:
-  /// Filled. As many sets, up to eight, as together stay within a part of any L1 cache; one when
-  /// `cold`, where every call starts from memory.
-  TimingArguments(const PreparedCase& prepared, bool cold);
+  /// Filled, placed by `variation` (GuardedArguments). As many sets, up to eight, as together stay
+  /// within a part of any L1 cache; one when `cold`, where every call starts from memory.
+  TimingArguments(const PreparedCase& prepared, bool cold, int variation = 0);
 
   void refill() const;
   std::vector<void**> sets() const;                     // for a Binder

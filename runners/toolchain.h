@@ -11,6 +11,7 @@ struct TargetToolchain {
   std::vector<std::string> flags;     // e.g. -O3 -mavx512f -mfma: explicit, never -march=native
   std::vector<std::string> includes;  // lines put before every batch: "#include <immintrin.h>"
   std::string isa = "avx512";         // "avx512" | "avx2" | "scalar": limits peers to the same
+  int vector_bytes = 0;               // of its vectors; 0: no more than the compiler's own
   int threads = 1;  // of the code, and of the peers it meets; more than one: threads.h
 
   /// "gcc 12.2.0 -O3 -mavx512f", and the threads when several: part of the key of every stored

@@ -29,16 +29,19 @@ size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) 
   };
   ShootoutOptions options;
   options.rounds = 9;
+  options.blocks = 3;
   for (const SizeBinding& sizes : finals.sizes) {
     if (finals.interrupted && finals.interrupted()) continue;
     const TuningProblem problem =
         make_problem(finals.kernel, sizes, {.seed = finals.seed, .expected = false});
     std::vector<Contender> contenders;
-    for (size_t k = 0; k < n; ++k)
-      contenders.push_back({"#" + std::to_string(k + 1),
-                            make_candidate(finals.finalists[k], *finals.target, problem),
-                            std::nullopt});
-    add(shootout(finals.toolchain, contenders, problem.args, problem.test, options, finals.native));
+    for (size_t k = 0; k < n; ++k) {
+      Candidate c = make_candidate(finals.finalists[k], *finals.target, problem);
+      if (k < finals.any_order.size() && finals.any_order[k])
+        c = with_sums_in_any_order(std::move(c));
+      contenders.push_back(contender_of("#" + std::to_string(k + 1), std::move(c)));
+    }
+    add(finals.arena->compete(contenders, problem.args, problem.test, options));
     compared = true;
   }
   if (!compared) return winner;

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "runners/shootout.h"
+#include "runners/arena.h"
 #include "search/problem.h"
 
 namespace exotune {
@@ -14,10 +14,10 @@ size_t best_finalist(size_t finalists, const ShootoutResult& shot);
 
 struct FinalsAtSizes {
   std::vector<ProcPtr> finalists;
+  std::vector<bool> any_order;  // of the finalists: with_sums_in_any_order; may be empty
   ProcPtr kernel;
   const Target* target = nullptr;
-  TargetToolchain toolchain;
-  NativeOptions native;
+  Arena* arena = nullptr;
   std::vector<SizeBinding> sizes;  // besides those of the shoot-out that was
   uint64_t seed = 1;
   std::function<bool()> interrupted;  // may be empty

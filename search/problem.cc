@@ -286,6 +286,32 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
   return candidate;
 }
 
+std::string with_sums_in_any_order(std::string c_text) {
+  constexpr const char* kLeave = R"(
+/* Data are real numbers to whoever wrote this: sums may be taken in any order. */
+#if defined(__clang__)
+#pragma clang fp reassociate(on)
+#elif defined(__GNUC__)
+#pragma GCC optimize("associative-math", "no-signed-zeros", "no-trapping-math", "no-math-errno")
+#endif
+)";
+  // After the headers: their functions are not ours.
+  size_t at = c_text.rfind("\n#include");
+  at = at == std::string::npos ? 0 : c_text.find('\n', at + 1) + 1;
+  return c_text.insert(at, kLeave);
+}
+
+Candidate with_sums_in_any_order(Candidate candidate) {
+  candidate.c_source = with_sums_in_any_order(std::move(candidate.c_source));
+  candidate.id = content_hash(candidate.c_source + candidate.h_source);
+  candidate.complexity += 0.5;
+  return candidate;
+}
+
+bool asks_for_any_order(const std::string& script) {
+  return script.find(kAnyOrderLine) != std::string::npos;
+}
+
 std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem) {
   const PeerOperation& peer = kernel.peer;
   if (peer.op.empty()) return std::nullopt;
@@ -325,6 +351,7 @@ TargetToolchain toolchain_of(const Target& target) {
   for (const std::string& header : target.compiler.headers)
     toolchain.includes.push_back("#include " + header);
   toolchain.isa = toolchain_isa(target.isa);
+  toolchain.vector_bytes = target.vector_bits / 8;
   return toolchain;
 }
 

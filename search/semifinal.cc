@@ -5,9 +5,8 @@
 
 namespace exotune {
 
-void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds,
-                       const TargetToolchain& toolchain, const TuningProblem& problem,
-                       const NativeOptions& native) {
+void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Arena& arena,
+                       const TuningProblem& problem) {
   std::vector<Trial*> fastest;
   for (Trial& t : trials)
     if (t.status == TrialStatus::kOk && t.median > 0) fastest.push_back(&t);
@@ -17,12 +16,12 @@ void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds,
   if (fastest.size() < 2) return;
   std::vector<Contender> contenders;
   for (const Trial* t : fastest)
-    contenders.push_back({"#" + std::to_string(contenders.size() + 1), t->candidate, std::nullopt});
+    contenders.push_back(contender_of("#" + std::to_string(contenders.size() + 1), t->candidate));
   ShootoutOptions options;
   options.rounds = rounds;
   options.extend = false;
-  const ShootoutResult shot =
-      shootout(toolchain, contenders, problem.args, problem.test, options, native);
+  options.blocks = 1;
+  const ShootoutResult shot = arena.compete(contenders, problem.args, problem.test, options);
   double before = 0, now = 0;
   const auto timed = [&](size_t k) {
     return shot.contenders[k].status == TrialStatus::kOk && shot.contenders[k].median > 0;

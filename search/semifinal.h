@@ -4,7 +4,7 @@
 // whose neighbours are worth a look, and who goes to the shoot-out, is decided by times of one run.
 #include <vector>
 
-#include "runners/shootout.h"
+#include "runners/arena.h"
 #include "search/trials.h"
 
 namespace exotune {
@@ -13,8 +13,7 @@ namespace exotune {
 /// medians by those times, scaled together so that their sum stays: they stay comparable with the
 /// others'. A trial that fails here keeps its median. Takes `rounds` calls of each and their
 /// compilation.
-void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds,
-                       const TargetToolchain& toolchain, const TuningProblem& problem,
-                       const NativeOptions& native);
+void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Arena& arena,
+                       const TuningProblem& problem);
 
 }  // namespace exotune

@@ -21,6 +21,7 @@ struct Trial {
   double median = 0, minimum = 0;
   bool reused = false;      // found in the store
   bool as_written = false;  // the nest itself: there is always time for it
+  bool any_order = false;   // with_sums_in_any_order
 };
 
 struct TrialLimits {

@@ -9,6 +9,7 @@
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "cost/static_cost.h"
+#include "runners/arena.h"
 #include "runners/native_runner.h"
 #include "runners/threads.h"
 #include "search/beam.h"
@@ -91,14 +92,18 @@ class Tuning {
     hooks_.progress(p);
   }
 
+  ElementType peak_type() const {
+    return request_.kernel.precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
+  }
+
+  // For orientation while measuring; the result's is of the shoot-out's own rounds.
   // Measured before and after: while another program shares the core's power and caches it is low.
   void measure_peak_again() {
     if (request_.kernel.flops.text().empty()) return;
-    const ElementType t =
-        request_.kernel.precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
+    const ElementType t = peak_type();
     result_.peak_gflops =
         std::max(result_.peak_gflops,
-                 request_.threads * measure_peak(toolchain_.isa, t, toolchain_.cc));
+                 request_.threads * arena_->peak(t));
   }
 
   void prepare() {
@@ -106,6 +111,7 @@ class Tuning {
     // Nothing runs for an estimate: what must come out need not be known.
     const bool runs = request_.effort != Effort::kEstimate;
     toolchain_ = with_threads(toolchain_of(target), request_.threads);
+    arena_ = native_arena(toolchain_, native());
     ProblemOptions data{.seed = request_.seed, .expected = runs};
     std::optional<NativeRunner> runner;
     if (runs) data.runner = &runner.emplace(toolchain_, native());
@@ -314,6 +320,19 @@ class Tuning {
     }
   }
 
+  // The nest as written, when the compiler may take its sums as it likes.
+  Trial in_any_order(const Trial& written) {
+    Trial t = written;
+    t.candidate = with_sums_in_any_order(written.candidate);
+    t.script = kAnyOrderLine + written.script;
+    t.proof = ProofLevel::kProvedModuloReassociation;
+    t.as_written = false;
+    t.any_order = true;
+    procs_[t.candidate.id] = procs_[written.candidate.id];
+    state_of_[t.candidate.id] = state_of_[written.candidate.id];
+    return t;
+  }
+
   // Nothing runs: the winner is the cheapest schedule by the cost model that has C.
   void estimate() {
     std::vector<size_t> order(states_.size());
@@ -335,6 +354,8 @@ class Tuning {
     result_.lines = states_[state_of_[t.candidate.id]].lines;
     result_.candidate_id = t.candidate.id;
     result_.proof = t.proof;
+    result_.as_written = t.as_written || t.any_order;
+    result_.any_order = t.any_order;
   }
 
   // Neighbours of the fastest are tried while that helps, with what is left of the trials.
@@ -384,8 +405,7 @@ class Tuning {
   // Times of one run for those that may win; what it takes is part of the measuring.
   void compare_fastest() {
     time_side_by_side(measured_.trials, static_cast<size_t>(request_.top_k), kSemifinalRounds,
-                      toolchain_, problem_,
-                      native());
+                      *arena_, problem_);
     best_seconds_ = 0;
     for (const Trial& t : measured_.trials) note_best(t);
   }
@@ -411,7 +431,10 @@ class Tuning {
   void measure_states(size_t first, size_t most, Clock::time_point start) {
     std::vector<Trial> trials;
     for (size_t k = first; k < states_.size() && trials.size() < most && !interrupted(); ++k)
-      if (std::optional<Trial> t = trial_of(k)) trials.push_back(std::move(*t));
+      if (std::optional<Trial> t = trial_of(k)) {
+        trials.push_back(std::move(*t));
+        if (trials.back().as_written) trials.push_back(in_any_order(trials.back()));
+      }
     NativeRunner runner(toolchain_, native());
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
@@ -473,6 +496,7 @@ class Tuning {
       shrink_to(kCheckedOperations, free, sizes);
       TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed + shift});
       Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, problem);
+      if (t.any_order) c = with_sums_in_any_order(std::move(c));
       RunOptions options;
       options.measure = false;
       options.timeout_seconds = request_.timeout_seconds;
@@ -504,11 +528,13 @@ class Tuning {
   // The winner among the finalists; of a kernel for every size, over the sizes it lists.
   size_t winner_of(const std::vector<const Trial*>& finalists, const ShootoutResult& shot) {
     FinalsAtSizes finals;
-    for (const Trial* t : finalists) finals.finalists.push_back(procs_[t->candidate.id]);
+    for (const Trial* t : finalists) {
+      finals.finalists.push_back(procs_[t->candidate.id]);
+      finals.any_order.push_back(t->any_order);
+    }
     finals.kernel = request_.proc;
     finals.target = request_.target.get();
-    finals.toolchain = toolchain_;
-    finals.native = native();
+    finals.arena = arena_.get();
     finals.seed = request_.seed;
     finals.interrupted = [this] { return interrupted(); };
     for (const SizeBinding& listed : request_.kernel.sizes) {
@@ -518,6 +544,28 @@ class Tuning {
       if (sizes != all_sizes_) finals.sizes.push_back(std::move(sizes));
     }
     return best_over_sizes(finals, shot);
+  }
+
+  // Who else does the same: the libraries, or where no library does, the compilers on their own.
+  void add_peers(std::vector<Contender>& contenders) {
+    const std::optional<PeerProblem> peer = peer_problem(request_.kernel, problem_);
+    if (!peer) {
+      const Candidate plain = make_candidate(request_.proc, *request_.target, problem_, "plain");
+      for (Contender& c : arena_->plain_code(plain)) contenders.push_back(std::move(c));
+      return;
+    }
+    result_.peer_report = arena_->peers();
+    for (const Peer& p : result_.peer_report.peers)
+      if (p.supports(*peer)) contenders.push_back(contender_of(p.name, PeerCall{p, *peer}));
+  }
+
+  // The peak as the rounds of the shoot-out saw it beside the winner.
+  void take_peak(const ShootoutResult& shot, size_t winner, size_t roof, const Roof& loop) {
+    const Ratio ratio = shot.ratio(winner, roof);
+    if (ratio.rounds == 0 || result_.gflops <= 0) return;
+    const double flops = request_.threads * loop.flops_per_step * static_cast<double>(kRoofSteps);
+    const double share = request_.kernel.flops.evaluate(all_sizes_) / flops * ratio.median;
+    if (share > 0) result_.peak_gflops = result_.gflops / share;
   }
 
   void shoot() {
@@ -536,23 +584,22 @@ class Tuning {
       if (static_cast<int>(finalists.size()) >= request_.top_k) break;
       if (!correct_elsewhere(*t, runner)) continue;
       finalists.push_back(t);
-      contenders.push_back({"#" + std::to_string(finalists.size()), t->candidate, std::nullopt});
+      contenders.push_back(contender_of("#" + std::to_string(finalists.size()), t->candidate));
     }
     if (finalists.empty()) return;
     for (const Rival& rival : request_.rivals)
-      contenders.push_back({rival.name, make_candidate(rival.proc, *request_.target, problem_), std::nullopt});
+      contenders.push_back(
+          contender_of(rival.name, make_candidate(rival.proc, *request_.target, problem_)));
     const size_t first_peer = contenders.size();
-    std::optional<PeerProblem> peer = peer_problem(request_.kernel, problem_);
-    if (request_.with_peers && peer) {
-      result_.peer_report = discover_peers(toolchain_);
-      for (const Peer& p : result_.peer_report.peers)
-        if (p.supports(*peer)) contenders.push_back({p.name, std::nullopt, PeerCall{p, *peer}});
-    }
+    if (request_.with_peers) add_peers(contenders);
+    const size_t roof = contenders.size();
+    if (!request_.kernel.flops.text().empty())
+      if (std::optional<Contender> peak = arena_->roof(peak_type()))
+        contenders.push_back(std::move(*peak));
     ShootoutOptions options;
     options.rounds = request_.rounds;
-    ShootoutResult shot = shootout(toolchain_, contenders, problem_.args, problem_.test, options,
-                                   native());
-    measure_peak_again();
+    options.interrupted = hooks_.interrupted;
+    ShootoutResult shot = arena_->compete(contenders, problem_.args, problem_.test, options);
     result_.statistics.shootout_seconds = since(start);
     if (shot.winner < 0) {
       for (const ContenderResult& c : shot.contenders)
@@ -567,7 +614,8 @@ class Tuning {
     result_.seconds = shot.contenders[w].median;
     result_.gflops = per_second(request_.kernel.flops, result_.seconds);
     result_.gbytes = per_second(request_.kernel.bytes, result_.seconds);
-    for (size_t k = finalists.size(); k < shot.contenders.size(); ++k) {
+    if (roof < contenders.size()) take_peak(shot, w, roof, *contenders[roof].roof);
+    for (size_t k = finalists.size(); k < roof; ++k) {
       const ContenderResult& c = shot.contenders[k];
       if (c.status != TrialStatus::kOk) {
         result_.failures.push_back(c.name + ": " + status_name(c.status) + ": " + c.cause);
@@ -595,6 +643,7 @@ class Tuning {
   Nest nest_;
   TuningProblem problem_;
   TargetToolchain toolchain_;
+  std::unique_ptr<Arena> arena_;
   std::vector<BeamState> states_;
   std::unique_ptr<ProgramSearch> program_;    // null: the nest is of a kind the beam knows
   std::set<std::string> seen_;                // hashes of the procedures of states_

@@ -123,6 +123,8 @@ struct TuneResult {
   std::vector<std::string> lines; // of it, those that were found
   TrialKey key;
   ProofLevel proof = ProofLevel::kProved;
+  bool as_written = false;        // the winner is the nest itself
+  bool any_order = false;         // ... with leave to take sums in any order
   double seconds = 0;             // median per call
   double gflops = 0, gbytes = 0;  // per second, from the kernel's formulas; 0 when it has none
   double peak_gflops = 0;         // measured on this machine now, of all threads

@@ -1,9 +1,9 @@
-#include "runners/shootout.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "core/base/subprocess.h"
+#include "runners/arena.h"
 #include "tests/runners/sample_candidates.h"
 #include "tests/runners/shared_peers.h"
 
@@ -128,6 +128,73 @@ TEST(Shootout, one_that_breaks_the_joint_process_leaves) {
   EXPECT_EQ(r.winner, 0);
   EXPECT_EQ(r.contenders[1].status, TrialStatus::kCrash);
   EXPECT_NE(r.stop_reason.find("later"), std::string::npos) << r.stop_reason;
+}
+
+TEST(Shootout, rounds_are_dealt_to_blocks) {
+  const std::vector<Contender> field = {contender("a", good()), contender("b", good())};
+  ShootoutOptions options = quick();
+  options.extend = false;
+  options.rounds = 10;
+  options.blocks = 5;
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), options);
+  EXPECT_EQ(r.blocks, (std::vector<int>{2, 2, 2, 2, 2}));
+  const Ratio ratio = r.ratio(0, 1);
+  EXPECT_LE(ratio.next_low, ratio.low);
+  EXPECT_GE(ratio.next_high, ratio.high);
+}
+
+TEST(Shootout, code_of_another_compiler_is_a_peer_and_never_wins) {
+  std::vector<Contender> field = {contender("ours", slow()), contender("plain", good())};
+  field[1].toolchain = toolchain();
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), quick());
+  EXPECT_EQ(r.contenders[1].status, TrialStatus::kOk) << r.contenders[1].cause;
+  EXPECT_TRUE(r.contenders[1].is_peer);
+  EXPECT_EQ(r.winner, 0);
+  EXPECT_EQ(r.fastest, 1);
+}
+
+TEST(Shootout, a_peer_that_computes_something_else_is_named_and_left_out) {
+  std::vector<Contender> field = {
+      contender("ours", good()),
+      contender("wrong", with_body("for (int64_t i = 0; i < n; ++i) y[i] = 3 * x[i];"))};
+  field[1].toolchain = toolchain();
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), quick());
+  EXPECT_EQ(r.contenders[1].status, TrialStatus::kMismatch);
+  EXPECT_EQ(r.fastest, 0);
+}
+
+TEST(Arena, the_roof_runs_beside_what_it_is_the_roof_of) {
+  const std::unique_ptr<Arena> arena = native_arena(toolchain());
+  std::vector<Contender> field = {contender("ours", good())};
+  const std::optional<Contender> roof = arena->roof(ElementType::kF32);
+  ASSERT_TRUE(roof.has_value());
+  field.push_back(*roof);
+  const ShootoutResult r = arena->compete(field, double_args(), double_case(), quick());
+  EXPECT_TRUE(r.contenders[1].is_roof);
+  EXPECT_GT(r.contenders[1].median, 0);
+  EXPECT_EQ(r.fastest, 0);
+  EXPECT_EQ(r.reference, "ours");
+}
+
+TEST(Arena, no_roof_where_the_cpu_has_no_such_instruction) {
+  EXPECT_FALSE(native_arena(toolchain())->roof(ElementType::kI8).has_value());
+}
+
+TEST(Arena, the_compilers_on_their_own_are_peers) {
+  const std::vector<Contender> plain = native_arena(toolchain())->plain_code(good());
+  for (const Contender& c : plain) EXPECT_TRUE(c.is_peer()) << c.name;
+  if (!find_program("gcc").empty()) EXPECT_EQ(plain.front().name, "c (gcc)");
+}
+
+TEST(Shootout, an_interrupt_ends_it_between_blocks) {
+  const std::vector<Contender> field = {contender("a", good())};
+  ShootoutOptions options = quick();
+  int asked = 0;
+  options.interrupted = [&] { return ++asked > 1; };
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), options);
+  EXPECT_EQ(r.stop_reason, "interrupted");
+  EXPECT_EQ(r.blocks.size(), 1u);
+  EXPECT_EQ(r.winner, 0);
 }
 
 TEST(Shootout, nobody_valid_means_no_winner) {

@@ -51,5 +51,33 @@ TEST(Spearman, properties_hold_on_random_values) {
   }
 }
 
+TEST(NextBlock, differences_between_blocks_count_and_those_within_do_not_hide_them) {
+  // Three processes, each steady in itself.
+  const std::vector<double> values = {1.00, 1.00, 1.00, 1.10, 1.10, 1.10, 0.90, 0.90, 0.90};
+  const SampleInterval i = next_block_interval(values, {3, 3, 3});
+  EXPECT_EQ(i.median, 1.0);
+  EXPECT_LT(i.low, 0.8);
+  EXPECT_GT(i.high, 1.2);
+}
+
+TEST(NextBlock, equal_blocks_leave_what_changes_more_slowly) {
+  const SampleInterval i = next_block_interval(std::vector<double>(20, 2.0), {4, 4, 4, 4, 4});
+  EXPECT_LT(i.low, 1.99);
+  EXPECT_GT(i.low, 1.9);
+}
+
+TEST(NextBlock, one_block_tells_no_more_than_its_median) {
+  const std::vector<double> values = {1, 2, 3, 4, 5, 6, 7};
+  const SampleInterval next = next_block_interval(values, {7}), one = median_interval(values);
+  EXPECT_EQ(next.low, one.low);
+  EXPECT_EQ(next.high, one.high);
+}
+
+TEST(NextBlock, rounds_without_a_value_are_left_out) {
+  const double nan = std::nan("");
+  const SampleInterval i = next_block_interval({nan, nan, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2});
+  EXPECT_EQ(i.median, 1.0);
+}
+
 }  // namespace
 }  // namespace exotune

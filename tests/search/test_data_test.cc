@@ -124,6 +124,35 @@ TEST(TestData, a_dominant_square_is_symmetric_and_ruled_by_its_diagonal) {
     }
 }
 
+TEST(Problem, leave_for_any_order_comes_after_the_headers_and_makes_another_candidate) {
+  Candidate c;
+  c.c_source = "#include \"k.h\"\n#include <math.h>\nvoid k(void) {}\n";
+  c.id = "plain";
+  const Candidate free = with_sums_in_any_order(c);
+  EXPECT_NE(free.id, c.id);
+  const size_t pragma = free.c_source.find("#pragma clang fp reassociate(on)");
+  EXPECT_GT(pragma, free.c_source.find("<math.h>"));
+  EXPECT_LT(pragma, free.c_source.find("void k"));
+  EXPECT_TRUE(asks_for_any_order(std::string(kAnyOrderLine) + "p = k\n"));
+  EXPECT_FALSE(asks_for_any_order("p = k\n"));
+}
+
+TEST(Problem, an_argument_named_as_a_function_of_libm_is_passed) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def f(n: size, y1: f32[n], j0: f32[n]):
+    for i in seq(0, n):
+        y1[i] += j0[i]
+)",
+                                 "k.exo")
+                        .procs.front();
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const TuningProblem problem = make_problem(p, {{"n", 8}});
+  EXPECT_EQ(problem.names, (std::vector<std::string>{"n", "y1", "j0"}));
+  const Candidate c = make_candidate(partial_eval(p, {{"n", 8}}), *target, problem);
+  EXPECT_EQ(c.parameters, (std::vector<size_t>{1, 2}));
+}
+
 // A runner whose code computes whatever the test says.
 class Oracle : public FakeRunner {
  public:

@@ -1,0 +1,87 @@
+#include "runners/arena.h"
+
+#include "core/base/diagnostic.h"
+#include "core/base/subprocess.h"
+#include "runners/work_directory.h"
+
+namespace exotune {
+namespace {
+
+struct PlainCompiler {
+  const char* name;
+  const char* cc;
+  std::vector<std::string> flags;
+};
+
+// The same freedom for each: this very CPU, sums in any order.
+const std::vector<PlainCompiler>& plain_compilers() {
+  static const std::vector<PlainCompiler> compilers = {
+      {"c (gcc)", "gcc", {}},
+      {"c (clang)", "clang", {}},
+      {"c (clang, Polly)", "clang", {"-mllvm", "-polly"}}};
+  return compilers;
+}
+
+class NativeArena : public Arena {
+ public:
+  NativeArena(TargetToolchain toolchain, NativeOptions options)
+      : toolchain_(std::move(toolchain)),
+        options_(std::move(options)),
+        directory_(options_.work_directory) {}
+
+  ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>& args,
+                         const TestCase& test, const ShootoutOptions& options) override {
+    return shootout(toolchain_, contenders, args, test, options, options_);
+  }
+
+  double peak(ElementType precision) override {
+    return roof(precision) ? measure_peak(toolchain_, precision) : 0;
+  }
+
+  std::optional<Contender> roof(ElementType precision) override {
+    try {
+      Contender out;
+      out.name = "peak";
+      out.roof = make_roof(toolchain_, precision, directory_.path());
+      if (out.roof->flops_per_step <= 0) return std::nullopt;
+      return out;
+    } catch (const Error&) {
+      return std::nullopt;  // no such instruction here: there is no roof to speak of
+    }
+  }
+
+  PeerReport peers() override { return discover_peers(toolchain_); }
+
+  std::vector<Contender> plain_code(const Candidate& as_written) override {
+    std::vector<Contender> out;
+    for (const PlainCompiler& c : plain_compilers()) {
+      if (find_program(c.cc).empty()) continue;
+      TargetToolchain own = toolchain_;
+      own.cc = c.cc;
+      own.flags = {"-O3", "-march=native", "-ffast-math"};
+      if (toolchain_.vector_bytes > 0)
+        own.flags.push_back("-mprefer-vector-width=" + std::to_string(8 * toolchain_.vector_bytes));
+      own.flags.insert(own.flags.end(), c.flags.begin(), c.flags.end());
+      own.threads = 1;
+      Contender contender;
+      contender.name = c.name;
+      contender.candidate = as_written;
+      contender.toolchain = std::move(own);
+      out.push_back(std::move(contender));
+    }
+    return out;
+  }
+
+ private:
+  TargetToolchain toolchain_;
+  NativeOptions options_;
+  WorkDirectory directory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Arena> native_arena(TargetToolchain toolchain, NativeOptions options) {
+  return std::make_unique<NativeArena>(std::move(toolchain), std::move(options));
+}
+
+}  // namespace exotune

@@ -1,0 +1,34 @@
+#pragma once
+// Arena: the seam between whoever compares finished code and whatever machine the comparison is run
+// on. Start at Arena::compete; NativeArena is this machine. Beside Runner (runner.h), which judges
+// candidates one by one, an arena lets a few of them, their peers and the machine's roof meet.
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runners/shootout.h"
+
+namespace exotune {
+
+class Arena {
+ public:
+  virtual ~Arena() = default;
+  /// All take the arguments `test` was made for. Never throws for what a contender does.
+  virtual ShootoutResult compete(std::span<const Contender> contenders,
+                                 const std::vector<ArgSpec>& args, const TestCase& test,
+                                 const ShootoutOptions& options) = 0;
+  /// GFLOP/s of one core at this moment, for orientation; 0 when unknown.
+  virtual double peak(ElementType precision) = 0;
+  /// The roof to run among the contenders; nothing where there is none.
+  virtual std::optional<Contender> roof(ElementType precision) = 0;
+  /// The libraries that can be asked to compete.
+  virtual PeerReport peers() = 0;
+  /// What other compilers, or this one when it may do as it likes, make of the nest as written.
+  virtual std::vector<Contender> plain_code(const Candidate& as_written) = 0;
+};
+
+/// This machine: contenders of one process at a time (shootout.h), with code by `toolchain`.
+std::unique_ptr<Arena> native_arena(TargetToolchain toolchain, NativeOptions options = {});
+
+}  // namespace exotune
