@@ -292,13 +292,22 @@ std::string with_sums_in_any_order(std::string c_text) {
 #if defined(__clang__)
 #pragma clang fp reassociate(on)
 #elif defined(__GNUC__)
+#pragma GCC push_options
 #pragma GCC optimize("associative-math", "no-signed-zeros", "no-trapping-math", "no-math-errno")
+#endif
+)";
+  // What is included after this file has asked for nothing.
+  constexpr const char* kEnd = R"(
+#if defined(__clang__)
+#pragma clang fp reassociate(off)
+#elif defined(__GNUC__)
+#pragma GCC pop_options
 #endif
 )";
   // After the headers: their functions are not ours.
   size_t at = c_text.rfind("\n#include");
   at = at == std::string::npos ? 0 : c_text.find('\n', at + 1) + 1;
-  return c_text.insert(at, kLeave);
+  return c_text.insert(at, kLeave) + kEnd;
 }
 
 Candidate with_sums_in_any_order(Candidate candidate) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/frontend/parser.h"
+#include "core/primitives/primitives.h"
 #include "search/problem.h"
 
 namespace exotune {
@@ -133,6 +134,8 @@ TEST(Problem, leave_for_any_order_comes_after_the_headers_and_makes_another_cand
   const size_t pragma = free.c_source.find("#pragma clang fp reassociate(on)");
   EXPECT_GT(pragma, free.c_source.find("<math.h>"));
   EXPECT_LT(pragma, free.c_source.find("void k"));
+  // Others follow in the same translation unit.
+  EXPECT_GT(free.c_source.find("#pragma clang fp reassociate(off)"), free.c_source.find("void k"));
   EXPECT_TRUE(asks_for_any_order(std::string(kAnyOrderLine) + "p = k\n"));
   EXPECT_FALSE(asks_for_any_order("p = k\n"));
 }
