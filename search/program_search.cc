@@ -14,15 +14,17 @@
 #include "search/moves/parts.h"
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
+#include "search/moves/triangles.h"
 #include "search/outline/outline.h"
 
 namespace exotune {
 
 namespace {
 
-constexpr int kMostDepth = 4;       // parts within parts
-constexpr size_t kPlansOfPart = 8;  // kept of each part
-constexpr size_t kOrders = 4;       // loop orders that are finished
+constexpr int kMostDepth = 3;            // parts within parts
+constexpr size_t kPlansOfPart = 8;       // kept of each part
+constexpr size_t kPlansOfInnerPart = 2;  // tried of a part within a part
+constexpr size_t kOrders = 4;            // loop orders that are finished
 constexpr double kSmallShare = 1.0 / 64;
 
 // Steps that make a schedule, and what they are worth.
@@ -220,8 +222,9 @@ class ProgramSearch::Impl {
       plans.push_back(std::move(*plan));
     };
     add(0, 0);
+    const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
     for (size_t n = 0; n < n_parts; ++n)
-      for (size_t k = 1; k < std::min(here.choices[n].size(), kPlansOfPart); ++k)
+      for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
         if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all) add(n, k);
     if (depth == 0) structures_.push_back(here);
   }
@@ -274,9 +277,27 @@ class ProgramSearch::Impl {
       finish(orders[k].schedule, plans);
     }
     if (depth >= kMostDepth) return;
+    cut_triangles(start, parts.front().path(), plans, depth);
     if (const auto transposed = transpose_operands(start, parts.front(), sizes)) {
       count(*transposed);
       put_together(*transposed, "transposed operands", plans, depth);
+    }
+  }
+
+  // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles.
+  void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
+    const Target& target = *request_.target;
+    if (!target.vector_memory) return;
+    ScalarType precision = ScalarType::kF64;
+    for (const OutlineAccess& a : outline_of(*start.proc).accesses)
+      if (a.writes()) precision = a.scalar;
+    for (const int64_t vectors : {4, 8}) {
+      if (interrupted()) return;
+      const auto cut =
+          rectangle_and_corner(start, nest, vectors * std::max(1, target.lanes_of(precision)));
+      if (!cut) return;
+      count(*cut);
+      put_together(*cut, "rectangle and corner", plans, depth);
     }
   }
 

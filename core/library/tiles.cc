@@ -30,6 +30,8 @@ int64_t round_up(int64_t n, int64_t q) { return (n + q - 1) / q * q; }
 
 ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q) {
   const Type& type = at(p, path).as<Alloc>().type;
+  if (type.shape.empty())
+    throw SchedulingError("one element is no tile: `" + at(p, path).describe() + "`");
   int last = type.rank() - 1;
   ExprPtr size = type.shape.back();
   auto literal = as_int(size);

@@ -12,6 +12,7 @@
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
 #include "search/moves/transposition.h"
+#include "search/moves/triangles.h"
 #include "search/tuning_context.h"
 #include "tests/search/same_result.h"
 
@@ -146,6 +147,20 @@ TEST(LoopOrders, are_all_legal_ones) {
 TEST(Distribution, keeps_what_depends_together) {
   const ProcPtr p = parsed(kSteps);
   EXPECT_TRUE(distribute({p, {}, false}, true).steps.empty());
+}
+
+TEST(Triangles, are_cut_into_whole_blocks_and_corners) {
+  const ProcPtr p = parsed(R"(
+@proc
+def triangle(A: f32[24, 24], B: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(0, i + 1):
+            B[i, j] += A[j, i]
+)");
+  const std::optional<Schedule> cut = rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8);
+  ASSERT_TRUE(cut);
+  EXPECT_NE(str(*cut->proc).find("for j in seq(0, 8 * ib)"), std::string::npos) << str(*cut->proc);
+  expect_same_result(p, cut->proc, str(*cut->proc));
 }
 
 TEST(Steps, refuse_without_a_change) {
