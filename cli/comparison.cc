@@ -42,7 +42,7 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
       wanted.only = options.only_peers;
       for (const Peer& peer : discover_peers(toolchain, wanted).peers)
         if (peer.supports(*call))
-          contenders.push_back(contender_of(peer.name, PeerCall{peer, *call}));
+          contenders.push_back(contender_of(shown_name(peer, toolchain), PeerCall{peer, *call}));
     }
   } else {
     comparison.kernel = problem.kernel->name;

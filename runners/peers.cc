@@ -259,6 +259,12 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
   return result;
 }
 
+std::string shown_name(const Peer& peer, const TargetToolchain& toolchain) {
+  const bool library = peer.kind == Peer::Kind::kOpenBlas || peer.kind == Peer::Kind::kBlis ||
+                       peer.kind == Peer::Kind::kOneDnn;
+  return library && toolchain.isa == "scalar" ? peer.name + " (held to plain code)" : peer.name;
+}
+
 Peer cblas_library(const std::string& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored))

@@ -121,6 +121,10 @@ struct PeerReport {
 /// absent one. Some seconds the first time (Eigen compiles), milliseconds with a warm cache.
 PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& options = {});
 
+/// The name under which a table shows it: a library that is not let loose on this machine, because
+/// the target's own instructions are none it knows, is "openblas (held to plain code)".
+std::string shown_name(const Peer& peer, const TargetToolchain& toolchain);
+
 /// Any shared object with cblas_ functions as a peer, under its file's name. InputError when there
 /// is no such file; what it lacks shows when it is called.
 Peer cblas_library(const std::string& path);

@@ -556,7 +556,7 @@ class Tuning {
     }
     result_.peer_report = arena_->peers();
     for (const Peer& p : result_.peer_report.peers)
-      if (p.supports(*peer)) contenders.push_back(contender_of(p.name, PeerCall{p, *peer}));
+      if (p.supports(*peer)) contenders.push_back(contender_of(shown_name(p, toolchain_), PeerCall{p, *peer}));
   }
 
   // The peak as the rounds of the shoot-out saw it beside the winner.

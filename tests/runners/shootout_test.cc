@@ -186,6 +186,21 @@ TEST(Arena, the_compilers_on_their_own_are_peers) {
   EXPECT_EQ(plain.empty(), find_program("gcc").empty() && find_program("clang").empty());
 }
 
+TEST(Peers, a_library_that_is_held_back_is_shown_so) {
+  Peer blas;
+  blas.kind = Peer::Kind::kOpenBlas;
+  blas.name = "openblas";
+  TargetToolchain own = toolchain();
+  EXPECT_EQ(shown_name(blas, own), "openblas (held to plain code)");
+  own.isa = "avx2";
+  EXPECT_EQ(shown_name(blas, own), "openblas");
+  Peer eigen;
+  eigen.kind = Peer::Kind::kEigen;
+  eigen.name = "eigen";
+  own.isa = "scalar";
+  EXPECT_EQ(shown_name(eigen, own), "eigen") << "compiled here, by the same compilers as ours";
+}
+
 TEST(Shootout, an_interrupt_ends_it_between_blocks) {
   const std::vector<Contender> field = {contender("a", good())};
   ShootoutOptions options = quick();
