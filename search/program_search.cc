@@ -12,6 +12,7 @@
 #include "search/moves/finishes.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/separation.h"
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
@@ -124,12 +125,23 @@ class ProgramSearch::Impl {
     return plan;
   }
 
-  // Values for all of a part's control arguments: iterators of loops around it count as 32.
+  // Values for all of a part's control arguments: iterators of loops around it stand at the middle
+  // of what the part's own assertions say, else at 32.
   SizeBinding sizes_of(const Proc& p) const {
     SizeBinding sizes = request_.context->sizes;
     for (const Arg& a : p.args)
-      if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), 32);
+      if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), middle_of(p, a.name));
     return sizes;
+  }
+  static int64_t middle_of(const Proc& p, Sym iter) {
+    for (const ExprPtr& e : p.asserts) {
+      const BinOp* o = e->as<BinOp>();
+      if (!o || o->op != BinOpKind::kLt) continue;
+      const Read* r = o->lhs->as<Read>();
+      const std::optional<int64_t> end = as_int(o->rhs);
+      if (r && r->name == iter && end) return std::max<int64_t>(1, *end / 2);
+    }
+    return 32;
   }
 
   static void sort(std::vector<Plan>& plans) {
@@ -278,6 +290,10 @@ class ProgramSearch::Impl {
     }
     if (depth >= kMostDepth) return;
     cut_triangles(start, parts.front().path(), plans, depth);
+    if (const auto separate = separate_operands(start, parts.front(), sizes)) {
+      count(*separate);
+      put_together(*separate, "operands apart", plans, depth);
+    }
     if (const auto transposed = transpose_operands(start, parts.front(), sizes)) {
       count(*transposed);
       put_together(*transposed, "transposed operands", plans, depth);

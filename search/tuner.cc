@@ -178,6 +178,7 @@ class Tuning {
     if (s.first_refusal.empty()) s.first_refusal = refusal.text;
   }
 
+  static constexpr double kProgramShare = 0.4;  // of the time budget, for proposing
   // What the outline of the whole program suggests, whatever its form.
   std::vector<BeamState> program_states() {
     ProgramSearchRequest ask;
@@ -185,8 +186,11 @@ class Tuning {
     ask.levels = levels_;
     ask.context = &context_;
     ask.beam = request_.beam;
-    ask.keep = std::max(1, request_.trials / 2);
-    ask.interrupted = hooks_.interrupted;
+    ask.keep = std::max(1, request_.trials - request_.trials / 5);
+    const auto start = Clock::now();
+    ask.interrupted = [this, start] {
+      return interrupted() || since(start) > request_.time_budget_seconds * kProgramShare;
+    };
     program_ = std::make_unique<ProgramSearch>(ask);
     ProgramSearchResult found = program_->run(start_);
     TuneStatistics& s = result_.statistics;

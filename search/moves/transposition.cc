@@ -10,18 +10,6 @@ namespace exotune {
 
 namespace {
 
-// The loop in which what the nest writes lies side by side; -1: none.
-int contiguous_loop(const Outline& o, const Path& nest) {
-  int best = -1;
-  double most = 0;
-  for (const OutlineAccess& a : o.accesses) {
-    if (!a.writes() || !is_prefix(nest, a.what.stmt)) continue;
-    for (const int l : a.loops)
-      if (o.stride(a, l) == 1 && o.trips(a) > most) best = l, most = o.trips(a);
-  }
-  return best;
-}
-
 // The dimension of the access that runs along the loop with step one, and no other does; -1: none.
 int dimension_along(const OutlineAccess& a, Sym iter) {
   int found = -1;
@@ -72,6 +60,17 @@ ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last) {
 }
 
 }  // namespace
+
+int contiguous_loop(const Outline& o, const Path& nest) {
+  int best = -1;
+  double most = 0;
+  for (const OutlineAccess& a : o.accesses) {
+    if (!a.writes() || !is_prefix(nest, a.what.stmt)) continue;
+    for (const int l : a.loops)
+      if (o.stride(a, l) == 1 && o.trips(a) > most) best = l, most = o.trips(a);
+  }
+  return best;
+}
 
 std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest,
                                            const std::map<std::string, int64_t>& sizes,

@@ -16,4 +16,7 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
                                            const std::map<std::string, int64_t>& sizes,
                                            double least_reuse = 4);
 
+/// The loop in which what the nest writes lies side by side, the busiest one; -1: none.
+int contiguous_loop(const Outline& o, const Path& nest);
+
 }  // namespace exotune

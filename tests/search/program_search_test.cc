@@ -11,6 +11,7 @@
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/separation.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
 #include "search/tuning_context.h"
@@ -161,6 +162,22 @@ def triangle(A: f32[24, 24], B: f32[24, 24]):
   ASSERT_TRUE(cut);
   EXPECT_NE(str(*cut->proc).find("for j in seq(0, 8 * ib)"), std::string::npos) << str(*cut->proc);
   expect_same_result(p, cut->proc, str(*cut->proc));
+}
+
+TEST(Separation, gives_a_buffer_read_twice_a_copy) {
+  const ProcPtr p = parsed(R"(
+@proc
+def twice(A: f32[16, 24], C: f32[8, 16]):
+    for i in seq(0, 8):
+        for j in seq(0, 16):
+            for k in seq(0, 16):
+                C[i, j] += A[k, i + 16] * A[k, j]
+)");
+  const std::optional<Schedule> apart =
+      separate_operands({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {});
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->steps.front().op, "stage_mem");
+  expect_same_result(p, apart->proc, str(*apart->proc));
 }
 
 TEST(Steps, refuse_without_a_change) {

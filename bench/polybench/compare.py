@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Times a tuned kernel against C compilers on its own plain loops.
+
+    compare.py EXO_TUNE FILE.exo:KERNEL N=400,M=300 [--tuned OUT/STEM.c] [--rounds 9] [--target avx512]
+
+Compilers get the C of the unscheduled procedure at these sizes, with -O3 -march=native -ffast-math:
+gcc, clang, clang with Polly. The tuned C gets the target's flags, without -ffast-math. All run in
+one process, in turn, on equal inputs (values around 1, diagonals heavy), data copied anew before
+each call; the median counts. Prints one line: kernel, seconds of each, ratio of the best compiler
+over the tuned one.
+"""
+import argparse, array, ctypes, os, re, statistics, subprocess, sys, tempfile, time
+
+FAST = ["-O3", "-march=native", "-ffast-math", "-fno-math-errno"]
+COMPILERS = {
+    "gcc": ["gcc"] + FAST,
+    "clang": ["clang"] + FAST,
+    "polly": ["clang"] + FAST + ["-mllvm", "-polly"],
+}
+
+
+def emit_plain(tool, kernel, sizes, folder):
+    name = kernel.split(":")[1]
+    script = os.path.join(folder, "plain.sched")
+    with open(script, "w") as out:
+        out.write(f"p = {name}\np = partial_eval(p, {sizes.replace(',', ', ')})\n")
+    subprocess.run([tool, "schedule", kernel, script, "--emit", "c", "-o", folder, "--stem", "plain"],
+                   check=True, stdout=subprocess.DEVNULL)
+    return os.path.join(folder, "plain.c"), name
+
+
+def arguments(c_file):
+    header = open(c_file[:-2] + ".h").read()
+    text = re.search(r"/\* def \w+\((.*?)\):", header, re.S).group(1)
+    out = []
+    for arg in re.findall(r"(\w+): \[?(f64|f32|i32|i8)\]?(\[[^\]]*\])?", text):
+        count = 1
+        for d in (arg[2] or "[1]")[1:-1].split(","):
+            count *= eval(d)
+        out.append((arg[0], arg[1], count, arg[2]))
+    return out
+
+
+def inputs(args):
+    buffers = []
+    for name, scalar, count, shape in args:
+        code = {"f64": "d", "f32": "f", "i32": "i", "i8": "b"}[scalar]
+        data = array.array(code, [(1 + (k * 7 % 13) / 13) if code in "df" else k * 7 % 5 for k in range(count)])
+        dims = (shape or "[1]")[1:-1].split(",")
+        if len(dims) == 2 and dims[0].strip() == dims[1].strip():
+            n = int(eval(dims[0]))
+            for k in range(n):
+                data[k * n + k] += n * 2 if code in "df" else 1
+        buffers.append(data)
+    return buffers
+
+
+def build(command, source, out, flags=()):
+    subprocess.run(command + list(flags) + ["-fPIC", "-shared", "-w", source, "-o", out, "-lm"], check=True)
+    return ctypes.CDLL(out)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool"), parser.add_argument("kernel"), parser.add_argument("sizes")
+    parser.add_argument("--tuned"), parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--target", default="avx512")
+    parser.add_argument("--seconds", type=float, default=12)
+    a = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        plain, name = emit_plain(a.tool, a.kernel, a.sizes, folder)
+        args = arguments(plain)
+        variants = {}
+        for who, command in COMPILERS.items():
+            variants[who] = build(command, plain, os.path.join(folder, who + ".so"))
+        if a.tuned:
+            flags = ["-O3", "-march=native", "-ffp-contract=off"]
+            variants["tuned"] = build(["clang"], a.tuned, os.path.join(folder, "tuned.so"), flags)
+        pristine = inputs(args)
+        live = [array.array(b.typecode, b) for b in pristine]
+        pointers = [ctypes.c_void_p(b.buffer_info()[0]) for b in live]
+        times = {who: [] for who in variants}
+        begin = time.perf_counter()
+        for round_ in range(a.rounds):
+            for who, library in variants.items():
+                for b, p in zip(live, pristine):
+                    ctypes.memmove(b.buffer_info()[0], p.buffer_info()[0], len(p) * p.itemsize)
+                call = getattr(library, name)
+                start = time.perf_counter()
+                call(*pointers)
+                times[who].append(time.perf_counter() - start)
+            if time.perf_counter() - begin > a.seconds and round_ >= 2:
+                break
+        least = {who: min(t) for who, t in times.items()}
+        best = min(least[w] for w in COMPILERS)
+        line = f"{name:16s} " + "  ".join(f"{w} {1e6 * s:10.1f}" for w, s in least.items()) + " us"
+        if a.tuned:
+            line += f"  ratio {best / least['tuned']:.2f}"
+        print(line, flush=True)
+
+
+main()

@@ -1,0 +1,75 @@
+#include "search/moves/separation.h"
+
+#include <algorithm>
+
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+#include "search/moves/transposition.h"
+
+namespace exotune {
+
+namespace {
+
+// The values of an index over the loops below `nest`: lo to hi, hi excluded; nothing where a bound
+// follows another of these loops, or the index falls with one.
+struct Range {
+  ExprPtr lo, hi;
+};
+std::optional<Range> range_of(const Outline& o, const OutlineAccess& a, const ExprPtr& index) {
+  Range out{index, index};
+  for (const int l : a.loops) {
+    const OutlineLoop& loop = o.loops[static_cast<size_t>(l)];
+    if (!mentions(index, loop.iter)) continue;
+    const std::optional<Affine> form = affine(index);
+    if (!loop.bounded_by.empty() || !form || form->coeff_of(loop.iter) <= 0) return std::nullopt;
+    out.lo = substitute(out.lo, loop.iter, loop.lo);
+    out.hi = substitute(out.hi, loop.iter, loop.hi - int_const(1));
+  }
+  out.lo = normalize(out.lo);
+  out.hi = normalize(out.hi + int_const(1));
+  return out;
+}
+
+std::optional<std::string> window_of(const Outline& o, const OutlineAccess& a,
+                                     const std::vector<ScopeEntry>& scope) {
+  std::string out = str(read_elem(a.what.buffer, {}, a.scalar), scope) + "[";
+  for (size_t d = 0; d < a.what.idx.size(); ++d) {
+    const std::optional<Range> r = range_of(o, a, a.what.idx[d]);
+    if (!r) return std::nullopt;
+    out += (d ? ", " : "") + str(r->lo, scope) + ":" + str(r->hi, scope);
+  }
+  return out + "]";
+}
+
+bool same_index(const OutlineAccess& a, const OutlineAccess& b) {
+  return std::equal(a.what.idx.begin(), a.what.idx.end(), b.what.idx.begin(), b.what.idx.end(),
+                    [](const ExprPtr& x, const ExprPtr& y) { return affine_equal(x, y); });
+}
+
+}  // namespace
+
+std::optional<Schedule> separate_operands(const Schedule& s, const Cursor& nest,
+                                          const std::map<std::string, int64_t>& sizes) {
+  const Outline o = outline_of(*s.proc, sizes);
+  const Path top = forward(s.proc, nest).path();
+  const int along = contiguous_loop(o, top);
+  if (along < 0) return std::nullopt;
+  Schedule out = s;
+  for (const OutlineAccess& a : o.accesses) {
+    if (a.writes() || a.what.idx.empty() || !is_prefix(top, a.what.stmt)) continue;
+    if (a.what.buffer != a.what.through || o.stride(a, along) != 0) continue;
+    const bool twice =
+        std::any_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& b) {
+          return !b.writes() && b.what.buffer == a.what.buffer && is_prefix(top, b.what.stmt) &&
+                 !same_index(a, b);
+        });
+    const auto window = window_of(o, a, scope_at(*s.proc, top));
+    if (!twice || !window) continue;
+    const std::string name = window->substr(0, window->find('[')) + "_own";
+    (void)!apply(out, "stage_mem", {Value(forward(out.proc, nest)), Value(*window), Value(name)});
+  }
+  if (out.steps.size() == s.steps.size()) return std::nullopt;
+  return out;
+}
+
+}  // namespace exotune
