@@ -15,6 +15,8 @@ Path down(Path path, int levels) {
 
 // Loops `at` and `at + 1` change places; false: they may not.
 bool swap_at(LoopOrder& o, const Path& band, int at) {
+  // A triangle may have become something else than a band.
+  if (band_depth(*o.schedule.proc, band) < at + 2) return false;
   if (apply(o.schedule, "reorder_loops", {Value(Cursor::stmt(o.schedule.proc, down(band, at)))}))
     return false;
   std::swap(o.order[static_cast<size_t>(at)], o.order[static_cast<size_t>(at) + 1]);
