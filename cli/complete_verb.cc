@@ -102,6 +102,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
   const std::string text = read_text_file(options.script);
   const std::string name = kernel_of(options, text, workspace);
   CompletionRequest request = request_for(options, workspace, session, name, text);
+  options.tune.require_native(request.tune);
   if (options.tune.dry()) {
     std::printf("%s\n", plan_text(request.tune).c_str());
     return ExitCode::kOk;

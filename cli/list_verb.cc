@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "cli/options.h"
+#include "cli/runner_choice.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
+#include "core/base/subprocess.h"
 #include "core/library/operators.h"
 
 namespace exotune::cli {
@@ -20,6 +22,13 @@ Table kernels(Workspace& workspace) {
   return table;
 }
 
+// What another kind of runner needs here before anything else.
+std::string simulated_here(const Target& target) {
+  for (const std::string& program : target.compiler.programs)
+    if (!find_program(program).empty()) return target.runner.kind + ", by " + program;
+  return "no compiler";
+}
+
 Table targets(Workspace& workspace) {
   Table table({"target", "instructions", "runner", "this machine", "what"});
   for (const std::string& name : workspace.targets().names()) {
@@ -27,16 +36,10 @@ Table targets(Workspace& workspace) {
     const auto missing = missing_features(workspace.machine(), *target);
     std::string here = missing.empty() ? "runs it" : "lacks";
     for (const std::string& feature : missing) here += " " + feature;
-    if (target->runner.kind != "native") here = "no runner";
+    if (target->runner.kind != "native") here = simulated_here(*target);
     table.add({name, std::to_string(target->instructions().size()), target->runner.kind, here,
                target->title});
   }
-  return table;
-}
-
-Table runners() {
-  Table table({"runner", "what"});
-  table.add({"native", "this machine: a forked child per candidate, wall timeout, guard pages"});
   return table;
 }
 
@@ -54,7 +57,7 @@ ExitCode list(const Session& session, const std::string& what, Format format) {
   };
   if (what == "kernels") return print(kernels(workspace));
   if (what == "targets") return print(targets(workspace));
-  if (what == "runners") return print(runners());
+  if (what == "runners") return print(runner_table(session.data.targets / "runners"));
   if (what == "operators") return print(operators());
   const std::string near = nearest(what, {"kernels", "targets", "runners", "operators"});
   throw InputError(

@@ -22,7 +22,18 @@ std::string threads_of(const TuneRequest& request) {
 
 bool counts_flops(const TuneResult& result) { return result.gflops > 0; }
 
+std::string cycles_of(const CycleCount& cycles) {
+  std::string text = fmt::format("{:.0f} {}", cycles.count, unit_name(cycles.unit));
+  if (cycles.share_of_peak > 0)
+    text += fmt::format(", {:.1f} % of the target's peak", 100 * cycles.share_of_peak);
+  if (cycles.as_written > 0)
+    text += fmt::format(", {:.2f} times fewer than the nest as written",
+                        cycles.as_written / cycles.count);
+  return text;
+}
+
 std::string speed_of(const TuneResult& result) {
+  if (result.cycles) return cycles_of(*result.cycles);
   if (counts_flops(result)) return number(result.gflops) + " GFLOP/s";
   if (result.gbytes > 0) return number(result.gbytes) + " GB/s";
   return result.seconds > 0 ? number(result.seconds * 1e6) + " us" : "not measured";

@@ -3,6 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <thread>
 
+#include "cli/runner_choice.h"
+#include "cli/text_file.h"
+#include "search/runner_tuning.h"
+
 namespace exotune::cli {
 namespace {
 
@@ -38,6 +42,14 @@ struct Limits {
   double seconds;
 };
 
+// Schedules by hand for this kernel and target, beside the kernel's file: KERNEL_TARGET.sched.
+std::vector<KnownSchedule> shipped_schedules(const TuneRequest& request) {
+  const std::filesystem::path file = request.kernel.file.parent_path() /
+                                     (request.kernel.name + "_" + request.target->name + ".sched");
+  if (!std::filesystem::exists(file)) return {};
+  return {{file.string(), read_text_file(file.string())}};
+}
+
 Limits limits_of(Effort effort) {
   switch (effort) {
     case Effort::kEstimate:
@@ -62,7 +74,8 @@ TuneOptions::TuneOptions() {
 void TuneOptions::add(CLI::App& app) {
   app.add_option("--target", target_,
                  "a target's name or folder (default: the best this machine runs)");
-  app.add_option("--runner", runner_, "native");
+  app.add_option("--runner", runner_,
+                 "native, sim, spike, ... or FILE.toml (default: the target's own)");
   app.add_option("--effort", effort_, "estimate, measure, patient or exhaustive (default measure)");
   app.add_option("--strategy", strategy_,
                  "dp, beam or all (default all): where schedules come from");
@@ -99,10 +112,6 @@ void TuneOptions::add(CLI::App& app) {
 }
 
 void TuneOptions::check() const {
-  if (runner_ != "native")
-    throw Error(
-        Diagnostic{{}, "--runner: no runner '" + runner_ + "'", {}, "exo-tune list runners"},
-        ExitCode::kUnavailable);
   parse_effort(effort_);
   parse_strategy(strategy_);
   parse_costs(costs_);
@@ -111,7 +120,10 @@ void TuneOptions::check() const {
 
 void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {
   request.target = workspace.target(target_);
-  workspace.require_runnable(*request.target);
+  const bool native = (runner_.empty() ? request.target->runner.kind : runner_) == "native";
+  if (native) workspace.require_runnable(*request.target);
+  // Cycles are of one size; a schedule for all of them is measured at one with --any-size natively.
+  if (!native) request.sizes = request.representative;
   request.machine = workspace.machine();
   request.effort = parse_effort(effort_);
   request.strategy = parse_strategy(strategy_);
@@ -147,10 +159,28 @@ ProgressLine TuneOptions::progress_line(const TuneRequest& request, const Sessio
                       request.time_budget_seconds, session.terminal && !quiet_ && !no_progress_);
 }
 
+void TuneOptions::require_native(const TuneRequest& request) const {
+  const std::string kind = runner_.empty() ? request.target->runner.kind : runner_;
+  if (kind != "native")
+    throw Error(Diagnostic{{},
+                           "this command measures on this machine itself, not on the runner '" +
+                               kind + "' of " + request.target->name,
+                           {},
+                           "exo-tune kernel measures there"},
+                ExitCode::kUnavailable);
+}
+
+std::unique_ptr<Runner> TuneOptions::runner_for(const TuneRequest& request,
+                                                const Session& session) const {
+  return choose_runner(*request.target, runner_, session.data.targets / "runners", request.jobs);
+}
+
 TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
                              const Session& session) const {
+  const std::unique_ptr<Runner> runner = runner_for(request, session);
   return with_progress(request, session, [&](const TuneHooks& hooks) {
-    return exotune::tune(request, store, hooks);
+    return runner == nullptr ? exotune::tune(request, store, hooks)
+                             : tune_on(*runner, request, shipped_schedules(request), store, hooks);
   });
 }
 

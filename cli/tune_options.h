@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/progress_line.h"
 #include "cli/workspace.h"
+#include "runners/runner.h"
 #include "search/tuner.h"
 
 namespace exotune::cli {
@@ -18,6 +19,8 @@ class TuneOptions {
   void check() const;
   /// Fills in target, machine, budgets and strategy.
   void fill(TuneRequest& request, Workspace& workspace, const Session& session) const;
+  /// Error(kUnavailable) when the candidates would not run on this machine itself.
+  void require_native(const TuneRequest& request) const;
   /// Runs `work`, which gets hooks for progress and interrupts, with a progress line.
   template <class Work>
   auto with_progress(const TuneRequest& request, const Session& session, Work work) const {
@@ -41,9 +44,11 @@ class TuneOptions {
   std::string database(const Session& session) const { return database_.path(session); }
 
  private:
+  /// Null: this machine. Else where the candidates of `request` go.
+  std::unique_ptr<Runner> runner_for(const TuneRequest& request, const Session& session) const;
   ProgressLine progress_line(const TuneRequest& request, const Session& session) const;
 
-  std::string target_, runner_ = "native", effort_ = "measure", folder_ = "out", stem_;
+  std::string target_, runner_, effort_ = "measure", folder_ = "out", stem_;
   std::string time_budget_, timeout_ = "2s", strategy_ = "all", dp_budget_ = "20s",
               costs_ = "all";
   DatabaseOption database_;

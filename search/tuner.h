@@ -116,6 +116,14 @@ struct PeerRow {
   Ratio ratio;                    // winner's speed over this peer's: above 1, we are faster
 };
 
+/// What a simulator or a board counted; never compared with seconds or with another kind.
+struct CycleCount {
+  SampleUnit unit = SampleUnit::kModelCycles;
+  double count = 0;          // of the winner
+  double as_written = 0;     // of the nest as written; 0 when it was not measured
+  double share_of_peak = 0;  // of the target's text; 0 when it has none
+};
+
 struct TuneResult {
   ProcPtr winner;                 // scheduled and proved; null: no valid candidate
   std::string script;             // .sched text that makes it from the kernel
@@ -133,6 +141,7 @@ struct TuneResult {
   PeerReport peer_report;
   TuneStatistics statistics;
   StopReason stop = StopReason::kComplete;
+  std::optional<CycleCount> cycles;   // on a machine that is not this one (runner_tuning.h)
   std::vector<std::string> failures;  // causes of bad trials, first of each kind
 };
 

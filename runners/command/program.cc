@@ -91,6 +91,18 @@ class ProblemText {
     return "exo_" + name;
   }
 
+  // By element of the whole span; what lies between strides must not change at all.
+  std::string slack(size_t a) {
+    const ArgSpec& spec = prepared_.specs[a];
+    std::vector<double> all(static_cast<size_t>(spec.span_elements()), 0);
+    const std::vector<int64_t> offsets = spec.element_offsets();
+    for (size_t k = 0; k < offsets.size(); ++k)
+      all[static_cast<size_t>(offsets[k])] = prepared_.args[a].slack[k];
+    std::vector<uint8_t> bytes(all.size() * sizeof(double));
+    std::memcpy(bytes.data(), all.data(), bytes.size());
+    return "(const double*)" + blob("slack_" + std::to_string(a), bytes);
+  }
+
   void add(size_t a) {
     const ArgSpec& spec = prepared_.specs[a];
     const std::string k = std::to_string(a);
@@ -117,6 +129,8 @@ class ProblemText {
       table_ += ", .want = " + blob("want_" + k, prepared_.args[a].expected);
     if (spec.type == ElementType::kF32 || spec.type == ElementType::kF64)
       table_ += spec.type == ElementType::kF32 ? ", .type = EXO_F32" : ", .type = EXO_F64";
+    table_ += ", .element = " + std::to_string(spec.is_data() ? element_bytes(spec.type) : 1);
+    if (spec.is_data() && !prepared_.args[a].slack.empty()) table_ += ", .slack = " + slack(a);
     if (spec.kind == ArgSpec::Kind::kWindow) {
       std::string strides;
       for (const int64_t s : spec.element_strides())
@@ -142,6 +156,7 @@ std::string key_of(const std::vector<ArgSpec>& args, const PreparedCase& prepare
     for (const auto* bytes :
          {&prepared.args[a].image[0], &prepared.args[a].image[1], &prepared.args[a].expected})
       text += as_text(*bytes), text += '\0';
+    for (const double slack : prepared.args[a].slack) text += std::to_string(slack) + ',';
   }
   return content_hash(text + std::to_string(prepared.tolerance));
 }

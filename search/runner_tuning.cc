@@ -1,0 +1,190 @@
+#include "search/runner_tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "core/analysis/queries.h"
+#include "core/base/hashing.h"
+#include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
+#include "core/library/script.h"
+#include "core/primitives/primitives.h"
+#include "runners/native_runner.h"
+#include "search/problem.h"
+#include "search/trials.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string types_of(const Proc& p) {
+  std::string text;
+  for (const Arg& arg : p.args)
+    if (is_data(arg.type.scalar)) text += str(arg.type) + ";";
+  return text;
+}
+
+class RunnerTuning {
+ public:
+  RunnerTuning(Runner& runner, const TuneRequest& request, const std::vector<KnownSchedule>& known,
+               Store& store, const TuneHooks& hooks)
+      : runner_(runner), request_(request), known_(known), store_(store), hooks_(hooks) {}
+
+  TuneResult run() {
+    const auto start = Clock::now();
+    prepare();
+    for (const KnownSchedule& schedule : known_) add(schedule);
+    result_.statistics.states = static_cast<int>(trials_.size());
+    result_.statistics.search_seconds = since(start);
+    measure();
+    return std::move(result_);
+  }
+
+ private:
+  // What must come out may be computed by this machine: plain C means the same everywhere.
+  void prepare() {
+    const TargetToolchain toolchain = toolchain_of(*request_.target);
+    NativeRunner here(default_toolchain("scalar"));
+    problem_ =
+        make_problem(request_.proc, request_.sizes,
+                     {.seed = request_.seed, .runner = &here, .target = request_.target.get()});
+    result_.key = enter_context(request_.proc, request_.kernel.name, sizes_text(request_.sizes),
+                                *request_.target, request_.machine, toolchain, store_);
+    // Cycles belong to the runner and to what the target's text says, not to this machine.
+    result_.key.fingerprint =
+        content_hash(runner_.name() + unit_name(runner_.unit()) + request_.target->hash);
+    written_ = fixed(request_.proc, nullptr);
+    add(written_, script_text(*request_.proc, fixing()));
+  }
+
+  std::vector<std::string> fixing() const {
+    const std::string line = fixing_line(*request_.proc, request_.sizes);
+    return line.empty() ? std::vector<std::string>{} : std::vector<std::string>{line};
+  }
+
+  // With the sizes that are still arguments fixed; `line` gets what does that in a script.
+  ProcPtr fixed(const ProcPtr& p, std::string* line) const {
+    SizeBinding left;
+    for (const Arg& arg : p->args)
+      if (const auto it = request_.sizes.find(arg.name.name()); it != request_.sizes.end())
+        left.insert(*it);
+    if (left.empty()) return p;
+    if (line) *line = fixing_line(*p, left);
+    return partial_eval(p, {left.begin(), left.end()});
+  }
+  void add(const KnownSchedule& schedule) {
+    try {
+      ScriptEnvironment names = script_environment({}, {&request_.target->library});
+      names.start = request_.proc;
+      names.names[request_.proc->name] = Value(request_.proc);
+      const ProcPtr made = run_script(schedule.text, schedule.name, names).proc;
+      std::string line;
+      const ProcPtr whole = fixed(made, &line);
+      if (types_of(*whole) != types_of(*written_))
+        throw InputError({}, "the schedule is for other sizes");
+      add(whole, schedule.text + (line.empty() ? "" : line + "\n"));
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      ++result_.statistics.refused;
+      ++result_.statistics.refusals[schedule.name];
+      result_.statistics.reasons.emplace(schedule.name, e.diagnostic().message.str());
+      if (result_.statistics.first_refusal.empty())
+        result_.statistics.first_refusal = e.diagnostic().message.str();
+    }
+  }
+
+  void add(const ProcPtr& p, const std::string& script) {
+    Trial t;
+    t.candidate = make_candidate(p, *request_.target, problem_);
+    t.script = script;
+    t.proof = reassociates(p) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+    procs_[t.candidate.id] = p;
+    trials_.push_back(std::move(t));
+  }
+
+  void measure() {
+    const auto start = Clock::now();
+    TrialLimits limits;
+    limits.timeout_seconds = request_.timeout_seconds;
+    limits.budget_seconds = request_.time_budget_seconds;
+    limits.batch = std::max(1, request_.jobs);
+    limits.fresh = request_.fresh;
+    limits.interrupted = hooks_.interrupted;
+    limits.progress = [&](const std::vector<Trial>& all, size_t done) {
+      if (!hooks_.progress) return;
+      Progress p;
+      p.phase = "measure";
+      p.done = static_cast<int>(done);
+      p.planned = static_cast<int>(all.size());
+      hooks_.progress(p);
+    };
+    const TrialRun run =
+        run_trials(std::move(trials_), result_.key, problem_, runner_, store_, limits);
+    TuneStatistics& s = result_.statistics;
+    s.measured = run.measured;
+    s.reused = run.reused;
+    s.causes = run.causes;
+    s.measure_seconds = since(start);
+    result_.failures = run.first_causes;
+    if (run.interrupted) result_.stop = StopReason::kInterrupted;
+    if (run.out_of_budget) result_.stop = StopReason::kTimeBudget;
+    choose(run.trials);
+  }
+
+  // The fewest cycles; among equals the first, which is the simpler.
+  void choose(const std::vector<Trial>& trials) {
+    const Trial* best = nullptr;
+    for (const Trial& t : trials)
+      if (t.status == TrialStatus::kOk && (best == nullptr || t.median < best->median)) best = &t;
+    if (best == nullptr) return;
+    result_.winner = procs_[best->candidate.id];
+    result_.script = best->script;
+    result_.candidate_id = best->candidate.id;
+    result_.proof = best->proof;
+    CycleCount cycles;
+    cycles.unit = runner_.unit();
+    cycles.count = best->median;
+    if (trials.front().status == TrialStatus::kOk) cycles.as_written = trials.front().median;
+    cycles.share_of_peak = share_of_peak(best->median);
+    result_.cycles = cycles;
+    store_.set_winner(result_.key, best->candidate.id);
+  }
+
+  // Of the target's text, for the widest precision of the kernel's data that it gives a figure for.
+  double share_of_peak(double cycles) const {
+    double peak = request_.target->peak_of(request_.kernel.precision);
+    for (const Arg& arg : request_.proc->args)
+      if (is_data(arg.type.scalar))
+        peak = std::max(peak, request_.target->peak_of(arg.type.scalar));
+    if (peak <= 0 || request_.kernel.flops.text().empty()) return 0;
+    return request_.kernel.flops.evaluate(request_.sizes) / (peak * cycles);
+  }
+
+  Runner& runner_;
+  const TuneRequest& request_;
+  const std::vector<KnownSchedule>& known_;
+  Store& store_;
+  const TuneHooks& hooks_;
+  TuningProblem problem_;
+  ProcPtr written_;
+  std::vector<Trial> trials_;
+  std::map<std::string, ProcPtr> procs_;
+  TuneResult result_;
+};
+
+}  // namespace
+
+TuneResult tune_on(Runner& runner, const TuneRequest& request,
+                   const std::vector<KnownSchedule>& known, Store& store, const TuneHooks& hooks) {
+  return RunnerTuning(runner, request, known, store, hooks).run();
+}
+
+}  // namespace exotune

@@ -1,0 +1,80 @@
+// Targets that are simulated, through the command. Skipped without a cross compiler.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/command_harness.h"
+
+namespace exotune::cli {
+namespace {
+
+bool says(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
+
+class Simulated : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_program("riscv64-unknown-elf-gcc").empty())
+      GTEST_SKIP() << "no cross compiler on PATH";
+  }
+};
+
+TEST_F(Simulated, a_kernel_gets_cycles_and_the_schedule_by_hand_wins) {
+  const CommandHarness harness("rvm");
+  const CommandResult result = harness.run({"conv1d", "--target", "rvm"});
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_TRUE(says(result.out, "model cycles")) << result.out;
+  const auto record = nlohmann::json::parse(harness.read("out/conv1d.json"));
+  EXPECT_EQ(record["cycles"]["unit"], "model cycles");
+  EXPECT_GT(record["cycles"]["as_written"], 16 * record["cycles"]["count"].get<double>());
+  EXPECT_TRUE(says(harness.read("out/conv1d.sched"), "RVM_TILE"));
+  const CommandResult again = harness.run({"conv1d", "--target", "rvm"});
+  EXPECT_TRUE(says(again.out, " 0 candidates measured")) << again.out;
+}
+
+TEST_F(Simulated, what_the_book_shows_runs) {
+  std::ifstream book(std::string(EXOTUNE_SOURCE_DIR) + "/docs/add-an-accelerator.md");
+  const CommandHarness harness("book");
+  int shown = 0;
+  bool cross = false;
+  for (std::string line; std::getline(book, line);) {
+    if (line.rfind("```", 0) == 0) cross = line == "```console cross";
+    if (!cross || line.rfind("$ exo-tune ", 0) != 0) continue;
+    std::istringstream words(line.substr(11));
+    const CommandResult result = harness.run({std::istream_iterator<std::string>(words), {}});
+    EXPECT_EQ(result.exit_status, 0) << line << "\n" << result.err;
+    ++shown;
+  }
+  EXPECT_GT(shown, 0);
+}
+
+TEST_F(Simulated, another_runner_is_named_or_missing) {
+  const CommandHarness harness("runner");
+  const CommandResult missing = harness.run({"conv1d", "--target", "rvm", "--runner", "spikes"});
+  EXPECT_EQ(missing.exit_status, 6);
+  EXPECT_TRUE(says(missing.err, "did you mean 'spike'?")) << missing.err;
+}
+
+TEST_F(Simulated, a_figure_that_nothing_reads_is_an_error) {
+  const CommandHarness harness("figure");
+  const std::string root = std::string(EXOTUNE_SOURCE_DIR) + "/hw/rvm/";
+  std::filesystem::create_directories(harness.folder() / "mine");
+  for (const char* file : {"target.toml", "tiles.exo"}) {
+    std::ifstream in(root + file);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    if (const size_t at = text.find("issue_depth"); at != std::string::npos)
+      text.insert(at, "isue_depth = 3\n");
+    harness.write(std::string("mine/") + file, text);
+  }
+  const CommandResult result = harness.run({"conv1d", "--target", "./mine"});
+  EXPECT_EQ(result.exit_status, 2) << result.out;
+  EXPECT_TRUE(says(result.err, "nothing reads 'isue_depth'")) << result.err;
+  EXPECT_TRUE(says(result.err, "did you mean 'issue_depth'?")) << result.err;
+}
+
+}  // namespace
+}  // namespace exotune::cli
