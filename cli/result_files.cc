@@ -64,11 +64,13 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   json["candidate"] = result.candidate_id;
   json["proof"] = proof_level_name(result.proof);
   json["seconds"] = result.seconds;
-  if (result.cycles)
+  if (result.cycles) {
     json["cycles"] = {{"unit", unit_name(result.cycles->unit)},
                       {"count", result.cycles->count},
                       {"as_written", result.cycles->as_written},
                       {"share_of_peak", result.cycles->share_of_peak}};
+    for (const auto& [what, count] : result.cycles->spent) json["cycles"]["spent"][what] = count;
+  }
   json["gflops"] = result.gflops;
   json["gbytes_per_second"] = result.gbytes;
   json["peak_gflops"] = result.peak_gflops;

@@ -85,6 +85,13 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
   if (counts_flops(result) && result.gbytes > 0)
     out += fmt::format(", {} GB/s", number(result.gbytes));
   out += "\n";
+  if (result.cycles && !result.cycles->spent.empty()) {
+    out += "spent   ";
+    for (const auto& [what, count] : result.cycles->spent)
+      out += fmt::format("{} {} {:.0f}", what == result.cycles->spent.front().first ? "" : ",",
+                         what, count);
+    out += "\n";
+  }
   for (const PeerRow& peer : result.peers)
     if (peer.ratio.rounds > 0)
       out +=

@@ -73,6 +73,21 @@ std::unique_ptr<Runner> choose_runner(const Target& target, const std::string& w
               ExitCode::kUnavailable);
 }
 
+std::vector<std::pair<std::string, double>> spent_on(const Runner& runner,
+                                                     const std::string& candidate_id) {
+  const auto* simulated = dynamic_cast<const SimRunner*>(&runner);
+  const sim::Account* account = simulated ? simulated->account(candidate_id) : nullptr;
+  if (account == nullptr) return {};
+  const auto cycles = [](uint64_t n) { return static_cast<double>(n); };
+  std::vector<std::pair<std::string, double>> out = {
+      {"instructions", cycles(account->instructions)},
+      {"waiting for loads", cycles(account->waited_for_loads)},
+      {"waiting for the device", cycles(account->waited_for_device)}};
+  for (const sim::Event& event : account->events)
+    if (event.count > 0) out.emplace_back(event.name, cycles(event.count));
+  return out;
+}
+
 Table runner_table(const fs::path& records) {
   Table table({"runner", "counts", "what"});
   table.add({"native", unit_name(SampleUnit::kSeconds),

@@ -17,6 +17,11 @@ namespace exotune::cli {
 std::unique_ptr<Runner> choose_runner(const Target& target, const std::string& wanted,
                                       const std::filesystem::path& records, int jobs);
 
+/// What the cycles of a candidate's last good run on `runner` went into; empty where it cannot
+/// tell.
+std::vector<std::pair<std::string, double>> spent_on(const Runner& runner,
+                                                     const std::string& candidate_id);
+
 /// The kinds there are, and the records in `records`.
 Table runner_table(const std::filesystem::path& records);
 

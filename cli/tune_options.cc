@@ -179,8 +179,10 @@ TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
                              const Session& session) const {
   const std::unique_ptr<Runner> runner = runner_for(request, session);
   return with_progress(request, session, [&](const TuneHooks& hooks) {
-    return runner == nullptr ? exotune::tune(request, store, hooks)
-                             : tune_on(*runner, request, shipped_schedules(request), store, hooks);
+    if (runner == nullptr) return exotune::tune(request, store, hooks);
+    TuneResult result = tune_on(*runner, request, shipped_schedules(request), store, hooks);
+    if (result.cycles) result.cycles->spent = spent_on(*runner, result.candidate_id);
+    return result;
   });
 }
 

@@ -122,6 +122,8 @@ struct CycleCount {
   double count = 0;          // of the winner
   double as_written = 0;     // of the nest as written; 0 when it was not measured
   double share_of_peak = 0;  // of the target's text; 0 when it has none
+  /// What the winner's cycles went into, where the runner tells and it ran now.
+  std::vector<std::pair<std::string, double>> spent;
 };
 
 struct TuneResult {
