@@ -262,7 +262,8 @@ void FunctionEmitter::loop(const For& f) {
       file_.options.openmp && file_.options.scratch != CodegenOptions::Scratch::kStatic;
   const bool parallel = f.mode == LoopMode::kPar && threads && !once;
   if (parallel) out_ += "#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n";
-  const int64_t unroll = unroll_count(f);
+  // Between the directive of a parallel loop and the loop stands nothing.
+  const int64_t unroll = parallel ? 0 : unroll_count(f);
   if (unroll > 0) {
     file_.needs.helpers.insert("EXO_UNROLL");
     line("EXO_UNROLL");

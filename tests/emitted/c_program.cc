@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "core/base/subprocess.h"
@@ -180,6 +181,7 @@ size_t CProgram::add(const ProcPtr& p) {
   own->name = "f" + std::to_string(procs_.size()) + "_" + p->name;
   generate_c({own}, options_);  // refused here rather than with all others
   procs_.push_back(std::move(own));
+  file_.reset();
   return procs_.size() - 1;
 }
 
@@ -198,10 +200,11 @@ bool CProgram::call(size_t proc, const Arguments& arguments) {
   return true;
 }
 
-std::vector<CProgram::Failure> CProgram::run(const Build& build) const {
+std::vector<CProgram::Failure> CProgram::run(const Build& build) {
   if (procs_.empty()) return {};
   const Folder folder;
-  const CFile file = generate_c(procs_, options_);
+  if (!file_) file_ = generate_c(procs_, options_);
+  const CFile& file = *file_;
   folder.write("program.h", file.h);
   std::string inputs;
   for (const Call& c : calls_) inputs += encoded(c.proc, file.functions[c.proc], c.before);

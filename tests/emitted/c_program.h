@@ -2,7 +2,7 @@
 // Many procs as one C program that runs by itself: compiled once, fed every call's arguments from a
 // file, its results compared with the interpreter's. A program of its own can run under a thread or
 // address sanitizer, and a crash costs no test but its own. Start at CProgram.
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,7 +44,7 @@ class CProgram {
     std::string what;  // the difference, or what compiler or sanitizer say
   };
   /// Compiles and runs all calls. The first failures of each kind; none: everything agreed.
-  std::vector<Failure> run(const Build& build) const;
+  std::vector<Failure> run(const Build& build);
 
  private:
   struct Call {
@@ -54,6 +54,7 @@ class CProgram {
   std::vector<Failure> compare(const std::string& outputs) const;
 
   CodegenOptions options_;
+  std::optional<CFile> file_;  // of all procs so far
   std::vector<ProcPtr> procs_;
   std::vector<Call> calls_;
 };

@@ -25,7 +25,7 @@ void add(CProgram& program, const ProcPtr& p, const std::vector<Control>& sizes)
     EXPECT_TRUE(program.call(number, make_arguments(*p, size, 3, fill))) << str(*p);
 }
 
-void expect_right_on_threads(const CProgram& program) {
+void expect_right_on_threads(CProgram& program) {
   for (const Build& build : {four_threads(), four_threads("clang"), thread_sanitizer()})
     for (const CProgram::Failure& f : program.run(build))
       ADD_FAILURE() << build.flags.back() << ": " << f.what;
