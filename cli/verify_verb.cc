@@ -1,9 +1,11 @@
 // exo-tune verify: proofs of a script and a differential test against the unscheduled proc; or a
-// differential test of two procs. No timing.
+// differential test of two procs. The interpreter compares the two; then the C that is emitted runs
+// against the interpreter, its parallel loops on four threads. No timing.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
+#include "cli/compiled_test.h"
 #include "cli/differential.h"
 #include "cli/options.h"
 #include "cli/replay.h"
@@ -35,18 +37,37 @@ std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc,
   return sizes;
 }
 
-ExitCode compare(const VerifyOptions& options, const Proc& before, const Proc& after,
-                 const Sizes& fixed) {
-  const DifferentialResult result =
-      differential_test(before, after, sizes_to_test(options, before, fixed), options.seed);
-  if (!result.difference.empty())
-    throw Error(Diagnostic{{},
-                           "'" + after.name + "' does not compute what '" + before.name + "' does",
-                           {result.difference},
-                           "exo-tune schedule prints both"},
-                ExitCode::kMismatch);
-  std::printf("tested   %zu sizes, equal to '%s' in exact arithmetic\n", result.sizes.size(),
-              before.name.c_str());
+[[noreturn]] void differ(const Proc& before, const Proc& after, const std::string& how) {
+  throw Error(Diagnostic{{},
+                         "'" + after.name + "' does not compute what '" + before.name + "' does",
+                         {how},
+                         "exo-tune schedule prints both"},
+              ExitCode::kMismatch);
+}
+
+/// "tested" is said only of C that ran.
+void print_tested(const CompiledResult& c, const Proc& before, size_t sizes) {
+  const std::string equal =
+      std::to_string(sizes) + " sizes, equal to '" + before.name + "' in exact arithmetic";
+  if (c.not_run.empty()) {
+    std::printf("tested   %s; its C too%s\n", equal.c_str(),
+                c.parallel ? ", parallel loops on several threads" : "");
+    return;
+  }
+  std::printf("computed %s, by the interpreter\n", equal.c_str());
+  std::printf("not run  %s%s\n",
+              c.parallel ? "parallel loops and all other C: " : "the C: ", c.not_run.c_str());
+}
+
+ExitCode compare(Workspace& workspace, const VerifyOptions& options, const Proc& before,
+                 const ProcPtr& after, const std::vector<TargetPtr>& targets, const Sizes& fixed) {
+  const std::vector<Sizes> sizes = sizes_to_test(options, before, fixed);
+  const DifferentialResult result = differential_test(before, *after, sizes, options.seed);
+  if (!result.difference.empty()) differ(before, *after, result.difference);
+  const CompiledResult c = compiled_test(workspace, after, targets, sizes, options.seed);
+  if (!c.difference.empty()) differ(before, *after, c.difference);
+  if (options.verbose && !c.compiler.empty()) std::printf("compiler %s\n", c.compiler.c_str());
+  print_tested(c, before, result.sizes.size());
   return ExitCode::kOk;
 }
 
@@ -57,7 +78,8 @@ ExitCode verify(const Session& session, const VerifyOptions& options) {
   options.size.values(control_names(*input.proc));  // refused before anything is printed
   if (options.second.find(".exo") != std::string::npos) {
     const KernelInput other = workspace.kernel(options.second);
-    return compare(options, *input.proc, *other.proc, {});
+    return compare(workspace, options, *input.proc, other.proc,
+                   script_names(workspace, other, options.target).targets, {});
   }
 
   const Replayed replayed =
@@ -65,7 +87,7 @@ ExitCode verify(const Session& session, const VerifyOptions& options) {
   std::printf("proved   %zu steps%s\n", replayed.steps,
               replayed.reassociates ? ", modulo the order of floating-point sums" : "");
   if (options.verbose) std::printf("solver   %s\n", solver_report().c_str());
-  return compare(options, *input.proc, *replayed.proc, replayed.fixed);
+  return compare(workspace, options, *input.proc, replayed.proc, replayed.targets, replayed.fixed);
 }
 
 }  // namespace
