@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "core/codegen/c_template.h"
+#include "core/ir/c_template.h"
 #include "core/codegen/function_emitter.h"
 #include "cost/instruction_class.h"
 
@@ -172,7 +172,7 @@ class LoopWriter {
   }
 
   std::string instance(int number, int from) {
-    std::string text = codegen::expand_template(
+    std::string text = expand_template(
         p_.instr->c_template,
         [&](const std::string& hole, bool) { return fill(hole, number, from); });
     text = "    " + text + "\n";

@@ -3,6 +3,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/analysis/c_limits.h"
 #include "core/analysis/checker.h"
 #include "core/analysis/proc_cache.h"
 #include "core/analysis/storage.h"
@@ -257,6 +258,7 @@ void check_callees(const Proc& p, bool for_codegen) {
 
 void check(const Proc& p, bool for_codegen) {
   check_callees(p, for_codegen);
+  check_c_limits(p);
   Checker(p, for_codegen).run();
   if (for_codegen && !p.instr) plan_storage(p);
 }

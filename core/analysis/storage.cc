@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "core/base/diagnostic.h"
@@ -68,11 +69,33 @@ class Liveness {
   throw InputError(where, std::move(message), std::move(hint));
 }
 
-int64_t bytes_of_alloc(const Alloc& a, const SourceLocation& where) {
-  int64_t n = bytes_of(a.type.scalar);
-  for (int64_t s : constant_shape(a.type, "`" + a.name.name() + "` in " + a.mem->name, where))
-    n *= s;
+/// Of more bytes than this no machine has an array.
+constexpr int64_t kMostBytes = int64_t{1} << 56;
+
+[[noreturn]] void refuse_size(const Alloc& a, const SourceLocation& where) {
+  refuse(where, "`" + a.name.name() + "` has more bytes than any memory");
+}
+
+int64_t product_of(const std::vector<int64_t>& extents, int64_t start, const Alloc& a,
+                   const SourceLocation& where) {
+  int64_t n = start;
+  for (int64_t e : extents)
+    if (__builtin_mul_overflow(n, e, &n) || n > kMostBytes) refuse_size(a, where);
   return n;
+}
+
+int64_t bytes_of_alloc(const Alloc& a, const SourceLocation& where) {
+  const std::string what = "`" + a.name.name() + "` in " + a.mem->name;
+  return product_of(constant_shape(a.type, what, where), bytes_of(a.type.scalar), a, where);
+}
+
+/// The constant extents alone must leave room for the others, which are 1 or more.
+void require_possible_size(const Alloc& a, const SourceLocation& where) {
+  std::vector<int64_t> extents;
+  for (const ExprPtr& e : a.type.shape)
+    if (const auto value = affine(e); value && value->is_constant() && value->constant > 0)
+      extents.push_back(value->constant);
+  product_of(extents, bytes_of(a.type.scalar), a, where);
 }
 
 /// Refuses what threads would share: see the header.
@@ -167,8 +190,9 @@ int registers_of(const Alloc& a, const SourceLocation& where) {
   bool fits = shape.size() >= one.size();
   for (size_t k = 0; fits && k < one.size(); ++k) fits = shape[extra + k] == one[k];
   if (!fits) refuse(where, what + " does not end in the shape that one register holds");
-  int64_t n = 1;
-  for (size_t k = 0; k < extra; ++k) n *= shape[k];
+  const int64_t n =
+      product_of({shape.begin(), shape.begin() + static_cast<int64_t>(extra)}, 1, a, where);
+  if (n > std::numeric_limits<int>::max()) refuse_size(a, where);
   return static_cast<int>(n);
 }
 
@@ -183,6 +207,7 @@ StoragePlan plan_of(const Proc& p, UsedTable& known) {
   std::map<std::string, std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>> placed;
   for (const Live& r : live.ranges) {
     const Memory& m = *r.alloc->mem;
+    require_possible_size(*r.alloc, r.where);
     if (m.kind == MemoryKind::kRegisterFile) {
       const int n = registers_of(*r.alloc, r.where);
       auto& mine = placed[m.name];

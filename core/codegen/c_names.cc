@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "core/base/diagnostic.h"
+#include "core/codegen/c_library_names.h"
 
 namespace exotune::codegen {
 namespace {
@@ -22,18 +23,15 @@ const std::set<std::string>& reserved() {
       "public", "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this",
       "thread_local", "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t",
       "xor", "char8_t", "char16_t", "char32_t",
-      // macros and types of the headers that generated code includes, and of GNU mode
-      "NULL", "INFINITY", "NAN", "HUGE_VAL", "I", "complex", "unix", "linux", "i386", "stderr",
-      "stdin", "stdout", "EOF", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
-      "int64_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "assert", "errno", "offsetof",
-      "INT64_C", "isnan", "isinf", "signbit", "ctxt", "workspace",
-      // functions it calls, and built-in ones that would clash as function names
-      "abs", "labs", "sin", "cos", "tan", "exp", "log", "pow", "sqrt", "rint", "rintf", "tanh",
-      "fabs", "fmax", "fmin", "floor", "ceil", "round", "trunc", "fma", "sinf", "cosf", "expf",
-      "sqrtf", "tanhf", "fabsf", "fmaxf", "fminf", "fmaf", "gamma", "y0", "y1", "yn", "j0", "j1",
-      "jn", "index", "main", "malloc", "calloc", "realloc", "free", "aligned_alloc", "memcpy",
-      "memset", "memmove", "abort", "exit", "printf", "fprintf", "puts", "div", "remainder",
-      "strlen"};
+      // types and macros that generated code writes, and macros of GNU mode
+      "I", "complex", "i386", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
+      "int64_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "assert", "errno", "ctxt",
+      "workspace",
+      // functions that it calls
+      "sin", "cos", "exp", "sqrt", "rint", "tanh", "fabs", "fmax", "fmin", "fma", "sinf", "cosf",
+      "expf", "sqrtf", "rintf", "tanhf", "fabsf", "fmaxf", "fminf", "fmaf", "abs", "abort", "exit",
+      "malloc", "calloc", "realloc", "free", "aligned_alloc", "memcpy", "memset", "memmove",
+      "fprintf", "printf"};
   return words;
 }
 
@@ -43,13 +41,18 @@ std::string c_identifier(const std::string& name) {
   std::string r;
   for (char c : name) r += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
   if (r.empty() || std::isdigit(static_cast<unsigned char>(r[0]))) r = "v" + r;
-  // _X and __x belong to the implementation, exo_ to what we emit.
-  if (r.size() > 1 && r[0] == '_' &&
-      (r[1] == '_' || std::isupper(static_cast<unsigned char>(r[1]))))
-    r = "v" + r;
+  // _x belongs to the implementation and its intrinsics, exo_ to what we emit.
+  const bool intrinsic =
+      r[0] == '_' && r.size() > 1 && !std::isdigit(static_cast<unsigned char>(r[1]));
+  if (intrinsic) r = "v" + r;
   if (r.rfind("exo_", 0) == 0 || r.rfind("EXO_", 0) == 0) r = "v_" + r;
-  if (reserved().contains(r)) r += "_";
+  if (reserved().contains(r) || is_macro_of_library(r)) r += "_";
   return r;
+}
+
+std::string c_function_name(const std::string& name) {
+  const std::string r = c_identifier(name);
+  return r == "main" || is_declared_by_library(r) ? r + "_" : r;
 }
 
 std::string unique_name(const std::string& name, const std::set<std::string>& taken) {

@@ -11,9 +11,11 @@
 
 namespace exotune::codegen {
 
-/// `name` as a C (and C++) identifier that is no keyword, no macro and no function of the standard
+/// `name` as a C (and C++) identifier that is no keyword, no macro, and no function of the standard
 /// library that generated code calls.
 std::string c_identifier(const std::string& name);
+/// The same for a function of the file: nothing that the library's headers declare either.
+std::string c_function_name(const std::string& name);
 /// `name`, or `name` with the first suffix _1, _2, ... that is not in `taken`.
 std::string unique_name(const std::string& name, const std::set<std::string>& taken);
 

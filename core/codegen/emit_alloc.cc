@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/codegen/c_template.h"
 #include "core/codegen/function_emitter.h"
+#include "core/ir/c_template.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 
@@ -164,12 +164,23 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
   if (!read) line("(void)" + s->name + ";");
 }
 
-/// "sizeof(T) * n * m": the bytes of an array in scratch memory.
+/// The bytes of an array in scratch memory: a constant, or exo_times(sizeof(T) * 8, n), which stays
+/// where no memory holds as many instead of wrapping around.
 std::string FunctionEmitter::scratch_bytes(const Alloc& a) {
-  std::string bytes = "sizeof(" + element_c_type(a.type.scalar) + ")";
+  const std::string element = "sizeof(" + element_c_type(a.type.scalar) + ")";
   if (const auto count = constant_product(a.type.shape))
-    return bytes + " * " + std::to_string(*count);
-  for (const ExprPtr& e : a.type.shape) bytes += " * (size_t)" + c(e, Text::kPrimary);
+    return element + " * " + std::to_string(*count);
+  int64_t constant = 1;
+  std::vector<ExprPtr> sizes;
+  for (const ExprPtr& e : a.type.shape) {
+    const auto value = constant_product({e});
+    if (!value || __builtin_mul_overflow(constant, *value, &constant)) sizes.push_back(e);
+  }
+  file_.needs.helpers.insert("EXO_TOO_MANY");
+  file_.needs.helpers.insert("exo_times");
+  std::string bytes = constant == 1 ? element : element + " * " + std::to_string(constant);
+  for (const ExprPtr& e : sizes)
+    bytes = "exo_times(" + bytes + ", (size_t)" + c(e, Text::kUnary) + ")";
   return bytes;
 }
 

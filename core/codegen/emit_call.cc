@@ -1,6 +1,6 @@
 // Calls: of functions in the file, and of instructions, which become their templates.
-#include "core/codegen/c_template.h"
 #include "core/codegen/function_emitter.h"
+#include "core/ir/c_template.h"
 #include "core/ir/printer.h"
 
 namespace exotune::codegen {
@@ -82,60 +82,51 @@ void FunctionEmitter::instruction(const Call& call, const SourceLocation& where)
 std::string FunctionEmitter::hole(const Call& call, const std::string& name, bool enclosed,
                                   const SourceLocation& where) {
   const int outer = enclosed ? 0 : Text::kPrimary;
-  // The longest formal that the hole's name starts with decides: x_data may itself be a formal.
-  std::string suffix;
-  const Arg* formal = nullptr;
-  ExprPtr actual;
-  for (size_t k = 0; k < call.args.size(); ++k) {
-    const std::string& n = call.callee->args[k].name.name();
-    if (name.compare(0, n.size(), n) != 0) continue;
-    const std::string rest = name.substr(n.size());
-    const bool known =
-        rest.empty() || rest == "_data" || rest == "_reg" || rest.rfind(".strides[", 0) == 0;
-    if (!known || (formal && formal->name.name().size() >= n.size())) continue;
-    formal = &call.callee->args[k];
-    actual = call.args[k];
-    suffix = rest;
-  }
-  if (!formal)
+  const auto meant = formal_hole(*call.callee, name);
+  if (!meant)
     throw InputError(call.callee->where.known() ? call.callee->where : where,
                      "the template of `" + call.callee->name + "` has a hole {" + name +
                          "} that names no argument");
-  if (is_control(formal->type.scalar)) {
-    if (!suffix.empty())
+  using Part = FormalHole::Part;
+  const Arg& formal = call.callee->args[meant->formal];
+  const ExprPtr& actual = call.args[meant->formal];
+  const auto dimension = static_cast<size_t>(meant->dimension);
+  if (is_control(formal.type.scalar)) {
+    if (meant->part != Part::kWhole)
       throw InputError(call.callee->where,
-                       "{" + name + "}: `" + formal->name.name() + "` is a control argument");
+                       "{" + name + "}: `" + formal.name.name() + "` is a control argument");
     return c(actual, outer);
   }
   const auto* r = actual->as<Read>();
   const auto* w = actual->as<WindowExpr>();
   if (!r && !w) {  // a scalar expression
-    const std::string value = data(actual, formal->type.scalar).in(outer);
-    return suffix.empty() ? "&(" + element_c_type(formal->type.scalar) + "){ " + value + " }"
-                          : value;
+    const std::string value = data(actual, formal.type.scalar).in(outer);
+    return meant->part == Part::kWhole
+               ? "&(" + element_c_type(formal.type.scalar) + "){ " + value + " }"
+               : value;
   }
   const Storage& s = storage(r ? r->name : w->name, actual->where);
   if (s.form == Storage::Form::kOpaque) {
     const Storage v = view(actual);
-    if (suffix == "_reg") return c(opaque_register(v, where), outer);
-    if (suffix == "_data" || suffix.empty()) return opaque_element(v, outer, where);
-    const auto k = static_cast<size_t>(std::stoul(suffix.substr(suffix.find('[') + 1)));
+    if (meant->part == Part::kRegister) return c(opaque_register(v, where), outer);
+    if (meant->part != Part::kStride) return opaque_element(v, outer, where);
+    const size_t k = dimension;
     if (k >= v.dims.size()) throw InputError(where, "{" + name + "}: no such dimension");
     ExprPtr stride = int_const(1);
     for (size_t d = static_cast<size_t>(v.dims[k]) + 1; d < v.root_shape.size(); ++d)
       stride = stride * v.root_shape[d];
     return c(stride, outer);
   }
-  if (suffix == "_reg")
+  if (meant->part == Part::kRegister)
     throw InputError(where, "{" + name + "}: `" + s.name + "` is in no register");
   const WindowParts parts = window_parts(actual);
-  if (suffix.rfind(".strides[", 0) == 0) {
-    const auto k = static_cast<size_t>(std::stoul(suffix.substr(9)));
+  if (meant->part == Part::kStride) {
+    const size_t k = dimension;
     if (k >= parts.strides.size()) throw InputError(where, "{" + name + "}: no such dimension");
     return stride_text(parts.strides[k]).in(outer);
   }
-  if (suffix.empty()) {
-    if (!formal->type.window) return parts.data;
+  if (meant->part == Part::kWhole) {
+    if (!formal.type.window) return parts.data;
     if (s.form == Storage::Form::kWindow && r) return s.name;
     return window_literal(parts, s.is_const);
   }

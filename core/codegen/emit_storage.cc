@@ -1,8 +1,8 @@
 // Where data lives and how C names an element of it.
 #include <algorithm>
 
-#include "core/codegen/c_template.h"
 #include "core/codegen/function_emitter.h"
+#include "core/ir/c_template.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 
@@ -246,9 +246,6 @@ std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& 
     throw InputError(
         where, "`" + s.root.name() + "` in " + s.mem->name + " is reached only by instructions",
         "the memory has no `" + op + "` template");
-  auto subscript = [](const std::string& hole) {
-    return static_cast<size_t>(std::stoul(hole.substr(hole.find('[') + 1)));
-  };
   return expand_template(it->second, [&](const std::string& hole, bool enclosed) -> std::string {
     const int outer = enclosed ? 0 : Text::kPrimary;
     if (hole == "name") return s.name;
@@ -258,10 +255,11 @@ std::string FunctionEmitter::expand_memory(const Storage& s, const std::string& 
     if (hole == "base") return std::to_string(s.byte_offset);
     if (hole == "offset") return c(byte_offset(s, at), outer);
     if (hole == "index") return c(flat_index(s, at), outer);
-    if (hole.rfind("idx[", 0) == 0 && subscript(hole) < at.size())
-      return c(at[subscript(hole)], outer);
-    if (hole.rfind("shape[", 0) == 0 && subscript(hole) < s.root_shape.size())
-      return c(s.root_shape[subscript(hole)], outer);
+    if (const auto parts = subscripted_hole(hole); parts && parts->subscript) {
+      const auto k = static_cast<size_t>(*parts->subscript);
+      if (parts->name == "idx" && k < at.size()) return c(at[k], outer);
+      if (parts->name == "shape" && k < s.root_shape.size()) return c(s.root_shape[k], outer);
+    }
     throw InputError(where, "the `" + op + "` template of " + s.mem->name +
                                 " has an unknown hole {" + hole + "}");
   });

@@ -51,13 +51,14 @@ std::string FunctionEmitter::workspace_body() {
 
 void FunctionEmitter::workspace_block(const Block& b, const std::string& outer,
                                       const std::string& most) {
+  file_.needs.helpers.insert("EXO_TOO_MANY");
   file_.needs.helpers.insert("exo_workspace_take");
   names_.push();
   const std::string here = names_.fresh("here");
   line("size_t " + here + " = " + outer + ";");
   for (const StmtPtr& s : b) {
     if (const auto* a = s->as<Alloc>(); a && scratch_.allocations.contains(a->name)) {
-      line(here + " += exo_workspace_size(" + scratch_bytes(*a) + ");");
+      line(here + " = exo_plus(" + here + ", exo_workspace_size(" + scratch_bytes(*a) + "));");
     } else if (const auto* f = s->as<For>(); f && takes_scratch(f->body)) {
       names_.push();
       // Guarded even when it need not run: sizes inside may make sense only then.
@@ -93,8 +94,9 @@ void FunctionEmitter::workspace_block(const Block& b, const std::string& outer,
         if (is_control(call->callee->args[k].type.scalar))
           args += (args.empty() ? "" : ", ") + c(call->args[k]);
       text += args + ")";
-      line("if (" + here + " + " + text + " > " + most + ") " + most + " = " + here + " + " + text +
-           ";");
+      const std::string with = names_.fresh("with_" + file_.functions.at(call->callee).name);
+      line("const size_t " + with + " = exo_plus(" + here + ", " + text + ");");
+      line("if (" + with + " > " + most + ") " + most + " = " + with + ";");
     }
   }
   line("if (" + here + " > " + most + ") " + most + " = " + here + ";");

@@ -136,7 +136,7 @@ class FileWriter {
         throw InputError(
             p->where, "`" + p->name + "` is an instruction: it becomes C only where it is called");
       check(*p, true);
-      const std::string name = c_identifier(p->name);
+      const std::string name = c_function_name(p->name);
       if (!file_.file_names.insert(name).second)
         throw InputError(p->where, "two functions would be named `" + name + "` in C");
       public_names_[p] = name;
@@ -146,7 +146,7 @@ class FileWriter {
       if (public_names_.contains(p)) continue;
       check(*p, true);
       file_.file_names.insert(static_names_[p] =
-                                  unique_name(c_identifier(p->name), file_.file_names));
+                                  unique_name(c_function_name(p->name), file_.file_names));
     }
     std::string functions;
     for (const ProcPtr& p : order_) functions += function(p);

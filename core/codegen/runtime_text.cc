@@ -82,10 +82,28 @@ constexpr const char* kF16From =
     "  }\n"
     "  return (uint16_t)(sign | ((u - 0x38000000u + 0xFFFu + (u >> 13 & 1u)) >> 13));\n"
     "}\n";
+constexpr const char* kTooMany =
+    "/* Bytes that no memory has: sums and products of sizes stay there and do not wrap around. "
+    "*/\n"
+    "#define EXO_TOO_MANY (SIZE_MAX / 4)\n";
+constexpr const char* kTimes =
+    "static inline size_t exo_times(size_t a, size_t b) {\n"
+    "#ifdef __GNUC__\n"
+    "  size_t product;\n"
+    "  return __builtin_mul_overflow(a, b, &product) || product > EXO_TOO_MANY ? EXO_TOO_MANY : "
+    "product;\n"
+    "#else\n"
+    "  return b != 0 && a > EXO_TOO_MANY / b ? EXO_TOO_MANY : a * b;\n"
+    "#endif\n"
+    "}\n";
 constexpr const char* kWorkspace =
     "/* The next piece of the caller's workspace, in units of 64 bytes. */\n"
-    "static inline size_t exo_workspace_size(size_t bytes) { return (bytes + EXO_WORKSPACE_PADDING "
-    "+ 63) / 64 * 64; }\n"
+    "static inline size_t exo_workspace_size(size_t bytes) {\n"
+    "  return (bytes + EXO_WORKSPACE_PADDING + 63) / 64 * 64;\n"
+    "}\n"
+    "static inline size_t exo_plus(size_t a, size_t b) {\n"
+    "  return a > EXO_TOO_MANY - (b > EXO_TOO_MANY ? EXO_TOO_MANY : b) ? EXO_TOO_MANY : a + b;\n"
+    "}\n"
     "static inline void* exo_workspace_take(char** at, size_t bytes) {\n"
     "  char* const piece = *at;\n"
     "  *at += exo_workspace_size(bytes);\n"
@@ -116,12 +134,17 @@ constexpr const char* kUnroll =
 }  // namespace
 
 std::string helper_text(const std::string& name) {
-  static const std::map<std::string, const char*> fixed = {
-      {"exo_floor_div", kFloorDiv},     {"exo_floor_mod", kFloorMod},
-      {"exo_bf16_to_f32", kBf16To},     {"exo_f16_to_f32", kF16To},
-      {"exo_bf16_from_f32", kBf16From}, {"exo_f16_from_f32", kF16From},
-      {"EXO_ASSERT", kAssert},          {"exo_workspace_take", kWorkspace},
-      {"EXO_UNROLL", kUnroll}};
+  static const std::map<std::string, const char*> fixed = {{"exo_floor_div", kFloorDiv},
+                                                           {"exo_floor_mod", kFloorMod},
+                                                           {"exo_bf16_to_f32", kBf16To},
+                                                           {"exo_f16_to_f32", kF16To},
+                                                           {"exo_bf16_from_f32", kBf16From},
+                                                           {"exo_f16_from_f32", kF16From},
+                                                           {"EXO_ASSERT", kAssert},
+                                                           {"exo_workspace_take", kWorkspace},
+                                                           {"exo_times", kTimes},
+                                                           {"EXO_TOO_MANY", kTooMany},
+                                                           {"EXO_UNROLL", kUnroll}};
   if (const auto it = fixed.find(name); it != fixed.end()) return it->second;
   // exo_<operation>_<type>
   const size_t split = name.rfind('_');

@@ -52,7 +52,7 @@ Signature make_signature(const Proc& p, const Usage& usage, const std::string& c
 
 FunctionAbi describe_abi(const Proc& p, const std::string& stem) {
   codegen::UsageTable table;
-  const std::string name = codegen::c_identifier(p.name);
+  const std::string name = codegen::c_function_name(p.name);
   codegen::Signature s =
       codegen::make_signature(p, table.compute(p), name, codegen::c_identifier(stem), {name});
   return {std::move(s.name), std::move(s.args)};

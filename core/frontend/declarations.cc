@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/frontend/elaborate.h"
+#include "core/ir/c_template.h"
 #include "core/ir/normal_form.h"
 
 namespace exotune {
@@ -42,7 +43,8 @@ template <class F>
 std::string class_body(TokenStream& t, F field) {
   t.expect("class", "after the decorator");
   std::string name(t.expect_name("the class's name").text);
-  if (t.at("(")) throw InputError(t.where(), "classes have no bases here", "write `class " + name + ":`");
+  if (t.at("("))
+    throw InputError(t.where(), "classes have no bases here", "write `class " + name + ":`");
   t.expect(":", "after the class's name");
   if (!t.accept(Token::Kind::kNewline)) t.fail("the end of the line");
   if (!t.accept(Token::Kind::kIndent)) t.fail("an indented block");
@@ -71,6 +73,14 @@ std::map<std::string, std::string> string_map(TokenStream& t) {
   }
   t.expect("}");
   return out;
+}
+
+void require_holes(const std::string& text, const SourceLocation& where) {
+  const std::string fault = memory_template_fault(text);
+  if (!fault.empty())
+    throw InputError(where, fault,
+                     "holes are {name}, {type}, {value}, {reg}, {base}, {offset}, {index}, "
+                     "{idx[0]}, {shape[0]}; a literal brace is {{");
 }
 
 constexpr int64_t kIntMax = std::numeric_limits<int>::max();
@@ -157,7 +167,7 @@ ConfigPtr parse_config(TokenStream& t, bool readable) {
 }
 
 MemoryPtr parse_memory(TokenStream& t) {
-  static const std::vector<std::string> kTemplates = {"alloc", "free", "window",
+  static const std::vector<std::string> kTemplates = {"alloc", "free",  "window",
                                                       "read",  "write", "reduce"};
   auto m = std::make_shared<Memory>();
   std::optional<bool> addressable;
@@ -174,9 +184,9 @@ MemoryPtr parse_memory(TokenStream& t) {
         for (int n = 0; n <= static_cast<int>(MemoryKind::kScratchpad); ++n)
           names.push_back(name_of(static_cast<MemoryKind>(n)));
         std::string hint = did_you_mean(kind, names);
-        throw InputError(kind_where, "there is no kind of memory " + quoted(kind),
-                         hint.empty() ? "kinds: heap, stack, static, vector, register_file, scratchpad"
-                                      : hint);
+        throw InputError(
+            kind_where, "there is no kind of memory " + quoted(kind),
+            hint.empty() ? "kinds: heap, stack, static, vector, register_file, scratchpad" : hint);
       }
       m->kind = *k;
       has_kind = true;
@@ -213,14 +223,17 @@ MemoryPtr parse_memory(TokenStream& t) {
           throw InputError(map_where, "a memory has no template " + quoted(name),
                            did_you_mean(name, kTemplates));
         }
+        require_holes(text, map_where);
         m->templates[name] = text;
       }
     } else if (std::find(kTemplates.begin(), kTemplates.end(), key) != kTemplates.end()) {
+      const SourceLocation text_where = t.where();
       m->templates[key] = string_value(t, "a C template, a string");
+      require_holes(m->templates[key], text_where);
     } else {
       std::vector<std::string> names = kTemplates;
-      for (const char* k : {"kind", "count", "bytes", "alignment", "shape", "addressable", "c_types",
-                            "c_global", "templates"})
+      for (const char* k : {"kind", "count", "bytes", "alignment", "shape", "addressable",
+                            "c_types", "c_global", "templates"})
         names.push_back(k);
       throw InputError(where, "a memory has no field " + quoted(key), did_you_mean(key, names));
     }
@@ -228,8 +241,8 @@ MemoryPtr parse_memory(TokenStream& t) {
   if (!has_kind) throw InputError(at, "memory " + quoted(m->name) + " does not say its `kind`");
   bool plain = m->kind == MemoryKind::kHeap || m->kind == MemoryKind::kStack ||
                m->kind == MemoryKind::kStatic;
-  m->addressable = addressable.value_or(plain || m->templates.count("read") ||
-                                        m->templates.count("write"));
+  m->addressable =
+      addressable.value_or(plain || m->templates.count("read") || m->templates.count("write"));
   return m;
 }
 

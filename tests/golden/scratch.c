@@ -13,6 +13,16 @@
 #else
 #define EXO_ASSERT(condition) ((void)sizeof(condition))
 #endif
+/* Bytes that no memory has: sums and products of sizes stay there and do not wrap around. */
+#define EXO_TOO_MANY (SIZE_MAX / 4)
+static inline size_t exo_times(size_t a, size_t b) {
+#ifdef __GNUC__
+  size_t product;
+  return __builtin_mul_overflow(a, b, &product) || product > EXO_TOO_MANY ? EXO_TOO_MANY : product;
+#else
+  return b != 0 && a > EXO_TOO_MANY / b ? EXO_TOO_MANY : a * b;
+#endif
+}
 /* Scratch memory: blocks that are kept for later calls; taking and giving back moves a mark. */
 struct exo_scratch_block {
   struct exo_scratch_block* next;
@@ -77,7 +87,7 @@ void scratch(int64_t n, int64_t m, float* restrict x) {
   double* const restrict big = (double*)exo_scratch_alloc(sizeof(double) * 20000);
   for (int64_t i = 0; i < n; i++) {
     const struct exo_scratch_mark scratch_2 = exo_scratch_mark();
-    float* const restrict row = (float*)exo_scratch_alloc(sizeof(float) * (size_t)m);
+    float* const restrict row = (float*)exo_scratch_alloc(exo_times(sizeof(float), (size_t)m));
     for (int64_t j = 0; j < m; j++) {
       row[j] = x[i * m + j];
     }
