@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/quantities.h"
+#include "cli/target_code.h"
 #include "cli/text_file.h"
 #include "core/library/ahead.h"
 #include "search/problem.h"
@@ -98,10 +99,9 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
 std::vector<std::filesystem::path> write_result(const TuneRequest& request,
                                                 const TuneResult& result,
                                                 const ResultFiles& where) {
-  CodegenOptions code;
+  CodegenOptions code = code_for({request.target}, {result.winner}, true);
   code.stem = where.stem;
   code.comment = code_comment(request, result);
-  code.headers = request.target->compiler.headers;
   CFile file = generate_kernel(result.winner, code);
   if (result.any_order) file.c = with_sums_in_any_order(std::move(file.c));
   const std::vector<std::pair<std::string, std::string>> contents = {

@@ -1,20 +1,21 @@
-// exo-tune schedule FILE.exo[:proc] [FILE.sched]: applies a script and prints the result. No search,
-// unless the script asks for one: its holes are filled by the cost model.
+// exo-tune schedule FILE.exo[:proc] [FILE.sched]: applies a script and prints the result. No
+// search, unless the script asks for one: its holes are filled by the cost model.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 #include "cli/replay.h"
 #include "cli/session.h"
+#include "cli/target_code.h"
 #include "cli/text_file.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "core/analysis/queries.h"
 #include "core/analysis/solver.h"
 #include "core/codegen/codegen.h"
-#include "core/library/ahead.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "core/library/ahead.h"
 #include "db/store.h"
 #include "search/complete/completion.h"
 
@@ -77,16 +78,14 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
 
   std::vector<ProcPtr> procs;
   std::string script;
-  std::vector<std::string> headers;
+  std::vector<TargetPtr> targets;
   if (options.script.empty()) {
     procs = input.proc != nullptr ? std::vector<ProcPtr>{input.proc} : input.module.user_procs();
   } else {
     script = read_text_file(options.script);
     if (has_hole(script, options.script)) script = filled(workspace, input, script, options);
     const Replayed replayed = replay(workspace, input, script, options.script, options.target);
-    for (const TargetPtr& target : replayed.targets)
-      headers.insert(headers.end(), target->compiler.headers.begin(),
-                     target->compiler.headers.end());
+    targets = replayed.targets;
     procs = {replayed.proc};
   }
 
@@ -102,9 +101,8 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
       out = script;
       break;
     case Emit::kC: {
-      CodegenOptions code;
+      CodegenOptions code = code_for(targets, procs, false);
       code.stem = options.stem.empty() ? procs.front()->name : options.stem;
-      code.headers = headers;
       const CFile file =
           procs.size() == 1 ? generate_kernel(procs.front(), code) : generate_c(procs, code);
       if (!options.folder.empty()) {
@@ -138,7 +136,9 @@ void add_schedule_verb(CLI::App& app, Session& session) {
   app.add_option("script", options->script,
                  "FILE.sched; without one the file is checked and printed");
   app.add_option("--target", options->target, "whose instructions the script may name");
-  app.add_option("--emit", options->emit, "exo (default), c, trace: the script of primitives, or script: yours, its holes filled");
+  app.add_option(
+      "--emit", options->emit,
+      "exo (default), c, trace: the script of primitives, or script: yours, its holes filled");
   app.add_option("-o", options->folder, "with --emit c: write STEM.c and STEM.h into this folder");
   app.add_option("--stem", options->stem, "names the C files (default: the procedure's name)");
   app.add_option("--proofs", options->proofs, "write each solver query here as SMT-LIB 2");

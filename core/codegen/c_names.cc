@@ -55,6 +55,16 @@ std::string c_function_name(const std::string& name) {
   return r == "main" || is_declared_by_library(r) ? r + "_" : r;
 }
 
+bool has_token(const std::string& text, const std::string& name, size_t from) {
+  auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = text.find(name, from); at != std::string::npos; at = text.find(name, at + 1)) {
+    const bool left = at == 0 || !word(text[at - 1]);
+    const bool right = at + name.size() >= text.size() || !word(text[at + name.size()]);
+    if (left && right) return true;
+  }
+  return false;
+}
+
 std::string unique_name(const std::string& name, const std::set<std::string>& taken) {
   if (!taken.contains(name)) return name;
   for (int k = 1;; ++k)

@@ -16,6 +16,8 @@ namespace exotune::codegen {
 std::string c_identifier(const std::string& name);
 /// The same for a function of the file: nothing that the library's headers declare either.
 std::string c_function_name(const std::string& name);
+/// Does `text`, from `from` on, contain `name` as a word of its own?
+bool has_token(const std::string& text, const std::string& name, size_t from = 0);
 /// `name`, or `name` with the first suffix _1, _2, ... that is not in `taken`.
 std::string unique_name(const std::string& name, const std::set<std::string>& taken);
 

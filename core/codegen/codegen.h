@@ -50,6 +50,8 @@ struct FunctionAbi {
 struct CodegenOptions {
   std::string stem = "kernel";  // names the files, the include guard and the context
   std::string comment;  // put at the top of both files: trace id, levels of proof; may have lines
+  std::string build;    // how to compile: "cc -O3 -mavx512f"; said in both files
+  std::string cpu;  // what a CPU must have to run the code: "avx512f, fma"; "" = nothing special
   std::vector<std::string> headers;       // extra includes of the .c, "<immintrin.h>"
   int64_t stack_limit_bytes = 64 * 1024;  // larger constant-size DRAM allocations use the arena
   int64_t scratch_padding_bytes = 64;     // addressable bytes after each arena allocation

@@ -108,11 +108,15 @@ void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& s
     throw InputError(where, what + ": the last dimension must fill one register: " +
                                 std::to_string(s->mem->bytes / bytes_of(s->type)) +
                                 " elements, not " + std::to_string(shape.back()));
-  std::string text = type->second + " " + s->name;
-  for (size_t k = 0; k + 1 < shape.size(); ++k) text += "[" + std::to_string(shape[k]) + "]";
-  if (shape.size() == 1 && merged_into_first(scope, position, a.name, file_.usage))
-    text += " = { 0 }";
-  line(text + ";");
+  if (shape.size() > 1) {
+    std::string text = type->second + " " + s->name;
+    for (size_t k = 0; k + 1 < shape.size(); ++k) text += "[" + std::to_string(shape[k]) + "]";
+    line(text + ";");
+  } else if (merged_into_first(scope, position, a.name, file_.usage)) {
+    line(type->second + " " + s->name + " = { 0 };");
+  } else {
+    declare(type->second, s->name);
+  }
 }
 
 /// Static memory of the thread that reaches the allocation, through a pointer: the address is taken
@@ -143,7 +147,10 @@ void FunctionEmitter::allocate_array(const Alloc& a, Storage* s, const SourceLoc
   }
   if (s->shape.empty()) {
     s->form = Storage::Form::kScalar;
-    line(duration + type + " " + s->name + ";");
+    if (duration.empty())
+      declare(type, s->name);
+    else
+      line(duration + type + " " + s->name + ";");
     if (!read) line("(void)" + s->name + ";");
     return;
   }

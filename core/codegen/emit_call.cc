@@ -74,9 +74,9 @@ void FunctionEmitter::instruction(const Call& call, const SourceLocation& where)
   if (call.args.size() != call.callee->args.size())
     throw InputError(where,
                      "`" + call.callee->name + "` is called with the wrong number of arguments");
-  lines(expand_template(instr.c_template, [&](const std::string& name, bool enclosed) {
+  lines(initialised(expand_template(instr.c_template, [&](const std::string& name, bool enclosed) {
     return hole(call, name, enclosed, where);
-  }));
+  })));
 }
 
 std::string FunctionEmitter::hole(const Call& call, const std::string& name, bool enclosed,

@@ -81,15 +81,25 @@ Text FunctionEmitter::control(const ExprPtr& e) {
       return Text{c(b->lhs, left) + " " + op + " " + c(b->rhs, right), precedence};
     };
     switch (b->op) {
-      case BinOpKind::kAdd:
+      case BinOpKind::kAdd: {
         if (x && y && !__builtin_add_overflow(*x, *y, &folded)) return integer_text(folded);
-        return binary("+", Text::kAdd, Text::kAdd, Text::kAdd);
+        const Text left = control(b->lhs), right = control(b->rhs);
+        if (left.s == "0") return right;
+        if (right.s == "0") return left;
+        return {left.in(Text::kAdd) + " + " + right.in(Text::kAdd), Text::kAdd};
+      }
       case BinOpKind::kSub:
         if (x && y && !__builtin_sub_overflow(*x, *y, &folded)) return integer_text(folded);
+        if (y == 0) return control(b->lhs);
         return binary("-", Text::kAdd, Text::kAdd, Text::kMul);
-      case BinOpKind::kMul:
+      case BinOpKind::kMul: {
         if (x && y && !__builtin_mul_overflow(*x, *y, &folded)) return integer_text(folded);
-        return binary("*", Text::kMul, Text::kMul, Text::kUnary);
+        const Text left = control(b->lhs), right = control(b->rhs);
+        if (left.s == "0" || right.s == "0") return integer_text(0);
+        if (left.s == "1") return right;
+        if (right.s == "1") return left;
+        return {left.in(Text::kMul) + " * " + right.in(Text::kUnary), Text::kMul};
+      }
       case BinOpKind::kDiv:
       case BinOpKind::kMod:
         return divide(*b);

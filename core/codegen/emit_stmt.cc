@@ -1,6 +1,5 @@
 // Statements.
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <utility>
 
@@ -12,14 +11,13 @@
 namespace exotune::codegen {
 namespace {
 
-bool has_token(const std::string& text, const std::string& name) {
-  auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-    const bool left = at == 0 || !word(text[at - 1]);
-    const bool right = at + name.size() >= text.size() || !word(text[at + name.size()]);
-    if (left && right) return true;
-  }
-  return false;
+/// Sizes are proved positive: one that is a constant 0 says that the block is never reached.
+bool never_runs(const Stmt& s) {
+  const Alloc* a = s.as<Alloc>();
+  return a && std::any_of(a->type.shape.begin(), a->type.shape.end(), [](const ExprPtr& e) {
+           const auto size = affine(e);
+           return size && size->is_constant() && size->constant <= 0;
+         });
 }
 
 bool reads_config(const ExprPtr& e) {
@@ -123,7 +121,7 @@ std::string FunctionEmitter::body() {
     line("char* " + workspace_ + " = (char*)" + parameter + ";");
   }
   block(proc_.body, {}, Child::kBody);
-  return "{\n" + checks + unused_parameters(checks) + out_ + "}\n";
+  return "{\n" + checks + unused_parameters(checks) + with_declarations(out_) + "}\n";
 }
 
 /// `(void)x;` for each parameter that neither the statements nor `checks` mention.
@@ -139,7 +137,9 @@ void FunctionEmitter::block(const Block& b, const Path& owner, Child child) {
   names_.push();
   scratch_marks_.emplace_back();
   freed_.emplace_back();
+  waiting_.emplace_back();
   for (size_t k = 0; k < b.size(); ++k) {
+    if (never_runs(*b[k])) break;
     path_ = owner;
     path_.push_back({child, static_cast<int>(k)});
     stmt(b[k], b, k);
@@ -147,6 +147,7 @@ void FunctionEmitter::block(const Block& b, const Path& owner, Child child) {
   for (auto it = freed_.back().rbegin(); it != freed_.back().rend(); ++it)
     lines(expand_memory(storage(*it, {}), "free", {}, "", {}));
   freed_.pop_back();
+  waiting_.pop_back();
   if (!scratch_marks_.back().empty()) release_scratch(scratch_marks_.back());
   scratch_marks_.pop_back();
   names_.pop();
@@ -186,7 +187,9 @@ void FunctionEmitter::assign(const Assign& a, const SourceLocation& where) {
   const Storage& s = storage(a.name, where);
   if (s.form == Storage::Form::kOpaque)
     return lines(expand_memory(s, "write", a.idx, stored(a.rhs, s.type), where));
-  line(element(s, a.idx) + " = " + stored(a.rhs, s.type) + ";");
+  const std::string target = element(s, a.idx), value = stored(a.rhs, s.type);
+  // Compilers warn of `x = x`.
+  line(target == value ? "(void)" + target + ";" : initialised(target + " = " + value + ";"));
 }
 
 void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
@@ -248,12 +251,32 @@ int64_t FunctionEmitter::unroll_count(const For& f) {
   return indexes ? trips->constant : 0;
 }
 
+/// A loop that runs once is its body.
+bool FunctionEmitter::single_iteration(const For& f) {
+  const auto trips = affine(f.hi - f.lo);
+  if (!trips || !trips->is_constant() || trips->constant != 1 || reads_config(f.lo)) return false;
+  const Block body = substitute(f.body, f.iter, f.lo);
+  const bool declares = std::any_of(body.begin(), body.end(), [](const StmtPtr& s) {
+    return s->as<Alloc>() || s->as<WindowStmt>();
+  });
+  const Path here = path_;
+  if (declares) line("{");
+  indent_ += declares;
+  block(body, here, Child::kBody);
+  indent_ -= declares;
+  if (declares) line("}");
+  return true;
+}
+
 void FunctionEmitter::loop(const For& f) {
+  if (single_iteration(f)) return;
   const Path here = path_;
   const std::string lo = c(f.lo), hi_plain = c(f.hi, Text::kAdd);
   const bool once = reads_config(f.hi);  // the body may write the field: the bound is read once
   const std::string hi_once = once ? c(f.hi) : "";
   const auto low = lower_bound(f.lo);
+  const std::string about = commented_ ? "" : loop_comment(f);
+  if (!about.empty()) line("/* " + about + " */");
   names_.push();
   const std::string iter = names_.bind(f.iter);
   lower_[f.iter] = low;
@@ -262,28 +285,29 @@ void FunctionEmitter::loop(const For& f) {
       file_.options.openmp && file_.options.scratch != CodegenOptions::Scratch::kStatic;
   const bool parallel = f.mode == LoopMode::kPar && threads && !once;
   if (parallel) out_ += "#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n";
+  file_.needs.parallel |= parallel;
   // Between the directive of a parallel loop and the loop stands nothing.
   const int64_t unroll = parallel ? 0 : unroll_count(f);
   if (unroll > 0) {
     file_.needs.helpers.insert("EXO_UNROLL");
     line("EXO_UNROLL");
   }
+  std::string end = hi_plain, bound;
   if (once) {
-    const std::string end = names_.fresh(iter + "_end");
-    line("for (int64_t " + iter + " = " + lo + ", " + end + " = " + hi_once + "; " + iter + " < " +
-         end + "; " + iter + "++) {");
-  } else {
-    line("for (int64_t " + iter + " = " + lo + "; " + iter + " < " + hi_plain + "; " + iter +
-         "++) {");
+    end = names_.fresh(iter + "_end");
+    bound = ", " + end + " = " + hi_once;
   }
-  const int64_t saved = unrolled_;
-  if (unroll > 0) unrolled_ *= unroll;
+  line("for (int64_t " + iter + " = " + lo + bound + "; " + iter + " < " + end + "; " + iter +
+       "++) {");
+  const int64_t unrolled = std::exchange(unrolled_, unroll > 0 ? unrolled_ * unroll : unrolled_);
+  const bool commented = std::exchange(commented_, commented_ || !about.empty());
   ++indent_;
   parallel_depth_ += parallel;
   block(f.body, here, Child::kBody);
   parallel_depth_ -= parallel;
   --indent_;
-  unrolled_ = saved;
+  unrolled_ = unrolled;
+  commented_ = commented;
   line("}");
   names_.pop();
   path_ = here;

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <functional>
 
+#include "core/codegen/file_comment.h"
 #include "core/codegen/function_emitter.h"
 #include "core/codegen/runtime_text.h"
 #include "core/ir/printer.h"
@@ -121,6 +122,13 @@ std::string context_definition(const std::string& stem, const std::set<ConfigPtr
   return text + "} " + stem + "_Context;\n";
 }
 
+std::string with_single_blank_lines(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    if (c != '\n' || !out.ends_with("\n\n")) out += c;
+  return out;
+}
+
 class FileWriter {
  public:
   FileWriter(const std::vector<ProcPtr>& procs, const CodegenOptions& options)
@@ -157,8 +165,8 @@ class FileWriter {
       file.functions.push_back(
           {s.name, s.args, s.takes_workspace ? s.name + "_workspace_bytes" : ""});
     }
-    file.h = header();
-    file.c = prologue() + functions;
+    file.h = with_single_blank_lines(header());
+    file.c = with_single_blank_lines(prologue() + functions);
     return file;
   }
 
@@ -197,7 +205,16 @@ class FileWriter {
   std::string top_comment(const std::string& file) const {
     std::string text = file + ": generated C, do not edit.";
     if (!options_.comment.empty()) text += "\n" + options_.comment;
-    return comment(text);
+    FileFacts facts;
+    facts.stem = options_.stem;
+    facts.build = options_.build;
+    facts.cpu = options_.cpu;
+    facts.parallel = needs_.parallel;
+    facts.context = !needs_.configs.empty();
+    facts.one_arena = needs_.scratch && options_.scratch == CodegenOptions::Scratch::kStatic;
+    for (const ProcPtr& p : procs_) facts.functions.push_back(&functions_.at(p));
+    return comment(text + "\n" + build_lines(facts) +
+                   (file.ends_with(".h") ? "\n" + call_lines(facts) : ""));
   }
 
   std::string header() const {

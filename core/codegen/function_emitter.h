@@ -66,7 +66,7 @@ struct FileNeeds {
   std::map<std::string, std::string> windows;  // struct name -> definition's key ("2f32c")
   std::vector<std::string> globals;            // c_global texts, in order of first use
   std::set<ConfigPtr> configs;
-  bool scratch = false, math = false;
+  bool scratch = false, math = false, parallel = false;
   void add_global(const std::string& text);
 };
 
@@ -157,7 +157,19 @@ class FunctionEmitter {
   int64_t unroll_count(const For& f);
   std::string unused_parameters(const std::string& checks) const;
   void loop(const For& f);
+  bool single_iteration(const For& f);
   void branch(const If& i);
+
+  // emit_comment.cc
+  /// "pack B into B_pack (64 x 128)" above a loop of which that is all; "" for others.
+  std::string loop_comment(const For& f) const;
+  std::string described(const std::set<Sym>& names, bool with_shape) const;
+  bool in_registers(const std::set<Sym>& names) const;
+
+  // emit_declaration.cc
+  void declare(const std::string& type, const std::string& name);
+  std::string initialised(const std::string& assignment);
+  std::string with_declarations(const std::string& text) const;
 
   // emit_alloc.cc
   void allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where);
@@ -195,6 +207,15 @@ class FunctionEmitter {
   std::map<Sym, std::optional<int64_t>> lower_;  // of control variables in scope
   Path path_;                                    // of the statement being emitted
   std::string out_;
+  /// A local variable whose declaration waits for its first assignment, in the same block.
+  struct Declaration {
+    std::string type, name;
+    size_t at;  // in out_, where it stands otherwise
+    bool joined = false;
+  };
+  std::vector<Declaration> declarations_;
+  std::vector<std::vector<size_t>> waiting_;  // by open block
+  bool commented_ = false;                    // an enclosing loop has a comment
   int indent_ = 1;
   std::vector<std::string> scratch_marks_;  // by open block: the C name of its mark, "" when none
   std::vector<std::vector<Sym>>

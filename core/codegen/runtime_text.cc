@@ -118,7 +118,7 @@ constexpr const char* kAssert =
     "  ((condition) ? (void)0 : (fprintf(stderr, \"%s:%d: violated: %s\\n\", __FILE__, __LINE__, "
     "#condition), abort()))\n"
     "#else\n"
-    "#define EXO_ASSERT(condition) ((void)sizeof(condition))\n"
+    "#define EXO_ASSERT(condition) ((void)(0 && (condition)))\n"
     "#endif\n";
 constexpr const char* kUnroll =
     "/* The loop indexes variables that live in registers: unrolled, its subscripts are constants. "

@@ -47,7 +47,7 @@ class Batch {
  public:
   explicit Batch(std::string name) : name_(std::move(name)) {}
 
-  /// Calls at the first sizes, all alike, that the proc takes.
+  /// One call, at the first sizes, all alike, that the proc takes.
   void add(const ProcPtr& p) {
     if (parallel_loops(*p) == 0) return;
     size_t number = 0;
@@ -56,8 +56,8 @@ class Batch {
     } catch (const InputError&) {
       return;  // has no C: an instruction's device, a memory of another machine
     }
-    int calls = 0;
-    for (const int64_t n : {9, 5, 16, 64, 1}) {
+    bool called = false;
+    for (const int64_t n : {5, 8, 9, 16, 64, 1}) {
       std::map<std::string, int64_t> sizes;
       for (const Arg& a : p->args)
         if (is_control(a.type.scalar)) sizes[a.name.name()] = n;
@@ -68,12 +68,12 @@ class Batch {
         for (const auto& b : arguments.buffers)
           for (double& v : b->data)
             if (v == 0) v = 1;  // solvers divide by diagonals
-        calls += program_.call(number, arguments);
+        called = program_.call(number, arguments);
       } catch (const InterpError&) {
       }
-      if (calls == 2) break;
+      if (called) break;
     }
-    loops_ += calls > 0 ? parallel_loops(*p) : 0;
+    loops_ += called ? parallel_loops(*p) : 0;
   }
 
   void expect_right(int least) {

@@ -1,7 +1,7 @@
 /* control.c: generated C, do not edit.
- * Golden file of the tests. */
+ * Golden file of the tests.
+ * Build: cc -O2 -c control.c */
 #include "control.h"
-
 
 /* What the caller must have made sure of; checked when EXO_CHECKED is defined. */
 #ifdef EXO_CHECKED
@@ -10,7 +10,7 @@
 #define EXO_ASSERT(condition) \
   ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: violated: %s\n", __FILE__, __LINE__, #condition), abort()))
 #else
-#define EXO_ASSERT(condition) ((void)sizeof(condition))
+#define EXO_ASSERT(condition) ((void)(0 && (condition)))
 #endif
 /* a / b rounded toward minus infinity, b > 0. */
 static inline int64_t exo_floor_div(int64_t a, int64_t b) {

@@ -1,5 +1,6 @@
 /* scratch.c: generated C, do not edit.
- * Golden file of the tests. */
+ * Golden file of the tests.
+ * Build: cc -O2 -c scratch.c */
 #include "scratch.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #define EXO_ASSERT(condition) \
   ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: violated: %s\n", __FILE__, __LINE__, #condition), abort()))
 #else
-#define EXO_ASSERT(condition) ((void)sizeof(condition))
+#define EXO_ASSERT(condition) ((void)(0 && (condition)))
 #endif
 /* Bytes that no memory has: sums and products of sizes stay there and do not wrap around. */
 #define EXO_TOO_MANY (SIZE_MAX / 4)
@@ -88,9 +89,11 @@ void scratch(int64_t n, int64_t m, float* restrict x) {
   for (int64_t i = 0; i < n; i++) {
     const struct exo_scratch_mark scratch_2 = exo_scratch_mark();
     float* const restrict row = (float*)exo_scratch_alloc(exo_times(sizeof(float), (size_t)m));
+    /* pack x into row */
     for (int64_t j = 0; j < m; j++) {
       row[j] = x[i * m + j];
     }
+    /* copy row to x */
     for (int64_t j = 0; j < m; j++) {
       x[i * m + m - 1 - j] = row[j];
     }

@@ -1,7 +1,7 @@
 /* vectors.c: generated C, do not edit.
- * Golden file of the tests. */
+ * Golden file of the tests.
+ * Build: cc -O2 -c vectors.c */
 #include "vectors.h"
-
 
 typedef float vec4 __attribute__((vector_size(16), aligned(4)));
 static inline vec4 vec_first(vec4 v, int64_t n, const float* p, int64_t s) { for (int64_t i = 0; i < n; i++) v[i] = p[i * s]; return v; }
@@ -12,7 +12,7 @@ static inline vec4 vec_first(vec4 v, int64_t n, const float* p, int64_t s) { for
 #define EXO_ASSERT(condition) \
   ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: violated: %s\n", __FILE__, __LINE__, #condition), abort()))
 #else
-#define EXO_ASSERT(condition) ((void)sizeof(condition))
+#define EXO_ASSERT(condition) ((void)(0 && (condition)))
 #endif
 /* The loop indexes variables that live in registers: unrolled, its subscripts are constants. */
 #if defined(__clang__)
@@ -27,6 +27,7 @@ static inline vec4 vec_first(vec4 v, int64_t n, const float* p, int64_t s) { for
 void vectors(int64_t K, const float* restrict A, const float* restrict B, float* restrict C) {
   EXO_ASSERT(K >= 1);
   vec4 c[4][2];
+  /* load C into c (4 x 2 x 4) */
   EXO_UNROLL
   for (int64_t i = 0; i < 4; i++) {
     EXO_UNROLL
@@ -34,6 +35,7 @@ void vectors(int64_t K, const float* restrict A, const float* restrict B, float*
       c[i][j] = *(const vec4*)&C[i * 8 + 4 * j];
     }
   }
+  /* sums of A, B in c (4 x 2 x 4) */
   for (int64_t k = 0; k < K; k++) {
     vec4 b[2];
     EXO_UNROLL
@@ -48,6 +50,7 @@ void vectors(int64_t K, const float* restrict A, const float* restrict B, float*
       }
     }
   }
+  /* store c to C */
   EXO_UNROLL
   for (int64_t i = 0; i < 4; i++) {
     EXO_UNROLL
@@ -63,8 +66,7 @@ void vectors(int64_t K, const float* restrict A, const float* restrict B, float*
   *(vec4*)&C[8] = u;
   _Alignas(64) float zero[1];
   zero[0] = 0.0f;
-  vec4 w;
-  w = *(const vec4*)&C[0];
+  vec4 w = *(const vec4*)&C[0];
   w += v * zero[0];
   *(vec4*)&C[0] = w;
 }

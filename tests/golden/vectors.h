@@ -1,5 +1,10 @@
 /* vectors.h: generated C, do not edit.
- * Golden file of the tests. */
+ * Golden file of the tests.
+ * Build: cc -O2 -c vectors.c
+ * Arrays: row-major, dense; aligned as their elements are, no more.
+ * Overlap: what a call writes overlaps nothing else it is given; what it only reads may.
+ * Sizes and conditions: above each function; -DEXO_CHECKED checks them at each call.
+ * Threads: any number may call at once. */
 #ifndef EXO_GENERATED_VECTORS_H
 #define EXO_GENERATED_VECTORS_H
 

@@ -28,6 +28,7 @@ CFile generated(const std::string& name) {
   CodegenOptions options;
   options.stem = name;
   options.comment = "Golden file of the tests.";
+  options.build = "cc -O2";
   return generate_c(m.user_procs(), options);
 }
 
@@ -35,9 +36,11 @@ class Golden : public testing::TestWithParam<const char*> {};
 
 TEST_P(Golden, text_is_as_reviewed) {
   const CFile file = generated(GetParam());
-  for (const auto& [ending, text] : {std::pair<std::string, std::string>{".c", file.c}, {".h", file.h}}) {
+  for (const auto& [ending, text] :
+       {std::pair<std::string, std::string>{".c", file.c}, {".h", file.h}}) {
     const std::string path = kFolder + GetParam() + ending;
-    if (const char* update = std::getenv("EXO_UPDATE_GOLDEN"); update && *update == '1') std::ofstream(path) << text;
+    if (const char* update = std::getenv("EXO_UPDATE_GOLDEN"); update && *update == '1')
+      std::ofstream(path) << text;
     EXPECT_EQ(read_text(path), text) << "run with EXO_UPDATE_GOLDEN=1 to accept";
   }
 }
@@ -49,7 +52,8 @@ TEST_P(Golden, compiles_without_a_warning) {
   std::ofstream(folder + "/" + file.stem + ".h") << file.h;
   std::ofstream(folder + "/use.cc") << "#include \"" + file.stem + ".h\"\nint main() {}\n";
   const std::string source = folder + "/" + file.stem + ".c", object = folder + "/object.o";
-  const std::vector<std::string> warnings = {"-Wall", "-Wextra", "-Wpedantic", "-Werror"};
+  const std::vector<std::string> warnings = {"-Wall", "-Wextra", "-Wpedantic", "-Wshadow",
+                                             "-Werror"};
   auto compile = [&](std::vector<std::string> argv) {
     argv.insert(argv.end(), warnings.begin(), warnings.end());
     const CommandResult r = run_command(argv);
@@ -63,8 +67,8 @@ TEST_P(Golden, compiles_without_a_warning) {
 }
 
 INSTANTIATE_TEST_SUITE_P(C, Golden,
-                         testing::Values("matmul", "control", "precisions", "windows", "scratch", "config", "vectors",
-                                         "tiles"),
+                         testing::Values("matmul", "control", "precisions", "windows", "scratch",
+                                         "config", "vectors", "tiles"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -1,0 +1,40 @@
+#include "cli/target_code.h"
+
+namespace exotune::cli {
+namespace {
+
+bool uses_target(const Proc& p) {
+  bool uses = false;
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    const Alloc* a = s->as<Alloc>();
+    const Call* c = s->as<Call>();
+    const bool own_memory =
+        a && a->mem && a->mem != dram() && a->mem != dram_stack() && a->mem != dram_static();
+    uses = uses || own_memory || (c && (c->callee->instr || uses_target(*c->callee)));
+  });
+  return uses;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+}  // namespace
+
+CodegenOptions code_for(const std::vector<TargetPtr>& targets, const std::vector<ProcPtr>& procs,
+                        bool measured) {
+  CodegenOptions code;
+  for (const TargetPtr& target : targets)
+    code.headers.insert(code.headers.end(), target->compiler.headers.begin(),
+                        target->compiler.headers.end());
+  bool uses = measured;
+  for (const ProcPtr& p : procs) uses = uses || uses_target(*p);
+  if (!uses || targets.empty()) return code;
+  code.build = "cc " + joined(targets.front()->compiler.flags, " ");
+  code.cpu = joined(targets.front()->required_features, ", ");
+  return code;
+}
+
+}  // namespace exotune::cli
