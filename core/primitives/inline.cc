@@ -71,6 +71,7 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
     if (is_data(formals[k].type.scalar)) body = with_actual(*p, c.path(), body, formals[k], call.args[k]);
   Rewrite rw(p);
   rw.replace(c.path(), 1, std::move(body));
+  require_config_may_stand(rw.proc(), call.args, op);  // in a window's bounds, say
   return rw.finish(op, {place(where, c)});
 }
 

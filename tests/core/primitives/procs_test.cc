@@ -73,6 +73,24 @@ def f(x: f32[4]):
   EXPECT_REFUSED(inline_call(p, "g(_)"), "configuration");
 }
 
+TEST(Inline, puts_no_written_configuration_into_the_bounds_of_a_window) {
+  ProcPtr p = parse_last(R"(
+@config
+class Cfg:
+    a: index
+@proc
+def g(n: index, x: [f32][4]):
+    assert n >= 1 and n <= 4
+    w = x[0:n]
+    w[0] = 1.0
+@proc
+def f(x: f32[4]):
+    Cfg.a = 2
+    g(Cfg.a, x[0:4])
+)");
+  EXPECT_REFUSED(inline_call(p, "g(_)"), "may not stand");
+}
+
 TEST(CallEqv, takes_a_proc_scheduled_from_the_same) {
   Module m = parse_module(kScale, "test.exo");
   ProcPtr p = m.procs.back(), scale = m.find_proc("scale");
