@@ -31,7 +31,7 @@ class SRAM:
     """A scratchpad."""
     kind = 'scratchpad'
     bytes = 65536
-    read = "sram_read({ptr})"
+    read = "sram_read({offset})"
 
 @config
 class Cfg:
