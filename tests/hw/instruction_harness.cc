@@ -102,6 +102,9 @@ void put_element(ScalarType type, std::byte* at, double v) {
   if (type == ScalarType::kF64) return put<double>(at, v);
   if (type == ScalarType::kI32) return put<int32_t>(at, v);
   if (type == ScalarType::kUi16) return put<uint16_t>(at, v);
+  if (type == ScalarType::kI16) return put<int16_t>(at, v);
+  if (type == ScalarType::kUi8) return put<uint8_t>(at, v);
+  if (type == ScalarType::kI8) return put<int8_t>(at, v);
   const float f = static_cast<float>(v);
   if (type == ScalarType::kBf16)
     std::memcpy(at, reinterpret_cast<const std::byte*>(&f) + 2, 2);
@@ -113,6 +116,9 @@ double get_element(ScalarType type, const std::byte* at) {
   if (type == ScalarType::kF64) return get<double>(at);
   if (type == ScalarType::kI32) return get<int32_t>(at);
   if (type == ScalarType::kUi16) return get<uint16_t>(at);
+  if (type == ScalarType::kI16) return get<int16_t>(at);
+  if (type == ScalarType::kUi8) return get<uint8_t>(at);
+  if (type == ScalarType::kI8) return get<int8_t>(at);
   float f = 0;
   if (type == ScalarType::kBf16)
     std::memcpy(reinterpret_cast<std::byte*>(&f) + 2, at, 2);
