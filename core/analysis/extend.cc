@@ -1,4 +1,7 @@
-// Iterations that a loop may run beyond its end: what they write nobody reads.
+// Iterations that a loop may run beyond its end, and runs of a body where its guard is false: what
+// they write nobody reads.
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/analysis/effects.h"
@@ -44,7 +47,8 @@ Access instance_of(const Access& a, const RangedVar* range) {
     const RangedVar& r = range && v.var == range->var ? *range : v;
     RangedVar fresh{v.var.copy(), apply(r.lo), apply(r.hi)};
     names.emplace_back(v.var, fresh.var);
-    if (&r == range) out.conditions.push_back(bin_op(BinOpKind::kLe, v.lo, read_var(v.var, ScalarType::kIndex)));
+    if (&r == range)
+      out.conditions.push_back(bin_op(BinOpKind::kLe, v.lo, read_var(v.var, ScalarType::kIndex)));
     out.vars.push_back(std::move(fresh));
   }
   for (ExprPtr& c : out.conditions) c = apply(c);
@@ -62,16 +66,16 @@ Answer never_meet(const Proc& p, const Path& at, const Access& a, const Access& 
   return prove_for_all(p, at, vars, known, bool_const(false));
 }
 
-}  // namespace
-
-Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& hi) {
-  const For& f = *stmt_at(p, loop)->as<For>();
-  Path body = loop;
+// The statements of `body` below the loop or if at `at` run more often than they do; `further`
+// makes the accesses of those runs alone.
+Answer runs_unseen(const Proc& p, const Path& at, const Block& statements,
+                   const std::function<Access(const Access&)>& further) {
+  Path body = at;
   body.push_back({Child::kBody, 0});
   const Scope scope(p, body);
-  const Effects inside = effects_of(scope, f.body, body, static_cast<int>(f.body.size()));
+  const Effects inside = effects_of(scope, statements, body, static_cast<int>(statements.size()));
   if (!inside.config.empty()) return refused("the body uses configuration state");
-  if (calls(f.body)) return refused("the body calls a procedure");
+  if (calls(statements)) return refused("the body calls a procedure");
   std::set<Sym> written;
   for (const Effect& e : inside.memory) {
     if (!writes(e.access.kind)) continue;
@@ -84,19 +88,18 @@ Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& h
       return refused(LazyText([buffer] { return buffer.name() + " is an argument"; }));
     written.insert(buffer);
   }
-  const RangedVar later{f.iter, f.hi, hi};
   for (Sym buffer : written) {
-    const Path alloc = allocation_of(p, loop, buffer);
+    const Path alloc = allocation_of(p, at, buffer);
     EXO_CHECK(!alloc.empty());
     const Path first = sibling(alloc, 1);
     const int n = static_cast<int>(block_at(p, first).size()) - first.back().index;
     const std::vector<Access> all = accesses_of(p, first, n);
     for (const Access& w : all) {
-      if (w.buffer != buffer || !writes(w.kind) || !is_prefix(loop, w.stmt)) continue;
-      const Access written_later = instance_of(w, &later);
+      if (w.buffer != buffer || !writes(w.kind) || !is_prefix(at, w.stmt)) continue;
+      const Access written_more = further(w);
       for (const Access& r : all) {
         if (r.buffer != buffer || !reads(r.kind)) continue;
-        if (Answer a = never_meet(p, first, written_later, instance_of(r, nullptr)); !a) {
+        if (Answer a = never_meet(p, first, written_more, instance_of(r, nullptr)); !a) {
           a.why = LazyText([buffer] {
             return "what the further iterations write of " + buffer.name() + " may be read";
           });
@@ -106,6 +109,27 @@ Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& h
     }
   }
   return {Verdict::kProved, {}, {}};
+}
+
+}  // namespace
+
+Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& hi) {
+  const For& f = *stmt_at(p, loop)->as<For>();
+  const RangedVar later{f.iter, f.hi, hi};
+  return runs_unseen(p, loop, f.body, [&](const Access& a) { return instance_of(a, &later); });
+}
+
+Answer unguarded_runs_unseen(const Proc& p, const Path& at) {
+  const If& i = *stmt_at(p, at)->as<If>();
+  bool found = true;
+  const Answer answer = runs_unseen(p, at, i.body, [&](const Access& a) {
+    Access out = a;
+    std::erase_if(out.conditions, [&](const ExprPtr& c) { return equal(c, i.cond); });
+    found = found && out.conditions.size() < a.conditions.size();
+    out.conditions.push_back(logical_not(i.cond));
+    return instance_of(out, nullptr);
+  });
+  return found ? answer : refused("the condition is not followed");
 }
 
 }  // namespace exotune

@@ -74,7 +74,6 @@ ExprPtr retyped(const ExprPtr& e, const std::set<Sym>& names, ScalarType t) {
 
 }  // namespace
 
-// a : T[sz] @ M  ->  a : T[sz] @ memory.       Cursors stay.
 ProcPtr set_memory(ProcPtr p, const Where& buffer, MemoryPtr memory) {
   Cursor c = buffer.buffer(p);
   if (!memory) refuse("set_memory", "no memory given");
@@ -131,11 +130,6 @@ std::optional<Diagnostic> offence(const Proc& p) {
 
 }  // namespace
 
-// a : T[sz]  ->  a : precision[sz], and so for windows of `a` and the expressions that read it; for
-// each of `buffers`.
-// Obligation: values stay what they are over the reals: R may become anything, a floating-point
-// type another one, an integer type a wider one of the same signedness. A valid program stays one:
-// no operator mixes precisions, no call gets another one than it wants. Cursors stay.
 ProcPtr set_precision(ProcPtr p, const std::vector<Where>& buffers, ScalarType precision) {
   const char* op = "set_precision";
   if (buffers.empty()) refuse(op, "no buffer is given");
@@ -166,8 +160,6 @@ ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision) {
   return set_precision(std::move(p), std::vector<Where>{buffer}, precision);
 }
 
-// x : T[sz]  <->  x : [T][sz]      for a tensor argument. Cursors stay.
-// Obligation: a window is not handed on to a call that wants a dense tensor.
 ProcPtr set_window(ProcPtr p, const Where& arg, bool window) {
   const char* op = "set_window";
   Cursor c = arg.buffer(p);

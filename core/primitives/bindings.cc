@@ -90,11 +90,6 @@ void collect_uses(const StmtPtr& s, const ExprPtr& e, Path& path, std::vector<Pa
 
 }  // namespace
 
-// s  ->  name: T; name = e; s[e := name]
-// cse: also every equal expression in the statements after s, up to the first that may change e.
-// Obligation: none without cse (s computes e before it writes); with it, nothing between the new
-// assignment and a use changes what e reads.
-// Forwarding: the bound expressions are new; statements stay, after the two new ones.
 ProcPtr bind_expr(ProcPtr p, const Where& where, const std::string& name, bool cse) {
   static const char op[] = "bind_expr";
   Cursor c = where.expr(p);
@@ -121,13 +116,61 @@ ProcPtr bind_expr(ProcPtr p, const Where& where, const std::string& name, bool c
   return bind_at(p, at, e, uses, name, op, {place(where, c), name, cse});
 }
 
-// s1; ...; sn  ->  name: T; name = e; s1[e := name]; ...; sn[e := name]
-// for equal expressions anywhere below neighbouring statements: the pair is put before the first of
-// the statements, in the innermost block that holds them all, that contains one.
-// Obligation: e means the same there (no loop binds its names in between), reads in bounds there,
-// and nothing from there to the last use changes what it reads.
-// Forwarding: as for one expression.
-ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string& name) {
+namespace {
+
+// A run of statements of one block: the one at `at` and the `run - 1` after it.
+struct Run {
+  Path at;
+  int length = 1;
+  bool direct = false;  // the first of them computes one of the expressions itself
+};
+
+// From `depth` on in the block that the uses share, `first` (or the earliest use) to the last use.
+Run run_of(const std::vector<Path>& uses, size_t depth, std::optional<int> first) {
+  int from = first.value_or(uses[0][depth].index), last = from;
+  for (const Path& u : uses) {
+    if (!first) from = std::min(from, u[depth].index);
+    last = std::max(last, u[depth].index);
+  }
+  Run out;
+  out.at.assign(uses[0].begin(), uses[0].begin() + static_cast<std::ptrdiff_t>(depth) + 1);
+  out.at.back().index = from;
+  out.length = last - from + 1;
+  for (const Path& u : uses)
+    out.direct = out.direct || (u[depth].index == from && stmt_part(u).size() == depth + 1);
+  return out;
+}
+
+// The innermost block above all uses, and the run of its statements that holds them.
+Run innermost_run(const std::vector<Path>& uses) {
+  const Path s0 = stmt_part(uses[0]);
+  size_t depth = s0.size() - 1;
+  for (const Path& u : uses) {
+    const Path s = stmt_part(u);
+    const size_t limit = std::min(depth, s.size() - 1);
+    size_t common = 0;
+    while (common < limit && s[common] == s0[common]) ++common;
+    if (s[common].child != s0[common].child) --common;  // two branches of one if: the if itself
+    depth = common;
+  }
+  return run_of(uses, depth, std::nullopt);
+}
+
+// The run from the statement at `before` on; refuses when a use does not stand in or after it.
+Run run_from(const std::vector<Path>& uses, const Path& before, const char* op) {
+  const size_t depth = before.size() - 1;
+  for (const Path& u : uses) {
+    const bool below =
+        stmt_part(u).size() > depth && std::equal(before.begin(), before.end() - 1, u.begin()) &&
+        u[depth].child == before[depth].child && u[depth].index >= before[depth].index;
+    if (!below)
+      refuse(op, "an expression stands neither in nor after the statement to bind before");
+  }
+  return run_of(uses, depth, before[depth].index);
+}
+
+ProcPtr bind_exprs(ProcPtr p, const std::vector<Cursor>& exprs, const std::string& name,
+                   const Where* before) {
   static const char op[] = "bind_expr";
   if (exprs.empty()) refuse(op, "no expression is given");
   require_name(op, name);
@@ -145,33 +188,34 @@ ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string
   for (const Path& u : uses)
     if (!equal(expr_at(*p, u), e))
       refuse(op, "'" + str(expr_at(*p, u)) + "' is not '" + str(e) + "'");
-  // The innermost block above all uses, and the run of its statements that holds them.
-  const Path s0 = stmt_part(uses[0]);
-  size_t depth = s0.size() - 1;
-  for (const Path& u : uses) {
-    const Path s = stmt_part(u);
-    const size_t limit = std::min(depth, s.size() - 1);
-    size_t common = 0;
-    while (common < limit && s[common] == s0[common]) ++common;
-    if (s[common].child != s0[common].child) --common;  // two branches of one if: the if itself
-    depth = common;
+  std::vector<Value> args{Value(std::move(given)), name};
+  Run run;
+  if (before) {
+    const Cursor c = before->stmt(p);
+    run = run_from(uses, c.path(), op);
+    args.insert(args.end(), {Value(false), place(*before, c)});
+  } else {
+    run = innermost_run(uses);
   }
-  int first = uses[0][depth].index, last = first;
-  bool direct = false;
-  for (const Path& u : uses)
-    first = std::min(first, u[depth].index), last = std::max(last, u[depth].index);
-  for (const Path& u : uses)
-    direct = direct || (u[depth].index == first && stmt_part(u).size() == depth + 1);
-  Path at(uses[0].begin(), uses[0].begin() + static_cast<std::ptrdiff_t>(depth) + 1);
-  at.back().index = first;
-  require_visible(*p, at, e, op);
-  const int run = statements_before_use(*p, at, last - first);
-  if (run > 0)
-    require(value_unchanged_by(*p, at, run, e), op,
+  require_visible(*p, run.at, e, op);
+  const int ahead = statements_before_use(*p, run.at, run.length - 1);
+  if (ahead > 0)
+    require(value_unchanged_by(*p, run.at, ahead, e), op,
             "a statement before the last use may change '" + str(e) + "'");
-  if (!direct)
-    require(reads_in_bounds(*p, at, e), op, "'" + str(e) + "' may lie out of bounds there");
-  return bind_at(p, at, e, uses, name, op, {Value(std::move(given)), name});
+  if (!run.direct)
+    require(reads_in_bounds(*p, run.at, e), op, "'" + str(e) + "' may lie out of bounds there");
+  return bind_at(p, run.at, e, uses, name, op, std::move(args));
+}
+
+}  // namespace
+
+ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string& name) {
+  return bind_exprs(std::move(p), exprs, name, nullptr);
+}
+
+ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs, const std::string& name,
+                  const Where& before) {
+  return bind_exprs(std::move(p), exprs, name, &before);
 }
 
 namespace {
@@ -244,11 +288,6 @@ std::optional<Path> allocation_of(const Proc& p, const Path& at, Sym x) {
 
 }  // namespace
 
-// x[i] = e; s  ->  s[x[i] := e]          (s: the rest of the block)
-// Obligation: x is allocated here and used nowhere but in s after this assignment; s only reads it,
-// at the element assigned, and does not change what e reads before the last use; nothing is
-// converted when stored.
-// Forwarding: the assignment is gone, the expressions replaced are new; statements stay.
 ProcPtr inline_assign(ProcPtr p, const Where& where) {
   static const char op[] = "inline_assign";
   Cursor c = where.stmt(p);
@@ -370,9 +409,6 @@ class WindowInliner {
 
 }  // namespace
 
-// w = x[...]; s  ->  s with every access of w made through x
-// Obligation: the window's bounds keep their values in s (config reads).
-// Forwarding: the window statement is gone; every other statement stays.
 ProcPtr inline_window(ProcPtr p, const Where& where) {
   static const char op[] = "inline_window";
   Cursor c = where.stmt(p);

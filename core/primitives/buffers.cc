@@ -41,12 +41,6 @@ void lift_once(Rewrite& rw, const Path& at) {
 
 }  // namespace
 
-// for i in ..:              a : T[sz]
-//     a : T[sz]       ->    for i in ..:
-//     s                         s                       n_lifts times; also out of an `if`
-// Obligation: sz does not depend on i or on configuration and is positive outside; no iteration
-// reads what it did not write itself; a `par` loop's iterations do not come to share elements.
-// Cursors follow the allocation.
 ProcPtr lift_alloc(ProcPtr p, const Where& alloc, int n_lifts) {
   const char* op = "lift_alloc";
   Cursor c = alloc.alloc(p);
@@ -60,12 +54,6 @@ ProcPtr lift_alloc(ProcPtr p, const Where& alloc, int n_lifts) {
   return rw.finish(op, std::move(args));
 }
 
-// a : T[sz]                 for i in ..:
-// for i in ..:        ->        a : T[sz]
-//     s                         s
-// Obligation: the loop (or `if`) is the only statement that uses `a` or a window of it, and no
-// iteration reads what it did not write itself. With an `else` that uses `a`, that branch gets an
-// allocation of its own. Cursors follow the allocation.
 ProcPtr sink_alloc(ProcPtr p, const Where& alloc) {
   const char* op = "sink_alloc";
   Cursor c = alloc.alloc(p);
@@ -112,9 +100,6 @@ ProcPtr sink_alloc(ProcPtr p, const Where& alloc) {
   return rw.finish(op, {place(alloc, c)});
 }
 
-// a : T[sz]
-// a[..] = e ; s       ->    s
-// Obligation: nothing but writes into `a` (and its windows) uses it.
 ProcPtr delete_buffer(ProcPtr p, const Where& alloc) {
   const char* op = "delete_buffer";
   Cursor c = alloc.alloc(p);
@@ -144,10 +129,6 @@ ProcPtr delete_buffer(ProcPtr p, const Where& alloc) {
   return rw.finish(op, {place(alloc, c)});
 }
 
-// a : T[sz] ; s1                a : T[sz] ; s1
-// b : T[sz] ; s2(b)       ->    s2(a)
-// Obligation: same precision, sizes and memory; `a` is dead where b is allocated, and nothing uses
-// `a` or a window of it as long as b lives, later iterations of loops around b included.
 ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced) {
   const char* op = "reuse_buffer";
   Cursor ca = kept.alloc(p), cb = replaced.alloc(p);

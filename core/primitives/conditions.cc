@@ -1,4 +1,4 @@
-// Conditions made and decided: specialize, eliminate_dead_code.
+// Conditions made, decided and dropped: specialize, eliminate_dead_code, remove_guard.
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
 
@@ -6,10 +6,6 @@ namespace exotune {
 
 using namespace internal;
 
-// s  ->  if c0: s  elif c1: s'  ...  else: s''
-// Obligation: the conditions are control booleans over names visible there; nothing that s
-// allocates is used after it; what s writes to configuration stays known.
-// Forwarding: cursors into s go to the first branch.
 ProcPtr specialize(ProcPtr p, const Where& where, const std::vector<ExprPtr>& conditions) {
   static const char op[] = "specialize";
   Cursor c = where.block(p);
@@ -33,10 +29,6 @@ ProcPtr specialize(ProcPtr p, const Where& where, const std::vector<ExprPtr>& co
   return rw.finish(op, {place(where, c), Value::strings(texts)});
 }
 
-// if e: s else: t            ->  s    (e proved true)      or  t  (e proved false)
-// for i in seq(lo, hi): s    ->  nothing                   (hi <= lo proved)
-// Obligation: as said; refused otherwise. What is written to configuration stays known.
-// Forwarding: the statements of the branch kept stay.
 ProcPtr eliminate_dead_code(ProcPtr p, const Where& where) {
   static const char op[] = "eliminate_dead_code";
   Cursor c = where.scope(p);
@@ -56,6 +48,46 @@ ProcPtr eliminate_dead_code(ProcPtr p, const Where& where) {
     }
   }
   require_still_checks(rw.proc(), c.stmts(), op);
+  return rw.finish(op, {place(where, c)});
+}
+
+namespace {
+
+// The statements at `first` of `p` stay within bounds and race with nothing, as they are plain
+// assignments and no loop around them is parallel; false: that takes a check of the whole.
+bool plainly_allowed(const Proc& p, const Path& first, int n) {
+  for (Path up = parent_stmt(first); !up.empty(); up = parent_stmt(up))
+    if (const For* f = stmt_at(p, up)->as<For>(); f && f->mode == LoopMode::kPar) return false;
+  for (int k = 0; k < n; ++k) {
+    const Path at = sibling(first, k);
+    const Assign* a = stmt_at(p, at)->as<Assign>();
+    const Reduce* r = stmt_at(p, at)->as<Reduce>();
+    if (!a && !r) return false;
+    const ExprPtr& rhs = a ? a->rhs : r->rhs;
+    const ExprPtr target = read_elem(a ? a->name : r->name, a ? a->idx : r->idx, rhs->type);
+    if (!reads_in_bounds(p, at, target) || !reads_in_bounds(p, at, rhs)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ProcPtr remove_guard(ProcPtr p, const Where& where) {
+  static const char op[] = "remove_guard";
+  Cursor c = where.scope(p);
+  if (!c.is<If>()) throw InvalidCursorError("expected an if, found '" + c.describe() + "'");
+  if (!c.as<If>().orelse.empty()) refuse(op, "the if has an else branch");
+  if (reads_config(c.as<If>().cond)) refuse(op, "the condition reads configuration state");
+  require(unguarded_runs_unseen(*p, c.path()), op, "the further runs may be seen");
+  const int n = static_cast<int>(c.as<If>().body.size());
+  Rewrite rw(p);
+  rw.unwrap(c.path());
+  try {
+    if (!plainly_allowed(rw.proc(), c.path(), n)) check(rw.proc());
+  } catch (const InputError& e) {
+    throw SchedulingError(std::string(op) + ": the further runs are not allowed",
+                          {e.diagnostic().message});
+  }
   return rw.finish(op, {place(where, c)});
 }
 

@@ -134,11 +134,6 @@ void check_stays(const Proc& p, const char* op) {
 
 }  // namespace
 
-// s1 ; s2   ->   s1 ; config.field = e ; s2
-// Obligation: the field has the value e there already; or nothing that runs afterwards reads it
-// before it is written again. e has the field's type and does not depend on a loop around.
-// Equivalent modulo the field, and fully where it had the value or every path writes it again.
-// Cursors stay.
 ProcPtr write_config(ProcPtr p, const Cursor& where, const ConfigPtr& config,
                      const std::string& field, const ExprPtr& e) {
   const char* op = "write_config";
@@ -157,10 +152,6 @@ ProcPtr write_config(ProcPtr p, const Cursor& where, const ConfigPtr& config,
   return rw.finish(op, {gap, config, field, str(e, scope_at(*p, gap.path()))});
 }
 
-// s(e)   ->   config.field = e ; s(config.field)
-// Obligation: s and what runs after it read the field no more before it is written again, and s
-// does not write it; a data field holds every value of e. Equivalent modulo the field, and fully
-// where every path writes it again. Cursors to s stay, those into e die.
 ProcPtr bind_config(ProcPtr p, const Where& where, const ConfigPtr& config,
                     const std::string& field) {
   const char* op = "bind_config";
@@ -183,11 +174,6 @@ ProcPtr bind_config(ProcPtr p, const Where& where, const ConfigPtr& config,
   return rw.finish(op, {place(where, c), config, field});
 }
 
-// config.field = e ; s   ->   s
-// f(args) ; s            ->   s                    where f only writes configuration
-// Obligation: each field written has that value already; or nothing that runs afterwards reads it
-// before it is written again. Equivalent modulo the fields of which only the latter holds and some
-// path writes no more.
 ProcPtr delete_config(ProcPtr p, const Where& where) {
   const char* op = "delete_config";
   Cursor c = where.stmt(p);

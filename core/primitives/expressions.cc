@@ -6,8 +6,6 @@ namespace exotune {
 
 using namespace internal;
 
-// a + b -> b + a, a * b -> b * a; also and, or, ==, !=, fmax, fmin.
-// Obligation: none. Forwarding: the expression and its parts are new; all else stays.
 ProcPtr commute_expr(ProcPtr p, const Where& where) {
   static const char op[] = "commute_expr";
   Cursor c = where.expr(p);
@@ -35,9 +33,6 @@ ProcPtr commute_expr(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
-// a + (b + c) -> (a + b) + c;  a * (b * c) -> (a * b) * c
-// Obligation: none over the reals; floating-point data is marked as reassociated.
-// Forwarding: the expression and its parts are new; all else stays.
 ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
   static const char op[] = "left_reassociate_expr";
   Cursor c = where.expr(p);
@@ -82,10 +77,6 @@ void require_affine_around(const Proc& p, const Path& path, const ExprPtr& with,
 
 }  // namespace
 
-// e -> with
-// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control:
-// proved. Data: the same tree up to proved equal indices. Forwarding: the expression and its parts
-// are new; all else stays.
 ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
   static const char op[] = "rewrite_expr";
   Cursor c = where.expr(p);

@@ -42,9 +42,6 @@ Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f
 
 }  // namespace
 
-// callee(args)     ->     the callee's body, its formals replaced by the arguments
-// Obligation: an argument that reads configuration keeps its value while the body runs. What the
-// callee asserts was proved at the call. A cursor to the call goes to the body.
 ProcPtr inline_call(ProcPtr p, const Where& where) {
   const char* op = "inline";
   Cursor c = where.call(p);
@@ -75,10 +72,6 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
-// f(args)     ->     g(args)
-// Obligation: f and g descend from one proc by steps that keep the meaning (added asserts too); config
-// fields they differ in are read no more before they are written again; the call is still right
-// (memories, windows, asserts of g). Equivalent modulo those fields that some path writes no more.
 ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
   const char* op = "call_eqv";
   Cursor c = where.call(p);
@@ -125,11 +118,6 @@ std::vector<ExprPtr> facts_at(const Proc& p, const Path& at) {
 
 }  // namespace
 
-// s      ->      name(args)          and   def name(args): asserts; s
-// The new proc's arguments are the names that s uses, control first, each group in order of the
-// caller's scope; its asserts are what the caller knows about the control ones.
-// Obligation: s makes nothing that is used after it; the buffers it takes do not overlap when one is
-// written; the new proc passes `check`. Cursors into s die; one to s goes to the call.
 Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name) {
   const char* op = "extract_subproc";
   require_name(op, name);

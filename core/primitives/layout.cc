@@ -83,10 +83,6 @@ Value text(const ExprPtr& e, const Proc& p, const Cursor& at) {
 
 }  // namespace
 
-// a : T[sz]          a : T[size, sz]
-// s(a[i])      ->    s(a[index, i])
-// Obligation: size > 0; `index` reads only names visible at the allocation (so it keeps one value
-// throughout the scope) and no configuration; 0 <= index < size wherever `a` is used.
 ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const ExprPtr& index) {
   const char* op = "expand_dim";
   Site s = site_of(p, alloc);
@@ -130,9 +126,6 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
                   {place(alloc, s.cursor), text(size, *p, s.cursor), text(index, *p, s.cursor)});
 }
 
-// a : T[.., n, ..]            a : T[.., n/q, q, ..]
-// s(a[.., i, ..])       ->    s(a[.., i/q, i%q, ..])
-// Obligation: q divides n. A window interval in that dimension must lie within one run of q.
 ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
   const char* op = "divide_dim";
   Site s = site_of(p, alloc);
@@ -177,10 +170,6 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
   return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), dim, q});
 }
 
-// a : T[.., n, .., c, ..]          a : T[.., n*c, .., ..]
-// s(a[.., i, .., j, ..])     ->    s(a[.., c*i + j, .., ..])       (at hi_dim; lo_dim goes)
-// Obligation: c is a literal. Windows: hi_dim must be a point, and lo_dim's interval keeps its
-// order.
 ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
   const char* op = "mult_dim";
   Site s = site_of(p, alloc);
@@ -228,9 +217,6 @@ ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
   return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), hi_dim, lo_dim});
 }
 
-// a : T[n0, n1, ..]       a : T[n_p0, n_p1, ..]
-// s(a[i0, i1, ..])   ->   s(a[i_p0, i_p1, ..])
-// Obligation: a permutation; no window or call sees its dimensions in another order.
 ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& permutation) {
   const char* op = "rearrange_dim";
   Site s = site_of(p, alloc);
@@ -260,9 +246,6 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
                   {place(alloc, s.cursor), Value::ints({permutation.begin(), permutation.end()})});
 }
 
-// def f(A: T[n, m]): s(A[i, j])   ->   def f(A: T[m, n]): s(A[j, i])
-// Obligation: as for rearrange_dim; no assert and no code reads a stride of A. Callers must pass
-// the transposed tensor, so equivalence does not cross the step.
 ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   const char* op = "transpose";
   Cursor c = arg.buffer(p);
@@ -404,11 +387,6 @@ class FoldCheck {
 
 }  // namespace
 
-// a : T[.., n, ..]           a : T[.., size, ..]
-// s(a[.., i, ..])      ->    s(a[.., i - offset, ..])      fold: (i - offset) % size
-// Obligation: size > 0; 0 <= i - offset < size for every access (proved where it stands); with
-// `fold`, size is a literal, no access lies size or more below one made earlier, and no `par` loop
-// comes to race.
 ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
                    const ExprPtr& offset, bool fold_it) {
   const char* op = "resize_dim";
@@ -491,10 +469,6 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
   return result;
 }
 
-// a : T[.., c, ..]           a_0 : T[.., ..] ; ... ; a_{c-1} : T[.., ..]      (a when c == 1)
-// s(a[.., k, ..])      ->    s(a_k[.., ..])
-// Obligation: c is a literal and so is every index in that dimension (once simplified); windows
-// have a point there. The allocation's cursor goes to the first new one.
 ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   const char* op = "unroll_buffer";
   Site s = site_of(p, alloc);

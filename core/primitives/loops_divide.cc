@@ -61,18 +61,6 @@ StmtPtr with_joint_mode(const Proc& result, const Path& at, LoopMode a, LoopMode
 
 }  // namespace
 
-// for i in seq(lo, hi): s
-//   ->  for io in seq(0, (hi - lo) / q):                          perfect, cut, cut_and_guard
-//         for ii in seq(0, q): s[i := lo + q*io + ii]
-//       for ii in seq(0, (hi - lo) % q):                          cut; cut_and_guard puts an `if
-//         s[i := lo + q*((hi - lo) / q) + ii]                     (hi - lo) % q > 0` around it
-//   ->  for io in seq(0, (hi - lo + q - 1) / q):                  guard
-//         for ii in seq(0, q):
-//           if lo + q*io + ii < hi: s[i := lo + q*io + ii]
-// Obligation: perfect: q divides hi - lo. The bounds keep their value in the loop; where they read
-// configuration, the places they come to stand in may. A tail that is surely empty is left out; a
-// tail after a loop whose range may be negative gets an `if lo < hi`.
-// Forwarding: the loop becomes the io loop; its statements, those of the main loop.
 ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<std::string>& names,
                     Tail tail) {
   static const char op[] = "divide_loop";
@@ -139,13 +127,6 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   return rw.finish(op, {place(where, c), q, Value::strings(names), name_of(tail)});
 }
 
-// for i in seq(lo, hi): s
-//   ->  for io in seq(0, n):
-//         for ii in seq(0, q + (hi - lo) - n*q): s[i := lo + q*io + ii]
-// Obligation: n*q <= hi - lo, and n >= 1 unless the loop is empty; every iteration that runs again
-// writes the same values again, whatever ran in between; configuration in the bounds as in
-// divide_loop. A `par` loop becomes sequential (two outer iterations write one location).
-// Forwarding: the loop becomes the io loop; its statements stay inside.
 ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, int64_t q,
                               const std::vector<std::string>& names) {
   static const char op[] = "divide_with_recompute";
@@ -183,11 +164,6 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   return rw.finish(op, {place(where, c), str(n, scope_at(*p, at)), q, Value::strings(names)});
 }
 
-// for i in seq(lo, hi): for j in seq(l, l + c): s
-//   ->  for k in seq(0, c*(hi - lo)): s[i := lo + k / c, j := l + k % c]
-// Obligation: the inner trip count is a positive literal c, its lower bound is free of i, and the
-// bounds keep their values; configuration in them as in divide_loop.
-// Forwarding: the outer loop becomes the new one, the statements stay; the inner loop is gone.
 ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   static const char op[] = "mult_loops";
   Cursor c = where.nested(p);
@@ -216,11 +192,6 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   return rw.finish(op, {place(where, c), name});
 }
 
-// for i in seq(lo, hi): s
-//   ->  for i in seq(lo, e): s
-//       for i in seq(e, hi): s
-// Obligation: lo <= e <= hi; the bounds and e keep their values in the loop.
-// Forwarding: the loop and its statements are those of the first half.
 ProcPtr cut_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   static const char op[] = "cut_loop";
   Cursor c = where.loop(p);
@@ -242,10 +213,6 @@ ProcPtr cut_loop(ProcPtr p, const Where& where, int64_t cut_point) {
   return cut_loop(std::move(p), where, int_const(cut_point));
 }
 
-// for i in seq(lo, hi): s  ->  for i in seq(e, hi + e - lo): s[i := i + lo - e]
-// Obligation: e >= 0; the bounds and e keep their values in the loop; configuration in them as in
-// divide_loop.
-// Forwarding: every statement stays.
 ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   static const char op[] = "shift_loop";
   Cursor c = where.loop(p);
@@ -266,10 +233,6 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   return rw.finish(op, {place(where, c), str(e, scope_at(*p, at))});
 }
 
-// for i in seq(lo, m): s ; for i in seq(m, hi): s  ->  for i in seq(lo, hi): s
-// Obligation: the loops are neighbours, the bodies equal up to bound names, the first's hi equals
-// the second's lo, lo <= m <= hi, and the first loop changes none of the bounds.
-// Forwarding: the first loop and its statements stay; the second is gone.
 ProcPtr join_loops(ProcPtr p, const Where& first, const Where& second) {
   static const char op[] = "join_loops";
   Cursor c = first.loop(p), d = second.loop(p);

@@ -49,12 +49,6 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
 
 }  // namespace
 
-// for i: { s1; s2 }            ->  for i: s1 ; for i: s2            (n_lifts times, outwards)
-// if e: { s1; s2 } else: t     ->  if e: s1 else: t ; if e: s2
-// if e: s else: { t1; t2 }     ->  if e: s else: t1 ; if e: pass else: t2
-// Obligation: loops: s2 of an iteration commutes with s1 of every later one, and no bound changes;
-// ifs: what runs first does not change e, and configuration stays known. Nothing that s1 allocates or windows is used in s2.
-// Forwarding: the scope stays the first of the two; the statements after the gap move to the second.
 ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts) {
   static const char op[] = "fission";
   Cursor c = here(p, gap);
@@ -66,12 +60,6 @@ ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts) {
   return rw.finish(op, {Value(c), n_lifts});
 }
 
-// for i in seq(lo, hi): s1 ; for j in seq(lo, hi): s2   ->  for i in seq(lo, hi): { s1; s2[j := i] }
-// if e: s1 else: t1 ; if e: s2 else: t2                 ->  if e: { s1; s2 } else: { t1; t2 }
-// Obligation: the two are neighbours; lo and hi (the conditions) are equal and unchanged by the
-// first; each iteration of s2 commutes with every later one of s1, or s1 only computes: from what
-// neither changes, one value per element however often, and in each iteration all that s2 reads of it.
-// Forwarding: the first scope stays and takes in the second's statements; the second scope is gone.
 ProcPtr fuse(ProcPtr p, const Where& first, const Where& second) {
   static const char op[] = "fuse";
   Cursor c = first.scope(p), d = second.scope(p);

@@ -10,10 +10,6 @@ namespace {
 constexpr int64_t kMaxUnrolledIterations = 1 << 14;
 }
 
-// for i in seq(lo, hi): s  ->  s                     when lo < hi is proved
-//                          ->  if lo < hi: s         otherwise
-// Obligation: s is free of i and running it again right after itself changes nothing.
-// Forwarding: the statements stay; the loop is gone (or has become the if).
 ProcPtr remove_loop(ProcPtr p, const Where& where) {
   static const char op[] = "remove_loop";
   Cursor c = where.loop(p);
@@ -33,11 +29,6 @@ ProcPtr remove_loop(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
-// s  ->  for name in seq(0, hi): s                   guard = false
-//    ->  for name in seq(0, hi): if name == 0: s     guard = true
-// Obligation: hi > 0 is proved; without the guard, hi is 1 or s is idempotent. Nothing that s
-// allocates is used after it. What s writes to configuration stays known.
-// Forwarding: the statements stay, inside.
 ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi,
                  bool guard) {
   static const char op[] = "add_loop";
@@ -65,11 +56,6 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
   return rw.finish(op, {place(where, c), name, str(hi, scope_at(*p, at)), guard});
 }
 
-// for i in seq(lo, n): s  ->  for i in seq(lo, hi): s
-// Obligation: n <= hi is proved; the further iterations are within bounds, race with nothing, and
-// write floating-point elements of allocations that nothing reads but further iterations (vector
-// units compute whole registers: the lanes beyond n hold undefined values, and nobody looks).
-// Forwarding: everything stays.
 ProcPtr extend_loop(ProcPtr p, const Where& where, const ExprPtr& hi) {
   static const char op[] = "extend_loop";
   Cursor c = where.loop(p);
@@ -92,9 +78,6 @@ ProcPtr extend_loop(ProcPtr p, const Where& where, const ExprPtr& hi) {
   return rw.finish(op, {place(where, c), str(hi, scope_at(*p, at))});
 }
 
-// for i in seq(a, b): s  ->  s[i := a]; s[i := a + 1]; ...; s[i := b - 1]       (pass when a >= b)
-// Obligation: a and b are literals.
-// Forwarding: the statements are those of the first iteration; the loop is gone.
 ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   static const char op[] = "unroll_loop";
   Cursor c = where.loop(p);
@@ -123,10 +106,6 @@ ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
-// for i in seq(lo, hi): s  ->  for i in par(lo, hi): s
-// Obligation: no two iterations touch one location unless both read. (A reduction over the loop is
-// first made private: parallelize_reduction in the library.)
-// Forwarding: everything stays.
 ProcPtr parallelize_loop(ProcPtr p, const Where& where) {
   static const char op[] = "parallelize_loop";
   Cursor c = where.loop(p);

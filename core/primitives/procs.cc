@@ -8,7 +8,6 @@ namespace exotune {
 
 using namespace internal;
 
-// def f(..)  ->  def name(..)
 ProcPtr rename_proc(ProcPtr p, const std::string& name) {
   require_name("rename", name);
   Rewrite rw(p);
@@ -16,9 +15,6 @@ ProcPtr rename_proc(ProcPtr p, const std::string& name) {
   return rw.finish("rename", {name});
 }
 
-// def f(N: size, ..)  ->  def f(..), N replaced by its value.
-// Obligation: each name is a control argument, given once, a size's value is positive, and no assert
-// becomes false. The result is a special case: equivalence does not cross it.
 ProcPtr partial_eval(ProcPtr p, const std::vector<std::pair<std::string, int64_t>>& values) {
   const char* op = "partial_eval";
   std::map<Sym, ExprPtr> known;
@@ -86,9 +82,6 @@ ProcPtr partial_eval(ProcPtr p, const std::vector<std::pair<std::string, int64_t
   return rw.finish(op, {Value(std::move(trace))});
 }
 
-// def f(..): assert a; s   ->   def f(..): assert a; assert condition; s
-// Obligation: a condition over the arguments that is not false for all of them. The result is a
-// special case: equivalence does not cross it.
 ProcPtr add_assertion(ProcPtr p, const ExprPtr& condition) {
   const char* op = "add_assertion";
   if (condition->type != ScalarType::kBool) refuse(op, "`" + str(condition) + "` is no condition");
@@ -105,8 +98,6 @@ ProcPtr add_assertion(ProcPtr p, const ExprPtr& condition) {
   return rw.finish(op, {str(condition)});
 }
 
-// def f(..): s   ->   @instr(c_template, c_global, cost) def f(..): s
-// The template is trusted to do what the body says.
 ProcPtr make_instr(ProcPtr p, const std::string& c_template, const std::string& c_global, double cost) {
   if (c_template.empty()) refuse("make_instr", "the C template is empty");
   if (!(cost >= 0)) refuse("make_instr", "the cost must not be negative");

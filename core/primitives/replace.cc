@@ -68,12 +68,6 @@ ProcPtr replaced(const ProcPtr& p, const Cursor& block, const Value& where, cons
 
 }  // namespace
 
-// s      ->      callee(args)
-// Obligation: s and the callee's body are equal up to names, commutative operands and affine
-// rearrangement, for arguments found by unification; and at the call the sizes are positive, the
-// asserts hold, windows stay in their buffers, precisions and memories agree, one formal stands for
-// one buffer, and arguments of which one is written do not overlap.
-// Cursors into s die; one to s as a whole goes to the call.
 ProcPtr replace(ProcPtr p, const Where& where, const ProcPtr& callee) {
   Cursor block = where.block(p);
   Attempt a = attempt(p, block, callee);

@@ -127,11 +127,6 @@ void apply(Rewrite& rw, const std::vector<Simplifier::Note>& notes) {
 
 }  // namespace
 
-// Every control expression in its simplest form under the facts known there ((8*io + ii) / 8
-// becomes io when 0 <= ii < 8); an `if` whose condition folds to a constant becomes its branch; a
-// loop with constant bounds that never runs goes. Loops that run once stay (unroll_loop removes
-// them). Obligation: none beyond the facts used; what is written to configuration stays known.
-// Forwarding: what remains stays.
 ProcPtr simplify(ProcPtr p) {
   Rewrite rw(p);
   Simplifier s(*p);

@@ -15,6 +15,19 @@ const char* const kOp = "stage_mem";
 
 enum class Place { kInside, kOutside };
 
+std::optional<ReduceOp> reduction_of(Access::Kind k) {
+  switch (k) {
+    case Access::Kind::kReduceAdd:
+      return ReduceOp::kAdd;
+    case Access::Kind::kReduceMax:
+      return ReduceOp::kMax;
+    case Access::Kind::kRead:
+    case Access::Kind::kWrite:
+      break;
+  }
+  return std::nullopt;
+}
+
 // The staged window of the root buffer, and where uses of the buffer fall relative to it.
 class Stage {
  public:
@@ -64,10 +77,11 @@ class Stage {
       if (a.kind != Access::Kind::kRead) return true;
     return false;
   }
-  bool only_adds() const {
+  // The operation when the block only reduces into the window, always with the same one.
+  std::optional<ReduceOp> only_reduction() const {
     for (const Access& a : accesses_)
-      if (a.kind != Access::Kind::kReduceAdd) return false;
-    return true;
+      if (a.kind != accesses_.front().kind) return std::nullopt;
+    return reduction_of(accesses_.front().kind);
   }
 
   // True when each element of the window is surely written by the block before anything reads it.
@@ -285,37 +299,70 @@ class Stage {
   std::vector<Access> accesses_;  // of the window; those provably outside left out
 };
 
+// A loop of the block each of whose iterations gets a copy of its own: a dimension of the copy.
+struct PrivateLoop {
+  Path path;
+  Sym iter;
+  ExprPtr lo, extent;
+  ExprPtr place_of(const ExprPtr& i) const { return is_literal(lo, 0) ? i : fold(i - lo); }
+};
+
+std::vector<PrivateLoop> private_loops(const ProcPtr& p, const Cursor& block,
+                                       const std::vector<Where>& per) {
+  std::vector<PrivateLoop> out;
+  for (const Where& where : per) {
+    const Cursor c = where.loop(p);
+    const For& f = c.as<For>();
+    const Path &at = c.path(), &first = block.path();
+    const int k = at.size() < first.size() ? -1 : at[first.size() - 1].index - first.back().index;
+    const bool inside = k >= 0 && k < block.length() && is_prefix(sibling(first, k), at);
+    if (!inside) refuse(kOp, "the loop over '" + f.iter.name() + "' is not in the block");
+    PrivateLoop loop{at, f.iter, f.lo, trip_count(f)};
+    for (const ExprPtr& e : {loop.lo, loop.extent}) {
+      if (!in_scope(*p, first, e) || reads_config(e))
+        refuse(kOp, "the bounds of '" + f.iter.name() + "' are not known before the block");
+    }
+    require(prove(*p, first, bin_op(BinOpKind::kGt, loop.extent, int_const(0))), kOp,
+            "the loop over '" + f.iter.name() + "' is not proved to run");
+    out.push_back(std::move(loop));
+  }
+  return out;
+}
+
 }  // namespace
 
-// s(A[i])      ->      tmp : T[hi - lo]
-//                      for i0 in seq(0, hi - lo): tmp[i0] = A[lo + i0]      unless surely written
-//                      first s(tmp[i - lo]) for i0 in seq(0, hi - lo): A[lo + i0] = tmp[i0] only
-//                      when written
-// accum:               tmp = 0 before, A[lo + i0] += tmp[i0] after
-// Obligation: every access of the block to A, through windows and calls too, is proved inside the
-// window (and becomes one of tmp) or proved outside (and stays). Every element stored back was
-// loaded, or surely written; the block uses the window at all. Copies are guarded where the window
-// may leave A. accum: the block only adds into the window. A window of A made in the block and used
-// after it refuses. `par` loops around are proved race-free again. Cursors stay on the block's
-// statements; allocation and load stand before it, the store after.
 ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, const std::string& name,
-                  bool accum) {
+                  bool accum, const std::vector<Where>& per) {
   Cursor block = where.block(p);
   Stage stage(p, block, window);
+  const std::vector<PrivateLoop> copies = private_loops(p, block, per);
+  if (!copies.empty() && !accum) refuse(kOp, "only sums and maxima have copies per iteration");
   const Path& first = block.path();
   const int n = block.length();
   const Block& all = block_at(*p, first);
   Block inner(all.begin() + first.back().index, all.begin() + first.back().index + n);
   Block after(all.begin() + first.back().index + n, all.end());
 
-  if (accum && !stage.only_adds())
+  const std::optional<ReduceOp> reduction = accum ? stage.only_reduction() : std::nullopt;
+  if (accum && !reduction)
     refuse(kOp, "the block does more than add into `" + stage.root().name() + "`");
-  bool load = !accum && !stage.written_first();
+  const bool from_zero = reduction == ReduceOp::kAdd;
+  bool load = accum ? !from_zero : !stage.written_first();
   bool store = stage.is_written();
 
   // Names that reach the buffer from outside the block: the root and windows made before.
   Sym tmp = Sym::fresh(name);
-  std::vector<ExprPtr> tmp_shape = stage.tmp_shape();
+  std::vector<ExprPtr> tmp_shape = stage.tmp_shape(), own_place;  // of one iteration's copy
+  for (const PrivateLoop& l : copies) {
+    tmp_shape.push_back(l.extent);
+    own_place.push_back(l.place_of(read_var(l.iter, ScalarType::kIndex)));
+  }
+  auto require_inside = [&](const Path& at) {
+    for (const PrivateLoop& l : copies)
+      if (!is_prefix(l.path, at))
+        refuse(kOp, "`" + stage.root().name() + "` is used outside of the loop over '" +
+                        l.iter.name() + "'");
+  };
   Block staged = inner;
   for (const ScopeEntry& e : scope_at(*p, first)) {
     if (!is_data(e.type.scalar)) continue;
@@ -327,10 +374,17 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
     map.shape = e.type.shape;
     map.shape_of = [&, shape = e.type.shape](Sym s) { return s == tmp ? tmp_shape : shape; };
     map.element = [&](const std::vector<ExprPtr>& idx, const Path& at) {
-      return stage.element(*alias, idx, at, tmp);
+      std::optional<ElementUse> use = stage.element(*alias, idx, at, tmp);
+      if (use) require_inside(at);
+      if (use) use->idx.insert(use->idx.end(), own_place.begin(), own_place.end());
+      return use;
     };
     map.window = [&](const std::vector<WindowAccess>& access, const Path& at) {
-      return stage.window(*alias, access, at, tmp);
+      std::optional<WindowUse> use = stage.window(*alias, access, at, tmp);
+      if (use) require_inside(at);
+      for (size_t k = 0; use && k < own_place.size(); ++k)
+        use->access.push_back({own_place[k], nullptr});
+      return use;
     };
     staged = map_uses(staged, first, map);
   }
@@ -350,28 +404,47 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
     return read_elem(tmp, idx, stage.scalar());
   };
   using Idx = std::vector<ExprPtr>;
+  // The copy loops, innermost those over iterations that have a copy of their own.
+  auto copy = [&](const std::function<StmtPtr(Idx tmp, Idx root)>& make, bool touches_root = true) {
+    std::vector<Sym> iters;
+    for (const PrivateLoop& l : copies) iters.push_back(l.iter.copy());
+    return stage.copy(
+        [&](Idx t, Idx r) {
+          for (Sym i : iters) t.push_back(read_var(i, ScalarType::kIndex));
+          StmtPtr s = make(std::move(t), std::move(r));
+          for (size_t k = copies.size(); k-- > 0;)
+            s = make_for(iters[k], int_const(0), copies[k].extent, {s});
+          return s;
+        },
+        touches_root);
+  };
 
   Rewrite rw(p);
   rw.map_in_place(splice(*p, first, n, staged));
   if (store) {
-    rw.insert(sibling(first, n), {stage.copy([&](Idx t, Idx r) {
-                return accum ? make_reduce(stage.root(), r, tmp_read(t))
+    rw.insert(sibling(first, n), {copy([&](Idx t, Idx r) {
+                return accum ? make_reduce(stage.root(), r, tmp_read(t), *reduction)
                              : make_assign(stage.root(), r, tmp_read(t));
               })});
   }
   Block before{make_alloc(tmp, tmp_type, dram())};
-  if (load)
-    before.push_back(stage.copy([&](Idx t, Idx r) { return make_assign(tmp, t, root_read(r)); }));
-  if (accum)
-    before.push_back(stage.copy([&](Idx t, Idx) { return make_assign(tmp, t, zero); }, false));
+  if (load) before.push_back(copy([&](Idx t, Idx r) { return make_assign(tmp, t, root_read(r)); }));
+  if (from_zero)
+    before.push_back(copy([&](Idx t, Idx) { return make_assign(tmp, t, zero); }, false));
   const int ahead = static_cast<int>(before.size());
   rw.insert(first, std::move(before));
 
   require_calls(rw.proc(), sibling(first, ahead), n, tmp_names, kOp);
   require_parallel_loops(rw.proc(), first, kOp);
-  rw.flags.reassociates = accum;
+  rw.flags.reassociates = from_zero;
   std::vector<Value> args{internal::place(where, block), window, name};
-  if (accum) args.push_back(std::map<std::string, Value>{{"accum", Value(true)}});
+  if (accum) {
+    std::map<std::string, Value> named{{"accum", Value(true)}};
+    ValueList loops;
+    for (const PrivateLoop& l : copies) loops.emplace_back(Cursor::stmt(p, l.path));
+    if (!loops.empty()) named.emplace("per", std::move(loops));
+    args.emplace_back(std::move(named));
+  }
   require_config_writes_fixed(rw.proc(), kOp);
   return rw.finish(kOp, std::move(args));
 }

@@ -64,9 +64,6 @@ bool is_zero(const ExprPtr& e) {
 
 }  // namespace
 
-// s1; s2  ->  s2; s1
-// Obligation: the two commute.
-// Forwarding: cursors follow their statements.
 ProcPtr reorder_stmts(ProcPtr p, const Where& pair) {
   static const char op[] = "reorder_stmts";
   Cursor c = require_pair(pair, p, op);
@@ -76,7 +73,6 @@ ProcPtr reorder_stmts(ProcPtr p, const Where& pair) {
   return rw.finish(op, {place(pair, c)});
 }
 
-// (gap)  ->  pass
 ProcPtr insert_pass(ProcPtr p, const Cursor& gap) {
   Cursor c = here(p, gap);
   if (c.kind() != CursorKind::kGap) throw InvalidCursorError("insert_pass: expected a gap");
@@ -116,20 +112,12 @@ void delete_idle(Rewrite& rw, const Path& first) {
 }
 }  // namespace
 
-// Deletes every `pass`, and every loop and if that holds nothing else, where something remains in
-// the block.
-// Forwarding: other statements stay.
 ProcPtr delete_pass(ProcPtr p) {
   Rewrite rw(p);
   delete_idle(rw, {{Child::kBody, 0}});
   return rw.finish("delete_pass", {});
 }
 
-// x  = e1; x  = e2  ->  x = e2            x op= e1; x   = e2  ->  x = e2
-// x  = e1; x += e2  ->  x = e1 + e2       x op= e1; x op= e2  ->  x op= e1 op e2
-// Obligation: one element; e2 does not read it; what is combined is not converted when stored.
-// += after += reorders a sum. For max= the operator is fmax.
-// Forwarding: the first statement is gone; cursors to the second stay.
 ProcPtr merge_writes(ProcPtr p, const Where& pair) {
   static const char op[] = "merge_writes";
   Cursor c = require_pair(pair, p, op);
@@ -150,10 +138,6 @@ ProcPtr merge_writes(ProcPtr p, const Where& pair) {
   return rw.finish(op, {place(pair, c)});
 }
 
-// x = e1 + e2  ->  x = e1; x += e2        x += e1 + e2  ->  x += e1; x += e2
-// Obligation: e2 does not read what x writes; nothing is converted when stored. The second reorders
-// a sum.
-// Forwarding: cursors to the statement stay with the first; the new one follows it.
 ProcPtr split_write(ProcPtr p, const Where& where) {
   static const char op[] = "split_write";
   Cursor c = where.stmt(p);
@@ -200,10 +184,6 @@ ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const Expr
 
 }  // namespace
 
-// x = x + e  ->  x += e        x = fmax(x, e)  ->  x max= e
-// x may be any summand; when it is not one of the two outermost the sum is reordered.
-// Obligation: the element read is the element written; nothing is converted when stored.
-// Forwarding: cursors to the statement stay.
 ProcPtr fold_into_reduce(ProcPtr p, const Where& where) {
   static const char op[] = "fold_into_reduce";
   Cursor c = where.stmt(p);
@@ -228,11 +208,6 @@ ProcPtr fold_into_reduce(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
-// x = 0; for i: x += c * e   ->   x = 0; for i: x += e; x = c * x
-// The loop may be a nest of loops and ifs around the one reduction; c may be either factor.
-// Obligation: x's indices and c are free of the iterators, c reads nothing that the loop writes and
-// may be read after it; e does not read x; nothing is converted when stored. Always reorders.
-// Forwarding: every statement stays; the multiplication is new.
 ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   static const char op[] = "lift_reduce_constant";
   Cursor c = require_pair(pair, p, op);

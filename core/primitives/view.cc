@@ -193,15 +193,6 @@ class View {
 
 }  // namespace
 
-// s(A[4*jo + j + r])   ->   name : T[4, 3]
-//                           for j in seq(0, 4): for r in seq(0, 3): name[j, r] = A[4*jo + j + r]
-//                           s(name[j, r])
-// With `where`, elements for which it is false get `otherwise` (padding) and A is not read there.
-// Obligation: the map stays in A for all indices of the view for which `where` holds; the block
-// does not write A, through aliases and calls too; a read is replaced only where view indices are
-// found that are in range, satisfy `where` and name the same element; at least one read is. The
-// `par` loops around are proved free of races again: the fill may read what the block did not.
-// Cursors stay on the block's statements; allocation and fill stand before it.
 ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
                    const std::vector<ViewAxis>& axes, const std::string& element,
                    const std::string& condition, double otherwise) {

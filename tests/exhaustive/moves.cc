@@ -171,6 +171,8 @@ class Collector {
           [=, p = p_, io = loop_name("io"), ii = loop_name("ii")] {
             return divide_with_recompute(p, c, e, 2, {io, ii});
           });
+    add("rename_loop", at(c),
+        [=, p = p_, name = loop_name("renamed")] { return rename_loop(p, c, name); });
     add("remove_loop", at(c), [=, p = p_] { return remove_loop(p, c); });
     add("unroll_loop", at(c), [=, p = p_] { return unroll_loop(p, c); });
     add("parallelize_loop", at(c), [=, p = p_] { return parallelize_loop(p, c); });
@@ -179,6 +181,7 @@ class Collector {
   void scope(const Cursor& c) {
     add("lift_scope", at(c), [=, p = p_] { return lift_scope(p, c); });
     add("eliminate_dead_code", at(c), [=, p = p_] { return eliminate_dead_code(p, c); });
+    if (c.is<If>()) add("remove_guard", at(c), [=, p = p_] { return remove_guard(p, c); });
   }
 
   std::vector<ExprPtr> iterators_at(const Path& path) const {
@@ -294,6 +297,13 @@ class Collector {
     }
     for (const std::string& w : windows) {
       if (!has_n_ && w.find('N') != std::string::npos) continue;
+      for_each_stmt(stmts, [&](const StmtPtr& s) {
+        if (const For* f = s->as<For>())
+          add("stage_mem", here + ", " + w + ", per " + f->iter.name(),
+              [=, p = p_, loop = f->iter.name(), staged = buffer_name("staged")] {
+                return stage_mem(p, c, w, staged, true, {loop});
+              });
+      });
       for (bool accum : {false, true})
         add("stage_mem", here + ", " + w + (accum ? ", accum" : ""),
             [=, p = p_, staged = buffer_name("staged")] {
@@ -340,6 +350,13 @@ class Collector {
       for (bool cse : {false, true})
         add("bind_expr", str(path) + (cse ? ", cse" : ""),
             [=, p = p_, b = buffer_name("b")] { return bind_expr(p, c, b, cse); });
+      for (Path around = parent_stmt(stmt_part(path)); !around.empty();
+           around = parent_stmt(around)) {
+        const Cursor before = Cursor::stmt(p_, around);
+        add("bind_expr", str(path) + " before " + str(around), [=, p = p_, b = buffer_name("b")] {
+          return bind_expr(p, std::vector<Cursor>{c}, b, before);
+        });
+      }
       add("bind_config", str(path), [=, p = p_] { return bind_config(p, c, config(), "f"); });
       if (seen_.size() < 6) {
         for (const Cursor& other : seen_)

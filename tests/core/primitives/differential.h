@@ -57,7 +57,7 @@ inline bool contains(const std::string& text, const std::string& part) {
 
 #define EXPECT_REFUSED(expression, part)                              \
   do {                                                                \
-    std::string said = ::exotune::test::refused([&] { expression; }); \
+    std::string said = ::exotune::test::refused([&] { (void)(expression); }); \
     EXPECT_TRUE(::exotune::test::contains(said, part)) << "said: " << said; \
   } while (false)
 

@@ -224,13 +224,14 @@ def f(N: size, x: f32[N, 4], y: f32[4]):
   expect_same_meaning(p, q, kSmall);
 }
 
-TEST(StageMem, refuses_accumulation_of_more_than_sums) {
+TEST(StageMem, refuses_accumulation_of_more_than_one_reduction) {
   ProcPtr p = parse_last(R"(
 @proc
 def f(N: size, x: f32[N], y: f32[N], z: f32[N]):
     for i in seq(0, N):
         x[i] = 1.0
         y[i] max= 1.0
+        y[i] += 1.0
         z[i] += z[i]
 )");
   EXPECT_REFUSED(stage_mem(p, "for i in _: _", "x[0:N]", "t", true), "more than add");
@@ -292,6 +293,53 @@ TEST(StageMem, keeps_cursors_to_the_block) {
   EXPECT_EQ(forward(q, k).as<For>().iter.name(), "k");
   EXPECT_EQ(str(forward(q, sum).stmt()), "C_reg[i, j] += A[i, k] * B[k, j]\n");
   EXPECT_TRUE(forward(q, k).prev(2).is<Alloc>());
+}
+
+TEST(StageMem, maxima_start_from_what_is_there) {
+  ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, x: f32[N], m: f32[2]):
+    for i in seq(0, N):
+        m[1] max= x[i]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "m[1]", "t", /*accum=*/true);
+  EXPECT_TRUE(contains(str(*q), "t = m[1]")) << str(*q);
+  EXPECT_TRUE(contains(str(*q), "m[1] max= t")) << str(*q);
+  EXPECT_FALSE(reassociates(q));
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, iterations_with_copies_of_their_own_are_put_together) {
+  for (const char* op : {"+=", "max="}) {
+    ProcPtr p = parse_last(std::string(R"(
+@proc
+def f(N: size, x: f32[N, 4], m: f32[1]):
+    for i in seq(0, N):
+        for l in seq(0, 4):
+            if l < N:
+                m[0] )") + op + R"( x[i, l]
+)");
+    ProcPtr q = stage_mem(p, "for i in _: _", "m[0]", "t", true, {"l"});
+    EXPECT_TRUE(contains(str(*q), std::string("t[l] ") + op)) << str(*q);
+    expect_same_meaning(p, q, kSmall);
+  }
+}
+
+TEST(StageMem, copies_are_for_one_reduction_inside_the_loop) {
+  const auto said = [](const std::string& body) {
+    ProcPtr p = parse_last("@proc\ndef f(N: size, x: f32[N], m: f32[1]):\n"
+                           "    for i in seq(0, N):\n" + body);
+    return refused([&] { (void)stage_mem(p, "for i in _: _", "m[0]", "t", true, {"l"}); });
+  };
+  EXPECT_NE(said("        m[0] += 1.0\n        for l in seq(0, 4):\n            m[0] += x[i]\n")
+                .find("outside of the loop over 'l'"),
+            std::string::npos);
+  EXPECT_NE(said("        for l in seq(0, 4):\n            m[0] += x[i]\n            m[0] max= 0.0\n")
+                .find("does more than add into"),
+            std::string::npos);
+  EXPECT_NE(said("        for l in seq(0, i):\n            m[0] += x[i]\n")
+                .find("not known before the block"),
+            std::string::npos);
 }
 
 }  // namespace

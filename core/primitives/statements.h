@@ -1,0 +1,103 @@
+#pragma once
+// Statements and expressions: order, names for values, writes.
+// How to read an entry: core/primitives/primitives.h.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/primitives/where.h"
+
+namespace exotune {
+
+/// s1; s2  ->  s2; s1
+/// Obligation: the two commute.
+/// Forwarding: cursors follow their statements.
+[[nodiscard]] ProcPtr reorder_stmts(ProcPtr p, const Where& pair);  // a block of two
+
+/// s1; s2  ->  s1; pass; s2
+/// Obligation: none.
+[[nodiscard]] ProcPtr insert_pass(ProcPtr p, const Cursor& gap);
+
+/// pass; s  ->  s
+/// everywhere, and so every loop and if that holds nothing else, where something remains in the
+/// block.
+/// Obligation: none.
+/// Forwarding: other statements stay.
+[[nodiscard]] ProcPtr delete_pass(ProcPtr p);
+
+/// s  ->  name: T; name = e; s[e := name]
+/// cse: also every equal expression in the statements after s, up to the first that may change e.
+/// Obligation: none without cse (s computes e before it writes); with it, nothing between the new
+/// assignment and a use changes what e reads.
+/// Forwarding: the bound expressions are new; statements stay, after the two new ones.
+[[nodiscard]] ProcPtr bind_expr(ProcPtr p, const Where& expr, const std::string& name,
+                                bool cse = false);
+
+/// s1; ...; sn  ->  name: T; name = e; s1[e := name]; ...; sn[e := name]
+/// for equal expressions anywhere below neighbouring statements: the pair is put before the first
+/// of the statements, in the innermost block that holds them all, that contains one; or before a
+/// statement given, which then is s1.
+/// Obligation: e means the same there (no loop binds its names in between), reads in bounds there,
+/// and nothing from there to the last use changes what it reads.
+/// Forwarding: as for one expression.
+[[nodiscard]] ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs,
+                                const std::string& name);
+[[nodiscard]] ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs,
+                                const std::string& name,
+                                const Where& before);  // a statement around (or ahead of) them all
+
+/// x[i] = e; s  ->  s[x[i] := e]          (s: the rest of the block)
+/// Obligation: x is allocated here and used nowhere but in s after this assignment; s only reads
+/// it, at the element assigned, and does not change what e reads before the last use; nothing is
+/// converted when stored.
+/// Forwarding: the assignment is gone, the expressions replaced are new; statements stay.
+[[nodiscard]] ProcPtr inline_assign(ProcPtr p, const Where& assign);
+
+/// w = x[...]; s  ->  s with every access of w made through x
+/// Obligation: the window's bounds keep their values in s (config reads).
+/// Forwarding: the window statement is gone; every other statement stays.
+[[nodiscard]] ProcPtr inline_window(ProcPtr p, const Where& window_stmt);
+
+/// x  = e1; x  = e2  ->  x = e2            x op= e1; x   = e2  ->  x = e2
+/// x  = e1; x += e2  ->  x = e1 + e2       x op= e1; x op= e2  ->  x op= e1 op e2
+/// Obligation: one element; e2 does not read it; what is combined is not converted when stored.
+/// += after += reorders a sum. For max= the operator is fmax.
+/// Forwarding: the first statement is gone; cursors to the second stay.
+[[nodiscard]] ProcPtr merge_writes(ProcPtr p, const Where& pair);
+
+/// x = e1 + e2  ->  x = e1; x += e2        x += e1 + e2  ->  x += e1; x += e2
+/// Obligation: e2 does not read what x writes; nothing is converted when stored. The second form
+/// reorders a sum.
+/// Forwarding: cursors to the statement stay with the first; the new one follows it.
+[[nodiscard]] ProcPtr split_write(ProcPtr p, const Where& stmt);
+
+/// x = x + e  ->  x += e        x = fmax(x, e)  ->  x max= e
+/// x may be any summand; when it is not one of the two outermost the sum is reordered.
+/// Obligation: the element read is the element written; nothing is converted when stored.
+/// Forwarding: cursors to the statement stay.
+[[nodiscard]] ProcPtr fold_into_reduce(ProcPtr p, const Where& assign);
+
+/// x = 0; for i: x += c * e   ->   x = 0; for i: x += e; x = c * x
+/// The loop may be a nest of loops and ifs around the one reduction; c may be either factor.
+/// Obligation: x's indices and c are free of the iterators, c reads nothing that the loop writes
+/// and may be read after it; e does not read x; nothing is converted when stored. Always reorders.
+/// Forwarding: every statement stays; the multiplication is new.
+[[nodiscard]] ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair);
+
+/// a + b -> b + a, a * b -> b * a; also and, or, ==, !=, fmax, fmin.
+/// Obligation: none. Forwarding: the expression and its parts are new; all else stays.
+[[nodiscard]] ProcPtr commute_expr(ProcPtr p, const Where& expr);
+
+/// a + (b + c) -> (a + b) + c;  a * (b * c) -> (a * b) * c
+/// Obligation: none over the reals; floating-point data is marked as reassociated.
+/// Forwarding: the expression and its parts are new; all else stays.
+[[nodiscard]] ProcPtr left_reassociate_expr(ProcPtr p, const Where& expr);
+
+/// e -> with
+/// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control:
+/// proved. Data: the same tree up to proved equal indices. Forwarding: the expression and its parts
+/// are new; all else stays.
+[[nodiscard]] ProcPtr rewrite_expr(ProcPtr p, const Where& expr, const ExprPtr& with);
+
+}  // namespace exotune
