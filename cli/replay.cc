@@ -1,5 +1,7 @@
 #include "cli/replay.h"
 
+#include <cstdio>
+
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
 #include "core/library/script.h"
@@ -47,7 +49,9 @@ Replayed replay(Workspace& workspace, const KernelInput& input, const std::strin
   ScriptNames names = script_names(workspace, input, target);
   const ScriptEnvironment& environment = names.environment;
   replayed.targets = std::move(names.targets);
-  replayed.proc = run_script(text, file, environment).proc;
+  const ScriptResult result = run_script(text, file, environment);
+  for (const std::string& warning : result.warnings) std::fputs(warning.c_str(), stderr);
+  replayed.proc = result.proc;
   check(*replayed.proc);
 
   const std::vector<TraceStep> trace = trace_of(replayed.proc);

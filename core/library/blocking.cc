@@ -33,14 +33,16 @@ ProcPtr block_one(ProcPtr p, const Path& loop, std::span<const int64_t> sizes,
   const bool boundary = has_boundary(*p, path, names[1]);
   const int levels = outside.empty() ? 0 : levels_to(at(p, path), outside);
   if (!outside.empty() && levels == 0)
-    throw InvalidCursorError("the loop over `" + names[0] + "` is not inside a loop over `" + outside + "`");
+    throw InvalidCursorError("the loop over `" + names[0] + "` is not inside a loop over `" +
+                             outside + "`");
   if (boundary && levels > 0) p = fission(p, at(p, path).after(), levels);
   for (int k = 0; k < levels; ++k) {
     p = lift_scope(p, at(p, path));
     path = parent_stmt(path);
   }
   if (!boundary) return p;
-  // The boundary nest stands after the main one, its guard outermost; its own loop is as deep as it was.
+  // The boundary nest stands after the main one, its guard outermost; its own loop is as deep as it
+  // was.
   Path rest = sibling(path, 1);
   Path deepest = rest;
   if (levels == 0 && at(p, rest).is<If>()) rest.push_back({Child::kBody, 0});
@@ -59,45 +61,16 @@ ProcPtr block_one(ProcPtr p, const Path& loop, std::span<const int64_t> sizes,
 
 }  // namespace
 
-ProcPtr block_loop(ProcPtr p, const std::string& loop, const std::vector<int64_t>& sizes,
+ProcPtr block_loop(ProcPtr p, const Where& loop, const std::vector<int64_t>& sizes,
                    const std::vector<std::string>& names, const std::string& outside) {
   if (sizes.empty()) throw SchedulingError("block_loop: no sizes are given");
+  const Value given = loop.value();
+  const std::string* name = given.as<std::string>();
+  const bool all = name && name->find_first_of(" #:(") == std::string::npos;
+  const std::vector<Cursor> loops = all ? require_loops(p, *name) : std::vector{loop.loop(p)};
   // Last first: rewriting one loop's nest moves only what comes after it.
-  std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)
     p = block_one(p, c->path(), sizes, names, outside);
-  return p;
-}
-
-ProcPtr tile_loops(ProcPtr p, const std::vector<std::pair<std::string, int64_t>>& loops, Tail tail) {
-  for (const auto& [name, size] : loops)
-    p = divide_loop(p, name, size, {name + "o", name + "i"}, tail);
-  // Each outer loop moves out past the inner loops of those before it.
-  for (size_t k = 1; k < loops.size(); ++k)
-    p = lift_scope_n(p, Where(loops[k].first + "o"), static_cast<int>(k));
-  return p;
-}
-
-ProcPtr tile_loops_bottom_up(ProcPtr p, const Where& outermost, const std::vector<int64_t>& sizes,
-                             Tail tail) {
-  const Path top = outermost.loop(p).path();
-  // The innermost first: then each outer part finds all inner parts below it, in a row.
-  for (size_t k = sizes.size(); k-- > 0;) {
-    Path path = top;
-    for (size_t down = 0; down < k; ++down) {
-      const Cursor around = at(p, path);
-      path.push_back({Child::kBody, 0});
-      if (around.body().length() != 1 || !at(p, path).is<For>())
-        throw SchedulingError("tile_loops_bottom_up: there are fewer nested loops than sizes");
-    }
-    const std::string name = at(p, path).as<For>().iter.name();
-    p = divide_loop(p, at(p, path), sizes[k], {name + "o", name + "i"}, tail);
-    // The inner part sinks below the outer parts of the loops inside it.
-    for (size_t below = k + 1; below < sizes.size(); ++below) {
-      path.push_back({Child::kBody, 0});
-      p = reorder_loops(p, at(p, path));
-    }
-  }
   return p;
 }
 
@@ -129,13 +102,47 @@ ProcPtr round_loop(ProcPtr p, const Where& loop, int64_t q, const std::vector<st
   return divide_loop(p, loop, q, names, Tail::kGuard);
 }
 
-ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor) {
+namespace {
+
+// The rest of fewer than `factor` iterations, a case for each number of them.
+ProcPtr specialize_rest(ProcPtr p, const Path& rest, int64_t factor) {
+  const For loop = at(p, rest).as<For>();
+  const ExprPtr count = loop.hi - loop.lo;
+  std::vector<ExprPtr> cases;
+  for (int64_t k = 1; k < factor; ++k) cases.push_back(bin_op(BinOpKind::kEq, count, int_const(k)));
+  p = specialize(p, at(p, rest), cases);
+  Path branch = rest;
+  for (int64_t k = 1; k < factor; ++k) {
+    Path copy = branch;
+    copy.push_back({Child::kBody, 0});
+    Path hi = copy;
+    hi.push_back({Child::kExpr, 1});
+    p = rewrite_expr(p, Cursor::expr(p, hi), loop.lo + int_const(k));
+    p = simplify(p, at(p, copy));
+    p = unroll_loop(p, at(p, copy));
+    branch.push_back({Child::kOrelse, 0});
+  }
+  return eliminate_dead_code(p, at(p, branch));
+}
+
+}  // namespace
+
+ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor, InterleaveTail tail) {
   Cursor c = loop.loop(p);
   Path path = c.path();
   std::string name = c.as<For>().iter.name();
   auto extent = literal_extent(c.as<For>());
   if (extent && *extent <= factor) return unroll_loop(p, c);
-  p = divide_loop(p, c, factor, {name + "o", name + "i"}, Tail::kCut);
+  p = divide_loop(p, c, factor, {name + "o", name + "i"},
+                  tail == InterleaveTail::kPerfect ? Tail::kPerfect : Tail::kCut);
+  if (has_boundary(*p, path, name + "i") && tail != InterleaveTail::kCut && factor > 1) {
+    Path rest = sibling(path, 1);
+    if (at(p, rest).is<If>()) rest.push_back({Child::kBody, 0});
+    if (tail == InterleaveTail::kSpecialize)
+      p = specialize_rest(p, rest, factor);
+    else if (factor > 2)
+      p = interleave_loop(p, at(p, rest), factor / 2, tail);
+  }
   path.push_back({Child::kBody, 0});
   return unroll_loop(p, at(p, path));
 }
@@ -163,10 +170,12 @@ bool picks_register(const Proc& p, const Block& b, Sym iter, const std::set<Sym>
   for (const StmtPtr& s : b) {
     if (const Call* c = s->as<Call>()) {
       for (const ExprPtr& e : c->args)
-        if (const WindowExpr* w = e->as<WindowExpr>(); w && registers.count(w->name) && mentions(e, iter))
+        if (const WindowExpr* w = e->as<WindowExpr>();
+            w && registers.count(w->name) && mentions(e, iter))
           return true;
     }
-    if (picks_register(p, body_of(*s), iter, registers) || picks_register(p, orelse_of(*s), iter, registers))
+    if (picks_register(p, body_of(*s), iter, registers) ||
+        picks_register(p, orelse_of(*s), iter, registers))
       return true;
   }
   return false;
@@ -197,7 +206,8 @@ ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory) {
     changed = false;
     for (const Path& path : all_stmt_paths(*p)) {
       const Alloc* a = stmt_at(*p, path)->as<Alloc>();
-      if (!a || a->mem != memory || a->type.rank() < 2 || !as_int(a->type.shape[0]) || kept.count(a->name))
+      if (!a || a->mem != memory || a->type.rank() < 2 || !as_int(a->type.shape[0]) ||
+          kept.count(a->name))
         continue;
       try {
         p = unroll_buffer(p, at(p, path), 0);

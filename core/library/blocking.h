@@ -11,20 +11,48 @@ namespace exotune {
 /// for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it, as its own
 /// nest)
 ///
-/// Divides every loop over `loop` by sizes[0] with an exact boundary nest (tail=cut), and moves the
-/// outer part outside the enclosing loop over `outside` ("" leaves it in place). A boundary of
-/// unknown extent is divided by the next size, and so on. Main and boundary inner loops are all
-/// called names[1]. A loop of literal extent <= the size becomes one block.
-ProcPtr block_loop(ProcPtr p, const std::string& loop, const std::vector<int64_t>& sizes,
+/// Divides every loop over `loop` (only this one, given by a cursor) by sizes[0] with an exact
+/// boundary nest (tail=cut), and moves the outer part outside the enclosing loop over `outside` (""
+/// leaves it in place). A boundary of unknown extent is divided by the next size, and so on. Main
+/// and boundary inner loops are all called names[1]. A loop of literal extent <= the size becomes
+/// one block.
+ProcPtr block_loop(ProcPtr p, const Where& loop, const std::vector<int64_t>& sizes,
                    const std::vector<std::string>& names, const std::string& outside = "");
 
+/// What tiling made: the loops inside the tiles, outermost first, as cursors of `proc`.
+struct Tiled {
+  ProcPtr proc;
+  std::vector<Cursor> inner;
+};
+
 /// for i: for j: s -> for io: for jo: for ii: for ji: s. Exo 2 section 3.2; loops outermost first.
-ProcPtr tile_loops(ProcPtr p, const std::vector<std::pair<std::string, int64_t>>& loops, Tail tail);
+/// What a tail leaves beside a tile stays in loops of its own, untiled further.
+Tiled tile_loops(ProcPtr p, const std::vector<std::pair<Where, int64_t>>& loops, Tail tail);
 
 /// As tile_loops, for a nest of perfectly nested loops given by its outermost one: sizes[k] for the
-/// k-th loop down. SchedulingError when there are fewer loops than sizes.
+/// k-th loop down. With tail=cut each of the 2^n combinations of whole and left-over tiles is a
+/// nest of its own, and its innermost loops have the names of the whole tile's. SchedulingError
+/// when there are fewer loops than sizes.
 ProcPtr tile_loops_bottom_up(ProcPtr p, const Where& outermost, const std::vector<int64_t>& sizes,
                              Tail tail);
+
+/// for io: for jo: s -> for jo: for io: s, as lift_scope, where other statements stand beside
+/// `scope` too: they get a copy of the scope around them.
+ProcPtr lift_alone(ProcPtr p, const Where& scope);
+
+/// for i: for j: s -> for io: for jo: f(...), the rest of each loop after it: the nest of loops
+/// from `outermost` in, divided by the extents of the loops that `instr` is, and replaced by it.
+/// SchedulingError when the instruction is no nest of loops of literal extents, or does not fit.
+ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr);
+
+/// A triangle in steps of `size` rows: for i in seq(0, n): for j in seq(l, i + c): s
+///   -> for io: { for ii in seq(0, q): for j in seq(l, q*io + c): s        the rectangle
+///                for ii in seq(0, q): for j in seq(q*io + c, q*io + ii + c): s }   the corner
+///      and the rows left over. Loops whose lower bound grows (seq(i + c, n)), or shrinks with i,
+///      are
+/// cut where the rows of a block agree. `inner` names the loops inside i to cut; corners keep the
+/// name. SchedulingError when no loop over `inner` depends on `outer`.
+ProcPtr split_triangle(ProcPtr p, const std::string& outer, const std::string& inner, int64_t size);
 
 /// Moves the for or if at `scope` outward n times.
 ProcPtr lift_scope_n(ProcPtr p, const Where& scope, int n);
@@ -36,8 +64,12 @@ ProcPtr fission_as_much_as_possible(ProcPtr p, const Where& loop);
 /// multiple.
 ProcPtr round_loop(ProcPtr p, const Where& loop, int64_t q, const std::vector<std::string>& names);
 
-/// Divides by `factor` and unrolls the inner loop; the rest follows as its own loop.
-ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor);
+/// What follows an interleaved loop: a loop of single iterations; nothing (the factor divides it);
+/// loops of factor / 2, / 4, ... iterations at a time; or a case, unrolled, for each number left.
+enum class InterleaveTail : uint8_t { kCut, kPerfect, kRecursive, kSpecialize };
+/// Divides by `factor` and unrolls the inner loop; the rest follows as `tail` says.
+ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor,
+                        InterleaveTail tail = InterleaveTail::kCut);
 
 /// for i: for j: s -> for io: for j: {s(ii = 0); s(ii = 1); ...}: unroll the outer, jam the inner.
 ProcPtr unroll_and_jam(ProcPtr p, const Where& outer, int64_t factor);

@@ -1,5 +1,7 @@
 #include "core/library/gemm.h"
 
+#include <algorithm>
+
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
@@ -33,11 +35,15 @@ std::string along(const Reduce& sum, Sym j) {
   return "";
 }
 
-// Block sizes for a loop: one when its extent is known, else smaller ones for the boundary.
+// Block sizes for the loops over a name: one when all extents are known, else smaller ones for the
+// boundaries.
 std::vector<int64_t> sizes_for(const ProcPtr& p, const std::string& loop, int64_t size,
                                int64_t last) {
   std::vector<int64_t> out{size};
-  if (literal_extent(require_loops(p, loop).front().as<For>())) return out;
+  const std::vector<Cursor> loops = require_loops(p, loop);
+  if (std::all_of(loops.begin(), loops.end(),
+                  [](const Cursor& c) { return literal_extent(c.as<For>()).has_value(); }))
+    return out;
   int64_t n = last;
   while (2 * n < size) n *= 2;
   for (; n >= last && n < size; n /= 2) out.push_back(n);

@@ -134,10 +134,14 @@ std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buff
       auto smaller = [&](const ExprPtr& x, const ExprPtr& y) {
         return static_cast<bool>(prove(*p, block.path(), bin_op(BinOpKind::kLe, x, y)));
       };
-      if (smaller(here.lo[k], out->lo[k])) out->lo[k] = here.lo[k];
-      else if (!smaller(out->lo[k], here.lo[k])) return std::nullopt;
-      if (smaller(out->hi[k], here.hi[k])) out->hi[k] = here.hi[k];
-      else if (!smaller(here.hi[k], out->hi[k])) return std::nullopt;
+      if (smaller(here.lo[k], out->lo[k]))
+        out->lo[k] = here.lo[k];
+      else if (!smaller(out->lo[k], here.lo[k]))
+        return std::nullopt;
+      if (smaller(out->hi[k], here.hi[k]))
+        out->hi[k] = here.hi[k];
+      else if (!smaller(here.hi[k], out->hi[k]))
+        return std::nullopt;
     }
   }
   return out;
@@ -175,7 +179,8 @@ std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
                                 const std::string& iter) {
   std::vector<Cursor> out, writers = writes_of(p, buffer);
   if (writers.empty())
-    throw InvalidCursorError("nothing in `" + p->name + "` writes a buffer called `" + buffer + "`");
+    throw InvalidCursorError("nothing in `" + p->name + "` writes a buffer called `" + buffer +
+                             "`");
   std::set<std::string> names;
   for (const Cursor& w : writers) {
     for (Cursor& loop : enclosing_loops(w)) {
@@ -221,15 +226,21 @@ std::string shape_of(const Stmt& s) {
   return "";
 }
 
-std::vector<std::string> shapes_of(const std::vector<ProcPtr>& instrs) {
-  std::set<std::string> out;
+std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>& instrs) {
+  std::map<ScalarType, std::set<std::string>> out;
   for (const ProcPtr& p : instrs) {
     const Block* b = &p->body;
     while (b->size() == 1 && !body_of(*b->front()).empty() && orelse_of(*b->front()).empty())
       b = &body_of(*b->front());
-    if (b->size() == 1) out.insert(shape_of(*b->front()));
+    if (b->size() != 1) continue;
+    const Assign* assign = b->front()->as<Assign>();
+    const Reduce* reduce = b->front()->as<Reduce>();
+    if (!assign && !reduce) continue;
+    const Sym written = assign ? assign->name : reduce->name;
+    for (const Arg& a : p->args)
+      if (a.name == written) out[a.type.scalar].insert(shape_of(*b->front()));
   }
-  return {out.begin(), out.end()};
+  return out;
 }
 
 }  // namespace exotune

@@ -1,7 +1,9 @@
 #pragma once
 // Inspection: what scheduling operators read off a proc before they rewrite it. Untrusted: a wrong
 // answer here makes a primitive refuse, never a wrong program. Exo 2 section 4.
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,15 +43,17 @@ std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::s
 
 /// The statements of `p` that write the buffer called `name`, calls included, in pre-order.
 std::vector<Cursor> writes_of(const ProcPtr& p, const std::string& name);
-/// The loops over `iter` around writes of `buffer`, each once, in pre-order. InvalidCursorError when
-/// nothing writes the buffer or no such loop is around it.
+/// The loops over `iter` around writes of `buffer`, each once, in pre-order. InvalidCursorError
+/// when nothing writes the buffer or no such loop is around it.
 std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
                                 const std::string& iter);
 
-/// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(/(x,3.000000))"; operands of + and
+/// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(/(x,3.000000))"; operands of +
+/// and
 /// * in one order. Equal shapes are what an instruction may match.
 std::string shape_of(const Stmt& s);
-/// Shapes of all instructions whose body is loops (and guards) around one statement.
-std::vector<std::string> shapes_of(const std::vector<ProcPtr>& instrs);
+/// Shapes of all instructions whose body is loops (and guards) around one statement, by the type of
+/// the element it writes.
+std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>& instrs);
 
 }  // namespace exotune

@@ -5,10 +5,12 @@ namespace exotune {
 VectorTail vector_tail(const std::string& t) {
   if (t == "perfect") return VectorTail::kPerfect;
   if (t == "cut") return VectorTail::kCut;
+  if (t == "cut_and_guard") return VectorTail::kCutAndGuard;
   if (t == "predicate") return VectorTail::kPredicate;
   if (t == "cut_and_predicate") return VectorTail::kCutAndPredicate;
-  throw InputError({}, "there is no tail '" + t + "' for vectors",
-                   "tails are 'perfect', 'cut', 'predicate' and 'cut_and_predicate'");
+  throw InputError(
+      {}, "there is no tail '" + t + "' for vectors",
+      "tails are 'perfect', 'cut', 'cut_and_guard', 'predicate' and 'cut_and_predicate'");
 }
 
 Tail loop_tail(const std::string& t) {
@@ -18,6 +20,15 @@ Tail loop_tail(const std::string& t) {
   if (t == "cut_and_guard") return Tail::kCutAndGuard;
   throw InputError({}, "there is no tail '" + t + "'",
                    "tails are 'perfect', 'guard', 'cut' and 'cut_and_guard'");
+}
+
+InterleaveTail interleave_tail(const std::string& t) {
+  if (t == "cut") return InterleaveTail::kCut;
+  if (t == "perfect") return InterleaveTail::kPerfect;
+  if (t == "recursive") return InterleaveTail::kRecursive;
+  if (t == "specialize") return InterleaveTail::kSpecialize;
+  throw InputError({}, "there is no tail '" + t + "' for interleaving",
+                   "tails are 'cut', 'perfect', 'recursive' and 'specialize'");
 }
 
 VectorUnit vector_unit(const OperatorArgs& a, int lanes, int memory, int instrs) {

@@ -53,34 +53,50 @@ const char* describe(const Value& v) {
 // The kind of a list's elements; kAny when `k` is no list.
 ParamKind element_of(ParamKind k) {
   switch (k) {
-    case ParamKind::kProcs: return ParamKind::kProc;
-    case ParamKind::kPlaces: return ParamKind::kPlace;
-    case ParamKind::kIntegers: return ParamKind::kInteger;
-    case ParamKind::kStrings: return ParamKind::kString;
-    case ParamKind::kNames: return ParamKind::kName;
-    case ParamKind::kExprs: return ParamKind::kExpr;
-    default: return ParamKind::kAny;
+    case ParamKind::kProcs:
+      return ParamKind::kProc;
+    case ParamKind::kPlaces:
+      return ParamKind::kPlace;
+    case ParamKind::kIntegers:
+      return ParamKind::kInteger;
+    case ParamKind::kStrings:
+      return ParamKind::kString;
+    case ParamKind::kNames:
+      return ParamKind::kName;
+    case ParamKind::kExprs:
+      return ParamKind::kExpr;
+    default:
+      return ParamKind::kAny;
   }
 }
 
 // Brings `v` into the form that OperatorArgs promises; false when it is of another kind.
 bool convert(ParamKind kind, Value& v) {
   switch (kind) {
-    case ParamKind::kProc: return v.as<ProcPtr>() && *v.as<ProcPtr>();
-    case ParamKind::kPlace: return v.as<Cursor>() || v.as<std::string>();
-    case ParamKind::kCursor: return v.as<Cursor>() != nullptr;
-    case ParamKind::kInteger: return v.as<int64_t>() != nullptr;
+    case ParamKind::kProc:
+      return v.as<ProcPtr>() && *v.as<ProcPtr>();
+    case ParamKind::kPlace:
+      return v.as<Cursor>() || v.as<std::string>();
+    case ParamKind::kCursor:
+      return v.as<Cursor>() != nullptr;
+    case ParamKind::kInteger:
+      return v.as<int64_t>() != nullptr;
     case ParamKind::kNumber:
       if (const int64_t* i = v.as<int64_t>()) v = static_cast<double>(*i);
       return v.as<double>() != nullptr;
-    case ParamKind::kBoolean: return v.as<bool>() != nullptr;
-    case ParamKind::kString: return v.as<std::string>() != nullptr;
-    case ParamKind::kName: return v.as<std::string>() && is_identifier(*v.as<std::string>());
+    case ParamKind::kBoolean:
+      return v.as<bool>() != nullptr;
+    case ParamKind::kString:
+      return v.as<std::string>() != nullptr;
+    case ParamKind::kName:
+      return v.as<std::string>() && is_identifier(*v.as<std::string>());
     case ParamKind::kExpr:
       if (const int64_t* i = v.as<int64_t>()) v = std::to_string(*i);
       return v.as<std::string>() != nullptr;
-    case ParamKind::kMemory: return v.as<MemoryPtr>() != nullptr;
-    case ParamKind::kConfig: return v.as<ConfigPtr>() != nullptr;
+    case ParamKind::kMemory:
+      return v.as<MemoryPtr>() != nullptr;
+    case ParamKind::kConfig:
+      return v.as<ConfigPtr>() != nullptr;
     case ParamKind::kPrecision: {
       const std::string* s = v.as<std::string>();
       std::optional<ScalarType> t = s ? scalar_type(*s) : std::nullopt;
@@ -100,8 +116,10 @@ bool convert(ParamKind kind, Value& v) {
       } else if (const ValueList* l = v.as<ValueList>()) {
         for (const Value& e : *l) {
           const ValueList* nested = kind == ParamKind::kProcs ? e.as<ValueList>() : nullptr;
-          if (nested) list.insert(list.end(), nested->begin(), nested->end());
-          else list.push_back(e);
+          if (nested)
+            list.insert(list.end(), nested->begin(), nested->end());
+          else
+            list.push_back(e);
         }
       } else {
         list.push_back(v);
@@ -112,7 +130,8 @@ bool convert(ParamKind kind, Value& v) {
       return true;
     }
     case ParamKind::kKeywords:
-    case ParamKind::kAny: return true;
+    case ParamKind::kAny:
+      return true;
   }
   return false;
 }
@@ -123,26 +142,46 @@ std::string parameters(const Operator& op) { return "its form is " + op.signatur
 
 const char* name_of(ParamKind k) {
   switch (k) {
-    case ParamKind::kProc: return "a procedure";
-    case ParamKind::kProcs: return "a list of procedures";
-    case ParamKind::kPlace: return "a cursor or a pattern";
-    case ParamKind::kPlaces: return "a list of cursors or patterns";
-    case ParamKind::kCursor: return "a cursor";
-    case ParamKind::kInteger: return "an integer";
-    case ParamKind::kIntegers: return "a list of integers";
-    case ParamKind::kNumber: return "a number";
-    case ParamKind::kBoolean: return "True or False";
-    case ParamKind::kString: return "a string";
-    case ParamKind::kStrings: return "a list of strings";
-    case ParamKind::kName: return "a new name (letters, digits and _, no keyword)";
-    case ParamKind::kNames: return "a list of new names (letters, digits and _, no keyword)";
-    case ParamKind::kExpr: return "an integer or an expression as a string";
-    case ParamKind::kExprs: return "a list of expressions as strings";
-    case ParamKind::kMemory: return "a memory";
-    case ParamKind::kConfig: return "a configuration";
-    case ParamKind::kPrecision: return "a precision ('f32', 'i8', ...)";
-    case ParamKind::kKeywords: return "name=integer";
-    case ParamKind::kAny: return "a value";
+    case ParamKind::kProc:
+      return "a procedure";
+    case ParamKind::kProcs:
+      return "a list of procedures";
+    case ParamKind::kPlace:
+      return "a cursor or a pattern";
+    case ParamKind::kPlaces:
+      return "a list of cursors or patterns";
+    case ParamKind::kCursor:
+      return "a cursor";
+    case ParamKind::kInteger:
+      return "an integer";
+    case ParamKind::kIntegers:
+      return "a list of integers";
+    case ParamKind::kNumber:
+      return "a number";
+    case ParamKind::kBoolean:
+      return "True or False";
+    case ParamKind::kString:
+      return "a string";
+    case ParamKind::kStrings:
+      return "a list of strings";
+    case ParamKind::kName:
+      return "a new name (letters, digits and _, no keyword)";
+    case ParamKind::kNames:
+      return "a list of new names (letters, digits and _, no keyword)";
+    case ParamKind::kExpr:
+      return "an integer or an expression as a string";
+    case ParamKind::kExprs:
+      return "a list of expressions as strings";
+    case ParamKind::kMemory:
+      return "a memory";
+    case ParamKind::kConfig:
+      return "a configuration";
+    case ParamKind::kPrecision:
+      return "a precision ('f32', 'i8', ...)";
+    case ParamKind::kKeywords:
+      return "name=integer";
+    case ParamKind::kAny:
+      return "a value";
   }
   return "a value";
 }
@@ -150,9 +189,9 @@ const char* name_of(ParamKind k) {
 // --- parameters -------------------------------------------------------------------------------
 
 namespace params {
-#define EXO_PARAM(function, kind)                                             \
-  Param function(std::string name, std::optional<Value> fallback) {           \
-    return {std::move(name), ParamKind::kind, std::move(fallback)};           \
+#define EXO_PARAM(function, kind)                                   \
+  Param function(std::string name, std::optional<Value> fallback) { \
+    return {std::move(name), ParamKind::kind, std::move(fallback)}; \
   }
 EXO_PARAM(place, kPlace)
 EXO_PARAM(places, kPlaces)
@@ -286,6 +325,14 @@ const std::vector<Operator>& operator_table() {
     std::vector<Operator> all = primitive_operators();
     for (auto rows : {library_operators, stage_operators, search_operators})
       for (Operator& op : rows()) all.push_back(std::move(op));
+    for (Operator& op : exo2_forms()) {
+      const auto known = std::find_if(all.begin(), all.end(),
+                                      [&](const Operator& o) { return o.name == op.name; });
+      if (known == all.end())
+        all.push_back(std::move(op));
+      else
+        known->others.push_back({std::move(op.params), std::move(op.run)});
+    }
     std::sort(all.begin(), all.end(),
               [](const Operator& a, const Operator& b) { return a.name < b.name; });
     return all;
@@ -303,25 +350,31 @@ const Operator* find_operator(const std::string& name) {
   return it == index.end() ? nullptr : it->second;
 }
 
-Value call_operator(const Operator& op, const std::vector<Value>& positional,
-                    const std::vector<std::pair<std::string, Value>>& keyword,
-                    const SourceLocation& where) {
+namespace {
+
+// The arguments in the order of `ps`; InputError where they do not fit.
+std::vector<Value> bound(const Operator& op, const std::vector<Param>& ps,
+                         const std::vector<Value>& positional,
+                         const std::vector<std::pair<std::string, Value>>& keyword,
+                         const SourceLocation& where,
+                         const std::map<std::string, Value>& defaults) {
   auto refuse = [&](std::string message) {
     throw InputError(Diagnostic{where, std::move(message), {}, parameters(op)});
   };
-  const std::vector<Param>& ps = op.params;
   std::optional<size_t> rest;
   if (!ps.empty() && ps.back().kind == ParamKind::kKeywords) rest = ps.size() - 1;
   const size_t most = rest ? *rest : ps.size();
   if (positional.size() > most) {
     refuse(quoted(op.name) + " takes " + (most == ps.size() ? "" : "at most ") +
-           std::to_string(most) + " arguments by position, not " + std::to_string(positional.size()));
+           std::to_string(most) + " arguments by position, not " +
+           std::to_string(positional.size()));
   }
-  std::vector<std::optional<Value>> bound(positional.begin(), positional.end());
-  bound.resize(ps.size());
+  std::vector<std::optional<Value>> given(positional.begin(), positional.end());
+  given.resize(ps.size());
   std::map<std::string, Value> others;
   for (const auto& [name, value] : keyword) {
-    auto it = std::find_if(ps.begin(), ps.end(), [&wanted = name](const Param& p) { return p.name == wanted; });
+    auto it = std::find_if(ps.begin(), ps.end(),
+                           [&wanted = name](const Param& p) { return p.name == wanted; });
     size_t k = static_cast<size_t>(it - ps.begin());
     if (it == ps.end() || (rest && k == *rest)) {
       if (rest) {
@@ -334,8 +387,8 @@ Value call_operator(const Operator& op, const std::vector<Value>& positional,
       refuse(quoted(op.name) + " has no parameter " + quoted(name) +
              (near.empty() ? "" : "; did you mean " + quoted(near) + "?"));
     }
-    if (bound[k]) refuse(quoted(name) + " is given twice");
-    bound[k] = value;
+    if (given[k]) refuse(quoted(name) + " is given twice");
+    given[k] = value;
   }
   std::vector<Value> values;
   values.reserve(ps.size());
@@ -344,11 +397,15 @@ Value call_operator(const Operator& op, const std::vector<Value>& positional,
       values.emplace_back(std::move(others));
       continue;
     }
-    if (!bound[k]) {
-      if (!ps[k].fallback) refuse(quoted(op.name) + " needs " + quoted(ps[k].name) + ", " + name_of(ps[k].kind));
-      bound[k] = *ps[k].fallback;
-    }
-    Value v = std::move(*bound[k]);
+    if (!given[k] && ps[k].fallback) given[k] = *ps[k].fallback;
+    if (const auto found = defaults.find(ps[k].name); !given[k] && found != defaults.end())
+      given[k] = found->second;
+    if (!given[k])
+      refuse(quoted(op.name) + " needs " + quoted(ps[k].name) + ", " + name_of(ps[k].kind));
+    Value v = std::move(*given[k]);
+    if (const ValueList* several = k ? nullptr : v.as<ValueList>();  // of p, cursors: p
+        several && !several->empty() && several->front().as<ProcPtr>())
+      v = Value(several->front());
     bool none = v.is_none() && ps[k].fallback && ps[k].fallback->is_none();
     if (!none && !convert(ps[k].kind, v)) {
       refuse(quoted(ps[k].name) + " of " + quoted(op.name) + " must be " + name_of(ps[k].kind) +
@@ -360,7 +417,32 @@ Value call_operator(const Operator& op, const std::vector<Value>& positional,
     }
     values.push_back(std::move(v));
   }
-  return op.run(OperatorArgs(std::move(values)));
+  return values;
+}
+
+}  // namespace
+
+Value call_operator(const Operator& op, const std::vector<Value>& positional,
+                    const std::vector<std::pair<std::string, Value>>& keyword,
+                    const SourceLocation& where, const std::map<std::string, Value>& defaults) {
+  const std::function<Value(const OperatorArgs&)>* run = &op.run;
+  std::vector<Value> values;
+  try {
+    values = bound(op, op.params, positional, keyword, where, defaults);
+  } catch (const InputError&) {
+    run = nullptr;
+    for (const OperatorForm& form : op.others) {
+      try {
+        values = bound(op, form.params, positional, keyword, where, defaults);
+      } catch (const InputError&) {
+        continue;
+      }
+      run = &form.run;
+      break;
+    }
+    if (!run) throw;  // as it does not fit the first form
+  }
+  return (*run)(OperatorArgs(std::move(values)));
 }
 
 Value call_operator(const std::string& name, const std::vector<Value>& args) {

@@ -1,6 +1,7 @@
 #pragma once
-// The operator table: every operator a schedule script may call, by Exo 2's name and argument order.
-// The script evaluator, `exo-tune list operators`, replayed traces and the search all read it.
+// The operator table: every operator a schedule script may call, by Exo 2's name and argument
+// order. The script evaluator, `exo-tune list operators`, replayed traces and the search all read
+// it.
 //
 // To add an operator, add one row to operators_primitives.cc or operators_library.cc (which say
 // `using namespace params`):
@@ -14,8 +15,10 @@
 //    }},
 //
 // Arguments reach the function already bound to the parameters in order, defaults filled in, and of
-// the declared kind; the function's own refusals (SchedulingError, InvalidCursorError) pass through.
+// the declared kind; the function's own refusals (SchedulingError, InvalidCursorError) pass
+// through.
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,22 +29,22 @@
 namespace exotune {
 
 enum class ParamKind : uint8_t {
-  kProc,       // a procedure: the one being scheduled, or an instruction
-  kProcs,      // a list of procedures; lists in it are joined: [mm512_stream_ps, instrs]
-  kPlace,      // a cursor or a pattern string (Where)
-  kPlaces,     // a list of kPlace; a single one counts as a list of one
-  kCursor,     // a cursor only, for example a gap
+  kProc,    // a procedure: the one being scheduled, or an instruction
+  kProcs,   // a list of procedures; lists in it are joined: [mm512_stream_ps, instrs]
+  kPlace,   // a cursor or a pattern string (Where)
+  kPlaces,  // a list of kPlace; a single one counts as a list of one
+  kCursor,  // a cursor only, for example a gap
   kInteger,
-  kIntegers,   // a list of integers
-  kNumber,     // an integer or a float
+  kIntegers,  // a list of integers
+  kNumber,    // an integer or a float
   kBoolean,
   kString,
-  kStrings,    // a list of strings; a single string counts as a list of its words
-  kName,       // a new name: an identifier, as a string
-  kNames,      // a list of them; a single string counts as a list of its words
-  kExpr,       // an integer or text, parsed by the operator in the scope of its place
-  kExprs,      // a list of kExpr; a single one counts as a list of one
-  kMemory,     // DRAM, AVX512, ...
+  kStrings,  // a list of strings; a single string counts as a list of its words
+  kName,     // a new name: an identifier, as a string
+  kNames,    // a list of them; a single string counts as a list of its words
+  kExpr,     // an integer or text, parsed by the operator in the scope of its place
+  kExprs,    // a list of kExpr; a single one counts as a list of one
+  kMemory,   // DRAM, AVX512, ...
   kConfig,
   kPrecision,  // 'f32' or a bare precision name
   kKeywords,   // all remaining keyword arguments, as a map of integers (partial_eval)
@@ -114,12 +117,21 @@ class OperatorArgs {
   std::vector<Value> values_;
 };
 
+/// Another list of parameters that the same operator takes: Exo 2's, where it differs from ours.
+struct OperatorForm {
+  std::vector<Param> params;
+  std::function<Value(const OperatorArgs&)> run;
+};
+
 struct Operator {
   std::string name;
   std::vector<Param> params;  // the first is the proc
   std::string doc;            // before -> after, one line
-  std::function<Value(const OperatorArgs&)> run;  // a proc, or a list (a tuple) that starts with one
-  std::string signature() const;  // "divide_loop(p, loop, q, new_iters, tail='guard', perfect=False)"
+  std::function<Value(const OperatorArgs&)>
+      run;                                // a proc, or a list (a tuple) that starts with one
+  std::vector<OperatorForm> others = {};  // tried in order when the arguments do not fit `params`
+  std::string signature()
+      const;  // "divide_loop(p, loop, q, new_iters, tail='guard', perfect=False)"
 };
 
 /// Every operator, sorted by name. Built once, never changed: safe to read from many threads.
@@ -127,10 +139,12 @@ const std::vector<Operator>& operator_table();
 const Operator* find_operator(const std::string& name);  // null: none
 
 /// Binds and calls. InputError (at `where`) for a wrong count, unknown keyword or wrong kind; the
-/// operator's own refusals pass through.
+/// operator's own refusals pass through. `defaults`: values for required parameters of these names
+/// that are not given (a script has its target's registers and instructions).
 Value call_operator(const Operator& op, const std::vector<Value>& positional,
                     const std::vector<std::pair<std::string, Value>>& keyword = {},
-                    const SourceLocation& where = {});
+                    const SourceLocation& where = {},
+                    const std::map<std::string, Value>& defaults = {});
 /// By name and positional arguments: what traces and the search use.
 Value call_operator(const std::string& name, const std::vector<Value>& args);
 
@@ -139,5 +153,7 @@ std::vector<Operator> primitive_operators();  // operators_primitives.cc
 std::vector<Operator> library_operators();    // operators_library.cc
 std::vector<Operator> stage_operators();      // operators_stages.cc
 std::vector<Operator> search_operators();     // operators_search.cc
+/// Exo 2's forms of operators above, and operators that only Exo 2 has (operators_exo2.cc).
+std::vector<Operator> exo2_forms();
 
 }  // namespace exotune

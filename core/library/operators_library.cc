@@ -13,17 +13,39 @@
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
 #include "core/library/prefetching.h"
+#include "core/library/rearranging.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
 #include "core/library/skinny.h"
 #include "core/library/staging.h"
 #include "core/library/sum_block.h"
+#include "core/library/transposition.h"
 #include "core/library/vectorize.h"
 
 namespace exotune {
 namespace {
 
 using A = OperatorArgs;
+
+// tile_loops: the pairs name loops or are cursors to them.
+Value tiled(const A& a) {
+  std::vector<std::pair<Where, int64_t>> loops;
+  const ValueList* list = a[1].as<ValueList>();
+  for (const Value& v : list ? *list : ValueList{Value()}) {
+    const ValueList* pair = v.as<ValueList>();
+    const bool two = pair && pair->size() == 2 && (*pair)[1].as<int64_t>();
+    const std::string* name = two ? (*pair)[0].as<std::string>() : nullptr;
+    const Cursor* cursor = two ? (*pair)[0].as<Cursor>() : nullptr;
+    if (!name && !cursor)
+      throw InputError({}, "the tiles are a list of loops and sizes",
+                       "write [('i', 4), ('j', 16)]");
+    loops.emplace_back(name ? Where(*name) : Where(*cursor), *(*pair)[1].as<int64_t>());
+  }
+  const Tiled t =
+      tile_loops(a.proc(), loops, a.boolean(3) ? Tail::kPerfect : loop_tail(a.string(2)));
+  ValueList inner(t.inner.begin(), t.inner.end());
+  return ValueList{t.proc, std::move(inner)};
+}
 
 }  // namespace
 
@@ -53,28 +75,66 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value { return hoist_config(a.proc()); }},
       // --- blocking ---
       {"block_loop",
-       {proc(), string("loop"), integers("sizes"), new_names("new_iters"), string("outside", "")},
+       {proc(), place("loop"), integers("sizes"), new_names("new_iters"), string("outside", "")},
        "for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it)",
        [](const A& a) -> Value {
-         return block_loop(a.proc(), a.string(1), a.integers(2), a.strings(3), a.string(4));
+         return block_loop(a.proc(), a.where(1), a.integers(2), a.strings(3), a.string(4));
        }},
       {"tile_loops",
-       {proc(), any("loop_tile_pairs"), string("tail", "cut")},
-       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [('i', 4), ('j', 16)]",
+       {proc(), any("loop_tile_pairs"), string("tail", "cut"), boolean("perfect", false)},
+       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [('i', 4), ('j', 16)]; "
+       "returns "
+       "p and the list of the inner loops",
+       tiled},
+      {"lift_alone",
+       {proc(), place("scope")},
+       "for i: s1; for j: s  ->  for i: s1; for j: for i: s",
+       [](const A& a) -> Value { return lift_alone(a.proc(), a.where(1)); }},
+      {"tile_to_instr",
+       {proc(), place("outermost_loop"), proc("instr")},
+       "for i: for j: s  ->  for io: for jo: f(...)   (and the rest of each loop after it)",
+       [](const A& a) -> Value { return tile_to_instr(a.proc(), a.where(1), a.proc(2)); }},
+      {"split_triangle",
+       {proc(), string("outer"), string("inner"), integer("size")},
+       "for i: for j in seq(0, i + 1): s  ->  for io: (for ii: for j in seq(0, q * io + 1): s; for "
+       "ii: for j in seq(q * io + 1, q * io + ii + 1): s)",
        [](const A& a) -> Value {
-         std::vector<std::pair<std::string, int64_t>> loops;
-         const ValueList* list = a[1].as<ValueList>();
-         for (const Value& v : list ? *list : ValueList{Value()}) {
-           const ValueList* pair = v.as<ValueList>();
-           bool ok = pair && pair->size() == 2 && (*pair)[0].as<std::string>() &&
-                     (*pair)[1].as<int64_t>();
-           if (!ok)
-             throw InputError({}, "the tiles are a list of loops and sizes",
-                              "write [('i', 4), ('j', 16)]");
-           loops.emplace_back(*(*pair)[0].as<std::string>(), *(*pair)[1].as<int64_t>());
-         }
-         return tile_loops(a.proc(), loops, loop_tail(a.string(2)));
+         return split_triangle(a.proc(), a.string(1), a.string(2), a.integer(3));
        }},
+      // --- statements and loops of whole nests ---
+      {"isolate",
+       {proc(), place("stmt")},
+       "for i: s1; s; s2  ->  for i: s1; for i: s; for i: s2   (through all loops around)",
+       [](const A& a) -> Value { return isolate(a.proc(), a.where(1)); }},
+      {"fuse_all_loops",
+       {proc(), place("scope")},
+       "for i: s1; for i: s2  ->  for i: s1; s2   (neighbours of equal bounds, outer loops first)",
+       [](const A& a) -> Value { return fuse_all_loops(a.proc(), a.where(1)); }},
+      {"add_guard",
+       {proc(), place("stmt")},
+       "for i: s  ->  for i: if i == 0: s   (the nearest loop that does not concern s)",
+       [](const A& a) -> Value { return add_guard(a.proc(), a.where(1)); }},
+      {"reorder_loops_from_idx",
+       {proc(), place("access")},
+       "for j: for i: x[i, j] = e  ->  for i: for j: x[i, j] = e",
+       [](const A& a) -> Value { return reorder_loops_from_idx(a.proc(), a.where(1)); }},
+      {"unroll_loops",
+       {proc(), place("block", Value()), integer("threshold", 0)},
+       "for i in seq(0, 2): s  ->  s[i -> 0]; s[i -> 1]   every loop of at most threshold "
+       "iterations "
+       "(0: any number)",
+       [](const A& a) -> Value {
+         return unroll_loops(a.proc(), a.given(1) ? a.where(1) : Where(body_of(a.proc())),
+                             a.integer(2));
+       }},
+      {"replace_and_inline",
+       {proc(), procs("instr_and_setting")},
+       "s  ->  config_f(...); f(...)   (f and a procedure that sets and calls it)",
+       [](const A& a) -> Value { return replace_and_inline(a.proc(), a.procs(1).back()); }},
+      {"get_inner_loop",
+       {proc(), place("outer_loop")},
+       "returns the first loop inside the loop, as a cursor",
+       [](const A& a) -> Value { return get_inner_loop(a.proc(), a.where(1)); }},
       {"lift_scope_n",
        {proc(), place("scope"), integer("n_lifts", 1)},
        "lift_scope n times",
@@ -261,6 +321,14 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
                              vector_unit(a, 4, 5, 6));
+       }},
+      {"pack_transposed",
+       {proc(), string("buffer"), place("block"), procs("instructions")},
+       "s(B[j, k])  ->  B_t : T[K, J]; B_t[k, j] = B[j, k]; s(B_t[k, j])   in register tiles where "
+       "an "
+       "instruction transposes",
+       [](const A& a) -> Value {
+         return pack_transposed(a.proc(), a.string(1), a.where(2), a.procs(3));
        }},
       {"pack_ahead",
        {proc(), string("buffer"), integers("tiles"), integers("order")},

@@ -4,6 +4,7 @@
 #include "core/frontend/parser.h"
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
+#include "core/library/staging.h"
 
 namespace exotune {
 namespace {
@@ -91,6 +92,10 @@ std::vector<Operator> primitive_operators() {
        {proc(), place("nested_loops")},
        "for i: for j: s  ->  for j: for i: s",
        [](const A& a) -> Value { return reorder_loops(a.proc(), a.where(1)); }},
+      {"rename_loop",
+       {proc(), place("loop"), new_name("name")},
+       "for i in seq(lo, hi): s  ->  for name in seq(lo, hi): s[i -> name]",
+       [](const A& a) -> Value { return rename_loop(a.proc(), a.where(1), a.string(2)); }},
       {"lift_scope",
        {proc(), place("scope")},
        "for i: if c: s  ->  if c: for i: s   (for/if out of for/if)",
@@ -167,14 +172,17 @@ std::vector<Operator> primitive_operators() {
        "pass; s  ->  s   (everywhere)",
        [](const A& a) -> Value { return delete_pass(a.proc()); }},
       {"bind_expr",
-       {proc(), places("exprs"), new_name("new_name"), boolean("cse", false)},
-       "s(e)  ->  x : _; x = e; s(x)",
+       {proc(), places("exprs"), new_name("new_name"), boolean("cse", false),
+        place("before", Value())},
+       "s(e)  ->  x : _; x = e; s(x)   (before: a statement around s)",
        [](const A& a) -> Value {
          std::vector<Where> exprs = a.places(1);
-         if (exprs.size() == 1) return bind_expr(a.proc(), exprs[0], a.string(2), a.boolean(3));
+         if (exprs.size() == 1 && !a.given(4))
+           return bind_expr(a.proc(), exprs[0], a.string(2), a.boolean(3));
          std::vector<Cursor> cursors;
          for (const Where& w : exprs) cursors.push_back(w.expr(a.proc()));
          if (cursors.empty()) throw InputError({}, "there is no expression to bind");
+         if (a.given(4)) return bind_expr(a.proc(), cursors, a.string(2), a.where(4));
          return bind_expr(a.proc(), cursors, a.string(2));
        }},
       {"inline_assign",
@@ -235,6 +243,10 @@ std::vector<Operator> primitive_operators() {
        {proc(), place("stmt")},
        "if c: s1 else: s2  ->  s1   (c proved; loops that never run too)",
        [](const A& a) -> Value { return eliminate_dead_code(a.proc(), a.where(1)); }},
+      {"remove_guard",
+       {proc(), place("guard")},
+       "if c: s  ->  s   (what s writes where c is false nobody reads)",
+       [](const A& a) -> Value { return remove_guard(a.proc(), a.where(1)); }},
       {"simplify",
        {proc(), place("block", Value())},
        "x[8 * io / 8 + 0]  ->  x[io]",
@@ -296,10 +308,12 @@ std::vector<Operator> primitive_operators() {
        [](const A& a) -> Value { return delete_buffer(a.proc(), a.where(1)); }},
       {"stage_mem",
        {proc(), place("block"), string("win_expr"), new_name("new_buf_name"),
-        boolean("accum", false)},
-       "s(x[lo + i])  ->  t : T[hi - lo]; t = x[lo:hi]; s(t[i]); x[lo:hi] = t",
+        boolean("accum", false), places("per", ValueList{})},
+       "s(x[lo + i])  ->  t : T[hi - lo]; t = x[lo:hi]; s(t[i]); x[lo:hi] = t   (accum: t = 0; "
+       "s(t[i]); x += t; per: a copy for each iteration of these loops)",
        [](const A& a) -> Value {
-         return stage_mem(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4));
+         return stage_mem_if_any(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4),
+                                 a.places(5));
        }},
       {"stage_view",
        {proc(), place("block"), new_name("new_buf_name"), any("axes"), string("element"),

@@ -81,8 +81,9 @@ std::vector<Operator> stage_operators() {
          return ValueList{b.proc, b.load, b.alloc};
        }},
       {"tile_loops_bottom_up",
-       {proc(), place("outermost_loop"), integers("tiles"), string("tail", "perfect")},
-       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [4, 16]",
+       {proc(), place("outermost_loop"), integers("tiles"), string("tail", "cut")},
+       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [4, 16]; "
+       "each combination of whole and left-over tiles is a nest",
        [](const A& a) -> Value {
          return tile_loops_bottom_up(a.proc(), a.where(1), a.integers(2), loop_tail(a.string(3)));
        }},

@@ -1,5 +1,8 @@
 #include "core/library/reduction.h"
 
+#include <algorithm>
+
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
 
@@ -13,14 +16,51 @@ Path child(Path path, int k = 0) {
 Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
 }  // namespace
 
+namespace {
+
+// The place of the first index of the sum's element that mentions the iterator; -1: none does.
+int choice_of(const Reduce& sum, Sym iter) {
+  for (size_t k = 0; k < sum.idx.size(); ++k)
+    if (mentions(sum.idx[k], iter)) return static_cast<int>(k);
+  return -1;
+}
+
+// The dimensions of the buffer at `top`, and the loops that begin and end its sums, in the order of
+// the loops they belong to.
+ProcPtr as_nested(ProcPtr p, const Path& top, std::vector<int> order) {
+  std::vector<int> permutation;
+  for (size_t k = 0; k < order.size(); ++k) permutation.push_back(static_cast<int>(k));
+  std::stable_sort(permutation.begin(), permutation.end(), [&](int a, int b) {
+    return order[static_cast<size_t>(a)] < order[static_cast<size_t>(b)];
+  });
+  if (std::is_sorted(order.begin(), order.end())) return p;
+  p = rearrange_dim(p, at(p, top), permutation);
+  for (size_t done = 0; done + 1 < order.size(); ++done) {
+    Path path;
+    for (size_t k = 0; k + 1 < order.size() - done; ++k) {
+      path = path.empty() ? Path{{Child::kBody, 0}} : child(path);
+      if (order[k] <= order[k + 1]) continue;
+      std::swap(order[k], order[k + 1]);
+      for (const int nest : {1, 3}) {
+        Path loop = sibling(top, nest);
+        loop.insert(loop.end(), path.begin() + 1, path.end());
+        p = reorder_loops(p, at(p, loop));
+      }
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
 ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
                               MemoryPtr memory) {
   Cursor o = outer.loop(p);
   const Path top = o.path();
 
   // The lane loops under `outer`, and the reduction under them (perhaps guarded).
-  std::vector<Sym> lanes;
-  std::vector<int64_t> extents;
+  std::vector<Cursor> lanes;
+  Path path = o.path();
   StmtPtr s = o.stmt();
   bool guarded = false;
   for (;;) {
@@ -28,13 +68,12 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
     if (body.size() != 1 || !orelse_of(*s).empty())
       throw SchedulingError("parallelize_reduction: the loops are not perfectly nested");
     s = body[0];
+    path = child(path);
     if (const For* f = s->as<For>()) {
-      auto extent = literal_extent(*f);
-      if (!extent || as_int(f->lo) != 0 || guarded)
+      if (!literal_extent(*f) || as_int(f->lo) != 0 || guarded)
         throw SchedulingError("parallelize_reduction: the loop over `" + f->iter.name() +
                               "` has no literal extent");
-      lanes.push_back(f->iter);
-      extents.push_back(*extent);
+      lanes.push_back(at(p, path));
     } else if (s->as<If>() && !guarded) {
       guarded = true;
     } else {
@@ -45,41 +84,32 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
   if (!reduce || lanes.empty())
     throw SchedulingError(
         "parallelize_reduction: there is no reduction inside lane loops of literal extent");
-  const ExprPtr element = read_elem(reduce->name, reduce->idx, reduce->rhs->type);
-
-  // Lane loops out, the sequential loop in.
-  const int n = static_cast<int>(lanes.size());
-  Path seq = top;
-  for (int k = 0; k < n; ++k) {
-    p = reorder_loops(p, at(p, seq));
-    seq = child(seq);
+  // Loops that choose the element are dimensions of the window; the others get copies.
+  std::vector<Where> copies;
+  std::vector<int> depths;  // of the copies' loops in the nest
+  for (size_t k = 0; k < lanes.size(); ++k) {
+    if (choice_of(*reduce, lanes[k].as<For>().iter) >= 0) continue;
+    copies.emplace_back(lanes[k]);
+    depths.push_back(static_cast<int>(k));
   }
-  // acc : _; acc = 0; for o: acc += e; r += acc   inside the lane loops
-  p = stage_mem(p, at(p, seq), str(element, scope_at(*p, seq)), name, /*accum=*/true);
-  Path alloc = seq;
-  Path outermost = top;
-  // Innermost lane is the last dimension: each expand_dim puts a new dimension in front.
-  for (int k = n - 1; k >= 0; --k) {
-    p = expand_dim(p, at(p, alloc), int_const(extents[k]), read_var(lanes[k], ScalarType::kIndex));
-    p = lift_alloc(p, at(p, alloc), 1);
-    alloc = parent_stmt(alloc);
+  const std::optional<Rectangle> window = touched(p, o, reduce->name);
+  if (!window || copies.empty())
+    throw SchedulingError("parallelize_reduction: the lanes do not share elements of `" +
+                          reduce->name.name() + "`");
+  p = stage_mem(p, o, window->text(reduce->name.name(), scope_at(*p, top)), name, /*accum=*/true,
+                copies);
+  std::vector<int> order;  // of the dimensions: of the window, then of the copies, as they nest
+  for (size_t d = 0; d < window->lo.size(); ++d) {
+    if (as_int(normalize(window->hi[d] - window->lo[d])) == 1) continue;
+    int depth = -1;
+    for (size_t k = 0; k < lanes.size(); ++k)
+      if (choice_of(*reduce, lanes[k].as<For>().iter) == static_cast<int>(d))
+        depth = static_cast<int>(k);
+    order.push_back(depth);
   }
-  p = set_memory(p, at(p, alloc), memory);
-  outermost = sibling(top, 1);
-  // Inside the lane loops now: zero; loop; add.
-  Path inner = outermost;
-  for (int k = 1; k < n; ++k) inner = child(inner);
-  p = fission(p, Cursor::gap(p, child(inner, 2)), n);
-  p = fission(p, Cursor::gap(p, child(inner, 1)), n);
-  // The middle nest gets its old order back.
-  Path middle = sibling(outermost, 1);
-  Path lane = middle;
-  for (int k = 1; k < n; ++k) lane = child(lane);
-  for (int k = 0; k < n; ++k) {
-    p = reorder_loops(p, at(p, lane));
-    if (k + 1 < n) lane = parent_stmt(lane);
-  }
-  return p;
+  order.insert(order.end(), depths.begin(), depths.end());
+  p = as_nested(p, top, order);
+  return set_memory(p, at(p, top), memory);
 }
 
 ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor,

@@ -1,6 +1,7 @@
 #include "core/library/script.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/ir/printer.h"
 #include "core/library/cursor_methods.h"
@@ -50,6 +51,8 @@ class Evaluator {
       Value v = eval(s.value);
       ProcPtr made = first_proc(v);
       assign(s.target, std::move(v));
+      const bool own_name = s.target.kind == Kind::kName && s.target.text != "p";
+      if (own_name && !outermost_.empty() && made && made != current_) made_beside_ = s.target.text;
       if (env_.after_step && made && made != before && !outermost_.empty()) {
         env_.after_step(s.where, made);
       }
@@ -61,6 +64,7 @@ class Evaluator {
                        "start with `p = NAME`, a procedure of the .exo file");
     }
     if (env_.enforce) enforce();
+    if (std::string w = unchanged(result); !w.empty()) result.warnings.push_back(std::move(w));
     result.proc = current_;
     result.constraints = std::move(constraints_);
     result.bindings = std::move(bindings_);
@@ -68,6 +72,19 @@ class Evaluator {
   }
 
  private:
+  // No operator changed `p`, and one made a proc under another name: what is said of it.
+  std::string unchanged(const ScriptResult& result) const {
+    if (made_beside_.empty()) return "";
+    const auto given = env_.names.find(current_->name);
+    const bool as_it_was = current_ == env_.start ||
+                           (given != env_.names.end() && first_proc(given->second) == current_);
+    if (!as_it_was) return "";
+    const SourceLocation& where = result.lines.front().where;
+    return where.str() + ": warning: this script never changes `p`, which is its result: `" +
+           current_->name + "` as it was\nhint: `" + made_beside_ +
+           "` is what it made: end with `p = " + made_beside_ + "`\n";
+  }
+
   void enforce() const {
     for (const ScriptConstraint& c : constraints_) {
       const std::string why = broken_by_result(c, current_);
@@ -284,7 +301,24 @@ class Evaluator {
     const std::string broken = broken_by_call(op.name, positional, keyword, constraints_);
     if (!broken.empty()) throw SchedulingError(broken, {}, "the constraint `tiles` says so");
     if (op.name == "search" && env_.search) return search(e, positional, keyword);
-    return call_operator(op, positional, keyword, where);
+    return call_operator(op, positional, keyword, where, target_defaults());
+  }
+
+  // What operators on vectors take when it is not given: the registers and instructions in sight.
+  std::map<std::string, Value> target_defaults() const {
+    std::map<std::string, Value> out;
+    auto visible = [&](const std::string& name) -> const Value* {
+      if (const auto own = bindings_.find(name); own != bindings_.end()) return &own->second;
+      const auto given = env_.names.find(name);
+      return given == env_.names.end() ? nullptr : &given->second;
+    };
+    if (const Value* instrs = visible("instrs"); instrs && instrs->as<ValueList>())
+      out.emplace("instructions", *instrs);
+    if (const Value* machine = visible("machine"); machine && machine->as<MemoryPtr>()) {
+      out.emplace("mem_type", *machine);
+      out.emplace("machine", *machine);
+    }
+    return out;
   }
 
   Value method(const ScheduleExpr& e, const ScheduleExpr& callee) {
@@ -412,6 +446,7 @@ class Evaluator {
   ProcPtr current_;
   const ScheduleStmt* statement_ = nullptr;
   std::string outermost_;
+  std::string made_beside_;  // the last name but `p` that an operator's proc was given
   std::vector<ScriptConstraint> constraints_;
   int steps_ = 0;
   bool noted_ = false;  // the error on its way out has its notes
@@ -439,6 +474,12 @@ ScriptEnvironment script_environment(const Module& file, const std::vector<const
   for (const ProcPtr& p : file.procs)
     if (p->instr) instrs.emplace_back(p);
   env.names.emplace("instrs", Value(std::move(instrs)));
+  // `machine`: the vector registers, where there is one kind of them.
+  std::set<MemoryPtr> registers;
+  for (const Module* m : libraries)
+    for (const auto& [name, memory] : m->memories)
+      if (memory->kind == MemoryKind::kVector) registers.insert(memory);
+  if (registers.size() == 1) env.names.emplace("machine", Value(*registers.begin()));
   std::vector<ProcPtr> procs = file.user_procs();
   if (procs.size() == 1) env.start = procs[0];
   return env;

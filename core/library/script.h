@@ -21,7 +21,7 @@ namespace exotune {
 /// One call of `search(p, place, ...)` in a script: a hole that the search fills.
 struct ScriptHole {
   ProcPtr proc;
-  std::optional<Cursor> where;  // the subtree; nothing: the whole proc
+  std::optional<Cursor> where;                // the subtree; nothing: the whole proc
   std::map<std::string, Value> options;       // by name, constraints excepted
   std::vector<ScriptConstraint> constraints;  // in force here: the script's, then the call's own
   size_t own_constraints = 0;                 // how many of them are arguments of the call
@@ -40,7 +40,7 @@ struct ScriptEnvironment {
   bool enforce = true;
   /// Called after each statement that made a new proc (progress, verification of every step).
   std::function<void(const SourceLocation&, const ProcPtr&)> after_step;
-  int max_steps = 1'000'000;           // operator calls; a script beyond it is refused
+  int max_steps = 1'000'000;  // operator calls; a script beyond it is refused
 };
 
 /// Everything `file` and the modules in `libraries` (targets) define. Own names win.
@@ -59,6 +59,9 @@ struct ScriptResult {
   std::map<std::string, Value> bindings;  // every name at the end
   std::vector<ScriptLine> lines;
   std::vector<ScriptConstraint> constraints;  // in force at the end
+  /// "file:1:1: warning: ..." for what is allowed and hardly meant: a script that makes procs and
+  /// never changes `p`.
+  std::vector<std::string> warnings;
 };
 
 /// Throws InputError for what is wrong with the script, SchedulingError or InvalidCursorError for a

@@ -1,5 +1,6 @@
 #include "core/library/staging.h"
 
+#include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
 
@@ -23,6 +24,25 @@ Path isolate(ProcPtr& p, const Path& loop, int k) {
 }
 
 }  // namespace
+
+ProcPtr stage_mem_if_any(ProcPtr p, const Where& where, const std::string& window,
+                         const std::string& name, bool accum, const std::vector<Where>& per) {
+  const Cursor block = where.block(p);
+  const ExprPtr parsed = parse_window(window, scope_at(*p, block.path()));
+  ExprPtr any;
+  if (const WindowExpr* w = parsed->as<WindowExpr>())
+    for (const WindowAccess& a : w->access) {
+      if (a.is_point()) continue;
+      const ExprPtr some = bin_op(BinOpKind::kLt, a.lo, a.hi);
+      if (prove(*p, block.path(), some)) continue;
+      any = any ? bin_op(BinOpKind::kAnd, any, some) : some;
+    }
+  if (!any) return stage_mem(p, where, window, name, accum, per);
+  p = specialize(p, block, {any});
+  Path first = block.path();
+  first.push_back({Child::kBody, 0});
+  return stage_mem(p, Cursor::block(p, first, block.length()), window, name, accum, per);
+}
 
 Staged auto_stage_mem(ProcPtr p, const Where& where, const std::string& buffer,
                       const std::string& name, bool accum) {

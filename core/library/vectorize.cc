@@ -34,22 +34,78 @@ class LaneLoop {
       p_ = fission(p_, Cursor::gap(p_, inner(k)), guarded_ ? 2 : 1);
       ++loops_;
     }
-    for (int k = 0; k < loops_; ++k) {
-      Cursor loop = Cursor::stmt(p_, sibling(path_, k));
-      auto done = try_replace_any(p_, loop, unit_.instrs);
-      if (!done) {
-        ProcPtr p = p_;
-        StmtPtr s = loop.stmt();
-        throw SchedulingError("vectorize: no instruction of the target does this loop",
-                              {LazyText([p, s] { return str(*p, {s}); })},
-                              "add the instruction to the target, or choose another loop");
-      }
-      p_ = *done;
+    Path at = path_;
+    for (int k = 0; k < loops_; ++k, at = sibling(at, 1)) {
+      remove_guard_at(at);
+      if (!replace_at(at) && !replace_broadcast(at)) refuse(stmt_at(*p_, at));
     }
     return p_;
   }
 
  private:
+  bool replace_at(const Path& at) {
+    auto done = try_replace_any(p_, Cursor::stmt(p_, at), unit_.instrs);
+    if (done) p_ = *done;
+    return done.has_value();
+  }
+  // Is every element that `e` reads in a register, or the same for all lanes?
+  bool reads_no_lane_of_memory(const ExprPtr& e, const Path& at) const {
+    if (const Read* r = e->as<Read>(); r && is_data(e->type) && !in_register(r->name, at))
+      return std::none_of(r->idx.begin(), r->idx.end(),
+                          [&](const ExprPtr& i) { return mentions(i, lane_of(at)); });
+    const std::vector<ExprPtr> children = expr_children(*e);
+    return std::all_of(children.begin(), children.end(),
+                       [&](const ExprPtr& c) { return reads_no_lane_of_memory(c, at); });
+  }
+  Sym lane_of(const Path& inside) const {
+    return stmt_at(*p_, Path(inside.begin(), inside.begin() + path_.size()))->as<For>()->iter;
+  }
+  // What stays in registers is computed in whole vectors: lanes beyond the guard are never stored.
+  void remove_guard_at(const Path& loop) {
+    if (!guarded_) return;
+    Path guard = loop;
+    guard.push_back({Child::kBody, 0});
+    Path stmt = guard;
+    stmt.push_back({Child::kBody, 0});
+    const StmtPtr s = stmt_at(*p_, stmt);
+    const Assign* assign = s->as<Assign>();
+    const Reduce* reduce = s->as<Reduce>();
+    if (!assign && !reduce) return;
+    const ScopeEntry target = *lookup(*p_, stmt, assign ? assign->name : reduce->name);
+    if (target.mem != unit_.memory || !is_float(target.type.scalar)) return;
+    if (!reads_no_lane_of_memory(assign ? assign->rhs : reduce->rhs, stmt)) return;
+    try {
+      p_ = remove_guard(p_, Cursor::stmt(p_, guard));
+    } catch (const SchedulingError&) {
+      // The lanes beyond the guard are read: a masked instruction keeps them.
+    }
+  }
+  // `for l: v[l] = 3.0`: where no instruction has that constant, a broadcast takes it from a scalar
+  // in front of the loop. `at` moves with the loop.
+  bool replace_broadcast(Path& at) {
+    Path assign = at;
+    assign.push_back({Child::kBody, 0});
+    if (stmt_at(*p_, assign)->as<If>()) assign.push_back({Child::kBody, 0});
+    const Assign* a = stmt_at(*p_, assign)->as<Assign>();
+    if (!a || !a->rhs->as<Const>()) return false;
+    const ProcPtr before = p_;
+    const Cursor literal = Cursor::stmt(p_, assign).rhs();
+    p_ = bind_expr(p_, std::vector<Cursor>{literal}, "c", Cursor::stmt(p_, at));
+    const Path loop = sibling(at, 2);  // after the allocation and the assignment
+    if (!replace_at(loop)) {
+      p_ = before;
+      return false;
+    }
+    at = loop;
+    return true;
+  }
+  [[noreturn]] void refuse(const StmtPtr& s) const {
+    ProcPtr p = p_;
+    throw SchedulingError("vectorize: no instruction of the target does this loop",
+                          {LazyText([p, s] { return str(*p, {s}); })},
+                          "add the instruction to the target, or choose another loop");
+  }
+
   Path inner(int k) const {
     Path out = path_;
     if (guarded_) out.push_back({Child::kBody, 0});
@@ -107,25 +163,44 @@ class LaneLoop {
     }
     return false;
   }
+  bool has_shape(ScalarType written, const StmtPtr& s) const {
+    const auto shapes = shapes_.find(written);
+    return shapes != shapes_.end() && shapes->second.count(shape_of(*s));
+  }
+  StmtPtr with_value(const StmtPtr& s, const ExprPtr& value) const {
+    if (const Assign* a = s->as<Assign>()) return make_assign(a->name, a->idx, value);
+    const Reduce& r = *s->as<Reduce>();
+    return make_reduce(r.name, r.idx, value, r.op);
+  }
+  // `e` when every operand that is no register yet, literals too, has become one.
+  ExprPtr in_registers(const ExprPtr& e) const {
+    if (e->as<Read>() || e->as<Const>()) return read_var(lane(), e->type);
+    std::vector<ExprPtr> parts;
+    for (const ExprPtr& c : expr_children(*e)) parts.push_back(in_registers(c));
+    return with_children(e, parts);
+  }
+  // `e` with its operations bound: what its own operation is left with.
+  ExprPtr one_operation(const ExprPtr& e) const {
+    std::vector<ExprPtr> parts;
+    for (const ExprPtr& c : expr_children(*e)) parts.push_back(read_var(lane(), c->type));
+    return with_children(e, parts);
+  }
+
   // x + c * (a + b): when x + c * t is an instruction, the inner sum goes to a register, not the
   // product.
-  bool bind_below_product(const StmtPtr& s, const Path& stmt, const ExprPtr& rhs, int rhs_index) {
+  bool bind_below_product(const StmtPtr& s, ScalarType written, const Path& stmt,
+                          const ExprPtr& rhs, int rhs_index) {
     const std::vector<ExprPtr> children = expr_children(*rhs);
     auto leaf = [](const ExprPtr& e) { return e->as<Read>() || e->as<Const>(); };
     for (size_t c = 0; c < children.size(); ++c) {
       if (leaf(children[c]) || !children[c]->as<BinOp>()) continue;
+      std::vector<ExprPtr> whole;
+      for (const ExprPtr& x : children) whole.push_back(read_var(lane(), x->type));
+      whole[c] = one_operation(children[c]);
+      if (!has_shape(written, with_value(s, with_children(rhs, whole)))) continue;
       const std::vector<ExprPtr> parts = expr_children(*children[c]);
       for (size_t t = 0; t < parts.size(); ++t) {
         if (leaf(parts[t])) continue;
-        std::vector<ExprPtr> simpler = parts, whole = children;
-        simpler[t] = read_var(lane(), rhs->type);
-        whole[c] = with_children(children[c], simpler);
-        const ExprPtr value = with_children(rhs, whole);
-        const Assign* a = s->as<Assign>();
-        const Reduce* r = s->as<Reduce>();
-        const StmtPtr then =
-            a ? make_assign(a->name, a->idx, value) : make_reduce(r->name, r->idx, value, r->op);
-        if (!std::binary_search(shapes_.begin(), shapes_.end(), shape_of(*then))) continue;
         Path part = stmt;
         for (int k : {rhs_index, static_cast<int>(c), static_cast<int>(t)})
           part.push_back({Child::kExpr, k});
@@ -198,10 +273,12 @@ class LaneLoop {
       bind(rhs_path, leaf ? leaf->name.name() + "_v" : "c_v");
       return true;
     }
-    bool known = std::binary_search(shapes_.begin(), shapes_.end(), shape_of(*s));
-    if (!known && bind_below_product(s, stmt, rhs, rhs_index)) return true;
-    if (!known && bind_operation(stmt, rhs, rhs_index)) return true;
-    if (!known && reduce) {  // dst += a + b: the sum first, then the accumulation
+    const ScalarType written = lookup(*p_, stmt, target)->type.scalar;
+    const bool known = has_shape(written, s);
+    const bool fits = known || has_shape(written, with_value(s, in_registers(rhs)));
+    if (!fits && bind_below_product(s, written, stmt, rhs, rhs_index)) return true;
+    if (!fits && bind_operation(stmt, rhs, rhs_index)) return true;
+    if (!fits && reduce) {  // dst += a + b: the sum first, then the accumulation
       bind(rhs_path, "t_v");
       return true;
     }
@@ -211,7 +288,7 @@ class LaneLoop {
   ProcPtr p_;
   Path path_;
   const VectorUnit& unit_;
-  std::vector<std::string> shapes_;
+  std::map<ScalarType, std::set<std::string>> shapes_;
   bool guarded_ = false;
   int loops_ = 1;
   static constexpr int kMostApplications = 1000;
@@ -235,10 +312,12 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
   Path path = c.path();
   Path lanes = path;
   lanes.push_back({Child::kBody, 0});
-  bool cut = tail == VectorTail::kCut || tail == VectorTail::kCutAndPredicate;
-  Tail divide_tail = tail == VectorTail::kPerfect ? Tail::kPerfect
-                     : cut                        ? Tail::kCut
-                                                  : Tail::kGuard;
+  const bool scalar_rest = tail == VectorTail::kCut || tail == VectorTail::kCutAndGuard;
+  bool cut = scalar_rest || tail == VectorTail::kCutAndPredicate;
+  Tail divide_tail = tail == VectorTail::kPerfect       ? Tail::kPerfect
+                     : tail == VectorTail::kCutAndGuard ? Tail::kCutAndGuard
+                     : cut                              ? Tail::kCut
+                                                        : Tail::kGuard;
   auto extent = literal_extent(c.as<For>());
   const For& whole = c.as<For>();
   bool short_loop =
@@ -246,7 +325,7 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
              : static_cast<bool>(prove(
                    *p, path, bin_op(BinOpKind::kLt, whole.hi - whole.lo, int_const(unit.lanes))));
   if (cut && short_loop) {
-    if (tail == VectorTail::kCut) return p;
+    if (scalar_rest) return p;
     cut = false;
     divide_tail = Tail::kGuard;
   }

@@ -17,8 +17,8 @@ using VectorRule = std::function<std::optional<ProcPtr>(const ProcPtr& p, const 
 
 /// The vector unit to aim at, as a target's text states it.
 struct VectorUnit {
-  int lanes = 0;               // elements per register at the loop's precision
-  MemoryPtr memory;            // the register file
+  int lanes = 0;     // elements per register at the loop's precision
+  MemoryPtr memory;  // the register file
   std::vector<ProcPtr> instrs;
   std::vector<VectorRule> rules;
 };
@@ -27,9 +27,9 @@ struct VectorUnit {
 /// statement in it becomes an instruction, or SchedulingError says which has none.
 ProcPtr vectorize_lanes(ProcPtr p, const Where& lane_loop, const VectorUnit& unit);
 
-enum class VectorTail : uint8_t { kPerfect, kCut, kPredicate, kCutAndPredicate };
+enum class VectorTail : uint8_t { kPerfect, kCut, kCutAndGuard, kPredicate, kCutAndPredicate };
 /// Divides the loop by the unit's width and vectorizes it. Tails: perfect (the width divides the
-/// loop), cut (a scalar loop does the rest), predicate (every vector is guarded), cut_and_predicate
+/// loop), cut (a scalar loop does the rest), cut_and_guard (that under an `if`), predicate (every vector is guarded), cut_and_predicate
 /// (whole vectors, then one guarded vector).
 ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTail tail);
 

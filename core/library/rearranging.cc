@@ -1,0 +1,185 @@
+#include "core/library/rearranging.h"
+
+#include <algorithm>
+
+#include "core/library/inspection.h"
+#include "core/library/replacement.h"
+
+namespace exotune {
+
+namespace {
+
+Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
+Path child(Path path, int k = 0) {
+  path.push_back({Child::kBody, k});
+  return path;
+}
+int size_of_block(const ProcPtr& p, const Path& path) {
+  return static_cast<int>(block_at(*p, path).size());
+}
+
+// The loop or if right around the statement holds nothing but it, by splitting; false: refused.
+bool alone(ProcPtr& p, const Cursor& stmt) {
+  const Path path = forward(p, stmt).path();
+  const int k = path.back().index;
+  try {
+    if (k + 1 < size_of_block(p, path)) p = fission(p, at(p, path).after(), 1);
+    if (k > 0) p = fission(p, at(p, path).before(), 1);
+  } catch (const SchedulingError&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ProcPtr isolate(ProcPtr p, const Where& where) {
+  const Cursor stmt = where.stmt(p);
+  for (int levels = 0;; ++levels) {  // from the statement outwards, each scope around it in turn
+    Path path = forward(p, stmt).path();
+    for (int k = 0; k < levels; ++k) path = parent_stmt(path);
+    if (path.size() <= 1 || !alone(p, at(p, path))) return p;
+  }
+}
+
+namespace {
+
+void fuse_below(ProcPtr& p, const Path& first) {
+  for (int k = 0; k < size_of_block(p, first); ++k) {
+    const Path path = sibling(first, k - first.back().index);
+    while (k + 1 < size_of_block(p, path)) {
+      const Cursor a = at(p, path), b = at(p, sibling(path, 1));
+      if (!a.is<For>() || !b.is<For>()) break;
+      try {
+        p = fuse(p, a, b);
+      } catch (const SchedulingError&) {
+        break;
+      }
+    }
+    const StmtPtr s = stmt_at(*p, path);
+    if (!body_of(*s).empty()) fuse_below(p, child(path));
+    if (!orelse_of(*s).empty()) {
+      Path orelse = path;
+      orelse.push_back({Child::kOrelse, 0});
+      fuse_below(p, orelse);
+    }
+  }
+}
+
+}  // namespace
+
+ProcPtr fuse_all_loops(ProcPtr p, const Where& scope) {
+  Path first = scope.stmt(p).path();
+  first.back().index = 0;
+  fuse_below(p, first);
+  return p;
+}
+
+ProcPtr add_guard(ProcPtr p, const Where& where) {
+  const Cursor stmt = where.stmt(p);
+  int levels = 0;  // scopes inside the loop in question
+  Cursor loop = stmt.parent();
+  while (loop.valid() && (!loop.is<For>() || mentions(stmt.stmt(), loop.as<For>().iter))) {
+    loop = loop.parent();
+    ++levels;
+  }
+  if (!loop.valid())
+    throw SchedulingError("add_guard: every loop around `" + stmt.describe() + "` concerns it");
+  const std::string name = loop.as<For>().iter.name();
+  const ExprPtr trips = loop.as<For>().hi - loop.as<For>().lo;
+  Path path;
+  for (int k = 0; k <= levels; ++k) {
+    path = forward(p, stmt).path();
+    for (int up = 0; up < k; ++up) path = parent_stmt(path);
+    if (!alone(p, at(p, path)))
+      throw SchedulingError("add_guard: `" + stmt.describe() + "` does not leave the loop over `" +
+                            name + "`");
+  }
+  path = forward(p, stmt).path();
+  for (int up = 0; up <= levels; ++up) path = parent_stmt(path);
+  p = remove_loop(p, at(p, path));
+  return add_loop(p, at(p, path), name, trips, /*guard=*/true);
+}
+
+namespace {
+
+// The indices that say the order: of an expression, or of the target of an assignment.
+std::vector<ExprPtr> indices_of(const Cursor& c) {
+  if (c.kind() == CursorKind::kExpr) {
+    const Read* r = c.expr()->as<Read>();
+    if (!r) throw InvalidCursorError("`" + c.describe() + "` is no access to a buffer");
+    return r->idx;
+  }
+  if (c.is<Assign>()) return c.as<Assign>().idx;
+  if (c.is<Reduce>()) return c.as<Reduce>().idx;
+  throw InvalidCursorError("`" + c.describe() + "` is no assignment");
+}
+
+// The place of the first index that mentions the iterator; loops that none mentions stay outside.
+int place_of(const std::vector<ExprPtr>& idx, Sym iter) {
+  for (size_t k = 0; k < idx.size(); ++k)
+    if (mentions(idx[k], iter)) return static_cast<int>(k);
+  return -1;
+}
+
+}  // namespace
+
+ProcPtr reorder_loops_from_idx(ProcPtr p, const Where& where) {
+  const Value given = where.value();
+  const Cursor* cursor = given.as<Cursor>();
+  Cursor access = cursor ? forward(p, *cursor) : find(p, *given.as<std::string>());
+  if (access.kind() == CursorKind::kBlock && access.length() == 1) access = access[0];
+  const std::vector<ExprPtr> idx = indices_of(access);
+  // The loops that hold nothing but the next, from the statement outwards.
+  Path top = stmt_part(access.path());
+  int depth = 0;
+  while (top.size() > 1 && size_of_block(p, top) == 1 && stmt_at(*p, parent_stmt(top))->as<For>()) {
+    top = parent_stmt(top);
+    ++depth;
+  }
+  for (int sorted = 0; sorted < depth; ++sorted) {
+    Path path = top;
+    for (int k = 0; k + 1 < depth - sorted; ++k, path = child(path)) {
+      const Sym outer = at(p, path).as<For>().iter, inner = at(p, child(path)).as<For>().iter;
+      if (place_of(idx, inner) < place_of(idx, outer)) p = reorder_loops(p, at(p, path));
+    }
+  }
+  return p;
+}
+
+ProcPtr unroll_loops(ProcPtr p, const Where& where, int64_t most) {
+  const Cursor block = where.block(p);
+  // Innermost and last first: unrolling a loop moves only what comes after it.
+  std::vector<Path> paths = all_stmt_paths(*p);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    bool inside = false;
+    for (int k = 0; k < block.length(); ++k)
+      inside = inside || is_prefix(sibling(block.path(), k), *path);
+    const StmtPtr s = stmt_at(*p, *path);
+    if (!inside || !s || !s->as<For>()) continue;
+    const std::optional<int64_t> extent = literal_extent(*s->as<For>());
+    if (extent && as_int(s->as<For>()->lo) && (most == 0 || *extent <= most))
+      p = unroll_loop(p, at(p, *path));
+  }
+  return p;
+}
+
+ProcPtr replace_and_inline(ProcPtr p, const ProcPtr& callee) {
+  p = replace_all(p, {callee});
+  std::vector<Path> paths = all_stmt_paths(*p);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    const StmtPtr s = stmt_at(*p, *path);
+    if (s && s->as<Call>() && s->as<Call>()->callee == callee) p = inline_call(p, at(p, *path));
+  }
+  return p;
+}
+
+Cursor get_inner_loop(const ProcPtr& p, const Where& outer) {
+  const Cursor loop = outer.loop(p);
+  for (const Path& path : all_stmt_paths(*p))
+    if (path.size() > loop.path().size() && is_prefix(loop.path(), path) && at(p, path).is<For>())
+      return at(p, path);
+  throw InvalidCursorError("no loop stands inside `" + loop.describe() + "`");
+}
+
+}  // namespace exotune
