@@ -9,6 +9,7 @@
 #include "cli/replay.h"
 #include "cli/session.h"
 #include "cli/text_file.h"
+#include "cli/trust.h"
 #include "cli/verbs.h"
 
 namespace exotune::cli {
@@ -42,6 +43,7 @@ std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& inpu
     if (is_control(arg.type.scalar)) names.push_back(arg.name.name());
   std::vector<Sizes> all = options.size.values(names);
   if (all.empty() && !record.sizes.empty()) all.push_back(record.sizes);
+  if (all.empty() && !record.measured_at.empty()) all.push_back(record.measured_at);
   if (all.empty() && input.entry != nullptr) all.push_back(input.entry->sizes.front());
   if (all.empty() && !names.empty())
     throw InputError({}, "at which size?", "--size " + names.front() + "=64,...");
@@ -64,7 +66,12 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
       replay(workspace, input, record.script, record.script_name, target_name);
   const Target& target = *replayed.targets.front();
   workspace.require_runnable(target);
+  const std::string database = options.database.path(session);
+  const bool has_store = std::filesystem::exists(database);
+  require_trusted(workspace, record, input, target, !options.target.empty(),
+                  has_store ? open_store(database, OpenMode::kReadOnly).get() : nullptr);
 
+  const KernelEntry entry = described(input, record.kernel);
   Table table = comparison_table();
   bool valid = true;
   std::string cause;
@@ -74,8 +81,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
     if (asks_for_any_order(record.script)) candidate = with_sums_in_any_order(std::move(candidate));
     ComparisonOptions comparing = options.comparison;
     if (comparing.threads < 1) comparing.threads = record.threads;
-    const Comparison comparison =
-        compare_with_peers(candidate, input.entry, problem, target, comparing);
+    const Comparison comparison = compare_with_peers(candidate, &entry, problem, target, comparing);
     add_rows(comparison, table);
     const ContenderResult& ours = comparison.result.contenders.front();
     if (ours.status != TrialStatus::kOk) {

@@ -58,9 +58,11 @@ std::vector<CalibrationKernel> kernels_of(const CalibrateOptions& options, Works
 }
 
 Table kernel_table(const CalibrationResult& result) {
-  Table table({"kernel", "runs", "held back", "spearman before", "least before", "after",
-               "least after", "within sizes before", "within sizes after", "factor before",
-               "factor after", "fit"});
+  Table table(
+      {"kernel", "runs", "held back", "spearman before", "least before", "after", "least after",
+       "within sizes before", "within sizes after", "factor before", "factor after", "fit"},
+      {"runs", "held back", "spearman before", "least before", "after", "least after",
+       "within sizes before", "within sizes after", "factor before", "factor after"});
   for (const KernelSpread& k : result.kernels)
     table.add({k.kernel, std::to_string(k.runs), std::to_string(k.held_back),
                number(k.before.median), number(k.before.least), number(k.after.median),
@@ -73,7 +75,7 @@ Table kernel_table(const CalibrationResult& result) {
 }
 
 Table weight_table(const CalibrationResult& result) {
-  Table table({"term", "cycles before", "after"});
+  Table table({"term", "cycles before", "after"}, {"cycles before", "after"});
   const std::vector<std::string> names = term_names();
   for (size_t k = 0; k < kTerms; ++k)
     table.add({names[k], number(result.before.cycles[k]), number(result.after.cycles[k])});
@@ -87,7 +89,9 @@ Table run_table(const CalibrationResult& result) {
   const std::vector<std::string> names = term_names();
   columns.insert(columns.end(), names.begin(), names.end());
   columns.push_back("script");
-  Table table(columns);
+  std::vector<std::string> numbers = names;
+  numbers.insert(numbers.end(), {"measured cycles", "before", "after"});
+  Table table(columns, numbers);
   for (const CalibrationSample& s : result.samples) {
     std::vector<std::string> row = {
         s.kernel,         s.sizes,          s.candidate_id.substr(0, 12),

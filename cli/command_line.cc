@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <new>
+#include <stdexcept>
 
 #include "hw/kernel_table.h"
 
@@ -58,6 +60,48 @@ std::vector<std::string> kernel_names(const Session& session) {
   return names;
 }
 
+// The sub-command that was asked for last.
+const CLI::App& deepest(const CLI::App& app) {
+  const CLI::App* asked = &app;
+  while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+  return *asked;
+}
+
+std::string path_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : path_of(*app.get_parent()) + " " + app.get_name();
+}
+
+// An argument that must be given and was not, with what it means.
+[[noreturn]] void refuse_missing(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->get_required() && option->count() == 0) {
+      const std::string name =
+          option->get_positional() ? "<" + option->get_name() + ">" : option->get_name();
+      throw InputError({}, path_of(app) + ": " + name + " is missing: " + option->get_description(),
+                       path_of(app) + " --help shows all it takes");
+    }
+  throw InputError({}, path_of(app) + ": an argument is missing",
+                   path_of(app) + " --help shows all it takes");
+}
+
+// "--trials: Value 0 not in range 0.000000 to 1797693134..." (the greatest double) in words.
+std::string in_words(const std::string& message) {
+  const size_t value = message.find(": Value "), range = message.find(" not in range ");
+  if (value == std::string::npos || range == std::string::npos || message.size() < range + 60)
+    return message;
+  return message.substr(0, value) + ": must be more than 0, not" +
+         message.substr(value + 7, range - value - 7);
+}
+
+// What stdout did not take is no result: a full disk must not look like success.
+void require_written() {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush();
+  if (!written)
+    throw InputError({}, "cannot write the result to the standard output",
+                     "is the disk full, or the other end of the pipe gone?");
+}
+
 ExitCode dispatch(std::vector<std::string> arguments) {
   Session session = make_session();
   if (!arguments.empty() && !is_verb(arguments.front()))
@@ -79,8 +123,10 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     app.parse(arguments);
   } catch (const CLI::Success& asked_for_help) {
     return static_cast<ExitCode>(app.exit(asked_for_help));
+  } catch (const CLI::RequiredError&) {
+    refuse_missing(deepest(app));
   } catch (const CLI::ParseError& error) {
-    throw InputError({}, error.what(),
+    throw InputError({}, in_words(error.what()),
                      "exo-tune --help lists the verbs, exo-tune VERB --help its options");
   }
   const CLI::App* asked = &app;
@@ -122,11 +168,16 @@ std::vector<std::string> with_verb(std::vector<std::string> arguments,
 
 int run(std::vector<std::string> arguments) {
   try {
-    return static_cast<int>(dispatch(std::move(arguments)));
+    const ExitCode code = dispatch(std::move(arguments));
+    require_written();
+    return static_cast<int>(code);
   } catch (const Error& error) {
     std::fflush(stdout);
     std::fputs(error.what(), stderr);
     return static_cast<int>(error.exit_code());
+  } catch (const std::length_error&) {
+    std::fputs("error: too large to be held in memory\nhint: try smaller sizes\n", stderr);
+    return static_cast<int>(ExitCode::kInput);
   } catch (const std::bad_alloc&) {
     std::fputs("error: out of memory\nhint: try smaller sizes or fewer jobs\n", stderr);
   } catch (const std::exception& error) {

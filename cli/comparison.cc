@@ -34,8 +34,8 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
   ElementType precision = ElementType::kF32;
   if (entry != nullptr) {
     comparison.kernel = entry->name;
-    comparison.flops = entry->flops.evaluate(problem.sizes);
-    comparison.bytes = entry->bytes.evaluate(problem.sizes);
+    if (!entry->flops.text().empty()) comparison.flops = entry->flops.evaluate(problem.sizes);
+    if (!entry->bytes.text().empty()) comparison.bytes = entry->bytes.evaluate(problem.sizes);
     precision = element_from_name(name_of(entry->precision));
     if (const std::optional<PeerProblem> call = peer_problem(*entry, problem)) {
       PeerOptions wanted;
@@ -70,7 +70,8 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
 
 Table comparison_table() {
   return Table(
-      {"kernel", "sizes", "who", "status", "us", "GFLOP/s", "GB/s", "% peak", "exo-tune is x"});
+      {"kernel", "sizes", "who", "status", "us", "GFLOP/s", "GB/s", "% peak", "exo-tune is x"},
+      {"us", "GFLOP/s", "GB/s", "% peak"});
 }
 
 void add_rows(const Comparison& comparison, Table& table) {

@@ -9,6 +9,7 @@
 #include "cli/result_text.h"
 #include "cli/session.h"
 #include "cli/text_file.h"
+#include "cli/trust.h"
 #include "cli/tune_options.h"
 #include "cli/verbs.h"
 #include "core/analysis/queries.h"
@@ -63,13 +64,7 @@ CompletionRequest request_for(const CompleteOptions& options, Workspace& workspa
   request.script = text;
   request.file = options.script;
   TuneRequest& tune = request.tune;
-  if (input.entry != nullptr) {
-    tune.kernel = *input.entry;
-  } else {
-    tune.kernel.name = input.name;
-    tune.kernel.file = split_file_and_proc(name).file;
-    tune.kernel.proc = input.proc->name;
-  }
+  tune.kernel = described(input, name);
   tune.proc = input.proc;
   tune.representative = representative(options, input);
   options.tune.fill(tune, workspace, session);
@@ -110,6 +105,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
   require_writable_folder(options.tune.folder());
   require_other_file(options);
   const auto store = open_store(options.tune.database(session));
+  if (!options.tune.target().empty()) trust(*request.tune.target, *store);
   Completion done = options.tune.with_progress(request.tune, session, [&](const TuneHooks& hooks) {
     return complete(request, *store, hooks);
   });
@@ -132,9 +128,13 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
   result.winner = done.proc;
   result.script = done.script;
   result.statistics = done.statistics;
-  const auto files =
-      write_result(done.request, result, {name, stem_of(options), options.tune.folder()});
-  std::fputs(result_text(done.request, result, files, options.tune.verbose()).c_str(), stdout);
+  const std::optional<Roofline> roofline =
+      interrupted() ? std::nullopt : find_roofline(done.request, result, *store);
+  const auto files = write_result(
+      done.request, result,
+      {name, options.tune.target(), stem_of(options), options.tune.folder(), roofline});
+  std::fputs(result_text(done.request, result, files, options.tune.verbose(), roofline).c_str(),
+             stdout);
   if (!interrupted()) return ExitCode::kOk;
   std::fputs(
       "interrupted; what was solved and every trial is kept: the same command goes on from "

@@ -1,10 +1,12 @@
 // exo-tune db ls|show|best|query|export|import|merge|gc|check: what was learned, for people.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "cli/options.h"
@@ -40,14 +42,83 @@ std::string kernel_label(const Store& store, const TrialRecord& trial) {
   return name.empty() ? trial.key.kernel_hash.substr(0, 12) : name;
 }
 
+// Every value of a column, each once.
+std::vector<std::string> distinct(const Store& store, const std::string& what) {
+  std::vector<std::string> all;
+  for (const auto& row : store.query("SELECT DISTINCT " + what).rows) all.push_back(row.front());
+  return all;
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& value,
+                         const std::vector<std::string>& known) {
+  const std::string near = nearest(value, known);
+  std::string list;
+  for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+  throw InputError({}, "the database has no " + what + " '" + value + "'",
+                   !near.empty()   ? "did you mean '" + near + "'?"
+                   : known.empty() ? "it is empty: tune something first"
+                                   : "it has: " + list);
+}
+
+bool holds(const std::vector<std::string>& all, const std::string& value) {
+  return std::find(all.begin(), all.end(), value) != all.end();
+}
+
+// A filter that cannot match anything is a mistake.
+TrialFilter checked(const DbOptions& options, const Store& store) {
+  TrialFilter filter = options.filter;
+  if (!filter.kernel.empty()) {
+    const auto names = distinct(store, "name FROM kernels WHERE name <> ''");
+    const auto hashes = distinct(store, "hash FROM kernels");
+    const bool hash = std::any_of(hashes.begin(), hashes.end(), [&](const std::string& h) {
+      return h.starts_with(filter.kernel);
+    });
+    if (!hash && !holds(names, filter.kernel)) refuse("kernel", filter.kernel, names);
+  }
+  if (!filter.target.empty()) {
+    const auto targets = distinct(store, "target FROM contexts");
+    if (!holds(targets, filter.target)) refuse("target", filter.target, targets);
+  }
+  if (!filter.status.empty()) {
+    const auto statuses = distinct(store, "status FROM trials");
+    if (!holds(statuses, filter.status)) refuse("trial of status", filter.status, statuses);
+  }
+  if (!filter.sizes.empty()) filter.sizes = str(parse_sizes("--size", filter.sizes));
+  return filter;
+}
+
+bool is_winner(const Store& store, const TrialRecord& trial) {
+  const auto best = store.best(trial.key);
+  return best && best->candidate_id == trial.candidate_id;
+}
+
 void print_trials(const Store& store, const std::vector<TrialRecord>& trials, Format format) {
-  Table table(
-      {"candidate", "kernel", "sizes", "target", "status", "median", "unit", "proof", "when"});
-  for (const TrialRecord& trial : trials)
+  Table table({"candidate", "kernel", "sizes", "target", "status", "median", "unit", "winner",
+               "proof", "when"},
+              {"median"});
+  for (const TrialRecord& trial : trials) {
+    const bool seconds = trial.unit == "seconds";
     table.add({trial.candidate_id.substr(0, 12), kernel_label(store, trial), trial.key.sizes,
-               trial.key.target, trial.status, trial.samples.empty() ? "" : number(trial.median),
-               trial.unit, proof_level_name(trial.proof), date(trial.created)});
+               trial.key.target, trial.status,
+               trial.samples.empty() ? "" : number(seconds ? trial.median * 1e6 : trial.median),
+               seconds ? "us" : trial.unit, is_winner(store, trial) ? "*" : "",
+               proof_level_name(trial.proof), date(trial.created)});
+  }
   std::fputs(table.str(format).c_str(), stdout);
+}
+
+ExitCode list(const DbOptions& options, const Session& session) {
+  const Format format = options.format.value();
+  const auto store = open_store(options.database.path(session), OpenMode::kReadOnly);
+  TrialFilter filter = checked(options, *store);
+  // One more than asked for tells whether there are more.
+  if (filter.limit > 0) ++filter.limit;
+  std::vector<TrialRecord> trials = store->list(filter);
+  const bool more = filter.limit > 0 && static_cast<int64_t>(trials.size()) == filter.limit;
+  if (more) trials.pop_back();
+  print_trials(*store, trials, format);
+  if (more) std::fprintf(stderr, "the newest %zu; --limit 0 shows all\n", trials.size());
+  return ExitCode::kOk;
 }
 
 void print_trial(const Store& store, const TrialRecord& trial) {
@@ -60,8 +131,11 @@ void print_trial(const Store& store, const TrialRecord& trial) {
               trial.engine_version.c_str(), date(trial.created).c_str());
   if (!trial.cause.empty()) std::printf("cause      %s\n", trial.cause.c_str());
   if (!trial.samples.empty()) {
-    std::printf("median     %s %s\nsamples   ", number(trial.median).c_str(), trial.unit.c_str());
-    for (const double sample : trial.samples) std::printf(" %s", number(sample).c_str());
+    const bool seconds = trial.unit == "seconds";
+    const double scale = seconds ? 1e6 : 1;
+    std::printf("median     %s %s\nsamples   ", number(trial.median * scale).c_str(),
+                seconds ? "us" : trial.unit.c_str());
+    for (const double sample : trial.samples) std::printf(" %s", number(sample * scale).c_str());
     std::puts("");
   }
   std::printf("script\n%s", trial.script.c_str());
@@ -80,13 +154,40 @@ ExitCode show(const DbOptions& options, const Session& session) {
   if (found.empty())
     throw InputError({}, "no trial's candidate begins with '" + options.argument + "'",
                      "exo-tune db ls shows the candidates");
+  std::set<std::string> ids;
+  for (const TrialRecord& trial : found) ids.insert(trial.candidate_id);
+  if (ids.size() > 1)
+    throw InputError(
+        {}, std::to_string(ids.size()) + " candidates begin with '" + options.argument + "'",
+        ids.begin()->substr(0, 12) + ", " + std::next(ids.begin())->substr(0, 12) +
+            (ids.size() > 2 ? ", ...: give more of the one" : ": give more of the one"));
   for (const TrialRecord& trial : found) print_trial(*store, trial);
   return ExitCode::kOk;
 }
 
+// The columns whose every value is a number to SQLite, which text that looks like one is not.
+std::vector<std::string> numbers_of(const Store& store, std::string sql,
+                                    const QueryResult& result) {
+  sql.erase(sql.find_last_not_of(" \t\r\n;") + 1);
+  std::string names, types;
+  for (size_t c = 0; c < result.columns.size(); ++c) {
+    const std::string name = (c == 0 ? "c" : ", c") + std::to_string(c);
+    names += name;
+    types += (c == 0 ? "min(typeof(c" : ", min(typeof(c") + std::to_string(c) +
+             ") IN ('integer', 'real', 'null'))";
+  }
+  const QueryResult numeric =
+      store.query("WITH q(" + names + ") AS (" + sql + "\n) SELECT " + types + " FROM q");
+  std::vector<std::string> numbers;
+  for (size_t c = 0; c < result.columns.size(); ++c)
+    if (numeric.rows.front()[c] == "1") numbers.push_back(result.columns[c]);
+  return numbers;
+}
+
 ExitCode query(const DbOptions& options, const Session& session) {
-  const QueryResult result = open(options, session, OpenMode::kReadOnly)->query(options.argument);
-  Table table(result.columns);
+  const auto store = open(options, session, OpenMode::kReadOnly);
+  const QueryResult result = store->query(options.argument);
+  Table table(result.columns, numbers_of(*store, options.argument, result));
   for (const auto& row : result.rows) table.add(row);
   std::fputs(table.str(options.format.value()).c_str(), stdout);
   return ExitCode::kOk;
@@ -94,11 +195,20 @@ ExitCode query(const DbOptions& options, const Session& session) {
 
 ExitCode export_records(const DbOptions& options, const Session& session) {
   std::ostringstream lines;
-  open(options, session, OpenMode::kReadOnly)->export_json_lines(lines);
-  if (options.argument.empty())
-    std::fputs(lines.str().c_str(), stdout);
-  else
-    write_text_file(options.argument, lines.str());
+  const auto save = [&] {
+    if (options.argument.empty())
+      std::fputs(lines.str().c_str(), stdout);
+    else
+      write_text_file(options.argument, lines.str());
+  };
+  const auto store = open(options, session, OpenMode::kReadOnly);
+  try {
+    store->export_json_lines(lines);
+  } catch (const InputError&) {  // damaged: what can be read is saved, and the exit code says so
+    save();
+    throw;
+  }
+  save();
   return ExitCode::kOk;
 }
 
@@ -166,26 +276,25 @@ void add_db_verb(CLI::App& app, Session& session) {
   const auto filters = [&](CLI::App* command) {
     command->add_option("kernel", options->filter.kernel,
                         "a kernel's name or a prefix of its hash");
-    command->add_option("--size", options->filter.sizes,
-                        "exact sizes, sorted by name: K=512,M=512,N=512");
+    command->add_option("--size", options->filter.sizes, "exactly these sizes: M=512,N=512,K=512");
     command->add_option("--target", options->filter.target, "of this target");
     options->format.add(*command);
   };
 
-  CLI::App* ls = sub("ls", "trials, newest first", [](const DbOptions& o, const Session& s) {
-    const auto store = open(o, s, OpenMode::kReadOnly);
-    print_trials(*store, store->list(o.filter), o.format.value());
-    return ExitCode::kOk;
-  });
+  CLI::App* ls = sub("ls", "trials, newest first", list);
   filters(ls);
   ls->add_option("--status", options->filter.status,
                  "with this status: ok, crash, timeout, mismatch ...");
-  ls->add_option("--limit", options->filter.limit, "at most so many (0: all)");
+  options->filter.limit = 50;
+  ls->add_option("--limit", options->filter.limit, "at most so many (default 50; 0: all)")
+      ->check(CLI::NonNegativeNumber);
 
   filters(sub("best", "the winner of each kernel, size and target",
               [](const DbOptions& o, const Session& s) {
                 const auto store = open(o, s, OpenMode::kReadOnly);
-                print_trials(*store, store->winners(o.filter), o.format.value());
+                TrialFilter filter = checked(o, *store);
+                filter.limit = 0;
+                print_trials(*store, store->winners(filter), o.format.value());
                 return ExitCode::kOk;
               }));
   sub("show", "one trial whole, its script included", show)
@@ -199,13 +308,13 @@ void add_db_verb(CLI::App& app, Session& session) {
   sub("export", "every record as JSON lines", export_records)
       ->add_option("file", options->argument, "where to (default: stdout)");
   sub("import", "records from a file that export wrote; all or none", import_records)
-      ->add_option("file", options->argument)
+      ->add_option("file", options->argument, "that export wrote")
       ->required();
   sub("merge", "records of another database", merge)
-      ->add_option("file", options->argument)
+      ->add_option("file", options->argument, "the other database")
       ->required();
   sub("gc", "delete failed trials that are old", gc)
-      ->add_option("--older", options->older, "than this: 12h, 30d (default 30d)");
+      ->add_option("--older", options->older, "than this: 12h, 30d, 0d (default 30d)");
   sub("check", "integrity and contents", check);
 }
 

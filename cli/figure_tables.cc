@@ -37,7 +37,8 @@ FoundFigures find_figures(const Target& target, const Machine& machine, const Fi
 
 Table instruction_table(const FoundFigures& found) {
   Table table({"instruction", "throughput", "latency", "port", "source", "llvm-mca throughput",
-               "llvm-mca latency", "text", "note"});
+               "llvm-mca latency", "text", "note"},
+              {"throughput", "latency", "llvm-mca throughput", "llvm-mca latency", "text"});
   for (const InstructionRow& row : found.instructions.rows) {
     InstructionFigure best{row.text, 0, FigureSource::kText};
     if (row.estimated.throughput > 0) best = row.estimated;
@@ -50,7 +51,7 @@ Table instruction_table(const FoundFigures& found) {
 }
 
 Table line_table(const FoundFigures& found) {
-  Table table({"level", "cycles per line", "text"});
+  Table table({"level", "cycles per line", "text"}, {"cycles per line", "text"});
   for (size_t k = 0; k < found.lines.size() && k < found.levels.size(); ++k)
     table.add(
         {found.levels[k].name, number(found.lines[k]), number(found.levels[k].cost_per_line)});

@@ -10,6 +10,7 @@
 #include "cli/result_text.h"
 #include "cli/session.h"
 #include "cli/text_file.h"
+#include "cli/trust.h"
 #include "cli/tune_options.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
@@ -51,15 +52,10 @@ std::vector<Sizes> sizes_of(const KernelOptions& options, const KernelInput& inp
 TuneRequest request_for(const KernelOptions& options, Workspace& workspace, const Session& session,
                         const KernelInput& input, const Sizes& sizes) {
   TuneRequest request;
-  if (input.entry != nullptr) {
-    request.kernel = *input.entry;
-  } else {
-    request.kernel.name = input.name;
-    request.kernel.file = split_file_and_proc(options.kernel).file;
-    request.kernel.proc = input.proc->name;
-  }
+  request.kernel = described(input, options.kernel);
   request.proc = input.proc;
   request.representative = sizes;
+  if (input.entry == nullptr) request.rivals.push_back({"your loops", input.proc});
   // A kernel of the table is for every size unless one was asked for.
   if (options.size.given() && !options.any_size) request.sizes = sizes;
   options.tune.fill(request, workspace, session);
@@ -77,7 +73,9 @@ std::string stem_of(const KernelOptions& options, const TuneRequest& request, bo
 
 std::string command_again(const KernelOptions& options, const TuneRequest& request) {
   const std::string name = options.kernel.empty() ? request.kernel.name : options.kernel;
-  std::string text = "exo-tune kernel " + name + " --target " + request.target->name;
+  const std::string& target = options.tune.target();
+  std::string text =
+      "exo-tune kernel " + name + " --target " + (target.empty() ? request.target->name : target);
   if (!request.representative.empty()) text += " --size " + str(request.representative);
   if (request.threads > 1) text += " --threads " + std::to_string(request.threads);
   if (request.sizes.empty() && !request.representative.empty()) text += " --any-size";
@@ -137,6 +135,7 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
       session.terminal && !options.tune.quiet() && !load.empty())
     std::fprintf(stderr, "note: %s\n", load.c_str());
   const auto store = open_store(options.tune.database(session));
+  if (!jobs.empty() && !options.tune.target().empty()) trust(*jobs.front().request.target, *store);
   const bool several = jobs.size() > 1;
   Table table = result_table();
   int without_winner = 0;
@@ -150,12 +149,17 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
       continue;
     }
     const std::string stem = stem_of(options, job.request, several);
-    const auto files = write_result(job.request, result, {job.name, stem, options.tune.folder()});
+    const std::optional<Roofline> roofline =
+        interrupted() ? std::nullopt : find_roofline(job.request, result, *store);
+    const auto files =
+        write_result(job.request, result,
+                     {job.name, options.tune.target(), stem, options.tune.folder(), roofline});
     table.add(result_row(job.request, result, files.front().string()));
     if (several && !options.tune.quiet())
       std::fprintf(stderr, "%s\n", result_line(job.request, result).c_str());
     if (!several && format == Format::kTable)
-      std::fputs(result_text(job.request, result, files, options.tune.verbose()).c_str(), stdout);
+      std::fputs(result_text(job.request, result, files, options.tune.verbose(), roofline).c_str(),
+                 stdout);
     if (!several && !interrupted()) require_peak(options, result);
     if (interrupted()) break;
   }

@@ -29,16 +29,19 @@ std::string simulated_here(const Target& target) {
   return "no compiler";
 }
 
-Table targets(Workspace& workspace) {
-  Table table({"target", "instructions", "runner", "this machine", "what"});
-  for (const std::string& name : workspace.targets().names()) {
+// Those that ship with the command, or the one in `folder`.
+Table targets(Workspace& workspace, const std::string& folder) {
+  Table table({"target", "instructions", "runner", "this machine", "what"}, {"instructions"});
+  const std::vector<std::string> names =
+      folder.empty() ? workspace.targets().names() : std::vector<std::string>{folder};
+  for (const std::string& name : names) {
     const TargetPtr target = workspace.targets().load(name);
     const auto missing = missing_features(workspace.machine(), *target);
     std::string here = missing.empty() ? "runs it" : "lacks";
     for (const std::string& feature : missing) here += " " + feature;
     if (target->runner.kind != "native") here = simulated_here(*target);
-    table.add({name, std::to_string(target->instructions().size()), target->runner.kind, here,
-               target->title});
+    table.add({target->name, std::to_string(target->instructions().size()), target->runner.kind,
+               here, target->title});
   }
   return table;
 }
@@ -49,14 +52,18 @@ Table operators() {
   return table;
 }
 
-ExitCode list(const Session& session, const std::string& what, Format format) {
+ExitCode list(const Session& session, const std::string& what, const std::string& folder,
+              Format format) {
   Workspace workspace(session);
+  if (!folder.empty() && what != "targets")
+    throw InputError({}, "list " + what + " takes no folder, found '" + folder + "'",
+                     "exo-tune list targets ./my_target shows a target of your own");
   const auto print = [&](const Table& table) {
     std::fputs(table.str(format).c_str(), stdout);
     return ExitCode::kOk;
   };
   if (what == "kernels") return print(kernels(workspace));
-  if (what == "targets") return print(targets(workspace));
+  if (what == "targets") return print(targets(workspace, folder));
   if (what == "runners") return print(runner_table(session.data.targets / "runners"));
   if (what == "operators") return print(operators());
   const std::string near = nearest(what, {"kernels", "targets", "runners", "operators"});
@@ -69,11 +76,15 @@ ExitCode list(const Session& session, const std::string& what, Format format) {
 
 void add_list_verb(CLI::App& app, Session& session) {
   auto what = std::make_shared<std::string>();
+  auto folder = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
   app.add_option("what", *what, "kernels, targets, runners or operators")->required();
+  app.add_option("folder", *folder, "with targets: one of your own");
   format->add(app);
-  app.callback([&session, what, format] {
-    session.action = [&session, what, format] { return list(session, *what, format->value()); };
+  app.callback([&session, what, folder, format] {
+    session.action = [&session, what, folder, format] {
+      return list(session, *what, *folder, format->value());
+    };
   });
 }
 

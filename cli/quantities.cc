@@ -84,12 +84,15 @@ double parse_duration(const std::string& option, const std::string& text) {
 }
 
 double parse_age(const std::string& option, const std::string& text) {
-  if (!text.ends_with("d")) return parse_duration(option, text);
-  double days = 0;
+  const std::string hint = "a number with d, h, m or s: 30d, 12h, 0d";
+  double value = 0;
   std::string unit;
-  if (!leading_number(text, days, unit) || unit != "d" || days < 0)
-    refuse(option, "not an age:", text, "a number with d, h or m: 30d, 12h");
-  return days * 86400;
+  if (!leading_number(text, value, unit) || value < 0) refuse(option, "not an age:", text, hint);
+  if (unit == "d") return value * 86400;
+  if (unit == "h") return value * 3600;
+  if (unit == "m" || unit == "min") return value * 60;
+  if (unit.empty() || unit == "s") return value;
+  refuse(option, "unknown unit in", text, hint);
 }
 
 double parse_fraction(const std::string& option, const std::string& text) {

@@ -13,7 +13,7 @@ using Sizes = std::map<std::string, int64_t>;  // sorted by name, as the databas
 /// Seconds of "90", "90s", "10m", "1.5h" or "500ms"; positive.
 double parse_duration(const std::string& option, const std::string& text);
 
-/// Like a duration, with days too: "30d", "12h".
+/// Like a duration, with days too and 0 allowed: "30d", "12h", "0d".
 double parse_age(const std::string& option, const std::string& text);
 
 /// 0.8 of "80%" or "0.8"; within (0, 1].

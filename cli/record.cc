@@ -21,18 +21,29 @@ Record from_json(const fs::path& path) {
   if (!json.is_object()) refuse("not a record");
   for (const char* key : {"kernel", "script", "target"})
     if (!json.contains(key) || !json[key].is_string()) refuse("no text '" + std::string(key) + "'");
+  const auto text_of = [&](const char* key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+  };
+  const auto sizes_of = [&](const char* key) {
+    Sizes sizes;
+    if (json.contains(key) && json[key].is_object())
+      for (const auto& [name, value] : json[key].items())
+        if (value.is_number_integer()) sizes[name] = value;
+    return sizes;
+  };
   record.kernel = json["kernel"];
-  record.target = json["target"];
+  record.kernel_hash = text_of("kernel_hash");
+  record.target = text_of("target_folder").empty() ? json["target"] : json["target_folder"];
   const fs::path script = path.parent_path() / json["script"].get<std::string>();
   record.script = read_text_file(script);
   record.script_name = script.string();
-  if (json.contains("sizes") && json["sizes"].is_object())
-    for (const auto& [name, value] : json["sizes"].items())
-      if (value.is_number_integer()) record.sizes[name] = value;
+  record.sizes = sizes_of("sizes");
+  record.measured_at = sizes_of("measured_at");
   if (json.contains("threads") && json["threads"].is_number_integer())
     record.threads = json["threads"];
-  if (json.contains("candidate") && json["candidate"].is_string()) record.trial = json["candidate"];
+  record.trial = text_of("candidate");
   record.origin = path.string();
+  record.from_file = true;
   return record;
 }
 
@@ -67,17 +78,66 @@ int threads_of(const TrialKey& key) {
   return threads;
 }
 
-Record from_trial(const Store& store, const TrialRecord& trial) {
+Record from_trial(const TrialRecord& trial, const std::string& kernel) {
   Record record;
-  record.kernel = store.kernel_name(trial.key.kernel_hash);
+  record.kernel = kernel;
+  record.kernel_hash = trial.key.kernel_hash;
   record.script = trial.script;
   record.script_name = "record " + trial.candidate_id.substr(0, 12);
   record.target = trial.key.target;
-  record.sizes = sizes_of(trial.key);
+  record.measured_at = sizes_of(trial.key);
+  if (trial.key.sizes.find(" (symbolic)") == std::string::npos) record.sizes = record.measured_at;
   record.threads = threads_of(trial.key);
   record.origin = "database, candidate " + trial.candidate_id.substr(0, 12);
   record.trial = trial.candidate_id;
   return record;
+}
+
+// The kernel that a trial is of: the one that is named, else the built-in one of the trial's
+// meaning.
+std::string kernel_of(Workspace& workspace, const Store& store, const TrialRecord& trial,
+                      const std::string& named) {
+  const std::string known = store.kernel_name(trial.key.kernel_hash);
+  const std::string candidate = "candidate " + trial.candidate_id.substr(0, 12);
+  if (!named.empty()) {
+    if (kernel_hash(*workspace.kernel(named).proc) == trial.key.kernel_hash) return named;
+    throw InputError(
+        {},
+        candidate + " is not of " + named + " but of another kernel" +
+            (known.empty() ? "" : ", which was called '" + known + "'"),
+        "exo-tune db show " + trial.candidate_id.substr(0, 12) + " shows its schedule");
+  }
+  if (workspace.kernels().find(known) != nullptr &&
+      kernel_hash(*workspace.kernel(known).proc) == trial.key.kernel_hash)
+    return known;
+  throw InputError({},
+                   candidate + " is of a kernel of your own" +
+                       (known.empty() ? "" : " called '" + known + "'") +
+                       ", whose file the database does not keep",
+                   "name its file: exo-tune explain " + trial.candidate_id.substr(0, 12) +
+                       " --kernel FILE.exo[:proc]; or ask for its winner: exo-tune explain "
+                       "FILE.exo[:proc]");
+}
+
+// The one trial whose candidate begins so.
+TrialRecord only_candidate(const Store& store, const std::string& prefix) {
+  TrialFilter filter;
+  filter.candidate_prefix = prefix;
+  const auto found = store.list(filter);
+  if (found.empty())
+    throw InputError({}, "no kernel is called '" + prefix + "' and no trial's candidate begins so",
+                     "exo-tune db ls shows the candidates, exo-tune list kernels the kernels");
+  for (const TrialRecord& trial : found)
+    if (trial.candidate_id != found.front().candidate_id)
+      throw InputError({}, "several candidates begin with '" + prefix + "'",
+                       found.front().candidate_id.substr(0, 12) + ", " +
+                           trial.candidate_id.substr(0, 12) + ", ...: give more of the one");
+  return found.front();
+}
+
+// A target that is a folder is kept in records by the name in its text.
+std::string target_name(Workspace& workspace, const std::string& target) {
+  return target.find('/') == std::string::npos ? target : workspace.target(target)->name;
 }
 
 bool is_kernel(Workspace& workspace, const std::string& text) {
@@ -87,40 +147,54 @@ bool is_kernel(Workspace& workspace, const std::string& text) {
 }  // namespace
 
 Record find_record(Workspace& workspace, const std::string& text, const std::string& database,
-                   const std::string& target, const Sizes& sizes) {
+                   const std::string& target, const Sizes& sizes, const std::string& kernel) {
   std::error_code ignored;
   if (fs::is_directory(text, ignored)) return from_json(only_json(text));
   if (text.ends_with(".json")) return from_json(text);
 
-  const bool kernel = is_kernel(workspace, text);
+  const bool is_name = is_kernel(workspace, text);
   const bool hex = text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!kernel && !hex) workspace.kernels().at(text);  // refuses, and names the nearest
+  if (!is_name && !hex) workspace.kernels().at(text);  // refuses, and names the nearest
   const auto store = open_store(database, OpenMode::kReadOnly);
-  if (!kernel) {
-    TrialFilter filter;
-    filter.candidate_prefix = text;
-    const auto found = store->list(filter);
-    if (found.empty())
-      throw InputError({}, "no kernel is called '" + text + "' and no trial's candidate begins so",
-                       "exo-tune db ls shows the candidates, exo-tune list kernels the kernels");
-    return from_trial(*store, found.front());
+  if (!is_name) {
+    const TrialRecord trial = only_candidate(*store, text);
+    return from_trial(trial, kernel_of(workspace, *store, trial, kernel));
   }
 
   TrialFilter filter;
-  filter.kernel = workspace.kernel(text).name;
-  filter.target = target;
+  filter.kernel = kernel_hash(*workspace.kernel(text).proc);
+  filter.target = target_name(workspace, target);
   auto found = store->winners(filter);
   if (!sizes.empty())
     std::erase_if(found, [&](const TrialRecord& trial) { return sizes_of(trial.key) != sizes; });
-  if (found.empty())
+  if (found.empty()) {
+    filter.kernel = workspace.kernel(text).name;
+    const bool namesake = !store->winners(filter).empty();
     throw InputError(
-        {}, "the database has no schedule of " + text + (sizes.empty() ? "" : " at " + str(sizes)),
-        "find one: exo-tune kernel " + text + (sizes.empty() ? "" : " --size " + str(sizes)));
+        {},
+        "the database has no schedule of " + text + (sizes.empty() ? "" : " at " + str(sizes)) +
+            (namesake && sizes.empty() ? ", only of another kernel of that name" : ""),
+        "find one: exo-tune kernel " + text + (target.empty() ? "" : " --target " + target) +
+            (sizes.empty() ? "" : " --size " + str(sizes)));
+  }
+  if (target.empty()) {
+    // A target of the user's own is found by its folder only, which the database does not keep.
+    const std::vector<std::string> names = workspace.targets().names();
+    const std::string own = found.front().key.target;
+    std::erase_if(found, [&](const TrialRecord& trial) {
+      return std::find(names.begin(), names.end(), trial.key.target) == names.end();
+    });
+    if (found.empty())
+      throw InputError(
+          {},
+          "the database has schedules of " + text + " only for " + own + ", a target of your own",
+          "name its folder: --target ./" + own);
+  }
   std::stable_sort(found.begin(), found.end(), [](const TrialRecord& a, const TrialRecord& b) {
     return a.created > b.created;
   });
-  Record record = from_trial(*store, found.front());
-  record.kernel = text;
+  Record record = from_trial(found.front(), text);
+  if (!target.empty()) record.target = target;
   return record;
 }
 

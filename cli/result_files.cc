@@ -5,6 +5,7 @@
 #include "cli/quantities.h"
 #include "cli/target_code.h"
 #include "cli/text_file.h"
+#include "cli/workspace.h"
 #include "core/library/ahead.h"
 #include "search/problem.h"
 
@@ -51,17 +52,21 @@ std::string code_comment(const TuneRequest& request, const TuneResult& result) {
 }
 
 std::string result_json(const TuneRequest& request, const TuneResult& result,
-                        const std::string& kernel, const std::string& stem) {
+                        const ResultFiles& where) {
   nlohmann::ordered_json json;
-  json["kernel"] = kernel;
+  json["kernel"] = where.kernel;
+  json["kernel_hash"] = kernel_hash(*request.proc);
   json["proc"] = request.proc->name;
   json["sizes"] = request.sizes.empty() ? nlohmann::json::object() : nlohmann::json(request.sizes);
   json["measured_at"] = request.sizes.empty() ? request.representative : request.sizes;
   json["target"] = request.target->name;
+  // A target of the user's own is a folder; its name alone does not find it again.
+  if (where.target.find('/') != std::string::npos)
+    json["target_folder"] = std::filesystem::absolute(where.target).lexically_normal().string();
   json["threads"] = request.threads;
   json["microarchitecture"] = request.machine.microarch;
   json["compiler"] = result.key.compiler;
-  json["script"] = stem + ".sched";
+  json["script"] = where.stem + ".sched";
   json["candidate"] = result.candidate_id;
   json["proof"] = proof_level_name(result.proof);
   json["seconds"] = result.seconds;
@@ -75,6 +80,15 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   json["gflops"] = result.gflops;
   json["gbytes_per_second"] = result.gbytes;
   json["peak_gflops"] = result.peak_gflops;
+  json["seed"] = request.seed;
+  json["operations"] = request.kernel.flops.text();
+  json["bytes"] = request.kernel.bytes.text();
+  if (where.roofline)
+    json["roofline"] = {{"operations_per_byte", where.roofline->intensity},
+                        {"bound", where.roofline->memory_bound ? "memory" : "arithmetic"},
+                        {"level", where.roofline->level},
+                        {"level_gbytes_per_second", where.roofline->level_gbytes},
+                        {"percent", where.roofline->percent}};
   json["peers"] = nlohmann::ordered_json::array();
   for (const PeerRow& peer : result.peers)
     json["peers"].push_back({{"name", peer.name},
@@ -108,7 +122,7 @@ std::vector<std::filesystem::path> write_result(const TuneRequest& request,
       {".c", file.c},
       {".h", file.h},
       {".sched", result.script},
-      {".json", result_json(request, result, where.kernel, where.stem)}};
+      {".json", result_json(request, result, where)}};
   std::vector<std::filesystem::path> paths;
   for (const auto& [suffix, text] : contents) {
     paths.push_back(where.folder / (where.stem + suffix));

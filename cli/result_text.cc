@@ -60,6 +60,27 @@ std::string counts(const std::map<std::string, int>& table) {
   return text;
 }
 
+bool uses_instructions(const Proc& proc) {
+  bool used = false;
+  for_each_stmt(proc.body, [&](const StmtPtr& s) {
+    const auto* call = s->as<Call>();
+    if (call == nullptr) return;
+    used = used || call->callee->instr.has_value() || uses_instructions(*call->callee);
+  });
+  return used;
+}
+
+// What a reader would otherwise take for a fault of the tool, or not notice.
+std::vector<std::string> notes_of(const TuneRequest& request, const TuneResult& result) {
+  std::vector<std::string> notes;
+  if (!result.as_written && !request.target->instructions().empty() &&
+      !uses_instructions(*result.winner))
+    notes.push_back("the winner uses no instruction of " + request.target->name +
+                    ": its vectors, if any, are the compiler's, as wide as the target's flags let "
+                    "them be");
+  return notes;
+}
+
 // What the dynamic program did: "8 plans (7 schedules, 1 refused), 1234 Specs solved, ...".
 std::string plans_text(const TuneStatistics& s) {
   const DpPlans& dp = *s.dp;
@@ -75,7 +96,8 @@ std::string plans_text(const TuneStatistics& s) {
 }  // namespace
 
 std::string result_text(const TuneRequest& request, const TuneResult& result,
-                        const std::vector<std::filesystem::path>& files, bool verbose) {
+                        const std::vector<std::filesystem::path>& files, bool verbose,
+                        const std::optional<Roofline>& roofline) {
   std::string out = fmt::format("kernel   {}, {}, {}{}\n", request.kernel.name, sizes_of(request),
                                 request.target->name, threads_of(request));
   out += "speed    " + speed_of(result);
@@ -103,6 +125,8 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
     if (rival.ratio.rounds > 0)
       out += fmt::format("beside   {:.3f} times {} [{:.3f}, {:.3f}]\n", rival.ratio.median,
                          rival.name, rival.ratio.next_low, rival.ratio.next_high);
+  if (roofline) out += "bound by " + str(*roofline) + "\n";
+  for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
   if (result.as_written && result.seconds > 0)
     out += std::string("found    nothing better than your loops") +
@@ -145,7 +169,8 @@ std::string result_line(const TuneRequest& request, const TuneResult& result) {
 
 Table result_table() {
   return Table({"kernel", "sizes", "target", "us", "GFLOP/s", "GB/s", "% peak", "best peer",
-                "ratio", "proof", "trials", "stopped", "file"});
+                "ratio", "proof", "trials", "stopped", "file"},
+               {"us", "GFLOP/s", "GB/s", "% peak", "ratio", "trials"});
 }
 
 std::vector<std::string> result_row(const TuneRequest& request, const TuneResult& result,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/roofline.h"
 #include "cli/table.h"
 #include "search/tuner.h"
 
@@ -12,7 +13,8 @@ namespace exotune::cli {
 
 /// Speed, share of peak, ratio to each peer, how it was proved, search statistics, files.
 std::string result_text(const TuneRequest& request, const TuneResult& result,
-                        const std::vector<std::filesystem::path>& files, bool verbose);
+                        const std::vector<std::filesystem::path>& files, bool verbose,
+                        const std::optional<Roofline>& roofline = std::nullopt);
 
 /// "sgemm K=512,M=512,N=512: 265 GFLOP/s, 93 % of peak".
 std::string result_line(const TuneRequest& request, const TuneResult& result);

@@ -51,11 +51,10 @@ std::string filled(Workspace& workspace, const KernelInput& input, const std::st
   tune.machine = workspace.machine();
   tune.effort = Effort::kEstimate;
   tune.proc = input.proc;
+  tune.kernel = described(input, options.kernel);
   if (input.entry != nullptr) {
-    tune.kernel = *input.entry;
     tune.representative = input.entry->sizes.front();
   } else {
-    tune.kernel.name = input.name;
     for (const Arg& arg : input.proc->args)  // what a symbolic size is judged at
       if (is_control(arg.type.scalar)) tune.representative[arg.name.name()] = 64;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,12 @@ Format parse_format(const std::string& text) {
   const std::string near = nearest(text, {"table", "json", "csv"});
   throw InputError({}, "--format: unknown format '" + text + "'",
                    near.empty() ? "table, json or csv" : "did you mean '" + near + "'?");
+}
+
+Table::Table(std::vector<std::string> columns, const std::vector<std::string>& numbers)
+    : columns_(std::move(columns)) {
+  for (const std::string& column : columns_)
+    numeric_.push_back(std::find(numbers.begin(), numbers.end(), column) != numbers.end());
 }
 
 void Table::add(std::vector<std::string> row) {
@@ -95,11 +102,12 @@ std::string Table::json() const {
   for (const auto& row : rows_) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
     for (size_t c = 0; c < columns_.size(); ++c) {
-      if (is_number(row[c]))
-        object[columns_[c]] = nlohmann::ordered_json::parse(row[c], nullptr, false);
-      else
-        object[columns_[c]] = row[c];
-      if (object[columns_[c]].is_discarded()) object[columns_[c]] = row[c];
+      nlohmann::ordered_json& cell = object[columns_[c]];
+      cell = row[c];
+      if (!numeric_[c]) continue;
+      if (row[c].empty()) cell = nullptr;
+      if (is_number(row[c])) cell = nlohmann::ordered_json::parse(row[c], nullptr, false);
+      if (cell.is_discarded()) cell = row[c];
     }
     all.push_back(std::move(object));
   }

@@ -13,14 +13,16 @@ Format parse_format(const std::string& text);
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+  /// Cells of the columns `numbers` are numbers in JSON, and null where they are empty; those of
+  /// the others are strings, whatever they look like.
+  explicit Table(std::vector<std::string> columns, const std::vector<std::string>& numbers = {});
   /// One cell per column.
   void add(std::vector<std::string> row);
   bool empty() const { return rows_.empty(); }
   size_t rows() const { return rows_.size(); }
 
-  /// Ends in a newline. A column whose cells are all numbers is right-aligned in the table and
-  /// unquoted in JSON, which is an array of objects; CSV follows RFC 4180.
+  /// Ends in a newline. A column whose cells are all numbers is right-aligned in the table; JSON is
+  /// an array of objects; CSV follows RFC 4180.
   std::string str(Format format) const;
 
  private:
@@ -28,6 +30,7 @@ class Table {
   std::string json() const;
   std::string csv() const;
   std::vector<std::string> columns_;
+  std::vector<bool> numeric_;  // by column
   std::vector<std::vector<std::string>> rows_;
 };
 

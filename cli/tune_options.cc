@@ -99,7 +99,8 @@ void TuneOptions::add(CLI::App& app) {
   app.add_option("--threads", defaults_.threads,
                  "that the kernel, and its peers, may use (default 1)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--seed", defaults_.seed, "of the search");
+  app.add_option("--seed", defaults_.seed, "of the search (default 1)")
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--no-peers", no_peers_, "do not measure other libraries");
   app.add_flag("--fresh", defaults_.fresh, "measure again what the database already holds");
   database_.add(app);
@@ -116,6 +117,9 @@ void TuneOptions::check() const {
   parse_strategy(strategy_);
   parse_costs(costs_);
   parse_duration("--dp-budget", dp_budget_);
+  if (stem_.find('/') != std::string::npos)
+    throw InputError({}, "--stem: a file's name, not a path: '" + stem_ + "'",
+                     "-o DIR says where the files go");
 }
 
 void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {

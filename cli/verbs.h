@@ -20,5 +20,6 @@ void add_explain_verb(CLI::App& app, Session& session);
 void add_list_verb(CLI::App& app, Session& session);
 void add_db_verb(CLI::App& app, Session& session);
 void add_doctor_verb(CLI::App& app, Session& session);
+void add_manual_verb(CLI::App& app, Session& session);
 
 }  // namespace exotune::cli

@@ -2,6 +2,9 @@
 
 #include "cli/text_file.h"
 #include "core/analysis/queries.h"
+#include "core/base/hashing.h"
+#include "core/ir/printer.h"
+#include "cost/work.h"
 
 namespace exotune::cli {
 namespace {
@@ -37,7 +40,48 @@ ProcPtr choose(const Module& module, const FileAndProc& wanted, bool all_procs) 
                    "name one: " + wanted.file + ":" + procs.front()->name);
 }
 
+// Of the array it writes, else of its first one.
+ScalarType precision_of(const Proc& proc) {
+  ScalarType precision = ScalarType::kF32;
+  bool found = false, written = false;
+  for (const Arg& arg : proc.args) {
+    if (!is_data(arg.type.scalar)) continue;
+    bool writes = false;
+    for_each_stmt(proc.body, [&](const StmtPtr& s) {
+      const auto* assign = s->as<Assign>();
+      const auto* reduce = s->as<Reduce>();
+      writes =
+          writes || (assign && assign->name == arg.name) || (reduce && reduce->name == arg.name);
+    });
+    if (found && (written || !writes)) continue;
+    found = true;
+    written = writes;
+    precision = arg.type.scalar;
+  }
+  return precision;
+}
+
 }  // namespace
+
+std::string kernel_hash(const Proc& kernel) { return content_hash(canonical_text(kernel)); }
+
+KernelEntry described(const KernelInput& input, const std::string& named) {
+  KernelEntry entry;
+  if (input.entry != nullptr) {
+    entry = *input.entry;
+  } else {
+    entry.name = input.name;
+    entry.file = split_file_and_proc(named).file;
+    entry.proc = input.proc->name;
+    entry.precision = precision_of(*input.proc);
+  }
+  if (entry.flops.text().empty() || entry.bytes.text().empty()) {
+    const Work work = work_of(*input.proc);
+    if (entry.flops.text().empty()) entry.flops = work.operations;
+    if (entry.bytes.text().empty()) entry.bytes = work.bytes;
+  }
+  return entry;
+}
 
 FileAndProc split_file_and_proc(const std::string& text) {
   const size_t dot = text.rfind(".exo:");

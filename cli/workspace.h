@@ -19,6 +19,15 @@ struct KernelInput {
   ProcPtr proc;                        // null only when the caller allowed it
 };
 
+/// The row that describes the kernel to the tuner: the table's, or for a user's file one whose
+/// operations, bytes and precision are counted from the text. A formula that the table leaves out
+/// is counted too. `named`: as the command line names it.
+KernelEntry described(const KernelInput& input, const std::string& named);
+
+/// What a kernel's records are found by: the content hash of what it means, whatever its name, its
+/// file and the names in it.
+std::string kernel_hash(const Proc& kernel);
+
 class Workspace {
  public:
   explicit Workspace(const Session& session);

@@ -68,6 +68,17 @@ install(FILES ${PROJECT_BINARY_DIR}/exotuneConfig.cmake
   ${PROJECT_BINARY_DIR}/exotuneConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/exotune)
 
+# The same for pkg-config: one group of archives, then the shared libraries below them.
+set(exotune_archives "")
+foreach(library ${exotune_libraries})
+  get_target_property(type ${library} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    string(APPEND exotune_archives " -l${library}")
+  endif()
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/exotune.pc.in ${PROJECT_BINARY_DIR}/exotune.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/exotune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 foreach(folder core hw cost runners db search)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION include/exotune
     FILES_MATCHING PATTERN "*.h")
@@ -80,4 +91,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels OPTIONAL DESTINATION share/exotu
   FILES_MATCHING PATTERN "*.toml" PATTERN "*.exo" PATTERN "*.sched")
 if(TARGET exo-tune)
   install(TARGETS exo-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The command writes its own manual page and completion: they cannot fall behind.
+  foreach(what man bash-completion)
+    add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/exo-tune.${what}
+      COMMAND exo-tune manual ${what} > ${PROJECT_BINARY_DIR}/exo-tune.${what} DEPENDS exo-tune)
+  endforeach()
+  add_custom_target(exotune_manual ALL
+    DEPENDS ${PROJECT_BINARY_DIR}/exo-tune.man ${PROJECT_BINARY_DIR}/exo-tune.bash-completion)
+  install(FILES ${PROJECT_BINARY_DIR}/exo-tune.man RENAME exo-tune.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_BINARY_DIR}/exo-tune.bash-completion RENAME exo-tune
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()

@@ -139,7 +139,7 @@ void SqliteStore::export_json_lines(std::ostream& out) const {
              trial))
       out << in_order.str();
     else
-      salvage_trials(out, trials, trial);
+      salvage_trials(out, trial);
     rows(out, "figures",
          "SELECT * FROM figures WHERE kind <> '" + std::string(kTrustKind) +
              "' ORDER BY 1, 2, 3, 4, 5",
@@ -159,20 +159,20 @@ void SqliteStore::export_json_lines(std::ostream& out) const {
   throw InputError(std::move(diagnostic));
 }
 
-// One by one by their numbers, which passes by the pages that cannot be read.
-void SqliteStore::salvage_trials(std::ostream& out, const std::string& trials,
+// One by one by their numbers, which passes by the pages that cannot be read, and without the
+// tables and indexes that are not needed. Who won is found again by whoever imports it.
+void SqliteStore::salvage_trials(std::ostream& out,
                                  const std::function<std::string(SQLite::Statement&)>& line) const {
-  int64_t last = 0;
-  try {
-    last = db_->execAndGet("SELECT max(id) FROM trials").getInt64();
-  } catch (const SQLite::Exception&) {
-    return;
-  }
-  SQLite::Statement one(*db_, trials + " WHERE t.id = ?");
-  for (int64_t id = 1; id <= last; ++id) try {
+  constexpr int64_t kMisses = 10'000;  // in a row: there are no more
+  SQLite::Statement one(*db_, std::string("SELECT ") + kTrialColumns +
+                                  ", NULL FROM trials t JOIN contexts c ON c.id = t.context"
+                                  " WHERE t.id = ?");
+  for (int64_t id = 1, misses = 0; misses < kMisses; ++id, ++misses) try {
       one.reset();
       one.bind(1, id);
-      if (one.executeStep()) out << line(one) << "\n";
+      if (!one.executeStep()) continue;
+      out << line(one) << "\n";
+      misses = 0;
     } catch (const SQLite::Exception&) {
     } catch (const InputError&) {
     }

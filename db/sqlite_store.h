@@ -89,7 +89,7 @@ class SqliteStore : public Store {
   std::vector<TrialRecord> filtered(const TrialFilter& f, const std::string& also,
                                     const std::string& order) const;
 
-  void salvage_trials(std::ostream& out, const std::string& trials,
+  void salvage_trials(std::ostream& out,
                       const std::function<std::string(SQLite::Statement&)>& line) const;
 
   // The following run inside a write transaction.

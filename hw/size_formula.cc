@@ -25,7 +25,7 @@ class SizeFormulaParser {
     SourceLocation where = f_.where_;
     if (where.known()) where.column += static_cast<int>(at_) + 1;  // past the opening quote
     throw InputError(where, what + " in the formula '" + f_.text_ + "'",
-                     "integers, size names, + - * and parentheses");
+                     "integers, size names, + - * / and parentheses");
   }
   void sum() {
     product();
@@ -37,11 +37,18 @@ class SizeFormulaParser {
   }
   void product() {
     factor();
-    while (peek() == '*') {
+    for (char c = peek(); c == '*' || c == '/'; c = peek()) {
       ++at_;
       factor();
+      if (c == '/') invert();
       f_.steps_.push_back({Op::kMul, 0, ""});
     }
+  }
+  // Division is by a number: a product with its inverse.
+  void invert() {
+    auto& last = f_.steps_.back();
+    if (last.op != Op::kNumber || last.number == 0) refuse("expected a number to divide by");
+    last.number = 1 / last.number;
   }
   void factor() {
     const char c = peek();

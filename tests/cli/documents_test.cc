@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "tests/cli/command_harness.h"
 
@@ -124,6 +125,26 @@ TEST(Documents, cpp_blocks_are_parts_of_the_examples) {
     }
   }
   EXPECT_GT(blocks, 0);
+}
+
+// What the script evaluator keeps to itself; every other header of the library is a user's.
+const std::set<std::string> kInternal = {"cursor_methods.h", "operator_values.h"};
+
+TEST(Documents, the_umbrella_header_has_all_of_the_library) {
+  const fs::path root = EXOTUNE_SOURCE_DIR;
+  const std::string umbrella = text_of(root / "include/exotune/exotune.h");
+  for (const auto& entry : fs::directory_iterator(root / "core/library")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".h" || kInternal.count(name) > 0) continue;
+    EXPECT_NE(umbrella.find("\"core/library/" + name + "\""), std::string::npos) << name;
+  }
+  // And what the chapter about C++ names.
+  const std::string chapter = text_of(root / "docs/schedules-in-cpp.md");
+  for (const char* named : {"core/primitives/primitives.h", "core/cursor/cursor.h",
+                            "core/codegen/codegen.h", "core/interp/interp.h", "search/tuner.h"}) {
+    EXPECT_NE(chapter.find(named), std::string::npos) << named;
+    EXPECT_NE(umbrella.find(named), std::string::npos) << named;
+  }
 }
 
 }  // namespace

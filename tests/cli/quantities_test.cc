@@ -40,6 +40,7 @@ TEST(Quantities, a_bad_duration_names_the_option_and_shows_good_ones) {
 TEST(Quantities, ages_take_days_too) {
   EXPECT_DOUBLE_EQ(parse_age("--older", "30d"), 30 * 86400.0);
   EXPECT_DOUBLE_EQ(parse_age("--older", "12h"), 12 * 3600.0);
+  EXPECT_DOUBLE_EQ(parse_age("--older", "0h"), 0);
   EXPECT_NE(refusal([] { parse_age("--older", "xd"); }), "accepted");
 }
 

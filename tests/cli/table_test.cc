@@ -10,7 +10,7 @@ namespace exotune::cli {
 namespace {
 
 Table example() {
-  Table table({"name", "GFLOP/s"});
+  Table table({"name", "GFLOP/s"}, {"GFLOP/s"});
   table.add({"sgemm", "221.4"});
   table.add({"a \"b\", c", "7"});
   return table;
@@ -32,6 +32,15 @@ TEST(Table, json_keeps_numbers_as_numbers_and_columns_in_order) {
   EXPECT_EQ(example().str(Format::kJson),
             "[\n  {\n    \"name\": \"sgemm\",\n    \"GFLOP/s\": 221.4\n  },\n"
             "  {\n    \"name\": \"a \\\"b\\\", c\",\n    \"GFLOP/s\": 7\n  }\n]\n");
+}
+
+TEST(Table, json_keeps_text_as_text_whatever_it_looks_like) {
+  Table table({"candidate", "us"}, {"us"});
+  table.add({"519663362695", "3"});
+  table.add({"12e345678901", ""});
+  EXPECT_EQ(table.str(Format::kJson),
+            "[\n  {\n    \"candidate\": \"519663362695\",\n    \"us\": 3\n  },\n"
+            "  {\n    \"candidate\": \"12e345678901\",\n    \"us\": null\n  }\n]\n");
 }
 
 TEST(Table, without_rows_is_a_head_or_an_empty_array) {

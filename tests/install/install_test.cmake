@@ -10,7 +10,9 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 foreach(path bin/exo-tune include/exotune/exotune.h include/exotune/core/base/diagnostic.h
-        share/exotune/hw/avx512/target.toml share/exotune/kernels/kernels.toml)
+        share/exotune/hw/avx512/target.toml share/exotune/kernels/kernels.toml
+        share/man/man1/exo-tune.1 share/bash-completion/completions/exo-tune
+        ${LIBDIR}/pkgconfig/exotune.pc)
   if(NOT EXISTS ${WORK}/prefix/${path})
     message(FATAL_ERROR "not installed: ${path}")
   endif()
@@ -22,6 +24,24 @@ must(${CMAKE_COMMAND} --build ${WORK}/build)
 must(${WORK}/build/consumer)
 if(NOT out MATCHES "void scal" OR NOT out MATCHES "avx2 has [1-9]")
   message(FATAL_ERROR "the consumer printed: ${out}")
+endif()
+
+# The examples build against the package too; two of them are enough to link and to find the data.
+must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/../../examples -B ${WORK}/examples
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}")
+must(${CMAKE_COMMAND} --build ${WORK}/examples --target example_tile_2d example_own_instructions)
+must(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/examples -R "tile_2d|own_instructions")
+
+# pkg-config names the same headers and libraries.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  must(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${WORK}/prefix/${LIBDIR}/pkgconfig
+    ${PKG_CONFIG} --cflags --libs exotune)
+  string(STRIP "${out}" flags)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  must(${CXX} -std=c++20 -DEXOTUNE_DATA_DIR="${WORK}/prefix/share/exotune"
+    ${SOURCE}/consumer/consumer.cc -o ${WORK}/by_pkg_config ${flags})
+  must(${WORK}/by_pkg_config)
 endif()
 
 # The installed command finds its targets and kernels beside itself, not in the source tree.

@@ -1,0 +1,353 @@
+#include "cost/work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/size_polynomial.h"
+
+namespace exotune {
+
+namespace {
+
+struct Loop {
+  Sym iter;
+  SizePolynomial lo, hi;
+};
+using Loops = std::vector<Loop>;
+using Values = std::map<Sym, double>;
+
+/// Which of two formulas is the larger one is told at two bindings, far from where borders matter.
+class Samples {
+ public:
+  explicit Samples(const Proc& p) {
+    for (int round = 0; round < 2; ++round) {
+      Values values;
+      int k = 0;
+      for (const Arg& a : p.args)
+        if (is_control(a.type.scalar)) values[a.name] = (round == 0 ? 240.0 : 1200.0) + 24 * k++;
+      rounds_.push_back(std::move(values));
+    }
+  }
+  /// Is a <= b for every sample, with the iterators of `loops` anywhere?
+  bool at_most(const SizePolynomial& a, const SizePolynomial& b, const Loops& loops = {}) const {
+    for (const Values& sizes : rounds_)
+      for (const double where : {0.0, 0.3, 0.7, 1.0}) {
+        Values values = sizes;
+        for (const Loop& l : loops) {
+          const double lo = l.lo.evaluate(values), hi = l.hi.evaluate(values);
+          values[l.iter] = std::round(lo + where * std::max(0.0, hi - 1 - lo));
+        }
+        if (a.evaluate(values) > b.evaluate(values) + 1e-6) return false;
+      }
+    return true;
+  }
+
+ private:
+  std::vector<Values> rounds_;
+};
+
+SizePolynomial points_of(const Loops& loops) {
+  SizePolynomial count(1);
+  for (auto l = loops.rbegin(); l != loops.rend(); ++l) count = count.sum(l->iter, l->lo, l->hi);
+  return count;
+}
+
+int operations_of(const ExprPtr& e) {
+  if (!is_data(e->type)) return 0;
+  int count = 0;
+  if (e->as<Read>() != nullptr || e->as<WindowExpr>() != nullptr) return 0;
+  if (const auto* minus = e->as<USub>()) count = minus->arg->as<Const>() == nullptr;
+  if (e->as<BinOp>() != nullptr || e->as<Extern>() != nullptr) count = 1;
+  for (const ExprPtr& child : expr_children(*e)) count += operations_of(child);
+  return count;
+}
+
+/// One access of an array, where it stands.
+struct Access {
+  std::vector<SizePolynomial> subscripts;
+  Loops loops;
+};
+struct Traffic {
+  std::vector<Access> accesses;
+  bool incoming = false;  // its first access reads
+  bool written = false;
+};
+
+class Counter {
+ public:
+  explicit Counter(const Proc& p) : samples_(p) {
+    for (const Arg& a : p.args)
+      if (is_data(a.type.scalar) && a.type.is_tensor()) arrays_[a.name] = a.type;
+    block(p.body, {});
+  }
+
+  std::optional<SizePolynomial> operations() const {
+    return operations_known_ ? std::optional(operations_) : std::nullopt;
+  }
+
+  std::optional<SizePolynomial> bytes() const {
+    if (!operations_known_ || !bytes_known_) return std::nullopt;
+    SizePolynomial total;
+    for (const auto& [name, traffic] : traffic_) {
+      const Type& type = arrays_.at(name);
+      const std::optional<SizePolynomial> elements = elements_of(traffic, type);
+      if (!elements) return std::nullopt;
+      const int times = (traffic.incoming ? 1 : 0) + (traffic.written ? 1 : 0);
+      total = total + *elements * SizePolynomial(times * bytes_of(type.scalar));
+    }
+    return total;
+  }
+
+ private:
+  void block(const Block& b, const Loops& loops) {
+    for (const StmtPtr& s : b) statement(*s, loops);
+  }
+
+  void statement(const Stmt& s, const Loops& loops) {
+    if (const auto* f = s.as<For>()) {
+      const auto lo = SizePolynomial::of(f->lo), hi = SizePolynomial::of(f->hi);
+      if (!lo || !hi) return give_up();
+      Loops inner = loops;
+      inner.push_back({f->iter, *lo, *hi});
+      block(f->body, inner);
+    } else if (const auto* i = s.as<If>()) {
+      guarded(*i, loops);
+    } else if (const auto* a = s.as<Assign>()) {
+      reads(a->rhs, loops);
+      count(operations_of(a->rhs), loops);
+      access(a->name, a->idx, loops, false, true);
+    } else if (const auto* r = s.as<Reduce>()) {
+      reads(r->rhs, loops);
+      count(operations_of(r->rhs) + 1, loops);
+      access(r->name, r->idx, loops, true, true);
+    } else if (const auto* c = s.as<Call>()) {
+      call(*c, loops);
+    } else if (s.as<WindowStmt>() != nullptr) {
+      bytes_known_ = false;
+    }
+  }
+
+  void count(int operations, const Loops& loops) {
+    if (operations > 0) operations_ = operations_ + points_of(loops) * SizePolynomial(operations);
+  }
+
+  // The callee's operations, its control arguments being what is passed.
+  void call(const Call& c, const Loops& loops) {
+    bytes_known_ = false;
+    Block body = c.callee->body;
+    for (size_t k = 0; k < c.args.size(); ++k)
+      if (is_control(c.callee->args[k].type.scalar))
+        body = exotune::substitute(body, c.callee->args[k].name, c.args[k]);
+    block(body, loops);
+  }
+
+  // A guard cuts off a part of the innermost loop it mentions; one of sizes alone is taken to hold.
+  void guarded(const If& guard, const Loops& loops) {
+    Loops then = loops;
+    if (!narrow(guard.cond, then)) return give_up();
+    block(guard.body, then);
+    if (guard.orelse.empty()) return;
+    Loops otherwise = loops;
+    if (!narrow(logical_not(guard.cond), otherwise)) return give_up();
+    block(guard.orelse, otherwise);
+  }
+
+  bool narrow(const ExprPtr& cond, Loops& loops) const {
+    if (std::none_of(loops.begin(), loops.end(),
+                     [&](const Loop& l) { return exotune::mentions(cond, l.iter); }))
+      return true;
+    if (const auto* negated = cond->as<Not>()) {
+      const auto* op = negated->arg->as<BinOp>();
+      if (op == nullptr) return false;
+      if (op->op == BinOpKind::kLt) return narrow_to(op->rhs, op->lhs, 0, loops);
+      if (op->op == BinOpKind::kGe) return narrow_to(op->lhs, op->rhs, 1, loops);
+      if (op->op == BinOpKind::kGt) return narrow_to(op->lhs, op->rhs, 0, loops);
+      if (op->op == BinOpKind::kLe) return narrow_to(op->rhs, op->lhs, 1, loops);
+      return false;
+    }
+    const auto* op = cond->as<BinOp>();
+    if (op == nullptr) return false;
+    switch (op->op) {
+      case BinOpKind::kAnd:
+        return narrow(op->lhs, loops) && narrow(op->rhs, loops);
+      case BinOpKind::kLt:
+        return narrow_to(op->lhs, op->rhs, 1, loops);
+      case BinOpKind::kLe:
+        return narrow_to(op->lhs, op->rhs, 0, loops);
+      case BinOpKind::kGt:
+        return narrow_to(op->rhs, op->lhs, 1, loops);
+      case BinOpKind::kGe:
+        return narrow_to(op->rhs, op->lhs, 0, loops);
+      case BinOpKind::kEq:
+        return narrow_to(op->lhs, op->rhs, 0, loops) && narrow_to(op->rhs, op->lhs, 0, loops);
+      default:
+        return false;
+    }
+  }
+
+  // small + gap <= large, as a bound of the innermost loop that it mentions.
+  bool narrow_to(const ExprPtr& small, const ExprPtr& large, int gap, Loops& loops) const {
+    const auto a = SizePolynomial::of(small), b = SizePolynomial::of(large);
+    if (!a || !b) return false;
+    const SizePolynomial room = *b - *a - SizePolynomial(gap);  // >= 0
+    for (size_t k = loops.size(); k-- > 0;) {
+      Loop& loop = loops[k];
+      if (!room.mentions(loop.iter)) continue;
+      const std::optional<double> c = room.coefficient(loop.iter);
+      if (!c || std::fabs(std::fabs(*c) - 1) > 1e-9) return false;
+      const SizePolynomial rest = room.substitute(loop.iter, SizePolynomial(0));
+      const Loops around(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(k));
+      if (*c < 0) return tighten(loop.hi, rest + SizePolynomial(1), around, false);
+      return tighten(loop.lo, SizePolynomial(0) - rest, around, true);
+    }
+    return true;
+  }
+
+  bool tighten(SizePolynomial& bound, const SizePolynomial& to, const Loops& around,
+               bool low) const {
+    const bool inside =
+        low ? samples_.at_most(bound, to, around) : samples_.at_most(to, bound, around);
+    const bool outside =
+        low ? samples_.at_most(to, bound, around) : samples_.at_most(bound, to, around);
+    if (inside) bound = to;
+    return inside || outside;
+  }
+
+  void reads(const ExprPtr& e, const Loops& loops) {
+    if (const auto* read = e->as<Read>()) access(read->name, read->idx, loops, true, false);
+    for (const ExprPtr& child : expr_children(*e)) reads(child, loops);
+  }
+
+  void access(Sym name, const std::vector<ExprPtr>& idx, const Loops& loops, bool read,
+              bool write) {
+    if (arrays_.count(name) == 0) return;
+    Access a;
+    a.loops = loops;
+    for (const ExprPtr& e : idx) {
+      const auto subscript = SizePolynomial::of(e);
+      if (!subscript) {
+        bytes_known_ = false;
+        return;
+      }
+      a.subscripts.push_back(*subscript);
+    }
+    Traffic& t = traffic_[name];
+    if (t.accesses.empty()) t.incoming = read;
+    t.written = t.written || write;
+    t.accesses.push_back(std::move(a));
+  }
+
+  /// The least and, exclusively, the greatest value of a subscript.
+  static std::pair<SizePolynomial, SizePolynomial> span_of(const SizePolynomial& subscript,
+                                                           const Loops& loops) {
+    SizePolynomial low = subscript, high = subscript;
+    for (auto l = loops.rbegin(); l != loops.rend(); ++l) {
+      // Inner bounds may fall as this iterator grows.
+      const SizePolynomial last = l->hi - SizePolynomial(1);
+      const auto falls = [&](const SizePolynomial& p) {
+        return p.coefficient(l->iter).value_or(1) < 0;
+      };
+      low = low.substitute(l->iter, falls(low) ? last : l->lo);
+      high = high.substitute(l->iter, falls(high) ? l->lo : last);
+    }
+    return {low, high + SizePolynomial(1)};
+  }
+
+  static SizePolynomial volume_of(
+      const std::vector<std::pair<SizePolynomial, SizePolynomial>>& box) {
+    SizePolynomial volume(1);
+    for (const auto& [low, high] : box) volume = volume * (high - low);
+    return volume;
+  }
+
+  /// The points of one access where each of its iterators stands alone in some subscript (then no
+  /// two points touch one element); nothing otherwise.
+  std::optional<SizePolynomial> touched(const Access& a) const {
+    Loops used;
+    for (size_t k = a.loops.size(); k-- > 0;) {
+      const Loop& l = a.loops[k];
+      bool mentioned = false, alone = false;
+      for (const SizePolynomial& s : a.subscripts) {
+        if (!s.mentions(l.iter)) continue;
+        mentioned = true;
+        alone = alone || std::none_of(a.loops.begin(), a.loops.end(), [&](const Loop& o) {
+                  return o.iter != l.iter && s.mentions(o.iter);
+                });
+      }
+      if (mentioned && !alone) return std::nullopt;
+      if (mentioned) {
+        used.insert(used.begin(), l);
+      } else {
+        // A loop that only repeats the access: the inner bounds at whichever end gives more.
+        Loops first = used, last = used;
+        for (Loop& o : first) o = at(o, l.iter, l.lo);
+        for (Loop& o : last) o = at(o, l.iter, l.hi - SizePolynomial(1));
+        used = samples_.at_most(
+                   points_of(first), points_of(last),
+                   Loops(a.loops.begin(), a.loops.begin() + static_cast<std::ptrdiff_t>(k)))
+                   ? last
+                   : first;
+      }
+    }
+    return points_of(used);
+  }
+
+  static Loop at(const Loop& l, Sym s, const SizePolynomial& value) {
+    return {l.iter, l.lo.substitute(s, value), l.hi.substitute(s, value)};
+  }
+
+  std::optional<SizePolynomial> elements_of(const Traffic& t, const Type& type) const {
+    SizePolynomial whole(1);
+    for (const ExprPtr& e : type.shape) {
+      const auto extent = SizePolynomial::of(e);
+      if (!extent) return std::nullopt;
+      whole = whole * *extent;
+    }
+    std::vector<std::pair<SizePolynomial, SizePolynomial>> around;  // all accesses
+    SizePolynomial most;
+    bool boxes = true;  // every access fills its box
+    for (const Access& a : t.accesses) {
+      std::vector<std::pair<SizePolynomial, SizePolynomial>> box;
+      for (const SizePolynomial& s : a.subscripts) box.push_back(span_of(s, a.loops));
+      const SizePolynomial volume = volume_of(box), points = touched(a).value_or(volume);
+      boxes = boxes && samples_.at_most(volume * SizePolynomial(0.99), points);
+      if (samples_.at_most(most, points)) most = points;
+      if (around.empty()) around = box;
+      for (size_t d = 0; d < box.size(); ++d) {
+        if (samples_.at_most(box[d].first, around[d].first)) around[d].first = box[d].first;
+        if (samples_.at_most(around[d].second, box[d].second)) around[d].second = box[d].second;
+      }
+    }
+    const SizePolynomial elements = boxes ? volume_of(around) : most;
+    return samples_.at_most(elements, whole) ? elements : whole;
+  }
+
+  void give_up() { operations_known_ = false; }
+
+  Samples samples_;
+  std::map<Sym, Type> arrays_;
+  std::map<Sym, Traffic> traffic_;
+  SizePolynomial operations_;
+  bool operations_known_ = true, bytes_known_ = true;
+};
+
+// A formula over the arguments; nothing when another value is left in it.
+SizeFormula formula_of(const Proc& p, const std::optional<SizePolynomial>& work) {
+  if (!work) return {};
+  const SizeFormula formula(work->str());
+  for (const std::string& name : formula.names())
+    if (std::none_of(p.args.begin(), p.args.end(), [&](const Arg& a) {
+          return a.name.name() == name && is_integer_control(a.type.scalar);
+        }))
+      return {};
+  return formula;
+}
+
+}  // namespace
+
+Work work_of(const Proc& p) {
+  const Counter counter(p);
+  return {formula_of(p, counter.operations()), formula_of(p, counter.bytes())};
+}
+
+}  // namespace exotune

@@ -1,0 +1,28 @@
+#pragma once
+// What one call of a nest takes, counted from its text: arithmetic operations, and the bytes that
+// must come in and go out however it is scheduled. Start at work_of.
+//
+// Operations: each + - * /, negation, comparison-and-choice, max, min and function of data counts
+// one, an addition into an element or a `max=` one more; moving, converting and setting data and
+// all arithmetic of indices count nothing. So a product of M, N and K takes 2*M*N*K, and a sum of
+// absolute values 2*n: BLAS libraries that report n for it do not count the absolute value.
+//
+// Bytes: of each array argument the elements whose incoming value is read, and those that are
+// written, each once: what a cache that holds everything would move. Scalars count nothing.
+#include "core/ir/proc.h"
+#include "hw/size_formula.h"
+
+namespace exotune {
+
+struct Work {
+  SizeFormula operations;  // without text where they cannot be counted
+  SizeFormula bytes;
+};
+
+/// Exact for loops with affine bounds, triangles included, and for guards that cut off a part of
+/// one loop. Overlapping windows of one array count as the box around them. Not counted: guards of
+/// another form, and the bytes of nests that call procedures or name windows. Cost: linear in the
+/// text.
+Work work_of(const Proc& p);
+
+}  // namespace exotune
