@@ -43,6 +43,7 @@
 #include "core/library/statements.h"
 #include "core/library/sum_block.h"
 #include "core/library/tiles.h"
+#include "core/library/transposition.h"
 #include "core/library/traversal.h"
 #include "core/library/vector_loops.h"
 #include "core/library/vectorize.h"
