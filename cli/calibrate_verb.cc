@@ -149,6 +149,11 @@ void print_notes(const CalibrationResult& result) {
     std::fputs("the time budget ended it; the same command goes on from here\n", stderr);
 }
 
+ExitCode stopped() {
+  std::fputs("interrupted; every run is kept: the same command goes on from here\n", stderr);
+  return ExitCode::kInterrupted;
+}
+
 ExitCode run_calibration(const Session& session, const CalibrateOptions& options) {
   watch_interrupts();
   options.format.value();
@@ -163,7 +168,8 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
     throw InputError({}, "--held-back: some runs are fitted and some are held back",
                      "a share between 0 and 100 %, such as 40%");
   for (const std::string& term : options.without) request.without.push_back(term_of(term));
-  request.time_budget_seconds = parse_duration("--time-budget", options.time_budget);
+  request.deadline =
+      Deadline::after(parse_duration("--time-budget", options.time_budget)).or_when(interrupted);
   request.timeout_seconds = parse_duration("--timeout", options.timeout);
   request.target = workspace.target(options.target);
   workspace.require_runnable(*request.target);
@@ -186,14 +192,15 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
     return ExitCode::kOk;
   }
   const auto store = open_store(options.database.path(session));
+  const DeadlineScope scope(request.deadline);
   const FoundFigures found = find_figures(*request.target, request.machine, wishes, *store);
+  if (interrupted()) return stopped();
   if (!options.quiet && wishes.instructions)
     std::fprintf(stderr, "%zu of %zu instructions measured, %zu estimated\n",
                  found.instructions.measured.size(), found.instructions.rows.size(),
                  found.instructions.estimated.size());
   if (print(options, found)) return ExitCode::kOk;
   CalibrationHooks hooks;
-  hooks.interrupted = interrupted;
   if (session.terminal && !options.quiet)
     hooks.progress = [](const std::string& what, int done, int planned) {
       std::fprintf(stderr, "\r\033[K[calibrate] %s %d/%d", what.c_str(), done, planned);
@@ -202,11 +209,7 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
   const CalibrationResult result = calibrate(request, *store, hooks);
   print(options, result);
   if (!options.quiet) print_notes(result);
-  if (interrupted()) {
-    std::fputs("interrupted; every run is kept: the same command goes on from here\n", stderr);
-    return ExitCode::kInterrupted;
-  }
-  return ExitCode::kOk;
+  return interrupted() ? stopped() : ExitCode::kOk;
 }
 
 }  // namespace

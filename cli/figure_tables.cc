@@ -1,6 +1,7 @@
 #include "cli/figure_tables.h"
 
 #include "cli/quantities.h"
+#include "core/base/deadline.h"
 
 namespace exotune::cli {
 
@@ -20,6 +21,8 @@ FoundFigures find_figures(const Target& target, const Machine& machine, const Fi
       wishes.how.measure ? !out.instructions.measured.empty() : !out.instructions.estimated.empty();
   if (wishes.instructions && !enough) {
     out.instructions = instruction_costs(target, wishes.how);
+    // Some of them would stand for all from now on.
+    if (DeadlineScope::current().over()) return out;
     keep_instructions(target, machine, out.instructions.estimated, store);
     keep_instructions(target, machine, out.instructions.measured, store);
   }

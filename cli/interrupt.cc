@@ -10,22 +10,25 @@ namespace {
 
 // The one process-wide state: a signal handler can reach nothing else.
 volatile std::sig_atomic_t stop_requested = 0;
-volatile std::sig_atomic_t first_second = 0;  // of a monotonic clock, when the first one came
+volatile std::sig_atomic_t first_tick = 0;  // when the first one came
 
-std::sig_atomic_t monotonic_second() {
+// Tenths of a second of a monotonic clock, from some moment; wraps after years.
+std::sig_atomic_t monotonic_tick() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::sig_atomic_t>(now.tv_sec);
+  return static_cast<std::sig_atomic_t>(now.tv_sec % 100'000'000 * 10 + now.tv_nsec / 100'000'000);
 }
 
 // One key press may arrive twice (a parent passes it on to its group): only a later one is a
 // second.
+constexpr std::sig_atomic_t kSamePress = 3;
+
 extern "C" void on_interrupt(int) {
-  const std::sig_atomic_t now = monotonic_second();
+  const std::sig_atomic_t now = monotonic_tick();
   if (stop_requested == 0) {
-    first_second = now;
+    first_tick = now;
     stop_requested = 1;
-  } else if (now - first_second > 1) {
+  } else if (now - first_tick > kSamePress) {
     _exit(130);
   }
 }

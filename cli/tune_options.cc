@@ -53,7 +53,7 @@ std::vector<KnownSchedule> shipped_schedules(const TuneRequest& request) {
 Limits limits_of(Effort effort) {
   switch (effort) {
     case Effort::kEstimate:
-      return {16, 200, 60};
+      return {16, 200, 24 * 3600};  // its limits are counts: the same result on a busy machine
     case Effort::kMeasure:
       return {16, 200, 240};
     case Effort::kPatient:
@@ -84,12 +84,14 @@ void TuneOptions::add(CLI::App& app) {
                  "lines, measured (both) or all (and fitted weights; default)");
   app.add_option("--k", defaults_.dp_plans, "plans asked of the dynamic program (default 8)")
       ->check(CLI::Range(1, 255));
-  app.add_option("--dp-budget", dp_budget_,
-                 "for the dynamic program (default 20s); what it solved is kept");
+  app.add_option("--dp-budget", defaults_.dp_specs,
+                 "Specs that the dynamic program may solve (default 1500000); they are kept")
+      ->check(CLI::PositiveNumber);
   app.add_option("--beam", defaults_.beam, "schedules kept per stage")->check(CLI::PositiveNumber);
   app.add_option("--trials", defaults_.trials, "candidates measured at most")
       ->check(CLI::PositiveNumber);
-  app.add_option("--time-budget", time_budget_, "for each kernel: 90s, 10m");
+  app.add_option("--time-budget", time_budget_,
+                 "for everything that a kernel takes, to the last comparison: 90s, 10m");
   app.add_option("--timeout", timeout_, "for each candidate (default 2s)");
   app.add_option("--top-k", defaults_.top_k, "finalists of the shoot-out")
       ->check(CLI::PositiveNumber);
@@ -116,7 +118,6 @@ void TuneOptions::check() const {
   parse_effort(effort_);
   parse_strategy(strategy_);
   parse_costs(costs_);
-  parse_duration("--dp-budget", dp_budget_);
   if (stem_.find('/') != std::string::npos)
     throw InputError({}, "--stem: a file's name, not a path: '" + stem_ + "'",
                      "-o DIR says where the files go");
@@ -125,15 +126,16 @@ void TuneOptions::check() const {
 void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {
   request.target = workspace.target(target_);
   const bool native = (runner_.empty() ? request.target->runner.kind : runner_) == "native";
-  if (native) workspace.require_runnable(*request.target);
   // Cycles are of one size; a schedule for all of them is measured at one with --any-size natively.
   if (!native) request.sizes = request.representative;
-  request.machine = workspace.machine();
   request.effort = parse_effort(effort_);
+  // An estimate runs nothing and needs no compiler.
+  if (native && request.effort != Effort::kEstimate) workspace.require_runnable(*request.target);
+  request.machine = workspace.machine();
   request.strategy = parse_strategy(strategy_);
   request.costs = parse_costs(costs_);
   request.dp_plans = defaults_.dp_plans;
-  request.dp_seconds = parse_duration("--dp-budget", dp_budget_);
+  request.dp_specs = defaults_.dp_specs;
   request.memo_file = memo_file_for(database(session), *request.target);
   const Limits limits = limits_of(request.effort);
   request.beam = defaults_.beam == 0 ? limits.beam : defaults_.beam;
@@ -159,8 +161,11 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
 
 ProgressLine TuneOptions::progress_line(const TuneRequest& request, const Session& session) const {
   const std::string unit = request.kernel.flops.text().empty() ? "GB/s" : "GFLOP/s";
+  const ProgressStyle style = quiet_ || no_progress_ ? ProgressStyle::kNone
+                              : session.terminal     ? ProgressStyle::kTerminal
+                                                     : ProgressStyle::kLines;
   return ProgressLine(request.kernel.name + " " + request.target->name, unit,
-                      request.time_budget_seconds, session.terminal && !quiet_ && !no_progress_);
+                      request.time_budget_seconds, style);
 }
 
 void TuneOptions::require_native(const TuneRequest& request) const {

@@ -49,8 +49,7 @@ class TuneOptions {
   ProgressLine progress_line(const TuneRequest& request, const Session& session) const;
 
   std::string target_, runner_, effort_ = "measure", folder_ = "out", stem_;
-  std::string time_budget_, timeout_ = "2s", strategy_ = "all", dp_budget_ = "20s",
-              costs_ = "all";
+  std::string time_budget_, timeout_ = "2s", strategy_ = "all", costs_ = "all";
   DatabaseOption database_;
   TuneRequest defaults_;
   bool dry_ = false, quiet_ = false, verbose_ = false, no_progress_ = false, no_peers_ = false;

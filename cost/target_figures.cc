@@ -6,6 +6,12 @@ namespace exotune {
 
 std::string TargetFigures::identity() const {
   std::string text = identity_of(instructions);
+  for (const TargetLevel& l : levels) {
+    char number[96];
+    std::snprintf(number, sizeof number, "\n%lld %d %.17g", static_cast<long long>(l.bytes),
+                  l.line_bytes, l.cost_per_line);
+    text += number;
+  }
   for (const double cycles : lines) {
     char number[32];
     std::snprintf(number, sizeof number, " %.17g", cycles);

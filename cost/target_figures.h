@@ -4,10 +4,13 @@
 #include <vector>
 
 #include "cost/instruction_figures.h"
+#include "hw/target.h"
 
 namespace exotune {
 
 struct TargetFigures {
+  /// The target's levels as this machine has them; empty: as its text says.
+  std::vector<TargetLevel> levels;
   InstructionFigures instructions;
   /// Cycles for a line that lies in each cache, nearest first, and last in memory; empty: unknown.
   std::vector<double> lines;

@@ -11,6 +11,7 @@
 
 #include "core/base/hashing.h"
 #include "core/base/subprocess.h"
+#include "hw/machine_model.h"
 
 #if defined(CPU_FEATURES_ARCH_X86)
 #include <cpu_features/cpuinfo_x86.h>
@@ -101,15 +102,7 @@ bool Machine::has_feature(const std::string& feature) const {
 }
 
 std::vector<TargetLevel> Machine::levels_of(const Target& target) const {
-  std::vector<TargetLevel> levels = target.levels;
-  size_t next = 0;
-  for (TargetLevel& level : levels) {
-    if (!level.is_cache() || next == caches.size()) continue;
-    level.bytes = caches[next].bytes;
-    if (caches[next].line_bytes > 0) level.line_bytes = caches[next].line_bytes;
-    ++next;
-  }
-  return levels;
+  return model_of(target, *this).levels;
 }
 
 Machine probe_machine() {

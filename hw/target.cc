@@ -6,6 +6,7 @@
 
 #include "core/base/hashing.h"
 #include "core/ir/printer.h"
+#include "hw/machine_model.h"
 #include "hw/toml_table.h"
 
 namespace exotune {
@@ -101,7 +102,8 @@ void read_vector(const TomlTable& table, Target& target) {
   }
 }
 
-TargetLevel read_level(const TomlTable& table, const Module& library) {
+TargetLevel read_level(const TomlTable& table, const Module& library,
+                       const Microarchitecture& defaults) {
   table.allow_only({"name", "memory", "bytes", "line", "cost_per_line"});
   TargetLevel level;
   level.name = table.text("name");
@@ -109,6 +111,13 @@ TargetLevel read_level(const TomlTable& table, const Module& library) {
   level.bytes = table.integer_or("bytes", 0);
   level.line_bytes = static_cast<int>(table.integer_or("line", 0));
   level.cost_per_line = table.number_or("cost_per_line", 0);
+  // An instruction set says nothing of caches: the machine does, and before it is known a default.
+  for (const TargetLevel& usual : defaults.levels)
+    if (usual.name == level.name && !table.has("bytes") && !table.has("cost_per_line")) {
+      level.bytes = usual.bytes;
+      level.line_bytes = usual.line_bytes;
+      level.cost_per_line = usual.cost_per_line;
+    }
   if (level.is_cache() && level.bytes <= 0)
     throw InputError(table.where(), "level '" + level.name + "' has neither a memory nor bytes",
                      "memory = \"NAME\" when the program places data here, bytes = N for a cache");
@@ -197,8 +206,9 @@ TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   }
   target->latency = numbers(toml, "latency");
   target->parameters = numbers(toml, "parameters");
+  const Microarchitecture defaults = microarchitecture_of(folder.parent_path(), "");
   for (const TomlTable& level : toml.tables("level"))
-    target->levels.push_back(read_level(level, target->library));
+    target->levels.push_back(read_level(level, target->library, defaults));
   if (target->levels.empty())
     throw InputError(toml.where(), "a target needs at least one [[level]] of memory");
   if (toml.has("roles")) {

@@ -52,6 +52,25 @@ std::string trampoline(const Candidate& c, const std::string& symbol) {
          "    s = s + 1 < count ? s + 1 : 0;\n    kernel(" + call + ");\n  }\n}\n";
 }
 
+// Standard headers come before any renaming, so that it cannot reach into them.
+std::string headers_of(const TargetToolchain& toolchain) {
+  std::string text =
+      "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
+      "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+      "#include <string.h>\n";
+  for (const std::string& line : toolchain.includes) text += line + "\n";
+  return text;
+}
+
+// How code is compiled, which a compiled header must agree with.
+std::vector<std::string> compilation(const TargetToolchain& toolchain) {
+  std::vector<std::string> argv = {toolchain.cc};
+  argv.insert(argv.end(), toolchain.flags.begin(), toolchain.flags.end());
+  for (const char* flag : {"-w", "-fPIC", "-fvisibility=hidden", "-fno-semantic-interposition"})
+    argv.push_back(flag);
+  return argv;
+}
+
 void write_file(const fs::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
@@ -61,8 +80,12 @@ void write_file(const fs::path& path, const std::string& text) {
 class Unit {
  public:
   Unit(const TargetToolchain& toolchain, std::span<const Candidate> batch,
-       const fs::path& directory, double timeout)
-      : toolchain_(toolchain), batch_(batch), directory_(directory), timeout_(timeout) {}
+       const fs::path& directory, double timeout, const std::string& prologue)
+      : toolchain_(toolchain),
+        batch_(batch),
+        directory_(directory),
+        timeout_(timeout),
+        prologue_(prologue) {}
 
   /// Fills `results` of `members`, splitting as long as something fails.
   void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results) {
@@ -74,6 +97,13 @@ class Unit {
         run_command(command(source, library), {directory_.string(), timeout_, {}});
     if (run.ok()) {
       for (size_t m : members) results[m] = {library, symbol(m), "", toolchain_.threads};
+      return;
+    }
+    if (run.stopped) {
+      for (size_t m : members) {
+        results[m].error = "stopped before it was compiled";
+        results[m].stopped = true;
+      }
       return;
     }
     const std::string message =
@@ -101,12 +131,10 @@ class Unit {
   static std::string symbol(size_t m) { return "exo_call_" + std::to_string(m); }
 
   std::vector<std::string> command(const fs::path& source, const std::string& library) const {
-    std::vector<std::string> argv = {toolchain_.cc};
-    argv.insert(argv.end(), toolchain_.flags.begin(), toolchain_.flags.end());
+    std::vector<std::string> argv = compilation(toolchain_);
+    if (!prologue_.empty()) argv.insert(argv.end(), {"-include", prologue_});
     // A symbol nobody defines is found here, not when the whole unit is loaded.
-    for (const char* flag : {"-w", "-shared", "-fPIC", "-fvisibility=hidden",
-                             "-fno-semantic-interposition", "-Wl,-z,defs", "-o"})
-      argv.push_back(flag);
+    for (const char* flag : {"-shared", "-Wl,-z,defs", "-o"}) argv.push_back(flag);
     argv.push_back(library);
     argv.push_back(source.string());
     argv.push_back("-lm");
@@ -114,12 +142,7 @@ class Unit {
   }
 
   std::string unit_text(const std::vector<size_t>& members) const {
-    // Standard headers come before any renaming, so that it cannot reach into them.
-    std::string text =
-        "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
-        "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
-        "#include <string.h>\n";
-    for (const std::string& line : toolchain_.includes) text += line + "\n";
+    std::string text = prologue_.empty() ? headers_of(toolchain_) : "";
     for (size_t m : members) {
       const Candidate& c = batch_[m];
       const std::string folder = "k" + std::to_string(m);
@@ -187,6 +210,7 @@ class Unit {
   std::span<const Candidate> batch_;
   fs::path directory_;
   double timeout_;
+  std::string prologue_;
   int count_ = 0;
 };
 
@@ -201,13 +225,26 @@ std::string compilation_key(const Candidate& candidate) {
   return content_hash(text);
 }
 
+std::string compile_prologue(const TargetToolchain& toolchain, const std::string& directory,
+                             double timeout_seconds) {
+  const std::string header = directory + "/prologue.h";
+  write_file(header, headers_of(toolchain));
+  const bool clang = toolchain.cc.find("clang") != std::string::npos;
+  std::vector<std::string> argv = compilation(toolchain);
+  for (const std::string& a : {std::string("-x"), std::string("c-header"), header,
+                               std::string("-o"), header + (clang ? ".pch" : ".gch")})
+    argv.push_back(a);
+  return run_command(argv, {directory, timeout_seconds, {}}).ok() ? header : "";
+}
+
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,
-                                             const std::string& directory, double timeout_seconds) {
+                                             const std::string& directory, double timeout_seconds,
+                                             const std::string& prologue) {
   std::vector<CompiledCandidate> results(batch.size());
   std::vector<size_t> all(batch.size());
   for (size_t k = 0; k < all.size(); ++k) all[k] = k;
-  Unit(toolchain, batch, directory, timeout_seconds).compile(all, results);
+  Unit(toolchain, batch, directory, timeout_seconds, prologue).compile(all, results);
   return results;
 }
 

@@ -16,8 +16,9 @@ namespace exotune {
 struct CompiledCandidate {
   std::string library;  // path of the shared object; "" when it did not compile
   std::string symbol;
-  std::string error;  // the compiler's messages
-  int threads = 1;    // that it starts
+  std::string error;     // the compiler's messages
+  int threads = 1;       // that it starts
+  bool stopped = false;  // the thread's deadline was over before it was compiled
   bool ok() const { return !library.empty(); }
 };
 
@@ -25,10 +26,16 @@ struct CompiledCandidate {
 /// and strides are no part of it.
 std::string compilation_key(const Candidate& candidate);
 
-/// Compiles `batch` into shared objects under `directory` (which exists). One result each, in
-/// order.
+/// The headers that every unit begins with, compiled once in `directory`; gcc and clang find what
+/// was compiled beside the header that is returned. "" where that fails: then each unit reads them.
+std::string compile_prologue(const TargetToolchain& toolchain, const std::string& directory,
+                             double timeout_seconds);
+
+/// Compiles `batch` into shared objects under `directory` (which exists), as long as the thread's
+/// deadline lasts. One result each, in order.
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,
-                                             const std::string& directory, double timeout_seconds);
+                                             const std::string& directory, double timeout_seconds,
+                                             const std::string& prologue = "");
 
 }  // namespace exotune

@@ -5,6 +5,8 @@
 #include <set>
 #include <thread>
 
+#include "core/base/deadline.h"
+
 namespace exotune {
 
 CompileCache::CompileCache(TargetToolchain toolchain, Options options)
@@ -28,7 +30,13 @@ std::vector<CompiledCandidate> CompileCache::compile(std::span<const Candidate> 
     fresh.push_back(c);
     fresh_keys.push_back(keys.back());
   }
-  const size_t batch_size = static_cast<size_t>(options_.batch_size);
+  // As many compilers as may run, each with its share.
+  const size_t jobs = static_cast<size_t>(options_.jobs);
+  const size_t batch_size = std::clamp<size_t>((fresh.size() + jobs - 1) / jobs, 1,
+                                               static_cast<size_t>(options_.batch_size));
+  // Headers are compiled when it is known that there is more than one compilation.
+  if (!prologue_ && compiled_ > 0 && !fresh.empty())
+    prologue_ = compile_prologue(toolchain_, directory_.path(), options_.timeout_seconds);
   const size_t count = (fresh.size() + batch_size - 1) / batch_size;
   std::vector<std::vector<CompiledCandidate>> units(count);
   std::vector<std::string> folders;
@@ -39,10 +47,12 @@ std::vector<CompiledCandidate> CompileCache::compile(std::span<const Candidate> 
   const auto members = [&](size_t b) {
     return std::pair(b * batch_size, std::min(batch_size, fresh.size() - b * batch_size));
   };
+  const Deadline deadline = DeadlineScope::current();
   const auto compile_one = [&](size_t b) {
+    const DeadlineScope scope(deadline);  // others' threads have none
     const auto [first, size] = members(b);
     units[b] = compile_batch(toolchain_, std::span(fresh).subspan(first, size), folders[b],
-                             options_.timeout_seconds);
+                             options_.timeout_seconds, prologue_.value_or(""));
   };
   for (size_t from = 0; from < count; from += static_cast<size_t>(options_.jobs)) {
     const size_t end = std::min(count, from + static_cast<size_t>(options_.jobs));
@@ -62,6 +72,8 @@ std::vector<CompiledCandidate> CompileCache::compile(std::span<const Candidate> 
   }
   std::vector<CompiledCandidate> out;
   for (const std::string& key : keys) out.push_back(known_.at(key));
+  // What was stopped is no answer for the next time.
+  std::erase_if(known_, [](const auto& entry) { return entry.second.stopped; });
   return out;
 }
 

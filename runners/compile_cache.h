@@ -3,6 +3,7 @@
 // shared objects kept for the next time the same text is asked for (other sizes, a second look).
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ class CompileCache {
  public:
   struct Options {
     std::string parent_directory;  // of the files; "" = TMPDIR
-    int batch_size = 32;           // candidates per compiler run
+    int batch_size = 32;           // candidates per compiler run, at most
     int jobs = 1;                  // compilers at once
     double timeout_seconds = 120;  // per compiler run
     size_t most_batches = 64;      // older shared objects are removed
@@ -42,6 +43,7 @@ class CompileCache {
   std::deque<Batch> batches_;
   int64_t compiled_ = 0;
   int64_t next_folder_ = 0;
+  std::optional<std::string> prologue_;  // compiled headers, from the second compilation on
 };
 
 }  // namespace exotune

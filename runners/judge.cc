@@ -132,6 +132,7 @@ Finding conclude(const ChildReport& report, const ChildOutcome& outcome, double 
     snprintf(text, sizeof text, "no result within %g s, ", timeout_seconds);
     return {TrialStatus::kTimeout, text + stage};
   }
+  if (outcome.stopped) return {TrialStatus::kSkipped, outcome.describe()};
   if (!outcome.ok()) return {TrialStatus::kCrash, outcome.describe() + " " + stage};
   if (report.status != TrialStatus::kOk) {
     const bool crash = report.status == TrialStatus::kCrash;

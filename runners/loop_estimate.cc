@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/base/deadline.h"
 #include "core/base/subprocess.h"
 #include "runners/work_directory.h"
 
@@ -63,7 +64,7 @@ class Estimator {
     for (const size_t u : members) units.push_back(units_[u]);
     std::string cause;
     const std::map<std::string, double> cycles = ask(units, cause);
-    if (cycles.empty() && members.size() > 1) {
+    if (cycles.empty() && members.size() > 1 && !DeadlineScope::current().over()) {
       const auto half = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
       estimate({members.begin(), half});
       estimate({half, members.end()});

@@ -12,6 +12,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/base/deadline.h"
 #include "runners/batch_timer.h"
 #include "runners/sandbox.h"
 #include "runners/shared_object.h"
@@ -108,10 +109,14 @@ class LoopTimer {
       files.back().push_back(u);
     }
     const size_t jobs = static_cast<size_t>(std::max(1, options_.jobs));
+    const Deadline deadline = DeadlineScope::current();  // the compilers' threads have none
     for (size_t first = 0; first < files.size(); first += jobs) {
       std::vector<std::future<void>> running;
       for (size_t k = first; k < std::min(files.size(), first + jobs); ++k)
-        running.push_back(std::async(std::launch::async, [&, k] { compile(files[k]); }));
+        running.push_back(std::async(std::launch::async, [&, k] {
+          const DeadlineScope scope(deadline);
+          compile(files[k]);
+        }));
       for (auto& r : running) r.get();
     }
     LoopTimings out;
@@ -134,7 +139,7 @@ class LoopTimer {
     const std::string library = compile_shared_object(request, directory_.path(), &error);
     if (!library.empty()) {
       for (const size_t u : members) libraries_[u] = library;
-    } else if (members.size() > 1) {
+    } else if (members.size() > 1 && !DeadlineScope::current().over()) {
       const auto half = members.begin() + static_cast<std::ptrdiff_t>(members.size() / 2);
       compile({members.begin(), half});
       compile({half, members.end()});
@@ -145,7 +150,9 @@ class LoopTimer {
     const LoopUnit& unit = units_[u];
     std::vector<LoopTiming> out(unit.functions.size());
     std::string cause = "does not compile";
-    if (!libraries_[u].empty() && !unit.functions.empty()) {
+    if (DeadlineScope::current().over()) {
+      cause = "there was no time for it";
+    } else if (!libraries_[u].empty() && !unit.functions.empty()) {
       SharedMemory memory(sizeof(double) * unit.functions.size());
       auto* cycles = memory.as<double>();
       const ChildOutcome outcome = run_in_child(

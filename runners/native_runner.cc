@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
 #include "core/base/subprocess.h"
 #include "runners/batch_timer.h"
@@ -83,7 +84,7 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
                     const RunOptions& options) {
   TrialResult result;
   if (!unit.ok()) {
-    result.status = TrialStatus::kCompileError;
+    result.status = unit.stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
     result.cause = unit.error;
     return result;
   }
@@ -226,7 +227,9 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
   }
   if (candidates.empty()) return results;
   const PreparedCase prepared = prepare(candidates[0].args, test);
-  const auto interrupted = [&] { return options.interrupted && options.interrupted(); };
+  const auto interrupted = [&] {
+    return (options.interrupted && options.interrupted()) || DeadlineScope::current().over();
+  };
   // Some are compiled, by several compilers at once; then nothing else runs while they are timed.
   for (size_t from = 0; from < candidates.size() && !interrupted(); from += impl_->at_once) {
     const size_t count = std::min(impl_->at_once, candidates.size() - from);

@@ -12,10 +12,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <new>
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
 
 namespace exotune {
@@ -40,6 +40,7 @@ std::string signal_text(int signal) {
 
 std::string ChildOutcome::describe() const {
   if (timed_out) return "timed out";
+  if (stopped) return "stopped: the time for everything is over";
   if (signal) return "killed by " + signal_text(signal);
   return "exited with status " + std::to_string(exit_status);
 }
@@ -59,27 +60,25 @@ void enter_child(pid_t parent) {
   for (int fd = 0; null_fd >= 0 && fd < 3; ++fd) dup2(null_fd, fd);
 }
 
-/// True when the child ended within the time. pidfd + poll: exact, and no SIGCHLD handler to share
-/// with the rest of the process.
-bool wait_until(pid_t pid, double seconds) {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+/// True when the child ended before its time and that of the thread were over. pidfd + poll: exact,
+/// and no SIGCHLD handler to share with the rest of the process.
+bool wait_until(pid_t pid, const Deadline& timeout, const Deadline& deadline) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   bool ended = false;
   for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    const bool over = timeout.over() || deadline.over();
+    // Whoever asks to stop cannot wake us: the deadline is asked again soon.
+    const double wait = over ? 0 : std::min({timeout.left(), deadline.left(), 0.05});
     if (fd >= 0) {
       pollfd p{fd, POLLIN, 0};
-      const int ready = poll(&p, 1, static_cast<int>(std::clamp<long>(left, 0, 60'000)));
-      ended = ready > 0;
+      ended = poll(&p, 1, over ? 0 : static_cast<int>(wait * 1000) + 1) > 0;
     } else {  // a kernel before 5.3
       siginfo_t info{};
       ended = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
               info.si_pid == pid;
       if (!ended) usleep(500);
     }
-    if (ended || left <= 0) break;
+    if (ended || over) break;
   }
   if (fd >= 0) close(fd);
   return ended;
@@ -104,8 +103,10 @@ ChildOutcome run_in_child(const std::function<void()>& body, double timeout_seco
     _exit(0);
   }
   setpgid(pid, pid);
-  outcome.timed_out = !wait_until(pid, timeout_seconds);
-  if (outcome.timed_out) {
+  const Deadline timeout = Deadline::after(timeout_seconds);
+  if (!wait_until(pid, timeout, DeadlineScope::current())) {
+    outcome.timed_out = timeout.over();
+    outcome.stopped = !outcome.timed_out;
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
   }

@@ -29,15 +29,17 @@ class SharedMemory {
 
 struct ChildOutcome {
   bool timed_out = false;
-  int signal = 0;       // that ended it, or 0
-  int exit_status = 0;  // valid when neither
-  bool ok() const { return !timed_out && signal == 0 && exit_status == 0; }
+  bool stopped = false;  // killed: the thread's deadline was over
+  int signal = 0;        // that ended it, or 0
+  int exit_status = 0;   // valid when neither
+  bool ok() const { return !timed_out && !stopped && signal == 0 && exit_status == 0; }
   /// "killed by SIGILL (illegal instruction)", "exited with status 3", "timed out".
   std::string describe() const;
 };
 
 /// Runs `body` in a forked child with its own process group, no standard streams and no core files;
-/// waits at most `timeout_seconds` of wall time, then kills the group. The child dies with its
+/// waits at most `timeout_seconds` of wall time, and no longer than the thread's deadline
+/// (DeadlineScope) lasts, then kills the group. The child dies with its
 /// parent. An exception that leaves `body` makes exit status 125.
 ChildOutcome run_in_child(const std::function<void()>& body, double timeout_seconds);
 

@@ -33,7 +33,9 @@ std::string compile_shared_object(const SharedObjectRequest& request, const std:
       argv.push_back(a);
     const CommandResult run = run_command(argv, {"", 300, {}});
     if (!run.ok()) {
-      *error = !run.started ? "no compiler '" + request.compiler + "'" : run.err.substr(0, 800);
+      *error = !run.started  ? "no compiler '" + request.compiler + "'"
+               : run.stopped ? "stopped before it was compiled"
+                             : run.err.substr(0, 800);
       return "";
     }
     fs::rename(object, target);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
 #include "runners/batch_compiler.h"
 #include "runners/batch_timer.h"
@@ -29,6 +30,7 @@ constexpr double kNear = 0.10;  // medians this far from the best are no rivals
 constexpr double kTieMedian =
     0.02;  // an equal's median is at most this far, its interval as narrow
 constexpr double kLongCall = 5e-3, kFarBehind = 4;  // of a peer that need not come back
+constexpr double kGrace = 0.05;  // seconds: the deadline itself kills, not the time limit
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What the timing child leaves behind; `samples` and `preempted` follow it in the same memory.
@@ -225,7 +227,9 @@ class Rounds {
       finding_ = conclude(block.report(), outcome, left);
       guilty_ = static_cast<size_t>(
           std::clamp<int>(block.report().current, 0, static_cast<int>(entries_.size()) - 1));
-      if (!finding_.ok() && finding_.status != TrialStatus::kTimeout) return "";
+      if (!finding_.ok() && finding_.status != TrialStatus::kTimeout &&
+          finding_.status != TrialStatus::kSkipped)
+        return "";
       take(block);
       if (!finding_.ok() || block.rounds() < each) return "timeout";
     }
@@ -347,7 +351,7 @@ std::vector<Entry> admit(const TargetToolchain& toolchain, std::span<const Conte
     const Contender& c = contenders[k];
     Entry entry{&c, units[k]};
     if (c.candidate && !entry.unit.ok()) {
-      results[k].status = TrialStatus::kCompileError;
+      results[k].status = entry.unit.stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
       results[k].cause = entry.unit.error;
       continue;
     }
@@ -435,8 +439,9 @@ Ratio ShootoutResult::ratio(size_t index, size_t other) const {
 
 ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Contender> contenders,
                         const std::vector<ArgSpec>& args, const TestCase& test,
-                        const ShootoutOptions& options, const NativeOptions& native) {
+                        const ShootoutOptions& asked, const NativeOptions& native) {
   ShootoutResult out;
+  ShootoutOptions options = asked;
   out.cold = options.cold;
   for (const Contender& c : contenders) {
     EXO_CHECK(c.candidate.has_value() + c.peer.has_value() + c.roof.has_value() == 1);
@@ -454,6 +459,9 @@ ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Conten
   // A contender that breaks the joint process, though it passed alone, leaves; the rest start
   // again.
   while (!entries.empty()) {
+    // The rounds end in time by themselves, with what they have.
+    options.timeout_seconds =
+        std::min(asked.timeout_seconds, DeadlineScope::current().left() + kGrace);
     Rounds rounds(entries, prepared, options);
     const std::string ended = rounds.run();
     if (ended.empty()) {

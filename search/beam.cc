@@ -1,8 +1,10 @@
 #include "search/beam.h"
 
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_for_each.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
@@ -20,19 +22,29 @@ std::string operator_of(const std::string& line) {
   return line.substr(equals + 2, paren - equals - 2);
 }
 
+// One move on one state. Kept over the passes of a search: a later pass looks it up.
 struct Attempt {
-  size_t state = 0;
+  const BeamState* from = nullptr;
   const Move* move = nullptr;
   bool reached = false;
   std::optional<LineRefusal> refusal;
   BeamState result;
 };
 
-void apply(const BeamState& from, Attempt& a, const BeamContext& context) {
-  a.reached = true;
-  a.result = from;
+void apply(Attempt& a, const BeamContext& context, const Deadline& deadline) {
+  if (deadline.over()) return;
+  const DeadlineScope scope(deadline);
+  a.result = *a.from;
   a.refusal = extend(a.result, a.move->lines, context);
+  a.reached = !a.refusal || !deadline.over();  // else the refusal may be the deadline's
   if (!a.refusal && !a.move->tag.empty()) a.result.tags.insert(a.move->tag);
+}
+
+// Equal states: the same procedure, which may go on in the same ways.
+std::string key_of(const BeamState& state) {
+  std::string key = state.text_hash;
+  for (const std::string& tag : state.tags) key += " " + tag;
+  return key;
 }
 
 LineRefusal refusal_of(const std::string& line, const Error& e) {
@@ -74,37 +86,232 @@ BeamState first_state(const ProcPtr& kernel, const BeamContext& context) {
   return start;
 }
 
-std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
-                                  const BeamContext& context) {
+namespace {
+
+ScriptEnvironment environment_of(const BeamContext& context) {
   ScriptEnvironment env = context.environment;
   env.constraints = context.constraints;
   env.enforce = false;
-  for (const std::string& line : lines) {
-    try {
-      env.start = state.proc;
-      ScriptResult result = run_script(line, "<search>", env);
-      const ProcPtr made = result.proc;
-      // A part that was taken out goes by its name until it is back.
-      if (!line.starts_with("p = "))
-        for (auto& [name, value] : result.bindings) env.names[name] = std::move(value);
-      for (const ScriptConstraint& c : context.constraints)
-        if (const std::string why = broken_by_result(c, made, false); !why.empty())
-          return LineRefusal{c.kind, line + "\n" + why};
-      state.reassociated |= reassociates(made);
-      // Constraints look at the way a procedure came about.
-      state.proc = context.constraints.empty() ? without_provenance(made) : made;
-      state.lines.push_back(line);
-    } catch (const Error& e) {
-      if (e.exit_code() == ExitCode::kInternal) throw;
-      return refusal_of(line, e);
+  return env;
+}
+
+// One line, without what is known of the result as a whole. `env` goes on to the next line.
+std::optional<LineRefusal> apply_line(BeamState& state, const std::string& line,
+                                      ScriptEnvironment& env, const BeamContext& context) {
+  try {
+    env.start = state.proc;
+    ScriptResult result = run_script(line, "<search>", env);
+    const ProcPtr made = result.proc;
+    // A part that was taken out goes by its name until it is back.
+    if (!line.starts_with("p = "))
+      for (auto& [name, value] : result.bindings) env.names[name] = std::move(value);
+    for (const ScriptConstraint& c : context.constraints)
+      if (const std::string why = broken_by_result(c, made, false); !why.empty())
+        return LineRefusal{c.kind, line + "\n" + why};
+    state.reassociated |= reassociates(made);
+    // Constraints look at the way a procedure came about.
+    state.proc = context.constraints.empty() ? without_provenance(made) : made;
+    state.lines.push_back(line);
+    return std::nullopt;
+  } catch (const Error& e) {
+    if (e.exit_code() == ExitCode::kInternal) throw;
+    return refusal_of(line, e);
+  }
+}
+
+void describe(BeamState& state, const BeamContext& context) {
+  state.cost = static_cost(*state.proc, context.sizes, context.weights);
+  state.text_hash = content_hash(canonical_text(*state.proc));
+}
+
+// Lists of lines by what they begin with.
+struct LineTree {
+  std::map<std::string, LineTree> next;
+  std::vector<size_t> ends;  // lists that end here
+
+  void add(const std::vector<std::string>& lines, size_t list) {
+    LineTree* at = this;
+    for (const std::string& line : lines) at = &at->next[line];
+    at->ends.push_back(list);
+  }
+  template <class F>
+  void for_each_end(const F& f) const {
+    for (const size_t list : ends) f(list);
+    for (const auto& [line, below] : next) below.for_each_end(f);
+  }
+};
+
+class TreeReplay {
+ public:
+  TreeReplay(const BeamContext& context, const Deadline& deadline, std::vector<Extended>& out)
+      : context_(context), deadline_(deadline), out_(out) {}
+
+  void run(const LineTree& tree, const BeamState& state, const ScriptEnvironment& env) {
+    if (deadline_.over()) return;
+    if (!tree.ends.empty()) {
+      BeamState whole = state;
+      describe(whole, context_);
+      for (const size_t list : tree.ends) {
+        out_[list].state = whole;
+        out_[list].reached = true;
+      }
     }
+    tbb::parallel_for_each(tree.next.begin(), tree.next.end(),
+                           [&](const auto& entry) { step(entry.first, entry.second, state, env); });
   }
-  if (!lines.empty()) {
-    state.cost = static_cost(*state.proc, context.sizes, context.weights);
-    state.text_hash = content_hash(canonical_text(*state.proc));
+
+ private:
+  void step(const std::string& line, const LineTree& below, BeamState state,
+            ScriptEnvironment env) {
+    const DeadlineScope scope(deadline_);
+    const std::optional<LineRefusal> refusal = apply_line(state, line, env, context_);
+    if (!refusal) return run(below, state, env);
+    if (deadline_.over()) return;  // the refusal may be the deadline's
+    below.for_each_end([&](size_t list) {
+      out_[list].refusal = refusal;
+      out_[list].reached = true;
+    });
   }
+
+  const BeamContext& context_;
+  const Deadline& deadline_;
+  std::vector<Extended>& out_;
+};
+
+}  // namespace
+
+std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
+                                  const BeamContext& context) {
+  ScriptEnvironment env = environment_of(context);
+  for (const std::string& line : lines)
+    if (auto refusal = apply_line(state, line, env, context)) return refusal;
+  if (!lines.empty()) describe(state, context);
   return std::nullopt;
 }
+
+std::vector<Extended> extend_all(const BeamState& start,
+                                 const std::vector<std::vector<std::string>>& lists,
+                                 const BeamContext& context, const Deadline& deadline) {
+  std::vector<Extended> out(lists.size());
+  LineTree tree;
+  for (size_t k = 0; k < lists.size(); ++k) tree.add(lists[k], k);
+  TreeReplay(context, deadline, out).run(tree, start, environment_of(context));
+  return out;
+}
+
+namespace {
+
+// The passes of one search over the same stages.
+class Beam {
+ public:
+  Beam(const SearchSpace& space, const BeamContext& context, const BeamOptions& options,
+       BeamResult& out)
+      : space_(space),
+        context_(context),
+        options_(options),
+        out_(out),
+        stages_(space.stages.size()) {}
+
+  /// All stages, each but the last keeping `width` states of each set of tags. Whole schedules, or
+  /// none when the deadline was over too soon.
+  std::vector<const BeamState*> pass(const BeamState& start, int width) {
+    std::vector<const BeamState*> beam = {&start};
+    for (size_t s = 0; s < space_.stages.size(); ++s) {
+      const bool last = s + 1 == space_.stages.size();
+      std::vector<const BeamState*> next = stage(s, beam);
+      if (out_.cut_short && !last) return {};
+      if (!last) keep_best(next, width);
+      if (next.empty()) break;  // every move was refused: what came before stands
+      beam = std::move(next);
+    }
+    return beam;
+  }
+
+ private:
+  struct Made {
+    std::map<std::pair<const BeamState*, const Move*>, Attempt*> known;
+    std::deque<Attempt> attempts;  // whose results are pointed at
+    std::set<const Attempt*> twice;
+  };
+
+  // The results of a stage on the states of the beam, best first; of equal ones the first.
+  std::vector<const BeamState*> stage(size_t s, const std::vector<const BeamState*>& beam) {
+    Made& made = stages_[s];
+    std::vector<Attempt*> wanted, fresh;
+    for (const BeamState* state : beam)
+      for (const Move& m : space_.stages[s].moves) {
+        if (!m.needs.empty() && !state->tags.count(m.needs)) continue;
+        Attempt*& attempt = made.known[{state, &m}];
+        if (attempt == nullptr) {
+          attempt = &made.attempts.emplace_back();
+          attempt->from = state;
+          attempt->move = &m;
+          fresh.push_back(attempt);
+        }
+        wanted.push_back(attempt);
+      }
+    run(fresh);
+    std::vector<const BeamState*> next;
+    std::set<std::string> seen;
+    for (const Attempt* a : wanted) {
+      if (!a->reached || a->refusal) continue;
+      if (seen.insert(key_of(a->result)).second)
+        next.push_back(&a->result);
+      else
+        out_.duplicates += made.twice.insert(a).second;
+    }
+    const auto tie = [&](const BeamState& b) {
+      return hash_combine(options_.seed, hash_bytes(b.text_hash));
+    };
+    std::stable_sort(next.begin(), next.end(), [&](const BeamState* x, const BeamState* y) {
+      if (x->cost.cycles != y->cost.cycles) return x->cost.cycles < y->cost.cycles;
+      return tie(*x) < tie(*y);
+    });
+    return next;
+  }
+
+  void run(const std::vector<Attempt*>& fresh) {
+    const size_t slice = 32;  // so that progress is seen
+    for (size_t first = 0; first < fresh.size() && !out_.cut_short; first += slice) {
+      const size_t last = std::min(fresh.size(), first + slice);
+      tbb::parallel_for(first, last,
+                        [&](size_t k) { apply(*fresh[k], context_, options_.deadline); });
+      if (options_.progress)
+        options_.progress(out_.made + static_cast<int>(last),
+                          out_.made + static_cast<int>(fresh.size()));
+      out_.cut_short = options_.deadline.over();
+    }
+    for (const Attempt* a : fresh) {
+      out_.made += a->reached;
+      if (!a->refusal || !a->reached) continue;
+      ++out_.refused;
+      ++out_.refusals[a->refusal->op];
+      if (out_.first_refusal.empty()) out_.first_refusal = a->refusal->text;
+    }
+  }
+
+  // Each set of tags keeps its best: it decides how the schedule goes on, which the cost of an
+  // unfinished schedule does not show.
+  static void keep_best(std::vector<const BeamState*>& states, int width) {
+    std::map<std::set<std::string>, int> kept;
+    std::erase_if(states, [&](const BeamState* b) { return kept[b->tags]++ >= width; });
+  }
+
+  const SearchSpace& space_;
+  const BeamContext& context_;
+  const BeamOptions& options_;
+  BeamResult& out_;
+  std::vector<Made> stages_;
+};
+
+void add(std::vector<BeamState>& states, const std::vector<const BeamState*>& more) {
+  std::set<std::string> seen;
+  for (const BeamState& s : states) seen.insert(key_of(s));
+  for (const BeamState* s : more)
+    if (seen.insert(key_of(*s)).second) states.push_back(*s);
+}
+
+}  // namespace
 
 BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const BeamContext& context,
                        const BeamOptions& options) {
@@ -117,76 +324,20 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Be
     out.states.push_back(std::move(start));
     return out;
   }
-
-  std::vector<BeamState> beam = {start};
-  for (size_t s = 0; s < space.stages.size(); ++s) {
-    const Stage& stage = space.stages[s];
-    std::vector<Attempt> attempts;
-    for (size_t k = 0; k < beam.size(); ++k)
-      for (const Move& m : stage.moves)
-        if (m.needs.empty() || beam[k].tags.count(m.needs)) {
-          Attempt a;
-          a.state = k;
-          a.move = &m;
-          attempts.push_back(std::move(a));
-        }
-    // Slices, so that an interrupt is seen soon.
-    const size_t slice = 32;
-    for (size_t first = 0; first < attempts.size() && !out.interrupted; first += slice) {
-      size_t last = std::min(attempts.size(), first + slice);
-      tbb::parallel_for(first, last, [&](size_t k) {
-        apply(beam[attempts[k].state], attempts[k], context);
-      });
-      if (options.progress)
-        options.progress(out.made + static_cast<int>(last),
-                         out.made + static_cast<int>(attempts.size()));
-      out.interrupted = options.interrupted && options.interrupted();
-    }
-    out.made += static_cast<int>(attempts.size());
-
-    std::vector<BeamState> next;
-    std::set<std::string> seen;
-    for (Attempt& a : attempts) {
-      if (!a.reached) continue;  // interrupted
-      if (a.refusal) {
-        ++out.refused;
-        ++out.refusals[a.refusal->op];
-        if (out.first_refusal.empty()) out.first_refusal = a.refusal->text;
-        continue;
-      }
-      std::string key = a.result.text_hash;
-      for (const std::string& tag : a.result.tags) key += " " + tag;
-      if (!seen.insert(key).second) {
-        ++out.duplicates;
-        continue;
-      }
-      next.push_back(std::move(a.result));
-    }
-    auto order = [&](const BeamState& x, const BeamState& y) {
-      if (x.cost.cycles != y.cost.cycles) return x.cost.cycles < y.cost.cycles;
-      auto tie = [&](const BeamState& b) {
-        return hash_combine(options.seed, hash_bytes(b.text_hash));
-      };
-      return tie(x) < tie(y);
-    };
-    std::stable_sort(next.begin(), next.end(), order);
-    // Each set of tags keeps its best: it decides how the schedule goes on, which the cost of an
-    // unfinished schedule does not show.
-    const bool last_stage = s + 1 == space.stages.size();
-    std::map<std::set<std::string>, int> kept;
-    std::vector<BeamState> pruned;
-    for (BeamState& b : next) {
-      if (!last_stage && kept[b.tags]++ >= options.width) continue;
-      pruned.push_back(std::move(b));
-    }
-    if (last_stage && !space.in_turn.empty()) pruned = in_turn(std::move(pruned), space.in_turn);
-    if (last_stage && pruned.size() > static_cast<size_t>(options.keep))
-      pruned.resize(static_cast<size_t>(options.keep));
-    if (pruned.empty()) break;  // every move was refused: what came before stands
-    beam = std::move(pruned);
-    if (out.interrupted) break;
+  Beam beam(space, context, options, out);
+  // A narrow pass keeps the first of what a wide one keeps, so none is in vain.
+  std::vector<const BeamState*> whole;
+  for (const int width : {1, 4, options.width}) {
+    if (width > options.width) continue;
+    std::vector<const BeamState*> found = beam.pass(start, width);
+    if (out.cut_short) add(out.states, found);
+    if (out.cut_short) break;
+    whole = std::move(found);
   }
-  out.states = std::move(beam);
+  add(out.states, whole);
+  if (!space.in_turn.empty()) out.states = in_turn(std::move(out.states), space.in_turn);
+  if (out.states.size() > static_cast<size_t>(options.keep))
+    out.states.resize(static_cast<size_t>(options.keep));
   // The kernel as it was written is always a candidate: a search never ends empty.
   bool has_start = std::any_of(out.states.begin(), out.states.end(),
                                [&](const BeamState& b) { return b.text_hash == start.text_hash; });

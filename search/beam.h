@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "core/library/script.h"
 #include "cost/static_cost.h"
 #include "search/moves.h"
@@ -42,15 +43,28 @@ struct LineRefusal {
 /// The procedure as it is, with its cost.
 BeamState first_state(const ProcPtr& kernel, const BeamContext& context);
 
-/// Applies the lines to the state; the first that is refused ends it.
+/// Applies the lines to the state; the first that is refused ends it. While the thread's deadline
+/// (DeadlineScope) is over every line is refused.
 std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
                                   const BeamContext& context);
+
+struct Extended {
+  bool reached = false;  // false: the deadline was over first
+  std::optional<LineRefusal> refusal;
+  BeamState state;  // when reached and not refused
+};
+
+/// What each list of lines makes of `start`, in the order of the lists. Lines that several begin
+/// with are applied once; in parallel, and the same however many threads there are.
+std::vector<Extended> extend_all(const BeamState& start,
+                                 const std::vector<std::vector<std::string>>& lists,
+                                 const BeamContext& context, const Deadline& deadline);
 
 struct BeamOptions {
   int width = 16;                                       // states kept after each stage but the last
   int keep = 200;                                       // states returned
   uint64_t seed = 1;                                    // breaks ties among equal costs
-  std::function<bool()> interrupted;                    // may be empty
+  Deadline deadline;                                    // ends it with what there is
   std::function<void(int done, int planned)> progress;  // may be empty; from one thread
 };
 
@@ -59,12 +73,15 @@ struct BeamResult {
   int made = 0, refused = 0, duplicates = 0;
   std::map<std::string, int> refusals;  // by the operator of the refused line
   std::string first_refusal;            // its text
-  bool interrupted = false;
+  bool cut_short = false;               // the deadline was over first
 };
 
 /// Applies the prologue, then one move of each stage to each kept state, in parallel. A state is
 /// pruned only against states with the same tags, so that each way of going on keeps its best; the
-/// cost orders what is returned, of each of the space's tags `in_turn` the best first.
+/// cost orders what is returned, of each of the space's tags `in_turn` the best first. Goes through
+/// the stages more than once, each time keeping more of each stage, so that a search that is cut
+/// short has whole schedules; no state is made twice, and what is returned when nothing cuts it
+/// short depends on `width` alone.
 BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const BeamContext& context,
                        const BeamOptions& options);
 

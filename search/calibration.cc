@@ -3,7 +3,6 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -25,8 +24,6 @@ namespace exotune {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kGhzWithoutPeak = 3;
 
 double operations_of(const KernelEntry& kernel, const SizeBinding& sizes) {
@@ -43,15 +40,17 @@ class Calibration {
         hooks_(hooks),
         environment_(script_names(*request.target)),
         toolchain_(toolchain_of(*request.target)),
-        start_(Clock::now()) {}
+        deadline_(request.deadline) {}
 
   CalibrationResult run() {
+    const DeadlineScope scope(deadline_);
     result_.before = unfitted_weights(*request_.target, request_.machine, &store_);
     measure_clock();
     NativeRunner runner(toolchain_,
                         {.work_directory = request_.work_directory, .jobs = request_.jobs});
     for (const CalibrationKernel& k : request_.kernels)
       for (size_t s = 0; s < k.sizes.size() && !ended(); ++s) measure(k, s, runner);
+    if (ended() && result_.samples.empty()) return std::move(result_);
     if (result_.samples.empty())
       throw Error(Diagnostic{{},
                              "no run to fit the cost model to",
@@ -63,13 +62,9 @@ class Calibration {
   }
 
  private:
-  double left() const {
-    return request_.time_budget_seconds -
-           std::chrono::duration<double>(Clock::now() - start_).count();
-  }
   bool ended() {
-    result_.interrupted = result_.interrupted || (hooks_.interrupted && hooks_.interrupted());
-    result_.out_of_budget = result_.out_of_budget || left() <= 0;
+    result_.interrupted = result_.interrupted || deadline_.interrupted();
+    result_.out_of_budget = result_.out_of_budget || deadline_.expired();
     return result_.interrupted || result_.out_of_budget;
   }
 
@@ -78,9 +73,9 @@ class Calibration {
     result_.ghz = kGhzWithoutPeak;
     if (peak <= 0) return;
     double most = 0;  // the other core's work can only lower it
-    for (int n = 0; n < 3; ++n)
+    for (int n = 0; n < 3 && !ended(); ++n)
       most = std::max(most, measure_peak(toolchain_.isa, ElementType::kF32, toolchain_.cc));
-    result_.ghz = most / peak;
+    if (most > 0) result_.ghz = most / peak;
   }
 
   struct Drawn {
@@ -120,9 +115,8 @@ class Calibration {
     }
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
-    limits.budget_seconds = left();
+    limits.deadline = deadline_;
     limits.fresh = request_.fresh;
-    limits.interrupted = hooks_.interrupted;
     const int planned = static_cast<int>(trials.size());
     limits.progress = [&](const std::vector<Trial>&, size_t done) {
       if (hooks_.progress)
@@ -159,7 +153,6 @@ class Calibration {
     std::vector<Candidate> candidates;
     RunOptions options;
     options.timeout_seconds = request_.timeout_seconds;
-    options.interrupted = hooks_.interrupted;
     for (Trial& t : trials) {
       if (t.reused || t.status != TrialStatus::kOk || t.median <= 0) continue;
       again.push_back(&t);
@@ -235,7 +228,7 @@ class Calibration {
   const ScriptEnvironment environment_;
   TargetToolchain toolchain_;
   CalibrationResult result_;
-  Clock::time_point start_;
+  const Deadline deadline_;
 };
 
 }  // namespace

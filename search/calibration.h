@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "db/store.h"
 #include "hw/kernel_table.h"
 #include "hw/machine.h"
@@ -27,12 +28,12 @@ struct CalibrationRequest {
   std::vector<CalibrationKernel> kernels;
   TargetPtr target;
   Machine machine;
-  int draws = 240;            // schedules per kernel, over all of its sizes
-  double held_back = 0.4;     // share of the runs that judge a fit to the others
-  int splits = 10;            // times that other runs are held back
-  int passes = 3;             // over all runs of a size; the least time counts
-  std::vector<Term> without;  // terms switched off
-  double time_budget_seconds = 600;
+  int draws = 240;             // schedules per kernel, over all of its sizes
+  double held_back = 0.4;      // share of the runs that judge a fit to the others
+  int splits = 10;             // times that other runs are held back
+  int passes = 3;              // over all runs of a size; the least time counts
+  std::vector<Term> without;   // terms switched off
+  Deadline deadline;           // for everything; the user's wish to stop is part of it
   double timeout_seconds = 2;  // per candidate
   int jobs = 2;                // compilers at once
   uint64_t seed = 1;           // of the schedules and of what is held back
@@ -53,12 +54,11 @@ struct CalibrationResult {
 
 struct CalibrationHooks {
   std::function<void(const std::string& what, int done, int planned)> progress;  // may be empty
-  std::function<bool()> interrupted;
 };
 
 /// Keeps the weights fitted to all runs in the store unless it was interrupted; not for operations
 /// whose held-back runs a fit orders worse than no fit does. Error(kUnavailable) when the
-/// target cannot run here, Error(kNoCandidate) when no run was ok.
+/// target cannot run here, Error(kNoCandidate) when no run was ok and nobody asked to stop.
 CalibrationResult calibrate(const CalibrationRequest& request, Store& store,
                             const CalibrationHooks& hooks = {});
 

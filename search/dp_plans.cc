@@ -1,5 +1,7 @@
 #include "search/dp_plans.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -15,8 +17,9 @@
 namespace exotune {
 
 const char* name_of(DpOutcome outcome) {
-  static const char* const kNames[] = {"solved", "not one affine nest", "no plan", "out of time",
-                                       "interrupted"};
+  static const char* const kNames[] = {"solved",      "not one affine nest", "no plan",
+                                       "gave up",     "out of Specs",        "out of memory",
+                                       "out of time", "interrupted"};
   return kNames[static_cast<int>(outcome)];
 }
 
@@ -50,11 +53,19 @@ std::string file_of(const DpRequest& request) {
   return request.memo_file + "-" + content_hash(names).substr(0, 8);
 }
 
+int64_t memory_limit(const DpRequest& request) {
+  if (request.memory_bytes > 0) return request.memory_bytes;
+  return int64_t{sysconf(_SC_PHYS_PAGES)} / 4 * sysconf(_SC_PAGESIZE);
+}
+
 // Machine, memo and solver, which refer to each other.
 class Session {
  public:
-  Session(const Target& target, const DpRequest& request, const SpecKind& kind)
-      : machine_(machine_for(target, request)), target_(target), request_(request) {
+  Session(const Target& target, const DpRequest& request)
+      : machine_(machine_for(target, request)),
+        target_(target),
+        request_(request),
+        budget_(request.specs, memory_limit(request)) {
     const DpRules rules = search_rules();
     if (!request.memo_file.empty()) {
       const std::string file = file_of(request);
@@ -67,10 +78,11 @@ class Session {
     SolverOptions options;
     options.k = request.plans;
     options.threads = std::clamp(request.jobs, 1, kMostSolvers);
-    // Sums with taps have many Specs: what lies near the best plan is left to Deviations.
-    options.near_plans = kind.has_taps();
-    wanted_ = options.near_plans ? 1 : request.plans;
-    options.interrupted = [this] { return Clock::now() > slice_end_ || user_stopped(); };
+    // The best plan, and those that are found on the way to it; to prove which are the next best
+    // takes several times as many Specs, and Deviations finds what differs from the best.
+    options.near_plans = true;
+    options.interrupted = [this] { return slice_.over(); };
+    options.budget = &budget_;
     solver_ = std::make_unique<SpecSolver>(*space_, memo(), options);
   }
 
@@ -78,22 +90,26 @@ class Session {
   ActionSpace& space() { return *space_; }
   SpecSolver& solver() { return *solver_; }
   const StoredMemo* stored() const { return stored_.get(); }
-  int wanted() const { return wanted_; }  // plans that make an answer
-  bool user_stopped() const { return request_.interrupted && request_.interrupted(); }
+  static constexpr int kWanted = 1;  // plans that make an answer
+  /// Why there is no answer.
+  DpOutcome stopped_by() const {
+    if (request_.deadline.interrupted()) return DpOutcome::kInterrupted;
+    if (request_.deadline.expired()) return DpOutcome::kOutOfTime;
+    if (budget_.out_of_memory()) return DpOutcome::kOutOfMemory;
+    return budget_.gave_up() ? DpOutcome::kGaveUp : DpOutcome::kOutOfSpecs;
+  }
 
   // In slices, each of which ends with what was solved on disk.
   std::optional<MemoValue> solve(const Spec& spec) {
-    const auto span = [](double seconds) {
-      return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    };
-    const auto end = Clock::now() + span(request_.seconds);
+    const auto spent = [&] { return budget_.out_of_specs() || budget_.out_of_memory(); };
     std::optional<MemoValue> value;
-    while (!value && Clock::now() < end && !user_stopped()) {
-      slice_end_ = stored_ ? std::min(end, Clock::now() + span(kSecondsBetweenSaves)) : end;
+    while (!value && !request_.deadline.over() && !spent()) {
+      slice_ = stored_ ? request_.deadline.within(kSecondsBetweenSaves) : request_.deadline;
       value = solver_->solve(spec);
       save();
     }
-    slice_end_ = Clock::time_point::max();
+    // Plans are read out of what is known; they ask for little more.
+    slice_ = Deadline();
     return value;
   }
 
@@ -115,8 +131,8 @@ class Session {
   std::unique_ptr<StoredMemo> stored_;
   std::unique_ptr<ActionSpace> space_;
   std::unique_ptr<SpecSolver> solver_;
-  int wanted_ = 1;
-  Clock::time_point slice_end_ = Clock::time_point::max();
+  Deadline slice_;
+  SolverBudget budget_;
 };
 
 std::optional<LiftedNest> literal_nest(const Proc& proc) {
@@ -380,7 +396,7 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
     out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   if (!nest || !target.vector_memory) return out;
-  Session session(target, request, nest->kind);
+  Session session(target, request);
   const Spec spec = spec_of(*nest, proc, session.space());
   const std::optional<MemoValue> value = session.solve(spec);
   out.units_per_cycle = session.space().machine().units_per_cycle;
@@ -405,7 +421,7 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
     }
     session.save();  // plans may have asked for more
   } else {
-    out.outcome = session.user_stopped() ? DpOutcome::kInterrupted : DpOutcome::kOutOfTime;
+    out.outcome = session.stopped_by();
   }
   out.solved = session.solver().statistics().solved;
   out.expanded = session.solver().statistics().expanded;
@@ -419,12 +435,12 @@ std::string explain_plan(const Proc& proc, const Target& target, const DpRequest
                          const std::vector<std::string>& lines) {
   const std::optional<LiftedNest> nest = literal_nest(proc);
   if (!nest || !target.vector_memory || !std::filesystem::exists(file_of(request))) return "";
-  Session session(target, request, nest->kind);
+  Session session(target, request);
   Spec spec = spec_of(*nest, proc, session.space());
   session.space().canonicalise(spec);
   Limits limits = session.space().codes().all();
   session.space().canonicalise(spec, limits);
-  const MemoValue* value = session.memo().find(spec, limits, kNoCost, session.wanted());
+  const MemoValue* value = session.memo().find(spec, limits, kNoCost, Session::kWanted);
   if (!value || value->best.empty()) return "";
   const int plans = static_cast<int>(value->best.size());
   int chosen = -1;

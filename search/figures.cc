@@ -102,6 +102,7 @@ const std::vector<std::string>& cost_basis_names() {
 TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store,
                          CostBasis basis) {
   TargetFigures out;
+  out.levels = machine.levels_of(target);
   if (!store || basis == CostBasis::kText) return out;
   const std::optional<std::string> compiler = compiler_of(target);
   if (!compiler) return out;

@@ -31,7 +31,7 @@ size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) 
   options.rounds = 9;
   options.blocks = 3;
   for (const SizeBinding& sizes : finals.sizes) {
-    if (finals.interrupted && finals.interrupted()) continue;
+    if (finals.deadline.over()) break;
     const TuningProblem problem =
         make_problem(finals.kernel, sizes, {.seed = finals.seed, .expected = false});
     std::vector<Contender> contenders;
@@ -41,7 +41,12 @@ size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) 
         c = with_sums_in_any_order(std::move(c));
       contenders.push_back(contender_of("#" + std::to_string(k + 1), std::move(c)));
     }
-    add(finals.arena->compete(contenders, problem.args, problem.test, options));
+    // Not sooner: what a deadline ends undecided would be a refusal of the finalists' C.
+    const DeadlineScope scope(finals.deadline);
+    const ShootoutResult there =
+        finals.arena->compete(contenders, problem.args, problem.test, options);
+    if (finals.deadline.over()) break;
+    add(there);
     compared = true;
   }
   if (!compared) return winner;

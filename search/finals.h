@@ -1,8 +1,8 @@
 #pragma once
 // Finals: who wins a shoot-out, among our own and over several sizes.
-#include <functional>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "runners/arena.h"
 #include "search/problem.h"
 
@@ -20,7 +20,7 @@ struct FinalsAtSizes {
   Arena* arena = nullptr;
   std::vector<SizeBinding> sizes;  // besides those of the shoot-out that was
   uint64_t seed = 1;
-  std::function<bool()> interrupted;  // may be empty
+  Deadline deadline;  // sizes that it cuts short do not count
 };
 
 /// A kernel for every size must be good at more than one: of the finalists that passed the

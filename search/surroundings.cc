@@ -1,16 +1,13 @@
 #include "search/surroundings.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
-#include <optional>
 
 namespace exotune {
 
 Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
                              const BeamState& start, const Neighbourhood& where,
                              const BeamContext& context, const std::set<std::string>& seen,
-                             const std::function<bool()>& interrupted) {
+                             const Deadline& deadline) {
   std::set<std::vector<std::string>> asked;
   std::vector<BeamState> made;
   std::vector<Change> changes;
@@ -21,28 +18,19 @@ Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
         made.back().lines = std::move(n.lines);
         changes.push_back(n.change);
       }
-  // An empty operator: interrupted before it was tried.
-  std::vector<std::optional<LineRefusal>> refusals(made.size());
-  tbb::parallel_for(size_t{0}, made.size(), [&](size_t k) {
-    if (interrupted && interrupted()) {
-      refusals[k] = LineRefusal{"", ""};
-      return;
-    }
-    BeamState state = start;
-    const std::vector<std::string> lines(
-        made[k].lines.begin() + static_cast<long>(start.lines.size()), made[k].lines.end());
-    refusals[k] = extend(state, lines, context);
-    made[k] = std::move(state);
-  });
+  std::vector<std::vector<std::string>> lists;
+  for (const BeamState& state : made)
+    lists.emplace_back(state.lines.begin() + static_cast<long>(start.lines.size()),
+                       state.lines.end());
+  std::vector<Extended> results = extend_all(start, lists, context, deadline);
   Surroundings out;
   out.made = static_cast<int>(made.size());
   std::vector<std::vector<size_t>> of_kind(kChanges);
   for (size_t k = 0; k < made.size(); ++k) {
-    if (refusals[k]) {
-      if (!refusals[k]->op.empty()) out.refusals.push_back(std::move(*refusals[k]));
-    } else if (!seen.count(made[k].text_hash)) {
-      of_kind[static_cast<size_t>(changes[k])].push_back(k);
-    }
+    if (results[k].refusal) out.refusals.push_back(std::move(*results[k].refusal));
+    if (!results[k].reached || results[k].refusal) continue;
+    made[k] = std::move(results[k].state);
+    if (!seen.count(made[k].text_hash)) of_kind[static_cast<size_t>(changes[k])].push_back(k);
   }
   size_t longest = 0;
   for (size_t change = 0; change < of_kind.size(); ++change) {

@@ -1,7 +1,6 @@
 #pragma once
 // Surroundings: the schedules that stand around good ones, made by the core and put in the order in
 // which they are worth measuring. Which there are: neighbours.h.
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,10 +19,11 @@ struct Surroundings {
 /// Up to `most` schedules one step away from `good`, all of which begin with the lines of `start`.
 /// Of each kind of change the cheapest by the static cost first; of prefetching, of whose worth the
 /// cost knows nothing, those around the first of `good`. Leaves out the schedules whose text_hash
-/// is in `seen`. Made in parallel; the result depends on the arguments alone unless interrupted.
+/// is in `seen`. Made in parallel; the result depends on the arguments alone unless the
+/// deadline is over first.
 Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
                              const BeamState& start, const Neighbourhood& where,
                              const BeamContext& context, const std::set<std::string>& seen,
-                             const std::function<bool()>& interrupted);
+                             const Deadline& deadline);
 
 }  // namespace exotune

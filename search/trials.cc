@@ -1,7 +1,6 @@
 #include "search/trials.h"
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 
 namespace exotune {
@@ -10,9 +9,8 @@ const char* engine_version() { return "0.1.0"; }
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double kCallsOfATrial = 4;  // two of its check, one to warm up, one sample
+constexpr double kLongestCall = 3600;  // seconds, where there is no deadline
+constexpr double kCallsOfATrial = 4;   // two of its check, one to warm up, one sample
 
 void adopt(Trial& t, const TrialRecord& record) {
   t.status = status_from_name(record.status);
@@ -52,6 +50,8 @@ class Trials {
   }
 
   TrialRun run() {
+    const DeadlineScope scope(limits_.deadline);
+    best_ = limits_.best_known;
     recall();
     std::vector<size_t> todo;
     for (const bool outlasted : {false, true})  // what timed out before comes last
@@ -60,6 +60,8 @@ class Trials {
     run_all(todo);
     if (best_ == 0) rescue();
     count_causes();
+    run_.interrupted = limits_.deadline.interrupted();
+    run_.out_of_budget = !run_.interrupted && limits_.deadline.expired();
     return std::move(run_);
   }
 
@@ -88,15 +90,7 @@ class Trials {
       best_ = t.median;
   }
 
-  double left() const {
-    return limits_.budget_seconds - std::chrono::duration<double>(Clock::now() - start_).count();
-  }
-
-  bool may_go_on() {
-    run_.interrupted = run_.interrupted || (limits_.interrupted && limits_.interrupted());
-    run_.out_of_budget = run_.out_of_budget || left() < 0;
-    return !run_.interrupted && !run_.out_of_budget;
-  }
+  bool may_go_on() const { return !limits_.deadline.over(); }
 
   void run_all(const std::vector<size_t>& todo) {
     for (size_t first = 0; first < todo.size() && may_go_on();) {
@@ -115,7 +109,7 @@ class Trials {
     RunOptions options;
     options.timeout_seconds = limit;
     options.best_known = best_;
-    options.interrupted = limits_.interrupted;
+    options.interrupted = [this] { return !may_go_on(); };
     const std::vector<TrialResult> results = runner_.run(batch, problem_.test, options);
     std::vector<TrialRecord> records;
     for (size_t k = 0; k < results.size(); ++k) {
@@ -153,8 +147,9 @@ class Trials {
       t.reused = false;
       (t.as_written ? written : others).push_back(k);
     }
-    if (written.empty() || !may_go_on() || left() <= limits_.timeout_seconds) return;
-    run_batch(written, left());
+    const double left = std::min(kLongestCall, limits_.deadline.left());
+    if (written.empty() || !may_go_on() || left <= limits_.timeout_seconds) return;
+    run_batch(written, left);
     if (best_ > 0 && kCallsOfATrial * best_ > limits_.timeout_seconds) run_all(others);
   }
 
@@ -171,7 +166,6 @@ class Trials {
   Runner& runner_;
   Store& store_;
   const TrialLimits& limits_;
-  const Clock::time_point start_ = Clock::now();
   TrialRun run_;
   std::vector<bool> outlasted_;  // by trial: the store has a timeout of it under a lower limit
   double best_ = 0;

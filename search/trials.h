@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "db/store.h"
 #include "runners/runner.h"
 #include "search/problem.h"
@@ -27,13 +28,13 @@ struct Trial {
 struct TrialLimits {
   /// For one candidate, or as long as four calls of the fastest known take: what is as fast as that
   /// has time for its check and a sample. A stored timeout counts when it outlasted as much. When
-  /// nothing is ok, the nest as written gets what is left of the budget, then what timed out the
+  /// nothing is ok, the nest as written gets what is left of the deadline, then what timed out the
   /// time that follows from it.
   double timeout_seconds = 2;
-  double budget_seconds = 240;  // wall clock for all trials together
-  int batch = 16;               // candidates per compilation
+  Deadline deadline;      // for all trials together; what it cuts short is not measured
+  double best_known = 0;  // seconds of the fastest of earlier trials; 0: there are none
+  int batch = 16;         // candidates per compilation
   bool fresh = false;
-  std::function<bool()> interrupted;
   std::function<void(const std::vector<Trial>&, size_t done)> progress;
 };
 

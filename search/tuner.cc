@@ -1,5 +1,7 @@
 #include "search/tuner.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -15,12 +17,15 @@
 #include "search/beam.h"
 #include "search/dp/ahead_layout.h"
 #include "search/finals.h"
+#include "search/operand_memory.h"
+#include "search/phase_budget.h"
 #include "search/program_search.h"
 #include "search/semifinal.h"
 #include "search/shared_loops.h"
 #include "search/surroundings.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
+#include "search/turns.h"
 #include "search/weights.h"
 
 namespace exotune {
@@ -38,13 +43,20 @@ const char* name_of(Strategy s) {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // One search from kernel to shoot-out; the parts share what is here.
 class Tuning {
  public:
   Tuning(const TuneRequest& request, Store& store, const TuneHooks& hooks)
-      : request_(request), store_(store), hooks_(hooks), levels_(request.machine.levels_of(*request.target)) {
+      : request_(request),
+        store_(store),
+        hooks_(hooks),
+        deadline_(Deadline::after(request.time_budget_seconds).or_when(hooks.interrupted)),
+        budget_(deadline_, request.time_budget_seconds),
+        levels_(request.machine.levels_of(*request.target)) {
     all_sizes_ = request.representative;
     for (const auto& [name, value] : request.sizes) all_sizes_[name] = value;
     if (request.partial) context_.constraints = request.partial->constraints;
@@ -59,12 +71,14 @@ class Tuning {
   TuneResult run() {
     prepare();
     search();
-    if (request_.effort == Effort::kEstimate) {
-      estimate();
-      return std::move(result_);
+    if (request_.effort != Effort::kEstimate) {
+      measure();
+      shoot();
+      // The end came before the shoot-out had a result, or before anything was measured.
+      if (!result_.winner && (deadline_.over() || finals_deadline_.over())) take_fastest();
     }
-    measure();
-    if (result_.stop != StopReason::kInterrupted || !measured_.trials.empty()) shoot();
+    const bool nothing_ran = measured_.measured + measured_.reused == 0;
+    if (!result_.winner && nothing_ran) estimate();
     return std::move(result_);
   }
 
@@ -74,9 +88,10 @@ class Tuning {
     for (const ProcPtr& p : request_.target->instructions()) out.emplace_back(p);
     return out;
   }
-  bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+  bool interrupted() const { return deadline_.interrupted(); }
   double per_second(const SizeFormula& formula, double seconds) const {
-    return formula.text().empty() || seconds <= 0 ? 0 : formula.evaluate(all_sizes_) / seconds * 1e-9;
+    return formula.text().empty() || seconds <= 0 ? 0
+                                                  : formula.evaluate(all_sizes_) / seconds * 1e-9;
   }
   void report(const std::string& phase, int done, int planned) {
     if (!hooks_.progress) return;
@@ -99,35 +114,55 @@ class Tuning {
   // For orientation while measuring; the result's is of the shoot-out's own rounds.
   // Measured before and after: while another program shares the core's power and caches it is low.
   void measure_peak_again() {
-    if (request_.kernel.flops.text().empty()) return;
-    const ElementType t = peak_type();
-    result_.peak_gflops =
-        std::max(result_.peak_gflops,
-                 request_.threads * arena_->peak(t));
+    if (request_.kernel.flops.text().empty() || deadline_.over()) return;
+    const DeadlineScope scope(deadline_);
+    try {
+      result_.peak_gflops =
+          std::max(result_.peak_gflops, request_.threads * arena_->peak(peak_type()));
+    } catch (const Error&) {
+      if (!deadline_.over()) throw;  // else it was stopped, and nothing is known
+    }
   }
 
   void prepare() {
     const Target& target = *request_.target;
     // Nothing runs for an estimate: what must come out need not be known.
     const bool runs = request_.effort != Effort::kEstimate;
+    require_memory(*request_.proc, all_sizes_, request_.machine, runs);
+    problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed, .expected = false});
+    const std::string sizes = sizes_text(all_sizes_) +
+                              (request_.sizes.empty() ? " (symbolic)" : "") +
+                              threads_text(request_.threads);
+    if (!runs) {
+      result_.key = context_key(*request_.proc, sizes, target, request_.machine);
+      return;
+    }
     toolchain_ = with_threads(toolchain_of(target), request_.threads);
     arena_ = native_arena(toolchain_, native());
-    ProblemOptions data{.seed = request_.seed, .expected = runs};
-    std::optional<NativeRunner> runner;
-    if (runs) data.runner = &runner.emplace(toolchain_, native());
-    data.target = &target;
-    problem_ = make_problem(request_.proc, all_sizes_, data);
-    result_.key = enter_context(
-        request_.proc, request_.kernel.name,
-        sizes_text(all_sizes_) + (request_.sizes.empty() ? " (symbolic)" : "") +
-            threads_text(request_.threads),
-        target,
-        request_.machine, toolchain_, store_);
-    if (request_.effort != Effort::kEstimate) measure_peak_again();
+    result_.key = enter_context(request_.proc, request_.kernel.name, sizes, target,
+                                request_.machine, toolchain_, store_);
+    find_expected();
+    measure_peak_again();
+  }
+
+  // What must come out; not when there is no time for it, and then nothing is measured.
+  void find_expected() {
+    NativeRunner runner(toolchain_, native());
+    ProblemOptions data{.seed = request_.seed};
+    data.runner = &runner;
+    data.target = request_.target.get();
+    try {
+      const DeadlineScope scope(deadline_);
+      problem_ = make_problem(request_.proc, all_sizes_, data);
+      can_measure_ = true;
+    } catch (const Error&) {
+      if (!deadline_.over()) throw;
+    }
   }
 
   void search() {
     const auto start = Clock::now();
+    search_deadline_ = budget_.search(request_.effort != Effort::kEstimate);
     report("search", 0, 0);
     // Inspect the kernel as the search will see it: with its fixed sizes.
     ProcPtr from = request_.partial ? request_.partial->proc : request_.proc;
@@ -142,20 +177,25 @@ class Tuning {
     // A nest that is in tiles already has its plan, and many more loops to plan for.
     const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
                                    [](const NestLoop& loop) { return !loop.outer.empty(); });
-    if (request_.strategy != Strategy::kBeam && !tiled) plan();
-    const bool planned = !states_.empty();
+    std::vector<Family> families;
+    if (request_.strategy != Strategy::kBeam && !tiled) families.push_back({plan()});
+    const bool planned = !families.empty() && !families[0].states.empty();
+    const bool beams = request_.strategy != Strategy::kDp || !planned;
     const bool known = nest_.kind != NestKind::kOther && is_one_nest(start_.proc);
-    if (request_.strategy != Strategy::kDp && !tiled && !known) add_states(program_states());
-    if (request_.strategy != Strategy::kDp || !planned) {
-      std::vector<BeamState> found = run_beams(from);
-      // Plans first, then what stands around them, then the beam's own.
-      const size_t room = static_cast<size_t>(std::max(1, request_.trials / 3));
-      add_states(around(states_, room));
-      add_states(std::move(found));
-    } else {
-      add_states(around(states_, static_cast<size_t>(std::max(1, request_.trials))));
-    }
-    start_first();
+    if (request_.strategy != Strategy::kDp && !tiled && !known)
+      families.push_back({program_states()});
+    // Before what stands around the plans: a search that is cut short has both.
+    std::vector<BeamState> found;
+    if (beams) found = run_beams(from);
+    if (planned)
+      families.push_back(
+          {around(families[0].states,
+                  static_cast<size_t>(std::max(1, beams ? request_.trials / 3 : request_.trials)),
+                  search_deadline_)});
+    families.push_back({beams ? std::move(found) : std::vector<BeamState>{start_}});
+    add_states(in_turns(std::move(families)));
+    start_first();  // never without a candidate
+    if (search_deadline_.over()) result_.stop = stop_of(search_deadline_);
     result_.statistics.search_seconds = since(start);
   }
 
@@ -187,10 +227,8 @@ class Tuning {
     ask.context = &context_;
     ask.beam = request_.beam;
     ask.keep = std::max(1, request_.trials - request_.trials / 5);
-    const auto start = Clock::now();
-    ask.interrupted = [this, start] {
-      return interrupted() || since(start) > request_.time_budget_seconds * kProgramShare;
-    };
+    program_deadline_ = search_deadline_.within(request_.time_budget_seconds * kProgramShare);
+    ask.interrupted = [this] { return program_deadline_.over(); };
     program_ = std::make_unique<ProgramSearch>(ask);
     ProgramSearchResult found = program_->run(start_);
     TuneStatistics& s = result_.statistics;
@@ -215,7 +253,8 @@ class Tuning {
     std::stable_sort(found.begin(), found.end(), [](const BeamState& a, const BeamState& b) {
       return a.cost.cycles < b.cost.cycles;
     });
-    for (BeamState& state : run_beam(from, nest_, nullptr).states) found.push_back(std::move(state));
+    for (BeamState& state : run_beam(from, nest_, nullptr).states)
+      found.push_back(std::move(state));
     return found;
   }
 
@@ -230,7 +269,7 @@ class Tuning {
     options.width = request_.beam;
     options.keep = std::max(1, request_.trials);
     options.seed = request_.seed;
-    options.interrupted = hooks_.interrupted;
+    options.deadline = search_deadline_;
     options.progress = [&](int done, int planned) { report("search", done, planned); };
     BeamResult beam = beam_search(from, space, context_, options);
     TuneStatistics& s = result_.statistics;
@@ -239,22 +278,25 @@ class Tuning {
     s.duplicates += beam.duplicates;
     for (const auto& [op, n] : beam.refusals) s.refusals[op] += n;
     if (s.first_refusal.empty()) s.first_refusal = beam.first_refusal;
-    if (beam.interrupted) result_.stop = StopReason::kInterrupted;
     return beam;
   }
 
+  static StopReason stop_of(const Deadline& d) {
+    return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
+  }
+
   // The dynamic program's plans, each made a schedule by the core.
-  void plan() {
+  std::vector<BeamState> plan() {
     report("plan", 0, 0);
     DpRequest ask;
     ask.plans = request_.dp_plans;
     ask.threads = request_.threads;
     ask.jobs = request_.jobs;
-    ask.seconds = request_.dp_seconds;
+    ask.specs = request_.dp_specs;
+    ask.deadline = budget_.plan(search_deadline_);
     ask.memo_file = request_.memo_file;
     ask.figures = dp_figures(*request_.target, request_.machine, &store_,
                              request_.kernel.operation(), request_.costs);
-    ask.interrupted = hooks_.interrupted;
     for (const ProcPtr& p : request_.target->instructions()) {
       const ValueList& allowed = *context_.environment.names["instrs"].as<ValueList>();
       if (std::none_of(allowed.begin(), allowed.end(),
@@ -262,32 +304,38 @@ class Tuning {
         ask.avoided.push_back(p->name);
     }
     TuneStatistics& s = result_.statistics;
+    // One thread for an estimate: how far several get with their Specs is not the same each time.
+    if (request_.effort == Effort::kEstimate) ask.jobs = 1;
     s.dp = dp_plans(*start_.proc, *request_.target, ask);
-    for (const DpPlan& p : s.dp->plans) {
-      BeamState state = start_;
-      ++s.states;
-      if (const auto refusal = extend(state, p.lines, context_)) {
-        ++s.plans_refused;
-        count(*refusal);
-        continue;
-      }
-      add_states({std::move(state)});
+    if (s.dp->outcome == DpOutcome::kOutOfTime) result_.stop = StopReason::kTimeBudget;
+    std::vector<std::vector<std::string>> lists;
+    for (const DpPlan& p : s.dp->plans) lists.push_back(p.lines);
+    std::vector<BeamState> made;
+    for (Extended& e : extend_all(start_, lists, context_, search_deadline_)) {
+      s.states += e.reached;
+      s.plans_refused += e.refusal.has_value();
+      if (e.refusal) count(*e.refusal);
+      if (e.reached && !e.refusal) made.push_back(std::move(e.state));
     }
+    return made;
   }
 
   void add_states(std::vector<BeamState> more) {
     for (BeamState& state : more) {
-      if (seen_.insert(state.text_hash).second) states_.push_back(std::move(state));
-      else ++result_.statistics.duplicates;
+      if (seen_.insert(state.text_hash).second)
+        states_.push_back(std::move(state));
+      else
+        ++result_.statistics.duplicates;
     }
   }
 
-  std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most) {
-    const Neighbourhood where{request_.target->lanes_of(nest_.precision),
-                              request_.target->vector_memory ? request_.target->vector_memory->count : 0,
-                              nest_.vector_loop, nest_.row_loop};
-    Surroundings found = surroundings_of(good, most, start_, where, context_, seen_,
-                                         [this] { return interrupted(); });
+  std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
+                                const Deadline& deadline) {
+    const Neighbourhood where{
+        request_.target->lanes_of(nest_.precision),
+        request_.target->vector_memory ? request_.target->vector_memory->count : 0,
+        nest_.vector_loop, nest_.row_loop};
+    Surroundings found = surroundings_of(good, most, start_, where, context_, seen_, deadline);
     for (const LineRefusal& r : found.refusals) count(r);
     result_.statistics.states += found.made;
     result_.statistics.neighbours += found.made;
@@ -300,28 +348,60 @@ class Tuning {
     return {state.proc, script_text(*request_.proc, state.lines)};
   }
 
-  // The state as a trial; nothing when it does not become a whole schedule or has no C.
-  std::optional<Trial> trial_of(size_t index) {
-    const BeamState& state = states_[index];
-    std::string op = "emit";
+  // What a state comes to: a trial, or why not.
+  struct Emission {
+    std::optional<Trial> trial;
+    ProcPtr proc;
+    std::optional<LineRefusal> refusal;
+  };
+
+  Emission emit(const BeamState& state) const {
+    std::string op = request_.partial ? "whole script" : "emit";
+    Emission out;
     try {
-      Trial t;
-      if (request_.partial) op = "whole script";
       const WholeSchedule made = whole(state);
       op = "emit";
+      Trial t;
       t.candidate = make_candidate(made.proc, *request_.target, problem_);
       t.script = made.script;
       t.as_written = state.text_hash == start_.text_hash;
       const bool moved = state.reassociated || reassociates(made.proc);
       t.proof = moved ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
-      procs_[t.candidate.id] = made.proc;
-      state_of_[t.candidate.id] = index;
-      return t;
+      out.proc = made.proc;
+      out.trial = std::move(t);
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
-      count({op, e.diagnostic().where.str() + ": " + e.diagnostic().message.str()});
-      return std::nullopt;
+      out.refusal = {op, e.diagnostic().where.str() + ": " + e.diagnostic().message.str()};
     }
+    return out;
+  }
+
+  // Nothing when it does not become a whole schedule or has no C.
+  std::optional<Trial> keep(Emission made, size_t index) {
+    if (made.refusal) count(*made.refusal);
+    if (!made.trial) return std::nullopt;
+    procs_[made.trial->candidate.id] = made.proc;
+    state_of_[made.trial->candidate.id] = index;
+    return std::move(made.trial);
+  }
+
+  // The trials of these states; emitted in parallel but for parts of a user's script.
+  std::vector<Trial> trials_of(const std::vector<size_t>& states) {
+    std::vector<Emission> made(states.size());
+    const auto one = [&](size_t k) {
+      if (!deadline_.over()) made[k] = emit(states_[states[k]]);
+    };
+    if (request_.partial)
+      for (size_t k = 0; k < states.size(); ++k) one(k);
+    else
+      tbb::parallel_for(size_t{0}, states.size(), one);
+    std::vector<Trial> out;
+    for (size_t k = 0; k < states.size(); ++k)
+      if (std::optional<Trial> t = keep(std::move(made[k]), states[k])) {
+        out.push_back(std::move(*t));
+        if (out.back().as_written) out.push_back(in_any_order(out.back()));
+      }
+    return out;
   }
 
   // The nest as written, when the compiler may take its sums as it likes.
@@ -345,7 +425,7 @@ class Tuning {
       return states_[a].cost.cycles < states_[b].cost.cycles;
     });
     for (const size_t k : order) {
-      const std::optional<Trial> t = trial_of(k);
+      const std::optional<Trial> t = keep(emit(states_[k]), k);
       if (!t) continue;
       take(*t);
       return;
@@ -362,6 +442,24 @@ class Tuning {
     result_.any_order = t.any_order;
   }
 
+  // The fastest trial, as it was measured.
+  void take_fastest() {
+    const Trial* best = nullptr;
+    for (const Trial& t : measured_.trials)
+      if (t.status == TrialStatus::kOk && t.median > 0 && (!best || t.median < best->median))
+        best = &t;
+    if (!best) return;
+    take(*best);
+    note_speed(best->median);
+    result_.failures.push_back("no shoot-out: the time was over; the winner is the fastest trial");
+  }
+
+  void note_speed(double seconds) {
+    result_.seconds = seconds;
+    result_.gflops = per_second(request_.kernel.flops, seconds);
+    result_.gbytes = per_second(request_.kernel.bytes, seconds);
+  }
+
   // Neighbours of the fastest are tried while that helps, with what is left of the trials.
   static constexpr int kRefinements = 2;
   static constexpr size_t kRefined = 3;
@@ -369,22 +467,36 @@ class Tuning {
 
   void measure() {
     const auto start = Clock::now();
+    const Deadline deadline = budget_.measuring();
+    if (deadline_.over() || !can_measure_) {
+      result_.stop = stop_of(deadline_);
+      return;
+    }
     const size_t most = static_cast<size_t>(std::max(1, request_.trials));
     const size_t kept = most / 5;  // for refinement
-    if (states_.size() > most - kept) result_.stop = StopReason::kTrials;
-    measure_states(0, most - kept, start);
-    if (program_ && may_go_on(start)) {
-      const size_t first = states_.size();
-      add_states(program_->recombine(seconds_of_states()));
-      measure_states(first, most - std::min(most, measured_.trials.size()), start);
+    if (states_.size() > most - kept && !search_deadline_.over())
+      result_.stop = StopReason::kTrials;
+    NativeRunner runner(toolchain_, native());
+    measure_states(0, most - kept, runner, deadline);
+    // On a machine that is busy the finals' time is better spent on having a result at all.
+    if (measured_.measured + measured_.reused == 0 && !deadline_.over()) {
+      measured_.trials.clear();
+      measure_states(0, std::min(kFewest, most), runner, deadline_);
     }
-    for (int round = 0; round < kRefinements && may_go_on(start); ++round) {
-      compare_fastest();
+    if (program_ && !deadline.over()) {
+      const size_t first = states_.size();
+      program_deadline_ = deadline;
+      add_states(program_->recombine(seconds_of_states()));
+      measure_states(first, most - std::min(most, measured_.trials.size()), runner, deadline);
+    }
+    for (int round = 0; round < kRefinements && !deadline.over(); ++round) {
+      compare_fastest(deadline);
       const double before = best_seconds_;
       const size_t first = states_.size(), room = most - std::min(most, measured_.trials.size());
-      if (room == 0 || before == 0) break;
-      add_states(around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements))));
-      measure_states(first, room, start);
+      if (room == 0 || before == 0 || deadline.over()) break;
+      add_states(
+          around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)), deadline));
+      measure_states(first, room, runner, deadline);
       if (best_seconds_ >= 0.995 * before) break;
     }
     const TrialRun& all = measured_;
@@ -393,8 +505,12 @@ class Tuning {
     result_.statistics.causes = all.causes;
     result_.failures = all.first_causes;
     result_.statistics.measure_seconds = since(start);
-    if (all.interrupted) result_.stop = StopReason::kInterrupted;
-    else if (all.out_of_budget) result_.stop = StopReason::kTimeBudget;
+    if (deadline.over()) result_.stop = stop_of(deadline);
+  }
+
+  // Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
+  double seconds_each() const {
+    return measured_.measured == 0 ? 0 : measured_seconds_ / measured_.measured;
   }
 
   // What whole programs took, by the text of their procedures.
@@ -407,47 +523,66 @@ class Tuning {
   }
 
   // Times of one run for those that may win; what it takes is part of the measuring.
-  void compare_fastest() {
+  void compare_fastest(const Deadline& deadline) {
+    if (request_.top_k * seconds_each() > deadline.left()) return;  // it would not end
+    const DeadlineScope scope(deadline);
     time_side_by_side(measured_.trials, static_cast<size_t>(request_.top_k), kSemifinalRounds,
                       *arena_, problem_);
     best_seconds_ = 0;
     for (const Trial& t : measured_.trials) note_best(t);
   }
 
-  bool may_go_on(Clock::time_point start) const {
-    return !interrupted() && !measured_.interrupted && !measured_.out_of_budget &&
-           since(start) < request_.time_budget_seconds;
+  std::vector<BeamState> fastest() const {
+    std::vector<BeamState> out;
+    for (const Trial* t : ranked())
+      if (out.size() < kRefined) out.push_back(states_[state_of_.at(t->candidate.id)]);
+    return out;
   }
 
-  std::vector<BeamState> fastest() const {
+  std::vector<const Trial*> ranked() const {
     std::vector<const Trial*> ok;
     for (const Trial& t : measured_.trials)
       if (t.status == TrialStatus::kOk) ok.push_back(&t);
     std::stable_sort(ok.begin(), ok.end(),
                      [](const Trial* a, const Trial* b) { return a->median < b->median; });
-    std::vector<BeamState> out;
-    for (const Trial* t : ok)
-      if (out.size() < kRefined) out.push_back(states_[state_of_.at(t->candidate.id)]);
-    return out;
+    return ok;
+  }
+
+  // At first a few, so that something is known soon; then as many as take a small part of the time
+  // that is left.
+  static constexpr size_t kFirstBatch = 6, kLargestBatch = 16, kFewest = 2;
+  static constexpr double kShareOfBatch = 0.125;
+  size_t batch_size(const Deadline& deadline) const {
+    const double each = seconds_each();
+    if (measured_.trials.empty())
+      return std::clamp(static_cast<size_t>(request_.time_budget_seconds / 10), kFewest,
+                        kFirstBatch);
+    if (each <= 0) return kLargestBatch;
+    const double fit = kShareOfBatch * std::min(1e6, deadline.left()) / each;
+    return std::clamp(static_cast<size_t>(fit), size_t{2}, kLargestBatch);
   }
 
   // Measures states from `first` on, at most `most` of them, and adds the trials to what is known.
-  void measure_states(size_t first, size_t most, Clock::time_point start) {
-    std::vector<Trial> trials;
-    for (size_t k = first; k < states_.size() && trials.size() < most && !interrupted(); ++k)
-      if (std::optional<Trial> t = trial_of(k)) {
-        trials.push_back(std::move(*t));
-        if (trials.back().as_written) trials.push_back(in_any_order(trials.back()));
-      }
-    NativeRunner runner(toolchain_, native());
+  void measure_states(size_t first, size_t most, Runner& runner, const Deadline& deadline) {
+    const size_t last = first + std::min(most, states_.size() - std::min(first, states_.size()));
+    const int planned = static_cast<int>(measured_.trials.size()) + static_cast<int>(last - first);
+    for (size_t next = first; next < last && !deadline.over();) {
+      std::vector<size_t> batch;
+      for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
+      measure_batch(trials_of(batch), planned, runner, deadline);
+    }
+  }
+
+  void measure_batch(std::vector<Trial> trials, int planned, Runner& runner,
+                     const Deadline& deadline) {
+    const auto start = Clock::now();
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
-    limits.budget_seconds = std::max(0.0, request_.time_budget_seconds - since(start));
+    limits.deadline = deadline;
+    limits.best_known = best_seconds_;
     limits.fresh = request_.fresh;
-    limits.interrupted = hooks_.interrupted;
     const int done_before = static_cast<int>(measured_.trials.size());
     const int ok_before = ok_, bad_before = bad_;
-    const int planned = done_before + static_cast<int>(trials.size());
     limits.progress = [&](const std::vector<Trial>& all, size_t done) {
       ok_ = ok_before, bad_ = bad_before;
       for (const Trial& t : all) {
@@ -458,24 +593,27 @@ class Tuning {
       report("measure", done_before + static_cast<int>(done), planned);
     };
     TrialRun run = run_trials(std::move(trials), result_.key, problem_, runner, store_, limits);
+    if (run.measured > 0) measured_seconds_ += since(start);
     for (const Trial& t : run.trials) note_best(t);
     measured_.measured += run.measured;
     measured_.reused += run.reused;
-    measured_.interrupted = measured_.interrupted || run.interrupted;
-    measured_.out_of_budget = measured_.out_of_budget || run.out_of_budget;
-    for (const auto& [cause, n] : run.causes) measured_.causes[cause] += n;
-    for (std::string& cause : run.first_causes) measured_.first_causes.push_back(std::move(cause));
+    for (const auto& [cause, n] : run.causes)
+      if ((measured_.causes[cause] += n) == n)
+        for (std::string& text : run.first_causes)
+          if (text.rfind(cause + ":", 0) == 0) measured_.first_causes.push_back(std::move(text));
     for (Trial& t : run.trials) measured_.trials.push_back(std::move(t));
   }
 
   void note_best(const Trial& t) {
-    if (t.status == TrialStatus::kOk && t.median > 0 && (best_seconds_ == 0 || t.median < best_seconds_))
+    if (t.status == TrialStatus::kOk && t.median > 0 &&
+        (best_seconds_ == 0 || t.median < best_seconds_))
       best_seconds_ = t.median;
   }
 
   // Many loops at odd sizes make more work than a check is worth: the largest sizes are halved.
   static constexpr double kCheckedOperations = 3e7;
-  void shrink_to(double operations, const std::vector<std::string>& free, SizeBinding& sizes) const {
+  void shrink_to(double operations, const std::vector<std::string>& free,
+                 SizeBinding& sizes) const {
     if (request_.kernel.flops.text().empty()) return;
     while (request_.kernel.flops.evaluate(sizes) > operations) {
       int64_t* largest = &sizes[free.front()];
@@ -486,8 +624,9 @@ class Tuning {
     }
   }
 
-  // Correct at other sizes too: a symbolic kernel is checked where every boundary is met.
-  bool correct_elsewhere(const Trial& t, Runner& runner) {
+  // Correct at other sizes too: a symbolic kernel is checked where every boundary is met. Nothing
+  // when the deadline was over before all was seen.
+  std::optional<bool> correct_elsewhere(const Trial& t, Runner& runner, const Deadline& deadline) {
     std::vector<std::string> free;
     for (const auto& [name, value] : all_sizes_)
       if (!request_.sizes.count(name)) free.push_back(name);
@@ -495,6 +634,7 @@ class Tuning {
     const int64_t extents[] = {1, 2, 3, 5, 17, 63, 64, 65, 100, 129};
     const size_t n = std::size(extents);
     for (size_t shift = 0; shift < n; ++shift) {
+      if (deadline.over()) return std::nullopt;
       SizeBinding sizes = all_sizes_;
       for (size_t d = 0; d < free.size(); ++d) sizes[free[d]] = extents[(shift + d * 3) % n];
       shrink_to(kCheckedOperations, free, sizes);
@@ -504,8 +644,10 @@ class Tuning {
       RunOptions options;
       options.measure = false;
       options.timeout_seconds = request_.timeout_seconds;
+      const DeadlineScope scope(deadline);
       TrialResult r = runner.run(std::span(&c, 1), problem.test, options)[0];
       if (r.ok()) continue;
+      if (r.status == TrialStatus::kSkipped) return std::nullopt;
       const std::string cause = "at " + sizes_text(sizes) + ": " + r.cause;
       result_.failures.push_back(std::string(status_name(r.status)) + " " + cause);
       ++result_.statistics.causes[status_name(r.status)];
@@ -513,6 +655,32 @@ class Tuning {
       return false;
     }
     return true;
+  }
+
+  // Who goes to the shoot-out: the fastest that are correct at other sizes too, as many as the time
+  // allows for; one that there was no time to check only when no other is there.
+  std::vector<const Trial*> choose_finalists(Runner& runner) {
+    const std::vector<const Trial*> all = ranked();
+    const Deadline deadline = budget_.other_sizes();
+    size_t most = static_cast<size_t>(request_.top_k);
+    constexpr double kShareOfCompiling = 0.3;
+    if (const double each = seconds_each(); each > 0)
+      most = std::clamp(static_cast<size_t>(kShareOfCompiling * deadline_.left() / each),
+                        std::min<size_t>(2, most), most);
+    std::vector<const Trial*> chosen;
+    for (const Trial* t : all) {
+      if (chosen.size() >= most) break;
+      const std::optional<bool> correct = correct_elsewhere(*t, runner, deadline);
+      report("other sizes", static_cast<int>(chosen.size()), static_cast<int>(most));
+      if (!correct) {
+        if (!chosen.empty()) break;
+        result_.failures.push_back("not checked at other sizes: the time was over");
+        chosen.push_back(t);
+        break;
+      }
+      if (*correct) chosen.push_back(t);
+    }
+    return chosen;
   }
 
   // What failed at another size is not ok in the store either.
@@ -529,6 +697,19 @@ class Tuning {
     return {.work_directory = request_.work_directory, .jobs = request_.jobs};
   }
 
+  // Sizes besides the tuned one that a kernel for every size should be good at.
+  std::vector<SizeBinding> listed_sizes() const {
+    std::vector<SizeBinding> out;
+    for (const SizeBinding& listed : request_.kernel.sizes) {
+      SizeBinding sizes = all_sizes_;
+      for (auto& [name, value] : sizes)
+        if (auto it = listed.find(name); it != listed.end() && !request_.sizes.count(name))
+          value = it->second;
+      if (sizes != all_sizes_) out.push_back(std::move(sizes));
+    }
+    return out;
+  }
+
   // The winner among the finalists; of a kernel for every size, over the sizes it lists.
   size_t winner_of(const std::vector<const Trial*>& finalists, const ShootoutResult& shot) {
     FinalsAtSizes finals;
@@ -540,24 +721,23 @@ class Tuning {
     finals.target = request_.target.get();
     finals.arena = arena_.get();
     finals.seed = request_.seed;
-    finals.interrupted = [this] { return interrupted(); };
-    for (const SizeBinding& listed : request_.kernel.sizes) {
-      SizeBinding sizes = all_sizes_;
-      for (auto& [name, value] : sizes)
-        if (auto it = listed.find(name); it != listed.end() && !request_.sizes.count(name)) value = it->second;
-      if (sizes != all_sizes_) finals.sizes.push_back(std::move(sizes));
-    }
+    finals.deadline = deadline_;
+    finals.sizes = listed_sizes();
+    report("finals", 0, static_cast<int>(finals.sizes.size()));
     return best_over_sizes(finals, shot);
   }
 
   // Who else does the same: the libraries, or where no library does, the compilers on their own.
-  void add_peers(std::vector<Contender>& contenders) {
+  void add_peers(std::vector<Contender>& contenders, const Deadline& deadline) {
     const std::optional<PeerProblem> peer = peer_problem(request_.kernel, problem_);
     if (!peer) {
       const Candidate plain = make_candidate(request_.proc, *request_.target, problem_, "plain");
+      const DeadlineScope scope(deadline);
       for (Contender& c : arena_->plain_code(plain)) contenders.push_back(std::move(c));
       return;
     }
+    report("peers", 0, 0);
+    const DeadlineScope scope(deadline);
     result_.peer_report = arena_->peers();
     for (const Peer& p : result_.peer_report.peers)
       if (p.supports(*peer)) contenders.push_back(contender_of(shown_name(p, toolchain_), PeerCall{p, *peer}));
@@ -571,39 +751,46 @@ class Tuning {
     const double share = request_.kernel.flops.evaluate(all_sizes_) / flops * ratio.median;
     if (share > 0) result_.peak_gflops = result_.gflops / share;
   }
+  // Of the time that is left, for finding and compiling the peers: the first time takes longest.
+  static constexpr double kShareOfPeers = 0.4;
+
+  // The machine's roof, where there is time to find it.
+  void add_roof(std::vector<Contender>& contenders) {
+    if (request_.kernel.flops.text().empty() || deadline_.over()) return;
+    const DeadlineScope scope(deadline_);
+    try {
+      if (std::optional<Contender> peak = arena_->roof(peak_type()))
+        contenders.push_back(std::move(*peak));
+    } catch (const Error&) {
+      if (!deadline_.over()) throw;
+    }
+  }
 
   void shoot() {
     const auto start = Clock::now();
-    report("shoot-out", 0, 1);
-    std::vector<const Trial*> ranked;
-    for (const Trial& t : measured_.trials)
-      if (t.status == TrialStatus::kOk) ranked.push_back(&t);
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const Trial* a, const Trial* b) { return a->median < b->median; });
-    if (ranked.empty()) return;
+    if (deadline_.over() || ranked().empty()) return;
     NativeRunner runner(toolchain_, native());
+    const std::vector<const Trial*> finalists = choose_finalists(runner);
+    if (finalists.empty() || deadline_.over()) return;
     std::vector<Contender> contenders;
-    std::vector<const Trial*> finalists;
-    for (const Trial* t : ranked) {
-      if (static_cast<int>(finalists.size()) >= request_.top_k) break;
-      if (!correct_elsewhere(*t, runner)) continue;
-      finalists.push_back(t);
-      contenders.push_back(contender_of("#" + std::to_string(finalists.size()), t->candidate));
-    }
-    if (finalists.empty()) return;
+    for (const Trial* t : finalists)
+      contenders.push_back(contender_of("#" + std::to_string(contenders.size() + 1), t->candidate));
     for (const Rival& rival : request_.rivals)
       contenders.push_back(
           contender_of(rival.name, make_candidate(rival.proc, *request_.target, problem_)));
     const size_t first_peer = contenders.size();
-    if (request_.with_peers) add_peers(contenders);
+    if (request_.with_peers)
+      add_peers(contenders, deadline_.within(kShareOfPeers * deadline_.left()));
     const size_t roof = contenders.size();
-    if (!request_.kernel.flops.text().empty())
-      if (std::optional<Contender> peak = arena_->roof(peak_type()))
-        contenders.push_back(std::move(*peak));
+    add_roof(contenders);
     ShootoutOptions options;
     options.rounds = request_.rounds;
-    options.interrupted = hooks_.interrupted;
-    ShootoutResult shot = arena_->compete(contenders, problem_.args, problem_.test, options);
+    report("shoot-out", 0, static_cast<int>(contenders.size()));
+    finals_deadline_ = budget_.shootout(!listed_sizes().empty());
+    const ShootoutResult shot = [&] {
+      const DeadlineScope scope(finals_deadline_);
+      return arena_->compete(contenders, problem_.args, problem_.test, options);
+    }();
     result_.statistics.shootout_seconds = since(start);
     if (shot.winner < 0) {
       for (const ContenderResult& c : shot.contenders)
@@ -615,9 +802,7 @@ class Tuning {
     if (shot.contenders[w].status != TrialStatus::kOk) return;
     const Trial& best = *finalists[w];
     take(best);
-    result_.seconds = shot.contenders[w].median;
-    result_.gflops = per_second(request_.kernel.flops, result_.seconds);
-    result_.gbytes = per_second(request_.kernel.bytes, result_.seconds);
+    note_speed(shot.contenders[w].median);
     if (roof < contenders.size()) take_peak(shot, w, roof, *contenders[roof].roof);
     for (size_t k = finalists.size(); k < roof; ++k) {
       const ContenderResult& c = shot.contenders[k];
@@ -640,6 +825,9 @@ class Tuning {
   const TuneRequest& request_;
   Store& store_;
   const TuneHooks& hooks_;
+  const Deadline deadline_;  // of everything
+  const PhaseBudget budget_;
+  Deadline search_deadline_, program_deadline_, finals_deadline_;
   std::vector<TargetLevel> levels_;
   SizeBinding all_sizes_;
   BeamContext context_;
@@ -649,14 +837,16 @@ class Tuning {
   TargetToolchain toolchain_;
   std::unique_ptr<Arena> arena_;
   std::vector<BeamState> states_;
-  std::unique_ptr<ProgramSearch> program_;    // null: the nest is of a kind the beam knows
-  std::set<std::string> seen_;                // hashes of the procedures of states_
-  std::map<std::string, ProcPtr> procs_;      // by candidate
-  std::map<std::string, size_t> state_of_;    // candidate -> index into states_
+  std::unique_ptr<ProgramSearch> program_;  // null: the nest is of a kind the beam knows
+  std::set<std::string> seen_;              // hashes of the procedures of states_
+  std::map<std::string, ProcPtr> procs_;    // by candidate
+  std::map<std::string, size_t> state_of_;  // candidate -> index into states_
   TrialRun measured_;
+  bool can_measure_ = false;  // it is known what must come out
   TuneResult result_;
   int ok_ = 0, bad_ = 0;
   double best_seconds_ = 0;
+  double measured_seconds_ = 0;
 };
 
 }  // namespace

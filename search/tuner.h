@@ -4,8 +4,8 @@
 //
 // It proposes schedules (beam over library operators), replays each through the verified core,
 // checks and times every candidate with a Runner, keeps every trial in the Store, and lets the best
-// meet each other and the peers in a paired shoot-out. A trial that the store already holds is never
-// run again, so an interrupted search is resumed by asking for it again.
+// meet each other and the peers in a paired shoot-out. A trial that the store already holds is
+// never run again, so an interrupted search is resumed by asking for it again.
 #include <functional>
 #include <map>
 #include <optional>
@@ -27,8 +27,8 @@ namespace exotune {
 
 enum class Effort : uint8_t { kEstimate, kMeasure, kPatient, kExhaustive };  // FFTW's words
 
-/// Where schedules come from: the dynamic program's cheapest plans, the beam over operators, or both.
-/// A nest that the dynamic program cannot read is left to the beam.
+/// Where schedules come from: the dynamic program's cheapest plans, the beam over operators, or
+/// both. A nest that the dynamic program cannot read is left to the beam.
 enum class Strategy : uint8_t { kDp, kBeam, kAll };
 const char* name_of(Strategy s);
 
@@ -54,41 +54,41 @@ struct Rival {
 };
 
 struct TuneRequest {
-  KernelEntry kernel;             // for a user's own file: name, file, proc and flops may be bare
-  ProcPtr proc;                   // the unscheduled proc
+  KernelEntry kernel;  // for a user's own file: name, file, proc and flops may be bare
+  ProcPtr proc;        // the unscheduled proc
   /// Sizes that are fixed: the result is a kernel for exactly these. Sizes it does not name stay
   /// symbolic and are measured at `representative`.
   SizeBinding sizes;
-  SizeBinding representative;     // a value for every size; used where `sizes` has none
+  SizeBinding representative;  // a value for every size; used where `sizes` has none
   TargetPtr target;
   Machine machine;
   Effort effort = Effort::kMeasure;
-  int beam = 16;                  // states kept per stage
-  int trials = 200;               // candidates measured at most
-  double time_budget_seconds = 240;
-  double timeout_seconds = 2;     // per candidate
-  int top_k = 8;                  // finalists of the shoot-out
-  int rounds = 15;                // rounds of the shoot-out
-  int jobs = 2;                   // compilers at once, threads of the dynamic program
-  int threads = 1;                // that the kernel may use; its peers get as many
+  int beam = 16;                     // states kept per stage
+  int trials = 200;                  // candidates measured at most
+  double time_budget_seconds = 240;  // for everything, from search to the finals over sizes
+  double timeout_seconds = 2;        // per candidate
+  int top_k = 8;                     // finalists of the shoot-out
+  int rounds = 15;                   // rounds of the shoot-out
+  int jobs = 2;                      // compilers at once, threads of the dynamic program
+  int threads = 1;                   // that the kernel may use; its peers get as many
   uint64_t seed = 1;
   bool with_peers = true;
-  bool fresh = false;             // measure again what the store already holds
-  std::string work_directory;     // "" = temporary
+  bool fresh = false;          // measure again what the store already holds
+  std::string work_directory;  // "" = temporary
   Strategy strategy = Strategy::kAll;
-  int dp_plans = 8;               // of the dynamic program
-  double dp_seconds = 20;         // for it; then the beam goes on alone
+  int dp_plans = 8;                   // of the dynamic program
+  int64_t dp_specs = kDpSpecs;        // that it may solve; then the beam goes on alone
   CostBasis costs = CostBasis::kAll;  // figures that the models reckon with
-  std::string memo_file;          // what the dynamic program solved; "" = not kept
+  std::string memo_file;              // what the dynamic program solved; "" = not kept
   std::optional<PartialSchedule> partial;
   std::vector<Rival> rivals;
 };
 
 struct Progress {
   int done = 0, planned = 0, ok = 0, bad = 0;
-  double best = 0;                // GFLOP/s (or GB/s when the kernel has no flops)
+  double best = 0;  // GFLOP/s (or GB/s when the kernel has no flops)
   double percent_of_peak = 0;
-  std::string phase;              // "search", "measure", "shoot-out"
+  std::string phase;  // "search", "measure", "shoot-out"
 };
 
 /// Why the search ended.
@@ -96,24 +96,24 @@ enum class StopReason : uint8_t { kComplete, kTrials, kTimeBudget, kInterrupted 
 const char* name_of(StopReason r);
 
 struct TuneStatistics {
-  int states = 0;                 // schedules made
-  int refused = 0;                // steps the core refused
-  int duplicates = 0;             // schedules whose proc was seen before
-  int measured = 0, reused = 0;   // trials run now, trials found in the store
-  std::map<std::string, int> refusals;   // by operator
+  int states = 0;                              // schedules made
+  int refused = 0;                             // steps the core refused
+  int duplicates = 0;                          // schedules whose proc was seen before
+  int measured = 0, reused = 0;                // trials run now, trials found in the store
+  std::map<std::string, int> refusals;         // by operator
   std::map<std::string, std::string> reasons;  // the first message of each of them
-  std::map<std::string, int> causes;     // of bad trials, by status
+  std::map<std::string, int> causes;           // of bad trials, by status
   double search_seconds = 0, measure_seconds = 0, shootout_seconds = 0;
-  std::string first_refusal;      // text of one, for `explain`
-  std::optional<DpPlans> dp;      // nothing when it was not asked
-  int plans_refused = 0;          // of its plans
-  int neighbours = 0;             // schedules tried around good ones
+  std::string first_refusal;  // text of one, for `explain`
+  std::optional<DpPlans> dp;  // nothing when it was not asked
+  int plans_refused = 0;      // of its plans
+  int neighbours = 0;         // schedules tried around good ones
 };
 
 struct PeerRow {
   std::string name;
   double gflops = 0;
-  Ratio ratio;                    // winner's speed over this peer's: above 1, we are faster
+  Ratio ratio;  // winner's speed over this peer's: above 1, we are faster
 };
 
 /// What a simulator or a board counted; never compared with seconds or with another kind.
@@ -127,10 +127,10 @@ struct CycleCount {
 };
 
 struct TuneResult {
-  ProcPtr winner;                 // scheduled and proved; null: no valid candidate
-  std::string script;             // .sched text that makes it from the kernel
+  ProcPtr winner;      // scheduled and proved; null: no valid candidate
+  std::string script;  // .sched text that makes it from the kernel
   std::string candidate_id;
-  std::vector<std::string> lines; // of it, those that were found
+  std::vector<std::string> lines;  // of it, those that were found
   TrialKey key;
   ProofLevel proof = ProofLevel::kProved;
   bool as_written = false;        // the winner is the nest itself
@@ -149,11 +149,11 @@ struct TuneResult {
 
 struct TuneHooks {
   std::function<void(const Progress&)> progress;  // may be empty
-  std::function<bool()> interrupted;              // true ends the search at the next candidate
+  std::function<bool()> interrupted;              // true ends it now, with the best so far
 };
 
-/// Throws InputError for a proc or sizes that do not fit, Error(kUnavailable) when the target cannot
-/// run here. Finding no valid candidate is a result, not an error.
+/// Throws InputError for a proc or sizes that do not fit, Error(kUnavailable) when the target
+/// cannot run here. Finding no valid candidate is a result, not an error.
 TuneResult tune(const TuneRequest& request, Store& store, const TuneHooks& hooks = {});
 
 }  // namespace exotune

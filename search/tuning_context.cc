@@ -44,15 +44,21 @@ std::string script_text(const Proc& kernel, const std::vector<std::string>& line
   return out;
 }
 
+TrialKey context_key(const Proc& kernel, const std::string& sizes, const Target& target,
+                     const Machine& machine) {
+  TrialKey key;
+  key.kernel_hash = content_hash(canonical_text(kernel));
+  key.sizes = sizes;
+  key.target = target.name;
+  key.fingerprint = fingerprint(machine, target).hash;
+  return key;
+}
+
 TrialKey enter_context(const ProcPtr& kernel, const std::string& name, const std::string& sizes,
                        const Target& target, const Machine& machine,
                        const TargetToolchain& toolchain, Store& store) {
   const Fingerprint here = fingerprint(machine, target);
-  TrialKey key;
-  key.kernel_hash = content_hash(canonical_text(*kernel));
-  key.sizes = sizes;
-  key.target = target.name;
-  key.fingerprint = here.hash;
+  TrialKey key = context_key(*kernel, sizes, target, machine);
   key.compiler = toolchain.describe();
   store.put_machine({here.hash, here.microarch, here.isa, machine.model_name});
   store.put_kernel(key.kernel_hash, name);

@@ -27,7 +27,11 @@ std::string threads_text(int threads);
 /// The script's text: the kernel, then the lines.
 std::string script_text(const Proc& kernel, const std::vector<std::string>& lines);
 
-/// The key of a kernel's trials at `sizes` (as text) on this machine; enters the machine and the
+/// The key of a kernel's trials at `sizes` (as text) on this machine, but for the compiler.
+TrialKey context_key(const Proc& kernel, const std::string& sizes, const Target& target,
+                     const Machine& machine);
+
+/// The whole key; enters the machine and the
 /// kernel's name in the store.
 TrialKey enter_context(const ProcPtr& kernel, const std::string& name, const std::string& sizes,
                        const Target& target, const Machine& machine,

@@ -10,6 +10,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/analysis/question_cache.h"
+#include "core/base/deadline.h"
 
 namespace exotune {
 namespace {
@@ -404,6 +405,8 @@ Decision decide(std::span<const Constraint> facts, std::span<const Formula> disj
     ++counters().syntactic;
     return {Feasible::kNo, {}};
   }
+  // Undecided, which refuses: whoever waits for the proof has no more time for it.
+  if (DeadlineScope::current().over()) return {};
   bool smt_tier = false;
   Decision out;
   {

@@ -3,15 +3,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
-#include <algorithm>
+
+#include "core/base/deadline.h"
 
 extern char** environ;
 
@@ -48,7 +50,8 @@ std::vector<std::string> filtered_environment(const std::vector<std::string>& pr
   std::vector<std::string> kept;
   for (char** e = environ; *e; ++e) {
     bool drop = false;
-    for (const std::string& prefix : prefixes) drop |= strncmp(*e, prefix.c_str(), prefix.size()) == 0;
+    for (const std::string& prefix : prefixes)
+      drop |= strncmp(*e, prefix.c_str(), prefix.size()) == 0;
     if (!drop) kept.push_back(*e);
   }
   return kept;
@@ -75,10 +78,13 @@ CommandResult run_command(const std::vector<std::string>& argv, const CommandOpt
   std::vector<char*> env_pointers = c_pointers(environment);
   std::vector<char*> arg_pointers = c_pointers(argv);
 
+  const pid_t parent = getpid();
   pid_t pid = fork();
   if (pid < 0) return result;
   if (pid == 0) {
     setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // the parent died before the line above
     int null_fd = ::open("/dev/null", O_RDONLY);
     if (null_fd >= 0) dup2(null_fd, 0);
     dup2(out.fd[1], 1);
@@ -92,26 +98,30 @@ CommandResult run_command(const std::vector<std::string>& argv, const CommandOpt
   out.close_end(1);
   err.close_end(1);
 
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
+  const Deadline timeout = Deadline::after(options.timeout_seconds);
+  const Deadline& deadline = DeadlineScope::current();
   char buffer[1 << 14];
   while (out.fd[0] >= 0 || err.fd[0] >= 0) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) {
-      result.timed_out = true;
+    result.timed_out = timeout.over();
+    result.stopped = !result.timed_out && deadline.over();
+    if (result.timed_out || result.stopped) {
       kill(-pid, SIGKILL);
       break;
     }
+    // The deadline may be over at any moment: it is asked again soon.
+    const double wait = std::min({timeout.left(), deadline.left(), 0.05});
     pollfd fds[2] = {{out.fd[0], POLLIN, 0}, {err.fd[0], POLLIN, 0}};
-    int ready = poll(fds, 2, static_cast<int>(std::min<long>(left, 1000)));
+    int ready = poll(fds, 2, static_cast<int>(wait * 1000) + 1);
     if (ready < 0 && errno != EINTR) break;
     if (ready <= 0) continue;
     for (int k = 0; k < 2; ++k) {
       if (!(fds[k].revents & (POLLIN | POLLHUP | POLLERR))) continue;
       Pipe& pipe = k == 0 ? out : err;
       ssize_t n = read(pipe.fd[0], buffer, sizeof buffer);
-      if (n > 0) (k == 0 ? result.out : result.err).append(buffer, static_cast<size_t>(n));
-      else if (n == 0 || errno != EINTR) pipe.close_end(0);
+      if (n > 0)
+        (k == 0 ? result.out : result.err).append(buffer, static_cast<size_t>(n));
+      else if (n == 0 || errno != EINTR)
+        pipe.close_end(0);
     }
   }
   int status = 0;

@@ -131,13 +131,18 @@ class OpenNests {
 class Completing {
  public:
   Completing(const CompletionRequest& request, Store& store, const TuneHooks& hooks)
-      : request_(request), store_(store), hooks_(hooks), text_(request.script, request.file) {}
+      : request_(request),
+        store_(store),
+        hooks_(hooks),
+        text_(request.script, request.file),
+        deadline_(Deadline::after(request.tune.time_budget_seconds)) {}
 
   Completion run() {
     const ProcPtr whole = run_text(text_.filled({}), false).proc;
     const std::vector<TraceStep> trace = trace_of(whole);
     kernel_ = trace.empty() ? whole : trace.front().before;
     read_sizes(trace);
+    searches_left_ = text_.holes().size() + (request_.baseline ? 1 : 0);
     if (request_.baseline && !stopped()) find_baseline();
     for (size_t hole = 0; hole < text_.holes().size(); ++hole)
       if (!fill(hole)) return std::move(out_);
@@ -179,7 +184,7 @@ class Completing {
   void find_baseline() {
     TuneRequest r = base_request();
     r.with_peers = false;
-    const TuneResult found = tune(r, store_, hooks_);
+    const TuneResult found = tune_in_time(r);
     add(found.statistics);
     if (found.winner) rivals_.push_back({"the winner without your lines", found.winner});
   }
@@ -390,10 +395,18 @@ class Completing {
     return out;
   }
 
+  // One budget for all searches, each with its share of what is left.
+  TuneResult tune_in_time(TuneRequest& r) {
+    r.time_budget_seconds =
+        deadline_.left() / static_cast<double>(std::max<size_t>(1, searches_left_));
+    if (searches_left_ > 0) --searches_left_;
+    return tune(r, store_, hooks_);
+  }
+
   TuneResult search(TuneRequest r, bool last) {
     if (last) r.rivals = rivals_;
     if (!last) r.with_peers = false;
-    TuneResult found = tune(r, store_, hooks_);
+    TuneResult found = tune_in_time(r);
     add(found.statistics);
     ++out_.parts;
     out_.interrupted = out_.interrupted || found.stop == StopReason::kInterrupted;
@@ -417,6 +430,8 @@ class Completing {
   Store& store_;
   const TuneHooks& hooks_;
   ScriptText text_;
+  const Deadline deadline_;  // of all searches together
+  size_t searches_left_ = 0;
   ProcPtr kernel_;
   SizeBinding sizes_;
   std::vector<Rival> rivals_;

@@ -1,6 +1,9 @@
 #include "search/dp/dp.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <fstream>
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
@@ -29,6 +32,34 @@ PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts
   }
   if (e.parts > 0) ++out.depth;
   return out;
+}
+
+namespace {
+
+constexpr int64_t kSpecsPerLook = 256;  // a power of two
+
+// What this process holds in memory; 0 where the system does not say.
+int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t all = 0, resident = 0;
+  if (!(file >> all >> resident)) return 0;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
+
+bool SolverBudget::spend(int64_t specs) {
+  constexpr int64_t kSpecsPerWeighing = 1 << 14;
+  const int64_t before = spent_.fetch_add(specs);
+  if (most_bytes_ < INT64_MAX && before / kSpecsPerWeighing != (before + specs) / kSpecsPerWeighing)
+    out_of_memory_ = out_of_memory_ || resident_bytes() > most_bytes_;
+  return !out_of_memory_ && !out_of_specs();
+}
+
+void SolverBudget::give_up_early() {
+  constexpr int64_t kFewest = 1 << 14;
+  if (gave_up_.exchange(true)) return;
+  most_specs_ = std::min<int64_t>(most_specs_, spent_ + std::max<int64_t>(kFewest, spent_));
 }
 
 SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options,
@@ -88,6 +119,7 @@ std::optional<MemoValue> SpecSolver::solve_alone(const Spec& spec, const Limits&
         const int enough = options_.near_plans ? 1 : options_.k;
         if (static_cast<int>(value->best.size()) >= enough) return *value;
       }
+      if (options_.budget) options_.budget->give_up_early();
     }
     return *ask(spec, limits, kNoCost);
   } catch (const Interrupted&) {
@@ -162,8 +194,10 @@ class Busy {
 }  // namespace
 
 MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t bound) {
-  if ((++statistics_.solved & 255) == 0 && options_.interrupted && options_.interrupted())
-    throw Interrupted{};
+  if ((++statistics_.solved & (kSpecsPerLook - 1)) == 0) {
+    if (options_.budget && !options_.budget->spend(kSpecsPerLook)) throw Interrupted{};
+    if (options_.interrupted && options_.interrupted()) throw Interrupted{};
+  }
   const Busy note(busy_, spec);
   Ranking ranking;
   const int64_t cutoff = options_.prune ? bound : kNoCost;

@@ -7,6 +7,7 @@
 // rises until enough plans lie below it, so that little but near-optimal Specs is worked out.
 // Deterministic, whatever the number of threads. A run stopped by `interrupted` keeps what it
 // solved. Nothing in here is trusted: a plan counts only after replay through the core (replay.h).
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <unordered_set>
@@ -14,6 +15,28 @@
 #include "search/dp/memo.h"
 
 namespace exotune {
+
+/// What the threads of one question may spend. Counted in Specs, not in time, so that the answer of
+/// one thread depends on the question alone; memory is a limit of this machine.
+class SolverBudget {
+ public:
+  SolverBudget() = default;
+  SolverBudget(int64_t most_specs, int64_t most_bytes)
+      : most_specs_(most_specs), most_bytes_(most_bytes) {}
+  /// Notes Specs that were solved; false when there is nothing left.
+  bool spend(int64_t specs);
+  /// Where no plan is near the floor there is mostly none: as many again may be solved, no more.
+  void give_up_early();
+
+  bool out_of_specs() const { return spent_ >= most_specs_; }
+  bool out_of_memory() const { return out_of_memory_; }
+  bool gave_up() const { return gave_up_; }
+
+ private:
+  std::atomic<int64_t> spent_ = 0, most_specs_ = INT64_MAX;
+  int64_t most_bytes_ = INT64_MAX;
+  std::atomic<bool> out_of_memory_ = false, gave_up_ = false;
+};
 
 struct SolverOptions {
   int k = 1;                          // plans wanted
@@ -23,6 +46,7 @@ struct SolverOptions {
   bool relaxed_floor = true;          // with `prune`: floors from the relaxed problem
   bool widest_limits_first = true;    // answer at the machine's limits, which makes larger boxes
   std::function<bool()> interrupted;  // may be empty; asked by every thread
+  SolverBudget* budget = nullptr;     // null: no limit
 };
 
 /// A complete plan: each node with the Spec it implements.

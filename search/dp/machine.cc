@@ -161,7 +161,7 @@ void derive_levels(const Target& target, const TargetFigures& figures, DpMachine
     registers.vectors = {static_cast<int>(target.vector_bits / 8)};
     m.levels.push_back(registers);
   }
-  for (const TargetLevel& l : target.levels) {
+  for (const TargetLevel& l : figures.levels.empty() ? target.levels : figures.levels) {
     const bool in_memory = l.is_cache() || l.memory->kind == MemoryKind::kHeap;
     if (!in_memory || m.levels.size() == kMaxLevels) continue;
     DpLevel level;

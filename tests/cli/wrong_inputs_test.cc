@@ -82,7 +82,7 @@ const std::vector<WrongInput>& wrong_inputs() {
        {"kernel", "sgemm", "--strategy", "bem"},
        2,
        {"--strategy", "did you mean 'beam'?"}},
-      {"dp_budget_is_a_time",
+      {"dp_budget_is_a_number",
        {},
        {"kernel", "sgemm", "--dp-budget", "fast"},
        2,

@@ -88,7 +88,7 @@ TEST_F(SurroundingsTest, none_comes_twice_and_none_that_was_seen) {
 
 TEST_F(SurroundingsTest, an_interrupted_one_is_empty) {
   const Surroundings s =
-      surroundings_of({good_}, 9, start_, {16, 32, "j", "i"}, context_, {}, [] { return true; });
+      surroundings_of({good_}, 9, start_, {16, 32, "j", "i"}, context_, {}, Deadline::after(0));
   EXPECT_TRUE(s.states.empty());
   EXPECT_TRUE(s.refusals.empty());
 }

@@ -110,7 +110,7 @@ TEST_F(TrialsOfOneRun, causes_are_counted_and_the_first_of_each_kept) {
 
 TEST_F(TrialsOfOneRun, an_interrupt_leaves_the_rest_unmeasured) {
   limits.batch = 1;
-  limits.interrupted = [&] { return machine.ran.size() == 2; };
+  limits.deadline = Deadline().or_when([&] { return machine.ran.size() == 2; });
   const TrialRun r = run({trial("0.1"), trial("0.2"), trial("0.3")});
   EXPECT_TRUE(r.interrupted);
   EXPECT_EQ(r.trials[2].status, TrialStatus::kSkipped);

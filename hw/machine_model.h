@@ -1,0 +1,52 @@
+#pragma once
+// MachineModel: one answer to "what is this machine", for everything that reckons: the dynamic
+// program, the beam, the cost model and the reports. Start at model_of.
+//
+// Each number has a source, and a later one outranks an earlier: the target's text (an instruction
+// set says nothing of caches, so mostly hw/uarch/default.toml), the text of the microarchitecture
+// (hw/uarch/NAME.toml), what was probed, what was measured here.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hw/machine.h"
+#include "hw/target.h"
+
+namespace exotune {
+
+/// One file of hw/uarch: sizes and cycles of a core's memory levels, by the names of the levels.
+struct Microarchitecture {
+  std::string name;  // of the file
+  std::string title;
+  std::vector<std::string> microarchs;  // as Machine::microarch has them; "x*": any that begins so
+  std::vector<TargetLevel> levels;      // caches, and last the memory behind them
+
+  bool describes(const std::string& microarch) const;
+};
+
+/// InputError for a file that does not parse or says what nobody reads.
+Microarchitecture load_microarchitecture(const std::filesystem::path& file);
+
+/// Beside the targets in `folder`: uarch/*.toml that describes it, else uarch/default.toml, else
+/// one without levels.
+Microarchitecture microarchitecture_of(const std::filesystem::path& folder,
+                                       const std::string& microarch);
+
+struct ModelledNumber {
+  std::string what;  // "L2", "L2 line"
+  double value = 0;  // bytes, cycles
+  std::string unit;
+  std::string source;  // "target text", "uarch/zen5.toml", "probed", "measured"
+};
+
+struct MachineModel {
+  std::vector<TargetLevel> levels;  // the target's, as this machine has them
+  std::vector<ModelledNumber> numbers;
+};
+
+/// `measured_lines`: cycles for a line in each cache, nearest first, and last in memory; may be
+/// empty. Reads the files of hw/uarch, some milliseconds.
+MachineModel model_of(const Target& target, const Machine& machine,
+                      const std::vector<double>& measured_lines = {});
+
+}  // namespace exotune

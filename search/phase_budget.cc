@@ -1,0 +1,31 @@
+#include "search/phase_budget.h"
+
+#include <algorithm>
+
+namespace exotune {
+
+PhaseBudget::PhaseBudget(const Deadline& whole, double seconds, const BudgetShares& shares)
+    : whole_(whole), seconds_(seconds), shares_(shares) {}
+
+Deadline PhaseBudget::search(bool measures) const {
+  constexpr double kAlone = 0.95;  // the rest: the cost of the last step, and the C
+  return whole_.within((measures ? shares_.search : kAlone) * seconds_);
+}
+
+Deadline PhaseBudget::plan(const Deadline& search) const {
+  return search.within(shares_.plan * search.left());
+}
+
+Deadline PhaseBudget::measuring() const {
+  return whole_.sooner(std::min(shares_.finals * seconds_, shares_.finals_most));
+}
+
+Deadline PhaseBudget::other_sizes() const {
+  return whole_.within(shares_.other_sizes * whole_.left());
+}
+
+Deadline PhaseBudget::shootout(bool more) const {
+  return more ? whole_.within(shares_.shootout * whole_.left()) : whole_;
+}
+
+}  // namespace exotune
