@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/codegen/function_emitter.h"
+#include "core/ir/functions.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
@@ -190,12 +191,14 @@ Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& 
 
 Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const SourceLocation& where) {
   const ScalarType t = arithmetic_type(type);
-  auto want = [&](size_t n) {
-    if (x.args.size() != n)
-      throw InputError(where, "`" + x.fn + "` takes " + std::to_string(n) + " arguments");
-  };
+  const Function* function = find_function(x.fn);
+  if (!function) throw InputError(where, "the extern `" + x.fn + "` has no C");
+  if (x.args.size() != static_cast<size_t>(function->arity))
+    throw InputError(where,
+                     "`" + x.fn + "` takes " + std::to_string(function->arity) + " arguments");
+  if (!is_float(t) && !function->on_integers)
+    throw InputError(where, "`" + x.fn + "` on " + name_of(t) + " has no C");
   if (x.fn == "select") {
-    want(4);
     const ScalarType compared = precision_in(x.args[0], precision_in(x.args[1], type));
     return {data(x.args[0], compared).in(Text::kAdd) + " < " +
                 data(x.args[1], compared).in(Text::kAdd) + " ? " +
@@ -203,22 +206,18 @@ Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const Source
             Text::kTernary};
   }
   if (x.fn == "fmax" || x.fn == "fmin") {
-    want(2);
     return {helper(x.fn == "fmax" ? "max" : "min", t) + "(" + data(x.args[0], type).s + ", " +
                 data(x.args[1], type).s + ")",
             Text::kPrimary};
   }
-  want(1);
-  const std::string arg = data(x.args[0], type).s;
-  if (x.fn == "relu") return {helper("relu", t) + "(" + arg + ")", Text::kPrimary};
-  if (x.fn == "fabs" && !is_float(t)) return {helper("abs", t) + "(" + arg + ")", Text::kPrimary};
-  static const std::set<std::string> library = {"sin",  "cos",  "exp",  "sqrt",
-                                                "rint", "tanh", "fabs", "sigmoid"};
-  if (!library.contains(x.fn)) throw InputError(where, "the extern `" + x.fn + "` has no C");
-  if (!is_float(t)) throw InputError(where, "`" + x.fn + "` on " + name_of(t) + " has no C");
+  std::string args = data(x.args[0], type).s;
+  for (size_t k = 1; k < x.args.size(); ++k) args += ", " + data(x.args[k], type).s;
+  if (x.fn == "relu") return {helper("relu", t) + "(" + args + ")", Text::kPrimary};
+  if (x.fn == "fabs" && !is_float(t)) return {helper("abs", t) + "(" + args + ")", Text::kPrimary};
   file_.needs.math = true;
-  if (x.fn == "sigmoid") return {helper("sigmoid", t) + "(" + arg + ")", Text::kPrimary};
-  return {x.fn + (t == ScalarType::kF32 ? "f" : "") + "(" + arg + ")", Text::kPrimary};
+  if (x.fn == "sigmoid") return {helper("sigmoid", t) + "(" + args + ")", Text::kPrimary};
+  EXO_CHECK(function->in_math_h);
+  return {x.fn + (t == ScalarType::kF32 ? "f" : "") + "(" + args + ")", Text::kPrimary};
 }
 
 }  // namespace exotune::codegen

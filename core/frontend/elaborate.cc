@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/frontend/declarations.h"
+#include "core/ir/functions.h"
 
 namespace exotune {
 namespace {
@@ -92,8 +93,9 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
                      "call it as a statement of its own");
   }
   if (globals_.configs && globals_.configs->count(e.name)) {
-    throw InputError(e.where, quoted(e.name) + " is a configuration; one of its fields is meant",
-                     "write " + quoted(e.name + "." + globals_.configs->at(e.name)->fields[0].name));
+    throw InputError(
+        e.where, quoted(e.name) + " is a configuration; one of its fields is meant",
+        "write " + quoted(e.name + "." + globals_.configs->at(e.name)->fields[0].name));
   }
   throw InputError(e.where, "nothing here is named " + quoted(e.name),
                    did_you_mean(e.name, visible_names()));
@@ -122,8 +124,8 @@ std::pair<ConfigPtr, const ConfigField*> Elaborator::config_field(const SyntaxEx
     if (auto it = globals_.configs->find(e.name); it != globals_.configs->end()) {
       if (const ConfigField* f = it->second->find(e.field)) return {it->second, f};
       for (const ConfigField& f : it->second->fields) names.push_back(f.name);
-      throw InputError(e.where, "configuration " + quoted(e.name) + " has no field " +
-                                    quoted(e.field),
+      throw InputError(e.where,
+                       "configuration " + quoted(e.name) + " has no field " + quoted(e.field),
                        did_you_mean(e.field, names));
     }
     for (const auto& [name, config] : *globals_.configs) names.push_back(name);
@@ -152,13 +154,18 @@ ExprPtr Elaborator::boolean(const SyntaxExpr& e) {
 
 ExprPtr Elaborator::control(const SyntaxExpr& e) {
   switch (e.kind) {
-    case Kind::kInt: return make_expr(Const{e.integer}, ScalarType::kIndex, e.where);
-    case Kind::kBool: return make_expr(Const{e.integer != 0}, ScalarType::kBool, e.where);
+    case Kind::kInt:
+      return make_expr(Const{e.integer}, ScalarType::kIndex, e.where);
+    case Kind::kBool:
+      return make_expr(Const{e.integer != 0}, ScalarType::kBool, e.where);
     case Kind::kFloat:
-      throw InputError(e.where, "sizes, indices and conditions are made of integers, not of floats");
+      throw InputError(e.where,
+                       "sizes, indices and conditions are made of integers, not of floats");
     case Kind::kName:
-    case Kind::kSubscript: return control_name(e);
-    case Kind::kCall: return control_call(e);
+    case Kind::kSubscript:
+      return control_name(e);
+    case Kind::kCall:
+      return control_call(e);
     case Kind::kAttribute: {
       auto [config, field] = config_field(e);
       if (is_data(field->type)) {
@@ -173,8 +180,10 @@ ExprPtr Elaborator::control(const SyntaxExpr& e) {
     }
     case Kind::kNot:
       return make_expr(Not{boolean(e.children[0])}, ScalarType::kBool, e.where);
-    case Kind::kBinary: return control_binary(e);
-    case Kind::kCompare: return compare(e);
+    case Kind::kBinary:
+      return control_binary(e);
+    case Kind::kCompare:
+      return compare(e);
   }
   EXO_CHECK(false);
 }
@@ -184,8 +193,8 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
   if (entry && is_data(entry->type.scalar)) data_in_control(e, *entry);
   if (e.kind == Kind::kSubscript) {
     if (!entry) unknown(e);
-    throw InputError(e.where, quoted(e.name) + " is a " + name_of(entry->type.scalar) +
-                                  " and has no elements");
+    throw InputError(
+        e.where, quoted(e.name) + " is a " + name_of(entry->type.scalar) + " and has no elements");
   }
   if (entry) return make_expr(Read{entry->sym, {}}, entry->type.scalar, e.where);
   if (globals_.constants) {
@@ -197,11 +206,11 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
 
 ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
   if (e.name != "stride") {
-    bool is_extern = false;
-    for (const ExternSignature& x : externs()) is_extern |= e.name == x.name;
+    const bool is_extern = find_function(e.name) != nullptr;
     throw InputError(e.where, is_extern
-                                  ? quoted(e.name) + " computes data, and data never decides "
-                                                     "sizes, indices or conditions"
+                                  ? quoted(e.name) +
+                                        " computes data, and data never decides "
+                                        "sizes, indices or conditions"
                                   : "only `stride(x, k)` can be called in a control expression");
   }
   if (e.children.size() != 2 || e.children[0].kind != Kind::kName) {
@@ -245,13 +254,40 @@ ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
   return make_expr(BinOp{e.op, lhs, rhs}, ScalarType::kIndex, e.where);
 }
 
+// Conditions are compared as themselves: `act == True` is `act`, `a == b` both or neither.
+ExprPtr Elaborator::comparison(BinOpKind op, const ExprPtr& left, const ExprPtr& right,
+                               const SourceLocation& where) const {
+  auto boolean = [&](auto node) { return make_expr(std::move(node), ScalarType::kBool, where); };
+  const bool of_booleans = left->type == ScalarType::kBool;
+  if (of_booleans != (right->type == ScalarType::kBool)) {
+    throw InputError((of_booleans ? right : left)->where, "a condition is compared with a number",
+                     "compare conditions with conditions: `a == True`");
+  }
+  if (!of_booleans) return boolean(BinOp{op, left, right});
+  if (op != BinOpKind::kEq && op != BinOpKind::kNe) {
+    throw InputError(where, "conditions have no order", "compare them by `==` or `!=`");
+  }
+  const bool same = op == BinOpKind::kEq;
+  auto constant = [](const ExprPtr& e) {
+    const Const* c = e->as<Const>();
+    return c ? std::get_if<bool>(&c->value) : nullptr;
+  };
+  for (const auto& [value, other] :
+       {std::pair(constant(right), left), std::pair(constant(left), right)})
+    if (value) return *value == same ? other : boolean(Not{other});
+  const ExprPtr neither_left = boolean(Not{left}), neither_right = boolean(Not{right});
+  return boolean(
+      BinOp{BinOpKind::kOr, boolean(BinOp{BinOpKind::kAnd, left, same ? right : neither_right}),
+            boolean(BinOp{BinOpKind::kAnd, neither_left, same ? neither_right : right})});
+}
+
 ExprPtr Elaborator::compare(const SyntaxExpr& e) {
-  ExprPtr result, left = integer(e.children[0]);
+  ExprPtr result, left = control(e.children[0]);
   for (size_t k = 0; k < e.ops.size(); ++k) {
-    ExprPtr right = integer(e.children[k + 1]);
-    ExprPtr one = make_expr(BinOp{e.ops[k], left, right}, ScalarType::kBool, e.where);
-    result = result ? make_expr(BinOp{BinOpKind::kAnd, result, one}, ScalarType::kBool, e.where)
-                    : one;
+    ExprPtr right = control(e.children[k + 1]);
+    ExprPtr one = comparison(e.ops[k], left, right, e.where);
+    result =
+        result ? make_expr(BinOp{BinOpKind::kAnd, result, one}, ScalarType::kBool, e.where) : one;
     left = right;
   }
   return result;
@@ -266,11 +302,15 @@ ExprPtr Elaborator::data(const SyntaxExpr& e, ScalarType target) {
 
 ExprPtr Elaborator::data(const SyntaxExpr& e) {
   switch (e.kind) {
-    case Kind::kInt: return data_literal(e.integer, e.where);
-    case Kind::kFloat: return make_expr(Const{e.number}, ScalarType::kR, e.where);
+    case Kind::kInt:
+      return data_literal(e.integer, e.where);
+    case Kind::kFloat:
+      return make_expr(Const{e.number}, ScalarType::kR, e.where);
     case Kind::kName:
-    case Kind::kSubscript: return data_name(e);
-    case Kind::kCall: return data_call(e);
+    case Kind::kSubscript:
+      return data_name(e);
+    case Kind::kCall:
+      return data_call(e);
     case Kind::kAttribute: {
       auto [config, field] = config_field(e);
       if (is_control(field->type)) {
@@ -283,7 +323,8 @@ ExprPtr Elaborator::data(const SyntaxExpr& e) {
       ExprPtr arg = data(e.children[0]);
       return make_expr(USub{arg}, arg->type, e.where);
     }
-    case Kind::kBinary: return data_binary(e);
+    case Kind::kBinary:
+      return data_binary(e);
     case Kind::kBool:
     case Kind::kNot:
     case Kind::kCompare:
@@ -313,9 +354,8 @@ std::vector<ExprPtr> Elaborator::indices(const SyntaxExpr& e, const Entry& entry
     idx.push_back(integer(a.lo[0]));
   }
   if (idx.size() != entry.type.shape.size()) {
-    std::string have = entry.type.is_tensor()
-                           ? "has " + count(entry.type.shape.size(), "dimension")
-                           : "is a scalar";
+    std::string have = entry.type.is_tensor() ? "has " + count(entry.type.shape.size(), "dimension")
+                                              : "is a scalar";
     throw InputError(e.where, quoted(e.name) + " " + have + ", but " +
                                   (idx.empty() ? "no index" : count(idx.size(), "index")) +
                                   (idx.size() > 1 ? "es are" : " is") + " given");
@@ -324,11 +364,10 @@ std::vector<ExprPtr> Elaborator::indices(const SyntaxExpr& e, const Entry& entry
 }
 
 ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
-  for (const ExternSignature& x : externs()) {
-    if (e.name != x.name) continue;
-    if (e.children.size() != static_cast<size_t>(x.arity)) {
+  if (const Function* x = find_function(e.name)) {
+    if (e.children.size() != static_cast<size_t>(x->arity)) {
       throw InputError(e.where, quoted(e.name) + " takes " +
-                                    count(static_cast<size_t>(x.arity), "argument") + ", not " +
+                                    count(static_cast<size_t>(x->arity), "argument") + ", not " +
                                     std::to_string(e.children.size()));
     }
     std::vector<ExprPtr> args;
@@ -338,7 +377,7 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
       if (type == ScalarType::kR) type = args.back()->type;
     }
     for (ExprPtr& a : args) a = retype(a, type);
-    return make_expr(Extern{x.name, std::move(args)}, type, e.where);
+    return make_expr(Extern{x->name, std::move(args)}, type, e.where);
   }
   if (e.name == "stride") {
     throw InputError(e.where, "a stride is a control value and cannot be used as data");
@@ -348,8 +387,13 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
                      "call it as a statement of its own, with the result as an argument");
   }
   std::vector<std::string> names;
-  for (const ExternSignature& x : externs()) names.push_back(x.name);
-  throw InputError(e.where, "there is no function " + quoted(e.name), did_you_mean(e.name, names));
+  for (const Function& f : functions()) names.push_back(f.name);
+  static const std::map<std::string, std::string> familiar = {
+      {"abs", "fabs"}, {"max", "fmax"}, {"min", "fmin"}, {"ln", "log"}};
+  const auto it = familiar.find(e.name);
+  throw InputError(e.where, "there is no function " + quoted(e.name),
+                   it != familiar.end() ? "it is called " + quoted(it->second) + " here"
+                                        : did_you_mean(e.name, names));
 }
 
 ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
@@ -367,18 +411,23 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
 
 std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
   switch (e.kind) {
-    case Kind::kInt: return {};
+    case Kind::kInt:
+      return {};
     case Kind::kFloat:
-    case Kind::kSubscript: return true;
+    case Kind::kSubscript:
+      return true;
     case Kind::kBool:
     case Kind::kNot:
-    case Kind::kCompare: return false;
-    case Kind::kCall: return e.name != "stride";
+    case Kind::kCompare:
+      return false;
+    case Kind::kCall:
+      return e.name != "stride";
     case Kind::kName: {
       const Entry* entry = lookup(e.name);
       return entry && is_data(entry->type.scalar);
     }
-    case Kind::kAttribute: return is_data(config_field(e).second->type);
+    case Kind::kAttribute:
+      return is_data(config_field(e).second->type);
     case Kind::kNegate:
     case Kind::kBinary:
       for (const SyntaxExpr& c : e.children)

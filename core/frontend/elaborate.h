@@ -31,13 +31,13 @@ class Elaborator {
   void bind_scope(const std::vector<ScopeEntry>& scope);
 
   // --- expressions; each throws InputError ---
-  ExprPtr control(const SyntaxExpr& e);   // size, index, stride or bool
-  ExprPtr integer(const SyntaxExpr& e);   // control, not bool
+  ExprPtr control(const SyntaxExpr& e);  // size, index, stride or bool
+  ExprPtr integer(const SyntaxExpr& e);  // control, not bool
   ExprPtr boolean(const SyntaxExpr& e);
   ExprPtr data(const SyntaxExpr& e);
   /// Data with literals taking precision `target` where nothing else decides.
   ExprPtr data(const SyntaxExpr& e, ScalarType target);
-  ExprPtr window(const SyntaxExpr& e);    // name or name[...]: a WindowExpr
+  ExprPtr window(const SyntaxExpr& e);  // name or name[...]: a WindowExpr
   /// Is a value data? Decided by its first leaf that is no integer literal; nothing when all are.
   std::optional<bool> looks_like_data(const SyntaxExpr& e) const;
 
@@ -63,6 +63,8 @@ class Elaborator {
   ExprPtr control_call(const SyntaxExpr& e);
   ExprPtr control_binary(const SyntaxExpr& e);
   ExprPtr compare(const SyntaxExpr& e);
+  ExprPtr comparison(BinOpKind op, const ExprPtr& left, const ExprPtr& right,
+                     const SourceLocation& where) const;
   ExprPtr data_name(const SyntaxExpr& e);
   ExprPtr data_call(const SyntaxExpr& e);
   ExprPtr data_binary(const SyntaxExpr& e);
@@ -73,6 +75,7 @@ class Elaborator {
   void statement(const SyntaxStmt& s, Block& into);
   StmtPtr assignment(const SyntaxStmt& s);
   StmtPtr loop(const SyntaxStmt& s);
+  [[noreturn]] void stepped(const SyntaxExpr& iter, const SyntaxExpr& range);
   StmtPtr call(const SyntaxStmt& s);
   ExprPtr argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee);
 

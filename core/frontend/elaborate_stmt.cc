@@ -1,5 +1,8 @@
 // The statement half of the Elaborator: allocations, assignments, loops, conditions, calls.
+#include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
 
 namespace exotune {
 namespace {
@@ -28,15 +31,16 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
     std::vector<std::string> names;
     for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
       names.push_back(name_of(static_cast<ScalarType>(k)));
-    throw InputError(t.where, "there is no type " + quoted(t.scalar), did_you_mean(t.scalar, names));
+    throw InputError(t.where, "there is no type " + quoted(t.scalar),
+                     did_you_mean(t.scalar, names));
   }
   Type type;
   type.scalar = *scalar;
   type.window = t.window;
   if (is_control(*scalar)) {
     if (!is_argument) {
-      throw InputError(t.where, "only data is allocated; " + quoted(t.scalar) +
-                                    " is a type of arguments",
+      throw InputError(t.where,
+                       "only data is allocated; " + quoted(t.scalar) + " is a type of arguments",
                        "write the expression where it is used");
     }
     if (t.has_brackets) {
@@ -80,8 +84,7 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
       into.push_back(make_stmt(Pass{}, s.where));
       return;
     case SyntaxStmt::Kind::kAssign:
-    case SyntaxStmt::Kind::kReduceAdd:
-    case SyntaxStmt::Kind::kReduceMax:
+    case SyntaxStmt::Kind::kReduce:
       into.push_back(assignment(s));
       return;
     case SyntaxStmt::Kind::kAlloc: {
@@ -116,7 +119,7 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s) {
   if (target.kind == Kind::kAttribute) {
     if (!assigns) throw InputError(s.where, "a configuration field is assigned with `=` only");
     auto [config, field] = config_field(target);
-    ExprPtr rhs = is_data(field->type)              ? data(*s.value, field->type)
+    ExprPtr rhs = is_data(field->type)               ? data(*s.value, field->type)
                   : field->type == ScalarType::kBool ? boolean(*s.value)
                                                      : integer(*s.value);
     return make_stmt(WriteConfig{config, field->name, std::move(rhs)}, s.where);
@@ -146,8 +149,24 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s) {
   Sym name = entry.sym;
   ExprPtr rhs = data(*s.value, entry.type.scalar);
   if (assigns) return make_stmt(Assign{name, std::move(idx), std::move(rhs)}, s.where);
-  ReduceOp op = s.kind == SyntaxStmt::Kind::kReduceAdd ? ReduceOp::kAdd : ReduceOp::kMax;
-  return make_stmt(Reduce{name, std::move(idx), std::move(rhs), op}, s.where);
+  return make_stmt(Reduce{name, std::move(idx), std::move(rhs), s.op}, s.where);
+}
+
+// A loop that counts down, or by more than one: says how it is written instead.
+void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
+  const ExprPtr from = integer(range.children[0]), to = integer(range.children[1]);
+  const ExprPtr i = read_var(Sym::fresh(iter.name), ScalarType::kIndex);
+  const int64_t step = literal_value(integer(range.children[2])).value_or(0);
+  std::string hint = "loops count up by one";
+  if (step == -1 || step > 1) {
+    const ExprPtr trips =
+        step == -1 ? from - to
+                   : bin_op(BinOpKind::kDiv, to - from + int_const(step - 1), int_const(step));
+    hint += ": write `for " + iter.name + " in " + range.name + "(0, " + str(normalize(trips)) +
+            "):`, and " + quoted(str(normalize(from + int_const(step) * i))) + " where " +
+            quoted(iter.name) + " is meant";
+  }
+  throw InputError(range.children[2].where, quoted(range.name) + " takes no step", hint);
 }
 
 StmtPtr Elaborator::loop(const SyntaxStmt& s) {
@@ -157,10 +176,12 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
     throw InputError(range.where, "a loop runs over `seq(lo, hi)` or `par(lo, hi)`",
                      range.kind == Kind::kCall && range.name == "range" ? "write `seq(...)`" : "");
   }
+  if (range.children.size() == 3) stepped(*s.target, range);
   if (range.children.size() != 2) {
-    throw InputError(range.where, quoted(range.name) + " takes two bounds, not " +
-                                      std::to_string(range.children.size()),
-                     "write `seq(0, n)`");
+    throw InputError(
+        range.where,
+        quoted(range.name) + " takes two bounds, not " + std::to_string(range.children.size()),
+        "write `seq(0, n)`");
   }
   ExprPtr lo = integer(range.children[0]);
   ExprPtr hi = integer(range.children[1]);
@@ -220,14 +241,14 @@ ExprPtr Elaborator::argument(const SyntaxExpr& e, const Arg& formal, const Proc&
   }
   const Entry& entry = data_entry(e, "passed as data");
   auto wrong_rank = [&](int rank) {
-    throw InputError(e.where, which + " has " + std::to_string(want.rank()) +
-                                  " dimensions, not " + std::to_string(rank));
+    throw InputError(e.where, which + " has " + std::to_string(want.rank()) + " dimensions, not " +
+                                  std::to_string(rank));
   };
   if (e.kind == Kind::kName) {
     if (entry.type.rank() != want.rank()) wrong_rank(entry.type.rank());
     if (entry.type.window && !want.window) {
-      throw InputError(e.where, which + " is a dense tensor, and " + quoted(e.name) +
-                                    " is a window",
+      throw InputError(e.where,
+                       which + " is a dense tensor, and " + quoted(e.name) + " is a window",
                        "declare the argument as a window: `[f32][...]`");
     }
     return make_expr(Read{entry.sym, {}}, entry.type.scalar, e.where);

@@ -1,7 +1,7 @@
 #include "core/frontend/lexer.h"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -9,8 +9,8 @@ namespace exotune {
 namespace {
 
 constexpr std::array<std::string_view, 20> kKeywords = {
-    "for", "in",   "if",    "elif",   "else", "def",    "class", "assert", "pass",  "and",
-    "or",  "not",  "True",  "False",  "None", "from",   "import", "while", "return", "lambda"};
+    "for", "in",  "if",   "elif",  "else", "def",  "class",  "assert", "pass",   "and",
+    "or",  "not", "True", "False", "None", "from", "import", "while",  "return", "lambda"};
 
 // Longest first among those that share a first character.
 constexpr std::array<std::string_view, 30> kOperators = {
@@ -20,6 +20,17 @@ constexpr std::array<std::string_view, 30> kOperators = {
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_char(char c) { return is_name_start(c) || is_digit(c); }
+
+// 2mm -> mm2, 3d_conv -> d_conv3, 2_3 -> n2_3.
+std::string renamed(const std::string& word) {
+  size_t digits = 0;
+  while (digits < word.size() && is_digit(word[digits])) ++digits;
+  size_t from = digits;
+  while (from < word.size() && !is_name_start(word[from])) ++from;
+  const std::string rest = word.substr(std::min(from, word.size()));
+  if (rest.empty() || rest[0] == '_') return "n" + word;
+  return rest + word.substr(0, digits);
+}
 
 class Lexer {
  public:
@@ -81,7 +92,8 @@ class Lexer {
 
   /// Measures the indentation of the line at pos_; false when the line is blank (and was skipped).
   bool indentation() {
-    // Two measures, tabs to multiples of 8 and tabs as 1: as in Python they must agree on the order.
+    // Two measures, tabs to multiples of 8 and tabs as 1: as in Python they must agree on the
+    // order.
     Indent in{0, 0};
     while (pos_ < text_.size()) {
       char c = cur();
@@ -194,11 +206,11 @@ class Lexer {
         throw InputError(location(t), std::string("this `") + c + "` closes nothing");
       }
       if (brackets_.back().text[0] != open) {
-        throw InputError(Diagnostic{location(t),
-                                    std::string("`") + c + "` does not close `" +
-                                        std::string(brackets_.back().text) + "`",
-                                    {"opened at " + location(brackets_.back()).str()},
-                                    {}});
+        throw InputError(Diagnostic{
+            location(t),
+            std::string("`") + c + "` does not close `" + std::string(brackets_.back().text) + "`",
+            {"opened at " + location(brackets_.back()).str()},
+            {}});
       }
       brackets_.pop_back();
     }
@@ -242,8 +254,10 @@ class Lexer {
       }
       if (is_name_char(cur())) {
         while (is_name_char(cur())) ++pos_;
-        throw InputError(at, "`" + std::string(text_.substr(start, pos_ - start)) +
-                                 "` is neither a number nor a name");
+        const std::string word(text_.substr(start, pos_ - start));
+        throw InputError(
+            at, "`" + word + "` is neither a number nor a name",
+            is_float ? "" : "a name begins with a letter: write `" + renamed(word) + "`");
       }
     }
     const char* end = digits.data() + digits.size();
@@ -320,12 +334,24 @@ class Lexer {
       case '\r':
         newline();
         return;
-      case 'n': value += '\n'; break;
-      case 't': value += '\t'; break;
-      case 'r': value += '\r'; break;
-      case '\\': value += '\\'; break;
-      case '\'': value += '\''; break;
-      case '"': value += '"'; break;
+      case 'n':
+        value += '\n';
+        break;
+      case 't':
+        value += '\t';
+        break;
+      case 'r':
+        value += '\r';
+        break;
+      case '\\':
+        value += '\\';
+        break;
+      case '\'':
+        value += '\'';
+        break;
+      case '"':
+        value += '"';
+        break;
       case '\0': {
         if (pos_ < text_.size()) nul();
         return;  // the end of the text: the caller reports the open string
@@ -392,8 +418,8 @@ const Token& TokenStream::expect(std::string_view word, std::string_view context
 const Token& TokenStream::expect_name(std::string_view what) {
   if (!at(Token::Kind::kName)) fail(what);
   if (is_keyword(peek().text)) {
-    throw InputError(where(), "`" + std::string(peek().text) + "` is a keyword; expected " +
-                                  std::string(what));
+    throw InputError(
+        where(), "`" + std::string(peek().text) + "` is a keyword; expected " + std::string(what));
   }
   return next();
 }
@@ -402,12 +428,18 @@ void TokenStream::fail(std::string_view expected) const {
 }
 std::string TokenStream::describe(const Token& t) {
   switch (t.kind) {
-    case Token::Kind::kNewline: return "the end of the line";
-    case Token::Kind::kIndent: return "an indented line";
-    case Token::Kind::kDedent: return "the end of the block";
-    case Token::Kind::kEnd: return "the end of the text";
-    case Token::Kind::kString: return "a string";
-    default: return "`" + std::string(t.text) + "`";
+    case Token::Kind::kNewline:
+      return "the end of the line";
+    case Token::Kind::kIndent:
+      return "an indented line";
+    case Token::Kind::kDedent:
+      return "the end of the block";
+    case Token::Kind::kEnd:
+      return "the end of the text";
+    case Token::Kind::kString:
+      return "a string";
+    default:
+      return "`" + std::string(t.text) + "`";
   }
 }
 

@@ -23,12 +23,14 @@ struct Token {
 
 /// Nesting of brackets and blocks beyond this is an error instead of a stack overflow.
 inline constexpr int kMaxNesting = 200;
+/// Branches of one if/elif chain.
+inline constexpr int kMaxChain = 400;
 /// The height of an expression's tree: a sum of n terms has height n.
 inline constexpr int kMaxHeight = 500;
 
 /// A cursor over the tokens of one text, with the helpers every parser needs. The text must outlive
-/// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated string,
-/// 65-bit integer, inconsistent indentation).
+/// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated
+/// string, 65-bit integer, inconsistent indentation).
 class TokenStream {
  public:
   TokenStream(std::string_view text, const std::string& file);

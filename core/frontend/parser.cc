@@ -5,6 +5,7 @@
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
+#include "core/ir/functions.h"
 
 namespace exotune {
 namespace {
@@ -53,13 +54,14 @@ class ModuleParser {
 
  private:
   void end_of_line() {
-    if (!t_.accept(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd)) t_.fail("the end of the line");
+    if (!t_.accept(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd))
+      t_.fail("the end of the line");
   }
   void define(const std::string& name, const SourceLocation& where) {
     auto [it, fresh] = defined_.emplace(name, where);
     if (!fresh) {
-      throw InputError(Diagnostic{where, quoted(name) + " is defined twice",
-                                  {"first defined at " + it->second.str()}, {}});
+      throw InputError(Diagnostic{
+          where, quoted(name) + " is defined twice", {"first defined at " + it->second.str()}, {}});
     }
   }
 
@@ -191,7 +193,8 @@ class ModuleParser {
       if (!t_.accept(",")) break;
     }
     t_.expect(")", "after the arguments");
-    if (t_.at("->")) throw InputError(t_.where(), "a procedure returns nothing", "results are arguments");
+    if (t_.at("->"))
+      throw InputError(t_.where(), "a procedure returns nothing", "results are arguments");
   }
 
   TokenStream t_;
@@ -281,9 +284,11 @@ std::optional<ScalarType> scalar_type(std::string_view name) {
 }
 
 const std::vector<ExternSignature>& externs() {
-  static const std::vector<ExternSignature> table = {
-      {"sin", 1},  {"cos", 1},     {"exp", 1},  {"sqrt", 1}, {"rint", 1}, {"relu", 1}, {"sigmoid", 1},
-      {"tanh", 1}, {"fabs", 1},    {"fmax", 2}, {"fmin", 2}, {"select", 4}};
+  static const std::vector<ExternSignature> table = [] {
+    std::vector<ExternSignature> out;
+    for (const Function& f : functions()) out.push_back({f.name, f.arity});
+    return out;
+  }();
   return table;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/frontend/parser.h"
 #include "core/frontend/syntax.h"
+#include "core/ir/functions.h"
 
 namespace exotune {
 namespace {
@@ -67,7 +68,8 @@ PatternExpr convert(const SyntaxExpr& e) {
       p.kind = e.kind == Kind::kNot ? PatternExpr::Kind::kNot : PatternExpr::Kind::kUSub;
       p.children.push_back(convert(e.children[0]));
       return p;
-    case Kind::kBinary: return binary(e.op, convert(e.children[0]), convert(e.children[1]));
+    case Kind::kBinary:
+      return binary(e.op, convert(e.children[0]), convert(e.children[1]));
     case Kind::kCompare: {
       // A chain is the conjunction that the parser makes of it, which repeats its middle.
       for (size_t k = 1; k + 1 < e.children.size(); ++k) {
@@ -89,8 +91,7 @@ PatternExpr convert(const SyntaxExpr& e) {
     case Kind::kCall:
       if (e.name == "stride") {
         p.kind = PatternExpr::Kind::kStride;
-        if (e.children.empty() || e.children.size() > 2 ||
-            e.children[0].kind != Kind::kName) {
+        if (e.children.empty() || e.children.size() > 2 || e.children[0].kind != Kind::kName) {
           throw InputError(e.where, "`stride` takes a tensor and a dimension",
                            "write `stride(x, 0)` or `stride(x, _)`");
         }
@@ -116,9 +117,7 @@ PatternExpr convert(const SyntaxExpr& e) {
 
 bool is_extern(const std::string& name) {
   if (name == "stride") return true;
-  for (const ExternSignature& x : externs())
-    if (name == x.name) return true;
-  return false;
+  return find_function(name) != nullptr;
 }
 
 std::vector<PatternStmt> convert(const std::vector<SyntaxStmt>& stmts);
@@ -127,11 +126,10 @@ PatternStmt convert(const SyntaxStmt& s) {
   PatternStmt p;
   switch (s.kind) {
     case SyntaxStmt::Kind::kAssign:
-    case SyntaxStmt::Kind::kReduceAdd:
-    case SyntaxStmt::Kind::kReduceMax: {
+    case SyntaxStmt::Kind::kReduce: {
       bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
       p.kind = assigns ? PatternStmt::Kind::kAssign : PatternStmt::Kind::kReduce;
-      p.op = s.kind == SyntaxStmt::Kind::kReduceMax ? ReduceOp::kMax : ReduceOp::kAdd;
+      p.op = s.op;
       p.first = convert(*s.value);
       PatternExpr target = convert(*s.target);
       if (target.kind == PatternExpr::Kind::kConfig) {

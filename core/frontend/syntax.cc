@@ -74,7 +74,8 @@ SyntaxExpr parse_name(TokenStream& t) {
       if (!t.accept(",")) break;
     }
     t.expect("]", "after the indices");
-    if (t.at("[")) throw InputError(t.where(), "indices go in one pair of brackets", "write `x[i, j]`");
+    if (t.at("["))
+      throw InputError(t.where(), "indices go in one pair of brackets", "write `x[i, j]`");
     return finished(std::move(e));
   }
   if (t.at(".")) {
@@ -251,18 +252,53 @@ SyntaxStmt parse_for(TokenStream& t) {
 }
 
 SyntaxStmt parse_if(TokenStream& t) {
-  TokenStream::Nesting nesting(t);  // an `elif` nests in the `else` of what stands before it
-  SyntaxStmt s;
-  s.kind = SyntaxStmt::Kind::kIf;
-  s.where = t.where(t.next());
-  s.value = parse_or(t);
-  s.body = parse_suite(t);
-  if (t.at("elif")) {
-    s.orelse.push_back(parse_if(t));
-  } else if (t.accept("else")) {
-    s.orelse = parse_suite(t);
+  // An `elif` nests in the `else` of what stands before it: built from the last one back.
+  std::vector<SyntaxStmt> chain;
+  do {
+    if (chain.size() == static_cast<size_t>(kMaxChain))
+      throw InputError(t.where(), "this chain of `elif` is too long");
+    SyntaxStmt s;
+    s.kind = SyntaxStmt::Kind::kIf;
+    s.where = t.where(t.next());
+    s.value = parse_or(t);
+    s.body = parse_suite(t);
+    chain.push_back(std::move(s));
+  } while (t.at("elif"));
+  if (t.accept("else")) chain.back().orelse = parse_suite(t);
+  for (; chain.size() > 1; chain.pop_back())
+    chain[chain.size() - 2].orelse.push_back(std::move(chain.back()));
+  return std::move(chain.front());
+}
+
+// `+=` or `max=`, taken from the stream.
+std::optional<ReduceOp> reduction(TokenStream& t) {
+  if (t.accept("+=")) return ReduceOp::kAdd;
+  if (!t.at(Token::Kind::kName) || is_keyword(t.peek().text)) return {};
+  const bool assigns = TokenStream::is(t.peek(1), "=");
+  if (assigns && t.at("max")) {
+    t.next(), t.next();
+    return ReduceOp::kMax;
   }
-  return s;
+  if (assigns || TokenStream::is(t.peek(1), "+=") || TokenStream::is(t.peek(1), "==")) {
+    throw InputError(t.where(), "there is no reduction `" + std::string(t.peek().text) + "=`",
+                     "the reductions are `+=`, `-=` and `max=`");
+  }
+  return {};
+}
+
+// -e, a literal with its sign.
+SyntaxExpr negated(SyntaxExpr e) {
+  if (e.kind == Kind::kInt && e.integer > 0) {
+    e.integer = -e.integer;
+    return e;
+  }
+  if (e.kind == Kind::kFloat) {
+    e.number = -e.number;
+    return e;
+  }
+  SyntaxExpr out = node(Kind::kNegate, e.where);
+  out.children.push_back(std::move(e));
+  return finished(std::move(out));
 }
 
 SyntaxStmt parse_simple(TokenStream& t) {
@@ -281,6 +317,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     throw InputError(s.where, "the language has no `" + std::string(t.peek().text) + "`");
   }
   SyntaxExpr first = parse_or(t);
+  const SourceLocation at_operator = t.where();
   auto rest = [&](SyntaxStmt::Kind kind) {
     bool lvalue = first.kind == Kind::kName || first.kind == Kind::kSubscript ||
                   first.kind == Kind::kAttribute;
@@ -292,16 +329,20 @@ SyntaxStmt parse_simple(TokenStream& t) {
     rest(SyntaxStmt::Kind::kAssign);
     s.value = parse_or(t);
     if (t.at("=")) throw InputError(t.where(), "one assignment per statement");
-  } else if (t.accept("+=")) {
-    rest(SyntaxStmt::Kind::kReduceAdd);
+  } else if (std::optional<ReduceOp> op = reduction(t)) {
+    s.op = *op;
+    rest(SyntaxStmt::Kind::kReduce);
     s.value = parse_or(t);
-  } else if (t.at("max") && TokenStream::is(t.peek(1), "=")) {
-    t.next(), t.next();
-    rest(SyntaxStmt::Kind::kReduceMax);
-    s.value = parse_or(t);
-  } else if (t.at("-=") || t.at("*=") || t.at("/=")) {
-    throw InputError(t.where(), "there is no `" + std::string(t.peek().text) + "`",
-                     t.at("-=") ? "write `x += -e`" : "write `x = x * e`");
+  } else if (t.accept("-=")) {
+    rest(SyntaxStmt::Kind::kReduce);
+    s.value = negated(parse_or(t));
+  } else if (t.at("*=") || t.at("/=")) {
+    const BinOpKind scale = t.at("*=") ? BinOpKind::kMul : BinOpKind::kDiv;
+    t.next();
+    rest(SyntaxStmt::Kind::kAssign);
+    if (s.target->kind == Kind::kAttribute)
+      throw InputError(s.where, "a configuration field is assigned with `=` only");
+    s.value = binary(scale, at_operator, *s.target, parse_or(t));
   } else if (t.accept(":")) {
     if (first.kind != Kind::kName) throw InputError(first.where, "only a name can be allocated");
     rest(SyntaxStmt::Kind::kAlloc);
@@ -337,7 +378,8 @@ SyntaxType parse_type(TokenStream& t) {
       if (!t.accept(",")) break;
     }
     t.expect("]", "after the sizes");
-    if (t.at("[")) throw InputError(t.where(), "sizes go in one pair of brackets", "write `f32[n, m]`");
+    if (t.at("["))
+      throw InputError(t.where(), "sizes go in one pair of brackets", "write `f32[n, m]`");
   }
   if (t.accept("@")) {
     type.memory_where = t.where();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/frontend/lexer.h"
-#include "core/ir/expr.h"
+#include "core/ir/stmt.h"
 
 namespace exotune {
 
@@ -26,7 +26,7 @@ struct SyntaxExpr {
     kAttribute,  // name.field
   };
   struct Access {
-    bool range = false;            // `lo:hi`, either end may be absent
+    bool range = false;              // `lo:hi`, either end may be absent
     std::vector<SyntaxExpr> lo, hi;  // none or one each; a point has only lo
   };
   Kind kind = Kind::kName;
@@ -55,18 +55,18 @@ struct SyntaxType {
 
 struct SyntaxStmt {
   enum class Kind : uint8_t {
-    kAssign,     // target = value
-    kReduceAdd,  // target += value
-    kReduceMax,  // target max= value
-    kAlloc,      // target : type
-    kExpr,       // value alone: a call, or a hole in a pattern
+    kAssign,  // target = value
+    kReduce,  // target op= value
+    kAlloc,   // target : type
+    kExpr,    // value alone: a call, or a hole in a pattern
     kPass,
-    kFor,        // for target(name) in value: body
-    kIf,         // if value: body else: orelse
-    kAssert,     // assert value
+    kFor,     // for target(name) in value: body
+    kIf,      // if value: body else: orelse
+    kAssert,  // assert value
   };
   Kind kind = Kind::kPass;
   SourceLocation where;
+  ReduceOp op = ReduceOp::kAdd;  // kReduce
   std::optional<SyntaxExpr> target, value;
   SyntaxType type;
   std::vector<SyntaxStmt> body, orelse;

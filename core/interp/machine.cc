@@ -9,7 +9,8 @@ namespace exotune::interp {
 ForNode::ForNode() = default;
 ForNode::~ForNode() = default;
 
-void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where, std::string message) {
+void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where,
+          std::string message) {
   Diagnostic d;
   d.where = where;
   d.message = std::string(name_of(kind)) + ": " + message;
@@ -28,23 +29,29 @@ void fail_steps(const Machine& m) {
 
 void Access::out_of_bounds(Machine& m, const Check& c) const {
   fail(m, InterpError::Kind::kOutOfBounds, where,
-       "index " + std::to_string(c.idx.eval(m)) + " of dimension " + std::to_string(c.dim) + " of `" +
-           name + "` is not in [0, " + std::to_string(c.extent.eval(m)) + ")");
+       "index " + std::to_string(c.idx.eval(m)) + " of dimension " + std::to_string(c.dim) +
+           " of `" + name + "` is not in [0, " + std::to_string(c.extent.eval(m)) + ")");
 }
 
 namespace {
 
 int64_t wrap(Rounding r, int64_t v) {
   switch (r) {
-    case Rounding::kI8: return static_cast<int8_t>(v);
-    case Rounding::kUi8: return static_cast<uint8_t>(v);
-    case Rounding::kI16: return static_cast<int16_t>(v);
-    case Rounding::kUi16: return static_cast<uint16_t>(v);
-    case Rounding::kI32: return static_cast<int32_t>(v);
+    case Rounding::kI8:
+      return static_cast<int8_t>(v);
+    case Rounding::kUi8:
+      return static_cast<uint8_t>(v);
+    case Rounding::kI16:
+      return static_cast<int16_t>(v);
+    case Rounding::kUi16:
+      return static_cast<uint16_t>(v);
+    case Rounding::kI32:
+      return static_cast<int32_t>(v);
     case Rounding::kNone:
     case Rounding::kF32:
     case Rounding::kF16:
-    case Rounding::kBf16: break;
+    case Rounding::kBf16:
+      break;
   }
   return v;
 }
@@ -53,22 +60,35 @@ double apply_integer(DataOp op, Rounding r, double a, double b) {
   const auto x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
   int64_t v = 0;
   switch (op) {
-    case DataOp::kAdd: v = x + y; break;
-    case DataOp::kSub: v = x - y; break;
-    case DataOp::kMul: v = x * y; break;
-    case DataOp::kDiv: v = x / y; break;
-    case DataOp::kMax: v = x < y ? y : x; break;
-    case DataOp::kMin: v = y < x ? y : x; break;
-    case DataOp::kNeg: v = -x; break;
-    case DataOp::kRelu: v = x > 0 ? x : 0; break;
-    case DataOp::kAbs: v = x < 0 ? -x : x; break;
-    case DataOp::kSqrt:
-    case DataOp::kRint:
-    case DataOp::kSin:
-    case DataOp::kCos:
-    case DataOp::kExp:
-    case DataOp::kTanh:
-    case DataOp::kSigmoid: break;  // refused when compiled
+    case DataOp::kAdd:
+      v = x + y;
+      break;
+    case DataOp::kSub:
+      v = x - y;
+      break;
+    case DataOp::kMul:
+      v = x * y;
+      break;
+    case DataOp::kDiv:
+      v = x / y;
+      break;
+    case DataOp::kMax:
+      v = x < y ? y : x;
+      break;
+    case DataOp::kMin:
+      v = y < x ? y : x;
+      break;
+    case DataOp::kNeg:
+      v = -x;
+      break;
+    case DataOp::kRelu:
+      v = x > 0 ? x : 0;
+      break;
+    case DataOp::kAbs:
+      v = x < 0 ? -x : x;
+      break;
+    default:
+      break;  // refused when compiled
   }
   return static_cast<double>(wrap(r, v));
 }
@@ -76,22 +96,82 @@ double apply_integer(DataOp op, Rounding r, double a, double b) {
 template <class T>
 T apply_float(DataOp op, T a, T b) {
   switch (op) {
-    case DataOp::kAdd: return a + b;
-    case DataOp::kSub: return a - b;
-    case DataOp::kMul: return a * b;
-    case DataOp::kDiv: return a / b;
-    case DataOp::kMax: return a < b ? b : a;
-    case DataOp::kMin: return b < a ? b : a;
-    case DataOp::kNeg: return -a;
-    case DataOp::kRelu: return a > 0 ? a : T{0};
-    case DataOp::kAbs: return std::fabs(a);
-    case DataOp::kSqrt: return std::sqrt(a);
-    case DataOp::kRint: return std::nearbyint(a);
-    case DataOp::kSin: return std::sin(a);
-    case DataOp::kCos: return std::cos(a);
-    case DataOp::kExp: return std::exp(a);
-    case DataOp::kTanh: return std::tanh(a);
-    case DataOp::kSigmoid: return T{1} / (T{1} + std::exp(-a));
+    case DataOp::kAdd:
+      return a + b;
+    case DataOp::kSub:
+      return a - b;
+    case DataOp::kMul:
+      return a * b;
+    case DataOp::kDiv:
+      return a / b;
+    case DataOp::kMax:
+      return a < b ? b : a;
+    case DataOp::kMin:
+      return b < a ? b : a;
+    case DataOp::kNeg:
+      return -a;
+    case DataOp::kRelu:
+      return a > 0 ? a : T{0};
+    case DataOp::kAbs:
+      return std::fabs(a);
+    case DataOp::kSqrt:
+      return std::sqrt(a);
+    case DataOp::kCbrt:
+      return std::cbrt(a);
+    case DataOp::kHypot:
+      return std::hypot(a, b);
+    case DataOp::kExp:
+      return std::exp(a);
+    case DataOp::kExp2:
+      return std::exp2(a);
+    case DataOp::kExpm1:
+      return std::expm1(a);
+    case DataOp::kLog:
+      return std::log(a);
+    case DataOp::kLog2:
+      return std::log2(a);
+    case DataOp::kLog10:
+      return std::log10(a);
+    case DataOp::kLog1p:
+      return std::log1p(a);
+    case DataOp::kPow:
+      return std::pow(a, b);
+    case DataOp::kSin:
+      return std::sin(a);
+    case DataOp::kCos:
+      return std::cos(a);
+    case DataOp::kTan:
+      return std::tan(a);
+    case DataOp::kAsin:
+      return std::asin(a);
+    case DataOp::kAcos:
+      return std::acos(a);
+    case DataOp::kAtan:
+      return std::atan(a);
+    case DataOp::kAtan2:
+      return std::atan2(a, b);
+    case DataOp::kSinh:
+      return std::sinh(a);
+    case DataOp::kCosh:
+      return std::cosh(a);
+    case DataOp::kTanh:
+      return std::tanh(a);
+    case DataOp::kErf:
+      return std::erf(a);
+    case DataOp::kFloor:
+      return std::floor(a);
+    case DataOp::kCeil:
+      return std::ceil(a);
+    case DataOp::kTrunc:
+      return std::trunc(a);
+    case DataOp::kRound:
+      return std::round(a);
+    case DataOp::kRint:
+      return std::nearbyint(a);
+    case DataOp::kFmod:
+      return std::fmod(a, b);
+    case DataOp::kSigmoid:
+      return T{1} / (T{1} + std::exp(-a));
   }
   return a;
 }
@@ -100,31 +180,43 @@ T apply_float(DataOp op, T a, T b) {
 
 double round_value(Rounding r, double v) {
   switch (r) {
-    case Rounding::kNone: return v;
-    case Rounding::kF32: return static_cast<float>(v);
-    case Rounding::kF16: return round_to(ScalarType::kF16, v);
-    case Rounding::kBf16: return round_to(ScalarType::kBf16, v);
-    case Rounding::kI8: return round_to(ScalarType::kI8, v);
-    case Rounding::kUi8: return round_to(ScalarType::kUi8, v);
-    case Rounding::kI16: return round_to(ScalarType::kI16, v);
-    case Rounding::kUi16: return round_to(ScalarType::kUi16, v);
-    case Rounding::kI32: return round_to(ScalarType::kI32, v);
+    case Rounding::kNone:
+      return v;
+    case Rounding::kF32:
+      return static_cast<float>(v);
+    case Rounding::kF16:
+      return round_to(ScalarType::kF16, v);
+    case Rounding::kBf16:
+      return round_to(ScalarType::kBf16, v);
+    case Rounding::kI8:
+      return round_to(ScalarType::kI8, v);
+    case Rounding::kUi8:
+      return round_to(ScalarType::kUi8, v);
+    case Rounding::kI16:
+      return round_to(ScalarType::kI16, v);
+    case Rounding::kUi16:
+      return round_to(ScalarType::kUi16, v);
+    case Rounding::kI32:
+      return round_to(ScalarType::kI32, v);
   }
   return v;
 }
 
 double apply(DataOp op, Rounding r, double a, double b) {
   if (r == Rounding::kNone) return apply_float<double>(op, a, b);
-  if (r == Rounding::kF32) return apply_float<float>(op, static_cast<float>(a), static_cast<float>(b));
+  if (r == Rounding::kF32)
+    return apply_float<float>(op, static_cast<float>(a), static_cast<float>(b));
   return apply_integer(op, r, a, b);
 }
 
-// --- data -----------------------------------------------------------------------------------------
+// --- data
+// -----------------------------------------------------------------------------------------
 double LoadData::eval(Machine& m) const {
   const double v = *access.locate(m);
   if (is_poison(v)) {
     if (m.poison == PoisonPolicy::kError)
-      fail(m, InterpError::Kind::kPoison, access.where, "`" + access.name + "` is read before it is written");
+      fail(m, InterpError::Kind::kPoison, access.where,
+           "`" + access.name + "` is read before it is written");
     m.poisoned = true;
     return 0;
   }
@@ -157,7 +249,10 @@ double ConfigData::eval(Machine& m) const {
   return c.data;
 }
 
-// --- statements -----------------------------------------------------------------------------------
+// --- statements
+// -----------------------------------------------------------------------------------
+DataOp combining(StoreOp op) { return op == StoreOp::kMax ? DataOp::kMax : DataOp::kAdd; }
+
 void StoreNode::exec(Machine& m) const {
   if (--m.steps_left < 0) fail_steps(m);
   m.poisoned = false;
@@ -171,7 +266,7 @@ void StoreNode::exec(Machine& m) const {
              "`" + target.name + "` is reduced into before it is written");
       return;  // stays poison
     }
-    v = apply(op == StoreOp::kAdd ? DataOp::kAdd : DataOp::kMax, arithmetic, old, round_value(arithmetic, v));
+    v = apply(combining(op), arithmetic, old, round_value(arithmetic, v));
   }
   *at = m.poisoned ? poison_value() : round_value(storage, v);
 }
@@ -204,7 +299,8 @@ void AllocNode::exec(Machine& m) const {
   for (const IntVal& s : shape) {
     const int64_t extent = s.eval(m);
     if (extent <= 0)
-      fail(m, InterpError::Kind::kSize, where, "`" + name + "` is allocated with extent " + std::to_string(extent));
+      fail(m, InterpError::Kind::kSize, where,
+           "`" + name + "` is allocated with extent " + std::to_string(extent));
     n *= extent;
   }
   storage.assign(static_cast<size_t>(n), poison_value());

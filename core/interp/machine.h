@@ -59,7 +59,8 @@ struct Access {
   [[noreturn]] void out_of_bounds(Machine& m, const Check& c) const;
 };
 
-// --- data expressions -----------------------------------------------------------------------------
+// --- data expressions
+// -----------------------------------------------------------------------------
 struct StripBuilder;
 struct DataNode {
   virtual ~DataNode() = default;
@@ -70,8 +71,48 @@ struct DataNode {
 using DataPtr = std::unique_ptr<const DataNode>;
 
 enum class DataOp : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMax, kMin, kNeg, kRelu, kAbs, kSqrt, kRint, kSin, kCos, kExp, kTanh, kSigmoid,
+  // also on integers
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMax,
+  kMin,
+  kNeg,
+  kRelu,
+  kAbs,
+  // on floating types only
+  kSqrt,
+  kCbrt,
+  kHypot,
+  kExp,
+  kExp2,
+  kExpm1,
+  kLog,
+  kLog2,
+  kLog10,
+  kLog1p,
+  kPow,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kAtan2,
+  kSinh,
+  kCosh,
+  kTanh,
+  kSigmoid,
+  kErf,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRound,
+  kRint,
+  kFmod,
 };
+constexpr bool on_integers(DataOp op) { return op < DataOp::kSqrt; }
 /// One operation, rounded; integer types wrap. The only place that says what data operations mean.
 double apply(DataOp op, Rounding r, double a, double b);
 /// Rounds or converts to what an element of the rounding's type holds.
@@ -109,7 +150,8 @@ struct ConfigData final : DataNode {
   int emit(StripBuilder& b) const override;
 };
 
-// --- statements -----------------------------------------------------------------------------------
+// --- statements
+// -----------------------------------------------------------------------------------
 struct StmtNodeBase {
   virtual ~StmtNodeBase() = default;
   virtual void exec(Machine& m) const = 0;
@@ -118,6 +160,8 @@ using NodePtr = std::unique_ptr<const StmtNodeBase>;
 using NodeList = std::vector<NodePtr>;
 
 enum class StoreOp : uint8_t { kAssign, kAdd, kMax };
+/// How a reducing store combines; kAssign has no such operation.
+DataOp combining(StoreOp op);
 struct StoreNode final : StmtNodeBase {
   StoreOp op;
   Rounding storage;     // of the element's type
@@ -186,9 +230,10 @@ inline void exec_all(const NodeList& list, Machine& m) {
   for (const NodePtr& n : list) n->exec(m);
 }
 
-// --- strips ---------------------------------------------------------------------------------------
-/// A loop body of stores with linear addresses, run kChunk iterations at a time. Made when compiled;
-/// whether a run may use it (bounds, aliasing) is decided at each entry.
+// --- strips
+// ---------------------------------------------------------------------------------------
+/// A loop body of stores with linear addresses, run kChunk iterations at a time. Made when
+/// compiled; whether a run may use it (bounds, aliasing) is decided at each entry.
 struct Strip {
   static constexpr int kChunk = 128;
   enum class Kind : uint8_t { kLoad, kConst, kConfig, kOp, kSelect };
@@ -205,8 +250,8 @@ struct Strip {
     const StoreNode* store;
     std::vector<Op> ops;
     int result;
-    int target;               // access number
-    std::vector<int> loads;   // access numbers
+    int target;              // access number
+    std::vector<int> loads;  // access numbers
   };
   std::vector<const Access*> accesses;
   std::vector<int64_t> steps;  // elements per iteration, by access

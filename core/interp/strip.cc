@@ -1,7 +1,7 @@
-// Strips: a loop whose body is straight-line stores with linear addresses runs a chunk of iterations
-// operation by operation, so that dispatch is paid once a chunk. Everything that could make the order
-// visible (overlap between what one iteration stores and another touches) or needs a message (bounds,
-// poison) goes back to the plain nodes, which stay the definition.
+// Strips: a loop whose body is straight-line stores with linear addresses runs a chunk of
+// iterations operation by operation, so that dispatch is paid once a chunk. Everything that could
+// make the order visible (overlap between what one iteration stores and another touches) or needs a
+// message (bounds, poison) goes back to the plain nodes, which stay the definition.
 #include <algorithm>
 
 #include "core/interp/machine.h"
@@ -86,19 +86,27 @@ void each(int n, double* out, const double* a, const double* b, F f) {
 void apply_chunk(const Strip::Op& op, int n, double* out, const double* a, const double* b) {
   if (op.rounding == Rounding::kNone) {
     switch (op.op) {
-      case DataOp::kAdd: return each(n, out, a, b, [](double x, double y) { return x + y; });
-      case DataOp::kSub: return each(n, out, a, b, [](double x, double y) { return x - y; });
-      case DataOp::kMul: return each(n, out, a, b, [](double x, double y) { return x * y; });
-      default: break;
+      case DataOp::kAdd:
+        return each(n, out, a, b, [](double x, double y) { return x + y; });
+      case DataOp::kSub:
+        return each(n, out, a, b, [](double x, double y) { return x - y; });
+      case DataOp::kMul:
+        return each(n, out, a, b, [](double x, double y) { return x * y; });
+      default:
+        break;
     }
   }
   if (op.rounding == Rounding::kF32) {
     // The double result rounded once more is the f32 result for these three.
     switch (op.op) {
-      case DataOp::kAdd: return each(n, out, a, b, [](double x, double y) { return static_cast<float>(x + y); });
-      case DataOp::kSub: return each(n, out, a, b, [](double x, double y) { return static_cast<float>(x - y); });
-      case DataOp::kMul: return each(n, out, a, b, [](double x, double y) { return static_cast<float>(x * y); });
-      default: break;
+      case DataOp::kAdd:
+        return each(n, out, a, b, [](double x, double y) { return static_cast<float>(x + y); });
+      case DataOp::kSub:
+        return each(n, out, a, b, [](double x, double y) { return static_cast<float>(x - y); });
+      case DataOp::kMul:
+        return each(n, out, a, b, [](double x, double y) { return static_cast<float>(x * y); });
+      default:
+        break;
     }
   }
   each(n, out, a, b, [&](double x, double y) { return apply(op.op, op.rounding, x, y); });
@@ -122,8 +130,12 @@ struct Place {
   const double *lowest, *highest;
 };
 
-bool disjoint(const Place& a, const Place& b) { return a.highest < b.lowest || b.highest < a.lowest; }
-bool same_sequence(const Place& a, const Place& b) { return a.at == b.at && a.step == b.step && a.step != 0; }
+bool disjoint(const Place& a, const Place& b) {
+  return a.highest < b.lowest || b.highest < a.lowest;
+}
+bool same_sequence(const Place& a, const Place& b) {
+  return a.at == b.at && a.step == b.step && a.step != 0;
+}
 
 /// Stores (or reduces) a chunk; false, with nothing done, when a reduction meets poison.
 bool store_chunk(const StoreNode& s, const Place& p, int64_t first, int n, const double* v) {
@@ -152,7 +164,7 @@ bool store_chunk(const StoreNode& s, const Place& p, int64_t first, int n, const
     }
     return true;
   }
-  const DataOp op = s.op == StoreOp::kAdd ? DataOp::kAdd : DataOp::kMax;
+  const DataOp op = combining(s.op);
   for (int i = 0; i < n; ++i) {
     double& cell = at[i * p.step];
     cell = round_value(storage, apply(op, arithmetic, cell, round_value(arithmetic, v[i])));
@@ -222,22 +234,29 @@ bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
             clean = gather(p.at + from * p.step, p.step, count, out);
             break;
           }
-          case Kind::kConst: std::fill_n(out, count, op.value); break;
+          case Kind::kConst:
+            std::fill_n(out, count, op.value);
+            break;
           case Kind::kConfig: {
             const double v = m.config[static_cast<size_t>(op.config)].data;
             std::fill_n(out, count, v);
             break;
           }
-          case Kind::kOp: apply_chunk(op, count, out, registers[op.a], registers[op.b]); break;
+          case Kind::kOp:
+            apply_chunk(op, count, out, registers[op.a], registers[op.b]);
+            break;
           case Kind::kSelect: {
-            const double *a = registers[op.a], *b = registers[op.b], *c = registers[op.c], *d = registers[op.d];
+            const double *a = registers[op.a], *b = registers[op.b], *c = registers[op.c],
+                         *d = registers[op.d];
             for (int i = 0; i < count; ++i) out[i] = a[i] < b[i] ? c[i] : d[i];
             break;
           }
         }
       }
-      if (clean) clean = store_chunk(*line.store, places[line.target], from, count, registers[line.result]);
-      if (!clean) {  // poison: this line's chunk goes element by element, for the message or the policy
+      if (clean)
+        clean = store_chunk(*line.store, places[line.target], from, count, registers[line.result]);
+      if (!clean) {  // poison: this line's chunk goes element by element, for the message or the
+                     // policy
         m.active.push_back(&loop);
         for (int i = 0; i < count; ++i) {
           iter = lo + from + i;

@@ -44,12 +44,24 @@ class Names {
 
 int precedence(BinOpKind op) {
   switch (op) {
-    case BinOpKind::kOr: return 1;
-    case BinOpKind::kAnd: return 2;
-    case BinOpKind::kLt: case BinOpKind::kGt: case BinOpKind::kLe:
-    case BinOpKind::kGe: case BinOpKind::kEq: case BinOpKind::kNe: return 4;
-    case BinOpKind::kAdd: case BinOpKind::kSub: return 5;
-    case BinOpKind::kMul: case BinOpKind::kDiv: case BinOpKind::kMod: return 6;
+    case BinOpKind::kOr:
+      return 1;
+    case BinOpKind::kAnd:
+      return 2;
+    case BinOpKind::kLt:
+    case BinOpKind::kGt:
+    case BinOpKind::kLe:
+    case BinOpKind::kGe:
+    case BinOpKind::kEq:
+    case BinOpKind::kNe:
+      return 4;
+    case BinOpKind::kAdd:
+    case BinOpKind::kSub:
+      return 5;
+    case BinOpKind::kMul:
+    case BinOpKind::kDiv:
+    case BinOpKind::kMod:
+      return 6;
   }
   return 0;
 }
@@ -75,7 +87,8 @@ class Printer {
       const Expr& e;
       int outer;
       std::string operator()(const Read& n) {
-        return n.idx.empty() ? p.names_.of(n.name) : p.names_.of(n.name) + "[" + p.list(n.idx) + "]";
+        return n.idx.empty() ? p.names_.of(n.name)
+                             : p.names_.of(n.name) + "[" + p.list(n.idx) + "]";
       }
       std::string operator()(const Const& n) {
         if (auto* b = std::get_if<bool>(&n.value)) return *b ? "True" : "False";
@@ -103,8 +116,8 @@ class Printer {
         int mine = precedence(n.op);
         // Left-associative; comparisons must not chain.
         int left = is_comparison(n.op) ? mine + 1 : mine;
-        return p.wrapped(
-            p.text(n.lhs, left) + " " + name_of(n.op) + " " + p.text(n.rhs, mine + 1), outer > mine);
+        return p.wrapped(p.text(n.lhs, left) + " " + name_of(n.op) + " " + p.text(n.rhs, mine + 1),
+                         outer > mine);
       }
       std::string operator()(const Extern& n) { return n.fn + "(" + p.list(n.args) + ")"; }
       std::string operator()(const WindowExpr& n) {
@@ -143,9 +156,12 @@ class Printer {
       std::string target(Sym name, const std::vector<ExprPtr>& idx) {
         return idx.empty() ? p.names_.of(name) : p.names_.of(name) + "[" + p.list(idx) + "]";
       }
-      void operator()(const Assign& n) { p.line(indent, target(n.name, n.idx) + " = " + p.text(n.rhs)); }
+      void operator()(const Assign& n) {
+        p.line(indent, target(n.name, n.idx) + " = " + p.text(n.rhs));
+      }
       void operator()(const Reduce& n) {
-        p.line(indent, target(n.name, n.idx) + (n.op == ReduceOp::kAdd ? " += " : " max= ") + p.text(n.rhs));
+        p.line(indent, target(n.name, n.idx) + (n.op == ReduceOp::kAdd ? " += " : " max= ") +
+                           p.text(n.rhs));
       }
       void operator()(const WriteConfig& n) {
         p.line(indent, n.config->name + "." + n.field + " = " + p.text(n.rhs));
@@ -154,15 +170,24 @@ class Printer {
       void operator()(const If& n) {
         p.line(indent, "if " + p.text(n.cond) + ":");
         p.block(n.body, indent + 1);
-        if (n.orelse.empty()) return;
+        // `elif`, so that long chains do not drift to the right. Nothing is bound between the ifs.
+        const Block* rest = &n.orelse;
+        while (rest->size() == 1 && rest->front()->as<If>()) {
+          const If& next = *rest->front()->as<If>();
+          p.line(indent, "elif " + p.text(next.cond) + ":");
+          p.block(next.body, indent + 1);
+          rest = &next.orelse;
+        }
+        if (rest->empty()) return;
         p.line(indent, "else:");
-        p.block(n.orelse, indent + 1);
+        p.block(*rest, indent + 1);
       }
       void operator()(const For& n) {
         std::string lo = p.text(n.lo), hi = p.text(n.hi);
         size_t mark = p.names_.mark();
         p.line(indent, "for " + p.names_.of(n.iter) + " in " +
-                           (n.mode == LoopMode::kPar ? "par" : "seq") + "(" + lo + ", " + hi + "):");
+                           (n.mode == LoopMode::kPar ? "par" : "seq") + "(" + lo + ", " + hi +
+                           "):");
         p.block(n.body, indent + 1);
         if (p.scoped_) p.names_.release(mark);
       }
@@ -170,7 +195,9 @@ class Printer {
         std::string type = p.text(n.type);
         p.line(indent, p.names_.of(n.name) + " : " + type + " @ " + n.mem->name);
       }
-      void operator()(const Call& n) { p.line(indent, n.callee->name + "(" + p.list(n.args) + ")"); }
+      void operator()(const Call& n) {
+        p.line(indent, n.callee->name + "(" + p.list(n.args) + ")");
+      }
       void operator()(const WindowStmt& n) {
         std::string rhs = p.text(n.rhs);
         p.line(indent, p.names_.of(n.name) + " = " + rhs);
@@ -220,9 +247,18 @@ class Printer {
   static std::string quoted(const std::string& s) {
     std::string out = "\"";
     for (char c : s) {
-      if (c == '\n') { out += "\\n"; continue; }
-      if (c == '\t') { out += "\\t"; continue; }
-      if (c == '\r') { out += "\\r"; continue; }
+      if (c == '\n') {
+        out += "\\n";
+        continue;
+      }
+      if (c == '\t') {
+        out += "\\t";
+        continue;
+      }
+      if (c == '\r') {
+        out += "\\r";
+        continue;
+      }
       if (c == '"' || c == '\\') out += '\\';
       out += c;
     }

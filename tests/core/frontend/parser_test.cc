@@ -46,7 +46,8 @@ void expect_round_trip(const Module& m) {
 }
 
 TEST(Parser, prints_and_reads_back_to_equal_procs) {
-  for (const std::string& text : samples::kFiles) expect_round_trip(parse_module(text, "sample.exo"));
+  for (const std::string& text : samples::kFiles)
+    expect_round_trip(parse_module(text, "sample.exo"));
 }
 
 TEST(Parser, every_shipped_file_is_read_and_prints_back) {
@@ -96,13 +97,46 @@ TEST(Parser, literals_take_the_precision_they_meet) {
   EXPECT_EQ(y->rhs->as<BinOp>()->lhs->type, ScalarType::kI8);
 }
 
+std::string printed(const std::string& args, const std::string& body) {
+  return str(*parse_module("@proc\ndef f(" + args + "):\n" + body, "f").procs[0]);
+}
+
+TEST(Parser, short_forms_of_assignments_are_read_as_the_long_ones) {
+  const std::string args = "n: size, x: f32[n], y: f32";
+  EXPECT_EQ(printed(args, "    y -= x[0]\n    y -= 2\n    x[0] *= y\n    y /= 2\n"),
+            printed(args, "    y += -x[0]\n    y += -2\n    x[0] = x[0] * y\n    y = y / 2\n"));
+}
+
+TEST(Parser, conditions_are_compared_as_themselves) {
+  const std::string args = "a: bool, b: bool, x: R";
+  auto condition = [&](const std::string& c) {
+    return printed(args, "    if " + c + ":\n        x = 0.0\n");
+  };
+  EXPECT_EQ(condition("a == True"), condition("a"));
+  EXPECT_EQ(condition("False == a"), condition("not a"));
+  EXPECT_EQ(condition("a != True"), condition("not a"));
+  EXPECT_EQ(condition("a == b"), condition("a and b or not a and not b"));
+  EXPECT_EQ(condition("a != b"), condition("a and not b or not a and b"));
+}
+
+TEST(Parser, long_chains_of_elif_print_flat_and_read_back) {
+  std::string body = "    if n == 0:\n        x = 0.0\n";
+  for (int k = 1; k < 300; ++k)
+    body += "    elif n == " + std::to_string(k) + ":\n        x = " + std::to_string(k) + ".0\n";
+  body += "    else:\n        x = -1.0\n";
+  const std::string text = printed("n: size, x: f32", body);
+  EXPECT_EQ(text, str(*parse_module(text, "f").procs[0]));
+  EXPECT_NE(text.find("\n    elif n == 299:\n        x = 299.0\n    else:\n"), std::string::npos);
+}
+
 TEST(Parser, imports_make_names_visible) {
   Module target = parse_module(
       "@memory\nclass VEC:\n    kind = 'stack'\n@instr('x')\ndef f(x: f32):\n    x = 0.0\n", "t");
   Importer importer = [&](const std::string& name, const SourceLocation&) {
     return name == "t" ? &target : nullptr;
   };
-  Module m = parse_module("from t import *\n@proc\ndef g(x: f32 @ VEC):\n    f(x)\n", "g", importer);
+  Module m =
+      parse_module("from t import *\n@proc\ndef g(x: f32 @ VEC):\n    f(x)\n", "g", importer);
   EXPECT_EQ(m.procs.size(), 1u);
   EXPECT_EQ(m.find_proc("f"), target.procs[0]);
   EXPECT_EQ(m.imports, std::vector<std::string>{"t"});
@@ -169,7 +203,14 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{"class f:\n    x = 0\n", "needs a decorator"},
         Offence{"@prok\ndef f(x: R):\n    x = 0.0\n", "did you mean `proc`"},
         Offence{"@proc\ndef f(x: R):\n", "expected an indented block"},
-        Offence{BODY("x: R", "x -= 1.0"), "there is no `-=`"},
+        Offence{BODY("x: R", "x mix= 1.0"), "there is no reduction `mix=`"},
+        Offence{BODY("x: R", "x mul= 1.0"), "`+=`, `-=` and `max=`"},
+        Offence{BODY("x: R", "2mm = 1.0"), "write `mm2`"},
+        Offence{"@proc\ndef 3d_conv(x: R):\n    x = 0.0\n", "write `d_conv3`"},
+        Offence{BODY("n: size, x: R[n]", "for i in seq(n - 1, -1, -1):\n        x[i] = 0.0"),
+                "write `for i in seq(0, n):`, and `n - i - 1` where `i` is meant"},
+        Offence{BODY("n: size, x: R[n]", "for i in seq(0, n, 2):\n        x[i] = 0.0"),
+                "write `for i in seq(0, (n + 1) / 2):`, and `2 * i`"},
         Offence{BODY("x: R", "x = x ** 2"), "no power operator"},
         Offence{BODY("x: R, n: size", "x = 0.0\n    for i in range(0, n):\n        pass"), "seq"},
         Offence{BODY("n: size", "for i in seq(n):\n        pass"), "two bounds"},
@@ -199,11 +240,16 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R", "if x < 1.0:\n        x = 0.0"), "data never decides"},
         Offence{BODY("x: R, y: R[4]", "y[x] = 0.0"), "data never decides"},
         Offence{BODY("x: R, n: size", "x = n"), "control value (size)"},
+        Offence{BODY("x: R", "x = abs(x)"), "called `fabs`"},
+        Offence{BODY("n: size, b: bool", "if b == n:\n        pass"), "compared with a number"},
+        Offence{BODY("a: bool, b: bool", "if a < b:\n        pass"), "have no order"},
         Offence{BODY("x: R, n: size", "n = 3"), "control value (size)"},
         Offence{BODY("x: R", "x = 1.0 < 2.0"), "cannot be used as data"},
         Offence{BODY("x: R", "x = x % 2.0"), "no `%` on data"},
-        Offence{BODY("n: size, m: size", "for i in seq(0, n * m):\n        pass"), "must be a literal"},
-        Offence{BODY("n: size, m: size", "for i in seq(0, n / m):\n        pass"), "positive literal"},
+        Offence{BODY("n: size, m: size", "for i in seq(0, n * m):\n        pass"),
+                "must be a literal"},
+        Offence{BODY("n: size, m: size", "for i in seq(0, n / m):\n        pass"),
+                "positive literal"},
         Offence{BODY("n: size", "for i in seq(0, n % -2):\n        pass"), "positive literal"},
         Offence{BODY("n: size", "for i in seq(0, n / 0):\n        pass"), "positive literal"},
         Offence{BODY("n: size", "for i in seq(0, n // 2):\n        pass"), "no `//`"},
@@ -225,12 +271,16 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R", "if stride(x, 0) == 1:\n        pass"), "no strides"},
         Offence{BODY("x: R", "x = select(x, x)"), "takes 4 arguments"},
         // calls
-        Offence{"@proc\ndef g(x: R[4]):\n    pass\n" BODY("y: R[8]", "g(y[0:4])"), "takes no window"},
+        Offence{"@proc\ndef g(x: R[4]):\n    pass\n" BODY("y: R[8]", "g(y[0:4])"),
+                "takes no window"},
         Offence{"@proc\ndef g(x: R[4]):\n    pass\n" BODY("y: [R][4]", "g(y)"), "is a window"},
-        Offence{"@proc\ndef g(x: [R][4]):\n    pass\n" BODY("y: R[8, 8]", "g(y)"), "1 dimensions, not 2"},
-        Offence{"@proc\ndef g(x: [R][4]):\n    pass\n" BODY("y: R[8, 8]", "g(y[0:4, 0:4])"), "not 2"},
+        Offence{"@proc\ndef g(x: [R][4]):\n    pass\n" BODY("y: R[8, 8]", "g(y)"),
+                "1 dimensions, not 2"},
+        Offence{"@proc\ndef g(x: [R][4]):\n    pass\n" BODY("y: R[8, 8]", "g(y[0:4, 0:4])"),
+                "not 2"},
         Offence{"@proc\ndef g(x: R):\n    pass\n" BODY("y: R", "g(y + 1.0)"), "a scalar in memory"},
-        Offence{"@proc\ndef g(x: R):\n    pass\n" BODY("y: R", "g(y, y)"), "takes 1 arguments, not 2"},
+        Offence{"@proc\ndef g(x: R):\n    pass\n" BODY("y: R", "g(y, y)"),
+                "takes 1 arguments, not 2"},
         Offence{"@proc\ndef g(n: size):\n    pass\n" BODY("y: R", "g(y)"), "data never decides"},
         Offence{"@proc\ndef g(n: size):\n    pass\n" BODY("y: R", "y = g(3)"), "returns nothing"},
         // declarations

@@ -15,7 +15,8 @@ def mm(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
             for k in seq(0, K):
                 C[i, j] += A[i, k] * B[k, j]
 )");
-  Buffer a = f32({2, 3}, {1, 2, 3, 4, 5, 6}), b = f32({3, 2}, {1, 0, 0, 1, 1, 1}), c(ScalarType::kF32, {2, 2});
+  Buffer a = f32({2, 3}, {1, 2, 3, 4, 5, 6}), b = f32({3, 2}, {1, 0, 0, 1, 1, 1}),
+         c(ScalarType::kF32, {2, 2});
   run(*p, {int64_t{2}, int64_t{2}, int64_t{3}, &a, &b, &c});
   EXPECT_EQ(c.data, (std::vector<double>{4, 5, 10, 11}));
 }
@@ -36,23 +37,26 @@ def f(x: index, hit: f32):
 }
 
 TEST(Interp, quotients_and_remainders_of_iterators_are_what_arithmetic_says) {
-  // Compiling folds many of these into linear forms by the iterator's range; column 40 + value of row
-  // i tells what came out.
+  // Compiling folds many of these into linear forms by the iterator's range; column 40 + value of
+  // row i tells what came out.
   for (int64_t lo : {-9, -8, 0, 3, 8, 12})
     for (int64_t extent : {1, 3, 8, 9})
       for (int64_t coeff : {-3, 1, 4, 6, 8})
         for (int64_t offset : {-5, 0, 8})
           for (int64_t divisor : {1, 3, 8}) {
             const std::string form = std::to_string(coeff) + " * i + " + std::to_string(offset);
-            const std::string text = "@proc\ndef f(q: i32[9, 300], r: i32[9, 300]):\n    for i in seq(" + std::to_string(lo) +
-                                     ", " + std::to_string(lo + extent) + "):\n        q[i - " + std::to_string(lo) + ", (" +
-                                     form + ") / " + std::to_string(divisor) + " + 100] = 1.0\n        r[i - " +
-                                     std::to_string(lo) + ", (" + form + ") % " + std::to_string(divisor) + " + 100] = 1.0\n";
+            const std::string text =
+                "@proc\ndef f(q: i32[9, 300], r: i32[9, 300]):\n    for i in seq(" +
+                std::to_string(lo) + ", " + std::to_string(lo + extent) + "):\n        q[i - " +
+                std::to_string(lo) + ", (" + form + ") / " + std::to_string(divisor) +
+                " + 100] = 1.0\n        r[i - " + std::to_string(lo) + ", (" + form + ") % " +
+                std::to_string(divisor) + " + 100] = 1.0\n";
             Buffer q(ScalarType::kI32, {9, 300}), r(ScalarType::kI32, {9, 300});
             run(*proc_of(text), {&q, &r});
             for (int64_t i = lo; i < lo + extent; ++i) {
               const int64_t v = coeff * i + offset;
-              const auto quotient = static_cast<int64_t>(std::floor(static_cast<double>(v) / static_cast<double>(divisor)));
+              const auto quotient = static_cast<int64_t>(
+                  std::floor(static_cast<double>(v) / static_cast<double>(divisor)));
               ASSERT_EQ(q.at({i - lo, quotient + 100}), 1) << text << i;
               ASSERT_EQ(r.at({i - lo, v - quotient * divisor + 100}), 1) << text << i;
             }
@@ -179,6 +183,48 @@ def f(x: f32[6], m: f32):
   EXPECT_EQ(m.data[0], 9);
 }
 
+TEST(Interp, every_function_is_that_of_the_c_library) {
+  for (const auto& [fn, f, g] :
+       std::vector<std::tuple<std::string, float (*)(float), double (*)(double)>>{
+           {"log", std::log, std::log},
+           {"log2", std::log2, std::log2},
+           {"log10", std::log10, std::log10},
+           {"log1p", std::log1p, std::log1p},
+           {"exp2", std::exp2, std::exp2},
+           {"expm1", std::expm1, std::expm1},
+           {"cbrt", std::cbrt, std::cbrt},
+           {"tan", std::tan, std::tan},
+           {"asin", std::asin, std::asin},
+           {"acos", std::acos, std::acos},
+           {"atan", std::atan, std::atan},
+           {"sinh", std::sinh, std::sinh},
+           {"cosh", std::cosh, std::cosh},
+           {"erf", std::erf, std::erf},
+           {"floor", std::floor, std::floor},
+           {"ceil", std::ceil, std::ceil},
+           {"trunc", std::trunc, std::trunc},
+           {"round", std::round, std::round}}) {
+    const ProcPtr p =
+        proc_of("@proc\ndef f(x: f32, y: f64):\n    x = " + fn + "(x)\n    y = " + fn + "(y)\n");
+    Buffer x = Buffer::scalar(ScalarType::kF32, 0.625), y = Buffer::scalar(ScalarType::kF64, 0.625);
+    run(*p, {&x, &y});
+    EXPECT_EQ(x.data[0], f(0.625f)) << fn;
+    EXPECT_EQ(y.data[0], g(0.625)) << fn;
+  }
+  const ProcPtr p = proc_of(R"(
+@proc
+def f(x: f64[4], y: f64):
+    x[0] = pow(y, 3.0)
+    x[1] = atan2(y, -2.0)
+    x[2] = hypot(y, 2.0)
+    x[3] = fmod(y, 1.0)
+)");
+  Buffer x(ScalarType::kF64, {4}), y = Buffer::scalar(ScalarType::kF64, 1.75);
+  run(*p, {&x, &y});
+  EXPECT_EQ(x.data, (std::vector<double>{std::pow(1.75, 3), std::atan2(1.75, -2),
+                                         std::hypot(1.75, 2), std::fmod(1.75, 1)}));
+}
+
 TEST(Interp, externs_compute_in_the_precision_of_their_argument) {
   const ProcPtr p = proc_of(R"(
 @proc
@@ -200,8 +246,17 @@ def f(x: f32, y: f64, out: f32[11], wide: f64[2]):
   Buffer x = Buffer::scalar(ScalarType::kF32, 0.5), y = Buffer::scalar(ScalarType::kF64, 0.5);
   Buffer out(ScalarType::kF32, {11}), wide(ScalarType::kF64, {2});
   run(*p, {&x, &y, &out, &wide});
-  const std::vector<double> want = {std::sin(0.5f), std::exp(0.5f), std::sqrt(0.5f), 0,
-                                    1.0f / (1.0f + std::exp(-0.5f)), 0.5, 2, 5, 0, 2, -1};
+  const std::vector<double> want = {std::sin(0.5f),
+                                    std::exp(0.5f),
+                                    std::sqrt(0.5f),
+                                    0,
+                                    1.0f / (1.0f + std::exp(-0.5f)),
+                                    0.5,
+                                    2,
+                                    5,
+                                    0,
+                                    2,
+                                    -1};
   EXPECT_EQ(out.data, want);
   EXPECT_EQ(wide.data, (std::vector<double>{std::exp(0.5), std::tanh(0.5)}));
 }
@@ -228,7 +283,8 @@ def f(h: f16, b: bf16, x: f32):
     h = x
     b = x
 )");
-  Buffer h(ScalarType::kF16, {}), b(ScalarType::kBf16, {}), x = Buffer::scalar(ScalarType::kF32, 2049);
+  Buffer h(ScalarType::kF16, {}), b(ScalarType::kBf16, {}),
+      x = Buffer::scalar(ScalarType::kF32, 2049);
   run(*p, {&h, &b, &x});
   EXPECT_EQ(h.data[0], 2048);  // 11 bits, ties to even
   EXPECT_EQ(b.data[0], 2048);  // 8 bits
@@ -331,7 +387,8 @@ def twice(n: size, y: [f32][n], x: [f32][n]):
 def f(y: f32[12], x: f32[12]):
     twice(8, y[2:10], x[4:12])
 )");
-  Buffer y = f32({12}, std::vector<double>(12, 0)), x = f32({12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  Buffer y = f32({12}, std::vector<double>(12, 0)),
+         x = f32({12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   run(*p, {&y, &x});
   EXPECT_EQ(y.data, (std::vector<double>{0, 0, 8, 10, 12, 14, 16, 18, 20, 22, 0, 0}));
 }
@@ -363,8 +420,9 @@ def f(x: f32[4]):
   const auto* loop = inner->body[0]->as<For>();
   Proc outer = *inner;
   outer.name = "g";
-  const Block body = {make_call(inner, {make_expr(Read{inner->args[0].name, {}}, ScalarType::kF32)}),
-                      make_reduce(inner->args[0].name, {read_var(loop->iter, ScalarType::kIndex)}, data_const(10))};
+  const Block body = {
+      make_call(inner, {make_expr(Read{inner->args[0].name, {}}, ScalarType::kF32)}),
+      make_reduce(inner->args[0].name, {read_var(loop->iter, ScalarType::kIndex)}, data_const(10))};
   outer.body = {make_for(loop->iter, int_const(0), int_const(4), body)};
   Buffer x = f32({4}, {0, 0, 0, 0});
   run(outer, {&x});
