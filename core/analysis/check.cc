@@ -49,10 +49,31 @@ void Checker::header() {
     for (const ExprPtr& e : a.type.shape) {
       integer(e, p_.where);
       fixed(e, "the shape of " + a.name.name(), p_.where);
+      if (const Lin size = problem_.lin(e); size.is_constant() && size.constant <= 0)
+        fail(e->where.known() ? e->where : p_.where,
+             "the size " + str(e) + " of " + a.name.name() + " is not positive");
     }
   }
   assume_header(problem_, p_);
   for (const ExprPtr& e : p_.asserts) boolean(e, e->where);
+  satisfiable();
+}
+
+// Under asserts that no sizes meet everything would be proved.
+void Checker::satisfiable() {
+  const ExprPtr never = bool_const(false);
+  if (p_.asserts.empty() || !problem_.entails(never)) return;
+  Problem so_far(&scope_);
+  for (const Arg& a : p_.args)
+    if (is_control(a.type.scalar)) so_far.variable_of(a.name, a.type.scalar);
+  std::string before = "sizes are at least 1";
+  for (const ExprPtr& e : p_.asserts) {
+    so_far.assume(e);
+    if (so_far.entails(never))
+      fail(e->where, "nothing satisfies this assert: " + str(e) + " never holds, as " + before);
+    before = "sizes are at least 1 and the asserts before it hold";
+  }
+  fail(p_.where, "nothing satisfies the asserts of " + p_.name);
 }
 
 // Shapes and windows keep the value of their definition: a later write would change what they say.
@@ -144,7 +165,7 @@ void Checker::branch(const Stmt& s, const If& n) {
 }
 
 void Checker::store(const Stmt& s, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs) {
-  data(rhs, s.where);
+  stored(rhs, buffer(name, s.where).type->scalar, s.where);
   element(name, idx, s.where);
 }
 
@@ -168,7 +189,7 @@ void Checker::config_write(const Stmt& s, const WriteConfig& n) {
   const std::string name = n.config->name + "." + n.field;
   if (!field) fail(s.where, "there is no field " + name);
   if (is_data(field->type)) {
-    data(n.rhs, s.where);
+    stored(n.rhs, field->type, s.where);
   } else if (field->type == ScalarType::kBool) {
     boolean(n.rhs, s.where);
   } else {

@@ -1,10 +1,20 @@
 // Expressions: sorts, precisions, bounds.
 #include <algorithm>
+#include <cmath>
 
 #include "core/analysis/checker.h"
+#include "core/ir/functions.h"
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
+namespace {
+
+constexpr int64_t kLargestF16 = 65504;
+// What rounds to infinity: half a unit beyond the largest number.
+constexpr double kOverflowsF16 = 65520, kOverflowsBf16 = 0x1.ffp127;
+
+}  // namespace
 
 ScalarType Checker::decided(ScalarType t) const {
   return codegen_ && t == ScalarType::kR ? ScalarType::kF32 : t;
@@ -122,6 +132,10 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
   if (const Extern* n = e->as<Extern>()) {
     std::optional<ScalarType> t;
     for (const ExprPtr& a : n->args) t = one_precision(t, data(a, where), where);
+    const Function* f = find_function(n->fn);
+    if (!f) fail(where, "there is no function " + n->fn);
+    if (t && !is_float(*t) && !f->on_integers)
+      fail(where, n->fn + " is not defined on " + name_of(*t) + ": " + str(e));
     return t;
   }
   if (const ReadConfig* n = e->as<ReadConfig>()) {
@@ -131,6 +145,78 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
     return decided(t);
   }
   fail(where, str(e) + " is not a data value");
+}
+
+// The integers that a type of data holds, where an int64_t may be none of them.
+std::optional<std::pair<int64_t, int64_t>> integers_of(ScalarType t) {
+  switch (t) {
+    case ScalarType::kI8:
+      return std::pair<int64_t, int64_t>{-128, 127};
+    case ScalarType::kUi8:
+      return std::pair<int64_t, int64_t>{0, 255};
+    case ScalarType::kI16:
+      return std::pair<int64_t, int64_t>{-32768, 32767};
+    case ScalarType::kUi16:
+      return std::pair<int64_t, int64_t>{0, 65535};
+    case ScalarType::kI32:
+      return std::pair<int64_t, int64_t>{INT32_MIN, INT32_MAX};
+    case ScalarType::kF16:
+      return std::pair<int64_t, int64_t>{-kLargestF16, kLargestF16};
+    default:
+      return std::nullopt;
+  }
+}
+
+namespace {
+
+bool holds(ScalarType t, double v) {
+  if (!std::isfinite(v)) return is_float(t);  // only rewrites make these, on purpose
+  switch (t) {
+    case ScalarType::kR:
+    case ScalarType::kF64:
+      return true;
+    case ScalarType::kF32:
+      return std::isfinite(static_cast<float>(v));
+    case ScalarType::kBf16:
+      return std::fabs(v) < kOverflowsBf16;
+    case ScalarType::kF16:
+      return std::fabs(v) < kOverflowsF16;
+    default:
+      break;
+  }
+  const auto range = integers_of(t);
+  return v == std::trunc(v) && v >= static_cast<double>(range->first) &&
+         v <= static_cast<double>(range->second);
+}
+
+}  // namespace
+
+void Checker::stored(const ExprPtr& e, ScalarType target, const SourceLocation& where) {
+  data(e, where);
+  literals(e, decided(target), where);
+}
+
+// As the interpreter and generated C take precisions from the context (precision_in).
+void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocation& where_in) {
+  const SourceLocation& where = e->where.known() ? e->where : where_in;
+  if (const Const* n = e->as<Const>()) {
+    const double v = std::visit([](auto x) { return static_cast<double>(x); }, n->value);
+    if (holds(context, v)) return;
+    const bool fraction = !is_float(context) && v != std::trunc(v);
+    fail(where,
+         std::string(name_of(context)) + " cannot hold " + str(e) +
+             (fraction ? ", which is no integer" : ""),
+         "choose another number, or another precision for what it meets");
+  }
+  if (e->as<Read>() || e->as<ReadConfig>()) return;
+  const bool undecided = has_own_precision(e) && e->type == ScalarType::kR && !codegen_;
+  const ScalarType type = undecided ? ScalarType::kR : precision_in(e, context);
+  if (const Extern* n = e->as<Extern>(); n && n->fn == "select" && n->args.size() == 4) {
+    const ScalarType compared = precision_in(n->args[0], precision_in(n->args[1], type));
+    for (size_t k = 0; k < 4; ++k) literals(n->args[k], k < 2 ? compared : type, where);
+    return;
+  }
+  for (const ExprPtr& c : expr_children(*e)) literals(c, type, where);
 }
 
 void Checker::element(Sym name, const std::vector<ExprPtr>& idx, const SourceLocation& where) {

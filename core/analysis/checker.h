@@ -17,6 +17,7 @@ class Checker {
  private:
   // check.cc
   void header();
+  void satisfiable();
   void block(const Block& b, Child child);
   void stmt(const Stmt& s);
   void loop(const Stmt& s, const For& n);
@@ -32,6 +33,10 @@ class Checker {
   void boolean(const ExprPtr& e, const SourceLocation& where);
   /// The precision of a data expression; nothing for literals.
   std::optional<ScalarType> data(const ExprPtr& e, const SourceLocation& where);
+  /// A data expression stored in (or passed as) an element of `target`: `data`, and every literal
+  /// in it can be held by the precision that it takes there.
+  void stored(const ExprPtr& e, ScalarType target, const SourceLocation& where);
+  void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where);
   std::optional<ScalarType> one_precision(std::optional<ScalarType> a, std::optional<ScalarType> b,
                                           const SourceLocation& where);
   /// The binding of a data name, which must be visible.

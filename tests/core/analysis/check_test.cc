@@ -564,5 +564,99 @@ TEST(Check, errors_carry_the_place) {
   }
 }
 
+TEST(Check, asserts_that_nothing_satisfies_are_errors) {
+  EXPECT_EQ(refusal(R"(
+@proc
+def f(n: size, x: f32[n]):
+    assert n < 1
+    x[n + 7] = 0.0
+)"),
+            "nothing satisfies this assert: n < 1 never holds, as sizes are at least 1");
+  EXPECT_EQ(refusal(R"(
+@proc
+def f(n: size, x: f32[n]):
+    assert n % 8 == 0
+    assert n < 8
+    x[0] = 0.0
+)"),
+            "nothing satisfies this assert: n < 8 never holds, as sizes are at least 1 and the "
+            "asserts before it hold");
+}
+
+TEST(Check, sizes_of_arguments_are_positive_where_they_are_constants) {
+  EXPECT_EQ(refusal("@proc\ndef f(x: f32[4, 0]):\n    pass\n"), "the size 0 of x is not positive");
+  EXPECT_EQ(refusal("@proc\ndef f(x: [f32][2 - 3]):\n    pass\n"),
+            "the size 2 - 3 of x is not positive");
+  EXPECT_EQ(refusal("@proc\ndef f(n: size, x: f32[n - 5]):\n    pass\n"), "");
+}
+
+TEST(Check, literals_fit_the_type_of_their_place) {
+  auto stored = [](const std::string& type, const std::string& value) {
+    return refusal("@proc\ndef f(x: " + type + "):\n    x = " + value + "\n");
+  };
+  EXPECT_EQ(stored("i8", "300.0"), "i8 cannot hold 300.0");
+  EXPECT_EQ(stored("i32", "1e20"), "i32 cannot hold 1e+20");
+  EXPECT_EQ(stored("i8", "x * 0.5"), "i8 cannot hold 0.5, which is no integer");
+  EXPECT_EQ(stored("ui8", "-1.0"), "ui8 cannot hold -1.0");
+  EXPECT_EQ(stored("f32", "1e39"), "f32 cannot hold 1e+39");
+  EXPECT_EQ(stored("f16", "70000.0"), "f16 cannot hold 70000.0");
+  EXPECT_EQ(stored("i8", "select(x, 200, x, x)"), "i8 cannot hold 200.0");
+  for (const char* fits : {"-128", "127", "x * 3 + 1"}) EXPECT_EQ(stored("i8", fits), "") << fits;
+  for (const char* fits : {"0.1", "1e38", "1e-60"}) EXPECT_EQ(stored("f32", fits), "") << fits;
+  EXPECT_EQ(stored("f16", "65519.0"), "");
+  EXPECT_EQ(stored("R", "1e300"), "");
+  EXPECT_EQ(refusal("@proc\ndef f(x: R):\n    x = 1e300\n", true), "f32 cannot hold 1e+300");
+}
+
+TEST(Check, functions_of_reals_take_no_integers) {
+  EXPECT_EQ(refusal("@proc\ndef f(x: i32):\n    x = log(x)\n"),
+            "log is not defined on i32: log(x)");
+  EXPECT_EQ(refusal("@proc\ndef f(x: i32):\n    x = fabs(x)\n"), "");
+}
+
+TEST(Check, a_conditional_write_of_the_same_value_keeps_a_field) {
+  EXPECT_EQ(refusal(R"(
+@config
+class C:
+    a: index
+
+@proc
+def g(x: f32):
+    assert C.a == 1
+    x = 0.0
+
+@proc
+def f(N: size, k: size, x: f32):
+    C.a = 1
+    for i in seq(0, N):
+        if k < 2:
+            C.a = 1
+        g(x)
+)"),
+            "");
+}
+
+TEST(Check, a_conditional_write_of_another_value_does_not) {
+  EXPECT_NE(refusal(R"(
+@config
+class C:
+    a: index
+
+@proc
+def g(x: f32):
+    assert C.a == 1
+    x = 0.0
+
+@proc
+def f(N: size, k: size, x: f32):
+    C.a = 1
+    for i in seq(0, N):
+        g(x)
+        if k < 2:
+            C.a = 2
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace exotune
