@@ -54,32 +54,44 @@ FieldOutcome known(ExprPtr value, ConfigPtr config) {
 
 FieldOutcome outcome_of_call(const Call& n, const ConfigFieldName& field) {
   FieldOutcome o = outcome_of(n.callee->body, field);
-  if (o.kind != FieldOutcome::Kind::kKnown) return o;
-  return known(CallSubstitution(*n.callee, n.args).apply(o.value), o.config);
+  if (!o.value) return o;
+  FieldOutcome here = known(CallSubstitution(*n.callee, n.args).apply(o.value), o.config);
+  if (here.value) here.kind = o.kind;
+  return here;
 }
 
 // After what `before` says, something with the outcome `then` may run or not.
 FieldOutcome perhaps(const FieldOutcome& before, const FieldOutcome& then) {
   using Kind = FieldOutcome::Kind;
   if (then.kind == Kind::kUnchanged) return before;
-  if (before.kind == Kind::kKnown && then.kind == Kind::kKnown &&
-      same_value(before.value, then.value))
-    return before;
+  if (then.value && before.kind == Kind::kUnchanged)
+    return {Kind::kPerhaps, then.value, then.config};
+  if (then.value && before.value && same_value(before.value, then.value)) return before;
   return unknown(then.config);
 }
 
 FieldOutcome hidden_by(const Block& scope, FieldOutcome o) {
-  if (o.kind == FieldOutcome::Kind::kKnown && binds_symbol_of(scope, o.value))
-    return unknown(std::move(o.config));
+  if (o.value && binds_symbol_of(scope, o.value)) return unknown(std::move(o.config));
   return o;
 }
 
 // Of one iteration, in terms of what is visible at the loop.
 FieldOutcome outcome_of_iteration(const For& n, const ConfigFieldName& field) {
   FieldOutcome o = outcome_of(n.body, field);
-  if (o.kind == FieldOutcome::Kind::kKnown && mentions(o.value, n.iter))
-    return unknown(std::move(o.config));
+  if (o.value && mentions(o.value, n.iter)) return unknown(std::move(o.config));
   return o;
+}
+
+// By the form of its bounds alone: sizes are at least 1.
+bool surely_runs(const For& n) {
+  const std::optional<Affine> trips = affine(n.hi - n.lo);
+  if (!trips) return false;
+  int64_t least = trips->constant;
+  for (const Affine::Term& t : trips->terms) {
+    const bool size = t.atom->as<Read>() && t.atom->type == ScalarType::kSize;
+    if (!size || t.coeff < 0 || __builtin_add_overflow(least, t.coeff, &least)) return false;
+  }
+  return least > 0;
 }
 
 FieldOutcome outcome_after(const FieldOutcome& before, const Stmt& s,
@@ -93,14 +105,13 @@ FieldOutcome outcome_after(const FieldOutcome& before, const Stmt& s,
   }
   if (const For* n = s.as<For>()) {
     const FieldOutcome o = outcome_of_iteration(*n, field);
-    const std::optional<int64_t> trip = as_int(normalize(n->hi - n->lo));
-    return trip && *trip > 0 && o.kind != Kind::kUnchanged ? o : perhaps(before, o);
+    return o.kind == Kind::kKnown && surely_runs(*n) ? o : perhaps(before, o);
   }
   FieldOutcome o;
   if (const WriteConfig* w = s.as<WriteConfig>())
     if (ConfigFieldName{w->config->name, w->field} == field) o = known(w->rhs, w->config);
   if (const Call* c = s.as<Call>()) o = outcome_of_call(*c, field);
-  return o.kind == Kind::kUnchanged ? before : o;
+  return o.kind == Kind::kKnown ? o : perhaps(before, o);
 }
 
 ScalarType type_of(const ConfigPtr& config, const std::string& field) {
@@ -134,8 +145,7 @@ void merge_field(Problem& problem, const ConfigFieldName& field, const FieldOutc
   using Kind = FieldOutcome::Kind;
   if (o.kind == Kind::kUnchanged) return;
   if (o.kind == Kind::kKnown && surely) return set_field(problem, o.config, field.second, o.value);
-  const bool same =
-      o.kind == Kind::kKnown && problem.entails(holds(problem, o.config, field.second, o.value));
+  const bool same = o.value && problem.entails(holds(problem, o.config, field.second, o.value));
   if (!same) problem.forget_config(field.first, field.second);
 }
 

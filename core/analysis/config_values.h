@@ -26,6 +26,7 @@ struct FieldOutcome {
   enum class Kind : uint8_t {
     kUnchanged,  // nothing writes it
     kKnown,      // `value`, on every path
+    kPerhaps,    // `value` or what was there
     kUnknown,
   };
   Kind kind = Kind::kUnchanged;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/analysis/proc_cache.h"
+#include "core/base/hashing.h"
 
 namespace exotune {
 
@@ -82,6 +83,9 @@ std::vector<ConfigFieldName> Effects::written() const {
 }
 
 namespace {
+
+// Of one callee. Procs that call the one before twice have twice as many each.
+constexpr size_t kMostEffects = 1 << 16;
 
 class Collector {
  public:
@@ -351,6 +355,55 @@ Effects with_private_variables(Effects e) {
   return e;
 }
 
+bool same_exprs(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ExprPtr& x, const ExprPtr& y) { return equal(x, y); });
+}
+
+// The same elements in the same way, whichever of several equal loops does it.
+bool repeats(const Access& a, const Access& b) {
+  return a.kind == b.kind && a.buffer == b.buffer && a.through == b.through &&
+         a.whole_window == b.whole_window && same_exprs(a.idx, b.idx) &&
+         same_exprs(a.conditions, b.conditions) &&
+         std::equal(a.vars.begin(), a.vars.end(), b.vars.begin(), b.vars.end(),
+                    [](const RangedVar& x, const RangedVar& y) {
+                      return x.var == y.var && equal(x.lo, y.lo) && equal(x.hi, y.hi);
+                    });
+}
+
+uint64_t hash_of(const Access& a) {
+  uint64_t h = hash_combine(static_cast<uint64_t>(a.kind), a.buffer.id());
+  for (const ExprPtr& i : a.idx) h = hash_combine(h, i->hash);
+  for (const ExprPtr& c : a.conditions) h = hash_combine(h, c->hash);
+  for (const RangedVar& v : a.vars) h = hash_combine(h, v.var.id());
+  return h;
+}
+
+// What a proc does again, its first time stands for: a proc that calls another twice has effects
+// once. Only where configuration stays what it is: conditions and indices may read it.
+void drop_repeats(Effects& e) {
+  if (!e.written().empty()) return;
+  std::unordered_multimap<uint64_t, size_t> seen;
+  std::vector<Effect> kept;
+  for (Effect& m : e.memory) {
+    const uint64_t h = hash_of(m.access);
+    const auto [from, to] = seen.equal_range(h);
+    if (std::any_of(from, to,
+                    [&](const auto& s) { return repeats(kept[s.second].access, m.access); }))
+      continue;
+    seen.emplace(h, kept.size());
+    kept.push_back(std::move(m));
+  }
+  e.memory = std::move(kept);
+  std::vector<ConfigEffect> reads;  // none is written
+  for (ConfigEffect& c : e.config)
+    if (std::none_of(reads.begin(), reads.end(), [&](const ConfigEffect& r) {
+          return r.field == c.field && r.definite == c.definite;
+        }))
+      reads.push_back(std::move(c));
+  e.config = std::move(reads);
+}
+
 }  // namespace
 
 std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
@@ -361,6 +414,10 @@ std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
   collector.block(callee->body, 0, callee->body.size());
   Effects all = collector.take();
   std::erase_if(all.memory, [](const Effect& e) { return e.local; });
+  drop_repeats(all);
+  if (all.memory.size() + all.config.size() > kMostEffects)
+    throw InputError(callee->where, callee->name + " calls so much that it cannot be followed",
+                     "write loops instead of procedures that call each other several times");
   auto made = std::make_shared<const Effects>(with_private_variables(std::move(all)));
   cache.insert(callee, made);
   return made;

@@ -35,7 +35,8 @@ std::vector<LazyText> Answer::notes() const {
   return out;
 }
 
-PlaceProver::PlaceProver(const Proc& p, Path at) : PlaceProver(p, std::move(at), ConfigFacts::kLasting) {}
+PlaceProver::PlaceProver(const Proc& p, Path at)
+    : PlaceProver(p, std::move(at), ConfigFacts::kLasting) {}
 PlaceProver::PlaceProver(const Proc& p, Path at, ConfigFacts config)
     : p_(p), at_(std::move(at)), config_(config) {}
 PlaceProver::~PlaceProver() = default;
@@ -104,6 +105,7 @@ Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
     case FieldOutcome::Kind::kUnknown:
       return {Verdict::kUnknown, {}, config + "." + field + " may get another value"};
     case FieldOutcome::Kind::kKnown:
+    case FieldOutcome::Kind::kPerhaps:
       break;
   }
   const ConfigField* f = o.config->find(field);

@@ -11,6 +11,11 @@ namespace {
 Answer refused(LazyText why) { return {Verdict::kUnknown, {}, std::move(why)}; }
 Answer proved() { return {Verdict::kProved, {}, {}}; }
 
+// Two reductions that may run again: max= takes the same values to the same result.
+bool both_idempotent(const Effect& a, const Effect& b) {
+  return a.access.kind == b.access.kind && a.access.kind == Access::Kind::kReduceMax;
+}
+
 // A written field that is read before it is surely written: a second run sees another value.
 std::optional<ConfigFieldName> exposed_field(const Effects& e) {
   for (const ConfigFieldName& f : e.written())
@@ -42,6 +47,7 @@ Answer block_idempotent(const Proc& p, const Path& at, int n) {
     for (const Effect& write : e.memory) {
       if (write.access.kind == Access::Kind::kRead || write.access.buffer != read.access.buffer)
         continue;
+      if (both_idempotent(read, write)) continue;
       Answer disjoint = never_overlap(problem, read, {}, write, {{}, "'"});
       if (disjoint) continue;
       if (surely_written_before(problem, e, k, {})) break;
@@ -108,6 +114,7 @@ Answer recompute_safe(const Proc& p, const Path& at) {
     for (const Effect& write : e.memory) {
       if (write.access.kind == Access::Kind::kRead || write.access.buffer != read.access.buffer)
         continue;
+      if (both_idempotent(read, write)) continue;
       const Problem::Mark mark = problem.mark();
       problem.assume_range(other, loop->lo, loop->hi);
       Answer disjoint = never_overlap(problem, read, in_one, write, in_other);
@@ -125,7 +132,7 @@ Answer recompute_safe(const Proc& p, const Path& at) {
     for (const Effect& b : e.memory) {
       if (a.local || a.access.kind == Access::Kind::kRead || b.access.kind == Access::Kind::kRead)
         continue;
-      if (a.access.buffer != b.access.buffer) continue;
+      if (a.access.buffer != b.access.buffer || both_idempotent(a, b)) continue;
       Answer disjoint = never_overlap(problem, a, in_one, b, in_other);
       if (!disjoint) return disjoint;
     }

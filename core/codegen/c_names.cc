@@ -4,6 +4,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/codegen/c_library_names.h"
+#include "core/ir/functions.h"
 
 namespace exotune::codegen {
 namespace {
@@ -35,6 +36,13 @@ const std::set<std::string>& reserved() {
   return words;
 }
 
+// math.h's functions that expressions call, for double and for float.
+bool in_math_h(const std::string& name) {
+  for (const std::string& n : {name, name.substr(0, name.size() - (name.ends_with("f") ? 1 : 0))})
+    if (const Function* f = find_function(n); f && f->in_math_h) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string c_identifier(const std::string& name) {
@@ -46,7 +54,7 @@ std::string c_identifier(const std::string& name) {
       r[0] == '_' && r.size() > 1 && !std::isdigit(static_cast<unsigned char>(r[1]));
   if (intrinsic) r = "v" + r;
   if (r.rfind("exo_", 0) == 0 || r.rfind("EXO_", 0) == 0) r = "v_" + r;
-  if (reserved().contains(r) || is_macro_of_library(r)) r += "_";
+  if (reserved().contains(r) || is_macro_of_library(r) || in_math_h(r)) r += "_";
   return r;
 }
 
@@ -65,10 +73,12 @@ bool has_token(const std::string& text, const std::string& name, size_t from) {
   return false;
 }
 
-std::string unique_name(const std::string& name, const std::set<std::string>& taken) {
-  if (!taken.contains(name)) return name;
+std::string unique_name(const std::string& name, const std::set<std::string>& taken,
+                        const std::set<std::string>& also) {
+  auto free = [&](const std::string& n) { return !taken.contains(n) && !also.contains(n); };
+  if (free(name)) return name;
   for (int k = 1;; ++k)
-    if (std::string r = name + "_" + std::to_string(k); !taken.contains(r)) return r;
+    if (std::string r = name + "_" + std::to_string(k); free(r)) return r;
 }
 
 void NameScopes::pop() {
@@ -79,7 +89,7 @@ void NameScopes::pop() {
 const std::string& NameScopes::bind(Sym s) { return names_[s] = fresh(c_identifier(s.name())); }
 
 std::string NameScopes::fresh(const std::string& name) {
-  std::string r = unique_name(name, taken_);
+  std::string r = unique_name(name, taken_, file_names_);
   taken_.insert(r);
   scopes_.back().push_back(r);
   return r;

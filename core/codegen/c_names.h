@@ -19,12 +19,14 @@ std::string c_function_name(const std::string& name);
 /// Does `text`, from `from` on, contain `name` as a word of its own?
 bool has_token(const std::string& text, const std::string& name, size_t from = 0);
 /// `name`, or `name` with the first suffix _1, _2, ... that is not in `taken`.
-std::string unique_name(const std::string& name, const std::set<std::string>& taken);
+std::string unique_name(const std::string& name, const std::set<std::string>& taken,
+                        const std::set<std::string>& also = {});
 
 class NameScopes {
  public:
-  /// `file_names`: functions and structs that a local name must not hide.
-  explicit NameScopes(std::set<std::string> file_names) : taken_(std::move(file_names)) { push(); }
+  /// `file_names`: functions and structs that a local name must not hide; borrowed.
+  explicit NameScopes(const std::set<std::string>& file_names) : file_names_(file_names) { push(); }
+  explicit NameScopes(std::set<std::string>&&) = delete;
   void push() { scopes_.emplace_back(); }
   void pop();
   /// Gives `s` a name until the scope ends.
@@ -35,6 +37,7 @@ class NameScopes {
   const std::string& of(Sym s) const;
 
  private:
+  const std::set<std::string>& file_names_;
   std::set<std::string> taken_;
   std::map<Sym, std::string> names_;
   std::vector<std::vector<std::string>> scopes_;

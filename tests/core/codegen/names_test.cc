@@ -81,7 +81,8 @@ TEST(Names, of_library_functions_may_be_local_ones) {
 }
 
 TEST(Names, siblings_share_and_nothing_shadows) {
-  NameScopes names({"kernel"});
+  const std::set<std::string> functions = {"kernel"};
+  NameScopes names(functions);
   const Sym a = Sym::fresh("i"), b = Sym::fresh("i"), c = Sym::fresh("i"), k = Sym::fresh("kernel");
   names.push();
   EXPECT_EQ(names.bind(a), "i");

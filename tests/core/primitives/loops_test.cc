@@ -303,8 +303,11 @@ TEST(Fuse, joins_the_other_branches_of_ifs_too) {
     return "def f(N: size, x: f32[1], y: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n" + first +
            "    if N < 4:\n        y[0] = x[0]\n" + second;
   };
-  const std::string one = "    else:\n        x[0] = 2.0\n", two = "    else:\n        y[0] = 3.0\n";
-  const std::string both = "def f(N: size, x: f32[1], y: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n        y[0] = x[0]\n";
+  const std::string one = "    else:\n        x[0] = 2.0\n",
+                    two = "    else:\n        y[0] = 3.0\n";
+  const std::string both =
+      "def f(N: size, x: f32[1], y: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n        y[0] = "
+      "x[0]\n";
   expect_proc(fuse(parse(source(one, two)), "if _: _", "if _: _ #1"),
               both + one + "        y[0] = 3.0\n");
   expect_proc(fuse(parse(source("", two)), "if _: _", "if _: _ #1"), both + two);
@@ -319,14 +322,17 @@ TEST(Fuse, refuses_ifs_whose_condition_differs_or_changes) {
                  "        x[0] = 2.0\n",
                  "if _: _ #1"),
             "");
-  EXPECT_NE(said("@config\nclass C:\n    a: index\n\ndef f(x: f32[1]):\n    if C.a == 0:\n        C.a = 1\n"
+  EXPECT_NE(said("@config\nclass C:\n    a: index\n\ndef f(x: f32[1]):\n    if C.a == 0:\n        "
+                 "C.a = 1\n"
                  "    if C.a == 0:\n        x[0] = 2.0\n",
                  "if _: _ #1"),
             "");
-  EXPECT_NE(said("def f(N: size, x: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n    for i in seq(0, N):\n"
-                 "        x[0] = 2.0\n",
-                 "for i in _: _"),
-            "");
+  EXPECT_NE(
+      said(
+          "def f(N: size, x: f32[1]):\n    if N < 4:\n        x[0] = 1.0\n    for i in seq(0, N):\n"
+          "        x[0] = 2.0\n",
+          "for i in _: _"),
+      "");
 }
 
 TEST(Fuse, puts_the_second_body_behind_the_first) {
@@ -422,6 +428,24 @@ TEST(RemoveLoop, refuses_a_sum) {
       "");
 }
 
+TEST(RemoveLoop, takes_a_maximum_twice_for_once) {
+  for (const char* op : {"max="}) {
+    const std::string y = std::string("y[0] ") + op + " x[0]\n";
+    expect_proc(remove_loop(parse("def f(N: size, x: f32[1], y: f32[1]):\n"
+                                  "    for i in seq(0, N):\n        " +
+                                  y),
+                            "i"),
+                "def f(N: size, x: f32[1], y: f32[1]):\n    " + y);
+    EXPECT_NE(refusal([&] {
+                remove_loop(parse("def f(N: size, x: f32[1], y: f32[1]):\n    for i in seq(0, N):\n"
+                                  "        x[0] = y[0]\n        " +
+                                  y),
+                            "i");
+              }),
+              "");
+  }
+}
+
 TEST(UnrollLoop, copies_the_body) {
   expect_proc(unroll_loop(parse(R"(
 def f(x: f32[8]):
@@ -468,14 +492,17 @@ def f(N: size, x: f32[N]):
 // A register of four lanes of which three are wanted.
 std::string three_lanes(const std::string& more = "", const std::string& element = "f32") {
   return R"(
-def f(N: size, x: )" + element + R"([N, 4], y: )" + element + R"([3]):
-    r : )" + element + R"([4]
+def f(N: size, x: )" +
+         element + R"([N, 4], y: )" + element + R"([3]):
+    r : )" +
+         element + R"([4]
     for l in seq(0, 3):
         r[l] = y[l]
     for k in seq(0, N):
         for j in seq(0, 3):
             r[j] += x[k, j]
-)" + more + R"(    for l in seq(0, 3):
+)" + more +
+         R"(    for l in seq(0, 3):
         y[l] = r[l]
 )";
 }
