@@ -60,7 +60,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   const Format format = options.format.value();
   Workspace workspace(session);
   const Record record = chosen(workspace, session, options);
-  const KernelInput input = workspace.kernel(record.kernel);
+  const KernelInput input = workspace.kernel(record.kernel, record.script, record.script_name);
   const std::string target_name = options.target.empty() ? record.target : options.target;
   const Replayed replayed =
       replay(workspace, input, record.script, record.script_name, target_name);

@@ -59,7 +59,7 @@ Sizes representative(const CompleteOptions& options, const KernelInput& input) {
 CompletionRequest request_for(const CompleteOptions& options, Workspace& workspace,
                               const Session& session, const std::string& name,
                               const std::string& text) {
-  const KernelInput input = workspace.kernel(name);
+  const KernelInput input = workspace.kernel(name, text, options.script);
   CompletionRequest request;
   request.script = text;
   request.file = options.script;

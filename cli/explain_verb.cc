@@ -163,7 +163,7 @@ ExitCode explain(const Session& session, const ExplainOptions& options) {
   std::printf("\nschedule\n%s", record.script.c_str());
   if (!record.script.empty() && record.script.back() != '\n') std::puts("");
 
-  const KernelInput input = workspace.kernel(record.kernel);
+  const KernelInput input = workspace.kernel(record.kernel, record.script, record.script_name);
   if (!record.kernel_hash.empty() && record.kernel_hash != kernel_hash(*input.proc))
     std::printf(
         "\nnote     %s has changed since; the schedule is proved again, its times are old\n",

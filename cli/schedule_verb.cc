@@ -73,15 +73,17 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
   const Emit emit = parse_emit(options.emit);
   set_proofs_directory(options.proofs);
   Workspace workspace(session);
-  const KernelInput input = workspace.kernel(options.kernel, options.script.empty());
+  std::string script;
+  if (!options.script.empty()) script = read_text_file(options.script);
+  const KernelInput input = options.script.empty()
+                                ? workspace.kernel(options.kernel, /*all_procs=*/true)
+                                : workspace.kernel(options.kernel, script, options.script);
 
   std::vector<ProcPtr> procs;
-  std::string script;
   std::vector<TargetPtr> targets;
   if (options.script.empty()) {
     procs = input.proc != nullptr ? std::vector<ProcPtr>{input.proc} : input.module.user_procs();
   } else {
-    script = read_text_file(options.script);
     if (has_hole(script, options.script)) script = filled(workspace, input, script, options);
     const Replayed replayed = replay(workspace, input, script, options.script, options.target);
     targets = replayed.targets;

@@ -74,16 +74,18 @@ ExitCode compare(Workspace& workspace, const VerifyOptions& options, const Proc&
 ExitCode verify(const Session& session, const VerifyOptions& options) {
   set_proofs_directory(options.proofs);
   Workspace workspace(session);
-  const KernelInput input = workspace.kernel(options.first);
+  const bool against_proc = options.second.find(".exo") != std::string::npos;
+  const std::string script = against_proc ? "" : read_text_file(options.second);
+  const KernelInput input = against_proc ? workspace.kernel(options.first)
+                                         : workspace.kernel(options.first, script, options.second);
   options.size.values(control_names(*input.proc));  // refused before anything is printed
-  if (options.second.find(".exo") != std::string::npos) {
+  if (against_proc) {
     const KernelInput other = workspace.kernel(options.second);
     return compare(workspace, options, *input.proc, other.proc,
                    script_names(workspace, other, options.target).targets, {});
   }
 
-  const Replayed replayed =
-      replay(workspace, input, read_text_file(options.second), options.second, options.target);
+  const Replayed replayed = replay(workspace, input, script, options.second, options.target);
   std::printf("proved   %zu steps%s\n", replayed.steps,
               replayed.reassociates ? ", modulo the order of floating-point sums" : "");
   if (options.verbose) std::printf("solver   %s\n", solver_report().c_str());

@@ -3,6 +3,7 @@
 #include "cli/text_file.h"
 #include "core/analysis/queries.h"
 #include "core/base/hashing.h"
+#include "core/frontend/schedule.h"
 #include "core/ir/printer.h"
 #include "cost/work.h"
 
@@ -24,7 +25,8 @@ std::vector<std::string> names_of(const std::vector<ProcPtr>& procs) {
 ProcPtr choose(const Module& module, const FileAndProc& wanted, bool all_procs) {
   const std::vector<ProcPtr> procs = module.user_procs();
   if (procs.empty())
-    throw InputError({}, wanted.file + " defines no procedure",
+    throw InputError({std::make_shared<const std::string>(wanted.file), 1, 1},
+                     "this file defines no procedure",
                      "a kernel is written: @proc, and below it def NAME(n: size, x: f32[n]): ...");
   if (!wanted.proc.empty()) {
     for (const ProcPtr& proc : procs)
@@ -82,6 +84,21 @@ KernelEntry described(const KernelInput& input, const std::string& named) {
   }
   return entry;
 }
+
+namespace {
+
+// The proc that the first statement of a script puts into a variable.
+ProcPtr chosen_by(const ScheduleAst& script, const std::vector<ProcPtr>& procs) {
+  if (script.stmts.empty()) return nullptr;
+  const ScheduleStmt& first = script.stmts.front();
+  if (first.target.kind == ScheduleExpr::Kind::kName &&
+      first.value.kind == ScheduleExpr::Kind::kName)
+    for (const ProcPtr& proc : procs)
+      if (proc->name == first.value.text) return proc;
+  return nullptr;
+}
+
+}  // namespace
 
 FileAndProc split_file_and_proc(const std::string& text) {
   const size_t dot = text.rfind(".exo:");
@@ -153,6 +170,24 @@ KernelInput Workspace::kernel(const std::string& text, bool all_procs) {
   input.module = module(wanted.file);
   input.proc = choose(input.module, wanted, all_procs);
   if (input.proc != nullptr) input.name = input.proc->name;
+  return input;
+}
+
+KernelInput Workspace::kernel(const std::string& text, const std::string& script,
+                              const std::string& script_file) {
+  KernelInput input = kernel(text, /*all_procs=*/true);
+  if (input.proc != nullptr) return input;
+  const std::vector<ProcPtr> procs = input.module.user_procs();
+  const ScheduleAst ast = parse_schedule(script, script_file);
+  input.proc = chosen_by(ast, procs);
+  if (input.proc == nullptr) {
+    const SourceLocation first{std::make_shared<const std::string>(script_file), 1, 1};
+    const std::string& name = procs.front()->name;
+    throw InputError(ast.stmts.empty() ? first : ast.stmts.front().where,
+                     text + " has several procedures: " + joined(names_of(procs)),
+                     "begin the script with `p = " + name + "`, or name one: " + text + ":" + name);
+  }
+  input.name = input.proc->name;
   return input;
 }
 

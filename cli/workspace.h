@@ -48,6 +48,10 @@ class Workspace {
   /// "sgemm", "FILE.exo" or "FILE.exo:proc". With several procs and none named: InputError that
   /// lists them, or, when `all_procs`, a null proc.
   KernelInput kernel(const std::string& text, bool all_procs = false);
+  /// For a script: of several procs and none named, the one that its first line names (`p = f`).
+  /// Else an InputError at that line.
+  KernelInput kernel(const std::string& text, const std::string& script,
+                     const std::string& script_file);
 
  private:
   const Session& session_;

@@ -69,7 +69,12 @@ const std::vector<Method>& cursor_methods() {
       {"parent",
        {object()},
        "the statement around",
-       [](const A& a) -> Value { return self(a).parent(); }},
+       [](const A& a) -> Value {
+         const Cursor up = self(a).parent();
+         if (!up.valid())
+           throw InvalidCursorError("`" + self(a).describe() + "` is at the top: it has no parent");
+         return up;
+       }},
       {"next",
        {object(), integer("distance", 1)},
        "the statement after",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/cursor_methods.h"
 
@@ -32,6 +33,15 @@ ProcPtr first_proc(const Value& v) {
     if (const ProcPtr* p = (*l)[0].as<ProcPtr>()) return *p;
   }
   return nullptr;
+}
+
+bool descends(const ProcPtr& p, const ProcPtr& from) {
+  const Proc* at = p.get();
+  while (at && at != from.get()) {
+    const Provenance* how = provenance_of(*at);
+    at = how ? how->parent.get() : nullptr;
+  }
+  return at != nullptr;
 }
 
 class Evaluator {
@@ -119,7 +129,8 @@ class Evaluator {
     if (target.kind == Kind::kNone) return;
     if (target.kind == Kind::kName) {
       if (find_operator(target.text)) {
-        throw InputError(target.where, quoted(target.text) + " is an operator and cannot be a variable");
+        throw InputError(target.where,
+                         quoted(target.text) + " is an operator and cannot be a variable");
       }
       return bind(target.text, std::move(v));
     }
@@ -136,36 +147,47 @@ class Evaluator {
 
   Value eval(const ScheduleExpr& e) {
     switch (e.kind) {
-      case Kind::kNone: return Value();
-      case Kind::kBool: return e.boolean;
-      case Kind::kInt: return e.integer;
-      case Kind::kFloat: return e.number;
-      case Kind::kString: return e.text;
-      case Kind::kName: return name(e);
+      case Kind::kNone:
+        return Value();
+      case Kind::kBool:
+        return e.boolean;
+      case Kind::kInt:
+        return e.integer;
+      case Kind::kFloat:
+        return e.number;
+      case Kind::kString:
+        return e.text;
+      case Kind::kName:
+        return name(e);
       case Kind::kList:
       case Kind::kTuple: {
         ValueList list;
         for (const ScheduleExpr& c : e.children) list.push_back(eval(c));
         return list;
       }
-      case Kind::kCall: return call(e);
-      case Kind::kAttribute: return located(e, "", [&] {
-        Value object = eval(e.children[0]);
-        const std::vector<Method>* methods = methods_of(object);
-        if (methods && find_method(*methods, e.text)) {
-          throw InputError(e.where, quoted(e.text) + " is a method", "write " + quoted(e.text + "()"));
-        }
-        return attribute(object, e.text);
-      });
+      case Kind::kCall:
+        return call(e);
+      case Kind::kAttribute:
+        return located(e, "", [&] {
+          Value object = eval(e.children[0]);
+          const std::vector<Method>* methods = methods_of(object);
+          if (methods && find_method(*methods, e.text)) {
+            throw InputError(e.where, quoted(e.text) + " is a method",
+                             "write " + quoted(e.text + "()"));
+          }
+          return attribute(object, e.text);
+        });
       case Kind::kSubscript:
-      case Kind::kSlice: return located(e, "", [&] { return subscript(e); });
+      case Kind::kSlice:
+        return located(e, "", [&] { return subscript(e); });
       case Kind::kNegate: {
         Value v = eval(e.children[0]);
         if (const int64_t* i = v.as<int64_t>(); i && *i != INT64_MIN) return -*i;
         if (const double* d = v.as<double>()) return -*d;
         throw InputError(e.where, "only numbers are negated");
       }
-      case Kind::kBinary: return binary(e);
+      case Kind::kBinary:
+        return binary(e);
     }
     EXO_CHECK(false);
   }
@@ -175,8 +197,8 @@ class Evaluator {
     if (auto it = env_.names.find(e.text); it != env_.names.end()) return it->second;
     if (std::optional<ScalarType> t = scalar_type(e.text); t && is_data(*t)) return e.text;
     if (find_operator(e.text)) {
-      throw InputError(e.where, quoted(e.text) + " is an operator", "call it: " +
-                                    quoted(find_operator(e.text)->signature()));
+      throw InputError(e.where, quoted(e.text) + " is an operator",
+                       "call it: " + quoted(find_operator(e.text)->signature()));
     }
     std::vector<std::string> names;
     for (const auto& [n, v] : bindings_) names.push_back(n);
@@ -286,8 +308,8 @@ class Evaluator {
     arguments(e, positional, keyword);
     step(e);
     outermost_ = op->name;
-    return located(e, op->name, [&] { return apply(*op, e, positional, keyword, e.where); },
-                   &positional);
+    return located(
+        e, op->name, [&] { return apply(*op, e, positional, keyword, e.where); }, &positional);
   }
 
   // An operator of the table; the search and its constraints are the evaluator's own.
@@ -337,13 +359,26 @@ class Evaluator {
     }
     arguments(e, positional, keyword);
     step(e);
+    if (const Cursor* c = positional[0].as<Cursor>())
+      located(callee, callee.text, [&] { return require_alive(*c); });
     const bool is_operator = m == find_operator(callee.text);
     if (is_operator) outermost_ = m->name;
     // Where it is called is clearer from the method's name than from the start of the chain.
-    return located(callee, callee.text, [&] {
-      return is_operator ? apply(*m, callee, positional, keyword, callee.where)
-                         : call_operator(*m, positional, keyword, callee.where);
-    }, &positional);
+    return located(
+        callee, callee.text,
+        [&] {
+          return is_operator ? apply(*m, callee, positional, keyword, callee.where)
+                             : call_operator(*m, positional, keyword, callee.where);
+        },
+        &positional);
+  }
+
+  // A cursor to what the current proc no longer has is of no use, whatever it was made from.
+  Value require_alive(const Cursor& c) const {
+    if (!c.valid() || !current_ || c.proc() == current_ || !descends(current_, c.proc())) return {};
+    if (!forward(current_, c).valid())
+      throw InvalidCursorError("what the cursor pointed at, " + quoted(c.describe()) + ", is gone");
+    return {};
   }
 
   void arguments(const ScheduleExpr& e, std::vector<Value>& positional,
@@ -414,7 +449,8 @@ class Evaluator {
       return f();
     } catch (Error& error) {
       Diagnostic& d = error.diagnostic();
-      // What an inner call has placed stays. A place in object code stays, too, with a note of ours.
+      // What an inner call has placed stays. A place in object code stays, too, with a note of
+      // ours.
       bool placed = d.where.known() && d.where.file;
       if (noted_ || (placed && *d.where.file == script_.file)) throw;
       noted_ = true;
@@ -424,11 +460,12 @@ class Evaluator {
                            statement_->text);
       }
       if (d.where.known() && !placed) {
-        notes.emplace_back("at column " + std::to_string(d.where.column) + " of the pattern or expression");
+        notes.emplace_back("at column " + std::to_string(d.where.column) +
+                           " of the pattern or expression");
       }
       notes.insert(notes.end(), d.notes.begin(), d.notes.end());
-      ProcPtr stood = args && !args->empty() && (*args)[0].as<ProcPtr>() ? *(*args)[0].as<ProcPtr>()
-                                                                         : current_;
+      ProcPtr stood =
+          args && !args->empty() && (*args)[0].as<ProcPtr>() ? *(*args)[0].as<ProcPtr>() : current_;
       bool refused = error.exit_code() == ExitCode::kInput && stood;
       if (refused) {
         notes.emplace_back([stood] { return "the procedure as it stood:\n" + str(*stood); });
@@ -462,7 +499,8 @@ void add_names(const Module& m, std::map<std::string, Value>& names) {
 
 }  // namespace
 
-ScriptEnvironment script_environment(const Module& file, const std::vector<const Module*>& libraries) {
+ScriptEnvironment script_environment(const Module& file,
+                                     const std::vector<const Module*>& libraries) {
   ScriptEnvironment env;
   add_names(file, env.names);
   for (const Module* m : libraries) add_names(*m, env.names);

@@ -186,6 +186,16 @@ TEST(Script, says_what_is_wrong_with_a_line) {
       "c = p.find_loop('j')\np = p.partial_eval(N=8)\np = unroll_loop(p, 'j')\np = unroll_loop(p, "
       "c)",
       "is gone");
+  EXPECT_SAID("c = p.find_loop('k').parent()", "it has no parent");
+}
+
+TEST(Script, a_cursor_to_what_is_gone_is_of_no_use) {
+  const std::string unrolled =
+      "c = p.find_loop('j')\ng = c.after()\ni = c.body()[0]\np = p.partial_eval(N=8)\n"
+      "p = unroll_loop(p, 'j')\n";
+  for (const char* use : {"c.after()", "c.before()", "c.parent()", "c.body()", "c.name()"})
+    EXPECT_SAID(unrolled + "x = " + use, "is gone");
+  EXPECT_TRUE(find(run(unrolled + "p = insert_pass(p, g)\n").proc, "pass").valid());
 }
 
 TEST(Script, without_a_proc_there_is_no_result) {
