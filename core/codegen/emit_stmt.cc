@@ -27,6 +27,13 @@ bool reads_config(const ExprPtr& e) {
   return false;
 }
 
+// An allocation without elements is proved never to be reached, and so is what follows it.
+bool never_runs(const Stmt& s) {
+  const auto* a = s.as<Alloc>();
+  return a && std::any_of(a->type.shape.begin(), a->type.shape.end(),
+                          [](const ExprPtr& e) { return as_int(normalize(e)).value_or(1) <= 0; });
+}
+
 }  // namespace
 
 void FunctionEmitter::line(const std::string& text) {

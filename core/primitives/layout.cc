@@ -476,6 +476,7 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   size_t d = static_cast<size_t>(dim);
   auto count = as_int(fold(s.shape()[d]));
   if (!count) refuse(op, "the size `" + str(s.shape()[d]) + "` is not a literal");
+  if (*count < 1) refuse(op, "the size `" + str(s.shape()[d]) + "` is not positive");
   if (*count > 4096) refuse(op, "it would make " + std::to_string(*count) + " buffers");
   std::vector<ExprPtr> shape = s.shape();
   shape.erase(shape.begin() + dim);

@@ -52,7 +52,14 @@ class Trial {
     const Oracle oracle(p);
     if (!oracle.usable()) return;
     ++procs_;
-    for (const Move& m : moves_of(p, grammar_.shadowing)) step(p, p, oracle, m);
+    const std::vector<ProcPtr> known = callees_of(p);
+    for (const Move& m : moves_of(p, known, grammar_.shadowing)) {
+      const ProcPtr q = step(p, p, oracle, m);
+      // What was inlined, and then anything else, is a call again where it still computes the same.
+      if (!q || !grammar_.procs || m.op != std::string("inline")) continue;
+      for (const Move& back : moves_of(q, known))
+        if (back.op == std::string("replace")) step(p, q, oracle, back);
+    }
   }
 
   /// A walk of `length` accepted moves from one proc; every step is compared with the start, and
@@ -73,8 +80,9 @@ class Trial {
       carried.push_back(Cursor::arg(start, static_cast<int>(k)));
     const std::vector<Cursor> original = carried;
     ProcPtr p = start;
+    const std::vector<ProcPtr> known = callees_of(start);
     for (int n = 0; n < length; ++n) {
-      const std::vector<Move> moves = moves_of(p, grammar_.shadowing);
+      const std::vector<Move> moves = moves_of(p, known, grammar_.shadowing);
       ProcPtr next;
       for (int attempt = 0; attempt < 12 && !next; ++attempt)
         next = step(start, p, oracle,
@@ -220,7 +228,20 @@ TEST(Exhaustive, parallel_loops) {
                  .locals = true,
                  .windows = true,
                  .calls = true,
-                 .parallel = true});
+                 .parallel = true,
+                 .statics = true});
+}
+TEST(Exhaustive, several_procs) {
+  sampled_procs({.name = "procs",
+                 .max_leaves = 3,
+                 .max_depth = 2,
+                 .windows = true,
+                 .parallel = true,
+                 .procs = true});
+}
+TEST(Exhaustive, forms_that_are_rare) {
+  sampled_procs({.name = "rare", .max_leaves = 1, .max_depth = 1, .rare = true}, scaled(200, 12000),
+                scaled(60, 8000));
 }
 TEST(Exhaustive, shadowed_names) {
   sampled_procs({.name = "shadowed",
@@ -249,7 +270,9 @@ TEST(Exhaustive, everything_together) {
                  .device = true,
                  .parallel = true,
                  .matrix = true,
-                 .idioms = true},
+                 .idioms = true,
+                 .statics = true,
+                 .procs = true},
                 scaled(80, 6000), scaled(150, 10000));
 }
 

@@ -1,5 +1,7 @@
 #include "tests/exhaustive/generator.h"
 
+#include <algorithm>
+
 namespace exotune::exhaustive {
 
 namespace {
@@ -27,6 +29,10 @@ class Generator {
       buffers_.push_back({s, p->args.back().type.shape});
     };
     p->args.push_back({n_, Type{ScalarType::kSize, {}, false}, nullptr});
+    if (g_.procs) {
+      helpers_.push_back(Generator(kHelper, c_).helper("first", {}));
+      if (maybe(2)) helpers_.push_back(Generator(kHelper, c_).helper("second", helpers_));
+    }
     data("x", {wide});
     data("y", {wide});
     data("s", {});
@@ -35,7 +41,27 @@ class Generator {
     return p;
   }
 
+  // def name(n, a: [f32][n + 2], b: [f32][n + 2]), which may call `others`.
+  ProcPtr helper(const char* name, std::vector<ProcPtr> others) {
+    helpers_ = std::move(others);
+    auto p = std::make_shared<Proc>();
+    p->name = name;
+    n_ = Sym::fresh("n");
+    p->args.push_back({n_, Type{ScalarType::kSize, {}, false}, nullptr});
+    const ExprPtr extent = size() + int_const(2);
+    for (const char* letter : {"a", "b"}) {
+      const Sym s = Sym::fresh(letter);
+      p->args.push_back({s, Type{kElement, {extent}, true}, dram()});
+      buffers_.push_back({s, {extent}});
+    }
+    p->body = block(0);
+    return p;
+  }
+
  private:
+  static constexpr Grammar kHelper{
+      .name = "helper", .max_leaves = 2, .max_depth = 1, .guards = true};
+
   ExprPtr size() const { return read_var(n_, ScalarType::kSize); }
   bool maybe(int one_in) { return c_.pick(one_in) == 0; }
   Sym local(const char* letter) {
@@ -51,6 +77,7 @@ class Generator {
   }
 
   Block statements(int depth) {
+    if (g_.rare && leaves_ > 0) return rare();
     if (g_.idioms && leaves_ > 0 && maybe(2)) return idiom();
     Block out;
     if (g_.locals && maybe(3)) {
@@ -69,7 +96,9 @@ class Generator {
           shape = {size() + int_const(2)};
           break;
       }
-      out.push_back(make_alloc(t, Type{kElement, shape, false}, dram()));
+      const bool is_static = g_.statics && maybe(2);
+      out.push_back(
+          make_alloc(t, Type{kElement, shape, false}, is_static ? dram_static() : dram()));
       buffers_.push_back({t, shape});
       fresh_local_ = t;
     }
@@ -108,7 +137,8 @@ class Generator {
         const ExprPtr value =
             c_.pick(2) ? read_elem(a, {j}, kElement)
                        : read_elem(a, {j}, kElement) * read_elem(b, {c_.pick(2) ? j : i}, kElement);
-        StmtPtr s = c_.pick(2) ? make_reduce(dst, {i}, value) : make_assign(dst, {i}, value);
+        StmtPtr s =
+            c_.pick(2) ? make_reduce(dst, {i}, value, reduction()) : make_assign(dst, {i}, value);
         return {make_for(k, zero, hi, {s})};
       }
       case 3: {  // unroll_buffer, reuse_buffer, delete_buffer
@@ -162,12 +192,94 @@ class Generator {
         Block out;
         for (int n = 0; n < 2; ++n)
           out.push_back(c_.pick(2) ? make_assign(target.name, target.idx, value())
-                                   : make_reduce(target.name, target.idx, value(),
-                                                 c_.pick(3) ? ReduceOp::kAdd : ReduceOp::kMax));
+                                   : make_reduce(target.name, target.idx, value(), reduction()));
         return out;
       }
     }
   }
+
+  // A run of statements in the form that an operator wants which seldom finds one.
+  Block rare() {
+    --leaves_;
+    const Sym k = Sym::fresh("k"), m = Sym::fresh("m"), x = buffers_[0].name, y = buffers_[1].name;
+    const ExprPtr zero = int_const(0), i = iterator(k), j = iterator(m);
+    auto at = [](Sym s, const ExprPtr& e) { return read_elem(s, {e}, kElement); };
+    auto shifted = [&](const ExprPtr& e) { return c_.pick(3) ? e : e + int_const(1); };
+    auto extent = [&] { return c_.pick(2) ? size() : int_const(2 + c_.pick(2)); };
+    const Sym from = c_.pick(4) ? x : y;
+    switch (c_.pick(7)) {
+      case 0: {  // fuse
+        const ExprPtr hi = extent(), first = shifted(i), second = shifted(j);
+        const StmtPtr uses =
+            c_.pick(2) ? make_assign(y, {j}, at(from, second))
+                       : make_reduce(c_.pick(2) ? y : x, {j}, at(from, second), reduction());
+        return {make_for(k, zero, hi, {make_assign(x, {first}, at(y, shifted(i)))}),
+                make_for(m, zero, c_.pick(6) ? hi : size(), {uses})};
+      }
+      case 1: {  // reorder_loops, mult_loops, parallelize_reduction
+        const ExprPtr target = c_.pick(2) ? (c_.pick(2) ? i : j) : zero;
+        const ExprPtr value =
+            c_.pick(2) ? at(from, c_.pick(2) ? i + j : i) : at(from, j) * at(x, i);
+        const StmtPtr s = c_.pick(4) ? make_reduce(y, {target}, value, reduction())
+                                     : make_assign(y, {i + j}, at(x, i + j));
+        const ExprPtr lo = c_.pick(5) ? zero : int_const(1);
+        return {make_for(k, lo, extent(), {make_for(m, zero, extent(), {s})})};
+      }
+      case 2: {  // reuse_buffer
+        const Sym t = local("t"), u = local("t");
+        const ExprPtr n = extent();
+        auto fill = [&](Sym s, const ExprPtr& v) {
+          const Sym l = Sym::fresh("l");
+          return make_for(l, zero, n, {make_assign(s, {iterator(l)}, v)});
+        };
+        Block out = {make_alloc(t, Type{kElement, {n}, false}, dram()), fill(t, value()),
+                     make_for(k, zero, n, {make_reduce(y, {i}, at(t, i), reduction())})};
+        out.push_back(make_alloc(u, Type{kElement, {n}, false}, dram()));
+        out.push_back(fill(u, c_.pick(4) ? value() : at(t, zero)));
+        out.push_back(make_for(m, zero, n, {make_assign(x, {j}, at(c_.pick(6) ? u : t, j))}));
+        return out;
+      }
+      case 3: {  // merge_writes
+        const Element target = element();
+        const ReduceOp op = reduction();
+        Block out;
+        for (int n = 0; n < 2; ++n)
+          out.push_back(c_.pick(3) ? make_reduce(target.name, target.idx, value(),
+                                                 c_.pick(6) ? op : reduction())
+                                   : make_assign(target.name, target.idx, value()));
+        return out;
+      }
+      case 4: {  // extend_loop
+        const Sym t = local("t");
+        const ExprPtr n = size();
+        return {make_alloc(t, Type{kElement, {n + int_const(c_.pick(3))}, false}, dram()),
+                make_for(k, zero, n, {make_assign(t, {i}, at(from, i))}),
+                make_for(m, zero, n, {make_reduce(y, {j}, at(t, j), reduction())})};
+      }
+      case 5: {  // lift_reduce_constant
+        const Element target = element();
+        const ExprPtr factor = c_.pick(3) ? data_const(2, kElement) : read_of(element());
+        const ExprPtr read = at(from, c_.pick(2) ? i : i + j);
+        const StmtPtr s =
+            make_reduce(target.name, target.idx, c_.pick(2) ? factor * read : read * factor,
+                        c_.pick(8) ? ReduceOp::kAdd : reduction());
+        const StmtPtr inner = mentions(read, m) ? make_for(m, zero, int_const(2), {s}) : s;
+        return {make_assign(target.name, target.idx, data_const(c_.pick(8) ? 0 : 1, kElement)),
+                make_for(k, zero, size(), {inner})};
+      }
+      default: {  // fold_into_reduce, split_write
+        const Element target = element();
+        const ExprPtr old = read_of(target), other = value();
+        const int fn = c_.pick(3);
+        auto of = [&](const ExprPtr& a, const ExprPtr& b) {
+          return fn == 0 ? a + b : make_expr(Extern{fn == 1 ? "fmax" : "fmin", {a, b}}, kElement);
+        };
+        return {make_assign(target.name, target.idx, c_.pick(2) ? of(old, other) : of(other, old))};
+      }
+    }
+  }
+
+  ReduceOp reduction() { return static_cast<ReduceOp>(c_.pick(2)); }
 
   StmtPtr statement(int depth) {
     const bool can_nest = depth < g_.max_depth;
@@ -392,15 +504,19 @@ class Generator {
     }
     if (g_.device && maybe(2)) return device_call();
     if (g_.calls && maybe(2)) return call();
+    if (!helpers_.empty() && maybe(2)) return helper_call();
     const Element target = element();
-    const int kind = c_.pick(g_.small ? 2 : 3);
-    if (kind == 0) return make_assign(target.name, target.idx, value());
+    const int kind = c_.pick(g_.small ? 2 : 5);
+    if (kind == 0 || kind == 4) return make_assign(target.name, target.idx, value());
     return make_reduce(target.name, target.idx, value(),
                        kind == 1 ? ReduceOp::kAdd : ReduceOp::kMax);
   }
 
   ExprPtr value() {
     if (g_.config && maybe(6)) return data_field();
+    if (!g_.small && maybe(8))
+      return make_expr(
+          Extern{c_.pick(2) ? "fmax" : "fmin", {read_of(element()), read_of(element())}}, kElement);
     switch (c_.pick(g_.small ? 2 : 5)) {
       case 0:
         return read_of(element());
@@ -435,8 +551,24 @@ class Generator {
           make_expr(WindowExpr{buffers_[a].name, {{lo, lo + int_const(2)}}}, kElement);
       return make_call(callees()[c_.pick(2)], {int_const(2), dst, src});
     }
-    return make_call(callees()[c_.pick(3) == 0 ? 1 : 0],
+    static constexpr int kKinds[] = {0, 1, 5, 5, 0};
+    return make_call(callees()[static_cast<size_t>(kKinds[c_.pick(5)])],
                      {int_const(2), dst, window_argument(buffers_[b].name)});
+  }
+
+  // Two windows of n + 2 elements, of different buffers mostly.
+  StmtPtr helper_call() {
+    const ProcPtr& callee =
+        helpers_[static_cast<size_t>(c_.pick(static_cast<int>(helpers_.size())))];
+    const ExprPtr n = c_.pick(2) ? size() : int_const(2);
+    const size_t first = static_cast<size_t>(c_.pick(2)), second = maybe(6) ? first : 1 - first;
+    auto window_of = [&](size_t buffer) {
+      const ExprPtr lo = int_const(c_.pick(4) ? 0 : 1);
+      const ExprPtr hi = lo + (n + int_const(2));
+      return make_expr(WindowExpr{buffers_[buffer].name, {{lo, hi}}}, kElement);
+    };
+    const ExprPtr a = window_of(first);
+    return make_call(callee, {n, a, window_of(second)});
   }
 
   StmtPtr device_call() {
@@ -455,6 +587,7 @@ class Generator {
   Sym n_, fresh_local_;
   std::vector<Sym> iterators_, windows_;
   std::vector<BufferInfo> buffers_;
+  std::vector<ProcPtr> helpers_;
 };
 
 }  // namespace
@@ -462,8 +595,8 @@ class Generator {
 ProcPtr generate(const Grammar& g, Choices& c) { return Generator(g, c).proc(); }
 
 namespace {
-// def name(n, dst, src): for k in seq(0, n): dst[k] = or += value(dst, src, k)
-ProcPtr make_callee(const char* name, bool reduce,
+// def name(n, dst, src): for k in seq(0, n): dst[k] = or op= value(dst, src, k)
+ProcPtr make_callee(const char* name, std::optional<ReduceOp> reduce,
                     ExprPtr (*value)(Sym dst, Sym src, const ExprPtr& k), int assert_at_least = 0) {
   auto p = std::make_shared<Proc>();
   p->name = name;
@@ -476,7 +609,7 @@ ProcPtr make_callee(const char* name, bool reduce,
   if (assert_at_least > 0) p->asserts = {bin_op(BinOpKind::kLe, int_const(assert_at_least), size)};
   const ExprPtr v = value(dst, src, at);
   p->body = {make_for(k, int_const(0), size,
-                      {reduce ? make_reduce(dst, {at}, v) : make_assign(dst, {at}, v)})};
+                      {reduce ? make_reduce(dst, {at}, v, *reduce) : make_assign(dst, {at}, v)})};
   return p;
 }
 }  // namespace
@@ -486,9 +619,9 @@ const Device& device() {
     const ExprPtr one = int_const(1);
     auto write = [](const ExprPtr& e) { return make_stmt(WriteConfig{config(), "a", e}); };
     auto adds = [](const char* name) {
-      return std::make_shared<Proc>(*make_callee(name, true, [](Sym, Sym src, const ExprPtr& k) {
-        return read_elem(src, {k}, kElement);
-      }));
+      return std::make_shared<Proc>(*make_callee(
+          name, ReduceOp::kAdd,
+          [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }));
     };
     auto set = std::make_shared<Proc>();
     set->name = "set_a";
@@ -506,16 +639,16 @@ const Device& device() {
 
 const std::vector<ProcPtr>& callees() {
   static const std::vector<ProcPtr> all = {
-      make_callee("add_into", true,
+      make_callee("add_into", ReduceOp::kAdd,
                   [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
-      make_callee("copy_to", false,
+      make_callee("copy_to", {},
                   [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
-      make_callee("square", false,
+      make_callee("square", {},
                   [](Sym, Sym src, const ExprPtr& k) {
                     return read_elem(src, {k}, kElement) * read_elem(src, {k}, kElement);
                   }),
       make_callee(
-          "scale_by_first", true,
+          "scale_by_first", ReduceOp::kAdd,
           [](Sym, Sym src, const ExprPtr& k) {
             return read_elem(src, {int_const(0)}, kElement) * read_elem(src, {k}, kElement);
           },
@@ -534,11 +667,30 @@ const std::vector<ProcPtr>& callees() {
             {make_assign(dst, {read_var(k, ScalarType::kIndex)}, read_elem(v, {}, kElement))})};
         return ProcPtr(p);
       }(),
+      make_callee("max_into", ReduceOp::kMax,
+                  [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
       device().set,
       device().set_and_add,
       device().add_if_one,
   };
   return all;
+}
+
+namespace {
+void add_callees(const Block& b, std::vector<ProcPtr>& into) {
+  for_each_stmt(b, [&](const StmtPtr& s) {
+    const Call* c = s->as<Call>();
+    if (!c || std::find(into.begin(), into.end(), c->callee) != into.end()) return;
+    into.push_back(c->callee);
+    add_callees(c->callee->body, into);
+  });
+}
+}  // namespace
+
+std::vector<ProcPtr> callees_of(const ProcPtr& p) {
+  std::vector<ProcPtr> out = callees();
+  add_callees(p->body, out);
+  return out;
 }
 
 ProcPtr nothing() {

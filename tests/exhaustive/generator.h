@@ -21,6 +21,9 @@ struct Grammar {
   bool matrix = false;     // accesses to z
   bool idioms = false;     // runs of statements that particular operators look for
   bool shadowing = false;  // every loop is called i, every local and window t
+  bool statics = false;    // locals in static memory
+  bool procs = false;      // procs of their own, which call one another
+  bool rare = false;       // only what operators that seldom find a place look for
 };
 
 /// May be no valid program (out of bounds for some N): filter with check().
@@ -28,6 +31,8 @@ ProcPtr generate(const Grammar& g, Choices& c);
 
 /// Procs that generated code calls and `replace` looks for; the first is dst[k] += src[k], k < n.
 const std::vector<ProcPtr>& callees();
+/// Those, and what `p` calls, directly or not.
+std::vector<ProcPtr> callees_of(const ProcPtr& p);
 /// Of those: set_a(value) sets Cfg.a; set_and_add(n, dst, src) sets it to 1 and adds; add_if_one
 /// asserts that it is 1 and adds.
 struct Device {

@@ -2,6 +2,7 @@
 
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "core/library/reduction.h"
 #include "core/primitives/primitives.h"
 #include "tests/exhaustive/generator.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 class Collector {
  public:
-  Collector(const ProcPtr& p, bool shadowing) : p_(p), shadowing_(shadowing) {
+  Collector(const ProcPtr& p, const std::vector<ProcPtr>& known, bool shadowing)
+      : p_(p), known_(known), shadowing_(shadowing) {
     has_config_ = mentions_config(p->body);
     n_ = read_var(p->args[0].name, p->args[0].type.scalar);
     has_n_ = p->args[0].type.scalar == ScalarType::kSize;
@@ -176,6 +178,9 @@ class Collector {
     add("remove_loop", at(c), [=, p = p_] { return remove_loop(p, c); });
     add("unroll_loop", at(c), [=, p = p_] { return unroll_loop(p, c); });
     add("parallelize_loop", at(c), [=, p = p_] { return parallelize_loop(p, c); });
+    add("parallelize_reduction", at(c),
+        [=, p = p_, acc = buffer_name("acc")] { return parallelize_reduction(p, c, acc, dram()); });
+    out_.back().composite = true;
   }
 
   void scope(const Cursor& c) {
@@ -205,7 +210,8 @@ class Collector {
             [=, p = p_] { return lift_alloc(p, c, lifts); });
     add("sink_alloc", at(c), [=, p = p_] { return sink_alloc(p, c); });
     add("delete_buffer", at(c), [=, p = p_] { return delete_buffer(p, c); });
-    add("set_memory", at(c), [=, p = p_] { return set_memory(p, c, dram_stack()); });
+    for (const MemoryPtr& m : {dram_stack(), dram_static()})
+      add("set_memory", at(c) + ", " + m->name, [=, p = p_] { return set_memory(p, c, m); });
     for (ScalarType t : {ScalarType::kF64, ScalarType::kI32})
       add("set_precision", at(c) + ", " + name_of(t),
           [=, p = p_] { return set_precision(p, c, t); });
@@ -250,7 +256,7 @@ class Collector {
     add("call_eqv", at(c) + ", simplified", [=, p = p_] { return call_eqv(p, c, eqv); });
     if (c.stmt()->writes_config)
       add("delete_config", at(c), [=, p = p_] { return delete_config(p, c); });
-    for (const ProcPtr& other : callees())
+    for (const ProcPtr& other : known_)
       add("call_eqv", at(c) + ", " + other->name, [=, p = p_] { return call_eqv(p, c, other); });
   }
 
@@ -266,7 +272,7 @@ class Collector {
             [=, p = p_, a = loop_name("a")] { return add_loop(p, c, a, hi, guard); });
     add("simplify", here, [=, p = p_] { return simplify(p, c); });
     if (c.length() == 1)
-      for (const ProcPtr& other : callees())
+      for (const ProcPtr& other : known_)
         add("replace", here + ", " + other->name, [=, p = p_] { return replace(p, c, other); });
     const std::string sub = "sub" + std::to_string(trace_of(p_).size());  // one name per step
     add("extract_subproc", here, [=, p = p_] { return extract_subproc(p, c, sub).proc; });
@@ -394,6 +400,7 @@ class Collector {
   }
 
   ProcPtr p_;
+  const std::vector<ProcPtr>& known_;
   bool shadowing_, has_config_ = false;
   ExprPtr n_;
   bool has_n_ = true;
@@ -403,8 +410,8 @@ class Collector {
 
 }  // namespace
 
-std::vector<Move> moves_of(const ProcPtr& p, bool shadowing) {
-  return Collector(p, shadowing).collect();
+std::vector<Move> moves_of(const ProcPtr& p, const std::vector<ProcPtr>& known, bool shadowing) {
+  return Collector(p, known, shadowing).collect();
 }
 
 }  // namespace exotune::exhaustive

@@ -15,9 +15,12 @@ struct Move {
   std::function<ProcPtr()> apply;
   bool fixes_n = false;     // the result has no N: it was evaluated for N = 3
   bool transposes = false;  // the result takes z transposed
+  bool composite = false;   // several steps
 };
 
-/// With `shadowing`, new loops are called i and new buffers t, whatever is visible there.
-std::vector<Move> moves_of(const ProcPtr& p, bool shadowing = false);
+/// With `shadowing`, new loops are called i and new buffers t, whatever is visible there. `known`:
+/// the procs to replace code by, and to call instead of others.
+std::vector<Move> moves_of(const ProcPtr& p, const std::vector<ProcPtr>& known,
+                           bool shadowing = false);
 
 }  // namespace exotune::exhaustive

@@ -104,7 +104,7 @@ Outcome try_move(const ProcPtr& p, const Oracle& oracle, const Move& m, bool rep
   if (!why.empty()) return wrong(q, why);
   why = lost_cursor(p, q);
   if (!why.empty()) return wrong(q, why);
-  if (replay) why = step_difference(p, q);
+  if (replay && !m.composite) why = step_difference(p, q);
   if (!why.empty()) return wrong(q, why);
   return {Outcome::Kind::kAccepted, q, "", !undefined && !m.fixes_n && !m.transposes};
 }
@@ -114,9 +114,11 @@ std::string script_difference(const ProcPtr& start, const ProcPtr& p) {
   environment.start = start;
   environment.names["p"] = Value(start);
   environment.names["DRAM_STACK"] = Value(dram_stack());
+  environment.names["DRAM_STATIC"] = Value(dram_static());
+  environment.names["DRAM"] = Value(dram());
   environment.names["nothing"] = Value(nothing());
   environment.names["Cfg"] = Value(config());
-  for (const ProcPtr& c : callees()) environment.names[c->name] = Value(c);
+  for (const ProcPtr& c : callees_of(start)) environment.names[c->name] = Value(c);
   const std::string script = trace_script(p);
   try {
     const ProcPtr again = run_script(script, "trace.sched", environment).proc;
@@ -133,7 +135,7 @@ bool goes_wrong(const ProcPtr& p, const std::string& op) {
   if (!invalid(*p).empty()) return false;
   const Oracle oracle(p);
   if (!oracle.usable()) return false;
-  for (const Move& m : moves_of(p))
+  for (const Move& m : moves_of(p, callees_of(p)))
     if (m.op == op && try_move(p, oracle, m, true).kind == Outcome::Kind::kWrong) return true;
   return false;
 }

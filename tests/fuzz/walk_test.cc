@@ -103,7 +103,7 @@ int walk(const Grammar& g, Choices& c, int length) {
   ProcPtr p = start;
   int steps = 0;
   for (int attempt = 0; attempt < 8 * length && steps < length; ++attempt) {
-    std::vector<Move> moves = exhaustive::moves_of(p);
+    std::vector<Move> moves = exhaustive::moves_of(p, exhaustive::callees_of(p));
     const Move& m = moves[static_cast<size_t>(c.pick(static_cast<int>(moves.size())))];
     steps += accepted(m.apply, p);
   }
