@@ -92,7 +92,7 @@ bool CompiledLoops::runs_along(const For& f, const ExprPtr& e, double times, Bod
     if (apart > 0) load(apart, times, body);
     return apart >= 0;
   }
-  if (e->as<Extern>() || e->as<WindowExpr>()) return false;
+  if (e->as<Extern>() || e->as<WindowExpr>() || e->as<Cast>()) return false;
   if (!e->as<Const>()) body.ports.arithmetic += times * kArithmeticCycles;
   const std::vector<ExprPtr> children = expr_children(*e);
   return std::all_of(children.begin(), children.end(),

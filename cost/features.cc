@@ -54,8 +54,9 @@ class Counter {
 
   static double operations(const ExprPtr& e) {
     if (const Read* r = e->as<Read>(); r && is_data(e->type)) return 0.5;
-    double out =
-        e->as<BinOp>() || e->as<Extern>() || e->as<USub>() ? (is_data(e->type) ? 1 : 0) : 0;
+    double out = e->as<BinOp>() || e->as<Extern>() || e->as<USub>() || e->as<Cast>()
+                     ? (is_data(e->type) ? 1 : 0)
+                     : 0;
     for (const ExprPtr& c : expr_children(*e)) out += operations(c);
     return out;
   }

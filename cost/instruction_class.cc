@@ -10,7 +10,7 @@ constexpr double kOperandLoad = 0.5;  // cycles of the load inside an arithmetic
 
 bool computes(const ExprPtr& e) {
   if (!is_data(e->type)) return false;
-  if (e->as<BinOp>() || e->as<USub>() || e->as<Extern>()) return true;
+  if (e->as<BinOp>() || e->as<USub>() || e->as<Extern>() || e->as<Cast>()) return true;
   return false;
 }
 

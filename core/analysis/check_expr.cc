@@ -63,6 +63,7 @@ void Checker::integer(const ExprPtr& e, const SourceLocation& where) {
         c.fail(where, str(e) + ": the right side of / and % must be a positive literal");
     }
     void operator()(const Extern&) { c.fail(where, "data never reaches control: " + str(e)); }
+    void operator()(const Cast&) { c.fail(where, "data never reaches control: " + str(e)); }
     void operator()(const WindowExpr&) { c.fail(where, "data never reaches control: " + str(e)); }
     void operator()(const StrideExpr& n) {
       const Binding& b = c.buffer(n.name, where);
@@ -138,6 +139,10 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
       fail(where, n->fn + " is not defined on " + name_of(*t) + ": " + str(e));
     return t;
   }
+  if (const Cast* n = e->as<Cast>()) {
+    cast(*n, e, where);
+    return e->type;
+  }
   if (const ReadConfig* n = e->as<ReadConfig>()) {
     config_read(*n, where);
     const ScalarType t = n->config->find(n->field)->type;
@@ -164,6 +169,20 @@ std::optional<std::pair<int64_t, int64_t>> integers_of(ScalarType t) {
       return std::pair<int64_t, int64_t>{-kLargestF16, kLargestF16};
     default:
       return std::nullopt;
+  }
+}
+
+void Checker::cast(const Cast& n, const ExprPtr& e, const SourceLocation& where) {
+  if (!is_data(e->type)) fail(where, str(e) + " is not a data value");
+  integer(n.arg, where);
+  const auto range = integers_of(e->type);
+  if (!range) return;
+  const std::pair<ExprPtr, BinOpKind> bounds[] = {{int_const(range->first), BinOpKind::kGe},
+                                                  {int_const(range->second), BinOpKind::kLe}};
+  for (const auto& [bound, op] : bounds) {
+    const ExprPtr inside = bin_op(op, n.arg, bound);
+    if (Answer a = problem_.entails(inside); !a)
+      fail(where, std::string(name_of(e->type)) + " may not hold " + str(n.arg), str(inside), a);
   }
 }
 
@@ -208,7 +227,7 @@ void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocatio
              (fraction ? ", which is no integer" : ""),
          "choose another number, or another precision for what it meets");
   }
-  if (e->as<Read>() || e->as<ReadConfig>()) return;
+  if (e->as<Read>() || e->as<ReadConfig>() || e->as<Cast>()) return;
   const bool undecided = has_own_precision(e) && e->type == ScalarType::kR && !codegen_;
   const ScalarType type = undecided ? ScalarType::kR : precision_in(e, context);
   if (const Extern* n = e->as<Extern>(); n && n->fn == "select" && n->args.size() == 4) {

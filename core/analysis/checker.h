@@ -37,6 +37,7 @@ class Checker {
   /// in it can be held by the precision that it takes there.
   void stored(const ExprPtr& e, ScalarType target, const SourceLocation& where);
   void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where);
+  void cast(const Cast& n, const ExprPtr& e, const SourceLocation& where);
   std::optional<ScalarType> one_precision(std::optional<ScalarType> a, std::optional<ScalarType> b,
                                           const SourceLocation& where);
   /// The binding of a data name, which must be visible.

@@ -87,6 +87,18 @@ namespace {
 // Of one callee. Procs that call the one before twice have twice as many each.
 constexpr size_t kMostEffects = 1 << 16;
 
+Access::Kind kind_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kAdd:
+      return Access::Kind::kReduceAdd;
+    case ReduceOp::kMax:
+      return Access::Kind::kReduceMax;
+    case ReduceOp::kMin:
+      break;
+  }
+  return Access::Kind::kReduceMin;
+}
+
 class Collector {
  public:
   Collector(Scope scope, Path path) : scope_(std::move(scope)), path_(std::move(path)) {}
@@ -121,10 +133,7 @@ class Collector {
       Collector& c;
       const Stmt& s;
       void operator()(const Assign& n) { c.store(n.name, n.idx, n.rhs, Access::Kind::kWrite); }
-      void operator()(const Reduce& n) {
-        c.store(n.name, n.idx, n.rhs,
-                n.op == ReduceOp::kAdd ? Access::Kind::kReduceAdd : Access::Kind::kReduceMax);
-      }
+      void operator()(const Reduce& n) { c.store(n.name, n.idx, n.rhs, kind_of(n.op)); }
       void operator()(const WriteConfig& n) {
         c.reads(n.rhs);
         c.config(n.config, n.field, n.rhs);

@@ -110,6 +110,8 @@ const char* verb(Access::Kind k) {
       return "reduced by +=";
     case Access::Kind::kReduceMax:
       return "reduced by max=";
+    case Access::Kind::kReduceMin:
+      return "reduced by min=";
   }
   return "";
 }

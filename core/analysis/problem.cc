@@ -183,6 +183,7 @@ Lin Problem::lin(const ExprPtr& e) {
       return Lin::variable(p.opaque_variable(e));
     }
     Lin operator()(const Extern&) { return Lin::variable(p.opaque_variable(e)); }
+    Lin operator()(const Cast&) { return Lin::variable(p.opaque_variable(e)); }
     Lin operator()(const WindowExpr&) { return Lin::variable(p.opaque_variable(e)); }
     Lin operator()(const StrideExpr& n) { return p.stride(n.name, n.dim); }
     Lin operator()(const ReadConfig& n) { return Lin::variable(p.config_variable(n)); }

@@ -78,8 +78,8 @@ LoopAnswer can_fission(const Proc& p, const Path& gap);
 /// second's iterator taken for the first's.
 LoopAnswer can_fuse(const Proc& p, const Path& first);
 /// Another way, where that fails for loops that compute values again: `fused` is `p` with the two
-/// loops fused at `first`. The first loop only assigns; it reads nothing that either changes, writes
-/// no element with two values, and each iteration computes all that the second reads in it.
+/// loops fused at `first`. The first loop only assigns; it reads nothing that either changes,
+/// writes no element with two values, and each iteration computes all that the second reads in it.
 Answer can_fuse_recomputing(const Proc& p, const Path& first, const Proc& fused);
 /// Running the block again right after itself changes nothing. For remove_loop, add_loop: the
 /// loop's body at `loop` does not depend on the iterator and is idempotent.
@@ -92,9 +92,9 @@ Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
 /// Each iteration pair (earlier, later) of the loop writes the same values again, so that running
 /// earlier iterations again after later ones is harmless: divide_with_recompute.
 Answer recompute_safe(const Proc& p, const Path& loop);
-/// When the loop at `loop` goes on to `hi`: the further iterations write only floating-point elements
-/// of allocations, and none that is read (through windows and calls, in any iteration of the loops
-/// around) other than by further iterations. Bounds and races are not looked at.
+/// When the loop at `loop` goes on to `hi`: the further iterations write only floating-point
+/// elements of allocations, and none that is read (through windows and calls, in any iteration of
+/// the loops around) other than by further iterations. Bounds and races are not looked at.
 Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& hi);
 /// The same when the body of the `if` at `at` (without else) runs also where its condition is false.
 Answer unguarded_runs_unseen(const Proc& p, const Path& at);
@@ -108,7 +108,7 @@ Answer alloc_carries_nothing(const Proc& p, const Path& alloc, const Path& loop)
 // --- locations --------------------------------------------------------------------------------
 /// One access to a buffer's elements, with windows resolved to the root buffer.
 struct Access {
-  enum class Kind : uint8_t { kRead, kWrite, kReduceAdd, kReduceMax };
+  enum class Kind : uint8_t { kRead, kWrite, kReduceAdd, kReduceMax, kReduceMin };
   Kind kind;
   Sym buffer;                       // root allocation or argument
   Sym through;                      // the name the code uses (a window), else == buffer

@@ -1,5 +1,5 @@
-// Fusing a loop that computes values again: it may write an element that an earlier iteration of the
-// other loop has read, as long as it writes the value that was there.
+// Fusing a loop that computes values again: it may write an element that an earlier iteration of
+// the other loop has read, as long as it writes the value that was there.
 #include <algorithm>
 
 #include "core/analysis/coverage.h"
@@ -39,8 +39,8 @@ WriteInstance renamed(const Access& write, const ExprPtr& value) {
   return out;
 }
 
-/// What must be equal for `a` and `b` to have one value, given that no buffer in `changing` is read;
-/// false when they differ in form.
+/// What must be equal for `a` and `b` to have one value, given that no buffer in `changing` is
+/// read; false when they differ in form.
 bool same_form(const ExprPtr& a, const ExprPtr& b, const std::set<Sym>& changing,
                std::vector<std::pair<ExprPtr, ExprPtr>>& equal_indices) {
   if (a->node.index() != b->node.index() || a->type != b->type) return false;
@@ -48,16 +48,16 @@ bool same_form(const ExprPtr& a, const ExprPtr& b, const std::set<Sym>& changing
     equal_indices.emplace_back(a, b);
     return true;
   }
-  if (const Read *x = a->as<Read>(), *y = b->as<Read>(); x && y) {
+  if (const Read* x = a->as<Read>(), *y = b->as<Read>(); x && y) {
     if (x->name != y->name || x->idx.size() != y->idx.size() || changing.count(x->name))
       return false;
-  } else if (const BinOp *o = a->as<BinOp>(), *q = b->as<BinOp>(); o && q) {
+  } else if (const BinOp* o = a->as<BinOp>(), *q = b->as<BinOp>(); o && q) {
     if (o->op != q->op) return false;
-  } else if (const Extern *f = a->as<Extern>(), *g = b->as<Extern>(); f && g) {
+  } else if (const Extern* f = a->as<Extern>(), *g = b->as<Extern>(); f && g) {
     if (f->fn != g->fn || f->args.size() != g->args.size()) return false;
   } else if (a->as<Const>()) {
     return equal(a, b);
-  } else if (!a->as<USub>()) {
+  } else if (!a->as<USub>() && !a->as<Cast>()) {
     return false;
   }
   const std::vector<ExprPtr> s = expr_children(*a), t = expr_children(*b);
@@ -67,7 +67,8 @@ bool same_form(const ExprPtr& a, const ExprPtr& b, const std::set<Sym>& changing
 }
 
 /// Any two writes of `buffer` in the loop at `loop` to one element write one value.
-Answer writes_one_value(const Proc& p, const Path& loop, Sym buffer, const std::set<Sym>& changing) {
+Answer writes_one_value(const Proc& p, const Path& loop, Sym buffer,
+                        const std::set<Sym>& changing) {
   const Answer no = refused(LazyText([buffer] {
     return "an element of " + buffer.name() + " may be computed again with another value";
   }));
@@ -81,7 +82,7 @@ Answer writes_one_value(const Proc& p, const Path& loop, Sym buffer, const std::
   for (size_t m = 0; m < writes.size(); ++m) {
     for (size_t n = m; n < writes.size(); ++n) {
       const WriteInstance a = renamed(writes[m].first, writes[m].second),
-                      b = renamed(writes[n].first, writes[n].second);
+                          b = renamed(writes[n].first, writes[n].second);
       std::vector<RangedVar> vars = a.vars;
       vars.insert(vars.end(), b.vars.begin(), b.vars.end());
       std::vector<ExprPtr> known = a.conditions;

@@ -11,9 +11,11 @@ namespace {
 Answer refused(LazyText why) { return {Verdict::kUnknown, {}, std::move(why)}; }
 Answer proved() { return {Verdict::kProved, {}, {}}; }
 
-// Two reductions that may run again: max= takes the same values to the same result.
+// Two reductions that may run again: max= and min= take the same values to the same result.
 bool both_idempotent(const Effect& a, const Effect& b) {
-  return a.access.kind == b.access.kind && a.access.kind == Access::Kind::kReduceMax;
+  using Kind = Access::Kind;
+  return a.access.kind == b.access.kind &&
+         (a.access.kind == Kind::kReduceMax || a.access.kind == Kind::kReduceMin);
 }
 
 // A written field that is read before it is surely written: a second run sees another value.

@@ -139,6 +139,8 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
     t = arithmetic(b->op, b->lhs, b->rhs, type);
   } else if (const auto* x = e->as<Extern>()) {
     t = extern_call(*x, type, e->where);
+  } else if (const auto* k = e->as<Cast>()) {
+    t = {"(" + element_c_type(arithmetic_type(type)) + ")" + c(k->arg, Text::kUnary), Text::kUnary};
   } else {
     throw InputError(e->where, "`" + str(e) + "` is no data expression that C can compute");
   }

@@ -27,13 +27,6 @@ bool reads_config(const ExprPtr& e) {
   return false;
 }
 
-// An allocation without elements is proved never to be reached, and so is what follows it.
-bool never_runs(const Stmt& s) {
-  const auto* a = s.as<Alloc>();
-  return a && std::any_of(a->type.shape.begin(), a->type.shape.end(),
-                          [](const ExprPtr& e) { return as_int(normalize(e)).value_or(1) <= 0; });
-}
-
 }  // namespace
 
 void FunctionEmitter::line(const std::string& text) {
@@ -203,7 +196,8 @@ void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
   const Storage& s = storage(r.name, where);
   if (s.form == Storage::Form::kOpaque) {
     if (r.op != ReduceOp::kAdd)
-      throw InputError(where, "`" + r.name.name() + "` in " + s.mem->name + " has no max= in C");
+      throw InputError(where, "`" + r.name.name() + "` in " + s.mem->name + " has no " +
+                                  name_of(r.op) + " in C");
     return lines(expand_memory(s, "reduce", r.idx, stored(r.rhs, s.type), where));
   }
   const std::string target = element(s, r.idx);
@@ -213,8 +207,9 @@ void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
     return line(target + " += " + data(r.rhs, s.type).s + ";");
   const Text old = load(r.name, r.idx, s.type, where);
   std::string value;
-  if (r.op == ReduceOp::kMax) {
-    value = helper("max", t) + "(" + old.s + ", " + data(r.rhs, s.type).s + ")";
+  if (r.op != ReduceOp::kAdd) {
+    value = helper(r.op == ReduceOp::kMax ? "max" : "min", t) + "(" + old.s + ", " +
+            data(r.rhs, s.type).s + ")";
   } else if (t == ScalarType::kI32) {
     value = "(int32_t)((uint32_t)" + old.in(Text::kUnary) + " + " +
             (precision_in(r.rhs, s.type) == ScalarType::kI32

@@ -9,9 +9,9 @@ namespace exotune::codegen {
 
 struct Usage {
   std::set<Sym> read,
-      written;  // arguments, allocations and windows; a window's use is its source's too
-  std::set<Sym>
-      observed;  // as read, but the reading that += and max= do of their own target does not count
+      written;             // arguments, allocations and windows; a window's use is its source's too
+  std::set<Sym> observed;  // as read, but the reading that +=, max= and min= do of their own target
+                           // does not count
   bool materialises_config = false;  // C code (not an instruction) reads or writes a config field
   std::set<ConfigPtr> configs;       // those fields' configs
 };

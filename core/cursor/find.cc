@@ -21,8 +21,10 @@ class Matcher {
   bool expr(const PatternExpr& p, const ExprPtr& e) const {
     using Kind = PatternExpr::Kind;
     switch (p.kind) {
-      case Kind::kHole: return true;
-      case Kind::kRead: return read(p, *e);
+      case Kind::kHole:
+        return true;
+      case Kind::kRead:
+        return read(p, *e);
       case Kind::kConst: {
         const Const* c = e->as<Const>();
         return c && same_constant(p.value, c->value);
@@ -40,6 +42,8 @@ class Matcher {
         return n && n->op == p.op && expr(p.children[0], n->lhs) && expr(p.children[1], n->rhs);
       }
       case Kind::kExtern: {
+        if (const Cast* c = e->as<Cast>())
+          return text(p.name, name_of(e->type)) && list(p.children, p.any_children, {c->arg});
         const Extern* n = e->as<Extern>();
         return n && text(p.name, n->fn) && list(p.children, p.any_children, n->args);
       }
@@ -58,8 +62,10 @@ class Matcher {
   bool stmt(const PatternStmt& p, const Stmt& s) const {
     using Kind = PatternStmt::Kind;
     switch (p.kind) {
-      case Kind::kHole: return true;
-      case Kind::kPass: return s.as<Pass>() != nullptr;
+      case Kind::kHole:
+        return true;
+      case Kind::kPass:
+        return s.as<Pass>() != nullptr;
       case Kind::kAssign:
         if (const Assign* n = s.as<Assign>()) {
           return name(p.name, n->name) && list(p.idx, p.any_idx, n->idx) && expr(*p.first, n->rhs);
@@ -372,7 +378,7 @@ std::string outline(const Stmt& s) {
     }
     std::string operator()(const Assign& n) { return target(n.name, n.idx) + " = _"; }
     std::string operator()(const Reduce& n) {
-      return target(n.name, n.idx) + (n.op == ReduceOp::kAdd ? " += _" : " max= _");
+      return target(n.name, n.idx) + " " + name_of(n.op) + " _";
     }
     std::string operator()(const WriteConfig& n) { return n.config->name + "." + n.field + " = _"; }
     std::string operator()(const Pass&) { return "pass"; }
@@ -399,6 +405,7 @@ std::string outline(const Expr& e) {
       return "stride(" + n.name.name() + ", " + std::to_string(n.dim) + ")";
     }
     std::string operator()(const ReadConfig& n) { return n.config->name + "." + n.field; }
+    std::string operator()(const Cast&) { return std::string(name_of(e.type)) + "(_)"; }
   };
   return std::visit(Visitor{e}, e.node);
 }
@@ -474,7 +481,8 @@ Cursor find_alloc_or_arg(const ProcPtr& p, const std::string& name) {
 
 std::string pattern_of(const Cursor& c) {
   switch (c.kind()) {
-    case CursorKind::kStmt: return numbered(c, outline(*c.stmt()));
+    case CursorKind::kStmt:
+      return numbered(c, outline(*c.stmt()));
     case CursorKind::kBlock: {
       if (c.length() == 1) return numbered(c[0], outline(*c[0].stmt()));
       // One statement per line: after a `;` the next would belong to a loop's body.
@@ -487,9 +495,12 @@ std::string pattern_of(const Cursor& c) {
       if (!near.valid()) throw InvalidCursorError("a gap with no statement beside it");
       return pattern_of(near);
     }
-    case CursorKind::kExpr: return numbered(c, outline(*c.expr()));
-    case CursorKind::kArg: return c.proc()->args[static_cast<size_t>(c.arg_index())].name.name();
-    case CursorKind::kInvalid: break;
+    case CursorKind::kExpr:
+      return numbered(c, outline(*c.expr()));
+    case CursorKind::kArg:
+      return c.proc()->args[static_cast<size_t>(c.arg_index())].name.name();
+    case CursorKind::kInvalid:
+      break;
   }
   throw InvalidCursorError("a cursor whose target is gone has no pattern");
 }

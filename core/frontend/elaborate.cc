@@ -17,7 +17,7 @@ std::string count(size_t n, const char* one) {
 }
 
 bool only_literals(const ExprPtr& e) {
-  if (e->bloom != 0 || e->as<ReadConfig>()) return false;
+  if (e->bloom != 0 || e->as<ReadConfig>() || e->as<Cast>()) return false;
   for (const ExprPtr& c : expr_children(*e))
     if (!only_literals(c)) return false;
   return true;
@@ -112,8 +112,13 @@ const Elaborator::Entry& Elaborator::data_entry(const SyntaxExpr& e, const char*
   const Entry* entry = lookup(e.name);
   if (!entry) unknown(e);
   if (is_control(entry->type.scalar)) {
-    throw InputError(e.where, quoted(e.name) + " is a control value (" +
-                                  name_of(entry->type.scalar) + ") and cannot be " + use);
+    const bool as_data = use == std::string_view("used as data");
+    throw InputError(e.where,
+                     quoted(e.name) + " is a control value (" + name_of(entry->type.scalar) +
+                         ") and cannot be " + use,
+                     as_data && is_integer_control(entry->type.scalar)
+                         ? "write `f32(" + e.name + ")`, or another precision"
+                         : "");
   }
   return *entry;
 }
@@ -206,7 +211,7 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
 
 ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
   if (e.name != "stride") {
-    const bool is_extern = find_function(e.name) != nullptr;
+    const bool is_extern = find_function(e.name) || scalar_type(e.name);
     throw InputError(e.where, is_extern
                                   ? quoted(e.name) +
                                         " computes data, and data never decides "
@@ -363,6 +368,25 @@ std::vector<ExprPtr> Elaborator::indices(const SyntaxExpr& e, const Entry& entry
   return idx;
 }
 
+// `f64(N)`: a control integer as data.
+ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
+  const std::string name = name_of(to);
+  if (is_control(to)) throw InputError(e.where, quoted(name) + " is no type of data");
+  if (to == ScalarType::kR) {
+    throw InputError(e.where, "`R` is not decided yet", "write `f32(...)` or another precision");
+  }
+  if (e.children.size() != 1) {
+    throw InputError(e.where,
+                     quoted(name) + " takes 1 argument, not " + std::to_string(e.children.size()));
+  }
+  if (looks_like_data(e.children[0]).value_or(false)) {
+    throw InputError(e.where,
+                     quoted(name + "(...)") + " makes data of sizes and indices, not of data",
+                     "an assignment casts: assign it to a buffer of " + quoted(name));
+  }
+  return make_expr(Cast{integer(e.children[0])}, to, e.where);
+}
+
 ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
   if (const Function* x = find_function(e.name)) {
     if (e.children.size() != static_cast<size_t>(x->arity)) {
@@ -379,6 +403,7 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
     for (ExprPtr& a : args) a = retype(a, type);
     return make_expr(Extern{x->name, std::move(args)}, type, e.where);
   }
+  if (std::optional<ScalarType> to = scalar_type(e.name)) return cast(e, *to);
   if (e.name == "stride") {
     throw InputError(e.where, "a stride is a control value and cannot be used as data");
   }
@@ -388,8 +413,9 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
   }
   std::vector<std::string> names;
   for (const Function& f : functions()) names.push_back(f.name);
-  static const std::map<std::string, std::string> familiar = {
-      {"abs", "fabs"}, {"max", "fmax"}, {"min", "fmin"}, {"ln", "log"}};
+  static const std::map<std::string, std::string> familiar = {{"abs", "fabs"},  {"max", "fmax"},
+                                                              {"min", "fmin"},  {"ln", "log"},
+                                                              {"float", "f32"}, {"double", "f64"}};
   const auto it = familiar.find(e.name);
   throw InputError(e.where, "there is no function " + quoted(e.name),
                    it != familiar.end() ? "it is called " + quoted(it->second) + " here"

@@ -67,6 +67,7 @@ class Elaborator {
                      const SourceLocation& where) const;
   ExprPtr data_name(const SyntaxExpr& e);
   ExprPtr data_call(const SyntaxExpr& e);
+  ExprPtr cast(const SyntaxExpr& e, ScalarType to);
   ExprPtr data_binary(const SyntaxExpr& e);
   std::pair<ConfigPtr, const ConfigField*> config_field(const SyntaxExpr& e) const;
   std::vector<ExprPtr> indices(const SyntaxExpr& e, const Entry& entry);

@@ -5,7 +5,6 @@
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
-#include "core/ir/functions.h"
 
 namespace exotune {
 namespace {
@@ -270,8 +269,10 @@ ExprPtr parse_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
   });
 }
 
-ExprPtr parse_window(std::string_view text, const std::vector<ScopeEntry>& scope) {
+ExprPtr parse_window(std::string_view text, const std::vector<ScopeEntry>& scope,
+                     const std::map<std::string, ConfigPtr>& configs) {
   Globals globals;
+  globals.configs = &configs;
   Elaborator e(globals);
   e.bind_scope(scope);
   return whole_expression(text, [&](const SyntaxExpr& s) { return e.window(s); });
@@ -281,15 +282,6 @@ std::optional<ScalarType> scalar_type(std::string_view name) {
   for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
     if (name == name_of(static_cast<ScalarType>(k))) return static_cast<ScalarType>(k);
   return {};
-}
-
-const std::vector<ExternSignature>& externs() {
-  static const std::vector<ExternSignature> table = [] {
-    std::vector<ExternSignature> out;
-    for (const Function& f : functions()) out.push_back({f.name, f.arity});
-    return out;
-  }();
-  return table;
 }
 
 }  // namespace exotune

@@ -20,12 +20,12 @@ namespace exotune {
 
 /// What one file (or one target folder) defines.
 struct Module {
-  std::vector<ProcPtr> procs;           // defined here, in order, instructions included
-  std::vector<ProcPtr> imported_procs;  // from `from X import *`, callable here
-  std::map<std::string, MemoryPtr> memories;      // own and imported; the built-in ones too
-  std::map<std::string, ConfigPtr> configs;       // own and imported
-  std::map<std::string, int64_t> constants;       // own and imported
-  std::vector<std::string> imports;               // target names, in order
+  std::vector<ProcPtr> procs;                 // defined here, in order, instructions included
+  std::vector<ProcPtr> imported_procs;        // from `from X import *`, callable here
+  std::map<std::string, MemoryPtr> memories;  // own and imported; the built-in ones too
+  std::map<std::string, ConfigPtr> configs;   // own and imported
+  std::map<std::string, int64_t> constants;   // own and imported
+  std::vector<std::string> imports;           // target names, in order
 
   /// Own procs first, then imported ones; null when there is none of that name.
   ProcPtr find_proc(const std::string& name) const;
@@ -54,17 +54,12 @@ ExprPtr parse_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
                    const std::map<std::string, ConfigPtr>& configs = {});
 
 /// "C[4*io:4*io+4, 0:N]", "A[i, :]", "x": the buffer and one access per dimension. `:` alone is the
-/// whole dimension. With no brackets: the whole buffer. Result: a WindowExpr (all points allowed).
-ExprPtr parse_window(std::string_view text, const std::vector<ScopeEntry>& scope);
+/// whole dimension. With no brackets: the whole buffer. Config fields need `configs`. Result: a
+/// WindowExpr (all points allowed).
+ExprPtr parse_window(std::string_view text, const std::vector<ScopeEntry>& scope,
+                     const std::map<std::string, ConfigPtr>& configs = {});
 
 /// "f32", "size", ...: the scalar type so spelled, or nothing.
 std::optional<ScalarType> scalar_type(std::string_view name);
-
-/// Names and argument counts of the externs: sin, cos, ..., select.
-struct ExternSignature {
-  const char* name;
-  int arity;
-};
-const std::vector<ExternSignature>& externs();
 
 }  // namespace exotune

@@ -117,7 +117,7 @@ PatternExpr convert(const SyntaxExpr& e) {
 
 bool is_extern(const std::string& name) {
   if (name == "stride") return true;
-  return find_function(name) != nullptr;
+  return find_function(name) || scalar_type(name);
 }
 
 std::vector<PatternStmt> convert(const std::vector<SyntaxStmt>& stmts);

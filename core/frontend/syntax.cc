@@ -270,18 +270,19 @@ SyntaxStmt parse_if(TokenStream& t) {
   return std::move(chain.front());
 }
 
-// `+=` or `max=`, taken from the stream.
+// `+=`, `max=` or `min=`, taken from the stream.
 std::optional<ReduceOp> reduction(TokenStream& t) {
   if (t.accept("+=")) return ReduceOp::kAdd;
   if (!t.at(Token::Kind::kName) || is_keyword(t.peek().text)) return {};
   const bool assigns = TokenStream::is(t.peek(1), "=");
-  if (assigns && t.at("max")) {
+  const bool maximum = t.at("max"), minimum = t.at("min");
+  if (assigns && (maximum || minimum)) {
     t.next(), t.next();
-    return ReduceOp::kMax;
+    return maximum ? ReduceOp::kMax : ReduceOp::kMin;
   }
   if (assigns || TokenStream::is(t.peek(1), "+=") || TokenStream::is(t.peek(1), "==")) {
     throw InputError(t.where(), "there is no reduction `" + std::string(t.peek().text) + "=`",
-                     "the reductions are `+=`, `-=` and `max=`");
+                     "the reductions are `+=`, `-=`, `max=` and `min=`");
   }
   return {};
 }

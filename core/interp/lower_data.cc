@@ -31,6 +31,7 @@ std::optional<DataOp> operation_of(const std::string& fn) {
 
 DataPtr Lowering::data(const ExprPtr& e, ScalarType context, const Env& env) {
   const ScalarType type = precision_in(e, context);
+  const Rounding rounding = arithmetic_rounding(type, mode_);
   if (const auto* c = e->as<Const>()) {
     double v = 0;
     if (const auto* i = std::get_if<int64_t>(&c->value))
@@ -76,6 +77,12 @@ DataPtr Lowering::data(const ExprPtr& e, ScalarType context, const Env& env) {
     return binary(o, b->lhs, b->rhs, type, env, e);
   }
   if (const auto* x = e->as<Extern>()) return call_extern(*x, type, env, e);
+  if (const auto* x = e->as<Cast>()) {
+    auto n = std::make_unique<CastData>();
+    n->value = control(x->arg, env);
+    n->rounding = rounding;
+    return n;
+  }
   unsupported(e->where, "`" + str(e) + "` among data");
 }
 

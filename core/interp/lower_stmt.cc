@@ -6,6 +6,21 @@
 #include "core/ir/printer.h"
 
 namespace exotune::interp {
+namespace {
+
+StoreOp store_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kAdd:
+      return StoreOp::kAdd;
+    case ReduceOp::kMax:
+      return StoreOp::kMax;
+    case ReduceOp::kMin:
+      break;
+  }
+  return StoreOp::kMin;
+}
+
+}  // namespace
 
 void Lowering::compile_block(const Block& b, Env& env) {
   // Names bound here end with the block; symbols are unique, so leaving them in `env` is harmless.
@@ -21,9 +36,10 @@ NodeList Lowering::nested(const Block& b, Env& env) {
 }
 
 void Lowering::compile_stmt(const Stmt& s, Env& env) {
-  if (const auto* a = s.as<Assign>()) return store(StoreOp::kAssign, a->name, a->idx, a->rhs, env, s.where);
+  if (const auto* a = s.as<Assign>())
+    return store(StoreOp::kAssign, a->name, a->idx, a->rhs, env, s.where);
   if (const auto* r = s.as<Reduce>())
-    return store(r->op == ReduceOp::kAdd ? StoreOp::kAdd : StoreOp::kMax, r->name, r->idx, r->rhs, env, s.where);
+    return store(store_of(r->op), r->name, r->idx, r->rhs, env, s.where);
   if (const auto* f = s.as<For>()) return loop(*f, env);
   if (const auto* i = s.as<If>()) return branch(*i, env);
   if (const auto* a = s.as<Alloc>()) return allocate(*a, env, s.where);
@@ -37,8 +53,8 @@ void Lowering::compile_stmt(const Stmt& s, Env& env) {
   // Pass: nothing.
 }
 
-void Lowering::store(StoreOp o, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs, const Env& env,
-           const SourceLocation& where) {
+void Lowering::store(StoreOp o, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs,
+                     const Env& env, const SourceLocation& where) {
   auto n = std::make_unique<StoreNode>();
   n->op = o;
   n->target = element(name, idx, env, where);
@@ -60,7 +76,8 @@ void Lowering::loop(const For& f, Env& env) {
   n->hi = hi;
   Range range;
   range.lo = ranges_.of(lo).lo;
-  if (const Range h = ranges_.of(hi); h.hi != std::numeric_limits<int64_t>::max()) range.hi = h.hi - 1;
+  if (const Range h = ranges_.of(hi); h.hi != std::numeric_limits<int64_t>::max())
+    range.hi = h.hi - 1;
   ranges_.set(n->slot, range);
   env.control[f.iter] = IntVal::slot(n->slot);
   n->body = nested(f.body, env);
@@ -116,26 +133,32 @@ void Lowering::compile_asserts(const Proc& p, Env& env, const SourceLocation& wh
       require(op(IntOp::kLe, 1, env.control.at(a.name)), InterpError::Kind::kSize,
               "`" + a.name.name() + "` of `" + p.name + "` = ", where, env.control.at(a.name));
   for (const ExprPtr& e : p.asserts)
-    require(control(e, env), InterpError::Kind::kAssert, "`" + str(e) + "` of `" + p.name + "`", where);
+    require(control(e, env), InterpError::Kind::kAssert, "`" + str(e) + "` of `" + p.name + "`",
+            where);
 }
 
 void Lowering::call(const Call& c, const Env& env, const SourceLocation& where) {
   const Proc& p = *c.callee;
-  if (c.args.size() != p.args.size()) unsupported(where, "call of `" + p.name + "` with a wrong number of arguments");
+  if (c.args.size() != p.args.size())
+    unsupported(where, "call of `" + p.name + "` with a wrong number of arguments");
   Env inner;
   for (size_t k = 0; k < p.args.size(); ++k)
-    if (is_control(p.args[k].type.scalar)) inner.control[p.args[k].name] = let(control(c.args[k], env));
+    if (is_control(p.args[k].type.scalar))
+      inner.control[p.args[k].name] = let(control(c.args[k], env));
   for (size_t k = 0; k < p.args.size(); ++k)
-    if (is_data(p.args[k].type.scalar)) inner.views[p.args[k].name] = bind(p.args[k], c.args[k], env, where);
+    if (is_data(p.args[k].type.scalar))
+      inner.views[p.args[k].name] = bind(p.args[k], c.args[k], env, where);
   for (const Arg& a : p.args)
     if (is_data(a.type.scalar)) require_shape(a, p, inner, where);
   compile_asserts(p, inner, where);
   compile_block(p.body, inner);
 }
 
-View Lowering::bind(const Arg& formal, const ExprPtr& actual, const Env& env, const SourceLocation& where) {
+View Lowering::bind(const Arg& formal, const ExprPtr& actual, const Env& env,
+                    const SourceLocation& where) {
   if (formal.type.is_tensor() || actual->as<WindowExpr>()) return whole_or_window(actual, env);
-  if (const auto* r = actual->as<Read>(); r && !env.control.contains(r->name)) return whole_or_window(actual, env);
+  if (const auto* r = actual->as<Read>(); r && !env.control.contains(r->name))
+    return whole_or_window(actual, env);
   auto n = std::make_unique<TemporaryNode>();
   View v;
   v.base = n->base = new_base();
@@ -149,7 +172,8 @@ View Lowering::bind(const Arg& formal, const ExprPtr& actual, const Env& env, co
   return v;
 }
 
-void Lowering::require_shape(const Arg& formal, const Proc& p, Env& inner, const SourceLocation& where) {
+void Lowering::require_shape(const Arg& formal, const Proc& p, Env& inner,
+                             const SourceLocation& where) {
   const View& v = inner.views.at(formal.name);
   const std::string what = "`" + formal.name.name() + "` of `" + p.name + "`";
   if (v.shape.size() != formal.type.shape.size())

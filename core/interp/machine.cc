@@ -233,6 +233,12 @@ double OpData::eval(Machine& m) const {
   return apply(op, rounding, x, y);
 }
 
+double CastData::convert(Rounding r, int64_t v) {
+  if (r == Rounding::kF32) return static_cast<float>(v);
+  if (r == Rounding::kNone) return static_cast<double>(v);
+  return static_cast<double>(wrap(r, v));
+}
+
 double SelectData::eval(Machine& m) const {
   return a->eval(m) < b->eval(m) ? c->eval(m) : d->eval(m);
 }
@@ -251,7 +257,18 @@ double ConfigData::eval(Machine& m) const {
 
 // --- statements
 // -----------------------------------------------------------------------------------
-DataOp combining(StoreOp op) { return op == StoreOp::kMax ? DataOp::kMax : DataOp::kAdd; }
+DataOp combining(StoreOp op) {
+  switch (op) {
+    case StoreOp::kMax:
+      return DataOp::kMax;
+    case StoreOp::kMin:
+      return DataOp::kMin;
+    case StoreOp::kAdd:
+    case StoreOp::kAssign:
+      break;
+  }
+  return DataOp::kAdd;
+}
 
 void StoreNode::exec(Machine& m) const {
   if (--m.steps_left < 0) fail_steps(m);

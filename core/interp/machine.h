@@ -137,6 +137,15 @@ struct OpData final : DataNode {
   double eval(Machine& m) const override;
   int emit(StripBuilder& b) const override;
 };
+/// A control value as data.
+struct CastData final : DataNode {
+  IntVal value;
+  Rounding rounding;
+  double eval(Machine& m) const override { return convert(rounding, value.eval(m)); }
+  int emit(StripBuilder& b) const override;
+  /// Rounded once, from the integer: not by way of double.
+  static double convert(Rounding r, int64_t v);
+};
 struct SelectData final : DataNode {
   DataPtr a, b, c, d;
   double eval(Machine& m) const override;
@@ -159,13 +168,13 @@ struct StmtNodeBase {
 using NodePtr = std::unique_ptr<const StmtNodeBase>;
 using NodeList = std::vector<NodePtr>;
 
-enum class StoreOp : uint8_t { kAssign, kAdd, kMax };
+enum class StoreOp : uint8_t { kAssign, kAdd, kMax, kMin };
 /// How a reducing store combines; kAssign has no such operation.
 DataOp combining(StoreOp op);
 struct StoreNode final : StmtNodeBase {
   StoreOp op;
   Rounding storage;     // of the element's type
-  Rounding arithmetic;  // of += and max=
+  Rounding arithmetic;  // of +=, max= and min=
   Access target;
   DataPtr rhs;
   void exec(Machine& m) const override;
@@ -236,7 +245,7 @@ inline void exec_all(const NodeList& list, Machine& m) {
 /// compiled; whether a run may use it (bounds, aliasing) is decided at each entry.
 struct Strip {
   static constexpr int kChunk = 128;
-  enum class Kind : uint8_t { kLoad, kConst, kConfig, kOp, kSelect };
+  enum class Kind : uint8_t { kLoad, kConst, kConfig, kOp, kSelect, kCast };
   struct Op {
     Kind kind;
     DataOp op = DataOp::kAdd;
@@ -245,6 +254,7 @@ struct Strip {
     int access = -1;                     // kLoad
     double value = 0;                    // kConst
     int config = -1;                     // kConfig
+    const IntVal* integer = nullptr;     // kCast: linear
   };
   struct Line {
     const StoreNode* store;

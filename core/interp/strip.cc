@@ -43,6 +43,13 @@ int OpData::emit(StripBuilder& builder) const {
   o.b = b ? b->emit(builder) : o.a;
   return o.a < 0 || o.b < 0 ? -1 : builder.add(o);
 }
+int CastData::emit(StripBuilder& b) const {
+  if (!value.is_lin()) return -1;
+  Strip::Op op{Strip::Kind::kCast};
+  op.rounding = rounding;
+  op.integer = &value;
+  return b.add(op);
+}
 int SelectData::emit(StripBuilder& builder) const {
   Strip::Op o{Strip::Kind::kSelect};
   o.a = a->emit(builder);
@@ -240,6 +247,14 @@ bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
           case Kind::kConfig: {
             const double v = m.config[static_cast<size_t>(op.config)].data;
             std::fill_n(out, count, v);
+            break;
+          }
+          case Kind::kCast: {
+            iter = lo + from;
+            const int64_t first = op.integer->lin.eval(m.ints.data());
+            const int64_t step = op.integer->lin.coeff_of(loop.slot);
+            for (int i = 0; i < count; ++i)
+              out[i] = CastData::convert(op.rounding, first + i * step);
             break;
           }
           case Kind::kOp:

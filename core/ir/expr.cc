@@ -9,7 +9,7 @@
 namespace exotune {
 
 const char* name_of(ScalarType t) {
-  static const char* const names[] = {"R",  "f16",  "bf16", "f32",  "f64",   "i8",   "ui8",
+  static const char* const names[] = {"R",   "f16",  "bf16", "f32",  "f64",   "i8",   "ui8",
                                       "i16", "ui16", "i32",  "size", "index", "bool", "stride"};
   return names[static_cast<int>(t)];
 }
@@ -21,14 +21,14 @@ int bytes_of(ScalarType t) {
 }
 
 const char* c_name_of(ScalarType t) {
-  static const char* const names[] = {"float",   "_Float16", "uint16_t", "float",   "double",
+  static const char* const names[] = {"float",   "_Float16", "uint16_t", "float",    "double",
                                       "int8_t",  "uint8_t",  "int16_t",  "uint16_t", "int32_t",
                                       "int64_t", "int64_t",  "bool",     "int64_t"};
   return names[static_cast<int>(t)];
 }
 
 const char* name_of(BinOpKind op) {
-  static const char* const names[] = {"+", "-",  "*", "/",  "%",  "and", "or",
+  static const char* const names[] = {"+", "-", "*",  "/",  "%",  "and", "or",
                                       "<", ">", "<=", ">=", "==", "!="};
   return names[static_cast<int>(op)];
 }
@@ -69,6 +69,7 @@ struct NodeHasher {
   void operator()(const ReadConfig& n) {
     add(reinterpret_cast<uintptr_t>(n.config.get())), add(hash_bytes(n.field));
   }
+  void operator()(const Cast& n) { add(n.arg); }
 };
 
 }  // namespace
@@ -77,6 +78,7 @@ ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where) {
   NodeHasher h;
   h.add(node.index() + 1);
   std::visit(h, node);
+  if (std::holds_alternative<Cast>(node)) h.add(static_cast<uint64_t>(type));
   auto e = std::make_shared<Expr>();
   e->node = std::move(node);
   e->type = type;
@@ -113,6 +115,11 @@ ExprPtr negate(ExprPtr e) {
   return make_expr(USub{std::move(e)}, t);
 }
 ExprPtr logical_not(ExprPtr e) { return make_expr(Not{std::move(e)}, ScalarType::kBool); }
+ExprPtr cast_to(ScalarType data, ExprPtr control) {
+  EXO_CHECK(is_data(data) && is_integer_control(control->type));
+  SourceLocation where = control->where;
+  return make_expr(Cast{std::move(control)}, data, std::move(where));
+}
 
 std::vector<ExprPtr> expr_children(const Expr& e) {
   struct Visitor {
@@ -132,6 +139,7 @@ std::vector<ExprPtr> expr_children(const Expr& e) {
     }
     std::vector<ExprPtr> operator()(const StrideExpr&) { return {}; }
     std::vector<ExprPtr> operator()(const ReadConfig&) { return {}; }
+    std::vector<ExprPtr> operator()(const Cast& n) { return {n.arg}; }
   };
   return std::visit(Visitor{}, e.node);
 }
@@ -156,6 +164,7 @@ ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& c) {
     }
     ExprNode operator()(const StrideExpr& n) { return n; }
     ExprNode operator()(const ReadConfig& n) { return n; }
+    ExprNode operator()(const Cast&) { return Cast{c[0]}; }
   };
   return make_expr(std::visit(Visitor{c}, e->node), e->type, e->where);
 }
@@ -186,7 +195,9 @@ bool equal(const ExprPtr& a, const ExprPtr& b) {
       const ReadConfig& o = std::get<ReadConfig>(other.node);
       return n.config == o.config && n.field == o.field;
     }
+    bool operator()(const Cast&) { return true; }
   };
+  if (a->as<Cast>() && a->type != b->type) return false;
   if (!std::visit(Visitor{*b}, a->node)) return false;
   std::vector<ExprPtr> ca = expr_children(*a), cb = expr_children(*b);
   if (ca.size() != cb.size()) return false;

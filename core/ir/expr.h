@@ -3,8 +3,8 @@
 // (they compute hash and bloom and fold nothing).
 //
 // Children are numbered uniformly (`expr_children`) so that paths and traversals need no case per
-// node kind: Read: idx...; USub/Not: arg; BinOp: lhs, rhs; Extern: args...; WindowExpr: for each
-// access lo [, hi]; the others have none.
+// node kind: Read: idx...; USub/Not/Cast: arg; BinOp: lhs, rhs; Extern: args...; WindowExpr: for
+// each access lo [, hi]; the others have none.
 #include <functional>
 #include <optional>
 #include <set>
@@ -19,7 +19,21 @@ namespace exotune {
 struct Config;
 using ConfigPtr = std::shared_ptr<const Config>;
 
-enum class BinOpKind : uint8_t { kAdd, kSub, kMul, kDiv, kMod, kAnd, kOr, kLt, kGt, kLe, kGe, kEq, kNe };
+enum class BinOpKind : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kAnd,
+  kOr,
+  kLt,
+  kGt,
+  kLe,
+  kGe,
+  kEq,
+  kNe
+};
 const char* name_of(BinOpKind op);  // "+", "and", "<=", ...
 constexpr bool is_comparison(BinOpKind op) { return op >= BinOpKind::kLt; }
 constexpr bool is_logical(BinOpKind op) { return op == BinOpKind::kAnd || op == BinOpKind::kOr; }
@@ -47,7 +61,7 @@ struct BinOp {
   BinOpKind op;
   ExprPtr lhs, rhs;
 };
-/// sin, cos, exp, sqrt, relu, sigmoid, tanh, fabs, fmax, fmin, select(a, b, c, d) = a < b ? c : d.
+/// A function of data by its name, see core/ir/functions.h. select(a, b, c, d) is a < b ? c : d.
 struct Extern {
   std::string fn;
   std::vector<ExprPtr> args;
@@ -70,8 +84,14 @@ struct ReadConfig {
   std::string field;
 };
 
+/// `f32(i + 1)`: a control integer as data of the node's type. In range of that type (checked); a
+/// floating type rounds.
+struct Cast {
+  ExprPtr arg;
+};
+
 using ExprNode =
-    std::variant<Read, Const, USub, Not, BinOp, Extern, WindowExpr, StrideExpr, ReadConfig>;
+    std::variant<Read, Const, USub, Not, BinOp, Extern, WindowExpr, StrideExpr, ReadConfig, Cast>;
 
 struct Expr {
   ExprNode node;
@@ -81,30 +101,40 @@ struct Expr {
   uint64_t bloom = 0;  // OR of the blooms of all symbols mentioned
 
   template <class T>
-  const T* as() const { return std::get_if<T>(&node); }
+  const T* as() const {
+    return std::get_if<T>(&node);
+  }
 };
 
 // --- construction ---------------------------------------------------------------------------
 ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where = {});
-ExprPtr int_const(int64_t v);                         // kIndex
-ExprPtr bool_const(bool v);                           // kBool
+ExprPtr int_const(int64_t v);  // kIndex
+ExprPtr bool_const(bool v);    // kBool
 ExprPtr data_const(double v, ScalarType t = ScalarType::kR);
-ExprPtr read_var(Sym name, ScalarType type);          // control variable or data scalar
+ExprPtr read_var(Sym name, ScalarType type);  // control variable or data scalar
 ExprPtr read_elem(Sym name, std::vector<ExprPtr> idx, ScalarType type);
 /// Control: type kIndex for arithmetic, kBool for comparisons and logic. Data: `lhs`'s type unless
 /// it is kR, then `rhs`'s.
 ExprPtr bin_op(BinOpKind op, ExprPtr lhs, ExprPtr rhs);
 ExprPtr negate(ExprPtr e);
 ExprPtr logical_not(ExprPtr e);
-inline ExprPtr operator+(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kAdd, a, b); }
-inline ExprPtr operator-(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kSub, a, b); }
-inline ExprPtr operator*(const ExprPtr& a, const ExprPtr& b) { return bin_op(BinOpKind::kMul, a, b); }
+ExprPtr cast_to(ScalarType data, ExprPtr control);
+inline ExprPtr operator+(const ExprPtr& a, const ExprPtr& b) {
+  return bin_op(BinOpKind::kAdd, a, b);
+}
+inline ExprPtr operator-(const ExprPtr& a, const ExprPtr& b) {
+  return bin_op(BinOpKind::kSub, a, b);
+}
+inline ExprPtr operator*(const ExprPtr& a, const ExprPtr& b) {
+  return bin_op(BinOpKind::kMul, a, b);
+}
 
 // --- inspection -----------------------------------------------------------------------------
 std::vector<ExprPtr> expr_children(const Expr& e);
 /// The same node with other children (same number and order as expr_children).
 ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& children);
-bool equal(const ExprPtr& a, const ExprPtr& b);  // structural, by symbol; types of constants count not
+bool equal(const ExprPtr& a,
+           const ExprPtr& b);  // structural, by symbol; types of constants count not
 /// The literal integer value of a control constant, else nothing. Does not fold.
 std::optional<int64_t> as_int(const ExprPtr& e);
 bool mentions(const ExprPtr& e, Sym s);

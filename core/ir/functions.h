@@ -1,6 +1,6 @@
 #pragma once
-// The functions of data that expressions can call: the names, arities and sorts that the parser, the
-// checker, the interpreter and code generation share. Start at functions.
+// The functions of data that expressions can call: the names, arities and sorts that the parser,
+// the checker, the interpreter and code generation share. Start at functions.
 #include <string>
 #include <vector>
 

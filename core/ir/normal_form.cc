@@ -56,7 +56,8 @@ std::optional<Affine> quotient(const Affine& n, int64_t c, bool want_remainder) 
   whole.constant = floor_div(n.constant, c);
   rest.constant = n.constant - whole.constant * c;
   if (rest.terms.empty()) return want_remainder ? rest : whole;
-  ExprPtr atom = bin_op(want_remainder ? BinOpKind::kMod : BinOpKind::kDiv, to_expr(rest), int_const(c));
+  ExprPtr atom =
+      bin_op(want_remainder ? BinOpKind::kMod : BinOpKind::kDiv, to_expr(rest), int_const(c));
   return want_remainder ? of_atom(atom) : combined(whole, of_atom(atom), 1);
 }
 
@@ -75,7 +76,8 @@ Affine Affine::scaled(int64_t k) const { return checked_scaled(*this, k).value_o
 bool operator==(const Affine& a, const Affine& b) {
   if (a.constant != b.constant || a.terms.size() != b.terms.size()) return false;
   for (size_t k = 0; k < a.terms.size(); ++k)
-    if (a.terms[k].coeff != b.terms[k].coeff || !equal(a.terms[k].atom, b.terms[k].atom)) return false;
+    if (a.terms[k].coeff != b.terms[k].coeff || !equal(a.terms[k].atom, b.terms[k].atom))
+      return false;
   return true;
 }
 
@@ -100,8 +102,10 @@ std::optional<Affine> affine(const ExprPtr& e) {
       auto a = affine(n.lhs), b = affine(n.rhs);
       if (!a || !b) return std::nullopt;
       switch (n.op) {
-        case BinOpKind::kAdd: return combined(*a, *b, 1);
-        case BinOpKind::kSub: return combined(*a, *b, -1);
+        case BinOpKind::kAdd:
+          return combined(*a, *b, 1);
+        case BinOpKind::kSub:
+          return combined(*a, *b, -1);
         case BinOpKind::kMul:
           if (b->is_constant()) return checked_scaled(*a, b->constant);
           if (a->is_constant()) return checked_scaled(*b, a->constant);
@@ -110,10 +114,12 @@ std::optional<Affine> affine(const ExprPtr& e) {
         case BinOpKind::kMod:
           if (!b->is_constant() || b->constant <= 0) return std::nullopt;
           return quotient(*a, b->constant, n.op == BinOpKind::kMod);
-        default: return std::nullopt;
+        default:
+          return std::nullopt;
       }
     }
     std::optional<Affine> operator()(const Extern&) { return std::nullopt; }
+    std::optional<Affine> operator()(const Cast&) { return std::nullopt; }
     std::optional<Affine> operator()(const WindowExpr&) { return std::nullopt; }
     std::optional<Affine> operator()(const StrideExpr&) { return of_atom(e); }
     std::optional<Affine> operator()(const ReadConfig&) { return of_atom(e); }
@@ -165,8 +171,10 @@ ExprPtr to_expr(const Affine& a) {
     }
     int64_t magnitude = t->coeff < 0 ? -t->coeff : t->coeff;
     ExprPtr term = magnitude == 1 ? t->atom : int_const(magnitude) * t->atom;
-    if (!out) out = t->coeff < 0 ? int_const(-magnitude) * t->atom : term;
-    else out = t->coeff < 0 ? out - term : out + term;
+    if (!out)
+      out = t->coeff < 0 ? int_const(-magnitude) * t->atom : term;
+    else
+      out = t->coeff < 0 ? out - term : out + term;
   }
   if (a.constant > 0) out = out + int_const(a.constant);
   if (a.constant == std::numeric_limits<int64_t>::min()) return out + int_const(a.constant);
@@ -208,13 +216,20 @@ ExprPtr fold_logic(const ExprPtr& e) {
   if (!d || !d->is_constant()) return nullptr;
   int64_t v = d->constant;
   switch (o->op) {
-    case BinOpKind::kLt: return bool_const(v < 0);
-    case BinOpKind::kGt: return bool_const(v > 0);
-    case BinOpKind::kLe: return bool_const(v <= 0);
-    case BinOpKind::kGe: return bool_const(v >= 0);
-    case BinOpKind::kEq: return bool_const(v == 0);
-    case BinOpKind::kNe: return bool_const(v != 0);
-    default: return nullptr;
+    case BinOpKind::kLt:
+      return bool_const(v < 0);
+    case BinOpKind::kGt:
+      return bool_const(v > 0);
+    case BinOpKind::kLe:
+      return bool_const(v <= 0);
+    case BinOpKind::kGe:
+      return bool_const(v >= 0);
+    case BinOpKind::kEq:
+      return bool_const(v == 0);
+    case BinOpKind::kNe:
+      return bool_const(v != 0);
+    default:
+      return nullptr;
   }
 }
 

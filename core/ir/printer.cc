@@ -133,6 +133,9 @@ class Printer {
         return "stride(" + p.names_.of(n.name) + ", " + std::to_string(n.dim) + ")";
       }
       std::string operator()(const ReadConfig& n) { return n.config->name + "." + n.field; }
+      std::string operator()(const Cast& n) {
+        return std::string(name_of(e.type)) + "(" + p.text(n.arg) + ")";
+      }
     };
     return std::visit(Visitor{*this, *e, outer}, e->node);
   }
@@ -160,8 +163,7 @@ class Printer {
         p.line(indent, target(n.name, n.idx) + " = " + p.text(n.rhs));
       }
       void operator()(const Reduce& n) {
-        p.line(indent, target(n.name, n.idx) + (n.op == ReduceOp::kAdd ? " += " : " max= ") +
-                           p.text(n.rhs));
+        p.line(indent, target(n.name, n.idx) + " " + name_of(n.op) + " " + p.text(n.rhs));
       }
       void operator()(const WriteConfig& n) {
         p.line(indent, n.config->name + "." + n.field + " = " + p.text(n.rhs));

@@ -72,6 +72,11 @@ bool node_writes_config(const StmtNode& node) {
 
 }  // namespace
 
+const char* name_of(ReduceOp op) {
+  static const char* const names[] = {"+=", "max=", "min="};
+  return names[static_cast<int>(op)];
+}
+
 StmtPtr make_stmt(StmtNode node, SourceLocation where) {
   NodeHasher h;
   h.add(node.index() + 101);
@@ -213,6 +218,8 @@ struct AlphaComparer {
       if (o->op != b->as<BinOp>()->op) return false;
     } else if (const Extern* x = a->as<Extern>()) {
       if (x->fn != b->as<Extern>()->fn) return false;
+    } else if (a->as<Cast>()) {
+      if (a->type != b->type) return false;
     } else if (a->bloom == 0 || a->as<Const>() || a->as<ReadConfig>()) {
       if (expr_children(*a).empty()) return equal(a, b);
     }

@@ -25,7 +25,10 @@ struct Assign {
   std::vector<ExprPtr> idx;
   ExprPtr rhs;
 };
-enum class ReduceOp : uint8_t { kAdd, kMax };
+enum class ReduceOp : uint8_t { kAdd, kMax, kMin };
+const char* name_of(ReduceOp op);  // "+=", "max=", "min="
+/// Is reducing twice by one value the same as once? True of max= and min=.
+constexpr bool is_idempotent(ReduceOp op) { return op != ReduceOp::kAdd; }
 struct Reduce {
   Sym name;
   std::vector<ExprPtr> idx;

@@ -222,7 +222,7 @@ std::string shape_of(const ExprPtr& e) {
 std::string shape_of(const Stmt& s) {
   if (const Assign* a = s.as<Assign>()) return "=(" + shape_of(a->rhs) + ")";
   if (const Reduce* r = s.as<Reduce>())
-    return (r->op == ReduceOp::kAdd ? "+=(" : "max=(") + shape_of(r->rhs) + ")";
+    return std::string(name_of(r->op)) + "(" + shape_of(r->rhs) + ")";
   return "";
 }
 

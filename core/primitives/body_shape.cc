@@ -31,6 +31,7 @@ uint64_t expr_shape(const ExprPtr& e) {
     uint64_t operator()(const WindowExpr&) { return 6; }
     uint64_t operator()(const StrideExpr&) { return 1; }
     uint64_t operator()(const ReadConfig& n) { return hash_combine(7, hash_bytes(n.field)); }
+    uint64_t operator()(const Cast&) { return 8; }
   };
   return std::visit(Visitor{}, e->node);
 }

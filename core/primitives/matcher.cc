@@ -168,6 +168,8 @@ bool Matcher::data(const ExprPtr& a, const ExprPtr& b) {
       if (!data(x->args[k], y->args[k])) return false;
     return true;
   }
+  if (const Cast* x = a->as<Cast>())
+    return a->type == b->type ? any(x->arg, b->as<Cast>()->arg) : no("a cast is to another type");
   if (const ReadConfig* x = a->as<ReadConfig>()) {
     const ReadConfig* y = b->as<ReadConfig>();
     return (x->config == y->config && x->field == y->field) ||

@@ -71,7 +71,7 @@ ProcPtr add_prefetch(ProcPtr p, const Cursor& where, const std::string& window, 
   Cursor gap = here(p, where);
   if (gap.kind() != CursorKind::kGap) refuse(op, "the place is no gap");
   const Path& at = gap.path();
-  ExprPtr parsed = parse_window(window, scope_at(*p, at));
+  ExprPtr parsed = parse_window_at(*p, at, window);
   const WindowExpr* w = parsed->as<WindowExpr>();
   if (!w) refuse(op, "`" + window + "` is no window");
   auto entry = lookup(*p, at, w->name);

@@ -33,7 +33,7 @@ class Stage {
  public:
   Stage(const ProcPtr& p, const Cursor& block, const std::string& window)
       : p_(*p), first_(block.path()), n_(block.length()) {
-    ExprPtr parsed = parse_window(window, scope_at(p_, first_));
+    ExprPtr parsed = parse_window_at(p_, first_, window);
     const WindowExpr* w = parsed->as<WindowExpr>();
     const Read* scalar = parsed->as<Read>();
     Sym name = w ? w->name : scalar->name;
@@ -41,9 +41,13 @@ class Stage {
     auto alias = resolve_alias(p_, first_, name);
     if (!entry || !alias) refuse(kOp, "`" + name.name() + "` is no buffer visible at the block");
     std::vector<WindowAccess> given = w ? w->access : whole_window(entry->type.shape);
+    // The copies stand elsewhere than the uses: a field that is written may differ there.
+    const bool config_written = std::any_of(p_.body.begin(), p_.body.end(),
+                                            [](const StmtPtr& s) { return s->writes_config; });
     for (const WindowAccess& a : given)
       for (const ExprPtr& e : {a.lo, a.hi})
-        if (e && reads_config(e)) refuse(kOp, "`" + str(e) + "` reads configuration state");
+        if (e && config_written && reads_config(e))
+          refuse(kOp, "`" + str(e) + "` reads configuration state, which is written");
     root_ = alias->root;
     auto root_entry = lookup(p_, first_, root_);
     shape_ = root_entry->type.shape;

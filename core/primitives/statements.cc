@@ -45,9 +45,12 @@ Answer same_element(const Proc& p, const Path& at, const Write& a, const Write& 
   return yes;
 }
 
+// fmax for max=, fmin for min=.
+const char* function_of(ReduceOp op) { return op == ReduceOp::kMax ? "fmax" : "fmin"; }
+
 ExprPtr combine(ReduceOp op, const ExprPtr& a, const ExprPtr& b) {
   if (op == ReduceOp::kAdd) return a + b;
-  return make_expr(Extern{"fmax", {a, b}}, a->type == ScalarType::kR ? b->type : a->type);
+  return make_expr(Extern{function_of(op), {a, b}}, a->type == ScalarType::kR ? b->type : a->type);
 }
 
 StmtPtr write_of(const Write& w, const ExprPtr& rhs, std::optional<ReduceOp> op) {
@@ -124,10 +127,12 @@ ProcPtr merge_writes(ProcPtr p, const Where& pair) {
   const Path at = c.path(), next = sibling(at, 1);
   const Write a = require_write(stmt_at(*p, at), op), b = require_write(stmt_at(*p, next), op);
   require(same_element(*p, at, a, b), op, "cannot prove that both write to the same element");
-  require(value_unchanged_by(*p, at, 1, b.rhs), op, "the second right side reads what the first writes");
+  require(value_unchanged_by(*p, at, 1, b.rhs), op,
+          "the second right side reads what the first writes");
   Rewrite rw(p);
   if (b.op) {
-    if (a.op && *a.op != *b.op) refuse(op, "a sum and a maximum do not merge");
+    if (a.op && *a.op != *b.op)
+      refuse(op, std::string("`") + name_of(*a.op) + "` and `" + name_of(*b.op) + "` do not merge");
     const ScalarType type = element_type(*p, at, a.name);
     require_no_cast(a.rhs, type, op);
     require_no_cast(b.rhs, type, op);
@@ -158,12 +163,16 @@ ProcPtr split_write(ProcPtr p, const Where& where) {
 
 namespace {
 
-// `e` without one summand (or fmax argument) equal to the element that `w` writes, or null. The
-// summand may stand anywhere in a tree of additions; `moved`: it was not the leftmost.
-ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const ExprPtr& e, bool add, bool* moved) {
+// `e` without one summand (or argument of fmax or fmin) equal to the element that `w` writes, or
+// null. The summand may stand anywhere in a tree of additions; `moved`: it was not the leftmost.
+ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const ExprPtr& e, ReduceOp op,
+                       bool* moved) {
   const ExprPtr *l = nullptr, *r = nullptr;
-  if (const BinOp* b = e->as<BinOp>(); b && add && b->op == BinOpKind::kAdd) l = &b->lhs, r = &b->rhs;
-  if (const Extern* x = e->as<Extern>(); x && !add && x->fn == "fmax") l = &x->args[0], r = &x->args[1];
+  const bool add = op == ReduceOp::kAdd;
+  if (const BinOp* b = e->as<BinOp>(); b && add && b->op == BinOpKind::kAdd)
+    l = &b->lhs, r = &b->rhs;
+  if (const Extern* x = e->as<Extern>(); x && !add && x->fn == function_of(op))
+    l = &x->args[0], r = &x->args[1];
   if (!l) return nullptr;
   auto is_target = [&](const ExprPtr& x) {
     const Read* read = x->as<Read>();
@@ -175,10 +184,8 @@ ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const Expr
   if (is_target(*l)) return *r;
   if (is_target(*r)) return *l;
   *moved = true;
-  if (ExprPtr rest = without_target(p, at, w, *l, add, moved))
-    return combine(add ? ReduceOp::kAdd : ReduceOp::kMax, rest, *r);
-  if (ExprPtr rest = without_target(p, at, w, *r, add, moved))
-    return combine(add ? ReduceOp::kAdd : ReduceOp::kMax, *l, rest);
+  if (ExprPtr rest = without_target(p, at, w, *l, op, moved)) return combine(op, rest, *r);
+  if (ExprPtr rest = without_target(p, at, w, *r, op, moved)) return combine(op, *l, rest);
   return nullptr;
 }
 
@@ -192,18 +199,21 @@ ProcPtr fold_into_reduce(ProcPtr p, const Where& where) {
   const Write w = *as_write(*c.stmt());
   const ScalarType type = element_type(*p, at, w.name);
   require_no_cast(w.rhs, type, op);
-  bool moved = false, max_moved = false;
+  ExprPtr rest;
   ReduceOp reduce = ReduceOp::kAdd;
-  ExprPtr rest = without_target(*p, at, w, w.rhs, /*add=*/true, &moved);
-  if (!rest) {
-    reduce = ReduceOp::kMax;
+  bool moved = false;
+  for (ReduceOp each : {ReduceOp::kAdd, ReduceOp::kMax, ReduceOp::kMin}) {
+    if (rest) break;
+    reduce = each;
     moved = false;
-    rest = without_target(*p, at, w, w.rhs, /*add=*/false, &max_moved);
+    rest = without_target(*p, at, w, w.rhs, each, &moved);
   }
-  if (!rest) refuse(op, "the right side is no sum (or fmax) with the element written as an operand");
+  if (!rest)
+    refuse(op,
+           "the right side is no sum (or fmax, or fmin) with the element written as an operand");
   require_no_cast(rest, type, op);
   Rewrite rw(p);
-  rw.flags.reassociates |= moved && is_float(type);
+  rw.flags.reassociates |= moved && reduce == ReduceOp::kAdd && is_float(type);
   rw.replace_keep(at, make_reduce(w.name, *w.idx, rest, reduce));
   return rw.finish(op, {place(where, c)});
 }
@@ -228,7 +238,8 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   const Reduce* r = s->as<Reduce>();
   if (!r || r->op != ReduceOp::kAdd) refuse(op, "the loop must hold just one `x += c * e`");
   const Write w{zero->name, &zero->idx, zero->rhs, {}}, sum{r->name, &r->idx, r->rhs, r->op};
-  require(same_element(*p, inner, w, sum), op, "cannot prove that the loop reduces into the element set to 0");
+  require(same_element(*p, inner, w, sum), op,
+          "cannot prove that the loop reduces into the element set to 0");
   const BinOp* product = r->rhs->as<BinOp>();
   if (!product || product->op != BinOpKind::kMul) refuse(op, "the reduction must add a product");
   auto is_constant = [&](const ExprPtr& e) {
@@ -238,8 +249,10 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   };
   const bool left = is_constant(product->lhs);
   if (!left && !is_constant(product->rhs)) refuse(op, "neither factor is constant in the loop");
-  const ExprPtr factor = left ? product->lhs : product->rhs, rest = left ? product->rhs : product->lhs;
-  if (reads_buffer(*p, inner, rest, zero->name)) refuse(op, "the other factor reads what the loop writes");
+  const ExprPtr factor = left ? product->lhs : product->rhs,
+                rest = left ? product->rhs : product->lhs;
+  if (reads_buffer(*p, inner, rest, zero->name))
+    refuse(op, "the other factor reads what the loop writes");
   const ScalarType type = element_type(*p, at, zero->name);
   for (const ExprPtr& e : {r->rhs, factor, rest}) require_no_cast(e, type, op);
   Rewrite rw(p);

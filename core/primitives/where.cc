@@ -29,9 +29,9 @@ bool is_bare_name(const std::string& text) {
 Cursor as_stmt(const Cursor& c, const char* wanted) {
   if (c.kind() == CursorKind::kStmt) return c;
   if (c.kind() == CursorKind::kBlock && c.length() == 1) return c[0];
-  throw InvalidCursorError(std::string("expected ") + wanted + ", found a cursor to " +
-                           (c.kind() == CursorKind::kBlock ? "a block of several statements"
-                                                           : name_of(c.kind())));
+  throw InvalidCursorError(
+      std::string("expected ") + wanted + ", found a cursor to " +
+      (c.kind() == CursorKind::kBlock ? "a block of several statements" : name_of(c.kind())));
 }
 
 template <class... T>
@@ -45,7 +45,8 @@ Cursor require_node(const Cursor& c, const char* wanted) {
 
 Cursor Where::loop(const ProcPtr& p) const {
   if (cursor_) return require_node<For>(here(p, *cursor_), "a loop");
-  return require_node<For>(is_bare_name(pattern_) ? find_loop(p, pattern_) : find(p, pattern_), "a loop");
+  return require_node<For>(is_bare_name(pattern_) ? find_loop(p, pattern_) : find(p, pattern_),
+                           "a loop");
 }
 
 Cursor Where::scope(const ProcPtr& p) const {
@@ -82,12 +83,13 @@ Cursor Where::nested(const ProcPtr& p) const {
 
 Cursor Where::stmt(const ProcPtr& p) const {
   if (cursor_) return as_stmt(here(p, *cursor_), "a statement");
-  return as_stmt(is_bare_name(pattern_) && pattern_ != "pass" ? find_loop(p, pattern_) : find(p, pattern_),
-                 "a statement");
+  return as_stmt(
+      is_bare_name(pattern_) && pattern_ != "pass" ? find_loop(p, pattern_) : find(p, pattern_),
+      "a statement");
 }
 
 Cursor Where::block(const ProcPtr& p) const {
-  Cursor c = cursor_ ? here(p, *cursor_)
+  Cursor c = cursor_                                        ? here(p, *cursor_)
              : is_bare_name(pattern_) && pattern_ != "pass" ? find_loop(p, pattern_)
                                                             : find(p, pattern_);
   if (c.kind() == CursorKind::kBlock) return c;
@@ -108,7 +110,7 @@ Cursor Where::expr(const ProcPtr& p) const {
 }
 
 Cursor Where::buffer(const ProcPtr& p) const {
-  Cursor c = cursor_ ? here(p, *cursor_)
+  Cursor c = cursor_                  ? here(p, *cursor_)
              : is_bare_name(pattern_) ? find_alloc_or_arg(p, pattern_)
                                       : find(p, pattern_);
   if (c.kind() == CursorKind::kArg) return c;
@@ -128,7 +130,8 @@ Cursor Where::call(const ProcPtr& p) const {
   std::string pattern = pattern_;
   if (is_bare_name(pattern)) {
     size_t end = pattern.find_first_of(" #");
-    pattern = pattern.substr(0, end) + "(_)" + (end == std::string::npos ? "" : pattern.substr(end));
+    pattern =
+        pattern.substr(0, end) + "(_)" + (end == std::string::npos ? "" : pattern.substr(end));
   }
   return require_node<Call>(find(p, pattern), "a call");
 }
@@ -151,12 +154,21 @@ void collect_configs(const Proc& p, std::map<std::string, ConfigPtr>& into) {
   });
 }
 
+// Those that the proc or a callee mentions, when `text` may name one.
+std::map<std::string, ConfigPtr> configs_for(const Proc& p, const std::string& text) {
+  std::map<std::string, ConfigPtr> configs;
+  if (text.find('.') != std::string::npos) collect_configs(p, configs);
+  return configs;
+}
+
 }  // namespace
 
 ExprPtr parse_expr_at(const ProcPtr& p, const Path& at, const std::string& text) {
-  std::map<std::string, ConfigPtr> configs;  // those that the proc or a callee mentions
-  if (text.find('.') != std::string::npos) collect_configs(*p, configs);
-  return parse_control_expr(text, scope_at(*p, at), configs);
+  return parse_control_expr(text, scope_at(*p, at), configs_for(*p, text));
+}
+
+ExprPtr parse_window_at(const Proc& p, const Path& at, const std::string& text) {
+  return parse_window(text, scope_at(p, at), configs_for(p, text));
 }
 
 }  // namespace exotune

@@ -36,5 +36,7 @@ class Where {
 
 /// Parses a control expression over the names visible at `at`: "4*io + 3", "N / 8".
 ExprPtr parse_expr_at(const ProcPtr& p, const Path& at, const std::string& text);
+/// A window by the names visible at `at`: "x[4*io:4*io + 4, 0]", "x[C.a:C.a + 2]".
+ExprPtr parse_window_at(const Proc& p, const Path& at, const std::string& text);
 
 }  // namespace exotune

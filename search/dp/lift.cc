@@ -36,7 +36,7 @@ class Lifter {
     }
     if (const Assign* a = statement->as<Assign>()) return finish(a->name, a->idx, a->rhs, "=");
     if (const Reduce* r = statement->as<Reduce>())
-      return finish(r->name, r->idx, r->rhs, r->op == ReduceOp::kAdd ? "+=" : "max=");
+      return finish(r->name, r->idx, r->rhs, name_of(r->op));
     return std::nullopt;
   }
 
@@ -347,9 +347,11 @@ ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents) {
   const std::string assignment = kind.statement.substr(0, space);
   const ExprPtr rhs =
       StatementReader(kind.statement.substr(space + 1), reads, output.type.scalar).run();
-  StmtPtr s = assignment == "="    ? make_assign(output.name, indices.back(), rhs)
-              : assignment == "+=" ? make_reduce(output.name, indices.back(), rhs)
-                                   : make_reduce(output.name, indices.back(), rhs, ReduceOp::kMax);
+  StmtPtr s = assignment == "=" ? make_assign(output.name, indices.back(), rhs)
+              : assignment == "+="
+                  ? make_reduce(output.name, indices.back(), rhs)
+                  : make_reduce(output.name, indices.back(), rhs,
+                                assignment == "max=" ? ReduceOp::kMax : ReduceOp::kMin);
   body.push_back(s);
   for (size_t d = loops.size(); d-- > 0;)
     body = {make_for(loops[d], int_const(0), int_const(extents[d]), body)};

@@ -23,8 +23,9 @@ std::optional<std::string> along(const ChainPart& part) {
   return part.nest.loops[part.rows == 0 ? 1 : 0].name();
 }
 
-bool takes_a_maximum(const ChainPart& part) {
-  return part.nest.kind.statement.rfind("max=", 0) == 0;
+bool takes_an_extreme(const ChainPart& part) {
+  return part.nest.kind.statement.rfind("max=", 0) == 0 ||
+         part.nest.kind.statement.rfind("min=", 0) == 0;
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
   // Lanes of a maximum go into the element one vector at a time; the loop has another name then.
   std::vector<std::string> left;
   for (size_t k = 0; k < chain.parts.size(); ++k) {
-    if (!takes_a_maximum(chain.parts[k])) {
+    if (!takes_an_extreme(chain.parts[k])) {
       left.push_back(loops[k]);
       continue;
     }

@@ -229,7 +229,17 @@ TEST(Exhaustive, parallel_loops) {
                  .windows = true,
                  .calls = true,
                  .parallel = true,
-                 .statics = true});
+                 .statics = true,
+                 .casts = true});
+}
+TEST(Exhaustive, casts) {
+  sampled_procs({.name = "casts",
+                 .max_leaves = 3,
+                 .max_depth = 2,
+                 .locals = true,
+                 .calls = true,
+                 .idioms = true,
+                 .casts = true});
 }
 TEST(Exhaustive, several_procs) {
   sampled_procs({.name = "procs",
@@ -272,6 +282,7 @@ TEST(Exhaustive, everything_together) {
                  .matrix = true,
                  .idioms = true,
                  .statics = true,
+                 .casts = true,
                  .procs = true},
                 scaled(80, 6000), scaled(150, 10000));
 }

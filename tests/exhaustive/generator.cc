@@ -60,7 +60,7 @@ class Generator {
 
  private:
   static constexpr Grammar kHelper{
-      .name = "helper", .max_leaves = 2, .max_depth = 1, .guards = true};
+      .name = "helper", .max_leaves = 2, .max_depth = 1, .guards = true, .casts = true};
 
   ExprPtr size() const { return read_var(n_, ScalarType::kSize); }
   bool maybe(int one_in) { return c_.pick(one_in) == 0; }
@@ -137,8 +137,8 @@ class Generator {
         const ExprPtr value =
             c_.pick(2) ? read_elem(a, {j}, kElement)
                        : read_elem(a, {j}, kElement) * read_elem(b, {c_.pick(2) ? j : i}, kElement);
-        StmtPtr s =
-            c_.pick(2) ? make_reduce(dst, {i}, value, reduction()) : make_assign(dst, {i}, value);
+        StmtPtr s = c_.pick(2) ? make_reduce(dst, {i}, value, reduction())
+                               : make_assign(dst, {i}, g_.casts && maybe(3) ? cast_of(j) : value);
         return {make_for(k, zero, hi, {s})};
       }
       case 3: {  // unroll_buffer, reuse_buffer, delete_buffer
@@ -279,7 +279,8 @@ class Generator {
     }
   }
 
-  ReduceOp reduction() { return static_cast<ReduceOp>(c_.pick(2)); }
+  ReduceOp reduction() { return static_cast<ReduceOp>(c_.pick(3)); }
+  ExprPtr cast_of(const ExprPtr& e) { return cast_to(kElement, e); }
 
   StmtPtr statement(int depth) {
     const bool can_nest = depth < g_.max_depth;
@@ -509,11 +510,16 @@ class Generator {
     const int kind = c_.pick(g_.small ? 2 : 5);
     if (kind == 0 || kind == 4) return make_assign(target.name, target.idx, value());
     return make_reduce(target.name, target.idx, value(),
-                       kind == 1 ? ReduceOp::kAdd : ReduceOp::kMax);
+                       kind == 1   ? ReduceOp::kAdd
+                       : kind == 2 ? ReduceOp::kMax
+                                   : ReduceOp::kMin);
   }
 
   ExprPtr value() {
     if (g_.config && maybe(6)) return data_field();
+    if (g_.casts && maybe(4))
+      return cast_of(iterators_.empty() || maybe(3) ? size()
+                                                    : iterator(iterators_.back()) - size());
     if (!g_.small && maybe(8))
       return make_expr(
           Extern{c_.pick(2) ? "fmax" : "fmin", {read_of(element()), read_of(element())}}, kElement);
@@ -545,13 +551,14 @@ class Generator {
     const size_t a = static_cast<size_t>(c_.pick(2)), b = maybe(3) ? a : 1 - a;
     const ExprPtr dst = window_argument(buffers_[a].name);
     if (maybe(4)) return make_call(callees()[4], {int_const(2), dst, read_of(element())});
+    if (g_.casts && maybe(3)) return make_call(callees()[7], {int_const(2), dst, index()});
     if (a == b && maybe(2)) {  // neighbours
       const ExprPtr lo = dst->as<WindowExpr>()->access[0].hi;
       const ExprPtr src =
           make_expr(WindowExpr{buffers_[a].name, {{lo, lo + int_const(2)}}}, kElement);
       return make_call(callees()[c_.pick(2)], {int_const(2), dst, src});
     }
-    static constexpr int kKinds[] = {0, 1, 5, 5, 0};
+    static constexpr int kKinds[] = {0, 1, 5, 6, 0};
     return make_call(callees()[static_cast<size_t>(kKinds[c_.pick(5)])],
                      {int_const(2), dst, window_argument(buffers_[b].name)});
   }
@@ -669,6 +676,21 @@ const std::vector<ProcPtr>& callees() {
       }(),
       make_callee("max_into", ReduceOp::kMax,
                   [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
+      make_callee("min_into", ReduceOp::kMin,
+                  [](Sym, Sym src, const ExprPtr& k) { return read_elem(src, {k}, kElement); }),
+      [] {  // def ramp(n, dst, from: index): for k in seq(0, n): dst[k] = f32(from + k)
+        auto p = std::make_shared<Proc>();
+        p->name = "ramp";
+        const Sym n = Sym::fresh("n"), dst = Sym::fresh("dst"), from = Sym::fresh("from"),
+                  k = Sym::fresh("k");
+        const ExprPtr size = read_var(n, ScalarType::kSize), at = read_var(k, ScalarType::kIndex);
+        p->args = {{n, Type{ScalarType::kSize, {}, false}, nullptr},
+                   {dst, Type{kElement, {size}, true}, dram()},
+                   {from, Type{ScalarType::kIndex, {}, false}, nullptr}};
+        const ExprPtr value = cast_to(kElement, read_var(from, ScalarType::kIndex) + at);
+        p->body = {make_for(k, int_const(0), size, {make_assign(dst, {at}, value)})};
+        return ProcPtr(p);
+      }(),
       device().set,
       device().set_and_add,
       device().add_if_one,

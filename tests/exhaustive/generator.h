@@ -22,6 +22,7 @@ struct Grammar {
   bool idioms = false;     // runs of statements that particular operators look for
   bool shadowing = false;  // every loop is called i, every local and window t
   bool statics = false;    // locals in static memory
+  bool casts = false;      // sizes and indices as data
   bool procs = false;      // procs of their own, which call one another
   bool rare = false;       // only what operators that seldom find a place look for
 };

@@ -300,6 +300,7 @@ class Collector {
         const std::string at = text(i, c.path());
         windows.insert(windows.end(), {b + "[" + at + "]", b + "[" + at + ":" + at + " + 2]"});
       }
+      if (has_config_) windows.push_back(b + "[Cfg.a:Cfg.a + 2]");
     }
     for (const std::string& w : windows) {
       if (!has_n_ && w.find('N') != std::string::npos) continue;

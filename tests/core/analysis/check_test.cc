@@ -608,6 +608,15 @@ TEST(Check, literals_fit_the_type_of_their_place) {
   EXPECT_EQ(refusal("@proc\ndef f(x: R):\n    x = 1e300\n", true), "f32 cannot hold 1e+300");
 }
 
+TEST(Check, casts_are_in_the_range_of_their_type) {
+  EXPECT_EQ(refusal("@proc\ndef f(n: size, x: i8):\n    x = i8(n)\n"),
+            "i8 may not hold n: n <= 127 fails for n = 128");
+  EXPECT_EQ(refusal("@proc\ndef f(n: index, x: ui8):\n    x = ui8(n % 256)\n"), "");
+  EXPECT_EQ(refusal("@proc\ndef f(n: size, x: f32):\n    x = f32(n)\n"), "");
+  EXPECT_EQ(refusal("@proc\ndef f(n: size, x: f64):\n    x = x * f32(n)\n"),
+            "mixed precisions in one operator: f64 and f32");
+}
+
 TEST(Check, functions_of_reals_take_no_integers) {
   EXPECT_EQ(refusal("@proc\ndef f(x: i32):\n    x = log(x)\n"),
             "log is not defined on i32: log(x)");

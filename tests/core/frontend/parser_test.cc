@@ -103,8 +103,11 @@ std::string printed(const std::string& args, const std::string& body) {
 
 TEST(Parser, short_forms_of_assignments_are_read_as_the_long_ones) {
   const std::string args = "n: size, x: f32[n], y: f32";
-  EXPECT_EQ(printed(args, "    y -= x[0]\n    y -= 2\n    x[0] *= y\n    y /= 2\n"),
-            printed(args, "    y += -x[0]\n    y += -2\n    x[0] = x[0] * y\n    y = y / 2\n"));
+  EXPECT_EQ(
+      printed(args, "    y -= x[0]\n    y -= 2\n    x[0] *= y\n    y /= 2\n    y min= x[0]\n"),
+      printed(args,
+              "    y += -x[0]\n    y += -2\n    x[0] = x[0] * y\n    y = y / 2\n"
+              "    y min= x[0]\n"));
 }
 
 TEST(Parser, conditions_are_compared_as_themselves) {
@@ -127,6 +130,15 @@ TEST(Parser, long_chains_of_elif_print_flat_and_read_back) {
   const std::string text = printed("n: size, x: f32", body);
   EXPECT_EQ(text, str(*parse_module(text, "f").procs[0]));
   EXPECT_NE(text.find("\n    elif n == 299:\n        x = 299.0\n    else:\n"), std::string::npos);
+}
+
+TEST(Parser, casts_keep_the_type_that_they_name) {
+  Module m = parse_module("@proc\ndef f(n: size, x: f64):\n    x = x * f64(n + 1)\n", "f");
+  const BinOp* product = m.procs[0]->body[0]->as<Assign>()->rhs->as<BinOp>();
+  EXPECT_EQ(product->rhs->type, ScalarType::kF64);
+  EXPECT_EQ(str(product->rhs), "f64(n + 1)");
+  EXPECT_TRUE(equal(product->rhs, cast_to(ScalarType::kF64, product->rhs->as<Cast>()->arg)));
+  EXPECT_FALSE(equal(product->rhs, cast_to(ScalarType::kF32, product->rhs->as<Cast>()->arg)));
 }
 
 TEST(Parser, imports_make_names_visible) {
@@ -204,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{"@prok\ndef f(x: R):\n    x = 0.0\n", "did you mean `proc`"},
         Offence{"@proc\ndef f(x: R):\n", "expected an indented block"},
         Offence{BODY("x: R", "x mix= 1.0"), "there is no reduction `mix=`"},
-        Offence{BODY("x: R", "x mul= 1.0"), "`+=`, `-=` and `max=`"},
+        Offence{BODY("x: R", "x mul= 1.0"), "`+=`, `-=`, `max=` and `min=`"},
         Offence{BODY("x: R", "2mm = 1.0"), "write `mm2`"},
         Offence{"@proc\ndef 3d_conv(x: R):\n    x = 0.0\n", "write `d_conv3`"},
         Offence{BODY("n: size, x: R[n]", "for i in seq(n - 1, -1, -1):\n        x[i] = 0.0"),
@@ -239,7 +251,11 @@ INSTANTIATE_TEST_SUITE_P(
         // control and data
         Offence{BODY("x: R", "if x < 1.0:\n        x = 0.0"), "data never decides"},
         Offence{BODY("x: R, y: R[4]", "y[x] = 0.0"), "data never decides"},
-        Offence{BODY("x: R, n: size", "x = n"), "control value (size)"},
+        Offence{BODY("x: R, n: size", "x = n"), "write `f32(n)`"},
+        Offence{BODY("x: R, n: size", "x = R(n)"), "not decided yet"},
+        Offence{BODY("x: R, n: size", "x = f32(x)"), "an assignment casts"},
+        Offence{BODY("x: R, n: size", "x = size(n)"), "no type of data"},
+        Offence{BODY("x: R[4]", "x[f32(0)] = 0.0"), "data never decides"},
         Offence{BODY("x: R", "x = abs(x)"), "called `fabs`"},
         Offence{BODY("n: size, b: bool", "if b == n:\n        pass"), "compared with a number"},
         Offence{BODY("a: bool, b: bool", "if a < b:\n        pass"), "have no order"},

@@ -71,6 +71,7 @@ def everything(n: size, m: size, b: bool, s: stride, o: index, x: R, y: f32[n, m
                 y[i, j] += select(t, 0.0, y[i, j], -1.0)
             else:
                 y[i, j] max= -(t - 1.0) * (t + 2.0)
+                y[i, j] min= pow(t, 2.0) + f32(n - i) / f32(3)
     for i in seq(1, n / 8):
         load8(v[0:8], y[i, 0:8])
         row = y[i, 0:m]
@@ -98,13 +99,16 @@ def everything(n: size, m: size, b: bool, s: stride, o: index, x: R, y: f32[n, m
     "@proc\r\ndef crlf(x: R):\r\n    x = 1.0\r\n\r\n    x += 2.0\r\n",
     "@proc\ndef one_line(x: R): x = 1.0; x += 2.0",
     "@proc\ndef shadow(n: size, x: R[n]):\n    for i in seq(0, n):\n        for i in seq(0, n):\n"
-    "            x[i] = 0.0\n    for i in seq(0, n):\n        i_1 : R\n        for i in seq(0, n):\n"
+    "            x[i] = 0.0\n    for i in seq(0, n):\n        i_1 : R\n        for i in seq(0, "
+    "n):\n"
     "            i_1 = 0.0\n            x[i] = i_1\n",
     "@proc\ndef nothing():\n    pass\n",
     "@proc\ndef a(x: f32):\n    x = 0.0\n\n@proc\ndef b(n: size, x: f32[n], i: index):\n"
     "    assert i >= 0\n    assert i < n\n    a(x[i])\n    y : f32\n    a(y)\n",
-    "@proc\ndef win(x: [f32][4]):\n    x[0] = 0.0\n\n@proc\ndef caller(x: f32[4, 8], y: [f32][4]):\n"
-    "    win(x[:, 3])\n    win(x[1, 2:6])\n    win(y)\n    z : f32[4]\n    win(z)\n    w = x[1:3, :]\n"
+    "@proc\ndef win(x: [f32][4]):\n    x[0] = 0.0\n\n@proc\ndef caller(x: f32[4, 8], y: "
+    "[f32][4]):\n"
+    "    win(x[:, 3])\n    win(x[1, 2:6])\n    win(y)\n    z : f32[4]\n    win(z)\n    w = x[1:3, "
+    ":]\n"
     "    v = w[0, 1:5]\n    win(v)\n",
 };
 

@@ -183,6 +183,35 @@ def f(x: f32[6], m: f32):
   EXPECT_EQ(m.data[0], 9);
 }
 
+TEST(Interp, min_reduction_keeps_the_smaller) {
+  const ProcPtr p = proc_of(R"(
+@proc
+def f(x: f32[6], m: f32):
+    for i in seq(0, 6):
+        m min= x[i]
+)");
+  Buffer x = f32({6}, {3, -1, 9, 2, 9, 0}), m = Buffer::scalar(ScalarType::kF32, 100);
+  run(*p, {&x, &m});
+  EXPECT_EQ(m.data[0], -1);
+}
+
+TEST(Interp, sizes_and_indices_become_data_rounded_once) {
+  const ProcPtr p = proc_of(R"(
+@proc
+def f(n: size, x: f32[2], y: f64, z: i8[3]):
+    x[0] = f32(n)
+    x[1] = 1.0 / f32(n - 16777212)
+    y = f64(n)
+    for i in seq(-1, 2):
+        z[i + 1] = i8(3 * i)
+)");
+  Buffer x(ScalarType::kF32, {2}), y(ScalarType::kF64, {}), z(ScalarType::kI8, {3});
+  run(*p, {int64_t{16777217}, &x, &y, &z});
+  EXPECT_EQ(x.data, (std::vector<double>{16777216, 1.0f / 5.0f}));
+  EXPECT_EQ(y.data[0], 16777217);
+  EXPECT_EQ(z.data, (std::vector<double>{-3, 0, 3}));
+}
+
 TEST(Interp, every_function_is_that_of_the_c_library) {
   for (const auto& [fn, f, g] :
        std::vector<std::tuple<std::string, float (*)(float), double (*)(double)>>{

@@ -429,7 +429,7 @@ TEST(RemoveLoop, refuses_a_sum) {
 }
 
 TEST(RemoveLoop, takes_a_maximum_twice_for_once) {
-  for (const char* op : {"max="}) {
+  for (const char* op : {"max=", "min="}) {
     const std::string y = std::string("y[0] ") + op + " x[0]\n";
     expect_proc(remove_loop(parse("def f(N: size, x: f32[1], y: f32[1]):\n"
                                   "    for i in seq(0, N):\n        " +

@@ -74,7 +74,8 @@ TEST(StageMem, a_loop_over_one_row_writes_that_row_surely) {
 def f(N: size, R: size, x: f32[N, 8], y: f32[N, 8]):
     assert R <= 2
     for i in seq(0, N):
-        for ii in seq(0, )" + rows + R"():
+        for ii in seq(0, )" +
+                           rows + R"():
             for j in seq(0, 8):
                 y[i + ii, j] = 0.0
         for j in seq(0, 8):
@@ -126,6 +127,23 @@ def f(N: size, x: f32[N], y: f32[N + 1]):
   ProcPtr q = stage_mem(p, "for i in _: _", "y[0:N + 1]", "t");
   EXPECT_TRUE(contains(str(*q), "t[i0] = y[i0]")) << str(*q);
   expect_same_meaning(p, q, kSmall);
+}
+
+TEST(StageMem, windows_may_be_set_by_configuration) {
+  ProcPtr p = parse_last(R"(
+@config
+class C:
+    a: index
+
+@proc
+def f(x: f32[8], y: f32[2]):
+    assert 0 <= C.a and C.a < 7
+    for i in seq(0, 2):
+        y[i] = x[C.a + i]
+)");
+  ProcPtr q = stage_mem(p, "for i in _: _", "x[C.a:C.a + 2]", "t");
+  EXPECT_TRUE(contains(str(*q), "t[i0] = x[i0 + C.a]") || contains(str(*q), "t[i0] = x[C.a + i0]"))
+      << str(*q);
 }
 
 TEST(StageMem, loads_what_the_next_iteration_reads) {
@@ -249,7 +267,8 @@ def f(N: size, x: f32[N], y: f32[N]):
                 y[4 * io + ii] = 2.0 * x[4 * io + ii]
 )");
   ProcPtr q = stage_mem(p, "for ii in _: _", "x[4 * io:4 * io + 4]", "t");
-  EXPECT_TRUE(contains(str(*q), "if i0 + 4 * io < N:") || contains(str(*q), "if 4 * io + i0 < N:")) << str(*q);
+  EXPECT_TRUE(contains(str(*q), "if i0 + 4 * io < N:") || contains(str(*q), "if 4 * io + i0 < N:"))
+      << str(*q);
   expect_same_meaning(p, q, kSmall);
   ProcPtr r = stage_mem(p, "for ii in _: _", "y[4 * io:4 * io + 4]", "t");
   expect_same_meaning(p, r, kSmall);

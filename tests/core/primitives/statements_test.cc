@@ -60,11 +60,13 @@ def f(x: f32[4], y: f32[4]):
 
 TEST(InlineAssign, undoes_bind_expr) {
   ProcPtr p = parse("def f(x: f32[4], y: f32):\n    t: f32\n    t = x[0]\n    y = t + t\n");
-  expect_proc(inline_assign(p, "t = _"), "def f(x: f32[4], y: f32):\n    t: f32\n    y = x[0] + x[0]\n");
+  expect_proc(inline_assign(p, "t = _"),
+              "def f(x: f32[4], y: f32):\n    t: f32\n    y = x[0] + x[0]\n");
 }
 
 TEST(InlineAssign, refuses_an_overwritten_operand) {
-  ProcPtr p = parse("def f(x: f32[4], y: f32):\n    t: f32\n    t = x[0]\n    x[0] = 2.0\n    y = t\n");
+  ProcPtr p =
+      parse("def f(x: f32[4], y: f32):\n    t: f32\n    t = x[0]\n    x[0] = 2.0\n    y = t\n");
   EXPECT_NE(refusal([&] { (void)inline_assign(p, "t = _"); }), "");
 }
 
@@ -106,7 +108,8 @@ TEST(MergeWrites, refuses_a_right_side_that_reads_the_target) {
 
 TEST(SplitWrite, reads_of_the_target_stay_first) {
   ProcPtr p = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = x[0] + y[0]\n");
-  expect_proc(split_write(p, "x[_] = _"), "def f(x: f32[4], y: f32[4]):\n    x[0] = x[0]\n    x[0] += y[0]\n");
+  expect_proc(split_write(p, "x[_] = _"),
+              "def f(x: f32[4], y: f32[4]):\n    x[0] = x[0]\n    x[0] += y[0]\n");
   ProcPtr q = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = y[0] + x[0]\n");
   EXPECT_NE(refusal([&] { (void)split_write(q, "x[_] = _"); }), "");
 }
@@ -116,9 +119,21 @@ TEST(FoldIntoReduce, finds_the_target_among_the_summands) {
   ProcPtr q = fold_into_reduce(p, "x[_] = _");
   expect_proc(q, "def f(x: f32[4], y: f32[4]):\n    x[0] += y[1]\n");
   EXPECT_FALSE(reassociates(q));
-  ProcPtr r = fold_into_reduce(parse("def f(x: f32[4], y: f32[4]):\n    x[0] = x[0] + y[1] + y[2]\n"), "x[_] = _");
+  ProcPtr r = fold_into_reduce(
+      parse("def f(x: f32[4], y: f32[4]):\n    x[0] = x[0] + y[1] + y[2]\n"), "x[_] = _");
   expect_proc(r, "def f(x: f32[4], y: f32[4]):\n    x[0] += y[1] + y[2]\n");
   EXPECT_TRUE(reassociates(r));
+}
+
+TEST(FoldIntoReduce, knows_extremes) {
+  for (const auto& [fn, op] : {std::pair("fmax", "max="), std::pair("fmin", "min=")}) {
+    const std::string head = "def f(x: f32[4], y: f32[4]):\n    x[0] ";
+    expect_proc(fold_into_reduce(parse(head + "= " + fn + "(y[1], x[0])\n"), "x[_] = _"),
+                head + op + " y[1]\n");
+    expect_proc(merge_writes(parse(head + op + " y[1]\n    x[0] " + op + " y[2]\n"),
+                             std::string("x[_] ") + op + " _; x[_] " + op + " _"),
+                head + op + " " + fn + "(y[1], y[2])\n");
+  }
 }
 
 TEST(LiftReduceConstant, multiplies_once_at_the_end) {
@@ -142,7 +157,8 @@ def f(N: size, a: f32, x: f32[N], y: f32):
 TEST(Expressions, commute_and_reassociate) {
   ProcPtr p = parse("def f(x: f32[4], y: f32):\n    y = x[0] + (x[1] + x[2])\n");
   Cursor rhs = find(p, "y = _").rhs();
-  expect_proc(left_reassociate_expr(p, rhs), "def f(x: f32[4], y: f32):\n    y = x[0] + x[1] + x[2]\n");
+  expect_proc(left_reassociate_expr(p, rhs),
+              "def f(x: f32[4], y: f32):\n    y = x[0] + x[1] + x[2]\n");
   expect_proc(commute_expr(p, rhs), "def f(x: f32[4], y: f32):\n    y = x[1] + x[2] + x[0]\n");
 }
 
@@ -173,7 +189,8 @@ TEST(Passes, come_and_go) {
 TEST(Specialize, orders_its_conditions) {
   ProcPtr p = parse("def f(N: size, x: f32[N]):\n    x[0] = 1.0\n");
   const Path at = {{Child::kBody, 0}};
-  expect_proc(specialize(p, "x[_] = _", {parse_expr_at(p, at, "N < 4"), parse_expr_at(p, at, "N < 8")}), R"(
+  expect_proc(
+      specialize(p, "x[_] = _", {parse_expr_at(p, at, "N < 4"), parse_expr_at(p, at, "N < 8")}), R"(
 def f(N: size, x: f32[N]):
     if N < 4:
         x[0] = 1.0
