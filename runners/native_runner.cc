@@ -239,6 +239,7 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
       TrialResult r = run_one(units[k], prepared, options);
       r.candidate_id = candidates[from + k].id;
       results[from + k] = std::move(r);
+      if (options.finished) options.finished(from + k, results[from + k]);
     }
   }
   return results;

@@ -30,9 +30,11 @@ std::vector<TrialResult> FakeRunner::run(std::span<const Candidate> candidates, 
   std::vector<TrialResult> results;
   for (const Candidate& c : candidates) {
     TrialResult r;
-    if (!options.interrupted || !options.interrupted()) r = answer_(c);
+    const bool runs = !options.interrupted || !options.interrupted();
+    if (runs) r = answer_(c);
     r.candidate_id = c.id;
     results.push_back(std::move(r));
+    if (runs && options.finished) options.finished(results.size() - 1, results.back());
   }
   return results;
 }

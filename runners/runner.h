@@ -33,6 +33,8 @@ TrialStatus status_from_name(const std::string& name);
 enum class SampleUnit { kSeconds, kModelCycles, kInstret, kRtlCycles, kFpgaCycles };
 const char* unit_name(SampleUnit unit);
 
+struct TrialResult;
+
 struct RunOptions {
   double timeout_seconds = 2;     // wall clock, per candidate, for checks and timing together
   bool measure = true;            // false: correctness only
@@ -44,6 +46,9 @@ struct RunOptions {
   double give_up_factor = 2;
   /// Asked between candidates; true ends the run, the rest is kSkipped. May be empty.
   std::function<bool()> interrupted;
+  /// Told each result as soon as there is one, by the candidate's place; a runner that cannot need
+  /// not. May be empty.
+  std::function<void(size_t, const TrialResult&)> finished;
 };
 
 struct TrialResult {

@@ -5,7 +5,7 @@
 
 namespace exotune {
 
-const char* engine_version() { return "0.1.0"; }
+const char* engine_version() { return EXOTUNE_VERSION; }
 
 namespace {
 
@@ -62,6 +62,7 @@ class Trials {
     count_causes();
     run_.interrupted = limits_.deadline.interrupted();
     run_.out_of_budget = !run_.interrupted && limits_.deadline.expired();
+    run_.reused += elsewhere_;
     return std::move(run_);
   }
 
@@ -104,36 +105,59 @@ class Trials {
   }
 
   void run_batch(const std::vector<size_t>& members, double limit) {
+    std::vector<size_t> places;  // in run_.trials, of what is run
     std::vector<Candidate> batch;
-    for (const size_t k : members) batch.push_back(run_.trials[k].candidate);
+    for (const size_t k : members) {
+      if (measured_elsewhere(k)) continue;
+      places.push_back(k);
+      batch.push_back(run_.trials[k].candidate);
+    }
     RunOptions options;
     options.timeout_seconds = limit;
     options.best_known = best_;
     options.interrupted = [this] { return !may_go_on(); };
+    // One by one: a process that is killed loses the candidate in flight and no other.
+    std::vector<bool> kept(places.size(), false);
+    options.finished = [&](size_t place, const TrialResult& r) {
+      kept[place] = true;
+      keep(places[place], r, limit);
+    };
     const std::vector<TrialResult> results = runner_.run(batch, problem_.test, options);
-    std::vector<TrialRecord> records;
-    for (size_t k = 0; k < results.size(); ++k) {
-      Trial& t = run_.trials[members[k]];
-      const TrialResult& r = results[k];
-      t.status = r.status;
-      t.cause = r.cause;
-      t.median = r.median;
-      t.minimum = r.minimum;
-      note_best(t);
-      if (r.status == TrialStatus::kSkipped) continue;  // nothing was learned
-      ++run_.measured;
-      const TrialRecord record = record_of(t, r, key_, runner_, limit);
-      if (limits_.fresh || outlasted_[members[k]])
-        store_.replace_trial(record);
-      else
-        records.push_back(record);
-      outlasted_[members[k]] = r.status == TrialStatus::kTimeout;
-    }
-    store_.put_trials(records);
+    for (size_t place = 0; place < results.size(); ++place)  // of a runner that tells at the end
+      if (!kept[place]) keep(places[place], results[place], limit);
     done_ += members.size();
     if (limits_.progress)
       limits_.progress(run_.trials,
                        std::min(run_.trials.size(), static_cast<size_t>(run_.reused) + done_));
+  }
+
+  // What another process measured since the start is not measured again.
+  bool measured_elsewhere(size_t k) {
+    Trial& t = run_.trials[k];
+    if (limits_.fresh || outlasted_[k]) return false;
+    const std::optional<TrialRecord> known = store_.find_trial(key_, t.candidate.id);
+    if (!known || known->status == status_name(TrialStatus::kTimeout)) return false;
+    adopt(t, *known);
+    note_best(t);
+    ++elsewhere_;
+    return true;
+  }
+
+  void keep(size_t k, const TrialResult& r, double limit) {
+    Trial& t = run_.trials[k];
+    t.status = r.status;
+    t.cause = r.cause;
+    t.median = r.median;
+    t.minimum = r.minimum;
+    note_best(t);
+    if (r.status == TrialStatus::kSkipped) return;  // nothing was learned
+    ++run_.measured;
+    const TrialRecord record = record_of(t, r, key_, runner_, limit);
+    if (limits_.fresh || outlasted_[k])
+      store_.replace_trial(record);
+    else
+      store_.put_trial(record);
+    outlasted_[k] = r.status == TrialStatus::kTimeout;
   }
 
   // Nothing is ok: slow calls are no reason to end with nothing.
@@ -170,6 +194,7 @@ class Trials {
   std::vector<bool> outlasted_;  // by trial: the store has a timeout of it under a lower limit
   double best_ = 0;
   size_t done_ = 0;
+  int elsewhere_ = 0;  // measured by another process meanwhile
 };
 
 }  // namespace

@@ -116,5 +116,59 @@ TEST_F(TrialsOfOneRun, an_interrupt_leaves_the_rest_unmeasured) {
   EXPECT_EQ(r.trials[2].status, TrialStatus::kSkipped);
 }
 
+std::vector<Trial> numbered(int count) {
+  std::vector<Trial> out;
+  for (int k = 0; k < count; ++k) out.push_back(trial(std::to_string(k)));
+  return out;
+}
+
+TEST(Trials, each_is_stored_before_the_next_one_runs) {
+  const auto store = make_memory_store();
+  size_t asked = 0;
+  FakeRunner runner([&](const Candidate&) {
+    EXPECT_EQ(store->list({}).size(), asked);
+    ++asked;
+    return ok(1);
+  });
+  EXPECT_EQ(run_trials(numbered(5), kKey, {}, runner, *store, {}).measured, 5);
+  EXPECT_EQ(store->list({}).size(), 5u);
+}
+
+TEST(Trials, a_run_that_dies_midway_repeats_only_what_it_had_in_hand) {
+  const auto store = make_memory_store();
+  FakeRunner dies([&](const Candidate& c) -> TrialResult {
+    if (c.id == "3") throw std::runtime_error("killed");
+    return ok(1);
+  });
+  EXPECT_THROW(run_trials(numbered(5), kKey, {}, dies, *store, {}), std::runtime_error);
+  FakeRunner lives([](const Candidate&) { return ok(1); });
+  const TrialRun again = run_trials(numbered(5), kKey, {}, lives, *store, {});
+  EXPECT_EQ(again.reused, 3);
+  EXPECT_EQ(again.measured, 2);
+}
+
+TEST(Trials, what_another_process_measured_meanwhile_is_not_run_again) {
+  const auto store = make_memory_store();
+  int ran = 0;
+  FakeRunner runner([&](const Candidate& c) {
+    if (c.id == "0") {
+      TrialRecord other;
+      other.key = kKey;
+      other.candidate_id = "2";
+      other.status = "ok";
+      other.samples = {0.5};
+      store->put_trial(other);
+    }
+    ++ran;
+    return ok(1);
+  });
+  TrialLimits limits;
+  limits.batch = 2;
+  const TrialRun run = run_trials(numbered(3), kKey, {}, runner, *store, limits);
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(run.reused, 1);
+  EXPECT_EQ(run.trials[2].median, 0.5);
+}
+
 }  // namespace
 }  // namespace exotune
