@@ -286,6 +286,26 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
   return candidate;
 }
 
+namespace {
+
+// Behind the last header that is always included: their functions are not ours, and what stands
+// inside a condition holds for some builds only.
+size_t end_of_includes(const std::string& c_text) {
+  size_t end = 0;
+  int depth = 0;
+  for (size_t at = 0; at < c_text.size();) {
+    const size_t next = std::min(c_text.find('\n', at), c_text.size() - 1) + 1;
+    const std::string_view line(c_text.data() + at, next - at);
+    if (line.starts_with("#if")) ++depth;
+    if (line.starts_with("#endif")) --depth;
+    if (depth == 0 && line.starts_with("#include")) end = next;
+    at = next;
+  }
+  return end;
+}
+
+}  // namespace
+
 std::string with_sums_in_any_order(std::string c_text) {
   constexpr const char* kLeave = R"(
 /* Data are real numbers to whoever wrote this: sums may be taken in any order. */
@@ -304,10 +324,7 @@ std::string with_sums_in_any_order(std::string c_text) {
 #pragma GCC pop_options
 #endif
 )";
-  // After the headers: their functions are not ours.
-  size_t at = c_text.rfind("\n#include");
-  at = at == std::string::npos ? 0 : c_text.find('\n', at + 1) + 1;
-  return c_text.insert(at, kLeave) + kEnd;
+  return c_text.insert(end_of_includes(c_text), kLeave) + kEnd;
 }
 
 Candidate with_sums_in_any_order(Candidate candidate) {

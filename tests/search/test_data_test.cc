@@ -125,6 +125,12 @@ TEST(TestData, a_dominant_square_is_symmetric_and_ruled_by_its_diagonal) {
     }
 }
 
+TEST(Problem, leave_for_any_order_stands_in_no_condition) {
+  const std::string c = with_sums_in_any_order(
+      "#include <stdint.h>\n#ifdef EXO_CHECKED\n#include <stdio.h>\n#endif\nvoid f(void) {}\n");
+  EXPECT_LT(c.find("reassociate(on)"), c.find("EXO_CHECKED"));
+}
+
 TEST(Problem, leave_for_any_order_comes_after_the_headers_and_makes_another_candidate) {
   Candidate c;
   c.c_source = "#include \"k.h\"\n#include <math.h>\nvoid k(void) {}\n";
