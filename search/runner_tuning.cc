@@ -114,10 +114,10 @@ class RunnerTuning {
     const auto start = Clock::now();
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
-    limits.budget_seconds = request_.time_budget_seconds;
+    limits.deadline =
+        Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
     limits.batch = std::max(1, request_.jobs);
     limits.fresh = request_.fresh;
-    limits.interrupted = hooks_.interrupted;
     limits.progress = [&](const std::vector<Trial>& all, size_t done) {
       if (!hooks_.progress) return;
       Progress p;

@@ -11,7 +11,7 @@ Cursor here(const Focus& f) {
   return c;
 }
 
-std::optional<Focus> attempt(const Strategy& step, const Focus& f) {
+std::optional<Focus> attempt(const Combinator& step, const Focus& f) {
   try {
     return step(f);
   } catch (const SchedulingError&) {
@@ -22,7 +22,7 @@ std::optional<Focus> attempt(const Strategy& step, const Focus& f) {
 
 }  // namespace
 
-Strategy apply(std::function<ProcPtr(ProcPtr, const Cursor&)> op) {
+Combinator apply(std::function<ProcPtr(ProcPtr, const Cursor&)> op) {
   return [op = std::move(op)](const Focus& f) -> Focus {
     const Cursor c = here(f);
     ProcPtr p = op(f.proc, c);
@@ -30,15 +30,15 @@ Strategy apply(std::function<ProcPtr(ProcPtr, const Cursor&)> op) {
   };
 }
 
-Strategy seq(std::vector<Strategy> steps) {
+Combinator seq(std::vector<Combinator> steps) {
   return [steps = std::move(steps)](const Focus& f) {
     Focus out = f;
-    for (const Strategy& s : steps) out = s(out);
+    for (const Combinator& s : steps) out = s(out);
     return out;
   };
 }
 
-Strategy repeat(Strategy step, int limit) {
+Combinator repeat(Combinator step, int limit) {
   return [step = std::move(step), limit](const Focus& f) {
     Focus out = f;
     for (int k = 0; k < limit; ++k) {
@@ -52,14 +52,14 @@ Strategy repeat(Strategy step, int limit) {
   };
 }
 
-Strategy try_else(Strategy first, Strategy second) {
+Combinator try_else(Combinator first, Combinator second) {
   return [first = std::move(first), second = std::move(second)](const Focus& f) {
     if (std::optional<Focus> done = attempt(first, f)) return *done;
     return second(f);
   };
 }
 
-Strategy reduce(Strategy step, Traversal places) {
+Combinator reduce(Combinator step, Traversal places) {
   return [step = std::move(step), places = std::move(places)](const Focus& f) {
     Focus out = f;
     for (const Cursor& c : places(here(f))) {
@@ -71,7 +71,7 @@ Strategy reduce(Strategy step, Traversal places) {
   };
 }
 
-Strategy nav(Navigation move) {
+Combinator nav(Navigation move) {
   return [move = std::move(move)](const Focus& f) -> Focus {
     Cursor to = move(here(f));
     if (!to.valid()) throw InvalidCursorError("the move leads nowhere");
@@ -79,11 +79,11 @@ Strategy nav(Navigation move) {
   };
 }
 
-Strategy savec(Strategy step) {
+Combinator savec(Combinator step) {
   return [step = std::move(step)](const Focus& f) -> Focus { return {step(f).proc, f.cursor}; };
 }
 
-Strategy reframe(Navigation move, Strategy step) {
+Combinator reframe(Navigation move, Combinator step) {
   return savec(seq({nav(std::move(move)), std::move(step)}));
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // Strategies: scheduling steps with a place of reference, put together by combinators as in
-// ELEVATE. Exo 2 sections 3.4 and 6.3.1. Start at Strategy.
+// ELEVATE. Exo 2 sections 3.4 and 6.3.1. Start at Combinator.
 //
-//   Strategy hoist = repeat(try_else(seq({fission_after, remove_parent_loop}), reorder_before));
+//   Combinator hoist = repeat(try_else(seq({fission_after, remove_parent_loop}), reorder_before));
 //   p = hoist({p, c}).proc;
 //
 // A strategy fails by throwing SchedulingError or InvalidCursorError; what it was given is a value
@@ -21,26 +21,26 @@ struct Focus {
   ProcPtr proc;
   Cursor cursor;
 };
-using Strategy = std::function<Focus(const Focus&)>;
+using Combinator = std::function<Focus(const Focus&)>;
 using Navigation = std::function<Cursor(const Cursor&)>;
 using Traversal = std::function<std::vector<Cursor>(const Cursor&)>;
 
 /// An operator at the focus; the focus stays on what it was on. InvalidCursorError when it is gone.
-Strategy apply(std::function<ProcPtr(ProcPtr, const Cursor&)> op);
+Combinator apply(std::function<ProcPtr(ProcPtr, const Cursor&)> op);
 /// One after the other; fails where the first of them fails.
-Strategy seq(std::vector<Strategy> steps);
+Combinator seq(std::vector<Combinator> steps);
 /// As often as it succeeds and changes something; never fails. At most `limit` times.
-Strategy repeat(Strategy step, int limit = 1000);
+Combinator repeat(Combinator step, int limit = 1000);
 /// `first`, or where it fails `second`.
-Strategy try_else(Strategy first, Strategy second);
+Combinator try_else(Combinator first, Combinator second);
 /// `step` at every place of the traversal that still exists when its turn comes; places where it
 /// fails are left as they are. The focus stays.
-Strategy reduce(Strategy step, Traversal places);
+Combinator reduce(Combinator step, Traversal places);
 /// Moves the focus. Fails where the move leads nowhere.
-Strategy nav(Navigation move);
+Combinator nav(Navigation move);
 /// `step`, then back to the focus as it was.
-Strategy savec(Strategy step);
+Combinator savec(Combinator step);
 /// `step` at the place that `move` leads to, then back: savec(seq({nav(move), step})).
-Strategy reframe(Navigation move, Strategy step);
+Combinator reframe(Navigation move, Combinator step);
 
 }  // namespace exotune

@@ -121,8 +121,9 @@ class Fuzz {
     if (!exhaustive::invalid(*p).empty()) return;
     const exhaustive::Oracle oracle(p);
     if (!oracle.usable()) return;
+    const std::vector<ProcPtr> known = exhaustive::callees_of(p);
     for (int length = 0; length < 8; ++length) {
-      std::vector<Move> moves = exhaustive::moves_of(p, g.shadowing);
+      std::vector<Move> moves = exhaustive::moves_of(p, known, g.shadowing);
       add_static_memory(p, moves);
       ProcPtr next;
       for (int attempt = 0; attempt < 16; ++attempt) {

@@ -40,13 +40,13 @@ TEST(Traversal, orders_nodes_and_children) {
 
 // Exo 2 figure 5 (c): a statement goes out of the loops that do not concern it.
 TEST(Combinators, hoist_a_statement_by_repeating) {
-  const Strategy fission_after =
+  const Combinator fission_after =
       apply([](ProcPtr p, const Cursor& c) { return fission(p, c.after()); });
-  const Strategy remove_parent =
+  const Combinator remove_parent =
       apply([](ProcPtr p, const Cursor& c) { return remove_loop(p, c.parent()); });
-  const Strategy reorder_before =
+  const Combinator reorder_before =
       apply([](ProcPtr p, const Cursor& c) { return reorder_stmts(p, c.expand(1, 0)); });
-  const Strategy hoist = repeat(try_else(seq({fission_after, remove_parent}), reorder_before));
+  const Combinator hoist = repeat(try_else(seq({fission_after, remove_parent}), reorder_before));
   const ProcPtr p = parse(kNest);
   const Focus out = hoist({p, find(p, "b = _")});
   EXPECT_EQ(body(out.proc).substr(0, 6), "b = a\n");
@@ -55,7 +55,7 @@ TEST(Combinators, hoist_a_statement_by_repeating) {
 
 TEST(Combinators, reframe_acts_elsewhere_and_comes_back) {
   const ProcPtr p = parse(kNest);
-  const Strategy unroll = apply([](ProcPtr q, const Cursor& c) { return unroll_loop(q, c); });
+  const Combinator unroll = apply([](ProcPtr q, const Cursor& c) { return unroll_loop(q, c); });
   const Cursor b = find(p, "b = _");
   const Focus out = reframe([](const Cursor& c) { return c.prev(); }, unroll)({p, b});
   EXPECT_EQ(forward(out.proc, out.cursor).path().back().index, 4);
@@ -65,7 +65,7 @@ TEST(Combinators, reframe_acts_elsewhere_and_comes_back) {
 
 TEST(Combinators, reduce_leaves_what_refuses) {
   const ProcPtr p = parse(kNest);
-  const Strategy unroll = apply([](ProcPtr q, const Cursor& c) { return unroll_loop(q, c); });
+  const Combinator unroll = apply([](ProcPtr q, const Cursor& c) { return unroll_loop(q, c); });
   const Focus out = reduce(unroll, lrn)({p, find_loop(p, "i")});
   EXPECT_EQ(out.proc->body.size(), 40u);
   EXPECT_EQ(repeat(unroll)({p, find(p, "b = _")}).proc, p);
