@@ -76,6 +76,8 @@ foreach(library ${exotune_libraries})
     string(APPEND exotune_archives " -l${library}")
   endif()
 endforeach()
+file(RELATIVE_PATH EXOTUNE_FROM_PC_TO_PREFIX
+  "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/exotune.pc.in ${PROJECT_BINARY_DIR}/exotune.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/exotune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

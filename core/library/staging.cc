@@ -28,7 +28,7 @@ Path isolate(ProcPtr& p, const Path& loop, int k) {
 ProcPtr stage_mem_if_any(ProcPtr p, const Where& where, const std::string& window,
                          const std::string& name, bool accum, const std::vector<Where>& per) {
   const Cursor block = where.block(p);
-  const ExprPtr parsed = parse_window(window, scope_at(*p, block.path()));
+  const ExprPtr parsed = parse_window_at(*p, block.path(), window);
   ExprPtr any;
   if (const WindowExpr* w = parsed->as<WindowExpr>())
     for (const WindowAccess& a : w->access) {

@@ -75,7 +75,8 @@ std::vector<std::string> words_of(const std::string& text) {
 
 TEST(Documents, show_commands_that_work) {
   const CommandHarness harness("documents");
-  fs::create_directory_symlink(fs::path(EXOTUNE_SOURCE_DIR) / "docs", harness.folder() / "docs");
+  for (const char* folder : {"docs", "kernels"})
+    fs::create_directory_symlink(fs::path(EXOTUNE_SOURCE_DIR) / folder, harness.folder() / folder);
   const std::vector<ShownCommand> all = shown_commands();
   ASSERT_GE(all.size(), 5u);
   for (const ShownCommand& shown : all) {
