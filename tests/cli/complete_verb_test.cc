@@ -59,9 +59,12 @@ TEST(CompleteVerb, takes_a_kernel_of_the_users) {
   const CommandHarness harness("complete_user");
   REQUIRE_TARGET(harness);
   harness.write("two.exo",
-                "@proc\ndef two(x: f32[256], y: f32[256], z: f32[256]):\n"
-                "    for i in seq(0, 256):\n        y[i] = x[i]\n"
-                "    for i in seq(0, 256):\n        z[i] += y[i]\n");
+                "@proc\ndef two(x: f32[64, 64], y: f32[64, 64], z: f32[64, 64]):\n"
+                "    for i in seq(0, 64):\n        for j in seq(0, 64):\n"
+                "            y[i, j] = x[i, j]\n"
+                "    for i in seq(0, 64):\n        for j in seq(0, 64):\n"
+                "            for k in seq(0, 64):\n"
+                "                z[i, j] += x[i, k] * y[k, j]\n");
   harness.write("two.sched", "p = two\np = search(p, 'for i in _: _ #1')\n");
   const CommandResult result = harness.run(small({"complete", "two.sched", "two.exo"}));
   ASSERT_EQ(result.exit_status, 0) << result.err;

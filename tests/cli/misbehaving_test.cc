@@ -124,7 +124,8 @@ TEST_P(Misbehaving, instruction_loses_and_its_cause_is_recorded) {
     EXPECT_EQ(row["winner"], 0) << row;
   }
   EXPECT_EQ(liars, lie.liars) << rows.out;
-  EXPECT_EQ(honest, lie.honest) << rows.out;
+  // And the loops as written once more, with sums in any order.
+  EXPECT_EQ(honest, lie.honest + 1) << rows.out;
   EXPECT_EQ(winners, 1) << rows.out;
 }
 
