@@ -21,6 +21,8 @@ std::optional<ReduceOp> reduction_of(Access::Kind k) {
       return ReduceOp::kAdd;
     case Access::Kind::kReduceMax:
       return ReduceOp::kMax;
+    case Access::Kind::kReduceMin:
+      return ReduceOp::kMin;
     case Access::Kind::kRead:
     case Access::Kind::kWrite:
       break;
