@@ -70,7 +70,7 @@ size_t count(const std::string& text, const std::string& part) {
 int64_t fitting_size(const ProcPtr& p, const std::string& name, int64_t from) {
   for (int64_t value = from;; ++value) {
     try {
-      partial_eval(p, {{name, value}});
+      (void)partial_eval(p, {{name, value}});
       return value;
     } catch (const SchedulingError&) {
       EXPECT_LT(value, from + 4096) << name;

@@ -437,7 +437,7 @@ TEST(RemoveLoop, takes_a_maximum_twice_for_once) {
                             "i"),
                 "def f(N: size, x: f32[1], y: f32[1]):\n    " + y);
     EXPECT_NE(refusal([&] {
-                remove_loop(parse("def f(N: size, x: f32[1], y: f32[1]):\n    for i in seq(0, N):\n"
+                (void)remove_loop(parse("def f(N: size, x: f32[1], y: f32[1]):\n    for i in seq(0, N):\n"
                                   "        x[0] = y[0]\n        " +
                                   y),
                             "i");
