@@ -18,7 +18,7 @@ endif()
 # One precompiled header for all libraries: what they include most of the standard library is parsed
 # once. For builds from nothing; daily work is served better by ccache, which sees through changes.
 option(EXOTUNE_PCH "Precompile the standard headers that most files include" OFF)
-set(exotune_pch_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory>
+set(exotune_pch_headers <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory>
   <mutex> <optional> <set> <span> <sstream> <string> <unordered_map> <unordered_set> <variant> <vector>)
 
 # All but the first library take over the first one's.
