@@ -16,6 +16,14 @@ int loops_from(const Path& outer, const Path& inner) {
   return static_cast<int>(inner.size() - outer.size());
 }
 
+// The innermost loop of a nest in vectors, after simplify, which may find that the nest never runs.
+ProcPtr vectorize_simplified(ProcPtr p, const Cursor& nest, const VectorUnit& unit) {
+  const Cursor inner = at(p, innermost(p, nest.path()));
+  p = simplify(p, nest);
+  const Cursor left = forward(p, inner);
+  return left.valid() ? vectorize(p, left, unit, VectorTail::kCutAndPredicate) : p;
+}
+
 }  // namespace
 
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
@@ -49,14 +57,11 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
         // The boundary strip's copy follows the whole strips'.
         Path rest = sibling(copy, 1);
         if (boundary) {
-          Path inner = innermost(p, rest);
-          p = simplify(p, at(p, rest));
-          p = vectorize(p, at(p, inner), unit, VectorTail::kCutAndPredicate);
+          p = vectorize_simplified(p, at(p, rest), unit);
         }
       }
     }
-    p = simplify(p, at(p, copy));
-    p = vectorize(p, at(p, innermost(p, copy)), unit, VectorTail::kCutAndPredicate);
+    p = vectorize_simplified(p, at(p, copy), unit);
   }
   return p;
 }
@@ -153,12 +158,19 @@ bool never_runs(const ProcPtr& p, const Path& path) {
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                        const VectorUnit& unit, bool apart) {
   std::vector<Cursor> loops = require_loops(p, i);
+  bool found = false;
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path top = c->path();
+    const std::optional<bool> set = sets_its_tile(stmt_at(*p, top), {i, j, k});
+    if (!set) continue;
+    found = true;
     if (never_runs(p, child(innermost(p, top)))) continue;  // stays as it is
-    if (const std::optional<bool> set = sets_its_tile(stmt_at(*p, top), {i, j, k}))
-      p = register_block_one(p, top, *set, apart, unit);
+    p = register_block_one(p, top, *set, apart, unit);
   }
+  if (!found)
+    throw SchedulingError("register_block: no loop over `" + i + "` is a nest of `" + i + "`, `" +
+                              j + "` and `" + k + "` around one sum",
+                          {}, "bring the loops into this order first, or name them in theirs");
   return p;
 }
 

@@ -336,8 +336,11 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
       p = divide_loop(p, Cursor::stmt(p, sibling(path, 1)), unit.lanes, names, Tail::kGuard);
       Path rest_lanes = sibling(path, 1);
       rest_lanes.push_back({Child::kBody, 0});
+      const Cursor rest_loop = Cursor::stmt(p, rest_lanes);
       p = simplify(p, Cursor::stmt(p, sibling(path, 1)));
-      p = vectorize_lanes(p, Cursor::stmt(p, rest_lanes), unit);
+      // A rest that no size meets is gone by now.
+      if (const Cursor left = forward(p, rest_loop); left.valid())
+        p = vectorize_lanes(p, left, unit);
     }
   }
   const Cursor vectors = Cursor::stmt(p, path);

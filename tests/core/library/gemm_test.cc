@@ -60,6 +60,13 @@ def set_product(A: f32[3, 5], B: f32[5, 6], C: f32[3, 6]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def whole_vectors(n: size, A: f32[2, 3], B: f32[3, 4 * n], C: f32[2, 4 * n]):
+    for i in seq(0, 2):
+        for j in seq(0, 4 * n):
+            for k in seq(0, 3):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
 def no_product(M: size, N: size, K: size, A: f32[M, K], C: f32[M, N]):
     for i in seq(0, M):
         for j in seq(0, N):
@@ -161,6 +168,34 @@ TEST(Gemm, boundaries_that_no_size_meets_may_vanish) {
   q = block_loop(q, "i", {30}, {"io", "i"});
   q = register_block(q, "i", "j", "k", machine.unit);
   EXPECT_EQ(result(q, 9, 23, 5), result(p, 9, 23, 5));
+}
+
+TEST(PackOperand, a_strip_cut_short_at_a_whole_vector_has_no_partial_one) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("whole_vectors");
+  const ProcPtr q = pack_operand(p, "B", "i", 12, machine.unit);
+  EXPECT_EQ(str(*q).find("_prefix("), std::string::npos) << str(*q);
+  for (const int64_t n : {1, 2, 3, 5}) {
+    Buffer a(ScalarType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6});
+    Buffer b(ScalarType::kF32, {3, 4 * n}, std::vector<double>(12 * n, 2));
+    for (int64_t k = 0; k < 12 * n; ++k) b.data[k] += static_cast<double>(k % 7);
+    Buffer once(ScalarType::kF32, {2, 4 * n}, std::vector<double>(8 * n, 1)), twice = once;
+    run(*p, {n, &a, &b, &once});
+    run(*q, {n, &a, &b, &twice});
+    EXPECT_EQ(once.data, twice.data) << n;
+  }
+}
+
+TEST(RegisterBlock, a_nest_in_another_order_is_refused) {
+  const FourLanes machine(kKernels);
+  try {
+    register_block(machine.find("gemm_12"), "j", "i", "k", machine.unit);
+    FAIL();
+  } catch (const SchedulingError& e) {
+    EXPECT_NE(std::string(e.what()).find("no loop over `j` is a nest of `j`, `i` and `k`"),
+              std::string::npos)
+        << e.what();
+  }
 }
 
 TEST(Gemm, what_is_no_product_or_no_tile_is_refused) {
