@@ -28,7 +28,7 @@ std::string place_of(const ValueList& args) {
 }
 
 StepRefusal refusal_of(const std::string& op, const ValueList& args, const Error& e) {
-  // An operator that trips over itself loses a step, not the search; the reason says so.
+  if (e.exit_code() == ExitCode::kInternal) throw;  // a bug of ours is no refusal
   return {op, place_of(args), e.diagnostic().message.str()};
 }
 
