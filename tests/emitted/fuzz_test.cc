@@ -124,14 +124,15 @@ class Fuzz {
     const std::vector<ProcPtr> known = exhaustive::callees_of(p);
     for (int length = 0; length < 8; ++length) {
       std::vector<Move> moves = exhaustive::moves_of(p, known, g.shadowing);
-      add_static_memory(p, moves);
+      prefer_memories(moves);
       ProcPtr next;
       for (int attempt = 0; attempt < 16; ++attempt) {
         const Move& m = moves[static_cast<size_t>(choices.pick(static_cast<int>(moves.size())))];
         ++tried_;
         const Outcome out = exhaustive::try_move(p, oracle, m, false);
         if (out.kind == Outcome::Kind::kWrong)
-          ADD_FAILURE() << m.text << ": " << out.why << "\n--- before\n"
+          ADD_FAILURE() << exhaustive::text_of(m, p, known, g.shadowing) << ": " << out.why
+                        << "\n--- before\n"
                         << str(*p) << "--- after\n"
                         << str(*out.result);
         if (out.kind != Outcome::Kind::kAccepted) continue;
@@ -144,14 +145,11 @@ class Fuzz {
     }
   }
 
-  static void add_static_memory(const ProcPtr& p, std::vector<Move>& moves) {
-    for (const Path& at : all_stmt_paths(*p))
-      if (stmt_at(*p, at)->as<Alloc>()) {
-        const Cursor c = Cursor::stmt(p, at);
-        for (int k = 0; k < 4; ++k)  // as often as its neighbours
-          moves.push_back({"set_memory", "set_memory(p, " + str(at) + ", DRAM_STATIC)",
-                           [=] { return set_memory(p, c, dram_static()); }});
-      }
+  // Memories are moved to as often as the many moves beside that.
+  static void prefer_memories(std::vector<Move>& moves) {
+    const size_t size = moves.size();
+    for (size_t k = 0; k < size; ++k)
+      if (moves[k].op == std::string("set_memory")) moves.insert(moves.end(), 3, Move(moves[k]));
   }
 
   void emit(CProgram& program, const ProcPtr& p) {

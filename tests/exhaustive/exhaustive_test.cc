@@ -54,11 +54,11 @@ class Trial {
     ++procs_;
     const std::vector<ProcPtr> known = callees_of(p);
     for (const Move& m : moves_of(p, known, grammar_.shadowing)) {
-      const ProcPtr q = step(p, p, oracle, m);
+      const ProcPtr q = step(p, p, oracle, m, known);
       // What was inlined, and then anything else, is a call again where it still computes the same.
       if (!q || !grammar_.procs || m.op != std::string("inline")) continue;
       for (const Move& back : moves_of(q, known))
-        if (back.op == std::string("replace")) step(p, q, oracle, back);
+        if (back.op == std::string("replace")) step(p, q, oracle, back, known);
     }
   }
 
@@ -86,7 +86,7 @@ class Trial {
       ProcPtr next;
       for (int attempt = 0; attempt < 12 && !next; ++attempt)
         next = step(start, p, oracle,
-                    moves[static_cast<size_t>(c.pick(static_cast<int>(moves.size())))]);
+                    moves[static_cast<size_t>(c.pick(static_cast<int>(moves.size())))], known);
       if (!next) break;
       for (Cursor& cursor : carried)
         if (cursor.valid()) cursor = forward(next, cursor);
@@ -113,7 +113,8 @@ class Trial {
 
  private:
   // The result when a walk may go on from it.
-  ProcPtr step(const ProcPtr& start, const ProcPtr& p, const Oracle& oracle, const Move& m) {
+  ProcPtr step(const ProcPtr& start, const ProcPtr& p, const Oracle& oracle, const Move& m,
+               const std::vector<ProcPtr>& known) {
     if (!only_.empty() && only_ != m.op) return nullptr;
     Tally::Count& n = tally_.by_operator[m.op];
     ++n.tried;
@@ -133,7 +134,7 @@ class Trial {
       return nullptr;
     }
     const ProcPtr small = shrink(p, m.op);
-    ADD_FAILURE() << m.text << ": " << out.why << "\n--- start\n"
+    ADD_FAILURE() << text_of(m, p, known, grammar_.shadowing) << ": " << out.why << "\n--- start\n"
                   << (start == p ? "(as before)\n" : str(*start)) << "--- before\n"
                   << str(*p) << "--- after\n"
                   << str(*out.result) << "--- shrunk\n"
@@ -187,14 +188,14 @@ void sampled_procs(const Grammar& g, int samples, int walks) {
 }
 
 int scaled(int slice, int full) { return long_form() ? full : slice; }
-void sampled_procs(const Grammar& g) { sampled_procs(g, scaled(80, 6000), scaled(80, 6000)); }
+void sampled_procs(const Grammar& g) { sampled_procs(g, scaled(40, 6000), scaled(40, 6000)); }
 
 TEST(Exhaustive, nests_of_two_small_statements) {
   const Grammar g{.name = "small", .max_leaves = 2, .max_depth = 2, .small = true};
   if (long_form() && first_seed() == 1) {
     every_proc(g, 97);
   } else {
-    sampled_procs(g, 200, 0);
+    sampled_procs(g, 100, 0);
   }
 }
 TEST(Exhaustive, loop_nests) {
@@ -250,8 +251,8 @@ TEST(Exhaustive, several_procs) {
                  .procs = true});
 }
 TEST(Exhaustive, forms_that_are_rare) {
-  sampled_procs({.name = "rare", .max_leaves = 1, .max_depth = 1, .rare = true}, scaled(200, 12000),
-                scaled(60, 8000));
+  sampled_procs({.name = "rare", .max_leaves = 1, .max_depth = 1, .rare = true}, scaled(100, 12000),
+                scaled(40, 8000));
 }
 TEST(Exhaustive, shadowed_names) {
   sampled_procs({.name = "shadowed",
@@ -266,7 +267,7 @@ TEST(Exhaustive, shadowed_names) {
 TEST(Exhaustive, idioms) {
   sampled_procs(
       {.name = "idioms", .max_leaves = 2, .max_depth = 1, .windows = true, .idioms = true},
-      scaled(150, 8000), scaled(80, 8000));
+      scaled(80, 8000), scaled(40, 8000));
 }
 TEST(Exhaustive, everything_together) {
   sampled_procs({.name = "all",
@@ -284,7 +285,7 @@ TEST(Exhaustive, everything_together) {
                  .statics = true,
                  .casts = true,
                  .procs = true},
-                scaled(80, 6000), scaled(150, 10000));
+                scaled(40, 6000), scaled(75, 10000));
 }
 
 // What went wrong once, on its smallest proc: every primitive is tried on it.

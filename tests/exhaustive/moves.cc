@@ -12,8 +12,8 @@ namespace {
 
 class Collector {
  public:
-  Collector(const ProcPtr& p, const std::vector<ProcPtr>& known, bool shadowing)
-      : p_(p), known_(known), shadowing_(shadowing) {
+  Collector(const ProcPtr& p, const std::vector<ProcPtr>& known, bool shadowing, bool named)
+      : p_(p), known_(known), shadowing_(shadowing), named_(named) {
     has_config_ = mentions_config(p->body);
     n_ = read_var(p->args[0].name, p->args[0].type.scalar);
     has_n_ = p->args[0].type.scalar == ScalarType::kSize;
@@ -44,13 +44,18 @@ class Collector {
     }
     return std::move(out_);
   }
+  const std::vector<std::string>& texts() const { return texts_; }
 
  private:
   template <class F>
   void add(const char* op, const std::string& arguments, F apply) {
-    out_.push_back({op, std::string(op) + "(p, " + arguments + ")", std::move(apply)});
+    out_.push_back({op, out_.size(), std::move(apply)});
+    if (named_) texts_.push_back(std::string(op) + "(p, " + arguments + ")");
   }
-  std::string at(const Cursor& c) const { return str(c.path()); }
+  // Parts of a move's text, which most runs never show.
+  std::string said(const Path& path) const { return named_ ? str(path) : ""; }
+  std::string said(const ExprPtr& e) const { return named_ ? str(e) : ""; }
+  std::string at(const Cursor& c) const { return said(c.path()); }
   std::string loop_name(const char* usual) const { return shadowing_ ? "i" : usual; }
   std::string buffer_name(const char* usual) const { return shadowing_ ? "t" : usual; }
 
@@ -104,31 +109,31 @@ class Collector {
 
   void gaps(const Path& path, bool has_next) {
     const Cursor before = Cursor::gap(p_, path);
-    add("insert_pass", str(path), [=, p = p_] { return insert_pass(p, before); });
+    add("insert_pass", said(path), [=, p = p_] { return insert_pass(p, before); });
     if (has_n_) {
-      add("add_prefetch", str(path),
+      add("add_prefetch", said(path),
           [=, p = p_] { return add_prefetch(p, before, "x[N:N + 20]", 2); });
-      add("write_config", str(path),
+      add("write_config", said(path),
           [=, p = p_, n = n_] { return write_config(p, before, config(), "a", n); });
     }
     if (has_config_)
-      add("write_config", str(path) + ", f", [=, p = p_] {
+      add("write_config", said(path) + ", f", [=, p = p_] {
         return write_config(p, before, config(), "f", data_const(2, ScalarType::kF32));
       });
     for (int64_t value : {0, 1})
-      add("write_config", str(path) + ", " + std::to_string(value),
+      add("write_config", said(path) + ", " + std::to_string(value),
           [=, p = p_] { return write_config(p, before, config(), "a", int_const(value)); });
-    add("add_prefetch", str(path), [=, p = p_] { return add_prefetch(p, before, "x[0:2]"); });
-    add("insert_noop_call", str(path),
+    add("add_prefetch", said(path), [=, p = p_] { return add_prefetch(p, before, "x[0:2]"); });
+    add("insert_noop_call", said(path),
         [=, p = p_] { return insert_noop_call(p, before, nothing(), {"2"}); });
     if (path.size() > 1 && path.back().index > 0)
       for (int lifts : {1, 2})
         if (static_cast<int>(path.size()) > lifts)
-          add("fission", str(path) + ", " + std::to_string(lifts),
+          add("fission", said(path) + ", " + std::to_string(lifts),
               [=, p = p_] { return fission(p, before, lifts); });
     if (!has_next) {
       const Cursor after = Cursor::gap(p_, sibling(path, 1));
-      add("insert_pass", str(sibling(path, 1)), [=, p = p_] { return insert_pass(p, after); });
+      add("insert_pass", said(sibling(path, 1)), [=, p = p_] { return insert_pass(p, after); });
     }
   }
 
@@ -161,15 +166,15 @@ class Collector {
     }
     for (const ExprPtr& e :
          values_at(c.path(), {int_const(1), int_const(2), n_ - int_const(1), n_}))
-      add("cut_loop", at(c) + ", " + str(e), [=, p = p_] { return cut_loop(p, c, e); });
+      add("cut_loop", at(c) + ", " + said(e), [=, p = p_] { return cut_loop(p, c, e); });
     for (const ExprPtr& e : values_at(c.path(), {int_const(0), int_const(2), n_}))
-      add("shift_loop", at(c) + ", " + str(e), [=, p = p_] { return shift_loop(p, c, e); });
+      add("shift_loop", at(c) + ", " + said(e), [=, p = p_] { return shift_loop(p, c, e); });
     for (const ExprPtr& e : values_at(c.path(), {int_const(2), n_, n_ + int_const(1)}))
-      add("extend_loop", at(c) + ", " + str(e), [=, p = p_] { return extend_loop(p, c, e); });
+      add("extend_loop", at(c) + ", " + said(e), [=, p = p_] { return extend_loop(p, c, e); });
     const ExprPtr half = bin_op(BinOpKind::kDiv, n_, int_const(2));
     for (const ExprPtr& e :
          values_at(c.path(), {int_const(1), half, half - int_const(1), n_ - int_const(1)}))
-      add("divide_with_recompute", at(c) + ", " + str(e),
+      add("divide_with_recompute", at(c) + ", " + said(e),
           [=, p = p_, io = loop_name("io"), ii = loop_name("ii")] {
             return divide_with_recompute(p, c, e, 2, {io, ii});
           });
@@ -202,7 +207,7 @@ class Collector {
     if (has_config_) indices.push_back(make_expr(ReadConfig{config(), "a"}, ScalarType::kIndex));
     for (const ExprPtr& size : {n_, int_const(3), n_ + int_const(2)})
       for (const ExprPtr& i : indices)
-        add("expand_dim", at(c) + ", " + str(size) + ", " + str(i),
+        add("expand_dim", at(c) + ", " + said(size) + ", " + said(i),
             [=, p = p_] { return expand_dim(p, c, size, i); });
     for (int lifts : {1, 2})
       if (static_cast<int>(c.path().size()) > lifts)
@@ -231,7 +236,7 @@ class Collector {
         for (const ExprPtr& offset : {int_const(0), int_const(1)})
           for (bool fold : {false, true})
             add("resize_dim",
-                at(c) + ", " + std::to_string(d) + ", " + str(size) + ", " + str(offset) +
+                at(c) + ", " + std::to_string(d) + ", " + said(size) + ", " + said(offset) +
                     (fold ? ", fold" : ""),
                 [=, p = p_] { return resize_dim(p, c, d, size, offset, fold); });
     }
@@ -268,7 +273,7 @@ class Collector {
     add("specialize", here + ", two", [=, p = p_] { return specialize(p, c, {one, few}); });
     for (bool guard : {false, true})
       for (const ExprPtr& hi : values_at(c.path(), {int_const(2), n_, n_ - int_const(1)}))
-        add("add_loop", here + ", " + str(hi) + (guard ? ", guard" : ""),
+        add("add_loop", here + ", " + said(hi) + (guard ? ", guard" : ""),
             [=, p = p_, a = loop_name("a")] { return add_loop(p, c, a, hi, guard); });
     add("simplify", here, [=, p = p_] { return simplify(p, c); });
     if (c.length() == 1)
@@ -355,20 +360,20 @@ class Collector {
     const Cursor c = Cursor::expr(p_, path);
     if (is_data(e->type)) {
       for (bool cse : {false, true})
-        add("bind_expr", str(path) + (cse ? ", cse" : ""),
+        add("bind_expr", said(path) + (cse ? ", cse" : ""),
             [=, p = p_, b = buffer_name("b")] { return bind_expr(p, c, b, cse); });
       for (Path around = parent_stmt(stmt_part(path)); !around.empty();
            around = parent_stmt(around)) {
         const Cursor before = Cursor::stmt(p_, around);
-        add("bind_expr", str(path) + " before " + str(around), [=, p = p_, b = buffer_name("b")] {
+        add("bind_expr", said(path) + " before " + said(around), [=, p = p_, b = buffer_name("b")] {
           return bind_expr(p, std::vector<Cursor>{c}, b, before);
         });
       }
-      add("bind_config", str(path), [=, p = p_] { return bind_config(p, c, config(), "f"); });
+      add("bind_config", said(path), [=, p = p_] { return bind_config(p, c, config(), "f"); });
       if (seen_.size() < 6) {
         for (const Cursor& other : seen_)
           if (equal(other.expr(), e))
-            add("bind_expr", str(other.path()) + " and " + str(path),
+            add("bind_expr", said(other.path()) + " and " + said(path),
                 [=, p = p_, b = buffer_name("b")] {
                   return bind_expr(p, std::vector<Cursor>{other, c}, b);
                 });
@@ -383,14 +388,14 @@ class Collector {
         for (const ExprPtr& i : iterators_at(stmt_part(path))) others.push_back(i);
       }
       for (const ExprPtr& other : others)
-        add("rewrite_expr", str(path) + ", " + str(other),
+        add("rewrite_expr", said(path) + ", " + said(other),
             [=, p = p_] { return rewrite_expr(p, c, other); });
       if (e->type != ScalarType::kBool)
-        add("bind_config", str(path), [=, p = p_] { return bind_config(p, c, config(), "a"); });
+        add("bind_config", said(path), [=, p = p_] { return bind_config(p, c, config(), "a"); });
     }
     if (e->as<BinOp>()) {
-      add("commute_expr", str(path), [=, p = p_] { return commute_expr(p, c); });
-      add("left_reassociate_expr", str(path), [=, p = p_] { return left_reassociate_expr(p, c); });
+      add("commute_expr", said(path), [=, p = p_] { return commute_expr(p, c); });
+      add("left_reassociate_expr", said(path), [=, p = p_] { return left_reassociate_expr(p, c); });
     }
     std::vector<ExprPtr> children = expr_children(*e);
     for (size_t k = 0; k < children.size(); ++k) {
@@ -402,17 +407,25 @@ class Collector {
 
   ProcPtr p_;
   const std::vector<ProcPtr>& known_;
-  bool shadowing_, has_config_ = false;
+  bool shadowing_, named_, has_config_ = false;
   ExprPtr n_;
   bool has_n_ = true;
   std::vector<Cursor> seen_;
   std::vector<Move> out_;
+  std::vector<std::string> texts_;
 };
 
 }  // namespace
 
 std::vector<Move> moves_of(const ProcPtr& p, const std::vector<ProcPtr>& known, bool shadowing) {
-  return Collector(p, known, shadowing).collect();
+  return Collector(p, known, shadowing, false).collect();
+}
+
+std::string text_of(const Move& m, const ProcPtr& p, const std::vector<ProcPtr>& known,
+                    bool shadowing) {
+  Collector again(p, known, shadowing, true);
+  again.collect();
+  return again.texts().at(m.number);
 }
 
 }  // namespace exotune::exhaustive

@@ -11,7 +11,7 @@ namespace exotune::exhaustive {
 
 struct Move {
   const char* op;
-  std::string text;  // operator and arguments, for messages
+  size_t number = 0;  // among the moves of its proc
   std::function<ProcPtr()> apply;
   bool fixes_n = false;     // the result has no N: it was evaluated for N = 3
   bool transposes = false;  // the result takes z transposed
@@ -22,5 +22,9 @@ struct Move {
 /// the procs to replace code by, and to call instead of others.
 std::vector<Move> moves_of(const ProcPtr& p, const std::vector<ProcPtr>& known,
                            bool shadowing = false);
+
+/// Operator and arguments of a move that moves_of(p, known, shadowing) has made, for messages.
+std::string text_of(const Move& m, const ProcPtr& p, const std::vector<ProcPtr>& known,
+                    bool shadowing = false);
 
 }  // namespace exotune::exhaustive
