@@ -146,7 +146,7 @@ const MemoValue* SpecSolver::ask(const Spec& spec, Limits limits, int64_t bound)
   if (options_.prune) {
     const int64_t floor = this->floor(spec, limits);
     if (floor > bound) {
-      nothing_below_.complete_to = bound;
+      nothing_below_.complete_to = std::max(bound, floor - 1);
       return &nothing_below_;
     }
     // Large copies are asked for again and again, each time by one who cares a little more: the
@@ -201,16 +201,25 @@ MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t b
   const Busy note(busy_, spec);
   Ranking ranking;
   const int64_t cutoff = options_.prune ? bound : kNoCost;
+  // The cheapest at the first look first: what is found early settles the dearer ones unseen.
+  std::vector<Prospect> prospects;
   int64_t order = 0;
-  std::vector<std::pair<Expansion, int64_t>> later;
   space_.expand(spec, limits, [&](const Expansion& e) {
-    ++order;
-    if (!try_expansion(e, order, limits, cutoff, busy_ != nullptr, ranking))
-      later.emplace_back(e, order);
+    ++statistics_.expanded;
+    if (std::optional<Prospect> p = look(e, ++order, cutoff, ranking)) prospects.push_back(*p);
   });
-  for (const auto& [e, place] : later) try_expansion(e, place, limits, cutoff, false, ranking);
+  std::stable_sort(prospects.begin(), prospects.end(),
+                   [](const Prospect& a, const Prospect& b) { return a.total < b.total; });
+  std::vector<const Prospect*> later;
+  for (const Prospect& p : prospects)
+    if (!try_prospect(p, limits, cutoff, busy_ != nullptr, ranking)) later.push_back(&p);
+  for (const Prospect* p : later) try_prospect(*p, limits, cutoff, false, ranking);
   MemoValue value = std::move(ranking.value);
-  value.complete_to = static_cast<int>(value.best.size()) >= options_.k ? kNoCost : cutoff;
+  // All that was left out costs more than was asked for, and how much more is known: who cares a
+  // little more next time has the answer already.
+  value.complete_to = static_cast<int>(value.best.size()) >= options_.k || ranking.next >= kNoCost
+                          ? kNoCost
+                          : std::max(cutoff, ranking.next - 1);
   return value;
 }
 
@@ -285,43 +294,57 @@ void SpecSolver::Ranking::keep(const Alternative& a, int64_t place, int k) {
   }
 }
 
-bool SpecSolver::try_expansion(const Expansion& e, int64_t order, const Limits& limits,
-                               int64_t bound, bool may_leave, Ranking& into) {
+void SpecSolver::leave_out(int64_t at_least, Ranking& from) {
+  ++statistics_.pruned;
+  from.next = std::min(from.next, at_least);
+}
+
+std::optional<SpecSolver::Prospect> SpecSolver::look(const Expansion& e, int64_t order,
+                                                     int64_t cutoff, Ranking& into) {
+  Prospect out{e, order, e.own_cost, {}};
+  for (int i = 0; i < e.parts; ++i) {
+    out.floors[i] = floor(e.part[i].spec, e.part[i].limits);
+    if (out.floors[i] >= kNoCost) return std::nullopt;
+    out.floors[i] *= e.part[i].times;
+    out.total += out.floors[i];
+  }
+  if (out.total <= cutoff) return out;
+  leave_out(out.total, into);
+  return std::nullopt;
+}
+
+bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, int64_t bound,
+                              bool may_leave, Ranking& into) {
+  const Expansion& e = prospect.expansion;
   const std::vector<Alternative>& best = into.value.best;
-  ++statistics_.expanded;
   const int k = options_.k;
-  int64_t cutoff = bound;
+  int64_t cutoff = bound, total = prospect.total;
   if (options_.prune && static_cast<int>(best.size()) >= k)
     cutoff = std::min(cutoff, best.back().cost.units);
-
-  std::array<int64_t, kMaxParts> floors{};
-  int64_t total = e.own_cost;
-  for (int i = 0; i < e.parts; ++i) {
-    floors[i] = floor(e.part[i].spec, e.part[i].limits);
-    if (floors[i] >= kNoCost) return true;
-    floors[i] *= e.part[i].times;
-    total += floors[i];
-  }
   if (total > cutoff) {
-    ++statistics_.pruned;
+    leave_out(total, into);
     return true;
   }
   if (may_leave && e.parts > 0 && busy_->busy(e.part[e.main].spec)) return false;
   std::array<const std::vector<Alternative>*, kMaxParts> found{};
+  int64_t main_complete_to = kNoCost;
   for (int i = 0; i < e.parts; ++i) {
-    const int64_t rest = total - floors[i];
+    const int64_t rest = total - prospect.floors[i];
     const int64_t allowed = cutoff >= kNoCost ? kNoCost : (cutoff - rest) / e.part[i].times;
     const MemoValue* value = ask(e.part[i].spec, e.part[i].limits, allowed);
     if (value->best.empty()) {
-      statistics_.pruned += value->complete_to < kNoCost;
+      if (value->complete_to < kNoCost)
+        leave_out(rest + e.part[i].times * (value->complete_to + 1), into);
       return true;
     }
     found[i] = &value->best;
     total = rest + e.part[i].times * value->best.front().cost.units;
     if (total > cutoff) {
-      ++statistics_.pruned;
+      leave_out(total, into);
       return true;
     }
+    if (i == e.main && static_cast<int>(value->best.size()) < k)
+      main_complete_to = value->complete_to;
   }
 
   // The other parts are done in the best way.
@@ -330,17 +353,24 @@ bool SpecSolver::try_expansion(const Expansion& e, int64_t order, const Limits& 
   const size_t ways = e.parts == 0 ? 1 : found[e.main]->size();
   for (size_t rank = 0; rank < ways; ++rank) {
     Alternative a;
-    const int64_t place = order * 256 + static_cast<int64_t>(rank);
+    const int64_t place = prospect.order * 256 + static_cast<int64_t>(rank);
     if (e.parts > 0) costs[e.main] = &(*found[e.main])[rank].cost;
     a.cost = combine(e, costs, space_.codes());
     a.action = e.action;
     a.rank = static_cast<uint8_t>(rank);
-    if (a.cost.units > bound && options_.prune) break;
+    if (a.cost.units > bound && options_.prune) {
+      into.next = std::min(into.next, a.cost.units);
+      break;
+    }
     if (static_cast<int>(best.size()) >= k && !into.before(a.cost, place, best.size() - 1)) break;
     EXO_CHECK(a.cost.peak.fits(limits));
     a.identity = identity_of(e, e.parts > 0 ? &(*found[e.main])[rank] : nullptr,
                              space_.machine().levels[e.action.to.level].registers);
     into.keep(a, place, k);
+  }
+  if (main_complete_to < kNoCost) {
+    const int64_t known = found[e.main]->front().cost.units;
+    into.next = std::min(into.next, total + e.part[e.main].times * (main_complete_to + 1 - known));
   }
   return true;
 }

@@ -107,12 +107,22 @@ class SpecSolver {
   struct Ranking {
     MemoValue value;
     std::vector<int64_t> order;
+    int64_t next = kNoCost;  // what was left out because of the bound costs at least this much
     bool before(const PlanCost& cost, int64_t order, size_t than) const;
     void keep(const Alternative& a, int64_t order, int k);
   };
+  void leave_out(int64_t at_least, Ranking& from);
+  // An action, its place in the list of actions, and what it and its parts cost at least.
+  struct Prospect {
+    Expansion expansion;
+    int64_t order = 0, total = 0;
+    std::array<int64_t, kMaxParts> floors{};
+  };
+  /// Nothing when it is infeasible or costs more than `cutoff` at the first look.
+  std::optional<Prospect> look(const Expansion& e, int64_t order, int64_t cutoff, Ranking& into);
   /// False: left for later, another thread is at it.
-  bool try_expansion(const Expansion& e, int64_t order, const Limits& limits, int64_t bound,
-                     bool may_leave, Ranking& into);
+  bool try_prospect(const Prospect& prospect, const Limits& limits, int64_t bound, bool may_leave,
+                    Ranking& into);
 
   ActionSpace& space_;
   SpecMemo& memo_;

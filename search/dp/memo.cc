@@ -92,10 +92,11 @@ uint64_t hash_of(const MemoValue& v) {
 
 const BoxMemo::Entry* BoxMemo::Part::entry(const Spec& spec, size_t hash) const {
   if (slots.empty()) return nullptr;
+  const auto tag = static_cast<uint32_t>(hash >> 32);
   for (size_t at = hash;; ++at) {
-    const uint32_t slot = slots[at & (slots.size() - 1)];
-    if (slot == 0) return nullptr;
-    if (entries[slot - 1].spec == spec) return &entries[slot - 1];
+    const Slot slot = slots[at & (slots.size() - 1)];
+    if (slot.entry == 0) return nullptr;
+    if (slot.tag == tag && entries[slot.entry - 1].spec == spec) return &entries[slot.entry - 1];
   }
 }
 
@@ -103,11 +104,12 @@ BoxMemo::Entry& BoxMemo::Part::entry_for(const Spec& spec, size_t hash) {
   if (const Entry* known = entry(spec, hash)) return const_cast<Entry&>(*known);
   entries.push_back({spec, {}});
   const auto place = [&](uint32_t number, size_t at) {
-    while (slots[at & (slots.size() - 1)] != 0) ++at;
-    slots[at & (slots.size() - 1)] = number;
+    const auto tag = static_cast<uint32_t>(at >> 32);
+    while (slots[at & (slots.size() - 1)].entry != 0) ++at;
+    slots[at & (slots.size() - 1)] = {number, tag};
   };
   if (entries.size() * 2 > slots.size()) {
-    slots.assign(std::max<size_t>(64, slots.size() * 2), 0);
+    slots.assign(std::max<size_t>(64, slots.size() * 2), {});
     for (uint32_t number = 1; number <= entries.size(); ++number)
       place(number, SpecHash()(entries[number - 1].spec));
   } else {

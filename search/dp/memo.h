@@ -140,6 +140,11 @@ class BoxMemo final : public SpecMemo {
     Spec spec;
     std::vector<Box> boxes;
   };
+  // Of the hash, what its place does not say: most others are told apart without a look at them.
+  struct Slot {
+    uint32_t entry = 0;  // its index + 1; 0: none
+    uint32_t tag = 0;
+  };
   struct alignas(64) Part {
     const MemoValue* intern(MemoValue value);
     void add(const Spec& spec, size_t hash, Box box);
@@ -148,7 +153,7 @@ class BoxMemo final : public SpecMemo {
 
     SpinLock lock;
     std::deque<Entry> entries;
-    std::vector<uint32_t> slots;  // open addressing: index into entries + 1
+    std::vector<Slot> slots;  // open addressing
     std::vector<std::unique_ptr<MemoValue>> values;
     std::unordered_multimap<uint64_t, const MemoValue*> interned;
     int64_t lookups = 0, hits = 0;
