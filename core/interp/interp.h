@@ -88,7 +88,7 @@ class InterpError : public Error {
     kPoison,       // an uninitialised element was read
     kConfig,       // a config field was read that no one has written
     kDivision,     // integer data divided by zero
-    kSteps,        // the step limit
+    kSteps,        // the step limit, or the thread's deadline (DeadlineScope) was over
     kUnsupported,  // an operation the types do not have
   };
   InterpError(Kind kind, Diagnostic d) : Error(std::move(d)), kind_(kind) {}

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/deadline.h"
+
 namespace exotune::interp {
 
 ForNode::ForNode() = default;
@@ -23,8 +25,15 @@ void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where,
   throw InterpError(kind, std::move(d));
 }
 
-void fail_steps(const Machine& m) {
-  fail(m, InterpError::Kind::kSteps, {}, "more statements ran than allowed");
+void allow_steps(Machine& m, int64_t needed) {
+  constexpr int64_t kStepsPerLook = 1 << 22;  // some hundredths of a second
+  if (m.steps_left + m.steps_beyond < needed)
+    fail(m, InterpError::Kind::kSteps, {}, "more statements ran than allowed");
+  if (DeadlineScope::current().over())
+    fail(m, InterpError::Kind::kSteps, {}, "the time for it is over");
+  const int64_t more = std::min(m.steps_beyond, std::max(needed, kStepsPerLook));
+  m.steps_left += more;
+  m.steps_beyond -= more;
 }
 
 void Access::out_of_bounds(Machine& m, const Check& c) const {
@@ -271,7 +280,7 @@ DataOp combining(StoreOp op) {
 }
 
 void StoreNode::exec(Machine& m) const {
-  if (--m.steps_left < 0) fail_steps(m);
+  if (--m.steps_left < 0) allow_steps(m);
   m.poisoned = false;
   double v = rhs->eval(m);
   double* at = target.locate(m);
@@ -295,7 +304,7 @@ void ForNode::exec(Machine& m) const {
   m.active.push_back(this);
   for (int64_t i = from; i < to; ++i) {
     m.ints[static_cast<size_t>(slot)] = i;
-    if (--m.steps_left < 0) fail_steps(m);
+    if (--m.steps_left < 0) allow_steps(m);
     exec_all(body, m);
   }
   m.active.pop_back();
@@ -311,7 +320,7 @@ void RequireNode::exec(Machine& m) const {
 }
 
 void AllocNode::exec(Machine& m) const {
-  if (--m.steps_left < 0) fail_steps(m);
+  if (--m.steps_left < 0) allow_steps(m);
   int64_t n = 1;
   for (const IntVal& s : shape) {
     const int64_t extent = s.eval(m);
@@ -325,7 +334,7 @@ void AllocNode::exec(Machine& m) const {
 }
 
 void ConfigStoreNode::exec(Machine& m) const {
-  if (--m.steps_left < 0) fail_steps(m);
+  if (--m.steps_left < 0) allow_steps(m);
   ConfigSlot& c = m.config[static_cast<size_t>(slot)];
   if (data) {
     m.poisoned = false;

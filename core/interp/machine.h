@@ -21,8 +21,9 @@ struct Machine {
   std::vector<double*> bases;
   std::vector<ConfigSlot> config;
   PoisonPolicy poison = PoisonPolicy::kPropagate;
-  bool poisoned = false;  // kPropagate: the expression at hand read poison
-  int64_t steps_left = 0;
+  bool poisoned = false;               // kPropagate: the expression at hand read poison
+  int64_t steps_left = 0;              // until the next look at the clock
+  int64_t steps_beyond = 0;            // allowed after that
   std::vector<const ForNode*> active;  // loops being run, for messages
 };
 
@@ -35,7 +36,9 @@ enum class Rounding : uint8_t { kNone, kF32, kF16, kBf16, kI8, kUi8, kI16, kUi16
 
 [[noreturn]] void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where,
                        std::string message);
-[[noreturn]] void fail_steps(const Machine& m);
+/// Makes room for `needed` statements beside those begun. Fails when they are more than allowed, or
+/// when the thread's deadline (DeadlineScope) is over.
+void allow_steps(Machine& m, int64_t needed = 0);
 
 /// An element `name[idx]`: where it lies in its root, and what must hold first.
 struct Access {

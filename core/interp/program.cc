@@ -124,7 +124,8 @@ void Program::run(const std::vector<ArgValue>& args, const InterpOptions& option
   m.bases = std::move(bases);
   m.bases.resize(static_cast<size_t>(code.base_slots));
   m.poison = options.poison;
-  m.steps_left = options.step_limit > 0 ? options.step_limit : std::numeric_limits<int64_t>::max();
+  m.steps_beyond =
+      options.step_limit > 0 ? options.step_limit : std::numeric_limits<int64_t>::max() / 2;
   m.config.resize(code.config.size());
   if (options.config) {
     for (size_t k = 0; k < code.config.size(); ++k) {

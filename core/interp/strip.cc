@@ -183,7 +183,9 @@ bool store_chunk(const StoreNode& s, const Place& p, int64_t first, int n, const
 
 bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
   const int64_t n = hi - lo;
-  if (n < 4 || m.steps_left < n * static_cast<int64_t>(lines.size() + 1)) return false;
+  const int64_t statements = n * static_cast<int64_t>(lines.size() + 1);
+  if (n < 4 || m.steps_left + m.steps_beyond < statements) return false;
+  if (m.steps_left < statements) allow_steps(m, statements);
   constexpr size_t kMaxAccesses = 24, kMaxRegisters = 32;
   if (accesses.size() > kMaxAccesses) return false;
   Place places[kMaxAccesses];
@@ -282,7 +284,7 @@ bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
       }
     }
   }
-  m.steps_left -= n * static_cast<int64_t>(lines.size() + 1);
+  m.steps_left -= statements;
   return true;
 }
 
