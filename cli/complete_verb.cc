@@ -13,6 +13,7 @@
 #include "cli/tune_options.h"
 #include "cli/verbs.h"
 #include "core/analysis/queries.h"
+#include "core/base/deadline.h"
 #include "search/complete/completion.h"
 
 namespace exotune::cli {
@@ -106,6 +107,8 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
   require_other_file(options);
   const auto store = open_store(options.tune.database(session));
   if (!options.tune.target().empty()) trust(*request.tune.target, *store);
+  const Deadline deadline =
+      Deadline::after(request.tune.time_budget_seconds).or_when([] { return interrupted(); });
   Completion done = options.tune.with_progress(request.tune, session, [&](const TuneHooks& hooks) {
     return complete(request, *store, hooks);
   });
@@ -128,8 +131,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
   result.winner = done.proc;
   result.script = done.script;
   result.statistics = done.statistics;
-  const std::optional<Roofline> roofline =
-      interrupted() ? std::nullopt : find_roofline(done.request, result, *store);
+  const std::optional<Roofline> roofline = find_roofline(done.request, result, *store, deadline);
   const auto files = write_result(
       done.request, result,
       {name, options.tune.target(), stem_of(options), options.tune.folder(), roofline});

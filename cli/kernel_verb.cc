@@ -14,6 +14,7 @@
 #include "cli/tune_options.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
+#include "core/base/deadline.h"
 #include "runners/conditions.h"
 
 namespace exotune::cli {
@@ -140,6 +141,8 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
   Table table = result_table();
   int without_winner = 0;
   for (const Job& job : jobs) {
+    const Deadline deadline =
+        Deadline::after(job.request.time_budget_seconds).or_when([] { return interrupted(); });
     const TuneResult result = options.tune.tune(job.request, *store, session);
     if (result.winner == nullptr) {
       if (interrupted()) break;
@@ -149,8 +152,7 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
       continue;
     }
     const std::string stem = stem_of(options, job.request, several);
-    const std::optional<Roofline> roofline =
-        interrupted() ? std::nullopt : find_roofline(job.request, result, *store);
+    const std::optional<Roofline> roofline = find_roofline(job.request, result, *store, deadline);
     const auto files =
         write_result(job.request, result,
                      {job.name, options.tune.target(), stem, options.tune.folder(), roofline});

@@ -50,14 +50,20 @@ std::optional<Roofline> roofline_of(double operations, double bytes, double seco
 }
 
 std::optional<Roofline> find_roofline(const TuneRequest& request, const TuneResult& result,
-                                      Store& store) {
+                                      Store& store, const Deadline& deadline) {
   const KernelEntry& kernel = request.kernel;
   if (result.seconds <= 0 || request.threads > 1 || kernel.flops.text().empty() ||
       kernel.bytes.text().empty())
     return std::nullopt;
   const SizeBinding& sizes = request.sizes.empty() ? request.representative : request.sizes;
-  return roofline_of(kernel.flops.evaluate(sizes), kernel.bytes.evaluate(sizes), result.seconds,
-                     result.peak_gflops, bandwidth_here(request, store), request.machine);
+  try {
+    const DeadlineScope scope(deadline);
+    return roofline_of(kernel.flops.evaluate(sizes), kernel.bytes.evaluate(sizes), result.seconds,
+                       result.peak_gflops, bandwidth_here(request, store), request.machine);
+  } catch (const Error&) {
+    if (!deadline.over()) throw;
+    return std::nullopt;  // the measurement was stopped
+  }
 }
 
 std::string str(const Roofline& roofline) {

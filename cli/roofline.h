@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/deadline.h"
 #include "db/store.h"
 #include "runners/machine_peak.h"
 #include "search/tuner.h"
@@ -24,9 +25,10 @@ std::optional<Roofline> roofline_of(double operations, double bytes, double seco
                                     const Bandwidth& bandwidth, const Machine& machine);
 
 /// Of a tuned kernel. Bandwidths are measured once for a machine, which takes a second, and kept in
-/// the store. Nothing for estimates, several threads, and what cannot be counted.
+/// the store. Nothing for estimates, several threads, what cannot be counted, and when they are
+/// not known and the deadline is over before they are.
 std::optional<Roofline> find_roofline(const TuneRequest& request, const TuneResult& result,
-                                      Store& store);
+                                      Store& store, const Deadline& deadline);
 
 /// "memory (L2, 85 GB/s), 78 % of that; 0.25 operations a byte".
 std::string str(const Roofline& roofline);

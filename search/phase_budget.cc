@@ -7,9 +7,11 @@ namespace exotune {
 PhaseBudget::PhaseBudget(const Deadline& whole, double seconds, const BudgetShares& shares)
     : whole_(whole), seconds_(seconds), shares_(shares) {}
 
+Deadline PhaseBudget::written() const { return whole_.within(shares_.written * seconds_); }
+
 Deadline PhaseBudget::search(bool measures) const {
   constexpr double kAlone = 0.95;  // the rest: the cost of the last step, and the C
-  return whole_.within((measures ? shares_.search : kAlone) * seconds_);
+  return whole_.within((measures ? shares_.search : kAlone) * whole_.left());
 }
 
 Deadline PhaseBudget::plan(const Deadline& search) const {

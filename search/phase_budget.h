@@ -10,7 +10,8 @@ namespace exotune {
 /// Shares of the whole budget; chosen so that what is kept back is enough for the finals of a small
 /// kernel on a loaded machine, and measuring always gets most of the rest.
 struct BudgetShares {
-  double search = 0.4;       // proposing schedules, at most
+  double written = 0.2;      // the nest as written, before all else: a run never ends with nothing
+  double search = 0.4;       // of what is left then: proposing schedules, at most
   double plan = 0.5;         // of that, at most: the dynamic program
   double finals = 0.25;      // kept back from measuring: other sizes, shoot-out, finals over sizes
   double finals_most = 60;   // seconds: more is never kept back
@@ -24,6 +25,8 @@ class PhaseBudget {
   PhaseBudget(const Deadline& whole, double seconds, const BudgetShares& shares = {});
 
   const Deadline& whole() const { return whole_; }
+  /// Measuring the nest as written.
+  Deadline written() const;
   /// Proposing schedules; when nothing is measured it has nearly all there is.
   Deadline search(bool measures) const;
   /// The dynamic program, within `search`.

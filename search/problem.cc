@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 
+#include "core/base/deadline.h"
 #include "core/base/hashing.h"
 #include "core/interp/interp.h"
 #include "core/library/ahead.h"
@@ -119,13 +120,34 @@ std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
                   kReferenceSeconds);
 }
 
+// Statements that run at least: loops whose bounds are known without running, nothing of guards.
+double fewest_statements(const Block& block, const std::map<Sym, int64_t>& env) {
+  double count = 0;
+  for (const StmtPtr& s : block) {
+    if (const For* loop = s->as<For>()) {
+      try {
+        const int64_t trips = eval_control(loop->hi, env) - eval_control(loop->lo, env);
+        if (trips > 0)
+          count += static_cast<double>(trips) * (1 + fewest_statements(loop->body, env));
+      } catch (const InterpError&) {  // bounds that depend on other loops
+      }
+    } else if (s->as<Assign>() != nullptr || s->as<Reduce>() != nullptr) {
+      ++count;
+    }
+  }
+  return count;
+}
+
 TestCase test_of(const TuningProblem& problem, const ProblemOptions& options) {
   const int64_t limit = options.runner != nullptr ? options.interpreted_steps : 0;
+  const double fewest =
+      fewest_statements(problem.kernel->body, control_values(*problem.kernel, problem.sizes));
   try {
-    return choose_test(*problem.kernel, problem.args, options.seed,
-                       *interpreted(problem.kernel, problem.args, limit));
+    if (limit == 0 || fewest <= static_cast<double>(limit))
+      return choose_test(*problem.kernel, problem.args, options.seed,
+                         *interpreted(problem.kernel, problem.args, limit));
   } catch (const InterpError& e) {
-    if (e.kind() != InterpError::Kind::kSteps) throw;
+    if (e.kind() != InterpError::Kind::kSteps || DeadlineScope::current().over()) throw;
   }
   const std::unique_ptr<Reference> code = checked_code(problem, options);
   return choose_test(*problem.kernel, problem.args, options.seed,

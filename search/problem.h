@@ -29,11 +29,11 @@ struct ProblemOptions {
   int64_t free_stride = 2;
   /// False: inputs only, for sizes at which the interpreter would take too long.
   bool expected = true;
-  /// Where given, sizes that take the interpreter more than `interpreted_steps` statements (about a
-  /// second) are judged by the compiled C of the nest as written, which was judged by the
+  /// Where given, sizes that take the interpreter more than `interpreted_steps` statements (a third
+  /// of a second) are judged by the compiled C of the nest as written, which was judged by the
   /// interpreter at a small size. Borrowed.
   Runner* runner = nullptr;
-  int64_t interpreted_steps = 100'000'000;
+  int64_t interpreted_steps = 30'000'000;
   const Target* target = nullptr;  // with it: whose headers that C needs
 };
 

@@ -28,7 +28,7 @@ struct ProgramSearchRequest {
   const BeamContext* context = nullptr;
   int beam = 16;                      // width, in the spaces of known forms
   int keep = 64;                      // schedules returned
-  std::function<bool()> interrupted;  // may be empty
+  std::function<bool()> interrupted;  // may be empty; every thread that works hears it
 };
 
 struct ProgramSearchResult {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kLongestCall = 3600;  // seconds, where there is no deadline
 constexpr double kCallsOfATrial = 4;   // two of its check, one to warm up, one sample
+constexpr double kShareOfOne = 0.25;   // of the time that is left
 
 void adopt(Trial& t, const TrialRecord& record) {
   t.status = status_from_name(record.status);
@@ -58,7 +59,7 @@ class Trials {
       for (size_t k = 0; k < run_.trials.size(); ++k)
         if (!run_.trials[k].reused && outlasted_[k] == outlasted) todo.push_back(k);
     run_all(todo);
-    if (best_ == 0) rescue();
+    if (best_ == 0 && limits_.rescue) rescue();
     count_causes();
     run_.interrupted = limits_.deadline.interrupted();
     run_.out_of_budget = !run_.interrupted && limits_.deadline.expired();
@@ -96,7 +97,10 @@ class Trials {
   void run_all(const std::vector<size_t>& todo) {
     for (size_t first = 0; first < todo.size() && may_go_on();) {
       const size_t last = std::min(todo.size(), first + static_cast<size_t>(limits_.batch));
-      const double limit = std::max(limits_.timeout_seconds, kCallsOfATrial * best_);
+      // One that is slow must not take the time of all the others.
+      const double most = std::max(limits_.timeout_seconds, kShareOfOne * limits_.deadline.left());
+      const double limit =
+          std::min(most, std::max(limits_.timeout_seconds, kCallsOfATrial * best_));
       run_batch({todo.begin() + static_cast<std::ptrdiff_t>(first),
                  todo.begin() + static_cast<std::ptrdiff_t>(last)},
                 limit);

@@ -27,10 +27,11 @@ struct Trial {
 
 struct TrialLimits {
   /// For one candidate, or as long as four calls of the fastest known take: what is as fast as that
-  /// has time for its check and a sample. A stored timeout counts when it outlasted as much. When
-  /// nothing is ok, the nest as written gets what is left of the deadline, then what timed out the
-  /// time that follows from it.
+  /// has time for its check and a sample. A stored timeout counts when it outlasted as much.
   double timeout_seconds = 2;
+  /// When nothing is ok, the nest as written gets what is left of the deadline, then what timed out
+  /// the time that follows from it.
+  bool rescue = true;
   Deadline deadline;      // for all trials together; what it cuts short is not measured
   double best_known = 0;  // seconds of the fastest of earlier trials; 0: there are none
   int batch = 16;         // candidates per compilation

@@ -3,12 +3,15 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <deque>
 #include <numeric>
 #include <set>
 
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
+#include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "cost/static_cost.h"
 #include "runners/arena.h"
@@ -54,7 +57,8 @@ class Tuning {
       : request_(request),
         store_(store),
         hooks_(hooks),
-        deadline_(Deadline::after(request.time_budget_seconds).or_when(hooks.interrupted)),
+        deadline_(Deadline::after(kShareUntilWritten * request.time_budget_seconds)
+                      .or_when(hooks.interrupted)),
         budget_(deadline_, request.time_budget_seconds),
         levels_(request.machine.levels_of(*request.target)) {
     all_sizes_ = request.representative;
@@ -70,6 +74,8 @@ class Tuning {
 
   TuneResult run() {
     prepare();
+    begin();
+    if (can_measure_) measure_written();
     search();
     if (request_.effort != Effort::kEstimate) {
       measure();
@@ -77,12 +83,23 @@ class Tuning {
       // The end came before the shoot-out had a result, or before anything was measured.
       if (!result_.winner && (deadline_.over() || finals_deadline_.over())) take_fastest();
     }
-    const bool nothing_ran = measured_.measured + measured_.reused == 0;
-    if (!result_.winner && nothing_ran) estimate();
+    if (!result_.winner && !found_wrong()) estimate();
     return std::move(result_);
   }
 
  private:
+  // What is left of the time is for the files.
+  static constexpr double kShareUntilWritten = 0.98;
+
+  // Was something that is not slowness the end of a candidate, and is there nothing else?
+  bool found_wrong() const {
+    const auto slow = [](const auto& cause) {
+      return cause.first == status_name(TrialStatus::kTimeout);
+    };
+    const auto& causes = measured_.causes;
+    return !deadline_.over() && !std::all_of(causes.begin(), causes.end(), slow);
+  }
+
   ValueList instruction_values() const {
     ValueList out;
     for (const ProcPtr& p : request_.target->instructions()) out.emplace_back(p);
@@ -139,6 +156,7 @@ class Tuning {
     }
     toolchain_ = with_threads(toolchain_of(target), request_.threads);
     arena_ = native_arena(toolchain_, native());
+    runner_ = std::make_unique<NativeRunner>(toolchain_, native());
     result_.key = enter_context(request_.proc, request_.kernel.name, sizes, target,
                                 request_.machine, toolchain_, store_);
     find_expected();
@@ -147,9 +165,8 @@ class Tuning {
 
   // What must come out; not when there is no time for it, and then nothing is measured.
   void find_expected() {
-    NativeRunner runner(toolchain_, native());
     ProblemOptions data{.seed = request_.seed};
-    data.runner = &runner;
+    data.runner = runner_.get();
     data.target = request_.target.get();
     try {
       const DeadlineScope scope(deadline_);
@@ -160,19 +177,41 @@ class Tuning {
     }
   }
 
-  void search() {
-    const auto start = Clock::now();
-    search_deadline_ = budget_.search(request_.effort != Effort::kEstimate);
-    report("search", 0, 0);
-    // Inspect the kernel as the search will see it: with its fixed sizes.
-    ProcPtr from = request_.partial ? request_.partial->proc : request_.proc;
+  ProcPtr asked() const { return request_.partial ? request_.partial->proc : request_.proc; }
+
+  // The first state: the kernel as the search will see it, with its fixed sizes.
+  void begin() {
+    const ProcPtr from = asked();
     start_ = first_state(from, context_);
     if (!request_.partial)
       if (const std::string line = fixing_line(*from, request_.sizes); !line.empty())
         if (const auto refusal = extend(start_, {line}, context_)) count(*refusal);
+    seen_.insert(start_.text_hash);
+    states_.push_back(start_);
+  }
+
+  // Before there is anything else, so that a run never ends with nothing; what it takes bounds the
+  // others. Where one call is too long for its share of the time, the others come first.
+  void measure_written() {
+    const auto start = Clock::now();
+    const Deadline deadline = budget_.written();
+    std::optional<Trial> written = keep(emit(start_), 0);
+    if (!written || deadline.over()) return;
+    measure_batch({std::move(*written)}, 1, deadline, request_.timeout_seconds, true);
+    if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
+    written_ran_ = !measured_.trials.empty();
+    result_.statistics.measure_seconds += since(start);
+  }
+
+  void search() {
+    const auto start = Clock::now();
+    search_deadline_ = budget_.search(request_.effort != Effort::kEstimate);
+    report("search", 0, 0);
+    const ProcPtr from = asked();
     nest_ = inspect_nest(*start_.proc);
     for (const std::string& operand : request_.kernel.ahead)
-      for (const AheadLayout& l : ahead_layouts(*start_.proc, operand, *request_.target))
+      for (const AheadLayout& l : ahead_layouts(*start_.proc, operand, *request_.target, 6,
+                                                budget_.plan(search_deadline_)))
         nest_.packed_orders.push_back({operand, l.tiles, l.order, l.depth});
     // A nest that is in tiles already has its plan, and many more loops to plan for.
     const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
@@ -192,23 +231,10 @@ class Tuning {
           {around(families[0].states,
                   static_cast<size_t>(std::max(1, beams ? request_.trials / 3 : request_.trials)),
                   search_deadline_)});
-    families.push_back({beams ? std::move(found) : std::vector<BeamState>{start_}});
+    if (beams) families.push_back({std::move(found)});
     add_states(in_turns(std::move(families)));
-    start_first();  // never without a candidate
     if (search_deadline_.over()) result_.stop = stop_of(search_deadline_);
     result_.statistics.search_seconds = since(start);
-  }
-
-  // The nest as written is always a candidate, and early: what it takes bounds the others.
-  void start_first() {
-    const auto same = [&](const BeamState& s) { return s.text_hash == start_.text_hash; };
-    const auto at = std::find_if(states_.begin(), states_.end(), same);
-    if (at == states_.end()) {
-      seen_.insert(start_.text_hash);
-      states_.insert(states_.begin(), start_);
-    } else {
-      std::rotate(states_.begin(), at, at + 1);
-    }
   }
 
   void count(const LineRefusal& refusal) {
@@ -398,8 +424,10 @@ class Tuning {
     std::vector<Trial> out;
     for (size_t k = 0; k < states.size(); ++k)
       if (std::optional<Trial> t = keep(std::move(made[k]), states[k])) {
-        out.push_back(std::move(*t));
-        if (out.back().as_written) out.push_back(in_any_order(out.back()));
+        const std::optional<Trial> loose =
+            t->as_written ? std::optional(in_any_order(*t)) : std::nullopt;
+        if (!t->as_written || !written_ran_) out.push_back(std::move(*t));
+        if (loose) out.push_back(*loose);
       }
     return out;
   }
@@ -417,14 +445,25 @@ class Tuning {
     return t;
   }
 
-  // Nothing runs: the winner is the cheapest schedule by the cost model that has C.
-  void estimate() {
+  std::vector<size_t> cheapest_first() const {
     std::vector<size_t> order(states_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       return states_[a].cost.cycles < states_[b].cost.cycles;
     });
-    for (const size_t k : order) {
+    return order;
+  }
+
+  // Nothing ran, or nothing in time: the winner is the cheapest schedule by the cost model that has
+  // C and was not found wrong.
+  void estimate() {
+    std::set<size_t> wrong;
+    for (const Trial& t : measured_.trials)
+      if (t.status != TrialStatus::kOk && t.status != TrialStatus::kSkipped &&
+          t.status != TrialStatus::kTimeout)
+        wrong.insert(state_of_.at(t.candidate.id));
+    for (const size_t k : cheapest_first()) {
+      if (wrong.count(k)) continue;
       const std::optional<Trial> t = keep(emit(states_[k]), k);
       if (!t) continue;
       take(*t);
@@ -476,18 +515,13 @@ class Tuning {
     const size_t kept = most / 5;  // for refinement
     if (states_.size() > most - kept && !search_deadline_.over())
       result_.stop = StopReason::kTrials;
-    NativeRunner runner(toolchain_, native());
-    measure_states(0, most - kept, runner, deadline);
-    // On a machine that is busy the finals' time is better spent on having a result at all.
-    if (measured_.measured + measured_.reused == 0 && !deadline_.over()) {
-      measured_.trials.clear();
-      measure_states(0, std::min(kFewest, most), runner, deadline_);
-    }
+    measure_states(0, most - kept, deadline);
+    if (!found_schedule() && !found_wrong()) rescue();
     if (program_ && !deadline.over()) {
       const size_t first = states_.size();
       program_deadline_ = deadline;
       add_states(program_->recombine(seconds_of_states()));
-      measure_states(first, most - std::min(most, measured_.trials.size()), runner, deadline);
+      measure_states(first, most - std::min(most, measured_.trials.size()), deadline);
     }
     for (int round = 0; round < kRefinements && !deadline.over(); ++round) {
       compare_fastest(deadline);
@@ -496,7 +530,7 @@ class Tuning {
       if (room == 0 || before == 0 || deadline.over()) break;
       add_states(
           around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)), deadline));
-      measure_states(first, room, runner, deadline);
+      measure_states(first, room, deadline);
       if (best_seconds_ >= 0.995 * before) break;
     }
     const TrialRun& all = measured_;
@@ -504,9 +538,32 @@ class Tuning {
     result_.statistics.reused = all.reused;
     result_.statistics.causes = all.causes;
     result_.failures = all.first_causes;
-    result_.statistics.measure_seconds = since(start);
+    result_.statistics.measure_seconds += since(start);
     if (deadline.over()) result_.stop = stop_of(deadline);
   }
+
+  // Is some schedule ok, and not the nest as written alone?
+  bool found_schedule() const {
+    return std::any_of(measured_.trials.begin(), measured_.trials.end(), [](const Trial& t) {
+      return t.status == TrialStatus::kOk && !t.as_written && !t.any_order;
+    });
+  }
+
+  // On a machine that is busy the finals' time is better spent on having a result at all: for the
+  // cheapest by the model, as long as there is.
+  void rescue() {
+    std::set<size_t> known;
+    for (const Trial& t : measured_.trials)
+      if (t.status != TrialStatus::kSkipped && t.status != TrialStatus::kTimeout)
+        known.insert(state_of_.at(t.candidate.id));
+    for (const size_t k : cheapest_first()) {
+      if (known.count(k)) continue;
+      if (found_schedule() || deadline_.over()) return;
+      measure_batch(trials_of({k}), static_cast<int>(measured_.trials.size()) + 1, deadline_,
+                    std::max(request_.timeout_seconds, kShareOfRescue * deadline_.left()), true);
+    }
+  }
+  static constexpr double kShareOfRescue = 0.4;
 
   // Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
   double seconds_each() const {
@@ -563,21 +620,23 @@ class Tuning {
   }
 
   // Measures states from `first` on, at most `most` of them, and adds the trials to what is known.
-  void measure_states(size_t first, size_t most, Runner& runner, const Deadline& deadline) {
+  void measure_states(size_t first, size_t most, const Deadline& deadline) {
     const size_t last = first + std::min(most, states_.size() - std::min(first, states_.size()));
     const int planned = static_cast<int>(measured_.trials.size()) + static_cast<int>(last - first);
     for (size_t next = first; next < last && !deadline.over();) {
       std::vector<size_t> batch;
       for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
-      measure_batch(trials_of(batch), planned, runner, deadline);
+      measure_batch(trials_of(batch), planned, deadline, request_.timeout_seconds, false);
     }
   }
 
-  void measure_batch(std::vector<Trial> trials, int planned, Runner& runner,
-                     const Deadline& deadline) {
+  // `rescue`: TrialLimits has it.
+  void measure_batch(std::vector<Trial> trials, int planned, const Deadline& deadline,
+                     double timeout_seconds, bool rescue) {
     const auto start = Clock::now();
     TrialLimits limits;
-    limits.timeout_seconds = request_.timeout_seconds;
+    limits.timeout_seconds = timeout_seconds;
+    limits.rescue = rescue;
     limits.deadline = deadline;
     limits.best_known = best_seconds_;
     limits.fresh = request_.fresh;
@@ -592,7 +651,7 @@ class Tuning {
       }
       report("measure", done_before + static_cast<int>(done), planned);
     };
-    TrialRun run = run_trials(std::move(trials), result_.key, problem_, runner, store_, limits);
+    TrialRun run = run_trials(std::move(trials), result_.key, problem_, *runner_, store_, limits);
     if (run.measured > 0) measured_seconds_ += since(start);
     for (const Trial& t : run.trials) note_best(t);
     measured_.measured += run.measured;
@@ -624,31 +683,48 @@ class Tuning {
     }
   }
 
+  // What to compute at the other sizes, each made once for all finalists; null when the deadline is
+  // over.
+  static constexpr std::array<int64_t, 10> kOtherExtents = {1, 2, 3, 5, 17, 63, 64, 65, 100, 129};
+  const TuningProblem* other_problem(size_t place, const std::vector<std::string>& free,
+                                     const Deadline& deadline) {
+    const DeadlineScope scope(deadline);
+    if (deadline.over()) return nullptr;
+    if (place < other_problems_.size()) return &other_problems_[place];
+    SizeBinding sizes = all_sizes_;
+    for (size_t d = 0; d < free.size(); ++d)
+      sizes[free[d]] = kOtherExtents[(place + d * 3) % kOtherExtents.size()];
+    shrink_to(kCheckedOperations, free, sizes);
+    try {
+      other_problems_.push_back(
+          make_problem(request_.proc, sizes, {.seed = request_.seed + place}));
+    } catch (const InterpError&) {
+      if (!deadline.over()) throw;
+      return nullptr;
+    }
+    return &other_problems_.back();
+  }
+
   // Correct at other sizes too: a symbolic kernel is checked where every boundary is met. Nothing
   // when the deadline was over before all was seen.
-  std::optional<bool> correct_elsewhere(const Trial& t, Runner& runner, const Deadline& deadline) {
+  std::optional<bool> correct_elsewhere(const Trial& t, const Deadline& deadline) {
     std::vector<std::string> free;
     for (const auto& [name, value] : all_sizes_)
       if (!request_.sizes.count(name)) free.push_back(name);
     if (free.empty()) return true;
-    const int64_t extents[] = {1, 2, 3, 5, 17, 63, 64, 65, 100, 129};
-    const size_t n = std::size(extents);
-    for (size_t shift = 0; shift < n; ++shift) {
-      if (deadline.over()) return std::nullopt;
-      SizeBinding sizes = all_sizes_;
-      for (size_t d = 0; d < free.size(); ++d) sizes[free[d]] = extents[(shift + d * 3) % n];
-      shrink_to(kCheckedOperations, free, sizes);
-      TuningProblem problem = make_problem(request_.proc, sizes, {.seed = request_.seed + shift});
-      Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, problem);
+    for (size_t place = 0; place < kOtherExtents.size(); ++place) {
+      const TuningProblem* problem = other_problem(place, free, deadline);
+      if (problem == nullptr) return std::nullopt;
+      Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, *problem);
       if (t.any_order) c = with_sums_in_any_order(std::move(c));
       RunOptions options;
       options.measure = false;
       options.timeout_seconds = request_.timeout_seconds;
       const DeadlineScope scope(deadline);
-      TrialResult r = runner.run(std::span(&c, 1), problem.test, options)[0];
+      TrialResult r = runner_->run(std::span(&c, 1), problem->test, options)[0];
       if (r.ok()) continue;
       if (r.status == TrialStatus::kSkipped) return std::nullopt;
-      const std::string cause = "at " + sizes_text(sizes) + ": " + r.cause;
+      const std::string cause = "at " + sizes_text(problem->sizes) + ": " + r.cause;
       result_.failures.push_back(std::string(status_name(r.status)) + " " + cause);
       ++result_.statistics.causes[status_name(r.status)];
       retract(t, r.status, cause);
@@ -659,7 +735,7 @@ class Tuning {
 
   // Who goes to the shoot-out: the fastest that are correct at other sizes too, as many as the time
   // allows for; one that there was no time to check only when no other is there.
-  std::vector<const Trial*> choose_finalists(Runner& runner) {
+  std::vector<const Trial*> choose_finalists() {
     const std::vector<const Trial*> all = ranked();
     const Deadline deadline = budget_.other_sizes();
     size_t most = static_cast<size_t>(request_.top_k);
@@ -670,7 +746,7 @@ class Tuning {
     std::vector<const Trial*> chosen;
     for (const Trial* t : all) {
       if (chosen.size() >= most) break;
-      const std::optional<bool> correct = correct_elsewhere(*t, runner, deadline);
+      const std::optional<bool> correct = correct_elsewhere(*t, deadline);
       report("other sizes", static_cast<int>(chosen.size()), static_cast<int>(most));
       if (!correct) {
         if (!chosen.empty()) break;
@@ -740,7 +816,8 @@ class Tuning {
     const DeadlineScope scope(deadline);
     result_.peer_report = arena_->peers();
     for (const Peer& p : result_.peer_report.peers)
-      if (p.supports(*peer)) contenders.push_back(contender_of(shown_name(p, toolchain_), PeerCall{p, *peer}));
+      if (p.supports(*peer))
+        contenders.push_back(contender_of(shown_name(p, toolchain_), PeerCall{p, *peer}));
   }
 
   // The peak as the rounds of the shoot-out saw it beside the winner.
@@ -769,8 +846,7 @@ class Tuning {
   void shoot() {
     const auto start = Clock::now();
     if (deadline_.over() || ranked().empty()) return;
-    NativeRunner runner(toolchain_, native());
-    const std::vector<const Trial*> finalists = choose_finalists(runner);
+    const std::vector<const Trial*> finalists = choose_finalists();
     if (finalists.empty() || deadline_.over()) return;
     std::vector<Contender> contenders;
     for (const Trial* t : finalists)
@@ -836,13 +912,16 @@ class Tuning {
   TuningProblem problem_;
   TargetToolchain toolchain_;
   std::unique_ptr<Arena> arena_;
+  std::unique_ptr<NativeRunner> runner_;  // one for all phases: what was compiled stays so
   std::vector<BeamState> states_;
   std::unique_ptr<ProgramSearch> program_;  // null: the nest is of a kind the beam knows
   std::set<std::string> seen_;              // hashes of the procedures of states_
   std::map<std::string, ProcPtr> procs_;    // by candidate
   std::map<std::string, size_t> state_of_;  // candidate -> index into states_
   TrialRun measured_;
-  bool can_measure_ = false;  // it is known what must come out
+  std::deque<TuningProblem> other_problems_;  // by place among the other sizes
+  bool can_measure_ = false;                  // it is known what must come out
+  bool written_ran_ = false;                  // the nest as written is among the trials
   TuneResult result_;
   int ok_ = 0, bad_ = 0;
   double best_seconds_ = 0;

@@ -53,13 +53,20 @@ std::optional<int> loop_of(const SpecKind& theirs, int loop, const SpecKind& min
   return last(theirs) == loop ? last(mine) : std::nullopt;
 }
 
+SolverOptions until(const Deadline& deadline) {
+  SolverOptions options;
+  options.interrupted = [deadline] { return deadline.over(); };
+  return options;
+}
+
 class Chooser {
  public:
-  Chooser(const Proc& p, const Target& target, LiftedNest nest)
+  Chooser(const Proc& p, const Target& target, LiftedNest nest, const Deadline& deadline)
       : proc_(p),
+        deadline_(deadline),
         machine_(machine_of(target)),
         space_(machine_, search_rules(), kinds_, layouts_),
-        solver_(space_, memo_),
+        solver_(space_, memo_, until(deadline)),
         nest_(std::move(nest)) {}
 
   std::vector<AheadLayout> run(int operand, int most) {
@@ -119,6 +126,7 @@ class Chooser {
 
   void try_order(const DpKernel& kernel, const std::vector<int>& outer,
                  const std::vector<std::pair<int, int64_t>>& block, int64_t depth) {
+    if (deadline_.over()) return;
     const size_t rank = outer.size();
     // The operand's own dimensions in the order in which the instruction names them: its meaning is
     // the same, and what a dimension is called is free.
@@ -171,6 +179,7 @@ class Chooser {
   }
 
   const Proc& proc_;
+  const Deadline deadline_;
   DpMachine machine_;
   SpecKinds kinds_;
   LayoutPool layouts_;
@@ -186,14 +195,14 @@ class Chooser {
 }  // namespace
 
 std::vector<AheadLayout> ahead_layouts(const Proc& p, const std::string& buffer,
-                                       const Target& target, int most) {
+                                       const Target& target, int most, const Deadline& deadline) {
   std::optional<LiftedNest> nest = lift_nest(p);
   if (!nest) return {};
   const auto literal = [](int64_t e) { return e > 0; };
   if (!std::all_of(nest->extents.begin(), nest->extents.end(), literal)) return {};
   for (size_t i = 0; i + 1 < nest->buffers.size(); ++i)
     if (nest->buffers[i].name() == buffer)
-      return Chooser(p, target, *nest).run(static_cast<int>(i), most);
+      return Chooser(p, target, *nest, deadline).run(static_cast<int>(i), most);
   return {};
 }
 

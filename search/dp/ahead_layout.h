@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "hw/target.h"
 #include "search/dp/dp.h"
 
@@ -22,8 +23,9 @@ struct AheadLayout {
 /// instruction that computes the nest's statement, blocks of its operand's shape, several side by
 /// side along the result, with the outer dimensions in every order; and the order as given. Each is
 /// solved as a Spec of its own with one memo. Empty when the nest is no Spec or no instruction
-/// fits.
+/// fits; of those tried so far when the deadline is over first.
 std::vector<AheadLayout> ahead_layouts(const Proc& p, const std::string& buffer,
-                                       const Target& target, int most = 6);
+                                       const Target& target, int most = 6,
+                                       const Deadline& deadline = {});
 
 }  // namespace exotune

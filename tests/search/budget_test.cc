@@ -21,6 +21,14 @@ TEST(PhaseBudget, keeps_time_for_the_finals) {
   EXPECT_LT(budget.shootout(true).left(), 20);
 }
 
+TEST(PhaseBudget, the_search_leaves_most_of_what_is_left_when_it_begins) {
+  ManualTime clock;
+  const PhaseBudget budget(Deadline::after(100, clock), 100);
+  EXPECT_DOUBLE_EQ(budget.written().left(), 100 * BudgetShares().written);
+  clock.advance(70);
+  EXPECT_DOUBLE_EQ(budget.search(true).left(), 30 * BudgetShares().search);
+}
+
 TEST(PhaseBudget, never_keeps_more_than_the_finals_can_use) {
   ManualTime clock;
   const PhaseBudget budget(Deadline::after(10000, clock), 10000);
@@ -38,8 +46,8 @@ TEST(PhaseBudget, hears_the_user_in_every_phase) {
   ManualTime clock;
   bool stop = false;
   const PhaseBudget budget(Deadline::after(100, clock).or_when([&] { return stop; }), 100);
-  const Deadline phases[] = {budget.search(true), budget.measuring(), budget.other_sizes(),
-                             budget.shootout(true)};
+  const Deadline phases[] = {budget.written(), budget.search(true), budget.measuring(),
+                             budget.other_sizes(), budget.shootout(true)};
   stop = true;
   for (const Deadline& phase : phases) EXPECT_TRUE(phase.interrupted());
 }

@@ -96,6 +96,22 @@ TEST_F(TrialsOfOneRun, nothing_is_rescued_while_something_is_ok) {
   EXPECT_EQ(run({trial("0.1"), written}).trials[1].status, TrialStatus::kTimeout);
 }
 
+TEST_F(TrialsOfOneRun, nothing_is_rescued_while_others_are_to_come) {
+  Trial written = trial("5");
+  written.as_written = true;
+  limits.rescue = false;
+  EXPECT_EQ(run({trial("4"), written}).trials[1].status, TrialStatus::kTimeout);
+}
+
+TEST_F(TrialsOfOneRun, a_slow_one_does_not_take_the_time_of_the_others) {
+  ManualTime clock;
+  limits.best_known = 5;
+  limits.deadline = Deadline::after(100, clock);
+  EXPECT_EQ(run({trial("6")}).trials[0].status, TrialStatus::kOk);
+  limits.deadline = Deadline::after(40, clock);
+  EXPECT_EQ(run({trial("7")}).trials[0].status, TrialStatus::kTimeout);
+}
+
 TEST_F(TrialsOfOneRun, what_is_as_fast_as_the_fastest_known_has_time) {
   limits.timeout_seconds = 4;
   limits.batch = 1;

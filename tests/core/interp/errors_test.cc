@@ -1,3 +1,4 @@
+#include "core/base/deadline.h"
 #include "tests/core/interp/fixture.h"
 
 namespace exotune {
@@ -174,6 +175,21 @@ TEST(InterpErrors, the_step_limit_ends_a_long_run) {
   EXPECT_EQ(error_of(*p, {int64_t{1000}, int64_t{0}, &x}, options), InterpError::Kind::kSteps);
   options.step_limit = 2000;
   EXPECT_EQ(error_of(*p, {int64_t{1000}, int64_t{0}, &x}, options), std::nullopt);
+}
+
+TEST(InterpErrors, the_threads_deadline_ends_a_long_run) {
+  const ProcPtr p = proc_of(R"(
+@proc
+def f(n: size, x: f32[4]):
+    for i in seq(0, n):
+        for j in seq(0, 2):
+            x[j] += 1.0
+)");
+  Buffer x(ScalarType::kF32, {4}, std::vector<double>(4, 0));
+  int asked = 0;
+  const DeadlineScope scope(Deadline().or_when([&] { return ++asked == 3; }));
+  EXPECT_EQ(error_of(*p, {int64_t{1} << 40, &x}), InterpError::Kind::kSteps);
+  EXPECT_EQ(asked, 3);
 }
 
 TEST(InterpErrors, arguments_must_fit_their_formals) {
