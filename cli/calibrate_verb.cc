@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "search/calibration.h"
+#include "search/weights.h"
 
 namespace exotune::cli {
 namespace {
@@ -154,6 +156,21 @@ ExitCode stopped() {
   return ExitCode::kInterrupted;
 }
 
+// A table of a fit is looked at: it is no order to measure for ten minutes.
+void require_calibrated(const Session& session, const CalibrateOptions& options,
+                        const Target& target, const Machine& machine) {
+  if (options.show != "weights" && options.show != "kernels" && options.show != "runs") return;
+  const std::string path = options.database.path(session);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    const auto store = open_store(path, OpenMode::kReadOnly);
+    if (weights_of(target, machine, store.get()).fitted) return;
+  }
+  throw InputError({},
+                   "nothing is fitted for " + target.name + " on this machine in '" + path + "'",
+                   "exo-tune calibrate --target " + target.name + " measures and fits");
+}
+
 ExitCode run_calibration(const Session& session, const CalibrateOptions& options) {
   watch_interrupts();
   options.format.value();
@@ -172,8 +189,9 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
       Deadline::after(parse_duration("--time-budget", options.time_budget)).or_when(interrupted);
   request.timeout_seconds = parse_duration("--timeout", options.timeout);
   request.target = workspace.target(options.target);
-  workspace.require_runnable(*request.target);
   request.machine = workspace.machine();
+  require_calibrated(session, options, *request.target, request.machine);
+  workspace.require_runnable(*request.target);
   request.kernels = kernels_of(options, workspace);
   FigureWishes wishes;
   wishes.instructions = options.wants("instructions");

@@ -52,8 +52,11 @@ std::vector<std::string> distinct(const Store& store, const std::string& what) {
 [[noreturn]] void refuse(const std::string& what, const std::string& value,
                          const std::vector<std::string>& known) {
   const std::string near = nearest(value, known);
+  constexpr size_t kShown = 8;
   std::string list;
-  for (const std::string& each : known) list += (list.empty() ? "" : ", ") + each;
+  for (size_t i = 0; i < known.size() && i < kShown; ++i)
+    list += (list.empty() ? "" : ", ") + known[i];
+  if (known.size() > kShown) list += " and " + std::to_string(known.size() - kShown) + " more";
   throw InputError({}, "the database has no " + what + " '" + value + "'",
                    !near.empty()   ? "did you mean '" + near + "'?"
                    : known.empty() ? "it is empty: tune something first"
@@ -83,7 +86,15 @@ TrialFilter checked(const DbOptions& options, const Store& store) {
     const auto statuses = distinct(store, "status FROM trials");
     if (!holds(statuses, filter.status)) refuse("trial of status", filter.status, statuses);
   }
-  if (!filter.sizes.empty()) filter.sizes = str(parse_sizes("--size", filter.sizes));
+  if (!filter.sizes.empty()) {
+    filter.sizes = str(parse_sizes("--size", filter.sizes));
+    const auto sizes = distinct(store, "sizes FROM contexts");
+    // A key may add a word: "n=8 (symbolic)".
+    const bool known = std::any_of(sizes.begin(), sizes.end(), [&](const std::string& s) {
+      return s == filter.sizes || s.starts_with(filter.sizes + " ");
+    });
+    if (!known) refuse("trial at", filter.sizes, sizes);
+  }
   return filter;
 }
 

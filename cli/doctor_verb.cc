@@ -6,12 +6,15 @@
 #include <memory>
 
 #include "cli/options.h"
+#include "cli/runner_choice.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "db/store.h"
+#include "hw/machine_model.h"
 #include "runners/conditions.h"
 #include "runners/peers.h"
+#include "search/figures.h"
 #include "search/problem.h"
 
 namespace exotune::cli {
@@ -47,15 +50,29 @@ void report_conditions(const Machine& machine, Table& table) {
                          100 * noise.spread, 100 * noise.preempted)});
 }
 
-// The native targets that can be tuned here; adds a row for every target.
-std::vector<TargetPtr> report_targets(Workspace& workspace, Table& table) {
+// What the searches reckon with, each number with where it comes from.
+void report_model(const Target& target, const Machine& machine, const Store* store, Table& table) {
+  const MachineModel model = model_of(target, machine, figures_of(target, machine, store).lines);
+  for (const ModelledNumber& n : model.numbers)
+    table.add({"model " + n.what, "ok",
+               fmt::format("{:g} {} ({}); {}", n.value, n.unit, n.source, target.name)});
+}
+
+// The targets of this machine itself that can be tuned here; adds a row for every target.
+std::vector<TargetPtr> report_targets(const Session& session, Workspace& workspace, Table& table) {
   std::vector<TargetPtr> usable;
   for (const std::string& name : workspace.targets().names()) {
     const std::string label = "target " + name;
     try {
       const TargetPtr target = workspace.targets().load(name);
+      const std::string compiler = find_compiler(target->compiler).version;
+      if (target->runner.kind != "native") {
+        choose_runner(*target, "", session.data.targets / "runners", 1);
+        table.add({label, "ok", "runner " + target->runner.kind + "; " + compiler});
+        continue;
+      }
       workspace.require_runnable(*target);
-      table.add({label, "ok", find_compiler(target->compiler).version});
+      table.add({label, "ok", compiler});
       usable.push_back(target);
     } catch (const Error& error) {
       table.add({label, "missing", error.diagnostic().message.str()});
@@ -74,18 +91,21 @@ void report_peers(const Target& target, Table& table) {
     table.add({"environment", "note", cleared + " is ignored when peers are measured"});
 }
 
-void report_database(const std::string& path, Table& table) {
+// The database, or null where there is none that can be read.
+std::unique_ptr<Store> report_database(const std::string& path, Table& table) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     table.add({"database", "ok", path + " (none yet; the first run makes it)"});
-    return;
+    return nullptr;
   }
   try {
-    const auto store = open_store(path, OpenMode::kReadOnly);
+    auto store = open_store(path, OpenMode::kReadOnly);
     table.add(
         {"database", "ok", path + ", " + std::to_string(store->winners({}).size()) + " winners"});
+    return store;
   } catch (const Error& error) {
     table.add({"database", "damaged", error.diagnostic().message.str()});
+    return nullptr;
   }
 }
 
@@ -95,10 +115,13 @@ ExitCode doctor(const Session& session, const DoctorOptions& options) {
   Table table({"what", "state", "detail"});
   report_machine(workspace.machine(), table);
   report_conditions(workspace.machine(), table);
-  const std::vector<TargetPtr> usable = report_targets(workspace, table);
-  if (options.peers && !usable.empty())
-    report_peers(*best_target(workspace.machine(), usable), table);
-  report_database(options.database.path(session), table);
+  const std::vector<TargetPtr> usable = report_targets(session, workspace, table);
+  const std::unique_ptr<Store> store = report_database(options.database.path(session), table);
+  if (!usable.empty()) {
+    const TargetPtr best = best_target(workspace.machine(), usable);
+    report_model(*best, workspace.machine(), store.get(), table);
+    if (options.peers) report_peers(*best, table);
+  }
   std::fputs(table.str(format).c_str(), stdout);
   if (usable.empty())
     throw Error(Diagnostic{{},

@@ -1,6 +1,8 @@
 #include "cli/tune_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <thread>
 
 #include "cli/runner_choice.h"
@@ -102,7 +104,7 @@ void TuneOptions::add(CLI::App& app) {
                  "that the kernel, and its peers, may use (default 1)")
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", defaults_.seed, "of the search (default 1)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
   app.add_flag("--no-peers", no_peers_, "do not measure other libraries");
   app.add_flag("--fresh", defaults_.fresh, "measure again what the database already holds");
   database_.add(app);

@@ -44,6 +44,10 @@ class ModuleParser {
                          "put `@memory` or `@config` on the line above");
       } else if (t_.at(Token::Kind::kName) && TokenStream::is(t_.peek(1), "=")) {
         constant();
+      } else if (t_.at("proc")) {
+        throw InputError(
+            t_.where(), "`proc` is a decorator",
+            "a procedure is written `@proc`, and on the line below it `def NAME(...):`");
       } else {
         t_.fail("`@proc`, `@instr`, `@config`, `@memory`, an import or a constant");
       }

@@ -52,6 +52,18 @@ TEST_F(Simulated, what_the_book_shows_runs) {
   EXPECT_GT(shown, 0);
 }
 
+TEST_F(Simulated, the_doctor_knows_its_targets) {
+  const CommandHarness harness("doctor_simulated");
+  const CommandResult result = harness.run({"doctor", "--no-peers", "--format", "json"});
+  int seen = 0;
+  for (const auto& row : nlohmann::json::parse(result.out))
+    if (row["what"] == "target rvm" || row["what"] == "target gemmini") {
+      EXPECT_EQ(row["state"], "ok") << row;
+      ++seen;
+    }
+  EXPECT_EQ(seen, 2);
+}
+
 TEST_F(Simulated, another_runner_is_named_or_missing) {
   const CommandHarness harness("runner");
   const CommandResult missing = harness.run({"conv1d", "--target", "rvm", "--runner", "spikes"});
