@@ -35,6 +35,12 @@ Record chosen(Workspace& workspace, const Session& session, const BenchOptions& 
   return record;
 }
 
+std::string example_sizes(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name + "=64";
+  return text;
+}
+
 // What to measure at: as asked, else what the record was tuned at, else the table's first.
 std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& input,
                             const Record& record, const Sizes& fixed) {
@@ -46,7 +52,7 @@ std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& inpu
   if (all.empty() && !record.measured_at.empty()) all.push_back(record.measured_at);
   if (all.empty() && input.entry != nullptr) all.push_back(input.entry->sizes.front());
   if (all.empty() && !names.empty())
-    throw InputError({}, "at which size?", "--size " + names.front() + "=64,...");
+    throw InputError({}, "at which size?", "--size " + example_sizes(names));
   if (all.empty()) all.push_back({});
   for (const Sizes& sizes : all)
     for (const auto& [name, value] : fixed)

@@ -94,6 +94,24 @@ std::string in_words(const std::string& message) {
          message.substr(value + 7, range - value - 7);
 }
 
+// The words for a shell to read again.
+std::string as_typed(const std::vector<std::string>& words) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+%@";
+  std::string text = "exo-tune";
+  for (const std::string& word : words) {
+    text += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
 // What stdout did not take is no result: a full disk must not look like success.
 void require_written() {
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush();
@@ -106,6 +124,8 @@ ExitCode dispatch(std::vector<std::string> arguments) {
   Session session = make_session();
   if (!arguments.empty() && !is_verb(arguments.front()))
     arguments = with_verb(std::move(arguments), kernel_names(session));
+
+  session.command = as_typed(arguments);
 
   CLI::App app{"Searches for fast, proved schedules of loop nests.", "exo-tune"};
   app.require_subcommand(0, 1);

@@ -122,9 +122,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
     }
     TuneResult failed = done.result;
     failed.statistics = done.statistics;
-    options.tune.refuse(done.request, failed,
-                        "exo-tune complete " + options.script +
-                            (options.kernel.empty() ? "" : " " + options.kernel));
+    options.tune.refuse(done.request, failed, session.command);
   }
   check(*done.proc);
   TuneResult result = std::move(done.result);

@@ -44,7 +44,7 @@ std::vector<Sizes> sizes_of(const KernelOptions& options, const KernelInput& inp
     std::string example;
     for (const std::string& name : names) example += (example.empty() ? "" : ",") + name + "=64";
     throw InputError({}, "at which size is " + input.name + " to be measured?",
-                     "--size " + example);
+                     "--size " + example + ", and --any-size if it is to work at any");
   }
   if (all.empty()) all.push_back({});
   return all;
@@ -70,17 +70,6 @@ std::string stem_of(const KernelOptions& options, const TuneRequest& request, bo
   if (several && !request.sizes.empty())
     for (const auto& [name, value] : request.sizes) stem += "_" + name + std::to_string(value);
   return stem;
-}
-
-std::string command_again(const KernelOptions& options, const TuneRequest& request) {
-  const std::string name = options.kernel.empty() ? request.kernel.name : options.kernel;
-  const std::string& target = options.tune.target();
-  std::string text =
-      "exo-tune kernel " + name + " --target " + (target.empty() ? request.target->name : target);
-  if (!request.representative.empty()) text += " --size " + str(request.representative);
-  if (request.threads > 1) text += " --threads " + std::to_string(request.threads);
-  if (request.sizes.empty() && !request.representative.empty()) text += " --any-size";
-  return text;
 }
 
 void require_peak(const KernelOptions& options, const TuneResult& result) {
@@ -146,7 +135,7 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
     const TuneResult result = options.tune.tune(job.request, *store, session);
     if (result.winner == nullptr) {
       if (interrupted()) break;
-      if (!several) options.tune.refuse(job.request, result, command_again(options, job.request));
+      if (!several) options.tune.refuse(job.request, result, session.command);
       ++without_winner;
       table.add(result_row(job.request, result, ""));
       continue;

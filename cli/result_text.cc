@@ -193,10 +193,14 @@ std::vector<std::string> result_row(const TuneRequest& request, const TuneResult
 }
 
 std::string plan_text(const TuneRequest& request) {
-  return fmt::format("{} ({}) for {}{}: beam {}, at most {} trials and {:.0f} s, seed {}",
+  const bool measures = request.effort != Effort::kEstimate;
+  return fmt::format("{} ({}) for {}{}: beam {}, at most {} trials and {:.0f} s, seed {}; {}{}",
                      request.kernel.name, sizes_of(request), request.target->name,
                      threads_of(request), request.beam, request.trials, request.time_budget_seconds,
-                     request.seed);
+                     request.seed,
+                     measures ? "compiled by " + find_compiler(request.target->compiler).version
+                              : "measures nothing",
+                     measures && request.with_peers ? ", beside the peers that doctor lists" : "");
 }
 
 }  // namespace exotune::cli

@@ -32,7 +32,8 @@ struct Session {
   DataFolders data;
   std::filesystem::path default_database;  // $XDG_DATA_HOME/exo-tune/tune.db
   bool terminal = false;                   // stderr is one
-  std::function<ExitCode()> action;        // what the parsed verb does; set by its callback
+  std::string command;               // as typed, for hints that repeat it: "exo-tune kernel f.exo"
+  std::function<ExitCode()> action;  // what the parsed verb does; set by its callback
 };
 
 /// Fills everything but `action` from the process environment.

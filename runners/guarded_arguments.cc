@@ -120,7 +120,7 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     // Different starts for different arguments, or equal page offsets would collide in the L1
     // cache.
     const auto v = static_cast<size_t>(variation);
-    const size_t unaligned = v % 3 == 2 ? 16 * (1 + a % 3) : 0;
+    const size_t unaligned = v % 3 != 0 ? 16 * (1 + a % 3) : 0;
     const size_t skew = timing ? (a * 192 + v * 320) % page + unaligned : 0;
     const bool huge = timing && slot.data_bytes >= 2 * kHugePage;
     const size_t unit = huge ? kHugePage : page;
