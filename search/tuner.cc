@@ -516,7 +516,7 @@ class Tuning {
     if (states_.size() > most - kept && !search_deadline_.over())
       result_.stop = StopReason::kTrials;
     measure_states(0, most - kept, deadline);
-    if (!found_schedule() && !found_wrong()) rescue();
+    if (best_seconds_ == 0 ? !found_wrong() : deadline.over() && !found_schedule()) rescue();
     if (program_ && !deadline.over()) {
       const size_t first = states_.size();
       program_deadline_ = deadline;
@@ -556,11 +556,16 @@ class Tuning {
     for (const Trial& t : measured_.trials)
       if (t.status != TrialStatus::kSkipped && t.status != TrialStatus::kTimeout)
         known.insert(state_of_.at(t.candidate.id));
+    size_t tried = 0;
     for (const size_t k : cheapest_first()) {
       if (known.count(k)) continue;
-      if (found_schedule() || deadline_.over()) return;
+      if (found_schedule() || deadline_.over() || ++tried > kFewest) return;
+      // What is slower than the nest as written is of no use.
+      const double timeout =
+          best_seconds_ > 0 ? request_.timeout_seconds
+                            : std::max(request_.timeout_seconds, kShareOfRescue * deadline_.left());
       measure_batch(trials_of({k}), static_cast<int>(measured_.trials.size()) + 1, deadline_,
-                    std::max(request_.timeout_seconds, kShareOfRescue * deadline_.left()), true);
+                    timeout, best_seconds_ == 0);
     }
   }
   static constexpr double kShareOfRescue = 0.4;
