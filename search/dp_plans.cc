@@ -135,6 +135,22 @@ class Session {
   SolverBudget budget_;
 };
 
+// Other extents than these leave boundaries in every plan, and whoever cuts them evenly may win.
+bool divides(const Spec& spec, const LiftedNest& nest, ActionSpace& space) {
+  constexpr int64_t kWhole = 8;  // needs no tile
+  for (size_t d = 0; d < nest.extents.size(); ++d) {
+    const uint32_t extent = spec.extents[d];
+    if (extent != nest.extents[d]) return false;  // planned for whole vectors
+    if (extent <= kWhole) continue;
+    const std::vector<uint32_t>& tiles =
+        space.tile_sizes(space.kinds().at(spec.kind), static_cast<int>(d), extent);
+    if (std::none_of(tiles.begin(), tiles.end(),
+                     [&](uint32_t tile) { return tile > 1 && extent % tile == 0; }))
+      return false;
+  }
+  return true;
+}
+
 std::optional<LiftedNest> literal_nest(const Proc& proc) {
   std::optional<LiftedNest> nest = lift_nest(proc);
   if (nest && std::count(nest->extents.begin(), nest->extents.end(), 0) > 0) return std::nullopt;
@@ -400,6 +416,7 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
   const Spec spec = spec_of(*nest, proc, session.space());
   const std::optional<MemoValue> value = session.solve(spec);
   out.units_per_cycle = session.space().machine().units_per_cycle;
+  out.dividing = divides(spec, *nest, session.space());
   if (value) {
     out.outcome = value->best.empty() ? DpOutcome::kNoPlan : DpOutcome::kSolved;
     std::set<std::vector<std::string>> seen;

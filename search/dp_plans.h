@@ -52,9 +52,10 @@ struct DpPlans {
   DpOutcome outcome = DpOutcome::kNotLifted;
   std::vector<DpPlan> plans;  // cheapest first
   int units_per_cycle = 1;
-  int64_t solved = 0;    // Specs worked out now
-  int64_t known = 0;     // Specs read from the memo file
-  int64_t expanded = 0;  // actions looked at now
+  bool dividing = false;  // each loop has a tile among those tried that divides it
+  int64_t solved = 0;     // Specs worked out now
+  int64_t known = 0;      // Specs read from the memo file
+  int64_t expanded = 0;   // actions looked at now
   double seconds = 0;
   std::string memo;  // its statistics on one line
 };
