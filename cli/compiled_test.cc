@@ -1,6 +1,7 @@
 #include "cli/compiled_test.h"
 
 #include "core/base/diagnostic.h"
+#include "core/ir/callees.h"
 #include "runners/native_runner.h"
 #include "runners/threads.h"
 #include "search/problem.h"
@@ -12,12 +13,13 @@ constexpr int kThreads = 4;
 
 bool has_parallel_loop(const Proc& p) {
   bool found = false;
-  for_each_stmt(p.body, [&](const StmtPtr& s) {
+  const auto look = [&](const StmtPtr& s) {
     const For* f = s->as<For>();
-    const Call* c = s->as<Call>();
-    found = found || (f && f->mode == LoopMode::kPar) ||
-            (c && !c->callee->instr && has_parallel_loop(*c->callee));
-  });
+    found = found || (f && f->mode == LoopMode::kPar);
+  };
+  for_each_stmt(p.body, look);
+  for (const ProcPtr& callee : procs_called(p))
+    if (!callee->instr) for_each_stmt(callee->body, look);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/quantities.h"
+#include "core/ir/callees.h"
 
 namespace exotune::cli {
 namespace {
@@ -61,13 +62,9 @@ std::string counts(const std::map<std::string, int>& table) {
 }
 
 bool uses_instructions(const Proc& proc) {
-  bool used = false;
-  for_each_stmt(proc.body, [&](const StmtPtr& s) {
-    const auto* call = s->as<Call>();
-    if (call == nullptr) return;
-    used = used || call->callee->instr.has_value() || uses_instructions(*call->callee);
-  });
-  return used;
+  const std::vector<ProcPtr> called = procs_called(proc);
+  return std::any_of(called.begin(), called.end(),
+                     [](const ProcPtr& callee) { return callee->instr.has_value(); });
 }
 
 // What a reader would otherwise take for a fault of the tool, or not notice.

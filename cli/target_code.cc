@@ -1,18 +1,28 @@
 #include "cli/target_code.h"
 
+#include <algorithm>
+
+#include "core/ir/callees.h"
+
 namespace exotune::cli {
 namespace {
 
-bool uses_target(const Proc& p) {
-  bool uses = false;
+bool has_memory_of_a_target(const Proc& p) {
+  bool has = false;
   for_each_stmt(p.body, [&](const StmtPtr& s) {
     const Alloc* a = s->as<Alloc>();
-    const Call* c = s->as<Call>();
-    const bool own_memory =
-        a && a->mem && a->mem != dram() && a->mem != dram_stack() && a->mem != dram_static();
-    uses = uses || own_memory || (c && (c->callee->instr || uses_target(*c->callee)));
+    has = has ||
+          (a && a->mem && a->mem != dram() && a->mem != dram_stack() && a->mem != dram_static());
   });
-  return uses;
+  return has;
+}
+
+bool uses_target(const Proc& p) {
+  const std::vector<ProcPtr> called = procs_called(p);
+  return has_memory_of_a_target(p) ||
+         std::any_of(called.begin(), called.end(), [](const ProcPtr& callee) {
+           return callee->instr || has_memory_of_a_target(*callee);
+         });
 }
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {

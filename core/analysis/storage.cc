@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "core/analysis/proc_cache.h"
 #include "core/base/diagnostic.h"
 #include "core/ir/normal_form.h"
 
@@ -198,10 +199,20 @@ int registers_of(const Alloc& a, const SourceLocation& where) {
 
 namespace {
 
-/// What procs use of each memory, each proc looked at once.
-using UsedTable = std::map<const Proc*, std::map<std::string, int64_t>>;
+using Used = std::map<std::string, int64_t>;
 
-StoragePlan plan_of(const Proc& p, UsedTable& known) {
+/// What a callee uses of each memory, which is asked of each proc above it.
+Used used_by(const ProcPtr& callee) {
+  static ProcCache<Used> known;
+  if (std::optional<Used> found = known.find(callee)) return *std::move(found);
+  Used used = plan_storage(*callee).used;
+  known.insert(callee, used);
+  return used;
+}
+
+}  // namespace
+
+StoragePlan plan_storage(const Proc& p) {
   StoragePlan plan;
   const Liveness live(p);
   std::map<std::string, std::vector<std::pair<const Live*, std::pair<int64_t, int64_t>>>> placed;
@@ -237,10 +248,7 @@ StoragePlan plan_of(const Proc& p, UsedTable& known) {
   for_each_stmt(p.body, [&](const StmtPtr& s) {
     const Call* c = s->as<Call>();
     if (!c || c->callee->instr) return;
-    auto callee = known.find(c->callee.get());
-    if (callee == known.end())
-      callee = known.emplace(c->callee.get(), plan_of(*c->callee, known).used).first;
-    for (const auto& [memory, count] : callee->second) {
+    for (const auto& [memory, count] : used_by(c->callee)) {
       if (const auto mine = plan.own.find(memory);
           mine != plan.own.end() && mine->second > 0 && count > 0)
         refuse(s->where,
@@ -254,13 +262,6 @@ StoragePlan plan_of(const Proc& p, UsedTable& known) {
     if (a.mem && a.mem->kind == MemoryKind::kRegisterFile) registers.insert(a.name);
   Threads(p.body, std::move(registers), false);
   return plan;
-}
-
-}  // namespace
-
-StoragePlan plan_storage(const Proc& p) {
-  UsedTable known;
-  return plan_of(p, known);
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/diagnostic.h"
+#include "core/ir/callees.h"
 
 namespace exotune {
 
@@ -322,16 +323,52 @@ std::map<Sym, std::string> printed_names(const Proc& p) {
   return names.all();
 }
 
-std::string canonical_text(const Proc& p) {
-  Names names(/*canonical=*/true);
-  Printer printer(names);
-  printer.proc(p, true);
-  std::string out = printer.take();
-  // What a call means is its callee's body.
-  for_each_stmt(p.body, [&](const StmtPtr& s) {
-    if (const Call* c = s->as<Call>()) out += canonical_text(*c->callee);
-  });
-  return out;
-}
+namespace {
+
+// A proc and, where a call of it comes first, each callee; later calls are numbers of those. What a
+// call means is its callee's body, and equal bodies are one callee whatever their objects.
+class CanonicalTexts {
+ public:
+  explicit CanonicalTexts(const Proc& p) {
+    for (const ProcPtr& callee : procs_called(p)) number(*callee);
+  }
+
+  std::string of(const Proc& p) {
+    std::string out = alone(p);
+    for_each_stmt(p.body, [&](const StmtPtr& s) {
+      const Call* c = s->as<Call>();
+      if (!c) return;
+      const size_t callee = numbers_.at(c->callee.get());
+      const auto [place, first] = shown_.emplace(callee, shown_.size());
+      out += first ? of(*c->callee) : "#" + std::to_string(place->second) + "\n";
+    });
+    return out;
+  }
+
+ private:
+  static std::string alone(const Proc& p) {
+    Names names(/*canonical=*/true);
+    Printer printer(names);
+    printer.proc(p, true);
+    return printer.take();
+  }
+  // Callees come before their callers.
+  void number(const Proc& p) {
+    std::string text = alone(p);
+    for_each_stmt(p.body, [&](const StmtPtr& s) {
+      if (const Call* c = s->as<Call>())
+        text += "#" + std::to_string(numbers_.at(c->callee.get())) + "\n";
+    });
+    numbers_[&p] = known_.emplace(std::move(text), known_.size()).first->second;
+  }
+
+  std::map<const Proc*, size_t> numbers_;
+  std::map<std::string, size_t> known_;
+  std::map<size_t, size_t> shown_;
+};
+
+}  // namespace
+
+std::string canonical_text(const Proc& p) { return CanonicalTexts(p).of(p); }
 
 }  // namespace exotune

@@ -1,9 +1,11 @@
 // What C cannot hold: arrays of more bytes than there are addresses, control values beyond 64 bits,
-// templates whose braces are no holes.
+// templates whose braces are no holes, more calls than can be followed one by one.
 #include <gtest/gtest.h>
 
 #include "core/analysis/queries.h"
 #include "core/frontend/parser.h"
+#include "core/ir/callees.h"
+#include "core/ir/printer.h"
 #include "tests/core/codegen/c_library.h"
 
 namespace exotune {
@@ -129,6 +131,32 @@ TEST(Templates, of_memories_have_holes_of_their_own) {
   EXPECT_NE(fault("f({shape[a]});"), "");
   EXPECT_NE(fault("f({0});"), "");
   EXPECT_EQ(fault("{type}* {name} = f({shape[0]} * {shape[1]});"), "");
+}
+
+// Each calls the one before twice: 2^60 calls, 60 procs.
+TEST(Callees, that_double_with_each_caller_are_looked_at_once) {
+  std::string text = "@proc\ndef f0(x: f32[4]):\n    x[0] += 1.0\n";
+  for (int k = 1; k < 60; ++k) {
+    const std::string call = "    f" + std::to_string(k - 1) + "(x)\n";
+    text += "@proc\ndef f" + std::to_string(k) + "(x: f32[4]):\n" + call + call;
+  }
+  const ProcPtr last = parse_module(text, "doubled.exo").procs.back();
+  EXPECT_EQ(procs_called(*last).size(), 59u);
+  EXPECT_EQ(procs_called(*last).front()->name, "f0");
+  EXPECT_NE(generate_c({last}).c.find("void f59("), std::string::npos);
+  EXPECT_LT(canonical_text(*last).size(), 10000u);
+}
+
+TEST(CanonicalText, tells_callees_apart_by_their_bodies) {
+  const auto caller = [](const std::string& one, const std::string& other) {
+    const std::string text = "@proc\ndef g(x: f32[4]):\n    x[0] = " + one +
+                             "\n@proc\ndef h(x: f32[4]):\n    x[0] = " + other +
+                             "\n@proc\ndef f(x: f32[4]):\n    g(x)\n    h(x)\n    g(x)\n";
+    return canonical_text(*parse_module(text, "callees.exo").procs.back());
+  };
+  EXPECT_EQ(caller("1.0", "2.0"), caller("1.0", "2.0"));
+  EXPECT_NE(caller("1.0", "2.0"), caller("2.0", "1.0"));
+  EXPECT_NE(caller("1.0", "2.0"), caller("1.0", "1.0"));
 }
 
 }  // namespace
