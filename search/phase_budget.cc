@@ -7,6 +7,13 @@ namespace exotune {
 PhaseBudget::PhaseBudget(const Deadline& whole, double seconds, const BudgetShares& shares)
     : whole_(whole), seconds_(seconds), shares_(shares) {}
 
+double until_written(double seconds) {
+  constexpr double kShare = 0.1, kMost = 1;
+  return seconds - std::min(kShare * seconds, kMost);
+}
+
+Deadline PhaseBudget::reference() const { return whole_.within(shares_.reference * seconds_); }
+
 Deadline PhaseBudget::written() const { return whole_.within(shares_.written * seconds_); }
 
 Deadline PhaseBudget::search(bool measures) const {

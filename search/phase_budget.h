@@ -10,6 +10,7 @@ namespace exotune {
 /// Shares of the whole budget; chosen so that what is kept back is enough for the finals of a small
 /// kernel on a loaded machine, and measuring always gets most of the rest.
 struct BudgetShares {
+  double reference = 0.35;   // what must come out: where that takes longer nothing is measured
   double written = 0.2;      // the nest as written, before all else: a run never ends with nothing
   double search = 0.4;       // of what is left then: proposing schedules, at most
   double plan = 0.5;         // of that, at most: the dynamic program
@@ -19,12 +20,17 @@ struct BudgetShares {
   double shootout = 0.6;     // of what is left then, while finals over sizes are to follow
 };
 
+/// Seconds of a run of `seconds` until its files are written: what comes then is part of it.
+double until_written(double seconds);
+
 class PhaseBudget {
  public:
   PhaseBudget() = default;  // no limit
   PhaseBudget(const Deadline& whole, double seconds, const BudgetShares& shares = {});
 
   const Deadline& whole() const { return whole_; }
+  /// Finding what must come out.
+  Deadline reference() const;
   /// Measuring the nest as written.
   Deadline written() const;
   /// Proposing schedules; when nothing is measured it has nearly all there is.

@@ -57,8 +57,8 @@ class Tuning {
       : request_(request),
         store_(store),
         hooks_(hooks),
-        deadline_(Deadline::after(kShareUntilWritten * request.time_budget_seconds)
-                      .or_when(hooks.interrupted)),
+        deadline_(
+            Deadline::after(until_written(request.time_budget_seconds)).or_when(hooks.interrupted)),
         budget_(deadline_, request.time_budget_seconds),
         levels_(request.machine.levels_of(*request.target)) {
     all_sizes_ = request.representative;
@@ -88,9 +88,6 @@ class Tuning {
   }
 
  private:
-  // What is left of the time is for the files.
-  static constexpr double kShareUntilWritten = 0.98;
-
   // Was something that is not slowness the end of a candidate, and is there nothing else?
   bool found_wrong() const {
     const auto slow = [](const auto& cause) {
@@ -168,12 +165,13 @@ class Tuning {
     ProblemOptions data{.seed = request_.seed};
     data.runner = runner_.get();
     data.target = request_.target.get();
+    const Deadline deadline = budget_.reference();
     try {
-      const DeadlineScope scope(deadline_);
+      const DeadlineScope scope(deadline);
       problem_ = make_problem(request_.proc, all_sizes_, data);
       can_measure_ = true;
     } catch (const Error&) {
-      if (!deadline_.over()) throw;
+      if (!deadline.over()) throw;
     }
   }
 
@@ -205,7 +203,7 @@ class Tuning {
 
   void search() {
     const auto start = Clock::now();
-    search_deadline_ = budget_.search(request_.effort != Effort::kEstimate);
+    search_deadline_ = budget_.search(can_measure_);
     report("search", 0, 0);
     const ProcPtr from = asked();
     nest_ = inspect_nest(*start_.proc);

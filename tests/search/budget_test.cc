@@ -29,6 +29,11 @@ TEST(PhaseBudget, the_search_leaves_most_of_what_is_left_when_it_begins) {
   EXPECT_DOUBLE_EQ(budget.search(true).left(), 30 * BudgetShares().search);
 }
 
+TEST(PhaseBudget, keeps_time_for_the_files) {
+  EXPECT_DOUBLE_EQ(until_written(5), 4.5);
+  EXPECT_DOUBLE_EQ(until_written(240), 239);
+}
+
 TEST(PhaseBudget, never_keeps_more_than_the_finals_can_use) {
   ManualTime clock;
   const PhaseBudget budget(Deadline::after(10000, clock), 10000);
@@ -46,8 +51,8 @@ TEST(PhaseBudget, hears_the_user_in_every_phase) {
   ManualTime clock;
   bool stop = false;
   const PhaseBudget budget(Deadline::after(100, clock).or_when([&] { return stop; }), 100);
-  const Deadline phases[] = {budget.written(), budget.search(true), budget.measuring(),
-                             budget.other_sizes(), budget.shootout(true)};
+  const Deadline phases[] = {budget.reference(), budget.written(),     budget.search(true),
+                             budget.measuring(), budget.other_sizes(), budget.shootout(true)};
   stop = true;
   for (const Deadline& phase : phases) EXPECT_TRUE(phase.interrupted());
 }
