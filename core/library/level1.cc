@@ -14,6 +14,13 @@ using namespace vector_loops;
 
 namespace {
 
+// The statements of its block from the one at `path` on.
+int statements_from(const Proc& p, const Path& path) {
+  int count = 0;
+  while (stmt_at(p, sibling(path, count))) ++count;
+  return count;
+}
+
 // A sum of the loop at `top` into one element:
 //   acc = 0
 //   if 0 < n / (U*V): accs = 0; for U vectors at a time: accs[u] += e; acc += accs[u]
@@ -36,11 +43,14 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
   // alloc, zero, then the parts one after another, add
   const Path zero = sibling(top, 1), main = sibling(top, 2);
   int parts = 1;  // from `main` on
-  const bool has_vectors = whole || !extent || *extent > unit.lanes;
+  bool has_vectors = whole || !extent || *extent > unit.lanes;
   if (!whole && has_vectors) {
     p = cut_loop(p, at(p, main), bin_op(BinOpKind::kDiv, trips, int_const(unit.lanes)));
+    const int before = statements_from(*p, main);
     p = simplify(p, at(p, main));
-    ++parts;
+    // Of a remainder, which is shorter than a vector, no whole vectors are left.
+    has_vectors = statements_from(*p, main) == before;
+    parts += has_vectors ? 1 : 0;
   }
   const bool several = has_vectors && interleave > 1;  // vectors at a time, in the first part
   if (several) {

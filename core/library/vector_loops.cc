@@ -26,6 +26,7 @@ Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name)
 }
 
 Path innermost(const ProcPtr& p, Path path) {
+  if (!stmt_at(*p, path)) throw SchedulingError("there is no loop where the vectors were expected");
   for (;;) {
     const Block& body = body_of(*stmt_at(*p, path));
     if (body.size() != 1 || !body[0]->as<For>()) return path;

@@ -57,6 +57,16 @@ def gemv_n(M: size, N: size, A: f32[M, N], x: f32[N], y: f32[M]):
             y[i] += A[i, j] * x[j]
 
 @proc
+def scaled_dots(M: size, N: size, A: f32[M, N], x: f32[N], y: f32[M], z: f32[N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            y[i] += A[i, j] * x[j]
+        y[i] = y[i] * x[0]
+    for i in seq(0, M):
+        for j in seq(0, N):
+            z[j] += A[i, j] * y[i]
+
+@proc
 def gemv_rows(M: size, N: size, A: f32[M, N], x: f32[M], y: f32[N]):
     for i in seq(0, M):
         for j in seq(0, N):
@@ -117,6 +127,23 @@ TEST(Level2, columns_stay_in_registers_while_the_rows_go_by) {
   const std::string row = text.substr(rows, text.find("store(", rows) - rows);
   EXPECT_NE(row.find("fma("), std::string::npos) << row;
   EXPECT_EQ(row.find("y_unit["), std::string::npos) << row;
+}
+
+std::vector<double> dots(const ProcPtr& p, int64_t m, int64_t n) {
+  std::vector<double> a, b(static_cast<size_t>(n), 2), c(static_cast<size_t>(m), 1);
+  for (int64_t k = 0; k < m * n; ++k) a.push_back(static_cast<double>(k % 5) - 2);
+  Buffer A(ScalarType::kF32, {m, n}, a), x(ScalarType::kF32, {n}, b), y(ScalarType::kF32, {m}, c);
+  Buffer z(ScalarType::kF32, {n}, std::vector<double>(static_cast<size_t>(n)));
+  run(*p, {m, n, &A, &x, &y, &z});
+  y.data.insert(y.data.end(), z.data.begin(), z.data.end());
+  return y.data;
+}
+
+TEST(Level2, sums_cut_into_blocks_have_rests_without_a_whole_vector) {
+  const Machine machine;
+  const ProcPtr p = machine.find("scaled_dots");
+  const ProcPtr q = optimize_columns(p, "i", "j", machine.unit, 1);
+  for (int64_t n : {1, 3, 4, 5, 8, 11}) EXPECT_EQ(dots(q, 3, n), dots(p, 3, n)) << n;
 }
 
 TEST(Level2, vectors_of_any_stride_are_copied_once) {
