@@ -121,7 +121,7 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     // cache.
     const auto v = static_cast<size_t>(variation);
     const size_t unaligned = v % 3 != 0 ? 16 * (1 + a % 3) : 0;
-    const size_t skew = timing ? (a * 192 + v * 320) % page + unaligned : 0;
+    const size_t skew = timing ? (a * (192 + v * 704) + v * 320) % page + unaligned : 0;
     const bool huge = timing && slot.data_bytes >= 2 * kHugePage;
     const size_t unit = huge ? kHugePage : page;
     slot.body_bytes = round_up(slot.data_bytes + skew + 1, unit);

@@ -43,9 +43,10 @@ class GuardedArguments {
     kFlushStart,  // the first byte lies after one
     kTiming,      // 64-byte aligned, starts spread over cache sets, huge pages when big
   };
-  /// Timing: `variation` 0 is as above; others start elsewhere in their pages, two of three aligned
-  /// to 16 bytes only, as malloc does and most callers have it, and every third one on huge pages
-  /// only if the system gives them unasked.
+  /// Timing: `variation` 0 is as above; others start elsewhere in their pages, the arguments at
+  /// other distances too (what is stored a multiple of a page behind a load delays it), two of
+  /// three aligned to 16 bytes only, as malloc does and most callers have it, and every third one
+  /// on huge pages only if the system gives them unasked.
   GuardedArguments(const PreparedCase& prepared, Placement placement, int variation = 0);
   ~GuardedArguments();
   GuardedArguments(const GuardedArguments&) = delete;
