@@ -87,6 +87,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
     if (asks_for_any_order(record.script)) candidate = with_sums_in_any_order(std::move(candidate));
     ComparisonOptions comparing = options.comparison;
     if (comparing.threads < 1) comparing.threads = record.threads;
+    comparing.fixed = replayed.fixed;
     const Comparison comparison = compare_with_peers(candidate, &entry, problem, target, comparing);
     add_rows(comparison, table);
     const ContenderResult& ours = comparison.result.contenders.front();

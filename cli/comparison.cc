@@ -7,6 +7,7 @@
 #include "cli/quantities.h"
 #include "runners/arena.h"
 #include "runners/threads.h"
+#include "search/tuning_context.h"
 
 namespace exotune::cli {
 namespace {
@@ -28,7 +29,8 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
   Comparison comparison;
   comparison.sizes = problem.sizes;
   std::vector<Contender> contenders = {contender_of(kOurs, contender)};
-  const Candidate plain = make_candidate(problem.kernel, target, problem, "unscheduled");
+  const Candidate plain =
+      make_candidate(at_sizes(problem.kernel, options.fixed), target, problem, "unscheduled");
   contenders.push_back(contender_of("unscheduled", plain));
   const size_t libraries = contenders.size();
   ElementType precision = ElementType::kF32;

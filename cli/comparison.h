@@ -22,6 +22,7 @@ struct ComparisonOptions {
   bool cold = false;
   int threads = 1;                      // of everyone
   std::vector<std::string> only_peers;  // empty: all
+  SizeBinding fixed;                    // what the contender is made for only: plain code too
 };
 
 /// Times `contender` ("exo-tune"), the unscheduled kernel compiled as it stands ("unscheduled"),

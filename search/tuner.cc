@@ -822,7 +822,9 @@ class Tuning {
   void add_peers(std::vector<Contender>& contenders, const Deadline& deadline) {
     const std::optional<PeerProblem> peer = peer_problem(request_.kernel, problem_);
     if (!peer) {
-      const Candidate plain = make_candidate(request_.proc, *request_.target, problem_, "plain");
+      // Whoever compares would write the sizes that are known into the loops, too.
+      const Candidate plain = make_candidate(at_sizes(request_.proc, request_.sizes),
+                                             *request_.target, problem_, "plain");
       const DeadlineScope scope(deadline);
       for (Contender& c : arena_->plain_code(plain)) contenders.push_back(std::move(c));
       return;
@@ -867,8 +869,9 @@ class Tuning {
     for (const Trial* t : finalists)
       contenders.push_back(contender_of("#" + std::to_string(contenders.size() + 1), t->candidate));
     for (const Rival& rival : request_.rivals)
-      contenders.push_back(
-          contender_of(rival.name, make_candidate(rival.proc, *request_.target, problem_)));
+      contenders.push_back(contender_of(
+          rival.name,
+          make_candidate(at_sizes(rival.proc, request_.sizes), *request_.target, problem_)));
     const size_t first_peer = contenders.size();
     if (request_.with_peers)
       add_peers(contenders, deadline_.within(kShareOfPeers * deadline_.left()));

@@ -2,6 +2,7 @@
 
 #include "core/base/hashing.h"
 #include "core/ir/printer.h"
+#include "core/primitives/procedures.h"
 
 namespace exotune {
 
@@ -25,6 +26,15 @@ std::string fixing_line(const Proc& p, const SizeBinding& sizes) {
       if (a.name.name() == name && is_integer_control(a.type.scalar))
         out += ", " + name + "=" + std::to_string(value);
   return out.empty() ? "" : "p = partial_eval(p" + out + ")";
+}
+
+ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes) {
+  std::vector<std::pair<std::string, int64_t>> values;
+  for (const Arg& a : p->args)
+    if (const auto it = sizes.find(a.name.name());
+        it != sizes.end() && is_integer_control(a.type.scalar))
+      values.emplace_back(*it);
+  return values.empty() ? p : partial_eval(std::move(p), values);
 }
 
 std::string sizes_text(const SizeBinding& sizes) {

@@ -18,6 +18,9 @@ ScriptEnvironment script_names(const Target& target);
 /// "p = partial_eval(p, K=512, M=512, N=512)" for the sizes that the proc has; "" for none.
 std::string fixing_line(const Proc& p, const SizeBinding& sizes);
 
+/// `p` with those of its sizes fixed that `sizes` names.
+ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes);
+
 /// "K=512,M=512,N=512"
 std::string sizes_text(const SizeBinding& sizes);
 
