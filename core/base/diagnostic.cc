@@ -1,6 +1,7 @@
 #include "core/base/diagnostic.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace exotune {
@@ -43,12 +44,19 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   }
   return row[b.size()];
 }
+bool same_but_case(const std::string& a, const std::string& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
 }  // namespace
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& c : candidates) {
+    if (same_but_case(word, c)) return c;
     size_t d = edit_distance(word, c);
     if (d < best_distance) {
       best_distance = d;

@@ -1,4 +1,6 @@
 // The statement half of the Elaborator: allocations, assignments, loops, conditions, calls.
+#include <map>
+
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
 #include "core/ir/normal_form.h"
@@ -31,8 +33,14 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
     std::vector<std::string> names;
     for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
       names.push_back(name_of(static_cast<ScalarType>(k)));
+    // What C calls them.
+    static const std::map<std::string, std::string> kInC = {
+        {"float", "f32"}, {"double", "f64"},  {"int", "i32"},    {"char", "i8"},
+        {"int8_t", "i8"}, {"int32_t", "i32"}, {"size_t", "size"}};
+    const auto in_c = kInC.find(t.scalar);
     throw InputError(t.where, "there is no type " + quoted(t.scalar),
-                     did_you_mean(t.scalar, names));
+                     in_c != kInC.end() ? "did you mean `" + in_c->second + "`?"
+                                        : did_you_mean(t.scalar, names));
   }
   Type type;
   type.scalar = *scalar;

@@ -255,9 +255,13 @@ class Lexer {
       if (is_name_char(cur())) {
         while (is_name_char(cur())) ++pos_;
         const std::string word(text_.substr(start, pos_ - start));
-        throw InputError(
-            at, "`" + word + "` is neither a number nor a name",
-            is_float ? "" : "a name begins with a letter: write `" + renamed(word) + "`");
+        throw InputError(at, "`" + word + "` is neither a number nor a name",
+                         is_float
+                             ? (word.back() == 'f' || word.back() == 'F'
+                                    ? "numbers take their type from where they stand: write `" +
+                                          word.substr(0, word.size() - 1) + "`"
+                                    : "")
+                             : "a name begins with a letter: write `" + renamed(word) + "`");
       }
     }
     const char* end = digits.data() + digits.size();
