@@ -65,7 +65,8 @@ class ProgramSearch::Impl {
   ProgramSearchResult run(const BeamState& start) {
     start_ = start;
     for (const Plan& plan : solve(start.proc, 0)) {
-      if (out_.states.size() >= static_cast<size_t>(request_.keep)) break;
+      if (out_.states.size() >= static_cast<size_t>(request_.keep) || request_.deadline.over())
+        break;
       if (plan.steps.empty()) continue;
       if (std::optional<BeamState> state = state_of(plan)) out_.states.push_back(std::move(*state));
     }
@@ -75,6 +76,7 @@ class ProgramSearch::Impl {
   std::vector<BeamState> recombine(const std::map<std::string, double>& seconds) {
     std::vector<BeamState> out;
     for (size_t k = 0; k < structures_.size(); ++k) {
+      if (interrupted()) break;
       const Structure& s = structures_[k];
       std::vector<size_t> best(s.nests.size(), 0);
       std::vector<double> least(s.nests.size(), 0);
@@ -97,7 +99,9 @@ class ProgramSearch::Impl {
   }
 
  private:
-  bool interrupted() const { return request_.interrupted && request_.interrupted(); }
+  bool interrupted() const {
+    return request_.deadline.over() || (request_.interrupted && request_.interrupted());
+  }
   const ScriptEnvironment& names() const { return request_.context->environment; }
 
   void note(const StepRefusal& r) {
@@ -331,6 +335,8 @@ class ProgramSearch::Impl {
     std::vector<std::optional<Plan>> done(finishes.size());
     std::vector<std::vector<StepRefusal>> refusals(finishes.size());
     tbb::parallel_for(size_t{0}, finishes.size(), [&](size_t k) {
+      if (request_.deadline.over()) return;
+      const DeadlineScope scope(request_.deadline);
       Schedule f = s;
       for (const ScheduleStep& step : finishes[k].steps)
         if (auto refusal = apply(f, step.op, step.args)) refusals[k].push_back(std::move(*refusal));

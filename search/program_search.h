@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/deadline.h"
 #include "search/beam.h"
 #include "search/moves/step.h"
 
@@ -26,9 +27,11 @@ struct ProgramSearchRequest {
   const Target* target = nullptr;
   std::vector<TargetLevel> levels;
   const BeamContext* context = nullptr;
-  int beam = 16;                      // width, in the spaces of known forms
-  int keep = 64;                      // schedules returned
-  std::function<bool()> interrupted;  // may be empty; every thread that works hears it
+  int beam = 16;  // width, in the spaces of known forms
+  int keep = 64;  // schedules returned
+  /// True: no more structures and finishes; what was found becomes schedules still. May be empty.
+  std::function<bool()> interrupted;
+  Deadline deadline;  // of everything: schedules that are not made by then are left out
 };
 
 struct ProgramSearchResult {

@@ -254,7 +254,7 @@ class Tuning {
     if (s.first_refusal.empty()) s.first_refusal = refusal.text;
   }
 
-  static constexpr double kProgramShare = 0.4;  // of the time budget, for proposing
+  static constexpr double kProgramShare = 0.7;  // of the search's time, for proposing
   // What the outline of the whole program suggests, whatever its form.
   std::vector<BeamState> program_states() {
     ProgramSearchRequest ask;
@@ -263,8 +263,10 @@ class Tuning {
     ask.context = &context_;
     ask.beam = request_.beam;
     ask.keep = std::max(1, request_.trials - request_.trials / 5);
-    program_deadline_ = search_deadline_.within(request_.time_budget_seconds * kProgramShare);
+    program_deadline_ = search_deadline_.within(kProgramShare * search_deadline_.left());
     ask.interrupted = [this] { return program_deadline_.over(); };
+    program_end_ = search_deadline_;
+    ask.deadline = Deadline().or_when([this] { return program_end_.over(); });
     program_ = std::make_unique<ProgramSearch>(ask);
     ProgramSearchResult found = program_->run(start_);
     TuneStatistics& s = result_.statistics;
@@ -529,7 +531,7 @@ class Tuning {
     if (best_seconds_ == 0 ? !found_wrong() : deadline.over() && !found_schedule()) rescue();
     if (program_ && !deadline.over()) {
       const size_t first = states_.size();
-      program_deadline_ = deadline;
+      program_deadline_ = program_end_ = deadline;
       add_states(program_->recombine(seconds_of_states()));
       measure_states(first, most - std::min(most, measured_.trials.size()), deadline);
     }
@@ -921,7 +923,8 @@ class Tuning {
   const TuneHooks& hooks_;
   const Deadline deadline_;  // of everything
   const PhaseBudget budget_;
-  Deadline search_deadline_, program_deadline_, finals_deadline_;
+  Deadline search_deadline_, finals_deadline_;
+  Deadline program_deadline_, program_end_;  // of its proposals, and of all it does
   std::vector<TargetLevel> levels_;
   SizeBinding all_sizes_;
   BeamContext context_;
