@@ -277,6 +277,10 @@ ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string&
   for (auto c = blocks.rbegin(); c != blocks.rend(); ++c)
     if (only_loop(p, c->path(), outer))
       p = add_loop(p, at(p, c->path()), row, int_const(1), /*guard=*/false);
+  if (loops_named(p, row).empty())
+    throw SchedulingError("optimize_columns: no loop over `" + outer + "` is around a loop over `" +
+                              inner + "` alone",
+                          {}, "fission what else stands in it into loops of its own first");
   p = register_block(p, row, inner, outer, unit);
   // What else runs along the columns, such as scaling by beta.
   if (!loops_named(p, inner).empty()) p = optimize_level_1(p, inner, unit, vectors);

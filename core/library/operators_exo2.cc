@@ -1,5 +1,8 @@
 // Exo 2's own argument forms, where they differ from ours, and its library's names for operators
 // that have others here. Exo 2 appendices A-D.
+#include <algorithm>
+#include <set>
+
 #include "core/library/blocking.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/inspection.h"
@@ -33,6 +36,58 @@ VectorUnit unit_of(const A& a, int precision, int machine, int instrs) {
   if (memory->kind != MemoryKind::kVector || lanes < 1)
     throw InputError({}, "`" + memory->name + "` is no vector unit", "name its registers: AVX512");
   return {lanes, memory, a.procs(instrs), {}};
+}
+
+// What Exo 2 takes and no script can have is refused; to be without it may be said.
+void require_no_rules(const A& a, int rules) {
+  const ValueList* list = a[rules].as<ValueList>();
+  if (!list || !list->empty())
+    throw InputError({}, "`rules` must be empty: they are functions, and a script has none",
+                     "the instructions of the target say what goes to registers; rules of your own "
+                     "are a matter of the C++ interface");
+}
+void require_not_rounded_up(const A& a, int round_up) {
+  const bool* up = a[round_up].as<bool>();
+  if (a.given(round_up) && (!up || *up))
+    throw InputError({}, "`round_up` must be False: what no tile covers stays in loops of its own",
+                     "round_loop rounds a loop up");
+}
+
+// Exo 2's vectorize: lanes, precision and registers must go together.
+Value vectorized(const A& a) {
+  require_no_rules(a, 6);
+  const VectorUnit unit = unit_of(a, 3, 4, 5);
+  if (a.integer(2) != unit.lanes)
+    throw InputError({}, "`vw` must be " + std::to_string(unit.lanes) + ": a register of " +
+                             unit.memory->name + " holds that many of " + name_of(a.precision(3)));
+  return vectorize(a.proc(), a.where(1), unit, vector_tail(a.string(7)));
+}
+
+// What the copies of the loop's body allocate goes to the memory, if one is given.
+Value interleaved(const A& a) {
+  ProcPtr p = a.proc();
+  const Cursor loop = a.where(1).loop(p);
+  if (a.given(3))
+    for (const Path& path : all_stmt_paths(*p))
+      if (path.size() > loop.path().size() &&
+          std::equal(loop.path().begin(), loop.path().end(), path.begin()) &&
+          stmt_at(*p, path)->as<Alloc>())
+        p = set_memory(p, Cursor::stmt(p, path), a.memory(3));
+  return interleave_loop(p, Where(forward(p, loop)), a.integer(2), interleave_tail(a.string(4)));
+}
+
+// What the block computes twice, in scalars of the precision, if one is given.
+Value shared(const A& a) {
+  std::set<Sym> before;
+  for_each_stmt(a.proc()->body, [&](const StmtPtr& s) {
+    if (const Alloc* old = s->as<Alloc>()) before.insert(old->name);
+  });
+  ProcPtr p = cse(a.proc(), a.given(1) ? a.where(1) : Where(body_of(a.proc())), "shared");
+  if (!a.given(2)) return p;
+  for (const Path& path : all_stmt_paths(*p))
+    if (const Alloc* made = stmt_at(*p, path)->as<Alloc>(); made && !before.contains(made->name))
+      p = set_precision(p, Cursor::stmt(p, path), a.precision(2));
+  return p;
 }
 
 std::string name_of_loop(const Cursor& loop) { return loop.as<For>().iter.name(); }
@@ -91,6 +146,7 @@ Value skinny(const A& a) {
 }
 
 Value triangle(const A& a) {
+  require_not_rounded_up(a, 4);
   const Cursor outer = a.where(1).loop(a.proc());
   const Cursor inner = get_inner_loop(a.proc(), outer);
   const ProcPtr p =
@@ -123,9 +179,7 @@ std::vector<Operator> exo2_forms() {
        {proc(), place("loop"), integer("vw"), precision("precision"), memory("mem_type"),
         procs("instructions"), any("rules", ValueList{}), string("tail", "cut_and_guard")},
        "",
-       [](const A& a) -> Value {
-         return vectorize(a.proc(), a.where(1), vector_unit(a, 2, 4, 5), vector_tail(a.string(7)));
-       }},
+       vectorized},
       {"optimize_level_1",
        {proc(), place("loop"), precision("precision"), memory("machine"),
         integer("interleave_factor", 4), procs("instructions")},
@@ -136,6 +190,7 @@ std::vector<Operator> exo2_forms() {
         integer("c_fac", 1), any("round_up", Value()), procs("instructions")},
        "",
        [](const A& a) -> Value {
+         require_not_rounded_up(a, 6);
          return optimize_level_2_general(a.proc(), name_of_loop(a.where(1).loop(a.proc())),
                                          unit_of(a, 2, 3, 7), a.integer(4), a.integer(5));
        }},
@@ -144,11 +199,9 @@ std::vector<Operator> exo2_forms() {
        "",
        skinny},
       {"interleave_loop",
-       {proc(), place("loop"), integer("factor"), any("mem", Value()), string("tail", "cut")},
+       {proc(), place("loop"), integer("factor"), memory("mem", Value()), string("tail", "cut")},
        "",
-       [](const A& a) -> Value {
-         return interleave_loop(a.proc(), a.where(1), a.integer(2), interleave_tail(a.string(4)));
-       }},
+       interleaved},
       {"fission_as_much_as_possible",
        {proc(), place("stmt")},
        "",
@@ -173,12 +226,7 @@ std::vector<Operator> exo2_forms() {
        {proc(), place("o_loop"), any("machine"), integer("r_fac"), any("round_up", Value())},
        "split_triangle; returns p and a list of the outer loop",
        triangle},
-      {"CSE",
-       {proc(), place("block", Value()), any("precision", Value())},
-       "cse",
-       [](const A& a) -> Value {
-         return cse(a.proc(), a.given(1) ? a.where(1) : Where(body_of(a.proc())), "shared");
-       }},
+      {"CSE", {proc(), place("block", Value()), precision("precision", Value())}, "cse", shared},
       {"LICM",
        {proc(), place("loop")},
        "hoist_from_loop",

@@ -155,6 +155,40 @@ TEST(Exo2Forms, interleaved_with_any_tail) {
   }
 }
 
+TEST(Exo2Forms, arguments_that_would_do_nothing_are_refused) {
+  const auto refusal = [](const char* line) -> std::string {
+    try {
+      scheduled(kVector, line, {{{"N", 4}}});
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string rules = refusal("p = vectorize(p, 'i', 4, 'f32', V4, rules=['fma'])\n");
+  EXPECT_NE(rules.find("`rules` must be empty"), std::string::npos) << rules;
+  const std::string width = refusal("p = vectorize(p, 'i', 8, 'f32', V4, rules=[])\n");
+  EXPECT_NE(width.find("`vw` must be 4: a register of V4 holds that many of f32"),
+            std::string::npos)
+      << width;
+  const std::string up =
+      refusal("p = optimize_level_2_general(p, 'i', 'f32', V4, 4, 2, round_up=True)\n");
+  EXPECT_NE(up.find("`round_up` must be False"), std::string::npos) << up;
+}
+
+TEST(Exo2Forms, copies_go_to_the_memory_that_is_given) {
+  const ProcPtr p =
+      scheduled(R"(
+@proc
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        t: f32
+        t = x[i] * 2.0
+        y[i] += t
+)",
+                "p = interleave_loop(p, 'i', 2, DRAM_STACK)\n", {{{"N", 1}}, {{"N", 5}}});
+  EXPECT_TRUE(has(p, "t : f32 @ DRAM_STACK")) << str(*p);
+}
+
 TEST(Exo2Forms, moving_statements_and_loops_about) {
   const char* const text = R"(
 @proc
