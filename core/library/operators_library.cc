@@ -142,7 +142,11 @@ std::vector<Operator> library_operators() {
       {"fission_as_much_as_possible",
        {proc(), place("loop")},
        "for i: s1; s2; s3  ->  for i: s1; for i: s2; for i: s3",
-       [](const A& a) -> Value { return fission_as_much_as_possible(a.proc(), a.where(1)); }},
+       [](const A& a) -> Value {
+         const Cursor c = a.where(1).stmt(a.proc());
+         // Exo 2 gives the statement that is to have loops of its own.
+         return c.is<For>() ? fission_as_much_as_possible(a.proc(), c) : isolate(a.proc(), c);
+       }},
       {"round_loop",
        {proc(), place("loop"), integer("factor"), new_names("new_iters")},
        "for i in seq(0, n): s  ->  for io in seq(0, ceil(n / q)): for ii in seq(0, q): if q * io + "

@@ -189,6 +189,20 @@ def f(N: size, x: f32[N], y: f32[N]):
   EXPECT_TRUE(has(p, "t : f32 @ DRAM_STACK")) << str(*p);
 }
 
+TEST(Exo2Forms, fission_around_a_statement) {
+  const ProcPtr p = scheduled(R"(
+@proc
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        x[i] = 1.0
+        y[i] = 2.0
+        x[i] += 3.0
+)",
+                              "p = fission_as_much_as_possible(p, p.find('y[_] = _'))\n",
+                              {{{"N", 1}}, {{"N", 5}}});
+  EXPECT_EQ(times(str(*p), "for i in"), 3) << str(*p);
+}
+
 TEST(Exo2Forms, moving_statements_and_loops_about) {
   const char* const text = R"(
 @proc
