@@ -8,7 +8,6 @@
 //   EXOTUNE_FUZZ_SEED          where the samples begin
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <set>
 
@@ -16,6 +15,7 @@
 #include "core/ir/printer.h"
 #include "core/primitives/primitives.h"
 #include "tests/emitted/c_program.h"
+#include "tests/exhaustive/environment.h"
 #include "tests/exhaustive/trial.h"
 
 namespace exotune::emitted {
@@ -92,11 +92,6 @@ const Grammar kGrammars[] = {
      .procs = true},
 };
 
-int64_t number(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text && *text ? std::atoll(text) : otherwise;
-}
-
 Build sanitizers_on_threads(bool clang) {
   Build b = address_sanitizer();
   if (clang) b.compiler = "clang";
@@ -137,10 +132,9 @@ class Fuzz {
     const Grammar& g = kGrammars[seed % std::size(kGrammars)];
     exhaustive::Sampled choices(seed);
     ProcPtr p = exhaustive::generate(g, choices);
-    if (!exhaustive::invalid(*p).empty()) return;
-    const exhaustive::Oracle oracle(p);
-    if (!oracle.usable()) return;
-    const std::vector<ProcPtr> known = exhaustive::callees_of(p);
+    const std::optional<exhaustive::Start> start = exhaustive::start_at(p);
+    if (!start) return;
+    const auto& [proc, oracle, known] = *start;
     for (int length = 0; length < 8; ++length) {
       std::vector<Move> moves = exhaustive::moves_of(p, known, g.shadowing);
       prefer_memories(moves);
@@ -197,9 +191,9 @@ class Fuzz {
 };
 
 TEST(EmittedC, of_random_chains_computes_what_the_interpreter_says) {
-  const int64_t asked = number("EXOTUNE_FUZZ_APPLICATIONS", 0);
-  const int64_t wanted = asked ? asked : number("EXOTUNE_LONG", 0) ? 2000 : 120;
-  Fuzz fuzz(static_cast<uint64_t>(number("EXOTUNE_FUZZ_SEED", 1)));
+  const int64_t asked = exhaustive::number("EXOTUNE_FUZZ_APPLICATIONS", 0);
+  const int64_t wanted = asked ? asked : exhaustive::long_form() ? 2000 : 120;
+  Fuzz fuzz(static_cast<uint64_t>(exhaustive::number("EXOTUNE_FUZZ_SEED", 1)));
   while (fuzz.applications() < wanted && !HasFailure()) {
     fuzz.round(static_cast<int>(std::min<int64_t>(wanted, 400)));
     if (asked) std::cout << fuzz.report() << std::endl;

@@ -9,7 +9,6 @@
 // folder: move it to tests/exhaustive/regressions, where every primitive is tried on it for ever.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -20,20 +19,13 @@
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/library/operators.h"
+#include "tests/exhaustive/environment.h"
 #include "tests/exhaustive/trial.h"
 
 namespace exotune::exhaustive {
 namespace {
 
-std::string variable(const char* name) {
-  const char* v = std::getenv(name);
-  return v ? v : "";
-}
-bool long_form() { return !variable("EXOTUNE_LONG").empty() && variable("EXOTUNE_LONG") != "0"; }
-uint64_t first_seed() {
-  const std::string v = variable("EXOTUNE_EXHAUSTIVE_SEED");
-  return v.empty() ? 1 : std::stoull(v);
-}
+uint64_t first_seed() { return static_cast<uint64_t>(number("EXOTUNE_EXHAUSTIVE_SEED", 1)); }
 
 // Over all grammars of this run.
 Tally& total() {
@@ -48,11 +40,10 @@ class Trial {
   /// Every move on the proc that the choices make, if it is a valid one.
   void proc(Choices& c) { proc(generate(grammar_, c)); }
   void proc(const ProcPtr& p) {
-    if (!invalid(*p).empty()) return;
-    const Oracle oracle(p);
-    if (!oracle.usable()) return;
+    const std::optional<Start> start = start_at(p);
+    if (!start) return;
     ++procs_;
-    const std::vector<ProcPtr> known = callees_of(p);
+    const auto& [proc, oracle, known] = *start;
     for (const Move& m : moves_of(p, known, grammar_.shadowing)) {
       const ProcPtr q = step(p, p, oracle, m, known);
       // What was inlined, and then anything else, is a call again where it still computes the same.
@@ -65,10 +56,9 @@ class Trial {
   /// A walk of `length` accepted moves from one proc; every step is compared with the start, and
   /// the cursors of the start come along.
   void walk(Choices& c, int length) {
-    const ProcPtr start = generate(grammar_, c);
-    if (!invalid(*start).empty()) return;
-    const Oracle oracle(start);
-    if (!oracle.usable()) return;
+    const std::optional<Start> begin = start_at(generate(grammar_, c));
+    if (!begin) return;
+    const auto& [start, oracle, known] = *begin;
     ++procs_;
     std::vector<Cursor> carried;
     for (const Path& at : all_stmt_paths(*start)) {
@@ -80,7 +70,6 @@ class Trial {
       carried.push_back(Cursor::arg(start, static_cast<int>(k)));
     const std::vector<Cursor> original = carried;
     ProcPtr p = start;
-    const std::vector<ProcPtr> known = callees_of(start);
     for (int n = 0; n < length; ++n) {
       const std::vector<Move> moves = moves_of(p, known, grammar_.shadowing);
       ProcPtr next;

@@ -90,6 +90,7 @@ Oracle::Oracle(ProcPtr p) : impl_(std::make_unique<Impl>()) {
   }
 }
 
+Oracle::Oracle(Oracle&&) noexcept = default;
 Oracle::~Oracle() = default;
 
 bool Oracle::usable() const { return !impl_->runs.empty(); }

@@ -14,6 +14,7 @@ namespace exotune::exhaustive {
 class Oracle {
  public:
   explicit Oracle(ProcPtr p);
+  Oracle(Oracle&&) noexcept;
   ~Oracle();
   /// False when the proc itself fails on some input (reads what was never written).
   bool usable() const;

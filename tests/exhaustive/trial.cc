@@ -94,6 +94,13 @@ Outcome wrong(ProcPtr q, std::string why) {
 
 }  // namespace
 
+std::optional<Start> start_at(const ProcPtr& p) {
+  if (!invalid(*p).empty()) return std::nullopt;
+  Start start{p, Oracle(p), callees_of(p)};
+  if (!start.oracle.usable()) return std::nullopt;
+  return start;
+}
+
 Outcome try_move(const ProcPtr& p, const Oracle& oracle, const Move& m, bool replay) {
   ProcPtr q;
   try {
@@ -144,11 +151,11 @@ std::string script_difference(const ProcPtr& start, const ProcPtr& p) {
 namespace {
 
 bool goes_wrong(const ProcPtr& p, const std::string& op) {
-  if (!invalid(*p).empty()) return false;
-  const Oracle oracle(p);
-  if (!oracle.usable()) return false;
-  for (const Move& m : moves_of(p, callees_of(p)))
-    if (m.op == op && try_move(p, oracle, m, true).kind == Outcome::Kind::kWrong) return true;
+  const std::optional<Start> start = start_at(p);
+  if (!start) return false;
+  for (const Move& m : moves_of(p, start->known))
+    if (m.op == op && try_move(p, start->oracle, m, true).kind == Outcome::Kind::kWrong)
+      return true;
   return false;
 }
 

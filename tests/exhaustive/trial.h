@@ -3,6 +3,7 @@
 // result is a valid program that computes the same, keeps the cursors to what it did not touch, and
 // comes out of its trace again.
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tests/exhaustive/generator.h"
@@ -32,6 +33,15 @@ struct Outcome {
   std::string why;       // what is wrong
   bool goes_on = false;  // accepted, and later steps can be compared with the same oracle
 };
+
+/// Where a trial begins: a proc, what its results must compute, and what may be called in it.
+struct Start {
+  ProcPtr proc;
+  Oracle oracle;
+  std::vector<ProcPtr> known;
+};
+/// Nothing when the proc is no valid program, or fails on some input.
+std::optional<Start> start_at(const ProcPtr& p);
 
 /// Tries `m` on `p`; `oracle` knows what the result must compute. `replay`: from the trace too.
 Outcome try_move(const ProcPtr& p, const Oracle& oracle, const Move& m, bool replay);
