@@ -44,7 +44,7 @@ SampleInterval next_block_interval(const std::vector<double>& values,
                                    const std::vector<int>& blocks) {
   // Student's t for 95 %, by degrees of freedom from 2 on.
   constexpr double kT[] = {4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
-  constexpr double kSlowChange = 0.01;
+  constexpr double kSlowChange = 0.03, kUnknownSpread = 0.15;
   SampleInterval out = median_interval(values);
   std::vector<double> logs;
   auto at = values.begin();
@@ -54,7 +54,11 @@ SampleInterval next_block_interval(const std::vector<double>& values,
     at = end;
   }
   const size_t n = logs.size();
-  if (n < 3) return out;
+  if (n < 3) {
+    out.low = std::min(out.low, out.median * std::exp(-kUnknownSpread));
+    out.high = std::max(out.high, out.median * std::exp(kUnknownSpread));
+    return out;
+  }
   const double count = static_cast<double>(n);
   const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / count;
   double squares = 0;

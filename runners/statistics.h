@@ -18,8 +18,9 @@ SampleInterval median_interval(std::vector<double> values);
 /// Values that were taken in blocks (each a process of its own), in order: their median, and where
 /// the median of one more such block is found 19 times of 20. What differs between processes
 /// (addresses, pages, the clock of the minute) does not average out within one, so the blocks'
-/// medians tell (Student's t of their logarithms), with a floor of 1 % for what changes more slowly
-/// than the blocks. Never narrower than median_interval, which it is with fewer than three blocks.
+/// medians tell (Student's t of their logarithms), with a floor of 3 % for what changes more slowly
+/// than the blocks. Fewer than three blocks tell nothing of that: 15 % either way then, what five
+/// give half of the time. Never narrower than median_interval.
 /// Values are positive or NaN; `blocks` holds how many values each block has.
 SampleInterval next_block_interval(const std::vector<double>& values,
                                    const std::vector<int>& blocks);
