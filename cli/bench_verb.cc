@@ -11,6 +11,7 @@
 #include "cli/text_file.h"
 #include "cli/trust.h"
 #include "cli/verbs.h"
+#include "search/compilation.h"
 
 namespace exotune::cli {
 namespace {
@@ -84,7 +85,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
     const TuningProblem problem = make_problem(input.proc, sizes);
     Candidate candidate = make_candidate(replayed.proc, target, problem);
-    if (asks_for_any_order(record.script)) candidate = with_sums_in_any_order(std::move(candidate));
+    candidate = compiled_as(std::move(candidate), compilation_asked(record.script));
     ComparisonOptions comparing = options.comparison;
     if (comparing.threads < 1) comparing.threads = record.threads;
     comparing.fixed = replayed.fixed;

@@ -116,8 +116,9 @@ std::vector<std::filesystem::path> write_result(const TuneRequest& request,
   CodegenOptions code = code_for({request.target}, {result.winner}, true);
   code.stem = where.stem;
   code.comment = code_comment(request, result);
+  code.build = build_command(code.build, result.compilation);
   CFile file = generate_kernel(result.winner, code);
-  if (result.any_order) file.c = with_sums_in_any_order(std::move(file.c));
+  if (result.compilation.any_order) file.c = with_sums_in_any_order(std::move(file.c));
   const std::vector<std::pair<std::string, std::string>> contents = {
       {".c", file.c},
       {".h", file.h},

@@ -125,9 +125,8 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
   if (roofline) out += "bound by " + str(*roofline) + "\n";
   for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
-  if (result.as_written && result.seconds > 0)
-    out += std::string("found    nothing better than your loops") +
-           (result.any_order ? ", compiled with leave to take sums in any order\n" : "\n");
+  if (result.as_written && result.seconds > 0) out += "found    nothing better than your loops\n";
+  if (!result.compilation.is_usual()) out += "compiled " + text_of(result.compilation) + "\n";
   const TuneStatistics& s = result.statistics;
   out += fmt::format(
       "search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",

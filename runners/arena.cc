@@ -1,26 +1,11 @@
 #include "runners/arena.h"
 
 #include "core/base/diagnostic.h"
-#include "core/base/subprocess.h"
+#include "runners/other_compilers.h"
 #include "runners/work_directory.h"
 
 namespace exotune {
 namespace {
-
-struct PlainCompiler {
-  const char* name;
-  const char* cc;
-  std::vector<std::string> flags;
-};
-
-// The same freedom for each: this very CPU, sums in any order.
-const std::vector<PlainCompiler>& plain_compilers() {
-  static const std::vector<PlainCompiler> compilers = {
-      {"c (gcc)", "gcc", {}},
-      {"c (clang)", "clang", {}},
-      {"c (clang, Polly)", "clang", {"-mllvm", "-polly"}}};
-  return compilers;
-}
 
 class NativeArena : public Arena {
  public:
@@ -54,8 +39,8 @@ class NativeArena : public Arena {
 
   std::vector<Contender> plain_code(const Candidate& as_written) override {
     std::vector<Contender> out;
-    for (const PlainCompiler& c : plain_compilers()) {
-      if (find_program(c.cc).empty()) continue;
+    // The same freedom for each: this very CPU, sums in any order.
+    for (const OtherCompiler& c : other_compilers()) {
       TargetToolchain own = toolchain_;
       own.cc = c.cc;
       own.flags = {"-O3", "-march=native", "-ffast-math"};
@@ -64,7 +49,7 @@ class NativeArena : public Arena {
       own.flags.insert(own.flags.end(), c.flags.begin(), c.flags.end());
       own.threads = 1;
       Contender contender;
-      contender.name = c.name;
+      contender.name = "c (" + c.name + ")";
       contender.candidate = as_written;
       contender.toolchain = std::move(own);
       out.push_back(std::move(contender));

@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "core/base/hashing.h"
 #include "core/base/subprocess.h"
 #include "runners/file_scope_names.h"
+#include "runners/other_compilers.h"
 
 namespace exotune {
 
@@ -80,17 +82,19 @@ void write_file(const fs::path& path, const std::string& text) {
 class Unit {
  public:
   Unit(const TargetToolchain& toolchain, std::span<const Candidate> batch,
-       const fs::path& directory, double timeout, const std::string& prologue)
+       const fs::path& directory, double timeout, const std::string& prologue,
+       const std::string& stem)
       : toolchain_(toolchain),
         batch_(batch),
         directory_(directory),
         timeout_(timeout),
-        prologue_(prologue) {}
+        prologue_(prologue),
+        stem_(stem) {}
 
   /// Fills `results` of `members`, splitting as long as something fails.
   void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results) {
     if (members.empty()) return;
-    const std::string library = (directory_ / ("unit" + std::to_string(count_++) + ".so")).string();
+    const std::string library = (directory_ / (stem_ + std::to_string(count_++) + ".so")).string();
     const fs::path source = directory_ / (fs::path(library).stem().string() + ".c");
     write_file(source, unit_text(members));
     const CommandResult run =
@@ -211,6 +215,7 @@ class Unit {
   fs::path directory_;
   double timeout_;
   std::string prologue_;
+  std::string stem_;  // of the files
   int count_ = 0;
 };
 
@@ -218,7 +223,8 @@ class Unit {
 
 std::string compilation_key(const Candidate& candidate) {
   std::string text = trampoline(candidate, "");
-  for (const std::string* part : {&candidate.stem, &candidate.h_source, &candidate.c_source}) {
+  for (const std::string* part :
+       {&candidate.stem, &candidate.h_source, &candidate.c_source, &candidate.compiler}) {
     text += '\0';
     text += *part;
   }
@@ -242,9 +248,21 @@ std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              const std::string& directory, double timeout_seconds,
                                              const std::string& prologue) {
   std::vector<CompiledCandidate> results(batch.size());
-  std::vector<size_t> all(batch.size());
-  for (size_t k = 0; k < all.size(); ++k) all[k] = k;
-  Unit(toolchain, batch, directory, timeout_seconds, prologue).compile(all, results);
+  std::map<std::string, std::vector<size_t>> by_compiler;
+  for (size_t k = 0; k < batch.size(); ++k) by_compiler[batch[k].compiler].push_back(k);
+  int other = 0;
+  for (const auto& [name, members] : by_compiler) {
+    const std::optional<TargetToolchain> own = with_compiler(toolchain, name);
+    if (!own) {
+      for (const size_t m : members)
+        results[m].error = "the compiler " + name + " is not installed";
+      continue;
+    }
+    // Compiled headers are of the toolchain's own compiler.
+    const std::string stem = name.empty() ? "unit" : "other" + std::to_string(other++) + "unit";
+    Unit(*own, batch, directory, timeout_seconds, name.empty() ? prologue : "", stem)
+        .compile(members, results);
+  }
   return results;
 }
 

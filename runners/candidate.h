@@ -77,6 +77,7 @@ struct Candidate {
   /// Which of `args` the function takes, in its order; empty = all. A kernel made for fixed sizes
   /// takes no size arguments but is checked on the same data.
   std::vector<size_t> parameters;
+  std::string compiler;   // one of other_compilers.h by name; "" = the toolchain's own
   double complexity = 0;  // ties in a shoot-out go to the smaller (say, statements of the proc)
 };
 

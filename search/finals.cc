@@ -37,8 +37,7 @@ size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) 
     std::vector<Contender> contenders;
     for (size_t k = 0; k < n; ++k) {
       Candidate c = make_candidate(finals.finalists[k], *finals.target, problem);
-      if (k < finals.any_order.size() && finals.any_order[k])
-        c = with_sums_in_any_order(std::move(c));
+      if (k < finals.compilations.size()) c = compiled_as(std::move(c), finals.compilations[k]);
       contenders.push_back(contender_of("#" + std::to_string(k + 1), std::move(c)));
     }
     // Not sooner: what a deadline ends undecided would be a refusal of the finalists' C.

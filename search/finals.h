@@ -4,6 +4,7 @@
 
 #include "core/base/deadline.h"
 #include "runners/arena.h"
+#include "search/compilation.h"
 #include "search/problem.h"
 
 namespace exotune {
@@ -14,7 +15,7 @@ size_t best_finalist(size_t finalists, const ShootoutResult& shot);
 
 struct FinalsAtSizes {
   std::vector<ProcPtr> finalists;
-  std::vector<bool> any_order;  // of the finalists: with_sums_in_any_order; may be empty
+  std::vector<Compilation> compilations;  // of the finalists; may be empty
   ProcPtr kernel;
   const Target* target = nullptr;
   Arena* arena = nullptr;

@@ -308,58 +308,6 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
   return candidate;
 }
 
-namespace {
-
-// Behind the last header that is always included: their functions are not ours, and what stands
-// inside a condition holds for some builds only.
-size_t end_of_includes(const std::string& c_text) {
-  size_t end = 0;
-  int depth = 0;
-  for (size_t at = 0; at < c_text.size();) {
-    const size_t next = std::min(c_text.find('\n', at), c_text.size() - 1) + 1;
-    const std::string_view line(c_text.data() + at, next - at);
-    if (line.starts_with("#if")) ++depth;
-    if (line.starts_with("#endif")) --depth;
-    if (depth == 0 && line.starts_with("#include")) end = next;
-    at = next;
-  }
-  return end;
-}
-
-}  // namespace
-
-std::string with_sums_in_any_order(std::string c_text) {
-  constexpr const char* kLeave = R"(
-/* Data are real numbers to whoever wrote this: sums may be taken in any order. */
-#if defined(__clang__)
-#pragma clang fp reassociate(on)
-#elif defined(__GNUC__)
-#pragma GCC push_options
-#pragma GCC optimize("associative-math", "no-signed-zeros", "no-trapping-math", "no-math-errno")
-#endif
-)";
-  // What is included after this file has asked for nothing.
-  constexpr const char* kEnd = R"(
-#if defined(__clang__)
-#pragma clang fp reassociate(off)
-#elif defined(__GNUC__)
-#pragma GCC pop_options
-#endif
-)";
-  return c_text.insert(end_of_includes(c_text), kLeave) + kEnd;
-}
-
-Candidate with_sums_in_any_order(Candidate candidate) {
-  candidate.c_source = with_sums_in_any_order(std::move(candidate.c_source));
-  candidate.id = content_hash(candidate.c_source + candidate.h_source);
-  candidate.complexity += 0.5;
-  return candidate;
-}
-
-bool asks_for_any_order(const std::string& script) {
-  return script.find(kAnyOrderLine) != std::string::npos;
-}
-
 std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem) {
   const PeerOperation& peer = kernel.peer;
   if (peer.op.empty()) return std::nullopt;

@@ -48,15 +48,6 @@ TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
 Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
                          const TuningProblem& problem, const std::string& stem = "kernel");
 
-/// The nest as written is worth as much as the compiler is allowed to make of it: data are real
-/// numbers, so sums may be taken in any order, and C forbids that unless told. `c_text` with leave
-/// for it, for gcc and clang, in its own text: whoever compiles it gets the code that was measured.
-std::string with_sums_in_any_order(std::string c_text);
-Candidate with_sums_in_any_order(Candidate candidate);
-/// The line of a schedule's text that asks for it.
-inline constexpr const char* kAnyOrderLine = "# compiled with sums in any order\n";
-bool asks_for_any_order(const std::string& script);
-
 /// The library call that does the same at the problem's sizes; nothing when the table names none.
 std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem);
 

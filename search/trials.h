@@ -9,6 +9,7 @@
 #include "core/base/deadline.h"
 #include "db/store.h"
 #include "runners/runner.h"
+#include "search/compilation.h"
 #include "search/problem.h"
 
 namespace exotune {
@@ -22,7 +23,7 @@ struct Trial {
   double median = 0, minimum = 0;
   bool reused = false;      // found in the store
   bool as_written = false;  // the nest itself: there is always time for it
-  bool any_order = false;   // with_sums_in_any_order
+  Compilation compilation;
 };
 
 struct TrialLimits {

@@ -436,24 +436,25 @@ class Tuning {
     std::vector<Trial> out;
     for (size_t k = 0; k < states.size(); ++k)
       if (std::optional<Trial> t = keep(std::move(made[k]), states[k])) {
-        const std::optional<Trial> loose =
-            t->as_written ? std::optional(in_any_order(*t)) : std::nullopt;
+        const std::optional<Trial> written = t->as_written ? t : std::nullopt;
         if (!t->as_written || !written_ran_) out.push_back(std::move(*t));
-        if (loose) out.push_back(*loose);
+        if (!written) continue;
+        for (const Compilation& how : unusual_compilations(toolchain_))
+          out.push_back(compiled(*written, how));
       }
     return out;
   }
 
-  // The nest as written, when the compiler may take its sums as it likes.
-  Trial in_any_order(const Trial& written) {
-    Trial t = written;
-    t.candidate = with_sums_in_any_order(written.candidate);
-    t.script = kAnyOrderLine + written.script;
-    t.proof = ProofLevel::kProvedModuloReassociation;
-    t.as_written = false;
-    t.any_order = true;
-    procs_[t.candidate.id] = procs_[written.candidate.id];
-    state_of_[t.candidate.id] = state_of_[written.candidate.id];
+  // The same code, made machine code in another way.
+  Trial compiled(const Trial& usual, const Compilation& how) {
+    Trial t = usual;
+    t.candidate = compiled_as(usual.candidate, how);
+    t.script = lines_of(how) + usual.script;
+    if (how.any_order) t.proof = ProofLevel::kProvedModuloReassociation;
+    t.compilation = how;
+    t.as_written = false;  // which is for the one that must not be missing
+    procs_[t.candidate.id] = procs_[usual.candidate.id];
+    state_of_[t.candidate.id] = state_of_[usual.candidate.id];
     return t;
   }
 
@@ -489,8 +490,8 @@ class Tuning {
     result_.lines = states_[state_of_[t.candidate.id]].lines;
     result_.candidate_id = t.candidate.id;
     result_.proof = t.proof;
-    result_.as_written = t.as_written || t.any_order;
-    result_.any_order = t.any_order;
+    result_.as_written = states_[state_of_[t.candidate.id]].text_hash == start_.text_hash;
+    result_.compilation = t.compilation;
   }
 
   // The fastest trial, as it was measured.
@@ -545,6 +546,7 @@ class Tuning {
       measure_states(first, room, deadline);
       if (best_seconds_ >= 0.995 * before) break;
     }
+    compile_otherwise(deadline);
     const TrialRun& all = measured_;
     result_.statistics.measured = all.measured;
     result_.statistics.reused = all.reused;
@@ -554,10 +556,13 @@ class Tuning {
     if (deadline.over()) result_.stop = stop_of(deadline);
   }
 
+  bool is_as_written(const Trial& t) const {
+    return states_[state_of_.at(t.candidate.id)].text_hash == start_.text_hash;
+  }
   // Is some schedule ok, and not the nest as written alone?
   bool found_schedule() const {
     return std::any_of(measured_.trials.begin(), measured_.trials.end(), [](const Trial& t) {
-      return t.status == TrialStatus::kOk && !t.as_written && !t.any_order;
+      return t.status == TrialStatus::kOk && !is_as_written(t);
     });
   }
 
@@ -582,6 +587,31 @@ class Tuning {
   }
   static constexpr double kShareOfRescue = 0.4;
 
+  // What the compiler makes of the fastest schedules is part of them: loops that were left to it,
+  // sums beside vectors, registers. The other ways to compile them, for the two fastest.
+  static constexpr size_t kOtherwise = 2;
+  void compile_otherwise(const Deadline& deadline) {
+    std::set<size_t> done;
+    std::vector<Trial> trials;
+    for (const Trial* t : ranked()) {
+      if (done.size() >= kOtherwise) break;
+      if (!done.insert(state_of_.at(t->candidate.id)).second) continue;
+      if (!t->compilation.is_usual()) continue;
+      for (const Compilation& how : unusual_compilations(toolchain_))
+        trials.push_back(compiled(*t, how));
+    }
+    std::erase_if(trials, [&](const Trial& t) {
+      return std::any_of(measured_.trials.begin(), measured_.trials.end(),
+                         [&](const Trial& m) { return m.candidate.id == t.candidate.id; });
+    });
+    const double each = seconds_each();
+    for (size_t k = 0; k < trials.size() && !deadline.over(); ++k)
+      if (each <= deadline.left())
+        measure_batch({trials[k]}, static_cast<int>(measured_.trials.size() + trials.size() - k),
+                      
+                      runner, deadline);
+  }
+
   // Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
   double seconds_each() const {
     return measured_.measured == 0 ? 0 : measured_seconds_ / measured_.measured;
@@ -591,7 +621,7 @@ class Tuning {
   std::map<std::string, double> seconds_of_states() const {
     std::map<std::string, double> out;
     for (const Trial& t : measured_.trials)
-      if (t.status == TrialStatus::kOk)
+      if (t.status == TrialStatus::kOk && t.compilation.is_usual())
         out[states_[state_of_.at(t.candidate.id)].text_hash] = t.median;
     return out;
   }
@@ -608,8 +638,11 @@ class Tuning {
 
   std::vector<BeamState> fastest() const {
     std::vector<BeamState> out;
-    for (const Trial* t : ranked())
-      if (out.size() < kRefined) out.push_back(states_[state_of_.at(t->candidate.id)]);
+    std::set<size_t> known;  // the same schedule may be there in several compilations
+    for (const Trial* t : ranked()) {
+      const size_t state = state_of_.at(t->candidate.id);
+      if (out.size() < kRefined && known.insert(state).second) out.push_back(states_[state]);
+    }
     return out;
   }
 
@@ -733,7 +766,7 @@ class Tuning {
       const TuningProblem* problem = other_problem(place, free, deadline);
       if (problem == nullptr) return std::nullopt;
       Candidate c = make_candidate(procs_[t.candidate.id], *request_.target, *problem);
-      if (t.any_order) c = with_sums_in_any_order(std::move(c));
+      c = compiled_as(std::move(c), t.compilation);
       RunOptions options;
       options.measure = false;
       options.timeout_seconds = request_.timeout_seconds;
@@ -808,7 +841,7 @@ class Tuning {
     FinalsAtSizes finals;
     for (const Trial* t : finalists) {
       finals.finalists.push_back(procs_[t->candidate.id]);
-      finals.any_order.push_back(t->any_order);
+      finals.compilations.push_back(t->compilation);
     }
     finals.kernel = request_.proc;
     finals.target = request_.target.get();

@@ -20,6 +20,7 @@
 #include "runners/machine_peak.h"
 #include "runners/runner.h"
 #include "runners/shootout.h"
+#include "search/compilation.h"
 #include "search/dp_plans.h"
 #include "search/figures.h"
 
@@ -134,7 +135,7 @@ struct TuneResult {
   TrialKey key;
   ProofLevel proof = ProofLevel::kProved;
   bool as_written = false;        // the winner is the nest itself
-  bool any_order = false;         // ... with leave to take sums in any order
+  Compilation compilation;        // how its C is compiled
   double seconds = 0;             // median per call
   double gflops = 0, gbytes = 0;  // per second, from the kernel's formulas; 0 when it has none
   double peak_gflops = 0;         // measured on this machine now, of all threads

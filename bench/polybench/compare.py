@@ -4,8 +4,7 @@
     compare.py EXO_TUNE FILE.exo:KERNEL N=400,M=300 [--tuned OUT/STEM.c] [--rounds 9]
 
 Compilers get the C of the unscheduled procedure at these sizes, with -O3 -march=native -ffast-math:
-gcc, clang, clang with Polly. The tuned C is compiled by clang -O3 -march=native -ffp-contract=off,
-without -ffast-math. All run in one process, in turn, on equal inputs (values around 1, diagonals
+gcc, clang, clang with Polly. The tuned C is compiled as its own first lines say. All run in one process, in turn, on equal inputs (values around 1, diagonals
 heavy), data copied anew before each call; the least time counts. Results are not compared here:
 the tuner has done that. Prints one line: kernel, seconds of each, ratio of the best compiler
 over the tuned one.
@@ -61,6 +60,12 @@ def build(command, source, out, flags=()):
     return ctypes.CDLL(out)
 
 
+def built_by(c_file):
+    """The command that the generated file names; what it calls cc is clang here."""
+    line = re.search(r"Build: (.*) -c ", open(c_file).read()).group(1).split()
+    return [("clang" if line[0] == "cc" else line[0])] + line[1:]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool"), parser.add_argument("kernel"), parser.add_argument("sizes")
@@ -74,8 +79,7 @@ def main():
         for who, command in COMPILERS.items():
             variants[who] = build(command, plain, os.path.join(folder, who + ".so"))
         if a.tuned:
-            flags = ["-O3", "-march=native", "-ffp-contract=off"]
-            variants["tuned"] = build(["clang"], a.tuned, os.path.join(folder, "tuned.so"), flags)
+            variants["tuned"] = build(built_by(a.tuned), a.tuned, os.path.join(folder, "tuned.so"))
         pristine = inputs(args)
         live = [array.array(b.typecode, b) for b in pristine]
         pointers = [ctypes.c_void_p(b.buffer_info()[0]) for b in live]

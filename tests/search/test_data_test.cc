@@ -125,27 +125,6 @@ TEST(TestData, a_dominant_square_is_symmetric_and_ruled_by_its_diagonal) {
     }
 }
 
-TEST(Problem, leave_for_any_order_stands_in_no_condition) {
-  const std::string c = with_sums_in_any_order(
-      "#include <stdint.h>\n#ifdef EXO_CHECKED\n#include <stdio.h>\n#endif\nvoid f(void) {}\n");
-  EXPECT_LT(c.find("reassociate(on)"), c.find("EXO_CHECKED"));
-}
-
-TEST(Problem, leave_for_any_order_comes_after_the_headers_and_makes_another_candidate) {
-  Candidate c;
-  c.c_source = "#include \"k.h\"\n#include <math.h>\nvoid k(void) {}\n";
-  c.id = "plain";
-  const Candidate free = with_sums_in_any_order(c);
-  EXPECT_NE(free.id, c.id);
-  const size_t pragma = free.c_source.find("#pragma clang fp reassociate(on)");
-  EXPECT_GT(pragma, free.c_source.find("<math.h>"));
-  EXPECT_LT(pragma, free.c_source.find("void k"));
-  // Others follow in the same translation unit.
-  EXPECT_GT(free.c_source.find("#pragma clang fp reassociate(off)"), free.c_source.find("void k"));
-  EXPECT_TRUE(asks_for_any_order(std::string(kAnyOrderLine) + "p = k\n"));
-  EXPECT_FALSE(asks_for_any_order("p = k\n"));
-}
-
 TEST(Problem, an_argument_named_as_a_function_of_libm_is_passed) {
   const ProcPtr p = parse_module(R"(
 @proc

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Tunes plain nests and times each winner against the C compilers.
+
+    sweep.py EXO_TUNE [KERNEL ...] [--budget 20s] [--only tune|compare] [-o FOLDER]
+
+Kernels are those of kernels/polybench at the suite's medium sizes and of kernels/nests at the
+sizes in their `# sizes:` lines. Prints compare.py's line for each, then the geometric mean of the
+ratios (of the best of gcc, clang and Polly over the tuned C) and the least one.
+"""
+import argparse, glob, math, os, re, subprocess, sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = os.path.join(HERE, "..", "..", "kernels")
+MEDIUM = {
+    "gemm": "NI=200,NJ=220,NK=240", "k2mm": "NI=180,NJ=190,NK=210,NL=220",
+    "k3mm": "NI=180,NJ=190,NK=200,NL=210,NM=220", "atax": "M=390,N=410", "bicg": "N=410,M=390",
+    "doitgen": "NR=50,NQ=40,NP=60", "mvt": "N=400", "gemver": "N=400", "gesummv": "N=250",
+    "symm": "M=200,N=240", "syrk": "N=240,M=200", "syr2k": "N=240,M=200", "trmm": "M=200,N=240",
+    "cholesky": "N=400", "lu": "N=400", "ludcmp": "N=400", "trisolv": "N=400", "durbin": "N=400",
+    "gramschmidt": "M=200,N=240", "covariance": "N=260,M=240", "correlation": "N=260,M=240",
+    "deriche": "W=720,H=480", "floyd_warshall": "N=500", "nussinov": "N=500",
+    "jacobi_1d": "T=100,N=400", "jacobi_2d": "T=100,N=250", "seidel_2d": "T=100,N=400",
+    "fdtd_2d": "T=100,NX=200,NY=240", "heat_3d": "T=100,N=40", "adi": "T=100,N=200",
+}
+
+
+def kernels():
+    """(name, FILE.exo:name, sizes) of every kernel; a `# sizes:` line stands before its @proc."""
+    for path in sorted(glob.glob(os.path.join(KERNELS, "polybench", "*.exo"))):
+        for name in re.findall(r"^def (\w+)\(", open(path).read(), re.M):
+            yield name, f"{path}:{name}", MEDIUM[name]
+    for path in sorted(glob.glob(os.path.join(KERNELS, "nests", "*.exo"))):
+        for sizes, name in re.findall(r"^# sizes: (\S+)\n@proc\ndef (\w+)\(", open(path).read(), re.M):
+            yield name, f"{path}:{name}", sizes
+
+
+def tune(a, name, kernel, sizes):
+    command = [a.tool, "kernel", kernel, "--size", sizes, "--time-budget", a.budget, "--db",
+               os.path.join(a.out, name + ".db"), "-o", a.out, "--no-progress", "-v"]
+    with open(os.path.join(a.out, name + ".log"), "w") as log:
+        return subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode == 0
+
+
+def compare(a, name, kernel, sizes):
+    tuned = os.path.join(a.out, name + ".c")
+    command = [sys.executable, os.path.join(HERE, "compare.py"), a.tool, kernel, sizes,
+               "--tuned", tuned, "--seconds", str(a.seconds)]
+    if not os.path.exists(tuned):
+        print(f"{name:16s} no result: see {a.out}/{name}.log", flush=True)
+        return None
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    print(done.stdout.strip() or f"{name:16s} was not compared", flush=True)
+    ratio = re.search(r"ratio (\S+)", done.stdout)
+    return float(ratio.group(1)) if ratio else None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool"), parser.add_argument("names", nargs="*")
+    parser.add_argument("--budget", default="20s"), parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
+    a = parser.parse_args()
+    os.makedirs(a.out, exist_ok=True)
+    ratios = []
+    for name, kernel, sizes in kernels():
+        if a.names and name not in a.names:
+            continue
+        if a.only != "compare" and not tune(a, name, kernel, sizes):
+            print(f"{name:16s} the tuner failed: see {a.out}/{name}.log", flush=True)
+        if a.only != "tune":
+            ratios.append(compare(a, name, kernel, sizes))
+    known = [r for r in ratios if r]
+    if known:
+        mean = math.exp(sum(math.log(r) for r in known) / len(known))
+        print(f"{len(known)} of {len(ratios)}: geometric mean {mean:.2f}, least {min(known):.2f}")
+
+
+main()

@@ -1,0 +1,28 @@
+#pragma once
+// Other compilers: those besides a target's own that may make a candidate's machine code, and that
+// plain loops are compared with. Start at other_compilers.
+//
+// A fixed list by name: what a record of a database asks for is looked up here, so no text of a
+// record is ever a command.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runners/toolchain.h"
+
+namespace exotune {
+
+struct OtherCompiler {
+  std::string name;                // "gcc", "clang", "clang with Polly"
+  std::string cc;                  // a program on PATH
+  std::vector<std::string> flags;  // besides the toolchain's
+};
+
+/// Those that are on PATH, always in the same order.
+const std::vector<OtherCompiler>& other_compilers();
+
+/// `toolchain` with the compiler of that name; "" is the toolchain's own. Nothing: there is none.
+std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
+                                             const std::string& name);
+
+}  // namespace exotune
