@@ -12,6 +12,7 @@
 #include "search/moves/finishes.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
@@ -27,6 +28,7 @@ constexpr size_t kPlansOfPart = 8;       // kept of each part
 constexpr size_t kPlansOfInnerPart = 2;  // tried of a part within a part
 constexpr size_t kOrders = 4;            // loop orders that are finished
 constexpr double kSmallShare = 1.0 / 64;
+constexpr double kNoShare = 1.0 / 400;  // of the whole: as it is
 
 // Steps that make a schedule, and what they are worth.
 struct Plan {
@@ -137,6 +139,16 @@ class ProgramSearch::Impl {
       if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), middle_of(p, a.name));
     return sizes;
   }
+  // How often the loops around a nest run it.
+  double entries_of(const Proc& p, const Cursor& nest) const {
+    const Outline o = outline_of(p, sizes_of(p));
+    const int loop = o.loop_at(nest.path());
+    double out = 1;
+    for (int k = loop < 0 ? -1 : o.loops[static_cast<size_t>(loop)].parent; k >= 0;
+         k = o.loops[static_cast<size_t>(k)].parent)
+      out *= std::max(1.0, o.loops[static_cast<size_t>(k)].trips);
+    return out;
+  }
   static int64_t middle_of(const Proc& p, Sym iter) {
     for (const ExprPtr& e : p.asserts) {
       const BinOp* o = e->as<BinOp>();
@@ -204,6 +216,13 @@ class ProgramSearch::Impl {
     }
     const Schedule fused = fuse_neighbours(start);
     if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
+    for (const int steps : {1, 2, 4}) {
+      if (interrupted()) return;
+      const Schedule rows = fuse_rows(start, steps);
+      if (!seen.insert(key_of(*rows.proc)).second) continue;
+      count(rows);
+      put_together(rows, "rows of " + std::to_string(steps) + " sweeps", plans, depth);
+    }
   }
 
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
@@ -211,6 +230,7 @@ class ProgramSearch::Impl {
   void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
                     int depth) {
     Structure here{move, s, {}, {}, {}};
+    const double whole = plan_of(s, move).cycles;
     for (const Cursor& nest : parts_of(s.proc)) {
       Part part;
       Schedule apart = s;
@@ -218,10 +238,12 @@ class ProgramSearch::Impl {
         note(*refusal);
         continue;
       }
+      const ProcPtr alone = without_provenance(part.proc);
+      const double share = plan_of({alone, {}, false}, move).cycles * entries_of(*s.proc, nest);
       here.nests.push_back(nest);
       here.names.push_back(part.name);
-      here.choices.push_back(interrupted() ? std::vector<Plan>{Plan{}}
-                                           : solve(without_provenance(part.proc), depth + 1));
+      here.choices.push_back(interrupted() || share < kNoShare * whole ? std::vector<Plan>{Plan{}}
+                                                                       : solve(alone, depth + 1));
     }
     const size_t n_parts = here.nests.size();
     if (n_parts == 0) return;

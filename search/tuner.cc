@@ -198,6 +198,10 @@ class Tuning {
     measure_batch({std::move(*written)}, 1, deadline, request_.timeout_seconds, true);
     if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
     written_ran_ = !measured_.trials.empty();
+    // What other compilers make of it, as far as the time goes: nothing found may be slower.
+    if (written_ran_) 
+      measure_batch(otherwise(measured_.trials.front()), 1, deadline, request_.timeout_seconds,
+                    false);
     result_.statistics.measure_seconds += since(start);
   }
 
@@ -227,7 +231,7 @@ class Tuning {
       families.push_back({program_states()});
     // Before what stands around the plans: a search that is cut short has both.
     std::vector<BeamState> found;
-    if (beams) found = run_beams(from);
+    if (beams) found = run_beams(from());
     if (planned)
       families.push_back(
           {around(settled ? cheapest_of(families[0].states) : families[0].states,
@@ -439,20 +443,31 @@ class Tuning {
         const std::optional<Trial> written = t->as_written ? t : std::nullopt;
         if (!t->as_written || !written_ran_) out.push_back(std::move(*t));
         if (!written) continue;
-        for (const Compilation& how : unusual_compilations(toolchain_))
-          out.push_back(compiled(*written, how));
+        for (Trial& other : otherwise(*written)) out.push_back(std::move(other));
       }
+    return out;
+  }
+
+  // The same code in the other ways to compile it that are not among the trials yet.
+  std::vector<Trial> otherwise(const Trial& usual) {
+    std::vector<Trial> out;
+    for (const Compilation& how : unusual_compilations(toolchain_)) {
+      Trial t = compiled(usual, how);
+      if (std::none_of(measured_.trials.begin(), measured_.trials.end(), [&](const Trial& m) {
+            return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
+          }))
+        out.push_back(std::move(t));
+    }
     return out;
   }
 
   // The same code, made machine code in another way.
   Trial compiled(const Trial& usual, const Compilation& how) {
-    Trial t = usual;
+    Trial t;
     t.candidate = compiled_as(usual.candidate, how);
     t.script = lines_of(how) + usual.script;
-    if (how.any_order) t.proof = ProofLevel::kProvedModuloReassociation;
+    t.proof = how.any_order ? ProofLevel::kProvedModuloReassociation : usual.proof;
     t.compilation = how;
-    t.as_written = false;  // which is for the one that must not be missing
     procs_[t.candidate.id] = procs_[usual.candidate.id];
     state_of_[t.candidate.id] = state_of_[usual.candidate.id];
     return t;
@@ -597,19 +612,13 @@ class Tuning {
       if (done.size() >= kOtherwise) break;
       if (!done.insert(state_of_.at(t->candidate.id)).second) continue;
       if (!t->compilation.is_usual()) continue;
-      for (const Compilation& how : unusual_compilations(toolchain_))
-        trials.push_back(compiled(*t, how));
+      for (Trial& other : otherwise(*t)) trials.push_back(std::move(other));
     }
-    std::erase_if(trials, [&](const Trial& t) {
-      return std::any_of(measured_.trials.begin(), measured_.trials.end(),
-                         [&](const Trial& m) { return m.candidate.id == t.candidate.id; });
-    });
     const double each = seconds_each();
     for (size_t k = 0; k < trials.size() && !deadline.over(); ++k)
       if (each <= deadline.left())
         measure_batch({trials[k]}, static_cast<int>(measured_.trials.size() + trials.size() - k),
-                      
-                      runner, deadline);
+                      deadline, request_.timeout_seconds, false);
   }
 
   // Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
@@ -819,6 +828,11 @@ class Tuning {
     store_.replace_trial(*record);
   }
 
+  // One for all: what it compiled once it does not compile again.
+  NativeRunner& runner() {
+    if (!runner_) runner_ = std::make_unique<NativeRunner>(toolchain_, native());
+    return *runner_;
+  }
   NativeOptions native() const {
     return {.work_directory = request_.work_directory, .jobs = request_.jobs};
   }

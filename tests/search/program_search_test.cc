@@ -11,6 +11,7 @@
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
@@ -132,6 +133,101 @@ TEST_F(ProgramSearchTest, the_fastest_of_each_part_are_put_together) {
     EXPECT_FALSE(seconds.count(s.text_hash));
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
   }
+}
+
+const char* const kSweeps = R"(
+@proc
+def sweeps(x: f32[20, 12], y: f32[20, 12]):
+    for t in seq(0, 5):
+        for i in seq(1, 19):
+            for j in seq(1, 11):
+                y[i, j] = x[i - 1, j] + x[i, j - 1] + x[i, j + 1] + x[i + 1, j]
+        for i in seq(1, 19):
+            for j in seq(1, 11):
+                x[i, j] = y[i - 1, j] + y[i, j - 1] + y[i, j + 1] + y[i + 1, j]
+)";
+
+const char* const kStaggered = R"(
+@proc
+def staggered(f: f32[6], ex: f32[20, 12], ey: f32[20, 12], hz: f32[20, 12]):
+    for t in seq(0, 6):
+        for j in seq(0, 12):
+            ey[0, j] = f[t]
+        for i in seq(1, 20):
+            for j in seq(0, 12):
+                ey[i, j] = ey[i, j] - hz[i, j] + hz[i - 1, j]
+        for i in seq(0, 20):
+            for j in seq(1, 12):
+                ex[i, j] = ex[i, j] - hz[i, j] + hz[i, j - 1]
+        for i in seq(0, 19):
+            for j in seq(0, 11):
+                hz[i, j] = hz[i, j] - ex[i, j + 1] + ex[i, j] - ey[i + 1, j] + ey[i, j]
+)";
+
+const char* const kTwoPasses = R"(
+@proc
+def two_passes(g: f32[5], x: f32[24, 16], t: f32[24, 12], y: f32[20, 12]):
+    for i in seq(0, 24):
+        for j in seq(0, 12):
+            t[i, j] = 0.0
+            for k in seq(0, 5):
+                t[i, j] += g[k] * x[i, j + k]
+    for i in seq(0, 20):
+        for j in seq(0, 12):
+            y[i, j] = 0.0
+            for k in seq(0, 5):
+                y[i, j] += g[k] * t[i + k, j]
+)";
+
+int count_of(const Steps& steps, const std::string& op) {
+  return static_cast<int>(
+      std::count_if(steps.begin(), steps.end(), [&](const auto& s) { return s.op == op; }));
+}
+
+TEST(RowFusion, a_sweep_follows_another_one_row_behind) {
+  const ProcPtr p = parsed(kSweeps);
+  const Schedule one = fuse_rows({p, {}, false}, 1);
+  EXPECT_EQ(count_of(one.steps, "fuse"), 1);
+  EXPECT_EQ(count_of(one.steps, "shift_loop"), 1);
+  expect_same_result(p, one.proc, str(*one.proc));
+}
+
+TEST(RowFusion, sweeps_of_several_time_steps_are_a_wavefront) {
+  const ProcPtr p = parsed(kSweeps);
+  const Schedule two = fuse_rows({p, {}, false}, 2);
+  EXPECT_EQ(count_of(two.steps, "fuse"), 3);
+  EXPECT_EQ(count_of(two.steps, "unroll_loop"), 1);
+  expect_same_result(p, two.proc, str(*two.proc));
+}
+
+TEST(RowFusion, sweeps_of_other_ranges_are_cut_to_what_they_share) {
+  const ProcPtr p = parsed(kStaggered);
+  const Schedule fused = fuse_rows({p, {}, false}, 1);
+  EXPECT_EQ(count_of(fused.steps, "fuse"), 2);
+  expect_same_result(p, fused.proc, str(*fused.proc));
+}
+
+TEST(RowFusion, a_consumer_stays_its_halo_behind) {
+  const ProcPtr p = parsed(kTwoPasses);
+  const Schedule fused = fuse_rows({p, {}, false}, 1);
+  EXPECT_EQ(count_of(fused.steps, "fuse"), 1);
+  expect_same_result(p, fused.proc, str(*fused.proc));
+}
+
+TEST(RowFusion, what_needs_all_rows_before_stays_apart) {
+  const ProcPtr p = parsed(R"(
+@proc
+def mirrored(x: f32[20, 4], y: f32[20, 4]):
+    for i in seq(0, 20):
+        for j in seq(0, 4):
+            x[i, j] = y[i, j] + 1.0
+    for i in seq(0, 20):
+        for j in seq(0, 4):
+            y[i, j] = x[19 - i, j]
+)");
+  EXPECT_TRUE(fuse_rows({p, {}, false}, 1).steps.empty());
+  EXPECT_FALSE(has_repeated_sweeps(*p));
+  EXPECT_TRUE(fuse_rows({p, {}, false}, 2).steps.empty());
 }
 
 TEST(Parts, a_time_loop_is_walked_into) {
