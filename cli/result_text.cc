@@ -7,6 +7,7 @@
 
 #include "cli/quantities.h"
 #include "core/ir/callees.h"
+#include "search/outline/blockers.h"
 
 namespace exotune::cli {
 namespace {
@@ -78,6 +79,29 @@ std::vector<std::string> notes_of(const TuneRequest& request, const TuneResult& 
   return notes;
 }
 
+// Why nothing beat the loops as written, in the words of their own text: what keeps vectors from
+// them, and the steps that were refused.
+std::string why_as_written(const TuneRequest& request, const TuneResult& result) {
+  constexpr size_t kMost = 3;
+  constexpr double kCounts = 0.02;
+  SizeBinding sizes = request.representative;
+  for (const auto& [name, value] : request.sizes) sizes[name] = value;
+  std::string out;
+  size_t shown = 0;
+  for (const Blocker& b : blockers_of(*request.proc, sizes)) {
+    if (b.share < kCounts || shown++ == kMost) break;
+    const std::string where = b.where.str();
+    out += fmt::format("because  {}{}: {} ({:.0f} % of the iterations)\ninstead  {}\n",
+                       where.empty() ? "" : where + ": ", b.loop, b.why, 100 * b.share, b.instead);
+  }
+  shown = 0;
+  for (const auto& [op, reason] : result.statistics.reasons) {
+    if (shown++ == kMost) break;
+    out += "refused  " + reason.substr(0, reason.find('\n')) + "\n";
+  }
+  return out;
+}
+
 // What the dynamic program did: "8 plans (7 schedules, 1 refused), 1234 Specs solved, ...".
 std::string plans_text(const TuneStatistics& s) {
   const DpPlans& dp = *s.dp;
@@ -125,7 +149,8 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
   if (roofline) out += "bound by " + str(*roofline) + "\n";
   for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
-  if (result.as_written && result.seconds > 0) out += "found    nothing better than your loops\n";
+  if (result.as_written && result.seconds > 0)
+    out += "found    nothing better than your loops\n" + why_as_written(request, result);
   if (!result.compilation.is_usual()) out += "compiled " + text_of(result.compilation) + "\n";
   const TuneStatistics& s = result.statistics;
   out += fmt::format(

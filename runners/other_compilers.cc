@@ -6,9 +6,11 @@ namespace exotune {
 
 const std::vector<OtherCompiler>& other_compilers() {
   static const std::vector<OtherCompiler> found = [] {
-    std::vector<OtherCompiler> all = {{"gcc", "gcc", {}},
-                                      {"clang", "clang", {}},
-                                      {"clang with Polly", "clang", {"-mllvm", "-polly"}}};
+    const std::vector<std::string> reciprocals = {"-freciprocal-math"};
+    std::vector<OtherCompiler> all = {
+        {"gcc", "gcc", {}, {}},
+        {"clang", "clang", {}, reciprocals},
+        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals}};
     std::erase_if(all, [](const OtherCompiler& c) { return find_program(c.cc).empty(); });
     return all;
   }();
@@ -22,7 +24,8 @@ std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
     if (c.name == name) {
       TargetToolchain own = toolchain;
       own.cc = find_program(c.cc);
-      own.flags.insert(own.flags.end(), c.flags.begin(), c.flags.end());
+      for (const auto* more : {&c.flags, &c.leave})
+        own.flags.insert(own.flags.end(), more->begin(), more->end());
       return own;
     }
   return std::nullopt;

@@ -16,12 +16,15 @@ struct OtherCompiler {
   std::string name;                // "gcc", "clang", "clang with Polly"
   std::string cc;                  // a program on PATH
   std::vector<std::string> flags;  // besides the toolchain's
+  /// What it is told when sums may be taken in any order and it has no pragma for it.
+  std::vector<std::string> leave;
 };
 
 /// Those that are on PATH, always in the same order.
 const std::vector<OtherCompiler>& other_compilers();
 
-/// `toolchain` with the compiler of that name; "" is the toolchain's own. Nothing: there is none.
+/// `toolchain` with the compiler of that name, with that leave; "" is the toolchain's own. Nothing:
+/// there is none.
 std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
                                              const std::string& name);
 

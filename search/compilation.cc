@@ -83,7 +83,8 @@ std::string build_command(const std::string& usual, const Compilation& how) {
     if (c.name != how.compiler) continue;
     const size_t flags = std::min(usual.find(' '), usual.size());
     std::string out = c.cc + usual.substr(flags);
-    for (const std::string& f : c.flags) out += " " + f;
+    for (const auto* more : {&c.flags, &c.leave})
+      for (const std::string& f : *more) out += " " + f;
     return out;
   }
   return usual;
@@ -99,7 +100,8 @@ std::vector<Compilation> unusual_compilations(const TargetToolchain& toolchain) 
   std::vector<Compilation> out = {{.any_order = true, .compiler = ""}};
   const std::string own = std::filesystem::path(toolchain.cc).filename().string();
   for (const OtherCompiler& c : other_compilers())
-    if (c.cc != own || !c.flags.empty()) out.push_back({.any_order = true, .compiler = c.name});
+    if (c.cc != own || !c.flags.empty() || !c.leave.empty())
+      out.push_back({.any_order = true, .compiler = c.name});
   return out;
 }
 

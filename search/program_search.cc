@@ -264,7 +264,30 @@ class ProgramSearch::Impl {
     for (size_t n = 0; n < n_parts; ++n)
       for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
         if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all) add(n, k);
+    put_together_alike(here, plans);
     if (depth == 0) structures_.push_back(here);
+  }
+
+  // Every part in the same way, for each way that several parts have: what suits one sweep mostly
+  // suits its neighbours, and what the cost model thinks of it counts less.
+  void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
+    std::map<std::string, std::vector<size_t>> ways;  // by the way's name without its loops
+    for (size_t n = 0; n < s.choices.size(); ++n)
+      for (size_t k = s.choices[n].size(); k-- > 0;) {
+        const std::string& move = s.choices[n][k].move;
+        std::vector<size_t>& which = ways[move.substr(0, move.find(' '))];
+        which.resize(s.choices.size(), 0);
+        which[n] = k;
+      }
+    for (const auto& [way, which] : ways) {
+      if (interrupted()) return;
+      if (std::count_if(which.begin(), which.end(), [](size_t k) { return k > 0; }) < 2) continue;
+      std::optional<Plan> plan = combine(s, which);
+      if (!plan) continue;
+      plan->move = "all " + way;
+      ++out_.made;
+      plans.push_back(std::move(*plan));
+    }
   }
 
   std::optional<StepRefusal> schedule_part(Schedule& s, const Cursor& nest, const std::string& name,
@@ -370,7 +393,8 @@ class ProgramSearch::Impl {
       for (const ScheduleStep& step : finishes[k].steps) ++out_.proposed[step.op];
       for (const StepRefusal& r : refusals[k]) note(r);
       if (!done[k]) continue;
-      for (const ScheduleStep& step : finishes[k].steps) ++out_.accepted[step.op];
+      for (size_t n = s.steps.size(); n < done[k]->steps.size(); ++n)
+        ++out_.accepted[done[k]->steps[n].op];
       plans.push_back(std::move(*done[k]));
     }
     return std::any_of(done.begin(), done.end(), [](const auto& d) { return d.has_value(); });

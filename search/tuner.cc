@@ -199,7 +199,7 @@ class Tuning {
     if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
     written_ran_ = !measured_.trials.empty();
     // What other compilers make of it, as far as the time goes: nothing found may be slower.
-    if (written_ran_) 
+    if (written_ran_)
       measure_batch(otherwise(measured_.trials.front()), 1, deadline, request_.timeout_seconds,
                     false);
     result_.statistics.measure_seconds += since(start);
@@ -231,7 +231,7 @@ class Tuning {
       families.push_back({program_states()});
     // Before what stands around the plans: a search that is cut short has both.
     std::vector<BeamState> found;
-    if (beams) found = run_beams(from());
+    if (beams) found = run_beams(from);
     if (planned)
       families.push_back(
           {around(settled ? cheapest_of(families[0].states) : families[0].states,
@@ -576,7 +576,7 @@ class Tuning {
   }
   // Is some schedule ok, and not the nest as written alone?
   bool found_schedule() const {
-    return std::any_of(measured_.trials.begin(), measured_.trials.end(), [](const Trial& t) {
+    return std::any_of(measured_.trials.begin(), measured_.trials.end(), [&](const Trial& t) {
       return t.status == TrialStatus::kOk && !is_as_written(t);
     });
   }

@@ -1,0 +1,136 @@
+// Every operator that the program search's moves name is reached on some nest: the names are read
+// off the moves' own source, so a move that nothing can use fails here.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "core/frontend/parser.h"
+#include "core/library/operators.h"
+#include "search/program_search.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+namespace {
+
+std::set<std::string> operators_named_by_moves() {
+  std::set<std::string> out;
+  const std::regex literal("\"([a-z_0-9]+)\"");
+  for (const auto& file : std::filesystem::directory_iterator(EXOTUNE_SOURCE_DIR "/search/moves")) {
+    if (file.path().extension() != ".cc") continue;
+    std::ifstream in(file.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    const std::string source = text.str();
+    for (std::sregex_iterator m(source.begin(), source.end(), literal), end; m != end; ++m)
+      if (find_operator((*m)[1])) out.insert((*m)[1]);
+  }
+  return out;
+}
+
+// A nest for each structure that some move is for.
+const char* const kNests = R"(
+@proc
+def scaled_product(beta: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
+    for i in seq(0, 32):
+        for j in seq(0, 64):
+            C[i, j] = C[i, j] * beta
+        for k in seq(0, 48):
+            for j in seq(0, 64):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
+def across_rows(A: f32[32, 48], B: f32[64, 48], C: f32[32, 64]):
+    for i in seq(0, 32):
+        for j in seq(0, 64):
+            for k in seq(0, 48):
+                C[i, j] += A[i, k] * B[j, k]
+
+@proc
+def half(A: f64[96, 40], C: f64[96, 96]):
+    for i in seq(0, 96):
+        for j in seq(0, i + 1):
+            for k in seq(0, 40):
+                C[i, j] += A[i, k] * A[j, k]
+
+@proc
+def own_half(A: f64[40, 96], C: f64[96, 96]):
+    for i in seq(0, 96):
+        for j in seq(i, 96):
+            for k in seq(0, 40):
+                C[i, j] += A[k, i] * A[k, j]
+
+@proc
+def distances(X: f32[32, 24], Y: f32[24, 64], D: f32[32, 64]):
+    for i in seq(0, 32):
+        for j in seq(0, 64):
+            for d in seq(0, 24):
+                D[i, j] += (X[i, d] - Y[d, j]) * (X[i, d] - Y[d, j])
+
+@proc
+def rows(x: f32[24, 64], y: f32[24, 64]):
+    for i in seq(0, 24):
+        m: f32
+        m = 0.0
+        for j in seq(0, 64):
+            m += x[i, j]
+        for j in seq(0, 64):
+            y[i, j] = x[i, j] - m
+
+@proc
+def columns(A: f64[40, 64], x: f64[40], y: f64[64]):
+    for i in seq(0, 40):
+        for j in seq(0, 64):
+            y[j] += A[i, j] * x[i]
+
+@proc
+def sweeps(x: f32[40, 34], y: f32[40, 34]):
+    for t in seq(0, 8):
+        for i in seq(1, 39):
+            for j in seq(1, 33):
+                y[i, j] = x[i - 1, j] + x[i, j - 1] + x[i, j + 1] + x[i + 1, j]
+        for i in seq(1, 39):
+            for j in seq(1, 33):
+                x[i, j] = y[i - 1, j] + y[i, j - 1] + y[i, j + 1] + y[i + 1, j]
+
+@proc
+def staggered(a: f32[40, 34], b: f32[40, 34], c: f32[40, 34]):
+    for i in seq(1, 39):
+        for j in seq(0, 34):
+            a[i, j] = c[i, j] * 2.0
+    for i in seq(0, 40):
+        for j in seq(0, 34):
+            b[i, j] = c[i, j] * 3.0
+)";
+
+TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
+  const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  BeamContext context;
+  context.environment = script_names(*target);
+  context.weights = default_weights(CostMachine{});
+  std::set<std::string> missing = operators_named_by_moves();
+  EXPECT_GT(missing.size(), 12u);
+  for (const ProcPtr& nest : parse_module(kNests, "nests.exo").procs) {
+    ProgramSearchRequest request;
+    request.target = target.get();
+    request.levels = target->levels;
+    request.context = &context;
+    const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
+    for (const auto& [op, n] : found.accepted)
+      if (n > 0) missing.erase(op);
+    // Parts are taken out and put back in every schedule of several nests.
+    for (const BeamState& s : found.states)
+      for (const std::string& line : s.lines)
+        for (const char* op : {"extract_subproc", "call_eqv"})
+          if (line.find(std::string("= ") + op + "(") != std::string::npos) missing.erase(op);
+  }
+  std::string names;
+  for (const std::string& op : missing) names += op + " ";
+  EXPECT_EQ(names, "");
+}
+
+}  // namespace
+}  // namespace exotune
