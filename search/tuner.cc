@@ -606,6 +606,7 @@ class Tuning {
   // sums beside vectors, registers. The other ways to compile them, for the two fastest.
   static constexpr size_t kOtherwise = 2;
   void compile_otherwise(const Deadline& deadline) {
+    if (measured_.measured == 0) return;  // a run that repeats another one repeats it whole
     std::set<size_t> done;
     std::vector<Trial> trials;
     for (const Trial* t : ranked()) {
