@@ -108,24 +108,27 @@ TEST_P(Misbehaving, instruction_loses_and_its_cause_is_recorded) {
       harness.run({"db", "query", "SELECT candidate, status, cause, winner, script FROM results",
                    "--format", "json"});
   ASSERT_EQ(rows.exit_status, 0) << rows.err;
-  int liars = 0, honest = 0, winners = 0;
+  int liars = 0, honest = 0, otherwise = 0, winners = 0;
   for (const auto& row : nlohmann::json::parse(rows.out)) {
     const std::string status = row["status"].get<std::string>();
     const std::string cause = row["cause"].get<std::string>();
     winners += row["winner"].get<int>();
+    // The loops as written, and the fastest schedules, come once more from each compiler.
+    const bool again = row["script"].get<std::string>().starts_with("# compiled ");
+    if (again) ++otherwise;
     if (status == "ok") {
-      ++honest;
+      if (!again) ++honest;
       EXPECT_EQ(cause, "");
       continue;
     }
-    ++liars;
+    if (!again) ++liars;
     EXPECT_EQ(status, lie.status) << row;
     EXPECT_NE(cause.find(lie.cause), std::string::npos) << row;
     EXPECT_EQ(row["winner"], 0) << row;
   }
   EXPECT_EQ(liars, lie.liars) << rows.out;
-  // And the loops as written once more, with sums in any order.
-  EXPECT_EQ(honest, lie.honest + 1) << rows.out;
+  EXPECT_GT(otherwise, 0) << rows.out;
+  EXPECT_EQ(honest, lie.honest) << rows.out;
   EXPECT_EQ(winners, 1) << rows.out;
 }
 
