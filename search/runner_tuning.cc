@@ -72,13 +72,8 @@ class RunnerTuning {
 
   // With the sizes that are still arguments fixed; `line` gets what does that in a script.
   ProcPtr fixed(const ProcPtr& p, std::string* line) const {
-    SizeBinding left;
-    for (const Arg& arg : p->args)
-      if (const auto it = request_.sizes.find(arg.name.name()); it != request_.sizes.end())
-        left.insert(*it);
-    if (left.empty()) return p;
-    if (line) *line = fixing_line(*p, left);
-    return partial_eval(p, {left.begin(), left.end()});
+    if (line) *line = fixing_line(*p, request_.sizes);
+    return at_sizes(p, request_.sizes);
   }
   void add(const KnownSchedule& schedule) {
     try {
@@ -114,8 +109,7 @@ class RunnerTuning {
     const auto start = Clock::now();
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
-    limits.deadline =
-        Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
+    limits.deadline = Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
     limits.batch = std::max(1, request_.jobs);
     limits.fresh = request_.fresh;
     limits.progress = [&](const std::vector<Trial>& all, size_t done) {

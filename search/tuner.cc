@@ -829,11 +829,6 @@ class Tuning {
     store_.replace_trial(*record);
   }
 
-  // One for all: what it compiled once it does not compile again.
-  NativeRunner& runner() {
-    if (!runner_) runner_ = std::make_unique<NativeRunner>(toolchain_, native());
-    return *runner_;
-  }
   NativeOptions native() const {
     return {.work_directory = request_.work_directory, .jobs = request_.jobs};
   }
