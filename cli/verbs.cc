@@ -14,6 +14,7 @@ const std::vector<Verb>& verbs() {
       {"bench", "a schedule against its peers, paired and interleaved", add_bench_verb},
       {"calibrate", "fit the cost model to runs on this machine", add_calibrate_verb},
       {"explain", "why this schedule: steps, proofs, what else was tried", add_explain_verb},
+      {"family", "a library: every routine of BLAS families, with its header", add_family_verb},
       {"list", "what there is: kernels, targets, runners, operators", add_list_verb},
       {"db", "what was learned: ls, show, best, query, export, import, merge, gc, check",
        add_db_verb},

@@ -17,6 +17,7 @@ void add_verify_verb(CLI::App& app, Session& session);
 void add_bench_verb(CLI::App& app, Session& session);
 void add_calibrate_verb(CLI::App& app, Session& session);
 void add_explain_verb(CLI::App& app, Session& session);
+void add_family_verb(CLI::App& app, Session& session);
 void add_list_verb(CLI::App& app, Session& session);
 void add_db_verb(CLI::App& app, Session& session);
 void add_doctor_verb(CLI::App& app, Session& session);

@@ -1,0 +1,95 @@
+// exo-tune family NAME...|all -o DIR: a library of BLAS routines, for one or several targets.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <sstream>
+
+#include "cli/session.h"
+#include "cli/verbs.h"
+#include "cli/workspace.h"
+#include "search/families/library.h"
+
+namespace exotune::cli {
+namespace {
+
+struct FamilyOptions {
+  std::vector<std::string> names;
+  std::string targets, folder;
+  int jobs = 0;
+  bool sources_only = false, quiet = false;
+};
+
+std::vector<TargetPtr> targets_of(Workspace& workspace, const std::string& list) {
+  std::vector<TargetPtr> targets;
+  std::istringstream words(list);
+  for (std::string name; std::getline(words, name, ',');) {
+    const TargetPtr target = workspace.target(name);
+    if (target->runner.kind != "native")
+      throw InputError({}, "--target: a library is for CPUs, and " + target->name + " is none",
+                       "avx512, avx2 or both");
+    for (const TargetPtr& other : targets)
+      if (other->name == target->name) throw InputError({}, "--target: " + name + " twice");
+    targets.push_back(target);
+  }
+  if (targets.empty()) targets.push_back(workspace.target(""));
+  return targets;
+}
+
+ExitCode write_family(const Session& session, const FamilyOptions& options) {
+  Workspace workspace(session);
+  families::LibraryRequest request;
+  request.texts = session.data.kernels / "families";
+  request.families = options.names;
+  if (options.names == std::vector<std::string>{"all"})
+    request.families = families::list_families(request.texts);
+  request.targets = targets_of(workspace, options.targets);
+  request.folder = options.folder;
+  request.version = EXOTUNE_VERSION;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    return passed.count();
+  };
+  if (!options.quiet)
+    request.say = [&](const std::string& line) {
+      std::fprintf(stderr, "[%5.1f s] %s\n", seconds(), line.c_str());
+    };
+  const families::LibraryReport report = families::write_library(request);
+  const double proved = seconds();
+  if (!options.sources_only) {
+    if (request.say) request.say("compiling");
+    const int jobs = options.jobs > 0 ? options.jobs : workspace.machine().threads;
+    families::build_library(request.folder, jobs);
+  }
+  std::printf("%zu routines, %zu kernels, %zu steps proved (%zu kernels sum in another order)\n",
+              report.routines, report.kernels, report.steps, report.reassociated);
+  std::printf("%d lines of C by hand\n", report.lines_by_hand);
+  if (!options.quiet)
+    std::fprintf(stderr, "proved in %.1f s, compiled in %.1f s\n", proved, seconds() - proved);
+  std::printf("%s\n", (request.folder / "include/exo-blas/cblas.h").c_str());
+  if (options.sources_only) return ExitCode::kOk;
+  for (const char* file : {"lib/libexo-blas.so", "lib/libexo-blas.a"})
+    std::printf("%s\n", (request.folder / file).c_str());
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_family_verb(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<FamilyOptions>();
+  app.add_option("name", options->names, "families (blas1, ...), or all")->required();
+  app.add_option("--target", options->targets,
+                 "avx512, avx2, or a list: at load time the first that the CPU has is taken");
+  app.add_option("-o", options->folder, "the folder to write, a prefix with include/ and lib/")
+      ->required();
+  app.add_option("--jobs", options->jobs, "compilers at a time (default: one for each thread)")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--sources", options->sources_only, "write the C and its Makefile, compile nothing");
+  app.add_flag("-q", options->quiet, "say nothing on the way");
+  app.callback([&session, options] {
+    session.action = [&session, options] { return write_family(session, *options); };
+  });
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,269 @@
+#define IN EXO_IN_${P}
+#define OUT EXO_OUT_${P}
+
+/* y := alpha x + y. An increment of 0 makes every step meet what the one before it wrote. */
+static void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
+                          int64_t incy) {
+  if (n <= 0 || alpha == 0) return;
+  if (incx == 1 && incy == 1) {
+    K(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
+  } else if (incy == 0) {
+    x += exo_first(n, incx);
+    for (int64_t i = 0; i < n; ++i) *y += alpha * x[i * incx];
+  } else {
+    K(${p}axpy_any)(n, &alpha, IN(x, n, incx), OUT(y, n, incy));
+  }
+}
+
+static ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
+                            int64_t incy) {
+  if (n <= 0) return 0;
+  ${real} result;
+  if (incx == 1 && incy == 1)
+    K(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
+  else
+    K(${p}dot_any)(n, IN(x, n, incx), IN(y, n, incy), &result);
+  return result;
+}
+
+static void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return;
+  if (incx == 1)
+    K(${p}scal)(n, &alpha, OUT(x, n, 1));
+  else
+    K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
+}
+
+static void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1)
+    K(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
+  else if (incy == 0)
+    *y = x[exo_first(n, incx) + (n - 1) * incx];
+  else
+    K(${p}copy_any)(n, IN(x, n, incx), OUT(y, n, incy));
+}
+
+static void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1) {
+    K(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
+  } else if (incx == 0 || incy == 0) {
+    x += exo_first(n, incx);
+    y += exo_first(n, incy);
+    for (int64_t i = 0; i < n; ++i) {
+      const ${real} t = x[i * incx];
+      x[i * incx] = y[i * incy];
+      y[i * incy] = t;
+    }
+  } else {
+    K(${p}swap_any)(n, OUT(x, n, incx), OUT(y, n, incy));
+  }
+}
+
+static ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return 0;
+  ${real} result;
+  if (incx == 1)
+    K(${p}asum)(n, IN(x, n, 1), &result);
+  else
+    K(${p}asum_any)(n, IN(x, n, incx), &result);
+  return result;
+}
+
+/* By hand: the sum of squares is the kernel's; where it left the range in which squares of doubles
+ * keep their digits, it is summed again in long double, whose range holds them all. */
+static ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0) return 0;
+  double sum;
+  if (incx == 1)
+    K(${p}sumsq)(n, IN(x, n, 1), &sum);
+  else
+    K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
+  if (sum > 1e-280 && sum < 1e300) return (${real})sqrt(sum);
+  long double wide = 0;
+  x += exo_first(n, incx);
+  for (int64_t i = 0; i < n; ++i) wide += (long double)x[i * incx] * x[i * incx];
+  return (${real})sqrtl(wide);
+}
+
+/* By hand: the greatest |x| of a block in lanes of its own, then the first place that has it. A
+ * comparison with NaN is false, so that NaN is passed over unless it comes first. */
+static ${real} ${p}amax_of_block(const ${real}* x, int64_t n) {
+  ${real} lane[64 / sizeof(${real}) * 4];
+  const int64_t lanes = sizeof lane / sizeof *lane;
+  for (int64_t l = 0; l < lanes; ++l) lane[l] = -1;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int64_t l = 0; l < lanes; ++l) {
+      const ${real} a = ${fabs}(x[i + l]);
+      lane[l] = a > lane[l] ? a : lane[l];
+    }
+  ${real} most = -1;
+  if (i > 0)
+    for (int64_t l = 0; l < lanes; ++l) most = lane[l] > most ? lane[l] : most;
+  for (; i < n; ++i) {
+    const ${real} a = ${fabs}(x[i]);
+    most = a > most ? a : most;
+  }
+  return most;
+}
+
+static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return 0;
+  if (x[0] != x[0]) return 1;
+  if (incx != 1) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; ++i)
+      if (${fabs}(x[i * incx]) > ${fabs}(x[best * incx])) best = i;
+    return best + 1;
+  }
+  const int64_t block = 2048;
+  int64_t best = 0;
+  ${real} most = -1;
+  for (int64_t from = 0; from < n; from += block) {
+    const ${real} here = ${p}amax_of_block(x + from, exo_least(block, n - from));
+    if (here > most) {
+      most = here;
+      best = from;
+    }
+  }
+  while (${fabs}(x[best]) != most) ++best;
+  return best + 1;
+}
+
+static void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
+                         ${real} s) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1) {
+    K(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
+  } else if (incx == 0 || incy == 0) {
+    x += exo_first(n, incx);
+    y += exo_first(n, incy);
+    for (int64_t i = 0; i < n; ++i) {
+      const ${real} t = c * x[i * incx] + s * y[i * incy];
+      y[i * incy] = c * y[i * incy] - s * x[i * incx];
+      x[i * incx] = t;
+    }
+  } else {
+    K(${p}rot_any)(n, OUT(x, n, incx), OUT(y, n, incy), &c, &s);
+  }
+}
+
+/* The entries of H that the flag P[0] leaves out are ones and zeros; -2 is the identity. */
+static void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
+                          const ${real}* P) {
+  if (n <= 0 || P[0] == -2) return;
+  const ${real} h11 = P[0] == 0 ? 1 : P[1], h21 = P[0] == 1 ? -1 : P[2];
+  const ${real} h12 = P[0] == 1 ? 1 : P[3], h22 = P[0] == 0 ? 1 : P[4];
+  if (incx == 1 && incy == 1) {
+    K(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
+  } else if (incx == 0 || incy == 0) {
+    x += exo_first(n, incx);
+    y += exo_first(n, incy);
+    for (int64_t i = 0; i < n; ++i) {
+      const ${real} t = h11 * x[i * incx] + h12 * y[i * incy];
+      y[i * incy] = h21 * x[i * incx] + h22 * y[i * incy];
+      x[i * incx] = t;
+    }
+  } else {
+    K(${p}rotm_any)(n, OUT(x, n, incx), OUT(y, n, incy), &h11, &h21, &h12, &h22);
+  }
+}
+
+/* By hand: c and s with (c s; -s c) (a b)' = (r 0)', scaled so that no square overflows. */
+static void ${p}rotg_body(${real}* a, ${real}* b, ${real}* c, ${real}* s) {
+  const ${real} size_a = ${fabs}(*a), size_b = ${fabs}(*b);
+  if (*b == 0) {
+    *c = 1;
+    *s = 0;
+    *b = 0;
+    return;
+  }
+  if (*a == 0) {
+    *c = 0;
+    *s = 1;
+    *a = *b;
+    *b = 1;
+    return;
+  }
+  const ${real} tiny = ${tiny}, huge = 1 / tiny;
+  ${real} scale = size_a > size_b ? size_a : size_b;
+  if (scale < tiny) scale = tiny;
+  if (scale > huge) scale = huge;
+  const ${real} sa = *a / scale, sb = *b / scale;
+  const ${real} r = (size_a > size_b ? copysign(1, *a) : copysign(1, *b)) *
+                    (scale * (${real})sqrt(sa * sa + sb * sb));
+  *c = *a / r;
+  *s = *b / r;
+  *a = r;
+  *b = size_a > size_b ? *s : *c != 0 ? 1 / *c : 1;
+}
+
+/* By hand: one entry of H per row becomes +-1; d1 and d2 are kept within 4096^-2 .. 4096^2 by
+ * scaling the rows. */
+static void ${p}rotmg_body(${real}* d1, ${real}* d2, ${real}* b1, ${real} b2, ${real}* P) {
+  const ${real} gam = 4096, big = gam * gam, small = 1 / big;
+  ${real} flag = -1, h11 = 0, h12 = 0, h21 = 0, h22 = 0;
+  if (*d1 < 0) {
+    *d1 = *d2 = *b1 = 0;
+  } else {
+    const ${real} p2 = *d2 * b2;
+    if (p2 == 0) {
+      P[0] = -2;
+      return;
+    }
+    const ${real} p1 = *d1 * *b1, q2 = p2 * b2, q1 = p1 * *b1;
+    if (${fabs}(q1) > ${fabs}(q2)) {
+      h21 = -b2 / *b1;
+      h12 = p2 / p1;
+      const ${real} u = 1 - h12 * h21;
+      if (u > 0) {
+        flag = 0;
+        h11 = h22 = 1;
+        *d1 /= u;
+        *d2 /= u;
+        *b1 *= u;
+      } else {
+        h12 = h21 = 0;
+        *d1 = *d2 = *b1 = 0;
+      }
+    } else if (q2 < 0) {
+      *d1 = *d2 = *b1 = 0;
+    } else {
+      flag = 1;
+      h11 = p1 / p2;
+      h22 = *b1 / b2;
+      h12 = 1;
+      h21 = -1;
+      const ${real} u = 1 + h11 * h22, t = *d2 / u;
+      *d2 = *d1 / u;
+      *d1 = t;
+      *b1 = b2 * u;
+    }
+    while (*d1 != 0 && (*d1 <= small || *d1 >= big)) {
+      flag = -1;
+      const ${real} by = *d1 <= small ? gam : 1 / gam;
+      *d1 *= by * by;
+      *b1 /= by;
+      h11 /= by;
+      h12 /= by;
+    }
+    while (*d2 != 0 && (${fabs}(*d2) <= small || ${fabs}(*d2) >= big)) {
+      flag = -1;
+      const ${real} by = ${fabs}(*d2) <= small ? gam : 1 / gam;
+      *d2 *= by * by;
+      h21 /= by;
+      h22 /= by;
+    }
+  }
+  P[0] = flag;
+  if (flag <= 0) {
+    P[2] = h21;
+    P[3] = h12;
+  }
+  if (flag != 0) {
+    P[1] = h11;
+    P[4] = h22;
+  }
+}

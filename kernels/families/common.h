@@ -1,0 +1,37 @@
+/* What the hand-written parts share: windows as the kernels take them, and refused arguments. */
+#ifndef EXO_BLAS_COMMON_H
+#define EXO_BLAS_COMMON_H
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cblas.h"
+
+#define EXO_PUBLIC __attribute__((visibility("default")))
+#define EXO_RARE(condition) __builtin_expect(!!(condition), 0)
+
+static inline int64_t exo_most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t exo_least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The first element of a vector in the order of its indices: BLAS counts from the far end of one
+ * whose increment is negative. */
+static inline int64_t exo_first(int64_t n, int64_t inc) { return inc < 0 ? (1 - n) * inc : 0; }
+
+/* A vector of n elements as a window. */
+#define EXO_IN_S(x, n, inc) ((struct exo_win_1f32c){(x) + exo_first(n, inc), {inc}})
+#define EXO_IN_D(x, n, inc) ((struct exo_win_1f64c){(x) + exo_first(n, inc), {inc}})
+#define EXO_OUT_S(x, n, inc) ((struct exo_win_1f32){(x) + exo_first(n, inc), {inc}})
+#define EXO_OUT_D(x, n, inc) ((struct exo_win_1f64){(x) + exo_first(n, inc), {inc}})
+
+/* Is the first letter of a Fortran string one of these? */
+static inline bool exo_letter(const char* text, const char* letters) {
+  for (; *letters; ++letters)
+    if (*text == *letters) return true;
+  return false;
+}
+
+/* Both may be the program's own. */
+void xerbla_(const char* routine, const int* position, size_t length);
+void exo_wrong_argument(bool row, int position, const char* routine);
+#endif

@@ -1,0 +1,265 @@
+#include "search/families/entries.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+
+namespace exotune::families {
+namespace {
+
+enum class Kind : uint8_t { kLayout, kChoice, kInteger, kScalar, kArray };
+
+struct Argument {
+  std::string name;
+  Kind kind = Kind::kScalar;
+  bool written = false;
+};
+
+// An argument that picks one of two: how CBLAS spells it, and what the body is told.
+struct Choice {
+  const char* argument;
+  const char* cblas_type;
+  const char* valid;    // of the CBLAS argument
+  const char* letters;  // that Fortran takes
+  const char* meaning;  // of the CBLAS argument: the body's flag
+  const char* set;      // letters that set the flag
+};
+constexpr std::array<Choice, 6> kChoices = {{
+    {"trans", "CBLAS_TRANSPOSE", "trans >= CblasNoTrans && trans <= CblasConjTrans", "NnTtCc",
+     "trans != CblasNoTrans", "TtCc"},
+    {"transa", "CBLAS_TRANSPOSE", "transa >= CblasNoTrans && transa <= CblasConjTrans", "NnTtCc",
+     "transa != CblasNoTrans", "TtCc"},
+    {"transb", "CBLAS_TRANSPOSE", "transb >= CblasNoTrans && transb <= CblasConjTrans", "NnTtCc",
+     "transb != CblasNoTrans", "TtCc"},
+    {"uplo", "CBLAS_UPLO", "uplo == CblasUpper || uplo == CblasLower", "UuLl", "uplo == CblasUpper",
+     "Uu"},
+    {"diag", "CBLAS_DIAG", "diag == CblasUnit || diag == CblasNonUnit", "UuNn", "diag == CblasUnit",
+     "Uu"},
+    {"side", "CBLAS_SIDE", "side == CblasLeft || side == CblasRight", "LlRr", "side == CblasRight",
+     "Rr"},
+}};
+constexpr std::array<const char*, 12> kIntegers = {"n",    "m",   "k",   "kl",  "ku", "incx",
+                                                   "incy", "lda", "ldb", "ldc", "ld", "inc"};
+
+const Choice* choice_of(const std::string& name) {
+  const auto* found = std::find_if(kChoices.begin(), kChoices.end(),
+                                   [&](const Choice& each) { return name == each.argument; });
+  return found == kChoices.end() ? nullptr : found;
+}
+
+std::vector<Argument> arguments_of(const RoutineTemplate& routine) {
+  std::vector<Argument> out;
+  std::istringstream words(routine.arguments);
+  for (std::string word; words >> word;) {
+    Argument argument;
+    if (word.front() == '*') {
+      argument.kind = Kind::kArray;
+      word.erase(0, 1);
+      if (!word.empty() && word.back() == '!') {
+        argument.written = true;
+        word.pop_back();
+      }
+    } else if (word == "layout") {
+      argument.kind = Kind::kLayout;
+    } else if (choice_of(word) != nullptr) {
+      argument.kind = Kind::kChoice;
+    } else if (std::find(kIntegers.begin(), kIntegers.end(), word) != kIntegers.end()) {
+      argument.kind = Kind::kInteger;
+    }
+    const bool named = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+      return std::isalnum(c) || c == '_';
+    });
+    if (!named) throw InputError(routine.where, "'" + word + "' is no argument's name");
+    argument.name = word;
+    out.push_back(argument);
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
+  return text;
+}
+
+// A condition that refuses an argument, and that argument's position, from 1.
+struct Check {
+  std::string wrong;
+  int position = 0;
+};
+
+class EntryWriter {
+ public:
+  EntryWriter(const RoutineTemplate& routine, const Substitution& places)
+      : routine_(routine), arguments_(arguments_of(routine)) {
+    name_ = expand(routine.name, places, routine.where);
+    real_ = expand(routine.real, places, routine.where);
+    returns_ = expand(routine.returns, places, routine.where);
+    has_layout_ = !arguments_.empty() && arguments_.front().kind == Kind::kLayout;
+    for (const std::string& text : routine.wrong)
+      wrong_.push_back(expand(text, places, routine.where));
+  }
+
+  Entry entry() const {
+    Entry out;
+    out.routine = name_;
+    out.cblas = "cblas_" + name_;
+    out.fortran = name_ + "_";
+    out.prototype = cblas_head("cblas_" + name_) + ";";
+    out.code = cblas() + "\n" + fortran();
+    return out;
+  }
+
+ private:
+  bool is_index() const { return returns_ == "index"; }
+
+  std::string array(const Argument& a) const {
+    return (a.written ? "" : "const ") + real_ + "* " + a.name;
+  }
+  std::string cblas_head(const std::string& symbol) const {
+    std::vector<std::string> parts;
+    for (const Argument& a : arguments_) {
+      switch (a.kind) {
+        case Kind::kLayout:
+          parts.push_back("CBLAS_LAYOUT layout");
+          break;
+        case Kind::kChoice:
+          parts.push_back(std::string(choice_of(a.name)->cblas_type) + " " + a.name);
+          break;
+        case Kind::kInteger:
+          parts.push_back("CBLAS_INT " + a.name);
+          break;
+        case Kind::kScalar:
+          parts.push_back(real_ + " " + a.name);
+          break;
+        case Kind::kArray:
+          parts.push_back(array(a));
+          break;
+      }
+    }
+    return (is_index() ? "CBLAS_INDEX" : returns_) + " " + symbol + "(" + joined(parts, ", ") + ")";
+  }
+  std::string fortran_head(const std::string& symbol) const {
+    std::vector<std::string> parts;
+    for (const Argument& a : arguments_) {
+      if (a.kind == Kind::kLayout) continue;
+      if (a.kind == Kind::kChoice) parts.push_back("const char* " + a.name + "_letter");
+      if (a.kind == Kind::kInteger) parts.push_back("const CBLAS_INT* " + a.name + "_at");
+      if (a.kind == Kind::kScalar) parts.push_back("const " + real_ + "* " + a.name + "_at");
+      if (a.kind == Kind::kArray) parts.push_back(array(a));
+    }
+    return (is_index() ? "CBLAS_INT" : returns_) + " " + symbol + "(" + joined(parts, ", ") + ")";
+  }
+
+  // In the order of the arguments, as the reference looks at them.
+  std::vector<Check> checks(bool cblas) const {
+    std::vector<Check> out;
+    int position = 0;
+    for (const Argument& a : arguments_) {
+      if (a.kind == Kind::kLayout && !cblas) continue;
+      ++position;
+      if (a.kind == Kind::kLayout)
+        out.push_back({"layout != CblasRowMajor && layout != CblasColMajor", position});
+      if (a.kind == Kind::kChoice)
+        out.push_back(
+            {cblas ? "!(" + std::string(choice_of(a.name)->valid) + ")"
+                   : "!exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->letters + "\")",
+             position});
+      for (const std::string& wrong : wrong_)
+        if (wrong.compare(0, a.name.size(), a.name) == 0 && wrong.size() > a.name.size() &&
+            wrong[a.name.size()] == ' ')
+          out.push_back({wrong, position});
+    }
+    return out;
+  }
+
+  std::string refusals(bool cblas) const {
+    const std::vector<Check> all = checks(cblas);
+    if (all.empty()) return "";
+    std::string any, first;
+    for (const Check& check : all) {
+      any += (any.empty() ? "(" : " |\n               (") + check.wrong + ")";
+      first += "    if (wrong == 0 && (" + check.wrong +
+               ")) wrong = " + std::to_string(check.position) + ";\n";
+    }
+    std::string text = "  if (EXO_RARE(" + any + ")) {\n    int wrong = 0;\n" + first;
+    if (cblas) {
+      for (const auto& [a, b] : routine_.exchanged)
+        text += "    wrong = row && wrong == " + std::to_string(a) + " ? " + std::to_string(b) +
+                " : row && wrong == " + std::to_string(b) + " ? " + std::to_string(a) +
+                " : wrong;\n";
+      text += "    exo_wrong_argument(row, wrong, \"cblas_" + name_ + "\");\n";
+    } else {
+      std::string upper = name_;
+      std::transform(upper.begin(), upper.end(), upper.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      upper.resize(std::max<size_t>(6, upper.size()), ' ');
+      text += "    xerbla_(\"" + upper + "\", &wrong, " + std::to_string(upper.size()) + ");\n";
+    }
+    return text + (returns_ == "void" ? "    return;\n  }\n" : "    return 0;\n  }\n");
+  }
+
+  std::string call(bool cblas) const {
+    std::vector<std::string> parts;
+    for (const Argument& a : arguments_) {
+      if (a.kind == Kind::kLayout)
+        parts.emplace_back("row");
+      else if (a.kind == Kind::kChoice)
+        parts.push_back(cblas ? choice_of(a.name)->meaning
+                              : "exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->set +
+                                    "\")");
+      else
+        parts.push_back(a.name);
+    }
+    return name_ + "_body(" + joined(parts, ", ") + ")";
+  }
+
+  std::string result(bool cblas) const {
+    if (returns_ == "void") return "  " + call(cblas) + ";\n";
+    if (!is_index()) return "  return " + call(cblas) + ";\n";
+    if (!cblas) return "  return (CBLAS_INT)" + call(cblas) + ";\n";
+    return "  const int64_t place = " + call(cblas) +
+           ";\n  return place > 0 ? (CBLAS_INDEX)(place - 1) : 0;\n";
+  }
+
+  std::string cblas() const {
+    return "EXO_PUBLIC " + cblas_head("EXO_ENTRY(cblas_" + name_ + ")") + " {\n" +
+           (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") + refusals(true) +
+           result(true) + "}\n";
+  }
+
+  std::string fortran() const {
+    std::string text = "EXO_PUBLIC " + fortran_head("EXO_ENTRY(" + name_ + "_)") + " {\n";
+    if (has_layout_) text += "  const bool row = false;\n";
+    for (const Argument& a : arguments_) {
+      if (a.kind == Kind::kInteger)
+        text += "  const CBLAS_INT " + a.name + " = *" + a.name + "_at;\n";
+      if (a.kind == Kind::kScalar)
+        text += "  const " + real_ + " " + a.name + " = *" + a.name + "_at;\n";
+    }
+    return text + refusals(false) + result(false) + "}\n";
+  }
+
+  const RoutineTemplate& routine_;
+  std::vector<Argument> arguments_;
+  std::string name_, real_, returns_;
+  std::vector<std::string> wrong_;
+  bool has_layout_ = false;
+};
+
+}  // namespace
+
+std::vector<Entry> entries_of(const Family& family) {
+  std::vector<Entry> out;
+  for (const RoutineTemplate& routine : family.routines)
+    for (const Substitution& places : combinations(family, routine.axes)) {
+      Entry entry = EntryWriter(routine, places).entry();
+      const auto precision = places.find("p");
+      entry.unit = precision == places.end() ? "mixed" : precision->second;
+      out.push_back(std::move(entry));
+    }
+  return out;
+}
+
+}  // namespace exotune::families

@@ -1,0 +1,144 @@
+#include "search/families/family.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "hw/toml_table.h"
+
+namespace exotune::families {
+namespace {
+
+BodyText read_body(const std::filesystem::path& file) {
+  BodyText body;
+  body.where.file = std::make_shared<const std::string>(file.string());
+  body.where.line = 1;
+  std::ifstream in(file);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  body.text = text.str();
+  return body;
+}
+
+Axis read_axis(const std::string& name, const TomlTable& table) {
+  Axis axis{name, {}};
+  for (const std::string& value : table.keys()) {
+    const TomlTable places = table.table(value);
+    Substitution substitution{{name, value}};
+    for (const std::string& key : places.keys()) substitution[key] = places.text(key);
+    axis.values.emplace_back(value, std::move(substitution));
+  }
+  return axis;
+}
+
+std::vector<std::string> read_axes(const TomlTable& table, const Family& family) {
+  std::vector<std::string> axes = table.texts("for");
+  for (const std::string& axis : axes)
+    if (family.find_axis(axis) == nullptr)
+      throw InputError(table.where("for"), "there is no axis '" + axis + "'");
+  return axes;
+}
+
+KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
+  table.allow_only({"name", "for", "code", "schedule"});
+  return {table.text("name"), read_axes(table, family), table.text("code"),
+          table.text_or("schedule", ""), table.where("code")};
+}
+
+std::pair<int, int> read_exchange(const std::string& text, const SourceLocation& where) {
+  std::istringstream words(text);
+  std::pair<int, int> exchange;
+  if (!(words >> exchange.first >> exchange.second))
+    throw InputError(where, "two positions are exchanged: \"4 5\"");
+  return exchange;
+}
+
+RoutineTemplate read_routine(const TomlTable& table, const Family& family) {
+  table.allow_only({"name", "for", "returns", "real", "arguments", "wrong", "exchanged"});
+  RoutineTemplate routine{table.text("name"),
+                          read_axes(table, family),
+                          table.text_or("returns", "void"),
+                          table.text_or("real", "${real}"),
+                          table.text("arguments"),
+                          table.texts("wrong"),
+                          {},
+                          table.where("name")};
+  for (const std::string& text : table.texts("exchanged"))
+    routine.exchanged.push_back(read_exchange(text, table.where("exchanged")));
+  return routine;
+}
+
+}  // namespace
+
+int BodyText::lines() const {
+  std::istringstream in(text);
+  std::string line;
+  int count = 0;
+  for (bool comment = false; std::getline(in, line);) {
+    const size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string::npos) continue;
+    comment = comment || line.compare(begin, 2, "/*") == 0;
+    if (!comment) ++count;
+    if (line.find("*/") != std::string::npos) comment = false;
+  }
+  return count;
+}
+
+const Axis* Family::find_axis(const std::string& axis) const {
+  const auto found =
+      std::find_if(axes.begin(), axes.end(), [&](const Axis& each) { return each.name == axis; });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> list_families(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  if (std::filesystem::is_directory(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Family load_family(const std::filesystem::path& folder, const std::string& name) {
+  const std::vector<std::string> known = list_families(folder);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    std::string all;
+    for (const std::string& each : known) all += each + ", ";
+    const std::string near = nearest(name, known);
+    throw InputError({}, "there is no family '" + name + "'",
+                     near.empty() ? "there are " + all + "all" : "did you mean " + near + "?");
+  }
+  const TomlTable table = TomlTable::read(folder / (name + ".toml"));
+  table.allow_only({"title", "uses", "axis", "kernel", "routine"});
+  Family family;
+  family.name = name;
+  family.title = table.text("title");
+  family.uses = table.texts("uses");
+  if (table.has("axis")) {
+    const TomlTable axes = table.table("axis");
+    for (const std::string& axis : axes.keys())
+      family.axes.push_back(read_axis(axis, axes.table(axis)));
+  }
+  for (const TomlTable& kernel : table.tables("kernel"))
+    family.kernels.push_back(read_kernel(kernel, family));
+  for (const TomlTable& routine : table.tables("routine"))
+    family.routines.push_back(read_routine(routine, family));
+  family.bodies = read_body(folder / (name + ".c"));
+  family.mixed = read_body(folder / (name + "_mixed.c"));
+  return family;
+}
+
+std::vector<Substitution> combinations(const Family& family, const std::vector<std::string>& axes) {
+  std::vector<Substitution> all = {{}};
+  for (const std::string& name : axes) {
+    const Axis* axis = family.find_axis(name);
+    EXO_CHECK(axis != nullptr);
+    std::vector<Substitution> next;
+    for (const Substitution& so_far : all)
+      for (const auto& [value, places] : axis->values) next.push_back(with(so_far, places));
+    all = std::move(next);
+  }
+  return all;
+}
+
+}  // namespace exotune::families

@@ -1,0 +1,71 @@
+#pragma once
+// A family of routines as data: `kernels/families/NAME.toml` and the C text beside it. Start at
+// load_family.
+//
+// A kernel is a template of object code with a schedule; the engine proves every member of it. A
+// routine is what a caller sees: its arguments, from which the CBLAS and the Fortran entry points
+// and their checks are made. Between them stands a body, C text written by hand: NAME.c for each
+// precision, NAME_mixed.c for what has none.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "search/families/template_text.h"
+
+namespace exotune::families {
+
+/// One parameter of templates, "p" or "uplo", and what places stand for under each of its values.
+struct Axis {
+  std::string name;
+  std::vector<std::pair<std::string, Substitution>> values;
+};
+
+struct KernelTemplate {
+  std::string name;               // with places: "${p}axpy${_any}"
+  std::vector<std::string> axes;  // names
+  std::string code, schedule;     // with places
+  SourceLocation where;           // of its table in the file
+};
+
+struct RoutineTemplate {
+  std::string name;  // as CBLAS has it, without "cblas_": "${p}axpy"
+  std::vector<std::string> axes;
+  std::string returns;             // "void", "${real}", "index"
+  std::string real;                // the type of its arrays and scalars
+  std::string arguments;           // "n alpha *x incx *y! incy": * an array, ! one that is written
+  std::vector<std::string> wrong;  // conditions under which an argument, named first, is refused
+  /// Positions that the reference exchanges for a row-major matrix before it reports one.
+  std::vector<std::pair<int, int>> exchanged;
+  SourceLocation where;
+};
+
+/// C text written by hand.
+struct BodyText {
+  std::string text;  // "" when there is no such file
+  SourceLocation where;
+  int lines() const;  // that are neither empty nor comment
+};
+
+struct Family {
+  std::string name, title;
+  std::vector<std::string> uses;  // families whose kernels the bodies call
+  std::vector<Axis> axes;
+  std::vector<KernelTemplate> kernels;
+  std::vector<RoutineTemplate> routines;
+  BodyText bodies, mixed;
+
+  const Axis* find_axis(const std::string& axis) const;
+};
+
+/// Reads `folder`/NAME.toml and its C text. InputError for an unknown family (the nearest is
+/// named), unknown keys, axes that are not there.
+Family load_family(const std::filesystem::path& folder, const std::string& name);
+
+/// Names of the families in `folder`, sorted.
+std::vector<std::string> list_families(const std::filesystem::path& folder);
+
+/// All combinations of the values of `axes`, the first axis slowest; each value's own name stands
+/// under the axis's name. One empty combination for no axes.
+std::vector<Substitution> combinations(const Family& family, const std::vector<std::string>& axes);
+
+}  // namespace exotune::families

@@ -1,0 +1,152 @@
+#include "search/families/library.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/subprocess.h"
+#include "hw/machine.h"
+#include "search/families/packaging.h"
+#include "search/families/units.h"
+
+namespace exotune::families {
+namespace {
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& file) {
+  std::ifstream in(file);
+  if (!in) throw InputError({}, "cannot read " + file.string());
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw InputError({}, "cannot write " + file.string());
+}
+
+// The families asked for, then those whose kernels they use and which were not asked for.
+struct Chosen {
+  std::vector<Family> families;
+  size_t asked = 0;
+};
+
+Chosen choose(const LibraryRequest& request) {
+  Chosen chosen;
+  const auto has = [&](const std::string& name) {
+    return std::any_of(chosen.families.begin(), chosen.families.end(),
+                       [&](const Family& each) { return each.name == name; });
+  };
+  for (const std::string& name : request.families)
+    if (!has(name)) chosen.families.push_back(load_family(request.texts, name));
+  chosen.asked = chosen.families.size();
+  for (size_t k = 0; k < chosen.families.size(); ++k)
+    for (const std::string& used : std::vector<std::string>(chosen.families[k].uses))
+      if (!has(used)) chosen.families.push_back(load_family(request.texts, used));
+  return chosen;
+}
+
+Wisdom wisdom_for(const LibraryRequest& request, const Target& target) {
+  Wisdom wisdom;
+  const fs::path folder = request.texts / "wisdom" / target.name;
+  if (!fs::is_directory(folder)) return wisdom;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".sched")
+      wisdom[entry.path().stem().string()] = read_text(entry.path());
+  return wisdom;
+}
+
+void write_unit(const fs::path& source, const Unit& unit) {
+  write_text(source / (unit.stem + ".c"), unit.kernels_c);
+  write_text(source / (unit.stem + ".h"), unit.kernels_h);
+  write_text(source / (unit.stem + "_entries.c"), unit.entries_c);
+}
+
+// One target: proofs, C, scripts. Returns the stems.
+std::vector<std::string> write_target(const LibraryRequest& request, const Chosen& chosen,
+                                      const TargetPtr& target, LibraryReport& report) {
+  std::vector<std::string> stems;
+  const Wisdom wisdom = wisdom_for(request, *target);
+  for (size_t k = 0; k < chosen.families.size(); ++k) {
+    const Family& family = chosen.families[k];
+    if (request.say) request.say("proving " + family.name + " for " + target->name);
+    const std::vector<Member> members = prove_members(family, target, wisdom);
+    for (const Member& member : members) {
+      write_text(request.folder / "schedules" / target->name / (member.name + ".sched"),
+                 member.schedule);
+      report.steps += member.steps;
+      report.reassociated += member.reassociates ? 1 : 0;
+    }
+    report.kernels += members.size();
+    const bool entries = k < chosen.asked;
+    for (const Unit& unit :
+         units_of({family, *target, members, request.targets.size() == 1, entries})) {
+      write_unit(request.folder / "src", unit);
+      stems.push_back(unit.stem);
+    }
+  }
+  return stems;
+}
+
+void write_package(const LibraryRequest& request, const PackageFacts& facts) {
+  const fs::path& folder = request.folder;
+  write_text(folder / "include" / facts.name / "cblas.h",
+             cblas_header(facts, read_text(request.texts / "cblas.h")));
+  for (const char* file : {"common.h", "xerbla.c"})
+    write_text(folder / "src" / file, read_text(request.texts / file));
+  write_text(folder / "src" / "dispatch.c", dispatch_source(facts));
+  write_text(folder / "src" / (facts.name + ".map"), version_map(facts));
+  write_text(folder / "src" / "Makefile", makefile(facts));
+  write_text(folder / "lib" / "pkgconfig" / (facts.name + ".pc"), pkg_config(facts));
+  const fs::path package = folder / "lib" / "cmake" / facts.name;
+  write_text(package / (facts.name + "Config.cmake"), cmake_package(facts));
+  write_text(package / (facts.name + "ConfigVersion.cmake"), cmake_package_version(facts));
+}
+
+}  // namespace
+
+LibraryReport write_library(const LibraryRequest& request) {
+  const Chosen chosen = choose(request);
+  LibraryReport report;
+  PackageFacts facts;
+  facts.version = request.version;
+  facts.targets = request.targets;
+  for (size_t k = 0; k < chosen.asked; ++k) {
+    const Family& family = chosen.families[k];
+    const std::vector<Entry> entries = entries_of(family);
+    facts.entries.insert(facts.entries.end(), entries.begin(), entries.end());
+    report.lines_by_hand += family.bodies.lines() + family.mixed.lines();
+  }
+  for (const TargetPtr& target : request.targets) {
+    facts.compilers.push_back(find_compiler(target->compiler).program);
+    facts.stems.push_back(write_target(request, chosen, target, report));
+  }
+  write_package(request, facts);
+  report.routines = facts.entries.size();
+  return report;
+}
+
+void build_library(const fs::path& folder, int jobs) {
+  if (find_program("make").empty())
+    throw Error(Diagnostic{{},
+                           "there is no `make` here to build the library with",
+                           {},
+                           "apt install make, then make -j -C " + (folder / "src").string()},
+                ExitCode::kUnavailable);
+  CommandOptions options;
+  options.timeout_seconds = 3600;
+  const CommandResult result =
+      run_command({"make", "-C", (folder / "src").string(), "-j" + std::to_string(jobs)}, options);
+  if (result.ok()) return;
+  throw Error(Diagnostic{{},
+                         "the generated C was not built",
+                         {LazyText(result.out + result.err)},
+                         "make -C " + (folder / "src").string() + " says it again"},
+              ExitCode::kInternal);
+}
+
+}  // namespace exotune::families

@@ -1,0 +1,44 @@
+#pragma once
+// A library of families: all members proved for all targets, their C, the bodies and entry points,
+// and what a program needs to link to them. Start at write_library.
+//
+// What is written into the folder is a prefix as `make install` would leave it: include/, lib/ with
+// pkg-config and CMake files, src/ with a Makefile that builds lib/ again, schedules/TARGET/ with
+// the script of each member.
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "search/families/family.h"
+#include "search/families/members.h"
+
+namespace exotune::families {
+
+struct LibraryRequest {
+  std::filesystem::path texts;                  // kernels/families
+  std::vector<std::string> families;            // whose routines the library has
+  std::vector<TargetPtr> targets;               // the first that the CPU has is taken at load time
+  std::filesystem::path folder;                 // is made
+  std::string version;                          // "0.1.0"
+  std::function<void(const std::string&)> say;  // one line per stage; may be empty
+};
+
+struct LibraryReport {
+  size_t routines = 0;                         // CBLAS functions
+  size_t kernels = 0;                          // members, over all targets
+  size_t steps = 0;                            // primitives applied, each proved
+  size_t reassociated = 0;                     // members that sum in another order
+  int lines_by_hand = 0;                       // of C in bodies
+  std::vector<std::filesystem::path> sources;  // of C, to be compiled
+};
+
+/// Writes everything but the compiled files. InputError and SchedulingError as load_family and
+/// prove_members; Error(kUnavailable) when a target has no compiler here.
+LibraryReport write_library(const LibraryRequest& request);
+
+/// Compiles and links what write_library wrote, `jobs` compilers at a time. Error(kUnavailable)
+/// without `make`; Error(kInternal) with the compiler's words when C does not compile.
+void build_library(const std::filesystem::path& folder, int jobs);
+
+}  // namespace exotune::families

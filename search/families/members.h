@@ -1,0 +1,37 @@
+#pragma once
+// Members: the kernels of a family for one target, each replayed from its schedule, proved, and
+// ready to be emitted. Start at prove_members.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hw/target.h"
+#include "search/families/family.h"
+
+namespace exotune::families {
+
+/// One kernel with all its parameters fixed.
+struct Member {
+  std::string name;      // "saxpy_any"
+  std::string c_name;    // "blas_saxpy_any_avx512"
+  std::string unit;      // the precision it belongs to, "mixed" for none
+  std::string code;      // its object code
+  std::string schedule;  // the script that was replayed
+  ProcPtr proc;          // as scheduled; proved
+  size_t steps = 0;      // primitives applied
+  bool reassociates = false;
+};
+
+/// Scripts by member's name, instead of the ones in the family's file.
+using Wisdom = std::map<std::string, std::string>;
+
+/// Every member of `family` for `target`, in the order of the file. InputError or SchedulingError
+/// that names the member when its code does not parse or a step is refused. Members are proved side
+/// by side; the first offence in their order is the one thrown.
+std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
+                                  const Wisdom& wisdom);
+
+/// What templates may say of the target: ${unit.f32} "16, AVX512, instrs", ${lanes.f32}, ${memory}.
+Substitution places_of(const Target& target);
+
+}  // namespace exotune::families

@@ -1,0 +1,49 @@
+#include "tests/families/blas_library.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "core/base/subprocess.h"
+#include "runners/toolchain.h"
+#include "tests/cli/command_harness.h"
+
+namespace exotune::families {
+
+BlasLibrary::BlasLibrary(std::string target, std::filesystem::path folder)
+    : target_(std::move(target)), folder_(std::move(folder)) {
+  handle_ = dlopen((folder_ / "lib/libexo-blas.so.0").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ == nullptr) {
+    std::cerr << dlerror() << "\n";
+    std::abort();
+  }
+}
+
+void* BlasLibrary::address(const std::string& name) const {
+  void* found = dlsym(handle_, name.c_str());
+  if (found == nullptr) {
+    std::cerr << "the library for " << target_ << " has no " << name << "\n";
+    std::abort();
+  }
+  return found;
+}
+
+const std::vector<BlasLibrary>& blas_libraries() {
+  static const cli::CommandHarness harness("families");
+  static const std::vector<BlasLibrary> libraries = [] {
+    std::vector<BlasLibrary> built;
+    for (const std::string target : {"avx2", "avx512", "avx512,avx2"}) {
+      if (!cpu_supports(target.substr(0, target.find(',')))) continue;
+      const CommandResult result =
+          harness.run({"family", "all", "--target", target, "-o", target, "-q"}, {}, 600);
+      EXPECT_EQ(result.exit_status, 0) << result.err;
+      if (result.exit_status == 0) built.emplace_back(target, harness.folder() / target);
+    }
+    return built;
+  }();
+  return libraries;
+}
+
+}  // namespace exotune::families

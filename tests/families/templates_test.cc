@@ -1,0 +1,106 @@
+// The text of families: places, axes, entry points, and what is said of mistakes in them.
+#include <gtest/gtest.h>
+
+#include "search/families/entries.h"
+#include "search/families/members.h"
+#include "tests/cli/command_harness.h"
+
+namespace exotune::families {
+namespace {
+
+std::string refusal(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    return error.diagnostic().str();
+  }
+  return "";
+}
+
+TEST(TemplateText, fills_places_and_drops_lines_of_empty_ones) {
+  EXPECT_EQ(expand("a ${x}\n  ${none}\n\n${y}b", {{"x", "1${y}"}, {"y", "2"}, {"none", ""}}, {}),
+            "a 12\n\n2b");
+}
+
+TEST(TemplateText, refuses_unknown_open_and_circular_places) {
+  EXPECT_NE(refusal([] {
+              expand("${lanse}", {{"lanes", "4"}}, {});
+            }).find("${lanes}"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
+              expand("${x", {{"x", ""}}, {});
+            }).find("without its }"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
+              expand("${x}", {{"x", "${x}"}}, {});
+            }).find("contains itself"),
+            std::string::npos);
+}
+
+constexpr const char* kFamily = R"(
+title = "one"
+[axis.p]
+s = { T = "f32", real = "float" }
+d = { T = "f64", real = "double" }
+[[kernel]]
+name = "${p}twice"
+for = ["p"]
+code = '''
+@proc
+def ${name}(n: size, x: [${T}][n]):
+    for i in seq(0, n):
+        x[i] = 2.0 * x[i]
+'''
+[[routine]]
+name = "${p}twice"
+for = ["p"]
+arguments = "layout uplo n *A! lda"
+wrong = ["n < 0", "lda < n"]
+exchanged = ["2 3"]
+)";
+
+Family family_of(const std::string& text, const std::string& wanted = "one") {
+  const cli::CommandHarness harness("family-text");
+  harness.write("one.toml", text);
+  harness.write("one.c", "/* two\n * lines */\nint x;\n\n");
+  return load_family(harness.folder(), wanted);
+}
+
+TEST(Family, makes_a_routine_for_each_value_of_its_axes) {
+  const Family family = family_of(kFamily);
+  const std::vector<Entry> entries = entries_of(family);
+  ASSERT_EQ(entries.size(), 2u);
+  std::set<std::string> names;
+  for (const Entry& entry : entries) names.insert(entry.cblas + " " + entry.fortran);
+  EXPECT_EQ(names, (std::set<std::string>{"cblas_dtwice dtwice_", "cblas_stwice stwice_"}));
+  EXPECT_EQ(family.bodies.lines(), 1);
+}
+
+TEST(Family, checks_arguments_in_order_and_counts_as_the_reference_does) {
+  const std::string code = entries_of(family_of(kFamily)).front().code;
+  for (const char* part :
+       {"(lda < n)) wrong = 5;", "(lda < n)) wrong = 4;", "\"DTWICE\", &wrong, 6",
+        "wrong = row && wrong == 2 ? 3 : row && wrong == 3 ? 2 : wrong;"})
+    EXPECT_NE(code.find(part), std::string::npos) << part << "\n" << code;
+}
+
+TEST(Family, says_what_is_wrong_with_its_text) {
+  EXPECT_NE(refusal([] { family_of(kFamily, "on"); }).find("did you mean one?"), std::string::npos);
+  EXPECT_NE(refusal([] { family_of(std::string(kFamily) + "retruns = 'x'\n"); }).find("returns"),
+            std::string::npos);
+  std::string text = kFamily;
+  text.replace(text.find("for = [\"p\"]"), 11, "for = [\"q\"]");
+  EXPECT_NE(refusal([&] { family_of(text); }).find("no axis 'q'"), std::string::npos);
+}
+
+TEST(Family, names_the_member_whose_schedule_is_refused) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const Family family = family_of(kFamily);
+  EXPECT_EQ(prove_members(family, target, {}).size(), 2u);
+  const Wisdom wisdom{{"dtwice", "p = divide_loop(p, 'j', 4, ['a', 'b'], tail='cut')\n"}};
+  EXPECT_NE(refusal([&] { prove_members(family, target, wisdom); }).find("in kernel dtwice"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace exotune::families
