@@ -11,6 +11,9 @@
 #define EXO_PUBLIC __attribute__((visibility("default")))
 #define EXO_RARE(condition) __builtin_expect(!!(condition), 0)
 
+/* Elements of a vector that are brought into one piece at a time, on the stack. */
+enum { kPiece = 512 };
+
 static inline int64_t exo_most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t exo_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -23,6 +26,12 @@ static inline int64_t exo_first(int64_t n, int64_t inc) { return inc < 0 ? (1 - 
 #define EXO_IN_D(x, n, inc) ((struct exo_win_1f64c){(x) + exo_first(n, inc), {inc}})
 #define EXO_OUT_S(x, n, inc) ((struct exo_win_1f32){(x) + exo_first(n, inc), {inc}})
 #define EXO_OUT_D(x, n, inc) ((struct exo_win_1f64){(x) + exo_first(n, inc), {inc}})
+
+/* A matrix as a window: rows are ld apart. */
+#define EXO_IN2_S(a, ld) ((struct exo_win_2f32c){(a), {ld, 1}})
+#define EXO_IN2_D(a, ld) ((struct exo_win_2f64c){(a), {ld, 1}})
+#define EXO_OUT2_S(a, ld) ((struct exo_win_2f32){(a), {ld, 1}})
+#define EXO_OUT2_D(a, ld) ((struct exo_win_2f64){(a), {ld, 1}})
 
 /* Is the first letter of a Fortran string one of these? */
 static inline bool exo_letter(const char* text, const char* letters) {

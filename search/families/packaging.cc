@@ -100,7 +100,7 @@ std::string makefile(const PackageFacts& facts) {
     for (const std::string& stem : facts.stems[k]) {
       objects.push_back(stem + ".o");
       rules += stem + ".o: " + stem + "_entries.c " + stem + ".c\n\t$(CC_" + target +
-               ") $(COMMON) $(CFLAGS) $(FLAGS_" + target + ") -c " + stem + "_entries.c -o $@\n";
+               ") $(COMMON) $(FLAGS_" + target + ") $(CFLAGS) -c " + stem + "_entries.c -o $@\n";
     }
   }
   text += "OBJECTS = " + joined(objects, " ") + "\n\nall: ../lib/" + so + " ../lib/" + lib +

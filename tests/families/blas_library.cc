@@ -34,12 +34,19 @@ const std::vector<BlasLibrary>& blas_libraries() {
   static const cli::CommandHarness harness("families");
   static const std::vector<BlasLibrary> libraries = [] {
     std::vector<BlasLibrary> built;
-    for (const std::string target : {"avx2", "avx512", "avx512,avx2"}) {
+    for (const std::string target : {"avx2", "avx512,avx2"}) {
       if (!cpu_supports(target.substr(0, target.find(',')))) continue;
-      const CommandResult result =
-          harness.run({"family", "all", "--target", target, "-o", target, "-q"}, {}, 600);
-      EXPECT_EQ(result.exit_status, 0) << result.err;
-      if (result.exit_status == 0) built.emplace_back(target, harness.folder() / target);
+      const CommandResult written =
+          harness.run({"family", "all", "--target", target, "-o", target, "-q", "--sources"});
+      EXPECT_EQ(written.exit_status, 0) << written.err;
+      // What is tested is the text; compilers need half the time for it at -O1.
+      CommandOptions options;
+      options.timeout_seconds = 600;
+      const std::filesystem::path folder = harness.folder() / target;
+      const CommandResult compiled =
+          run_command({"make", "-j2", "-C", (folder / "src").string(), "CFLAGS=-O1"}, options);
+      EXPECT_TRUE(compiled.ok()) << compiled.out << compiled.err;
+      if (compiled.ok()) built.emplace_back(target, folder);
     }
     return built;
   }();

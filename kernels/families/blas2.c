@@ -1,0 +1,387 @@
+#define IN EXO_IN_${P}
+#define OUT EXO_OUT_${P}
+#define IN2 EXO_IN2_${P}
+#define OUT2 EXO_OUT2_${P}
+
+/* ---- vectors in one piece: `x` points to the first element, elements are inc apart ---- */
+
+/* Elements [from, from + n) in one piece: where they stand, or copied. */
+static inline const ${real}* ${p}piece(const ${real}* x, int64_t inc, int64_t from, int64_t n,
+                                       ${real}* room) {
+  if (inc == 1) return x + from;
+  for (int64_t i = 0; i < n; ++i) room[i] = x[(from + i) * inc];
+  return room;
+}
+static inline ${real}* ${p}open(${real}* y, int64_t inc, int64_t from, int64_t n, ${real}* room) {
+  return (${real}*)${p}piece(y, inc, from, n, room);
+}
+/* Back to where ${p}open found them. */
+static inline void ${p}close(${real}* y, int64_t inc, int64_t from, int64_t n, const ${real}* room) {
+  if (inc == 1) return;
+  for (int64_t i = 0; i < n; ++i) y[(from + i) * inc] = room[i];
+}
+
+/* y := beta y; 0 clears whatever is there. */
+static void ${p}scaled(int64_t n, ${real} beta, ${real}* y, int64_t inc) {
+  if (beta == 1) return;
+  if (beta == 0) {
+    for (int64_t i = 0; i < n; ++i) y[i * inc] = 0;
+  } else if (inc == 1) {
+    K(${p}scal)(n, &beta, OUT(y, n, 1));
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i * inc] *= beta;
+  }
+}
+
+/* y += alpha A x or alpha A' x for an m x n matrix; no size is 0. */
+static void ${p}product(bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+                        int64_t lda, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  ${real} rx[kPiece], ry[kPiece];
+  const int64_t rows = (trans ? incx : incy) == 1 ? m : kPiece;
+  const int64_t columns = (trans ? incy : incx) == 1 ? n : kPiece;
+  for (int64_t i = 0; i < m; i += rows)
+    for (int64_t j = 0; j < n; j += columns) {
+      const int64_t r = exo_least(rows, m - i), c = exo_least(columns, n - j);
+      const int64_t fx = trans ? i : j, nx = trans ? r : c, fy = trans ? j : i, ny = trans ? c : r;
+      const ${real}* px = ${p}piece(x, incx, fx, nx, rx);
+      ${real}* py = ${p}open(y, incy, fy, ny, ry);
+      if (trans)
+        K(${p}gemv_t)(r, c, &alpha, IN2(A + i * lda + j, lda), IN(px, nx, 1), OUT(py, ny, 1));
+      else
+        K(${p}gemv_n)(r, c, &alpha, IN2(A + i * lda + j, lda), IN(px, nx, 1), OUT(py, ny, 1));
+      ${p}close(y, incy, fy, ny, ry);
+    }
+}
+
+static void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+                          int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                          int64_t incy) {
+  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
+  if (!row) {
+    const int64_t t = m;
+    m = n, n = t, trans = !trans;
+  }
+  x += exo_first(trans ? m : n, incx), y += exo_first(trans ? n : m, incy);
+  ${p}scaled(trans ? n : m, beta, y, incy);
+  if (alpha != 0) ${p}product(trans, m, n, alpha, A, lda, x, incx, y, incy);
+}
+
+/* A += alpha x y'; no size is 0. */
+static void ${p}outer(int64_t m, int64_t n, ${real} alpha, const ${real}* x, int64_t incx,
+                      const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  ${real} ry[kPiece];
+  const int64_t columns = incy == 1 ? n : kPiece;
+  for (int64_t j = 0; j < n; j += columns) {
+    const int64_t c = exo_least(columns, n - j);
+    const ${real}* py = ${p}piece(y, incy, j, c, ry);
+    K(${p}ger)(m, c, &alpha, (struct exo_win_1${T}c){x, {incx}}, IN(py, c, 1), OUT2(A + j, lda));
+  }
+}
+
+static void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
+                         int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (m == 0 || n == 0 || alpha == 0) return;
+  x += exo_first(m, incx), y += exo_first(n, incy);
+  if (row)
+    ${p}outer(m, n, alpha, x, incx, y, incy, A, lda);
+  else
+    ${p}outer(n, m, alpha, y, incy, x, incx, A, lda);
+}
+
+/* Triangles go by in blocks of kTriangle rows: the triangle on the diagonal by a kernel of its own,
+ * the rectangle beside it (before it in a lower triangle, behind it in an upper one) by the kernel
+ * for matrices. */
+enum { kTriangle = 64 };
+struct exo_beside {
+  int64_t from, n;
+};
+static inline struct exo_beside exo_beside(bool upper, int64_t n, int64_t i, int64_t r) {
+  return upper ? (struct exo_beside){i + r, n - i - r} : (struct exo_beside){0, i};
+}
+
+static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+                          int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                          int64_t incy) {
+  if (n == 0 || (alpha == 0 && beta == 1)) return;
+  if (!row) upper = !upper;
+  x += exo_first(n, incx), y += exo_first(n, incy);
+  ${p}scaled(n, beta, y, incy);
+  if (alpha == 0) return;
+  ${real} rx[kTriangle], ry[kTriangle];
+  for (int64_t i = 0; i < n; i += kTriangle) {
+    const int64_t r = exo_least(kTriangle, n - i);
+    const ${real}* px = ${p}piece(x, incx, i, r, rx);
+    ${real}* py = ${p}open(y, incy, i, r, ry);
+    (upper ? K(${p}symv_u) : K(${p}symv_l))(r, &alpha, IN2(A + i * lda + i, lda), IN(px, r, 1),
+                                            OUT(py, r, 1));
+    ${p}close(y, incy, i, r, ry);
+    const struct exo_beside b = exo_beside(upper, n, i, r);
+    for (int64_t j = b.from; j < b.from + b.n; j += kPiece) { /* while it is in a near cache */
+      const int64_t c = exo_least(kPiece, b.from + b.n - j);
+      const ${real}* part = A + i * lda + j;
+      ${p}product(false, r, c, alpha, part, lda, x + j * incx, incx, y + i * incy, incy);
+      ${p}product(true, r, c, alpha, part, lda, x + i * incx, incx, y + j * incy, incy);
+    }
+  }
+}
+
+static void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x,
+                         int64_t incx, ${real}* A, int64_t lda) {
+  if (n == 0 || alpha == 0) return;
+  if (!row) upper = !upper;
+  x += exo_first(n, incx);
+  ${real} rx[kPiece];
+  for (int64_t i = 0; i < n; i += kPiece) {
+    const int64_t r = exo_least(kPiece, n - i);
+    const ${real}* px = ${p}piece(x, incx, i, r, rx);
+    (upper ? K(${p}syr_u) : K(${p}syr_l))(r, &alpha, IN(px, r, 1), OUT2(A + i * lda + i, lda));
+    const struct exo_beside b = exo_beside(upper, n, i, r);
+    if (b.n > 0)
+      ${p}outer(r, b.n, alpha, x + i * incx, incx, x + b.from * incx, incx, A + i * lda + b.from,
+                lda);
+  }
+}
+
+static void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x,
+                          int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (n == 0 || alpha == 0) return;
+  if (!row) upper = !upper;
+  x += exo_first(n, incx), y += exo_first(n, incy);
+  ${real} rx[kPiece], ry[kPiece];
+  for (int64_t i = 0; i < n; i += kPiece) {
+    const int64_t r = exo_least(kPiece, n - i);
+    const ${real}* px = ${p}piece(x, incx, i, r, rx);
+    const ${real}* py = ${p}piece(y, incy, i, r, ry);
+    (upper ? K(${p}syr2_u) : K(${p}syr2_l))(r, &alpha, IN(px, r, 1), IN(py, r, 1),
+                                            OUT2(A + i * lda + i, lda));
+    const struct exo_beside b = exo_beside(upper, n, i, r);
+    if (b.n == 0) continue;
+    ${real}* part = A + i * lda + b.from;
+    ${p}outer(r, b.n, alpha, x + i * incx, incx, y + b.from * incy, incy, part, lda);
+    ${p}outer(r, b.n, alpha, y + i * incy, incy, x + b.from * incx, incx, part, lda);
+  }
+}
+
+typedef void ${p}triangle(int64_t, struct exo_win_2${T}c, struct exo_win_1${T});
+
+/* Blocks of a triangle from the first down or from the last up. */
+static inline int64_t exo_block(bool down, int64_t n, int64_t done) {
+  return down ? done : exo_most(0, n - done - kTriangle);
+}
+
+static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
+                          int64_t lda, ${real}* x, int64_t incx) {
+  if (n == 0) return;
+  if (!row) upper = !upper, trans = !trans;
+  ${p}triangle* const kernel =
+      trans ? upper ? unit ? K(${p}trmv_tuu) : K(${p}trmv_tun)
+                    : unit ? K(${p}trmv_tlu) : K(${p}trmv_tln)
+            : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
+                    : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
+  x += exo_first(n, incx);
+  ${real} rx[kTriangle];
+  const ${real} one = 1;
+  for (int64_t done = 0; done < n; done += kTriangle) {
+    const int64_t i = exo_block(upper != trans, n, done), r = exo_least(kTriangle, n - done);
+    const struct exo_beside b = exo_beside(upper, n, i, r);
+    const ${real}* part = A + i * lda + b.from;
+    if (trans && b.n > 0)
+      ${p}product(true, r, b.n, one, part, lda, x + i * incx, incx, x + b.from * incx, incx);
+    ${real}* px = ${p}open(x, incx, i, r, rx);
+    kernel(r, IN2(A + i * lda + i, lda), OUT(px, r, 1));
+    ${p}close(x, incx, i, r, rx);
+    if (!trans && b.n > 0)
+      ${p}product(false, r, b.n, one, part, lda, x + b.from * incx, incx, x + i * incx, incx);
+  }
+}
+
+static void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
+                          int64_t lda, ${real}* x, int64_t incx) {
+  if (n == 0) return;
+  if (!row) upper = !upper, trans = !trans;
+  ${p}triangle* const kernel =
+      trans ? upper ? unit ? K(${p}trsv_tuu) : K(${p}trsv_tun)
+                    : unit ? K(${p}trsv_tlu) : K(${p}trsv_tln)
+            : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
+                    : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
+  x += exo_first(n, incx);
+  ${real} rx[kTriangle];
+  const ${real} minus = -1;
+  for (int64_t done = 0; done < n; done += kTriangle) {
+    const int64_t i = exo_block(upper == trans, n, done), r = exo_least(kTriangle, n - done);
+    const struct exo_beside b = exo_beside(upper, n, i, r);
+    const ${real}* part = A + i * lda + b.from;
+    if (!trans && b.n > 0)
+      ${p}product(false, r, b.n, minus, part, lda, x + b.from * incx, incx, x + i * incx, incx);
+    ${real}* px = ${p}open(x, incx, i, r, rx);
+    kernel(r, IN2(A + i * lda + i, lda), OUT(px, r, 1));
+    ${p}close(x, incx, i, r, rx);
+    if (trans && b.n > 0)
+      ${p}product(true, r, b.n, minus, part, lda, x + i * incx, incx, x + b.from * incx, incx);
+  }
+}
+
+/* ---- banded and packed matrices: row by row, with the kernels of level 1 ---- */
+
+/* What is stored of a row: columns [from, to), that of column j at a[j]. */
+struct ${p}row {
+  const ${real}* a;
+  int64_t from, to;
+};
+
+/* Row i of a triangle: a band of k columns beside the diagonal with ld elements a row, or packed
+ * (ld 0). */
+static inline struct ${p}row ${p}row_of(const ${real}* A, int64_t ld, bool upper, int64_t n,
+                                        int64_t k, int64_t i) {
+  struct ${p}row r = {A, upper ? i : exo_most(0, i - k), upper ? exo_least(n, i + k + 1) : i + 1};
+  if (ld > 0)
+    r.a += i * ld - i + (upper ? 0 : k);
+  else
+    r.a += upper ? i * (2 * n - i - 1) / 2 : i * (i + 1) / 2;
+  return r;
+}
+/* The row without its diagonal. */
+static inline struct ${p}row ${p}aside(struct ${p}row r, bool upper) {
+  if (upper)
+    ++r.from;
+  else
+    --r.to;
+  return r;
+}
+
+static inline ${real} ${p}row_dot(struct ${p}row r, const ${real}* x, int64_t inc) {
+  const int64_t n = r.to - r.from;
+  if (n <= 0) return 0;
+  ${real} sum;
+  if (inc == 1)
+    K(${p}dot)(n, IN(r.a + r.from, n, 1), IN(x + r.from, n, 1), &sum);
+  else
+    K(${p}dot_any)
+  (n, IN(r.a + r.from, n, 1), (struct exo_win_1${T}c){x + r.from * inc, {inc}}, &sum);
+  return sum;
+}
+static inline void ${p}row_add(${real} alpha, struct ${p}row r, ${real}* y, int64_t inc) {
+  const int64_t n = r.to - r.from;
+  if (n <= 0) return;
+  if (inc == 1)
+    K(${p}axpy)(n, &alpha, IN(r.a + r.from, n, 1), OUT(y + r.from, n, 1));
+  else
+    K(${p}axpy_any)
+  (n, &alpha, IN(r.a + r.from, n, 1), (struct exo_win_1${T}){y + r.from * inc, {inc}});
+}
+/* The row itself is what is added to. */
+static inline void ${p}add_to_row(${real} alpha, const ${real}* x, int64_t inc, struct ${p}row r) {
+  const int64_t n = r.to - r.from;
+  if (n <= 0) return;
+  K(${p}axpy_any)
+  (n, &alpha, (struct exo_win_1${T}c){x + r.from * inc, {inc}}, OUT((${real}*)r.a + r.from, n, 1));
+}
+
+static void ${p}gbmv_body(bool row, bool trans, int64_t m, int64_t n, int64_t kl, int64_t ku,
+                          ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x,
+                          int64_t incx, ${real} beta, ${real}* y, int64_t incy) {
+  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
+  if (!row) {
+    const int64_t t = m, u = kl;
+    m = n, n = t, kl = ku, ku = u, trans = !trans;
+  }
+  x += exo_first(trans ? m : n, incx), y += exo_first(trans ? n : m, incy);
+  ${p}scaled(trans ? n : m, beta, y, incy);
+  if (alpha == 0) return;
+  for (int64_t i = 0; i < m; ++i) {
+    const struct ${p}row r = {A + i * lda + kl - i, exo_most(0, i - kl), exo_least(n, i + ku + 1)};
+    if (trans)
+      ${p}row_add(alpha * x[i * incx], r, y, incy);
+    else
+      y[i * incy] += alpha * ${p}row_dot(r, x, incx);
+  }
+}
+
+/* y := alpha A x + beta y, A symmetric, its rows as ${p}row_of has them. */
+static void ${p}symmetric(bool upper, int64_t n, int64_t k, ${real} alpha, const ${real}* A,
+                          int64_t ld, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                          int64_t incy) {
+  if (n == 0 || (alpha == 0 && beta == 1)) return;
+  x += exo_first(n, incx), y += exo_first(n, incy);
+  ${p}scaled(n, beta, y, incy);
+  if (alpha == 0) return;
+  for (int64_t i = 0; i < n; ++i) {
+    const struct ${p}row r = ${p}row_of(A, ld, upper, n, k, i), aside = ${p}aside(r, upper);
+    const ${real} t = alpha * x[i * incx];
+    y[i * incy] += t * r.a[i] + alpha * ${p}row_dot(aside, x, incx);
+    ${p}row_add(t, aside, y, incy);
+  }
+}
+
+/* x := A x, x := A' x; the order of rows is the kernels'. */
+static void ${p}multiplied(bool upper, bool trans, bool unit, int64_t n, int64_t k, const ${real}* A,
+                           int64_t ld, ${real}* x, int64_t inc) {
+  x += exo_first(n, inc);
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper != trans ? step : n - 1 - step;
+    const struct ${p}row r = ${p}row_of(A, ld, upper, n, k, i), aside = ${p}aside(r, upper);
+    const ${real} t = x[i * inc], own = unit ? t : r.a[i] * t;
+    if (trans)
+      ${p}row_add(t, aside, x, inc);
+    x[i * inc] = trans ? own : own + ${p}row_dot(aside, x, inc);
+  }
+}
+
+/* x := inverse(A) x, x := inverse(A') x. */
+static void ${p}solved(bool upper, bool trans, bool unit, int64_t n, int64_t k, const ${real}* A,
+                       int64_t ld, ${real}* x, int64_t inc) {
+  x += exo_first(n, inc);
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper == trans ? step : n - 1 - step;
+    const struct ${p}row r = ${p}row_of(A, ld, upper, n, k, i), aside = ${p}aside(r, upper);
+    if (!trans) x[i * inc] -= ${p}row_dot(aside, x, inc);
+    if (!unit) x[i * inc] /= r.a[i];
+    if (trans) ${p}row_add(-x[i * inc], aside, x, inc);
+  }
+}
+
+static void ${p}sbmv_body(bool row, bool upper, int64_t n, int64_t k, ${real} alpha, const ${real}* A,
+                          int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                          int64_t incy) {
+  ${p}symmetric(upper == row, n, k, alpha, A, lda, x, incx, beta, y, incy);
+}
+static void ${p}spmv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+                          const ${real}* x, int64_t incx, ${real} beta, ${real}* y, int64_t incy) {
+  ${p}symmetric(upper == row, n, n, alpha, A, 0, x, incx, beta, y, incy);
+}
+static void ${p}tbmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, int64_t k,
+                          const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  ${p}multiplied(upper == row, trans == row, unit, n, k, A, lda, x, incx);
+}
+static void ${p}tpmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
+                          ${real}* x, int64_t incx) {
+  ${p}multiplied(upper == row, trans == row, unit, n, n, A, 0, x, incx);
+}
+static void ${p}tbsv_body(bool row, bool upper, bool trans, bool unit, int64_t n, int64_t k,
+                          const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  ${p}solved(upper == row, trans == row, unit, n, k, A, lda, x, incx);
+}
+static void ${p}tpsv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
+                          ${real}* x, int64_t incx) {
+  ${p}solved(upper == row, trans == row, unit, n, n, A, 0, x, incx);
+}
+
+static void ${p}spr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x,
+                         int64_t incx, ${real}* A) {
+  if (n == 0 || alpha == 0) return;
+  if (!row) upper = !upper;
+  x += exo_first(n, incx);
+  for (int64_t i = 0; i < n; ++i)
+    ${p}add_to_row(alpha * x[i * incx], x, incx, ${p}row_of(A, 0, upper, n, n, i));
+}
+static void ${p}spr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x,
+                          int64_t incx, const ${real}* y, int64_t incy, ${real}* A) {
+  if (n == 0 || alpha == 0) return;
+  if (!row) upper = !upper;
+  x += exo_first(n, incx), y += exo_first(n, incy);
+  for (int64_t i = 0; i < n; ++i) {
+    const struct ${p}row r = ${p}row_of(A, 0, upper, n, n, i);
+    ${p}add_to_row(alpha * x[i * incx], y, incy, r);
+    ${p}add_to_row(alpha * y[i * incy], x, incx, r);
+  }
+}

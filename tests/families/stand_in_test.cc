@@ -1,0 +1,86 @@
+// The library in the place of another BLAS: what programs that know nothing of it get. The
+// reference testers are those of Debian's package libblas-test.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/subprocess.h"
+#include "tests/cli/command_harness.h"
+#include "tests/families/blas_library.h"
+
+namespace exotune::families {
+namespace {
+namespace fs = std::filesystem;
+
+// The folder of the testers; empty when they are not installed.
+fs::path testers() {
+  for (const char* folder : {"/usr/lib/x86_64-linux-gnu/blas", "/usr/lib/blas"})
+    if (fs::exists(fs::path(folder) / "xblat1d")) return folder;
+  return {};
+}
+
+int count(const std::string& text, const std::string& word) {
+  int found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+// Runs a tester with the library loaded first; what it printed, and what it wrote into a file.
+std::string run_tester(const BlasLibrary& library, const std::string& tester,
+                       const std::string& input) {
+  const cli::CommandHarness harness("tester");
+  CommandOptions options;
+  options.directory = harness.folder().string();
+  const std::string words = "LD_PRELOAD=" + (library.folder() / "lib/libexo-blas.so.0").string() +
+                            " exec " + (testers() / tester).string() +
+                            (input.empty() ? "" : " < " + (testers() / input).string());
+  const CommandResult result = run_command({"sh", "-c", words}, options);
+  EXPECT_TRUE(result.ok()) << tester << "\n" << result.out << result.err;
+  std::string text = result.out + result.err;
+  for (const auto& entry : fs::directory_iterator(harness.folder()))
+    if (entry.path().extension() == ".out") text += harness.read(entry.path().filename().string());
+  return text;
+}
+
+TEST(ReferenceTesters, pass) {
+  if (testers().empty()) GTEST_SKIP() << "libblas-test is not installed";
+  for (const BlasLibrary& library : blas_libraries())
+    for (const std::string p : {"s", "d"})
+      for (const std::string level : {"1", "2"}) {
+        const bool reads = level != "1";
+        const std::string fortran =
+            run_tester(library, "xblat" + level + p, reads ? p + "blat" + level + ".in" : "");
+        const std::string c =
+            run_tester(library, "x" + p + "cblat" + level, reads ? p + "in" + level : "");
+        for (const std::string& text : {fortran, c}) {
+          EXPECT_GE(count(text, "PASS"), level == "1" ? 10 : 16) << text;
+          EXPECT_EQ(count(text, "FAIL") + count(text, "***") + count(text, "SUSPECT"), 0) << text;
+        }
+      }
+}
+
+TEST(WrongArguments, end_the_program_with_the_position) {
+  for (const BlasLibrary& library : blas_libraries()) {
+    const double x[4] = {1, 2, 3, 4};
+    double y[2] = {0, 0};
+    using Gemv = void(int, int, int, int, double, const double*, int, const double*, int, double,
+                      double*, int);
+    const auto gemv = library.at<Gemv>("cblas_dgemv");
+    EXPECT_EXIT(gemv(102, 111, 2, 2, 1, x, 1, x, 1, 0, y, 1), testing::ExitedWithCode(255),
+                "cblas_dgemv: wrong argument 7");
+    EXPECT_EXIT(gemv(101, 111, 2, -1, 1, x, 2, x, 1, 0, y, 1), testing::ExitedWithCode(255),
+                "cblas_dgemv: wrong argument 3 .counted as in the transposed call");
+    const int two = 2, one = 1;
+    const double factor = 1;
+    using FortranGemv =
+        void(const char*, const int*, const int*, const double*, const double*, const int*,
+             const double*, const int*, const double*, double*, const int*);
+    EXPECT_EXIT(library.at<FortranGemv>("dgemv_")("Q", &two, &two, &factor, x, &two, x, &one,
+                                                  &factor, y, &one),
+                testing::ExitedWithCode(1), "DGEMV  parameter number  1 had an illegal value");
+  }
+}
+
+}  // namespace
+}  // namespace exotune::families
