@@ -200,15 +200,25 @@ class EntryWriter {
     return text + (returns_ == "void" ? "    return;\n  }\n" : "    return 0;\n  }\n");
   }
 
-  std::string call(bool cblas) const {
+  // What checks and bodies know choices as: `const bool trans_`.
+  std::string flags(bool cblas) const {
+    std::string text;
+    for (const Argument& a : arguments_)
+      if (a.kind == Kind::kChoice)
+        text += "  const bool " + a.name + "_ = " +
+                (cblas ? std::string(choice_of(a.name)->meaning)
+                       : "exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->set + "\")") +
+                ";\n";
+    return text;
+  }
+
+  std::string call() const {
     std::vector<std::string> parts;
     for (const Argument& a : arguments_) {
       if (a.kind == Kind::kLayout)
         parts.emplace_back("row");
       else if (a.kind == Kind::kChoice)
-        parts.push_back(cblas ? choice_of(a.name)->meaning
-                              : "exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->set +
-                                    "\")");
+        parts.push_back(a.name + "_");
       else
         parts.push_back(a.name);
     }
@@ -216,22 +226,23 @@ class EntryWriter {
   }
 
   std::string result(bool cblas) const {
-    if (returns_ == "void") return "  " + call(cblas) + ";\n";
-    if (!is_index()) return "  return " + call(cblas) + ";\n";
-    if (!cblas) return "  return (CBLAS_INT)" + call(cblas) + ";\n";
-    return "  const int64_t place = " + call(cblas) +
+    if (returns_ == "void") return "  " + call() + ";\n";
+    if (!is_index()) return "  return " + call() + ";\n";
+    if (!cblas) return "  return (CBLAS_INT)" + call() + ";\n";
+    return "  const int64_t place = " + call() +
            ";\n  return place > 0 ? (CBLAS_INDEX)(place - 1) : 0;\n";
   }
 
   std::string cblas() const {
     return "EXO_PUBLIC " + cblas_head("EXO_ENTRY(cblas_" + name_ + ")") + " {\n" +
-           (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") + refusals(true) +
-           result(true) + "}\n";
+           (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") + flags(true) +
+           refusals(true) + result(true) + "}\n";
   }
 
   std::string fortran() const {
     std::string text = "EXO_PUBLIC " + fortran_head("EXO_ENTRY(" + name_ + "_)") + " {\n";
     if (has_layout_) text += "  const bool row = false;\n";
+    text += flags(false);
     for (const Argument& a : arguments_) {
       if (a.kind == Kind::kInteger)
         text += "  const CBLAS_INT " + a.name + " = *" + a.name + "_at;\n";

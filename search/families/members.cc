@@ -2,11 +2,13 @@
 
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
 #include "core/library/script.h"
+#include "core/library/transposition.h"
 #include "core/primitives/primitives.h"
 
 namespace exotune::families {
@@ -43,6 +45,14 @@ void prove(Member& member, const Target& target, const ValueList& instructions) 
   member.reassociates = reassociates(member.proc);
 }
 
+// The instruction that transposes a tile of this type; "" where there is none.
+std::string transposing(const Target& target, ScalarType type) {
+  for (const ProcPtr& instruction : target.instructions())
+    if (is_transpose(*instruction) && instruction->args.front().type.scalar == type)
+      return instruction->name;
+  return "";
+}
+
 }  // namespace
 
 Substitution places_of(const Target& target) {
@@ -52,7 +62,17 @@ Substitution places_of(const Target& target) {
     const std::string name = type == ScalarType::kF32 ? "f32" : "f64";
     places["lanes." + name] = std::to_string(target.lanes_of(type));
     places["unit." + name] = "${lanes." + name + "}, ${memory}, instrs";
+    places["transpose." + name] = transposing(target, type);
   }
+  // A register tile two vectors wide: with its row of the other factor and a broadcast it fills the
+  // registers. What is left of the rows goes by halves.
+  const int registers =
+      target.vector_memory && target.vector_memory->count > 0 ? target.vector_memory->count : 16;
+  const int rows = std::max(1, (registers - 3) / 2);
+  places["tile_rows"] = std::to_string(rows);
+  std::string halves;
+  for (int left = rows; left > 1; left = (left + 1) / 2) halves += std::to_string(left) + ", ";
+  places["tile_heights"] = "[" + halves + "1]";
   return places;
 }
 

@@ -31,7 +31,8 @@ using Wisdom = std::map<std::string, std::string>;
 std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
                                   const Wisdom& wisdom);
 
-/// What templates may say of the target: ${unit.f32} "16, AVX512, instrs", ${lanes.f32}, ${memory}.
+/// What templates may say of the target: ${unit.f32} "16, AVX512, instrs", ${lanes.f32}, ${memory},
+/// ${transpose.f32}, ${tile_rows} and ${tile_heights} of a register tile two vectors wide.
 Substitution places_of(const Target& target);
 
 }  // namespace exotune::families

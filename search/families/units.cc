@@ -66,7 +66,9 @@ std::vector<Unit> units_of(const UnitRequest& request) {
     if (request.entries) {
       const BodyText& body = precision == "mixed" ? request.family.mixed : request.family.bodies;
       unit.entries_c +=
-          expand(body.text, places_of_precision(request.family, precision), body.where);
+          expand(body.text,
+                 with(places_of(request.target), places_of_precision(request.family, precision)),
+                 body.where);
       for (const Entry& entry : entries)
         if (entry.unit == precision) unit.entries_c += "\n" + entry.code;
     }

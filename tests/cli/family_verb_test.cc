@@ -1,0 +1,70 @@
+// exo-tune family as a user calls it: what it writes, and what it says of mistakes.
+#include <gtest/gtest.h>
+
+#include "core/base/subprocess.h"
+#include "runners/toolchain.h"
+#include "tests/cli/command_harness.h"
+
+namespace exotune::cli {
+namespace {
+
+TEST(FamilyVerb, builds_a_library_that_programs_link_to) {
+  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  const CommandHarness harness("family");
+  const CommandResult built =
+      harness.run({"family", "blas1", "--target", "avx512,avx2", "-o", "blas", "-q"}, {}, 300);
+  ASSERT_EQ(built.exit_status, 0) << built.err;
+  EXPECT_NE(built.out.find("26 routines"), std::string::npos) << built.out;
+  EXPECT_NE(built.out.find("blas/lib/libexo-blas.so"), std::string::npos) << built.out;
+  harness.write("program.c",
+                "#include <cblas.h>\n#include <stdio.h>\nint main(void) {\n"
+                "  double x[3] = {1, 2, 3};\n  printf(\"%g\\n\", cblas_ddot(3, x, 1, x, 1));\n"
+                "  return 0;\n}\n");
+  const std::string folder = harness.folder().string();
+  for (const std::string& link : {"-Lblas/lib -lexo-blas -Wl,-rpath," + folder + "/blas/lib",
+                                  std::string("blas/lib/libexo-blas.a -lm")}) {
+    const CommandResult result =
+        run_command({"sh", "-c",
+                     "cd " + folder + " && cc -Wall -Werror -Iblas/include/exo-blas program.c " +
+                         link + " -o program && ./program"});
+    EXPECT_EQ(result.out, "14\n") << link << "\n" << result.err;
+  }
+  const CommandResult symbols =
+      run_command({"nm", "-D", "--defined-only", folder + "/blas/lib/libexo-blas.so.0"});
+  for (const char* symbol :
+       {"cblas_sdsdot@@EXO_BLAS_0", "drotmg_@@EXO_BLAS_0", "xerbla_@@EXO_BLAS_0"})
+    EXPECT_NE(symbols.out.find(symbol), std::string::npos) << symbol;
+  EXPECT_EQ(symbols.out.find(" blas_daxpy"), std::string::npos) << "kernels are nobody else's";
+}
+
+TEST(FamilyVerb, writes_the_same_bytes_again) {
+  const CommandHarness harness("family-again");
+  for (const char* folder : {"one", "two"})
+    ASSERT_EQ(harness.run({"family", "all", "--target", "avx2", "-o", folder, "-q", "--sources"})
+                  .exit_status,
+              0);
+  const std::string folder = harness.folder().string();
+  const CommandResult same = run_command({"diff", "-r", folder + "/one", folder + "/two"});
+  EXPECT_TRUE(same.ok()) << same.out;
+  EXPECT_TRUE(harness.exists("one/schedules/avx2/dgemm_strip.sched"));
+}
+
+TEST(FamilyVerb, says_what_is_wrong) {
+  const CommandHarness harness("family-wrong");
+  const auto refused = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"family"};
+    all.insert(all.end(), words.begin(), words.end());
+    const CommandResult result = harness.run(all);
+    EXPECT_EQ(result.exit_status, 2) << result.out << result.err;
+    return result.err;
+  };
+  EXPECT_NE(refused({"blas4", "-o", "x"}).find("did you mean blas"), std::string::npos);
+  EXPECT_NE(refused({"blas1", "-o", "x", "--target", "avx2,avx2"}).find("twice"),
+            std::string::npos);
+  EXPECT_NE(refused({"blas1", "-o", "x", "--target", "gemmini"}).find("for CPUs"),
+            std::string::npos);
+  EXPECT_NE(refused({"blas1"}).find("-o"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace exotune::cli
