@@ -169,6 +169,7 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
   if (!s.causes.empty()) out += "failed   " + counts(s.causes) + "\n";
   if (verbose) {
     if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";
+    for (const auto& [op, reason] : s.reasons) out += "why      " + op + ": " + reason + "\n";
     for (const std::string& failure : result.failures) out += "cause    " + failure + "\n";
     for (const std::string& cleared : result.peer_report.cleared_environment)
       out += "cleared  " + cleared + " (it would have falsified the comparison)\n";

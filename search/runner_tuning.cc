@@ -11,6 +11,7 @@
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
 #include "runners/native_runner.h"
+#include "search/device/device_search.h"
 #include "search/problem.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
@@ -42,6 +43,7 @@ class RunnerTuning {
     const auto start = Clock::now();
     prepare();
     for (const KnownSchedule& schedule : known_) add(schedule);
+    find();
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
     measure();
@@ -93,6 +95,30 @@ class RunnerTuning {
       result_.statistics.reasons.emplace(schedule.name, e.diagnostic().message.str());
       if (result_.statistics.first_refusal.empty())
         result_.statistics.first_refusal = e.diagnostic().message.str();
+    }
+  }
+
+  // From the plain nest, by what the target's instructions do.
+  void find() {
+    DeviceSearch found =
+        device_schedules(request_.proc, request_.sizes, *request_.target,
+                         static_cast<size_t>(std::max(1, request_.trials)), hooks_.interrupted);
+    TuneStatistics& s = result_.statistics;
+    for (const StepRefusal& r : found.refusals) {
+      ++s.refused;
+      ++s.refusals[r.op];
+      s.reasons.emplace(r.op, r.reason);
+      if (s.first_refusal.empty()) s.first_refusal = r.text();
+    }
+    for (const DeviceSchedule& d : found.schedules) {
+      try {
+        add(d.schedule.proc, script_text(*request_.proc, lines_of(d.schedule.steps)));
+      } catch (const Error& e) {
+        if (e.exit_code() == ExitCode::kInternal) throw;
+        ++s.refused;
+        ++s.refusals["check"];
+        s.reasons.emplace("check", d.plan + ": " + e.diagnostic().message.str());
+      }
     }
   }
 

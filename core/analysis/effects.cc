@@ -75,6 +75,12 @@ ExprPtr CallSubstitution::value_of(Sym formal) const {
   return p ? p->arg : nullptr;
 }
 
+ExprPtr CallSubstitution::apply_to_value(const ExprPtr& e) const {
+  const Read* r = e->as<Read>();
+  const Pair* p = r && r->idx.empty() ? find(r->name) : nullptr;
+  return p ? p->arg : apply(e);
+}
+
 std::vector<ConfigFieldName> Effects::written() const {
   std::vector<ConfigFieldName> out;
   for (const ConfigEffect& c : config)

@@ -49,6 +49,8 @@ class CallSubstitution {
   /// value (then `value_of` has it).
   std::optional<Location> locate(Sym formal, const std::vector<ExprPtr>& idx) const;
   ExprPtr value_of(Sym formal) const;
+  /// As apply; an expression that is a data formal and no more becomes what is passed for it.
+  ExprPtr apply_to_value(const ExprPtr& e) const;
 
  private:
   struct Pair {

@@ -4,9 +4,7 @@
 
 namespace exotune {
 
-bool changes_facts(const Stmt& s) {
-  return s.as<Alloc>() || s.as<WindowStmt>() || s.writes_config;
-}
+bool changes_facts(const Stmt& s) { return s.as<Alloc>() || s.as<WindowStmt>() || s.writes_config; }
 
 void assume_header(Problem& problem, const Proc& p) {
   for (const Arg& a : p.args)

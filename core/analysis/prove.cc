@@ -1,6 +1,7 @@
 // Questions about control values at a place.
 #include <sstream>
 
+#include "core/analysis/effects.h"
 #include "core/analysis/facts.h"
 #include "core/analysis/place_prover.h"
 #include "core/analysis/queries.h"
@@ -95,6 +96,47 @@ Answer prove_on_arrival(const Proc& p, const Path& at, const ExprPtr& cond) {
   return PlaceProver(p, at, ConfigFacts::kOnArrival).prove(cond);
 }
 
+namespace {
+
+// What the statement itself, or the procedure that it calls, gives to the field, in order; with a
+// null where that is not plain.
+std::vector<ExprPtr> values_given(const Stmt& s, const ConfigFieldName& field) {
+  std::vector<ExprPtr> out;
+  if (const WriteConfig* w = s.as<WriteConfig>())
+    if (ConfigFieldName{w->config->name, w->field} == field) out.push_back(w->rhs);
+  const Call* c = s.as<Call>();
+  if (!c || !config_writes(s).contains(field)) return out;
+  const CallSubstitution at_call(*c->callee, c->args);
+  for (const StmtPtr& inner : c->callee->body) {
+    if (!config_writes(*inner).contains(field)) continue;
+    const WriteConfig* w = inner->as<WriteConfig>();
+    out.push_back(w ? at_call.apply_to_value(w->rhs) : nullptr);
+  }
+  return out;
+}
+
+// A field of data, of which solvers know nothing, holds what it is given here where that is an
+// argument that nothing writes, the program begins by giving it and never gives anything else.
+bool always_holds_argument(const Proc& p, const Path& at, const ConfigFieldName& field) {
+  const std::vector<ExprPtr> here = values_given(*stmt_at(p, at), field);
+  const Read* value = here.size() == 1 && here[0] ? here[0]->as<Read>() : nullptr;
+  if (!value || !value->idx.empty() || !p.find_arg(value->name)) return false;
+  bool begins = false, only = true;
+  for (int k = 0; k < at.front().index; ++k)
+    begins = begins || !values_given(*p.body[static_cast<size_t>(k)], field).empty();
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    for (const ExprPtr& e : values_given(*s, field)) only = only && e && equal(e, here[0]);
+  });
+  if (!begins || !only) return false;
+  const std::vector<Access> all =
+      accesses_of(p, {{Child::kBody, 0}}, static_cast<int>(p.body.size()));
+  return std::none_of(all.begin(), all.end(), [&](const Access& a) {
+    return a.buffer == value->name && a.kind != Access::Kind::kRead;
+  });
+}
+
+}  // namespace
+
 Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
                    const std::string& field) {
   const StmtPtr s = stmt_at(p, at);
@@ -103,6 +145,7 @@ Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
     case FieldOutcome::Kind::kUnchanged:
       return {Verdict::kProved, {}, {}};
     case FieldOutcome::Kind::kUnknown:
+      if (always_holds_argument(p, at, {config, field})) return {Verdict::kProved, {}, {}};
       return {Verdict::kUnknown, {}, config + "." + field + " may get another value"};
     case FieldOutcome::Kind::kKnown:
     case FieldOutcome::Kind::kPerhaps:

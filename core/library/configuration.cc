@@ -41,6 +41,19 @@ std::vector<const WriteConfig*> settings_written(const Proc& p) {
   return out;
 }
 
+// What the field is set to by every statement that writes it; null when they differ, or none does.
+ExprPtr only_value_of(const Proc& p, const WriteConfig& field) {
+  ExprPtr out;
+  bool same = true;
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    const WriteConfig* w = s->as<WriteConfig>();
+    if (!w || w->config->name != field.config->name || w->field != field.field) return;
+    same &= !out || equal(out, w->rhs);
+    out = w->rhs;
+  });
+  return same ? out : nullptr;
+}
+
 struct Instruction {
   ProcPtr proc;
   std::vector<Setting> settings;
@@ -134,8 +147,13 @@ class Configurer {
         const auto want = wanted.find({w->config->name, w->field});
         useful |= want != wanted.end();
         const bool constant = w->rhs->as<Const>() != nullptr;
-        fits &= want == wanted.end() ? constant : !constant || equal(w->rhs, want->second.value);
-        values.push_back({w->config, w->field, want == wanted.end() ? w->rhs : want->second.value});
+        ExprPtr value = w->rhs;
+        if (want != wanted.end())
+          value = want->second.value;
+        else if (!constant)
+          value = only_value_of(*p, *w);
+        fits &= value && (!constant || want == wanted.end() || equal(w->rhs, value));
+        values.push_back({w->config, w->field, value});
       }
       if (!fits || !useful) continue;
       ProcPtr q = p;
@@ -158,6 +176,29 @@ bool only_writes_config(const Stmt& s) {
   return s.as<WriteConfig>() != nullptr;
 }
 
+// if c: { Cfg.f = e; s }  ->  Cfg.f = e; if c: s   where nobody minds that it is set without c.
+ProcPtr set_before(ProcPtr p, const Path& at) {
+  const StmtPtr s = stmt_at(*p, at);
+  const Path guard = parent_stmt(at);
+  const Call* call = s->as<Call>();
+  std::vector<Setting> values;
+  if (call) {
+    const CallSubstitution at_call(*call->callee, call->args);
+    for (const WriteConfig* w : settings_written(*call->callee))
+      values.push_back({w->config, w->field, at_call.apply_to_value(w->rhs)});
+  } else {
+    const WriteConfig& w = *s->as<WriteConfig>();
+    values.push_back({w.config, w.field, w.rhs});
+  }
+  for (auto v = values.rbegin(); v != values.rend(); ++v)
+    p = write_config(p, Cursor::gap(p, guard), v->config, v->field, v->value);
+  const int count = static_cast<int>(values.size());
+  if (call) p = replace(p, Cursor::block(p, guard, count), call->callee);
+  Path inside = sibling(guard, call ? 1 : count);
+  inside.push_back(at.back());
+  return delete_config(p, Cursor::stmt(p, inside));
+}
+
 // One step up or out; false when there is none.
 bool raise(ProcPtr& p, Path& at) {
   try {
@@ -167,8 +208,13 @@ bool raise(ProcPtr& p, Path& at) {
       return true;
     }
     const Path loop = parent_stmt(at);
-    if (loop.empty() || !stmt_at(*p, loop)->as<For>()) return false;
+    if (loop.empty()) return false;
     ProcPtr q = p;
+    if (!stmt_at(*p, loop)->as<For>()) {
+      p = set_before(p, at);
+      at = loop;
+      return true;
+    }
     if (body_of(*stmt_at(*q, loop)).size() > 1) q = fission(q, Cursor::gap(q, sibling(at, 1)), 1);
     q = remove_loop(q, Cursor::stmt(q, loop));
     if (!only_writes_config(*stmt_at(*q, loop))) return false;  // it may run zero times: a guard
@@ -190,7 +236,9 @@ ProcPtr replace_configured(ProcPtr p, const Where& block, const std::vector<Proc
   return p;
 }
 
-ProcPtr hoist_config(ProcPtr p) {
+namespace {
+
+ProcPtr hoist_once(ProcPtr p) {
   std::vector<Cursor> settings;
   for (const Path& at : all_stmt_paths(*p))
     if (only_writes_config(*stmt_at(*p, at))) settings.push_back(Cursor::stmt(p, at));
@@ -210,6 +258,18 @@ ProcPtr hoist_config(ProcPtr p) {
         // It sets something that is read: it stays.
       }
     } while (raise(p, at));
+  }
+  return p;
+}
+
+}  // namespace
+
+ProcPtr hoist_config(ProcPtr p) {
+  // A setting that went away may have been in the way of another.
+  for (int times = 0; times < 4; ++times) {
+    const ProcPtr before = p;
+    p = hoist_once(p);
+    if (equal(p->body, before->body)) break;
   }
   return p;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 #include "core/library/replacement.h"
 
@@ -75,30 +76,101 @@ ProcPtr fuse_all_loops(ProcPtr p, const Where& scope) {
   return p;
 }
 
+namespace {
+
+Cursor ancestor(Cursor c, int levels) {
+  for (; levels > 0; --levels) c = c.parent();
+  return c;
+}
+
+// The statement goes to the front of its block, and out of the scope around it: what only fills
+// what others read may leave them behind, which it may not together with what stood before it.
+ProcPtr leave_scope(ProcPtr p, const Cursor& stmt, int levels) {
+  const auto now = [&] { return ancestor(forward(p, stmt), levels); };
+  while (now().path().back().index > 0) p = reorder_stmts(p, now().expand(1, 0));
+  if (size_of_block(p, now().path()) > 1) p = fission(p, now().after(), 1);
+  return p;
+}
+
+// The statement in the block of `top` that holds `inner` (or is it); invalid: none after `top`.
+Cursor holder_of(const Cursor& top, Cursor inner) {
+  const Path block = parent_stmt(top.path());
+  while (inner.valid() && inner.path().size() > top.path().size()) inner = inner.parent();
+  if (!inner.valid() || inner.path().size() != top.path().size()) return {};
+  if (parent_stmt(inner.path()) != block || inner.path().back().index < top.path().back().index)
+    return {};
+  return inner;
+}
+
+// `stmt`, below `levels` scopes of its own, goes back to just in front of `next`, loop by loop, as
+// far as that is allowed.
+ProcPtr sink_to(ProcPtr p, const Cursor& stmt, int levels, const Cursor& next) {
+  while (true) {
+    Cursor top = ancestor(forward(p, stmt), levels);
+    Cursor holder = holder_of(top, forward(p, next));
+    if (!holder.valid()) return p;
+    try {
+      for (; top.path().back().index + 1 < holder.path().back().index;
+           top = ancestor(forward(p, stmt), levels))
+        p = reorder_stmts(p, top.expand(0, 1));
+      holder = holder_of(top, forward(p, next));
+      if (holder.path() == forward(p, next).path() || levels == 0 || !holder.is<For>()) return p;
+      int below = levels;  // of the outermost loop around the statement
+      while (below > 0 && !ancestor(forward(p, stmt), below).is<For>()) --below;
+      if (below == 0) return p;
+      ProcPtr moved = p;
+      for (; below < levels; ++below)
+        moved = lift_scope(moved, ancestor(forward(moved, stmt), below));
+      top = ancestor(forward(moved, stmt), levels);
+      p = fuse(moved, top, at(moved, sibling(top.path(), 1)));
+      --levels;
+    } catch (const SchedulingError&) {
+      return p;
+    }
+  }
+}
+
+}  // namespace
+
 ProcPtr add_guard(ProcPtr p, const Where& where) {
   const Cursor stmt = where.stmt(p);
   int levels = 0;  // scopes inside the loop in question
   Cursor loop = stmt.parent();
-  while (loop.valid() && (!loop.is<For>() || mentions(stmt.stmt(), loop.as<For>().iter))) {
+  std::vector<ExprPtr> conditions;  // that it already runs under
+  const auto concerns = [&](Sym iter) {
+    return mentions(stmt.stmt(), iter) ||
+           std::any_of(conditions.begin(), conditions.end(),
+                       [&](const ExprPtr& e) { return mentions(e, iter); });
+  };
+  while (loop.valid() && (!loop.is<For>() || concerns(loop.as<For>().iter))) {
+    if (loop.is<If>()) conditions.push_back(loop.as<If>().cond);
     loop = loop.parent();
     ++levels;
   }
   if (!loop.valid())
     throw SchedulingError("add_guard: every loop around `" + stmt.describe() + "` concerns it");
   const std::string name = loop.as<For>().iter.name();
-  const ExprPtr trips = loop.as<For>().hi - loop.as<For>().lo;
-  Path path;
-  for (int k = 0; k <= levels; ++k) {
-    path = forward(p, stmt).path();
-    for (int up = 0; up < k; ++up) path = parent_stmt(path);
-    if (!alone(p, at(p, path)))
-      throw SchedulingError("add_guard: `" + stmt.describe() + "` does not leave the loop over `" +
-                            name + "`");
+  const ExprPtr trips = normalize(loop.as<For>().hi - loop.as<For>().lo);
+  const bool last = stmt.path().back().index + 1 == size_of_block(p, stmt.path());
+  const Cursor next = last ? Cursor() : stmt.next();
+  const bool shared = size_of_block(p, ancestor(stmt, levels).path()) > 1 || levels > 0;
+  try {
+    for (int k = 0; k <= levels; ++k) p = leave_scope(p, stmt, k);
+  } catch (const SchedulingError&) {
+    throw SchedulingError("add_guard: `" + stmt.describe() + "` does not leave the loop over `" +
+                          name + "`");
   }
-  path = forward(p, stmt).path();
-  for (int up = 0; up <= levels; ++up) path = parent_stmt(path);
-  p = remove_loop(p, at(p, path));
-  return add_loop(p, at(p, path), name, trips, /*guard=*/true);
+  p = remove_loop(p, ancestor(forward(p, stmt), levels + 1));
+  p = add_loop(p, ancestor(forward(p, stmt), levels), name, trips, /*guard=*/true);
+  if (!shared || !next.valid()) return p;
+  // The loop around the guard, and what is left of the one it came out of.
+  const Cursor guarded = ancestor(forward(p, stmt), levels + 2);
+  try {
+    p = fuse(p, guarded, guarded.next());
+  } catch (const Error&) {
+    return p;
+  }
+  return sink_to(p, stmt, levels + 1, next);
 }
 
 namespace {

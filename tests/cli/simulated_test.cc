@@ -23,7 +23,7 @@ class Simulated : public testing::Test {
   }
 };
 
-TEST_F(Simulated, a_kernel_gets_cycles_and_the_schedule_by_hand_wins) {
+TEST_F(Simulated, a_kernel_gets_cycles_and_no_more_than_the_schedule_by_hand) {
   const CommandHarness harness("rvm");
   const CommandResult result = harness.run({"conv1d", "--target", "rvm"});
   ASSERT_EQ(result.exit_status, 0) << result.err;
@@ -34,6 +34,29 @@ TEST_F(Simulated, a_kernel_gets_cycles_and_the_schedule_by_hand_wins) {
   EXPECT_TRUE(says(harness.read("out/conv1d.sched"), "RVM_TILE"));
   const CommandResult again = harness.run({"conv1d", "--target", "rvm"});
   EXPECT_TRUE(says(again.out, " 0 candidates measured")) << again.out;
+}
+
+// From the plain loops alone, at both intervals of the array that are known.
+TEST_F(Simulated, the_search_needs_no_schedule_by_hand) {
+  const CommandHarness harness("unaided");
+  const std::string root = std::string(EXOTUNE_SOURCE_DIR);
+  const auto cycles = [&](const std::string& kernel, const std::string& target) {
+    const CommandResult r =
+        harness.run({kernel, "--target", target, "--size", "OC=16,IC=4,N=16,W=4"});
+    EXPECT_EQ(r.exit_status, 0) << r.err;
+    return nlohmann::json::parse(harness.read("out/conv1d.json"))["cycles"];
+  };
+  std::filesystem::copy(root + "/kernels/convolution.exo", harness.folder() / "mine.exo");
+  std::filesystem::copy(root + "/hw/rvm", harness.folder() / "slow");
+  std::string text = harness.read("slow/target.toml");
+  const size_t at = text.find("mmasa_interval = 4");
+  ASSERT_NE(at, std::string::npos);
+  harness.write("slow/target.toml", text.replace(at, 18, "mmasa_interval = 12"));
+  const auto found = cycles("mine.exo:conv1d", "rvm"), slow = cycles("mine.exo:conv1d", "./slow");
+  EXPECT_GE(found["as_written"], 16 * found["count"].get<double>()) << found;
+  EXPECT_GE(slow["as_written"], 16 * slow["count"].get<double>()) << slow;
+  EXPECT_LE(found["count"], cycles("conv1d", "rvm")["count"]);
+  EXPECT_LE(slow["count"], cycles("conv1d", "./slow")["count"]);
 }
 
 TEST_F(Simulated, what_the_book_shows_runs) {

@@ -225,6 +225,24 @@ def f(N: size, x: f32[N, 4], y: f32[4, N], z: f32[4]):
   EXPECT_EQ(times(str(*unrolled), "for j in"), 0) << str(*unrolled);
   const ProcPtr once = scheduled(text, "p = add_guard(p, 'z[_] = _')\n", sizes);
   EXPECT_TRUE(has(once, "if i == 0:")) << str(*once);
+  // It stays where it is: in the loops that concern it, behind what stood in front of it.
+  const ProcPtr kept = scheduled(R"(
+@proc
+def f(A: f32[4, 3], B: f32[2, 3], C: f32[2, 4]):
+    t: f32[4, 3]
+    for i in seq(0, 2):
+        for j in seq(0, 4):
+            C[i, j] = 0.0
+            for k in seq(0, 3):
+                t[j, k] = A[j, k]
+                C[i, j] += t[j, k] * B[i, k]
+)",
+                                 "p = add_guard(p, 't[_] = _')\n", {{}});
+  EXPECT_TRUE(has(kept,
+                  "C[i, j] = 0.0\n            for k in seq(0, 3):\n"
+                  "                if i == 0:\n                    t[j, k] = A[j, k]\n"
+                  "                C[i, j] +="))
+      << str(*kept);
   const ProcPtr windows = scheduled(
       "@proc\ndef f(N: size, x: f32[N], y: f32[1]):\n    for i in seq(0, N):\n"
       "        for j in seq(0, i):\n            y[0] += x[j]\n",

@@ -157,6 +157,49 @@ TEST(Configuration, a_write_of_what_is_there_changes_nothing) {
   EXPECT_REFUSED(write_config(f, gap, d.config(), "mode", int_const(2)), "read afterwards");
 }
 
+TEST(Configuration, data_that_nothing_writes_may_be_written_again) {
+  const char* const text = R"(
+@config
+class Store:
+    scale: f32
+
+@proc
+def give(v: f32):
+    Store.scale = v
+
+@proc
+def once(N: size, v: f32, w: f32, x: f32[N]):
+    give(v)
+    for i in seq(0, N):
+        x[i] = Store.scale * x[i]
+
+@proc
+def changes(N: size, v: f32, w: f32, x: f32[N]):
+    Store.scale = v
+    for i in seq(0, N):
+        x[i] = Store.scale * x[i]
+        v = x[i]
+
+@proc
+def late(N: size, v: f32, w: f32, x: f32[N]):
+    for i in seq(0, N):
+        x[i] = Store.scale * x[i]
+    Store.scale = v
+)";
+  const Module m = parse_module(text, "t.exo");
+  const ConfigPtr store = m.configs.at("Store");
+  const auto again = [&](const char* name, const std::string& value) {
+    const ProcPtr f = m.find_proc(name);
+    const Sym argument = f->args[value == "v" ? 1 : 2].name;
+    return write_config(f, find(f, "x[_] = _").before(), store, "scale",
+                        read_var(argument, ScalarType::kF32));
+  };
+  EXPECT_TRUE(is_equivalent(m.find_proc("once"), again("once", "v")));
+  EXPECT_REFUSED(again("once", "w"), "read afterwards");
+  EXPECT_REFUSED(again("changes", "v"), "read afterwards");
+  EXPECT_REFUSED(again("late", "v"), "read afterwards");
+}
+
 TEST(Configuration, a_write_that_is_written_over_changes_nothing) {
   const Device d("    x = 0.0\n    both(x)\n    work(x)\n");
   const ProcPtr f = d["f"];

@@ -158,6 +158,8 @@ TEST_F(ThirdAccelerator, is_tuned_like_the_others) {
   ASSERT_NE(result.winner, nullptr);
   EXPECT_EQ(result.cycles->unit, SampleUnit::kModelCycles);
   EXPECT_EQ(store->best(result.key)->unit, "model cycles");
+  EXPECT_GT(result.cycles->as_written, 10 * result.cycles->count);
+  EXPECT_NE(result.script.find("array8_product"), std::string::npos) << result.script;
 }
 
 TEST_F(ThirdAccelerator, what_overflows_its_scratchpad_is_a_fault) {

@@ -1,0 +1,45 @@
+#include "search/device/device_plan.h"
+
+namespace exotune {
+
+size_t DevicePlan::sums_begin() const {
+  for (size_t k = 0; k < order.size(); ++k)
+    if (reduces(order[k])) return k;
+  return order.size();
+}
+
+int64_t DevicePlan::tile_of(size_t loop) const {
+  for (size_t q = 0; q < mapping.loops.size(); ++q)
+    if (mapping.loops[q] == loop) return mapping.tiles[q];
+  return 1;
+}
+
+int64_t DevicePlan::tiles_of(const SumFactor& f, const PlanOperand& o) const {
+  int64_t out = 1;
+  for (size_t k = order.size() - o.kept; k < order.size(); ++k)
+    if (concerns(f, order[k])) out *= order[k].trips;
+  return out;
+}
+
+int64_t DevicePlan::result_tiles() const {
+  int64_t out = 1;
+  for (size_t k = sums_begin() - rotated; k < order.size(); ++k)
+    if (!reduces(order[k])) out *= order[k].trips;
+  return out;
+}
+
+const TileArgument& DevicePlan::argument_of(const SumFactor& f) const {
+  return (&f == &sum->first) != mapping.swapped ? product->first : product->second;
+}
+
+std::string DevicePlan::text() const {
+  std::string out = product->proc->name + ":";
+  for (const PlanLoop& l : order)
+    out += " " + sum->loops[l.loop].iter.name() + (l.block ? "b" : "") + std::to_string(l.trips);
+  for (const auto& [name, o] : {std::pair("first", &first), std::pair("second", &second)})
+    out += std::string("; ") + name + " " + std::to_string(o->kept) + (o->grouped ? "g" : "") +
+           "f" + std::to_string(o->family);
+  return out + "; rotated " + std::to_string(rotated);
+}
+
+}  // namespace exotune

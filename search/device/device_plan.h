@@ -1,0 +1,53 @@
+#pragma once
+// Plans: how a kernel's sum is done by a device's product, as data. Which loops are tiled by how
+// much and in which order they run says all about reuse; how far each operand is kept says what is
+// loaded when. Start at DevicePlan; build_plan (plan_builder.h) makes the schedule of one.
+#include <string>
+#include <vector>
+
+#include "search/device/kernel_sum.h"
+
+namespace exotune {
+
+/// A loop over tiles, or one of the kernel's that no instruction knows.
+struct PlanLoop {
+  size_t loop = 0;     // index into KernelSum::loops
+  int64_t trips = 1;   // iterations
+  bool block = false;  // the inner part of a loop over tiles that was split
+  friend bool operator==(const PlanLoop&, const PlanLoop&) = default;
+};
+
+struct PlanOperand {
+  /// How many of the plan's innermost loops its buffer spans: what these touch is loaded once and
+  /// kept. 0: each tile is loaded where it is used.
+  size_t kept = 0;
+  size_t family = 0;     // of transfers, index into DeviceInstructions::families
+  bool grouped = false;  // several tiles side by side in one transfer
+};
+
+struct DevicePlan {
+  const KernelSum* sum = nullptr;               // borrowed
+  const ProductInstruction* product = nullptr;  // borrowed
+  SumMapping mapping;
+  std::vector<PlanLoop> order;  // outside in, the loops inside the tile left out
+  PlanOperand first, second;    // of the kernel's sum
+  size_t rotated = 0;           // loops right outside the sum that each get results of their own
+
+  /// The position in `order` of the first reduction: sums begin and end just outside it.
+  size_t sums_begin() const;
+  /// Iterations of the tile along a kernel loop; 1 for one that the product does not know.
+  int64_t tile_of(size_t loop) const;
+  bool reduces(const PlanLoop& l) const { return sum->loops[l.loop].reduction; }
+  bool concerns(const SumFactor& f, const PlanLoop& l) const {
+    return f.loops.contains(sum->loops[l.loop].iter);
+  }
+  /// Tiles that a factor's buffer holds, and the results.
+  int64_t tiles_of(const SumFactor& f, const PlanOperand& o) const;
+  int64_t result_tiles() const;
+  /// The product's argument that a factor is.
+  const TileArgument& argument_of(const SumFactor& f) const;
+  /// "io jo ko jb, A kept 2": for messages and for telling plans apart.
+  std::string text() const;
+};
+
+}  // namespace exotune

@@ -1,0 +1,63 @@
+#pragma once
+// What the instructions of a device do, read from their bodies: which multiply tiles, which bring
+// tiles in. Nothing here knows a device: a product is any instruction whose body is a nest around
+// `out += first * second`, a transfer any that copies into a memory that programs cannot address.
+// Start at read_instructions.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hw/target.h"
+
+namespace exotune {
+
+/// One data argument of a product: where it must lie and which of the nest's loops each of its
+/// dimensions is.
+struct TileArgument {
+  MemoryPtr memory;
+  std::vector<int> loops;  // indices into ProductInstruction::loops, by dimension
+  bool has(int loop) const;
+};
+
+/// for ..: out[..] += first[..] * second[..]
+struct ProductInstruction {
+  struct Loop {
+    std::string name;
+    int64_t most = 0;    // iterations
+    bool fixed = false;  // exactly that many
+  };
+  ProcPtr proc;
+  std::vector<Loop> loops;
+  TileArgument out, first, second;
+  ScalarType operand = ScalarType::kI32;  // of first and second
+  bool converts = false;                  // factors go through scalars of another type
+};
+
+/// Instructions that fill one memory and share their settings: alternatives of each other, those
+/// that bring most tiles at once first.
+struct TransferFamily {
+  MemoryPtr memory;  // what is filled
+  ScalarType element = ScalarType::kI32;
+  std::vector<ProcPtr> instructions;  // with those that only set configuration
+  int64_t tiles = 1;                  // side by side in one instruction, at most
+};
+
+struct DeviceInstructions {
+  std::vector<ProductInstruction> products;
+  std::vector<TransferFamily> families;
+  /// All that may stand in a finished schedule: what works under settings made before, and what
+  /// only makes settings. Instructions that do both are left out.
+  std::vector<ProcPtr> usable;
+  /// Fields of configuration that some body reads as a value.
+  struct Field {
+    ConfigPtr config;
+    std::string name;
+    ScalarType type = ScalarType::kF32;
+  };
+  std::vector<Field> values;
+};
+
+/// Empty products: the target's instructions multiply no tiles.
+DeviceInstructions read_instructions(const Target& target);
+
+}  // namespace exotune

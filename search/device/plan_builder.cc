@@ -1,0 +1,437 @@
+#include "search/device/plan_builder.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
+#include "core/library/inspection.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+
+namespace {
+
+// Ends the building of a plan; never leaves this file.
+struct Refused {
+  StepRefusal refusal;
+};
+
+class Builder {
+ public:
+  Builder(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions)
+      : s_(start), plan_(plan), instructions_(instructions), sum_(plan.sum->sum) {
+    for (const ProcPtr& p : instructions.usable) names_.names[p->name] = Value(p);
+    for (const Cursor& c : nested_loops(s_.proc)) taken_.insert(c.as<For>().iter.name());
+  }
+
+  BuiltPlan run() {
+    try {
+      tile();
+      const std::vector<std::string> inner = tile_loops_outside_sum();
+      keep_results();
+      (void)inner;
+      order_sum();
+      make_operand(plan_.sum->first, "first");
+      make_operand(plan_.sum->second, "second");
+      const std::string first = stage(plan_.sum->first, plan_.first);
+      const std::string second = stage(plan_.sum->second, plan_.second);
+      keep(first, plan_.sum->first, plan_.first);
+      keep(second, plan_.sum->second, plan_.second);
+      step("simplify", {});
+      place_in_memories(first, second);
+      replace(first, plan_.first);
+      replace(second, plan_.second);
+      replace_rest();
+      return {std::move(s_), {}};
+    } catch (const Refused& r) {
+      return {std::nullopt, r.refusal};
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      return {std::nullopt, {"plan", "", e.diagnostic().message.str()}};
+    }
+  }
+
+ private:
+  static std::vector<Cursor> nested_loops(const ProcPtr& p) {
+    std::vector<Cursor> out;
+    for (const Path& path : all_stmt_paths(*p))
+      if (stmt_at(*p, path)->as<For>()) out.push_back(Cursor::stmt(p, path));
+    return out;
+  }
+
+  void step(const std::string& op, ValueList args) {
+    if (auto refusal = apply(s_, op, std::move(args))) throw Refused{*refusal};
+  }
+  void line(const std::string& text) {
+    if (auto refusal = apply_lines(s_, {text}, names_)) throw Refused{*refusal};
+  }
+
+  Cursor sum() const { return forward(s_.proc, sum_); }
+  std::vector<Cursor> around() const { return enclosing_loops(sum()); }
+  Cursor loop(const std::string& name) const {
+    for (const Cursor& c : around())
+      if (c.as<For>().iter.name() == name) return c;
+    throw Refused{{"plan", name, "the loop is not around the sum any more"}};
+  }
+
+  const std::string& kernel_name(size_t k) const { return plan_.sum->loops[k].iter.name(); }
+  std::string fresh(std::string name) {
+    while (!taken_.insert(name).second) name += "t";
+    return name;
+  }
+  const std::string& name_of(const PlanLoop& l) const {
+    return names_of_loops_.at({l.loop, l.block});
+  }
+  bool is_tiled(size_t k) const {
+    return std::find(plan_.mapping.loops.begin(), plan_.mapping.loops.end(), k) !=
+           plan_.mapping.loops.end();
+  }
+
+  // Each kernel loop becomes one over tiles (split in two where the plan says so) and one inside.
+  void tile() {
+    for (size_t k = 0; k < plan_.sum->loops.size(); ++k) {
+      const std::string name = kernel_name(k);
+      const int64_t size = plan_.tile_of(k), extent = plan_.sum->loops[k].extent;
+      std::string outer = name;
+      if (is_tiled(k) && size < extent) {
+        outer = fresh(name + "o");
+        step("divide_loop",
+             {Value(loop(name)), Value(size), Value::strings({outer, name}), "perfect"});
+      } else if (is_tiled(k)) {
+        continue;
+      }
+      names_of_loops_[{k, false}] = outer;
+      const auto block = std::find_if(plan_.order.begin(), plan_.order.end(),
+                                      [&](const PlanLoop& l) { return l.loop == k && l.block; });
+      if (block == plan_.order.end()) continue;
+      const std::string inner = fresh(name + "b");
+      step("divide_loop",
+           {Value(loop(outer)), Value(block->trips), Value::strings({outer, inner}), "perfect"});
+      names_of_loops_[{k, true}] = inner;
+    }
+  }
+
+  // The names of the loops around the sum in the wanted order.
+  std::vector<std::string> wanted_order() const {
+    std::vector<std::string> out;
+    for (const PlanLoop& l : plan_.order) out.push_back(name_of(l));
+    for (const size_t k : plan_.mapping.loops) out.push_back(kernel_name(k));
+    return out;
+  }
+  std::vector<std::string> tile_names() const {
+    std::vector<std::string> out;
+    for (const size_t k : plan_.mapping.loops) out.push_back(kernel_name(k));
+    return out;
+  }
+
+  // Sorts the loops around the sum into `order`, those it does not name left out of it.
+  void sort_loops(const std::vector<std::string>& order) {
+    const auto place = [&](const Cursor& c) {
+      return std::find(order.begin(), order.end(), c.as<For>().iter.name()) - order.begin();
+    };
+    for (bool moved = true; moved;) {
+      moved = false;
+      const std::vector<Cursor> loops = around();
+      for (size_t k = 0; k + 1 < loops.size() && !moved; ++k) {
+        const auto a = place(loops[k]), b = place(loops[k + 1]);
+        const auto end = static_cast<std::ptrdiff_t>(order.size());
+        if (a == end || b == end || a <= b) continue;
+        step("reorder_loops", {Value(loops[k])});
+        moved = true;
+      }
+    }
+  }
+
+  bool reduces(const std::string& name) const {
+    for (const auto& [key, known] : names_of_loops_)
+      if (known == name) return plan_.sum->loops[key.first].reduction;
+    for (size_t k = 0; k < plan_.sum->loops.size(); ++k)
+      if (kernel_name(k) == name) return plan_.sum->loops[k].reduction;
+    return false;
+  }
+
+  // Parallel loops in the order of the plan, those of the tile last, all outside the reductions.
+  std::vector<std::string> tile_loops_outside_sum() {
+    std::vector<std::string> parallel;
+    for (const std::string& name : wanted_order())
+      if (!reduces(name)) parallel.push_back(name);
+    std::vector<std::string> order = parallel;
+    for (const std::string& name : wanted_order())
+      if (reduces(name)) order.push_back(name);
+    sort_loops(order);
+    return parallel;
+  }
+
+  // Loops of results: inside where the sum begins, and rotated ones outside.
+  std::vector<std::string> result_loops(bool with_rotated) const {
+    std::vector<std::string> out;
+    const size_t from = plan_.sums_begin() - (with_rotated ? plan_.rotated : 0);
+    for (size_t k = from; k < plan_.order.size(); ++k)
+      if (!plan_.reduces(plan_.order[k])) out.push_back(name_of(plan_.order[k]));
+    for (const std::string& name : tile_names())
+      if (!reduces(name)) out.push_back(name);
+    return out;
+  }
+
+  // The innermost loop that is no reduction, whose body begins and ends the sums.
+  Cursor last_parallel() const {
+    Cursor last;
+    for (const Cursor& c : around())
+      if (!reduces(c.as<For>().iter.name())) last = c;
+    return last;
+  }
+
+  void keep_results() {
+    const Sym target = plan_.sum->target;
+    results_ = target.name();
+    if (!plan_.sum->target_idx.empty()) {
+      const Cursor body = last_parallel().body();
+      results_ = fresh(target.name() + "_sums");
+      step("auto_stage_mem", {Value(body), Value(target.name()), Value(results_)});
+    }
+    int64_t size = 1;
+    for (const std::string& name : result_loops(true)) size *= extent_of(name);
+    step("autolift_alloc",
+         {Value(alloc_of(results_)), Value::strings(result_loops(true)), Value(size)});
+    const int levels = static_cast<int>(result_loops(false).size());
+    const Cursor begins = first_reduction();
+    if (begins.path().back().index > 0) step("fission", {Value(begins.prev()), Value(levels)});
+    const Cursor ends = first_reduction();
+    if (ends.path().back().index + 1 < block_size(ends))
+      step("fission", {Value(ends), Value(levels)});
+  }
+
+  int64_t extent_of(const std::string& name) const {
+    return literal_extent(loop(name).as<For>()).value_or(0);
+  }
+  Cursor first_reduction() const {
+    for (const Cursor& c : around())
+      if (reduces(c.as<For>().iter.name())) return c;
+    throw Refused{{"plan", "", "nothing is summed over"}};
+  }
+  int block_size(const Cursor& c) const {
+    return static_cast<int>(block_at(*s_.proc, c.path()).size());
+  }
+  Cursor alloc_of(const std::string& name) const { return find(s_.proc, name + " : _"); }
+
+  void order_sum() {
+    sort_loops(wanted_order());
+    step("simplify", {});
+  }
+
+  // The outermost loop of the tile.
+  Cursor tile_nest() const {
+    const std::vector<Cursor> loops = around();
+    return loops[loops.size() - plan_.mapping.loops.size()];
+  }
+
+  // A scalar that is computed, or converted by the program itself, becomes a buffer of the tile.
+  void make_operand(const SumFactor& f, const std::string&) {
+    if (!f.made(*plan_.product)) return;
+    const BinOp& product = *sum().as<Reduce>().rhs->as<BinOp>();
+    const ExprPtr& e = &f == &plan_.sum->first ? product.lhs : product.rhs;
+    const std::string name = e->as<Read>()->name.name();
+    const TileArgument& tile = plan_.argument_of(f);
+    for (auto d = tile.loops.rbegin(); d != tile.loops.rend(); ++d) {
+      const std::string l = kernel_name(plan_.mapping.loops[static_cast<size_t>(*d)]);
+      step("expand_dim", {Value(alloc_of(name)), Value(extent_of(l)), Value(l)});
+    }
+    const int levels = static_cast<int>(plan_.mapping.loops.size());
+    int free = 0;  // loops over tiles right outside that do not concern it
+    while (static_cast<size_t>(free) < plan_.order.size()) {
+      const PlanLoop& l = plan_.order[plan_.order.size() - 1 - static_cast<size_t>(free)];
+      if (plan_.concerns(f, l) || plan_.reduces(l)) break;
+      ++free;
+    }
+    step("lift_alloc", {Value(alloc_of(name)), Value(levels + free)});
+    made_[&f] = name;
+    while (sum().path().back().index > 0) {
+      // Everything in front of the sum fills the buffer.
+      step("fission", {Value(sum().prev()), Value(levels)});
+    }
+    for (const size_t k : plan_.mapping.loops) {
+      if (f.loops.contains(plan_.sum->loops[k].iter)) continue;
+      for (const Cursor& c : enclosing_loops(writes_of(s_.proc, name).front()))
+        if (c.as<For>().iter.name() == kernel_name(k)) {
+          step("remove_loop", {Value(c)});
+          break;
+        }
+    }
+    step("set_memory", {Value(alloc_of(name)), Value(dram_stack())});
+    hoist(fill_nest(name), f, {}, static_cast<size_t>(-1));
+  }
+
+  // The statement in front of the tile nest (or what became of it) that fills the buffer.
+  Cursor fill_nest(const std::string& name) const {
+    Cursor c = writes_of(s_.proc, name).front();
+    const std::set<std::string> inside = inner_names();
+    while (c.parent().valid() &&
+           (!c.parent().is<For>() || !inside.contains(c.parent().as<For>().iter.name())))
+      c = c.parent();
+    return c;
+  }
+  // Names of the plan's loops, those over tiles.
+  std::set<std::string> inner_names() const {
+    std::set<std::string> out;
+    for (const PlanLoop& l : plan_.order) out.insert(name_of(l));
+    return out;
+  }
+
+  std::string stage(const SumFactor& f, const PlanOperand&) {
+    const auto made = made_.find(&f);
+    const std::string buffer = made == made_.end() ? f.buffer.name() : made->second;
+    const std::string name = fresh(buffer + "_tile");
+    step("auto_stage_mem", {Value(tile_nest()), Value(buffer), Value(name)});
+    return name;
+  }
+
+  // A buffer for all tiles that the innermost `kept` loops touch, filled as seldom as may be.
+  void keep(const std::string& name, const SumFactor& f, const PlanOperand& o) {
+    size_t lifts = 0;
+    for (size_t k = 0; k < o.kept; ++k) {
+      const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
+      if (plan_.concerns(f, l))
+        step("expand_dim", {Value(alloc_of(name)), Value(l.trips), Value(name_of(l))});
+      ++lifts;
+    }
+    if (lifts > 0) step("lift_alloc", {Value(alloc_of(name)), Value(static_cast<int64_t>(lifts))});
+    const TransferFamily& family = instructions_.families[o.family];
+    hoist(fill_nest(name), f, o.grouped ? std::optional<int64_t>(family.tiles) : std::nullopt,
+          o.kept);
+    guard(name, f, o);
+  }
+
+  // Out of the loops right around that do not concern it; through one that counts tiles which one
+  // instruction brings together.
+  void hoist(Cursor fill, const SumFactor& f, std::optional<int64_t> group, size_t kept) {
+    for (size_t k = 0; k < std::min(kept, plan_.order.size()); ++k) {
+      const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
+      fill = forward(s_.proc, fill);
+      const Cursor around = fill.parent();
+      if (!around.valid() || !around.is<For>() || around.as<For>().iter.name() != name_of(l))
+        return;
+      const bool concerned = plan_.concerns(f, l);
+      if (plan_.reduces(l) && !concerned) return;
+      if (concerned && (!group || l.trips > *group)) return;
+      if (!move_before_allocations(fill)) return;
+      fill = forward(s_.proc, fill);
+      if (block_size(fill) > 1) step("fission", {Value(fill), Value(1)});
+      fill = forward(s_.proc, fill);
+      if (!concerned) {
+        step("remove_loop", {Value(fill.parent())});
+      } else {
+        const Cursor loop = fill.parent();
+        step("reorder_loops", {Value(loop)});
+        group.reset();
+        // The loops changed places: the filling one is now the outer.
+        fill = forward(s_.proc, fill);
+      }
+    }
+  }
+
+  // False: something else than allocations of other buffers stands in front of it.
+  bool move_before_allocations(const Cursor& fill) {
+    for (Cursor c = forward(s_.proc, fill); c.path().back().index > 0; c = forward(s_.proc, fill))
+      if (!c.prev().is<Alloc>() || apply(s_, "reorder_stmts", {Value(c.expand(1, 0))}))
+        return false;
+    return true;
+  }
+
+  // Where loops further out repeat a fill, it runs in the first iteration only.
+  void guard(const std::string& name, const SumFactor& f, const PlanOperand& o) {
+    for (size_t k = 0; k < o.kept; ++k) {
+      const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
+      if (plan_.concerns(f, l)) continue;
+      const Cursor fill = load_of(name);
+      const std::vector<Cursor> loops = enclosing_loops(fill);
+      const bool inside = std::any_of(loops.begin(), loops.end(), [&](const Cursor& c) {
+        return c.as<For>().iter.name() == name_of(l);
+      });
+      if (inside) step("add_guard", {Value(fill)});
+    }
+  }
+  // The loops that copy into the buffer, without the plan's.
+  Cursor load_of(const std::string& name) const {
+    Cursor c = writes_of(s_.proc, name).front();
+    const std::set<std::string> plan = inner_names();
+    const auto is_copy = [&](const Cursor& up) {
+      if (!up.valid() || !up.is<For>()) return false;
+      const std::string& iter = up.as<For>().iter.name();
+      return !plan.contains(iter) || group_of(name, iter);
+    };
+    while (is_copy(c.parent())) c = c.parent();
+    return c;
+  }
+  // Is the plan's loop inside the copy, as its second?
+  bool group_of(const std::string& name, const std::string& iter) const {
+    Cursor c = writes_of(s_.proc, name).front().parent();
+    const std::set<std::string> plan = inner_names();
+    for (; c.valid() && c.is<For>(); c = c.parent())
+      if (c.as<For>().iter.name() == iter)
+        return c.parent().valid() && c.parent().is<For>() &&
+               !plan.contains(c.parent().as<For>().iter.name());
+    return false;
+  }
+
+  void place_in_memories(const std::string& first, const std::string& second) {
+    const auto place = [&](const std::string& name, const TileArgument& tile) {
+      // Rows of the tile that are not used keep their place: instructions count in whole tiles.
+      const Type type = alloc_of(name).as<Alloc>().type;
+      const size_t dims = type.shape.size(), own = tile.loops.size();
+      for (size_t d = 0; d < own && own <= dims; ++d) {
+        const int64_t most = plan_.product->loops[static_cast<size_t>(tile.loops[d])].most;
+        const std::optional<int64_t> size = as_int(type.shape[dims - own + d]);
+        if (size && *size < most)
+          step("resize_dim", {Value(alloc_of(name)), Value(static_cast<int64_t>(dims - own + d)),
+                              Value(most), Value(0)});
+      }
+      step("set_memory", {Value(alloc_of(name)), Value(tile.memory)});
+    };
+    place(results_, plan_.product->out);
+    place(first, plan_.argument_of(plan_.sum->first));
+    place(second, plan_.argument_of(plan_.sum->second));
+  }
+
+  static std::string list_of(const std::vector<ProcPtr>& instructions) {
+    std::string out;
+    for (const ProcPtr& p : instructions) out += (out.empty() ? "[" : ", ") + p->name;
+    return out + "]";
+  }
+  void replace(const std::string& name, const PlanOperand& o) {
+    const std::string where = pattern_of(load_of(name));
+    line("p = replace_configured(p, " + list_of(instructions_.families[o.family].instructions) +
+         ", " + Value(where).str() + ")");
+  }
+  void replace_rest() {
+    line("p = replace_configured(p, " + list_of(instructions_.usable) + ")");
+    step("hoist_config", {});
+    std::vector<MemoryPtr> files;
+    for (const TileArgument* t :
+         {&plan_.product->out, &plan_.product->first, &plan_.product->second})
+      if (t->memory->kind == MemoryKind::kRegisterFile &&
+          std::find(files.begin(), files.end(), t->memory) == files.end())
+        files.push_back(t->memory);
+    for (const MemoryPtr& m : files) step("unroll_registers", {Value(m)});
+    if (!files.empty()) step("simplify", {});
+  }
+
+  Schedule s_;
+  const DevicePlan& plan_;
+  const DeviceInstructions& instructions_;
+  const Cursor sum_;
+  ScriptEnvironment names_;
+  std::set<std::string> taken_;
+  std::map<std::pair<size_t, bool>, std::string> names_of_loops_;
+  std::map<const SumFactor*, std::string> made_;
+  std::string results_;
+};
+
+}  // namespace
+
+BuiltPlan build_plan(const Schedule& start, const DevicePlan& plan,
+                     const DeviceInstructions& instructions) {
+  return Builder(start, plan, instructions).run();
+}
+
+}  // namespace exotune
