@@ -71,41 +71,46 @@ static ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
   return result;
 }
 
-/* By hand: the sum of squares is the kernel's; where it left the range in which squares of doubles
- * keep their digits, it is summed again in long double, whose range holds them all. */
+/* By hand: the sum of squares is the kernel's; where it left the range in which squares keep their
+ * digits, it is formed again in long double, whose range holds them all. */
 static ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0) return 0;
-  double sum;
+  ${real} sum;
   if (incx == 1)
     K(${p}sumsq)(n, IN(x, n, 1), &sum);
   else
     K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
-  if (sum > 1e-280 && sum < 1e300) return (${real})sqrt(sum);
+  if (sum > ${safe_low} && sum < ${safe_high}) return ${sqrt}(sum);
   long double wide = 0;
   x += exo_first(n, incx);
   for (int64_t i = 0; i < n; ++i) wide += (long double)x[i * incx] * x[i * incx];
   return (${real})sqrtl(wide);
 }
 
-/* By hand: the greatest |x| of a block in lanes of its own, then the first place that has it. A
- * comparison with NaN is false, so that NaN is passed over unless it comes first. */
-static ${real} ${p}amax_of_block(const ${real}* x, int64_t n) {
-  ${real} lane[64 / sizeof(${real}) * 4];
-  const int64_t lanes = sizeof lane / sizeof *lane;
-  for (int64_t l = 0; l < lanes; ++l) lane[l] = -1;
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int64_t l = 0; l < lanes; ++l) {
-      const ${real} a = ${fabs}(x[i + l]);
-      lane[l] = a > lane[l] ? a : lane[l];
-    }
-  ${real} most = -1;
-  if (i > 0)
-    for (int64_t l = 0; l < lanes; ++l) most = lane[l] > most ? lane[l] : most;
-  for (; i < n; ++i) {
-    const ${real} a = ${fabs}(x[i]);
-    most = a > most ? a : most;
+/* By hand: the greatest |x| in lanes of its own, then the first place that has it. A comparison with
+ * NaN is false, so that NaN is passed over unless it comes first. The last lanes meet some elements
+ * again, which changes nothing. */
+enum { k${P}Lanes = 2 * ${lanes} };
+static inline void ${p}raise(${real}* most, const ${real}* x) {
+  for (int l = 0; l < k${P}Lanes; ++l) {
+    const ${real} a = ${fabs}(x[l]);
+    most[l] = a > most[l] ? a : most[l];
   }
+}
+static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
+  ${real} most = -1;
+  if (n < k${P}Lanes) {
+    for (int64_t i = 0; i < n; ++i) {
+      const ${real} a = ${fabs}(x[i]);
+      most = a > most ? a : most;
+    }
+    return most;
+  }
+  ${real} lane[k${P}Lanes];
+  for (int l = 0; l < k${P}Lanes; ++l) lane[l] = -1;
+  for (int64_t i = 0; i + k${P}Lanes <= n; i += k${P}Lanes) ${p}raise(lane, x + i);
+  ${p}raise(lane, x + n - k${P}Lanes);
+  for (int l = 0; l < k${P}Lanes; ++l) most = lane[l] > most ? lane[l] : most;
   return most;
 }
 
@@ -118,15 +123,20 @@ static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
       if (${fabs}(x[i * incx]) > ${fabs}(x[best * incx])) best = i;
     return best + 1;
   }
-  const int64_t block = 2048;
+  const int64_t block = 1024;
   int64_t best = 0;
   ${real} most = -1;
   for (int64_t from = 0; from < n; from += block) {
-    const ${real} here = ${p}amax_of_block(x + from, exo_least(block, n - from));
+    const ${real} here = ${p}greatest(x + from, exo_least(block, n - from));
     if (here > most) {
       most = here;
       best = from;
     }
+  }
+  for (; best + k${P}Lanes <= n; best += k${P}Lanes) {
+    int there = 0;
+    for (int l = 0; l < k${P}Lanes; ++l) there |= ${fabs}(x[best + l]) == most;
+    if (there) break;
   }
   while (${fabs}(x[best]) != most) ++best;
   return best + 1;

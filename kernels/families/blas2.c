@@ -88,7 +88,7 @@ static void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${
     ${p}outer(n, m, alpha, y, incy, x, incx, A, lda);
 }
 
-/* Triangles go by in blocks of kTriangle rows: the triangle on the diagonal by a kernel of its own,
+/* Where vectors are in one piece a kernel takes a triangle whole. Others go by in blocks of kTriangle rows: the triangle on the diagonal by a kernel of its own,
  * the rectangle beside it (before it in a lower triangle, behind it in an upper one) by the kernel
  * for matrices. */
 enum { kTriangle = 64 };
@@ -107,6 +107,10 @@ static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const 
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${p}scaled(n, beta, y, incy);
   if (alpha == 0) return;
+  if (incx == 1 && incy == 1) {
+    (upper ? K(${p}symv_u) : K(${p}symv_l))(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
+    return;
+  }
   ${real} rx[kTriangle], ry[kTriangle];
   for (int64_t i = 0; i < n; i += kTriangle) {
     const int64_t r = exo_least(kTriangle, n - i);
@@ -169,6 +173,11 @@ static inline int64_t exo_block(bool down, int64_t n, int64_t done) {
   return down ? done : exo_most(0, n - done - kTriangle);
 }
 
+/* A kernel takes the whole triangle, but not from the last row up past the caches. */
+static inline bool exo_whole(bool down, int64_t n, int64_t inc) {
+  return inc == 1 && (down || n <= 512);
+}
+
 static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
                           int64_t lda, ${real}* x, int64_t incx) {
   if (n == 0) return;
@@ -179,6 +188,10 @@ static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n
             : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
                     : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
   x += exo_first(n, incx);
+  if (exo_whole(upper != trans, n, incx)) {
+    kernel(n, IN2(A, lda), OUT(x, n, 1));
+    return;
+  }
   ${real} rx[kTriangle];
   const ${real} one = 1;
   for (int64_t done = 0; done < n; done += kTriangle) {
@@ -205,6 +218,10 @@ static void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n
             : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
                     : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
   x += exo_first(n, incx);
+  if (exo_whole(upper == trans, n, incx)) {
+    kernel(n, IN2(A, lda), OUT(x, n, 1));
+    return;
+  }
   ${real} rx[kTriangle];
   const ${real} minus = -1;
   for (int64_t done = 0; done < n; done += kTriangle) {

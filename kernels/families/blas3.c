@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #define OUT EXO_OUT_${P}
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
@@ -7,7 +5,7 @@
 /* Sizes of the pieces that a product goes by: kDepth x kWidth of the second factor in strips, kHeight
  * x kDepth of the first; a strip is as wide as a register tile. */
 enum {
-  kStrip = 2 * ${lanes},
+  kStrip = ${tile_vectors} * ${lanes},
   kDepth = 256,
   kWidth = 2048,
   kHeight = 256 / ${tile_rows} * ${tile_rows},
@@ -92,8 +90,7 @@ static void ${p}part_of_strip(enum exo_part part, int64_t i, int64_t m, int64_t 
 
 /* C += alpha A B, A m x k and B k x n, or only a part of square C. Strips of B are packed unless few
  * rows use them; rows of A are where they are transposed, symmetric, or would share cache lines.
- * Workspace: one block of memory for the call, at most kDepth (kWidth + kHeight) elements and some
- * padding. */
+ * Workspace: at most kDepth (kWidth + kHeight) elements and some padding. */
 static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                          struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
@@ -105,12 +102,9 @@ static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
   const int64_t need_a = pack_a ? exo_least(m, kHeight) * kPitch : 0;
-  ${real}* room = few;
-  void* block = NULL;
-  if (need_a + need_b > (int64_t)(sizeof few / sizeof *few)) {
-    if (posix_memalign(&block, 4096, (need_a + need_b) * sizeof(${real})) != 0) abort();
-    room = block;
-  }
+  ${real}* const room = (need_a + need_b) * sizeof(${real}) <= sizeof few
+                            ? few
+                            : exo_workspace((need_a + need_b) * sizeof(${real}));
   ${real}* const packed_a = room + need_b;
   for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
     const int64_t d = exo_least(kDepth, k - k0);
@@ -133,7 +127,6 @@ static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${
       }
     }
   }
-  free(block);
 }
 
 /* C := beta C, or a part of it; 0 clears whatever is there. */

@@ -40,6 +40,10 @@ static inline bool exo_letter(const char* text, const char* letters) {
   return false;
 }
 
+/* Memory of the calling thread, aligned to a page: `bytes` at least, until the next call. It is kept
+ * for later calls and given back when the thread ends. Ends the program when there is none. */
+void* exo_workspace(size_t bytes);
+
 /* Both may be the program's own. */
 void xerbla_(const char* routine, const int* position, size_t length);
 void exo_wrong_argument(bool row, int position, const char* routine);

@@ -20,14 +20,16 @@ BodyText read_body(const std::filesystem::path& file) {
   return body;
 }
 
+Substitution read_places(const TomlTable& table) {
+  Substitution places;
+  for (const std::string& key : table.keys()) places[key] = table.text(key);
+  return places;
+}
+
 Axis read_axis(const std::string& name, const TomlTable& table) {
   Axis axis{name, {}};
-  for (const std::string& value : table.keys()) {
-    const TomlTable places = table.table(value);
-    Substitution substitution{{name, value}};
-    for (const std::string& key : places.keys()) substitution[key] = places.text(key);
-    axis.values.emplace_back(value, std::move(substitution));
-  }
+  for (const std::string& value : table.keys())
+    axis.values.emplace_back(value, with({{name, value}}, read_places(table.table(value))));
   return axis;
 }
 
@@ -109,11 +111,16 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
                      near.empty() ? "there are " + all + "all" : "did you mean " + near + "?");
   }
   const TomlTable table = TomlTable::read(folder / (name + ".toml"));
-  table.allow_only({"title", "uses", "axis", "kernel", "routine"});
+  table.allow_only({"title", "uses", "target", "axis", "kernel", "routine"});
   Family family;
   family.name = name;
   family.title = table.text("title");
   family.uses = table.texts("uses");
+  if (table.has("target")) {
+    const TomlTable targets = table.table("target");
+    for (const std::string& target : targets.keys())
+      family.targets[target] = read_places(targets.table(target));
+  }
   if (table.has("axis")) {
     const TomlTable axes = table.table("axis");
     for (const std::string& axis : axes.keys())

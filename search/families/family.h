@@ -7,6 +7,7 @@
 // and their checks are made. Between them stands a body, C text written by hand: NAME.c for each
 // precision, NAME_mixed.c for what has none.
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ struct Axis {
 struct KernelTemplate {
   std::string name;               // with places: "${p}axpy${_any}"
   std::vector<std::string> axes;  // names
-  std::string code, schedule;     // with places
-  SourceLocation where;           // of its table in the file
+  std::string code, schedule;  // with places; the schedule may have several versions (versions.h)
+  SourceLocation where;        // of its table in the file
 };
 
 struct RoutineTemplate {
@@ -49,6 +50,8 @@ struct BodyText {
 struct Family {
   std::string name, title;
   std::vector<std::string> uses;  // families whose kernels the bodies call
+  /// By target's name: what places stand for there, before anything else.
+  std::map<std::string, Substitution> targets;
   std::vector<Axis> axes;
   std::vector<KernelTemplate> kernels;
   std::vector<RoutineTemplate> routines;

@@ -8,6 +8,7 @@
 #include "hw/machine.h"
 #include "search/families/packaging.h"
 #include "search/families/units.h"
+#include "search/families/versions.h"
 
 namespace exotune::families {
 namespace {
@@ -75,12 +76,15 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
     const Family& family = chosen.families[k];
     if (request.say) request.say("proving " + family.name + " for " + target->name);
     const std::vector<Member> members = prove_members(family, target, wisdom);
+    std::map<std::string, std::vector<Version>> schedules;
     for (const Member& member : members) {
-      write_text(request.folder / "schedules" / target->name / (member.name + ".sched"),
-                 member.schedule);
+      schedules[member.name].push_back({member.when, member.schedule});
       report.steps += member.steps;
       report.reassociated += member.reassociates ? 1 : 0;
     }
+    for (const auto& [name, versions] : schedules)
+      write_text(request.folder / "schedules" / target->name / (name + ".sched"),
+                 print_versions(versions));
     report.kernels += members.size();
     const bool entries = k < chosen.asked;
     for (const Unit& unit :
@@ -96,7 +100,7 @@ void write_package(const LibraryRequest& request, const PackageFacts& facts) {
   const fs::path& folder = request.folder;
   write_text(folder / "include" / facts.name / "cblas.h",
              cblas_header(facts, read_text(request.texts / "cblas.h")));
-  for (const char* file : {"common.h", "xerbla.c"})
+  for (const char* file : {"common.h", "workspace.c", "xerbla.c"})
     write_text(folder / "src" / file, read_text(request.texts / file));
   write_text(folder / "src" / "dispatch.c", dispatch_source(facts));
   write_text(folder / "src" / (facts.name + ".map"), version_map(facts));

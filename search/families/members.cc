@@ -10,23 +10,41 @@
 #include "core/library/script.h"
 #include "core/library/transposition.h"
 #include "core/primitives/primitives.h"
+#include "search/families/versions.h"
 
 namespace exotune::families {
 namespace {
 
-Member member_of(const KernelTemplate& kernel, const Substitution& places, const Target& target,
-                 const Wisdom& wisdom) {
-  Member member;
-  member.name = expand(kernel.name, places, kernel.where);
-  member.c_name = "blas_" + member.name + "_" + target.name;
+// The object code with one more thing known of its sizes.
+std::string with_assert(const std::string& code, const std::string& when) {
+  if (when.empty()) return code;
+  const size_t def = code.find("def "), end = code.find("):\n", def);
+  if (def == std::string::npos || end == std::string::npos) return code;
+  return code.substr(0, end + 3) + "    assert " + when + "\n" + code.substr(end + 3);
+}
+
+std::vector<Member> versions_of(const KernelTemplate& kernel, const Substitution& places,
+                                const Target& target, const Wisdom& wisdom) {
+  const std::string name = expand(kernel.name, places, kernel.where);
+  const auto known = wisdom.find(name);
+  const std::string schedule =
+      known != wisdom.end() ? known->second : expand(kernel.schedule, places, kernel.where);
+  const std::vector<Version> versions = parse_versions(schedule, name);
   const auto precision = places.find("p");
-  member.unit = precision == places.end() ? "mixed" : precision->second;
-  const Substitution all = with(places, {{"name", member.c_name}});
-  member.code = expand(kernel.code, all, kernel.where);
-  const auto known = wisdom.find(member.name);
-  member.schedule =
-      known != wisdom.end() ? known->second : expand(kernel.schedule, all, kernel.where);
-  return member;
+  std::vector<Member> members;
+  for (size_t k = 0; k < versions.size(); ++k) {
+    Member member;
+    member.name = name;
+    const std::string version = versions.size() == 1 ? "" : "_v" + std::to_string(k);
+    member.c_name = c_name_of(name + version, target);
+    member.unit = precision == places.end() ? "mixed" : precision->second;
+    member.when = versions[k].when;
+    member.schedule = versions[k].script;
+    member.code = with_assert(
+        expand(kernel.code, with(places, {{"name", member.c_name}}), kernel.where), member.when);
+    members.push_back(std::move(member));
+  }
+  return members;
 }
 
 void prove(Member& member, const Target& target, const ValueList& instructions) {
@@ -55,7 +73,11 @@ std::string transposing(const Target& target, ScalarType type) {
 
 }  // namespace
 
-Substitution places_of(const Target& target) {
+std::string c_name_of(const std::string& member, const Target& target) {
+  return "blas_" + member + "_" + target.name;
+}
+
+Substitution places_of(const Family& family, const Target& target) {
   Substitution places{{"target", target.name}};
   places["memory"] = target.vector_memory ? target.vector_memory->name : "DRAM";
   for (const ScalarType type : {ScalarType::kF32, ScalarType::kF64}) {
@@ -64,25 +86,18 @@ Substitution places_of(const Target& target) {
     places["unit." + name] = "${lanes." + name + "}, ${memory}, instrs";
     places["transpose." + name] = transposing(target, type);
   }
-  // A register tile two vectors wide: with its row of the other factor and a broadcast it fills the
-  // registers. What is left of the rows goes by halves.
-  const int registers =
-      target.vector_memory && target.vector_memory->count > 0 ? target.vector_memory->count : 16;
-  const int rows = std::max(1, (registers - 3) / 2);
-  places["tile_rows"] = std::to_string(rows);
-  std::string halves;
-  for (int left = rows; left > 1; left = (left + 1) / 2) halves += std::to_string(left) + ", ";
-  places["tile_heights"] = "[" + halves + "1]";
-  return places;
+  const auto own = family.targets.find(target.name);
+  return own == family.targets.end() ? places : with(places, own->second);
 }
 
 std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
                                   const Wisdom& wisdom) {
   std::vector<Member> members;
-  const Substitution of_target = places_of(*target);
+  const Substitution of_target = places_of(family, *target);
   for (const KernelTemplate& kernel : family.kernels)
     for (const Substitution& places : combinations(family, kernel.axes))
-      members.push_back(member_of(kernel, with(of_target, places), *target, wisdom));
+      for (Member& member : versions_of(kernel, with(of_target, places), *target, wisdom))
+        members.push_back(std::move(member));
 
   ValueList instructions;
   for (const ProcPtr& instruction : target->instructions()) instructions.emplace_back(instruction);

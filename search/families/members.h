@@ -10,10 +10,11 @@
 
 namespace exotune::families {
 
-/// One kernel with all its parameters fixed.
+/// One kernel with all its parameters fixed, in one version.
 struct Member {
-  std::string name;      // "saxpy_any"
-  std::string c_name;    // "blas_saxpy_any_avx512"
+  std::string name;      // "saxpy_any"; several versions share it
+  std::string c_name;    // "blas_saxpy_any_avx512", or "blas_saxpy_any_v0_avx512" of several
+  std::string when;      // the sizes this version is for, "n < 16"; "" for all that are left
   std::string unit;      // the precision it belongs to, "mixed" for none
   std::string code;      // its object code
   std::string schedule;  // the script that was replayed
@@ -22,17 +23,21 @@ struct Member {
   bool reassociates = false;
 };
 
-/// Scripts by member's name, instead of the ones in the family's file.
+/// Schedules by member's name, instead of the ones in the family's file.
 using Wisdom = std::map<std::string, std::string>;
 
-/// Every member of `family` for `target`, in the order of the file. InputError or SchedulingError
-/// that names the member when its code does not parse or a step is refused. Members are proved side
-/// by side; the first offence in their order is the one thrown.
+/// Every member of `family` for `target`, in the order of the file, the versions of one together.
+/// InputError or SchedulingError that names the member when its code does not parse or a step is
+/// refused. Members are proved side by side; the first offence in their order is the one thrown.
 std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
                                   const Wisdom& wisdom);
 
-/// What templates may say of the target: ${unit.f32} "16, AVX512, instrs", ${lanes.f32}, ${memory},
+/// The C name of a member, whatever versions it has: what bodies call.
+std::string c_name_of(const std::string& member, const Target& target);
+
+/// What templates may say of the target, the family's own words for it first: ${unit.f32} "16,
+/// AVX512, instrs", ${lanes.f32}, ${memory},
 /// ${transpose.f32}, ${tile_rows} and ${tile_heights} of a register tile two vectors wide.
-Substitution places_of(const Target& target);
+Substitution places_of(const Family& family, const Target& target);
 
 }  // namespace exotune::families

@@ -91,7 +91,7 @@ std::string makefile(const PackageFacts& facts) {
                      "-Wall -Wextra -Werror=implicit-function-declaration "
                      "-ffp-contract=off -I. -I../include/" +
                      facts.name + "\n";
-  std::vector<std::string> objects = {"dispatch.o", "xerbla.o"};
+  std::vector<std::string> objects = {"dispatch.o", "workspace.o", "xerbla.o"};
   std::string rules;
   for (size_t k = 0; k < facts.targets.size(); ++k) {
     const std::string& target = facts.targets[k]->name;
@@ -106,9 +106,10 @@ std::string makefile(const PackageFacts& facts) {
   text += "OBJECTS = " + joined(objects, " ") + "\n\nall: ../lib/" + so + " ../lib/" + lib +
           ".a\n../lib/" + so + ": $(OBJECTS) " + facts.name + ".map\n\t$(CC) -shared -Wl,-soname," +
           so + " -Wl,--version-script=" + facts.name +
-          ".map -Wl,-z,relro -Wl,-z,defs -o $@ $(OBJECTS) -lm\n\tln -sf " + so + " ../lib/" + lib +
+          ".map -Wl,-z,relro -Wl,-z,defs -o $@ $(OBJECTS) -lm -pthread\n\tln -sf " + so + " ../lib/" + lib +
           ".so\n../lib/" + lib + ".a: $(OBJECTS)\n\trm -f $@\n\t$(AR) rcs $@ $(OBJECTS)\n" +
           "dispatch.o: dispatch.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
+          "workspace.o: workspace.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
           "xerbla.o: xerbla.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" + rules +
           "clean:\n\trm -f $(OBJECTS)\n.PHONY: all clean\n";
   return text;
@@ -119,7 +120,7 @@ std::string pkg_config(const PackageFacts& facts) {
          facts.name + "\n\nName: " + facts.name +
          "\nDescription: BLAS routines whose kernels are proved (" + names_of(facts) +
          ")\nVersion: " + facts.version + "\nLibs: -L${libdir} -l" + facts.name +
-         "\nLibs.private: -lm\nCflags: -I${includedir}\n";
+         "\nLibs.private: -lm -pthread\nCflags: -I${includedir}\n";
 }
 
 std::string cmake_package(const PackageFacts& facts) {

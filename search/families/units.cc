@@ -43,6 +43,31 @@ const Substitution& places_of_precision(const Family& family, const std::string&
   return kNone;
 }
 
+// The functions that pick a version by the sizes they are given.
+std::string choices_of(const std::vector<const Member*>& members, const CFile& file,
+                       const Target& target) {
+  std::string text;
+  for (size_t k = 0; k < members.size(); ++k) {
+    const Member& member = *members[k];
+    const std::string name = c_name_of(member.name, target);
+    if (member.c_name == name) continue;
+    const FunctionAbi& abi = file.functions[k];
+    if (k == 0 || members[k - 1]->name != member.name) {
+      std::vector<std::string> parts;
+      for (const AbiArg& arg : abi.args) parts.push_back(arg.c_type + " " + arg.name);
+      text += "\nstatic inline __attribute__((unused)) void " + name + "(" + joined(parts, ", ") +
+              ") {\n";
+    }
+    std::vector<std::string> names;
+    for (const AbiArg& arg : abi.args) names.push_back(arg.name);
+    const std::string call = abi.name + "(" + joined(names, ", ") + ");";
+    text += member.when.empty()
+                ? "  " + call + "\n}\n"
+                : "  if (" + member.when + ") {\n    " + call + "\n    return;\n  }\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Unit> units_of(const UnitRequest& request) {
@@ -55,20 +80,24 @@ std::vector<Unit> units_of(const UnitRequest& request) {
   std::vector<Unit> units;
   for (const std::string& precision : precisions) {
     std::vector<ProcPtr> procs;
-    for (const Member& member : request.members)
-      if (member.unit == precision) procs.push_back(member.proc);
+    std::vector<const Member*> members;
+    for (const Member& member : request.members) {
+      if (member.unit != precision) continue;
+      procs.push_back(member.proc);
+      members.push_back(&member);
+    }
     Unit unit;
     unit.stem = request.family.name + "_" + precision + "_" + request.target.name;
     CFile file = kernels_of(procs, unit.stem, request.target);
     unit.kernels_c = std::move(file.c);
-    unit.kernels_h = std::move(file.h);
+    unit.kernels_h = file.h + choices_of(members, file, request.target);
     unit.entries_c = prologue(unit.stem, request);
     if (request.entries) {
       const BodyText& body = precision == "mixed" ? request.family.mixed : request.family.bodies;
-      unit.entries_c +=
-          expand(body.text,
-                 with(places_of(request.target), places_of_precision(request.family, precision)),
-                 body.where);
+      unit.entries_c += expand(body.text,
+                               with(places_of(request.family, request.target),
+                                    places_of_precision(request.family, precision)),
+                               body.where);
       for (const Entry& entry : entries)
         if (entry.unit == precision) unit.entries_c += "\n" + entry.code;
     }

@@ -7,7 +7,7 @@ namespace exotune::families {
 namespace {
 
 const std::vector<std::pair<int, int>> kIncrements = {{1, 1}, {2, -1}, {-1, 3}};
-const std::vector<int> kTriangles = {1, 2, 7, 33, 64, 65, 130};
+const std::vector<int> kTriangles = {1, 2, 7, 33, 65, 130};
 
 // y := alpha op(A) x + beta y, and what its terms add up to without their signs.
 struct Expected {
@@ -171,7 +171,8 @@ TYPED_TEST(Level2, triangles_multiply_and_solve_in_place) {
     for (const int triangle : {kUpper, kLower})
       for (const int trans : {kNoTrans, kTrans})
         for (const int diag : {kNonUnit, kUnit})
-          for (const int n : kTriangles) {
+          for (const int n : {1, 2, 7, 33, 65, 130, 530}) {
+            if (n > 200 && (incx != 1 || diag == kUnit)) continue;
             const auto check = [&](const Storage& storage, const auto& multiply,
                                    const auto& solve) {
               StoredMatrix<T> a(storage, this->random, n + 2.0);

@@ -3,6 +3,8 @@
 
 #include "search/families/entries.h"
 #include "search/families/members.h"
+#include "search/families/units.h"
+#include "search/families/versions.h"
 #include "tests/cli/command_harness.h"
 
 namespace exotune::families {
@@ -91,6 +93,40 @@ TEST(Family, says_what_is_wrong_with_its_text) {
   std::string text = kFamily;
   text.replace(text.find("for = [\"p\"]"), 11, "for = [\"q\"]");
   EXPECT_NE(refusal([&] { family_of(text); }).find("no axis 'q'"), std::string::npos);
+}
+
+TEST(Versions, are_read_and_printed) {
+  const std::string text = "# when n < 4\np = f(p)\n# otherwise\np = g(p)\n";
+  const std::vector<Version> versions = parse_versions(text, "x");
+  ASSERT_EQ(versions.size(), 2u);
+  EXPECT_EQ(versions[0].when, "n < 4");
+  EXPECT_EQ(versions[1].script, "p = g(p)\n");
+  EXPECT_EQ(print_versions(versions), text);
+  EXPECT_EQ(parse_versions("p = g(p)\n", "x").size(), 1u);
+}
+
+TEST(Versions, refuse_what_has_no_place) {
+  for (const char* text : {"# when n < 4\np = f(p)\n", "p = f(p)\n# when n < 4\n# otherwise\n",
+                           "# when n < 4\n# otherwise\n# otherwise\n"})
+    EXPECT_NE(refusal([&] { parse_versions(text, "x"); }).find("x.sched:"), std::string::npos)
+        << text;
+}
+
+TEST(Family, chooses_versions_by_size) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const Family family = family_of(kFamily);
+  const Wisdom wisdom{{"dtwice",
+                       "# when n < 4\np = divide_loop(p, 'i', 2, ['a', 'b'], "
+                       "tail='cut')\n# otherwise\np = rename_loop(p, 'i', 'j')\n"}};
+  const std::vector<Member> members = prove_members(family, target, wisdom);
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_NE(members[0].code.find("assert n < 4"), std::string::npos);
+  const std::vector<Unit> units = units_of({family, *target, members});
+  const std::string& header = units.front().kernels_h;
+  const size_t choice = header.find("void blas_dtwice_avx2(int64_t n, struct exo_win_1f64 x) {");
+  ASSERT_NE(choice, std::string::npos) << header;
+  EXPECT_LT(header.find("if (n < 4) {\n    blas_dtwice_v0_avx2(n, x);", choice),
+            header.find("blas_dtwice_v1_avx2(n, x);", choice));
 }
 
 TEST(Family, names_the_member_whose_schedule_is_refused) {

@@ -1,0 +1,55 @@
+#include "search/families/versions.h"
+
+#include <sstream>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune::families {
+namespace {
+
+constexpr std::string_view kWhen = "# when ", kOtherwise = "# otherwise";
+
+[[noreturn]] void refuse(const std::string& member, int line, const std::string& why) {
+  SourceLocation where;
+  where.file = std::make_shared<const std::string>(member + ".sched");
+  where.line = line;
+  where.column = 1;
+  throw InputError(where, why,
+                   "versions begin with `# when CONDITION`, the last one with `# otherwise`");
+}
+
+}  // namespace
+
+std::vector<Version> parse_versions(const std::string& text, const std::string& member) {
+  if (text.find(kWhen) == std::string::npos) return {{"", text}};
+  std::vector<Version> versions;
+  std::istringstream lines(text);
+  int number = 0;
+  bool last = false;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const bool when = line.rfind(kWhen, 0) == 0, otherwise = line.rfind(kOtherwise, 0) == 0;
+    if (when || otherwise) {
+      if (last) refuse(member, number, "a version behind the last one");
+      versions.push_back({when ? line.substr(kWhen.size()) : "", ""});
+      last = otherwise;
+    } else if (!versions.empty()) {
+      versions.back().script += line + "\n";
+    } else if (line.find_first_not_of(" \t") != std::string::npos && line[0] != '#') {
+      refuse(member, number, "a step in front of the first version");
+    }
+  }
+  if (!last) refuse(member, number, "no version is for all other sizes");
+  return versions;
+}
+
+std::string print_versions(const std::vector<Version>& versions) {
+  if (versions.size() == 1) return versions.front().script;
+  std::string text;
+  for (const Version& version : versions)
+    text += (version.when.empty() ? std::string(kOtherwise) : std::string(kWhen) + version.when) +
+            "\n" + version.script;
+  return text;
+}
+
+}  // namespace exotune::families

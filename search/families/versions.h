@@ -1,0 +1,29 @@
+#pragma once
+// A schedule in versions: one script for some sizes, another for the rest. Start at parse_versions.
+//
+//   # when n < 16
+//   p = optimize_level_1(p, 'i', 16, AVX512, instrs, interleave=1)
+//   # otherwise
+//   p = optimize_level_1(p, 'i', 16, AVX512, instrs, interleave=4)
+//
+// The condition is the object language's and C's, over the kernel's sizes: the kernel asserts it,
+// and who calls it takes the first version whose condition holds.
+#include <string>
+#include <vector>
+
+namespace exotune::families {
+
+struct Version {
+  std::string when;  // "" for the last
+  std::string script;
+};
+
+/// At least one version, the last without a condition. A text without headings is one version.
+/// InputError, naming `member`, for text in front of the first heading, versions after the last or
+/// no last one.
+std::vector<Version> parse_versions(const std::string& text, const std::string& member);
+
+/// The text that parses back.
+std::string print_versions(const std::vector<Version>& versions);
+
+}  // namespace exotune::families
