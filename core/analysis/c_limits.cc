@@ -25,15 +25,26 @@ class ControlRange {
     block(p_.body);
   }
 
+  void run_at(const Path& at) {
+    for (size_t d = 1; d < at.size(); ++d)
+      own(*stmt_at(p_, Path(at.begin(), at.begin() + static_cast<int64_t>(d))));
+    block({stmt_at(p_, at)});
+  }
+
  private:
   void block(const Block& b) {
     for (const StmtPtr& s : b) {
-      double largest = 0;
-      for (const ExprPtr& e : stmt_exprs(*s)) largest = std::max(largest, magnitude(e, s->where));
-      if (const For* f = s->as<For>()) iterators_[f->iter] = largest;
+      own(*s);
       block(body_of(*s));
       block(orelse_of(*s));
     }
+  }
+
+  // The statement without those inside it.
+  void own(const Stmt& s) {
+    double largest = 0;
+    for (const ExprPtr& e : stmt_exprs(s)) largest = std::max(largest, magnitude(e, s.where));
+    if (const For* f = s.as<For>()) iterators_[f->iter] = largest;
   }
 
   // An upper bound of the absolute value of a number; every subexpression must stay below the
@@ -88,5 +99,7 @@ void check_c_limits(const Proc& p) {
                      "holes are {x}, {x_data}, {x_reg} and {x.strides[0]} of an argument x; a "
                      "literal brace is {{");
 }
+
+void check_c_limits(const Proc& p, const Path& at) { ControlRange(p).run_at(at); }
 
 }  // namespace exotune

@@ -39,7 +39,68 @@ void Checker::fail(const SourceLocation& where, const std::string& what,
 void Checker::run() {
   header();
   block(p_.body, Child::kBody);
-  initialised();
+  initialised(p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
+}
+
+namespace {
+
+// Where the first of the allocations around `at` stands that the statement there uses; else `at`.
+Path first_used(const Proc& p, const Path& at) {
+  const Scope scope(p, at);
+  const StmtPtr s = stmt_at(p, at);
+  std::set<Sym> used;
+  for (const Binding& b : scope.bindings())
+    if ((b.alloc || b.window) && mentions(s, b.name)) used.insert(scope.root_of(b.name));
+  const Block* block = &p.body;
+  for (size_t d = 0; d < at.size(); ++d) {
+    for (int k = 0; k < at[d].index; ++k) {
+      const Alloc* a = (*block)[static_cast<size_t>(k)]->as<Alloc>();
+      if (!a || !used.count(a->name)) continue;
+      Path first(at.begin(), at.begin() + static_cast<int64_t>(d) + 1);
+      first.back().index = k;
+      return first;
+    }
+    if (d + 1 == at.size()) break;
+    const Stmt& around = *(*block)[static_cast<size_t>(at[d].index)];
+    block = at[d + 1].child == Child::kOrelse ? &orelse_of(around) : &body_of(around);
+  }
+  return at;
+}
+
+}  // namespace
+
+void Checker::run_at(const Path& at) {
+  assume_header(problem_, p_);
+  descend(p_.body, at, 0);
+  const Path first = first_used(p_, at);
+  const Block& block = block_at(p_, first);
+  initialised(block, first, static_cast<int>(block.size()) - first.back().index);
+}
+
+// Knows at `at` what block() would know there, and asks nothing on the way but whether parallel
+// loops around it race.
+void Checker::descend(const Block& b, const Path& at, size_t depth) {
+  const size_t index = static_cast<size_t>(at[depth].index);
+  for (size_t k = 0; k < index; ++k) {
+    pass_config(problem_, *b[k]);
+    scope_.push(*b[k]);
+  }
+  const Stmt& s = *b[index];
+  path_.push_back(at[depth]);
+  if (depth + 1 == at.size()) {
+    stmt(s);
+  } else {
+    const Child child = at[depth + 1].child;
+    enter(problem_, s, child);
+    enter_iteration(problem_, s);
+    const For* loop = s.as<For>();
+    if (loop) scope_.push_iter(loop->iter);
+    if (loop) iters_.push_back(loop->iter);
+    descend(child == Child::kOrelse ? orelse_of(s) : body_of(s), at, depth + 1);
+    if (loop) iters_.pop_back();
+    if (loop) race_free(s, *loop);
+  }
+  path_.pop_back();
 }
 
 void Checker::header() {
@@ -139,6 +200,10 @@ void Checker::loop(const Stmt& s, const For& n) {
   block(n.body, Child::kBody);
   iters_.pop_back();
   scope_.truncate(visible);
+  race_free(s, n);
+}
+
+void Checker::race_free(const Stmt& s, const For& n) {
   if (n.mode != LoopMode::kPar) return;
   const LoopAnswer race = loop_parallel(p_, path_);
   if (race) return;
@@ -223,13 +288,12 @@ bool unconditional(const Effect& e) {
 }  // namespace
 
 // A buffer whose first access surely reads it, or that is never written, holds nothing to read.
-void Checker::initialised() {
+void Checker::initialised(const Block& block, const Path& first, int n) {
   struct Use {
     bool written = false, reads_first = false;
     const Effect* read = nullptr;
   };
-  const Effects all =
-      effects_of(Scope(p_), p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
+  const Effects all = effects_of(Scope(p_, first), block, first, n);
   std::map<uint32_t, Use> uses;
   for (const Effect& e : all.memory) {
     if (!e.local) continue;
@@ -282,6 +346,12 @@ void check(const Proc& p, bool for_codegen) {
   check_c_limits(p);
   Checker(p, for_codegen).run();
   if (for_codegen && !p.instr) plan_storage(p);
+}
+
+void check_statement(const Proc& p, const Path& at) {
+  if (stmt_at(p, at)->writes_config) return check(p);
+  check_c_limits(p, at);
+  Checker(p, false).run_at(at);
 }
 
 }  // namespace exotune

@@ -13,19 +13,24 @@ class Checker {
   Checker& operator=(const Checker&) = delete;
   /// Throws InputError at the first offence.
   void run();
+  /// For a proc all of whose other statements passed.
+  void run_at(const Path& at);
 
  private:
   // check.cc
   void header();
   void satisfiable();
   void block(const Block& b, Child child);
+  void descend(const Block& b, const Path& at, size_t depth);
   void stmt(const Stmt& s);
   void loop(const Stmt& s, const For& n);
+  void race_free(const Stmt& s, const For& n);
   void branch(const Stmt& s, const If& n);
   void store(const Stmt& s, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs);
   void allocation(const Stmt& s, const Alloc& n);
   void config_write(const Stmt& s, const WriteConfig& n);
-  void initialised();
+  /// Of the buffers allocated in the `n` statements at `first`.
+  void initialised(const Block& block, const Path& first, int n);
   void fixed(const ExprPtr& e, const std::string& what, const SourceLocation& where);
 
   // check_expr.cc

@@ -130,6 +130,10 @@ std::vector<Access> accesses_of(const Proc& p, const Path& first, int n);
 /// `for_codegen` adds what only emission needs: every R decided, one precision per operator,
 /// memories that can hold and address what is asked, no access to non-addressable memory.
 void check(const Proc& p, bool for_codegen = false);
+/// The same question about a proc that differs from one that check() accepts in the statement at
+/// `at` alone, and costs what that statement costs. A statement that writes configuration is
+/// asked about with all that follows it: the whole proc.
+void check_statement(const Proc& p, const Path& at);
 
 // --- statistics -------------------------------------------------------------------------------
 struct SolverStats {

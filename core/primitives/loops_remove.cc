@@ -70,7 +70,7 @@ ProcPtr extend_loop(ProcPtr p, const Where& where, const ExprPtr& hi) {
   Rewrite rw(p);
   rw.replace_keep(at, make_for(f.iter, f.lo, hi, f.body, f.mode));
   try {
-    check(rw.proc());
+    check_statement(rw.proc(), at);
   } catch (const InputError& e) {
     throw SchedulingError(std::string(op) + ": the further iterations are not allowed",
                           {e.diagnostic().message});

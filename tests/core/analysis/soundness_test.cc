@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "core/base/subprocess.h"
@@ -63,6 +64,54 @@ TEST(Soundness, checked_programs_run_without_faults) {
         for (int64_t n = 1; n <= 4; ++n) EXPECT_NO_THROW(outcome(*p, n, 1));
       });
   EXPECT_GT(accepted, 150);
+}
+
+std::string verdict(const std::function<void()>& question) {
+  try {
+    question();
+    return "accepted";
+  } catch (const InputError& e) {
+    return e.diagnostic().message.str();
+  }
+}
+
+StmtPtr made(const For& f, const ExprPtr& hi, LoopMode mode) {
+  return make_for(f.iter, f.lo, hi, f.body, mode);
+}
+
+// One loop of an accepted program runs further, or is parallel, inside a parallel loop or not: what
+// check() says of the whole, check_statement() says from that loop alone.
+TEST(Soundness, one_new_statement_is_checked_as_the_whole_program_is) {
+  int loops = 0, refused = 0, races = 0, inside_parallel = 0;
+  const auto compare = [&](const ProcPtr& q, const Path& at) {
+    const std::string whole = verdict([&] { check(*q); });
+    EXPECT_EQ(verdict([&] { check_statement(*q, at); }), whole) << str(*q);
+    ++loops;
+    refused += whole != "accepted";
+    races += whole.find("race") != std::string::npos;
+  };
+  for_each_program(
+      600, 5, [](ProgramWriter& w) { return w.block(3, 3, "    "); },
+      [&](const ProcPtr& p, ProgramWriter&) {
+        for (const Path& at : all_stmt_paths(*p)) {
+          const For* f = stmt_at(*p, at)->as<For>();
+          if (!f) continue;
+          const StmtPtr longer = made(*f, f->hi + int_const(2), LoopMode::kSeq);
+          compare(with(p, at, 1, {longer}), at);
+          compare(with(p, at, 1, {made(*f, f->hi, LoopMode::kPar)}), at);
+          const Path top(at.begin(), at.begin() + 1);
+          const For* outer = stmt_at(*p, top)->as<For>();
+          if (at.size() < 2 || !outer) continue;
+          const ProcPtr around = with(p, top, 1, {made(*outer, outer->hi, LoopMode::kPar)});
+          if (verdict([&] { check(*around); }) != "accepted") continue;
+          compare(with(around, at, 1, {longer}), at);
+          ++inside_parallel;
+        }
+      });
+  EXPECT_GT(loops, 300);
+  EXPECT_GT(refused, 60);
+  EXPECT_GT(races, 30);
+  EXPECT_GT(inside_parallel, 5);
 }
 
 TEST(Soundness, commuting_blocks_commute) {
