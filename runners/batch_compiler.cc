@@ -1,5 +1,6 @@
 #include "runners/batch_compiler.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -260,7 +261,10 @@ std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
     }
     // Compiled headers are of the toolchain's own compiler.
     const std::string stem = name.empty() ? "unit" : "other" + std::to_string(other++) + "unit";
-    Unit(*own, batch, directory, timeout_seconds, name.empty() ? prologue : "", stem)
+    double timeout = timeout_seconds;
+    for (const OtherCompiler& c : other_compilers())
+      if (c.name == name) timeout = std::min(timeout, c.timeout_seconds);
+    Unit(*own, batch, directory, timeout, name.empty() ? prologue : "", stem)
         .compile(members, results);
   }
   return results;

@@ -10,7 +10,8 @@ const std::vector<OtherCompiler>& other_compilers() {
     std::vector<OtherCompiler> all = {
         {"gcc", "gcc", {}, {}},
         {"clang", "clang", {}, reciprocals},
-        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals}};
+        // Of three loops whose sizes are open it may think for a minute.
+        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals, 8}};
     std::erase_if(all, [](const OtherCompiler& c) { return find_program(c.cc).empty(); });
     return all;
   }();

@@ -18,6 +18,8 @@ struct OtherCompiler {
   std::vector<std::string> flags;  // besides the toolchain's
   /// What it is told when sums may be taken in any order and it has no pragma for it.
   std::vector<std::string> leave;
+  /// What it gets for one unit, at most: what takes longer counts as not compiled.
+  double timeout_seconds = 120;
 };
 
 /// Those that are on PATH, always in the same order.

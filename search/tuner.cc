@@ -313,7 +313,10 @@ class Tuning {
     options.seed = request_.seed;
     options.deadline = search_deadline_;
     options.progress = [&](int done, int planned) { report("search", done, planned); };
-    BeamResult beam = beam_search(from, space, context_, options);
+    const bool rehearsed = !request_.partial && has_open_sizes(*from);
+    BeamResult beam =
+        beam_search(rehearsed ? at_sizes(from, all_sizes_) : from, space, context_, options);
+    if (rehearsed) beam.states = at_any_size(std::move(beam.states));
     TuneStatistics& s = result_.statistics;
     s.states += beam.made;
     s.refused += beam.refused;
@@ -322,6 +325,33 @@ class Tuning {
     if (s.first_refusal.empty()) s.first_refusal = beam.first_refusal;
     return beam;
   }
+
+  static bool has_open_sizes(const Proc& p) {
+    return std::any_of(p.args.begin(), p.args.end(), [](const Arg& a) {
+      return a.type.scalar == ScalarType::kSize && !a.type.is_tensor();
+    });
+  }
+
+  // A kernel for any size is rehearsed at the sizes it is measured at: every step is proved several
+  // times sooner there, and the cost sees the same loops. The best of what was found is then made
+  // of the kernel itself, and judged again.
+  std::vector<BeamState> at_any_size(std::vector<BeamState> rehearsed) {
+    const size_t most =
+        request_.effort == Effort::kEstimate
+            ? kEstimated
+            : std::max<size_t>(kEstimated, static_cast<size_t>(request_.trials) / 4);
+    if (rehearsed.size() > most) rehearsed.resize(most);
+    std::vector<std::vector<std::string>> lists;
+    for (BeamState& state : rehearsed) lists.push_back(std::move(state.lines));
+    std::vector<BeamState> out;
+    for (Extended& e : extend_all(start_, lists, context_, search_deadline_)) {
+      result_.statistics.states += e.reached;
+      if (e.refusal) count(*e.refusal);
+      if (e.reached && !e.refusal) out.push_back(std::move(e.state));
+    }
+    return out;
+  }
+  static constexpr size_t kEstimated = 16;
 
   static StopReason stop_of(const Deadline& d) {
     return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
