@@ -1,8 +1,11 @@
 #include "search/neighbours.h"
 
+#include <map>
 #include <optional>
 #include <regex>
 #include <set>
+
+#include "search/script_lines.h"
 
 namespace exotune {
 
@@ -10,18 +13,23 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// "p = block_loop(p, 'k', 256, ['ko', 'k'], outside='i')"
+// "p = block_loop(p, 'k', 256, ['ko', 'k'], outside='i')", or with the tiles of what is left:
+// "[48, 32, 16]".
 struct BlockLine {
   std::string head, loop, tail;
-  int64_t size = 0;
-  std::string with(int64_t s) const { return head + std::to_string(s) + tail; }
+  int64_t size = 0, last = 0;  // the smallest tile; 0: there is one size
+  std::string with(int64_t s) const {
+    return head + (last > 0 && s > last ? halving(s, last) : std::to_string(s)) + tail;
+  }
 };
 
 std::optional<BlockLine> block_line(const std::string& line) {
-  static const std::regex form(R"re((p = block_loop\(p, '(\w+)', )(\d{1,9})(, .*))re");
+  static const std::regex form(
+      R"re((p = block_loop\(p, '(\w+)', )(?:(\d{1,9})|\[(\d{1,9})(?:, \d{1,9})*, (\d{1,9})\])(, .*))re");
   std::smatch m;
   if (!std::regex_match(line, m, form)) return std::nullopt;
-  return BlockLine{m[1], m[2], m[4], std::stoll(m[3])};
+  if (m[3].matched) return BlockLine{m[1], m[2], m[6], std::stoll(m[3]), 0};
+  return BlockLine{m[1], m[2], m[6], std::stoll(m[4]), std::stoll(m[5])};
 }
 
 // "p = register_block(p, 'i', 'j', 'k', 16, AVX512, instrs)", or sum_block: a micro-kernel's loops.
@@ -159,7 +167,8 @@ class Walk {
 
   // The loop over a micro-kernel's tiles: what the last blocking of its rows calls the outer loop.
   std::optional<std::string> tiles_of(const std::string& rows) const {
-    static const std::regex form(R"re(p = block_loop\(p, '(\w+)', \d{1,9}, \['(\w+)'.*)re");
+    static const std::regex form(
+        R"re(p = block_loop\(p, '(\w+)', (?:\d{1,9}|\[[\d, ]+\]), \['(\w+)'.*)re");
     std::optional<std::string> out;
     std::smatch m;
     for (const std::string& line : lines_)
@@ -188,7 +197,8 @@ class Walk {
 
   // The loop over panels of columns in which the operand that line `pack` packs goes by.
   std::optional<std::string> panels_of(const std::string& columns, size_t pack) const {
-    static const std::regex form(R"re(p = block_loop\(p, '(\w+)', \d{1,9}, \['(\w+)'.*)re");
+    static const std::regex form(
+        R"re(p = block_loop\(p, '(\w+)', (?:\d{1,9}|\[[\d, ]+\]), \['(\w+)'.*)re");
     std::smatch m;
     for (size_t k = 0; k < pack; ++k)
       if (std::regex_match(lines_[k], m, form) && m[1] == columns) return m[2];
@@ -246,6 +256,27 @@ class Walk {
 std::vector<Neighbour> neighbours_of(const std::vector<std::string>& lines,
                                      const Neighbourhood& where) {
   return Walk(lines, where).run();
+}
+
+std::vector<std::string> with_open_ends(std::vector<std::string> lines, int64_t lanes) {
+  std::map<std::string, int64_t> smallest;  // tile of a micro-kernel's loop
+  for (size_t k = lines.size(); k-- > 0;) {
+    if (const auto kernel = kernel_line(lines[k])) {
+      smallest[kernel->rows] = 1;
+      smallest[kernel->columns] = lanes;
+    }
+    const auto block = block_line(lines[k]);
+    if (!block || !smallest.count(block->loop)) continue;
+    // The last line that blocks a loop makes its register tile.
+    const int64_t last = smallest[block->loop];
+    smallest.erase(block->loop);
+    if (block->last == 0 && block->size > last) {
+      BlockLine open = *block;
+      open.last = last;
+      lines[k] = open.with(block->size);
+    }
+  }
+  return lines;
 }
 
 }  // namespace exotune

@@ -27,6 +27,10 @@ struct Neighbour {
   Change change = Change::kSize;
 };
 
+/// The lines of a schedule for fixed sizes as they suit open ones: what a register tile leaves of a
+/// loop whose extent is not known goes to smaller tiles, down to one row, or one vector.
+std::vector<std::string> with_open_ends(std::vector<std::string> lines, int64_t lanes);
+
 /// Each with one thing changed; the original is not among them.
 std::vector<Neighbour> neighbours_of(const std::vector<std::string>& lines,
                                      const Neighbourhood& where);

@@ -23,6 +23,7 @@
 #include "search/operand_memory.h"
 #include "search/phase_budget.h"
 #include "search/program_search.h"
+#include "search/rehearsal.h"
 #include "search/semifinal.h"
 #include "search/shared_loops.h"
 #include "search/surroundings.h"
@@ -186,6 +187,10 @@ class Tuning {
         if (const auto refusal = extend(start_, {line}, context_)) count(*refusal);
     seen_.insert(start_.text_hash);
     states_.push_back(start_);
+    // A user's lines may speak of the sizes: those are not rehearsed.
+    const bool open = std::any_of(start_.proc->args.begin(), start_.proc->args.end(),
+                                  [](const Arg& a) { return a.type.scalar == ScalarType::kSize; });
+    if (open && !request_.partial) rehearsal_.emplace(start_, all_sizes_, context_);
   }
 
   // Before there is anything else, so that a run never ends with nothing; what it takes bounds the
@@ -306,17 +311,17 @@ class Tuning {
       space.prologue.insert(space.prologue.begin(), shared->share_out);
       space.stages.push_back({"threads", {{{shared->parallelize}, "", ""}}});
     }
-    space.prologue.insert(space.prologue.begin(), start_.lines.begin(), start_.lines.end());
+    if (!rehearsal_)
+      space.prologue.insert(space.prologue.begin(), start_.lines.begin(), start_.lines.end());
     BeamOptions options;
     options.width = request_.beam;
     options.keep = std::max(1, request_.trials);
     options.seed = request_.seed;
     options.deadline = search_deadline_;
     options.progress = [&](int done, int planned) { report("search", done, planned); };
-    const bool rehearsed = !request_.partial && has_open_sizes(*from);
     BeamResult beam =
-        beam_search(rehearsed ? at_sizes(from, all_sizes_) : from, space, context_, options);
-    if (rehearsed) beam.states = at_any_size(std::move(beam.states));
+        beam_search(rehearsal_ ? rehearsal_->start().proc : from, space, context_, options);
+    if (rehearsal_) beam.states = performed(std::move(beam.states), search_deadline_);
     TuneStatistics& s = result_.statistics;
     s.states += beam.made;
     s.refused += beam.refused;
@@ -326,16 +331,8 @@ class Tuning {
     return beam;
   }
 
-  static bool has_open_sizes(const Proc& p) {
-    return std::any_of(p.args.begin(), p.args.end(), [](const Arg& a) {
-      return a.type.scalar == ScalarType::kSize && !a.type.is_tensor();
-    });
-  }
-
-  // A kernel for any size is rehearsed at the sizes it is measured at: every step is proved several
-  // times sooner there, and the cost sees the same loops. The best of what was found is then made
-  // of the kernel itself, and judged again.
-  std::vector<BeamState> at_any_size(std::vector<BeamState> rehearsed) {
+  // What was found at fixed sizes, the best of it, made of the kernel itself.
+  std::vector<BeamState> performed(std::vector<BeamState> rehearsed, const Deadline& deadline) {
     const size_t most =
         request_.effort == Effort::kEstimate
             ? kEstimated
@@ -343,15 +340,20 @@ class Tuning {
     if (rehearsed.size() > most) rehearsed.resize(most);
     std::vector<std::vector<std::string>> lists;
     for (BeamState& state : rehearsed) lists.push_back(std::move(state.lines));
+    return kept(rehearsal_->perform(lists, deadline));
+  }
+  static constexpr size_t kEstimated = 16;
+
+  // Those that became schedules; the others are counted.
+  std::vector<BeamState> kept(std::vector<Extended> extended) {
     std::vector<BeamState> out;
-    for (Extended& e : extend_all(start_, lists, context_, search_deadline_)) {
+    for (Extended& e : extended) {
       result_.statistics.states += e.reached;
       if (e.refusal) count(*e.refusal);
       if (e.reached && !e.refusal) out.push_back(std::move(e.state));
     }
     return out;
   }
-  static constexpr size_t kEstimated = 16;
 
   static StopReason stop_of(const Deadline& d) {
     return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
@@ -378,18 +380,17 @@ class Tuning {
     TuneStatistics& s = result_.statistics;
     // One thread for an estimate: how far several get with their Specs is not the same each time.
     if (request_.effort == Effort::kEstimate) ask.jobs = 1;
-    s.dp = dp_plans(*start_.proc, *request_.target, ask);
-    if (s.dp->outcome == DpOutcome::kOutOfTime) result_.stop = StopReason::kTimeBudget;
+    const ProcPtr planned = rehearsal_ ? rehearsal_->start().proc : start_.proc;
+    s.dp = dp_plans(*planned, *request_.target, ask);
+    if (s.dp->outcome == DpOutcome::kOutOfTime && request_.strategy == Strategy::kDp)
+      result_.stop = StopReason::kTimeBudget;
+    const int64_t lanes = request_.target->lanes_of(nest_.precision);
     std::vector<std::vector<std::string>> lists;
-    for (const DpPlan& p : s.dp->plans) lists.push_back(p.lines);
-    std::vector<BeamState> made;
-    for (Extended& e : extend_all(start_, lists, context_, search_deadline_)) {
-      s.states += e.reached;
-      s.plans_refused += e.refusal.has_value();
-      if (e.refusal) count(*e.refusal);
-      if (e.reached && !e.refusal) made.push_back(std::move(e.state));
-    }
-    return made;
+    for (const DpPlan& p : s.dp->plans)
+      lists.push_back(rehearsal_ ? with_open_ends(p.lines, lanes) : p.lines);
+    std::vector<Extended> made = extend_all(start_, lists, context_, search_deadline_);
+    for (const Extended& e : made) s.plans_refused += e.refusal.has_value();
+    return kept(std::move(made));
   }
 
   void add_states(std::vector<BeamState> more) {
@@ -407,11 +408,19 @@ class Tuning {
         request_.target->lanes_of(nest_.precision),
         request_.target->vector_memory ? request_.target->vector_memory->count : 0,
         nest_.vector_loop, nest_.row_loop};
-    Surroundings found = surroundings_of(good, most, start_, where, context_, seen_, deadline);
+    Surroundings found = surroundings(good, most, where, deadline);
     for (const LineRefusal& r : found.refusals) count(r);
     result_.statistics.states += found.made;
     result_.statistics.neighbours += found.made;
-    return std::move(found.states);
+    return rehearsal_ ? performed(std::move(found.states), deadline) : std::move(found.states);
+  }
+  Surroundings surroundings(const std::vector<BeamState>& good, size_t most,
+                            const Neighbourhood& where, const Deadline& deadline) {
+    if (!rehearsal_) return surroundings_of(good, most, start_, where, context_, seen_, deadline);
+    const std::vector<BeamState> rehearsed = rehearsal_->rehearsed(good, deadline);
+    for (const BeamState& state : rehearsed) seen_rehearsed_.insert(state.text_hash);
+    return surroundings_of(rehearsed, most, rehearsal_->start(), where, context_, seen_rehearsed_,
+                           deadline);
   }
 
   // The schedule of a state, as it is measured and written.
@@ -1009,6 +1018,8 @@ class Tuning {
   std::unique_ptr<NativeRunner> runner_;  // one for all phases: what was compiled stays so
   std::vector<BeamState> states_;
   std::unique_ptr<ProgramSearch> program_;  // null: the nest is of a kind the beam knows
+  std::optional<Rehearsal> rehearsal_;      // where sizes are open
+  std::set<std::string> seen_rehearsed_;
   std::set<std::string> seen_;              // hashes of the procedures of states_
   std::map<std::string, ProcPtr> procs_;    // by candidate
   std::map<std::string, size_t> state_of_;  // candidate -> index into states_

@@ -9,9 +9,9 @@
 namespace exotune {
 
 /// Runs both on equal arguments; `text` is shown when they differ.
-inline void expect_same_result(const ProcPtr& before, const ProcPtr& after,
-                               const std::string& text) {
-  Arguments expected = make_arguments(*before, {}, 3), got = make_arguments(*after, {}, 3);
+inline void expect_same_result(const ProcPtr& before, const ProcPtr& after, const std::string& text,
+                               const SizeBinding& sizes = {}) {
+  Arguments expected = make_arguments(*before, sizes, 3), got = make_arguments(*after, sizes, 3);
   for (size_t i = 0; i < got.buffers.size(); ++i) *got.buffers[i] = *expected.buffers[i];
   run(*before, expected.values);
   run(*after, got.values);

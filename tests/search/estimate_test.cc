@@ -1,0 +1,81 @@
+// The tuner without measuring: what it proposes for fixed and for open sizes.
+#include <gtest/gtest.h>
+
+#include "core/frontend/parser.h"
+#include "core/ir/printer.h"
+#include "search/tuner.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+const char* const kProduct = R"(
+@proc
+def product(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            for k in seq(0, K):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+// The dynamic program does not read it: the beam alone has it.
+const char* const kSetFirst = R"(
+@proc
+def products(S: size, N: size, A: f32[S, N, N], B: f32[S, N, N], C: f32[S, N, N]):
+    for s in seq(0, S):
+        for i in seq(0, N):
+            for j in seq(0, N):
+                C[s, i, j] = 0.0
+                for k in seq(0, N):
+                    C[s, i, j] += A[s, i, k] * B[s, k, j]
+)";
+
+TuneResult estimate(const char* text, const SizeBinding& sizes, bool open,
+                    Strategy strategy = Strategy::kAll) {
+  const Module m = parse_module(text, "nest.exo");
+  TuneRequest ask;
+  ask.proc = m.procs.back();
+  ask.kernel.name = ask.proc->name;
+  if (!open) ask.sizes = sizes;
+  ask.representative = sizes;
+  ask.target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  ask.machine = probe_machine();
+  ask.effort = Effort::kEstimate;
+  ask.strategy = strategy;
+  ask.with_peers = false;
+  return tune(ask, *make_memory_store());
+}
+
+bool has(const TuneResult& r, const std::string& text) {
+  return r.script.find(text) != std::string::npos;
+}
+
+TEST(Estimate, a_nest_for_the_beam_alone_is_searched_at_fixed_sizes) {
+  const TuneResult r = estimate(kSetFirst, {{"S", 64}, {"N", 32}}, false, Strategy::kBeam);
+  EXPECT_GT(r.statistics.states, 20);
+  EXPECT_EQ(r.statistics.refusals.count("partial_eval"), 0u);
+  EXPECT_FALSE(r.as_written) << r.script;
+  EXPECT_TRUE(has(r, "partial_eval(p, N=32, S=64)")) << r.script;
+}
+
+TEST(Estimate, plans_for_fixed_sizes_serve_open_ones) {
+  const TuneResult r = estimate(kProduct, {{"M", 96}, {"N", 96}, {"K", 96}}, true, Strategy::kDp);
+  ASSERT_TRUE(r.statistics.dp);
+  EXPECT_FALSE(r.statistics.dp->plans.empty());
+  ASSERT_FALSE(r.as_written) << r.script;
+  EXPECT_FALSE(has(r, "partial_eval")) << r.script;
+  EXPECT_TRUE(has(r, "register_block(")) << r.script;
+  EXPECT_EQ(r.winner->args.size(), 6u);
+  expect_same_result(parse_module(kProduct, "nest.exo").procs.back(), r.winner, r.script,
+                     {{"M", 7}, {"N", 19}, {"K", 5}});
+}
+
+TEST(Estimate, the_beam_rehearses_open_sizes_at_fixed_ones) {
+  const TuneResult r = estimate(kProduct, {{"M", 64}, {"N", 64}, {"K", 64}}, true, Strategy::kBeam);
+  ASSERT_FALSE(r.as_written) << r.script;
+  EXPECT_FALSE(has(r, "partial_eval")) << r.script;
+  expect_same_result(parse_module(kProduct, "nest.exo").procs.back(), r.winner, r.script,
+                     {{"M", 13}, {"N", 9}, {"K", 4}});
+}
+
+}  // namespace
+}  // namespace exotune
