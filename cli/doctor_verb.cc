@@ -129,7 +129,9 @@ ExitCode doctor(const Session& session, const DoctorOptions& options) {
                            {},
                            "install a compiler: apt-get install g++"},
                 ExitCode::kUnavailable);
-  return ExitCode::kOk;
+  // Said in the table already; what reads the exit code alone must hear of it too.
+  const bool damaged = !store && std::filesystem::exists(options.database.path(session));
+  return damaged ? ExitCode::kInput : ExitCode::kOk;
 }
 
 }  // namespace

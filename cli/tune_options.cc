@@ -66,6 +66,16 @@ Limits limits_of(Effort effort) {
   return {};
 }
 
+// "(default 200; patient 1000, exhaustive 10000)"
+template <class F>
+std::string by_effort(const F& text) {
+  return "(default " + text(limits_of(Effort::kMeasure)) + "; patient " +
+         text(limits_of(Effort::kPatient)) + ", exhaustive " +
+         text(limits_of(Effort::kExhaustive)) + ")";
+}
+
+std::string default_of(int value) { return " (default " + std::to_string(value) + ")"; }
+
 }  // namespace
 
 TuneOptions::TuneOptions() {
@@ -89,16 +99,29 @@ void TuneOptions::add(CLI::App& app) {
   app.add_option("--dp-budget", defaults_.dp_specs,
                  "Specs that the dynamic program may solve (default 1500000); they are kept")
       ->check(CLI::PositiveNumber);
-  app.add_option("--beam", defaults_.beam, "schedules kept per stage")->check(CLI::PositiveNumber);
-  app.add_option("--trials", defaults_.trials, "candidates measured at most")
+  app.add_option("--beam", defaults_.beam,
+                 "schedules kept per stage " +
+                     by_effort([](const Limits& l) { return std::to_string(l.beam); }))
+      ->check(CLI::PositiveNumber);
+  app.add_option("--trials", defaults_.trials,
+                 "candidates measured at most " +
+                     by_effort([](const Limits& l) { return std::to_string(l.trials); }))
       ->check(CLI::PositiveNumber);
   app.add_option("--time-budget", time_budget_,
-                 "for everything that a kernel takes, to the last comparison: 90s, 10m");
+                 "for everything that a kernel takes, to the last comparison: 90s, 10m " +
+                     by_effort([](const Limits& l) {
+                       return std::to_string(static_cast<int>(l.seconds / 60)) + "m";
+                     }));
   app.add_option("--timeout", timeout_, "for each candidate (default 2s)");
-  app.add_option("--top-k", defaults_.top_k, "finalists of the shoot-out")
+  app.add_option("--top-k", defaults_.top_k,
+                 "finalists of the shoot-out" + default_of(defaults_.top_k))
       ->check(CLI::PositiveNumber);
-  app.add_option("--reps", defaults_.rounds, "rounds of the shoot-out")->check(CLI::PositiveNumber);
-  app.add_option("--jobs", defaults_.jobs, "compilers at once, and threads of the dynamic program")
+  app.add_option("--reps", defaults_.rounds,
+                 "rounds of the shoot-out" + default_of(defaults_.rounds))
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--jobs", defaults_.jobs,
+         "compilers at once, and threads of the dynamic program (default: as many as run at once)")
       ->check(CLI::PositiveNumber);
   app.add_option("--threads", defaults_.threads,
                  "that the kernel, and its peers, may use (default 1)")

@@ -173,6 +173,15 @@ TEST(Records, what_can_be_read_of_a_damaged_database_is_exported) {
   EXPECT_EQ(harness.run({"db", "check", "--db", "fresh.db"}).exit_status, 0);
 }
 
+TEST(Records, the_doctor_fails_where_the_database_is_damaged) {
+  const CommandHarness harness("doctor_damaged");
+  if (harness.run({"doctor", "--no-peers"}).exit_status != 0) GTEST_SKIP() << "no target runs here";
+  harness.write("bad.db", std::string(9000, 'x'));
+  const CommandResult r = harness.run({"doctor", "--no-peers", "--db", "bad.db"});
+  EXPECT_EQ(r.exit_status, 2);
+  EXPECT_TRUE(says(r.out, "damaged")) << r.out;
+}
+
 // --- what came from elsewhere ---------------------------------------------------------------
 
 const std::string kAxpy =
