@@ -22,6 +22,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kAtOnce = 12;   // schedules made and measured before the best is looked at
+constexpr int kInVain = 2;       // times in a row
+constexpr double kGain = 0.998;  // of the cycles: what is less is nothing
+
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -41,12 +45,14 @@ class RunnerTuning {
 
   TuneResult run() {
     const auto start = Clock::now();
+    deadline_ = Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
     prepare();
     for (const KnownSchedule& schedule : known_) add(schedule);
-    find();
+    DeviceSearch search(request_.proc, request_.sizes, *request_.target);
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
-    measure();
+    search_and_measure(search);
+    choose(done_);
     return std::move(result_);
   }
 
@@ -98,28 +104,32 @@ class RunnerTuning {
     }
   }
 
-  // From the plain nest, by what the target's instructions do.
-  void find() {
-    DeviceSearch found =
-        device_schedules(request_.proc, request_.sizes, *request_.target,
-                         static_cast<size_t>(std::max(1, request_.trials)), hooks_.interrupted);
+  // From the plain nest, by what the target's instructions do: the next few. False: there are none.
+  bool find(DeviceSearch& search, size_t count) {
+    const auto start = Clock::now();
+    const size_t before = search.refusals().size();
+    const std::vector<DeviceSchedule> found = search.next(count, hooks_.interrupted);
     TuneStatistics& s = result_.statistics;
-    for (const StepRefusal& r : found.refusals) {
-      ++s.refused;
-      ++s.refusals[r.op];
-      s.reasons.emplace(r.op, r.reason);
-      if (s.first_refusal.empty()) s.first_refusal = r.text();
-    }
-    for (const DeviceSchedule& d : found.schedules) {
+    for (size_t k = before; k < search.refusals().size(); ++k)
+      refused(search.refusals()[k].op, search.refusals()[k].reason);
+    for (const DeviceSchedule& d : found) {
       try {
         add(d.schedule.proc, script_text(*request_.proc, lines_of(d.schedule.steps)));
       } catch (const Error& e) {
         if (e.exit_code() == ExitCode::kInternal) throw;
-        ++s.refused;
-        ++s.refusals["check"];
-        s.reasons.emplace("check", d.plan + ": " + e.diagnostic().message.str());
+        refused("check", d.plan + ": " + e.diagnostic().message.str());
       }
     }
+    s.states += static_cast<int>(found.size());
+    s.search_seconds += since(start);
+    return !found.empty();
+  }
+  void refused(const std::string& op, const std::string& reason) {
+    TuneStatistics& s = result_.statistics;
+    ++s.refused;
+    ++s.refusals[op];
+    s.reasons.emplace(op, reason);
+    if (s.first_refusal.empty()) s.first_refusal = op + ": " + reason;
   }
 
   void add(const ProcPtr& p, const std::string& script) {
@@ -131,32 +141,55 @@ class RunnerTuning {
     trials_.push_back(std::move(t));
   }
 
-  void measure() {
+  // A few at a time, the most promising first, until some in a row bring nothing.
+  void search_and_measure(DeviceSearch& search) {
+    int in_vain = 0;
+    double best = measure();
+    for (size_t left = static_cast<size_t>(std::max(0, request_.trials)); left > 0;) {
+      if (stopped() || in_vain >= kInVain) return;
+      const size_t count = std::min(left, kAtOnce);
+      left -= count;
+      if (!find(search, count)) return;
+      const double now = measure();
+      in_vain = now < kGain * best || best == 0 ? 0 : in_vain + 1;
+      best = best == 0 ? now : std::min(best, now);
+    }
+    if (result_.stop == StopReason::kComplete) result_.stop = StopReason::kTrials;
+  }
+  bool stopped() const { return result_.stop != StopReason::kComplete; }
+
+  // Runs what was added since, and returns the fewest cycles so far; 0: nothing ran.
+  double measure() {
     const auto start = Clock::now();
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
-    limits.deadline = Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
+    limits.deadline = deadline_;
     limits.batch = std::max(1, request_.jobs);
     limits.fresh = request_.fresh;
     limits.progress = [&](const std::vector<Trial>& all, size_t done) {
       if (!hooks_.progress) return;
       Progress p;
       p.phase = "measure";
-      p.done = static_cast<int>(done);
-      p.planned = static_cast<int>(all.size());
+      p.done = static_cast<int>(done_.size() + done);
+      p.planned = static_cast<int>(done_.size() + all.size());
       hooks_.progress(p);
     };
-    const TrialRun run =
-        run_trials(std::move(trials_), result_.key, problem_, runner_, store_, limits);
+    TrialRun run = run_trials(std::move(trials_), result_.key, problem_, runner_, store_, limits);
+    trials_.clear();
     TuneStatistics& s = result_.statistics;
-    s.measured = run.measured;
-    s.reused = run.reused;
-    s.causes = run.causes;
-    s.measure_seconds = since(start);
-    result_.failures = run.first_causes;
+    s.measured += run.measured;
+    s.reused += run.reused;
+    for (const auto& [cause, count] : run.causes) s.causes[cause] += count;
+    s.measure_seconds += since(start);
+    result_.failures.insert(result_.failures.end(), run.first_causes.begin(),
+                            run.first_causes.end());
     if (run.interrupted) result_.stop = StopReason::kInterrupted;
     if (run.out_of_budget) result_.stop = StopReason::kTimeBudget;
-    choose(run.trials);
+    for (Trial& t : run.trials) done_.push_back(std::move(t));
+    double best = 0;
+    for (const Trial& t : done_)
+      if (t.status == TrialStatus::kOk && (best == 0 || t.median < best)) best = t.median;
+    return best;
   }
 
   // The fewest cycles; among equals the first, which is the simpler.
@@ -195,7 +228,8 @@ class RunnerTuning {
   const TuneHooks& hooks_;
   TuningProblem problem_;
   ProcPtr written_;
-  std::vector<Trial> trials_;
+  std::vector<Trial> trials_, done_;  // to be run; that were
+  Deadline deadline_;
   std::map<std::string, ProcPtr> procs_;
   TuneResult result_;
 };

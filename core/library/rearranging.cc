@@ -151,8 +151,10 @@ ProcPtr add_guard(ProcPtr p, const Where& where) {
     throw SchedulingError("add_guard: every loop around `" + stmt.describe() + "` concerns it");
   const std::string name = loop.as<For>().iter.name();
   const ExprPtr trips = normalize(loop.as<For>().hi - loop.as<For>().lo);
-  const bool last = stmt.path().back().index + 1 == size_of_block(p, stmt.path());
-  const Cursor next = last ? Cursor() : stmt.next();
+  Cursor place = stmt;  // with the conditions that only it runs under
+  const auto last = [&] { return place.path().back().index + 1 == size_of_block(p, place.path()); };
+  while (last() && place.parent().valid() && place.parent().is<If>()) place = place.parent();
+  const Cursor next = last() ? Cursor() : place.next();
   const bool shared = size_of_block(p, ancestor(stmt, levels).path()) > 1 || levels > 0;
   try {
     for (int k = 0; k <= levels; ++k) p = leave_scope(p, stmt, k);

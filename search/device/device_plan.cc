@@ -16,7 +16,7 @@ int64_t DevicePlan::tile_of(size_t loop) const {
 
 int64_t DevicePlan::tiles_of(const SumFactor& f, const PlanOperand& o) const {
   int64_t out = 1;
-  for (size_t k = order.size() - o.kept; k < order.size(); ++k)
+  for (size_t k = order.size() - o.kept; k + o.spanned < order.size(); ++k)
     if (concerns(f, order[k])) out *= order[k].trips;
   return out;
 }
@@ -35,10 +35,15 @@ const TileArgument& DevicePlan::argument_of(const SumFactor& f) const {
 std::string DevicePlan::text() const {
   std::string out = product->proc->name + ":";
   for (const PlanLoop& l : order)
-    out += " " + sum->loops[l.loop].iter.name() + (l.block ? "b" : "") + std::to_string(l.trips);
+    out += " " + sum->loops[l.loop].iter.name() +
+           (l.part == LoopPart::kBlock   ? "b"
+            : l.part == LoopPart::kPanel ? "p"
+                                         : "") +
+           std::to_string(l.trips);
   for (const auto& [name, o] : {std::pair("first", &first), std::pair("second", &second)})
     out += std::string("; ") + name + " " + std::to_string(o->kept) + (o->grouped ? "g" : "") +
-           "f" + std::to_string(o->family);
+           (o->spanned > 0 ? "s" + std::to_string(o->spanned) : "") + "f" +
+           std::to_string(o->family);
   return out + "; rotated " + std::to_string(rotated);
 }
 

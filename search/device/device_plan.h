@@ -9,11 +9,16 @@
 
 namespace exotune {
 
-/// A loop over tiles, or one of the kernel's that no instruction knows.
+/// The parts that a loop over tiles may be split into, outside in: a panel's worth, the tiles of a
+/// panel, the tiles whose sums grow together.
+enum class LoopPart : uint8_t { kWhole, kPanel, kBlock };
+
+/// A loop over tiles, or one of the kernel's that no instruction knows. The outermost part of a
+/// loop that is split is kWhole.
 struct PlanLoop {
-  size_t loop = 0;     // index into KernelSum::loops
-  int64_t trips = 1;   // iterations
-  bool block = false;  // the inner part of a loop over tiles that was split
+  size_t loop = 0;    // index into KernelSum::loops
+  int64_t trips = 1;  // iterations
+  LoopPart part = LoopPart::kWhole;
   friend bool operator==(const PlanLoop&, const PlanLoop&) = default;
 };
 
@@ -23,6 +28,9 @@ struct PlanOperand {
   size_t kept = 0;
   size_t family = 0;     // of transfers, index into DeviceInstructions::families
   bool grouped = false;  // several tiles side by side in one transfer
+  /// Of the innermost loops, how many one tile spans: loops that move it by an element, as the taps
+  /// of a convolution do. The tile is so much longer, and loaded outside them.
+  size_t spanned = 0;
 };
 
 struct DevicePlan {

@@ -10,6 +10,8 @@ namespace exotune {
 
 namespace {
 
+constexpr size_t kMostPlans = 400;  // of one sum and product
+
 bool reads_scalar(const ExprPtr& e, Sym name) {
   const Read* r = e->as<Read>();
   if (r && r->name == name && r->idx.empty()) return true;
@@ -43,30 +45,46 @@ void fix_sizes(Schedule& s, const SizeBinding& sizes) {
   if (!line.empty()) (void)!apply_lines(s, {line}, {});
 }
 
+// What costs cannot compare takes turns.
+std::vector<RankedPlan> in_turns(std::vector<std::vector<RankedPlan>> lists) {
+  std::vector<RankedPlan> out;
+  for (size_t k = 0, left = 1; left > 0; ++k) {
+    left = 0;
+    for (std::vector<RankedPlan>& list : lists) {
+      if (k >= list.size()) continue;
+      out.push_back(std::move(list[k]));
+      ++left;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-DeviceSearch device_schedules(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target,
-                              size_t most, const std::function<bool()>& interrupted) {
-  DeviceSearch out;
-  const DeviceInstructions instructions = read_instructions(target);
-  if (instructions.products.empty()) return out;
-  Schedule start{kernel, {}, false};
-  bind_values(start, instructions);
-  fix_sizes(start, sizes);
-  const std::vector<KernelSum> sums = sums_of(start.proc);
-  std::vector<RankedPlan> plans;
-  for (const KernelSum& sum : sums)
-    for (const ProductInstruction& product : instructions.products)
-      for (RankedPlan& p : plans_of(sum, product, instructions, target, 4 * most))
-        plans.push_back(std::move(p));
-  out.plans = plans.size();
-  for (const RankedPlan& p : plans) {
-    if (out.schedules.size() >= most || (interrupted && interrupted())) break;
-    BuiltPlan built = build_plan(start, p.plan, instructions);
+DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target)
+    : start_{kernel, {}, false}, instructions_(read_instructions(target)) {
+  if (instructions_.products.empty()) return;
+  bind_values(start_, instructions_);
+  fix_sizes(start_, sizes);
+  sums_ = sums_of(start_.proc);
+  std::vector<std::vector<RankedPlan>> by_product;
+  for (const KernelSum& sum : sums_)
+    for (const ProductInstruction& product : instructions_.products)
+      by_product.push_back(plans_of(sum, product, instructions_, target, kMostPlans));
+  plans_ = in_turns(std::move(by_product));
+}
+
+std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
+                                               const std::function<bool()>& interrupted) {
+  std::vector<DeviceSchedule> out;
+  for (; tried_ < plans_.size() && out.size() < count; ++tried_) {
+    if (interrupted && interrupted()) break;
+    const RankedPlan& p = plans_[tried_];
+    BuiltPlan built = build_plan(start_, p.plan, instructions_);
     if (built.schedule)
-      out.schedules.push_back({std::move(*built.schedule), p.plan.text(), p.estimate});
+      out.push_back({std::move(*built.schedule), p.plan.text(), p.estimate});
     else
-      out.refusals.push_back(built.refusal);
+      refusals_.push_back(built.refusal);
   }
   return out;
 }

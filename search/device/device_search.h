@@ -1,6 +1,6 @@
 #pragma once
 // Schedules for a device with memories and instructions of its own, found from the plain nest.
-// Start at device_schedules.
+// Start at DeviceSearch.
 //
 // It reads the target's instructions, finds the kernel's sums that a product could do, ranks the
 // plans for each by the figures of the target's text, and builds them; what the core refuses is no
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/device/plan_builder.h"
+#include "search/device/plan_space.h"
 #include "search/tuner.h"
 
 namespace exotune {
@@ -19,15 +20,26 @@ struct DeviceSchedule {
   double estimate = 0;
 };
 
-struct DeviceSearch {
-  std::vector<DeviceSchedule> schedules;  // the most promising first
-  std::vector<StepRefusal> refusals;
-  size_t plans = 0;  // looked at
-};
+/// The plans of one kernel at one size, made into schedules a few at a time.
+class DeviceSearch {
+ public:
+  /// Looks at all plans. None where no instruction of the target multiplies tiles of what the
+  /// kernel sums.
+  DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target);
 
-/// At most `most` schedules of `kernel` at `sizes`. None where no instruction of the target
-/// multiplies tiles of what the kernel sums. `interrupted` is asked between plans.
-DeviceSearch device_schedules(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target,
-                              size_t most, const std::function<bool()>& interrupted);
+  /// The next most promising ones, `count` of them as long as there are so many. `interrupted` (may
+  /// be empty) is asked between plans.
+  std::vector<DeviceSchedule> next(size_t count, const std::function<bool()>& interrupted);
+  /// Of plans that were tried so far.
+  const std::vector<StepRefusal>& refusals() const { return refusals_; }
+
+ private:
+  Schedule start_;
+  DeviceInstructions instructions_;
+  std::vector<KernelSum> sums_;
+  std::vector<RankedPlan> plans_;  // that refer to the above
+  size_t tried_ = 0;
+  std::vector<StepRefusal> refusals_;
+};
 
 }  // namespace exotune

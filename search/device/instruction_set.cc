@@ -195,11 +195,14 @@ class Reader {
         continue;
       const bool first = t.tiles > f.tiles;
       f.instructions.insert(first ? f.instructions.begin() : f.instructions.end(), p);
+      if (t.tiles < alone_.at(f.alone.get())) f.alone = p;
+      alone_[p.get()] = t.tiles;
       f.tiles = std::max(f.tiles, t.tiles);
       settings_[key(f)] = settings;
       return;
     }
-    out_.families.push_back({t.memory, t.element, {p}, t.tiles});
+    out_.families.push_back({t.memory, t.element, {p}, t.tiles, p});
+    alone_[p.get()] = t.tiles;
     settings_[p.get()] = settings;
   }
 
@@ -218,6 +221,7 @@ class Reader {
 
   std::vector<ProcPtr> instructions_;
   std::map<const Proc*, std::set<std::string>> settings_;
+  std::map<const Proc*, int64_t> alone_;  // tiles that a transfer brings
   DeviceInstructions out_;
 };
 

@@ -40,6 +40,7 @@ struct TransferFamily {
   ScalarType element = ScalarType::kI32;
   std::vector<ProcPtr> instructions;  // with those that only set configuration
   int64_t tiles = 1;                  // side by side in one instruction, at most
+  ProcPtr alone;                      // the instruction that brings the fewest
 };
 
 struct DeviceInstructions {

@@ -201,7 +201,13 @@ class Matcher {
       if (extent % tile != 0) return;
       m.tiles.push_back(tile);
     }
-    out_.push_back(std::move(m));
+    // A loop that counts tiles may count fewer, which leaves room for others.
+    const ProductInstruction::Loop& outermost = product_.loops.front();
+    for (int times = 0; times < 3; ++times) {
+      out_.push_back(m);
+      if (product_.loops.size() <= 3 || outermost.fixed || m.tiles.front() <= 2) break;
+      m.tiles.front() = largest_divisor(sum_.loops[chosen.front()].extent, m.tiles.front() - 1);
+    }
   }
 
   const KernelSum& sum_;

@@ -81,7 +81,7 @@ class Builder {
     return name;
   }
   const std::string& name_of(const PlanLoop& l) const {
-    return names_of_loops_.at({l.loop, l.block});
+    return names_of_loops_.at({l.loop, l.part});
   }
   bool is_tiled(size_t k) const {
     return std::find(plan_.mapping.loops.begin(), plan_.mapping.loops.end(), k) !=
@@ -101,15 +101,24 @@ class Builder {
       } else if (is_tiled(k)) {
         continue;
       }
-      names_of_loops_[{k, false}] = outer;
-      const auto block = std::find_if(plan_.order.begin(), plan_.order.end(),
-                                      [&](const PlanLoop& l) { return l.loop == k && l.block; });
-      if (block == plan_.order.end()) continue;
-      const std::string inner = fresh(name + "b");
-      step("divide_loop",
-           {Value(loop(outer)), Value(block->trips), Value::strings({outer, inner}), "perfect"});
-      names_of_loops_[{k, true}] = inner;
+      names_of_loops_[{k, LoopPart::kWhole}] = outer;
+      const int64_t block = trips_of(k, LoopPart::kBlock), panel = trips_of(k, LoopPart::kPanel);
+      if (block > 1) split_off(k, LoopPart::kBlock, outer, block, name + "b");
+      if (panel > 1) split_off(k, LoopPart::kPanel, outer, panel, name + "p");
     }
+  }
+  // Iterations of that part of a loop that has others too; 1: there is none.
+  int64_t trips_of(size_t k, LoopPart part) const {
+    for (const PlanLoop& l : plan_.order)
+      if (l.loop == k && l.part == part) return l.trips;
+    return 1;
+  }
+  void split_off(size_t k, LoopPart part, const std::string& outer, int64_t trips,
+                 const std::string& name) {
+    const std::string inner = fresh(name);
+    step("divide_loop",
+         {Value(loop(outer)), Value(trips), Value::strings({outer, inner}), "perfect"});
+    names_of_loops_[{k, part}] = inner;
   }
 
   // The names of the loops around the sum in the wanted order.
@@ -259,7 +268,7 @@ class Builder {
         }
     }
     step("set_memory", {Value(alloc_of(name)), Value(dram_stack())});
-    hoist(fill_nest(name), f, {}, static_cast<size_t>(-1));
+    hoist(fill_nest(name), f, {}, 0, plan_.order.size());
   }
 
   // The statement in front of the tile nest (or what became of it) that fills the buffer.
@@ -278,34 +287,38 @@ class Builder {
     return out;
   }
 
-  std::string stage(const SumFactor& f, const PlanOperand&) {
+  std::string stage(const SumFactor& f, const PlanOperand& o) {
     const auto made = made_.find(&f);
     const std::string buffer = made == made_.end() ? f.buffer.name() : made->second;
     const std::string name = fresh(buffer + "_tile");
-    step("auto_stage_mem", {Value(tile_nest()), Value(buffer), Value(name)});
+    const Cursor around =
+        o.spanned == 0 ? tile_nest() : loop(name_of(plan_.order[plan_.order.size() - o.spanned]));
+    step("auto_stage_mem", {Value(around), Value(buffer), Value(name)});
     return name;
   }
 
   // A buffer for all tiles that the innermost `kept` loops touch, filled as seldom as may be.
   void keep(const std::string& name, const SumFactor& f, const PlanOperand& o) {
     size_t lifts = 0;
-    for (size_t k = 0; k < o.kept; ++k) {
+    for (size_t k = o.spanned; k < o.kept; ++k) {
       const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
       if (plan_.concerns(f, l))
         step("expand_dim", {Value(alloc_of(name)), Value(l.trips), Value(name_of(l))});
       ++lifts;
     }
     if (lifts > 0) step("lift_alloc", {Value(alloc_of(name)), Value(static_cast<int64_t>(lifts))});
+    if (o.grouped) bring_side_by_side(name, plan_.argument_of(f).loops.size());
     const TransferFamily& family = instructions_.families[o.family];
     hoist(fill_nest(name), f, o.grouped ? std::optional<int64_t>(family.tiles) : std::nullopt,
-          o.kept);
+          o.spanned, o.kept);
     guard(name, f, o);
   }
 
   // Out of the loops right around that do not concern it; through one that counts tiles which one
   // instruction brings together.
-  void hoist(Cursor fill, const SumFactor& f, std::optional<int64_t> group, size_t kept) {
-    for (size_t k = 0; k < std::min(kept, plan_.order.size()); ++k) {
+  void hoist(Cursor fill, const SumFactor& f, std::optional<int64_t> group, size_t from,
+             size_t kept) {
+    for (size_t k = from; k < kept; ++k) {
       const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
       fill = forward(s_.proc, fill);
       const Cursor around = fill.parent();
@@ -321,13 +334,36 @@ class Builder {
       if (!concerned) {
         step("remove_loop", {Value(fill.parent())});
       } else {
-        const Cursor loop = fill.parent();
-        step("reorder_loops", {Value(loop)});
+        // Inside all of the tile's loops but the one along memory.
+        for (size_t d = 1; d < plan_.argument_of(f).loops.size(); ++d)
+          step("reorder_loops", {Value(loop_around(fill, name_of(l)))});
         group.reset();
         // The loops changed places: the filling one is now the outer.
         fill = forward(s_.proc, fill);
       }
     }
+  }
+
+  // The loop of that name in the nest that `fill` is part of.
+  Cursor loop_around(const Cursor& fill, const std::string& name) const {
+    Cursor c = forward(s_.proc, fill);
+    for (Cursor up = c; up.valid(); up = up.parent())
+      if (up.is<For>() && up.as<For>().iter.name() == name) return up;
+    while (c.is<For>() && c.as<For>().iter.name() != name) c = c.body()[0];
+    return c;
+  }
+
+  // Of a tile that is several of rows and columns: those that one transfer brings lie next to each
+  // other, so the dimension that counts them goes behind the tile's own outer ones.
+  void bring_side_by_side(const std::string& name, size_t own) {
+    const size_t dims = alloc_of(name).as<Alloc>().type.shape.size();
+    if (own <= 2) return;
+    std::vector<int64_t> order;
+    for (size_t d = 0; d < dims; ++d) order.push_back(static_cast<int64_t>(d));
+    const auto counts = order.begin() + static_cast<std::ptrdiff_t>(dims - own - 1);
+    std::rotate(counts, counts + 1, order.end() - 2);
+    step("rearrange_dim", {Value(alloc_of(name)), Value::ints(order)});
+    side_by_side_.insert(name);
   }
 
   // False: something else than allocations of other buffers stands in front of it.
@@ -340,7 +376,7 @@ class Builder {
 
   // Where loops further out repeat a fill, it runs in the first iteration only.
   void guard(const std::string& name, const SumFactor& f, const PlanOperand& o) {
-    for (size_t k = 0; k < o.kept; ++k) {
+    for (size_t k = o.spanned; k < o.kept; ++k) {
       const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
       if (plan_.concerns(f, l)) continue;
       const Cursor fill = load_of(name);
@@ -379,7 +415,8 @@ class Builder {
       // Rows of the tile that are not used keep their place: instructions count in whole tiles.
       const Type type = alloc_of(name).as<Alloc>().type;
       const size_t dims = type.shape.size(), own = tile.loops.size();
-      for (size_t d = 0; d < own && own <= dims; ++d) {
+      // The outermost of three or more only counts tiles.
+      for (size_t d = own > 2 ? 1 : 0; d < own && own <= dims; ++d) {
         const int64_t most = plan_.product->loops[static_cast<size_t>(tile.loops[d])].most;
         const std::optional<int64_t> size = as_int(type.shape[dims - own + d]);
         if (size && *size < most)
@@ -422,8 +459,9 @@ class Builder {
   const Cursor sum_;
   ScriptEnvironment names_;
   std::set<std::string> taken_;
-  std::map<std::pair<size_t, bool>, std::string> names_of_loops_;
+  std::map<std::pair<size_t, LoopPart>, std::string> names_of_loops_;
   std::map<const SumFactor*, std::string> made_;
+  std::set<std::string> side_by_side_;
   std::string results_;
 };
 

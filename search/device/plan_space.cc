@@ -9,6 +9,9 @@ namespace {
 
 constexpr double kCyclesPerElement = 6;  // that the processor itself copies or computes
 constexpr double kCyclesPerCommand = 4;  // to issue it
+constexpr double kProductsAhead = 8;     // that wait while the processor issues other commands
+constexpr size_t kInnerSums = 2;         // that may run inside a group of tiles
+constexpr int64_t kMostPanels = 64;      // that results are cut into along one loop
 
 struct Room {
   double bytes = 0;
@@ -31,7 +34,7 @@ class Space {
       plan.sum = &sum_;
       plan.product = &product_;
       plan.mapping = m;
-      split(plan, 0, {}, {});
+      split(plan, 0, {});
     }
     return std::move(out_);
   }
@@ -56,33 +59,56 @@ class Space {
     return out;
   }
 
+  // The loops of a plan by where they may stand: parts of results outermost, then panels, then
+  // what is summed over, then blocks.
+  struct Parts {
+    std::vector<PlanLoop> whole, panels, sums, groups, blocks;
+  };
+
+  bool is_tiled(const DevicePlan& plan, size_t k) const {
+    return std::find(plan.mapping.loops.begin(), plan.mapping.loops.end(), k) !=
+           plan.mapping.loops.end();
+  }
+
   // Chooses how each kernel loop is split, then the orders.
-  void split(const DevicePlan& plan, size_t k, std::vector<PlanLoop> outer,
-             std::vector<PlanLoop> inner) {
+  void split(const DevicePlan& plan, size_t k, const Parts& parts) {
     if (k == sum_.loops.size()) {
-      order(plan, outer, inner);
+      order(plan, parts);
       return;
     }
-    const SumLoop& l = sum_.loops[k];
-    const bool tiled =
-        plan.tile_of(k) > 1 || std::find(plan.mapping.loops.begin(), plan.mapping.loops.end(), k) !=
-                                   plan.mapping.loops.end();
-    const int64_t trips = l.extent / plan.tile_of(k);
-    if (trips == 1 && tiled) return split(plan, k + 1, outer, inner);
-    const int64_t most = !tiled ? 1 : l.reduction ? most_grouped() : room_for_results();
-    for (const int64_t b : divisors(trips, most)) {
-      if (l.reduction && most > 1 && b != divisors(trips, most).back()) continue;
-      if (b > 1 && b < trips) {
-        auto more = outer, within = inner;
-        more.push_back({k, trips / b, false});
-        within.push_back({k, b, true});
-        split(plan, k + 1, more, within);
-      } else {
-        auto more = outer, within = inner;
-        (b == 1 || l.reduction ? more : within).push_back({k, trips, false});
-        split(plan, k + 1, more, within);
-      }
+    const int64_t trips = sum_.loops[k].extent / plan.tile_of(k);
+    if (!is_tiled(plan, k)) {
+      Parts more = parts;
+      (plan.reduces({k}) ? more.sums : more.panels).push_back({k, trips});
+      split(plan, k + 1, more);
+    } else if (trips == 1) {
+      split(plan, k + 1, parts);
+    } else if (plan.reduces({k})) {
+      Parts more = parts;
+      const int64_t group = divisors(trips, most_grouped()).back();
+      if (group > 1 && group < trips) more.groups.push_back({k, group, LoopPart::kBlock});
+      more.sums.push_back({k, group < trips ? trips / group : trips});
+      split(plan, k + 1, more);
+    } else {
+      split_results(plan, k, trips, parts);
     }
+  }
+
+  void split_results(const DevicePlan& plan, size_t k, int64_t trips, const Parts& parts) {
+    for (const int64_t block : divisors(trips, room_for_results()))
+      for (const int64_t panel : divisors(trips / block, trips)) {
+        const int64_t whole = trips / block / panel;
+        if (whole > 1 && panel == 1 && block < trips) continue;  // the same as a panel alone
+        if (whole > kMostPanels) continue;
+        Parts more = parts;
+        if (whole > 1) more.whole.push_back({k, whole, LoopPart::kWhole});
+        if (panel > 1)
+          more.panels.push_back({k, panel, whole > 1 ? LoopPart::kPanel : LoopPart::kWhole});
+        if (block > 1)
+          more.blocks.push_back(
+              {k, block, whole > 1 || panel > 1 ? LoopPart::kBlock : LoopPart::kWhole});
+        split(plan, k + 1, more);
+      }
   }
 
   int64_t most_grouped() const {
@@ -110,36 +136,81 @@ class Space {
     return out;
   }
 
-  void order(const DevicePlan& plan, const std::vector<PlanLoop>& outer,
-             const std::vector<PlanLoop>& inner) {
-    std::vector<PlanLoop> parallel, reductions, blocks, parts;
-    for (const PlanLoop& l : outer) (plan.reduces(l) ? reductions : parallel).push_back(l);
-    for (const PlanLoop& l : inner) (plan.reduces(l) ? parts : blocks).push_back(l);
-    for (const auto& p : variants(parallel))
-      for (const auto& r : variants(reductions))
-        for (const auto& b : variants(blocks)) {
-          DevicePlan next = plan;
-          next.order = p;
-          next.order.insert(next.order.end(), r.begin(), r.end());
-          next.order.insert(next.order.end(), parts.begin(), parts.end());
-          next.order.insert(next.order.end(), b.begin(), b.end());
-          keep(next, p.size());
-        }
+  void order(const DevicePlan& plan, const Parts& parts) {
+    for (const auto& w : variants(parts.whole))
+      for (const auto& p : variants(parts.panels))
+        for (const auto& r : variants(parts.sums))
+          for (const auto& b : variants(parts.blocks)) {
+            // What one transfer brings together, inside all sums or outside the innermost ones.
+            for (size_t last = 0;
+                 last <= (parts.groups.empty() ? 0 : std::min(r.size(), kInnerSums)); ++last) {
+              DevicePlan next = plan;
+              const auto middle = r.end() - static_cast<std::ptrdiff_t>(last);
+              for (const std::vector<PlanLoop>& part :
+                   {w, p, {r.begin(), middle}, parts.groups, {middle, r.end()}, b})
+                next.order.insert(next.order.end(), part.begin(), part.end());
+              keep(next, w.size() + p.size());
+            }
+          }
   }
 
-  // How long each operand is kept: the choices that load less than every smaller one.
   std::vector<PlanOperand> choices(const DevicePlan& plan, const SumFactor& f,
                                    size_t family) const {
     std::vector<PlanOperand> out;
-    double least = 0;
-    for (size_t kept = 0; kept <= plan.order.size(); ++kept) {
-      PlanOperand o{kept, family, false};
-      if (!fits(plan.argument_of(f).memory, static_cast<double>(plan.tiles_of(f, o)),
-                tile_bytes(plan.argument_of(f), product_.operand)))
-        break;
+    for (const size_t spanned : spans(plan, f))
+      for (const PlanOperand& o : choices(plan, f, family, spanned)) out.push_back(o);
+    return out;
+  }
+
+  // How many of the innermost loops a tile of the factor may span: each that concerns it moves the
+  // tile along one of its own dimensions, by so little that one transfer still brings it.
+  std::vector<size_t> spans(const DevicePlan& plan, const SumFactor& f) const {
+    std::vector<size_t> out = {0};
+    if (f.made(product_) || f.idx.empty()) return out;
+    std::map<size_t, int64_t> longer;  // by loop of the product
+    for (size_t k = 0; k < plan.order.size(); ++k) {
+      const PlanLoop& l = plan.order[plan.order.size() - 1 - k];
+      if (!plan.concerns(f, l)) continue;
+      const Sym iter = sum_.loops[l.loop].iter;
+      bool moves = false;
+      for (const int q : plan.argument_of(f).loops) {
+        const size_t own = plan.mapping.loops[static_cast<size_t>(q)];
+        if (is_tiled(plan, l.loop)) break;
+        const bool together = std::any_of(f.idx.begin(), f.idx.end(), [&](const ExprPtr& e) {
+          return mentions(e, iter) && mentions(e, sum_.loops[own].iter);
+        });
+        if (!together) continue;
+        int64_t& extra = longer[static_cast<size_t>(q)];
+        extra += l.trips - 1;
+        moves = plan.mapping.tiles[static_cast<size_t>(q)] + extra <=
+                product_.loops[static_cast<size_t>(q)].most;
+      }
+      if (!moves) break;
+      out.push_back(k + 1);
+    }
+    return out;
+  }
+
+  // How long each operand is kept: the choices that load less than every smaller one, and with as
+  // many loads the ones with most room, where loads need not wait for the last use of a tile.
+  std::vector<PlanOperand> choices(const DevicePlan& plan, const SumFactor& f, size_t family,
+                                   size_t spanned) const {
+    std::vector<PlanOperand> out;
+    const MemoryPtr& memory = plan.argument_of(f).memory;
+    const int64_t each = tile_bytes(plan.argument_of(f), product_.operand);
+    double least = 0, tiles = 0;
+    for (size_t kept = spanned; kept <= plan.order.size(); ++kept) {
+      PlanOperand o{kept, family, false, spanned};
+      const double now = static_cast<double>(plan.tiles_of(f, o));
+      if (!fits(memory, now, each)) break;
       const double loads = loads_of(plan, f, o);
-      if (!out.empty() && loads >= least) continue;
+      const bool roomier = !is_register_file() && now > tiles;
+      if (!out.empty() && loads >= least && !roomier) continue;
+      // Of those with equal loads the first two and the last stay.
+      const size_t n = out.size();
+      if (n > 2 && loads >= least && loads_of(plan, f, out[n - 3]) <= least) out.pop_back();
       least = loads;
+      tiles = now;
       o.grouped = can_group(plan, f, o);
       out.push_back(o);
     }
@@ -157,7 +228,7 @@ class Space {
   bool can_group(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) const {
     const TransferFamily& family = instructions_.families[o.family];
     if (family.tiles <= 1 || f.made(product_) || f.idx.empty()) return false;
-    for (size_t k = 0; k < o.kept; ++k) {
+    for (size_t k = o.spanned; k < o.kept; ++k) {
       const PlanLoop& l = plan.order[plan.order.size() - 1 - k];
       if (!plan.concerns(f, l)) {
         if (plan.reduces(l)) return false;
@@ -226,30 +297,74 @@ class Space {
   }
   bool is_register_file() const { return product_.out.memory->kind == MemoryKind::kRegisterFile; }
 
+  // A tile smaller than the instruction can do takes less as far as the outermost loop goes.
+  double product_cycles(const DevicePlan& plan) const {
+    return cost_of(product_.proc) * static_cast<double>(plan.mapping.tiles.front()) /
+           static_cast<double>(product_.loops.front().most);
+  }
   static double cost_of(const ProcPtr& p) { return p->instr ? p->instr->cost : 1; }
 
   double estimate(const DevicePlan& plan) const {
-    double products = 1, results = 1;
-    for (const PlanLoop& l : plan.order) {
+    double products = 1, results = 1, outside = 1;
+    for (size_t k = 0; k < plan.order.size(); ++k) {
+      const PlanLoop& l = plan.order[k];
       products *= static_cast<double>(l.trips);
       if (!plan.reduces(l)) results *= static_cast<double>(l.trips);
+      if (k < plan.sums_begin()) outside *= static_cast<double>(l.trips);
     }
-    const double array = products * cost_of(product_.proc);
-    double transfers = 0, commands = products + 2 * results, processor = 0;
+    const double product = product_cycles(plan), array = products * product;
+    double transfers = 0, commands = products + 2 * results, processor = 0, stalls = 0;
     for (const auto& [f, o] :
          {std::pair(&sum_.first, &plan.first), std::pair(&sum_.second, &plan.second)}) {
-      const TransferFamily& family = instructions_.families[o->family];
-      const double loads = loads_of(plan, *f, *o);
-      const double bytes = static_cast<double>(tile_bytes(plan.argument_of(*f), product_.operand));
-      const double alone = cost_of(family.instructions.front());
-      transfers += loads * std::max(bytes * cycles_per_byte_, o->grouped ? 0 : alone);
-      commands += loads / (o->grouped ? 4 : 1);
+      const double loads = loads_of(plan, *f, *o), each = load_cycles(plan, *f, *o);
+      transfers += loads * each;
+      commands +=
+          loads / static_cast<double>(o->grouped ? instructions_.families[o->family].tiles : 1);
+      stalls += first_pass_stall(plan, *f, *o, products * product, each);
+      // One place for all: each load waits for the last use of what it replaces.
+      if (plan.tiles_of(*f, *o) == 1) stalls += loads * each;
       if (f->made(product_)) processor += made_elements(plan, *f) * kCyclesPerElement;
     }
-    const double result_bytes = static_cast<double>(tile_bytes(product_.out, product_.operand));
-    transfers += results * result_bytes * cycles_per_byte_;
+    const double store =
+        static_cast<double>(tile_bytes(product_.out, product_.operand)) * cycles_per_byte_;
+    transfers += results * store;
     processor += commands * kCyclesPerCommand;
-    return std::max({array, transfers, processor}) + 0.2 * (array + transfers + processor);
+    // Sums end together: their stores follow each other, and other commands wait behind them.
+    const double burst = 2 * store * results / outside;
+    const double hidden = plan.rotated > 0 ? kProductsAhead * product : 0;
+    stalls += outside * std::max(0.0, burst - hidden);
+    return std::max({array, transfers, processor}) + stalls + 0.1 * (array + transfers + processor);
+  }
+
+  // Of one tile.
+  double load_cycles(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) const {
+    const TransferFamily& family = instructions_.families[o.family];
+    const TileArgument& tile = plan.argument_of(f);
+    const double bytes = static_cast<double>(tile_bytes(tile, product_.operand));
+    // A tile of more than rows and columns is loaded by several instructions.
+    double parts = 1;
+    for (size_t d = 0; d + 2 < tile.loops.size(); ++d)
+      parts *= static_cast<double>(plan.mapping.tiles[static_cast<size_t>(tile.loops[d])]);
+    const double each =
+        o.grouped ? cost_of(family.instructions.front()) / static_cast<double>(family.tiles)
+                  : cost_of(family.alone);
+    return std::max(bytes * cycles_per_byte_, parts * each);
+  }
+
+  // What is kept while a loop repeats is loaded in its first iteration: as far as that takes longer
+  // than the products of that iteration, the array waits.
+  double first_pass_stall(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o,
+                          double array, double each) const {
+    double regions = 1;
+    for (size_t k = 0; k + o.kept < plan.order.size(); ++k)
+      regions *= static_cast<double>(plan.order[k].trips);
+    for (size_t k = plan.order.size() - o.kept; k + o.spanned < plan.order.size(); ++k) {
+      if (plan.concerns(f, plan.order[k])) continue;
+      const double pass = array / regions / static_cast<double>(plan.order[k].trips);
+      const double loading = static_cast<double>(plan.tiles_of(f, o)) * each;
+      return regions * std::max(0.0, loading - pass);
+    }
+    return 0;
   }
 
   // A made operand is computed again wherever a loop outside of those it leaves runs.

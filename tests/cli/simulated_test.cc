@@ -59,6 +59,20 @@ TEST_F(Simulated, the_search_needs_no_schedule_by_hand) {
   EXPECT_LE(slow["count"], cycles("conv1d", "./slow")["count"]);
 }
 
+// Layers of a quantised network on the array, checked and counted on the simulator.
+TEST_F(Simulated, layers_are_found_for_the_array) {
+  const CommandHarness harness("layers");
+  const auto share = [&](const std::string& kernel, const std::string& sizes) {
+    const CommandResult r =
+        harness.run({kernel, "--target", "gemmini", "--size", sizes + ",act=1", "--trials", "6"});
+    EXPECT_EQ(r.exit_status, 0) << r.err;
+    const auto record = nlohmann::json::parse(harness.read("out/" + kernel + ".json"));
+    return record["cycles"]["share_of_peak"].get<double>();
+  };
+  EXPECT_GT(share("i8gemm_scaled", "M=64,N=128,K=256"), 0.75);
+  EXPECT_GT(share("i8conv3x3_scaled", "B=1,H=14,W=14,IC=64,OC=32"), 0.7);
+}
+
 TEST_F(Simulated, what_the_book_shows_runs) {
   std::ifstream book(std::string(EXOTUNE_SOURCE_DIR) + "/docs/add-an-accelerator.md");
   const CommandHarness harness("book");

@@ -243,6 +243,22 @@ def f(A: f32[4, 3], B: f32[2, 3], C: f32[2, 4]):
                   "                if i == 0:\n                    t[j, k] = A[j, k]\n"
                   "                C[i, j] +="))
       << str(*kept);
+  // Twice: of two loops that do not concern it, one after the other.
+  const ProcPtr both =
+      scheduled(R"(
+@proc
+def f(A: f32[3], C: f32[2, 4]):
+    t: f32[3]
+    for i in seq(0, 2):
+        for j in seq(0, 4):
+            for k in seq(0, 3):
+                t[k] = A[k]
+                C[i, j] += t[k]
+)",
+                "p = add_guard(p, 't[_] = _')\np = add_guard(p, 't[_] = _')\n", {{}});
+  EXPECT_TRUE(
+      has(both, "for k in seq(0, 3):\n                if i == 0:\n                    if j == 0:"))
+      << str(*both);
   const ProcPtr windows = scheduled(
       "@proc\ndef f(N: size, x: f32[N], y: f32[1]):\n    for i in seq(0, N):\n"
       "        for j in seq(0, i):\n            y[0] += x[j]\n",
