@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/comparison.h"
+#include "cli/library_comparison.h"
 #include "cli/options.h"
 #include "cli/record.h"
 #include "cli/replay.h"
@@ -17,6 +18,7 @@ namespace exotune::cli {
 namespace {
 
 struct BenchOptions {
+  LibraryComparison library;
   std::string what, script, target;
   DatabaseOption database;
   FormatOption format;
@@ -65,6 +67,13 @@ std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& inpu
 
 ExitCode bench(const Session& session, const BenchOptions& options) {
   const Format format = options.format.value();
+  if (options.script.empty() && is_blas_library(options.what)) {
+    LibraryComparison request = options.library;
+    request.folder = options.what;
+    request.only_peers = options.comparison.only_peers;
+    request.format = format;
+    return compare_library(request);
+  }
   Workspace workspace(session);
   const Record record = chosen(workspace, session, options);
   const KernelInput input = workspace.kernel(record.kernel, record.script, record.script_name);
@@ -109,8 +118,8 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
 void add_bench_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<BenchOptions>();
   app.add_option("what", options->what,
-                 "a kernel (its winner), a candidate's id, a folder or .json that kernel wrote, or "
-                 "FILE.exo[:proc]")
+                 "a kernel (its winner), a candidate's id, a folder or .json that kernel wrote, "
+                 "FILE.exo[:proc], or a folder that family wrote")
       ->required();
   app.add_option("script", options->script, "FILE.sched: measure this schedule of the kernel");
   app.add_option("--target", options->target, "whose instructions, compiler and peak");
@@ -126,6 +135,13 @@ void add_bench_verb(CLI::App& app, Session& session) {
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options->comparison.rounds,
                  "of the interleaved measurement (default 15)");
+  app.add_option("--routines", options->library.routines,
+                 "of a library, only these: gemv, gemm, axpy, ...")
+      ->delimiter(',');
+  app.add_option("--most", options->library.most, "of a library, no size above this")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-o", options->library.page,
+                 "of a library, where the heat map goes (default DIR/heat-map.html)");
   app.add_flag("--cold", options->comparison.cold, "flush the caches before each timed call");
   app.callback([&session, options] {
     session.action = [&session, options] { return bench(session, *options); };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <sstream>
 
+#include "cli/interrupt.h"
 #include "cli/session.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
@@ -15,9 +16,9 @@ namespace {
 
 struct FamilyOptions {
   std::vector<std::string> names;
-  std::string targets, folder;
+  std::string targets, folder, wisdom;
   int jobs = 0;
-  bool sources_only = false, quiet = false;
+  bool sources_only = false, quiet = false, tune = false;
 };
 
 std::vector<TargetPtr> targets_of(Workspace& workspace, const std::string& list) {
@@ -46,6 +47,17 @@ ExitCode write_family(const Session& session, const FamilyOptions& options) {
   request.targets = targets_of(workspace, options.targets);
   request.folder = options.folder;
   request.version = EXOTUNE_VERSION;
+  request.wisdom = options.wisdom;
+  if (!options.wisdom.empty() && !std::filesystem::is_directory(options.wisdom))
+    throw InputError({}, "--wisdom: there is no folder " + options.wisdom,
+                     "the schedules/ of a library that was tuned");
+  if (options.tune) {
+    request.tune = true;
+    for (const TargetPtr& target : request.targets) workspace.require_runnable(*target);
+    request.tuned_by = workspace.machine().microarch;
+    watch_interrupts();
+    request.interrupted = interrupted;
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
@@ -56,6 +68,10 @@ ExitCode write_family(const Session& session, const FamilyOptions& options) {
       std::fprintf(stderr, "[%5.1f s] %s\n", seconds(), line.c_str());
     };
   const families::LibraryReport report = families::write_library(request);
+  if (options.tune && interrupted()) {
+    std::fprintf(stderr, "stopped; the same command goes on from here\n");
+    return ExitCode::kInterrupted;
+  }
   const double proved = seconds();
   if (!options.sources_only) {
     if (request.say) request.say("compiling");
@@ -65,6 +81,8 @@ ExitCode write_family(const Session& session, const FamilyOptions& options) {
   std::printf("%zu routines, %zu kernels, %zu steps proved (%zu kernels sum in another order)\n",
               report.routines, report.kernels, report.steps, report.reassociated);
   std::printf("%d lines of C by hand\n", report.lines_by_hand);
+  if (options.tune)
+    std::printf("%zu kernels measured, %zu taken as measured before\n", report.tuned, report.taken);
   if (!options.quiet)
     std::fprintf(stderr, "proved in %.1f s, compiled in %.1f s\n", proved, seconds() - proved);
   std::printf("%s\n", (request.folder / "include/exo-blas/cblas.h").c_str());
@@ -85,6 +103,13 @@ void add_family_verb(CLI::App& app, Session& session) {
       ->required();
   app.add_option("--jobs", options->jobs, "compilers at a time (default: one for each thread)")
       ->check(CLI::Range(1, 1024));
+  app.add_flag(
+      "--tune", options->tune,
+      "measure the schedules that the families' texts try, bucket by bucket; run again, it "
+      "goes on where it was stopped");
+  app.add_option(
+      "--wisdom", options->wisdom,
+      "schedules measured before, TARGET/MEMBER.sched: the schedules/ of such a library");
   app.add_flag("--sources", options->sources_only, "write the C and its Makefile, compile nothing");
   app.add_flag("-q", options->quiet, "say nothing on the way");
   app.callback([&session, options] {

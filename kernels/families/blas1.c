@@ -110,17 +110,24 @@ static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
   for (int l = 0; l < k${P}Lanes; ++l) lane[l] = -1;
   for (int64_t i = 0; i + k${P}Lanes <= n; i += k${P}Lanes) ${p}raise(lane, x + i);
   ${p}raise(lane, x + n - k${P}Lanes);
-  for (int l = 0; l < k${P}Lanes; ++l) most = lane[l] > most ? lane[l] : most;
-  return most;
+#define EXO_FOLD(half)                                                    \
+  for (int l = 0; l < (half) && (half) < k${P}Lanes; ++l)                     \
+    lane[l] = lane[l + (half)] > lane[l] ? lane[l + (half)] : lane[l];
+  EXO_FOLD(16) EXO_FOLD(8) EXO_FOLD(4) EXO_FOLD(2) EXO_FOLD(1)
+#undef EXO_FOLD
+  return lane[0];
 }
 
 static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return 0;
   if (x[0] != x[0]) return 1;
-  if (incx != 1) {
+  if (incx != 1 || n < k${P}Lanes) {
     int64_t best = 0;
-    for (int64_t i = 1; i < n; ++i)
-      if (${fabs}(x[i * incx]) > ${fabs}(x[best * incx])) best = i;
+    ${real} most = ${fabs}(x[0]);
+    for (int64_t i = 1; i < n; ++i) {
+      const ${real} a = ${fabs}(x[i * incx]);
+      if (a > most) most = a, best = i;
+    }
     return best + 1;
   }
   const int64_t block = 1024;

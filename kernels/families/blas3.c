@@ -10,7 +10,8 @@ enum {
   kWidth = 2048,
   kHeight = 256 / ${tile_rows} * ${tile_rows},
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
-  kTriangle = 64
+  kTriangle = 64, /* rows of a triangle that is turned to be applied from the right */
+  kSmallTriangle = 16
 };
 
 /* ---- factors: matrices as products read them ---- */
@@ -57,32 +58,39 @@ static void ${p}bring(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int6
 
 /* ---- the product ---- */
 
-/* C += alpha A B for a strip of w columns. */
-static inline void ${p}strip(int64_t m, int64_t w, int64_t k, const ${real}* alpha, const ${real}* A,
-                             int64_t lda, const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+/* C += alpha A B for a strip of w columns; A is turned when its columns are contiguous. */
+static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                             const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                             int64_t ldc) {
+  const struct exo_win_2${T}c a = {A, {turned ? 1 : lda, turned ? lda : 1}};
   if (w == kStrip)
-    K(${p}gemm_strip)(m, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
+    (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
   else
-    K(${p}gemm_rest)(m, w, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
+    (turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb),
+                                                          OUT2(C, ldc));
 }
 
 enum exo_part { kWhole, kUpperPart, kLowerPart };
 
 /* The same for rows [i, i + m) and columns [j, j + w) of C, of which only a part is there; A has
  * these rows. Where the diagonal goes through, a square on the stack takes the product. */
-static void ${p}part_of_strip(enum exo_part part, int64_t i, int64_t m, int64_t j, int64_t w,
+static void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i, int64_t m, int64_t j, int64_t w,
                               int64_t k, const ${real}* alpha, const ${real}* A, int64_t lda,
                               const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
   int64_t from = i, to = i + m;
+  const int64_t step = turned ? 1 : lda;
   if (part == kLowerPart) from = exo_most(from, j + w);
   if (part == kUpperPart) to = exo_least(to, j);
   if (from < to)
-    ${p}strip(to - from, w, k, alpha, A + (from - i) * lda, lda, B, ldb, C + from * ldc + j, ldc);
+    ${p}strip(turned, to - from, w, k, alpha, A + (from - i) * step, lda, B, ldb, C + from * ldc + j,
+              ldc);
   if (part == kWhole) return;
   from = exo_most(i, j), to = exo_least(i + m, j + w);
   if (from >= to) return;
-  ${real} square[kStrip * kStrip] = {0};
-  ${p}strip(to - from, w, k, alpha, A + (from - i) * lda, lda, B, ldb, square, kStrip);
+  ${real} square[kStrip * kStrip];
+  for (int64_t r = 0; r < to - from; ++r)
+    for (int64_t c = 0; c < w; ++c) square[r * kStrip + c] = 0;
+  ${p}strip(turned, to - from, w, k, alpha, A + (from - i) * step, lda, B, ldb, square, kStrip);
   for (int64_t r = from; r < to; ++r)
     for (int64_t c = part == kLowerPart ? j : r; c < (part == kLowerPart ? r + 1 : j + w); ++c)
       C[r * ldc + c] += square[(r - from) * kStrip + c - j];
@@ -95,8 +103,15 @@ static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${
                          struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
   const bool plain_b = !B.trans && B.shape == kGeneral;
+  if (part == kWhole && plain_b && A.shape == kGeneral && m <= 3 * ${tile_rows} && n <= kStrip &&
+      k <= kDepth) {
+    ${p}strip(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
+    return;
+  }
   const bool pack_b = !plain_b || m > 3 * ${tile_rows};
-  const bool pack_a = A.trans || A.shape != kGeneral || (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
+  const bool pack_a = A.shape != kGeneral || (A.trans && n > 2 * kStrip && k > 64) ||
+                      (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
+  const bool turned = A.trans && !pack_a;
   const int64_t depth = exo_least(k, kDepth), width = exo_least(n, kWidth);
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
@@ -121,7 +136,7 @@ static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${
         const ${real}* a = pack_a ? packed_a : ${p}element(A, i, k0);
         const int64_t lda = pack_a ? kPitch : A.ld;
         for (int64_t j = j0; j < end; j += kStrip)
-          ${p}part_of_strip(part, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
+          ${p}part_of_strip(part, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
                             pack_b ? room + (j - j0) * depth : ${p}element(B, k0, j),
                             pack_b ? kStrip : B.ld, C, ldc);
       }
@@ -207,7 +222,10 @@ static ${p}small_triangle* ${p}kernel_for(struct ${p}task task, bool lower) {
                : task.unit ? K(${p}trmm_uu) : K(${p}trmm_un);
 }
 
-/* A triangle of at most kTriangle rows; columns of B in strips that stay in the nearest cache. */
+static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}factor A, int64_t m,
+                      int64_t n, ${real}* B, int64_t ldb);
+
+/* A triangle of at most kSmallTriangle rows; columns of B in strips that stay in the nearest cache. */
 static void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                            ${real}* B, int64_t ldb) {
   ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
@@ -224,7 +242,7 @@ static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor 
   for (int64_t i = 0; i < m; i += kTriangle) {
     const int64_t h = exo_least(kTriangle, m - i);
     K(${p}transposed)(n, h, IN2(B + i * ldb, ldb), OUT2(turned, kTriangle));
-    ${p}small_left(task, !lower, A, n, h, turned, kTriangle);
+    ${p}apply(task, false, !lower, A, n, h, turned, kTriangle);
     K(${p}transposed)(h, n, IN2(turned, kTriangle), OUT2(B + i * ldb, ldb));
   }
 }
@@ -234,11 +252,12 @@ static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor 
 static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}factor A, int64_t m,
                       int64_t n, ${real}* B, int64_t ldb) {
   const int64_t size = right ? n : m;
-  if (size <= kTriangle) {
+  const int64_t block = right ? kTriangle : kSmallTriangle;
+  if (size <= block) {
     (right ? ${p}small_right : ${p}small_left)(task, lower, A, m, n, B, ldb);
     return;
   }
-  const int64_t half = (size / 2 + kTriangle - 1) / kTriangle * kTriangle;
+  const int64_t half = (size / 2 + block - 1) / block * block;
   struct ${p}factor first = A, second = A, between = A;
   second.a = ${p}element(A, half, half);
   between.a = lower ? ${p}element(A, half, 0) : ${p}element(A, 0, half);

@@ -42,9 +42,27 @@ std::vector<std::string> read_axes(const TomlTable& table, const Family& family)
 }
 
 KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
-  table.allow_only({"name", "for", "code", "schedule"});
-  return {table.text("name"), read_axes(table, family), table.text("code"),
-          table.text_or("schedule", ""), table.where("code")};
+  table.allow_only({"name", "for", "code", "schedule", "tries", "values", "buckets"});
+  KernelTemplate kernel;
+  kernel.name = table.text("name");
+  kernel.axes = read_axes(table, family);
+  kernel.code = table.text("code");
+  kernel.schedule = table.text_or("schedule", "");
+  kernel.where = table.where("code");
+  kernel.tries = table.texts("tries");
+  if (table.has("values")) {
+    const TomlTable values = table.table("values");
+    for (const std::string& name : values.keys())
+      kernel.values.emplace_back(name, values.texts(name));
+  }
+  for (const TomlTable& bucket : table.tables("buckets")) {
+    bucket.allow_only({"when", "at"});
+    kernel.buckets.push_back({bucket.text_or("when", ""), bucket.text("at")});
+  }
+  if (!kernel.buckets.empty() && !kernel.buckets.back().when.empty())
+    throw InputError(table.where("buckets"), "the last bucket is for all other sizes",
+                     "leave its `when` out");
+  return kernel;
 }
 
 std::pair<int, int> read_exchange(const std::string& text, const SourceLocation& where) {

@@ -21,11 +21,20 @@ struct Axis {
   std::vector<std::pair<std::string, Substitution>> values;
 };
 
+/// Sizes that are tuned together.
+struct Bucket {
+  std::string when;  // "n <= 64", as in versions.h; "" for the last
+  std::string at;    // where it is measured: "n=40", "M=40 N=40"
+};
+
 struct KernelTemplate {
   std::string name;               // with places: "${p}axpy${_any}"
   std::vector<std::string> axes;  // names
   std::string code, schedule;  // with places; the schedule may have several versions (versions.h)
-  SourceLocation where;        // of its table in the file
+  std::vector<std::string> tries;  // other schedules, with places; tuning chooses for each bucket
+  std::vector<std::pair<std::string, std::vector<std::string>>> values;  // of places in tries
+  std::vector<Bucket> buckets;
+  SourceLocation where;  // of its table in the file
 };
 
 struct RoutineTemplate {

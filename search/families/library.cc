@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
 #include "core/base/subprocess.h"
 #include "hw/machine.h"
 #include "search/families/packaging.h"
+#include "search/families/tuning.h"
 #include "search/families/units.h"
 #include "search/families/versions.h"
+#include "search/problem.h"
 
 namespace exotune::families {
 namespace {
@@ -51,14 +54,53 @@ Chosen choose(const LibraryRequest& request) {
   return chosen;
 }
 
-Wisdom wisdom_for(const LibraryRequest& request, const Target& target) {
+Wisdom read_wisdom(const fs::path& folder) {
   Wisdom wisdom;
-  const fs::path folder = request.texts / "wisdom" / target.name;
   if (!fs::is_directory(folder)) return wisdom;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".sched")
       wisdom[entry.path().stem().string()] = read_text(entry.path());
   return wisdom;
+}
+
+std::string gains_of(const TunedMember& tuned) {
+  std::string text;
+  for (const BucketResult& bucket : tuned.buckets) {
+    std::ostringstream gain;
+    gain << std::setprecision(3) << bucket.gain;
+    text += "  " + bucket.at + ": x" + gain.str();
+    if (bucket.refused + bucket.failed > 0)
+      text += " (" + std::to_string(bucket.refused) + " refused, " + std::to_string(bucket.failed) +
+              " failed)";
+  }
+  return text;
+}
+
+// Measures what has not been, and publishes each member's schedules as soon as they are known.
+void tune_family(const LibraryRequest& request, const Family& family, const TargetPtr& target,
+                 Wisdom& wisdom, LibraryReport& report) {
+  const fs::path folder = request.folder / "schedules" / target->name;
+  std::unique_ptr<Arena> arena;
+  for (const Tunable& tunable : tunables_of(family, *target)) {
+    if (request.interrupted && request.interrupted()) return;
+    const fs::path file = folder / (tunable.name + ".sched");
+    const std::string key = "# tuned " + request.tuned_by + " " + tunable.key() + "\n";
+    if (fs::exists(file)) {
+      std::string known = read_text(file);
+      if (known.rfind(key, 0) == 0) {
+        wisdom[tunable.name] = std::move(known);
+        ++report.taken;
+        continue;
+      }
+    }
+    if (!arena) arena = native_arena(toolchain_of(*target));
+    const TunedMember tuned = tune_member(tunable, target, *arena);
+    if (request.say) request.say(tunable.name + gains_of(tuned));
+    wisdom[tunable.name] = key + print_versions(tuned.versions);
+    write_text(fs::path(file) += ".new", wisdom[tunable.name]);
+    fs::rename(fs::path(file) += ".new", file);
+    ++report.tuned;
+  }
 }
 
 void write_unit(const fs::path& source, const Unit& unit) {
@@ -71,9 +113,11 @@ void write_unit(const fs::path& source, const Unit& unit) {
 std::vector<std::string> write_target(const LibraryRequest& request, const Chosen& chosen,
                                       const TargetPtr& target, LibraryReport& report) {
   std::vector<std::string> stems;
-  const Wisdom wisdom = wisdom_for(request, *target);
+  Wisdom wisdom = read_wisdom((request.wisdom.empty() ? request.texts / "wisdom" : request.wisdom) /
+                              target->name);
   for (size_t k = 0; k < chosen.families.size(); ++k) {
     const Family& family = chosen.families[k];
+    if (request.tune) tune_family(request, family, target, wisdom, report);
     if (request.say) request.say("proving " + family.name + " for " + target->name);
     const std::vector<Member> members = prove_members(family, target, wisdom);
     std::map<std::string, std::vector<Version>> schedules;
@@ -84,7 +128,7 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
     }
     for (const auto& [name, versions] : schedules)
       write_text(request.folder / "schedules" / target->name / (name + ".sched"),
-                 print_versions(versions));
+                 wisdom.count(name) > 0 ? wisdom.at(name) : print_versions(versions));
     report.kernels += members.size();
     const bool entries = k < chosen.asked;
     for (const Unit& unit :

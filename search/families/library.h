@@ -16,12 +16,18 @@
 namespace exotune::families {
 
 struct LibraryRequest {
-  std::filesystem::path texts;                  // kernels/families
-  std::vector<std::string> families;            // whose routines the library has
-  std::vector<TargetPtr> targets;               // the first that the CPU has is taken at load time
-  std::filesystem::path folder;                 // is made
-  std::string version;                          // "0.1.0"
+  std::filesystem::path texts;        // kernels/families
+  std::vector<std::string> families;  // whose routines the library has
+  std::vector<TargetPtr> targets;     // the first that the CPU has is taken at load time
+  std::filesystem::path folder;       // is made
+  std::string version;                // "0.1.0"
+  std::filesystem::path wisdom;       // TARGET/MEMBER.sched; empty: what ships with the texts
+  /// Measures what the families' texts try and takes the fastest. What an earlier call tuned into
+  /// the same folder, of the same texts and by the same `tuned_by`, is taken as it is.
+  bool tune = false;
+  std::string tuned_by;                         // the machine, as one word
   std::function<void(const std::string&)> say;  // one line per stage; may be empty
+  std::function<bool()> interrupted;  // asked between members that are tuned; may be empty
 };
 
 struct LibraryReport {
@@ -29,6 +35,7 @@ struct LibraryReport {
   size_t kernels = 0;                          // members, over all targets
   size_t steps = 0;                            // primitives applied, each proved
   size_t reassociated = 0;                     // members that sum in another order
+  size_t tuned = 0, taken = 0;                 // members measured now, and by an earlier call
   int lines_by_hand = 0;                       // of C in bodies
   std::vector<std::filesystem::path> sources;  // of C, to be compiled
 };

@@ -47,22 +47,6 @@ std::vector<Member> versions_of(const KernelTemplate& kernel, const Substitution
   return members;
 }
 
-void prove(Member& member, const Target& target, const ValueList& instructions) {
-  const Module module = parse_module(member.code, member.name + ".exo");
-  const ProcPtr start = module.find_proc(member.c_name);
-  if (start == nullptr)
-    throw InputError({}, "the code of " + member.name + " defines no procedure ${name}");
-  check(*start);
-  ScriptEnvironment environment = script_environment(module, {&target.library});
-  environment.start = start;
-  environment.names["instrs"] = Value(instructions);
-  const ScriptResult result = run_script(member.schedule, member.name + ".sched", environment);
-  member.proc = result.proc;
-  check(*member.proc);
-  member.steps = trace_of(member.proc).size();
-  member.reassociates = reassociates(member.proc);
-}
-
 // The instruction that transposes a tile of this type; "" where there is none.
 std::string transposing(const Target& target, ScalarType type) {
   for (const ProcPtr& instruction : target.instructions())
@@ -86,8 +70,40 @@ Substitution places_of(const Family& family, const Target& target) {
     places["unit." + name] = "${lanes." + name + "}, ${memory}, instrs";
     places["transpose." + name] = transposing(target, type);
   }
+  // Less than a vector of any type, and less than eight: where the shortest are measured.
+  const int shortest = target.lanes_of(ScalarType::kF64);
+  places["few"] = std::to_string(std::max(1, shortest * 3 / 4));
+  places["several"] = std::to_string(shortest * 7 - 1);
   const auto own = family.targets.find(target.name);
   return own == family.targets.end() ? places : with(places, own->second);
+}
+
+Prover::Prover(TargetPtr target) : target_(std::move(target)) {
+  ValueList instructions;
+  for (const ProcPtr& instruction : target_->instructions()) instructions.emplace_back(instruction);
+  std::map<std::string, Value> names = script_environment({}, {&target_->library}).names;
+  names["instrs"] = Value(std::move(instructions));
+  names_ = std::make_shared<const std::map<std::string, Value>>(std::move(names));
+}
+
+ProcPtr Prover::read(const std::string& code, const std::string& name,
+                     const std::string& when) const {
+  const Module module = parse_module(with_assert(code, when), name + ".exo");
+  const ProcPtr proc = module.find_proc(name);
+  if (proc == nullptr) throw InputError({}, "the code of " + name + " defines no such procedure");
+  check(*proc);
+  return proc;
+}
+
+ProcPtr Prover::replay(const ProcPtr& kernel, const std::string& script,
+                       const std::string& member) const {
+  ScriptEnvironment environment;
+  environment.names = *names_;
+  environment.names[kernel->name] = Value(kernel);
+  environment.start = kernel;
+  const ProcPtr proc = run_script(script, member + ".sched", environment).proc;
+  check(*proc);
+  return proc;
 }
 
 std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
@@ -99,12 +115,15 @@ std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
       for (Member& member : versions_of(kernel, with(of_target, places), *target, wisdom))
         members.push_back(std::move(member));
 
-  ValueList instructions;
-  for (const ProcPtr& instruction : target->instructions()) instructions.emplace_back(instruction);
+  const Prover prover(target);
   std::vector<std::exception_ptr> failures(members.size());
   tbb::parallel_for(size_t{0}, members.size(), [&](size_t k) {
     try {
-      prove(members[k], *target, instructions);
+      Member& member = members[k];
+      const ProcPtr kernel = prover.read(member.code, member.c_name, "");
+      member.proc = prover.replay(kernel, member.schedule, member.name);
+      member.steps = trace_of(member.proc).size();
+      member.reassociates = reassociates(member.proc);
     } catch (Error& error) {
       error.diagnostic().notes.push_back("in kernel " + members[k].name + " of family " +
                                          family.name + " for " + target->name);

@@ -2,9 +2,11 @@
 // Members: the kernels of a family for one target, each replayed from its schedule, proved, and
 // ready to be emitted. Start at prove_members.
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/cursor/value.h"
 #include "hw/target.h"
 #include "search/families/family.h"
 
@@ -23,6 +25,20 @@ struct Member {
   bool reassociates = false;
 };
 
+/// Reads and schedules kernels for one target.
+class Prover {
+ public:
+  explicit Prover(TargetPtr target);
+  /// The procedure `name` of `code`, with the assert `when` unless that is empty; checked.
+  ProcPtr read(const std::string& code, const std::string& name, const std::string& when) const;
+  /// `kernel` after the script, checked. `member` is what messages call it.
+  ProcPtr replay(const ProcPtr& kernel, const std::string& script, const std::string& member) const;
+
+ private:
+  TargetPtr target_;
+  std::shared_ptr<const std::map<std::string, Value>> names_;  // of the target, and `instrs`
+};
+
 /// Schedules by member's name, instead of the ones in the family's file.
 using Wisdom = std::map<std::string, std::string>;
 
@@ -37,7 +53,7 @@ std::string c_name_of(const std::string& member, const Target& target);
 
 /// What templates may say of the target, the family's own words for it first: ${unit.f32} "16,
 /// AVX512, instrs", ${lanes.f32}, ${memory},
-/// ${transpose.f32}, ${tile_rows} and ${tile_heights} of a register tile two vectors wide.
+/// ${transpose.f32}, ${few} and ${several} (sizes below one and below eight vectors of any type).
 Substitution places_of(const Family& family, const Target& target);
 
 }  // namespace exotune::families

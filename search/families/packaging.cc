@@ -106,8 +106,9 @@ std::string makefile(const PackageFacts& facts) {
   text += "OBJECTS = " + joined(objects, " ") + "\n\nall: ../lib/" + so + " ../lib/" + lib +
           ".a\n../lib/" + so + ": $(OBJECTS) " + facts.name + ".map\n\t$(CC) -shared -Wl,-soname," +
           so + " -Wl,--version-script=" + facts.name +
-          ".map -Wl,-z,relro -Wl,-z,defs -o $@ $(OBJECTS) -lm -pthread\n\tln -sf " + so + " ../lib/" + lib +
-          ".so\n../lib/" + lib + ".a: $(OBJECTS)\n\trm -f $@\n\t$(AR) rcs $@ $(OBJECTS)\n" +
+          ".map -Wl,-z,relro -Wl,-z,defs -o $@ $(OBJECTS) -lm -pthread\n\tln -sf " + so +
+          " ../lib/" + lib + ".so\n../lib/" + lib +
+          ".a: $(OBJECTS)\n\trm -f $@\n\t$(AR) rcs $@ $(OBJECTS)\n" +
           "dispatch.o: dispatch.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
           "workspace.o: workspace.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
           "xerbla.o: xerbla.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" + rules +

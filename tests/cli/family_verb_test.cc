@@ -49,6 +49,25 @@ TEST(FamilyVerb, writes_the_same_bytes_again) {
   EXPECT_TRUE(harness.exists("one/schedules/avx2/dgemm_strip.sched"));
 }
 
+TEST(FamilyVerb, takes_schedules_that_were_measured_before) {
+  const CommandHarness harness("family-wisdom");
+  const std::string script =
+      "# when n < 4\np = p\n# otherwise\np = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\n";
+  harness.write("wisdom/avx2/dscal.sched", script);
+  const auto library = [&](const std::string& wisdom, const std::string& folder) {
+    return harness.run({"family", "blas1", "--target", "avx2", "-q", "--sources", "--wisdom",
+                        wisdom, "-o", folder});
+  };
+  ASSERT_EQ(library("wisdom", "one").exit_status, 0);
+  EXPECT_EQ(harness.read("one/schedules/avx2/dscal.sched"), script);
+  EXPECT_NE(harness.read("one/src/blas1_d_avx2.h").find("if (n < 4) {\n    blas_dscal_v0_avx2("),
+            std::string::npos);
+  ASSERT_EQ(library("one/schedules", "two").exit_status, 0);
+  const std::string folder = harness.folder().string();
+  EXPECT_TRUE(run_command({"diff", "-r", folder + "/one", folder + "/two"}).ok());
+  EXPECT_EQ(library("nowhere", "three").exit_status, 2);
+}
+
 TEST(FamilyVerb, says_what_is_wrong) {
   const CommandHarness harness("family-wrong");
   const auto refused = [&](const std::vector<std::string>& words) {

@@ -1,0 +1,29 @@
+#pragma once
+// exo-tune bench DIR for a folder that `exo-tune family` wrote: every routine against the BLAS
+// libraries of this machine.
+#include <string>
+#include <vector>
+
+#include "cli/session.h"
+#include "cli/table.h"
+
+namespace exotune::cli {
+
+struct LibraryComparison {
+  std::string folder;
+  std::vector<std::string> only_peers;  // empty: all that are here
+  std::vector<std::string> routines;    // empty: all
+  int most = 0;                         // no size above it; 0: none is too large
+  std::string page;                     // the heat map, "" = FOLDER/heat-map.html
+  Format format = Format::kTable;
+};
+
+/// Has the folder a library in it?
+bool is_blas_library(const std::string& folder);
+
+/// Prints a row for each routine (geometric mean over the sizes and the worst one), then the worst
+/// ten points, and writes the page; as CSV or JSON every point. What was measured when the user
+/// interrupts is shown.
+ExitCode compare_library(const LibraryComparison& request);
+
+}  // namespace exotune::cli

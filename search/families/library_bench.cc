@@ -1,0 +1,143 @@
+#include "search/families/library_bench.h"
+
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/diagnostic.h"
+#include "runners/batch_timer.h"
+
+namespace exotune::families {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// Values that shrink over thousands of calls do not become slow denormals meanwhile.
+class FlushToZero {
+ public:
+  FlushToZero() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
+  ~FlushToZero() { _mm_setcsr(before_); }
+
+ private:
+  unsigned before_;
+};
+
+double median(std::vector<double> values) {
+  if (values.empty()) return kNone;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+double seconds_of(const std::function<void()>& call, int64_t calls) {
+  const double begin = thread_seconds();
+  for (int64_t k = 0; k < calls; ++k) call();
+  return (thread_seconds() - begin) / static_cast<double>(calls);
+}
+
+int64_t calls_for(const std::function<void()>& call, double seconds) {
+  call();
+  int64_t calls = 1;
+  for (double took = 0; calls < (int64_t{1} << 24); calls *= 4) {
+    took = seconds_of(call, calls) * static_cast<double>(calls);
+    if (took >= seconds / 8)
+      return std::max<int64_t>(1,
+                               static_cast<int64_t>(static_cast<double>(calls) * seconds / took));
+  }
+  return calls;
+}
+
+BenchPoint measure(const Workload& workload, bool is_double, int n, const Rival& ours,
+                   const std::vector<Rival>& rivals, const LibraryBenchOptions& options) {
+  const WorkloadArrays arrays(workload, n, is_double);
+  std::vector<std::function<void()>> calls = {arrays.call(ours)};
+  for (const Rival& rival : rivals) calls.push_back(arrays.call(rival));
+  std::vector<int64_t> repeats;
+  for (const auto& call : calls)
+    repeats.push_back(call ? calls_for(call, options.batch_seconds) : 0);
+  std::vector<std::vector<double>> times(calls.size());
+  for (int round = 0; round < options.rounds; ++round)
+    for (size_t k = 0; k < calls.size(); ++k) {
+      const size_t who = (k + static_cast<size_t>(round)) % calls.size();
+      if (calls[who]) times[who].push_back(seconds_of(calls[who], repeats[who]));
+    }
+  BenchPoint point{workload.title(is_double), workload.level, n};
+  point.seconds = median(times[0]);
+  point.gflops = workload.flops(n) / point.seconds * 1e-9;
+  for (size_t k = 1; k < calls.size(); ++k) {
+    std::vector<double> ratios;
+    for (size_t r = 0; r < times[k].size(); ++r) ratios.push_back(times[k][r] / times[0][r]);
+    point.ratios.push_back(median(std::move(ratios)));
+  }
+  return point;
+}
+
+void require_known(const std::vector<std::string>& routines) {
+  std::vector<std::string> known;
+  for (const Workload& workload : workloads()) known.push_back(workload.routine);
+  for (const std::string& name : routines) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string near = nearest(name, known);
+    throw InputError({}, "there is no routine '" + name + "' to measure",
+                     near.empty() ? "gemv, gemm, axpy, ..." : "did you mean " + near + "?");
+  }
+}
+
+}  // namespace
+
+double BenchPoint::against_best() const {
+  double best = kNone;
+  for (const double ratio : ratios)
+    if (!std::isnan(ratio) && !(ratio >= best)) best = ratio;
+  return best;
+}
+
+std::vector<BenchPoint> bench_library(const Rival& ours, const std::vector<Rival>& rivals,
+                                      const LibraryBenchOptions& options) {
+  require_known(options.routines);
+  const FlushToZero flush;
+  std::vector<BenchPoint> points;
+  for (const Workload& workload : workloads()) {
+    if (!options.routines.empty() && std::find(options.routines.begin(), options.routines.end(),
+                                               workload.routine) == options.routines.end())
+      continue;
+    for (const bool is_double : {false, true}) {
+      Workload plain = workload;
+      plain.variant.clear();
+      if (ours.find("cblas_" + plain.title(is_double)) == nullptr) continue;
+      for (const int n : sizes_of_level(workload.level)) {
+        if (options.most > 0 && n > options.most) continue;
+        if (options.interrupted && options.interrupted()) return points;
+        points.push_back(measure(workload, is_double, n, ours, rivals, options));
+        if (options.measured) options.measured(points.back());
+      }
+    }
+  }
+  return points;
+}
+
+Mean mean_of(const std::vector<BenchPoint>& points, const std::string& title) {
+  Mean mean;
+  double sum = 0;
+  for (const BenchPoint& point : points) {
+    const double ratio = point.against_best();
+    if ((!title.empty() && point.title != title) || std::isnan(ratio)) continue;
+    sum += std::log(ratio);
+    mean.least = mean.points == 0 ? ratio : std::min(mean.least, ratio);
+    ++mean.points;
+  }
+  if (mean.points > 0) mean.value = std::exp(sum / static_cast<double>(mean.points));
+  return mean;
+}
+
+std::vector<BenchPoint> worst_of(std::vector<BenchPoint> points, size_t count) {
+  std::erase_if(points, [](const BenchPoint& p) { return std::isnan(p.against_best()); });
+  std::stable_sort(points.begin(), points.end(), [](const BenchPoint& a, const BenchPoint& b) {
+    return a.against_best() < b.against_best();
+  });
+  points.resize(std::min(points.size(), count));
+  return points;
+}
+
+}  // namespace exotune::families

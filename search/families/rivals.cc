@@ -1,0 +1,217 @@
+#include "search/families/rivals.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "core/base/diagnostic.h"
+#include "runners/peer_library.h"
+
+namespace exotune::families {
+namespace {
+
+// CBLAS's constants.
+constexpr int kRows = 101, kNoTrans = 111, kTrans = 112, kUpper = 121, kLower = 122, kNonUnit = 131,
+              kLeft = 141, kRight = 142;
+
+template <class T>
+std::vector<T> filled(size_t size, unsigned seed) {
+  std::vector<T> values(size);
+  unsigned state = seed;
+  for (T& value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<T>(static_cast<double>(state >> 8) / (1 << 23) - 1.0);
+  }
+  return values;
+}
+
+template <class T>
+struct Arrays {
+  std::vector<T> a, b, c;
+  Arrays(const Workload& w, int n) {
+    const size_t side = static_cast<size_t>(n), square = side * side;
+    a = filled<T>(w.level == 1 ? side : square, 1);
+    b = filled<T>(w.level == 3 ? square : side, 2);
+    c = filled<T>(w.level == 3 ? square : side, 3);
+    if (w.routine.rfind("tr", 0) != 0) return;
+    for (size_t i = 0; i < side; ++i)  // next to the identity
+      for (size_t j = 0; j < side; ++j)
+        a[i * side + j] = i == j ? T(1) : static_cast<T>(1e-9) * a[i * side + j];
+  }
+};
+
+template <class T, class... Args>
+std::function<void()> bound(void* symbol, Args... args) {
+  return [=] { reinterpret_cast<T (*)(Args...)>(symbol)(args...); };
+}
+
+// The arrays are written by some calls and read by all: the library's own affair.
+template <class T>
+std::function<void()> level1(void* f, const Workload& w, int n, T* x, T* y) {
+  static T h[5] = {-1, T(0.8), T(-0.6), T(0.6), T(0.8)};
+  const T tiny = T(1e-9);
+  if (w.routine == "axpy") return bound<void>(f, n, tiny, x, 1, y, 1);
+  if (w.routine == "dot") return bound<T>(f, n, x, 1, y, 1);
+  if (w.routine == "scal") return bound<void>(f, n, T(0.9999999), x, 1);
+  if (w.routine == "copy" || w.routine == "swap") return bound<void>(f, n, x, 1, y, 1);
+  if (w.routine == "rot") return bound<void>(f, n, x, 1, y, 1, T(0.8), T(0.6));
+  if (w.routine == "rotm") return bound<void>(f, n, x, 1, y, 1, &h[0]);
+  if (w.routine == "iamax") return bound<size_t>(f, n, x, 1);
+  return bound<T>(f, n, x, 1);  // asum, nrm2
+}
+
+template <class T>
+std::function<void()> level2(void* f, const Workload& w, int n, T* a, T* x, T* y) {
+  const T tiny = T(1e-9), one = 1;
+  const int t = w.trans ? kTrans : kNoTrans, uplo = w.lower ? kLower : kUpper;
+  if (w.routine == "gemv") return bound<void>(f, kRows, t, n, n, tiny, a, n, x, 1, one, y, 1);
+  if (w.routine == "ger") return bound<void>(f, kRows, n, n, tiny, x, 1, y, 1, a, n);
+  if (w.routine == "symv") return bound<void>(f, kRows, uplo, n, tiny, a, n, x, 1, one, y, 1);
+  if (w.routine == "syr") return bound<void>(f, kRows, uplo, n, tiny, x, 1, a, n);
+  if (w.routine == "syr2") return bound<void>(f, kRows, uplo, n, tiny, x, 1, y, 1, a, n);
+  return bound<void>(f, kRows, uplo, t, kNonUnit, n, a, n, x, 1);  // trmv, trsv
+}
+
+template <class T>
+std::function<void()> level3(void* f, const Workload& w, int n, T* a, T* b, T* c) {
+  const T tiny = T(1e-9), one = 1;
+  const int t = w.trans ? kTrans : kNoTrans, tb = w.transb ? kTrans : kNoTrans;
+  const int uplo = w.lower ? kLower : kUpper, side = w.right ? kRight : kLeft;
+  if (w.routine == "gemm")
+    return bound<void>(f, kRows, t, tb, n, n, n, tiny, a, n, b, n, one, c, n);
+  if (w.routine == "symm")
+    return bound<void>(f, kRows, side, uplo, n, n, tiny, a, n, b, n, one, c, n);
+  if (w.routine == "syrk") return bound<void>(f, kRows, uplo, t, n, n, tiny, a, n, one, c, n);
+  if (w.routine == "syr2k")
+    return bound<void>(f, kRows, uplo, t, n, n, tiny, a, n, b, n, one, c, n);
+  return bound<void>(f, kRows, side, uplo, t, kNonUnit, n, n, one, a, n, b, n);  // trmm, trsm
+}
+
+template <class T>
+std::function<void()> call_of(void* f, const Workload& w, int n, Arrays<T>& arrays) {
+  T *a = arrays.a.data(), *b = arrays.b.data(), *c = arrays.c.data();
+  if (w.level == 1) return level1<T>(f, w, n, a, b);
+  return w.level == 2 ? level2<T>(f, w, n, a, b, c) : level3<T>(f, w, n, a, b, c);
+}
+
+}  // namespace
+
+Rival::Rival(std::string name, const std::string& path) : name_(std::move(name)) {
+  handle_ = dlopen(path.empty() ? nullptr : path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ == nullptr) throw InputError({}, name_ + " does not load: " + dlerror());
+}
+
+void* Rival::find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+
+std::vector<Rival> load_rivals(const std::vector<Peer>& peers) {
+  clear_peer_environment();
+  for (const char* threads : {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS"})
+    setenv(threads, "1", 1);
+  std::vector<Rival> rivals;
+  std::vector<std::string> seen;
+  for (const Peer& peer : peers) {
+    const bool open = peer.kind == Peer::Kind::kOpenBlas, blis = peer.kind == Peer::Kind::kBlis;
+    if (!open && !blis) continue;
+    bool again = false;  // another core type of the same library
+    for (const std::string& path : seen) again = again || path == peer.path;
+    if (again) continue;
+    seen.push_back(peer.path);
+    if (!peer.core_type.empty())
+      setenv(open ? "OPENBLAS_CORETYPE" : "BLIS_ARCH_TYPE", peer.core_type.c_str(), 1);
+    rivals.emplace_back(peer.name, peer.path);
+  }
+  return rivals;
+}
+
+std::string Workload::title(bool is_double) const {
+  const std::string p = is_double ? "d" : "s";
+  const std::string name = routine == "iamax" ? "i" + p + "amax" : p + routine;
+  return variant.empty() ? name : name + " " + variant;
+}
+
+double Workload::flops(double n) const {
+  if (level == 1) return 2 * n;
+  const bool half = routine == "syr" || routine == "syrk" || routine.rfind("tr", 0) == 0;
+  return (half ? 1 : 2) * n * n * (level == 3 ? n : 1);
+}
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all = {
+      {"axpy", "", 1},
+      {"dot", "", 1},
+      {"scal", "", 1},
+      {"copy", "", 1},
+      {"swap", "", 1},
+      {"asum", "", 1},
+      {"nrm2", "", 1},
+      {"iamax", "", 1},
+      {"rot", "", 1},
+      {"rotm", "", 1},
+      {"gemv", "", 2},
+      {"gemv", "T", 2, true},
+      {"ger", "", 2},
+      {"symv", "lower", 2},
+      {"symv", "upper", 2, false, false, false},
+      {"syr", "lower", 2},
+      {"syr2", "lower", 2},
+      {"trmv", "lower", 2},
+      {"trmv", "upper T", 2, true, false, false},
+      {"trsv", "lower", 2},
+      {"trsv", "upper", 2, false, false, false},
+      {"trsv", "lower T", 2, true},
+      {"gemm", "", 3},
+      {"gemm", "A B'", 3, false, true},
+      {"gemm", "A' B", 3, true},
+      {"symm", "lower", 3},
+      {"syrk", "lower", 3},
+      {"syr2k", "lower", 3},
+      {"trmm", "left lower", 3},
+      {"trmm", "right lower", 3, false, false, true, true},
+      {"trsm", "left lower", 3},
+      {"trsm", "right lower", 3, false, false, true, true},
+  };
+  return all;
+}
+
+const std::vector<int>& sizes_of_level(int level) {
+  static const std::vector<int> vectors = {1,     2,     4,      8,      16,      33,     64,
+                                           100,   256,   500,    1000,   2048,    4096,   10000,
+                                           30000, 65536, 200000, 500000, 1000000, 4000000};
+  static const std::vector<int> matrices = {1,  2,   4,   6,   8,   12,  16,  24,   33,   48,
+                                            64, 100, 128, 200, 256, 400, 512, 1000, 1500, 3000};
+  static const std::vector<int> products = {1,  2,  4,   6,   8,   12,  16,  20,  24,  33,
+                                            48, 64, 100, 128, 192, 256, 384, 512, 777, 1024};
+  return level == 1 ? vectors : level == 2 ? matrices : products;
+}
+
+struct WorkloadArrays::Memory {
+  Workload workload;
+  int n;
+  std::unique_ptr<Arrays<float>> single;
+  std::unique_ptr<Arrays<double>> twice;
+};
+
+WorkloadArrays::WorkloadArrays(const Workload& workload, int n, bool is_double)
+    : memory_(std::make_unique<Memory>()) {
+  memory_->workload = workload;
+  memory_->n = n;
+  if (is_double)
+    memory_->twice = std::make_unique<Arrays<double>>(workload, n);
+  else
+    memory_->single = std::make_unique<Arrays<float>>(workload, n);
+}
+
+WorkloadArrays::~WorkloadArrays() = default;
+
+std::function<void()> WorkloadArrays::call(const Rival& rival) const {
+  const Workload& w = memory_->workload;
+  const bool is_double = memory_->twice != nullptr;
+  Workload plain = w;
+  plain.variant.clear();
+  void* f = rival.find("cblas_" + plain.title(is_double));
+  if (f == nullptr) return {};
+  return is_double ? call_of<double>(f, w, memory_->n, *memory_->twice)
+                   : call_of<float>(f, w, memory_->n, *memory_->single);
+}
+
+}  // namespace exotune::families

@@ -1,0 +1,141 @@
+#include "search/families/tuning.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "core/base/hashing.h"
+#include "search/problem.h"
+
+namespace exotune::families {
+namespace {
+
+// Every combination of the values whose places the text mentions.
+std::vector<std::string> spelled_out(const std::string& text, const KernelTemplate& kernel,
+                                     const Substitution& places) {
+  std::vector<Substitution> all = {places};
+  for (const auto& [name, values] : kernel.values) {
+    if (text.find("${" + name + "}") == std::string::npos) continue;
+    std::vector<Substitution> next;
+    for (const Substitution& so_far : all)
+      for (const std::string& value : values) next.push_back(with(so_far, {{name, value}}));
+    all = std::move(next);
+  }
+  std::vector<std::string> scripts;
+  for (const Substitution& each : all) scripts.push_back(expand(text, each, kernel.where));
+  return scripts;
+}
+
+SizeBinding sizes_at(const std::string& text) {
+  SizeBinding sizes;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const size_t equals = std::min(word.find('='), word.size());
+    int64_t value = 0;
+    const char* const end = word.data() + word.size();
+    const char* const begin = equals < word.size() ? word.data() + equals + 1 : end;
+    const auto [rest, error] = std::from_chars(begin, end, value);
+    if (error != std::errc() || rest != end || value < 1)
+      throw InputError({}, "'" + word + "' is no size of a bucket", "at = \"M=64 N=64\"");
+    sizes[word.substr(0, equals)] = value;
+  }
+  return sizes;
+}
+
+// The version of the usual schedule for these sizes: the one whose condition the bucket has, else
+// the last.
+std::string usual_for(const Tunable& tunable, const Bucket& bucket) {
+  const std::vector<Version> versions = parse_versions(tunable.usual, tunable.name);
+  for (const Version& version : versions)
+    if (version.when == bucket.when) return version.script;
+  return versions.back().script;
+}
+
+BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const TargetPtr& target,
+                         Arena& arena) {
+  BucketResult result;
+  result.at = bucket.at;
+  std::vector<std::string> scripts = {usual_for(tunable, bucket)};
+  for (const std::string& script : tunable.scripts)
+    if (std::find(scripts.begin(), scripts.end(), script) == scripts.end())
+      scripts.push_back(script);
+  const Prover prover(target);
+  const ProcPtr kernel = prover.read(tunable.code, tunable.c_name, bucket.when);
+  const TuningProblem problem = make_problem(kernel, sizes_at(bucket.at));
+  std::vector<Contender> contenders;
+  std::vector<size_t> of_script;
+  for (size_t k = 0; k < scripts.size(); ++k) {
+    ++result.tried;
+    try {
+      const ProcPtr scheduled = prover.replay(kernel, scripts[k], tunable.name);
+      contenders.push_back(
+          contender_of("#" + std::to_string(k), make_candidate(scheduled, *target, problem)));
+      of_script.push_back(k);
+    } catch (const Error&) {
+      ++result.refused;
+    }
+  }
+  ShootoutOptions options;
+  options.rounds = 9;
+  options.blocks = 3;
+  options.batch_seconds = 3e-4;
+  const ShootoutResult shot = arena.compete(contenders, problem.args, problem.test, options);
+  for (const ContenderResult& each : shot.contenders)
+    if (each.status != TrialStatus::kOk) ++result.failed;
+  if (shot.winner < 0)
+    throw Error(Diagnostic{{}, "no schedule of " + tunable.name + " runs at " + bucket.at, {}, {}},
+                ExitCode::kNoCandidate);
+  const auto winner = static_cast<size_t>(shot.winner);
+  result.winner = scripts[of_script[winner]];
+  if (of_script.front() == 0 && shot.contenders.front().status == TrialStatus::kOk)
+    result.gain = shot.ratio(winner, 0).median;
+  return result;
+}
+
+}  // namespace
+
+std::string Tunable::key() const {
+  std::string text = code + usual;
+  for (const std::string& script : scripts) text += "\n--\n" + script;
+  for (const Bucket& bucket : buckets) text += "\n" + bucket.when + " at " + bucket.at;
+  return content_hash(text);
+}
+
+std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
+  std::vector<Tunable> out;
+  const Substitution of_target = places_of(family, target);
+  for (const KernelTemplate& kernel : family.kernels) {
+    if (kernel.tries.empty() || kernel.buckets.empty()) continue;
+    for (const Substitution& fixed : combinations(family, kernel.axes)) {
+      const Substitution places = with(of_target, fixed);
+      Tunable tunable;
+      tunable.name = expand(kernel.name, places, kernel.where);
+      tunable.c_name = c_name_of(tunable.name, target);
+      tunable.code = expand(kernel.code, with(places, {{"name", tunable.c_name}}), kernel.where);
+      tunable.usual = expand(kernel.schedule, places, kernel.where);
+      for (const std::string& text : kernel.tries)
+        for (std::string& script : spelled_out(text, kernel, places))
+          tunable.scripts.push_back(std::move(script));
+      for (const Bucket& bucket : kernel.buckets)
+        tunable.buckets.push_back(
+            {expand(bucket.when, places, kernel.where), expand(bucket.at, places, kernel.where)});
+      out.push_back(std::move(tunable));
+    }
+  }
+  return out;
+}
+
+TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena) {
+  TunedMember tuned;
+  for (const Bucket& bucket : tunable.buckets) {
+    tuned.buckets.push_back(tune_bucket(tunable, bucket, target, arena));
+    const std::string& script = tuned.buckets.back().winner;
+    if (!tuned.versions.empty() && tuned.versions.back().script == script)
+      tuned.versions.back().when = bucket.when;
+    else
+      tuned.versions.push_back({bucket.when, script});
+  }
+  return tuned;
+}
+
+}  // namespace exotune::families

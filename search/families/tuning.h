@@ -1,0 +1,45 @@
+#pragma once
+// Tuning: for each bucket of sizes of a kernel, the fastest of the schedules that its family's text
+// tries, measured on this machine. Start at tune_member.
+//
+// A schedule that is refused costs nothing; one whose C computes something else never wins: each is
+// proved under the bucket's condition and checked before it is timed. All are timed in turn in one
+// process (runners/shootout.h).
+#include <string>
+#include <vector>
+
+#include "runners/arena.h"
+#include "search/families/members.h"
+#include "search/families/versions.h"
+
+namespace exotune::families {
+
+/// A member as tuning sees it: one kernel with its parameters fixed.
+struct Tunable {
+  std::string name;                  // "saxpy_any"
+  std::string c_name, code;          // as Member has them
+  std::string usual;                 // the schedule that is replayed untuned
+  std::vector<std::string> scripts;  // what is tried beside it
+  std::vector<Bucket> buckets;
+  /// Of everything above: the same key, the same question.
+  std::string key() const;
+};
+
+/// Those members of `family` whose kernels have tries and buckets.
+std::vector<Tunable> tunables_of(const Family& family, const Target& target);
+
+struct BucketResult {
+  std::string at, winner;                     // the script
+  size_t tried = 0, refused = 0, failed = 0;  // failed: compiled or ran wrongly
+  double gain = 1;                            // time of the usual schedule over the winner's
+};
+
+struct TunedMember {
+  std::vector<Version> versions;  // neighbours with the same script joined
+  std::vector<BucketResult> buckets;
+};
+
+/// Error(kNoCandidate) when no schedule of a bucket is right, which the usual one is.
+TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena);
+
+}  // namespace exotune::families

@@ -1,0 +1,66 @@
+// The figures of a library's benchmark and the page that shows them, from points made by hand; and
+// one run of the real thing at small sizes, which measures and judges nothing.
+#include "search/families/library_bench.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune::families {
+namespace {
+
+BenchPoint point(const std::string& title, int n, std::vector<double> ratios) {
+  BenchPoint p;
+  p.title = title;
+  p.level = 2;
+  p.n = n;
+  p.ratios = std::move(ratios);
+  return p;
+}
+
+TEST(LibraryBench, compares_with_the_fastest_rival_that_has_the_routine) {
+  EXPECT_EQ(point("x", 1, {2, 0.5, 3}).against_best(), 0.5);
+  EXPECT_EQ(point("x", 1, {NAN, 3}).against_best(), 3);
+  EXPECT_TRUE(std::isnan(point("x", 1, {}).against_best()));
+}
+
+TEST(LibraryBench, means_are_geometric_and_the_worst_come_first) {
+  const std::vector<BenchPoint> points = {point("a", 1, {4}), point("a", 2, {1}),
+                                          point("b", 1, {0.5}), point("b", 2, {NAN})};
+  EXPECT_DOUBLE_EQ(mean_of(points, "a").value, 2);
+  EXPECT_EQ(mean_of(points, "b").points, 1u);
+  EXPECT_DOUBLE_EQ(mean_of(points, "").least, 0.5);
+  const std::vector<BenchPoint> worst = worst_of(points, 2);
+  ASSERT_EQ(worst.size(), 2u);
+  EXPECT_EQ(worst[0].title, "b");
+  EXPECT_EQ(worst[1].n, 2);
+}
+
+TEST(LibraryBench, draws_a_cell_for_each_point) {
+  const std::string page = heat_map_page(
+      {point("a", 1, {4}), point("a", 20000, {0.5}), point("b", 1, {1})}, {"rival"}, "x");
+  size_t cells = 0;
+  for (size_t at = page.find("<rect"); at != std::string::npos; at = page.find("<rect", at + 1))
+    ++cells;
+  EXPECT_EQ(cells, 3u);
+  EXPECT_NE(page.find(">20k<"), std::string::npos);
+  EXPECT_NE(page.find("a, n = 20000: 0 GFLOP/s; rival 0.50"), std::string::npos);
+  EXPECT_EQ(page.find("http"), std::string::npos) << "nothing is loaded from elsewhere";
+}
+
+TEST(LibraryBench, refuses_a_routine_that_there_is_not) {
+  LibraryBenchOptions options;
+  options.routines = {"gemvv"};
+  try {
+    bench_library(Rival("self", ""), {}, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.diagnostic().str().find("did you mean gemv?"), std::string::npos);
+  }
+  EXPECT_THROW(Rival("none", "/nowhere/libnone.so"), Error);
+}
+
+}  // namespace
+}  // namespace exotune::families

@@ -1,0 +1,117 @@
+// Tuning chooses by what an arena says: which version serves which sizes, what is tried, and what
+// is done with schedules that are refused or wrong.
+#include "search/families/tuning.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/cli/command_harness.h"
+
+namespace exotune::families {
+namespace {
+
+// Times each contender by a function of its place; nothing runs.
+class FakeArena : public Arena {
+ public:
+  using Time = std::function<double(int64_t n, size_t place)>;
+  explicit FakeArena(Time time) : time_(std::move(time)) {}
+  ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>& args,
+                         const TestCase&, const ShootoutOptions&) override {
+    ShootoutResult result;
+    for (size_t k = 0; k < contenders.size(); ++k) {
+      const double seconds = time_(args.front().value, k);
+      ContenderResult each;
+      each.name = contenders[k].name;
+      each.status = seconds > 0 ? TrialStatus::kOk : TrialStatus::kMismatch;
+      each.samples = {seconds, seconds, seconds};
+      each.median = seconds;
+      if (seconds > 0 && (result.winner < 0 ||
+                          seconds < result.contenders[static_cast<size_t>(result.winner)].median))
+        result.winner = static_cast<int>(k);
+      result.contenders.push_back(each);
+    }
+    return result;
+  }
+  double peak(ElementType) override { return 0; }
+  std::optional<Contender> roof(ElementType) override { return std::nullopt; }
+  PeerReport peers() override { return {}; }
+  std::vector<Contender> plain_code(const Candidate&) override { return {}; }
+
+ private:
+  Time time_;
+};
+
+constexpr const char* kFamily = R"(
+title = "one"
+[axis.p]
+d = { T = "f64" }
+[[kernel]]
+name = "${p}twice"
+for = ["p"]
+code = '''
+@proc
+def ${name}(n: size, x: [${T}][n]):
+    for i in seq(0, n):
+        x[i] = 2.0 * x[i]
+'''
+schedule = "p = p\n"
+tries = ["p = divide_loop(p, 'i', ${by}, ['io', 'ii'], tail='cut')\n", "p = unroll_loop(p, 'i')\n"]
+values = { by = ["2", "4"] }
+buckets = [{ when = "n <= 8", at = "n=5" }, { when = "n <= 64", at = "n=40" }, { at = "n=100" }]
+)";
+
+Tunable tunable(const Target& target) {
+  const cli::CommandHarness harness("tuning");
+  harness.write("one.toml", kFamily);
+  return tunables_of(load_family(harness.folder(), "one"), target).at(0);
+}
+
+TEST(Tuning, takes_the_fastest_for_each_bucket_and_joins_neighbours) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  FakeArena arena([](int64_t n, size_t place) {
+    return place == (n == 100 ? 0u : 2u) ? 1.0
+                                         : 2.0;  // small ones by fours, large ones as they are
+  });
+  const TunedMember tuned = tune_member(tunable(*target), target, arena);
+  ASSERT_EQ(tuned.versions.size(), 2u);
+  EXPECT_EQ(tuned.versions[0].when, "n <= 64");
+  EXPECT_NE(tuned.versions[0].script.find("'i', 4,"), std::string::npos);
+  EXPECT_EQ(tuned.versions[1].script, "p = p\n");
+  EXPECT_EQ(tuned.buckets[0].tried, 4u);
+  EXPECT_EQ(tuned.buckets[0].refused, 1u) << "a loop of unknown length is not unrolled";
+  EXPECT_DOUBLE_EQ(tuned.buckets[0].gain, 2.0);
+}
+
+TEST(Tuning, never_takes_what_computes_something_else) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  FakeArena arena([](int64_t, size_t place) { return place == 0 ? 5.0 : -1.0; });
+  const TunedMember tuned = tune_member(tunable(*target), target, arena);
+  ASSERT_EQ(tuned.versions.size(), 1u);
+  EXPECT_EQ(tuned.versions[0].script, "p = p\n");
+  EXPECT_EQ(tuned.buckets[0].failed, 2u);
+  FakeArena none([](int64_t, size_t) { return -1.0; });
+  EXPECT_THROW(tune_member(tunable(*target), target, none), Error);
+}
+
+TEST(Tuning, refuses_a_size_that_is_none) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  FakeArena arena([](int64_t, size_t) { return 1.0; });
+  for (const char* at : {"n=x", "n", "n=", "n=0", "n=99999999999999999999", "n=9"}) {
+    Tunable wrong = tunable(*target);
+    wrong.buckets[0].at = at;
+    EXPECT_THROW(tune_member(wrong, target, arena), Error) << at;
+  }
+}
+
+TEST(Tuning, asks_the_same_question_under_the_same_key) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  Tunable one = tunable(*target), other = one;
+  EXPECT_EQ(one.key(), tunable(*target).key());
+  other.buckets[0].at = "n=6";
+  EXPECT_NE(one.key(), other.key());
+  other = one;
+  other.scripts.pop_back();
+  EXPECT_NE(one.key(), other.key());
+}
+
+}  // namespace
+}  // namespace exotune::families
