@@ -16,6 +16,7 @@
 #include "cli/workspace.h"
 #include "core/base/deadline.h"
 #include "runners/conditions.h"
+#include "search/device/device_search.h"
 
 namespace exotune::cli {
 namespace {
@@ -90,6 +91,15 @@ struct Job {
   std::string name;  // as a record names the kernel
 };
 
+// On an accelerator: kernels that none of its instructions has a part in stay away.
+void drop_what_the_device_leaves(std::vector<Job>& jobs) {
+  if (jobs.empty() || jobs.front().request.target->runner.kind == "native") return;
+  std::erase_if(jobs, [](const Job& job) {
+    const TuneRequest& r = job.request;
+    return !device_serves(r.proc, r.sizes.empty() ? r.representative : r.sizes, *r.target);
+  });
+}
+
 std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
                          const Session& session) {
   std::vector<Job> jobs;
@@ -105,6 +115,7 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
       throw InputError({}, "--size needs a kernel's name",
                        "exo-tune kernel sgemm --size M=512,N=512,K=512");
     for (const KernelEntry& entry : workspace.kernels().kernels()) add(entry.name);
+    drop_what_the_device_leaves(jobs);
   }
   return jobs;
 }
@@ -167,7 +178,8 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
 void add_kernel_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<KernelOptions>();
   app.add_option("kernel", options->kernel,
-                 "a built-in kernel, FILE.exo or FILE.exo:proc; none: all built-in ones");
+                 "a built-in kernel, FILE.exo or FILE.exo:proc; none: all built-in ones (on an "
+                 "accelerator, those it has instructions for)");
   options->size.add(app);
   app.add_flag("--any-size", options->any_size,
                "the result is for every size; --size is where it is measured");

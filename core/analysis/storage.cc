@@ -183,10 +183,24 @@ std::vector<int64_t> constant_shape(const Type& t, const std::string& what,
   return r;
 }
 
+namespace {
+
+// Where the text says how many bytes a register has, its last extent is as many elements as fill it.
+std::vector<int> register_shape(const Memory& m, ScalarType element) {
+  std::vector<int> one = m.shape;
+  if (m.bytes <= 0 || one.empty()) return one;
+  int64_t rows = bytes_of(element);
+  for (size_t k = 0; k + 1 < one.size(); ++k) rows *= one[k];
+  if (m.bytes % rows == 0) one.back() = static_cast<int>(m.bytes / rows);
+  return one;
+}
+
+}  // namespace
+
 int registers_of(const Alloc& a, const SourceLocation& where) {
   const std::string what = "`" + a.name.name() + "` in " + a.mem->name;
   const std::vector<int64_t> shape = constant_shape(a.type, what, where);
-  const std::vector<int>& one = a.mem->shape;
+  const std::vector<int> one = register_shape(*a.mem, a.type.scalar);
   const size_t extra = shape.size() < one.size() ? 0 : shape.size() - one.size();
   bool fits = shape.size() >= one.size();
   for (size_t k = 0; fits && k < one.size(); ++k) fits = shape[extra + k] == one[k];

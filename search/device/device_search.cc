@@ -61,6 +61,15 @@ std::vector<RankedPlan> in_turns(std::vector<std::vector<RankedPlan>> lists) {
 
 }  // namespace
 
+bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target) {
+  const DeviceInstructions instructions = read_instructions(target);
+  if (instructions.products.empty()) return false;
+  for (const KernelSum& sum : sums_of(at_sizes(kernel, sizes)))
+    for (const ProductInstruction& product : instructions.products)
+      if (!mappings_of(sum, product).empty()) return true;
+  return false;
+}
+
 DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target)
     : start_{kernel, {}, false}, instructions_(read_instructions(target)) {
   if (instructions_.products.empty()) return;

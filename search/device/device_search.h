@@ -20,6 +20,9 @@ struct DeviceSchedule {
   double estimate = 0;
 };
 
+/// Does any instruction of the target multiply tiles of what the kernel sums at these sizes?
+bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target);
+
 /// The plans of one kernel at one size, made into schedules a few at a time.
 class DeviceSearch {
  public:

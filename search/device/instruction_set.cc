@@ -130,6 +130,9 @@ std::optional<Transfer> transfer_of(const Proc& p) {
   if (!from || from->idx.empty()) return std::nullopt;
   const Arg *to = p.find_arg(a->name), *source = p.find_arg(from->name);
   if (!to || !source || !is_own_memory(to->mem) || is_own_memory(source->mem)) return std::nullopt;
+  // One that repeats what it reads (a bias for all rows) brings no tile.
+  for (const Sym iter : nest->iters)
+    if (!mentions(a->rhs, iter)) return std::nullopt;
   Transfer out{to->mem, to->type.scalar, 1};
   // More dimensions than the source has: the first counts tiles.
   if (a->idx.size() > from->idx.size())

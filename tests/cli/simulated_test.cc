@@ -73,6 +73,14 @@ TEST_F(Simulated, layers_are_found_for_the_array) {
   EXPECT_GT(share("i8conv3x3_scaled", "B=1,H=14,W=14,IC=64,OC=32"), 0.7);
 }
 
+TEST_F(Simulated, without_a_name_what_the_target_serves_is_tuned) {
+  const CommandHarness harness("unnamed");
+  const CommandResult r = harness.run({"kernel", "--target", "rvm", "-n"});
+  EXPECT_EQ(r.exit_status, 0) << r.err;
+  EXPECT_TRUE(says(r.out, "conv1d (")) << r.out;
+  EXPECT_FALSE(says(r.out, "saxpy (")) << r.out;
+}
+
 TEST_F(Simulated, what_the_book_shows_runs) {
   std::ifstream book(std::string(EXOTUNE_SOURCE_DIR) + "/docs/add-an-accelerator.md");
   const CommandHarness harness("book");

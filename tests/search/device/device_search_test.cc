@@ -110,6 +110,38 @@ TEST(DeviceSearch, a_convolution_becomes_tiles_in_registers) {
                {{"OC", 8}, {"IC", 2}, {"N", 8}, {"W", 4}}, "rvm_mmasa(");
 }
 
+// Rows by rows, as these arrays want it, of whatever they multiply.
+TEST(DeviceSearch, each_precision_has_its_product) {
+  const auto product = [](const std::string& type, const std::string& sums) {
+    const bool converts = type != sums;
+    const std::string factors =
+        converts ? "                a: " + sums + "\n                b: " + sums +
+                       "\n                a = A[i, k]\n                b = B[j, k]\n"
+                 : "";
+    return parse_module(
+               "@proc\ndef f(M: size, N: size, K: size, A: " + type + "[M, K], B: " + type +
+                   "[N, K], C: " + sums + "[M, N]):\n    for i in seq(0, M):\n" +
+                   "        for j in seq(0, N):\n            C[i, j] = 0.0\n" +
+                   "            for k in seq(0, K):\n" + factors + "                C[i, j] += " +
+                   (converts ? "a * b" : "A[i, k] * B[j, k]") + "\n",
+               "f.exo")
+        .procs.back();
+  };
+  const SizeBinding sizes = {{"M", 8}, {"N", 4}, {"K", 32}};
+  expect_found("rvm", product("i8", "i32"), sizes, "rvm_mmaqa(", 2);
+  expect_found("rvm", product("i16", "i32"), sizes, "rvm_mmada(", 2);
+  expect_found("rvm", product("f32", "f32"), sizes, "rvm_fmmacc(", 2);
+  expect_found("gemmini", product("i8", "i32"), {{"M", 32}, {"N", 16}, {"K", 32}},
+               "do_matmul_acc_i8_bt(", 2);
+}
+
+TEST(DeviceSearch, what_serves_is_told_apart) {
+  const SizeBinding sizes = {{"M", 64}, {"N", 64}, {"K", 64}};
+  EXPECT_TRUE(device_serves(kernel("gemm.exo", "i8gemm"), sizes, *target_of("gemmini")));
+  EXPECT_FALSE(device_serves(kernel("gemm.exo", "sgemm"), sizes, *target_of("gemmini")));
+  EXPECT_FALSE(device_serves(kernel("blas1.exo", "saxpy"), {{"n", 16}}, *target_of("rvm")));
+}
+
 TEST(DeviceSearch, a_layer_with_its_factor_becomes_tiles_in_scratchpads) {
   expect_found("gemmini", kernel("gemm.exo", "i8gemm_scaled"),
                {{"M", 32}, {"N", 32}, {"K", 64}, {"act", 1}}, "do_matmul_acc_i8(");
