@@ -41,11 +41,11 @@ Sizes sizes_of(const Proc& p, const Sizes& given) {
 
 // Runs `p` at `sizes`; false when later sizes need not be tried.
 bool run_at(const ProcPtr& p, const Target& target, NativeRunner& runner, const Sizes& sizes,
-            uint64_t seed, CompiledResult& result) {
+            uint64_t seed, const Compilation& how, CompiledResult& result) {
   ProblemOptions options;
   options.seed = seed;
   const TuningProblem problem = make_problem(p, sizes_of(*p, sizes), options);
-  const Candidate candidate = make_candidate(p, target, problem);
+  const Candidate candidate = compiled_as(make_candidate(p, target, problem), how);
   RunOptions run;
   run.measure = false;
   run.timeout_seconds = 20;
@@ -67,7 +67,7 @@ bool run_at(const ProcPtr& p, const Target& target, NativeRunner& runner, const 
 
 CompiledResult compiled_test(Workspace& workspace, const ProcPtr& p,
                              const std::vector<TargetPtr>& targets, const std::vector<Sizes>& sizes,
-                             uint64_t seed) {
+                             uint64_t seed, const Compilation& how) {
   CompiledResult result;
   result.parallel = has_parallel_loop(*p);
   try {
@@ -78,9 +78,9 @@ CompiledResult compiled_test(Workspace& workspace, const ProcPtr& p,
           ExitCode::kUnavailable);
     workspace.require_runnable(target);
     NativeRunner runner(with_threads(toolchain_of(target), result.parallel ? kThreads : 1));
-    result.compiler = runner.toolchain().describe();
+    result.compiler = how.is_usual() ? runner.toolchain().describe() : text_of(how);
     for (const Sizes& size : sizes)
-      if (!run_at(p, target, runner, size, seed, result)) break;
+      if (!run_at(p, target, runner, size, seed, how, result)) break;
   } catch (const Error& e) {  // no compiler, another machine's code, no C for this proc
     result.not_run = e.diagnostic().message.str();
   }

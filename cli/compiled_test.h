@@ -7,6 +7,7 @@
 #include "cli/quantities.h"
 #include "cli/workspace.h"
 #include "core/ir/proc.h"
+#include "search/compilation.h"
 
 namespace exotune::cli {
 
@@ -18,10 +19,11 @@ struct CompiledResult {
   std::string not_run;     // "" or why there was nothing to run or nothing to run it with
 };
 
-/// `targets`: whose instructions `p` may call; the first one's compiler and flags. Sizes may name
-/// more than `p` takes. Never throws for what the C does or for what is missing here.
+/// `how`: as a schedule's record says that its C is compiled. `targets`: whose instructions `p` may
+/// call; the first one's compiler and flags. Sizes may name more than `p` takes. Never throws for
+/// what the C does or for what is missing here.
 CompiledResult compiled_test(Workspace& workspace, const ProcPtr& p,
                              const std::vector<TargetPtr>& targets, const std::vector<Sizes>& sizes,
-                             uint64_t seed);
+                             uint64_t seed, const Compilation& how = {});
 
 }  // namespace exotune::cli

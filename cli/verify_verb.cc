@@ -8,9 +8,11 @@
 #include "cli/compiled_test.h"
 #include "cli/differential.h"
 #include "cli/options.h"
+#include "cli/record.h"
 #include "cli/replay.h"
 #include "cli/session.h"
 #include "cli/text_file.h"
+#include "cli/trust.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "core/analysis/queries.h"
@@ -45,10 +47,14 @@ std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc,
               ExitCode::kMismatch);
 }
 
+std::string counted(size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 /// "tested" is said only of C that ran.
 void print_tested(const CompiledResult& c, const Proc& before, size_t sizes) {
   const std::string equal =
-      std::to_string(sizes) + " sizes, equal to '" + before.name + "' in exact arithmetic";
+      counted(sizes, "size") + ", equal to '" + before.name + "' in exact arithmetic";
   if (c.not_run.empty()) {
     std::printf("tested   %s; its C too%s\n", equal.c_str(),
                 c.parallel ? ", parallel loops on several threads" : "");
@@ -60,45 +66,68 @@ void print_tested(const CompiledResult& c, const Proc& before, size_t sizes) {
 }
 
 ExitCode compare(Workspace& workspace, const VerifyOptions& options, const Proc& before,
-                 const ProcPtr& after, const std::vector<TargetPtr>& targets, const Sizes& fixed) {
+                 const ProcPtr& after, const std::vector<TargetPtr>& targets, const Sizes& fixed,
+                 const Compilation& how = {}) {
   const std::vector<Sizes> sizes = sizes_to_test(options, before, fixed);
   const DifferentialResult result = differential_test(before, *after, sizes, options.seed);
   if (!result.difference.empty()) differ(before, *after, result.difference);
-  const CompiledResult c = compiled_test(workspace, after, targets, sizes, options.seed);
+  const CompiledResult c = compiled_test(workspace, after, targets, sizes, options.seed, how);
   if (!c.difference.empty()) differ(before, *after, c.difference);
   if (options.verbose && !c.compiler.empty()) std::printf("compiler %s\n", c.compiler.c_str());
   print_tested(c, before, result.sizes.size());
   return ExitCode::kOk;
 }
 
+// Every step of the script is proved anew, then the whole compared.
+ExitCode verify_script(Workspace& workspace, const VerifyOptions& options,
+                       const std::string& kernel, const std::string& script,
+                       const std::string& script_name, const std::string& target) {
+  const KernelInput input = workspace.kernel(kernel, script, script_name);
+  options.size.values(control_names(*input.proc));  // refused before anything is printed
+  const Replayed replayed = replay(workspace, input, script, script_name, target);
+  std::printf("proved   %s%s\n", counted(replayed.steps, "step").c_str(),
+              replayed.reassociates ? ", modulo the order of floating-point sums" : "");
+  if (options.verbose) std::printf("solver   %s\n", solver_report().c_str());
+  return compare(workspace, options, *input.proc, replayed.proc, replayed.targets, replayed.fixed,
+                 compilation_asked(script));
+}
+
 ExitCode verify(const Session& session, const VerifyOptions& options) {
   set_proofs_directory(options.proofs);
   Workspace workspace(session);
-  const bool against_proc = options.second.find(".exo") != std::string::npos;
-  const std::string script = against_proc ? "" : read_text_file(options.second);
-  const KernelInput input = against_proc ? workspace.kernel(options.first)
-                                         : workspace.kernel(options.first, script, options.second);
-  options.size.values(control_names(*input.proc));  // refused before anything is printed
-  if (against_proc) {
-    const KernelInput other = workspace.kernel(options.second);
-    return compare(workspace, options, *input.proc, other.proc,
-                   script_names(workspace, other, options.target).targets, {});
+  if (options.second.empty()) {
+    if (!options.first.ends_with(".json"))
+      throw InputError({},
+                       "exo-tune verify: what is '" + options.first + "' to be verified against?",
+                       "add FILE.sched or another FILE.exo, or name a .json that kernel wrote");
+    const Record record = find_record(workspace, options.first, "", options.target, {});
+    const std::string target = options.target.empty() ? record.target : options.target;
+    // Its C runs: it must bring none of its own.
+    require_trusted(workspace, record,
+                    workspace.kernel(record.kernel, record.script, record.script_name),
+                    *workspace.target(target), !options.target.empty(), nullptr);
+    return verify_script(workspace, options, record.kernel, record.script, record.script_name,
+                         target);
   }
-
-  const Replayed replayed = replay(workspace, input, script, options.second, options.target);
-  std::printf("proved   %zu steps%s\n", replayed.steps,
-              replayed.reassociates ? ", modulo the order of floating-point sums" : "");
-  if (options.verbose) std::printf("solver   %s\n", solver_report().c_str());
-  return compare(workspace, options, *input.proc, replayed.proc, replayed.targets, replayed.fixed);
+  if (options.second.find(".exo") == std::string::npos)
+    return verify_script(workspace, options, options.first, read_text_file(options.second),
+                         options.second, options.target);
+  const KernelInput input = workspace.kernel(options.first);
+  options.size.values(control_names(*input.proc));  // refused before anything is printed
+  const KernelInput other = workspace.kernel(options.second);
+  return compare(workspace, options, *input.proc, other.proc,
+                 script_names(workspace, other, options.target).targets, {});
 }
 
 }  // namespace
 
 void add_verify_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<VerifyOptions>();
-  app.add_option("first", options->first, "a built-in kernel, FILE.exo or FILE.exo:proc")
+  app.add_option("first", options->first,
+                 "a built-in kernel, FILE.exo, FILE.exo:proc, or a .json that kernel wrote")
       ->required();
-  app.add_option("second", options->second, "FILE.sched, or another FILE.exo[:proc]")->required();
+  app.add_option("second", options->second,
+                 "FILE.sched, or another FILE.exo[:proc]; none after a .json");
   app.add_option("--target", options->target, "whose instructions the script may name");
   options->size.add(app);
   app.add_option("--rounds", options->rounds, "how many small sizes to test (default 12)");

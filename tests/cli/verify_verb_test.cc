@@ -49,6 +49,24 @@ TEST(VerifyVerb, does_not_say_tested_without_a_compiler) {
   EXPECT_TRUE(says(r.out, "not run  parallel loops and all other C: no C compiler")) << r.out;
 }
 
+TEST(VerifyVerb, takes_what_kernel_wrote_and_compiles_it_as_it_says) {
+  const CommandHarness harness("verify_record");
+  if (harness.run({"doctor", "--no-peers"}).exit_status != 0) GTEST_SKIP() << "no target runs here";
+  write_example(harness);
+  ASSERT_EQ(harness.run({"kernel", "a.exo", "--size", "N=64", "--effort", "estimate", "-o", "out"})
+                .exit_status,
+            0);
+  const CommandResult r = harness.run({"verify", "out/f.json", "-v"});
+  EXPECT_EQ(r.exit_status, 0) << r.err;
+  EXPECT_TRUE(says(r.out, "tested   1 size, equal to 'f'")) << r.out;
+  harness.write("out/f.sched", "# compiled by gcc\n" + harness.read("out/f.sched"));
+  const CommandResult other = harness.run({"verify", "out/f.json", "-v"});
+  EXPECT_TRUE(says(other.out, "compiler by gcc")) << other.out;
+  const CommandResult alone = harness.run({"verify", "a.exo"});
+  EXPECT_EQ(alone.exit_status, 2);
+  EXPECT_TRUE(says(alone.err, "to be verified against")) << alone.err;
+}
+
 TEST(VerifyVerb, tells_two_procs_apart) {
   const CommandHarness harness("verify_two");
   write_example(harness);
