@@ -158,6 +158,8 @@ void add_complete_verb(CLI::App& app, Session& session) {
                "do not measure the winner without your lines beside it");
   options->tune.add(app);
   app.callback([&session, options] {
+    // As `schedule` and `verify` have them: the kernel first.
+    if (options->kernel.ends_with(".sched")) std::swap(options->script, options->kernel);
     session.action = [&session, options] { return run(session, *options); };
   });
 }

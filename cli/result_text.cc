@@ -68,6 +68,26 @@ bool uses_instructions(const Proc& proc) {
                      [](const ProcPtr& callee) { return callee->instr.has_value(); });
 }
 
+// Windows whose elements need not lie side by side: "`x`, `y`".
+std::string strided_windows(const Proc& proc) {
+  std::string names;
+  for (const Arg& arg : proc.args) {
+    if (!arg.type.window || arg.type.shape.empty()) continue;
+    const int last = arg.type.rank() - 1;
+    const bool said = std::any_of(proc.asserts.begin(), proc.asserts.end(), [&](const ExprPtr& e) {
+      const BinOp* equal = e->as<BinOp>();
+      if (!equal || equal->op != BinOpKind::kEq) return false;
+      for (const ExprPtr& side : {equal->lhs, equal->rhs})
+        if (const StrideExpr* s = side->as<StrideExpr>();
+            s && s->name == arg.name && s->dim == last)
+          return true;
+      return false;
+    });
+    if (!said) names += (names.empty() ? "`" : ", `") + arg.name.name() + "`";
+  }
+  return names;
+}
+
 // What a reader would otherwise take for a fault of the tool, or not notice.
 std::vector<std::string> notes_of(const TuneRequest& request, const TuneResult& result) {
   std::vector<std::string> notes;
@@ -76,6 +96,10 @@ std::vector<std::string> notes_of(const TuneRequest& request, const TuneResult& 
     notes.push_back("the winner uses no instruction of " + request.target->name +
                     ": its vectors, if any, are the compiler's, as wide as the target's flags let "
                     "them be");
+  if (const std::string names = strided_windows(*request.proc); !names.empty())
+    notes.push_back(names +
+                    ": elements of these windows may lie apart, which no vector load reads; "
+                    "where they do not, say so: assert stride(x, 0) == 1");
   return notes;
 }
 

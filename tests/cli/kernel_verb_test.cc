@@ -82,6 +82,22 @@ TEST(KernelVerb, estimate_runs_nothing_and_says_the_same_twice) {
   EXPECT_EQ(nlohmann::json::parse(harness.read("a/saxpy.json"))["seconds"], 0);
 }
 
+TEST(KernelVerb, says_which_windows_no_vector_load_reads) {
+  const CommandHarness harness("kernel_windows");
+  REQUIRE_TARGET(harness);
+  const std::string nest = "    for i in seq(0, n):\n        y[i] += x[i]\n";
+  const std::string head = "@proc\ndef add(n: size, x: [f32][n], y: [f32][n]):\n";
+  const auto output = [&](const std::string& text) {
+    harness.write("add.exo", text);
+    return harness.run({"kernel", "add.exo", "--size", "n=64", "--effort", "estimate"}).out;
+  };
+  EXPECT_NE(output(head + "    assert stride(x, 0) == 1\n" + nest).find("note     `y`: elements"),
+            std::string::npos);
+  EXPECT_EQ(output(head + "    assert stride(x, 0) == 1\n    assert stride(y, 0) == 1\n" + nest)
+                .find("note     "),
+            std::string::npos);
+}
+
 TEST(KernelVerb, a_plan_writes_nothing) {
   const CommandHarness harness("plan");
   REQUIRE_TARGET(harness);
