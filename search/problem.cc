@@ -272,6 +272,7 @@ TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
     problem.args.push_back(concrete(arg, *kernel, env, options.free_stride));
     problem.names.push_back(arg.kind == AbiArg::Kind::kContext ? "" : arg.sym.name());
   }
+  if (!options.inputs) return problem;
   problem.test =
       options.expected ? test_of(problem, options) : make_inputs(problem.args, options.seed);
   return problem;

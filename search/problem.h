@@ -29,6 +29,8 @@ struct ProblemOptions {
   int64_t free_stride = 2;
   /// False: inputs only, for sizes at which the interpreter would take too long.
   bool expected = true;
+  /// False: not even those; the arguments' forms alone, for what is not run.
+  bool inputs = true;
   /// Where given, sizes that take the interpreter more than `interpreted_steps` statements (a third
   /// of a second) are judged by the compiled C of the nest as written, which was judged by the
   /// interpreter at a small size. Borrowed.

@@ -144,7 +144,7 @@ class Tuning {
     // Nothing runs for an estimate: what must come out need not be known.
     const bool runs = request_.effort != Effort::kEstimate;
     require_memory(*request_.proc, all_sizes_, request_.machine, runs);
-    problem_ = make_problem(request_.proc, all_sizes_, {.seed = request_.seed, .expected = false});
+    problem_ = make_problem(request_.proc, all_sizes_, {.inputs = false});
     const std::string sizes = sizes_text(all_sizes_) +
                               (request_.sizes.empty() ? " (symbolic)" : "") +
                               threads_text(request_.threads);
@@ -248,11 +248,13 @@ class Tuning {
     result_.statistics.search_seconds = since(start);
   }
 
+  // The model that chose the plans has little to add around the others.
+  static constexpr size_t kRefinedByModel = 1;
   static std::vector<BeamState> cheapest_of(std::vector<BeamState> states) {
     std::stable_sort(states.begin(), states.end(), [](const BeamState& a, const BeamState& b) {
       return a.cost.cycles < b.cost.cycles;
     });
-    if (states.size() > kRefined) states.resize(kRefined);
+    if (states.size() > kRefinedByModel) states.resize(kRefinedByModel);
     return states;
   }
 
