@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/library/transposition.h"
+
 namespace exotune {
 
 namespace {
@@ -26,6 +28,10 @@ class Finishing {
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
     }
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
+      if (const int outer = o_.loops[static_cast<size_t>(k)].parent;
+          outer >= 0 && o_.loops[static_cast<size_t>(k)].children.empty())
+        turned_over(outer, k);
     return std::move(out_);
   }
 
@@ -107,6 +113,27 @@ class Finishing {
                       {{"optimize_columns",
                         joined({Value(outer), Value(inner)}, joined(*u, {Value(vectors)})),
                         {}}}});
+  }
+
+  // A copy that runs along rows of one side and columns of the other: tiles of it in registers,
+  // where an instruction transposes.
+  void turned_over(int outer, int inner) {
+    const OutlineAccess *to = nullptr, *from = nullptr;
+    for (const OutlineAccess& a : o_.accesses) {
+      if (a.loops.empty() || a.loops.back() != inner) continue;
+      const OutlineAccess*& side = a.writes() ? to : from;
+      if (side != nullptr) return;
+      side = &a;
+    }
+    if (!to || !from || to->scalar != from->scalar || o_.stride(*to, inner) != 1 ||
+        o_.stride(*from, outer) != 1)
+      return;
+    for (const Value& v : instructions_) {
+      const ProcPtr& instr = *v.as<ProcPtr>();
+      if (is_transpose(*instr) && instr->args.front().type.scalar == to->scalar)
+        out_.push_back(
+            {"transposed tiles " + name(outer), {{"tile_to_instr", {Value(name(outer)), v}, {}}}});
+    }
   }
 
   const Outline& o_;

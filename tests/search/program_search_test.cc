@@ -43,6 +43,15 @@ def transposed(A: f32[12, 16], B: f32[40, 16], C: f32[12, 40]):
                 C[i, j] += A[i, k] * B[j, k]
 )";
 
+const char* const kTurnedOver = R"(
+@proc
+def turned_over(x: f32[3, 35, 40], y: f32[3, 40, 35]):
+    for s in seq(0, 3):
+        for i in seq(0, 35):
+            for j in seq(0, 40):
+                y[s, j, i] = x[s, i, j]
+)";
+
 const char* const kSteps = R"(
 @proc
 def steps(x: f32[34], y: f32[34]):
@@ -107,6 +116,13 @@ TEST_F(ProgramSearchTest, an_operand_across_its_rows_is_copied_transposed) {
   EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
     return calls(s, "stage_view") && calls(s, "register_block");
   }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+}
+
+TEST_F(ProgramSearchTest, a_transposing_copy_goes_through_registers) {
+  const std::vector<BeamState> states = found(kTurnedOver);
+  EXPECT_TRUE(some_call(states, "tile_to_instr"));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
 }

@@ -97,6 +97,12 @@ def sweeps(x: f32[40, 34], y: f32[40, 34]):
                 x[i, j] = y[i - 1, j] + y[i, j - 1] + y[i, j + 1] + y[i + 1, j]
 
 @proc
+def turned_over(x: f32[40, 34], y: f32[34, 40]):
+    for i in seq(0, 40):
+        for j in seq(0, 34):
+            y[j, i] = x[i, j]
+
+@proc
 def staggered(a: f32[40, 34], b: f32[40, 34], c: f32[40, 34]):
     for i in seq(1, 39):
         for j in seq(0, 34):
