@@ -103,6 +103,17 @@ std::vector<std::string> notes_of(const TuneRequest& request, const TuneResult& 
   return notes;
 }
 
+// What no roof shows: the loops as written mostly wait for their own results. "" where they do not.
+std::string chain_of(const TuneRequest& request, const TuneResult& result) {
+  if (!result.as_written) return "";
+  SizeBinding sizes = request.representative;
+  for (const auto& [name, value] : request.sizes) sizes[name] = value;
+  const std::vector<Blocker> blockers = blockers_of(*request.proc, sizes);
+  if (blockers.empty() || !blockers.front().chain || blockers.front().share < 0.5) return "";
+  return "waiting: an iteration of `" + blockers.front().loop +
+         "` may need the one before; beside it ";
+}
+
 // Why nothing beat the loops as written, in the words of their own text: what keeps vectors from
 // them, and the steps that were refused.
 std::string why_as_written(const TuneRequest& request, const TuneResult& result) {
@@ -170,7 +181,9 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
     if (rival.ratio.rounds > 0)
       out += fmt::format("beside   {:.3f} times {} [{:.3f}, {:.3f}]\n", rival.ratio.median,
                          rival.name, rival.ratio.next_low, rival.ratio.next_high);
-  if (roofline) out += "bound by " + str(*roofline) + "\n";
+  if (roofline)
+    out += "bound by " + (roofline->percent < 50 ? chain_of(request, result) : "") +
+           str(*roofline) + "\n";
   for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
   if (result.as_written && result.seconds > 0)

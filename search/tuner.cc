@@ -190,7 +190,12 @@ class Tuning {
     // A user's lines may speak of the sizes: those are not rehearsed.
     const bool open = std::any_of(start_.proc->args.begin(), start_.proc->args.end(),
                                   [](const Arg& a) { return a.type.scalar == ScalarType::kSize; });
-    if (open && !request_.partial) rehearsal_.emplace(start_, all_sizes_, context_);
+    if (!open || request_.partial) return;
+    try {
+      rehearsal_.emplace(start_, all_sizes_, context_);
+    } catch (const SchedulingError&) {
+      // These sizes cannot be fixed: the search works on open ones.
+    }
   }
 
   // Before there is anything else, so that a run never ends with nothing; what it takes bounds the

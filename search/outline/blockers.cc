@@ -99,7 +99,8 @@ class Reading {
         "",
         why,
         "sums and maxima as +=, max= in a scalar; independent loops innermost instead of " + name,
-        0};
+        0,
+        true};
   }
 
   const Proc& p_;

@@ -16,6 +16,7 @@ struct Blocker {
   std::string why;       // "reads A[i, j - 1], which an earlier iteration writes"
   std::string instead;   // what to write
   double share = 0;      // of all iterations of innermost loops
+  bool chain = false;    // an iteration may need what another one made
 };
 
 /// At most one for each innermost loop, those with most iterations first; loops that vectors may

@@ -22,6 +22,7 @@ def seidel(N: size, A: f64[N + 2, N + 2]):
 )");
   ASSERT_EQ(b.size(), 1u);
   EXPECT_EQ(b[0].loop, "for j");
+  EXPECT_TRUE(b[0].chain);
   EXPECT_EQ(b[0].where.str(), "k.exo:4:9");
   EXPECT_NE(b[0].why.find("reads A["), std::string::npos) << b[0].why;
   EXPECT_NE(b[0].why.find("writes as A[i, j]"), std::string::npos) << b[0].why;
@@ -37,6 +38,7 @@ def columns(N: size, A: f64[N, 48], s: f64[48]):
   ASSERT_EQ(b.size(), 1u);
   EXPECT_NE(b[0].why.find("A[i, j] steps over 48 elements"), std::string::npos) << b[0].why;
   EXPECT_FALSE(b[0].instead.empty());
+  EXPECT_FALSE(b[0].chain);
 }
 
 TEST(Blockers, a_condition_of_the_loop_is_one) {
