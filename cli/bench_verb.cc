@@ -12,6 +12,7 @@
 #include "cli/text_file.h"
 #include "cli/trust.h"
 #include "cli/verbs.h"
+#include "runners/toolchain.h"
 #include "search/compilation.h"
 
 namespace exotune::cli {
@@ -72,6 +73,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
     request.folder = options.what;
     request.only_peers = options.comparison.only_peers;
     request.format = format;
+    if (!options.target.empty()) request.isa = toolchain_isa(options.target);
     return compare_library(request);
   }
   Workspace workspace(session);

@@ -1,4 +1,4 @@
-// exo-tune list kernels|targets|runners|operators
+// exo-tune list kernels|families|targets|runners|operators
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "cli/workspace.h"
 #include "core/base/subprocess.h"
 #include "core/library/operators.h"
+#include "search/families/family.h"
 
 namespace exotune::cli {
 namespace {
@@ -19,6 +20,20 @@ Table kernels(Workspace& workspace) {
   for (const KernelEntry& kernel : workspace.kernels().kernels())
     table.add({kernel.name, kernel.family, kernel.sizes.empty() ? "" : str(kernel.sizes.front()),
                kernel.summary});
+  return table;
+}
+
+Table family_table(const std::filesystem::path& folder) {
+  Table table({"family", "routines", "kernels", "what"}, {"routines", "kernels"});
+  for (const std::string& name : families::list_families(folder)) {
+    const families::Family family = families::load_family(folder, name);
+    size_t routines = 0, kernels = 0;
+    for (const families::RoutineTemplate& routine : family.routines)
+      routines += families::combinations(family, routine.axes).size();
+    for (const families::KernelTemplate& kernel : family.kernels)
+      kernels += families::combinations(family, kernel.axes).size();
+    table.add({name, std::to_string(routines), std::to_string(kernels), family.title});
+  }
   return table;
 }
 
@@ -63,13 +78,15 @@ ExitCode list(const Session& session, const std::string& what, const std::string
     return ExitCode::kOk;
   };
   if (what == "kernels") return print(kernels(workspace));
+  if (what == "families") return print(family_table(session.data.kernels / "families"));
   if (what == "targets") return print(targets(workspace, folder));
   if (what == "runners") return print(runner_table(session.data.targets / "runners"));
   if (what == "operators") return print(operators());
-  const std::string near = nearest(what, {"kernels", "targets", "runners", "operators"});
-  throw InputError(
-      {}, "nothing to list under '" + what + "'",
-      near.empty() ? "kernels, targets, runners or operators" : "did you mean '" + near + "'?");
+  const std::string near =
+      nearest(what, {"kernels", "families", "targets", "runners", "operators"});
+  throw InputError({}, "nothing to list under '" + what + "'",
+                   near.empty() ? "kernels, families, targets, runners or operators"
+                                : "did you mean '" + near + "'?");
 }
 
 }  // namespace
@@ -78,7 +95,7 @@ void add_list_verb(CLI::App& app, Session& session) {
   auto what = std::make_shared<std::string>();
   auto folder = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
-  app.add_option("what", *what, "kernels, targets, runners or operators")->required();
+  app.add_option("what", *what, "kernels, families, targets, runners or operators")->required();
   app.add_option("folder", *folder, "with targets: one of your own");
   format->add(app);
   app.callback([&session, what, folder, format] {

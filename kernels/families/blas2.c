@@ -36,6 +36,11 @@ static void ${p}scaled(int64_t n, ${real} beta, ${real}* y, int64_t inc) {
 /* y += alpha A x or alpha A' x for an m x n matrix; no size is 0. */
 static void ${p}product(bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                         int64_t lda, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1) {
+    (trans ? K(${p}gemv_t) : K(${p}gemv_n))(m, n, &alpha, IN2(A, lda), IN(x, trans ? m : n, 1),
+                                            OUT(y, trans ? n : m, 1));
+    return;
+  }
   ${real} rx[kPiece], ry[kPiece];
   const int64_t rows = (trans ? incx : incy) == 1 ? m : kPiece;
   const int64_t columns = (trans ? incy : incx) == 1 ? n : kPiece;

@@ -10,6 +10,8 @@
 namespace exotune::families {
 namespace {
 
+constexpr double kWorthAVersion = 1.03;
+
 // Every combination of the values whose places the text mentions.
 std::vector<std::string> spelled_out(const std::string& text, const KernelTemplate& kernel,
                                      const Substitution& places) {
@@ -51,8 +53,9 @@ std::string usual_for(const Tunable& tunable, const Bucket& bucket) {
   return versions.back().script;
 }
 
-BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const TargetPtr& target,
-                         Arena& arena) {
+// `before`: the script of the sizes below.
+BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std::string& before,
+                         const TargetPtr& target, Arena& arena) {
   BucketResult result;
   result.at = bucket.at;
   std::vector<std::string> scripts = {usual_for(tunable, bucket)};
@@ -85,9 +88,19 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const Tar
   if (shot.winner < 0)
     throw Error(Diagnostic{{}, "no schedule of " + tunable.name + " runs at " + bucket.at, {}, {}},
                 ExitCode::kNoCandidate);
-  const auto winner = static_cast<size_t>(shot.winner);
+  if (of_script.front() != 0) return result;  // the usual schedule wants larger sizes
+  size_t winner = static_cast<size_t>(shot.winner);
+  // A version more is code more: what other sizes have already, or the usual, is taken when it is
+  // as good as the fastest.
+  for (size_t k = 0; k < of_script.size(); ++k)
+    if ((k == 0 || scripts[of_script[k]] == before) &&
+        shot.contenders[k].status == TrialStatus::kOk &&
+        shot.ratio(static_cast<size_t>(shot.winner), k).median < kWorthAVersion) {
+      winner = k;
+      if (scripts[of_script[k]] == before) break;
+    }
   result.winner = scripts[of_script[winner]];
-  if (of_script.front() == 0 && shot.contenders.front().status == TrialStatus::kOk)
+  if (shot.contenders.front().status == TrialStatus::kOk)
     result.gain = shot.ratio(winner, 0).median;
   return result;
 }
@@ -128,8 +141,10 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
 TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena) {
   TunedMember tuned;
   for (const Bucket& bucket : tunable.buckets) {
-    tuned.buckets.push_back(tune_bucket(tunable, bucket, target, arena));
+    const std::string before = tuned.versions.empty() ? "" : tuned.versions.back().script;
+    tuned.buckets.push_back(tune_bucket(tunable, bucket, before, target, arena));
     const std::string& script = tuned.buckets.back().winner;
+    if (script.empty()) continue;
     if (!tuned.versions.empty() && tuned.versions.back().script == script)
       tuned.versions.back().when = bucket.when;
     else

@@ -29,6 +29,15 @@ TEST(FamilyVerb, builds_a_library_that_programs_link_to) {
                          link + " -o program && ./program"});
     EXPECT_EQ(result.out, "14\n") << link << "\n" << result.err;
   }
+  harness.write("CMakeLists.txt",
+                "cmake_minimum_required(VERSION 3.18)\nproject(user C)\n"
+                "find_package(exo-blas 0.1 REQUIRED)\nadd_executable(program program.c)\n"
+                "target_link_libraries(program exo-blas::exo-blas)\n");
+  const CommandResult found =
+      run_command({"sh", "-c",
+                   "cd " + folder + " && cmake -S . -B by-cmake -DCMAKE_PREFIX_PATH=" + folder +
+                       "/blas >log && cmake --build by-cmake >>log && by-cmake/program"});
+  EXPECT_EQ(found.out, "14\n") << found.err << harness.read("log");
   const CommandResult symbols =
       run_command({"nm", "-D", "--defined-only", folder + "/blas/lib/libexo-blas.so.0"});
   for (const char* symbol :
