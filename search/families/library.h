@@ -31,13 +31,12 @@ struct LibraryRequest {
 };
 
 struct LibraryReport {
-  size_t routines = 0;                         // CBLAS functions
-  size_t kernels = 0;                          // members, over all targets
-  size_t steps = 0;                            // primitives applied, each proved
-  size_t reassociated = 0;                     // members that sum in another order
-  size_t tuned = 0, taken = 0;                 // members measured now, and by an earlier call
-  int lines_by_hand = 0;                       // of C in bodies
-  std::vector<std::filesystem::path> sources;  // of C, to be compiled
+  size_t routines = 0;          // CBLAS functions
+  size_t kernels = 0;           // members, over all targets
+  size_t steps = 0;             // primitives applied, each proved
+  size_t reassociated = 0;      // members that sum in another order
+  size_t tuned = 0, taken = 0;  // members measured now, and by an earlier call
+  int lines_by_hand = 0;        // of C in bodies
 };
 
 /// Writes everything but the compiled files. InputError and SchedulingError as load_family and
