@@ -385,6 +385,7 @@ class ProgramSearch::Impl {
       Schedule f = s;
       for (const ScheduleStep& step : finishes[k].steps)
         if (auto refusal = apply(f, step.op, step.args)) refusals[k].push_back(std::move(*refusal));
+      if (finishes[k].together && !refusals[k].empty()) return;
       if (f.steps.size() > s.steps.size() || finishes[k].steps.empty())
         done[k] = plan_of(f, finishes[k].name);
     });

@@ -242,6 +242,9 @@ class Tuning {
     // Before what stands around the plans: a search that is cut short has both.
     std::vector<BeamState> found;
     if (beams) found = run_beams(from);
+    // A nest of a kind that the beam knows, and nothing of that kind fits it.
+    if (!planned && known && !tiled && request_.strategy != Strategy::kDp && !is_scheduled(found))
+      families.push_back({program_states()});
     if (planned)
       families.push_back(
           {around(settled ? cheapest_of(families[0].states) : families[0].states,
@@ -295,6 +298,11 @@ class Tuning {
       s.refused += n;
     }
     return std::move(found.states);
+  }
+
+  bool is_scheduled(const std::vector<BeamState>& states) const {
+    return std::any_of(states.begin(), states.end(),
+                       [&](const BeamState& s) { return s.text_hash != start_.text_hash; });
   }
 
   // With threads: once for each loop that may be shared out to them, and what no thread helps last.

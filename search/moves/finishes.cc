@@ -28,6 +28,7 @@ class Finishing {
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
     }
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) over_short_loops(k);
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
       if (const int outer = o_.loops[static_cast<size_t>(k)].parent;
           outer >= 0 && o_.loops[static_cast<size_t>(k)].children.empty())
@@ -69,8 +70,9 @@ class Finishing {
     });
   }
 
-  std::optional<ValueList> unit(int loop) const {
-    const int lanes = target_.lanes_of(precision(loop));
+  std::optional<ValueList> unit(int loop) const { return unit_of(precision(loop)); }
+  std::optional<ValueList> unit_of(ScalarType precision) const {
+    const int lanes = target_.lanes_of(precision);
     if (lanes <= 1) return std::nullopt;
     return ValueList{Value(lanes), Value(target_.vector_memory), Value(instructions_)};
   }
@@ -113,6 +115,59 @@ class Finishing {
                       {{"optimize_columns",
                         joined({Value(outer), Value(inner)}, joined(*u, {Value(vectors)})),
                         {}}}});
+  }
+
+  // The loops inside `loop`, outer before inner.
+  std::vector<int> inside(int loop) const {
+    std::vector<int> out = o_.loops[static_cast<size_t>(loop)].children;
+    for (size_t k = 0; k < out.size(); ++k)
+      for (const int child : o_.loops[static_cast<size_t>(out[k])].children) out.push_back(child);
+    return out;
+  }
+  // Iterations; nothing when the bounds are no literals or there are many.
+  std::optional<int64_t> few_iterations(int loop) const {
+    constexpr int64_t kFew = 16;
+    const OutlineLoop& l = o_.loops[static_cast<size_t>(loop)];
+    const std::optional<int64_t> lo = as_int(l.lo), hi = as_int(l.hi);
+    return lo && hi && *hi > *lo && *hi - *lo <= kFew ? std::optional(*hi - *lo) : std::nullopt;
+  }
+
+  // Short loops (coefficients, channels, taps) inside one that vectors run along: they are
+  // unrolled, and what they carry from one to the next stays in registers.
+  void over_short_loops(int loop) {
+    constexpr int64_t kMostCopies = 64;
+    std::vector<int> inner = inside(loop);
+    if (inner.empty()) return;
+    for (const int k : inner) {
+      int64_t copies = 1;
+      for (int at = k; at != loop; at = o_.loops[static_cast<size_t>(at)].parent) {
+        const std::optional<int64_t> n = few_iterations(at);
+        copies = n ? copies * *n : kMostCopies + 1;
+        if (copies > kMostCopies) return;
+      }
+      if (std::count_if(o_.loops.begin(), o_.loops.end(),
+                        [&](const OutlineLoop& l) { return l.iter.name() == name(k); }) > 1)
+        return;
+    }
+    bool some = false;
+    ScalarType widest = ScalarType::kI8;
+    for (const OutlineAccess& a : o_.accesses) {
+      if (std::find(a.loops.begin(), a.loops.end(), loop) == a.loops.end()) continue;
+      const std::optional<int64_t> step = o_.stride(a, loop);
+      if (!step || (*step != 0 && *step != 1)) return;
+      some = some || *step == 1;
+      if (bytes_of(a.scalar) > bytes_of(widest)) widest = a.scalar;
+    }
+    const auto u = some ? unit_of(widest) : std::nullopt;
+    if (!u) return;
+    for (const int64_t vectors : {1, 2, 4}) {
+      Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), {}};
+      for (auto k = inner.rbegin(); k != inner.rend(); ++k)
+        f.steps.push_back({"unroll_loop", {Value(name(*k))}, {}});
+      f.steps.push_back(
+          {"optimize_level_1", joined({Value(name(loop))}, joined(*u, {Value(vectors)})), {}});
+      out_.push_back(std::move(f));
+    }
   }
 
   // A copy that runs along rows of one side and columns of the other: tiles of it in registers,

@@ -57,6 +57,22 @@ TEST(Estimate, a_nest_for_the_beam_alone_is_searched_at_fixed_sizes) {
   EXPECT_TRUE(has(r, "partial_eval(p, N=32, S=64)")) << r.script;
 }
 
+// Two loops, the inner one no sum: of a kind that the beam knows, and every move of it is refused.
+TEST(Estimate, what_no_known_kind_fits_is_searched_as_a_program) {
+  const TuneResult r = estimate(R"(
+@proc
+def polynomial(n: size, c: f32[6], x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        t: f32
+        t = c[0]
+        for d in seq(1, 6):
+            t = t * x[i] + c[d]
+        y[i] = t
+)",
+                                {{"n", 1000}}, false);
+  EXPECT_TRUE(has(r, "optimize_level_1(")) << r.script;
+}
+
 TEST(Estimate, plans_for_fixed_sizes_serve_open_ones) {
   const TuneResult r = estimate(kProduct, {{"M", 96}, {"N", 96}, {"K", 96}}, true, Strategy::kDp);
   ASSERT_TRUE(r.statistics.dp);

@@ -52,6 +52,17 @@ def turned_over(x: f32[3, 35, 40], y: f32[3, 40, 35]):
                 y[s, j, i] = x[s, i, j]
 )";
 
+const char* const kPolynomial = R"(
+@proc
+def polynomial(c: f32[6], x: f32[100], y: f32[100]):
+    for i in seq(0, 100):
+        t: f32
+        t = c[0]
+        for d in seq(1, 6):
+            t = t * x[i] + c[d]
+        y[i] = t
+)";
+
 const char* const kSteps = R"(
 @proc
 def steps(x: f32[34], y: f32[34]):
@@ -123,6 +134,15 @@ TEST_F(ProgramSearchTest, an_operand_across_its_rows_is_copied_transposed) {
 TEST_F(ProgramSearchTest, a_transposing_copy_goes_through_registers) {
   const std::vector<BeamState> states = found(kTurnedOver);
   EXPECT_TRUE(some_call(states, "tile_to_instr"));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+}
+
+TEST_F(ProgramSearchTest, vectors_run_along_a_loop_around_short_ones) {
+  const std::vector<BeamState> states = found(kPolynomial);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "unroll_loop") && calls(s, "optimize_level_1");
+  }));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
 }

@@ -103,6 +103,15 @@ def turned_over(x: f32[40, 34], y: f32[34, 40]):
             y[j, i] = x[i, j]
 
 @proc
+def polynomial(c: f32[6], x: f32[100], y: f32[100]):
+    for i in seq(0, 100):
+        t: f32
+        t = c[0]
+        for d in seq(1, 6):
+            t = t * x[i] + c[d]
+        y[i] = t
+
+@proc
 def staggered(a: f32[40, 34], b: f32[40, 34], c: f32[40, 34]):
     for i in seq(1, 39):
         for j in seq(0, 34):
