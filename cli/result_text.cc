@@ -186,8 +186,11 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
            str(*roofline) + "\n";
   for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
+  constexpr double kNearRoof = 75;  // percent: nothing is to be explained
   if (result.as_written && result.seconds > 0)
-    out += "found    nothing better than your loops\n" + why_as_written(request, result);
+    out += roofline && roofline->percent >= kNearRoof
+               ? "found    nothing better than your loops, which are near that bound\n"
+               : "found    nothing better than your loops\n" + why_as_written(request, result);
   if (!result.compilation.is_usual()) out += "compiled " + text_of(result.compilation) + "\n";
   const TuneStatistics& s = result.statistics;
   out += fmt::format(
