@@ -5,7 +5,8 @@
 namespace exotune::families {
 namespace {
 
-const std::vector<int> kSizes = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 100, 129, 257};
+const std::vector<int> kSizes = {0,  1,  2,  3,  7,   8,   9,   15,  16,   17,  31,
+                                 33, 32, 64, 65, 100, 128, 129, 257, 4096, 4097};
 const std::vector<std::pair<int, int>> kIncrements = {{1, 1}, {2, 3}, {-1, 1}, {1, -2}, {-3, -1}};
 
 template <class T>

@@ -7,7 +7,8 @@ namespace exotune::families {
 namespace {
 
 const std::vector<std::pair<int, int>> kIncrements = {{1, 1}, {2, -1}, {-1, 3}};
-const std::vector<int> kTriangles = {1, 2, 7, 33, 65, 130};
+// Also the last size of a version and the first of the next.
+const std::vector<int> kTriangles = {1, 2, 7, 8, 9, 16, 17, 33, 65, 96, 97, 130};
 
 // y := alpha op(A) x + beta y, and what its terms add up to without their signs.
 struct Expected {
@@ -59,8 +60,16 @@ TYPED_TEST_SUITE(Level2, Precisions);
 TYPED_TEST(Level2, gemv_and_gbmv_multiply) {
   using T = TypeParam;
   this->each([&](const BlasLibrary& library, int layout, int incx, int incy) {
-    for (const auto& [m, n] :
-         std::vector<std::pair<int, int>>{{1, 1}, {3, 9}, {17, 5}, {40, 40}, {5, 530}, {530, 5}})
+    for (const auto& [m, n] : std::vector<std::pair<int, int>>{{1, 1},
+                                                               {3, 9},
+                                                               {17, 5},
+                                                               {40, 40},
+                                                               {8, 16},
+                                                               {20, 96},
+                                                               {20, 97},
+                                                               {4, 512},
+                                                               {5, 530},
+                                                               {530, 5}})
       for (const int trans : {kNoTrans, kTrans})
         for (const int band : {-1, 2})
           for (const T beta : {T(0), T(1), T(-2)}) {
@@ -171,7 +180,7 @@ TYPED_TEST(Level2, triangles_multiply_and_solve_in_place) {
     for (const int triangle : {kUpper, kLower})
       for (const int trans : {kNoTrans, kTrans})
         for (const int diag : {kNonUnit, kUnit})
-          for (const int n : {1, 2, 7, 33, 65, 130, 530}) {
+          for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 65, 96, 97, 130, 530}) {
             if (n > 200 && (incx != 1 || diag == kUnit)) continue;
             const auto check = [&](const Storage& storage, const auto& multiply,
                                    const auto& solve) {

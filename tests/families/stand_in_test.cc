@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "core/base/subprocess.h"
 #include "tests/cli/command_harness.h"
@@ -89,6 +91,31 @@ TEST(NumPy, computes_with_it) {
     const std::string bindings = result.out + result.err;
     const size_t bound = bindings.find("libexo-blas.so.0 [0]: normal symbol `cblas_dgemm'");
     EXPECT_NE(bound, std::string::npos);
+  }
+}
+
+TEST(Threads, may_call_at_once) {
+  for (const BlasLibrary& library : blas_libraries()) {
+    const auto gemm = library.at<void(int, int, int, int, int, int, double, const double*, int,
+                                      const double*, int, double, double*, int)>("cblas_dgemm");
+    const int n = 90;
+    std::vector<double> a(n * n), b(n * n);
+    for (int k = 0; k < n * n; ++k) a[k] = k % 7 - 3, b[k] = k % 5 - 2;
+    const auto product = [&] {
+      std::vector<double> c(n * n, 1);
+      gemm(101, 112, 111, n, n, n, 2, a.data(), n, b.data(), n, 0, c.data(), n);
+      return c;
+    };
+    const std::vector<double> alone = product();
+    std::vector<std::vector<double>> together(4);
+    {
+      std::vector<std::jthread> threads;
+      for (std::vector<double>& result : together)
+        threads.emplace_back([&] {
+          for (int k = 0; k < 20; ++k) result = product();
+        });
+    }
+    for (const std::vector<double>& result : together) EXPECT_EQ(result, alone);
   }
 }
 
