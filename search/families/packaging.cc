@@ -62,15 +62,16 @@ std::string dispatch_source(const PackageFacts& facts) {
   const std::string last = facts.targets.back()->name;
   std::string picks = "(", declarations;
   for (size_t k = 0; k + 1 < facts.targets.size(); ++k)
-    picks += "choice == " + std::to_string(k) + " ? (void*)exo_" + facts.targets[k]->name +
-             "_##symbol : ";
+    picks += "choice == " + std::to_string(k) + " ? exo_" + facts.targets[k]->name + "_##symbol : ";
   for (const TargetPtr& target : facts.targets)
     declarations += "  extern void exo_" + target->name +
                     "_##symbol(void) __attribute__((visibility(\"hidden\"))); \\\n";
-  text += "\n#define EXO_PICK(symbol) \\\n" + declarations +
-          "  static void* exo_pick_##symbol(void) { \\\n    const int choice = exo_choice(); \\\n"
+  text += "\ntypedef void exo_function(void);\n#define EXO_PICK(symbol) \\\n" + declarations +
+          "  __attribute__((unused)) static exo_function* exo_pick_##symbol(void) { \\\n    const "
+          "int choice = "
+          "exo_choice(); \\\n"
           "    return " +
-          picks + "(void*)exo_" + last + "_##symbol); \\\n  } \\\n" +
+          picks + "exo_" + last + "_##symbol); \\\n  } \\\n" +
           "  __attribute__((visibility(\"default\"), ifunc(\"exo_pick_\" #symbol))) void "
           "symbol(void);\n\n";
   for (const std::string& symbol : symbols(facts)) text += "EXO_PICK(" + symbol + ")\n";
