@@ -136,10 +136,21 @@ class Space {
     return out;
   }
 
+  // As the kernel has them, and with those over tiles outside: what is left inside are taps.
+  std::vector<std::vector<PlanLoop>> sum_orders(const DevicePlan& plan,
+                                                const std::vector<PlanLoop>& given) const {
+    std::vector<PlanLoop> taps_inside = given;
+    std::stable_partition(taps_inside.begin(), taps_inside.end(),
+                          [&](const PlanLoop& l) { return is_tiled(plan, l.loop); });
+    std::vector<std::vector<PlanLoop>> out = {given};
+    add_order(out, std::move(taps_inside));
+    return out;
+  }
+
   void order(const DevicePlan& plan, const Parts& parts) {
     for (const auto& w : variants(parts.whole))
       for (const auto& p : variants(parts.panels))
-        for (const auto& r : variants(parts.sums))
+        for (const auto& r : sum_orders(plan, parts.sums))
           for (const auto& b : variants(parts.blocks)) {
             // What one transfer brings together, inside all sums or outside the innermost ones.
             for (size_t last = 0;
@@ -234,6 +245,9 @@ class Space {
         if (plan.reduces(l)) return false;
         continue;
       }
+      // Only the innermost part of a loop steps from tile to tile.
+      for (const PlanLoop& other : plan.order)
+        if (other.loop == l.loop && other.part > l.part) return false;
       return l.trips <= family.tiles && mentions(f.idx.back(), sum_.loops[l.loop].iter);
     }
     return false;
