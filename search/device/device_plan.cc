@@ -15,7 +15,7 @@ int64_t DevicePlan::tile_of(size_t loop) const {
 }
 
 int64_t DevicePlan::tiles_of(const SumFactor& f, const PlanOperand& o) const {
-  int64_t out = 1;
+  int64_t out = o.turns;
   for (size_t k = order.size() - o.kept; k + o.spanned < order.size(); ++k)
     if (concerns(f, order[k])) out *= order[k].trips;
   return out;
@@ -42,6 +42,7 @@ std::string DevicePlan::text() const {
            std::to_string(l.trips);
   for (const auto& [name, o] : {std::pair("first", &first), std::pair("second", &second)})
     out += std::string("; ") + name + " " + std::to_string(o->kept) + (o->grouped ? "g" : "") +
+           (o->turns > 1 ? "t" + std::to_string(o->turns) : "") +
            (o->spanned > 0 ? "s" + std::to_string(o->spanned) : "") + "f" +
            std::to_string(o->family);
   return out + "; rotated " + std::to_string(rotated);

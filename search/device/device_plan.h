@@ -31,6 +31,7 @@ struct PlanOperand {
   /// Of the innermost loops, how many one tile spans: loops that move it by an element, as the taps
   /// of a convolution do. The tile is so much longer, and loaded outside them.
   size_t spanned = 0;
+  int64_t turns = 1;  // places that tiles take in turns, where none is kept
 };
 
 struct DevicePlan {

@@ -253,7 +253,10 @@ class Builder {
       if (plan_.concerns(f, l) || plan_.reduces(l)) break;
       ++free;
     }
-    step("lift_alloc", {Value(alloc_of(name)), Value(levels + free)});
+    // Out of all loops where it may be: the stack is set up once.
+    if (apply(s_, "lift_alloc",
+              {Value(alloc_of(name)), Value(levels + static_cast<int>(plan_.order.size()))}))
+      step("lift_alloc", {Value(alloc_of(name)), Value(levels + free)});
     made_[&f] = name;
     while (sum().path().back().index > 0) {
       // Everything in front of the sum fills the buffer.
@@ -299,6 +302,13 @@ class Builder {
 
   // A buffer for all tiles that the innermost `kept` loops touch, filled as seldom as may be.
   void keep(const std::string& name, const SumFactor& f, const PlanOperand& o) {
+    if (o.turns > 1) {
+      const std::string& last = name_of(plan_.order.back());
+      step("expand_dim",
+           {Value(alloc_of(name)), Value(o.turns), Value(last + " % " + std::to_string(o.turns))});
+      step("lift_alloc", {Value(alloc_of(name)), Value(1)});
+      return;
+    }
     size_t lifts = 0;
     for (size_t k = o.spanned; k < o.kept; ++k) {
       const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
@@ -327,7 +337,7 @@ class Builder {
       const bool concerned = plan_.concerns(f, l);
       if (plan_.reduces(l) && !concerned) return;
       if (concerned && (!group || l.trips > *group)) return;
-      if (!move_before_allocations(fill)) return;
+      if (!move_to_front(fill)) return;
       fill = forward(s_.proc, fill);
       if (block_size(fill) > 1) step("fission", {Value(fill), Value(1)});
       fill = forward(s_.proc, fill);
@@ -366,11 +376,10 @@ class Builder {
     side_by_side_.insert(name);
   }
 
-  // False: something else than allocations of other buffers stands in front of it.
-  bool move_before_allocations(const Cursor& fill) {
+  // False: something that does not change places with it stands in front of it.
+  bool move_to_front(const Cursor& fill) {
     for (Cursor c = forward(s_.proc, fill); c.path().back().index > 0; c = forward(s_.proc, fill))
-      if (!c.prev().is<Alloc>() || apply(s_, "reorder_stmts", {Value(c.expand(1, 0))}))
-        return false;
+      if (apply(s_, "reorder_stmts", {Value(c.expand(1, 0))})) return false;
     return true;
   }
 

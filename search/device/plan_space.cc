@@ -170,6 +170,9 @@ class Space {
     std::vector<PlanOperand> out;
     for (const size_t spanned : spans(plan, f))
       for (const PlanOperand& o : choices(plan, f, family, spanned)) out.push_back(o);
+    // Registers in turns: a load need not wait for the product before.
+    for (int64_t turns = 2; turns <= 3 && is_register_file() && !plan.order.empty(); ++turns)
+      if (plan.order.back().trips >= turns) out.push_back({0, family, false, 0, turns});
     return out;
   }
 
@@ -229,7 +232,7 @@ class Space {
   }
 
   static double loads_of(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) {
-    double out = static_cast<double>(plan.tiles_of(f, o));
+    double out = static_cast<double>(plan.tiles_of(f, o) / o.turns);
     for (size_t k = 0; k + o.kept < plan.order.size(); ++k)
       out *= static_cast<double>(plan.order[k].trips);
     return out;
@@ -336,7 +339,7 @@ class Space {
           loads / static_cast<double>(o->grouped ? instructions_.families[o->family].tiles : 1);
       stalls += first_pass_stall(plan, *f, *o, products * product, each);
       // One place for all: each load waits for the last use of what it replaces.
-      if (plan.tiles_of(*f, *o) == 1) stalls += loads * each;
+      if (plan.tiles_of(*f, *o) == 1 && !is_register_file()) stalls += loads * each;
       if (f->made(product_)) processor += made_elements(plan, *f) * kCyclesPerElement;
     }
     const double store =
