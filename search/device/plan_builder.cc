@@ -32,8 +32,10 @@ class Builder {
       keep_results();
       (void)inner;
       order_sum();
-      make_operand(plan_.sum->first, "first");
-      make_operand(plan_.sum->second, "second");
+      make_operand(plan_.sum->first);
+      make_operand(plan_.sum->second);
+      fill_operand(plan_.sum->first);
+      fill_operand(plan_.sum->second);
       const std::string first = stage(plan_.sum->first, plan_.first);
       const std::string second = stage(plan_.sum->second, plan_.second);
       keep(first, plan_.sum->first, plan_.first);
@@ -236,7 +238,7 @@ class Builder {
   }
 
   // A scalar that is computed, or converted by the program itself, becomes a buffer of the tile.
-  void make_operand(const SumFactor& f, const std::string&) {
+  void make_operand(const SumFactor& f) {
     if (!f.made(*plan_.product)) return;
     const BinOp& product = *sum().as<Reduce>().rhs->as<BinOp>();
     const ExprPtr& e = &f == &plan_.sum->first ? product.lhs : product.rhs;
@@ -258,9 +260,18 @@ class Builder {
               {Value(alloc_of(name)), Value(levels + static_cast<int>(plan_.order.size()))}))
       step("lift_alloc", {Value(alloc_of(name)), Value(levels + free)});
     made_[&f] = name;
+  }
+
+  // What computes a made operand gets loops of its own, without those that do not concern it.
+  void fill_operand(const SumFactor& f) {
+    if (!made_.contains(&f)) return;
+    const std::string& name = made_.at(&f);
+    // One statement after the other, as long as other operands stand there too.
+    const int levels = static_cast<int>(plan_.mapping.loops.size());
     while (sum().path().back().index > 0) {
-      // Everything in front of the sum fills the buffer.
-      step("fission", {Value(sum().prev()), Value(levels)});
+      const bool two = made_.size() > 1 && sum().path().back().index > 1;
+      step("fission",
+           {Value(two ? sum().prev(sum().path().back().index) : sum().prev()), Value(levels)});
     }
     for (const size_t k : plan_.mapping.loops) {
       if (f.loops.contains(plan_.sum->loops[k].iter)) continue;

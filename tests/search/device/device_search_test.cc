@@ -128,11 +128,19 @@ TEST(DeviceSearch, each_precision_has_its_product) {
         .procs.back();
   };
   const SizeBinding sizes = {{"M", 8}, {"N", 4}, {"K", 32}};
-  expect_found("rvm", product("i8", "i32"), sizes, "rvm_mmaqa(", 2);
-  expect_found("rvm", product("i16", "i32"), sizes, "rvm_mmada(", 2);
+  EXPECT_TRUE(has(expect_found("rvm", product("i8", "i32"), sizes, "rvm_mma", 4), "rvm_mmaqa("));
+  EXPECT_TRUE(has(expect_found("rvm", product("i16", "i32"), sizes, "rvm_mma", 4), "rvm_mmada("));
   expect_found("rvm", product("f32", "f32"), sizes, "rvm_fmmacc(", 2);
   expect_found("gemmini", product("i8", "i32"), {{"M", 32}, {"N", 16}, {"K", 32}},
                "do_matmul_acc_i8_bt(", 2);
+}
+
+// Bytes for an array of words, the second factor not as it wants it: the processor makes both
+// tiles.
+TEST(DeviceSearch, operands_that_no_transfer_brings_are_made) {
+  const std::string all = expect_found("rvm", kernel("gemm.exo", "i8gemm"),
+                                       {{"M", 8}, {"N", 8}, {"K", 8}}, "rvm_mmasa(", 3);
+  EXPECT_TRUE(has(all, "b : i32[4, 4] @ DRAM_STACK")) << all;
 }
 
 TEST(DeviceSearch, what_serves_is_told_apart) {
