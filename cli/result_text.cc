@@ -7,6 +7,7 @@
 
 #include "cli/quantities.h"
 #include "core/ir/callees.h"
+#include "search/internal_error.h"
 #include "search/outline/blockers.h"
 
 namespace exotune::cli {
@@ -114,6 +115,13 @@ std::string chain_of(const TuneRequest& request, const TuneResult& result) {
          "` may need the one before; beside it ";
 }
 
+// "STEP\nREASON\nmore" in one line.
+std::string step_and_reason(const std::string& text) {
+  const size_t step = text.find('\n');
+  if (step == std::string::npos) return text;
+  return text.substr(0, step) + ": " + text.substr(step + 1, text.find('\n', step + 1) - step - 1);
+}
+
 // Why nothing beat the loops as written, in the words of their own text: what keeps vectors from
 // them, and the steps that were refused.
 std::string why_as_written(const TuneRequest& request, const TuneResult& result) {
@@ -132,7 +140,7 @@ std::string why_as_written(const TuneRequest& request, const TuneResult& result)
   shown = 0;
   for (const auto& [op, reason] : result.statistics.reasons) {
     if (shown++ == kMost) break;
-    out += "refused  " + reason.substr(0, reason.find('\n')) + "\n";
+    out += "refused  " + step_and_reason(reason) + "\n";
   }
   return out;
 }
@@ -206,6 +214,13 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
         "vectors, or other instructions, than its text says\n";
   for (const std::string& failure : result.failures)
     if (failure.find(": mismatch: ") != std::string::npos) out += "left out " + failure + "\n";
+  if (const auto internal = s.refusals.find(kInternalError); internal != s.refusals.end()) {
+    const auto reason = s.reasons.find(kInternalError);
+    out += fmt::format(
+        "internal {} steps failed inside exo-tune and were left out; please report it with the "
+        "input: {}\n",
+        internal->second, reason == s.reasons.end() ? "" : reason->second);
+  }
   if (!s.causes.empty()) out += "failed   " + counts(s.causes) + "\n";
   if (verbose) {
     if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";

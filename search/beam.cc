@@ -10,6 +10,7 @@
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "search/internal_error.h"
 
 namespace exotune {
 
@@ -114,8 +115,9 @@ std::optional<LineRefusal> apply_line(BeamState& state, const std::string& line,
     state.lines.push_back(line);
     return std::nullopt;
   } catch (const Error& e) {
-    if (e.exit_code() == ExitCode::kInternal) throw;
-    return refusal_of(line, e);
+    LineRefusal refusal = refusal_of(line, e);
+    if (e.exit_code() == ExitCode::kInternal) refusal.op = kInternalError;
+    return refusal;
   }
 }
 
@@ -285,7 +287,7 @@ class Beam {
       out_.made += a->reached;
       if (!a->refusal || !a->reached) continue;
       ++out_.refused;
-      ++out_.refusals[a->refusal->op];
+      if (++out_.refusals[a->refusal->op] == 1) out_.reasons[a->refusal->op] = a->refusal->text;
       if (out_.first_refusal.empty()) out_.first_refusal = a->refusal->text;
     }
   }
@@ -320,6 +322,7 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Be
   if (const auto refusal = extend(start, space.prologue, context)) {
     ++out.refused;
     ++out.refusals[refusal->op];
+    out.reasons[refusal->op] = refusal->text;
     out.first_refusal = refusal->text;
     out.states.push_back(std::move(start));
     return out;

@@ -71,9 +71,10 @@ struct BeamOptions {
 struct BeamResult {
   std::vector<BeamState> states;  // best cost first, tags in turn
   int made = 0, refused = 0, duplicates = 0;
-  std::map<std::string, int> refusals;  // by the operator of the refused line
-  std::string first_refusal;            // its text
-  bool cut_short = false;               // the deadline was over first
+  std::map<std::string, int> refusals;         // by the operator of the refused line
+  std::map<std::string, std::string> reasons;  // the first text of each
+  std::string first_refusal;                   // its text
+  bool cut_short = false;                      // the deadline was over first
 };
 
 /// Applies the prologue, then one move of each stage to each kept state, in parallel. A state is

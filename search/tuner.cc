@@ -20,6 +20,7 @@
 #include "search/beam.h"
 #include "search/dp/ahead_layout.h"
 #include "search/finals.h"
+#include "search/internal_error.h"
 #include "search/operand_memory.h"
 #include "search/phase_budget.h"
 #include "search/program_search.h"
@@ -342,6 +343,7 @@ class Tuning {
     s.refused += beam.refused;
     s.duplicates += beam.duplicates;
     for (const auto& [op, n] : beam.refusals) s.refusals[op] += n;
+    for (const auto& [op, reason] : beam.reasons) s.reasons.emplace(op, reason);
     if (s.first_refusal.empty()) s.first_refusal = beam.first_refusal;
     return beam;
   }
@@ -466,7 +468,7 @@ class Tuning {
       out.proc = made.proc;
       out.trial = std::move(t);
     } catch (const Error& e) {
-      if (e.exit_code() == ExitCode::kInternal) throw;
+      if (e.exit_code() == ExitCode::kInternal) op = kInternalError;
       out.refusal = {op, e.diagnostic().where.str() + ": " + e.diagnostic().message.str()};
     }
     return out;

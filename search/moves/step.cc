@@ -4,6 +4,7 @@
 
 #include "core/cursor/provenance.h"
 #include "core/library/operators.h"
+#include "search/internal_error.h"
 
 namespace exotune {
 
@@ -28,8 +29,9 @@ std::string place_of(const ValueList& args) {
 }
 
 StepRefusal refusal_of(const std::string& op, const ValueList& args, const Error& e) {
-  if (e.exit_code() == ExitCode::kInternal) throw;  // a bug of ours is no refusal
-  return {op, place_of(args), e.diagnostic().message.str()};
+  const bool ours = e.exit_code() == ExitCode::kInternal;
+  return {ours ? kInternalError : op, place_of(args),
+          (ours ? op + ": " : "") + e.diagnostic().message.str()};
 }
 
 ProcPtr procedure_of(const Value& result) {

@@ -41,7 +41,7 @@ struct StepRefusal {
 
 /// Calls the operator with the schedule's procedure in front of `args`; of a tuple the first
 /// counts. Cursors among the arguments may be of any earlier form. A refusal leaves the schedule as
-/// it was; an internal error of an operator is none and comes through.
+/// it was; so does an internal error of an operator (internal_error.h).
 [[nodiscard]] std::optional<StepRefusal> apply(Schedule& s, const std::string& op, ValueList args);
 
 /// Lines of a script ("p = ..."), from writers that still speak text.

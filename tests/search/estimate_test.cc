@@ -3,6 +3,7 @@
 
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
+#include "search/internal_error.h"
 #include "search/tuner.h"
 #include "tests/search/same_result.h"
 
@@ -42,7 +43,9 @@ TuneResult estimate(const char* text, const SizeBinding& sizes, bool open,
   ask.effort = Effort::kEstimate;
   ask.strategy = strategy;
   ask.with_peers = false;
-  return tune(ask, *make_memory_store());
+  TuneResult found = tune(ask, *make_memory_store());
+  EXPECT_EQ(found.statistics.refusals.count(kInternalError), 0u);
+  return found;
 }
 
 bool has(const TuneResult& r, const std::string& text) {

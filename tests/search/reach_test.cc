@@ -10,6 +10,7 @@
 
 #include "core/frontend/parser.h"
 #include "core/library/operators.h"
+#include "search/internal_error.h"
 #include "search/program_search.h"
 #include "search/tuning_context.h"
 
@@ -134,6 +135,7 @@ TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
     request.levels = target->levels;
     request.context = &context;
     const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
+    EXPECT_EQ(found.refused.count(kInternalError), 0u) << nest->name;
     for (const auto& [op, n] : found.accepted)
       if (n > 0) missing.erase(op);
     // Parts are taken out and put back in every schedule of several nests.
