@@ -188,10 +188,19 @@ class Tuning {
         if (const auto refusal = extend(start_, {line}, context_)) count(*refusal);
     seen_.insert(start_.text_hash);
     states_.push_back(start_);
-    // A user's lines may speak of the sizes: those are not rehearsed.
+    if (worth_rehearsing()) rehearse();
+  }
+
+  // Register tiles with what they leave: their steps take long at open sizes. Other kinds are
+  // searched as they are, since schedules that differ at other sizes may be one at these. So are a
+  // user's lines, which may speak of the sizes.
+  bool worth_rehearsing() const {
     const bool open = std::any_of(start_.proc->args.begin(), start_.proc->args.end(),
                                   [](const Arg& a) { return a.type.scalar == ScalarType::kSize; });
-    if (!open || request_.partial) return;
+    const NestKind kind = inspect_nest(*start_.proc).kind;
+    return open && !request_.partial && (kind == NestKind::kContraction || kind == NestKind::kSums);
+  }
+  void rehearse() {
     try {
       rehearsal_.emplace(start_, all_sizes_, context_);
     } catch (const SchedulingError&) {
