@@ -169,7 +169,9 @@ ProcPtr add_guard(ProcPtr p, const Where& where) {
   const Cursor guarded = ancestor(forward(p, stmt), levels + 2);
   try {
     p = fuse(p, guarded, guarded.next());
-  } catch (const Error&) {
+  } catch (const SchedulingError&) {
+    return p;
+  } catch (const InvalidCursorError&) {  // nothing is left of it
     return p;
   }
   return sink_to(p, stmt, levels + 1, next);

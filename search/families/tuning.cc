@@ -74,7 +74,8 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
       contenders.push_back(
           contender_of("#" + std::to_string(k), make_candidate(scheduled, *target, problem)));
       of_script.push_back(k);
-    } catch (const Error&) {
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
       ++result.refused;
     }
   }

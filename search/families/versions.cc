@@ -1,5 +1,6 @@
 #include "search/families/versions.h"
 
+#include <regex>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
@@ -18,6 +19,13 @@ constexpr std::string_view kWhen = "# when ", kOtherwise = "# otherwise";
                    "versions begin with `# when CONDITION`, the last one with `# otherwise`");
 }
 
+// Conditions become C as they stand: only what means the same there is one. Quotients would not
+// (the object language rounds them down), nor would what C reads on behind a parenthesis.
+bool is_condition(const std::string& text) {
+  static const std::regex form(R"re([A-Za-z_]\w* (<|<=|>|>=|==) \d{1,9}( \* \d{1,9})*)re");
+  return std::regex_match(text, form);
+}
+
 }  // namespace
 
 std::vector<Version> parse_versions(const std::string& text, const std::string& member) {
@@ -32,6 +40,9 @@ std::vector<Version> parse_versions(const std::string& text, const std::string& 
     if (when || otherwise) {
       if (last) refuse(member, number, "a version behind the last one");
       versions.push_back({when ? line.substr(kWhen.size()) : "", ""});
+      if (when && !is_condition(versions.back().when))
+        refuse(member, number,
+               "`" + versions.back().when + "` is no condition: one size and a number");
       last = otherwise;
     } else if (!versions.empty()) {
       versions.back().script += line + "\n";

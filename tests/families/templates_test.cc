@@ -107,7 +107,10 @@ TEST(Versions, are_read_and_printed) {
 
 TEST(Versions, refuse_what_has_no_place) {
   for (const char* text : {"# when n < 4\np = f(p)\n", "p = f(p)\n# when n < 4\n# otherwise\n",
-                           "# when n < 4\n# otherwise\n# otherwise\n"})
+                           "# when n < 4\n# otherwise\n# otherwise\n",
+                           "# when (n - 20) / 8 == 0\np = f(p)\n# otherwise\np = g(p)\n",
+                           "# when n < 4) abort(); if (1\np = f(p)\n# otherwise\np = g(p)\n",
+                           "# when n < 4 # small\np = f(p)\n# otherwise\np = g(p)\n"})
     EXPECT_NE(refusal([&] { parse_versions(text, "x"); }).find("x.sched:"), std::string::npos)
         << text;
 }
