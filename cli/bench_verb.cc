@@ -73,7 +73,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
     request.folder = options.what;
     request.only_peers = options.comparison.only_peers;
     request.format = format;
-    if (!options.target.empty()) request.isa = toolchain_isa(options.target);
+    request.isa = toolchain_isa(Workspace(session).target(options.target)->isa);
     return compare_library(request);
   }
   Workspace workspace(session);

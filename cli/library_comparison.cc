@@ -54,10 +54,7 @@ void print_summary(const std::vector<families::BenchPoint>& points) {
 bool is_blas_library(const std::string& folder) { return fs::exists(shared_object(folder)); }
 
 ExitCode compare_library(const LibraryComparison& request) {
-  const std::string best = cpu_supports("avx512") ? "avx512"
-                           : cpu_supports("avx2") ? "avx2"
-                                                  : "scalar";
-  const TargetToolchain toolchain = default_toolchain(request.isa.empty() ? best : request.isa);
+  const TargetToolchain toolchain = default_toolchain(request.isa);
   PeerOptions wanted;
   wanted.only = request.only_peers;
   const std::vector<families::Rival> rivals =

@@ -11,7 +11,7 @@ namespace exotune::cli {
 
 struct LibraryComparison {
   std::string folder;
-  std::string isa;                      // that the others may use; "": all of this CPU's
+  std::string isa;                      // that the others may use
   std::vector<std::string> only_peers;  // empty: all that are here
   std::vector<std::string> routines;    // empty: all
   int most = 0;                         // no size above it; 0: none is too large
