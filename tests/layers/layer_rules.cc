@@ -15,7 +15,7 @@ struct Layer {
   bool free_within;
 };
 
-constexpr std::array<Layer, 16> kLayers = {{
+constexpr std::array<Layer, 17> kLayers = {{
     {"core/base", 0, false},
     {"core/ir", 1, false},
     {"core/frontend", 2, true},
@@ -29,6 +29,7 @@ constexpr std::array<Layer, 16> kLayers = {{
     {"cost", 6, false},
     {"runners", 6, false},
     {"db", 6, false},
+    {"executors", 6, false},
     {"search", 7, false},
     {"include", 8, true},
     {"cli", 9, false},
