@@ -368,7 +368,8 @@ std::vector<ExprPtr> Elaborator::indices(const SyntaxExpr& e, const Entry& entry
   return idx;
 }
 
-// `f64(N)`: a control integer as data.
+// `f64(N)`: a control integer as data. `f64(x[i])`: data of another type, by an assignment to a
+// scalar in front of the statement.
 ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
   const std::string name = name_of(to);
   if (is_control(to)) throw InputError(e.where, quoted(name) + " is no type of data");
@@ -379,12 +380,20 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
     throw InputError(e.where,
                      quoted(name) + " takes 1 argument, not " + std::to_string(e.children.size()));
   }
-  if (looks_like_data(e.children[0]).value_or(false)) {
+  const SyntaxExpr& of = e.children[0];
+  if (!looks_like_data(of).value_or(false)) return make_expr(Cast{integer(of)}, to, e.where);
+  if (!in_front_) {
     throw InputError(e.where,
-                     quoted(name + "(...)") + " makes data of sizes and indices, not of data",
+                     quoted(name + "(...)") + " casts data only in a statement of a procedure",
                      "an assignment casts: assign it to a buffer of " + quoted(name));
   }
-  return make_expr(Cast{integer(e.children[0])}, to, e.where);
+  const ExprPtr value = retype(data(of), to);
+  if (value->type == to) return value;
+  const Sym scalar =
+      Sym::fresh((value->as<Read>() ? value->as<Read>()->name.name() : "t") + "_" + name);
+  in_front_->push_back(make_stmt(Alloc{scalar, Type{to, {}, false}, dram()}, e.where));
+  in_front_->push_back(make_stmt(Assign{scalar, {}, value}, e.where));
+  return make_expr(Read{scalar, {}}, to, e.where);
 }
 
 ExprPtr Elaborator::data_call(const SyntaxExpr& e) {

@@ -82,6 +82,7 @@ class Elaborator {
 
   const Globals& globals_;
   std::vector<Entry> scope_;
+  Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements
 };
 
 }  // namespace exotune

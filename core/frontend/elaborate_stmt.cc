@@ -93,7 +93,9 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
       return;
     case SyntaxStmt::Kind::kAssign:
     case SyntaxStmt::Kind::kReduce:
+      in_front_ = &into;
       into.push_back(assignment(s));
+      in_front_ = nullptr;
       return;
     case SyntaxStmt::Kind::kAlloc: {
       if (s.target->is_hole()) unknown(*s.target);

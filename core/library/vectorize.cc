@@ -10,6 +10,11 @@ namespace exotune {
 
 namespace {
 
+// A literal, or a size or index as data.
+bool is_constant(const ExprPtr& e) { return e->as<Const>() || e->as<Cast>(); }
+// What needs no operation.
+bool is_leaf(const ExprPtr& e) { return e->as<Read>() || is_constant(e); }
+
 // One lane loop while its statements are brought into the form of instructions.
 class LaneLoop {
  public:
@@ -80,14 +85,14 @@ class LaneLoop {
       // The lanes beyond the guard are read: a masked instruction keeps them.
     }
   }
-  // `for l: v[l] = 3.0`: where no instruction has that constant, a broadcast takes it from a scalar
-  // in front of the loop. `at` moves with the loop.
+  // `for l: v[l] = 3.0`, or `= f32(N)`: where no instruction has that constant, a broadcast takes
+  // it from a scalar in front of the loop. `at` moves with the loop.
   bool replace_broadcast(Path& at) {
     Path assign = at;
     assign.push_back({Child::kBody, 0});
     if (stmt_at(*p_, assign)->as<If>()) assign.push_back({Child::kBody, 0});
     const Assign* a = stmt_at(*p_, assign)->as<Assign>();
-    if (!a || !a->rhs->as<Const>()) return false;
+    if (!a || !is_constant(a->rhs) || mentions(a->rhs, lane_of(at))) return false;
     const ProcPtr before = p_;
     const Cursor literal = Cursor::stmt(p_, assign).rhs();
     p_ = bind_expr(p_, std::vector<Cursor>{literal}, "c", Cursor::stmt(p_, at));
@@ -154,7 +159,7 @@ class LaneLoop {
         bind(child, r->name.name() + "_v");
         return true;
       }
-      if (x->as<Const>()) {
+      if (is_constant(x)) {
         if (known) continue;
         bind(child, "c_v");
         return true;
@@ -174,7 +179,7 @@ class LaneLoop {
   }
   // `e` when every operand that is no register yet, literals too, has become one.
   ExprPtr in_registers(const ExprPtr& e) const {
-    if (e->as<Read>() || e->as<Const>()) return read_var(lane(), e->type);
+    if (is_leaf(e)) return read_var(lane(), e->type);
     std::vector<ExprPtr> parts;
     for (const ExprPtr& c : expr_children(*e)) parts.push_back(in_registers(c));
     return with_children(e, parts);
@@ -191,16 +196,15 @@ class LaneLoop {
   bool bind_below_product(const StmtPtr& s, ScalarType written, const Path& stmt,
                           const ExprPtr& rhs, int rhs_index) {
     const std::vector<ExprPtr> children = expr_children(*rhs);
-    auto leaf = [](const ExprPtr& e) { return e->as<Read>() || e->as<Const>(); };
     for (size_t c = 0; c < children.size(); ++c) {
-      if (leaf(children[c]) || !children[c]->as<BinOp>()) continue;
+      if (is_leaf(children[c]) || !children[c]->as<BinOp>()) continue;
       std::vector<ExprPtr> whole;
       for (const ExprPtr& x : children) whole.push_back(read_var(lane(), x->type));
       whole[c] = one_operation(children[c]);
       if (!has_shape(written, with_value(s, with_children(rhs, whole)))) continue;
       const std::vector<ExprPtr> parts = expr_children(*children[c]);
       for (size_t t = 0; t < parts.size(); ++t) {
-        if (leaf(parts[t])) continue;
+        if (is_leaf(parts[t])) continue;
         Path part = stmt;
         for (int k : {rhs_index, static_cast<int>(c), static_cast<int>(t)})
           part.push_back({Child::kExpr, k});
@@ -213,7 +217,7 @@ class LaneLoop {
   bool bind_operation(const Path& stmt, const ExprPtr& rhs, int rhs_index) {
     std::vector<ExprPtr> children = expr_children(*rhs);
     for (size_t c = 0; c < children.size(); ++c) {
-      if (children[c]->as<Read>() || children[c]->as<Const>()) continue;
+      if (is_leaf(children[c])) continue;
       Path child = stmt;
       child.push_back({Child::kExpr, rhs_index});
       child.push_back({Child::kExpr, static_cast<int>(c)});
@@ -268,7 +272,7 @@ class LaneLoop {
       bind(rhs_path, leaf ? leaf->name.name() + "_v" : target.name() + "_v");
       return true;
     }
-    if (leaf || rhs->as<Const>()) {
+    if (is_leaf(rhs)) {
       if (assign || leaf_in_register) return false;
       bind(rhs_path, leaf ? leaf->name.name() + "_v" : "c_v");
       return true;

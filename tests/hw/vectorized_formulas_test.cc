@@ -36,6 +36,8 @@ const Formula kFormulas[] = {
     {"stencil", "y[i] = 0.2 * (x[i] + y[i]) + 0.6 * x[i]", "f32 f64"},
     {"polynomial", "y[i] = x[i] * (0.5 + x[i] * (0.25 + x[i] * x[i] * (-0.125 + x[i] * 0.0625)))",
      "f32 f64"},
+    {"share", "y[i] = x[i] / f32(N) + y[i]", "f32"},
+    {"times_a_size", "y[i] += x[i] * f64(N + 1)", "f64"},
     {"sum", "m[0] += x[i] * 2.0", "f32 f64 i32"},
     {"top", "m[0] max= x[i]", "f32 f64 i32"},
     {"largest", "m[0] max= fabs(x[i])", "f32 f64"},
