@@ -194,6 +194,11 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
            str(*roofline) + "\n";
   for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
+  if (result.winner && !result.cycles && result.seconds == 0 &&
+      request.effort != Effort::kEstimate && result.stop == StopReason::kTimeBudget)
+    out +=
+        "because  the time was over before anything was measured: the cheapest schedule by the "
+        "cost model; a longer --time-budget measures\n";
   constexpr double kNearRoof = 75;  // percent: nothing is to be explained
   if (result.as_written && result.seconds > 0)
     out += roofline && roofline->percent >= kNearRoof

@@ -10,7 +10,7 @@ namespace exotune {
 /// Shares of the whole budget; chosen so that what is kept back is enough for the finals of a small
 /// kernel on a loaded machine, and measuring always gets most of the rest.
 struct BudgetShares {
-  double reference = 0.35;   // what must come out: where that takes longer nothing is measured
+  double reference = 0.6;    // what must come out: where that takes longer nothing is measured
   double written = 0.2;      // the nest as written, before all else: a run never ends with nothing
   double search = 0.4;       // of what is left then: proposing schedules, at most
   double plan = 0.5;         // of that, at most: the dynamic program

@@ -120,30 +120,46 @@ std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
                   kReferenceSeconds);
 }
 
-// Statements that run at least: loops whose bounds are known without running, nothing of guards.
-double fewest_statements(const Block& block, const std::map<Sym, int64_t>& env) {
+double values_read(const ExprPtr& e) {
+  double count = 1;
+  if (!e->as<Read>())
+    for (const ExprPtr& c : expr_children(*e)) count += values_read(c);
+  return count;
+}
+
+// Operations that run, about: every iteration of a loop counts as its middle one, guards as true.
+double operations_of(const Block& block, std::map<Sym, int64_t>& env) {
   double count = 0;
   for (const StmtPtr& s : block) {
     if (const For* loop = s->as<For>()) {
-      try {
-        const int64_t trips = eval_control(loop->hi, env) - eval_control(loop->lo, env);
-        if (trips > 0)
-          count += static_cast<double>(trips) * (1 + fewest_statements(loop->body, env));
-      } catch (const InterpError&) {  // bounds that depend on other loops
-      }
-    } else if (s->as<Assign>() != nullptr || s->as<Reduce>() != nullptr) {
-      ++count;
+      const int64_t lo = eval_control(loop->lo, env), hi = eval_control(loop->hi, env);
+      if (hi <= lo) continue;
+      env[loop->iter] = lo + (hi - lo) / 2;
+      count += static_cast<double>(hi - lo) * (1 + operations_of(loop->body, env));
+    } else if (const Assign* assign = s->as<Assign>()) {
+      count += values_read(assign->rhs);
+    } else if (const Reduce* reduce = s->as<Reduce>()) {
+      count += 1 + values_read(reduce->rhs);
+    } else {
+      count += operations_of(body_of(*s), env) + operations_of(orelse_of(*s), env);
     }
   }
   return count;
 }
+double operations_of(const Proc& p, const SizeBinding& sizes) {
+  std::map<Sym, int64_t> env = control_values(p, sizes);
+  try {
+    return operations_of(p.body, env);
+  } catch (const InterpError&) {  // bounds that only a run knows
+    return 0;
+  }
+}
 
 TestCase test_of(const TuningProblem& problem, const ProblemOptions& options) {
   const int64_t limit = options.runner != nullptr ? options.interpreted_steps : 0;
-  const double fewest =
-      fewest_statements(problem.kernel->body, control_values(*problem.kernel, problem.sizes));
+  const double operations = operations_of(*problem.kernel, problem.sizes);
   try {
-    if (limit == 0 || fewest <= static_cast<double>(limit))
+    if (limit == 0 || operations <= static_cast<double>(limit))
       return choose_test(*problem.kernel, problem.args, options.seed,
                          *interpreted(problem.kernel, problem.args, limit));
   } catch (const InterpError& e) {
