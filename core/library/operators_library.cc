@@ -172,6 +172,10 @@ std::vector<Operator> library_operators() {
          return prefetch_meanwhile(a.proc(), a.string(1), a.string(2), a.string(3),
                                    static_cast<int>(a.integer(4)));
        }},
+      {"prefetch_behind",
+       {proc(), string("loop"), string("buffer")},
+       "for k: s; for j: t(x)  ->  prefetch(x); for k: s; for j: t(x)",
+       [](const A& a) -> Value { return prefetch_behind(a.proc(), a.string(1), a.string(2)); }},
       {"unroll_and_jam",
        {proc(), place("outer"), integer("factor")},
        "for i: for j: s  ->  for io: for j: s[ii -> 0]; s[ii -> 1]; ...",

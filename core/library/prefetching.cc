@@ -247,4 +247,28 @@ ProcPtr prefetch_during(ProcPtr p, const Cursor& loop, const Cursor& use, Sym bu
   return ask_evenly(p, body_of(path), buffer.name(), *lines, round, *extent / each, 3);
 }
 
+ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& buffer) {
+  bool found = false;
+  std::vector<Cursor> loops = require_loops(p, loop);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    Path path = c->path();
+    const auto entry = visible(p, path, buffer);
+    const int own = path.back().index;
+    const int statements = static_cast<int>(block_at(*p, path).size());
+    for (int k = own + 1; entry && k < statements; ++k) {
+      path.back().index = k;
+      const Cursor use = Cursor::stmt(p, path);
+      if (!use.is<For>() || !touched(p, use, entry->name)) continue;
+      path.back().index = own;
+      p = prefetch_during(p, Cursor::stmt(p, path), use, entry->name);
+      found = true;
+      break;
+    }
+  }
+  if (!found)
+    throw SchedulingError("no loop over `" + loop + "` has one behind it that touches `" + buffer +
+                          "`");
+  return p;
+}
+
 }  // namespace exotune

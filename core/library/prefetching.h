@@ -35,4 +35,11 @@ ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string
 /// `use` touches no rectangle of the buffer.
 ProcPtr prefetch_during(ProcPtr p, const Cursor& loop, const Cursor& use, Sym buffer);
 
+/// for k: s; t(x)  ->  prefetch(x); for k: s; t(x)
+///
+/// prefetch_during at every loop over `loop`, for what the first loop behind it in the same block
+/// touches of `buffer`: results that sums are added to when these are known. SchedulingError when
+/// there is no such pair of loops.
+ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& buffer);
+
 }  // namespace exotune

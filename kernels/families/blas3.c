@@ -6,7 +6,7 @@
  * x kDepth of the first; a strip is as wide as a register tile. */
 enum {
   kStrip = ${tile_vectors} * ${lanes},
-  kDepth = 256,
+  kDepth = 384,
   kWidth = 2048,
   kHeight = 256 / ${tile_rows} * ${tile_rows},
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */

@@ -8,6 +8,7 @@
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/prefetching.h"
+#include "core/library/sum_block.h"
 #include "tests/core/library/four_lanes.h"
 
 namespace exotune {
@@ -141,6 +142,19 @@ TEST(Gemm, a_sum_kept_apart_is_added_in_the_end_and_asks_for_its_lines) {
   EXPECT_EQ(result(q, 12, 16, 8), result(p, 12, 16, 8));
   EXPECT_THROW(prefetch_meanwhile(q, "io", "k", "B"), SchedulingError);  // the same for all rows
   EXPECT_THROW(prefetch_meanwhile(q, "ko", "k"), SchedulingError);       // no such loop around
+}
+
+TEST(Gemm, results_are_asked_for_in_front_of_their_sums) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("gemm_12");
+  ProcPtr q = block_loop(p, "i", {4}, {"io", "i"});
+  q = block_loop(q, "j", {8}, {"jo", "j"}, "i");
+  q = sum_block(q, "i", "j", machine.unit);
+  const ProcPtr asking = prefetch_behind(q, "k", "C");
+  EXPECT_NE(str(*asking).find("prefetch_3_f32(C["), std::string::npos) << str(*asking);
+  EXPECT_EQ(result(asking, 12, 16, 8), result(p, 12, 16, 8));
+  EXPECT_THROW(prefetch_behind(q, "k", "A"), SchedulingError);  // nothing behind the sums reads it
+  EXPECT_THROW(prefetch_behind(q, "jo", "C"), Error);
 }
 
 TEST(Gemm, lines_are_asked_for_at_once_where_there_is_no_time_for_one_by_one) {
