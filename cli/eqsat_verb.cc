@@ -64,17 +64,6 @@ ProcPtr at_sizes(const ProcPtr& p, const EqsatOptions& options) {
   return partial_eval(p, values);
 }
 
-// "B_view[k, j]", or what was done instead.
-std::string copies_of(const Candidate& c) {
-  std::string text;
-  for (const eqsat::StagedView& view : c.views) {
-    text += (text.empty() ? "" : ", ") + view.name + "[";
-    for (size_t i = 0; i < view.axes.size(); ++i) text += (i ? ", " : "") + view.axes[i].first;
-    text += "] = " + view.element;
-  }
-  return text.empty() ? "as written" : text;
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -95,8 +84,13 @@ ExitCode run(const Session& session, const EqsatOptions& options) {
   const std::map<std::string, int64_t> constants = array_constants(options.array);
   Workspace workspace(session);
   const ProcPtr proc = at_sizes(workspace.kernel(options.kernel).proc, options);
-  const CandidateReport report = eqsat::find_candidates(
-      proc, rules_of(session, options), constants, static_cast<size_t>(options.k), options.limits);
+  eqsat::CandidateRequest request;
+  request.rules = rules_of(session, options);
+  request.constants = constants;
+  request.k = static_cast<size_t>(options.k);
+  request.limits = options.limits;
+  request.plan.fuse_sums = !options.array.empty();
+  const CandidateReport report = eqsat::find_candidates(proc, request);
   if (options.script >= 0) {
     if (static_cast<size_t>(options.script) >= report.candidates.size())
       throw InputError({}, "--script: there is no candidate " + std::to_string(options.script),
@@ -105,10 +99,11 @@ ExitCode run(const Session& session, const EqsatOptions& options) {
     std::fputs(trace_script(chosen).c_str(), stdout);
     return ExitCode::kOk;
   }
-  Table table({"candidate", "copies", "proof", "rules"});
+  Table table({"candidate", "copies", "elements copied", "in a row", "proof", "rules"});
   for (size_t i = 0; i < report.candidates.size(); ++i) {
     const Candidate& c = report.candidates[i];
-    table.add({"#" + std::to_string(i), copies_of(c), i == 0 ? "" : "by replay", joined(c.rules)});
+    table.add({"#" + std::to_string(i), c.text, c.copied, c.along, i == 0 ? "" : "by replay",
+               joined(c.rules)});
   }
   std::fputs(table.str(options.format.value()).c_str(), stdout);
   print_statistics(report);
@@ -123,7 +118,7 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
   app.add_option("--array", options->array,
                  "match products of ROWSxCOLUMNS only, as a systolic array does");
   app.add_option("--rules", options->rule_files, "rule files to use instead of the shipped ones");
-  app.add_option("-k,--top-k", options->k, "terms to extract for each product")
+  app.add_option("-k,--top-k", options->k, "candidates for each product, at most")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--script", options->script, "print the schedule of this candidate");

@@ -105,6 +105,13 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
                               {"low", rival.ratio.low},
                               {"high", rival.ratio.high},
                               {"rounds", rival.ratio.rounds}});
+  json["views"] = nlohmann::ordered_json::array();
+  for (const ViewOutcome& view : result.views)
+    json["views"].push_back({{"view", view.text},
+                             {"proof", view.proof},
+                             {"gflops", view.gflops},
+                             {"trouble", view.trouble},
+                             {"chosen", view.chosen}});
   json["search"] = statistics_json(result.statistics);
   json["stopped"] = name_of(result.stop);
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

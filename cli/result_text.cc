@@ -115,6 +115,14 @@ std::string chain_of(const TuneRequest& request, const TuneResult& result) {
          "` may need the one before; beside it ";
 }
 
+// "image_view[..] = image[..], proved by replay: 76 GFLOP/s, the winner"
+std::string text_of(const ViewOutcome& view) {
+  std::string text = view.text + ", proved " + view.proof;
+  if (!view.trouble.empty()) return text + ": " + view.trouble;
+  if (view.gflops > 0) text += ": " + number(view.gflops) + " GFLOP/s";
+  return text + (view.chosen ? ", the winner is of it" : "");
+}
+
 // "STEP\nREASON\nmore" in one line.
 std::string step_and_reason(const std::string& text) {
   const size_t step = text.find('\n');
@@ -210,6 +218,7 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
       "search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
       s.states, s.refused, s.measured, s.reused);
   if (s.dp) out += "plans    " + plans_text(s) + "\n";
+  for (const ViewOutcome& view : result.views) out += "view     " + text_of(view) + "\n";
   out +=
       fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
                   s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));

@@ -7,7 +7,7 @@
 
 #include "cli/runner_choice.h"
 #include "cli/text_file.h"
-#include "search/runner_tuning.h"
+#include "search/views/view_tuning.h"
 
 namespace exotune::cli {
 namespace {
@@ -31,7 +31,8 @@ Effort parse_effort(const std::string& text) {
 }
 
 Strategy parse_strategy(const std::string& text) {
-  return static_cast<Strategy>(choice("--strategy", "strategy", text, {"dp", "beam", "all"}));
+  return static_cast<Strategy>(
+      choice("--strategy", "strategy", text, {"dp", "beam", "eqsat", "all"}));
 }
 
 CostBasis parse_costs(const std::string& text) {
@@ -50,6 +51,16 @@ std::vector<KnownSchedule> shipped_schedules(const TuneRequest& request) {
                                      (request.kernel.name + "_" + request.target->name + ".sched");
   if (!std::filesystem::exists(file)) return {};
   return {{file.string(), read_text_file(file.string())}};
+}
+
+// Those that say which views a product's operands have.
+std::vector<eqsat::RuleText> view_rules(const Session& session) {
+  std::vector<eqsat::RuleText> rules;
+  for (const char* set : {"canonical", "layout", "columns"}) {
+    const std::filesystem::path path = session.data.rules / (std::string(set) + ".rules");
+    rules.push_back({path.string(), read_text_file(path)});
+  }
+  return rules;
 }
 
 Limits limits_of(Effort effort) {
@@ -90,7 +101,7 @@ void TuneOptions::add(CLI::App& app) {
                  "native, sim, spike, ... or FILE.toml (default: the target's own)");
   app.add_option("--effort", effort_, "estimate, measure, patient or exhaustive (default measure)");
   app.add_option("--strategy", strategy_,
-                 "dp, beam or all (default all): where schedules come from");
+                 "dp, beam, eqsat or all (default all): where schedules come from");
   app.add_option("--costs", costs_,
                  "figures of this machine that the models reckon with: text (none), instructions, "
                  "lines, measured (both) or all (and fitted weights; default)");
@@ -213,8 +224,10 @@ TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
                              const Session& session) const {
   const std::unique_ptr<Runner> runner = runner_for(request, session);
   return with_progress(request, session, [&](const TuneHooks& hooks) {
-    if (runner == nullptr) return exotune::tune(request, store, hooks);
-    TuneResult result = tune_on(*runner, request, shipped_schedules(request), store, hooks);
+    const std::vector<eqsat::RuleText> rules = view_rules(session);
+    if (runner == nullptr) return tune_with_views(request, rules, store, hooks);
+    TuneResult result =
+        tune_on_with_views(*runner, request, shipped_schedules(request), rules, store, hooks);
     if (result.cycles) result.cycles->spent = spent_on(*runner, result.candidate_id);
     return result;
   });

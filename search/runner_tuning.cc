@@ -52,6 +52,14 @@ class RunnerTuning {
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
     search_and_measure(search);
+    for (const WholeSchedule& start : request_.known) {
+      if (result_.stop == StopReason::kTimeBudget || result_.stop == StopReason::kInterrupted)
+        break;
+      result_.stop = StopReason::kComplete;
+      from_ = &start;
+      DeviceSearch more(start.proc, {}, *request_.target);
+      search_and_measure(more);
+    }
     choose(done_);
     return std::move(result_);
   }
@@ -114,7 +122,7 @@ class RunnerTuning {
       refused(search.refusals()[k].op, search.refusals()[k].reason);
     for (const DeviceSchedule& d : found) {
       try {
-        add(d.schedule.proc, script_text(*request_.proc, lines_of(d.schedule.steps)));
+        add(d.schedule.proc, script_of(lines_of(d.schedule.steps)));
       } catch (const Error& e) {
         if (e.exit_code() == ExitCode::kInternal) throw;
         refused("check", d.plan + ": " + e.diagnostic().message.str());
@@ -123,6 +131,12 @@ class RunnerTuning {
     s.states += static_cast<int>(found.size());
     s.search_seconds += since(start);
     return !found.empty();
+  }
+  std::string script_of(const std::vector<std::string>& lines) const {
+    if (!from_) return script_text(*request_.proc, lines);
+    std::string text = from_->script;
+    for (const std::string& line : lines) text += line + "\n";
+    return text;
   }
   void refused(const std::string& op, const std::string& reason) {
     TuneStatistics& s = result_.statistics;
@@ -228,7 +242,8 @@ class RunnerTuning {
   const TuneHooks& hooks_;
   TuningProblem problem_;
   ProcPtr written_;
-  std::vector<Trial> trials_, done_;  // to be run; that were
+  const WholeSchedule* from_ = nullptr;  // null: the kernel as written
+  std::vector<Trial> trials_, done_;     // to be run; that were
   Deadline deadline_;
   std::map<std::string, ProcPtr> procs_;
   TuneResult result_;

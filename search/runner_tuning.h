@@ -15,8 +15,9 @@ struct KnownSchedule {
   std::string text;  // .sched
 };
 
-/// The kernel at `request.sizes` (all of them given), its nest as written first. A known schedule
-/// that does not fit these sizes is counted as refused. InputError for sizes that are missing.
+/// The kernel at `request.sizes` (all of them given), its nest as written first; then from each of
+/// `request.known`, which are for these sizes. A known schedule that does not fit these sizes is
+/// counted as refused. InputError for sizes that are missing.
 TuneResult tune_on(Runner& runner, const TuneRequest& request,
                    const std::vector<KnownSchedule>& known, Store& store,
                    const TuneHooks& hooks = {});

@@ -41,7 +41,7 @@ const char* name_of(StopReason r) {
 }
 
 const char* name_of(Strategy s) {
-  static const char* const names[] = {"dp", "beam", "all"};
+  static const char* const names[] = {"dp", "beam", "eqsat", "all"};
   return names[static_cast<int>(s)];
 }
 
@@ -261,9 +261,20 @@ class Tuning {
                   static_cast<size_t>(std::max(1, beams ? request_.trials / 3 : request_.trials)),
                   search_deadline_)});
     if (beams) families.push_back({std::move(found)});
+    families.insert(families.begin(), {known_states()});
     add_states(in_turns(std::move(families)));
     if (search_deadline_.over()) result_.stop = stop_of(search_deadline_);
     result_.statistics.search_seconds = since(start);
+  }
+
+  // Finished schedules: measured early, and nothing is tried around them.
+  std::vector<BeamState> known_states() {
+    std::vector<BeamState> states;
+    for (const WholeSchedule& known : request_.known) {
+      states.push_back(first_state(known.proc, context_));
+      known_.emplace(states.back().text_hash, &known);
+    }
+    return states;
   }
 
   // The model that chose the plans has little to add around the others.
@@ -451,6 +462,8 @@ class Tuning {
 
   // The schedule of a state, as it is measured and written.
   WholeSchedule whole(const BeamState& state) const {
+    if (const auto known = known_.find(state.text_hash); known != known_.end())
+      return *known->second;
     if (request_.partial) return request_.partial->whole(state.lines);
     return {state.proc, script_text(*request_.proc, state.lines)};
   }
@@ -716,6 +729,7 @@ class Tuning {
     std::set<size_t> known;  // the same schedule may be there in several compilations
     for (const Trial* t : ranked()) {
       const size_t state = state_of_.at(t->candidate.id);
+      if (known_.contains(states_[state].text_hash)) continue;
       if (out.size() < kRefined && known.insert(state).second) out.push_back(states_[state]);
     }
     return out;
@@ -1046,9 +1060,10 @@ class Tuning {
   std::unique_ptr<ProgramSearch> program_;  // null: the nest is of a kind the beam knows
   std::optional<Rehearsal> rehearsal_;      // where sizes are open
   std::set<std::string> seen_rehearsed_;
-  std::set<std::string> seen_;              // hashes of the procedures of states_
-  std::map<std::string, ProcPtr> procs_;    // by candidate
-  std::map<std::string, size_t> state_of_;  // candidate -> index into states_
+  std::map<std::string, const WholeSchedule*> known_;  // by hash of the procedure
+  std::set<std::string> seen_;                         // hashes of the procedures of states_
+  std::map<std::string, ProcPtr> procs_;               // by candidate
+  std::map<std::string, size_t> state_of_;             // candidate -> index into states_
   TrialRun measured_;
   std::deque<TuningProblem> other_problems_;  // by place among the other sizes
   bool can_measure_ = false;                  // it is known what must come out

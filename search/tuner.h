@@ -28,9 +28,10 @@ namespace exotune {
 
 enum class Effort : uint8_t { kEstimate, kMeasure, kPatient, kExhaustive };  // FFTW's words
 
-/// Where schedules come from: the dynamic program's cheapest plans, the beam over operators, or
-/// both. A nest that the dynamic program cannot read is left to the beam.
-enum class Strategy : uint8_t { kDp, kBeam, kAll };
+/// Where schedules come from: the dynamic program's cheapest plans, the beam over operators, both
+/// of these also from views found by rewriting (search/views), or all of it, the views where they
+/// promise something. A nest that the dynamic program cannot read is left to the beam.
+enum class Strategy : uint8_t { kDp, kBeam, kEqsat, kAll };
 const char* name_of(Strategy s);
 
 /// A whole schedule: what the found lines made together with the user's own, proved.
@@ -83,6 +84,9 @@ struct TuneRequest {
   std::string memo_file;              // what the dynamic program solved; "" = not kept
   std::optional<PartialSchedule> partial;
   std::vector<Rival> rivals;
+  /// Schedules that are measured among those found; on a machine that is not this one, that a
+  /// search starts from besides the nest as written.
+  std::vector<WholeSchedule> known;
 };
 
 struct Progress {
@@ -127,6 +131,16 @@ struct CycleCount {
   std::vector<std::pair<std::string, double>> spent;
 };
 
+/// What the search from one view of the kernel came to.
+struct ViewOutcome {
+  std::string text;                // "B_view[k, j] = B[j, k]"
+  std::string proof;               // of the view: "by replay"
+  std::string script;              // the best schedule; "": none
+  std::string trouble;             // why there is none
+  double gflops = 0, seconds = 0;  // of it, as its own search measured it
+  bool chosen = false;             // the winner is one of its schedules
+};
+
 struct TuneResult {
   ProcPtr winner;      // scheduled and proved; null: no valid candidate
   std::string script;  // .sched text that makes it from the kernel
@@ -146,6 +160,7 @@ struct TuneResult {
   StopReason stop = StopReason::kComplete;
   std::optional<CycleCount> cycles;   // on a machine that is not this one (runner_tuning.h)
   std::vector<std::string> failures;  // causes of bad trials, first of each kind
+  std::vector<ViewOutcome> views;     // that were searched from
 };
 
 struct TuneHooks {

@@ -5,26 +5,12 @@
 #include <set>
 
 #include "core/base/diagnostic.h"
-#include "core/primitives/primitives.h"
 #include "search/eqsat/extraction.h"
 #include "search/eqsat/proof_forest.h"
 #include "search/eqsat/rule_text.h"
-#include "search/eqsat/view.h"
 
 namespace exotune::eqsat {
 namespace {
-
-// The two operands of the only product of a term; nothing where there are more, or none.
-std::optional<std::pair<int, int>> factors_of(const Term& term, const AccessLanguage& language) {
-  std::optional<std::pair<int, int>> found;
-  for (const Term::Node& node : term.nodes) {
-    const auto kind = language.kind(node.op);
-    if (kind != AccessOp::kZip && kind != AccessOp::kSystolic) continue;
-    if (found) return std::nullopt;
-    found = {node.children[0], node.children[1]};
-  }
-  return found;
-}
 
 // Each node counts, so that what changes nothing is left out.
 CostModel by_size() {
@@ -50,113 +36,65 @@ class ProductSearch {
     return std::nullopt;
   }
 
-  void run(const std::vector<RuleText>& texts, const std::map<std::string, int64_t>& constants,
-           size_t k, const Limits& limits, CandidateReport& report) {
+  std::optional<ViewFigures> figures_as_written(const std::map<std::string, int64_t>& at) const {
+    Candidate c;
+    describe_cost(c, at);
+    return c.figures;
+  }
+
+  void run(const CandidateRequest& request, CandidateReport& report) {
     std::vector<Rule> rules;
-    for (const RuleText& text : texts)
-      for (Rule& rule : parse_rules(text.text, text.file, types_, constants))
+    for (const RuleText& text : request.rules)
+      for (Rule& rule : parse_rules(text.text, text.file, types_, request.constants))
         rules.push_back(std::move(rule));
-    report.stop = saturate(graph_, rules, limits).stop;
+    report.stop = saturate(graph_, rules, request.limits).stop;
     report.nodes += graph_.node_count();
     report.classes += graph_.class_count();
-    for (const Extracted& e : extract(graph_, root_, by_size(), k)) consider(e.term, rules, report);
+    for (const Extracted& e : extract(graph_, root_, by_size(), kTerms)) {
+      if (found_ >= request.k) return;
+      consider(e.term, rules, request, report);
+    }
   }
 
  private:
-  void consider(const Term& term, const std::vector<Rule>& rules, CandidateReport& report) {
-    const auto factors = factors_of(term, language_);
-    if (!factors) {
-      ++report.refused["it has several products"];
+  static constexpr size_t kTerms = 400;  // many of them say the same of the program
+
+  void consider(const Term& term, const std::vector<Rule>& rules, const CandidateRequest& request,
+                CandidateReport& report) {
+    std::variant<ViewPlan, std::string> plan = plan_of(product_, term, language_, request.plan);
+    if (const std::string* why = std::get_if<std::string>(&plan)) {
+      ++report.refused[*why];
       return;
     }
     Candidate c;
-    c.term = term.str(ops_);
-    for (const auto& [operand, index] :
-         {std::pair{&product_.left, factors->first}, {&product_.right, factors->second}}) {
-      const auto map = view_map(term, index, language_);
-      if (!map) {
-        ++report.refused["an operand is no view of one tensor"];
-        return;
-      }
-      if (map->is_tensor()) continue;
-      auto staged = staged_view(*operand, *map);
-      if (!staged) {
-        ++report.refused["an operand's axes are cut"];
-        return;
-      }
-      c.views.push_back(*std::move(staged));
-    }
-    if (known(c, report)) return;
-    replay(c, report);
-    if (!c.proc) return;
-    c.rules = rules_between(term, rules);
-    report.candidates.push_back(std::move(c));
-  }
-
-  static bool known(const Candidate& c, const CandidateReport& report) {
-    return std::any_of(report.candidates.begin(), report.candidates.end(), [&](const Candidate& o) {
-      return std::equal(o.views.begin(), o.views.end(), c.views.begin(), c.views.end(),
-                        [](const StagedView& a, const StagedView& b) {
-                          return a.name == b.name && a.axes == b.axes && a.element == b.element;
-                        });
-    });
-  }
-
-  // The loop that a variable of the operand's view is.
-  int loop_of(const ProductOperand& operand, const ViewMap& map, int variable) const {
-    for (size_t d = 0; d < operand.subscripts.size(); ++d) {
-      const std::map<int, int64_t>& view = map.subscripts[d];
-      const std::map<int, int64_t>& terms = operand.subscripts[d];
-      if (!view.contains(variable) || view.size() != terms.size()) continue;
-      if (view.size() == 1) return terms.begin()->first;
-      // Where a window starts comes before its tap; a start is no sum.
-      const bool start = view.begin()->first == variable;
-      for (const auto& [loop, c] : terms)
-        if (product_.loops[static_cast<size_t>(loop)].summed != start) return loop;
-    }
-    return -1;
-  }
-
-  std::string name_of(int loop) const {
-    return product_.loops[static_cast<size_t>(loop)].iter.name();
-  }
-
-  std::optional<StagedView> staged_view(const ProductOperand& operand, const ViewMap& map) const {
-    StagedView v;
-    v.operand = operand.buffer.name();
-    v.name = v.operand + "_view";
-    for (const ViewPiece& piece : map.order()) {
-      const int loop = loop_of(operand, map, piece.variable);
-      if (loop < 0 || piece.divisor != 1 ||
-          piece.extent != map.variables[static_cast<size_t>(piece.variable)])
-        return std::nullopt;
-      v.axes.push_back({name_of(loop), sizes_.str(piece.extent)});
-    }
-    for (const std::map<int, int64_t>& terms : operand.subscripts) {
-      std::string sum;
-      for (const auto& [loop, c] : terms)
-        sum +=
-            (sum.empty() ? "" : " + ") + (c == 1 ? "" : std::to_string(c) + " * ") + name_of(loop);
-      v.element += (v.element.empty() ? "" : ", ") + sum;
-    }
-    v.element = v.operand + "[" + v.element + "]";
-    return v;
-  }
-
-  // The copies, one after the other, in front of the loops.
-  void replay(Candidate& c, CandidateReport& report) const {
-    ProcPtr p = proc_;
-    Cursor block = Cursor::stmt(proc_, product_.outermost);
+    c.plan = std::move(std::get<ViewPlan>(plan));
+    if (std::find(seen_.begin(), seen_.end(), c.plan) != seen_.end()) return;
+    seen_.push_back(c.plan);
     try {
-      for (const StagedView& view : c.views) {
-        std::vector<ViewAxis> axes;
-        for (const auto& [name, extent] : view.axes) axes.push_back({name, extent});
-        p = stage_view(p, block, view.name, axes, view.element);
-      }
-      c.proc = std::move(p);
+      c.proc = replay(proc_, product_, c.plan, sizes_);
     } catch (const SchedulingError& e) {
       ++report.refused[e.diagnostic().message.str()];
+      return;
     }
+    c.text = text_of(product_, c.plan);
+    c.term = term.str(ops_);
+    describe_cost(c, request.sizes);
+    c.product = static_cast<int>(report.written.size()) - 1;
+    c.rules = rules_between(term, rules);
+    report.candidates.push_back(std::move(c));
+    ++found_;
+  }
+
+  void describe_cost(Candidate& c, const std::map<std::string, int64_t>& at) const {
+    const ViewCost cost = cost_of(product_, c.plan, sizes_);
+    c.copied = sizes_.str(cost.copied);
+    c.along = sizes_.str(cost.along);
+    Size products = 1;
+    for (const ProductLoop& loop : product_.loops) products = sizes_.mul(products, loop.extent);
+    for (const std::string& name : sizes_.names(products))
+      if (!at.contains(name)) return;
+    const auto value = [&](Size s) { return static_cast<double>(sizes_.value(s, at)); };
+    c.figures = {value(products), value(cost.copied), value(cost.along)};
   }
 
   // Rules in the order of their use; one that follows itself is named once.
@@ -180,15 +118,15 @@ class ProductSearch {
   AccessTypes types_;
   EGraph graph_;
   Id root_ = kNoId;
+  std::vector<ViewPlan> seen_{ViewPlan{}};  // as written
+  size_t found_ = 0;
 };
 
 }  // namespace
 
-CandidateReport find_candidates(const ProcPtr& p, const std::vector<RuleText>& rules,
-                                const std::map<std::string, int64_t>& constants, size_t k,
-                                const Limits& limits) {
+CandidateReport find_candidates(const ProcPtr& p, const CandidateRequest& request) {
   CandidateReport report;
-  report.candidates.push_back({{}, "", p, {}});
+  report.candidates.push_back({.text = "as written", .proc = p});
   SizeTable sizes;
   const LiftedProducts lifted = lift_products(*p, sizes);
   report.not_lifted = lifted.others;
@@ -198,7 +136,8 @@ CandidateReport find_candidates(const ProcPtr& p, const std::vector<RuleText>& r
       report.not_lifted.push_back(*std::move(why));
       continue;
     }
-    search.run(rules, constants, k, limits, report);
+    report.written.push_back(search.figures_as_written(request.sizes));
+    search.run(request, report);
   }
   return report;
 }

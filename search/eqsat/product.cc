@@ -64,7 +64,9 @@ class Lifter {
       found.loops.push_back({loop->iter, *extent, true});
     }
     if (found.loops.empty()) return "it stands in no loop";
+    found.path = path;
     found.outermost = {path.front()};
+    found.output_buffer = r.name;
     if (!subscripts(r.idx, found, found.output))
       return "the output is not subscripted by one loop in each dimension";
     for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;

@@ -31,9 +31,11 @@ struct ProductOperand {
 };
 
 struct Product {
+  Path path;                       // of the statement; a loop is a prefix of it
   Path outermost;                  // the loop around everything that mentions the operands
   std::vector<ProductLoop> loops;  // outermost first
   ProductOperand left, right;
+  Sym output_buffer;
   std::vector<int> output;  // loops in the order of the output's subscripts
 };
 

@@ -98,6 +98,30 @@ TEST(KernelVerb, says_which_windows_no_vector_load_reads) {
             std::string::npos);
 }
 
+TEST(KernelVerb, views_found_by_rewriting_are_searched_and_measured) {
+  const CommandHarness harness("views");
+  REQUIRE_TARGET(harness);
+  harness.write("conv.exo",
+                "@proc\n"
+                "def conv(image: f32[8, 9, 9], weights: f32[16, 8, 3, 3], out: f32[16, 7, 7]):\n"
+                "    for o in seq(0, 16):\n"
+                "        for y in seq(0, 7):\n"
+                "            for x in seq(0, 7):\n"
+                "                for c in seq(0, 8):\n"
+                "                    for r in seq(0, 3):\n"
+                "                        for s in seq(0, 3):\n"
+                "                            out[o, y, x] += weights[o, c, r, s] * "
+                "image[c, y + r, x + s]\n");
+  const CommandResult result =
+      harness.run(small({"conv.exo", "--strategy", "eqsat", "--time-budget", "6s", "--k", "1"}));
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_TRUE(says(result.out, "one loop: y x, proved by replay")) << result.out;
+  const auto record = nlohmann::json::parse(harness.read("out/conv.json"));
+  ASSERT_FALSE(record["views"].empty());
+  EXPECT_EQ(record["views"][0]["proof"], "by replay");
+  EXPECT_EQ(harness.run({"verify", "out/conv.json"}).exit_status, 0);
+}
+
 TEST(KernelVerb, a_plan_writes_nothing) {
   const CommandHarness harness("plan");
   REQUIRE_TARGET(harness);

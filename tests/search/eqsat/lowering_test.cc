@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -27,8 +28,8 @@ ProcPtr proc(const std::string& text) { return parse_module(text, "test.exo").pr
 CandidateReport candidates(const std::string& text, int64_t columns = 16) {
   const ProcPtr p = proc(text);
   CandidateReport r =
-      find_candidates(p, {shipped("canonical"), shipped("layout"), shipped("systolic")},
-                      {{"R", columns}, {"C", columns}});
+      find_candidates(p, {.rules = {shipped("canonical"), shipped("layout"), shipped("systolic")},
+                          .constants = {{"R", columns}, {"C", columns}}});
   EXPECT_EQ(r.candidates.front().proc, p);
   return r;
 }
@@ -37,7 +38,7 @@ CandidateReport candidates(const std::string& text, int64_t columns = 16) {
 std::set<std::string> copies(const CandidateReport& r) {
   std::set<std::string> all;
   for (const Candidate& c : r.candidates)
-    for (const StagedView& v : c.views) {
+    for (const StagedView& v : c.plan.views) {
       std::string text = v.name + "[";
       for (const auto& [name, extent] : v.axes) text += (text.back() == '[' ? "" : ",") + name;
       all.insert(text + "]");
@@ -111,8 +112,35 @@ TEST(Lowering, both_orders_of_an_operand) {
            "        for j in seq(0, N):\n"
            "            for k in seq(0, K):\n"
            "                C[i, j] += A[i, k] * B[k, j]\n"),
-      {shipped("canonical"), shipped("layout"), shipped("columns")}, {});
+      {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
   EXPECT_EQ(copies(r), (std::set<std::string>{"B_view[j,k]"}));
+}
+
+TEST(Lowering, short_rows_of_a_convolution_become_one_loop) {
+  CandidateRequest request;
+  for (const char* set : {"canonical", "layout", "columns"}) request.rules.push_back(shipped(set));
+  const CandidateReport r = find_candidates(
+      proc("@proc\n"
+           "def conv(image: f32[4, 9, 9], weights: f32[8, 4, 3, 3], out: f32[8, 7, 7]):\n"
+           "    for o in seq(0, 8):\n"
+           "        for y in seq(0, 7):\n"
+           "            for x in seq(0, 7):\n"
+           "                for c in seq(0, 4):\n"
+           "                    for r in seq(0, 3):\n"
+           "                        for s in seq(0, 3):\n"
+           "                            out[o, y, x] += weights[o, c, r, s] * image[c, y + r, x + "
+           "s]\n"),
+      request);
+  const auto one = std::find_if(r.candidates.begin(), r.candidates.end(), [](const Candidate& c) {
+    return c.text == "image_view[c, r, s, y, x] = image[c, y + r, x + s], one loop: y x";
+  });
+  ASSERT_NE(one, r.candidates.end());
+  EXPECT_EQ(one->along, "49");
+  EXPECT_EQ(one->copied, "2548");  // 4 * 9 * 49 of the image, twice 8 * 49 of the output
+  EXPECT_NE(
+      str(*one->proc).find("out_view[o, yx] += weights[o, c, r, s] * image_view[c, r, s, yx]"),
+      std::string::npos)
+      << str(*one->proc);
 }
 
 TEST(Lowering, named_sizes) {

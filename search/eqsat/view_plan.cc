@@ -1,0 +1,291 @@
+#include "search/eqsat/view_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/diagnostic.h"
+#include "core/primitives/primitives.h"
+
+namespace exotune::eqsat {
+namespace {
+
+const ProductLoop& loop_at(const Product& product, int loop) {
+  return product.loops[static_cast<size_t>(loop)];
+}
+std::string name_of(const Product& product, int loop) { return loop_at(product, loop).iter.name(); }
+
+// The two operands of the only product of a term; nothing where there are more, or none.
+std::optional<std::pair<int, int>> factors_of(const Term& term, const AccessLanguage& language) {
+  std::optional<std::pair<int, int>> found;
+  for (const Term::Node& node : term.nodes) {
+    const auto kind = language.kind(node.op);
+    if (kind != AccessOp::kZip && kind != AccessOp::kSystolic) continue;
+    if (found) return std::nullopt;
+    found = {node.children[0], node.children[1]};
+  }
+  return found;
+}
+
+// The loop that a variable of the operand's view is.
+int loop_of(const Product& product, const ProductOperand& operand, const ViewMap& map,
+            int variable) {
+  for (size_t d = 0; d < operand.subscripts.size(); ++d) {
+    const std::map<int, int64_t>& view = map.subscripts[d];
+    const std::map<int, int64_t>& terms = operand.subscripts[d];
+    if (!view.contains(variable) || view.size() != terms.size()) continue;
+    if (view.size() == 1) return terms.begin()->first;
+    // Where a window starts comes before its tap; a start is no sum.
+    const bool start = view.begin()->first == variable;
+    for (const auto& [loop, c] : terms)
+      if (loop_at(product, loop).summed != start) return loop;
+  }
+  return -1;
+}
+
+using Axes = std::vector<std::vector<int>>;  // loops of each axis, outermost first
+
+// Nothing where an axis is made of parts of loops.
+std::optional<Axes> axes_of(const Product& product, const ProductOperand& operand,
+                            const ViewMap& map) {
+  Axes axes;
+  for (const std::vector<ViewPiece>& pieces : map.axes) {
+    axes.emplace_back();
+    for (const ViewPiece& piece : pieces) {
+      const int loop = loop_of(product, operand, map, piece.variable);
+      if (loop < 0 || piece.divisor != 1 ||
+          piece.extent != map.variables[static_cast<size_t>(piece.variable)])
+        return std::nullopt;
+      axes.back().push_back(loop);
+    }
+  }
+  return axes;
+}
+
+// Neighbours in the nest, in its order, whose extents but the first are numbers: one loop can count
+// them.
+bool can_be_one(const Product& product, const std::vector<int>& loops) {
+  for (size_t i = 1; i < loops.size(); ++i)
+    if (loops[i] != loops[i - 1] + 1 || !SizeTable::number(loop_at(product, loops[i]).extent))
+      return false;
+  // All of them in the sum, or all of them in the output.
+  const auto in_output = [&](int loop) {
+    return std::find(product.output.begin(), product.output.end(), loop) != product.output.end();
+  };
+  return std::all_of(loops.begin(), loops.end(), [&](int loop) {
+    return loop_at(product, loop).summed == loop_at(product, loops[0]).summed &&
+           in_output(loop) == in_output(loops[0]) &&
+           (in_output(loop) || loop_at(product, loop).summed);
+  });
+}
+
+StagedView staged_view(const Product& product, const ProductOperand& operand, const Axes& axes,
+                       SizeTable& sizes) {
+  StagedView v;
+  v.operand = operand.buffer.name();
+  v.name = v.operand + "_view";
+  for (const std::vector<int>& axis : axes)
+    for (const int loop : axis)
+      v.axes.push_back({name_of(product, loop), sizes.str(loop_at(product, loop).extent)});
+  for (const std::map<int, int64_t>& terms : operand.subscripts) {
+    std::string sum;
+    for (const auto& [loop, c] : terms)
+      sum += (sum.empty() ? "" : " + ") + (c == 1 ? "" : std::to_string(c) + " * ") +
+             name_of(product, loop);
+    v.element += (v.element.empty() ? "" : ", ") + (sum.empty() ? "0" : sum);
+  }
+  v.element = v.operand + "[" + v.element + "]";
+  return v;
+}
+
+bool mentions(const ProductOperand& operand, int loop) {
+  return std::any_of(operand.subscripts.begin(), operand.subscripts.end(),
+                     [&](const std::map<int, int64_t>& terms) { return terms.contains(loop); });
+}
+
+bool mentions(const StagedView& view, const std::string& axis) {
+  return std::any_of(view.axes.begin(), view.axes.end(),
+                     [&](const auto& a) { return a.first == axis; });
+}
+
+}  // namespace
+
+std::variant<ViewPlan, std::string> plan_of(const Product& product, const Term& term,
+                                            const AccessLanguage& language,
+                                            const PlanRequest& request) {
+  const auto factors = factors_of(term, language);
+  if (!factors) return "it has several products";
+  ViewPlan plan;
+  std::vector<std::pair<const ProductOperand*, Axes>> kept;  // read as they lie so far
+  std::set<int> fused;
+  for (const auto& [operand, index] :
+       {std::pair{&product.left, factors->first}, {&product.right, factors->second}}) {
+    const auto map = view_map(term, index, language);
+    if (!map) return "an operand is no view of one tensor";
+    const auto axes = axes_of(product, *operand, *map);
+    if (!axes) return "an operand's axes are cut";
+    for (const std::vector<int>& axis : *axes) {
+      if (axis.size() < 2 || fused.contains(axis[0]) || !can_be_one(product, axis)) continue;
+      if (loop_at(product, axis[0]).summed && !request.fuse_sums) continue;
+      fused.insert(axis.begin(), axis.end());
+      plan.fused.push_back(axis);
+    }
+    if (map->is_tensor())
+      kept.push_back({operand, *axes});
+    else
+      plan.views.push_back(staged_view(product, *operand, *axes, language.sizes()));
+  }
+  // A buffer of the program's cannot change its dimensions: its copy does.
+  for (const auto& [operand, axes] : kept)
+    if (std::any_of(fused.begin(), fused.end(), [&](int l) { return mentions(*operand, l); }))
+      plan.views.push_back(staged_view(product, *operand, axes, language.sizes()));
+  std::sort(plan.fused.begin(), plan.fused.end());
+  return plan;
+}
+
+ViewCost cost_of(const Product& product, const ViewPlan& plan, SizeTable& sizes) {
+  ViewCost cost;
+  const auto extent = [&](int loop) { return loop_at(product, loop).extent; };
+  for (const StagedView& view : plan.views) {
+    Size elements = 1;
+    for (size_t k = 0; k < product.loops.size(); ++k)
+      if (mentions(view, product.loops[k].iter.name()))
+        elements = sizes.mul(elements, product.loops[k].extent);
+    cost.copied = sizes.add(cost.copied, elements);
+  }
+  const bool output = std::any_of(plan.fused.begin(), plan.fused.end(), [&](const auto& loops) {
+    return !loop_at(product, loops[0]).summed;
+  });
+  if (output) {
+    Size elements = 2;  // written once more, and read
+    for (const int loop : product.output) elements = sizes.mul(elements, extent(loop));
+    cost.copied = sizes.add(cost.copied, elements);
+  }
+  if (product.output.empty()) return cost;
+  const int last = product.output.back();
+  const auto ends_in = [&](const ProductOperand& operand) {
+    for (const StagedView& view : plan.views)
+      if (view.operand == operand.buffer.name())
+        return view.axes.back().first == name_of(product, last);
+    const std::map<int, int64_t>& terms = operand.subscripts.back();
+    return terms.contains(last) && terms.at(last) == 1;
+  };
+  if (!ends_in(product.left) && !ends_in(product.right)) return cost;
+  cost.along = extent(last);
+  for (const std::vector<int>& loops : plan.fused)
+    if (loops.back() == last)
+      for (size_t i = 0; i + 1 < loops.size(); ++i)
+        cost.along = sizes.mul(cost.along, extent(loops[i]));
+  return cost;
+}
+
+std::string text_of(const Product& product, const ViewPlan& plan) {
+  std::string text;
+  for (const StagedView& view : plan.views) {
+    text += (text.empty() ? "" : ", ") + view.name + "[";
+    for (size_t i = 0; i < view.axes.size(); ++i) text += (i ? ", " : "") + view.axes[i].first;
+    text += "] = " + view.element;
+  }
+  for (const std::vector<int>& loops : plan.fused) {
+    text += ", one loop:";
+    for (const int loop : loops) text += " " + name_of(product, loop);
+  }
+  return text.empty() ? "as written" : text;
+}
+
+namespace {
+
+class Replay {
+ public:
+  Replay(const ProcPtr& p, const Product& product, const ViewPlan& plan, const SizeTable& sizes)
+      : p_(p), product_(product), plan_(plan), sizes_(sizes) {
+    for (size_t n = 1; n < product.path.size(); ++n)
+      loops_.push_back(
+          Cursor::stmt(p, Path(product.path.begin(), product.path.begin() + static_cast<long>(n))));
+    block_ = Cursor::stmt(p, product.outermost);
+  }
+
+  ProcPtr run() {
+    for (const StagedView& view : plan_.views) {
+      std::vector<ViewAxis> axes;
+      for (const auto& [name, extent] : view.axes) axes.push_back({name, extent});
+      p_ = stage_view(p_, forward(p_, block_), view.name, axes, view.element);
+    }
+    for (const std::vector<int>& loops : plan_.fused) fuse(loops);
+    return plan_.fused.empty() ? p_ : simplify(p_);
+  }
+
+ private:
+  const ProductLoop& loop(int k) const { return loop_at(product_, k); }
+
+  // Makes these loops one: their axes of the copies, of the output's buffer, then the loops.
+  void fuse(const std::vector<int>& group) {
+    if (!loop(group[0]).summed) stage_output();
+    for (size_t v = 0; v < plan_.views.size(); ++v)
+      if (mentions(plan_.views[v], name_of(product_, group[0])))
+        fuse_axes(plan_.views[v].name, axes_of_view(v), group);
+    if (!loop(group[0]).summed) fuse_axes(output_, output_axes_, group);
+    std::string name = name_of(product_, group[0]);
+    for (size_t i = 1; i < group.size(); ++i) {
+      name += name_of(product_, group[i]);
+      p_ = mult_loops(p_, forward(p_, loops_[static_cast<size_t>(group[0])]), name);
+    }
+  }
+
+  std::vector<int>& axes_of_view(size_t v) {
+    std::vector<int>& axes = view_axes_[v];
+    if (axes.empty())
+      for (const auto& [name, extent] : plan_.views[v].axes)
+        for (size_t k = 0; k < product_.loops.size(); ++k)
+          if (product_.loops[k].iter.name() == name) axes.push_back(static_cast<int>(k));
+    return axes;
+  }
+
+  void fuse_axes(const std::string& buffer, std::vector<int>& axes, const std::vector<int>& group) {
+    for (size_t i = 1; i < group.size(); ++i) {
+      const auto high = std::find(axes.begin(), axes.end(), group[0]);
+      const auto low = std::find(axes.begin(), axes.end(), group[i]);
+      if (high == axes.end() || low == axes.end())
+        throw SchedulingError("`" + buffer + "` has some of the loops only");
+      p_ = mult_dim(p_, buffer, static_cast<int>(high - axes.begin()),
+                    static_cast<int>(low - axes.begin()));
+      axes.erase(low);
+    }
+  }
+
+  // The output, all of it, in a buffer of its own.
+  void stage_output() {
+    if (!output_.empty()) return;
+    const std::string name = product_.output_buffer.name();
+    output_ = name + "_view";
+    std::string window;
+    for (const int k : product_.output)
+      window += (window.empty() ? "" : ", ") + ("0:" + sizes_.str(loop(k).extent));
+    window = name + "[" + window + "]";
+    output_axes_ = product_.output;
+    try {
+      p_ = stage_mem(p_, forward(p_, block_), window, output_, true);
+    } catch (const SchedulingError&) {
+      // More than a sum happens to it: then it is loaded, and stored.
+      p_ = stage_mem(p_, forward(p_, block_), window, output_, false);
+    }
+  }
+
+  ProcPtr p_;
+  const Product& product_;
+  const ViewPlan& plan_;
+  const SizeTable& sizes_;
+  std::vector<Cursor> loops_;
+  Cursor block_;
+  std::string output_;
+  std::vector<int> output_axes_;
+  std::map<size_t, std::vector<int>> view_axes_;
+};
+
+}  // namespace
+
+ProcPtr replay(const ProcPtr& p, const Product& product, const ViewPlan& plan,
+               const SizeTable& sizes) {
+  return Replay(p, product, plan, sizes).run();
+}
+
+}  // namespace exotune::eqsat

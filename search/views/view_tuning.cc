@@ -1,0 +1,149 @@
+#include "search/views/view_tuning.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/cursor/provenance.h"
+#include "search/complete/completion.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr size_t kViews = 3;                // that are searched from
+constexpr double kShareOfAll = 0.3;         // of the time, beside everything else
+constexpr double kShareOfEqsat = 0.6;       // where the views are what was asked for
+constexpr double kFewestSeconds = 1.5;      // a search in less finds nothing
+constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
+
+// Vector operations, copies included: an element that is copied counts as one.
+double operations(const eqsat::ViewFigures& f, int64_t lanes) {
+  const double in_rows = std::ceil(f.along / static_cast<double>(lanes));
+  return f.products / f.along * in_rows + f.copied;
+}
+
+int64_t lanes_of(const TuneRequest& request) {
+  return std::max<int64_t>(1, request.target->lanes_of(request.kernel.precision));
+}
+
+SizeBinding all_sizes(const TuneRequest& request) {
+  SizeBinding sizes = request.representative;
+  for (const auto& [name, value] : request.sizes) sizes[name] = value;
+  return sizes;
+}
+
+bool asks_for_views(const TuneRequest& request) {
+  return (request.strategy == Strategy::kAll || request.strategy == Strategy::kEqsat) &&
+         !request.partial;
+}
+
+ScriptEnvironment names_for(const TuneRequest& request) {
+  ScriptEnvironment names = script_names(*request.target);
+  names.start = request.proc;
+  names.names[request.proc->name] = Value(request.proc);
+  return names;
+}
+
+// What a search from the view leads to; nothing to show for it is no error.
+std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::Candidate& view,
+                                      double seconds, Store& store, const TuneHooks& hooks,
+                                      ViewOutcome& outcome) {
+  CompletionRequest ask;
+  ask.script = trace_script(view.proc);
+  ask.file = "view";
+  ask.environment = names_for(request);
+  ask.tune = request;
+  ask.tune.time_budget_seconds = seconds;
+  ask.tune.with_peers = false;
+  ask.tune.rivals.clear();
+  ask.tune.top_k = std::min(ask.tune.top_k, kFinalists);
+  ask.tune.rounds = std::min(ask.tune.rounds, kRounds);
+  ask.baseline = false;
+  try {
+    const Completion done = complete(ask, store, hooks);
+    outcome.gflops = done.result.gflops;
+    outcome.seconds = done.result.seconds;
+    if (done.proc) return WholeSchedule{done.proc, done.script};
+    outcome.trouble = "no schedule of it ran";
+  } catch (const Error& e) {
+    if (e.exit_code() == ExitCode::kInternal) throw;
+    outcome.trouble = e.diagnostic().message.str();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
+                                           const std::vector<eqsat::RuleText>& rules, size_t most) {
+  std::vector<eqsat::Candidate> found;
+  if (!asks_for_views(request)) return found;
+  eqsat::CandidateRequest ask;
+  ask.rules = rules;
+  ask.sizes = all_sizes(request);
+  eqsat::CandidateReport report =
+      eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
+  const int64_t lanes = lanes_of(request);
+  const auto cost = [&](const eqsat::Candidate& c) {
+    return c.figures ? operations(*c.figures, lanes) : HUGE_VAL;
+  };
+  for (size_t i = 1; i < report.candidates.size(); ++i) {
+    eqsat::Candidate& c = report.candidates[i];
+    const auto& written = report.written[static_cast<size_t>(c.product)];
+    const bool better = written && cost(c) < operations(*written, lanes);
+    if (better || request.strategy == Strategy::kEqsat) found.push_back(std::move(c));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleText>& rules,
+                           Store& store, const TuneHooks& hooks) {
+  if (request.effort == Effort::kEstimate) return tune(request, store, hooks);
+  const double share = request.strategy == Strategy::kAll ? kShareOfAll : kShareOfEqsat;
+  const double seconds = share * request.time_budget_seconds;
+  const Deadline deadline = Deadline::after(request.time_budget_seconds);
+  const auto room = static_cast<size_t>(seconds / kFewestSeconds);
+  const std::vector<eqsat::Candidate> views = views_to_try(request, rules, std::min(kViews, room));
+  std::vector<ViewOutcome> outcomes;
+  for (const eqsat::Candidate& view : views) {
+    if (hooks.interrupted && hooks.interrupted()) break;
+    ViewOutcome& outcome = outcomes.emplace_back();
+    outcome.text = view.text;
+    outcome.proof = "by replay";
+    if (auto found = searched(request, view, seconds / static_cast<double>(views.size()), store,
+                              hooks, outcome)) {
+      outcome.script = found->script;
+      request.known.push_back(std::move(*found));
+    }
+  }
+  request.time_budget_seconds = std::max(1.0, deadline.left());
+  TuneResult result = tune(request, store, hooks);
+  for (ViewOutcome& outcome : outcomes)
+    outcome.chosen = !outcome.script.empty() && result.script.ends_with(outcome.script);
+  result.views = std::move(outcomes);
+  return result;
+}
+
+TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
+                              const std::vector<KnownSchedule>& known,
+                              const std::vector<eqsat::RuleText>& rules, Store& store,
+                              const TuneHooks& hooks) {
+  const std::vector<eqsat::Candidate> views = views_to_try(request, rules, kViews);
+  for (const eqsat::Candidate& view : views)
+    request.known.push_back({view.proc, trace_script(view.proc)});
+  TuneResult result = tune_on(runner, request, known, store, hooks);
+  for (size_t k = 0; k < views.size(); ++k) {
+    ViewOutcome& outcome = result.views.emplace_back();
+    outcome.text = views[k].text;
+    outcome.proof = "by replay";
+    outcome.script = request.known[k].script;
+    outcome.chosen = result.script.starts_with(outcome.script);
+  }
+  return result;
+}
+
+}  // namespace exotune

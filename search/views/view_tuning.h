@@ -1,0 +1,34 @@
+#pragma once
+// Tuning that also starts from views found by rewriting (search/eqsat): im2col, operands in another
+// order, loops taken together. Start at tune_with_views.
+//
+// Each view is a schedule that the core proved; the search goes on from it as it does from a user's
+// own lines, and the best it leads to is measured among the schedules of the kernel as written. So
+// a view wins when it is faster, copies included, and never otherwise.
+#include <vector>
+
+#include "runners/runner.h"
+#include "search/eqsat/lowering.h"
+#include "search/runner_tuning.h"
+#include "search/tuner.h"
+
+namespace exotune {
+
+/// Views of the request's kernel that may be worth a search, most promising first: at most `most`.
+/// With Strategy::kAll only those that need fewer vector operations than the kernel as written,
+/// copies included; with kEqsat all; none for other strategies.
+std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
+                                           const std::vector<eqsat::RuleText>& rules, size_t most);
+
+/// tune(), with what the views lead to among its candidates. An estimate measures nothing and has
+/// no views.
+TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleText>& rules,
+                           Store& store, const TuneHooks& hooks = {});
+
+/// tune_on(), with the views as further starts.
+TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
+                              const std::vector<KnownSchedule>& known,
+                              const std::vector<eqsat::RuleText>& rules, Store& store,
+                              const TuneHooks& hooks = {});
+
+}  // namespace exotune
