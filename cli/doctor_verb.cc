@@ -10,6 +10,7 @@
 #include "cli/session.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
+#include "core/base/subprocess.h"
 #include "db/store.h"
 #include "hw/machine_model.h"
 #include "runners/conditions.h"
@@ -32,6 +33,7 @@ void report_machine(const Machine& machine, Table& table) {
   table.add({"machine", "ok",
              machine.model_name + " (" + machine.microarch + "), " + std::to_string(machine.cores) +
                  (machine.cores == 1 ? " core" : " cores")});
+  table.add({"fingerprint", "ok", fingerprint(machine, Target{}).hash});
   for (const CacheLevel& cache : machine.caches)
     table.add({"L" + std::to_string(cache.level) + " cache", "ok",
                std::to_string(cache.bytes / 1024) + " KB, lines of " +
@@ -91,6 +93,14 @@ void report_peers(const Target& target, Table& table) {
     table.add({"environment", "note", cleared + " is ignored when peers are measured"});
 }
 
+void report_cluster(Table& table) {
+  if (find_program("sbatch").empty()) {
+    table.add({"slurm", "missing", "no sbatch here; for --executor slurm: ./dev setup slurm"});
+    return;
+  }
+  table.add({"slurm", "ok", first_line(run_command({"sbatch", "--version"}).out)});
+}
+
 // The database, or null where there is none that can be read.
 std::unique_ptr<Store> report_database(const std::string& path, Table& table) {
   std::error_code ignored;
@@ -116,6 +126,7 @@ ExitCode doctor(const Session& session, const DoctorOptions& options) {
   report_machine(workspace.machine(), table);
   report_conditions(workspace.machine(), table);
   const std::vector<TargetPtr> usable = report_targets(session, workspace, table);
+  report_cluster(table);
   const std::unique_ptr<Store> store = report_database(options.database.path(session), table);
   if (!usable.empty()) {
     const TargetPtr best = best_target(workspace.machine(), usable);

@@ -5,8 +5,11 @@
 #include <memory>
 #include <sstream>
 
+#include "cli/executor_option.h"
 #include "cli/interrupt.h"
+#include "cli/options.h"
 #include "cli/session.h"
+#include "cli/shard_work.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "search/families/library.h"
@@ -18,6 +21,8 @@ struct FamilyOptions {
   std::vector<std::string> names;
   std::string targets, folder, wisdom;
   int jobs = 0;
+  DatabaseOption database;
+  ExecutorOption executor;
   bool sources_only = false, quiet = false, tune = false;
 };
 
@@ -37,7 +42,33 @@ std::vector<TargetPtr> targets_of(Workspace& workspace, const std::string& list)
   return targets;
 }
 
-ExitCode write_family(const Session& session, const FamilyOptions& options) {
+// What tuning needs, for as long as it is alive.
+struct Tuning {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Executor> executor;
+};
+
+Tuning prepare_tuning(const Session& session, FamilyOptions& options, Workspace& workspace,
+                      families::LibraryRequest& request) {
+  Tuning tuning;
+  options.executor.read(session);
+  if (options.executor.local())
+    for (const TargetPtr& target : request.targets) workspace.require_runnable(*target);
+  const Machine& here = workspace.machine();
+  const std::string database = options.database.path(session);
+  tuning.store = open_store(database);
+  tuning.executor = options.executor.executor(fingerprint(here, *request.targets.front()).hash,
+                                              database, shard_work(workspace));
+  request.tune = true;
+  request.tuned_by = options.executor.machine_word(here.microarch);
+  request.executor = tuning.executor.get();
+  request.store = tuning.store.get();
+  watch_interrupts();
+  request.interrupted = interrupted;
+  return tuning;
+}
+
+ExitCode write_family(const Session& session, FamilyOptions& options) {
   Workspace workspace(session);
   families::LibraryRequest request;
   request.texts = session.data.kernels / "families";
@@ -51,13 +82,8 @@ ExitCode write_family(const Session& session, const FamilyOptions& options) {
   if (!options.wisdom.empty() && !std::filesystem::is_directory(options.wisdom))
     throw InputError({}, "--wisdom: there is no folder " + options.wisdom,
                      "the schedules/ of a library that was tuned");
-  if (options.tune) {
-    request.tune = true;
-    for (const TargetPtr& target : request.targets) workspace.require_runnable(*target);
-    request.tuned_by = workspace.machine().microarch;
-    watch_interrupts();
-    request.interrupted = interrupted;
-  }
+  Tuning tuning;
+  if (options.tune) tuning = prepare_tuning(session, options, workspace, request);
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
@@ -110,6 +136,8 @@ void add_family_verb(CLI::App& app, Session& session) {
   app.add_option(
       "--wisdom", options->wisdom,
       "schedules measured before, TARGET/MEMBER.sched: the schedules/ of such a library");
+  options->executor.add(app);
+  options->database.add(app);
   app.add_flag("--sources", options->sources_only, "write the C and its Makefile, compile nothing");
   app.add_flag("-q", options->quiet, "say nothing on the way");
   app.callback([&session, options] {

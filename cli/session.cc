@@ -49,6 +49,9 @@ Session make_session() {
     home = (user.empty() ? fs::path(".") : fs::path(user)) / ".local" / "share";
   }
   session.default_database = home / "exo-tune" / "tune.db";
+  fs::path config = environment("XDG_CONFIG_HOME");
+  if (config.empty()) config = fs::path(environment("HOME")) / ".config";
+  session.config_file = config / "exo-tune" / "config.toml";
   session.terminal = isatty(STDERR_FILENO) == 1;
   return session;
 }

@@ -19,6 +19,7 @@ const std::vector<Verb>& verbs() {
       {"db", "what was learned: ls, show, best, query, export, import, merge, gc, check",
        add_db_verb},
       {"doctor", "what this machine can do and what is missing", add_doctor_verb},
+      {"worker", "what --executor slurm starts on a node: one task of a job", add_worker_verb},
       {"manual", "this command's manual page, or completion for bash", add_manual_verb},
   };
   return kVerbs;

@@ -21,6 +21,7 @@ void add_family_verb(CLI::App& app, Session& session);
 void add_list_verb(CLI::App& app, Session& session);
 void add_db_verb(CLI::App& app, Session& session);
 void add_doctor_verb(CLI::App& app, Session& session);
+void add_worker_verb(CLI::App& app, Session& session);
 void add_manual_verb(CLI::App& app, Session& session);
 
 }  // namespace exotune::cli

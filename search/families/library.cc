@@ -7,8 +7,8 @@
 
 #include "core/base/subprocess.h"
 #include "hw/machine.h"
+#include "search/families/member_shard.h"
 #include "search/families/packaging.h"
-#include "search/families/tuning.h"
 #include "search/families/units.h"
 #include "search/families/versions.h"
 #include "search/problem.h"
@@ -76,31 +76,73 @@ std::string gains_of(const TunedMember& tuned) {
   return text;
 }
 
+fs::path schedule_file(const LibraryRequest& request, const Target& target,
+                       const Tunable& tunable) {
+  return request.folder / "schedules" / target.name / (tunable.name + ".sched");
+}
+
+std::string key_line(const LibraryRequest& request, const Tunable& tunable) {
+  return "# tuned " + request.tuned_by + " " + tunable.key() + "\n";
+}
+
+// The answers that were measured before are in the wisdom; the others are left to be asked.
+std::vector<Tunable> not_tuned_yet(const LibraryRequest& request, const Family& family,
+                                   const Target& target, Wisdom& wisdom, LibraryReport& report) {
+  std::vector<Tunable> todo;
+  for (Tunable& tunable : tunables_of(family, target)) {
+    const fs::path file = schedule_file(request, target, tunable);
+    std::string known = fs::exists(file) ? read_text(file) : "";
+    if (known.rfind(key_line(request, tunable), 0) == 0) {
+      wisdom[tunable.name] = std::move(known);
+      ++report.taken;
+    } else {
+      todo.push_back(std::move(tunable));
+    }
+  }
+  return todo;
+}
+
+// A database that takes no records is no fault of theirs: they must not be measured again for it.
+void keep_records(Store& store, const std::string& records, const std::string& name) {
+  try {
+    std::istringstream lines(records);
+    store.import_json_lines(lines, name);
+  } catch (const InputError& error) {
+    throw Error(error.diagnostic(), error.exit_code());
+  }
+}
+
+[[noreturn]] void refuse_given_up(const ExecutorReport& ran, const std::vector<Shard>& shards) {
+  Diagnostic diagnostic;
+  diagnostic.message = std::to_string(ran.given_up.size()) + " kernels were not measured";
+  for (const auto& [shard, why] : ran.given_up)
+    diagnostic.notes.push_back(LazyText(shards[shard].name + ": " + why));
+  diagnostic.hint = "what was measured is kept; the same command asks for the rest again";
+  throw Error(std::move(diagnostic), ExitCode::kUnavailable);
+}
+
 // Measures what has not been, and publishes each member's schedules as soon as they are known.
 void tune_family(const LibraryRequest& request, const Family& family, const TargetPtr& target,
                  Wisdom& wisdom, LibraryReport& report) {
-  const fs::path folder = request.folder / "schedules" / target->name;
-  std::unique_ptr<Arena> arena;
-  for (const Tunable& tunable : tunables_of(family, *target)) {
-    if (request.interrupted && request.interrupted()) return;
-    const fs::path file = folder / (tunable.name + ".sched");
-    const std::string key = "# tuned " + request.tuned_by + " " + tunable.key() + "\n";
-    if (fs::exists(file)) {
-      std::string known = read_text(file);
-      if (known.rfind(key, 0) == 0) {
-        wisdom[tunable.name] = std::move(known);
-        ++report.taken;
-        continue;
-      }
-    }
-    if (!arena) arena = native_arena(toolchain_of(*target));
-    const TunedMember tuned = tune_member(tunable, target, *arena);
-    if (request.say) request.say(tunable.name + gains_of(tuned));
-    wisdom[tunable.name] = key + print_versions(tuned.versions);
-    write_text(fs::path(file) += ".new", wisdom[tunable.name]);
+  const std::vector<Tunable> todo = not_tuned_yet(request, family, *target, wisdom, report);
+  std::vector<Shard> shards;
+  for (const Tunable& tunable : todo) shards.push_back(member_shard(tunable, *target));
+  ExecutorHooks hooks;
+  hooks.say = request.say;
+  hooks.interrupted = request.interrupted;
+  hooks.finished = [&](size_t k, const ShardResult& result) {
+    const MemberAnswer answer = read_member_answer(result.output, todo[k]);
+    if (request.store != nullptr) keep_records(*request.store, answer.records, todo[k].name);
+    if (request.say) request.say(todo[k].name + gains_of(answer.tuned));
+    std::string& text = wisdom[todo[k].name];
+    text = key_line(request, todo[k]) + print_versions(answer.tuned.versions);
+    const fs::path file = schedule_file(request, *target, todo[k]);
+    write_text(fs::path(file) += ".new", text);
     fs::rename(fs::path(file) += ".new", file);
     ++report.tuned;
-  }
+  };
+  const ExecutorReport ran = request.executor->run(shards, hooks);
+  if (!ran.given_up.empty()) refuse_given_up(ran, shards);
 }
 
 void write_unit(const fs::path& source, const Unit& unit) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "db/store.h"
+#include "executors/executor.h"
 #include "search/families/family.h"
 #include "search/families/members.h"
 
@@ -26,6 +28,8 @@ struct LibraryRequest {
   /// the same folder, of the same texts and by the same `tuned_by`, is taken as it is.
   bool tune = false;
   std::string tuned_by;                         // the machine, as one word
+  Executor* executor = nullptr;  // answers member shards (member_shard.h); borrowed, needed to tune
+  Store* store = nullptr;        // keeps what was measured; borrowed, may be null
   std::function<void(const std::string&)> say;  // one line per stage; may be empty
   std::function<bool()> interrupted;  // asked between members that are tuned; may be empty
 };
@@ -40,7 +44,8 @@ struct LibraryReport {
 };
 
 /// Writes everything but the compiled files. InputError and SchedulingError as load_family and
-/// prove_members; Error(kUnavailable) when a target has no compiler here.
+/// prove_members; Error(kUnavailable) when a target has no compiler here, and when the executor
+/// gave members up: what was measured is kept.
 LibraryReport write_library(const LibraryRequest& request);
 
 /// Compiles and links what write_library wrote, `jobs` compilers at a time. Error(kUnavailable)

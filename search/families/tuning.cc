@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 #include "core/base/hashing.h"
+#include "core/cursor/provenance.h"
 #include "search/problem.h"
 
 namespace exotune::families {
@@ -53,6 +55,21 @@ std::string usual_for(const Tunable& tunable, const Bucket& bucket) {
   return versions.back().script;
 }
 
+// One run as the database has it, but for its key.
+TrialRecord record_of(const Contender& contender, const ContenderResult& result,
+                      const std::string& script, ProofLevel proof) {
+  TrialRecord record;
+  record.candidate_id = contender.candidate->id;
+  record.status = status_name(result.status);
+  record.cause = result.cause;
+  record.script = script;
+  for (const double sample : result.samples)
+    if (std::isfinite(sample)) record.samples.push_back(sample);
+  record.median = result.median;
+  record.proof = proof;
+  return record;
+}
+
 // `before`: the script of the sizes below.
 BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std::string& before,
                          const TargetPtr& target, Arena& arena) {
@@ -64,9 +81,12 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
       scripts.push_back(script);
   const Prover prover(target);
   const ProcPtr kernel = prover.read(tunable.code, tunable.c_name, bucket.when);
-  const TuningProblem problem = make_problem(kernel, sizes_at(bucket.at));
+  result.kernel = kernel;
+  result.sizes = sizes_at(bucket.at);
+  const TuningProblem problem = make_problem(kernel, result.sizes);
   std::vector<Contender> contenders;
   std::vector<size_t> of_script;
+  std::vector<ProofLevel> proofs;
   for (size_t k = 0; k < scripts.size(); ++k) {
     ++result.tried;
     try {
@@ -74,6 +94,8 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
       contenders.push_back(
           contender_of("#" + std::to_string(k), make_candidate(scheduled, *target, problem)));
       of_script.push_back(k);
+      proofs.push_back(reassociates(scheduled) ? ProofLevel::kProvedModuloReassociation
+                                               : ProofLevel::kProved);
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
       ++result.refused;
@@ -84,8 +106,11 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
   options.blocks = 3;
   options.batch_seconds = 3e-4;
   const ShootoutResult shot = arena.compete(contenders, problem.args, problem.test, options);
-  for (const ContenderResult& each : shot.contenders)
-    if (each.status != TrialStatus::kOk) ++result.failed;
+  for (size_t k = 0; k < of_script.size(); ++k) {
+    if (shot.contenders[k].status != TrialStatus::kOk) ++result.failed;
+    result.trials.push_back(
+        record_of(contenders[k], shot.contenders[k], scripts[of_script[k]], proofs[k]));
+  }
   if (shot.winner < 0)
     throw Error(Diagnostic{{}, "no schedule of " + tunable.name + " runs at " + bucket.at, {}, {}},
                 ExitCode::kNoCandidate);
@@ -101,6 +126,7 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
       if (scripts[of_script[k]] == before) break;
     }
   result.winner = scripts[of_script[winner]];
+  result.winner_id = result.trials[winner].candidate_id;
   if (shot.contenders.front().status == TrialStatus::kOk)
     result.gain = shot.ratio(winner, 0).median;
   return result;
@@ -139,17 +165,26 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
   return out;
 }
 
+std::vector<Version> versions_of(const Tunable& tunable, const std::vector<BucketResult>& buckets) {
+  std::vector<Version> versions;
+  for (size_t k = 0; k < buckets.size(); ++k) {
+    const std::string& script = buckets[k].winner;
+    const std::string& when = tunable.buckets[k].when;
+    if (script.empty()) continue;
+    if (!versions.empty() && versions.back().script == script)
+      versions.back().when = when;
+    else
+      versions.push_back({when, script});
+  }
+  return versions;
+}
+
 TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena) {
   TunedMember tuned;
   for (const Bucket& bucket : tunable.buckets) {
     const std::string before = tuned.versions.empty() ? "" : tuned.versions.back().script;
     tuned.buckets.push_back(tune_bucket(tunable, bucket, before, target, arena));
-    const std::string& script = tuned.buckets.back().winner;
-    if (script.empty()) continue;
-    if (!tuned.versions.empty() && tuned.versions.back().script == script)
-      tuned.versions.back().when = bucket.when;
-    else
-      tuned.versions.push_back({bucket.when, script});
+    tuned.versions = versions_of(tunable, tuned.buckets);
   }
   return tuned;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "db/store.h"
+#include "hw/kernel_table.h"
 #include "runners/arena.h"
 #include "search/families/members.h"
 #include "search/families/versions.h"
@@ -34,12 +36,20 @@ struct BucketResult {
   std::string winner;
   size_t tried = 0, refused = 0, failed = 0;  // failed: compiled or ran wrongly
   double gain = 1;                            // time of the usual schedule over the winner's
+  /// What was measured: the kernel under the bucket's condition, and each run but for its key.
+  ProcPtr kernel;
+  SizeBinding sizes;
+  std::vector<TrialRecord> trials;
+  std::string winner_id;  // of them; "" when there is none
 };
 
 struct TunedMember {
   std::vector<Version> versions;  // neighbours with the same script joined
   std::vector<BucketResult> buckets;
 };
+
+/// The versions that the buckets' winners make; none when no bucket has one.
+std::vector<Version> versions_of(const Tunable& tunable, const std::vector<BucketResult>& buckets);
 
 /// A version that gains less than 3 % over the one for the sizes below, or over the usual one, is
 /// not worth its code. Error(kNoCandidate) when no schedule of a bucket is right, which the usual

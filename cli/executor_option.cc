@@ -1,0 +1,110 @@
+#include "cli/executor_option.h"
+
+#include <CLI/CLI.hpp>
+
+#include "executors/slurm_executor.h"
+#include "hw/toml_table.h"
+
+namespace exotune::cli {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr int kAttempts = 3;
+
+std::string this_command() {
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? "exo-tune" : self.string();
+}
+
+int positive(const TomlTable& table, const std::string& key, int absent) {
+  const int64_t value = table.integer_or(key, absent);
+  if (value < 1 || value > 1000000)
+    throw InputError(table.where(key), "'" + key + "' is a number from 1 to 1000000");
+  return static_cast<int>(value);
+}
+
+}  // namespace
+
+void ExecutorOption::add(CLI::App& app) {
+  app.add_option("--executor", kind_,
+                 "local or slurm[:PARTITION] (default local): who does the measuring");
+  app.add_option("--cluster-dir", folder_,
+                 "a folder that all nodes see, for requests and results (default: beside the "
+                 "database)");
+  app.add_option("--machine", machine_,
+                 "the fingerprint of the nodes to measure on, or any (default: this machine's)");
+  app.add_option("--sbatch", sbatch_, "an option for sbatch, as it is: --sbatch=--time=30");
+  app.add_option("--gres", gres_, "what each task needs, such as board:1");
+  app.add_option("--constraint", constraint_, "features that nodes must have, as Slurm names them");
+  app.add_option("--attempts", attempts_, "at each shard, before it is given up (default 3)")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--bundle", bundle_, "shards a task (default 1)")->check(CLI::Range(1, 1000000));
+  app.add_flag("--shared-nodes", shared_nodes_,
+               "others may work on the nodes meanwhile: times are worth less");
+}
+
+void ExecutorOption::read(const Session& session) {
+  const bool asked = !kind_.empty();
+  std::error_code ignored;
+  if (fs::exists(session.config_file, ignored)) {
+    const TomlTable file = TomlTable::read(session.config_file);
+    file.allow_only({"executor", "cluster_dir", "machine", "slurm"});
+    if (!asked) kind_ = file.text_or("executor", "");
+    if (folder_.empty()) folder_ = file.text_or("cluster_dir", "");
+    if (machine_.empty()) machine_ = file.text_or("machine", "");
+    if (file.has("slurm")) {
+      const TomlTable slurm = file.table("slurm");
+      slurm.allow_only({"sbatch", "attempts", "bundle", "exclusive", "command"});
+      std::vector<std::string> options = slurm.texts("sbatch");
+      options.insert(options.end(), sbatch_.begin(), sbatch_.end());  // the last one counts
+      sbatch_ = std::move(options);
+      if (attempts_ == 0) attempts_ = positive(slurm, "attempts", kAttempts);
+      if (bundle_ == 0) bundle_ = positive(slurm, "bundle", 1);
+      shared_nodes_ = shared_nodes_ || !slurm.boolean_or("exclusive", true);
+      command_ = slurm.text_or("command", "");
+    }
+  }
+  if (kind_.empty()) kind_ = "local";
+  const size_t colon = kind_.find(':');
+  if (colon != std::string::npos) {
+    partition_ = kind_.substr(colon + 1);
+    kind_.resize(colon);
+  }
+  if (kind_ != "slurm" && (kind_ != "local" || colon != std::string::npos)) {
+    const std::string near = nearest(kind_, {"local", "slurm"});
+    throw InputError({}, "--executor: there is no executor '" + kind_ + "'",
+                     near.empty() || near == kind_ ? "local or slurm[:PARTITION]"
+                                                   : "did you mean '" + near + "'?");
+  }
+}
+
+std::string ExecutorOption::machine_word(const std::string& here) const {
+  return local() || machine_.empty() ? here : machine_;
+}
+
+std::unique_ptr<Executor> ExecutorOption::executor(const std::string& fingerprint,
+                                                   const std::string& database,
+                                                   ShardWork work) const {
+  if (local()) return std::make_unique<LocalExecutor>(std::move(work));
+  SlurmOptions options;
+  options.folder = folder_;
+  if (folder_.empty()) {
+    if (database == ":memory:")
+      throw InputError({}, "--executor slurm needs a folder that all nodes see",
+                       "--cluster-dir DIR");
+    options.folder = fs::absolute(database).parent_path() / "cluster";
+  }
+  options.worker = {command_.empty() ? this_command() : command_, "worker"};
+  options.partition = partition_;
+  options.sbatch = sbatch_;
+  if (!gres_.empty()) options.sbatch.push_back("--gres=" + gres_);
+  if (!constraint_.empty()) options.sbatch.push_back("--constraint=" + constraint_);
+  options.exclusive = !shared_nodes_;
+  options.machine = machine_ == "any" ? "" : machine_.empty() ? fingerprint : machine_;
+  options.attempts = attempts_ == 0 ? kAttempts : attempts_;
+  options.bundle = static_cast<size_t>(bundle_ == 0 ? 1 : bundle_);
+  return std::make_unique<SlurmExecutor>(std::move(options));
+}
+
+}  // namespace exotune::cli

@@ -1,0 +1,45 @@
+#pragma once
+// Member shards: the tuning of one kernel as a question and an answer that another machine gives
+// (executors/shard.h). Start at MemberWork and member_shard.
+//
+// The question holds the kernel's code and every schedule that is tried; the answer says which of
+// them won and what was measured. A schedule that the question did not have is refused, so that
+// what an answer can do is choose: whoever takes it still proves what was chosen.
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "executors/executor.h"
+#include "hw/machine.h"
+#include "search/families/tuning.h"
+
+namespace exotune::families {
+
+inline constexpr const char* kMemberKind = "member";
+
+Shard member_shard(const Tunable& tunable, const Target& target);
+
+/// Answers member shards: a ShardWork. Keeps what a target needs from one to the next.
+class MemberWork {
+ public:
+  using FindTarget = std::function<TargetPtr(const std::string& name)>;
+  MemberWork(FindTarget find_target, Machine machine);
+  /// Error(kUnavailable) on a machine that was not wanted, has not the target's features or another
+  /// version of its text; InputError for a question that is none.
+  ShardAnswer operator()(const Shard& shard, const std::string& wanted);
+
+ private:
+  FindTarget find_target_;
+  Machine machine_;
+  std::map<std::string, std::shared_ptr<Arena>> arenas_;  // by target
+};
+
+struct MemberAnswer {
+  TunedMember tuned;    // without trials
+  std::string records;  // the trials, as JSON lines that a Store imports
+};
+
+/// InputError, naming `member`, for an answer that is damaged or to another question.
+MemberAnswer read_member_answer(const std::string& output, const Tunable& tunable);
+
+}  // namespace exotune::families
