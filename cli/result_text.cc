@@ -7,7 +7,7 @@
 
 #include "cli/quantities.h"
 #include "core/ir/callees.h"
-#include "search/internal_error.h"
+#include "core/library/step.h"
 #include "search/outline/blockers.h"
 
 namespace exotune::cli {

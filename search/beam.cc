@@ -10,25 +10,17 @@
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
-#include "search/internal_error.h"
 
 namespace exotune {
 
 namespace {
-
-// The operator that a line calls: "p = block_loop(p, ...)" -> "block_loop".
-std::string operator_of(const std::string& line) {
-  size_t equals = line.find("= "), paren = line.find('(');
-  if (equals == std::string::npos || paren == std::string::npos || paren < equals + 2) return line;
-  return line.substr(equals + 2, paren - equals - 2);
-}
 
 // One move on one state. Kept over the passes of a search: a later pass looks it up.
 struct Attempt {
   const BeamState* from = nullptr;
   const Move* move = nullptr;
   bool reached = false;
-  std::optional<LineRefusal> refusal;
+  std::optional<StepRefusal> refusal;
   BeamState result;
 };
 
@@ -36,7 +28,7 @@ void apply(Attempt& a, const BeamContext& context, const Deadline& deadline) {
   if (deadline.over()) return;
   const DeadlineScope scope(deadline);
   a.result = *a.from;
-  a.refusal = extend(a.result, a.move->lines, context);
+  a.refusal = extend(a.result, a.move->steps, context);
   a.reached = !a.refusal || !deadline.over();  // else the refusal may be the deadline's
   if (!a.refusal && !a.move->tag.empty()) a.result.tags.insert(a.move->tag);
 }
@@ -46,15 +38,6 @@ std::string key_of(const BeamState& state) {
   std::string key = state.text_hash;
   for (const std::string& tag : state.tags) key += " " + tag;
   return key;
-}
-
-LineRefusal refusal_of(const std::string& line, const Error& e) {
-  LineRefusal out{operator_of(line), line + "\n" + e.diagnostic().message.str()};
-  for (const LazyText& note : e.diagnostic().notes) {
-    const std::string text = note.str();
-    if (text.size() < 400) out.text += "\n  " + text;
-  }
-  return out;
 }
 
 // Those of each set of the tags take turns, each set in the order it has.
@@ -89,36 +72,16 @@ BeamState first_state(const ProcPtr& kernel, const BeamContext& context) {
 
 namespace {
 
-ScriptEnvironment environment_of(const BeamContext& context) {
-  ScriptEnvironment env = context.environment;
-  env.constraints = context.constraints;
-  env.enforce = false;
-  return env;
-}
-
-// One line, without what is known of the result as a whole. `env` goes on to the next line.
-std::optional<LineRefusal> apply_line(BeamState& state, const std::string& line,
-                                      ScriptEnvironment& env, const BeamContext& context) {
-  try {
-    env.start = state.proc;
-    ScriptResult result = run_script(line, "<search>", env);
-    const ProcPtr made = result.proc;
-    // A part that was taken out goes by its name until it is back.
-    if (!line.starts_with("p = "))
-      for (auto& [name, value] : result.bindings) env.names[name] = std::move(value);
-    for (const ScriptConstraint& c : context.constraints)
-      if (const std::string why = broken_by_result(c, made, false); !why.empty())
-        return LineRefusal{c.kind, line + "\n" + why};
-    state.reassociated |= reassociates(made);
-    // Constraints look at the way a procedure came about.
-    state.proc = context.constraints.empty() ? without_provenance(made) : made;
-    state.lines.push_back(line);
-    return std::nullopt;
-  } catch (const Error& e) {
-    LineRefusal refusal = refusal_of(line, e);
-    if (e.exit_code() == ExitCode::kInternal) refusal.op = kInternalError;
-    return refusal;
-  }
+// One step, without what is known of the result as a whole.
+std::optional<StepRefusal> apply_step(BeamState& state, const ScheduleStep& step,
+                                      const BeamContext& context) {
+  Stepped made = run_step(state.proc, step, context.constraints);
+  if (made.refusal) return std::move(made.refusal);
+  state.reassociated |= reassociates(made.proc);
+  // Constraints look at the way a procedure came about.
+  state.proc = context.constraints.empty() ? without_provenance(made.proc) : made.proc;
+  state.steps.push_back(step);
+  return std::nullopt;
 }
 
 void describe(BeamState& state, const BeamContext& context) {
@@ -126,29 +89,40 @@ void describe(BeamState& state, const BeamContext& context) {
   state.text_hash = content_hash(canonical_text(*state.proc));
 }
 
-// Lists of lines by what they begin with.
-struct LineTree {
-  std::map<std::string, LineTree> next;
-  std::vector<size_t> ends;  // lists that end here
+// Lists of steps by what they begin with.
+struct StepTree {
+  struct Branch;
+  std::map<std::string, Branch> next;  // by the step as text
+  std::vector<size_t> ends;            // lists that end here
 
-  void add(const std::vector<std::string>& lines, size_t list) {
-    LineTree* at = this;
-    for (const std::string& line : lines) at = &at->next[line];
-    at->ends.push_back(list);
-  }
+  void add(const Steps& steps, size_t list);
   template <class F>
-  void for_each_end(const F& f) const {
-    for (const size_t list : ends) f(list);
-    for (const auto& [line, below] : next) below.for_each_end(f);
-  }
+  void for_each_end(const F& f) const;
 };
+struct StepTree::Branch {
+  ScheduleStep step;
+  StepTree below;
+};
+
+void StepTree::add(const Steps& steps, size_t list) {
+  StepTree* at = this;
+  for (const ScheduleStep& step : steps)
+    at = &at->next.try_emplace(line_of(step), Branch{step, {}}).first->second.below;
+  at->ends.push_back(list);
+}
+
+template <class F>
+void StepTree::for_each_end(const F& f) const {
+  for (const size_t list : ends) f(list);
+  for (const auto& [text, branch] : next) branch.below.for_each_end(f);
+}
 
 class TreeReplay {
  public:
   TreeReplay(const BeamContext& context, const Deadline& deadline, std::vector<Extended>& out)
       : context_(context), deadline_(deadline), out_(out) {}
 
-  void run(const LineTree& tree, const BeamState& state, const ScriptEnvironment& env) {
+  void run(const StepTree& tree, const BeamState& state) {
     if (deadline_.over()) return;
     if (!tree.ends.empty()) {
       BeamState whole = state;
@@ -159,17 +133,16 @@ class TreeReplay {
       }
     }
     tbb::parallel_for_each(tree.next.begin(), tree.next.end(),
-                           [&](const auto& entry) { step(entry.first, entry.second, state, env); });
+                           [&](const auto& entry) { step(entry.second, state); });
   }
 
  private:
-  void step(const std::string& line, const LineTree& below, BeamState state,
-            ScriptEnvironment env) {
+  void step(const StepTree::Branch& branch, BeamState state) {
     const DeadlineScope scope(deadline_);
-    const std::optional<LineRefusal> refusal = apply_line(state, line, env, context_);
-    if (!refusal) return run(below, state, env);
+    const std::optional<StepRefusal> refusal = apply_step(state, branch.step, context_);
+    if (!refusal) return run(branch.below, state);
     if (deadline_.over()) return;  // the refusal may be the deadline's
-    below.for_each_end([&](size_t list) {
+    branch.below.for_each_end([&](size_t list) {
       out_[list].refusal = refusal;
       out_[list].reached = true;
     });
@@ -182,22 +155,20 @@ class TreeReplay {
 
 }  // namespace
 
-std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
+std::optional<StepRefusal> extend(BeamState& state, const Steps& steps,
                                   const BeamContext& context) {
-  ScriptEnvironment env = environment_of(context);
-  for (const std::string& line : lines)
-    if (auto refusal = apply_line(state, line, env, context)) return refusal;
-  if (!lines.empty()) describe(state, context);
+  for (const ScheduleStep& step : steps)
+    if (auto refusal = apply_step(state, step, context)) return refusal;
+  if (!steps.empty()) describe(state, context);
   return std::nullopt;
 }
 
-std::vector<Extended> extend_all(const BeamState& start,
-                                 const std::vector<std::vector<std::string>>& lists,
+std::vector<Extended> extend_all(const BeamState& start, const std::vector<Steps>& lists,
                                  const BeamContext& context, const Deadline& deadline) {
   std::vector<Extended> out(lists.size());
-  LineTree tree;
+  StepTree tree;
   for (size_t k = 0; k < lists.size(); ++k) tree.add(lists[k], k);
-  TreeReplay(context, deadline, out).run(tree, start, environment_of(context));
+  TreeReplay(context, deadline, out).run(tree, start);
   return out;
 }
 
@@ -287,8 +258,8 @@ class Beam {
       out_.made += a->reached;
       if (!a->refusal || !a->reached) continue;
       ++out_.refused;
-      if (++out_.refusals[a->refusal->op] == 1) out_.reasons[a->refusal->op] = a->refusal->text;
-      if (out_.first_refusal.empty()) out_.first_refusal = a->refusal->text;
+      if (++out_.refusals[a->refusal->op] == 1) out_.reasons[a->refusal->op] = a->refusal->text();
+      if (out_.first_refusal.empty()) out_.first_refusal = a->refusal->text();
     }
   }
 
@@ -322,8 +293,8 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Be
   if (const auto refusal = extend(start, space.prologue, context)) {
     ++out.refused;
     ++out.refusals[refusal->op];
-    out.reasons[refusal->op] = refusal->text;
-    out.first_refusal = refusal->text;
+    out.reasons[refusal->op] = refusal->text();
+    out.first_refusal = refusal->text();
     out.states.push_back(std::move(start));
     return out;
   }

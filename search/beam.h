@@ -1,9 +1,9 @@
 #pragma once
-// Beam search over script lines: states are schedules, moves are library operators, the order is
-// the static cost. Start at beam_search.
+// Beam search over steps: states are schedules, moves are library operators, the order is the
+// static cost. Start at beam_search.
 //
 // Deterministic: the result depends on the kernel, the space and the options, never on the number
-// of threads. Untrusted: every state is what the verified core made of its lines.
+// of threads. Untrusted: every state is what the verified core made of its steps.
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "core/base/deadline.h"
-#include "core/library/script.h"
+#include "core/library/step.h"
 #include "cost/static_cost.h"
 #include "search/moves.h"
 
 namespace exotune {
 
 struct BeamState {
-  ProcPtr proc;                    // without provenance: its lines tell where it came from
-  std::vector<std::string> lines;  // the script that makes it, after "p = KERNEL"
-  bool reassociated = false;       // some line reordered floating-point sums
+  ProcPtr proc;               // without provenance: its steps tell where it came from
+  Steps steps;                // that make it from the kernel
+  bool reassociated = false;  // some step reordered floating-point sums
   std::set<std::string> tags;
   StaticCost cost;
   std::string text_hash;  // of the proc up to names: equal schedules are one state
@@ -29,35 +29,29 @@ struct BeamState {
 
 /// What schedules are made from and judged by; the same for a whole search.
 struct BeamContext {
-  ScriptEnvironment environment;  // names that lines may use: instructions, memories
-  SizeBinding sizes;              // values of symbolic sizes, for the cost
+  ValueList instructions;  // that steps may use, in the order in which they are preferred
+  SizeBinding sizes;       // values of symbolic sizes, for the cost
   CostWeights weights;
   /// What every schedule must keep, of procedures that descend from the one the search starts at.
   std::vector<ScriptConstraint> constraints;
 };
 
-struct LineRefusal {
-  std::string op, text;
-};
-
 /// The procedure as it is, with its cost.
 BeamState first_state(const ProcPtr& kernel, const BeamContext& context);
 
-/// Applies the lines to the state; the first that is refused ends it. While the thread's deadline
-/// (DeadlineScope) is over every line is refused.
-std::optional<LineRefusal> extend(BeamState& state, const std::vector<std::string>& lines,
-                                  const BeamContext& context);
+/// Applies the steps to the state; the first that is refused ends it. While the thread's deadline
+/// (DeadlineScope) is over every step is refused.
+std::optional<StepRefusal> extend(BeamState& state, const Steps& steps, const BeamContext& context);
 
 struct Extended {
   bool reached = false;  // false: the deadline was over first
-  std::optional<LineRefusal> refusal;
+  std::optional<StepRefusal> refusal;
   BeamState state;  // when reached and not refused
 };
 
-/// What each list of lines makes of `start`, in the order of the lists. Lines that several begin
+/// What each list of steps makes of `start`, in the order of the lists. Steps that several begin
 /// with are applied once; in parallel, and the same however many threads there are.
-std::vector<Extended> extend_all(const BeamState& start,
-                                 const std::vector<std::vector<std::string>>& lists,
+std::vector<Extended> extend_all(const BeamState& start, const std::vector<Steps>& lists,
                                  const BeamContext& context, const Deadline& deadline);
 
 struct BeamOptions {
@@ -71,7 +65,7 @@ struct BeamOptions {
 struct BeamResult {
   std::vector<BeamState> states;  // best cost first, tags in turn
   int made = 0, refused = 0, duplicates = 0;
-  std::map<std::string, int> refusals;         // by the operator of the refused line
+  std::map<std::string, int> refusals;         // by the operator of the refused step
   std::map<std::string, std::string> reasons;  // the first text of each
   std::string first_refusal;                   // its text
   bool cut_short = false;                      // the deadline was over first

@@ -38,7 +38,6 @@ class Calibration {
       : request_(request),
         store_(store),
         hooks_(hooks),
-        environment_(script_names(*request.target)),
         toolchain_(toolchain_of(*request.target)),
         deadline_(request.deadline) {}
 
@@ -90,19 +89,16 @@ class Calibration {
     const TuningProblem problem = make_problem(k.proc, sizes, {.seed = request_.seed});
     const TrialKey key = enter_context(k.proc, k.kernel.name, sizes_text(sizes), *request_.target,
                                        request_.machine, toolchain_, store_);
-    const std::string fixing = fixing_line(*k.proc, sizes);
-    ScriptEnvironment env = environment_;
-    env.start = k.proc;
-    const ProcPtr fixed =
-        fixing.empty() ? k.proc : without_provenance(run_script(fixing, "<draw>", env).proc);
+    const Steps fixing = fixing_steps(*k.proc, sizes);
+    const ProcPtr fixed = without_provenance(at_sizes(k.proc, sizes));
     const int share = std::max(1, request_.draws / static_cast<int>(k.sizes.size()));
-    std::vector<ScriptLines> lines =
+    std::vector<Steps> schedules =
         random_schedules(inspect_nest(*fixed), *request_.target, share,
                          hash_combine(request_.seed, hash_bytes(k.kernel.name + key.sizes)));
-    std::vector<Drawn> drawn(lines.size());
-    tbb::parallel_for(size_t{0}, lines.size(), [&](size_t n) {
-      if (!fixing.empty()) lines[n].insert(lines[n].begin(), fixing);
-      drawn[n] = schedule(k, lines[n], problem);
+    std::vector<Drawn> drawn(schedules.size());
+    tbb::parallel_for(size_t{0}, schedules.size(), [&](size_t n) {
+      schedules[n].insert(schedules[n].begin(), fixing.begin(), fixing.end());
+      drawn[n] = schedule(k, schedules[n], problem);
     });
     std::vector<Trial> trials;
     std::map<std::string, Features> features;
@@ -171,16 +167,18 @@ class Calibration {
     }
   }
 
-  Drawn schedule(const CalibrationKernel& k, const ScriptLines& lines,
+  Drawn schedule(const CalibrationKernel& k, const Steps& steps,
                  const TuningProblem& problem) const {
     Drawn out;
+    const Stepped made = run_steps(k.proc, steps);
+    if (made.refusal) {
+      EXO_CHECK(made.refusal->op != kInternalError);
+      return out;
+    }
+    const ProcPtr& p = made.proc;
     try {
-      const std::string script = script_text(*k.proc, lines);
-      ScriptEnvironment env = environment_;
-      env.names[k.proc->name] = Value(k.proc);
-      const ProcPtr p = run_script(script, "<draw>", env).proc;
       out.trial.candidate = make_candidate(p, *request_.target, problem);
-      out.trial.script = script;
+      out.trial.script = script_text(*k.proc, steps);
       out.trial.proof =
           reassociates(p) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
       out.features = features_of(*p, problem.sizes, result_.before.machine);
@@ -225,7 +223,6 @@ class Calibration {
   const CalibrationRequest& request_;
   Store& store_;
   const CalibrationHooks& hooks_;
-  const ScriptEnvironment environment_;
   TargetToolchain toolchain_;
   CalibrationResult result_;
   const Deadline deadline_;

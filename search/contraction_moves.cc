@@ -4,8 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include "search/script_lines.h"
-
 namespace exotune {
 
 namespace {
@@ -49,18 +47,19 @@ bool keeps_order(const std::vector<ScriptConstraint>& constraints) {
 
 Contraction contraction_of(const Nest& nest, const Target& target,
                            const std::vector<TargetLevel>& levels,
-                           const std::vector<ScriptConstraint>& constraints) {
+                           const std::vector<ScriptConstraint>& constraints,
+                           const VectorValues& unit) {
   Contraction c{.nest = nest,
                 .target = target,
                 .constraints = constraints,
                 .i = nest.row_loop,
                 .j = nest.vector_loop,
                 .k = nest.reduction_loop,
-                .front = nest.loops.front().name};
+                .front = nest.loops.front().name,
+                .unit = unit};
   c.lanes = target.lanes_of(nest.precision);
   c.registers = target.vector_memory->count > 0 ? target.vector_memory->count : 32;
   c.element = bytes_of(nest.precision);
-  c.unit = unit_text(target, nest.precision);
   c.l1 = cache_bytes(levels, 0, 32768);
   c.l2 = cache_bytes(levels, 1, 8 * c.l1);
   c.l3 = cache_bytes(levels, 2, 8 * c.l2);
@@ -95,7 +94,7 @@ Stage column_blocks(const Contraction& c) {
   const int64_t step = c.lanes * 12;
   stage.moves.clear();
   for (const int64_t size : c.sizes(c.j, {ceil_div(static_cast<int64_t>(wish), step) * step}))
-    stage.moves.push_back({{block_line(c.j, std::to_string(size), c.j + "c", c.front)}, "", ""});
+    stage.moves.push_back({{block_step(c.j, size, c.block_of(c.j), c.front)}, "", ""});
   return stage;
 }
 
@@ -107,7 +106,7 @@ Stage depth_blocks(const Contraction& c, const std::string& outside) {
       c.sizes(c.k, balanced(c.extent(c.k), {line / 6, line / 3, line / 2, line / 1.5}));
   for (const int64_t size : sizes) {
     if (size > c.most(c.k).value_or(size)) continue;
-    stage.moves.push_back({{block_line(c.k, std::to_string(size), c.k + "o", outside)}, "", ""});
+    stage.moves.push_back({{block_step(c.k, size, c.outer_of(c.k), outside)}, "", ""});
   }
   if (stage.moves.empty()) stage.moves.push_back({{}, "", ""});
   return stage;
@@ -125,24 +124,21 @@ Stage strips(const Contraction& c, const std::string& before, const std::string&
   const std::optional<int64_t> extent = c.extent(c.j), most = c.most(c.j), rows = c.most(c.i);
   const bool many_rows = !rows || *rows > 8 || c.is_tile(c.i);
   const bool packs = !c.vectored.empty() && c.strip == 0 && many_rows;
-  const auto pack = [&](int64_t width) {
-    return "p = pack_operand(p, " + literal(c.vectored) + ", " + literal(before) + ", " +
-           std::to_string(width) + ", " + c.unit + ")";
-  };
-  const auto add = [&](int64_t width, std::vector<std::string> lines) {
+  const auto pack = [&](int64_t width) { return pack_step(c.vectored, before, width, c.unit); };
+  const auto add = [&](int64_t width, const Steps& steps) {
     const std::string tag = vectors_tag(ceil_div(width, c.lanes));
     if (packs) {
-      std::vector<std::string> packed = lines;
+      Steps packed = steps;
       packed.insert(packed.begin(), pack(width));
       stage.moves.push_back({std::move(packed), tag, ""});
       // Or one strip at a time, while it is in the nearest cache.
-      if (!lines.empty()) {
-        packed = lines;
+      if (!steps.empty()) {
+        packed = steps;
         packed.push_back(pack(width));
         stage.moves.push_back({std::move(packed), tag, ""});
       }
     }
-    stage.moves.push_back({std::move(lines), tag, ""});
+    stage.moves.push_back({steps, tag, ""});
   };
   if (c.is_tile(c.j)) {
     if (*extent <= c.most_vectors * c.lanes) add(*extent, {});
@@ -157,8 +153,8 @@ Stage strips(const Contraction& c, const std::string& before, const std::string&
   if (c.strip > 0 && c.strip <= c.most_vectors * c.lanes) widths = {c.strip};
   for (const int64_t width : c.sizes(c.j, widths)) {
     if (width > c.most_vectors * c.lanes) continue;
-    const std::string text = extent ? std::to_string(width) : halving(width, c.lanes);
-    add(width, {block_line(c.j, text, c.j + "o", outside)});
+    add(width, {block_step(c.j, extent ? Value(width) : halving(width, c.lanes), c.outer_of(c.j),
+                           outside)});
   }
   return stage;
 }
@@ -176,25 +172,21 @@ Stage row_blocks(const Contraction& c, const std::string& outside) {
   for (const int64_t size : balanced(extent, {wish / 2, wish}))
     wishes.push_back(height > 1 ? ceil_div(size, height) : ceil_div(size, 24) * 24);
   for (const int64_t size : c.sizes(whole.name, wishes))
-    stage.moves.push_back(
-        {{block_line(whole.name, std::to_string(size), c.i + "c", outside)}, "", ""});
+    stage.moves.push_back({{block_step(whole.name, size, c.block_of(c.i), outside)}, "", ""});
   return stage;
 }
 
 }  // namespace
 
-std::vector<std::string> micro_kernel(const Contraction& c) {
-  return {"p = register_block(p, " + literal(c.i) + ", " + literal(c.j) + ", " + literal(c.k) +
-              ", " + c.unit + ")",
-          "p = unroll_registers(p, " + c.target.vector_memory->name + ")"};
+Steps micro_kernel(const Contraction& c) {
+  return {register_block_step(c.i, c.j, c.k, c.unit), unroll_registers_step(c.unit)};
 }
 
-Stage register_tiles(const Contraction& c) {
+Stage register_heights(const Contraction& c) {
   Stage stage{"register tile", {}};
   const std::optional<int64_t> extent = c.extent(c.i), rows = c.most(c.i);
-  const auto add = [&](std::vector<std::string> lines, const std::string& tag) {
-    for (std::string& line : micro_kernel(c)) lines.push_back(std::move(line));
-    stage.moves.push_back({std::move(lines), "", tag});
+  const auto add = [&](Steps steps, const std::string& tag) {
+    stage.moves.push_back({std::move(steps), "", tag});
   };
   for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
     const std::string tag = vectors_tag(vectors);
@@ -215,9 +207,15 @@ Stage register_tiles(const Contraction& c) {
         }
     for (const int64_t h : c.sizes(c.i, {heights.rbegin(), heights.rend()})) {
       if (h > most + 1) continue;
-      add({block_line(c.i, extent ? std::to_string(h) : halving(h, 1), c.i + "o", "")}, tag);
+      add({block_step(c.i, extent ? Value(h) : halving(h, 1), c.outer_of(c.i))}, tag);
     }
   }
+  return stage;
+}
+
+Stage register_tiles(const Contraction& c, const Steps& kernel) {
+  Stage stage = register_heights(c);
+  for (Move& m : stage.moves) m.steps.insert(m.steps.end(), kernel.begin(), kernel.end());
   return stage;
 }
 
@@ -227,13 +225,8 @@ namespace {
 SearchSpace ordered_contraction_space(const Contraction& c) {
   SearchSpace space;
   Stage rows{"row tile", {}};
-  for (const Stage& tiles = register_tiles(c); const Move& m : tiles.moves) {
-    Move start = m;
-    start.lines.resize(start.lines.size() - 2);  // without the micro-kernel
-    start.tag = m.needs + " " + (start.lines.empty() ? "" : start.lines.front());
-    start.needs = "";
-    rows.moves.push_back(std::move(start));
-  }
+  for (const Stage& tiles = register_heights(c); const Move& m : tiles.moves)
+    rows.moves.push_back({m.steps, m.needs + " " + key_of(m.steps), ""});
   Stage columns = strips(c, c.place, c.i);
   for (Move& m : columns.moves) m.needs = "";
   space.stages.push_back(std::move(rows));
@@ -255,9 +248,9 @@ SearchSpace contraction_space(const Contraction& c) {
   space.stages.push_back(depth_blocks(c, c.place));
   // The vectored operand is packed in front of all rows and columns of one depth.
   space.stages.push_back(strips(c, c.place, c.place));
-  const std::string columns = c.is_tile(c.j) ? c.nest.find(c.j)->outer : c.j + "o";
+  const std::string columns = c.is_tile(c.j) ? c.nest.find(c.j)->outer : c.outer_of(c.j);
   space.stages.push_back(row_blocks(c, columns));
-  Stage tiles = register_tiles(c);
+  Stage tiles = register_tiles(c, micro_kernel(c));
   if (Stage order = orders(c); !order.moves.empty()) {
     std::set<std::string> panels;
     for (const Move& m : order.moves)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/moves.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -22,8 +23,13 @@ struct Contraction {
   int64_t strip = 0;     // it lies in strips already
   int64_t lanes = 0, registers = 0;
   double l1 = 0, l2 = 0, l3 = 0, element = 0;
-  std::string unit;
+  VectorValues unit;
   int64_t most_vectors = 1;
+
+  /// What the steps call the outer part of a loop: of a tile's strips or rows, of a block in a
+  /// farther cache.
+  std::string outer_of(const std::string& loop) const { return loop + "o"; }
+  std::string block_of(const std::string& loop) const { return loop + "c"; }
 
   std::optional<int64_t> extent(const std::string& loop) const { return nest.find(loop)->extent; }
   /// Iterations at most, when that is known.
@@ -39,7 +45,8 @@ struct Contraction {
 
 Contraction contraction_of(const Nest& nest, const Target& target,
                            const std::vector<TargetLevel>& levels,
-                           const std::vector<ScriptConstraint>& constraints);
+                           const std::vector<ScriptConstraint>& constraints,
+                           const VectorValues& unit);
 
 /// The decisions for out[i, j] += a[i, k] * b[k, j] and the like.
 SearchSpace contraction_space(const Contraction& c);
@@ -61,11 +68,15 @@ std::vector<int64_t> balanced(std::optional<int64_t> extent, const std::vector<d
 /// "vectors=2": the width of a register tile, which strips and tiles agree on.
 std::string vectors_tag(int64_t vectors);
 
-/// The lines that make a tile of registers.
-std::vector<std::string> micro_kernel(const Contraction& c);
+/// The steps that make a tile of registers of sums along one loop.
+Steps micro_kernel(const Contraction& c);
 
-/// Heights of the register tile for each width, with the micro-kernel.
-Stage register_tiles(const Contraction& c);
+/// Heights of the register tile for each width, each with a tag that its strips have; no
+/// micro-kernel yet.
+Stage register_heights(const Contraction& c);
+
+/// The same, each followed by `kernel`.
+Stage register_tiles(const Contraction& c, const Steps& kernel);
 
 /// The tag of schedules that keep a strip of the vectored operand near, which the stages of
 /// contraction_space go on with.

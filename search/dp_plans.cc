@@ -13,6 +13,7 @@
 #include "search/dp/composition.h"
 #include "search/dp/replay.h"
 #include "search/dp/stored_memo.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -31,6 +32,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSecondsBetweenSaves = 5;
 // More threads wait for each other more than they help.
 constexpr int kMostSolvers = 8;
+
+ValueList instructions_of(const DpRequest& request, const Target& target) {
+  return request.instructions.empty() ? instruction_values(target) : request.instructions;
+}
 
 DpMachine machine_for(const Target& target, const DpRequest& request) {
   DpMachine machine = machine_of(target, request.figures, request.threads);
@@ -65,6 +70,7 @@ class Session {
       : machine_(machine_for(target, request)),
         target_(target),
         request_(request),
+        instructions_(instructions_of(request, target)),
         budget_(request.specs, memory_limit(request)) {
     const DpRules rules = search_rules();
     if (!request.memo_file.empty()) {
@@ -117,14 +123,15 @@ class Session {
     if (stored_) stored_->save();
   }
 
-  std::vector<std::string> script(const PlanNode& plan, const LiftedNest& nest) {
-    return script_of(plan, *space_, nest, target_);
+  Steps steps(const PlanNode& plan, const LiftedNest& nest) {
+    return steps_of(plan, *space_, nest, target_, instructions_);
   }
 
  private:
   DpMachine machine_;
   const Target& target_;
   const DpRequest& request_;
+  const ValueList instructions_;
   SpecKinds kinds_;
   LayoutPool layouts_;
   BoxMemo fresh_;
@@ -405,8 +412,9 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
   const auto start = Clock::now();
   if (!nest) {
     // A chain of nests has plans of its own.
-    for (ChainPlan& plan : chain_plans(proc, target, request.figures))
-      out.plans.push_back({std::move(plan.lines), plan.units, static_cast<int>(out.plans.size())});
+    for (ChainPlan& plan :
+         chain_plans(proc, target, instructions_of(request, target), request.figures))
+      out.plans.push_back({std::move(plan.steps), plan.units, static_cast<int>(out.plans.size())});
     if (!out.plans.empty()) out.outcome = DpOutcome::kSolved;
     out.units_per_cycle = machine_of(target).units_per_cycle;
     out.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -419,20 +427,21 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
   out.dividing = divides(spec, *nest, session.space());
   if (value) {
     out.outcome = value->best.empty() ? DpOutcome::kNoPlan : DpOutcome::kSolved;
-    std::set<std::vector<std::string>> seen;
+    std::set<std::string> seen;
     for (int rank = 0; rank < static_cast<int>(value->best.size()); ++rank) {
       const PlanNode plan = session.solver().plan(spec, session.space().codes().all(), rank);
-      std::vector<std::string> lines = session.script(plan, *nest);
-      if (seen.insert(lines).second) out.plans.push_back({std::move(lines), plan.cost.units, rank});
+      Steps steps = session.steps(plan, *nest);
+      if (seen.insert(key_of(steps)).second)
+        out.plans.push_back({std::move(steps), plan.cost.units, rank});
     }
     if (!value->best.empty()) {
       int rank = static_cast<int>(value->best.size());
       Deviations(session, request.plans)
           .run(session.solver().plan(spec, session.space().codes().all(), 0),
                [&](const PlanNode& plan) {
-                 std::vector<std::string> lines = session.script(plan, *nest);
-                 if (seen.insert(lines).second)
-                   out.plans.push_back({std::move(lines), plan.cost.units, rank++});
+                 Steps steps = session.steps(plan, *nest);
+                 if (seen.insert(key_of(steps)).second)
+                   out.plans.push_back({std::move(steps), plan.cost.units, rank++});
                  return static_cast<int>(out.plans.size()) < request.plans;
                });
     }
@@ -464,7 +473,7 @@ std::string explain_plan(const Proc& proc, const Target& target, const DpRequest
   std::optional<PlanNode> plan;
   for (int rank = 0; rank < plans && chosen < 0; ++rank) {
     PlanNode candidate = session.solver().plan(spec, session.space().codes().all(), rank);
-    if (begins(lines, session.script(candidate, *nest))) chosen = rank;
+    if (begins(lines, lines_of(session.steps(candidate, *nest)))) chosen = rank;
     if (rank == 0 || chosen == rank) plan = std::move(candidate);
   }
   std::string text = chosen < 0 ? "the schedule is none of the " + std::to_string(plans) +

@@ -1,5 +1,5 @@
 #pragma once
-// The dynamic program as the tuner uses it: the k cheapest plans of a kernel as schedule scripts,
+// The dynamic program as the tuner uses it: the k cheapest plans of a kernel as schedules,
 // and what is known about them afterwards. Start at dp_plans.
 //
 // What is solved is kept in a memo beside the user's database: a run that is stopped at any time
@@ -9,6 +9,7 @@
 
 #include "core/base/deadline.h"
 #include "core/ir/proc.h"
+#include "core/library/step.h"
 #include "hw/target.h"
 #include "search/dp/dp.h"
 
@@ -20,20 +21,21 @@ constexpr int64_t kDpSpecs = 1'500'000;
 
 struct DpRequest {
   int plans = 8;
-  int threads = 1;                   // that a plan may use
-  int jobs = 1;                      // threads that plan: the same plans, sooner
-  int64_t specs = kDpSpecs;          // solved at most; what was solved until then is kept
-  int64_t memory_bytes = 0;          // of this process at most; 0: a quarter of the machine's
-  Deadline deadline;                 // ends it sooner
-  std::string memo_file;             // "": nothing is kept
-  TargetFigures figures;             // what is known beyond the target's text
+  int threads = 1;           // that a plan may use
+  int jobs = 1;              // threads that plan: the same plans, sooner
+  int64_t specs = kDpSpecs;  // solved at most; what was solved until then is kept
+  int64_t memory_bytes = 0;  // of this process at most; 0: a quarter of the machine's
+  Deadline deadline;         // ends it sooner
+  std::string memo_file;     // "": nothing is kept
+  TargetFigures figures;     // what is known beyond the target's text
+  ValueList instructions;  // that steps may use, the preferred ones first; empty: all of the target
   std::vector<std::string> avoided;  // instructions that no plan may end in
 };
 
 struct DpPlan {
-  std::vector<std::string> lines;  // the script after "p = KERNEL"
-  int64_t units = 0;               // cost by the model
-  int rank = 0;                    // of the cheapest plans; equal scripts count once
+  Steps steps;        // that make it from the kernel
+  int64_t units = 0;  // cost by the model
+  int rank = 0;       // of the cheapest plans; equal schedules count once
 };
 
 enum class DpOutcome : uint8_t {
@@ -67,9 +69,9 @@ DpPlans dp_plans(const Proc& proc, const Target& target, const DpRequest& reques
 /// Can the proc be read as one Spec of literal extents?
 bool lifts(const Proc& proc);
 
-/// The plan whose script begins `lines` (or, when none does, the cheapest one) as a tree: at each
-/// node its cost, the action, and what the next best action and the best of each other kind would
-/// have cost. From the memo alone: "" when it does not hold the kernel.
+/// The plan whose steps begin `lines` of a script (or, when none does, the cheapest one) as a tree:
+/// at each node its cost, the action, and what the next best action and the best of each other kind
+/// would have cost. From the memo alone: "" when it does not hold the kernel.
 std::string explain_plan(const Proc& proc, const Target& target, const DpRequest& request,
                          const std::vector<std::string>& lines);
 

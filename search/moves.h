@@ -1,12 +1,12 @@
 #pragma once
-// Moves: what the beam may do next to a schedule. A move is one or more lines of a schedule script;
-// its parameters come from the target's text (lanes, registers, caches) and from inspection of the
-// nest, never from a kernel's name. Start at space_for.
+// Moves: what the beam may do next to a schedule. A move is one or more steps; its parameters come
+// from the target's text (lanes, registers, caches) and from inspection of the nest, never from a
+// kernel's name. Start at space_for.
 #include <set>
 #include <string>
 #include <vector>
 
-#include "core/library/constraints.h"
+#include "core/library/step.h"
 #include "hw/machine.h"
 #include "hw/size_formula.h"
 #include "hw/target.h"
@@ -14,9 +14,9 @@
 
 namespace exotune {
 
-/// A few script lines that belong together, for example ["p = block_loop(p, 'k', 256, ...)"].
+/// A few steps that belong together, for example block_loop('k', 256, ...) alone.
 struct Move {
-  std::vector<std::string> lines;  // empty: leave the schedule as it is
+  Steps steps;        // empty: leave the schedule as it is
   std::string tag;    // remembered by the schedule: "vectors=2"; "" = none
   std::string needs;  // only for schedules that carry this tag; "" = for all
 };
@@ -29,7 +29,7 @@ struct Stage {
 };
 
 struct SearchSpace {
-  std::vector<std::string> prologue;  // lines every schedule starts with
+  Steps prologue;  // what every schedule starts with
   std::vector<Stage> stages;
   /// Tags between which the static cost says little: schedules of each take turns in the result.
   std::set<std::string> in_turn;
@@ -38,7 +38,8 @@ struct SearchSpace {
 /// The decisions for this nest, outermost first. Empty stages: nothing to search. Loops that are
 /// tiles already, and operands that lie in strips already, stay so. Of the constraints, tile sets
 /// and keep_order shape the moves; the others are kept by refusing what breaks them.
-SearchSpace space_for(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
+SearchSpace space_for(const Nest& nest, const Target& target,
+                      const std::vector<TargetLevel>& levels,
                       const std::vector<ScriptConstraint>& constraints = {});
 
 }  // namespace exotune

@@ -2,83 +2,86 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 
-#include "search/script_lines.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
 namespace {
 
-using Lines = std::vector<std::string>;
-
-// "p = block_loop(p, 'k', 256, ['ko', 'k'], outside='i')", or with the tiles of what is left:
-// "[48, 32, 16]".
-struct BlockLine {
-  std::string head, loop, tail;
-  int64_t size = 0, last = 0;  // the smallest tile; 0: there is one size
-  std::string with(int64_t s) const {
-    return head + (last > 0 && s > last ? halving(s, last) : std::to_string(s)) + tail;
-  }
-};
-
-std::optional<BlockLine> block_line(const std::string& line) {
-  static const std::regex form(
-      R"re((p = block_loop\(p, '(\w+)', )(?:(\d{1,9})|\[(\d{1,9})(?:, \d{1,9})*, (\d{1,9})\])(, .*))re");
-  std::smatch m;
-  if (!std::regex_match(line, m, form)) return std::nullopt;
-  if (m[3].matched) return BlockLine{m[1], m[2], m[6], std::stoll(m[3]), 0};
-  return BlockLine{m[1], m[2], m[6], std::stoll(m[4]), std::stoll(m[5])};
+// The step's value of that name as text; "" when it has none.
+std::string text_of(const ScheduleStep& step, const std::string& parameter) {
+  const Value* v = value_of(step, parameter);
+  const std::string* text = v ? v->as<std::string>() : nullptr;
+  return text ? *text : "";
 }
 
-// "p = register_block(p, 'i', 'j', 'k', 16, AVX512, instrs)", or sum_block: a micro-kernel's loops.
-struct KernelLine {
+std::optional<int64_t> number_of(const ScheduleStep& step, const std::string& parameter) {
+  const Value* v = value_of(step, parameter);
+  const int64_t* number = v ? v->as<int64_t>() : nullptr;
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+// block_loop: one size, or the sizes of the tiles for what is left, 48, 32, 16.
+struct Blocking {
+  std::string loop, outer;
+  int64_t size = 0, last = 0;  // the smallest tile; 0: there is one size
+  Value with(int64_t s) const { return last > 0 && s > last ? halving(s, last) : Value(s); }
+};
+
+std::optional<Blocking> blocking_of(const ScheduleStep& step) {
+  if (step.op != "block_loop") return std::nullopt;
+  Blocking out{text_of(step, "loop"), "", 0, 0};
+  if (const Value* names = value_of(step, "new_iters"))
+    if (const ValueList* list = names->as<ValueList>(); list && !list->empty())
+      if (const std::string* outer = list->front().as<std::string>()) out.outer = *outer;
+  const Value* sizes = value_of(step, "sizes");
+  if (const int64_t* one = sizes ? sizes->as<int64_t>() : nullptr) {
+    out.size = *one;
+  } else if (const ValueList* list = sizes ? sizes->as<ValueList>() : nullptr;
+             list && !list->empty() && list->front().as<int64_t>() && list->back().as<int64_t>()) {
+    out.size = *list->front().as<int64_t>();
+    if (list->size() > 1) out.last = *list->back().as<int64_t>();
+  }
+  if (out.loop.empty() || out.size <= 0) return std::nullopt;
+  return out;
+}
+
+// register_block or sum_block: a micro-kernel's loops.
+struct Kernel {
   std::string rows, columns, sum;  // sum "": it takes several
 };
 
-std::optional<KernelLine> kernel_line(const std::string& line) {
-  static const std::regex form(R"re(.*(register|sum)_block\(p, '(\w+)', '(\w+)'(, '(\w+)')?.*)re");
-  std::smatch m;
-  if (!std::regex_match(line, m, form)) return std::nullopt;
-  return KernelLine{m[2], m[3], m[5]};
+std::optional<Kernel> kernel_of(const ScheduleStep& step) {
+  if (step.op != "register_block" && step.op != "sum_block") return std::nullopt;
+  return Kernel{text_of(step, "i"), text_of(step, "j"), text_of(step, "k")};
 }
 
-// "p = divide_loop(p, 'r', 256, ['rb', 'r'], tail='perfect')": tiles that several nests share.
-std::optional<BlockLine> division_line(const std::string& line) {
-  static const std::regex form(R"re((p = divide_loop\(p, '(\w+)', )(\d{1,9})(, .*))re");
-  std::smatch m;
-  if (!std::regex_match(line, m, form)) return std::nullopt;
-  return BlockLine{m[1], m[2], m[4], std::stoll(m[3])};
+// The size of tiles that several nests share.
+std::optional<int64_t> division_of(const ScheduleStep& step) {
+  return step.op == "divide_loop" ? number_of(step, "q") : std::nullopt;
 }
 
-// "p = pack_operand(p, 'B', 'i', 48, 16, AVX512, instrs)": the strip.
-struct PackLine {
-  std::string head, buffer, tail;
-  int64_t strip = 0;
-  std::string with(int64_t s) const { return head + std::to_string(s) + tail; }
-};
+bool is_pack(const ScheduleStep& step) { return step.op == "pack_operand"; }
 
-std::optional<PackLine> pack_line(const std::string& line) {
-  static const std::regex form(R"re((p = pack_operand\(p, '(\w+)', '\w+', )(\d{1,9})(, .*))re");
-  std::smatch m;
-  if (!std::regex_match(line, m, form)) return std::nullopt;
-  return PackLine{m[1], m[2], m[4], std::stoll(m[3])};
+bool any_of(const Steps& steps, const char* op) {
+  for (const ScheduleStep& step : steps)
+    if (step.op == op) return true;
+  return false;
 }
 
-std::optional<size_t> line_with(const Lines& lines, const std::string& text) {
-  for (size_t k = 0; k < lines.size(); ++k)
-    if (lines[k].find(text) != std::string::npos) return k;
-  return std::nullopt;
+void insert(Steps& steps, size_t at, ScheduleStep step) {
+  steps.insert(steps.begin() + static_cast<long>(at), std::move(step));
 }
 
 class Walk {
  public:
-  Walk(const Lines& lines, const Neighbourhood& where) : lines_(lines), where_(where) {
+  Walk(const Steps& steps, const Neighbourhood& where) : steps_(steps), where_(where) {
     columns_.insert(where.vector_loop);
     rows_.insert(where.row_loop);
-    for (size_t k = 0; k < lines.size(); ++k)
-      if (const auto kernel = kernel_line(lines[k])) {
+    for (size_t k = 0; k < steps.size(); ++k)
+      if (const auto kernel = kernel_of(steps[k])) {
         if (kernels_.empty()) first_kernel_ = k;
         kernels_.push_back(*kernel);
         columns_.insert(kernel->columns);
@@ -87,92 +90,93 @@ class Walk {
   }
 
   std::vector<Neighbour> run() {
-    for (size_t k = 0; k < lines_.size(); ++k)
-      if (const auto block = block_line(lines_[k])) sizes(k, *block);
-    for (size_t k = 0; k < lines_.size(); ++k)
-      if (const auto tile = division_line(lines_[k]))
-        for (const int64_t size : {tile->size / 2, tile->size * 2})
-          if (size > 1) {
-            Lines changed = lines_;
-            changed[k] = tile->with(size);
-            add(std::move(changed), Change::kSize);
-          }
-    for (size_t k = 0; k < lines_.size(); ++k)
-      if (pack_line(lines_[k])) {
-        Lines without = lines_;
+    for (size_t k = 0; k < steps_.size(); ++k)
+      if (const auto block = blocking_of(steps_[k])) sizes(k, *block);
+    for (size_t k = 0; k < steps_.size(); ++k)
+      if (const auto tile = division_of(steps_[k]))
+        for (const int64_t size : {*tile / 2, *tile * 2})
+          if (size > 1) add(changed(k, "q", size), Change::kSize);
+    for (size_t k = 0; k < steps_.size(); ++k)
+      if (is_pack(steps_[k])) {
+        Steps without = steps_;
         without.erase(without.begin() + static_cast<long>(k));
         add(std::move(without), Change::kPacking);
       }
-    if (!kernels_.empty() && !line_with(lines_, "interleave_loop(")) interleaves();
-    if (!kernels_.empty() && !line_with(lines_, "prefetch_ahead(")) prefetches();
+    if (!kernels_.empty() && !any_of(steps_, "interleave_loop")) interleaves();
+    if (!kernels_.empty() && !any_of(steps_, "prefetch_ahead")) prefetches();
     return std::move(out_);
   }
 
  private:
-  void add(Lines lines, Change change) { out_.push_back({std::move(lines), change}); }
+  void add(Steps steps, Change change) { out_.push_back({std::move(steps), change}); }
 
-  // The last line that blocks a loop makes its register tile.
-  bool is_last_of(size_t line, const std::string& loop) const {
-    for (size_t k = line + 1; k < lines_.size(); ++k)
-      if (const auto block = block_line(lines_[k]); block && block->loop == loop) return false;
+  Steps changed(size_t step, const std::string& parameter, Value value) const {
+    Steps out = steps_;
+    out[step] = with_value(std::move(out[step]), parameter, std::move(value));
+    return out;
+  }
+
+  // The last step that blocks a loop makes its register tile.
+  bool is_last_of(size_t step, const std::string& loop) const {
+    for (size_t k = step + 1; k < steps_.size(); ++k)
+      if (const auto block = blocking_of(steps_[k]); block && block->loop == loop) return false;
     return true;
   }
 
-  void sizes(size_t line, const BlockLine& block) {
-    const int64_t s = block.size;
-    const bool tile = !kernels_.empty() && is_last_of(line, block.loop);
-    std::set<int64_t> sizes;
-    const bool columns = columns_.count(block.loop) > 0;
-    if (columns) {
-      const int64_t lanes = where_.lanes;
-      for (const int64_t t : {s - lanes, s + lanes, 2 * s, s / 2}) sizes.insert(t / lanes * lanes);
+  std::set<int64_t> sizes_near(const Blocking& block, bool tile) const {
+    const int64_t s = block.size, lanes = where_.lanes;
+    std::set<int64_t> out;
+    if (columns_.count(block.loop) > 0) {
+      for (const int64_t t : {s - lanes, s + lanes, 2 * s, s / 2}) out.insert(t / lanes * lanes);
     } else if (tile && rows_.count(block.loop) > 0) {
-      for (const int64_t by : {-4, -3, -2, -1, 1, 2, 3, 4}) sizes.insert(s + by);
+      for (const int64_t by : {-4, -3, -2, -1, 1, 2, 3, 4}) out.insert(s + by);
     } else {
-      for (const int64_t t : {s / 2, s * 3 / 4, s * 3 / 2, s * 2}) sizes.insert(t);
+      for (const int64_t t : {s / 2, s * 3 / 4, s * 3 / 2, s * 2}) out.insert(t);
     }
-    for (const int64_t size : sizes) {
+    return out;
+  }
+
+  void sizes(size_t step, const Blocking& block) {
+    const int64_t s = block.size;
+    const bool tile = !kernels_.empty() && is_last_of(step, block.loop);
+    const bool columns = columns_.count(block.loop) > 0;
+    for (const int64_t size : sizes_near(block, tile)) {
       if (size < 1 || size == s || (tile && size > where_.registers * where_.lanes)) continue;
-      Lines changed = lines_;
-      changed[line] = block.with(size);
+      Steps out = changed(step, "sizes", block.with(size));
       // An operand in strips follows the loop that the strips serve.
       if (columns && tile)
-        for (const size_t other : packs_for(line, s))
-          changed[other] = pack_line(changed[other])->with(size);
-      add(std::move(changed), Change::kSize);
+        for (const size_t other : packs_for(step, s))
+          out[other] = with_value(std::move(out[other]), "strip", size);
+      add(std::move(out), Change::kSize);
     }
   }
 
-  // The lines that pack into strips for the tiles made here: all of them when there is only one
+  // The steps that pack into strips for the tiles made here: all of them when there is only one
   // kind of tile, else the nearest one before.
-  std::vector<size_t> packs_for(size_t line, int64_t strip) const {
+  std::vector<size_t> packs_for(size_t step, int64_t strip) const {
     std::vector<size_t> out;
-    for (size_t k = 0; k < lines_.size(); ++k)
-      if (const auto pack = pack_line(lines_[k]); pack && pack->strip == strip) out.push_back(k);
+    for (size_t k = 0; k < steps_.size(); ++k)
+      if (is_pack(steps_[k]) && number_of(steps_[k], "strip") == strip) out.push_back(k);
     if (kernels_.size() < 2) return out;
-    std::erase_if(out, [&](size_t k) { return k > line; });
+    std::erase_if(out, [&](size_t k) { return k > step; });
     if (out.size() > 1) out.erase(out.begin(), out.end() - 1);
     return out;
   }
 
   void interleaves() {
-    for (const char* factor : {"2", "4"}) {
-      Lines changed = lines_;
-      for (const KernelLine& kernel : kernels_)
-        if (!kernel.sum.empty())
-          changed.push_back("p = interleave_loop(p, '" + kernel.sum + "', " + factor + ")");
-      if (changed != lines_) add(std::move(changed), Change::kInterleaving);
+    for (const int64_t factor : {2, 4}) {
+      Steps out = steps_;
+      for (const Kernel& kernel : kernels_)
+        if (!kernel.sum.empty()) out.push_back(interleave_step(kernel.sum, factor));
+      if (out.size() > steps_.size()) add(std::move(out), Change::kInterleaving);
     }
   }
 
   // The loop over a micro-kernel's tiles: what the last blocking of its rows calls the outer loop.
   std::optional<std::string> tiles_of(const std::string& rows) const {
-    static const std::regex form(
-        R"re(p = block_loop\(p, '(\w+)', (?:\d{1,9}|\[[\d, ]+\]), \['(\w+)'.*)re");
     std::optional<std::string> out;
-    std::smatch m;
-    for (const std::string& line : lines_)
-      if (std::regex_match(line, m, form) && m[1] == rows) out = m[2];
+    for (const ScheduleStep& step : steps_)
+      if (const auto block = blocking_of(step); block && block->loop == rows) out = block->outer;
     return out;
   }
 
@@ -180,28 +184,25 @@ class Walk {
   void prefetches() {
     spread_prefetches();
     std::vector<std::string> tiles;
-    for (const KernelLine& kernel : kernels_)
+    for (const Kernel& kernel : kernels_)
       if (const auto outer = tiles_of(kernel.rows)) tiles.push_back(*outer);
     std::vector<std::vector<std::string>> choices{tiles};
     if (tiles.size() > 1)
       for (const std::string& one : tiles) choices.push_back({one});
     for (const std::vector<std::string>& choice : choices)
-      for (const char* distance : {"1", "2"}) {
-        Lines changed = lines_;
+      for (const int64_t distance : {1, 2}) {
+        Steps out = steps_;
         for (const std::string& outer : choice)
-          changed.insert(changed.begin() + static_cast<long>(first_kernel_),
-                         "p = prefetch_ahead(p, '" + outer + "', distance=" + distance + ")");
-        if (!choice.empty()) add(std::move(changed), Change::kPrefetching);
+          insert(out, first_kernel_, {"prefetch_ahead", {outer}, {}, {{"distance", distance}}});
+        if (!choice.empty()) add(std::move(out), Change::kPrefetching);
       }
   }
 
-  // The loop over panels of columns in which the operand that line `pack` packs goes by.
+  // The loop over panels of columns in which the operand that step `pack` packs goes by.
   std::optional<std::string> panels_of(const std::string& columns, size_t pack) const {
-    static const std::regex form(
-        R"re(p = block_loop\(p, '(\w+)', (?:\d{1,9}|\[[\d, ]+\]), \['(\w+)'.*)re");
-    std::smatch m;
     for (size_t k = 0; k < pack; ++k)
-      if (std::regex_match(lines_[k], m, form) && m[1] == columns) return m[2];
+      if (const auto block = blocking_of(steps_[k]); block && block->loop == columns)
+        return block->outer;
     return std::nullopt;
   }
 
@@ -209,74 +210,68 @@ class Walk {
   // terms of the sums and the lines of later rows while strips are packed, and where panels go by
   // with the lines of the next one too; and without these.
   void spread_prefetches() {
-    if (kernels_.size() != 1 || line_with(lines_, "prefetch_meanwhile(")) return;
-    const KernelLine& kernel = kernels_.front();
-    const std::string& line = lines_[first_kernel_];
-    if (line.find("register_block(") == std::string::npos || line.back() != ')' ||
-        line.find("apart=") != std::string::npos)
-      return;
-    Lines apart = lines_;
-    apart[first_kernel_] = line.substr(0, line.size() - 1) + ", apart=True)";
+    if (kernels_.size() != 1 || any_of(steps_, "prefetch_meanwhile")) return;
+    const Kernel& kernel = kernels_.front();
+    const Value* asks = value_of(steps_[first_kernel_], "apart");
+    if (steps_[first_kernel_].op != "register_block" || (asks && *asks->as<bool>())) return;
+    const Steps apart = changed(first_kernel_, "apart", true);
     if (const auto outer = tiles_of(kernel.rows)) {
-      Lines all = apart;
-      all.insert(all.begin() + static_cast<long>(first_kernel_) + 1,
-                 "p = prefetch_meanwhile(p, '" + *outer + "', '" + kernel.sum + "')");
-      Lines panels;
-      for (size_t k = first_kernel_; k-- > 0;)
-        if (const auto pack = pack_line(lines_[k])) {
-          const auto asks = [&](const std::string& loop) {
-            return "p = prefetch_meanwhile(p, '" + loop + "', '" + kernel.sum + "', '" +
-                   pack->buffer + "', locality=2)";
-          };
-          if (const auto panel = panels_of(kernel.columns, k)) panels.push_back(asks(*panel));
-          all.insert(all.begin() + static_cast<long>(k) + 1,
-                     "p = prefetch_ahead(p, 'i0', '" + pack->buffer + "', distance=8)");
-        }
+      Steps all = apart;
+      insert(all, first_kernel_ + 1, {"prefetch_meanwhile", {*outer, kernel.sum}});
+      size_t behind = first_kernel_ + 2;
+      Steps panels;  // what they ask for, once the rows are asked for
+      for (size_t k = first_kernel_; k-- > 0;) {
+        if (!is_pack(steps_[k])) continue;
+        const std::string buffer = text_of(steps_[k], "buffer");
+        if (const auto panel = panels_of(kernel.columns, k))
+          panels.push_back(
+              {"prefetch_meanwhile", {*panel, kernel.sum, buffer}, {}, {{"locality", 2}}});
+        insert(
+            all, k + 1,
+            {"prefetch_ahead", {text_of(steps_[k], "rows"), buffer}, {}, {{"distance", kAhead}}});
+        ++behind;
+      }
       if (!panels.empty()) {
-        Lines both = all;
-        const auto last = line_with(both, "prefetch_meanwhile(");
-        both.insert(both.begin() + static_cast<long>(*last) + 1, panels.begin(), panels.end());
+        Steps both = all;
+        both.insert(both.begin() + static_cast<long>(behind), panels.begin(), panels.end());
         add(std::move(both), Change::kPrefetching);
       }
       add(std::move(all), Change::kPrefetching);
     }
-    add(std::move(apart), Change::kPrefetching);
+    add(apart, Change::kPrefetching);
   }
 
-  const Lines& lines_;
+  static constexpr int64_t kAhead = 8;  // rows of an operand while it is packed
+  const Steps& steps_;
   const Neighbourhood& where_;
   std::set<std::string> columns_, rows_;  // of the micro-kernels
-  std::vector<KernelLine> kernels_;
-  size_t first_kernel_ = 0;  // its line
+  std::vector<Kernel> kernels_;
+  size_t first_kernel_ = 0;  // its step
   std::vector<Neighbour> out_;
 };
 
 }  // namespace
 
-std::vector<Neighbour> neighbours_of(const std::vector<std::string>& lines,
-                                     const Neighbourhood& where) {
-  return Walk(lines, where).run();
+std::vector<Neighbour> neighbours_of(const Steps& steps, const Neighbourhood& where) {
+  return Walk(steps, where).run();
 }
 
-std::vector<std::string> with_open_ends(std::vector<std::string> lines, int64_t lanes) {
+Steps with_open_ends(Steps steps, int64_t lanes) {
   std::map<std::string, int64_t> smallest;  // tile of a micro-kernel's loop
-  for (size_t k = lines.size(); k-- > 0;) {
-    if (const auto kernel = kernel_line(lines[k])) {
+  for (size_t k = steps.size(); k-- > 0;) {
+    if (const auto kernel = kernel_of(steps[k])) {
       smallest[kernel->rows] = 1;
       smallest[kernel->columns] = lanes;
     }
-    const auto block = block_line(lines[k]);
+    const auto block = blocking_of(steps[k]);
     if (!block || !smallest.count(block->loop)) continue;
-    // The last line that blocks a loop makes its register tile.
+    // The last step that blocks a loop makes its register tile.
     const int64_t last = smallest[block->loop];
     smallest.erase(block->loop);
-    if (block->last == 0 && block->size > last) {
-      BlockLine open = *block;
-      open.last = last;
-      lines[k] = open.with(block->size);
-    }
+    if (block->last == 0 && block->size > last)
+      steps[k] = with_value(std::move(steps[k]), "sizes", halving(block->size, last));
   }
-  return lines;
+  return steps;
 }
 
 }  // namespace exotune

@@ -3,11 +3,13 @@
 // inner sums run several terms at a time, an operand is packed or not, the arguments' next tiles
 // are prefetched. Start at neighbours_of.
 //
-// Works on script lines of the library's operators, whoever wrote them; what a line does not say in
-// that form is left alone. Untrusted: the caller runs the lines through the core.
+// Reads the values of the library's steps, whoever made them; others are left alone. Untrusted: the
+// caller runs the steps through the core.
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "core/library/step.h"
 
 namespace exotune {
 
@@ -23,16 +25,15 @@ enum class Change : uint8_t { kSize, kPacking, kInterleaving, kPrefetching };
 constexpr int kChanges = 4;
 
 struct Neighbour {
-  std::vector<std::string> lines;  // all of them
+  Steps steps;  // all of them
   Change change = Change::kSize;
 };
 
-/// The lines of a schedule for fixed sizes as they suit open ones: what a register tile leaves of a
+/// The steps of a schedule for fixed sizes as they suit open ones: what a register tile leaves of a
 /// loop whose extent is not known goes to smaller tiles, down to one row, or one vector.
-std::vector<std::string> with_open_ends(std::vector<std::string> lines, int64_t lanes);
+Steps with_open_ends(Steps steps, int64_t lanes);
 
 /// Each with one thing changed; the original is not among them.
-std::vector<Neighbour> neighbours_of(const std::vector<std::string>& lines,
-                                     const Neighbourhood& where);
+std::vector<Neighbour> neighbours_of(const Steps& steps, const Neighbourhood& where);
 
 }  // namespace exotune

@@ -163,9 +163,12 @@ Nest inspect_rows(const Proc& p) {
     std::vector<ExprPtr> idx;
     ExprPtr rhs;
     Sym written;
-    if (const Assign* a = s->as<Assign>()) idx = a->idx, rhs = a->rhs, written = a->name;
-    else if (const Reduce* r = s->as<Reduce>()) idx = r->idx, rhs = r->rhs, written = r->name;
-    else continue;
+    if (const Assign* a = s->as<Assign>())
+      idx = a->idx, rhs = a->rhs, written = a->name;
+    else if (const Reduce* r = s->as<Reduce>())
+      idx = r->idx, rhs = r->rhs, written = r->name;
+    else
+      continue;
     nest.output = written.name();
     if (!idx.empty() && runs_along(idx.back(), inner->iter)) {
       along = true;
@@ -211,11 +214,14 @@ Nest inspect_nest(const Proc& p) {
   std::vector<Statement> statements;
   bool inside = false;  // one of the statements is loops around a sum
   for (const StmtPtr& s : *body) {
-    if (const Assign* a = s->as<Assign>()) statements.push_back({a->name, a->idx, a->rhs, false});
-    else if (const Reduce* r = s->as<Reduce>()) statements.push_back({r->name, r->idx, r->rhs, true});
+    if (const Assign* a = s->as<Assign>())
+      statements.push_back({a->name, a->idx, a->rhs, false});
+    else if (const Reduce* r = s->as<Reduce>())
+      statements.push_back({r->name, r->idx, r->rhs, true});
     else if (s->as<For>() && !inside && around >= 2 && add_sum(s, nest, iters, statements))
       inside = true;
-    else if (!s->as<Alloc>()) return inspect_rows(p);
+    else if (!s->as<Alloc>())
+      return inspect_rows(p);
   }
   if (statements.empty()) return nest;
 

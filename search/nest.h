@@ -47,15 +47,15 @@ struct PackedOrder {
 struct Nest {
   NestKind kind = NestKind::kOther;
   ScalarType precision = ScalarType::kF32;
-  std::vector<NestLoop> loops;     // outermost first
-  std::string vector_loop;         // the loop that contiguous indices run along; "" when none
-  std::string row_loop;            // contraction, sums: the output loop that register tiles block
-  std::string reduction_loop;      // contraction, sums: the innermost sum
-  std::vector<Operand> operands;   // data read by the statement, the output excepted
+  std::vector<NestLoop> loops;    // outermost first
+  std::string vector_loop;        // the loop that contiguous indices run along; "" when none
+  std::string row_loop;           // contraction, sums: the output loop that register tiles block
+  std::string reduction_loop;     // contraction, sums: the innermost sum
+  std::vector<Operand> operands;  // data read by the statement, the output excepted
   std::string output;
   std::vector<PackedOrder> packed_orders;  // worth trying, best first; filled by who knows them
-  bool converts = false;           // operands are narrower than the sum they go into
-  bool unit_stride = true;         // the vector loop runs along elements that lie side by side
+  bool converts = false;                   // operands are narrower than the sum they go into
+  bool unit_stride = true;  // the vector loop runs along elements that lie side by side
 
   const NestLoop* find(const std::string& loop) const;
 };

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "search/contraction_moves.h"
-#include "search/script_lines.h"
 
 namespace exotune {
 
@@ -27,13 +26,11 @@ Stage orders(const Contraction& c) {
         panels.insert(std::max<int64_t>(
             1, static_cast<int64_t>(c.l2 * share / (static_cast<double>(k * width) * c.element))));
       for (const int64_t strips : panels)
-        stage.moves.push_back(
-            {{block_line(c.k, std::to_string(k), c.k + "o", c.place),
-              block_line(c.j, std::to_string(strips * width), c.j + "c", c.place),
-              "p = pack_operand(p, " + literal(c.vectored) + ", " + literal(c.place) + ", " +
-                  std::to_string(width) + ", " + c.unit + ")"},
-             panel_tag(vectors),
-             ""});
+        stage.moves.push_back({{block_step(c.k, k, c.outer_of(c.k), c.place),
+                                block_step(c.j, strips * width, c.block_of(c.j), c.place),
+                                pack_step(c.vectored, c.place, width, c.unit)},
+                               panel_tag(vectors),
+                               ""});
     }
   }
   return stage;
@@ -42,21 +39,18 @@ Stage orders(const Contraction& c) {
 std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors) {
   std::vector<Move> out;
   const int64_t most = (c.registers - vectors - 1) / vectors;
-  const auto meanwhile = [&](const std::string& loop, const std::string& more) {
-    return "p = prefetch_meanwhile(p, " + literal(loop) + ", " + literal(c.k) + more + ")";
-  };
   for (int64_t h = most; h >= std::max<int64_t>(1, most - 2); --h) {
-    Move plain{{block_line(c.i, std::to_string(h), c.i + "o", ""),
-                block_line(c.j, std::to_string(vectors * c.lanes), c.j + "o", c.i)},
+    Move plain{{block_step(c.i, h, c.outer_of(c.i)),
+                block_step(c.j, vectors * c.lanes, c.outer_of(c.j), c.i)},
                "",
                panel_tag(vectors)};
     Move asking = plain;
-    const std::vector<std::string> kernel = micro_kernel(c);
-    plain.lines.insert(plain.lines.end(), kernel.begin(), kernel.end());
-    asking.lines.push_back(kernel[0].substr(0, kernel[0].size() - 1) + ", apart=True)");
-    asking.lines.push_back(meanwhile(c.i + "o", ""));
-    asking.lines.push_back(meanwhile(c.j + "c", ", " + literal(c.vectored) + ", locality=2"));
-    asking.lines.push_back(kernel[1]);
+    for (const ScheduleStep& step : micro_kernel(c)) plain.steps.push_back(step);
+    asking.steps.push_back(with_value(register_block_step(c.i, c.j, c.k, c.unit), "apart", true));
+    asking.steps.push_back({"prefetch_meanwhile", {c.outer_of(c.i), c.k}});
+    asking.steps.push_back(
+        {"prefetch_meanwhile", {c.block_of(c.j), c.k, c.vectored}, {}, {{"locality", 2}}});
+    asking.steps.push_back(unroll_registers_step(c.unit));
     asking.tag = kMeanwhile;
     out.push_back(std::move(asking));
     if (h == most) out.push_back(std::move(plain));

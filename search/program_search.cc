@@ -57,12 +57,8 @@ struct Choice {
 
 class ProgramSearch::Impl {
  public:
-  explicit Impl(const ProgramSearchRequest& request) : request_(request) {
-    const auto it = request.context->environment.names.find("instrs");
-    const ValueList* all =
-        it == request.context->environment.names.end() ? nullptr : it->second.as<ValueList>();
-    if (all) instructions_ = *all;
-  }
+  explicit Impl(const ProgramSearchRequest& request)
+      : request_(request), instructions_(request.context->instructions) {}
 
   ProgramSearchResult run(const BeamState& start) {
     start_ = start;
@@ -104,15 +100,14 @@ class ProgramSearch::Impl {
   bool interrupted() const {
     return request_.deadline.over() || (request_.interrupted && request_.interrupted());
   }
-  const ScriptEnvironment& names() const { return request_.context->environment; }
 
   void note(const StepRefusal& r) {
     if (out_.refused[r.op]++ == 0 || r.place.empty()) out_.refusals.push_back(r);
   }
   std::optional<BeamState> state_of(const Plan& plan) {
     BeamState state = start_;
-    if (const auto refusal = extend(state, lines_of(plan.steps), *request_.context)) {
-      note({refusal->op, "the whole schedule", refusal->text});
+    if (const auto refusal = extend(state, plan.steps, *request_.context)) {
+      note({refusal->op, "the whole schedule", refusal->text()});
       return std::nullopt;
     }
     return state;
@@ -295,7 +290,7 @@ class ProgramSearch::Impl {
     Part part;
     if (auto refusal = take_out(s, nest, name, part)) return refusal;
     Schedule inside{part.proc, {}, false};
-    if (auto refusal = replay(inside, steps, names())) return refusal;
+    if (auto refusal = replay(inside, steps)) return refusal;
     return put_back(s, part, inside);
   }
 
@@ -384,7 +379,7 @@ class ProgramSearch::Impl {
       const DeadlineScope scope(request_.deadline);
       Schedule f = s;
       for (const ScheduleStep& step : finishes[k].steps)
-        if (auto refusal = apply(f, step.op, step.args)) refusals[k].push_back(std::move(*refusal));
+        if (auto refusal = apply(f, step)) refusals[k].push_back(std::move(*refusal));
       if (finishes[k].together && !refusals[k].empty()) return;
       if (f.steps.size() > s.steps.size() || finishes[k].steps.empty())
         done[k] = plan_of(f, finishes[k].name);
@@ -402,10 +397,10 @@ class ProgramSearch::Impl {
   }
 
   const ProgramSearchRequest request_;
+  const ValueList instructions_;
   BeamState start_;
-  std::vector<Structure> structures_;      // of the whole program
-  std::map<std::string, Choice> choices_;  // by the text of the whole program
-  ValueList instructions_;
+  std::vector<Structure> structures_;              // of the whole program
+  std::map<std::string, Choice> choices_;          // by the text of the whole program
   std::map<std::string, std::vector<Plan>> memo_;  // by the text of the procedure
   ProgramSearchResult out_;
   int names_ = 0;

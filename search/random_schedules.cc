@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/hashing.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -34,139 +35,116 @@ class Draw {
   uint64_t seed_, count_ = 0;
 };
 
-std::string literal(const std::string& s) { return "'" + s + "'"; }
-std::string number(int64_t v) { return std::to_string(v); }
-
 struct Unit {
-  int64_t lanes = 1, registers = 16;
-  std::string memory, arguments;  // of operators that take a vector unit
+  VectorValues values;
+  int64_t registers = 16;
+  int64_t lanes() const { return values.lanes(); }
 };
 
-std::string block(const std::string& loop, int64_t size, const std::string& outer,
-                  const std::string& outside) {
-  return "p = block_loop(p, " + literal(loop) + ", " + number(size) + ", [" + literal(outer) +
-         ", " + literal(loop) + "]" + (outside.empty() ? "" : ", outside=" + literal(outside)) +
-         ")";
-}
-
 // Loops in another order and cut somewhere, left to the C compiler.
-ScriptLines scalar_loops(const Nest& nest, Draw& draw) {
-  ScriptLines lines;
+Steps scalar_loops(const Nest& nest, Draw& draw) {
+  Steps steps;
   std::vector<std::string> order;
   for (const NestLoop& l : nest.loops) order.push_back(l.name);
   for (size_t swaps = draw.next() % 4; swaps > 0 && order.size() > 1; --swaps) {
     const size_t at = draw.next() % (order.size() - 1);
-    lines.push_back("p = reorder_loops(p, " + literal(order[at] + " " + order[at + 1]) + ")");
+    steps.push_back(swap_step(order[at], order[at + 1]));
     std::swap(order[at], order[at + 1]);
   }
   if (draw.chance(40)) {
     const NestLoop& l = draw.among(nest.loops);
     if (l.extent && *l.extent > 8)
-      lines.push_back(block(l.name, draw.scaled(4, *l.extent / 2), l.name + "o",
-                            draw.chance(50) ? order.front() : ""));
+      steps.push_back(block_step(l.name, draw.scaled(4, *l.extent / 2), l.name + "o",
+                                 draw.chance(50) ? order.front() : ""));
   }
-  return lines;
+  return steps;
 }
 
-ScriptLines contraction(const Nest& nest, const Unit& unit, Draw& draw) {
+Steps contraction(const Nest& nest, const Unit& unit, Draw& draw) {
   if (draw.chance(12)) return scalar_loops(nest, draw);
   const std::string &i = nest.row_loop, &j = nest.vector_loop, &k = nest.reduction_loop;
   const auto extent = [&](const std::string& l) { return nest.find(l)->extent.value_or(1); };
   std::string vectored;
   for (const Operand& o : nest.operands)
     if (o.along_vector) vectored = o.buffer;
-  ScriptLines lines;
-  if (draw.chance(30) && extent(j) > 4 * unit.lanes)
-    lines.push_back(block(j, draw.scaled(2, extent(j) / unit.lanes / 2) * unit.lanes, j + "c",
-                          nest.loops.front().name));
+  Steps steps;
+  if (draw.chance(30) && extent(j) > 4 * unit.lanes())
+    steps.push_back(block_step(j, draw.scaled(2, extent(j) / unit.lanes() / 2) * unit.lanes(),
+                               j + "c", nest.loops.front().name));
   if (draw.chance(75) && extent(k) > 16)
-    lines.push_back(block(k, draw.scaled(8, extent(k)), k + "o", draw.chance(90) ? i : ""));
+    steps.push_back(block_step(k, draw.scaled(8, extent(k)), k + "o", draw.chance(90) ? i : ""));
   const int64_t vectors =
-      draw.between(1, std::min<int64_t>(6, std::max<int64_t>(1, extent(j) / unit.lanes)));
+      draw.between(1, std::min<int64_t>(6, std::max<int64_t>(1, extent(j) / unit.lanes())));
   const bool packed = !vectored.empty() && draw.chance(55);
-  if (packed)
-    lines.push_back("p = pack_operand(p, " + literal(vectored) + ", " + literal(i) + ", " +
-                    number(vectors * unit.lanes) + ", " + unit.arguments + ")");
+  if (packed) steps.push_back(pack_step(vectored, i, vectors * unit.lanes(), unit.values));
   const int64_t most = std::max<int64_t>(1, (unit.registers * 3 / 2 - vectors) / vectors);
   const int64_t fits = std::max<int64_t>(1, (unit.registers - vectors - 1) / vectors);
   const int64_t rows = std::min(extent(i), draw.between(1, draw.chance(70) ? fits : most));
-  const std::string strip = block(j, vectors * unit.lanes, j + "o", i);
-  const std::string tile = block(i, rows, i + "o", "");
+  const ScheduleStep strip = block_step(j, vectors * unit.lanes(), j + "o", i);
+  const ScheduleStep tile = block_step(i, rows, i + "o");
   if (draw.chance(75)) {  // strips around rows, or rows around strips
-    lines.push_back(strip);
+    steps.push_back(strip);
     if (draw.chance(35) && extent(i) > 32)
-      lines.push_back(block(i, draw.scaled(12, extent(i) / 2), i + "c", j + "o"));
-    lines.push_back(tile);
+      steps.push_back(block_step(i, draw.scaled(12, extent(i) / 2), i + "c", j + "o"));
+    steps.push_back(tile);
   } else {
-    lines.push_back(tile);
-    lines.push_back(strip);
+    steps.push_back(tile);
+    steps.push_back(strip);
   }
-  lines.push_back("p = register_block(p, " + literal(i) + ", " + literal(j) + ", " + literal(k) +
-                  ", " + unit.arguments + ")");
-  if (draw.chance(93)) lines.push_back("p = unroll_registers(p, " + unit.memory + ")");
-  if (draw.chance(25))
-    lines.push_back("p = interleave_loop(p, " + literal(k) + ", " +
-                    number(draw.among<int64_t>({2, 4, 8})) + ")");
-  return lines;
+  steps.push_back(register_block_step(i, j, k, unit.values));
+  if (draw.chance(93)) steps.push_back(unroll_registers_step(unit.values));
+  if (draw.chance(25)) steps.push_back(interleave_step(k, draw.among<int64_t>({2, 4, 8})));
+  return steps;
 }
 
-ScriptLines rows(const Nest& nest, const Unit& unit, Draw& draw) {
-  ScriptLines lines;
-  std::string outer = nest.row_loop;
+Steps rows(const Nest& nest, const Unit& unit, Draw& draw) {
+  Steps steps;
   if (nest.loops.back().name != nest.vector_loop)
-    lines.push_back("p = reorder_loops(p, " +
-                    literal(nest.loops[0].name + " " + nest.loops[1].name) + ")");
-  const std::string at =
-      "(p, " + literal(outer) + ", " + literal(nest.vector_loop) + ", " + unit.arguments + ", ";
+    steps.push_back(swap_step(nest.loops[0].name, nest.loops[1].name));
+  const ValueList loops = {nest.row_loop, nest.vector_loop};
   const int64_t how = draw.between(0, 99);
   if (how < 50) {
     const int64_t rows = draw.among<int64_t>({1, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48});
     // Several chains of a sum; elements that are written have none.
     const bool sums = !nest.find(nest.vector_loop)->in_output;
     const int64_t chains = sums ? draw.among<int64_t>({1, 1, 2, 3, 4, 6, 8, 12}) : 1;
-    lines.push_back("p = optimize_level_2" + at + number(rows) + ", " +
-                    number(rows > 4 ? std::min<int64_t>(chains, 3) : chains) + ")");
+    steps.push_back(
+        unit.values.step("optimize_level_2", loops,
+                         {Value(rows), Value(rows > 4 ? std::min<int64_t>(chains, 3) : chains)}));
   } else if (how < 80) {
-    lines.push_back(
-        "p = optimize_columns" + at +
-        number(draw.among<int64_t>({1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 36, 48})) +
-        ")");
+    const int64_t vectors =
+        draw.among<int64_t>({1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 36, 48});
+    steps.push_back(unit.values.step("optimize_columns", loops, {vectors}));
   } else if (how < 92) {
-    lines.push_back("p = interleave_reduction(p, " + literal(nest.vector_loop) + ", " +
-                    number(draw.among<int64_t>({2, 3, 4, 8, 16, 32})) + ", 'sum')");
+    const int64_t sums = draw.among<int64_t>({2, 3, 4, 8, 16, 32});
+    steps.push_back({"interleave_reduction", {nest.vector_loop, sums, "sum"}});
   } else {
-    lines.push_back("p = interleave_loop(p, " +
-                    literal(draw.chance(50) ? outer : nest.vector_loop) + ", " +
-                    number(draw.among<int64_t>({2, 3, 4, 6, 8, 12, 16})) + ")");
+    const std::string& loop = draw.chance(50) ? nest.row_loop : nest.vector_loop;
+    steps.push_back(interleave_step(loop, draw.among<int64_t>({2, 3, 4, 6, 8, 12, 16})));
   }
-  return lines;
+  return steps;
 }
 
-ScriptLines elements(const Nest& nest, const Unit& unit, Draw& draw) {
-  const std::string loop =
-      literal(nest.vector_loop.empty() ? nest.loops.front().name : nest.vector_loop);
+Steps elements(const Nest& nest, const Unit& unit, Draw& draw) {
+  const std::string& loop = nest.vector_loop.empty() ? nest.loops.front().name : nest.vector_loop;
   const int64_t how = draw.between(0, 99);
-  if (how < 65)
-    return {"p = optimize_level_1(p, " + loop + ", " + unit.arguments + ", " +
-            number(draw.among<int64_t>({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32})) + ")"};
+  if (how < 65) {
+    const int64_t vectors = draw.among<int64_t>({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32});
+    return {unit.values.step("optimize_level_1", {loop}, {vectors})};
+  }
   if (how < 80)
-    return {"p = interleave_reduction(p, " + loop + ", " +
-            number(draw.among<int64_t>({2, 3, 4, 8, 16, 32})) + ", 'sum')"};
-  return {"p = interleave_loop(p, " + loop + ", " + number(draw.among<int64_t>({2, 3, 4, 8, 16})) +
-          ")"};
+    return {{"interleave_reduction", {loop, draw.among<int64_t>({2, 3, 4, 8, 16, 32}), "sum"}}};
+  return {interleave_step(loop, draw.among<int64_t>({2, 3, 4, 8, 16}))};
 }
 
 }  // namespace
 
-std::vector<ScriptLines> random_schedules(const Nest& nest, const Target& target, int count,
-                                          uint64_t seed) {
-  std::vector<ScriptLines> out(1);
+std::vector<Steps> random_schedules(const Nest& nest, const Target& target, int count,
+                                    uint64_t seed) {
+  std::vector<Steps> out(1);
   if (!target.vector_memory || nest.loops.empty() || nest.vector_loop.empty()) return out;
-  Unit unit;
-  unit.lanes = std::max(1, target.lanes_of(nest.precision));
-  unit.registers = target.vector_memory->count > 0 ? target.vector_memory->count : 32;
-  unit.memory = target.vector_memory->name;
-  unit.arguments = number(unit.lanes) + ", " + unit.memory + ", instrs";
+  const Unit unit{{target, nest.precision, instruction_values(target)},
+                  target.vector_memory->count > 0 ? target.vector_memory->count : 32};
   while (static_cast<int>(out.size()) < count) {
     Draw draw(hash_combine(seed, out.size()));
     switch (nest.kind) {

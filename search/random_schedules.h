@@ -5,16 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "core/library/step.h"
 #include "hw/target.h"
 #include "search/nest.h"
 
 namespace exotune {
 
-using ScriptLines = std::vector<std::string>;
-
-/// `count` draws of script lines for the nest (of literal extents), the same for the same seed; the
-/// first is no lines at all. The core may refuse some, and some may make the same proc.
-std::vector<ScriptLines> random_schedules(const Nest& nest, const Target& target, int count,
-                                          uint64_t seed);
+/// `count` draws of steps for the nest (of literal extents), the same for the same seed; the
+/// first is no step at all. The core may refuse some, and some may make the same proc.
+std::vector<Steps> random_schedules(const Nest& nest, const Target& target, int count,
+                                    uint64_t seed);
 
 }  // namespace exotune

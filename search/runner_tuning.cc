@@ -77,31 +77,20 @@ class RunnerTuning {
     // Cycles belong to the runner and to what the target's text says, not to this machine.
     result_.key.fingerprint =
         content_hash(runner_.name() + unit_name(runner_.unit()) + request_.target->hash);
-    written_ = fixed(request_.proc, nullptr);
-    add(written_, script_text(*request_.proc, fixing()));
+    written_ = at_sizes(request_.proc, request_.sizes);
+    add(written_, script_text(*request_.proc, fixing_steps(*request_.proc, request_.sizes)));
   }
 
-  std::vector<std::string> fixing() const {
-    const std::string line = fixing_line(*request_.proc, request_.sizes);
-    return line.empty() ? std::vector<std::string>{} : std::vector<std::string>{line};
-  }
-
-  // With the sizes that are still arguments fixed; `line` gets what does that in a script.
-  ProcPtr fixed(const ProcPtr& p, std::string* line) const {
-    if (line) *line = fixing_line(*p, request_.sizes);
-    return at_sizes(p, request_.sizes);
-  }
   void add(const KnownSchedule& schedule) {
     try {
       ScriptEnvironment names = script_environment({}, {&request_.target->library});
       names.start = request_.proc;
       names.names[request_.proc->name] = Value(request_.proc);
       const ProcPtr made = run_script(schedule.text, schedule.name, names).proc;
-      std::string line;
-      const ProcPtr whole = fixed(made, &line);
+      const ProcPtr whole = at_sizes(made, request_.sizes);
       if (types_of(*whole) != types_of(*written_))
         throw InputError({}, "the schedule is for other sizes");
-      add(whole, schedule.text + (line.empty() ? "" : line + "\n"));
+      add(whole, schedule.text + key_of(fixing_steps(*made, request_.sizes)));
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
       ++result_.statistics.refused;
@@ -122,7 +111,7 @@ class RunnerTuning {
       refused(search.refusals()[k].op, search.refusals()[k].reason);
     for (const DeviceSchedule& d : found) {
       try {
-        add(d.schedule.proc, script_of(lines_of(d.schedule.steps)));
+        add(d.schedule.proc, script_of(d.schedule.steps));
       } catch (const Error& e) {
         if (e.exit_code() == ExitCode::kInternal) throw;
         refused("check", d.plan + ": " + e.diagnostic().message.str());
@@ -132,11 +121,8 @@ class RunnerTuning {
     s.search_seconds += since(start);
     return !found.empty();
   }
-  std::string script_of(const std::vector<std::string>& lines) const {
-    if (!from_) return script_text(*request_.proc, lines);
-    std::string text = from_->script;
-    for (const std::string& line : lines) text += line + "\n";
-    return text;
+  std::string script_of(const Steps& steps) const {
+    return from_ ? from_->script + key_of(steps) : script_text(*request_.proc, steps);
   }
   void refused(const std::string& op, const std::string& reason) {
     TuneStatistics& s = result_.statistics;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "search/steps/builders.h"
+
 namespace exotune {
 
 std::vector<SharedLoop> shared_loops(const Nest& nest, const Target& target, int threads) {
@@ -14,11 +16,9 @@ std::vector<SharedLoop> shared_loops(const Nest& nest, const Target& target, int
     const int64_t part = *loop.extent / threads / step * step;
     if (part < 1) continue;
     SharedLoop shared;
-    const std::string outer = loop.name + "t", &front = nest.loops.front().name;
-    shared.share_out = "p = block_loop(p, '" + loop.name + "', " + std::to_string(part) + ", ['" +
-                       outer + "', '" + loop.name + "']" +
-                       (k == 0 ? "" : ", outside='" + front + "'") + ")";
-    shared.parallelize = "p = H_parallel(p, '" + outer + "')";
+    const std::string outer = loop.name + "t";
+    shared.share_out = block_step(loop.name, part, outer, k == 0 ? "" : nest.loops.front().name);
+    shared.parallelize = {"H_parallel", {outer}};
     shared.part = nest;
     shared.part.loops[k].extent = part;
     if (vectors)

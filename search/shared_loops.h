@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "core/library/step.h"
 #include "hw/target.h"
 #include "search/nest.h"
 
 namespace exotune {
 
 struct SharedLoop {
-  std::string share_out;    // a script line, before all others: the outer part of the loop in front
-  std::string parallelize;  // after all others
-  Nest part;                // what one thread works on
+  ScheduleStep share_out;    // before all others: the outer part of the loop in front
+  ScheduleStep parallelize;  // after all others
+  Nest part;                 // what one thread works on
 };
 
 /// One for each loop of literal extent that indexes the result, the one vectors run along first.

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "search/contraction_moves.h"
-#include "search/script_lines.h"
 
 namespace exotune {
 
@@ -10,8 +9,8 @@ namespace {
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Loops change places until the sums are innermost and the rows, then the vectors, in front of
-// them. `lines` says how; the result is the loops' order after it.
-std::vector<std::string> bring_together(const Contraction& c, std::vector<std::string>& lines) {
+// them. `steps` says how; the result is the loops' order after it.
+std::vector<std::string> bring_together(const Contraction& c, Steps& steps) {
   std::vector<std::string> order, wanted;
   for (const NestLoop& l : c.nest.loops) order.push_back(l.name);
   for (const NestLoop& l : c.nest.loops)
@@ -24,7 +23,7 @@ std::vector<std::string> bring_together(const Contraction& c, std::vector<std::s
     for (size_t at =
              static_cast<size_t>(std::find(order.begin(), order.end(), wanted[k]) - order.begin());
          at > k; --at) {
-      lines.push_back("p = reorder_loops(p, " + literal(order[at - 1] + " " + order[at]) + ")");
+      steps.push_back(swap_step(order[at - 1], order[at]));
       std::swap(order[at - 1], order[at]);
     }
   return order;
@@ -46,16 +45,15 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
       widths.push_back(vectors * c.lanes);
   for (const int64_t width : c.sizes(c.j, widths)) {
     if (width > c.most_vectors * c.lanes) continue;
-    const std::string text = extent ? std::to_string(width) : halving(width, c.lanes);
+    const Value sizes = extent ? Value(width) : halving(width, c.lanes);
     for (const std::string& place : outside) {
-      Move move{
-          {block_line(c.j, text, c.j + "o", place)}, vectors_tag(ceil_div(width, c.lanes)), ""};
+      Move move{{block_step(c.j, sizes, c.outer_of(c.j), place)},
+                vectors_tag(ceil_div(width, c.lanes)),
+                ""};
       stage.moves.push_back(move);
       if (c.vectored.empty()) continue;
       // The operand in strips of its own, once for everything.
-      move.lines.insert(move.lines.begin(), "p = pack_operand(p, " + literal(c.vectored) + ", " +
-                                                literal(order.front()) + ", " +
-                                                std::to_string(width) + ", " + c.unit + ")");
+      move.steps.insert(move.steps.begin(), pack_step(c.vectored, order.front(), width, c.unit));
       stage.moves.push_back(std::move(move));
     }
   }
@@ -69,16 +67,11 @@ SearchSpace sums_space(const Contraction& c) {
   SearchSpace space;
   const std::vector<std::string> order = bring_together(c, space.prologue);
   space.stages.push_back(sum_strips(c, order));
-  Stage tiles = register_tiles(c);
-  for (Move& m : tiles.moves)
-    for (std::string& line : m.lines)
-      if (line.starts_with("p = register_block("))
-        line = "p = sum_block(p, " + literal(c.i) + ", " + literal(c.j) + ", " + c.unit + ")";
-  space.stages.push_back(std::move(tiles));
+  space.stages.push_back(
+      register_tiles(c, {sum_block_step(c.i, c.j, c.unit), unroll_registers_step(c.unit)}));
   Stage steps{"interleave", {{{}, "", ""}}};
-  for (const char* factor : {"2", "4"})
-    steps.moves.push_back(
-        {{"p = interleave_loop(p, " + literal(c.k) + ", " + factor + ")"}, "", ""});
+  for (const int64_t factor : {2, 4})
+    steps.moves.push_back({{interleave_step(c.k, factor)}, "", ""});
   space.stages.push_back(std::move(steps));
   return space;
 }

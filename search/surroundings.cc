@@ -8,20 +8,20 @@ Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
                              const BeamState& start, const Neighbourhood& where,
                              const BeamContext& context, const std::set<std::string>& seen,
                              const Deadline& deadline) {
-  std::set<std::vector<std::string>> asked;
+  std::set<std::string> asked;
   std::vector<BeamState> made;
   std::vector<Change> changes;
   for (const BeamState& state : good)
-    for (Neighbour& n : neighbours_of(state.lines, where))
-      if (asked.insert(n.lines).second) {
+    for (Neighbour& n : neighbours_of(state.steps, where))
+      if (asked.insert(key_of(n.steps)).second) {
         made.emplace_back();
-        made.back().lines = std::move(n.lines);
+        made.back().steps = std::move(n.steps);
         changes.push_back(n.change);
       }
-  std::vector<std::vector<std::string>> lists;
+  std::vector<Steps> lists;
   for (const BeamState& state : made)
-    lists.emplace_back(state.lines.begin() + static_cast<long>(start.lines.size()),
-                       state.lines.end());
+    lists.emplace_back(state.steps.begin() + static_cast<long>(start.steps.size()),
+                       state.steps.end());
   std::vector<Extended> results = extend_all(start, lists, context, deadline);
   Surroundings out;
   out.made = static_cast<int>(made.size());

@@ -13,10 +13,10 @@ namespace exotune {
 struct Surroundings {
   std::vector<BeamState> states;  // none twice, the kinds of change in turn
   int made = 0;                   // schedules tried, refused ones too
-  std::vector<LineRefusal> refusals;
+  std::vector<StepRefusal> refusals;
 };
 
-/// Up to `most` schedules one step away from `good`, all of which begin with the lines of `start`.
+/// Up to `most` schedules one step away from `good`, all of which begin with the steps of `start`.
 /// Of each kind of change the cheapest by the static cost first; of prefetching, of whose worth the
 /// cost knows nothing, those around the first of `good`. Leaves out the schedules whose text_hash
 /// is in `seen`. Made in parallel; the result depends on the arguments alone unless the

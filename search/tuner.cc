@@ -20,13 +20,13 @@
 #include "search/beam.h"
 #include "search/dp/ahead_layout.h"
 #include "search/finals.h"
-#include "search/internal_error.h"
 #include "search/operand_memory.h"
 #include "search/phase_budget.h"
 #include "search/program_search.h"
 #include "search/rehearsal.h"
 #include "search/semifinal.h"
 #include "search/shared_loops.h"
+#include "search/steps/builders.h"
 #include "search/surroundings.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
@@ -66,9 +66,8 @@ class Tuning {
     all_sizes_ = request.representative;
     for (const auto& [name, value] : request.sizes) all_sizes_[name] = value;
     if (request.partial) context_.constraints = request.partial->constraints;
-    context_.environment = script_names(*request.target);
-    context_.environment.names["instrs"] =
-        Value(allowed_instructions(instruction_values(), context_.constraints));
+    context_.instructions =
+        allowed_instructions(instruction_values(*request.target), context_.constraints);
     context_.sizes = all_sizes_;
     context_.weights = weights_of(*request.target, request.machine, &store,
                                   request.kernel.operation(), request.costs);
@@ -99,11 +98,6 @@ class Tuning {
     return !deadline_.over() && !std::all_of(causes.begin(), causes.end(), slow);
   }
 
-  ValueList instruction_values() const {
-    ValueList out;
-    for (const ProcPtr& p : request_.target->instructions()) out.emplace_back(p);
-    return out;
-  }
   bool interrupted() const { return deadline_.interrupted(); }
   double per_second(const SizeFormula& formula, double seconds) const {
     return formula.text().empty() || seconds <= 0 ? 0
@@ -184,8 +178,8 @@ class Tuning {
     const ProcPtr from = asked();
     start_ = first_state(from, context_);
     if (!request_.partial)
-      if (const std::string line = fixing_line(*from, request_.sizes); !line.empty())
-        if (const auto refusal = extend(start_, {line}, context_)) count(*refusal);
+      if (const auto refusal = extend(start_, fixing_steps(*from, request_.sizes), context_))
+        count(*refusal);
     seen_.insert(start_.text_hash);
     states_.push_back(start_);
     if (worth_rehearsing()) rehearse();
@@ -287,11 +281,11 @@ class Tuning {
     return states;
   }
 
-  void count(const LineRefusal& refusal) {
+  void count(const StepRefusal& refusal) {
     TuneStatistics& s = result_.statistics;
     ++s.refused;
-    if (++s.refusals[refusal.op] == 1) s.reasons[refusal.op] = refusal.text;
-    if (s.first_refusal.empty()) s.first_refusal = refusal.text;
+    if (++s.refusals[refusal.op] == 1) s.reasons[refusal.op] = refusal.text();
+    if (s.first_refusal.empty()) s.first_refusal = refusal.text();
   }
 
   static constexpr double kProgramShare = 0.7;  // of the search's time, for proposing
@@ -332,7 +326,7 @@ class Tuning {
     if (request_.threads > 1)
       for (const SharedLoop& shared : shared_loops(nest_, *request_.target, request_.threads))
         for (BeamState& state : run_beam(from, shared.part, &shared).states)
-          if (state.lines.size() > start_.lines.size()) found.push_back(std::move(state));
+          if (state.steps.size() > start_.steps.size()) found.push_back(std::move(state));
     std::stable_sort(found.begin(), found.end(), [](const BeamState& a, const BeamState& b) {
       return a.cost.cycles < b.cost.cycles;
     });
@@ -348,7 +342,7 @@ class Tuning {
       space.stages.push_back({"threads", {{{shared->parallelize}, "", ""}}});
     }
     if (!rehearsal_)
-      space.prologue.insert(space.prologue.begin(), start_.lines.begin(), start_.lines.end());
+      space.prologue.insert(space.prologue.begin(), start_.steps.begin(), start_.steps.end());
     BeamOptions options;
     options.width = request_.beam;
     options.keep = std::max(1, request_.trials);
@@ -375,8 +369,8 @@ class Tuning {
             ? kEstimated
             : std::max<size_t>(kEstimated, static_cast<size_t>(request_.trials) / 4);
     if (rehearsed.size() > most) rehearsed.resize(most);
-    std::vector<std::vector<std::string>> lists;
-    for (BeamState& state : rehearsed) lists.push_back(std::move(state.lines));
+    std::vector<Steps> lists;
+    for (BeamState& state : rehearsed) lists.push_back(std::move(state.steps));
     return kept(rehearsal_->perform(lists, deadline));
   }
   static constexpr size_t kEstimated = 16;
@@ -408,8 +402,9 @@ class Tuning {
     ask.memo_file = request_.memo_file;
     ask.figures = dp_figures(*request_.target, request_.machine, &store_,
                              request_.kernel.operation(), request_.costs);
+    ask.instructions = context_.instructions;
     for (const ProcPtr& p : request_.target->instructions()) {
-      const ValueList& allowed = *context_.environment.names["instrs"].as<ValueList>();
+      const ValueList& allowed = context_.instructions;
       if (std::none_of(allowed.begin(), allowed.end(),
                        [&](const Value& v) { return *v.as<ProcPtr>() == p; }))
         ask.avoided.push_back(p->name);
@@ -422,9 +417,9 @@ class Tuning {
     if (s.dp->outcome == DpOutcome::kOutOfTime && request_.strategy == Strategy::kDp)
       result_.stop = StopReason::kTimeBudget;
     const int64_t lanes = request_.target->lanes_of(nest_.precision);
-    std::vector<std::vector<std::string>> lists;
+    std::vector<Steps> lists;
     for (const DpPlan& p : s.dp->plans)
-      lists.push_back(rehearsal_ ? with_open_ends(p.lines, lanes) : p.lines);
+      lists.push_back(rehearsal_ ? with_open_ends(p.steps, lanes) : p.steps);
     std::vector<Extended> made = extend_all(start_, lists, context_, search_deadline_);
     for (const Extended& e : made) s.plans_refused += e.refusal.has_value();
     return kept(std::move(made));
@@ -446,7 +441,7 @@ class Tuning {
         request_.target->vector_memory ? request_.target->vector_memory->count : 0,
         nest_.vector_loop, nest_.row_loop};
     Surroundings found = surroundings(good, most, where, deadline);
-    for (const LineRefusal& r : found.refusals) count(r);
+    for (const StepRefusal& r : found.refusals) count(r);
     result_.statistics.states += found.made;
     result_.statistics.neighbours += found.made;
     return rehearsal_ ? performed(std::move(found.states), deadline) : std::move(found.states);
@@ -464,15 +459,15 @@ class Tuning {
   WholeSchedule whole(const BeamState& state) const {
     if (const auto known = known_.find(state.text_hash); known != known_.end())
       return *known->second;
-    if (request_.partial) return request_.partial->whole(state.lines);
-    return {state.proc, script_text(*request_.proc, state.lines)};
+    if (request_.partial) return request_.partial->whole(state.steps);
+    return {state.proc, script_text(*request_.proc, state.steps)};
   }
 
   // What a state comes to: a trial, or why not.
   struct Emission {
     std::optional<Trial> trial;
     ProcPtr proc;
-    std::optional<LineRefusal> refusal;
+    std::optional<StepRefusal> refusal;
   };
 
   Emission emit(const BeamState& state) const {
@@ -491,7 +486,7 @@ class Tuning {
       out.trial = std::move(t);
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) op = kInternalError;
-      out.refusal = {op, e.diagnostic().where.str() + ": " + e.diagnostic().message.str()};
+      out.refusal = {op, "", e.diagnostic().where.str() + ": " + e.diagnostic().message.str()};
     }
     return out;
   }
@@ -580,7 +575,7 @@ class Tuning {
   void take(const Trial& t) {
     result_.winner = procs_[t.candidate.id];
     result_.script = t.script;
-    result_.lines = states_[state_of_[t.candidate.id]].lines;
+    result_.steps = states_[state_of_[t.candidate.id]].steps;
     result_.candidate_id = t.candidate.id;
     result_.proof = t.proof;
     result_.as_written = states_[state_of_[t.candidate.id]].text_hash == start_.text_hash;

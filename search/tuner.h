@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/library/constraints.h"
+#include "core/library/step.h"
 #include "db/store.h"
 #include "hw/kernel_table.h"
 #include "hw/machine.h"
@@ -34,7 +34,7 @@ enum class Effort : uint8_t { kEstimate, kMeasure, kPatient, kExhaustive };  // 
 enum class Strategy : uint8_t { kDp, kBeam, kEqsat, kAll };
 const char* name_of(Strategy s);
 
-/// A whole schedule: what the found lines made together with the user's own, proved.
+/// A whole schedule: what the found steps made together with the user's own, proved.
 struct WholeSchedule {
   ProcPtr proc;
   std::string script;
@@ -43,9 +43,9 @@ struct WholeSchedule {
 /// A schedule that a user began; the search goes on from there.
 struct PartialSchedule {
   ProcPtr proc;  // what is searched: the procedure as the user's lines left it, or a part of it
-  /// Puts found lines ("p = ...") where they belong and runs the whole script. Throws what a step
-  /// throws: a schedule that does not hold together is refused.
-  std::function<WholeSchedule(const std::vector<std::string>&)> whole;
+  /// Puts found steps where they belong and runs the whole script. Throws what a step throws: a
+  /// schedule that does not hold together is refused.
+  std::function<WholeSchedule(const Steps&)> whole;
   std::vector<ScriptConstraint> constraints;  // of procedures that descend from `proc`
 };
 
@@ -145,7 +145,7 @@ struct TuneResult {
   ProcPtr winner;      // scheduled and proved; null: no valid candidate
   std::string script;  // .sched text that makes it from the kernel
   std::string candidate_id;
-  std::vector<std::string> lines;  // of it, those that were found
+  Steps steps;  // of it, those that were found
   TrialKey key;
   ProofLevel proof = ProofLevel::kProved;
   bool as_written = false;        // the winner is the nest itself

@@ -6,26 +6,13 @@
 
 namespace exotune {
 
-ScriptEnvironment script_names(const Target& target) {
-  ScriptEnvironment out;
-  ValueList instructions;
-  for (const ProcPtr& p : target.instructions()) {
-    instructions.emplace_back(p);
-    out.names[p->name] = Value(p);
-  }
-  out.names["instrs"] = Value(instructions);
-  for (const auto& [name, memory] : target.library.memories) out.names[name] = Value(memory);
-  out.names["DRAM"] = Value(dram());
-  return out;
-}
-
-std::string fixing_line(const Proc& p, const SizeBinding& sizes) {
-  std::string out;
+Steps fixing_steps(const Proc& p, const SizeBinding& sizes) {
+  ScheduleStep step{"partial_eval", {}};
   for (const auto& [name, value] : sizes)
     for (const Arg& a : p.args)
       if (a.name.name() == name && is_integer_control(a.type.scalar))
-        out += ", " + name + "=" + std::to_string(value);
-  return out.empty() ? "" : "p = partial_eval(p" + out + ")";
+        step.named.emplace_back(name, value);
+  return step.named.empty() ? Steps{} : Steps{std::move(step)};
 }
 
 ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes) {
@@ -48,10 +35,8 @@ std::string threads_text(int threads) {
   return threads > 1 ? " (" + std::to_string(threads) + " threads)" : "";
 }
 
-std::string script_text(const Proc& kernel, const std::vector<std::string>& lines) {
-  std::string out = "p = " + kernel.name + "\n";
-  for (const std::string& line : lines) out += line + "\n";
-  return out;
+std::string script_text(const Proc& kernel, const Steps& steps) {
+  return "p = " + kernel.name + "\n" + key_of(steps);
 }
 
 TrialKey context_key(const Proc& kernel, const std::string& sizes, const Target& target,

@@ -1,9 +1,9 @@
 #pragma once
-// What every search for one kernel on one target shares: the names its script lines may use, the
-// line that fixes sizes, and the key its trials are stored under.
+// What every search for one kernel on one target shares: the step that fixes its sizes, its script
+// as text, and the key its trials are stored under.
 #include <string>
 
-#include "core/library/script.h"
+#include "core/library/step.h"
 #include "db/store.h"
 #include "hw/kernel_table.h"
 #include "hw/machine.h"
@@ -12,11 +12,8 @@
 
 namespace exotune {
 
-/// The target's instructions (each by name, and all as `instrs`) and memories.
-ScriptEnvironment script_names(const Target& target);
-
-/// "p = partial_eval(p, K=512, M=512, N=512)" for the sizes that the proc has; "" for none.
-std::string fixing_line(const Proc& p, const SizeBinding& sizes);
+/// partial_eval(K=512, M=512, N=512) for the sizes that the proc has; no step for none.
+Steps fixing_steps(const Proc& p, const SizeBinding& sizes);
 
 /// `p` with those of its sizes fixed that `sizes` names.
 ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes);
@@ -27,8 +24,8 @@ std::string sizes_text(const SizeBinding& sizes);
 /// " (2 threads)" after a key's sizes; "" for one.
 std::string threads_text(int threads);
 
-/// The script's text: the kernel, then the lines.
-std::string script_text(const Proc& kernel, const std::vector<std::string>& lines);
+/// The script's text: the kernel, then the steps.
+std::string script_text(const Proc& kernel, const Steps& steps);
 
 /// The key of a kernel's trials at `sizes` (as text) on this machine, but for the compiler.
 TrialKey context_key(const Proc& kernel, const std::string& sizes, const Target& target,

@@ -6,9 +6,7 @@
 
 namespace exotune {
 
-Value Value::strings(const std::vector<std::string>& v) {
-  return ValueList(v.begin(), v.end());
-}
+Value Value::strings(const std::vector<std::string>& v) { return ValueList(v.begin(), v.end()); }
 Value Value::ints(const std::vector<int64_t>& v) { return ValueList(v.begin(), v.end()); }
 
 namespace {
@@ -32,11 +30,13 @@ std::string quoted(const std::string& s) {
 
 std::string text_of(const Cursor& c) {
   switch (c.kind()) {
-    case CursorKind::kInvalid: return "None";
+    case CursorKind::kInvalid:
+      return "None";
     case CursorKind::kArg:
       return "p.find_alloc_or_arg(" +
              quoted(c.proc()->args[static_cast<size_t>(c.arg_index())].name.name()) + ")";
-    case CursorKind::kStmt: return "p.find(" + quoted(pattern_of(c)) + ")";
+    case CursorKind::kStmt:
+      return "p.find(" + quoted(pattern_of(c)) + ")";
     case CursorKind::kBlock: {
       std::string first = "p.find(" + quoted(pattern_of(c[0])) + ")";
       return first + ".expand(0, " + std::to_string(c.length() - 1) + ")";
@@ -44,7 +44,8 @@ std::string text_of(const Cursor& c) {
     case CursorKind::kGap: {
       if (stmt_at(*c.proc(), c.path()))
         return "p.find(" + quoted(pattern_of(Cursor::stmt(c.proc(), c.path()))) + ").before()";
-      return "p.find(" + quoted(pattern_of(Cursor::stmt(c.proc(), sibling(c.path(), -1)))) + ").after()";
+      return "p.find(" + quoted(pattern_of(Cursor::stmt(c.proc(), sibling(c.path(), -1)))) +
+             ").after()";
     }
     case CursorKind::kExpr: {
       std::string out = text_of(Cursor::stmt(c.proc(), stmt_part(c.path())));
@@ -69,7 +70,8 @@ std::string Value::str() const {
       return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
     }
     std::string operator()(const std::string& s) { return quoted(s); }
-    std::string operator()(const ValueList& l) {
+    std::string operator()(const SharedList& list) {
+      const ValueList& l = *list;
       std::string out = "[";
       for (size_t k = 0; k < l.size(); ++k) out += (k ? ", " : "") + l[k].str();
       return out + "]";

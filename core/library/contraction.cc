@@ -27,7 +27,7 @@ ProcPtr vectorize_simplified(ProcPtr p, const Cursor& nest, const VectorUnit& un
 }  // namespace
 
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
-                     const VectorUnit& unit) {
+                     const VectorUnit& unit, const std::string& rows) {
   std::vector<Cursor> loops = require_loops(p, before);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const Path path = c->path();
@@ -38,6 +38,7 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
     if (!mentions(at(p, path).stmt(), entry->name)) continue;
     p = stage_around(p, path, entry->name, buffer + "_pack");
     Path copy = sibling(path, 1);
+    if (loop_at(p, copy).iter.name() != rows) p = rename_loop(p, at(p, copy), rows);
     if (strip > 0) {
       p = split_last_dim(p, path, strip);
       int rank = at(p, path).as<Alloc>().type.rank();

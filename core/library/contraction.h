@@ -12,9 +12,10 @@ namespace exotune {
 /// Copies what each loop over `before` reads of `buffer` into a packed buffer in front of that
 /// loop. `strip` > 0 lays the last dimension out in strips of that many elements, strip outermost:
 /// B[k0:k0+kc, 0:N] -> B_pack[N/strip, kc, strip], and copies strip by strip; 0 keeps the order.
-/// The last strip is padded (and its padding never read).
+/// The last strip is padded (and its padding never read). `rows`: what the loop over the copy's
+/// first dimension is called.
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
-                     const VectorUnit& unit);
+                     const VectorUnit& unit, const std::string& rows = "i0");
 
 /// The micro-kernel. At every nest `for i: for j: for k: out[i, j] += a * b` over loops of these
 /// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,

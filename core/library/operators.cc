@@ -40,7 +40,7 @@ const char* describe(const Value& v) {
     const char* operator()(int64_t) { return "an integer"; }
     const char* operator()(double) { return "a float"; }
     const char* operator()(const std::string&) { return "a string"; }
-    const char* operator()(const ValueList&) { return "a list"; }
+    const char* operator()(const Value::SharedList&) { return "a list"; }
     const char* operator()(const ProcPtr&) { return "a procedure"; }
     const char* operator()(const Cursor&) { return "a cursor"; }
     const char* operator()(const MemoryPtr&) { return "a memory"; }
@@ -48,6 +48,15 @@ const char* describe(const Value& v) {
     const char* operator()(const std::map<std::string, Value>&) { return "a record"; }
   };
   return std::visit(Visitor{}, v.node());
+}
+
+// A list of procedures alone: nothing is to be joined or converted.
+bool are_procs(const Value& v) {
+  const ValueList* list = v.as<ValueList>();
+  return list && std::all_of(list->begin(), list->end(), [](const Value& e) {
+           const ProcPtr* p = e.as<ProcPtr>();
+           return p && *p;
+         });
 }
 
 // The kind of a list's elements; kAny when `k` is no list.
@@ -109,6 +118,7 @@ bool convert(ParamKind kind, Value& v) {
     case ParamKind::kNames:
     case ParamKind::kExprs: {
       const std::string* s = v.as<std::string>();
+      if (kind == ParamKind::kProcs && are_procs(v)) return true;  // shared as it is
       bool split = s && (kind == ParamKind::kStrings || kind == ParamKind::kNames);
       ValueList list;
       if (split) {

@@ -324,11 +324,11 @@ std::vector<Operator> library_operators() {
       // --- contractions ---
       {"pack_operand",
        {proc(), string("buffer"), string("before"), integer("strip"), integer("vw"),
-        memory("mem_type"), procs("instructions")},
-       "for k: s(B[k])  ->  for k: B_pack = B[k]; s(B_pack)",
+        memory("mem_type"), procs("instructions"), new_name("rows", "i0")},
+       "for k: s(B[k])  ->  for k: B_pack = B[k]; s(B_pack)   copied row by row, in a loop `rows`",
        [](const A& a) -> Value {
          return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
-                             vector_unit(a, 4, 5, 6));
+                             vector_unit(a, 4, 5, 6), a.string(7));
        }},
       {"pack_transposed",
        {proc(), string("buffer"), place("block"), procs("instructions")},

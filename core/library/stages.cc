@@ -184,7 +184,8 @@ class Fusion {
       p_ = reorder_stmts(p_, Cursor::block(p_, stage, 2));
       stage = sibling(stage, 1);
     }
-    const std::vector<std::string> names = {iter.name(), loop_at(stage).iter.name() + "i"};
+    const std::vector<std::string> names = {iter.name(),
+                                            loop_of_a_step(loop_at(stage).iter.name())};
     if (!same(p_, stage, overlap, int_const(0))) {
       if (overlap_ == Overlap::kRecompute) {
         p_ = divide_with_recompute(p_, at(p_, stage), steps, m.step, names);
@@ -216,6 +217,8 @@ class Fusion {
 };
 
 }  // namespace
+
+std::string loop_of_a_step(const std::string& loop) { return loop + "i"; }
 
 ProcPtr compute_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                    const std::string& loop, Overlap overlap) {
@@ -249,8 +252,8 @@ ProcPtr store_at(ProcPtr p, const std::string& producer, const std::string& cons
     alloc = forward(p, alloc);
   }
   const std::vector<ExprPtr> shape = alloc.as<Alloc>().type.shape;
-  const bool one = std::all_of(shape.begin(), shape.end(),
-                               [](const ExprPtr& e) { return as_int(e) == 1; });
+  const bool one =
+      std::all_of(shape.begin(), shape.end(), [](const ExprPtr& e) { return as_int(e) == 1; });
   for (size_t d = 0; one && d < shape.size(); ++d) {
     p = unroll_buffer(p, alloc, 0);
     alloc = forward(p, alloc);

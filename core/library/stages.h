@@ -25,16 +25,21 @@ enum class Overlap : uint8_t {
 ///
 /// Computes `producer` inside the loop over `loop` of `consumer`, fusing with each loop from where
 /// the two stages part down to that one. At each, the window that an iteration reads is inferred; a
-/// loop it steps through by q > 1 becomes loops q apart, whose inner one is called NAMEi. What the
+/// loop it steps through by q > 1 becomes loops q apart, whose inner one is called
+/// loop_of_a_step. What the
 /// consumer never reads stays in front. Already there: nothing changes. SchedulingError when the
 /// window does not step evenly, or a primitive refuses.
 ProcPtr compute_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                    const std::string& loop, Overlap overlap = Overlap::kRecompute);
 
+/// What compute_at calls the loop over what one iteration of the consumer needs, where the
+/// producer's loop over it was called `loop`.
+std::string loop_of_a_step(const std::string& loop);
+
 /// A : T[..] ; for y: s(A[y : y + w])  ->  for y: { A : T[w] ; s(A[0 : w]) }
 ///
-/// Allocates `producer` inside the loop over `loop` of `consumer`, as large as an iteration needs; a
-/// single element becomes a scalar.
+/// Allocates `producer` inside the loop over `loop` of `consumer`, as large as an iteration needs;
+/// a single element becomes a scalar.
 ProcPtr store_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                  const std::string& loop);
 

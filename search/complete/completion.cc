@@ -298,9 +298,10 @@ class Completing {
   }
 
   // A schedule of what is searched, as a whole script.
-  WholeSchedule whole(const std::vector<std::string>& found) const {
+  WholeSchedule whole(const Steps& found) const {
     std::vector<std::vector<std::string>> fills = fills_;
-    fills.back().insert(fills.back().end(), found.begin(), found.end());
+    for (std::string& line : lines_of(found, text_.holes()[fills.size() - 1].target))
+      fills.back().push_back(std::move(line));
     WholeSchedule out;
     out.script = text_.filled(fills);
     const bool last = fills.size() == text_.holes().size();
@@ -313,24 +314,19 @@ class Completing {
       throw InputError(hole.location, "nothing is open in the place of this search",
                        "instructions and pinned subtrees stay as they are; name a loop nest "
                        "that is still plain");
-    const std::string variable = text_.holes()[index].target;
     TuneRequest r = base_request();
-    r.partial = PartialSchedule{
-        hole.proc,
-        [&](const std::vector<std::string>& lines) { return whole(renamed(lines, variable)); },
-        hole.constraints};
+    r.partial = PartialSchedule{hole.proc, [&](const Steps& steps) { return whole(steps); },
+                                hole.constraints};
     const TuneResult found = search(r, index + 1 == text_.holes().size());
     if (!found.winner) return false;
-    for (std::string& line : renamed(found.lines, variable))
-      fills_.back().push_back(std::move(line));
+    keep(index, found.steps);
     return true;
   }
 
-  static std::vector<std::string> renamed(const std::vector<std::string>& lines,
-                                          const std::string& variable) {
-    std::vector<std::string> out;
-    for (const std::string& line : lines) out.push_back(with_variable(line, variable));
-    return out;
+  // What was found is part of the script from here on.
+  void keep(size_t index, const Steps& steps) {
+    for (std::string& line : lines_of(steps, text_.holes()[index].target))
+      fills_.back().push_back(std::move(line));
   }
 
   // One nest as a procedure of its own; the cost model decides on a small one. Returns the whole
@@ -338,24 +334,17 @@ class Completing {
   ProcPtr search_part(size_t index, const ScriptHole& hole, const ProcPtr& now, const Cursor& nest,
                       bool small) {
     const std::string name = part_name();
-    const std::string pattern = pattern_of(nest);
+    const ScheduleStep apart{"extract_subproc", {pattern_of(nest), name}};
     const Extracted extracted = extract_subproc(now, nest, name);
-    const auto around = [&](const std::vector<std::string>& lines, const std::string& x) {
-      std::vector<std::string> out;
-      if (lines.empty()) return out;  // as it is
-      out.push_back(x + ", " + name + " = extract_subproc(" + x + ", " + Value(pattern).str() +
-                    ", '" + name + "')");
-      for (std::string& line : renamed(lines, name)) out.push_back(std::move(line));
-      out.push_back(x + " = call_eqv(" + x + ", '" + name + "(_)', " + name + ")");
-      out.push_back(x + " = inline(" + x + ", '" + name + "(_)')");
-      return out;
+    const auto around = [&](const Steps& steps) {
+      ScheduleStep out = apart;
+      out.inside = steps;
+      return Steps{std::move(out)};
     };
-    const std::string& x = text_.holes()[index].target;
     TuneRequest r = base_request();
     const ProcPtr part = without_provenance(extracted.subproc);
-    r.partial = PartialSchedule{
-        part, [&](const std::vector<std::string>& lines) { return whole(around(lines, x)); },
-        constraints_of(hole, part)};
+    r.partial = PartialSchedule{part, [&](const Steps& steps) { return whole(around(steps)); },
+                                constraints_of(hole, part)};
     if (small) {
       r.effort = Effort::kEstimate;
       // Sizes that are not multiples of everything, or boundaries would seem to cost nothing.
@@ -364,24 +353,12 @@ class Completing {
     }
     const TuneResult found = search(r, index + 1 == text_.holes().size());
     if (!found.winner) return nullptr;
-    for (std::string& line : around(found.lines, x)) fills_.back().push_back(std::move(line));
+    keep(index, around(found.steps));
+    if (found.steps.empty()) return now;
     // What the next part is found in.
-    std::string lines;
-    for (const std::string& line : around(found.lines, "p")) lines += line + "\n";
-    if (lines.empty()) return now;
-    ScriptEnvironment env = request_.environment;
-    env.start = now;
-    env.names["instrs"] = allowed(hole);
-    env.enforce = false;
-    return run_script(lines, request_.file, env).proc;
-  }
-
-  // `instrs` as the hole's lines see it.
-  Value allowed(const ScriptHole& hole) const {
-    const auto it = request_.environment.names.find("instrs");
-    const ValueList* all =
-        it == request_.environment.names.end() ? nullptr : it->second.as<ValueList>();
-    return all ? Value(allowed_instructions(*all, hole.constraints)) : Value();
+    Stepped next = run_steps(now, around(found.steps));
+    if (next.refusal) throw SchedulingError(next.refusal->text());
+    return next.proc;
   }
 
   // A part keeps its own order; `use` and pins are for the whole.

@@ -41,8 +41,7 @@ void bind_values(Schedule& s, const DeviceInstructions& instructions) {
 }
 
 void fix_sizes(Schedule& s, const SizeBinding& sizes) {
-  const std::string line = fixing_line(*s.proc, sizes);
-  if (!line.empty()) (void)!apply_lines(s, {line}, {});
+  for (const ScheduleStep& step : fixing_steps(*s.proc, sizes)) (void)!apply(s, step);
 }
 
 // What costs cannot compare takes turns.

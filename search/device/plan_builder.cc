@@ -21,7 +21,6 @@ class Builder {
  public:
   Builder(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions)
       : s_(start), plan_(plan), instructions_(instructions), sum_(plan.sum->sum) {
-    for (const ProcPtr& p : instructions.usable) names_.names[p->name] = Value(p);
     for (const Cursor& c : nested_loops(s_.proc)) taken_.insert(c.as<For>().iter.name());
   }
 
@@ -64,9 +63,6 @@ class Builder {
 
   void step(const std::string& op, ValueList args) {
     if (auto refusal = apply(s_, op, std::move(args))) throw Refused{*refusal};
-  }
-  void line(const std::string& text) {
-    if (auto refusal = apply_lines(s_, {text}, names_)) throw Refused{*refusal};
   }
 
   Cursor sum() const { return forward(s_.proc, sum_); }
@@ -450,18 +446,15 @@ class Builder {
     place(second, plan_.argument_of(plan_.sum->second));
   }
 
-  static std::string list_of(const std::vector<ProcPtr>& instructions) {
-    std::string out;
-    for (const ProcPtr& p : instructions) out += (out.empty() ? "[" : ", ") + p->name;
-    return out + "]";
+  static Value list_of(const std::vector<ProcPtr>& instructions) {
+    return ValueList(instructions.begin(), instructions.end());
   }
   void replace(const std::string& name, const PlanOperand& o) {
-    const std::string where = pattern_of(load_of(name));
-    line("p = replace_configured(p, " + list_of(instructions_.families[o.family].instructions) +
-         ", " + Value(where).str() + ")");
+    step("replace_configured",
+         {list_of(instructions_.families[o.family].instructions), Value(load_of(name))});
   }
   void replace_rest() {
-    line("p = replace_configured(p, " + list_of(instructions_.usable) + ")");
+    step("replace_configured", {list_of(instructions_.usable)});
     step("hoist_config", {});
     std::vector<MemoryPtr> files;
     for (const TileArgument* t :
@@ -477,7 +470,6 @@ class Builder {
   const DevicePlan& plan_;
   const DeviceInstructions& instructions_;
   const Cursor sum_;
-  ScriptEnvironment names_;
   std::set<std::string> taken_;
   std::map<std::pair<size_t, LoopPart>, std::string> names_of_loops_;
   std::map<const SumFactor*, std::string> made_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/library/stages.h"
 #include "search/dp/replay.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -36,8 +38,6 @@ int input_of(const LiftedNest& nest, Sym buffer) {
     if (nest.buffers[i] == buffer) return static_cast<int>(i);
   return -1;
 }
-
-std::string in_quotes(const std::string& s) { return "'" + s + "'"; }
 
 }  // namespace
 
@@ -79,7 +79,7 @@ std::optional<Composition> lift_chain(const Proc& p) {
 
 namespace {
 
-// Sums of products, of which no two name a loop alike: lines of a script tell them apart by it.
+// Sums of products, of which no two name a loop alike: steps tell them apart by it.
 bool are_products(const Composition& chain) {
   std::set<std::string> names;
   for (const ChainPart& each : chain.parts) {
@@ -92,10 +92,11 @@ bool are_products(const Composition& chain) {
 
 class ChainPlanner {
  public:
-  ChainPlanner(const Proc& p, const Target& target, const TargetFigures& figures,
-               Composition chain)
+  ChainPlanner(const Proc& p, const Target& target, const ValueList& instructions,
+               const TargetFigures& figures, Composition chain)
       : proc_(p),
         target_(target),
+        unit_(target, chain.parts.front().nest.kind.operands.back().type, instructions),
         chain_(std::move(chain)),
         machine_(machine_of(target, figures)),
         space_(machine_, search_rules(), kinds_, layouts_),
@@ -168,9 +169,9 @@ class ChainPlanner {
       tiles.push_back(register_tile(solver_.plan(spec, limits), part));
     }
     const std::string name = machine_.levels[static_cast<size_t>(level)].name;
-    plans_.push_back({tile, name, units, lines(tile, tiles)});
+    plans_.push_back({tile, name, units, steps(tile, tiles)});
     std::vector<RegisterTile> usual(tiles.size(), {6, 4 * lanes()});
-    if (std::vector<std::string> also = lines(tile, usual); also != plans_.back().lines)
+    if (Steps also = steps(tile, usual); key_of(also) != key_of(plans_.back().steps))
       plans_.push_back({tile, name, units, std::move(also)});
   }
 
@@ -184,9 +185,7 @@ class ChainPlanner {
         if (t.dim == loop) return true;
     return false;
   }
-  int64_t lanes() const {
-    return target_.lanes_of(chain_.parts.front().nest.kind.operands.back().type);
-  }
+  int64_t lanes() const { return unit_.lanes(); }
   static int columns_of(const ChainPart& part) {
     const OperandKind& result = part.nest.kind.operands.back();
     return result.subscripts.back().size() == 1 ? result.subscripts.back()[0].dim : -1;
@@ -235,57 +234,58 @@ class ChainPlanner {
     return out;
   }
 
-  std::string unit() const {
-    return std::to_string(lanes()) + ", " + target_.vector_memory->name + ", instrs";
+  // The rows in tiles, each of which goes through all parts. The loops over the rows of the earlier
+  // parts are those that compute_and_store_at leaves around what they compute.
+  void fuse(int64_t tile, std::vector<Names>& names, const std::string& around, Steps& out) const {
+    const size_t last = chain_.parts.size() - 1;
+    out.push_back({"divide_loop",
+                   {names[last].rows, tile, Value::strings({around, names[last].rows})},
+                   {},
+                   {{"tail", "perfect"}}});
+    for (size_t k = last; k-- > 0;) {
+      out.push_back({"compute_and_store_at",
+                     {chain_.intermediates[k].name(),
+                      chain_.parts[k + 1].nest.buffers.back().name(), around}});
+      names[k].rows = loop_of_a_step(names[k].rows);
+    }
   }
 
-  std::vector<std::string> lines(int64_t tile, const std::vector<RegisterTile>& tiles) const {
-    std::vector<std::string> out;
+  // What every row of the part multiplies with is packed once, in front of all tiles.
+  void pack(const ChainPart& part, const std::string& before, int64_t strip, Steps& out) const {
+    for (size_t i = 0; i + 1 < part.nest.buffers.size(); ++i) {
+      const OperandKind& operand = part.nest.kind.operands[i];
+      if (mentions_loop(operand, part.rows) || operand.subscripts.size() < 2) continue;
+      out.push_back(pack_step(part.nest.buffers[i].name(), before, strip, unit_));
+    }
+  }
+
+  Steps steps(int64_t tile, const std::vector<RegisterTile>& tiles) const {
+    Steps out;
     std::vector<Names> names;
     for (const ChainPart& part : chain_.parts) {
       const std::optional<Names> each = names_of(part);
       if (!each) return {};
       names.push_back(*each);
     }
-    const size_t last = chain_.parts.size() - 1;
-    const std::string around = names[last].rows + "b";
-    if (tile > 0) {
-      out.push_back("p = divide_loop(p, " + in_quotes(names[last].rows) + ", " +
-                    std::to_string(tile) + ", [" + in_quotes(around) + ", " +
-                    in_quotes(names[last].rows) + "], tail='perfect')");
-      for (size_t k = last; k-- > 0;) {
-        out.push_back("p = compute_and_store_at(p, " + in_quotes(chain_.intermediates[k].name()) +
-                      ", " + in_quotes(chain_.parts[k + 1].nest.buffers.back().name()) + ", " +
-                      in_quotes(around) + ")");
-        names[k].rows += "i";
-      }
-    }
-    for (size_t k = 0; k <= last; ++k) {
-      const std::string width = std::to_string(tiles[k].columns);
-      // What every row of the part multiplies with is packed once, in front of all tiles.
-      for (size_t i = 0; i + 1 < chain_.parts[k].nest.buffers.size(); ++i) {
-        const OperandKind& operand = chain_.parts[k].nest.kind.operands[i];
-        if (mentions_loop(operand, chain_.parts[k].rows) || operand.subscripts.size() < 2) continue;
-        out.push_back("p = pack_operand(p, " + in_quotes(chain_.parts[k].nest.buffers[i].name()) +
-                      ", " + in_quotes(tile > 0 ? around : names[k].rows) + ", " + width + ", " +
-                      unit() + ")");
-      }
-      out.push_back("p = block_loop(p, " + in_quotes(names[k].columns) + ", " + width + ", [" +
-                    in_quotes(names[k].columns + "o") + ", " + in_quotes(names[k].columns) + "], " +
-                    in_quotes(names[k].rows) + ")");
-      out.push_back("p = block_loop(p, " + in_quotes(names[k].rows) + ", " +
-                    std::to_string(tiles[k].rows) + ", [" + in_quotes(names[k].rows + "o") + ", " +
-                    in_quotes(names[k].rows) + "])");
+    const std::string around = names.back().rows + "b";
+    if (tile > 0) fuse(tile, names, around, out);
+    for (size_t k = 0; k < names.size(); ++k) {
+      const Names& n = names[k];
+      pack(chain_.parts[k], tile > 0 ? around : n.rows, tiles[k].columns, out);
+      ScheduleStep strips = block_step(n.columns, tiles[k].columns, n.columns + "o");
+      strips.args.emplace_back(n.rows);
+      out.push_back(std::move(strips));
+      out.push_back(block_step(n.rows, tiles[k].rows, n.rows + "o"));
     }
     for (const Names& n : names)
-      out.push_back("p = register_block(p, " + in_quotes(n.rows) + ", " + in_quotes(n.columns) +
-                    ", " + in_quotes(n.sum) + ", " + unit() + ")");
-    out.push_back("p = unroll_registers(p, " + target_.vector_memory->name + ")");
+      out.push_back(register_block_step(n.rows, n.columns, n.sum, unit_));
+    out.push_back(unroll_registers_step(unit_));
     return out;
   }
 
   const Proc& proc_;
   const Target& target_;
+  const VectorValues unit_;
   Composition chain_;
   DpMachine machine_;
   SpecKinds kinds_;
@@ -299,11 +299,12 @@ class ChainPlanner {
 }  // namespace
 
 std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target,
-                                    const TargetFigures& figures) {
+                                   const ValueList& instructions, const TargetFigures& figures) {
   std::optional<Composition> chain = lift_chain(p);
   if (!chain || !target.vector_memory) return {};
-  if (!are_products(*chain)) return row_plans(*chain, target, machine_of(target, figures));
-  return ChainPlanner(p, target, figures, std::move(*chain)).run();
+  if (!are_products(*chain))
+    return row_plans(*chain, target, instructions, machine_of(target, figures));
+  return ChainPlanner(p, target, instructions, figures, std::move(*chain)).run();
 }
 
 }  // namespace exotune

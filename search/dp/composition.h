@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/library/step.h"
 #include "hw/target.h"
 #include "search/dp/dp.h"
 #include "search/dp/lift.h"
@@ -33,22 +34,24 @@ struct Composition {
 std::optional<Composition> lift_chain(const Proc& p);
 
 struct ChainPlan {
-  int64_t tile = 0;                // rows; 0: bufferized
-  std::string level;               // where the intermediate lies
-  int64_t units = 0;               // cost by the model
-  std::vector<std::string> lines;  // the script after "p = KERNEL"
+  int64_t tile = 0;   // rows; 0: bufferized
+  std::string level;  // where the intermediate lies
+  int64_t units = 0;  // cost by the model
+  Steps steps;        // that make it
 };
 
 /// Bufferized and fused by every tile of rows that divides them, cheapest first, each with the
 /// register tiles of the parts' cheapest plans and of the library's default. Steps along rows:
 /// row_plans. Empty for no chain, or for products that name two loops alike.
+/// `instructions`: those that may be used.
 std::vector<ChainPlan> chain_plans(const Proc& p, const Target& target,
-                                    const TargetFigures& figures = {});
+                                   const ValueList& instructions,
+                                   const TargetFigures& figures = {});
 
 /// Steps along rows, all of whose loops over rows have one name: each row through all steps, and
 /// the steps one after the other; every loop along a row in vectors, 1 to 8 of them at a time (a
 /// maximum one at a time). What a plan costs is the lines of memory that pass by.
 std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
-                                 const DpMachine& machine);
+                                 const ValueList& instructions, const DpMachine& machine);
 
 }  // namespace exotune

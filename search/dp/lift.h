@@ -25,9 +25,10 @@ struct LiftedNest {
 };
 
 /// Nothing when the proc's body is not a perfect nest of loops from 0 around one assignment or
-/// reduction (before it, operands may be converted to its type: `t : f32; t = a[i]`) whose subscripts are sums of iterators with positive coefficients, or when it is
-/// larger than a Spec can be. Functions of operands (exp, fabs, ...) are read only where `functions`
-/// says so: the search has no leaves for them.
+/// reduction (before it, operands may be converted to its type: `t : f32; t = a[i]`) whose
+/// subscripts are sums of iterators with positive coefficients, or when it is larger than a Spec
+/// can be. Functions of operands (exp, fabs, ...) are read only where `functions` says so: the
+/// search has no leaves for them.
 std::optional<LiftedNest> lift_nest(const Proc& p, bool functions = false);
 
 /// A proc that computes what the Spec's kind says at these extents: operands become arguments

@@ -4,27 +4,28 @@
 #include <set>
 
 #include "core/base/diagnostic.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
 namespace {
 
-class ScriptWriter {
+class StepWriter {
  public:
-  ScriptWriter(ActionSpace& space, const LiftedNest& nest, const Target& target)
-      : space_(space), nest_(nest), target_(target) {
+  StepWriter(ActionSpace& space, const LiftedNest& nest, const Target& target,
+             const ValueList& instructions)
+      : space_(space), nest_(nest), unit_(target, nest.kind.operands.back().type, instructions) {
     for (const Sym loop : nest.loops) names_.push_back(loop.name());
     for (size_t d = 0; d < names_.size(); ++d) order_.push_back(static_cast<int>(d));
   }
 
-  std::vector<std::string> run(const PlanNode& plan) {
+  Steps run(const PlanNode& plan) {
     if (several_sums()) sums_inside();
     for (const PlanNode* node = &plan; node && !done_; node = step(*node)) {
     }
     // Last: what is inside by then is what must not race.
-    for (const std::string& loop : parallel_)
-      lines_.push_back("p = H_parallel(p, " + quoted(loop) + ")");
-    return lines_;
+    for (const std::string& loop : parallel_) steps_.push_back({"H_parallel", {loop}});
+    return steps_;
   }
 
  private:
@@ -46,9 +47,6 @@ class ScriptWriter {
     return nullptr;
   }
 
-  std::string quoted(const std::string& s) const { return "'" + s + "'"; }
-  std::string unit() const { return target_.vector_memory->name + ", instrs"; }
-
   bool several_sums() const {
     return std::count(nest_.kind.reduction.begin(), nest_.kind.reduction.end(), true) > 1;
   }
@@ -66,8 +64,7 @@ class ScriptWriter {
       for (size_t at = static_cast<size_t>(std::find(order_.begin(), order_.end(), wanted[k]) -
                                            order_.begin());
            at > k; --at) {
-        lines_.push_back("p = reorder_loops(p, " +
-                         quoted(names_[order_[at - 1]] + " " + names_[order_[at]]) + ")");
+        steps_.push_back(swap_step(names_[order_[at - 1]], names_[order_[at]]));
         std::swap(order_[at - 1], order_[at]);
       }
   }
@@ -86,9 +83,9 @@ class ScriptWriter {
     const std::string outer = name + "o" + (outers_ == 0 ? "" : std::to_string(outers_));
     ++outers_;
     const int front = open_loops().front();
-    const std::string outside = front == dim ? "" : ", " + quoted(names_[front]);
-    lines_.push_back("p = block_loop(p, " + quoted(name) + ", " + std::to_string(size) + ", [" +
-                     quoted(outer) + ", " + quoted(name) + "]" + outside + ")");
+    ScheduleStep step = block_step(name, static_cast<int64_t>(size), outer);
+    if (front != dim) step.args.emplace_back(names_[front]);
+    steps_.push_back(std::move(step));
     return outer;
   }
 
@@ -107,7 +104,7 @@ class ScriptWriter {
       block(dim, size);
       // The micro-kernel of several sums has a row, be it only one.
       if (size == 1 && !(several_sums() && dim == nest_.kind.row_loop())) {
-        lines_.push_back("p = unroll_all(p, " + quoted(name) + ")");
+        steps_.push_back({"unroll_all", {name}});
         unrolled_.insert(dim);
       }
     }
@@ -143,12 +140,8 @@ class ScriptWriter {
       if (layout.dims[i].dim == last && layout.dims[i].pack != 0) strip = layout.dims[i].pack;
     const std::vector<int> open = open_loops();
     if (open.empty()) return;
-    lines_.push_back("p = pack_operand(p, " + quoted(nest_.buffers[operand].name()) + ", " +
-                     quoted(names_[open.front()]) + ", " + std::to_string(strip) + ", " +
-                     std::to_string(lanes(kind)) + ", " + unit() + ")");
+    steps_.push_back(pack_step(nest_.buffers[operand].name(), names_[open.front()], strip, unit_));
   }
-
-  int lanes(const SpecKind& kind) const { return target_.lanes_of(kind.operands.back().type); }
 
   // From here on operands are in vector registers: the micro-kernel.
   void registers(const PlanNode& node) {
@@ -166,25 +159,22 @@ class ScriptWriter {
     if (along && several_sums()) {
       const int row = kind.row_loop();
       if (row < 0 || unrolled_.contains(row)) return;
-      lines_.push_back("p = sum_block(p, " + quoted(names_[row]) + ", " + quoted(names_[vector]) +
-                       ", " + std::to_string(lanes(kind)) + ", " + unit() + ")");
-      lines_.push_back("p = unroll_registers(p, " + target_.vector_memory->name + ")");
+      steps_.push_back(sum_block_step(names_[row], names_[vector], unit_));
+      steps_.push_back(unroll_registers_step(unit_));
     } else if (along && rows.size() == 1 && sums.size() == 1) {
-      lines_.push_back("p = register_block(p, " + quoted(names_[rows[0]]) + ", " +
-                       quoted(names_[vector]) + ", " + quoted(names_[sums[0]]) + ", " +
-                       std::to_string(lanes(kind)) + ", " + unit() + ")");
-      lines_.push_back("p = unroll_registers(p, " + target_.vector_memory->name + ")");
+      steps_.push_back(
+          register_block_step(names_[rows[0]], names_[vector], names_[sums[0]], unit_));
+      steps_.push_back(unroll_registers_step(unit_));
     } else if (along && sums.empty()) {
-      lines_.push_back("p = vectorize(p, " + quoted(names_[vector]) + ", " +
-                       std::to_string(lanes(kind)) + ", " + unit() + ")");
+      steps_.push_back(unit_.step("vectorize", {names_[vector]}));
     }
   }
 
   ActionSpace& space_;
   const LiftedNest& nest_;
-  const Target& target_;
+  const VectorValues unit_;
   std::vector<std::string> names_;
-  std::vector<std::string> lines_;
+  Steps steps_;
   std::vector<std::string> parallel_;  // loops
   std::vector<int> order_;             // of the loops that the blocks leave
   std::set<int> unrolled_;
@@ -194,10 +184,10 @@ class ScriptWriter {
 
 }  // namespace
 
-std::vector<std::string> script_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
-                                   const Target& target) {
+Steps steps_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
+               const Target& target, const ValueList& instructions) {
   if (!target.vector_memory) return {};
-  return ScriptWriter(space, nest, target).run(plan);
+  return StepWriter(space, nest, target, instructions).run(plan);
 }
 
 Spec spec_of(const LiftedNest& nest, const Proc& proc, ActionSpace& space) {

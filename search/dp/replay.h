@@ -1,5 +1,5 @@
 #pragma once
-// Replay: a plan as a schedule script. What each action becomes:
+// Replay: a plan as the steps of a schedule. What each action becomes:
 //
 //   tile(dim, size)              block_loop: the outer part in front of the whole current nest
 //   parallel tile(dim, size)     the same, and its loop becomes parallel when all else is done
@@ -9,20 +9,18 @@
 //   describes elementwise into registers   vectorize select, initialise           nothing more: the
 //   steps above end in instructions
 //
-// The script follows the plan's main bodies; boundary bodies get the same steps, which the
-// operators apply to every nest of the same loops. Nothing is trusted: the caller runs the lines
-// through the core, and a step that is refused costs the plan.
-#include <string>
-#include <vector>
-
+// The steps follow the plan's main bodies; boundary bodies get the same steps, which the
+// operators apply to every nest of the same loops. Nothing is trusted: the caller runs the steps
+// through the core, and one that is refused costs the plan.
+#include "core/library/step.h"
 #include "search/dp/dp.h"
 
 namespace exotune {
 
-/// The lines after "p = KERNEL" (or its partial evaluation), for a nest whose Spec the plan solves.
-/// Empty for a plan that leaves the nest as it is.
-std::vector<std::string> script_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
-                                   const Target& target);
+/// The steps that make the plan of the nest, whose Spec it solves. Empty for a plan that leaves the
+/// nest as it is. `instructions`: those that may be used, the preferred ones first.
+Steps steps_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
+               const Target& target, const ValueList& instructions);
 
 /// The Spec of the nest with every operand in the outermost level, row by row. Where vectors can be
 /// masked, the loop they run along is rounded up to whole ones. Refuses (InputError) symbolic

@@ -2,12 +2,11 @@
 #include <algorithm>
 
 #include "search/dp/composition.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
 namespace {
-
-std::string in_quotes(const std::string& s) { return "'" + s + "'"; }
 
 // Lines of memory of the operand over all of its nest.
 int64_t lines_of(const LiftedNest& nest, size_t operand, const DpMachine& machine) {
@@ -31,7 +30,7 @@ bool takes_an_extreme(const ChainPart& part) {
 }  // namespace
 
 std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
-                                 const DpMachine& machine) {
+                                 const ValueList& instructions, const DpMachine& machine) {
   const ChainPart& last = chain.parts.back();
   const std::string rows = last.nest.loops[static_cast<size_t>(last.rows)].name();
   std::vector<std::string> loops;  // along the row, of each step
@@ -41,14 +40,12 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
       return {};
     loops.push_back(*loop);
   }
-  const std::string unit = std::to_string(target.lanes_of(last.nest.kind.operands.back().type)) +
-                           ", " + target.vector_memory->name + ", instrs";
+  const VectorValues unit(target, last.nest.kind.operands.back().type, instructions);
 
-  std::vector<std::string> fusing, vectors;
+  Steps fusing, vectors;
   for (size_t k = chain.parts.size() - 1; k-- > 0;)
-    fusing.push_back("p = compute_and_store_at(p, " + in_quotes(chain.intermediates[k].name()) +
-                     ", " + in_quotes(last.nest.buffers.back().name()) + ", " + in_quotes(rows) +
-                     ")");
+    fusing.push_back({"compute_and_store_at",
+                      {chain.intermediates[k].name(), last.nest.buffers.back().name(), rows}});
   // Lanes of a maximum go into the element one vector at a time; the loop has another name then.
   std::vector<std::string> left;
   for (size_t k = 0; k < chain.parts.size(); ++k) {
@@ -57,8 +54,8 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
       continue;
     }
     const auto before = std::count(left.begin(), left.end(), loops[k]);
-    vectors.push_back("p = vectorize(p, " + in_quotes(loops[k] + " #" + std::to_string(before)) +
-                      ", " + unit + ", tail='cut_and_predicate')");
+    vectors.push_back(unit.step("vectorize", {loops[k] + " #" + std::to_string(before)}));
+    vectors.back().named = {{"tail", "cut_and_predicate"}};
   }
 
   int64_t whole = 0, fused = 0;
@@ -84,11 +81,10 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
       plan.tile = fuses ? 1 : 0;
       plan.level = level;
       plan.units = (fuses ? fused : whole) * line;
-      if (fuses) plan.lines = fusing;
-      plan.lines.insert(plan.lines.end(), vectors.begin(), vectors.end());
+      if (fuses) plan.steps = fusing;
+      plan.steps.insert(plan.steps.end(), vectors.begin(), vectors.end());
       for (const std::string& loop : left)
-        plan.lines.push_back("p = optimize_level_1(p, " + in_quotes(loop) + ", " + unit + ", " +
-                             std::to_string(many) + ")");
+        plan.steps.push_back(unit.step("optimize_level_1", {loop}, {many}));
       out.push_back(std::move(plan));
     }
   return out;

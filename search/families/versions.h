@@ -6,8 +6,9 @@
 //   # otherwise
 //   p = optimize_level_1(p, 'i', 16, AVX512, instrs, interleave=4)
 //
-// The condition compares one of the kernel's sizes with a number (a product of numbers), which means
-// the same in the object language and in C; nothing else is one. The kernel asserts it, and who calls it takes the first version whose condition holds.
+// The condition compares one of the kernel's sizes with a number (a product of numbers), which
+// means the same in the object language and in C; nothing else is one. The kernel asserts it, and
+// who calls it takes the first version whose condition holds.
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct Version {
 };
 
 /// At least one version, the last without a condition. A text without headings is one version.
-/// InputError, naming `member`, for what is no condition, text in front of the first heading, versions after the last or
-/// no last one.
+/// InputError, naming `member`, for what is no condition, text in front of the first heading,
+/// versions after the last or no last one.
 std::vector<Version> parse_versions(const std::string& text, const std::string& member);
 
 /// The text that parses back.

@@ -77,13 +77,13 @@ def vectors(x: f32[8]):
 BeamState state_of(const Module& module, const std::string& proc, const std::string& name) {
   BeamState state;
   state.proc = module.find_proc(proc);
-  state.lines = {name};
+  state.steps = {{name, {}}};
   return state;
 }
 
 std::string order(const std::vector<BeamState>& states) {
   std::string text;
-  for (const BeamState& s : states) text += s.lines.front() + " ";
+  for (const BeamState& s : states) text += s.steps.front().op + " ";
   return text;
 }
 

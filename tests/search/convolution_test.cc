@@ -6,7 +6,7 @@
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "search/beam.h"
-#include "search/tuning_context.h"
+#include "search/steps/builders.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
@@ -121,7 +121,7 @@ TEST_P(Convolution, keeps_its_sums_in_registers_and_its_meaning) {
   const Nest nest = inspect_nest(*before);
   EXPECT_EQ(nest.kind, NestKind::kSums);
   BeamContext context;
-  context.environment = script_names(*target());
+  context.instructions = instruction_values(*target());
   const BeamResult result = beam_search(before, space_for(nest, *target(), target()->levels),
                                         context, {.width = 2, .keep = 6});
   EXPECT_EQ(result.first_refusal, "");

@@ -55,12 +55,12 @@ TEST(DpPlans, differ_as_schedules_and_mean_the_same) {
     const DpPlans plans = dp_plans(*before, *target, {.plans = 8});
     ASSERT_EQ(plans.outcome, DpOutcome::kSolved);
     EXPECT_GE(plans.plans.size(), 2u);
-    std::set<std::vector<std::string>> seen;
+    std::set<std::string> seen;
     int applied = 0;
     for (const DpPlan& plan : plans.plans) {
-      EXPECT_TRUE(seen.insert(plan.lines).second);
+      EXPECT_TRUE(seen.insert(key_of(plan.steps)).second);
       std::string script = "p = matmul\n";
-      for (const std::string& line : plan.lines) script += line + "\n";
+      script += key_of(plan.steps);
       const ProcPtr after =
           run_script(script, "s", script_environment(module, {&target->library})).proc;
       expect_same_result(before, after, script);
@@ -85,7 +85,7 @@ TEST(DpPlans, are_only_read_the_second_time) {
   EXPECT_GT(second.known, 0);
   ASSERT_EQ(first.plans.size(), second.plans.size());
   for (size_t i = 0; i < first.plans.size(); ++i)
-    EXPECT_EQ(first.plans[i].lines, second.plans[i].lines);
+    EXPECT_EQ(key_of(first.plans[i].steps), key_of(second.plans[i].steps));
 }
 
 TEST(DpPlans, of_other_costs_are_in_a_memo_of_their_own) {
@@ -127,7 +127,7 @@ TEST(DpPlans, go_on_where_a_run_was_stopped) {
   }
   EXPECT_GE(stopped, 1);
   ASSERT_EQ(last.outcome, DpOutcome::kSolved);
-  EXPECT_EQ(last.plans.front().lines, whole.plans.front().lines);
+  EXPECT_EQ(key_of(last.plans.front().steps), key_of(whole.plans.front().steps));
   EXPECT_EQ(last.plans.front().units, whole.plans.front().units);
   // Each stop costs at most the questions that were open, one below the other.
   EXPECT_LE(solved, whole.solved + 200 * stopped);
@@ -171,7 +171,7 @@ TEST(DpPlans, are_for_the_machine_and_not_for_the_text) {
   const DpPlans small = dp_plans(*module.procs.front(), *target, here);
   const DpPlans text = dp_plans(*module.procs.front(), *target, {.plans = 1});
   ASSERT_FALSE(small.plans.empty() || text.plans.empty());
-  EXPECT_NE(small.plans[0].lines, text.plans[0].lines);
+  EXPECT_NE(key_of(small.plans[0].steps), key_of(text.plans[0].steps));
 }
 
 TEST(DpPlans, avoid_an_instruction) {
@@ -199,7 +199,7 @@ TEST(DpPlans, explain_themselves_from_the_memo) {
   const Proc& proc = *module.procs.front();
   EXPECT_EQ(explain_plan(proc, *target, ask, {}), "");  // nothing is stored yet
   const DpPlans plans = dp_plans(proc, *target, ask);
-  const std::string tree = explain_plan(proc, *target, ask, plans.plans.front().lines);
+  const std::string tree = explain_plan(proc, *target, ask, lines_of(plans.plans.front().steps));
   EXPECT_EQ(tree.rfind("plan 1 of the ", 0), 0u) << tree;
   EXPECT_NE(tree.find("mm512_fmadd_bcast_ps"), std::string::npos) << tree;
   EXPECT_NE(tree.find("instead: "), std::string::npos) << tree;

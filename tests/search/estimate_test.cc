@@ -3,7 +3,7 @@
 
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
-#include "search/internal_error.h"
+#include "core/library/step.h"
 #include "search/tuner.h"
 #include "tests/search/same_result.h"
 

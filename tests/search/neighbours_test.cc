@@ -1,36 +1,63 @@
-// Neighbours of a script: what each kind of change does to its lines.
+// Neighbours of a schedule: what each kind of change does to its steps.
 #include "search/neighbours.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "search/steps/builders.h"
+
 namespace exotune {
 namespace {
 
-const std::vector<std::string> kChain{
-    "p = divide_loop(p, 'r', 256, ['rb', 'r'], tail='perfect')",
-    "p = pack_operand(p, 'B', 'rb', 64, 16, V, instrs)",
-    "p = block_loop(p, 'j', 64, ['jo', 'j'], 'ii')",
-    "p = block_loop(p, 'ii', 6, ['iio', 'ii'])",
-    "p = pack_operand(p, 'C', 'rb', 64, 16, V, instrs)",
-    "p = block_loop(p, 'l', 64, ['lo', 'l'], 'r')",
-    "p = block_loop(p, 'r', 4, ['ro', 'r'])",
-    "p = register_block(p, 'ii', 'j', 'k', 16, V, instrs)",
-    "p = register_block(p, 'r', 'l', 'n', 16, V, instrs)",
-};
+Value vector_memory() {
+  auto memory = std::make_shared<Memory>();
+  memory->name = "V";
+  return Value(MemoryPtr(memory));
+}
+
+// op(p, before..., lanes, V, instrs)
+ScheduleStep on_vectors(const std::string& op, ValueList before, int lanes) {
+  for (const Value& v : {Value(lanes), vector_memory(), Value(ValueList{})}) before.push_back(v);
+  return {op, std::move(before)};
+}
+ScheduleStep pack(const char* buffer, const char* loop, int strip, int lanes = 16) {
+  return on_vectors("pack_operand", {buffer, loop, strip}, lanes);
+}
+ScheduleStep kernel(const char* rows, const char* columns, const char* sum, int lanes = 16) {
+  return on_vectors("register_block", {rows, columns, sum}, lanes);
+}
+ScheduleStep block(const std::string& loop, int size, const char* outer, const char* outside) {
+  ScheduleStep step = block_step(loop, size, outer);
+  if (*outside) step.args.emplace_back(outside);
+  return step;
+}
+
+Steps chain() {
+  return {
+      {"divide_loop", {"r", 256, Value::strings({"rb", "r"})}, {}, {{"tail", "perfect"}}},
+      pack("B", "rb", 64),
+      block("j", 64, "jo", "ii"),
+      block("ii", 6, "iio", ""),
+      pack("C", "rb", 64),
+      block("l", 64, "lo", "r"),
+      block("r", 4, "ro", ""),
+      kernel("ii", "j", "k"),
+      kernel("r", "l", "n"),
+  };
+}
 
 class Around {
  public:
-  explicit Around(const std::vector<std::string>& lines)
-      : all_(neighbours_of(lines, {16, 32, "", ""})) {}
+  explicit Around(const Steps& steps) : all_(neighbours_of(steps, {16, 32, "", ""})) {}
 
   // Whether some neighbour of that kind has each of these lines.
   bool has(Change change, const std::vector<std::string>& lines) const {
     return std::any_of(all_.begin(), all_.end(), [&](const Neighbour& n) {
+      const std::vector<std::string> all = lines_of(n.steps);
       return n.change == change &&
              std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
-               return std::find(n.lines.begin(), n.lines.end(), line) != n.lines.end();
+               return std::find(all.begin(), all.end(), line) != all.end();
              });
     });
   }
@@ -41,7 +68,7 @@ class Around {
 };
 
 TEST(Neighbours, each_micro_kernel_of_a_chain_has_its_own_tile) {
-  const Around around(kChain);
+  const Around around(chain());
   EXPECT_TRUE(around.has(Change::kSize, {"p = block_loop(p, 'ii', 7, ['iio', 'ii'])",
                                          "p = block_loop(p, 'r', 4, ['ro', 'r'])"}));
   EXPECT_TRUE(around.has(Change::kSize, {"p = block_loop(p, 'r', 5, ['ro', 'r'])"}));
@@ -50,7 +77,7 @@ TEST(Neighbours, each_micro_kernel_of_a_chain_has_its_own_tile) {
 }
 
 TEST(Neighbours, strips_follow_the_tiles_that_they_serve_and_no_others) {
-  const Around around(kChain);
+  const Around around(chain());
   EXPECT_TRUE(around.has(Change::kSize, {"p = pack_operand(p, 'B', 'rb', 32, 16, V, instrs)",
                                          "p = block_loop(p, 'j', 32, ['jo', 'j'], 'ii')",
                                          "p = pack_operand(p, 'C', 'rb', 64, 16, V, instrs)"}));
@@ -59,7 +86,7 @@ TEST(Neighbours, strips_follow_the_tiles_that_they_serve_and_no_others) {
 }
 
 TEST(Neighbours, sums_interleave_and_tiles_are_prefetched_together) {
-  const Around around(kChain);
+  const Around around(chain());
   EXPECT_TRUE(around.has(Change::kInterleaving,
                          {"p = interleave_loop(p, 'k', 4)", "p = interleave_loop(p, 'n', 4)"}));
   EXPECT_TRUE(around.has(Change::kPrefetching, {"p = prefetch_ahead(p, 'iio', distance=1)",
@@ -67,31 +94,31 @@ TEST(Neighbours, sums_interleave_and_tiles_are_prefetched_together) {
   for (const Neighbour& n : around.all())
     if (n.change == Change::kPrefetching) {
       // In front of the micro-kernels.
-      const auto at = [&](const std::string& text) {
-        return std::find_if(n.lines.begin(), n.lines.end(), [&](const std::string& line) {
-          return line.find(text) != std::string::npos;
-        });
+      const auto at = [&](const std::string& op) {
+        return std::find_if(n.steps.begin(), n.steps.end(),
+                            [&](const ScheduleStep& step) { return step.op == op; });
       };
       EXPECT_LT(at("prefetch_ahead"), at("register_block"));
     }
 }
 
 TEST(Neighbours, what_is_there_is_not_added_again) {
-  std::vector<std::string> lines = kChain;
-  lines.insert(lines.begin() + 7, "p = prefetch_ahead(p, 'ro', distance=2)");
-  lines.push_back("p = interleave_loop(p, 'k', 4)");
-  const Around around(lines);
+  Steps steps = chain();
+  steps.insert(steps.begin() + 7, {"prefetch_ahead", {"ro"}, {}, {{"distance", 2}}});
+  steps.push_back({"interleave_loop", {"k", 4}});
+  const Around around(steps);
   for (const Neighbour& n : around.all()) {
     EXPECT_NE(n.change, Change::kPrefetching);
     EXPECT_NE(n.change, Change::kInterleaving);
-    EXPECT_NE(n.lines, lines);
+    EXPECT_NE(key_of(n.steps), key_of(steps));
   }
 }
 
 TEST(Neighbours, what_one_product_needs_next_is_asked_for_while_it_computes) {
-  const Around around(
-      {"p = pack_operand(p, 'B', 'i', 24, 8, V, instrs)", "p = block_loop(p, 'i', 8, ['io', 'i'])",
-       "p = register_block(p, 'i', 'j', 'k', 8, V, instrs)", "p = unroll_registers(p, V)"});
+  const Around around({pack("B", "i", 24, 8),
+                       block("i", 8, "io", ""),
+                       kernel("i", "j", "k", 8),
+                       {"unroll_registers", {vector_memory()}}});
   const std::string apart = "p = register_block(p, 'i', 'j', 'k', 8, V, instrs, apart=True)",
                     meanwhile = "p = prefetch_meanwhile(p, 'io', 'k')";
   EXPECT_TRUE(around.has(Change::kPrefetching, {apart}));
@@ -100,15 +127,23 @@ TEST(Neighbours, what_one_product_needs_next_is_asked_for_while_it_computes) {
 }
 
 TEST(Neighbours, the_next_panel_is_asked_for_where_panels_go_by) {
-  const Around around(
-      {"p = block_loop(p, 'j', 96, ['jc', 'j'], 'i')",
-       "p = pack_operand(p, 'B', 'i', 32, 8, V, instrs)", "p = block_loop(p, 'i', 6, ['io', 'i'])",
-       "p = block_loop(p, 'j', 32, ['jo', 'j'], 'i')",
-       "p = register_block(p, 'i', 'j', 'k', 8, V, instrs)", "p = unroll_registers(p, V)"});
+  const Around around({block("j", 96, "jc", "i"),
+                       pack("B", "i", 32, 8),
+                       block("i", 6, "io", ""),
+                       block("j", 32, "jo", "i"),
+                       kernel("i", "j", "k", 8),
+                       {"unroll_registers", {vector_memory()}}});
   EXPECT_TRUE(
       around.has(Change::kPrefetching, {"p = prefetch_meanwhile(p, 'io', 'k')",
                                         "p = prefetch_meanwhile(p, 'jc', 'k', 'B', locality=2)",
                                         "p = prefetch_ahead(p, 'i0', 'B', distance=8)"}));
+}
+
+TEST(Neighbours, rows_of_a_copy_go_by_the_name_that_its_step_gave) {
+  ScheduleStep named = pack("B", "i", 24, 8);
+  named.named = {{"rows", "r"}};
+  const Around around({named, block("i", 8, "io", ""), kernel("i", "j", "k", 8)});
+  EXPECT_TRUE(around.has(Change::kPrefetching, {"p = prefetch_ahead(p, 'r', 'B', distance=8)"}));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "search/beam.h"
-#include "search/tuning_context.h"
+#include "search/steps/builders.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
@@ -35,14 +35,11 @@ std::vector<TargetLevel> small_caches(const Target& target) {
   return levels;
 }
 
-bool has_panels(const BeamState& s) {
-  return std::any_of(s.lines.begin(), s.lines.end(),
-                     [](const std::string& l) { return l.find("'jc'") != std::string::npos; });
-}
+bool has_panels(const BeamState& s) { return key_of(s.steps).find("'jc'") != std::string::npos; }
 
 bool asks_for_the_next(const BeamState& s) {
-  return std::count_if(s.lines.begin(), s.lines.end(), [](const std::string& l) {
-           return l.find("prefetch_meanwhile(") != std::string::npos;
+  return std::count_if(s.steps.begin(), s.steps.end(), [](const ScheduleStep& step) {
+           return step.op == "prefetch_meanwhile";
          }) == 2;
 }
 
@@ -54,7 +51,7 @@ TEST(Panels, go_by_while_rows_stay) {
   ASSERT_FALSE(space.stages.empty());
   EXPECT_EQ(space.stages.front().name, "order");
   BeamContext context;
-  context.environment = script_names(*target);
+  context.instructions = instruction_values(*target);
   const BeamResult result = beam_search(before, space, context, {.width = 4, .keep = 400});
   // Nothing is refused but asking for the next panel where few rows go by.
   EXPECT_TRUE(result.first_refusal.empty() ||

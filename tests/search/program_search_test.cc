@@ -8,6 +8,7 @@
 
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
+#include "core/library/script.h"
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
@@ -15,6 +16,7 @@
 #include "search/moves/separation.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
+#include "search/steps/builders.h"
 #include "search/tuning_context.h"
 #include "tests/search/same_result.h"
 
@@ -76,7 +78,7 @@ def steps(x: f32[34], y: f32[34]):
 class ProgramSearchTest : public ::testing::Test {
  protected:
   ProgramSearchTest() : target_(load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})) {
-    context_.environment = script_names(*target_);
+    context_.instructions = instruction_values(*target_);
     context_.weights = default_weights(CostMachine{});
   }
   std::vector<BeamState> found(const char* text) {
@@ -89,9 +91,7 @@ class ProgramSearchTest : public ::testing::Test {
     return ProgramSearch(request).run(first_state(kernel_, context_)).states;
   }
   static bool calls(const BeamState& s, const std::string& op) {
-    return std::any_of(s.lines.begin(), s.lines.end(), [&](const std::string& line) {
-      return line.find("= " + op + "(") != std::string::npos;
-    });
+    return key_of(s.steps).find("= " + op + "(") != std::string::npos;
   }
   static bool some_call(const std::vector<BeamState>& states, const std::string& op) {
     return std::any_of(states.begin(), states.end(),
@@ -109,15 +109,14 @@ TEST_F(ProgramSearchTest, an_imperfect_nest_is_split_and_its_product_tiled) {
   EXPECT_TRUE(some_call(states, "fission"));
   EXPECT_TRUE(some_call(states, "register_block"));
   for (const BeamState& s : states)
-    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
-TEST_F(ProgramSearchTest, the_lines_make_the_same_procedure) {
+TEST_F(ProgramSearchTest, the_printed_steps_make_the_same_procedure) {
   for (const BeamState& s : found(kScaledProduct)) {
-    ScriptEnvironment env = context_.environment;
+    ScriptEnvironment env = script_environment({}, {&target_->library});
     env.start = kernel_;
-    std::string text;
-    for (const std::string& line : s.lines) text += line + "\n";
+    const std::string text = key_of(s.steps);
     EXPECT_EQ(canonical_text(*run_script(text, "k.sched", env).proc), canonical_text(*s.proc));
   }
 }
@@ -128,14 +127,14 @@ TEST_F(ProgramSearchTest, an_operand_across_its_rows_is_copied_transposed) {
     return calls(s, "stage_view") && calls(s, "register_block");
   }));
   for (const BeamState& s : states)
-    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
 TEST_F(ProgramSearchTest, a_transposing_copy_goes_through_registers) {
   const std::vector<BeamState> states = found(kTurnedOver);
   EXPECT_TRUE(some_call(states, "tile_to_instr"));
   for (const BeamState& s : states)
-    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
 TEST_F(ProgramSearchTest, vectors_run_along_a_loop_around_short_ones) {
@@ -144,14 +143,14 @@ TEST_F(ProgramSearchTest, vectors_run_along_a_loop_around_short_ones) {
     return calls(s, "unroll_loop") && calls(s, "optimize_level_1");
   }));
   for (const BeamState& s : states)
-    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
 TEST_F(ProgramSearchTest, sweeps_inside_a_time_loop_are_searched) {
   const std::vector<BeamState> states = found(kSteps);
   EXPECT_TRUE(some_call(states, "optimize_level_1"));
   for (const BeamState& s : states)
-    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
 TEST_F(ProgramSearchTest, the_fastest_of_each_part_are_put_together) {
@@ -167,7 +166,7 @@ TEST_F(ProgramSearchTest, the_fastest_of_each_part_are_put_together) {
     seconds[s.text_hash] = next *= 0.9;  // the later, the faster
   for (const BeamState& s : search.recombine(seconds)) {
     EXPECT_FALSE(seconds.count(s.text_hash));
-    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.lines));
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
   }
 }
 

@@ -10,9 +10,9 @@
 
 #include "core/frontend/parser.h"
 #include "core/library/operators.h"
-#include "search/internal_error.h"
+#include "core/library/step.h"
 #include "search/program_search.h"
-#include "search/tuning_context.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 namespace {
@@ -125,7 +125,7 @@ def staggered(a: f32[40, 34], b: f32[40, 34], c: f32[40, 34]):
 TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
   const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
   BeamContext context;
-  context.environment = script_names(*target);
+  context.instructions = instruction_values(*target);
   context.weights = default_weights(CostMachine{});
   std::set<std::string> missing = operators_named_by_moves();
   EXPECT_GT(missing.size(), 12u);
@@ -140,7 +140,7 @@ TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
       if (n > 0) missing.erase(op);
     // Parts are taken out and put back in every schedule of several nests.
     for (const BeamState& s : found.states)
-      for (const std::string& line : s.lines)
+      for (const std::string& line : lines_of(s.steps))
         for (const char* op : {"extract_subproc", "call_eqv"})
           if (line.find(std::string("= ") + op + "(") != std::string::npos) missing.erase(op);
   }

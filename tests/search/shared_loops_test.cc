@@ -48,13 +48,15 @@ TEST(SharedLoops, more_threads_than_iterations_share_nothing) {
   EXPECT_TRUE(shared_loops(nest, *avx512(), 64).empty());
 }
 
-TEST(SharedLoops, their_lines_are_proved_and_mean_the_same) {
+TEST(SharedLoops, their_steps_are_proved_and_mean_the_same) {
   const Module module = module_of(kProduct);
   const ProcPtr before = module.procs.front();
   for (const SharedLoop& shared : shared_loops(inspect_nest(*before), *avx512(), 2)) {
-    const std::string script =
-        "p = product\n" + shared.share_out + "\n" + shared.parallelize + "\n";
-    const ProcPtr after = run_script(script, "test.sched", script_environment(module, {})).proc;
+    const Steps steps = {shared.share_out, shared.parallelize};
+    const std::string script = key_of(steps);
+    const Stepped made = run_steps(before, steps);
+    ASSERT_FALSE(made.refusal) << made.refusal->text();
+    const ProcPtr after = made.proc;
     int parallel = 0;
     for_each_stmt(after->body, [&](const StmtPtr& s) {
       parallel += s->as<For>() && s->as<For>()->mode == LoopMode::kPar;

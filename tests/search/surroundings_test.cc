@@ -9,7 +9,7 @@
 #include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
-#include "search/tuning_context.h"
+#include "search/steps/builders.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
@@ -29,17 +29,16 @@ class SurroundingsTest : public ::testing::Test {
   SurroundingsTest()
       : target_(load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})),
         kernel_(parse_module(kProduct, "product.exo").procs.front()) {
-    context_.environment = script_names(*target_);
+    context_.instructions = instruction_values(*target_);
     start_ = first_state(kernel_, context_);
     good_ = start_;
-    const auto refusal = extend(good_,
-                                {"p = pack_operand(p, 'B', 'i', 32, 16, AVX512, instrs)",
-                                 "p = block_loop(p, 'j', 32, ['jo', 'j'], outside='i')",
-                                 "p = block_loop(p, 'i', 6, ['io', 'i'])",
-                                 "p = register_block(p, 'i', 'j', 'k', 16, AVX512, instrs)",
-                                 "p = unroll_registers(p, AVX512)"},
-                                context_);
-    EXPECT_FALSE(refusal) << refusal->text;
+    const VectorValues unit(*target_, ScalarType::kF32, context_.instructions);
+    const auto refusal = extend(
+        good_,
+        {pack_step("B", "i", 32, unit), block_step("j", 32, "jo", "i"), block_step("i", 6, "io"),
+         register_block_step("i", "j", "k", unit), unroll_registers_step(unit)},
+        context_);
+    EXPECT_FALSE(refusal) << refusal->text();
   }
 
   Surroundings around(size_t most, const std::set<std::string>& seen = {}) {
@@ -58,14 +57,13 @@ TEST_F(SurroundingsTest, compute_the_same_and_come_in_turn) {
   EXPECT_GT(s.made, 4);
   const auto some = [&](const std::string& text) {
     return std::any_of(s.states.begin(), s.states.end(), [&](const BeamState& state) {
-      return std::any_of(state.lines.begin(), state.lines.end(),
-                         [&](const std::string& l) { return l.find(text) != std::string::npos; });
+      return key_of(state.steps).find(text) != std::string::npos;
     });
   };
   EXPECT_TRUE(some("interleave_loop(")) << "interleaving";
   EXPECT_TRUE(some("prefetch_")) << "prefetching";
   EXPECT_TRUE(std::any_of(s.states.begin(), s.states.end(), [&](const BeamState& state) {
-    return state.lines.size() < good_.lines.size();
+    return state.steps.size() < good_.steps.size();
   })) << "packing";
   for (const BeamState& state : s.states) {
     expect_same_result(kernel_, state.proc, str(*state.proc));
@@ -82,7 +80,7 @@ TEST_F(SurroundingsTest, none_comes_twice_and_none_that_was_seen) {
   const Surroundings again = around(1000);
   ASSERT_EQ(again.states.size(), all.states.size());
   for (size_t k = 0; k < all.states.size(); ++k)
-    EXPECT_EQ(again.states[k].lines, all.states[k].lines);
+    EXPECT_EQ(key_of(again.states[k].steps), key_of(all.states[k].steps));
   EXPECT_TRUE(around(1000, seen).states.empty());
 }
 

@@ -11,6 +11,7 @@
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
 #include "hw/kernel_table.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 namespace {
@@ -57,7 +58,7 @@ def f(A: f32[4, 4], D: f32[4]):
 
 // Each plan of the proc, replayed, computes the same; how many fuse all parts.
 int fused_plans(const ProcPtr& before, const Target& target, int fusions) {
-  const std::vector<ChainPlan> plans = chain_plans(*before, target);
+  const std::vector<ChainPlan> plans = chain_plans(*before, target, instruction_values(target));
   Module module;
   module.procs = {before};
   Arguments expected = make_arguments(*before, {}, 3);
@@ -69,7 +70,7 @@ int fused_plans(const ProcPtr& before, const Target& target, int fusions) {
       EXPECT_LE(plans[k - 1].units, plans[k].units);
     }
     std::string script = "p = " + before->name + "\n";
-    for (const std::string& line : plans[k].lines) script += line + "\n";
+    script += key_of(plans[k].steps);
     const ProcPtr after =
         run_script(script, "plan.sched", script_environment(module, {&target.library})).proc;
     Arguments got = copy_of(fresh);
@@ -162,7 +163,7 @@ TEST(Composition, softmax_is_planned_row_by_row_and_replayed) {
   const KernelTable table = load_kernel_table(kRoot / "kernels");
   for (const int64_t columns : {5, 64, 1000}) {
     const ProcPtr before = partial_eval(table.at("ssoftmax").load(), {{"M", 3}, {"N", columns}});
-    const std::vector<ChainPlan> plans = chain_plans(*before, *target);
+    const std::vector<ChainPlan> plans = chain_plans(*before, *target, instruction_values(*target));
     ASSERT_EQ(plans.size(), 8u);
     EXPECT_EQ(plans.front().tile, 1);
     EXPECT_LT(plans.front().units, plans.back().units);
@@ -173,7 +174,7 @@ TEST(Composition, softmax_is_planned_row_by_row_and_replayed) {
     run(*before, expected.values);
     for (const ChainPlan& plan : plans) {
       std::string script = "p = ssoftmax\n";
-      for (const std::string& line : plan.lines) script += line + "\n";
+      script += key_of(plan.steps);
       const ProcPtr after =
           run_script(script, "plan.sched", script_environment(module, {&target->library})).proc;
       Arguments got = copy_of(fresh);
@@ -186,8 +187,9 @@ TEST(Composition, softmax_is_planned_row_by_row_and_replayed) {
 
 TEST(Composition, an_intermediate_too_large_for_the_caches_is_better_fused) {
   TargetLibrary library({kRoot / "hw"});
+  const TargetPtr target = library.load("avx512");
   const std::vector<ChainPlan> plans =
-      chain_plans(*chain(1 << 18, 64, 64, 64), *library.load("avx512"));
+      chain_plans(*chain(1 << 18, 64, 64, 64), *target, instruction_values(*target));
   ASSERT_FALSE(plans.empty());
   EXPECT_GT(plans.front().tile, 0);
   EXPECT_NE(plans.front().level, "DRAM");

@@ -7,6 +7,7 @@
 #include "core/interp/interp.h"
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
+#include "search/steps/builders.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
@@ -61,7 +62,7 @@ std::vector<Replayed> replay_all(const std::string& source, const std::string& t
     Replayed r;
     r.before = before;
     r.script = "p = " + before->name + "\n";
-    for (const std::string& line : script_of(plan, space, *nest, *target)) r.script += line + "\n";
+    r.script += key_of(steps_of(plan, space, *nest, *target, instruction_values(*target)));
     r.after =
         run_script(r.script, "plan.sched", script_environment(module, {&target->library})).proc;
     for_each_stmt(r.after->body, [&](const StmtPtr& s) { r.vectors += s->as<Call>() != nullptr; });

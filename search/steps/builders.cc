@@ -1,0 +1,66 @@
+#include "search/steps/builders.h"
+
+namespace exotune {
+
+VectorValues::VectorValues(const Target& target, ScalarType precision,
+                           const ValueList& instructions)
+    : lanes_(target.lanes_of(precision)),
+      memory_(target.vector_memory),
+      instructions_(instructions) {}
+
+ScheduleStep VectorValues::step(const std::string& op, ValueList before,
+                                const ValueList& after) const {
+  for (const Value& v : {Value(lanes_), memory_, instructions_}) before.push_back(v);
+  before.insert(before.end(), after.begin(), after.end());
+  return {op, std::move(before)};
+}
+
+ValueList instruction_values(const Target& target) {
+  ValueList out;
+  for (const ProcPtr& p : target.instructions()) out.emplace_back(p);
+  return out;
+}
+
+ScheduleStep block_step(const std::string& loop, Value sizes, const std::string& outer,
+                        const std::string& outside) {
+  ScheduleStep step{"block_loop", {loop, std::move(sizes), Value::strings({outer, loop})}};
+  if (!outside.empty()) step.named = {{"outside", outside}};
+  return step;
+}
+
+Value halving(int64_t size, int64_t last) {
+  std::vector<int64_t> out = {size};
+  int64_t p = last;
+  while (p * 2 < size) p *= 2;
+  for (; p >= last; p /= 2) out.push_back(p);
+  return Value::ints(out);
+}
+
+ScheduleStep pack_step(const std::string& buffer, const std::string& before, int64_t strip,
+                       const VectorValues& unit) {
+  return unit.step("pack_operand", {buffer, before, strip});
+}
+
+ScheduleStep swap_step(const std::string& outer, const std::string& inner) {
+  return {"reorder_loops", {outer + " " + inner}};
+}
+
+ScheduleStep register_block_step(const std::string& rows, const std::string& columns,
+                                 const std::string& sum, const VectorValues& unit) {
+  return unit.step("register_block", {rows, columns, sum});
+}
+
+ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,
+                            const VectorValues& unit) {
+  return unit.step("sum_block", {rows, columns});
+}
+
+ScheduleStep unroll_registers_step(const VectorValues& unit) {
+  return {"unroll_registers", {unit.memory()}};
+}
+
+ScheduleStep interleave_step(const std::string& loop, int64_t factor) {
+  return {"interleave_loop", {loop, factor}};
+}
+
+}  // namespace exotune

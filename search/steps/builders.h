@@ -1,0 +1,57 @@
+#pragma once
+// Builders of the steps that several searches are made of. Start at block_step.
+//
+// A loop that a step makes is found again through the step's values (value_of), never by how its
+// name is spelt: who needs it later keeps the name that it passed here.
+#include <cstdint>
+#include <string>
+
+#include "core/library/step.h"
+#include "hw/target.h"
+
+namespace exotune {
+
+/// A target's vector unit as operators take it.
+class VectorValues {
+ public:
+  /// `instructions`: those that may be used, in the order in which they are preferred.
+  VectorValues(const Target& target, ScalarType precision, const ValueList& instructions);
+
+  int64_t lanes() const { return lanes_; }
+  const Value& memory() const { return memory_; }
+  /// op(p, before..., lanes, registers, instructions, after...)
+  ScheduleStep step(const std::string& op, ValueList before, const ValueList& after = {}) const;
+
+ private:
+  int64_t lanes_;
+  Value memory_, instructions_;
+};
+
+/// All of the target's instructions, as a list of values.
+ValueList instruction_values(const Target& target);
+
+/// for ..: for x: s  ->  for outer: for ..: for x: s, the outer part in front of the loop `outside`
+/// ("": where the loop stands). `sizes` is a number, or a list for what the tiles before leave.
+ScheduleStep block_step(const std::string& loop, Value sizes, const std::string& outer,
+                        const std::string& outside = "");
+
+/// [8, 4, 2, 1] for 8 and 1: for a boundary whose extent is not known.
+Value halving(int64_t size, int64_t last);
+
+/// Copies the operand in front of the loop, in strips.
+ScheduleStep pack_step(const std::string& buffer, const std::string& before, int64_t strip,
+                       const VectorValues& unit);
+
+/// The two loops, one directly inside the other, change places.
+ScheduleStep swap_step(const std::string& outer, const std::string& inner);
+
+/// Sums of a tile in registers, along three loops.
+ScheduleStep register_block_step(const std::string& rows, const std::string& columns,
+                                 const std::string& sum, const VectorValues& unit);
+/// The same for sums over several loops.
+ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,
+                            const VectorValues& unit);
+ScheduleStep unroll_registers_step(const VectorValues& unit);
+ScheduleStep interleave_step(const std::string& loop, int64_t factor);
+
+}  // namespace exotune
