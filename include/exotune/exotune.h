@@ -37,6 +37,7 @@
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
 #include "core/library/script.h"
+#include "core/library/step.h"
 #include "core/library/skinny.h"
 #include "core/library/stages.h"
 #include "core/library/staging.h"
