@@ -39,7 +39,7 @@ bool asks_for_views(const TuneRequest& request) {
 }
 
 ScriptEnvironment names_for(const TuneRequest& request) {
-  ScriptEnvironment names = script_names(*request.target);
+  ScriptEnvironment names = script_environment({}, {&request.target->library});
   names.start = request.proc;
   names.names[request.proc->name] = Value(request.proc);
   return names;
