@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "core/base/hashing.h"
@@ -37,6 +38,7 @@ struct Plan {
   std::string text_hash;
   bool reassociated = false;
   std::string move;  // what made it, for reports: "distribute"
+  double order = 0;  // among those of its move: the least is tried first
 };
 
 // One structure of the whole program, its parts, and what may become of each.
@@ -45,6 +47,7 @@ struct Structure {
   Schedule schedule;
   std::vector<Cursor> nests;
   std::vector<std::string> names;  // of the parts
+  std::vector<double> shares;      // of the time of all parts as written
   std::vector<std::vector<Plan>> choices;
 };
 
@@ -123,6 +126,7 @@ class ProgramSearch::Impl {
     plan.text_hash = content_hash(canonical_text(*s.proc));
     plan.reassociated = s.reassociated || reassociates(s.proc);
     plan.move = move;
+    plan.order = plan.cycles;
     return plan;
   }
 
@@ -155,22 +159,19 @@ class ProgramSearch::Impl {
     return 32;
   }
 
-  static void sort(std::vector<Plan>& plans) {
+  // The first of each move, the cheapest of them first, then the second of each, ...
+  static std::vector<Plan> moves_in_turn(std::vector<Plan> plans) {
     std::stable_sort(plans.begin(), plans.end(),
-                     [](const Plan& a, const Plan& b) { return a.cycles < b.cycles; });
+                     [](const Plan& a, const Plan& b) { return a.order < b.order; });
     std::set<std::string> seen;
     std::erase_if(plans, [&](const Plan& p) { return !seen.insert(p.text_hash).second; });
-  }
-
-  // The best of each move first, then the second of each, ...
-  static std::vector<Plan> moves_in_turn(std::vector<Plan> plans) {
-    sort(plans);
     std::map<std::string, int> rank;
-    std::vector<std::pair<int, size_t>> order;
-    for (size_t k = 0; k < plans.size(); ++k) order.emplace_back(rank[plans[k].move]++, k);
+    std::vector<std::tuple<int, double, size_t>> order;
+    for (size_t k = 0; k < plans.size(); ++k)
+      order.emplace_back(rank[plans[k].move]++, plans[k].cycles, k);
     std::stable_sort(order.begin(), order.end());
     std::vector<Plan> out;
-    for (const auto& [turn, k] : order) out.push_back(std::move(plans[k]));
+    for (const auto& [turn, cycles, k] : order) out.push_back(std::move(plans[k]));
     return out;
   }
 
@@ -220,11 +221,25 @@ class ProgramSearch::Impl {
     }
   }
 
+  // How late another plan of a part is tried: the part that takes most of the time first, and of
+  // its plans first one of each kind, whatever the cost model thinks of that kind.
+  static double order_of(const Structure& s, size_t part, size_t alternative) {
+    if (alternative == 0) return 0;
+    const auto kind = [&](size_t k) {
+      const std::string& move = s.choices[part][k].move;
+      return move.substr(0, move.find(' '));
+    };
+    double turn = 1;
+    for (size_t k = 0; k < alternative; ++k) turn += kind(k) == kind(alternative);
+    const double all = std::accumulate(s.shares.begin(), s.shares.end(), 0.0);
+    return all == 0 ? turn : turn * all / std::max(s.shares[part], 1e-9 * all);
+  }
+
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
   // with another one for each part in turn.
   void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
                     int depth) {
-    Structure here{move, s, {}, {}, {}};
+    Structure here{move, s, {}, {}, {}, {}};
     const double whole = plan_of(s, move).cycles;
     for (const Cursor& nest : parts_of(s.proc)) {
       Part part;
@@ -237,6 +252,7 @@ class ProgramSearch::Impl {
       const double share = plan_of({alone, {}, false}, move).cycles * entries_of(*s.proc, nest);
       here.nests.push_back(nest);
       here.names.push_back(part.name);
+      here.shares.push_back(share);
       here.choices.push_back(interrupted() || share < kNoShare * whole ? std::vector<Plan>{Plan{}}
                                                                        : solve(alone, depth + 1));
     }
@@ -249,6 +265,7 @@ class ProgramSearch::Impl {
       which[changed] = alternative;
       std::optional<Plan> plan = combine(here, which);
       if (!plan) return;
+      plan->order = order_of(here, changed, alternative);
       ++out_.made;
       if (depth == 0)
         choices_.emplace(plan->text_hash, Choice{structures_.size(), changed, alternative});

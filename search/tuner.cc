@@ -616,22 +616,24 @@ class Tuning {
     const size_t kept = most / 5;  // for refinement
     if (states_.size() > most - kept && !search_deadline_.over())
       result_.stop = StopReason::kTrials;
-    measure_states(0, most - kept, deadline);
+    measure_states(0, most - kept, share_of(deadline, kShareOfStates));
     if (best_seconds_ == 0 ? !found_wrong() : deadline.over() && !found_schedule()) rescue();
     if (program_ && !deadline.over()) {
       const size_t first = states_.size();
       program_deadline_ = program_end_ = deadline;
       add_states(program_->recombine(seconds_of_states()));
-      measure_states(first, most - std::min(most, measured_.trials.size()), deadline);
+      measure_states(first, most - std::min(most, measured_.trials.size()),
+                     share_of(deadline, kShareOfStates));
     }
-    for (int round = 0; round < kRefinements && !deadline.over(); ++round) {
-      compare_fastest(deadline);
+    const Deadline refining = share_of(deadline, kShareOfStates);
+    for (int round = 0; round < kRefinements && !refining.over(); ++round) {
+      compare_fastest(refining);
       const double before = best_seconds_;
       const size_t first = states_.size(), room = most - std::min(most, measured_.trials.size());
-      if (room == 0 || before == 0 || deadline.over()) break;
+      if (room == 0 || before == 0 || refining.over()) break;
       add_states(
-          around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)), deadline));
-      measure_states(first, room, deadline);
+          around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)), refining));
+      measure_states(first, room, refining);
       if (best_seconds_ >= 0.995 * before) break;
     }
     compile_otherwise(deadline);
@@ -642,6 +644,14 @@ class Tuning {
     result_.failures = all.first_causes;
     result_.statistics.measure_seconds += since(start);
     if (deadline.over()) result_.stop = stop_of(deadline);
+  }
+
+  // Each step of measuring leaves time to the next ones: what the parts' fastest are together, what
+  // is around the fastest, and what other compilers make of it change more than one schedule more
+  // does.
+  static constexpr double kShareOfStates = 0.75;
+  static Deadline share_of(const Deadline& deadline, double share) {
+    return deadline.within(share * deadline.left());
   }
 
   bool is_as_written(const Trial& t) const {

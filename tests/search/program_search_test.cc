@@ -170,6 +170,25 @@ TEST_F(ProgramSearchTest, the_fastest_of_each_part_are_put_together) {
   }
 }
 
+const char* const kHeavyAndLight = R"(
+@proc
+def heavy_and_light(A: f32[60, 60], B: f32[60, 60], C: f32[60, 60], x: f32[100000]):
+    for i in seq(0, 100000):
+        x[i] = 2.0 * x[i]
+    for i in seq(0, 60):
+        for j in seq(0, 60):
+            for k in seq(0, 60):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+TEST_F(ProgramSearchTest, other_ways_for_the_part_that_takes_longest_come_first) {
+  const std::vector<BeamState> states = found(kHeavyAndLight);
+  const auto light = [](const BeamState& s) { return str(*s.proc, {s.proc->body[0]}); };
+  ASSERT_GT(states.size(), 4u);
+  for (size_t k = 1; k < 4; ++k) EXPECT_EQ(light(states[k]), light(states[0])) << k;
+  EXPECT_NE(light(states.back()), light(states[0]));
+}
+
 const char* const kSweeps = R"(
 @proc
 def sweeps(x: f32[20, 12], y: f32[20, 12]):
