@@ -1,0 +1,122 @@
+#include "search/candidates.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+
+#include "core/cursor/provenance.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+
+Candidates::Candidates(TuningState& run, const Proposals& proposals, const Bench& bench,
+                       const std::vector<Trial>& measured)
+    : run_(run), proposals_(proposals), bench_(bench), measured_(measured) {}
+
+// The schedule of a state, as it is measured and written.
+WholeSchedule Candidates::whole(const BeamState& state) const {
+  if (const WholeSchedule* known = proposals_.known(state)) return *known;
+  if (run_.request.partial) return run_.request.partial->whole(state.steps);
+  return {state.proc, script_text(*run_.request.proc, state.steps)};
+}
+
+Candidates::Emission Candidates::emit(const BeamState& state) const {
+  std::string op = run_.request.partial ? "whole script" : "emit";
+  Emission out;
+  try {
+    const WholeSchedule made = whole(state);
+    op = "emit";
+    Trial t;
+    t.candidate = make_candidate(made.proc, *run_.request.target, run_.problem);
+    t.script = made.script;
+    t.as_written = proposals_.is_as_written(state);
+    const bool moved = state.reassociated || reassociates(made.proc);
+    t.proof = moved ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
+    out.proc = made.proc;
+    out.trial = std::move(t);
+  } catch (const Error& e) {
+    if (e.exit_code() == ExitCode::kInternal) op = kInternalError;
+    out.refusal = {op, "", e.diagnostic().where.str() + ": " + e.diagnostic().message.str()};
+  }
+  return out;
+}
+
+// Nothing when it does not become a whole schedule or has no C.
+std::optional<Trial> Candidates::keep(Emission made, size_t state) {
+  if (made.refusal) run_.count(*made.refusal);
+  if (!made.trial) return std::nullopt;
+  procs_[made.trial->candidate.id] = made.proc;
+  state_of_[made.trial->candidate.id] = state;
+  return std::move(made.trial);
+}
+
+std::optional<Trial> Candidates::as_written() { return keep(emit(proposals_.start()), 0); }
+
+std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
+  std::vector<Emission> made(states.size());
+  const auto one = [&](size_t k) {
+    if (!run_.deadline.over()) made[k] = emit(proposals_.states()[states[k]]);
+  };
+  if (run_.request.partial)
+    for (size_t k = 0; k < states.size(); ++k) one(k);
+  else
+    tbb::parallel_for(size_t{0}, states.size(), one);
+  std::vector<Trial> out;
+  for (size_t k = 0; k < states.size(); ++k)
+    if (std::optional<Trial> t = keep(std::move(made[k]), states[k])) {
+      const std::optional<Trial> written = t->as_written ? t : std::nullopt;
+      if (!t->as_written || !written_ran_) out.push_back(std::move(*t));
+      if (!written) continue;
+      for (Trial& other : otherwise(*written)) out.push_back(std::move(other));
+    }
+  return out;
+}
+
+std::vector<Trial> Candidates::otherwise(const Trial& usual) {
+  std::vector<Trial> out;
+  for (const Compilation& how : unusual_compilations(bench_.toolchain)) {
+    Trial t = compiled(usual, how);
+    if (std::none_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
+          return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
+        }))
+      out.push_back(std::move(t));
+  }
+  return out;
+}
+
+// The same code, made machine code in another way.
+Trial Candidates::compiled(const Trial& usual, const Compilation& how) {
+  Trial t;
+  t.candidate = compiled_as(usual.candidate, how);
+  t.script = lines_of(how) + usual.script;
+  t.proof = how.any_order ? ProofLevel::kProvedModuloReassociation : usual.proof;
+  t.compilation = how;
+  procs_[t.candidate.id] = procs_[usual.candidate.id];
+  state_of_[t.candidate.id] = state_of_[usual.candidate.id];
+  return t;
+}
+
+void Candidates::take(const Trial& t) {
+  TuneResult& result = run_.result;
+  result.winner = procedure(t);
+  result.script = t.script;
+  result.steps = state(t).steps;
+  result.candidate_id = t.candidate.id;
+  result.proof = t.proof;
+  result.as_written = is_as_written(t);
+  result.compilation = t.compilation;
+}
+
+void Candidates::take_cheapest() {
+  std::set<size_t> wrong;
+  for (const Trial& t : measured_)
+    if (t.status != TrialStatus::kOk && t.status != TrialStatus::kSkipped &&
+        t.status != TrialStatus::kTimeout)
+      wrong.insert(state_index(t));
+  for (const size_t k : proposals_.cheapest_first()) {
+    if (wrong.count(k)) continue;
+    if (const std::optional<Trial> t = keep(emit(proposals_.states()[k]), k)) return take(*t);
+  }
+}
+
+}  // namespace exotune

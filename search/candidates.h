@@ -1,0 +1,68 @@
+#pragma once
+// Candidates: what proposed schedules come to as code, and the trials of it. Start at
+// Candidates::trials_of.
+//
+// A candidate stays tied to the state it was made from: by its id the others find the procedure
+// and the schedule again.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/proposals.h"
+#include "search/trials.h"
+
+namespace exotune {
+
+class Candidates {
+ public:
+  /// All must outlive this; `measured` is what has been run so far.
+  Candidates(TuningState& run, const Proposals& proposals, const Bench& bench,
+             const std::vector<Trial>& measured);
+
+  /// The nest as written, alone; nothing when it has no C.
+  std::optional<Trial> as_written();
+  /// The trials of these states, those that become whole schedules with C; the others are counted
+  /// as refused. Emitted in parallel but for parts of a user's script. With the nest as written
+  /// come the other ways to compile it.
+  std::vector<Trial> trials_of(const std::vector<size_t>& states);
+  /// The same code in the other ways to compile it that are not among the trials yet.
+  std::vector<Trial> otherwise(const Trial& usual);
+  /// It need not be measured again with the other states.
+  void note_as_written_ran() { written_ran_ = true; }
+
+  /// Of a trial that was made here.
+  const ProcPtr& procedure(const Trial& t) const { return procs_.at(t.candidate.id); }
+  const BeamState& state(const Trial& t) const { return proposals_.states()[state_index(t)]; }
+  size_t state_index(const Trial& t) const { return state_of_.at(t.candidate.id); }
+  bool is_as_written(const Trial& t) const { return proposals_.is_as_written(state(t)); }
+
+  /// The trial is the result.
+  void take(const Trial& t);
+  /// Nothing ran, or nothing in time: the result is the cheapest schedule by the cost model that
+  /// has C and was not found wrong.
+  void take_cheapest();
+
+ private:
+  // What a state comes to: a trial, or why not.
+  struct Emission {
+    std::optional<Trial> trial;
+    ProcPtr proc;
+    std::optional<StepRefusal> refusal;
+  };
+  Emission emit(const BeamState& state) const;
+  WholeSchedule whole(const BeamState& state) const;
+  std::optional<Trial> keep(Emission made, size_t state);
+  Trial compiled(const Trial& usual, const Compilation& how);
+
+  TuningState& run_;
+  const Proposals& proposals_;
+  const Bench& bench_;
+  const std::vector<Trial>& measured_;
+  std::map<std::string, ProcPtr> procs_;    // by candidate
+  std::map<std::string, size_t> state_of_;  // candidate -> index of its state
+  bool written_ran_ = false;
+};
+
+}  // namespace exotune

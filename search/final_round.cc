@@ -1,0 +1,288 @@
+#include "search/final_round.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/interp/interp.h"
+#include "search/finals.h"
+#include "search/tuning_context.h"
+
+namespace exotune {
+
+namespace {
+
+// Sizes at which every boundary of a kernel with open ones is met.
+constexpr std::array<int64_t, 10> kOtherExtents = {1, 2, 3, 5, 17, 63, 64, 65, 100, 129};
+// Many loops at odd sizes make more work than a check is worth: the largest sizes are halved.
+constexpr double kCheckedOperations = 3e7;
+constexpr double kShareOfCompiling = 0.3;  // of the time that is left, for finalists
+// Of the time that is left, for finding and compiling the peers: the first time takes longest.
+constexpr double kShareOfPeers = 0.4;
+
+std::string failure_text(const ContenderResult& c) {
+  return c.name + ": " + status_name(c.status) + ": " + c.cause;
+}
+
+}  // namespace
+
+FinalRound::FinalRound(TuningState& run, Measuring& measured, const Bench& bench)
+    : run_(run),
+      request_(run.request),
+      measured_(measured),
+      candidates_(measured.candidates()),
+      bench_(bench) {}
+
+// Measured before and after: while another program shares the core's power and caches it is low.
+void FinalRound::note_peak(TuningState& run, const Bench& bench) {
+  if (run.request.kernel.flops.text().empty() || run.deadline.over()) return;
+  const DeadlineScope scope(run.deadline);
+  try {
+    run.result.peak_gflops =
+        std::max(run.result.peak_gflops, run.request.threads * bench.arena->peak(run.peak_type()));
+  } catch (const Error&) {
+    if (!run.deadline.over()) throw;  // else it was stopped, and nothing is known
+  }
+}
+
+void FinalRound::run() {
+  const double begun = run_.clock.seconds();
+  if (run_.deadline.over() || measured_.ranked().empty()) return;
+  const std::vector<const Trial*> chosen = finalists();
+  if (chosen.empty() || run_.deadline.over()) return;
+  const Field field = field_of(chosen);
+  ShootoutOptions options;
+  options.rounds = request_.rounds;
+  run_.report("shoot-out", 0, static_cast<int>(field.contenders.size()));
+  deadline_ = run_.budget.shootout(!listed_sizes().empty());
+  const ShootoutResult shot = [&] {
+    const DeadlineScope scope(deadline_);
+    return bench_.arena->compete(field.contenders, run_.problem.args, run_.problem.test, options);
+  }();
+  run_.result.statistics.shootout_seconds = run_.since(begun);
+  if (shot.winner < 0) {
+    for (const ContenderResult& c : shot.contenders)
+      if (c.status != TrialStatus::kOk) run_.result.failures.push_back(failure_text(c));
+    return;
+  }
+  const size_t w = winner_of(chosen, shot);
+  if (shot.contenders[w].status != TrialStatus::kOk) return;
+  candidates_.take(*chosen[w]);
+  run_.note_speed(shot.contenders[w].median);
+  enter_rows(field, shot, w);
+  enter_winner(*chosen[w], shot.contenders[w]);
+}
+
+FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalists) {
+  Field out;
+  for (const Trial* t : finalists)
+    out.contenders.push_back(
+        contender_of("#" + std::to_string(out.contenders.size() + 1), t->candidate));
+  out.rivals = out.contenders.size();
+  for (const Rival& rival : request_.rivals)
+    out.contenders.push_back(contender_of(
+        rival.name,
+        make_candidate(at_sizes(rival.proc, request_.sizes), *request_.target, run_.problem)));
+  out.peers = out.contenders.size();
+  if (request_.with_peers)
+    add_peers(out.contenders, run_.deadline.within(kShareOfPeers * run_.deadline.left()));
+  out.roof = out.contenders.size();
+  add_roof(out.contenders);
+  return out;
+}
+
+void FinalRound::enter_rows(const Field& field, const ShootoutResult& shot, size_t winner) {
+  if (field.roof < field.contenders.size())
+    take_peak(shot, winner, field.roof, *field.contenders[field.roof].roof);
+  for (size_t k = field.rivals; k < field.roof; ++k) {
+    const ContenderResult& c = shot.contenders[k];
+    if (c.status != TrialStatus::kOk) {
+      run_.result.failures.push_back(failure_text(c));
+      continue;
+    }
+    (k < field.peers ? run_.result.rivals : run_.result.peers)
+        .push_back(
+            {c.name, run_.per_second(request_.kernel.flops, c.median), shot.ratio(winner, k)});
+  }
+}
+
+// What a constrained search found is a trial like others, not the kernel's winner.
+void FinalRound::enter_winner(const Trial& best, const ContenderResult& shot) {
+  if (request_.partial) return;
+  auto record = run_.store.find_trial(run_.result.key, best.candidate.id);
+  if (!record) return;
+  record->samples = shot.samples;
+  run_.store.replace_trial(*record);
+  run_.store.set_winner(run_.result.key, best.candidate.id);
+}
+
+// --- who is in it -------------------------------------------------------------------------------
+
+// The fastest that are correct at other sizes too, as many as the time allows for; one that there
+// was no time to check only when no other is there.
+std::vector<const Trial*> FinalRound::finalists() {
+  const Deadline deadline = run_.budget.other_sizes();
+  size_t most = static_cast<size_t>(request_.top_k);
+  if (const double each = measured_.seconds_each(); each > 0)
+    most = std::clamp(static_cast<size_t>(kShareOfCompiling * run_.deadline.left() / each),
+                      std::min<size_t>(2, most), most);
+  std::vector<const Trial*> chosen;
+  for (const Trial* t : measured_.ranked()) {
+    if (chosen.size() >= most) break;
+    const std::optional<bool> correct = correct_elsewhere(*t, deadline);
+    run_.report("other sizes", static_cast<int>(chosen.size()), static_cast<int>(most));
+    if (!correct) {
+      if (!chosen.empty()) break;
+      run_.result.failures.push_back("not checked at other sizes: the time was over");
+      chosen.push_back(t);
+      break;
+    }
+    if (*correct) chosen.push_back(t);
+  }
+  return chosen;
+}
+
+void FinalRound::shrink_to(double operations, const std::vector<std::string>& free,
+                           SizeBinding& sizes) const {
+  if (request_.kernel.flops.text().empty()) return;
+  while (request_.kernel.flops.evaluate(sizes) > operations) {
+    int64_t* largest = &sizes[free.front()];
+    for (const std::string& name : free)
+      if (sizes[name] > *largest) largest = &sizes[name];
+    if (*largest <= 1) return;
+    *largest /= 2;
+  }
+}
+
+// What to compute at the other sizes, each made once for all finalists; null when the deadline is
+// over.
+const TuningProblem* FinalRound::other_problem(size_t place, const std::vector<std::string>& free,
+                                               const Deadline& deadline) {
+  const DeadlineScope scope(deadline);
+  if (deadline.over()) return nullptr;
+  if (place < other_problems_.size()) return &other_problems_[place];
+  SizeBinding sizes = run_.sizes;
+  for (size_t d = 0; d < free.size(); ++d)
+    sizes[free[d]] = kOtherExtents[(place + d * 3) % kOtherExtents.size()];
+  shrink_to(kCheckedOperations, free, sizes);
+  try {
+    other_problems_.push_back(make_problem(request_.proc, sizes, {.seed = request_.seed + place}));
+  } catch (const InterpError&) {
+    if (!deadline.over()) throw;
+    return nullptr;
+  }
+  return &other_problems_.back();
+}
+
+// Correct at other sizes too: a symbolic kernel is checked where every boundary is met. Nothing
+// when the deadline was over before all was seen.
+std::optional<bool> FinalRound::correct_elsewhere(const Trial& t, const Deadline& deadline) {
+  std::vector<std::string> free;
+  for (const auto& [name, value] : run_.sizes)
+    if (!request_.sizes.count(name)) free.push_back(name);
+  if (free.empty()) return true;
+  for (size_t place = 0; place < kOtherExtents.size(); ++place) {
+    const TuningProblem* problem = other_problem(place, free, deadline);
+    if (problem == nullptr) return std::nullopt;
+    const Candidate c = compiled_as(
+        make_candidate(candidates_.procedure(t), *request_.target, *problem), t.compilation);
+    RunOptions options;
+    options.measure = false;
+    options.timeout_seconds = request_.timeout_seconds;
+    const DeadlineScope scope(deadline);
+    const TrialResult r = bench_.runner->run(std::span(&c, 1), problem->test, options)[0];
+    if (r.ok()) continue;
+    if (r.status == TrialStatus::kSkipped) return std::nullopt;
+    const std::string cause = "at " + sizes_text(problem->sizes) + ": " + r.cause;
+    run_.result.failures.push_back(std::string(status_name(r.status)) + " " + cause);
+    ++run_.result.statistics.causes[status_name(r.status)];
+    retract(t, r.status, cause);
+    return false;
+  }
+  return true;
+}
+
+// What failed at another size is not ok in the store either.
+void FinalRound::retract(const Trial& t, TrialStatus status, const std::string& cause) {
+  std::optional<TrialRecord> record = run_.store.find_trial(run_.result.key, t.candidate.id);
+  if (!record) return;
+  record->status = status_name(status);
+  record->cause = cause;
+  record->samples.clear();
+  run_.store.replace_trial(*record);
+}
+
+// Who else does the same: the libraries, or where no library does, the compilers on their own.
+void FinalRound::add_peers(std::vector<Contender>& contenders, const Deadline& deadline) {
+  const std::optional<PeerProblem> peer = peer_problem(request_.kernel, run_.problem);
+  if (!peer) {
+    // Whoever compares would write the sizes that are known into the loops, too.
+    const Candidate plain = make_candidate(at_sizes(request_.proc, request_.sizes),
+                                           *request_.target, run_.problem, "plain");
+    const DeadlineScope scope(deadline);
+    for (Contender& c : bench_.arena->plain_code(plain)) contenders.push_back(std::move(c));
+    return;
+  }
+  run_.report("peers", 0, 0);
+  const DeadlineScope scope(deadline);
+  run_.result.peer_report = bench_.arena->peers();
+  for (const Peer& p : run_.result.peer_report.peers)
+    if (p.supports(*peer))
+      contenders.push_back(contender_of(shown_name(p, bench_.toolchain), PeerCall{p, *peer}));
+}
+
+// The machine's roof, where there is time to find it.
+void FinalRound::add_roof(std::vector<Contender>& contenders) {
+  if (request_.kernel.flops.text().empty() || run_.deadline.over()) return;
+  const DeadlineScope scope(run_.deadline);
+  try {
+    if (std::optional<Contender> peak = bench_.arena->roof(run_.peak_type()))
+      contenders.push_back(std::move(*peak));
+  } catch (const Error&) {
+    if (!run_.deadline.over()) throw;
+  }
+}
+
+// --- who wins -----------------------------------------------------------------------------------
+
+// Sizes besides the tuned one that a kernel for every size should be good at.
+std::vector<SizeBinding> FinalRound::listed_sizes() const {
+  std::vector<SizeBinding> out;
+  for (const SizeBinding& listed : request_.kernel.sizes) {
+    SizeBinding sizes = run_.sizes;
+    for (auto& [name, value] : sizes)
+      if (auto it = listed.find(name); it != listed.end() && !request_.sizes.count(name))
+        value = it->second;
+    if (sizes != run_.sizes) out.push_back(std::move(sizes));
+  }
+  return out;
+}
+
+// The winner among the finalists; of a kernel for every size, over the sizes it lists.
+size_t FinalRound::winner_of(const std::vector<const Trial*>& finalists,
+                             const ShootoutResult& shot) {
+  FinalsAtSizes finals;
+  for (const Trial* t : finalists) {
+    finals.finalists.push_back(candidates_.procedure(*t));
+    finals.compilations.push_back(t->compilation);
+  }
+  finals.kernel = request_.proc;
+  finals.target = request_.target.get();
+  finals.arena = bench_.arena;
+  finals.seed = request_.seed;
+  finals.deadline = run_.deadline;
+  finals.sizes = listed_sizes();
+  run_.report("finals", 0, static_cast<int>(finals.sizes.size()));
+  return best_over_sizes(finals, shot);
+}
+
+// The peak as the rounds of the shoot-out saw it beside the winner.
+void FinalRound::take_peak(const ShootoutResult& shot, size_t winner, size_t roof,
+                           const Roof& loop) {
+  const Ratio ratio = shot.ratio(winner, roof);
+  if (ratio.rounds == 0 || run_.result.gflops <= 0) return;
+  const double flops = request_.threads * loop.flops_per_step * static_cast<double>(kRoofSteps);
+  const double share = request_.kernel.flops.evaluate(run_.sizes) / flops * ratio.median;
+  if (share > 0) run_.result.peak_gflops = run_.result.gflops / share;
+}
+
+}  // namespace exotune

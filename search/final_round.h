@@ -1,0 +1,59 @@
+#pragma once
+// The final round: the fastest trials, checked at other sizes, meet the rivals, the peers and the
+// machine's roof in a shoot-out. Start at FinalRound::run.
+//
+// Sees the machine through its Bench alone.
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/measuring.h"
+
+namespace exotune {
+
+class FinalRound {
+ public:
+  /// All must outlive this.
+  FinalRound(TuningState& run, Measuring& measured, const Bench& bench);
+
+  /// Enters the winner and whom it met in the result; the winner in the store. No winner: nothing
+  /// was ok, or the time was over first.
+  void run();
+  /// The time for it was over.
+  bool cut_short() const { return deadline_.over(); }
+  /// The peak of all threads now, for orientation while measuring; the result's is of the
+  /// shoot-out's own rounds.
+  static void note_peak(TuningState& run, const Bench& bench);
+
+ private:
+  std::vector<const Trial*> finalists();
+  std::optional<bool> correct_elsewhere(const Trial& t, const Deadline& deadline);
+  const TuningProblem* other_problem(size_t place, const std::vector<std::string>& free,
+                                     const Deadline& deadline);
+  void shrink_to(double operations, const std::vector<std::string>& free, SizeBinding& sizes) const;
+  void retract(const Trial& t, TrialStatus status, const std::string& cause);
+  // Finalists, rivals, peers, roof, in this order; each ends where the next begins.
+  struct Field {
+    std::vector<Contender> contenders;
+    size_t rivals = 0, peers = 0, roof = 0;  // where each begins
+  };
+  Field field_of(const std::vector<const Trial*>& finalists);
+  void add_peers(std::vector<Contender>& contenders, const Deadline& deadline);
+  void add_roof(std::vector<Contender>& contenders);
+  size_t winner_of(const std::vector<const Trial*>& finalists, const ShootoutResult& shot);
+  std::vector<SizeBinding> listed_sizes() const;
+  void take_peak(const ShootoutResult& shot, size_t winner, size_t roof, const Roof& loop);
+  void enter_rows(const Field& field, const ShootoutResult& shot, size_t winner);
+  void enter_winner(const Trial& best, const ContenderResult& shot);
+
+  TuningState& run_;
+  const TuneRequest& request_;
+  Measuring& measured_;
+  Candidates& candidates_;
+  const Bench& bench_;
+  Deadline deadline_;
+  std::deque<TuningProblem> other_problems_;  // by place among the other sizes
+};
+
+}  // namespace exotune

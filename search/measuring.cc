@@ -1,0 +1,274 @@
+#include "search/measuring.h"
+
+#include <algorithm>
+#include <set>
+
+#include "search/semifinal.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr int kRefinements = 2;  // rounds around the fastest, while that helps
+constexpr size_t kRefined = 3;   // fastest schedules that are refined
+constexpr int kSemifinalRounds = 5;
+constexpr double kGain = 0.995;   // of the time: a refinement that brings less was the last
+constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in other ways
+// Each step of measuring leaves time to the next ones: what the parts' fastest are together, what
+// is around the fastest, and what other compilers make of it change more than one schedule more
+// does.
+constexpr double kShareOfStates = 0.75;
+constexpr double kShareOfRescue = 0.4;  // of what is left, for one candidate of a rescue
+// At first a few, so that something is known soon; then as many as take a small part of the time
+// that is left.
+constexpr size_t kFirstBatch = 6, kLargestBatch = 16, kFewest = 2;
+constexpr double kShareOfBatch = 0.125;
+
+Deadline share_of(const Deadline& deadline, double share) {
+  return deadline.within(share * deadline.left());
+}
+
+StopReason stop_of(const Deadline& d) {
+  return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
+}
+
+}  // namespace
+
+Measuring::Measuring(TuningState& run, Proposals& proposals, const Bench& bench)
+    : run_(run),
+      request_(run.request),
+      proposals_(proposals),
+      bench_(bench),
+      candidates_(run, proposals, bench, measured_.trials) {}
+
+void Measuring::as_written() {
+  const double begun = run_.clock.seconds();
+  const Deadline deadline = run_.budget.written();
+  std::optional<Trial> written = candidates_.as_written();
+  if (!written || deadline.over()) return;
+  measure({std::move(*written)}, 1, deadline, request_.timeout_seconds, true);
+  if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
+  if (!measured_.trials.empty()) {
+    candidates_.note_as_written_ran();
+    // What other compilers make of it, as far as the time goes: nothing found may be slower.
+    measure(candidates_.otherwise(measured_.trials.front()), 1, deadline, request_.timeout_seconds,
+            false);
+  }
+  run_.result.statistics.measure_seconds += run_.since(begun);
+}
+
+void Measuring::run() {
+  const double begun = run_.clock.seconds();
+  const Deadline deadline = run_.budget.measuring();
+  if (run_.deadline.over() || !run_.can_measure) {
+    run_.result.stop = stop_of(run_.deadline);
+    return;
+  }
+  const size_t most = static_cast<size_t>(std::max(1, request_.trials));
+  const size_t kept = most / 5;  // for refinement
+  if (proposals_.states().size() > most - kept && !proposals_.cut_short())
+    run_.result.stop = StopReason::kTrials;
+  measure_states(0, most - kept, share_of(deadline, kShareOfStates));
+  if (run_.best_seconds == 0 ? !found_wrong() : deadline.over() && !found_schedule()) rescue();
+  const size_t first = proposals_.states().size();
+  if (!deadline.over() && proposals_.add_recombined(seconds_of_states(), deadline))
+    measure_states(first, most - std::min(most, measured_.trials.size()),
+                   share_of(deadline, kShareOfStates));
+  refine(most, kept, share_of(deadline, kShareOfStates));
+  compile_otherwise(deadline);
+  TuneStatistics& s = run_.result.statistics;
+  s.measured = measured_.measured;
+  s.reused = measured_.reused;
+  s.causes = measured_.causes;
+  run_.result.failures = measured_.first_causes;
+  s.measure_seconds += run_.since(begun);
+  if (deadline.over()) run_.result.stop = stop_of(deadline);
+}
+
+// Neighbours of the fastest are tried while that helps, with what is left of the trials.
+void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
+  for (int round = 0; round < kRefinements && !deadline.over(); ++round) {
+    compare_fastest(deadline);
+    const double before = run_.best_seconds;
+    const size_t first = proposals_.states().size();
+    const size_t room = most - std::min(most, measured_.trials.size());
+    if (room == 0 || before == 0 || deadline.over()) return;
+    proposals_.add_around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)),
+                          deadline);
+    measure_states(first, room, deadline);
+    if (run_.best_seconds >= kGain * before) return;
+  }
+}
+
+bool Measuring::found_wrong() const {
+  const auto slow = [](const auto& cause) {
+    return cause.first == status_name(TrialStatus::kTimeout);
+  };
+  const auto& causes = measured_.causes;
+  return !run_.deadline.over() && !std::all_of(causes.begin(), causes.end(), slow);
+}
+
+// Is some schedule ok, and not the nest as written alone?
+bool Measuring::found_schedule() const {
+  return std::any_of(measured_.trials.begin(), measured_.trials.end(), [&](const Trial& t) {
+    return t.status == TrialStatus::kOk && !candidates_.is_as_written(t);
+  });
+}
+
+// On a machine that is busy the finals' time is better spent on having a result at all: for the
+// cheapest by the model, as long as there is.
+void Measuring::rescue() {
+  std::set<size_t> known;
+  for (const Trial& t : measured_.trials)
+    if (t.status != TrialStatus::kSkipped && t.status != TrialStatus::kTimeout)
+      known.insert(candidates_.state_index(t));
+  size_t tried = 0;
+  for (const size_t k : proposals_.cheapest_first()) {
+    if (known.count(k)) continue;
+    if (found_schedule() || run_.deadline.over() || ++tried > kFewest) return;
+    // What is slower than the nest as written is of no use.
+    const double timeout = run_.best_seconds > 0 ? request_.timeout_seconds
+                                                 : std::max(request_.timeout_seconds,
+                                                            kShareOfRescue * run_.deadline.left());
+    measure(candidates_.trials_of({k}), static_cast<int>(measured_.trials.size()) + 1,
+            run_.deadline, timeout, run_.best_seconds == 0);
+  }
+}
+
+// What the compiler makes of the fastest schedules is part of them: loops that were left to it,
+// sums beside vectors, registers. The other ways to compile them, for the two fastest.
+void Measuring::compile_otherwise(const Deadline& deadline) {
+  if (measured_.measured == 0) return;  // a run that repeats another one repeats it whole
+  std::set<size_t> done;
+  std::vector<Trial> trials;
+  for (const Trial* t : ranked()) {
+    if (done.size() >= kOtherwise) break;
+    if (!done.insert(candidates_.state_index(*t)).second) continue;
+    if (!t->compilation.is_usual()) continue;
+    for (Trial& other : candidates_.otherwise(*t)) trials.push_back(std::move(other));
+  }
+  const double each = seconds_each();
+  for (size_t k = 0; k < trials.size() && !deadline.over(); ++k)
+    if (each <= deadline.left())
+      measure({trials[k]}, static_cast<int>(measured_.trials.size() + trials.size() - k), deadline,
+              request_.timeout_seconds, false);
+}
+
+double Measuring::seconds_each() const {
+  return measured_.measured == 0 ? 0 : measured_seconds_ / measured_.measured;
+}
+
+// What whole programs took, by the text of their procedures.
+std::map<std::string, double> Measuring::seconds_of_states() const {
+  std::map<std::string, double> out;
+  for (const Trial& t : measured_.trials)
+    if (t.status == TrialStatus::kOk && t.compilation.is_usual())
+      out[candidates_.state(t).text_hash] = t.median;
+  return out;
+}
+
+// Times of one run for those that may win; what it takes is part of the measuring.
+void Measuring::compare_fastest(const Deadline& deadline) {
+  if (request_.top_k * seconds_each() > deadline.left()) return;  // it would not end
+  const DeadlineScope scope(deadline);
+  time_side_by_side(measured_.trials, static_cast<size_t>(request_.top_k), kSemifinalRounds,
+                    *bench_.arena, run_.problem);
+  run_.best_seconds = 0;
+  for (const Trial& t : measured_.trials) note_best(t);
+}
+
+std::vector<BeamState> Measuring::fastest() const {
+  std::vector<BeamState> out;
+  std::set<size_t> done;  // the same schedule may be there in several compilations
+  for (const Trial* t : ranked()) {
+    const BeamState& state = candidates_.state(*t);
+    if (proposals_.known(state)) continue;
+    if (out.size() < kRefined && done.insert(candidates_.state_index(*t)).second)
+      out.push_back(state);
+  }
+  return out;
+}
+
+std::vector<const Trial*> Measuring::ranked() const {
+  std::vector<const Trial*> ok;
+  for (const Trial& t : measured_.trials)
+    if (t.status == TrialStatus::kOk) ok.push_back(&t);
+  std::stable_sort(ok.begin(), ok.end(),
+                   [](const Trial* a, const Trial* b) { return a->median < b->median; });
+  return ok;
+}
+
+size_t Measuring::batch_size(const Deadline& deadline) const {
+  const double each = seconds_each();
+  if (measured_.trials.empty())
+    return std::clamp(static_cast<size_t>(request_.time_budget_seconds / 10), kFewest, kFirstBatch);
+  if (each <= 0) return kLargestBatch;
+  const double fit = kShareOfBatch * std::min(1e6, deadline.left()) / each;
+  return std::clamp(static_cast<size_t>(fit), kFewest, kLargestBatch);
+}
+
+// Measures states from `first` on, at most `most` of them, and adds the trials to what is known.
+void Measuring::measure_states(size_t first, size_t most, const Deadline& deadline) {
+  const size_t all = proposals_.states().size();
+  const size_t last = first + std::min(most, all - std::min(first, all));
+  const int planned = static_cast<int>(measured_.trials.size()) + static_cast<int>(last - first);
+  for (size_t next = first; next < last && !deadline.over();) {
+    std::vector<size_t> batch;
+    for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
+    measure(candidates_.trials_of(batch), planned, deadline, request_.timeout_seconds, false);
+  }
+}
+
+// `rescue`: TrialLimits has it.
+void Measuring::measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
+                        double timeout_seconds, bool rescue) {
+  const double begun = run_.clock.seconds();
+  TrialLimits limits;
+  limits.timeout_seconds = timeout_seconds;
+  limits.rescue = rescue;
+  limits.deadline = deadline;
+  limits.best_known = run_.best_seconds;
+  limits.fresh = request_.fresh;
+  const int done_before = static_cast<int>(measured_.trials.size());
+  const int ok_before = run_.ok, bad_before = run_.bad;
+  limits.progress = [&](const std::vector<Trial>& all, size_t done) {
+    run_.ok = ok_before, run_.bad = bad_before;
+    for (const Trial& t : all) {
+      run_.ok += t.status == TrialStatus::kOk;
+      run_.bad += t.status != TrialStatus::kOk && t.status != TrialStatus::kSkipped;
+      note_best(t);
+    }
+    run_.report("measure", done_before + static_cast<int>(done), planned);
+  };
+  TrialRun run = run_trials(std::move(trials), run_.result.key, run_.problem, *bench_.runner,
+                            run_.store, limits);
+  if (run.measured > 0) measured_seconds_ += run_.since(begun);
+  for (const Trial& t : run.trials) note_best(t);
+  measured_.measured += run.measured;
+  measured_.reused += run.reused;
+  for (const auto& [cause, n] : run.causes)
+    if ((measured_.causes[cause] += n) == n)
+      for (std::string& text : run.first_causes)
+        if (text.rfind(cause + ":", 0) == 0) measured_.first_causes.push_back(std::move(text));
+  for (Trial& t : run.trials) measured_.trials.push_back(std::move(t));
+}
+
+void Measuring::note_best(const Trial& t) {
+  if (t.status == TrialStatus::kOk && t.median > 0 &&
+      (run_.best_seconds == 0 || t.median < run_.best_seconds))
+    run_.best_seconds = t.median;
+}
+
+void Measuring::take_fastest() {
+  const Trial* best = nullptr;
+  for (const Trial& t : measured_.trials)
+    if (t.status == TrialStatus::kOk && t.median > 0 && (!best || t.median < best->median))
+      best = &t;
+  if (!best) return;
+  candidates_.take(*best);
+  run_.note_speed(best->median);
+  run_.result.failures.push_back(
+      "no shoot-out: the time was over; the winner is the fastest trial");
+}
+
+}  // namespace exotune

@@ -1,0 +1,63 @@
+#pragma once
+// Measuring: the proposals are run, the most promising first, and what is measured says what to
+// propose next. Start at Measuring::run.
+//
+// Sees the machine through its Bench alone. Each trial is in the store before the next batch
+// starts.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/candidates.h"
+#include "search/proposals.h"
+#include "search/trials.h"
+
+namespace exotune {
+
+class Measuring {
+ public:
+  /// All must outlive this.
+  Measuring(TuningState& run, Proposals& proposals, const Bench& bench);
+
+  /// Before there is anything else, so that a run never ends with nothing; what it takes bounds
+  /// the others. Where one call is too long for its share of the time, the others come first.
+  void as_written();
+  /// All that the request allows for: the proposals, parts of programs together, what stands around
+  /// the fastest, and other ways to compile these. Says in the result why it ended.
+  void run();
+
+  /// Those that are ok, the fastest first.
+  std::vector<const Trial*> ranked() const;
+  /// Something that is not slowness was the end of every candidate.
+  bool found_wrong() const;
+  /// Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
+  double seconds_each() const;
+  /// The fastest trial, as it was measured, is the result; nothing when none is ok.
+  void take_fastest();
+  Candidates& candidates() { return candidates_; }
+
+ private:
+  bool found_schedule() const;
+  void refine(size_t most, size_t kept, const Deadline& deadline);
+  void rescue();
+  void compile_otherwise(const Deadline& deadline);
+  std::map<std::string, double> seconds_of_states() const;
+  void compare_fastest(const Deadline& deadline);
+  std::vector<BeamState> fastest() const;
+  size_t batch_size(const Deadline& deadline) const;
+  void measure_states(size_t first, size_t most, const Deadline& deadline);
+  void measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
+               double timeout_seconds, bool rescue);
+  void note_best(const Trial& t);
+
+  TuningState& run_;
+  const TuneRequest& request_;
+  Proposals& proposals_;
+  const Bench& bench_;
+  TrialRun measured_;
+  Candidates candidates_;
+  double measured_seconds_ = 0;
+};
+
+}  // namespace exotune

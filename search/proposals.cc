@@ -1,0 +1,331 @@
+#include "search/proposals.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "search/dp/ahead_layout.h"
+#include "search/steps/builders.h"
+#include "search/tuning_context.h"
+#include "search/turns.h"
+#include "search/weights.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr double kProgramShare = 0.7;  // of the search's time, for proposing whole programs
+constexpr size_t kPerformed = 16;      // rehearsed schedules made of the kernel itself, at least
+constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
+
+StopReason stop_of(const Deadline& d) {
+  return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
+}
+
+bool cheaper(const BeamState& a, const BeamState& b) { return a.cost.cycles < b.cost.cycles; }
+
+std::vector<BeamState> cheapest_of(std::vector<BeamState> states) {
+  std::stable_sort(states.begin(), states.end(), cheaper);
+  if (states.size() > kRefinedByModel) states.resize(kRefinedByModel);
+  return states;
+}
+
+BeamContext context_of(const TuningState& run) {
+  BeamContext out;
+  const TuneRequest& request = run.request;
+  if (request.partial) out.constraints = request.partial->constraints;
+  out.instructions = allowed_instructions(instruction_values(*request.target), out.constraints);
+  out.sizes = run.sizes;
+  out.weights = weights_of(*request.target, request.machine, &run.store, request.kernel.operation(),
+                           request.costs);
+  return out;
+}
+
+}  // namespace
+
+Proposals::Proposals(TuningState& run)
+    : run_(run),
+      request_(run.request),
+      levels_(request_.machine.levels_of(*request_.target)),
+      context_(context_of(run)) {
+  const ProcPtr from = asked();
+  BeamState start = first_state(from, context_);
+  if (!request_.partial)
+    if (const auto refusal = extend(start, fixing_steps(*from, request_.sizes), context_))
+      run_.count(*refusal);
+  seen_.insert(start.text_hash);
+  states_.push_back(std::move(start));
+  if (worth_rehearsing()) rehearse();
+}
+
+ProcPtr Proposals::asked() const {
+  return request_.partial ? request_.partial->proc : request_.proc;
+}
+
+// Register tiles with what they leave: their steps take long at open sizes. Other kinds are
+// searched as they are, since schedules that differ at other sizes may be one at these. So are a
+// user's lines, which may speak of the sizes.
+bool Proposals::worth_rehearsing() const {
+  const bool open = std::any_of(start().proc->args.begin(), start().proc->args.end(),
+                                [](const Arg& a) { return a.type.scalar == ScalarType::kSize; });
+  const NestKind kind = inspect_nest(*start().proc).kind;
+  return open && !request_.partial && (kind == NestKind::kContraction || kind == NestKind::kSums);
+}
+
+void Proposals::rehearse() {
+  try {
+    rehearsal_.emplace(start(), run_.sizes, context_);
+  } catch (const SchedulingError&) {
+    // These sizes cannot be fixed: the search works on open ones.
+  }
+}
+
+void Proposals::read_nest() {
+  nest_ = inspect_nest(*start().proc);
+  for (const std::string& operand : request_.kernel.ahead)
+    for (const AheadLayout& l :
+         ahead_layouts(*start().proc, operand, *request_.target, 6, run_.budget.plan(deadline_)))
+      nest_.packed_orders.push_back({operand, l.tiles, l.order, l.depth});
+}
+
+void Proposals::search() {
+  const double begun = run_.clock.seconds();
+  deadline_ = run_.budget.search(run_.can_measure);
+  run_.report("search", 0, 0);
+  read_nest();
+  // A nest that is in tiles already has its plan, and many more loops to plan for.
+  const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
+                                 [](const NestLoop& loop) { return !loop.outer.empty(); });
+  const bool by_beam = request_.strategy != Strategy::kDp;
+  std::vector<Family> families;
+  if (request_.strategy != Strategy::kBeam && !tiled) families.push_back({plans()});
+  const bool planned = !families.empty() && !families[0].states.empty();
+  // Nothing is measured for an estimate: where the plans' tiles divide the loops, the beam has
+  // nothing that the model would prefer, and takes most of the time.
+  const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
+                       run_.result.statistics.dp->dividing;
+  const bool beams_too = !planned || (by_beam && !settled);
+  const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc);
+  if (by_beam && !tiled && !known) families.push_back({programs()});
+  // Before what stands around the plans: a search that is cut short has both.
+  std::vector<BeamState> found;
+  if (beams_too) found = beams();
+  // A nest of a kind that the beam knows, and nothing of that kind fits it.
+  if (!planned && known && !tiled && by_beam && !is_scheduled(found))
+    families.push_back({programs()});
+  if (planned) {
+    const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
+    const auto good = settled ? cheapest_of(families[0].states) : families[0].states;
+    families.push_back({around(good, static_cast<size_t>(most), deadline_)});
+  }
+  if (beams_too) families.push_back({std::move(found)});
+  families.insert(families.begin(), {known_states()});
+  add(in_turns(std::move(families)));
+  if (deadline_.over()) run_.result.stop = stop_of(deadline_);
+  run_.result.statistics.search_seconds = run_.since(begun);
+}
+
+// Finished schedules: measured early, and nothing is tried around them.
+std::vector<BeamState> Proposals::known_states() {
+  std::vector<BeamState> states;
+  for (const WholeSchedule& known : request_.known) {
+    states.push_back(first_state(known.proc, context_));
+    known_.emplace(states.back().text_hash, &known);
+  }
+  return states;
+}
+
+const WholeSchedule* Proposals::known(const BeamState& s) const {
+  const auto it = known_.find(s.text_hash);
+  return it == known_.end() ? nullptr : it->second;
+}
+
+bool Proposals::is_scheduled(const std::vector<BeamState>& states) const {
+  return std::any_of(states.begin(), states.end(),
+                     [&](const BeamState& s) { return !is_as_written(s); });
+}
+
+std::vector<size_t> Proposals::cheapest_first() const {
+  std::vector<size_t> order(states_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return cheaper(states_[a], states_[b]); });
+  return order;
+}
+
+void Proposals::add(std::vector<BeamState> more) {
+  for (BeamState& state : more) {
+    if (seen_.insert(state.text_hash).second)
+      states_.push_back(std::move(state));
+    else
+      ++run_.result.statistics.duplicates;
+  }
+}
+
+// --- whole programs -----------------------------------------------------------------------------
+
+// What the outline of the whole program suggests, whatever its form.
+std::vector<BeamState> Proposals::programs() {
+  ProgramSearchRequest ask;
+  ask.target = request_.target.get();
+  ask.levels = levels_;
+  ask.context = &context_;
+  ask.beam = request_.beam;
+  ask.keep = std::max(1, request_.trials - request_.trials / 5);
+  program_deadline_ = deadline_.within(kProgramShare * deadline_.left());
+  ask.interrupted = [this] { return program_deadline_.over(); };
+  program_end_ = deadline_;
+  ask.deadline = Deadline().or_when([this] { return program_end_.over(); });
+  program_ = std::make_unique<ProgramSearch>(ask);
+  ProgramSearchResult found = program_->run(start());
+  TuneStatistics& s = run_.result.statistics;
+  s.states += found.made;
+  for (const StepRefusal& r : found.refusals)
+    if (s.reasons.emplace(r.op, r.text()).second && s.first_refusal.empty())
+      s.first_refusal = r.text();
+  for (const auto& [op, n] : found.refused) {
+    s.refusals[op] += n;
+    s.refused += n;
+  }
+  return std::move(found.states);
+}
+
+bool Proposals::add_recombined(const std::map<std::string, double>& seconds,
+                               const Deadline& deadline) {
+  if (!program_) return false;
+  program_deadline_ = program_end_ = deadline;
+  add(program_->recombine(seconds));
+  return true;
+}
+
+// --- the beam -----------------------------------------------------------------------------------
+
+// With threads: once for each loop that may be shared out to them, and what no thread helps last.
+std::vector<BeamState> Proposals::beams() {
+  std::vector<BeamState> found;
+  if (request_.threads > 1)
+    for (const SharedLoop& shared : shared_loops(nest_, *request_.target, request_.threads))
+      for (BeamState& state : beam(shared.part, &shared).states)
+        if (state.steps.size() > start().steps.size()) found.push_back(std::move(state));
+  std::stable_sort(found.begin(), found.end(), cheaper);
+  for (BeamState& state : beam(nest_, nullptr).states) found.push_back(std::move(state));
+  return found;
+}
+
+BeamResult Proposals::beam(const Nest& nest, const SharedLoop* shared) {
+  SearchSpace space = space_for(nest, *request_.target, levels_, context_.constraints);
+  if (shared) {
+    space.prologue.insert(space.prologue.begin(), shared->share_out);
+    space.stages.push_back({"threads", {{{shared->parallelize}, "", ""}}});
+  }
+  if (!rehearsal_)
+    space.prologue.insert(space.prologue.begin(), start().steps.begin(), start().steps.end());
+  BeamOptions options;
+  options.width = request_.beam;
+  options.keep = std::max(1, request_.trials);
+  options.seed = request_.seed;
+  options.deadline = deadline_;
+  options.progress = [&](int done, int planned) { run_.report("search", done, planned); };
+  BeamResult beam =
+      beam_search(rehearsal_ ? rehearsal_->start().proc : asked(), space, context_, options);
+  if (rehearsal_) beam.states = performed(std::move(beam.states), deadline_);
+  TuneStatistics& s = run_.result.statistics;
+  s.states += beam.made;
+  s.refused += beam.refused;
+  s.duplicates += beam.duplicates;
+  for (const auto& [op, n] : beam.refusals) s.refusals[op] += n;
+  for (const auto& [op, reason] : beam.reasons) s.reasons.emplace(op, reason);
+  if (s.first_refusal.empty()) s.first_refusal = beam.first_refusal;
+  return beam;
+}
+
+// What was found at fixed sizes, the best of it, made of the kernel itself.
+std::vector<BeamState> Proposals::performed(std::vector<BeamState> rehearsed,
+                                            const Deadline& deadline) {
+  const bool measured = request_.effort != Effort::kEstimate;
+  const size_t most = std::max<size_t>(
+      kPerformed, measured ? static_cast<size_t>(request_.trials) / 4 : kPerformed);
+  if (rehearsed.size() > most) rehearsed.resize(most);
+  std::vector<Steps> lists;
+  for (BeamState& state : rehearsed) lists.push_back(std::move(state.steps));
+  return kept(rehearsal_->perform(lists, deadline));
+}
+
+// Those that became schedules; the others are counted.
+std::vector<BeamState> Proposals::kept(std::vector<Extended> extended) {
+  std::vector<BeamState> out;
+  for (Extended& e : extended) {
+    run_.result.statistics.states += e.reached;
+    if (e.refusal) run_.count(*e.refusal);
+    if (e.reached && !e.refusal) out.push_back(std::move(e.state));
+  }
+  return out;
+}
+
+// --- the dynamic program ------------------------------------------------------------------------
+
+DpRequest Proposals::dp_request() {
+  DpRequest ask;
+  ask.plans = request_.dp_plans;
+  ask.threads = request_.threads;
+  // One thread for an estimate: how far several get with their Specs is not the same each time.
+  ask.jobs = request_.effort == Effort::kEstimate ? 1 : request_.jobs;
+  ask.specs = request_.dp_specs;
+  ask.deadline = run_.budget.plan(deadline_);
+  ask.memo_file = request_.memo_file;
+  ask.figures = dp_figures(*request_.target, request_.machine, &run_.store,
+                           request_.kernel.operation(), request_.costs);
+  ask.instructions = context_.instructions;
+  for (const ProcPtr& p : request_.target->instructions())
+    if (std::none_of(context_.instructions.begin(), context_.instructions.end(),
+                     [&](const Value& v) { return *v.as<ProcPtr>() == p; }))
+      ask.avoided.push_back(p->name);
+  return ask;
+}
+
+// Its plans, each made a schedule by the core.
+std::vector<BeamState> Proposals::plans() {
+  run_.report("plan", 0, 0);
+  TuneStatistics& s = run_.result.statistics;
+  const ProcPtr planned = rehearsal_ ? rehearsal_->start().proc : start().proc;
+  s.dp = dp_plans(*planned, *request_.target, dp_request());
+  if (s.dp->outcome == DpOutcome::kOutOfTime && request_.strategy == Strategy::kDp)
+    run_.result.stop = StopReason::kTimeBudget;
+  const int64_t lanes = request_.target->lanes_of(nest_.precision);
+  std::vector<Steps> lists;
+  for (const DpPlan& p : s.dp->plans)
+    lists.push_back(rehearsal_ ? with_open_ends(p.steps, lanes) : p.steps);
+  std::vector<Extended> made = extend_all(start(), lists, context_, deadline_);
+  for (const Extended& e : made) s.plans_refused += e.refusal.has_value();
+  return kept(std::move(made));
+}
+
+// --- around good ones ---------------------------------------------------------------------------
+
+void Proposals::add_around(const std::vector<BeamState>& good, size_t most,
+                           const Deadline& deadline) {
+  add(around(good, most, deadline));
+}
+
+std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, size_t most,
+                                         const Deadline& deadline) {
+  const Target& target = *request_.target;
+  const Neighbourhood where{target.lanes_of(nest_.precision),
+                            target.vector_memory ? target.vector_memory->count : 0,
+                            nest_.vector_loop, nest_.row_loop};
+  Surroundings found = surroundings(good, most, where, deadline);
+  for (const StepRefusal& r : found.refusals) run_.count(r);
+  run_.result.statistics.states += found.made;
+  run_.result.statistics.neighbours += found.made;
+  return rehearsal_ ? performed(std::move(found.states), deadline) : std::move(found.states);
+}
+
+Surroundings Proposals::surroundings(const std::vector<BeamState>& good, size_t most,
+                                     const Neighbourhood& where, const Deadline& deadline) {
+  if (!rehearsal_) return surroundings_of(good, most, start(), where, context_, seen_, deadline);
+  const std::vector<BeamState> rehearsed = rehearsal_->rehearsed(good, deadline);
+  for (const BeamState& state : rehearsed) seen_rehearsed_.insert(state.text_hash);
+  return surroundings_of(rehearsed, most, rehearsal_->start(), where, context_, seen_rehearsed_,
+                         deadline);
+}
+
+}  // namespace exotune

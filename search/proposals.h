@@ -1,0 +1,83 @@
+#pragma once
+// Proposals: the schedules that one run of the tuner looks at, from the dynamic program, the beam
+// and the program search, in the order in which they are worth measuring. Start at
+// Proposals::search; around() and recombine() add to them what measuring suggests.
+//
+// Runs nothing: the verified core makes the schedules, models put them in order.
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/beam.h"
+#include "search/neighbours.h"
+#include "search/program_search.h"
+#include "search/rehearsal.h"
+#include "search/shared_loops.h"
+#include "search/surroundings.h"
+#include "search/tuning_state.h"
+
+namespace exotune {
+
+class Proposals {
+ public:
+  /// The first proposal is the kernel as it was written, its sizes fixed. `run` must outlive this.
+  explicit Proposals(TuningState& run);
+
+  /// All that is found without measuring, added to the states; says in the result why it ended.
+  void search();
+
+  const std::vector<BeamState>& states() const { return states_; }
+  const BeamState& start() const { return states_.front(); }
+  bool is_as_written(const BeamState& s) const { return s.text_hash == start().text_hash; }
+  /// The finished schedule that the request brought and this state is; null for those found here.
+  const WholeSchedule* known(const BeamState& s) const;
+  /// States by the cost model, the cheapest first.
+  std::vector<size_t> cheapest_first() const;
+  /// The time for proposing was over before everything was proposed.
+  bool cut_short() const { return deadline_.over(); }
+
+  /// Adds up to `most` schedules that stand around the good ones.
+  void add_around(const std::vector<BeamState>& good, size_t most, const Deadline& deadline);
+  /// Adds the fastest parts of whole programs together, by the seconds of whole programs (by
+  /// BeamState::text_hash). False: the proposals are no programs of parts.
+  bool add_recombined(const std::map<std::string, double>& seconds, const Deadline& deadline);
+
+ private:
+  ProcPtr asked() const;
+  void rehearse();
+  bool worth_rehearsing() const;
+  void read_nest();
+  std::vector<BeamState> plans();
+  DpRequest dp_request();
+  std::vector<BeamState> programs();
+  std::vector<BeamState> beams();
+  BeamResult beam(const Nest& nest, const SharedLoop* shared);
+  std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
+                                const Deadline& deadline);
+  Surroundings surroundings(const std::vector<BeamState>& good, size_t most,
+                            const Neighbourhood& where, const Deadline& deadline);
+  std::vector<BeamState> performed(std::vector<BeamState> rehearsed, const Deadline& deadline);
+  std::vector<BeamState> kept(std::vector<Extended> extended);
+  std::vector<BeamState> known_states();
+  bool is_scheduled(const std::vector<BeamState>& states) const;
+  void add(std::vector<BeamState> more);
+
+  TuningState& run_;
+  const TuneRequest& request_;
+  const std::vector<TargetLevel> levels_;
+  BeamContext context_;
+  Nest nest_;
+  std::vector<BeamState> states_;
+  std::set<std::string> seen_;                         // hashes of their procedures
+  std::map<std::string, const WholeSchedule*> known_;  // of the request, by that hash
+  std::optional<Rehearsal> rehearsal_;                 // where sizes are open
+  std::set<std::string> seen_rehearsed_;
+  Deadline deadline_;                        // of the search
+  Deadline program_deadline_, program_end_;  // of the program search: proposing, and all it does
+  std::unique_ptr<ProgramSearch> program_;   // null: the nest is of a kind the beam knows
+};
+
+}  // namespace exotune

@@ -1,0 +1,61 @@
+#include "search/tuning_state.h"
+
+namespace exotune {
+
+namespace {
+
+SizeBinding all_sizes(const TuneRequest& request) {
+  SizeBinding out = request.representative;
+  for (const auto& [name, value] : request.sizes) out[name] = value;
+  return out;
+}
+
+}  // namespace
+
+TuningState::TuningState(const TuneRequest& asked, Store& where, const TuneHooks& told,
+                         const TimeSource& time)
+    : request(asked),
+      store(where),
+      hooks(told),
+      clock(time),
+      deadline(Deadline::after(until_written(asked.time_budget_seconds), time)
+                   .or_when(told.interrupted)),
+      budget(deadline, asked.time_budget_seconds),
+      sizes(all_sizes(asked)) {}
+
+void TuningState::report(const std::string& phase, int done, int planned) {
+  if (!hooks.progress) return;
+  Progress p;
+  p.phase = phase;
+  p.done = done;
+  p.planned = planned;
+  p.ok = ok;
+  p.bad = bad;
+  p.best = per_second(request.kernel.flops, best_seconds);
+  if (p.best == 0) p.best = per_second(request.kernel.bytes, best_seconds);
+  if (result.peak_gflops > 0) p.percent_of_peak = 100 * p.best / result.peak_gflops;
+  hooks.progress(p);
+}
+
+void TuningState::count(const StepRefusal& refusal) {
+  TuneStatistics& s = result.statistics;
+  ++s.refused;
+  if (++s.refusals[refusal.op] == 1) s.reasons[refusal.op] = refusal.text();
+  if (s.first_refusal.empty()) s.first_refusal = refusal.text();
+}
+
+double TuningState::per_second(const SizeFormula& formula, double seconds) const {
+  return formula.text().empty() || seconds <= 0 ? 0 : formula.evaluate(sizes) / seconds * 1e-9;
+}
+
+void TuningState::note_speed(double seconds) {
+  result.seconds = seconds;
+  result.gflops = per_second(request.kernel.flops, seconds);
+  result.gbytes = per_second(request.kernel.bytes, seconds);
+}
+
+ElementType TuningState::peak_type() const {
+  return request.kernel.precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
+}
+
+}  // namespace exotune

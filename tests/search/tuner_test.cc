@@ -1,0 +1,308 @@
+// The tuner on a machine that is made up: what is run, in which order, who wins, what the store
+// keeps, and what happens when time or luck runs out. Nothing is compiled and no clock is real.
+#include "search/tuner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/frontend/parser.h"
+#include "search/tuning_bench.h"
+
+namespace exotune {
+namespace {
+
+const char* const kKernels = R"(
+@proc
+def scale(x: f32[64]):
+    for i in seq(0, 64):
+        x[i] = x[i] * 3.0
+
+@proc
+def scale_any(n: size, x: f32[n]):
+    for i in seq(0, n):
+        x[i] = x[i] * 3.0
+)";
+
+// Seconds by candidate: those in `seconds`, others by their place among all that ran.
+class MadeUpRunner : public Runner {
+ public:
+  explicit MadeUpRunner(ManualTime& time) : time_(time) {}
+  std::string name() const override { return "made up"; }
+  SampleUnit unit() const override { return SampleUnit::kSeconds; }
+  std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase&,
+                               const RunOptions& options) override {
+    std::vector<TrialResult> out;
+    for (const Candidate& c : candidates) {
+      time_.advance(seconds_each);
+      TrialResult r;
+      if (options.measure) ran.push_back(c.id);
+      r.status = options.measure ? status : elsewhere;
+      if (options.measure && ran.size() == 1 && first_is_ok) r.status = TrialStatus::kOk;
+      if (!r.ok()) r.cause = "made up";
+      r.candidate_id = c.id;
+      if (r.ok() && options.measure) {
+        const auto known = seconds.find(c.id);
+        r.median = known != seconds.end() ? known->second : 1e-3 / static_cast<double>(ran.size());
+        r.minimum = r.median;
+        r.samples = {r.median};
+      }
+      if (options.finished) options.finished(out.size(), r);
+      out.push_back(std::move(r));
+    }
+    return out;
+  }
+
+  std::vector<std::string> ran;
+  std::map<std::string, double> seconds;
+  TrialStatus status = TrialStatus::kOk, elsewhere = TrialStatus::kOk;
+  bool first_is_ok = false;
+  double seconds_each = 0;  // that go by for one candidate
+
+ private:
+  ManualTime& time_;
+};
+
+class MadeUpArena : public Arena {
+ public:
+  ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>&,
+                         const TestCase&, const ShootoutOptions&) override {
+    met.emplace_back();
+    ShootoutResult out;
+    for (const Contender& c : contenders) {
+      met.back().push_back(c.name);
+      ContenderResult r;
+      r.name = c.name;
+      r.is_peer = c.is_peer();
+      r.is_roof = c.roof.has_value();
+      r.status = status;
+      r.median = r.is_roof ? 1e-7 : r.is_peer ? 4e-3 : seconds(met.back().size());
+      if (status == TrialStatus::kOk) r.samples = std::vector<double>(9, r.median);
+      if (c.competes() && status == TrialStatus::kOk &&
+          (out.winner < 0 || r.median < out.contenders[static_cast<size_t>(out.winner)].median))
+        out.winner = static_cast<int>(out.contenders.size());
+      out.contenders.push_back(std::move(r));
+    }
+    return out;
+  }
+  double peak(ElementType) override { return 50; }
+  std::optional<Contender> roof(ElementType) override { return std::nullopt; }
+  PeerReport peers() override { return {}; }
+  std::vector<Contender> plain_code(const Candidate& as_written) override {
+    Contender c = contender_of("c (other)", as_written);
+    c.toolchain = TargetToolchain{};
+    return {c};
+  }
+
+  std::vector<std::vector<std::string>> met;  // names, by shoot-out
+  // The second contender of those numbered from 1 is the fastest.
+  std::function<double(size_t)> seconds = [](size_t place) { return place == 2 ? 1e-3 : 2e-3; };
+  TrialStatus status = TrialStatus::kOk;
+};
+
+class MadeUpMachine : public ::testing::Test {
+ protected:
+  MadeUpMachine() : runner(time) {
+    const Module module = parse_module(kKernels, "k.exo");
+    request.proc = module.find_proc("scale");
+    any = module.find_proc("scale_any");
+    request.target = target();
+    request.kernel.name = "scale";
+    request.kernel.bytes = SizeFormula("512");
+    request.strategy = Strategy::kBeam;
+    request.trials = 12;
+    request.top_k = 3;
+    request.time_budget_seconds = 100;
+  }
+  static TargetPtr target() {
+    static const TargetPtr loaded = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+    return loaded;
+  }
+  TuneResult tuned() {
+    runner.ran.clear();
+    return tune_with({&runner, &arena, {}}, request, *store, hooks, time);
+  }
+  std::optional<TrialRecord> stored(const TuneResult& r, const std::string& id) {
+    return store->find_trial(r.key, id);
+  }
+  void any_size() {
+    request.proc = any;
+    request.representative = {{"n", 64}};
+    request.kernel.bytes = SizeFormula("8*n");
+  }
+
+  ManualTime time;
+  MadeUpRunner runner;
+  MadeUpArena arena;
+  std::unique_ptr<Store> store = make_memory_store();
+  TuneRequest request;
+  TuneHooks hooks;
+  ProcPtr any;
+};
+
+TEST_F(MadeUpMachine, runs_each_candidate_once_and_the_nest_as_written_first) {
+  const TuneResult r = tuned();
+  ASSERT_GE(runner.ran.size(), 3u);
+  EXPECT_EQ(std::set<std::string>(runner.ran.begin(), runner.ran.end()).size(), runner.ran.size());
+  EXPECT_EQ(stored(r, runner.ran.front())->script.find("optimize"), std::string::npos);
+  EXPECT_EQ(r.statistics.measured, static_cast<int>(runner.ran.size()));
+  EXPECT_EQ(r.stop, StopReason::kComplete);
+}
+
+TEST_F(MadeUpMachine, the_shoot_out_says_who_wins_and_the_store_knows_it) {
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_EQ(arena.met.back()[1], "#2");
+  EXPECT_DOUBLE_EQ(r.seconds, 1e-3);
+  EXPECT_DOUBLE_EQ(r.gbytes, 512 / 1e-3 * 1e-9);
+  ASSERT_TRUE(store->best(r.key));
+  EXPECT_EQ(store->best(r.key)->candidate_id, r.candidate_id);
+  EXPECT_EQ(stored(r, r.candidate_id)->samples.size(), 9u);
+}
+
+TEST_F(MadeUpMachine, the_steps_of_the_winner_are_its_script) {
+  const TuneResult r = tuned();
+  EXPECT_EQ(r.script.substr(r.script.size() - key_of(r.steps).size()), key_of(r.steps));
+}
+
+TEST_F(MadeUpMachine, what_is_stored_is_not_run_again) {
+  const TuneResult first = tuned();
+  const TuneResult again = tuned();
+  EXPECT_TRUE(runner.ran.empty());
+  EXPECT_EQ(again.statistics.measured, 0);
+  EXPECT_GT(again.statistics.reused, 0);
+  EXPECT_EQ(again.key.sizes, first.key.sizes);
+  EXPECT_TRUE(again.winner);
+  request.fresh = true;
+  tuned();
+  EXPECT_FALSE(runner.ran.empty());
+}
+
+TEST_F(MadeUpMachine, where_all_is_wrong_nothing_wins) {
+  runner.status = TrialStatus::kMismatch;
+  const TuneResult r = tuned();
+  EXPECT_FALSE(r.winner);
+  EXPECT_EQ(r.statistics.causes.at("mismatch"), static_cast<int>(runner.ran.size()));
+  ASSERT_FALSE(r.failures.empty());
+  EXPECT_EQ(r.failures.front(), "mismatch: made up");
+  EXPECT_TRUE(arena.met.empty());
+}
+
+TEST_F(MadeUpMachine, where_all_is_too_slow_the_cheapest_by_the_model_stands) {
+  runner.status = TrialStatus::kTimeout;
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_EQ(r.seconds, 0);
+  EXPECT_TRUE(arena.met.empty());
+}
+
+TEST_F(MadeUpMachine, where_no_schedule_is_right_the_nest_as_written_wins) {
+  runner.status = TrialStatus::kCrash;
+  runner.first_is_ok = true;
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_TRUE(r.as_written);
+  EXPECT_EQ(arena.met.back().front(), "#1");
+}
+
+TEST_F(MadeUpMachine, when_time_is_over_the_fastest_trial_wins) {
+  runner.seconds_each = 30;
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_TRUE(arena.met.empty());
+  EXPECT_EQ(r.failures.back(), "no shoot-out: the time was over; the winner is the fastest trial");
+  EXPECT_LT(runner.ran.size(), 8u);
+}
+
+TEST_F(MadeUpMachine, whoever_interrupts_gets_what_there_is) {
+  hooks.interrupted = [&] { return runner.ran.size() >= 2; };
+  const TuneResult r = tuned();
+  EXPECT_EQ(r.stop, StopReason::kInterrupted);
+  EXPECT_TRUE(r.winner);
+  EXPECT_TRUE(arena.met.empty());
+}
+
+TEST_F(MadeUpMachine, a_shoot_out_that_nobody_survives_has_no_winner_but_says_why) {
+  arena.status = TrialStatus::kCrash;
+  const TuneResult r = tuned();
+  EXPECT_TRUE(std::any_of(r.failures.begin(), r.failures.end(),
+                          [](const std::string& f) { return f.find("#1: crash") == 0; }));
+}
+
+TEST_F(MadeUpMachine, where_no_library_does_the_same_plain_code_is_the_peer) {
+  const TuneResult r = tuned();
+  ASSERT_EQ(r.peers.size(), 1u);
+  EXPECT_EQ(r.peers[0].name, "c (other)");
+  EXPECT_NEAR(r.peers[0].ratio.median, 4, 1e-9);
+  request.with_peers = false;
+  EXPECT_TRUE(tuned().peers.empty());
+}
+
+TEST_F(MadeUpMachine, rivals_meet_the_finalists) {
+  request.rivals = {{"mine", request.proc}};
+  const TuneResult r = tuned();
+  ASSERT_EQ(r.rivals.size(), 1u);
+  EXPECT_EQ(r.rivals[0].name, "mine");
+}
+
+TEST_F(MadeUpMachine, finished_schedules_are_measured_among_those_found) {
+  request.known = {{request.proc, "p = scale\n# mine\n"}};
+  const TuneResult r = tuned();
+  EXPECT_TRUE(r.winner);
+  EXPECT_GE(r.statistics.duplicates, 1) << "the nest as written is there already";
+}
+
+TEST_F(MadeUpMachine, the_number_of_trials_is_kept) {
+  request.trials = 4;
+  const TuneResult r = tuned();
+  // The other ways to compile the nest as written and the two fastest come on top.
+  const int ways = static_cast<int>(unusual_compilations({}).size());
+  EXPECT_LE(r.statistics.measured, 4 + 3 * ways);
+}
+
+TEST_F(MadeUpMachine, times_side_by_side_decide_who_is_refined) {
+  tuned();
+  ASSERT_GE(arena.met.size(), 2u) << "a semi-final, then the shoot-out";
+  EXPECT_LE(arena.met.front().size(), 3u);
+}
+
+TEST_F(MadeUpMachine, progress_counts_what_was_right_and_wrong) {
+  runner.status = TrialStatus::kMismatch;
+  runner.first_is_ok = true;
+  Progress last;
+  std::set<std::string> phases;
+  hooks.progress = [&](const Progress& p) {
+    phases.insert(p.phase);
+    if (p.phase == "measure") last = p;
+  };
+  tuned();
+  EXPECT_EQ(last.ok, 1);
+  EXPECT_EQ(last.ok + last.bad, static_cast<int>(runner.ran.size()));
+  EXPECT_TRUE(phases.count("search") && phases.count("shoot-out"));
+}
+
+TEST_F(MadeUpMachine, what_fails_at_another_size_neither_wins_nor_stays_ok) {
+  any_size();
+  runner.elsewhere = TrialStatus::kOutOfBounds;
+  const TuneResult r = tuned();
+  EXPECT_FALSE(std::any_of(runner.ran.begin(), runner.ran.end(), [&](const std::string& id) {
+    const auto record = stored(r, id);
+    return record && record->status == "ok" && !record->samples.empty();
+  }));
+  EXPECT_GE(r.statistics.causes.at("out_of_bounds"), 1);
+  EXPECT_TRUE(arena.met.empty() || arena.met.back().empty() || !store->best(r.key));
+}
+
+TEST_F(MadeUpMachine, a_kernel_of_any_size_meets_at_every_size_it_lists) {
+  any_size();
+  request.kernel.sizes = {{{"n", 64}}, {{"n", 100}}, {{"n", 200}}};
+  arena.met.clear();
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  ASSERT_GE(arena.met.size(), 3u);
+  EXPECT_EQ(arena.met.back().size(), arena.met[arena.met.size() - 2].size());
+}
+
+}  // namespace
+}  // namespace exotune
