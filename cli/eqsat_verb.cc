@@ -1,5 +1,5 @@
 // exo-tune eqsat KERNEL|FILE.exo[:proc]: which views of a product's operands rewriting finds, each
-// replayed and proved. Nothing runs.
+// replayed and proved. Nothing runs. exo-tune eqsat audit: the rules, put to the test.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -26,6 +26,7 @@ struct EqsatOptions {
   std::vector<std::string> rule_files;
   int k = 16;
   int script = -1;
+  bool dot = false;
   eqsat::Limits limits;
   SizeOption size;
   FormatOption format;
@@ -57,6 +58,57 @@ std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& optio
   return rules;
 }
 
+// Sets of rules that are used together.
+struct RuleSets {
+  std::string name;
+  std::vector<RuleText> rules;
+};
+
+std::vector<RuleSets> audited_sets(const Session& session, const EqsatOptions& options) {
+  if (!options.rule_files.empty()) {
+    std::string name;
+    for (const std::string& file : options.rule_files) name += (name.empty() ? "" : " + ") + file;
+    return {{name, rules_of(session, options)}};
+  }
+  std::vector<RuleSets> all;
+  for (const std::vector<std::string>& names :
+       std::vector<std::vector<std::string>>{{"canonical", "layout", "columns"},
+                                             {"canonical", "layout", "systolic"},
+                                             {"canonical", "blocking", "systolic"},
+                                             {"canonical", "padding", "blocking", "systolic"},
+                                             {"canonical", "pooling", "layout"},
+                                             {"canonical", "algebraic"}}) {
+    RuleSets& sets = all.emplace_back();
+    for (const std::string& name : names) {
+      const std::filesystem::path path = session.data.rules / (name + ".rules");
+      sets.name += (sets.name.empty() ? "" : " + ") + name;
+      sets.rules.push_back({path.string(), read_text_file(path)});
+    }
+  }
+  return all;
+}
+
+ExitCode run_audit(const Session& session, const EqsatOptions& options) {
+  std::map<std::string, int64_t> constants = {{"K", 2}, {"L", 0}, {"R", 2}, {"C", 2}};
+  for (const auto& [name, value] : array_constants(options.array)) constants[name] = value;
+  Table table({"rules", "problem", "nodes", "stopped", "checked", "wrong"},
+              {"nodes", "checked", "wrong"});
+  size_t checked = 0, wrong = 0;
+  for (const RuleSets& sets : audited_sets(session, options))
+    for (const eqsat::AuditRow& row : eqsat::audit_rules(sets.rules, constants)) {
+      table.add({sets.name, row.problem, std::to_string(row.nodes), eqsat::name_of(row.stop),
+                 std::to_string(row.checked), std::to_string(row.wrong.size())});
+      checked += row.checked;
+      wrong += row.wrong.size();
+      if (!row.wrong.empty())
+        std::fprintf(stderr, "%s, %s: %s\n", sets.name.c_str(), row.problem.c_str(),
+                     row.wrong.front().c_str());
+    }
+  std::fputs(table.str(options.format.value()).c_str(), stdout);
+  std::fprintf(stderr, "%zu nodes checked against their classes, %zu wrong\n", checked, wrong);
+  return wrong == 0 ? ExitCode::kOk : ExitCode::kMismatch;
+}
+
 ProcPtr at_sizes(const ProcPtr& p, const EqsatOptions& options) {
   if (!options.size.given()) return p;
   std::vector<std::pair<std::string, int64_t>> values;
@@ -81,6 +133,7 @@ void print_statistics(const CandidateReport& report) {
 }
 
 ExitCode run(const Session& session, const EqsatOptions& options) {
+  if (options.kernel == "audit") return run_audit(session, options);
   const std::map<std::string, int64_t> constants = array_constants(options.array);
   Workspace workspace(session);
   const ProcPtr proc = at_sizes(workspace.kernel(options.kernel).proc, options);
@@ -89,8 +142,13 @@ ExitCode run(const Session& session, const EqsatOptions& options) {
   request.constants = constants;
   request.k = static_cast<size_t>(options.k);
   request.limits = options.limits;
+  request.dot = options.dot;
   request.plan.fuse_sums = !options.array.empty();
   const CandidateReport report = eqsat::find_candidates(proc, request);
+  if (options.dot) {
+    std::fputs(report.dot.c_str(), stdout);
+    return ExitCode::kOk;
+  }
   if (options.script >= 0) {
     if (static_cast<size_t>(options.script) >= report.candidates.size())
       throw InputError({}, "--script: there is no candidate " + std::to_string(options.script),
@@ -114,7 +172,10 @@ ExitCode run(const Session& session, const EqsatOptions& options) {
 
 void add_eqsat_verb(CLI::App& app, Session& session) {
   const auto options = std::make_shared<EqsatOptions>();
-  app.add_option("kernel", options->kernel, "a built-in kernel, or FILE.exo[:proc]")->required();
+  app.add_option("kernel", options->kernel,
+                 "a built-in kernel, or FILE.exo[:proc]; audit: evaluate every node of the "
+                 "e-graphs that the rules make, and compare")
+      ->required();
   app.add_option("--array", options->array,
                  "match products of ROWSxCOLUMNS only, as a systolic array does");
   app.add_option("--rules", options->rule_files, "rule files to use instead of the shipped ones");
@@ -122,6 +183,7 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--script", options->script, "print the schedule of this candidate");
+  app.add_flag("--dot", options->dot, "print the e-graphs as Graphviz text");
   app.add_option("--iterations", options->limits.iterations, "of saturation, at most")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();

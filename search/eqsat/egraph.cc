@@ -164,10 +164,25 @@ std::span<const Id> EGraph::classes_with(Family family) const {
                                     : std::span<const Id>();
 }
 
+size_t EGraph::bytes_soon() const {
+  constexpr size_t kSoon = 1024;  // elements
+  size_t sum = bytes() + memo_.growth_within(kSoon);
+  const auto grows = [&](const auto& v) {
+    if (v.size() + kSoon > v.capacity()) sum += 2 * v.capacity() * sizeof(v[0]);
+  };
+  grows(originals_);
+  grows(leader_);
+  grows(parents_);
+  grows(parent_links_);
+  grows(members_);
+  return sum;
+}
+
 size_t EGraph::bytes() const {
-  return memo_.bytes() + originals_.size() * (sizeof(ENode) + sizeof(Id) + sizeof(ParentList)) +
-         parent_links_.size() * sizeof(parent_links_[0]) + members_.size() * sizeof(Member) +
-         view_.size() * sizeof(ENode) + ranges_.size() * sizeof(ranges_[0]) +
+  const auto held = [](const auto&... v) { return (... + (v.capacity() * sizeof(v[0]))); };
+  return memo_.bytes() +
+         held(originals_, leader_, parents_, parent_links_, members_, view_, ranges_, classes_,
+              pending_, analysis_pending_) +
          (proofs_ ? proofs_->bytes() : 0);
 }
 

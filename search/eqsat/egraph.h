@@ -86,6 +86,8 @@ class EGraph {
   size_t id_count() const { return originals_.size(); }
   /// Bytes held by the tables; what a memory limit is checked against.
   size_t bytes() const;
+  /// bytes() while the tables grow that are nearly full, old and new ones together.
+  size_t bytes_soon() const;
 
   const ENode& original(Id id) const { return originals_[id]; }  // as it was added
   const OpTable& ops() const { return ops_; }

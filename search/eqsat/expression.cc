@@ -35,7 +35,7 @@ constexpr Function kFunctions[] = {
     {"members", 1, true},  {"axis", 2, true},        {"compose", 2, false},
     {"inverse", 1, false}, {"moved", 3, false},      {"is_identity", 1, false},
     {"number", 1, false},  {"divides", 2, false},    {"min", 2, false},
-    {"first", 2, false},   {"fixed_from", 2, false},
+    {"first", 2, false},   {"fixed_from", 2, false}, {"missing", 2, false},
 };
 
 const Function* find_function(const std::string& name) {
@@ -52,12 +52,27 @@ class ExpressionParser {
                    const std::map<std::string, int64_t>& constants, const SourceLocation& where)
       : text_(text), at_(at), variables_(variables), constants_(constants), where_(where) {}
 
-  Expression parse() { return Expression(conjunction(0)); }
+  Expression parse() {
+    NodePtr node = conjunction(0);
+    require_parameters(*node);
+    return Expression(std::move(node));
+  }
 
  private:
   static constexpr int kDeepest = 100;
 
   [[noreturn]] void refuse(const std::string& message) const { throw InputError(where_, message); }
+
+  // Only operators have parameters; what is asked of a class is asked by a function.
+  void require_parameters(const Node& node) const {
+    const bool variable = node.kind == Node::Kind::kVariable || node.kind == Node::Kind::kElement;
+    if (variable && !variables_.is_operator(static_cast<Var>(node.variable)))
+      refuse(variables_.name(static_cast<Var>(node.variable)) +
+             " stands for a class, which has no parameters");
+    const Function* f = node.kind == Node::Kind::kCall ? find_function(node.name) : nullptr;
+    for (size_t k = f && f->of_class ? 1 : 0; k < node.arguments.size(); ++k)
+      require_parameters(*node.arguments[k]);
+  }
 
   void skip_spaces() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -168,8 +183,9 @@ class ExpressionParser {
     }
     if (arguments.size() != static_cast<size_t>(f->arguments))
       refuse("`" + name + "` takes " + std::to_string(f->arguments) + " arguments");
-    if (f->of_class && arguments[0]->kind != Node::Kind::kVariable)
-      refuse("`" + name + "` is asked of a variable");
+    if (f->of_class && (arguments[0]->kind != Node::Kind::kVariable ||
+                        !variables_.is_class(static_cast<Var>(arguments[0]->variable))))
+      refuse("`" + name + "` is asked of a variable that stands for a class");
     return call(name, std::move(arguments));
   }
 
@@ -267,6 +283,11 @@ Value of_numbers(const std::string& op, Size a, Size b, SizeTable& sizes) {
   if (op == "*") return {{sizes.mul(a, b)}};
   if (op == "and") return {{a != 0 && b != 0}};
   if (op == "divides") return {{a != 0 && sizes.divide(b, a).has_value()}};
+  if (op == "missing") {
+    const auto k = SizeTable::number(a), s = SizeTable::number(b);
+    if (!k || !s || *k == 0) return std::nullopt;
+    return {{(*k - *s % *k) % *k}};
+  }
   const auto truth = compare(op == "min" ? "<" : op, a, b, sizes);
   if (op == "min") return truth ? Value{{*truth ? a : b}} : std::nullopt;
   return {{truth.value_or(false)}};

@@ -6,6 +6,7 @@
 
 #include "core/base/diagnostic.h"
 #include "search/eqsat/extraction.h"
+#include "search/eqsat/graph_text.h"
 #include "search/eqsat/proof_forest.h"
 #include "search/eqsat/rule_text.h"
 
@@ -50,6 +51,7 @@ class ProductSearch {
     report.stop = saturate(graph_, rules, request.limits).stop;
     report.nodes += graph_.node_count();
     report.classes += graph_.class_count();
+    if (request.dot) report.dot += graph_text(graph_, types_);
     for (const Extracted& e : extract(graph_, root_, by_size(), kTerms)) {
       if (found_ >= request.k) return;
       consider(e.term, rules, request, report);

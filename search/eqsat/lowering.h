@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "search/eqsat/product.h"
+#include "search/eqsat/rule_audit.h"
 #include "search/eqsat/saturation.h"
 #include "search/eqsat/view_plan.h"
 
@@ -43,11 +44,8 @@ struct CandidateReport {
   /// Terms that were extracted but not replayed, and why, counted.
   std::map<std::string, int> refused;
   size_t nodes = 0, classes = 0;  // of all graphs
+  std::string dot;                // the graphs as Graphviz text, where asked for
   StopReason stop = StopReason::kSaturated;
-};
-
-struct RuleText {
-  std::string file, text;
 };
 
 struct CandidateRequest {
@@ -56,6 +54,7 @@ struct CandidateRequest {
   size_t k = 16;  // candidates of each product, at most
   Limits limits;
   PlanRequest plan;
+  bool dot = false;
   std::map<std::string, int64_t> sizes;  // for the costs in numbers, where sizes are open
 };
 

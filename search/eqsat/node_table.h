@@ -36,6 +36,10 @@ class NodeTable {
   Id exchange(const ENode& node, Id id);
   size_t size() const { return size_; }
   size_t bytes() const { return entries_.size() * sizeof(Entry); }
+  /// What the next growth takes besides, when `more` nodes cause one.
+  size_t growth_within(size_t more) const {
+    return (size_ + more) * 2 > entries_.size() ? 2 * bytes() : 0;
+  }
 
  private:
   struct Entry {

@@ -12,6 +12,7 @@ namespace exotune::eqsat {
 Var Variables::of(const std::string& name) {
   if (const int known = find(name); known >= 0) return known;
   names_.push_back(name);
+  kinds_.push_back(Kind::kOpen);
   return static_cast<Var>(names_.size()) - 1;
 }
 
@@ -90,6 +91,8 @@ class PatternParser {
           node.kind = Pattern::Kind::kFamily;
           node.family = ops_.family(name);
           node.variable = variables_.of(std::string(item));
+          if (!variables_.stands_for_operator(node.variable))
+            refuse(std::string(item) + " stands for a class elsewhere");
           return node;
         }
         if (!to_integer(item, value)) refuse("an integer is expected here");
@@ -122,6 +125,8 @@ class PatternParser {
     if (at_ < text_.size() && text_[at_] == '?') {
       Pattern::Node node;
       node.variable = variables_.of(std::string(word()));
+      if (!variables_.stands_for_class(node.variable))
+        refuse(variables_.name(node.variable) + " stands for an operator elsewhere");
       return push(std::move(node));
     }
     return push(head());

@@ -25,8 +25,21 @@ class Variables {
   size_t size() const { return names_.size(); }
   const std::string& name(Var v) const { return names_[static_cast<size_t>(v)]; }
 
+  /// What a variable stands for is settled by its first use; false for a use as the other.
+  bool stands_for_class(Var v) { return settle(v, Kind::kClass); }
+  bool stands_for_operator(Var v) { return settle(v, Kind::kOperator); }
+  bool is_class(Var v) const { return kinds_[static_cast<size_t>(v)] == Kind::kClass; }
+  bool is_operator(Var v) const { return kinds_[static_cast<size_t>(v)] == Kind::kOperator; }
+
  private:
+  enum class Kind : uint8_t { kOpen, kClass, kOperator };
+  bool settle(Var v, Kind kind) {
+    Kind& known = kinds_[static_cast<size_t>(v)];
+    if (known == Kind::kOpen) known = kind;
+    return known == kind;
+  }
   std::vector<std::string> names_;
+  std::vector<Kind> kinds_;
 };
 
 /// Values of a rule's variables in one match: class ids, and operators for variables in brackets.
@@ -60,7 +73,9 @@ struct Matches {
 
   size_t size() const { return roots.size(); }
   Bindings bindings(size_t i) const { return {values.data() + i * stride, stride}; }
-  size_t bytes() const { return roots.size() * sizeof(Id) + values.size() * sizeof(uint32_t); }
+  size_t bytes() const {
+    return roots.capacity() * sizeof(Id) + values.capacity() * sizeof(uint32_t);
+  }
 };
 
 /// Several patterns that must match together, each rooted at a variable: a compiled left side. The

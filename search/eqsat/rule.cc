@@ -48,6 +48,9 @@ Rule Rule::parse_left(const std::string& name, std::string_view text, OpTable& o
     const size_t equals = part.find('=');
     if (equals != std::string_view::npos && part.starts_with('?')) {
       rooted.root = rule.variables.of(std::string(trimmed(part.substr(0, equals))));
+      if (!rule.variables.stands_for_class(rooted.root))
+        throw InputError({}, "rule '" + name + "': " + rule.variables.name(rooted.root) +
+                                 " stands for an operator and for a class");
       part = trimmed(part.substr(equals + 1));
     }
     rooted.pattern = Pattern::parse(part, ops, rule.variables, name);

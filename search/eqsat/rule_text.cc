@@ -77,6 +77,8 @@ class RightParser {
       const std::string name = word();
       made.variable = variables_.find(name);
       if (made.variable < 0) refuse("the left side does not bind " + name);
+      if (!variables_.is_class(made.variable))
+        refuse(name + " stands for an operator, not a class");
       return made;
     }
     made.name = word();
@@ -147,6 +149,8 @@ Rule rule_of(const RuleText& text, const std::shared_ptr<const std::string>& fil
       RightParser(text.body.substr(arrow + 2), rule.variables, constants, where).parse());
   // The left side's root, for its type: a variable of every rule.
   const Var root = rule.left[0].root >= 0 ? rule.left[0].root : rule.variables.of("?root");
+  if (!rule.variables.stands_for_class(root))
+    throw InputError(where, "rule '" + text.name + "': ?root is the class of the whole left side");
   rule.left[0].root = root;
   const AccessTypes* const t = &types;
   rule.compute = [t, right, root](EGraph& graph, Bindings bindings) {

@@ -15,7 +15,8 @@
 // axis of a class, `access(?a)`, `items(?a)`, `rank(?a)` and `members(?a)` count its axes and
 // tuple. Further functions: compose(?p, ?q), inverse(?p), moved(rank, from, to) (the permutation
 // that moves one axis), is_identity(?p), first(?p, n) (its first n), fixed_from(?p, n) (it leaves
-// the axes from n on alone), number(s) (1 when a size has no names), divides(k, s), min(a, b).
+// the axes from n on alone), number(s) (1 when a size has no names), divides(k, s), missing(k, s)
+// (what a number lacks to the next multiple of k), min(a, b).
 // Operators: + - * and == != < <= > >=, `and`. Sizes may be symbolic; comparing unknown ones is
 // false.
 //

@@ -82,10 +82,25 @@ class Saturation {
 
   std::optional<StopReason> over_limit() const {
     if (graph_.term_count() > limits_.nodes) return StopReason::kNodes;
-    if (graph_.bytes() + match_bytes() > limits_.bytes) return StopReason::kBytes;
-    if (now() - start_ > limits_.seconds) return StopReason::kSeconds;
+    if (graph_.bytes_soon() + match_bytes() > limits_.bytes) return StopReason::kBytes;
+    if (now() - start_ + rebuilding() > limits_.seconds) return StopReason::kSeconds;
     if (hooks_.interrupted && hooks_.interrupted()) return StopReason::kInterrupted;
     return std::nullopt;
+  }
+
+  // What the next rebuild will take: as long as the last one, by the terms there are now. It is not
+  // interrupted, so that the graph is whole whatever stopped the run.
+  double rebuilding() const {
+    if (rebuilt_terms_ == 0) return 0;
+    return rebuilt_seconds_ * static_cast<double>(graph_.term_count()) /
+           static_cast<double>(rebuilt_terms_);
+  }
+  size_t rebuild() {
+    const double begin = now();
+    const size_t unions = graph_.rebuild();
+    rebuilt_seconds_ = now() - begin;
+    rebuilt_terms_ = graph_.term_count();
+    return unions;
   }
 
   size_t limit_of(size_t rule) const {
@@ -165,7 +180,7 @@ class Saturation {
       stop = apply(r, now_report.applied[r]);
       unions += now_report.applied[r];
     }
-    now_report.congruences = graph_.rebuild();
+    now_report.congruences = rebuild();
     now_report.nodes = graph_.node_count();
     now_report.classes = graph_.class_count();
     now_report.terms = graph_.term_count();
@@ -187,6 +202,8 @@ class Saturation {
   std::vector<RuleState> states_;
   std::vector<Matches> matches_;
   double start_ = 0;
+  double rebuilt_seconds_ = 0;
+  size_t rebuilt_terms_ = 0;
 };
 
 }  // namespace

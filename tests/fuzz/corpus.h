@@ -168,4 +168,15 @@ inline const std::vector<std::string> kWords = {"for",
                                                 "\x01",
                                                 "\xff"};
 
+inline const std::vector<std::string> kTerms = {
+    "(dot (zip[0] a (transpose[1,0] b)))", "(+ 1 (+ 2 (* x x)))", "a", "-3", "(f (f (f x)) y z)"};
+inline const std::vector<std::string> kRules = {
+    "rule a\n  (dot ?a) => (dot (merge[access(?a)] ?a))\n  if items(?a) >= 2\n",
+    "# a comment\nrule b\n  (transpose[?p] (transpose[?q] ?a)) => (transpose[compose(?p, ?q)] "
+    "?a)\n",
+    "rule c\n  (zip[?n] (split[?s] ?a) ?b) => (split[?s] (zip[?n] ?a ?b))\n"
+    "  if ?s.0 >= ?n.0 and ?s.0 < access(?a)\n",
+    "rule d\n  (dot (zip[?n] ?a ?b)) => (dot (zip[?n] (split[?n.0, K] ?a) ?b))\n"
+    "  if divides(K, axis(?a, ?n.0))\n"};
+
 }  // namespace exotune::fuzz

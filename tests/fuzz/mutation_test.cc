@@ -8,6 +8,7 @@
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/database_entry_points.h"
 #include "tests/fuzz/entry_points.h"
+#include "tests/fuzz/rules_entry_points.h"
 
 namespace exotune::fuzz {
 namespace {
@@ -101,6 +102,8 @@ TEST(Mutation, of_modules) { mutate(samples::kFiles, 6000, read_module); }
 TEST(Mutation, of_patterns) { mutate(kPatterns, 6000, find_pattern); }
 TEST(Mutation, of_expressions) { mutate(kExpressions, 6000, read_expression); }
 TEST(Mutation, of_records) { mutate({samples::sample_export()}, 1000, read_records); }
+TEST(Mutation, of_rules) { mutate(kRules, 1500, use_rules); }
+TEST(Mutation, of_terms) { mutate(kTerms, 3000, read_term); }
 TEST(Mutation, of_schedules) {
   mutate(kSchedules, 3000, [](const std::string& s) { return run_schedule(s); });
 }

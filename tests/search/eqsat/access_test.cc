@@ -9,6 +9,8 @@
 
 #include "core/base/diagnostic.h"
 #include "search/eqsat/evaluation.h"
+#include "search/eqsat/extraction.h"
+#include "search/eqsat/rule_audit.h"
 #include "search/eqsat/rule_text.h"
 #include "search/eqsat/saturation.h"
 
@@ -136,7 +138,7 @@ TEST(Evaluation, a_product_of_matrices) {
 }
 
 TEST(Rules, every_shipped_set_is_sound_on_products_and_convolutions) {
-  const std::map<std::string, int64_t> constants = {{"K", 2}, {"R", 2}, {"C", 2}};
+  const std::map<std::string, int64_t> constants = {{"K", 2}, {"L", 0}, {"R", 2}, {"C", 2}};
   for (const std::vector<std::string>& sets :
        std::vector<std::vector<std::string>>{{"canonical", "layout", "systolic"},
                                              {"canonical", "blocking", "systolic"},
@@ -171,7 +173,8 @@ TEST(Rules, blocking_takes_as_many_nodes_at_any_size) {
     Problem p;
     p.matmul(n, n, n);
     const auto report = saturate(
-        p.graph, p.rules({"canonical", "blocking", "systolic"}, {{"K", 16}, {"R", 16}, {"C", 16}}),
+        p.graph,
+        p.rules({"canonical", "blocking", "systolic"}, {{"K", 16}, {"L", 0}, {"R", 16}, {"C", 16}}),
         kPlenty);
     EXPECT_EQ(report.stop, StopReason::kSaturated);
     EXPECT_TRUE(p.anywhere(AccessOp::kSystolic));
@@ -182,13 +185,135 @@ TEST(Rules, blocking_takes_as_many_nodes_at_any_size) {
   EXPECT_LE(at_1024, 500u);
 }
 
+// Glenside's paper, 5.2: a product of the array's shape is one of its products.
+TEST(Rules, a_product_of_the_arrays_shape_is_one_of_its_products) {
+  for (const Size n : {16, 4}) {
+    Problem p;
+    const Id root = p.matmul(n, n, n);
+    saturate(p.graph, p.rules({"canonical", "systolic"}, {{"R", n}, {"C", n}}), kPlenty);
+    EXPECT_TRUE(p.holds(root, AccessOp::kSystolic));
+  }
+}
+
+// 5.3 and 5.4 together: a convolution as products of 16 x 16, and of 4 x 4, its sums in blocks.
+TEST(Rules, a_convolution_becomes_products_of_an_arrays_shape) {
+  for (const Size n : {16, 4}) {
+    Problem p;
+    p.conv2d(16, 18, 18, 16, 2, 1);
+    const auto report = saturate(p.graph,
+                                 p.rules({"canonical", "layout", "blocking", "systolic"},
+                                         {{"K", n}, {"L", 0}, {"R", n}, {"C", n}}),
+                                 {.iterations = 12, .nodes = 20'000, .seconds = 1000});
+    EXPECT_NE(report.stop, StopReason::kNodes);
+    EXPECT_TRUE(p.anywhere(AccessOp::kSystolic));
+  }
+}
+
+// Sizes that 16 does not divide: padded to it, blocked, cut off.
+TEST(Rules, odd_sizes_are_padded_to_the_arrays_shape) {
+  Problem p;
+  const Id root = p.matmul(17, 30, 9);
+  saturate(p.graph,
+           p.rules({"canonical", "padding", "blocking", "systolic"},
+                   {{"K", 16}, {"L", 0}, {"R", 16}, {"C", 16}}),
+           {.iterations = 12, .nodes = 20'000, .seconds = 1000});
+  EXPECT_TRUE(p.anywhere(AccessOp::kSystolic));
+  EXPECT_TRUE(p.holds(root, AccessOp::kSlice));
+}
+
+// Blocks of 16 in blocks of 64, at a size with a name.
+TEST(Rules, two_levels_of_blocks_need_few_nodes_at_any_size) {
+  const auto nodes = [](bool named) {
+    Problem p;
+    const Size n = named ? p.sizes.mul(64, p.sizes.named("N")) : 1024;
+    p.matmul(n, n, n);
+    size_t most = 0;
+    for (const auto& [k, l] : {std::pair{64, 0}, {16, 64}}) {
+      const auto report = saturate(p.graph,
+                                   p.rules({"canonical", "blocking", "systolic"},
+                                           {{"K", k}, {"L", l}, {"R", 16}, {"C", 16}}),
+                                   kPlenty);
+      EXPECT_EQ(report.stop, StopReason::kSaturated);
+      most = std::max(most, p.graph.node_count());
+    }
+    EXPECT_TRUE(p.anywhere(AccessOp::kSystolic));
+    return most;
+  };
+  EXPECT_LE(nodes(false), 500u);
+  EXPECT_LE(nodes(true), 500u);
+}
+
+// Multiplications of a chain by the dynamic program that every textbook has.
+double cheapest_chain(const std::vector<Size>& sizes) {
+  const size_t n = sizes.size() - 1;
+  std::vector<std::vector<double>> best(n, std::vector<double>(n, 0));
+  for (size_t length = 2; length <= n; ++length)
+    for (size_t i = 0; i + length <= n; ++i) {
+      const size_t j = i + length - 1;
+      best[i][j] = 1e300;
+      for (size_t k = i; k < j; ++k)
+        best[i][j] =
+            std::min(best[i][j], best[i][k] + best[k + 1][j] +
+                                     static_cast<double>(sizes[i] * sizes[k + 1] * sizes[j + 1]));
+    }
+  return best[0][n - 1];
+}
+
+TEST(Rules, chains_of_products_take_their_cheapest_order) {
+  std::mt19937 random(3);
+  for (size_t factors = 3; factors <= 6; ++factors) {
+    Problem p;
+    std::vector<Size> sizes;
+    for (size_t k = 0; k <= factors; ++k) sizes.push_back(2 + static_cast<Size>(random() % 60));
+    Id left = p.add(AccessOp::kAccess, {1}, {p.tensor("A", {sizes[0], sizes[1]})});
+    for (size_t k = 1; k < factors; ++k) {
+      const Id next =
+          p.tensor(std::string(1, static_cast<char>('A' + k)), {sizes[k], sizes[k + 1]});
+      const Id columns =
+          p.add(AccessOp::kAccess, {1}, {p.add(AccessOp::kTranspose, {1, 0}, {next})});
+      if (k > 1) left = p.add(AccessOp::kAccess, {1}, {left});
+      left = p.add(AccessOp::kDot, {}, {p.add(AccessOp::kZip, {0}, {left, columns})});
+    }
+    saturate(p.graph, p.rules({"canonical", "algebraic"}),
+             {.iterations = 30, .nodes = 20'000, .seconds = 1000});
+    const CostModel multiplications{.of = [&](const EGraph& graph, Id, const ENode& node) {
+      CostVector c = {};
+      if (p.language.kind(node.op) != AccessOp::kDot) return c;
+      const AccessType& type = p.types.of(graph, node.children[0]);
+      c[0] = 1;
+      for (const Size s : type.access) c[0] *= static_cast<double>(s);
+      for (const Size s : type.item) c[0] *= static_cast<double>(s);
+      return c;
+    }};
+    const auto best = extract(p.graph, p.graph.find(left), multiplications, 1);
+    ASSERT_FALSE(best.empty());
+    EXPECT_EQ(best[0].cost[0], cheapest_chain(sizes)) << factors;
+  }
+}
+
+TEST(Audit, every_shipped_set_is_sound_on_every_problem) {
+  for (const std::vector<std::string>& sets :
+       std::vector<std::vector<std::string>>{{"canonical", "layout", "columns"},
+                                             {"canonical", "padding", "blocking", "systolic"},
+                                             {"canonical", "pooling"},
+                                             {"canonical", "algebraic"}}) {
+    std::vector<eqsat::RuleText> texts;
+    for (const std::string& set : sets) texts.push_back({set, shipped(set)});
+    for (const AuditRow& row : audit_rules(texts, {{"K", 2}, {"L", 0}, {"R", 2}, {"C", 2}},
+                                           {.iterations = 5, .nodes = 800, .seconds = 1000}))
+      EXPECT_TRUE(row.wrong.empty()) << row.problem << ": " << row.wrong.size() << " of "
+                                     << row.checked << ", " << row.wrong.front();
+  }
+}
+
 TEST(Rules, blocking_of_named_sizes) {
   Problem p;
   const Size n = p.sizes.mul(16, p.sizes.named("N"));
   p.matmul(n, n, n);
-  saturate(p.graph,
-           p.rules({"canonical", "blocking", "systolic"}, {{"K", 16}, {"R", 16}, {"C", 16}}),
-           kPlenty);
+  saturate(
+      p.graph,
+      p.rules({"canonical", "blocking", "systolic"}, {{"K", 16}, {"L", 0}, {"R", 16}, {"C", 16}}),
+      kPlenty);
   EXPECT_TRUE(p.anywhere(AccessOp::kSystolic));
 }
 
@@ -237,7 +362,9 @@ TEST(RuleText, errors_name_file_and_line) {
        {"(f ?a) => ?a", "rule a\n (dot ?a)", "rule a\n (dot ?a) => ?b",
         "rule a\n (dot ?a) => (dot[?q.0] ?a)", "rule a\n (dot ?a) => ?a\n if access(?a",
         "rule a\n (dot ?a) => ?a\n if nosuch(?a)", "rule a\n (dot ?a) => ?a\n if access(3)",
-        "rule a\n (dot ?a) => ?a\n if 1 == 1 1", "rule a\n (dot ?a => ?a"})
+        "rule a\n (dot ?a) => ?a\n if 1 == 1 1", "rule a\n (dot ?a) => ?a\n if ?a == 1",
+        "rule a\n (access[?a] ?a) => ?a", "rule a\n (access[?d] ?a) => ?d",
+        "rule a\n (access[?d] ?a) => ?a\n if rank(?d) == 1", "rule a\n (dot ?a => ?a"})
     EXPECT_THROW(parse_rules(text, "x.rules", p.types), InputError) << text;
 }
 

@@ -135,6 +135,31 @@ TEST(Saturation, stops_at_the_limit_of_nodes_within_an_iteration) {
   EXPECT_LE(graph.term_count(), 5'600u);
 }
 
+TEST(Saturation, memory_stays_near_its_limit) {
+  for (const size_t limit : {size_t{1} << 20, size_t{1} << 22}) {
+    OpTable ops;
+    EGraph graph(ops);
+    add_term(graph, ops, sum_of(14));
+    const auto report =
+        saturate(graph, sums_in_any_order(ops),
+                 {.iterations = 60, .nodes = 10'000'000, .bytes = limit, .seconds = 1000},
+                 {.schedule = Schedule::kEvery});
+    EXPECT_EQ(report.stop, StopReason::kBytes);
+    EXPECT_LE(graph.bytes(), limit + limit / 10);
+    EXPECT_GE(graph.bytes(), limit / 4);
+  }
+}
+
+TEST(Saturation, time_stays_near_its_limit_however_long_a_rebuild_takes) {
+  OpTable ops;
+  EGraph graph(ops);
+  add_term(graph, ops, sum_of(12));
+  const auto report = saturate(graph, sums_in_any_order(ops),
+                               {.iterations = 60, .nodes = 10'000'000, .seconds = 0.05},
+                               {.schedule = Schedule::kEvery});
+  EXPECT_EQ(report.stop, StopReason::kSeconds);
+}
+
 TEST(Saturation, stops_when_time_is_up_by_the_given_clock) {
   OpTable ops;
   EGraph graph(ops);
