@@ -37,8 +37,10 @@ static void ${p}scaled(int64_t n, ${real} beta, ${real}* y, int64_t inc) {
 static void ${p}product(bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                         int64_t lda, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (incx == 1 && incy == 1) {
-    (trans ? K(${p}gemv_t) : K(${p}gemv_n))(m, n, &alpha, IN2(A, lda), IN(x, trans ? m : n, 1),
-                                            OUT(y, trans ? n : m, 1));
+    if (trans)
+      K(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1));
+    else
+      K(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1));
     return;
   }
   ${real} rx[kPiece], ry[kPiece];
@@ -79,7 +81,7 @@ static void ${p}outer(int64_t m, int64_t n, ${real} alpha, const ${real}* x, int
   for (int64_t j = 0; j < n; j += columns) {
     const int64_t c = exo_least(columns, n - j);
     const ${real}* py = ${p}piece(y, incy, j, c, ry);
-    K(${p}ger)(m, c, &alpha, (struct exo_win_1${T}c){x, {incx}}, IN(py, c, 1), OUT2(A + j, lda));
+    K(${p}ger)(m, c, &alpha, EXO_WINDOW(exo_win_1${T}c, x, incx), IN(py, c, 1), OUT2(A + j, lda));
   }
 }
 
@@ -112,11 +114,11 @@ static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const 
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${p}scaled(n, beta, y, incy);
   if (alpha == 0) return;
-  if (incx == 1 && incy == 1) {
+  if (incx == 1 && incy == 1 && n <= 64) {
     (upper ? K(${p}symv_u) : K(${p}symv_l))(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
     return;
   }
-  ${real} rx[kTriangle], ry[kTriangle];
+  ${real} rx[kTriangle], ry[kTriangle], cx[kPiece], cy[kPiece];
   for (int64_t i = 0; i < n; i += kTriangle) {
     const int64_t r = exo_least(kTriangle, n - i);
     const ${real}* px = ${p}piece(x, incx, i, r, rx);
@@ -127,9 +129,11 @@ static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const 
     const struct exo_beside b = exo_beside(upper, n, i, r);
     for (int64_t j = b.from; j < b.from + b.n; j += kPiece) { /* while it is in a near cache */
       const int64_t c = exo_least(kPiece, b.from + b.n - j);
-      const ${real}* part = A + i * lda + j;
-      ${p}product(false, r, c, alpha, part, lda, x + j * incx, incx, y + i * incy, incy);
-      ${p}product(true, r, c, alpha, part, lda, x + i * incx, incx, y + j * incy, incy);
+      const ${real}* pc = ${p}piece(x, incx, j, c, cx);
+      ${real}* yc = ${p}open(y, incy, j, c, cy);
+      K(${p}symv_beside)(r, c, &alpha, IN2(A + i * lda + j, lda), EXO_WINDOW(exo_win_1${T}c, x + i * incx, incx),
+                         IN(pc, c, 1), EXO_WINDOW(exo_win_1${T}, y + i * incy, incy), OUT(yc, c, 1));
+      ${p}close(y, incy, j, c, cy);
     }
   }
 }
@@ -178,9 +182,10 @@ static inline int64_t exo_block(bool down, int64_t n, int64_t done) {
   return down ? done : exo_most(0, n - done - kTriangle);
 }
 
-/* A kernel takes the whole triangle, but not from the last row up past the caches. */
-static inline bool exo_whole(bool down, int64_t n, int64_t inc) {
-  return inc == 1 && (down || n <= 512);
+/* A kernel takes the whole triangle, but not from the last row up past the caches, and no large one
+ * transposed: columns beside the diagonal go faster by many rows at once. */
+static inline bool exo_whole(bool down, bool trans, int64_t n, int64_t inc) {
+  return inc == 1 && n <= (trans ? 32 : down ? INT64_MAX : 512);
 }
 
 static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
@@ -193,7 +198,7 @@ static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n
             : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
                     : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
   x += exo_first(n, incx);
-  if (exo_whole(upper != trans, n, incx)) {
+  if (exo_whole(upper != trans, trans, n, incx)) {
     kernel(n, IN2(A, lda), OUT(x, n, 1));
     return;
   }
@@ -223,7 +228,7 @@ static void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n
             : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
                     : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
   x += exo_first(n, incx);
-  if (exo_whole(upper == trans, n, incx)) {
+  if (exo_whole(upper == trans, trans, n, incx)) {
     kernel(n, IN2(A, lda), OUT(x, n, 1));
     return;
   }
@@ -279,7 +284,7 @@ static inline ${real} ${p}row_dot(struct ${p}row r, const ${real}* x, int64_t in
     K(${p}dot)(n, IN(r.a + r.from, n, 1), IN(x + r.from, n, 1), &sum);
   else
     K(${p}dot_any)
-  (n, IN(r.a + r.from, n, 1), (struct exo_win_1${T}c){x + r.from * inc, {inc}}, &sum);
+  (n, IN(r.a + r.from, n, 1), EXO_WINDOW(exo_win_1${T}c, x + r.from * inc, inc), &sum);
   return sum;
 }
 static inline void ${p}row_add(${real} alpha, struct ${p}row r, ${real}* y, int64_t inc) {
@@ -289,14 +294,14 @@ static inline void ${p}row_add(${real} alpha, struct ${p}row r, ${real}* y, int6
     K(${p}axpy)(n, &alpha, IN(r.a + r.from, n, 1), OUT(y + r.from, n, 1));
   else
     K(${p}axpy_any)
-  (n, &alpha, IN(r.a + r.from, n, 1), (struct exo_win_1${T}){y + r.from * inc, {inc}});
+  (n, &alpha, IN(r.a + r.from, n, 1), EXO_WINDOW(exo_win_1${T}, y + r.from * inc, inc));
 }
 /* The row itself is what is added to. */
 static inline void ${p}add_to_row(${real} alpha, const ${real}* x, int64_t inc, struct ${p}row r) {
   const int64_t n = r.to - r.from;
   if (n <= 0) return;
   K(${p}axpy_any)
-  (n, &alpha, (struct exo_win_1${T}c){x + r.from * inc, {inc}}, OUT((${real}*)r.a + r.from, n, 1));
+  (n, &alpha, EXO_WINDOW(exo_win_1${T}c, x + r.from * inc, inc), OUT((${real}*)r.a + r.from, n, 1));
 }
 
 static void ${p}gbmv_body(bool row, bool trans, int64_t m, int64_t n, int64_t kl, int64_t ku,

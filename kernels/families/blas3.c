@@ -1,3 +1,4 @@
+#define IN EXO_IN_${P}
 #define OUT EXO_OUT_${P}
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
@@ -11,7 +12,10 @@ enum {
   kHeight = 256 / ${tile_rows} * ${tile_rows},
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
   kTriangle = 64, /* rows of a triangle that is turned to be applied from the right */
-  kSmallTriangle = 16
+  kSmallTriangle = 16,
+  kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
+  kTiny = 4, /* sides of products whose factors need no order */
+  kMostPlain = 128 /* rows that take a second factor as it stands */
 };
 
 /* ---- factors: matrices as products read them ---- */
@@ -29,40 +33,79 @@ static inline const ${real}* ${p}element(struct ${p}factor f, int64_t i, int64_t
   return f.a + (f.trans ? j * f.ld + i : i * f.ld + j);
 }
 
-/* to[r * ld + c] := element (i + r, j + c) for m rows and n columns, both at least 1. */
+/* to[r * ld + c] := element (i + r, j + c) of what is stored, for m rows and n columns. */
+static inline void ${p}bring_stored(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t n,
+                                    ${real}* to, int64_t ld) {
+  if (m <= 0 || n <= 0) return;
+  if (f.trans)
+    K(${p}transposed)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
+  else
+    K(${p}copied)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
+}
+
+/* A square on the diagonal, from one of its triangles. */
+static void ${p}bring_square(struct ${p}factor f, int64_t i, int64_t n, ${real}* to, int64_t ld) {
+  const bool along = (f.shape == kLowerHalf) != f.trans;
+  const ${real}* const a = f.a + i * f.ld + i;
+  for (int64_t r = 0; r < n; ++r)
+    for (int64_t c = along ? 0 : r; c < (along ? r + 1 : n); ++c) {
+      const ${real} v = a[r * f.ld + c];
+      to[r * ld + c] = v;
+      to[c * ld + r] = v;
+    }
+}
+
+/* The same for any factor. Rows of a symmetric one that the diagonal goes through are taken a few at a
+ * time: what is before the square on the diagonal, the square, what is behind it. */
 static void ${p}bring(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t n, ${real}* to,
                       int64_t ld) {
-  const bool upper = f.shape == kUpperHalf;
-  if (f.shape == kGeneral || (upper ? i + m - 1 <= j : j + n - 1 <= i)) {
-    if (f.trans)
-      K(${p}transposed)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
-    else
-      K(${p}copied)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
-  } else if (upper ? j + n - 1 <= i : i + m - 1 <= j) { /* in the other triangle */
-    f.shape = kGeneral, f.trans = !f.trans;
-    ${p}bring(f, i, j, m, n, to, ld);
-  } else if (m > 8 && m >= n) {
-    ${p}bring(f, i, j, m / 2, n, to, ld);
-    ${p}bring(f, i + m / 2, j, m - m / 2, n, to + m / 2 * ld, ld);
-  } else if (n > 8) {
-    ${p}bring(f, i, j, m, n / 2, to, ld);
-    ${p}bring(f, i, j + n / 2, m, n - n / 2, to + n / 2, ld);
-  } else {
-    for (int64_t r = 0; r < m; ++r)
-      for (int64_t c = 0; c < n; ++c) {
-        const bool there = upper ? i + r <= j + c : i + r >= j + c;
-        to[r * ld + c] = there ? *${p}element(f, i + r, j + c) : *${p}element(f, j + c, i + r);
-      }
+  if (f.shape == kGeneral) {
+    ${p}bring_stored(f, i, j, m, n, to, ld);
+    return;
+  }
+  struct ${p}factor upper = f, lower = f; /* what is above and below the diagonal */
+  upper.shape = lower.shape = kGeneral;
+  upper.trans = f.trans != (f.shape == kLowerHalf);
+  lower.trans = f.trans != (f.shape == kUpperHalf);
+  const int64_t from = exo_least(exo_most(i, j), i + m), to_row = exo_most(from, exo_least(i + m, j + n));
+  /* Rows before the first diagonal element of these columns are above it, those behind the last below. */
+  ${p}bring_stored(upper, i, j, from - i, n, to, ld);
+  ${p}bring_stored(lower, to_row, j, i + m - to_row, n, to + (to_row - i) * ld, ld);
+  for (int64_t d = from; d < to_row; d += kSquare) {
+    const int64_t h = exo_least(kSquare, to_row - d);
+    ${real}* const row = to + (d - i) * ld;
+    ${p}bring_stored(lower, d, j, h, d - j, row, ld);
+    ${p}bring_square(f, d, h, row + d - j, ld);
+    ${p}bring_stored(upper, d, d + h, h, j + n - d - h, row + d + h - j, ld);
   }
 }
 
 /* ---- the product ---- */
 
-/* C += alpha A B for a strip of w columns; A is turned when its columns are contiguous. */
+/* Columns of C, one after the other, each of A's rows times a column of B. */
+static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                                                  const ${real}* A, int64_t lda, const ${real}* B,
+                                                  int64_t ldb, ${real}* C, int64_t ldc) {
+  ${real} column[kDepth];
+  for (int64_t j = 0; j < w; ++j) {
+    for (int64_t l = 0; l < k; ++l) column[l] = B[l * ldb + j];
+    K(${p}gemm_dots)(m, k, alpha, IN2(A, lda), IN(column, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
+  }
+}
+
+/* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are
+ * contiguous. Vectors along a few columns would be mostly empty: where sums along k, 8 steps dearer by
+ * the additions in the end, take fewer steps, they run there. */
 static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                              int64_t ldc) {
-  const struct exo_win_2${T}c a = {A, {turned ? 1 : lda, turned ? lda : 1}};
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
+  const int64_t few = w % ${lanes};
+  if (!turned && few > 0 && few * (k / ${lanes} + 8) < k) {
+    w -= few;
+    ${p}columns(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+    if (w == 0) return;
+  }
   if (w == kStrip)
     (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
   else
@@ -72,43 +115,68 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
 
 enum exo_part { kWhole, kUpperPart, kLowerPart };
 
-/* The same for rows [i, i + m) and columns [j, j + w) of C, of which only a part is there; A has
- * these rows. Where the diagonal goes through, a square on the stack takes the product. */
-static void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i, int64_t m, int64_t j, int64_t w,
-                              int64_t k, const ${real}* alpha, const ${real}* A, int64_t lda,
-                              const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
-  int64_t from = i, to = i + m;
+/* Rows [i, i + h) of the square block of C whose diagonal begins at its first element: the triangle
+ * by way of the stack, what is beside it in these rows as it stands. Pointers are to the block's rows and
+ * columns. */
+static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const ${real}* alpha,
+                            const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                            int64_t ldc) {
   const int64_t step = turned ? 1 : lda;
-  if (part == kLowerPart) from = exo_most(from, j + w);
-  if (part == kUpperPart) to = exo_least(to, j);
+  const ${real} one = 1;
+  for (int64_t d = 0; d < n; d += kSquare) {
+    const int64_t h = exo_least(kSquare, n - d);
+    const ${real}* const a = A + d * step;
+    ${real}* const c = C + d * ldc;
+    if (lower && d > 0) ${p}strip(turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
+    if (!lower && d + h < n)
+      ${p}strip(turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
+    ${real} square[kSquare * kSquare];
+    for (int64_t r = 0; r < h * kSquare; ++r) square[r] = 0;
+    ${p}strip(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
+    for (int64_t r = 0; r < h; ++r) {
+      const int64_t from = lower ? 0 : r, count = lower ? r + 1 : h - r;
+      K(${p}axpy)(count, &one, IN(square + r * kSquare + from, count, 1),
+                  OUT(c + r * ldc + d + from, count, 1));
+    }
+  }
+}
+
+/* The same for rows [i, i + m) and columns [j, j + w) of C, of which only a part is there; A has
+ * these rows. */
+static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i, int64_t m, int64_t j,
+                                     int64_t w, int64_t k, const ${real}* alpha, const ${real}* A,
+                                     int64_t lda, const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+  if (part == kWhole) {
+    ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C + i * ldc + j, ldc);
+    return;
+  }
+  const int64_t step = turned ? 1 : lda;
+  const bool lower = part == kLowerPart;
+  /* Rows that are there with all these columns, and those that the diagonal goes through. */
+  const int64_t from = lower ? exo_most(i, j + w) : i, to = lower ? i + m : exo_least(i + m, j);
   if (from < to)
     ${p}strip(turned, to - from, w, k, alpha, A + (from - i) * step, lda, B, ldb, C + from * ldc + j,
               ldc);
-  if (part == kWhole) return;
-  from = exo_most(i, j), to = exo_least(i + m, j + w);
-  if (from >= to) return;
-  ${real} square[kStrip * kStrip];
-  for (int64_t r = 0; r < to - from; ++r)
-    for (int64_t c = 0; c < w; ++c) square[r * kStrip + c] = 0;
-  ${p}strip(turned, to - from, w, k, alpha, A + (from - i) * step, lda, B, ldb, square, kStrip);
-  for (int64_t r = from; r < to; ++r)
-    for (int64_t c = part == kLowerPart ? j : r; c < (part == kLowerPart ? r + 1 : j + w); ++c)
-      C[r * ldc + c] += square[(r - from) * kStrip + c - j];
+  const int64_t top = exo_most(i, j), end = exo_least(i + m, j + w);
+  if (top >= end) return;
+  const ${real}* const a = A + (top - i) * step;
+  if (lower && top > j) /* columns before the diagonal in all of its rows */
+    ${p}strip(turned, end - top, top - j, k, alpha, a, lda, B, ldb, C + top * ldc + j, ldc);
+  if (!lower && end < j + w)
+    ${p}strip(turned, end - top, j + w - end, k, alpha, a, lda, B + end - j, ldb, C + top * ldc + end,
+              ldc);
+  ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
 /* C += alpha A B, A m x k and B k x n, or only a part of square C. Strips of B are packed unless few
  * rows use them; rows of A are where they are transposed, symmetric, or would share cache lines.
  * Workspace: at most kDepth (kWidth + kHeight) elements and some padding. */
-static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
-                         struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
-  if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
+static __attribute__((noinline)) void ${p}multiply_by_panels(enum exo_part part, int64_t m, int64_t n,
+                                                             int64_t k, ${real} alpha,
+                                                             struct ${p}factor A, struct ${p}factor B,
+                                                             ${real}* C, int64_t ldc) {
   const bool plain_b = !B.trans && B.shape == kGeneral;
-  if (part == kWhole && plain_b && A.shape == kGeneral && m <= 3 * ${tile_rows} && n <= kStrip &&
-      k <= kDepth) {
-    ${p}strip(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
-    return;
-  }
-  const bool pack_b = !plain_b || m > 3 * ${tile_rows};
+  const bool pack_b = !plain_b || m > kMostPlain;
   const bool pack_a = A.shape != kGeneral || (A.trans && n > 2 * kStrip && k > 64) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
   const bool turned = A.trans && !pack_a;
@@ -144,10 +212,26 @@ static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${
   }
 }
 
+/* The same; small products of matrices as they stand need no panels. */
+static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
+  if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
+  const bool general = part == kWhole && A.shape == kGeneral && B.shape == kGeneral;
+  if (general && m <= kTiny && n <= kTiny && k <= kTiny) {
+    const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
+    const struct exo_win_2${T}c b = EXO_WINDOW2(exo_win_2${T}c, B.a, B.trans ? 1 : B.ld, B.trans ? B.ld : 1);
+    K(${p}gemm_tiny)(m, n, k, &alpha, a, b, OUT2(C, ldc));
+  } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kDepth) {
+    for (int64_t j = 0; j < n; j += kStrip)
+      ${p}strip(A.trans, m, exo_least(kStrip, n - j), k, &alpha, A.a, A.ld, B.a + j, B.ld, C + j, ldc);
+  } else {
+    ${p}multiply_by_panels(part, m, n, k, alpha, A, B, C, ldc);
+  }
+}
+
 /* C := beta C, or a part of it; 0 clears whatever is there. */
-static void ${p}scaled_matrix(enum exo_part part, int64_t m, int64_t n, ${real} beta, ${real}* C,
-                              int64_t ldc) {
-  if (beta == 1) return;
+static __attribute__((noinline)) void ${p}scale_matrix(enum exo_part part, int64_t m, int64_t n,
+                                                       ${real} beta, ${real}* C, int64_t ldc) {
   for (int64_t i = 0; i < m; ++i) {
     const int64_t from = part == kUpperPart ? i : 0, to = part == kLowerPart ? i + 1 : n;
     ${real}* row = C + i * ldc + from;
@@ -156,6 +240,11 @@ static void ${p}scaled_matrix(enum exo_part part, int64_t m, int64_t n, ${real} 
     else
       for (int64_t j = 0; j < to - from; ++j) row[j] = 0;
   }
+}
+
+static inline void ${p}scaled_matrix(enum exo_part part, int64_t m, int64_t n, ${real} beta, ${real}* C,
+                                     int64_t ldc) {
+  if (beta != 1) ${p}scale_matrix(part, m, n, beta, C, ldc);
 }
 
 static void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
@@ -229,7 +318,7 @@ static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}f
 static void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                            ${real}* B, int64_t ldb) {
   ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
-  const struct exo_win_2${T}c a = {A.a, {A.trans ? 1 : A.ld, A.trans ? A.ld : 1}};
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
   const int64_t width = 8 * ${lanes};
   for (int64_t j = 0; j < n; j += width)
     kernel(m, exo_least(width, n - j), a, OUT2(B + j, ldb));

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cblas.h"
 
@@ -21,17 +22,36 @@ static inline int64_t exo_least(int64_t a, int64_t b) { return a < b ? a : b; }
  * whose increment is negative. */
 static inline int64_t exo_first(int64_t n, int64_t inc) { return inc < 0 ? (1 - n) * inc : 0; }
 
+/* Windows. Kernels take them in memory, which compilers fill by halves and copy as a whole: a load that
+ * waits for two stores. The address and the first stride are written at once. */
+typedef int64_t exo_pair __attribute__((vector_size(16)));
+#define EXO_WINDOW(type, address, stride)                                     \
+  ({                                                                          \
+    struct type exo_window;                                                   \
+    const exo_pair exo_head = {(int64_t)(intptr_t)(address), (stride)};       \
+    memcpy(&exo_window, &exo_head, sizeof exo_head);                          \
+    exo_window;                                                               \
+  })
+#define EXO_WINDOW2(type, address, row, column)                               \
+  ({                                                                          \
+    struct type exo_window;                                                   \
+    const exo_pair exo_head = {(int64_t)(intptr_t)(address), (row)};          \
+    memcpy(&exo_window, &exo_head, sizeof exo_head);                          \
+    exo_window.strides[1] = (column);                                         \
+    exo_window;                                                               \
+  })
+
 /* A vector of n elements as a window. */
-#define EXO_IN_S(x, n, inc) ((struct exo_win_1f32c){(x) + exo_first(n, inc), {inc}})
-#define EXO_IN_D(x, n, inc) ((struct exo_win_1f64c){(x) + exo_first(n, inc), {inc}})
-#define EXO_OUT_S(x, n, inc) ((struct exo_win_1f32){(x) + exo_first(n, inc), {inc}})
-#define EXO_OUT_D(x, n, inc) ((struct exo_win_1f64){(x) + exo_first(n, inc), {inc}})
+#define EXO_IN_S(x, n, inc) EXO_WINDOW(exo_win_1f32c, (x) + exo_first(n, inc), inc)
+#define EXO_IN_D(x, n, inc) EXO_WINDOW(exo_win_1f64c, (x) + exo_first(n, inc), inc)
+#define EXO_OUT_S(x, n, inc) EXO_WINDOW(exo_win_1f32, (x) + exo_first(n, inc), inc)
+#define EXO_OUT_D(x, n, inc) EXO_WINDOW(exo_win_1f64, (x) + exo_first(n, inc), inc)
 
 /* A matrix as a window: rows are ld apart. */
-#define EXO_IN2_S(a, ld) ((struct exo_win_2f32c){(a), {ld, 1}})
-#define EXO_IN2_D(a, ld) ((struct exo_win_2f64c){(a), {ld, 1}})
-#define EXO_OUT2_S(a, ld) ((struct exo_win_2f32){(a), {ld, 1}})
-#define EXO_OUT2_D(a, ld) ((struct exo_win_2f64){(a), {ld, 1}})
+#define EXO_IN2_S(a, ld) EXO_WINDOW2(exo_win_2f32c, a, ld, 1)
+#define EXO_IN2_D(a, ld) EXO_WINDOW2(exo_win_2f64c, a, ld, 1)
+#define EXO_OUT2_S(a, ld) EXO_WINDOW2(exo_win_2f32, a, ld, 1)
+#define EXO_OUT2_D(a, ld) EXO_WINDOW2(exo_win_2f64, a, ld, 1)
 
 /* Is the first letter of a Fortran string one of these? */
 static inline bool exo_letter(const char* text, const char* letters) {

@@ -68,7 +68,8 @@ TYPED_TEST(Level3, gemm_multiplies) {
                                                     {7, 5, 3},
                                                     {15, 33, 16},
                                                     {64, 64, 64},
-                                                    {47, 31, 300},
+                                                    {47, 31, 400},
+                                                    {135, 49, 390},
                                                     {300, 17, 9},
                                                     {3, 2100, 2},
                                                     {45, 70, 0}})
@@ -119,7 +120,7 @@ TYPED_TEST(Level3, syrk_and_syr2k_write_one_triangle) {
     for (const int triangle : {kUpper, kLower})
       for (const bool trans : {false, true})
         for (const auto& [n, k] :
-             std::vector<std::pair<int, int>>{{1, 1}, {20, 7}, {33, 270}, {260, 5}})
+             std::vector<std::pair<int, int>>{{1, 1}, {20, 7}, {33, 400}, {260, 5}})
           for (const T beta : {T(0), T(2)}) {
             StoredMatrix<T> a(this->matrix(layout, n, k, trans), this->random),
                 b(this->matrix(layout, n, k, trans), this->random);
