@@ -171,7 +171,8 @@ std::vector<std::string> with_verb(std::vector<std::string> arguments,
   if (first == "-h" || first == "--help" || first == "--version" || is_verb(first))
     return arguments;
   const bool kernel =
-      first.starts_with("-") || first.find(".exo") != std::string::npos ||
+      first.starts_with("-") || first.starts_with("einsum:") ||
+      first.find(".exo") != std::string::npos ||
       std::find(kernel_names.begin(), kernel_names.end(), first) != kernel_names.end();
   if (!kernel) {
     std::vector<std::string> known = verb_names();

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/einsum.h"
 #include "cli/text_file.h"
 
 namespace exotune::cli {
@@ -141,7 +142,8 @@ std::string target_name(Workspace& workspace, const std::string& target) {
 }
 
 bool is_kernel(Workspace& workspace, const std::string& text) {
-  return text.find(".exo") != std::string::npos || workspace.kernels().find(text) != nullptr;
+  return einsum_of(text).has_value() || text.find(".exo") != std::string::npos ||
+         workspace.kernels().find(text) != nullptr;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "cli/workspace.h"
 
+#include "cli/einsum.h"
 #include "cli/text_file.h"
 #include "core/analysis/queries.h"
 #include "core/base/hashing.h"
@@ -159,6 +160,13 @@ Module Workspace::module(const std::string& path) {
 
 KernelInput Workspace::kernel(const std::string& text, bool all_procs) {
   KernelInput input;
+  if (const auto notation = einsum_of(text)) {
+    input.module = parse_module(einsum_text(*notation), text);
+    for (const ProcPtr& proc : input.module.procs) check(*proc);
+    input.proc = input.module.procs.front();
+    input.name = input.proc->name;
+    return input;
+  }
   if (text.find(".exo") == std::string::npos) {
     input.entry = &kernels().at(text);
     input.name = text;
