@@ -74,7 +74,8 @@ class Elaborator {
   ExprPtr whole_or_window(const SyntaxExpr& e, const Entry& entry);
 
   void statement(const SyntaxStmt& s, Block& into);
-  StmtPtr assignment(const SyntaxStmt& s);
+  /// Casts of data put their scalars in `in_front`.
+  StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
   StmtPtr loop(const SyntaxStmt& s);
   [[noreturn]] void stepped(const SyntaxExpr& iter, const SyntaxExpr& range);
   StmtPtr call(const SyntaxStmt& s);

@@ -93,9 +93,7 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
       return;
     case SyntaxStmt::Kind::kAssign:
     case SyntaxStmt::Kind::kReduce:
-      in_front_ = &into;
-      into.push_back(assignment(s));
-      in_front_ = nullptr;
+      into.push_back(assignment(s, into));
       return;
     case SyntaxStmt::Kind::kAlloc: {
       if (s.target->is_hole()) unknown(*s.target);
@@ -123,7 +121,11 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
   }
 }
 
-StmtPtr Elaborator::assignment(const SyntaxStmt& s) {
+StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
+  struct InFront {  // an error, too, ends it
+    Block*& place;
+    ~InFront() { place = nullptr; }
+  } const scope{in_front_ = &in_front};
   const SyntaxExpr& target = *s.target;
   bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
   if (target.kind == Kind::kAttribute) {
