@@ -68,8 +68,8 @@ void Measuring::run() {
   const size_t kept = most / 5;  // for refinement
   if (proposals_.states().size() > most - kept && !proposals_.cut_short())
     run_.result.stop = StopReason::kTrials;
-  measure_states(0, most - kept, share_of(deadline, kShareOfStates));
-  if (run_.best_seconds == 0 ? !found_wrong() : deadline.over() && !found_schedule()) rescue();
+  const bool all = measure_states(0, most - kept, share_of(deadline, kShareOfStates));
+  if (run_.best_seconds == 0 ? !found_wrong() : !all && !found_schedule()) rescue();
   const size_t first = proposals_.states().size();
   if (!deadline.over() && proposals_.add_recombined(seconds_of_states(), deadline))
     measure_states(first, most - std::min(most, measured_.trials.size()),
@@ -82,7 +82,7 @@ void Measuring::run() {
   s.causes = measured_.causes;
   run_.result.failures = measured_.first_causes;
   s.measure_seconds += run_.since(begun);
-  if (deadline.over()) run_.result.stop = stop_of(deadline);
+  if (!all || deadline.over()) run_.result.stop = stop_of(deadline);
 }
 
 // Neighbours of the fastest are tried while that helps, with what is left of the trials.
@@ -208,15 +208,18 @@ size_t Measuring::batch_size(const Deadline& deadline) const {
 }
 
 // Measures states from `first` on, at most `most` of them, and adds the trials to what is known.
-void Measuring::measure_states(size_t first, size_t most, const Deadline& deadline) {
+// False: the time was over before all of them had a turn.
+bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadline) {
   const size_t all = proposals_.states().size();
   const size_t last = first + std::min(most, all - std::min(first, all));
   const int planned = static_cast<int>(measured_.trials.size()) + static_cast<int>(last - first);
-  for (size_t next = first; next < last && !deadline.over();) {
+  size_t next = first;
+  while (next < last && !deadline.over()) {
     std::vector<size_t> batch;
     for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
     measure(candidates_.trials_of(batch), planned, deadline, request_.timeout_seconds, false);
   }
+  return next >= last && !deadline.over();
 }
 
 // `rescue`: TrialLimits has it.

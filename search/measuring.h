@@ -46,7 +46,7 @@ class Measuring {
   void compare_fastest(const Deadline& deadline);
   std::vector<BeamState> fastest() const;
   size_t batch_size(const Deadline& deadline) const;
-  void measure_states(size_t first, size_t most, const Deadline& deadline);
+  bool measure_states(size_t first, size_t most, const Deadline& deadline);
   void measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
                double timeout_seconds, bool rescue);
   void note_best(const Trial& t);

@@ -215,6 +215,15 @@ TEST_F(MadeUpMachine, when_time_is_over_the_fastest_trial_wins) {
   EXPECT_LT(runner.ran.size(), 8u);
 }
 
+TEST_F(MadeUpMachine, candidates_that_had_no_turn_are_no_complete_search) {
+  EXPECT_NE(tuned().stop, StopReason::kTimeBudget);
+  store = make_memory_store();
+  runner.seconds_each = 12;
+  const TuneResult r = tuned();
+  EXPECT_EQ(r.stop, StopReason::kTimeBudget);
+  EXPECT_FALSE(arena.met.empty()) << "the finals have time of their own";
+}
+
 TEST_F(MadeUpMachine, whoever_interrupts_gets_what_there_is) {
   hooks.interrupted = [&] { return runner.ran.size() >= 2; };
   const TuneResult r = tuned();
