@@ -33,6 +33,22 @@ function(exotune_precompile target)
   endif()
 endfunction()
 
+# exotune_embed(FUNCTION out.cc file...): out.cc defines exotune::FUNCTION(name), the text of the file
+# of that name, so that a file stays a file and the program carries it. Null for any other name.
+function(exotune_embed function out)
+  set(text "// Made by exotune_embed.\n#include <string>\nnamespace exotune {\n")
+  string(APPEND text "const char* ${function}(const std::string& file);\n"
+         "const char* ${function}(const std::string& file) {\n")
+  foreach(file ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} NAME)
+    file(READ ${file} content)
+    string(APPEND text "  if (file == \"${name}\")\n    return R\"embedded(${content})embedded\";\n")
+  endforeach()
+  string(APPEND text "  return nullptr;\n}\n}  // namespace exotune\n")
+  file(CONFIGURE OUTPUT ${out} CONTENT "${text}" @ONLY)
+endfunction()
+
 function(exotune_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
 endfunction()

@@ -12,38 +12,22 @@
 #include "core/base/subprocess.h"
 #include "runners/judge.h"
 #include "runners/peer_library.h"
-#include "runners/peer_sources.h"
+#include "runners/peers/libraries.h"
 #include "runners/shared_object.h"
 
 extern char** environ;
 
 namespace exotune {
 
-const char* blas_op_name(BlasOp op) {
-  static constexpr const char* kNames[] = {"gemm", "gemv", "ger",  "symv",   "syr",  "syr2", "trmv",
-                                           "trsv", "axpy", "dot",  "dsdot",  "scal", "copy", "swap",
-                                           "asum", "rot",  "rotm", "conv2d", "read", "gemm2"};
-  return kNames[static_cast<size_t>(op)];
-}
-
-int blas_level(BlasOp op) {
-  return op == BlasOp::kGemm || op == BlasOp::kConv2d || op == BlasOp::kGemm2 ? 3
-         : op < BlasOp::kAxpy                                                 ? 2
-                                                                              : 1;
-}
-
 bool Peer::supports(const PeerProblem& problem) const {
-  if (problem.op == BlasOp::kRead || kind == Kind::kReads)
-    return problem.op == BlasOp::kRead && kind == Kind::kReads;
+  // Reading alone is no computation, and is asked for by name.
+  const bool reads = library == "reads";
+  if (problem.op == BlasOp::kRead || reads) return problem.op == BlasOp::kRead && reads;
   if (problem.type != ElementType::kF32 && problem.type != ElementType::kF64) return false;
   if (problem.op == BlasOp::kDsdot && problem.type != ElementType::kF64) return false;
-  if (kind == Kind::kOneDnn && problem.type != ElementType::kF32) return false;
-  if (problem.op == BlasOp::kConv2d) return kind == Kind::kPlainC || !adapter.empty();
-  if (kind == Kind::kOneDnn) return problem.op == BlasOp::kGemm || problem.op == BlasOp::kGemm2;
-  if (kind == Kind::kEigen && (problem.op == BlasOp::kTrmv || problem.op == BlasOp::kTrsv))
-    return !problem.trans_a && !problem.unit_diagonal;
-  // Its second core type differs in the level 1 kernels only.
-  return blas_level(problem.op) == 1 || kind != Kind::kOpenBlas || name == "openblas";
+  const PeerLibrary* row = find_peer_library(library);
+  if (!row) return problem.op != BlasOp::kConv2d;
+  return !row->serves || row->serves(*this, problem);
 }
 
 namespace {
@@ -62,36 +46,6 @@ std::string find_library(const std::vector<std::string>& folders,
         if (const fs::path path = fs::path(root) / folder / file; fs::exists(path, ignored))
           return path.string();
   return "";
-}
-
-struct CoreType {
-  const char* name;
-  const char* value;
-};
-
-std::vector<CoreType> core_types(Peer::Kind kind, const std::string& isa) {
-  const bool wide = isa == "avx512", middle = isa == "avx2";
-  switch (kind) {
-    case Peer::Kind::kOpenBlas:
-      if (wide) return {{"openblas", "SkylakeX"}, {"openblas-cooperlake", "Cooperlake"}};
-      if (middle) return {{"openblas", "Haswell"}, {"openblas-zen", "Zen"}};
-      return {{"openblas", "Prescott"}};
-    // BLIS 0.9 takes numbers only: skx, haswell, penryn. Left to itself it may not know the core
-    // and fall to its generic kernels.
-    case Peer::Kind::kBlis:
-      return {{"blis", wide ? "0" : middle ? "3" : "5"}};
-    case Peer::Kind::kOneDnn:
-      return {{"onednn", wide ? "" : middle ? "AVX2" : "SSE41"}};
-    case Peer::Kind::kEigen:
-      return {{"eigen", ""}};
-    case Peer::Kind::kPlainC:
-      return {{"c", ""}};
-    case Peer::Kind::kReads:
-      return {{"reads", ""}};
-    case Peer::Kind::kCblas:
-      return {};
-  }
-  return {};
 }
 
 std::vector<std::string> machine_flags(const std::string& isa) {
@@ -134,48 +88,41 @@ std::string cache_folder(const std::string& wanted, std::string* error) {
   return folder;
 }
 
-/// Compiles one of the peers made of source; fills path and version.
-bool compile_peer(Peer& peer, const TargetToolchain& toolchain, const std::string& directory,
-                  std::string* error) {
-  const bool eigen = peer.kind == Peer::Kind::kEigen;
+/// Compiles a peer made of source; fills path and version.
+void compile_peer(Peer& peer, const PeerLibrary& row, const TargetToolchain& toolchain,
+                  const std::string& directory, std::string* error) {
   SharedObjectRequest request;
-  request.compiler = first_present(eigen ? std::vector<std::string>{"clang++", "g++"}
-                                         : std::vector<std::string>{"clang", "gcc", toolchain.cc});
+  request.compiler = first_present(row.compilers);
   if (request.compiler.empty()) {
     *error = "no compiler";
-    return false;
+    return;
   }
   request.name = peer.name;
-  request.extension = eigen ? ".cc" : ".c";
-  request.source = eigen                             ? eigen_peer_source()
-                   : peer.kind == Peer::Kind::kReads ? reading_peer_source()
-                                                     : plain_c_peer_source();
+  request.extension = fs::path(row.source).extension().string();
+  request.source = peer_source(row.source);
   request.flags = machine_flags(toolchain.isa);
-  for (const char* f : {"-O3", "-w"}) request.flags.push_back(f);
-  for (const char* f :
-       eigen ? std::vector<const char*>{"-std=c++17", "-DNDEBUG",
-                                        peer.threads > 1 ? "-fopenmp" : "-DEIGEN_DONT_PARALLELIZE",
-                                        "-I/usr/include/eigen3", "-I/usr/local/include/eigen3"}
-             : std::vector<const char*>{"-std=gnu11", "-ffast-math"})
-    request.flags.push_back(f);
+  request.flags.insert(request.flags.end(), row.flags.begin(), row.flags.end());
+  request.libraries = row.libraries;
+  const std::string& threads = peer.threads > 1 ? row.many_threads : row.one_thread;
+  if (!threads.empty()) request.flags.push_back(threads);
   peer.path = compile_shared_object(request, directory, error);
-  if (!error->empty() && eigen && error->find("Eigen/Core") != std::string::npos)
-    *error = "Eigen is not installed";
+  if (!row.header.empty() && error->find(row.header) != std::string::npos) *error = "not installed";
   TargetToolchain described;
   described.cc = request.compiler;
-  peer.version =
-      (eigen ? "Eigen, " : "") + described.describe() + (eigen ? " -O3" : " -O3 -ffast-math");
-  return !peer.path.empty();
+  peer.version = row.description + described.describe();
+  for (const char* flag : {"-O3", "-ffast-math"})
+    if (std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end())
+      peer.version += std::string(" ") + flag;
 }
 
-/// oneDNN's convolution has no stable C interface: compiled against its headers where they are.
-void compile_adapter(Peer& peer, const std::string& directory) {
+/// What the library offers in C++ only, compiled against its headers where they are.
+void compile_adapter(Peer& peer, const PeerLibrary& row, const std::string& directory) {
   SharedObjectRequest request;
   request.compiler = first_present({"clang++", "g++"});
   if (request.compiler.empty()) return;
-  request.name = peer.name + "-convolution";
-  request.extension = ".cc";
-  request.source = onednn_convolution_source();
+  request.name = peer.name + "-adapter";
+  request.extension = fs::path(row.adapter).extension().string();
+  request.source = peer_source(row.adapter);
   request.flags = {"-std=c++17", "-O1", "-w", peer.path};
   std::string error;
   peer.adapter = compile_shared_object(request, directory, &error);
@@ -189,11 +136,10 @@ struct VersionShared {
 /// Loads it in a child and lets it multiply: fills the version, or says what is wrong.
 std::string try_peer(Peer& peer) {
   PeerCall call;
-  call.problem.op =
-      peer.name == "openblas" || peer.kind != Peer::Kind::kOpenBlas ? BlasOp::kGemm : BlasOp::kAxpy;
+  call.problem.m = 3, call.problem.n = 5, call.problem.k = 4;
+  if (!peer.supports(call.problem)) call.problem.op = BlasOp::kAxpy;
   std::vector<ArgSpec> args;
   if (call.problem.op == BlasOp::kGemm) {
-    call.problem.m = 3, call.problem.n = 5, call.problem.k = 4;
     call.problem.a = 0, call.problem.b = 1, call.problem.c = 2;
     args = {ArgSpec::tensor("a", ElementType::kF32, {3, 4}, true, false),
             ArgSpec::tensor("b", ElementType::kF32, {4, 5}, true, false),
@@ -230,6 +176,41 @@ std::string try_peer(Peer& peer) {
   return r.ok() ? "" : r.cause;
 }
 
+/// The library's cores for this ISA.
+std::vector<PeerLibrary::Core> cores_of(const PeerLibrary& row, const std::string& isa) {
+  std::vector<PeerLibrary::Core> own, others;
+  for (const PeerLibrary::Core& core : row.cores)
+    if (core.isa == isa)
+      own.push_back(core);
+    else if (core.isa.empty())
+      others.push_back(core);
+  return own.empty() ? others : own;
+}
+
+/// Found or made, not tried yet; `error` says why there is none.
+Peer found_peer(const PeerLibrary& row, const PeerLibrary::Core& core,
+                const TargetToolchain& toolchain, const PeerOptions& options, std::string* error) {
+  Peer peer;
+  peer.name = core.name;
+  peer.library = row.name;
+  peer.core_type = core.value;
+  if (row.threads) peer.threads = toolchain.threads;
+  if (!row.source.empty()) {
+    const std::string folder = cache_folder(options.cache_directory, error);
+    if (error->empty()) compile_peer(peer, row, toolchain, folder, error);
+    return peer;
+  }
+  peer.path = find_library(toolchain.threads > 1 ? row.folders_of_threads : row.folders, row.files);
+  if (peer.path.empty()) {
+    *error = "not installed";
+  } else if (!row.adapter.empty()) {
+    std::string unusable;
+    const std::string folder = cache_folder(options.cache_directory, &unusable);
+    if (unusable.empty()) compile_adapter(peer, row, folder);
+  }
+  return peer;
+}
+
 }  // namespace
 
 TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, const TestCase& test,
@@ -260,9 +241,10 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
 }
 
 std::string shown_name(const Peer& peer, const TargetToolchain& toolchain) {
-  const bool library = peer.kind == Peer::Kind::kOpenBlas || peer.kind == Peer::Kind::kBlis ||
-                       peer.kind == Peer::Kind::kOneDnn;
-  return library && toolchain.isa == "scalar" ? peer.name + " (held to plain code)" : peer.name;
+  const PeerLibrary* row = find_peer_library(peer.library);
+  return row && !row->variable.empty() && toolchain.isa == "scalar"
+             ? peer.name + " (held to plain code)"
+             : peer.name;
 }
 
 Peer cblas_library(const std::string& path) {
@@ -271,7 +253,6 @@ Peer cblas_library(const std::string& path) {
     throw InputError({}, "there is no library '" + path + "'",
                      "name a shared object with cblas_ functions");
   Peer peer;
-  peer.kind = Peer::Kind::kCblas;
   peer.path = fs::absolute(path).string();
   peer.name = fs::path(path).filename().string();
   peer.version = peer.path;
@@ -286,48 +267,15 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
         report.cleared_environment.emplace_back(*e);
   std::sort(report.cleared_environment.begin(), report.cleared_environment.end());
 
-  using Kind = Peer::Kind;
-  for (Kind kind :
-       {Kind::kOpenBlas, Kind::kBlis, Kind::kOneDnn, Kind::kEigen, Kind::kReads, Kind::kPlainC})
-    for (const CoreType& core : core_types(kind, toolchain.isa)) {
-      Peer peer;
-      peer.kind = kind;
-      peer.name = core.name;
-      peer.core_type = core.value;
-      if (kind != Kind::kPlainC) peer.threads = toolchain.threads;
-      // What one thread can read is no roof for several.
-      if (kind == Kind::kReads && toolchain.threads > 1) continue;
+  for (const PeerLibrary& row : peer_libraries())
+    for (const PeerLibrary::Core& core : cores_of(row, toolchain.isa)) {
+      if (row.name == "reads" && toolchain.threads > 1) continue;
       if (!options.only.empty() &&
-          std::find(options.only.begin(), options.only.end(), peer.name) == options.only.end())
+          std::find(options.only.begin(), options.only.end(), core.name) == options.only.end())
         continue;
       std::string error;
-      if (kind == Kind::kEigen || kind == Kind::kPlainC || kind == Kind::kReads) {
-        const std::string folder = cache_folder(options.cache_directory, &error);
-        if (error.empty()) compile_peer(peer, toolchain, folder, &error);
-      } else {
-        peer.path =
-            kind == Kind::kOpenBlas
-                ? find_library(
-                      toolchain.threads > 1
-                          ? std::vector<std::string>{"openblas-pthread", "openblas-openmp", ""}
-                          : std::vector<std::string>{"openblas-serial", "openblas-pthread",
-                                                     "openblas-openmp", ""},
-                      {"libopenblas.so.0", "libopenblas.so"})
-            : kind == Kind::kBlis
-                ? find_library(toolchain.threads > 1
-                                   ? std::vector<std::string>{"blis-openmp", "blis-pthread", ""}
-                                   : std::vector<std::string>{"blis-serial", "blis-pthread",
-                                                              "blis-openmp", ""},
-                               {"libblis.so.4", "libblis.so.3", "libblis.so"})
-                : find_library({""}, {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"});
-        if (peer.path.empty()) error = "not installed";
-        if (error.empty() && kind == Kind::kOneDnn) {
-          std::string unusable;
-          const std::string folder = cache_folder(options.cache_directory, &unusable);
-          if (unusable.empty()) compile_adapter(peer, folder);
-        }
-      }
-      if (error.empty() && kind != Kind::kReads) error = try_peer(peer);
+      Peer peer = found_peer(row, core, toolchain, options, &error);
+      if (error.empty() && row.multiplies) error = try_peer(peer);
       if (error.empty())
         report.peers.push_back(std::move(peer));
       else

@@ -1,11 +1,13 @@
 #pragma once
-// Peers: the libraries a kernel is measured against: OpenBLAS, BLIS, oneDNN, Eigen and plain C, one
+// Peers: the libraries a kernel is measured against: OpenBLAS, BLIS, oneDNN,
+// libxsmm, Eigen and plain C, one
 // thread each, or as many as the toolchain says (plain C: always one). Start at discover_peers,
 // then put PeerCalls into a shoot-out (shootout.h).
 //
 // A library is loaded only in the child that times it (dlopen, RTLD_LOCAL), after the environment
 // variables that would falsify it were removed. OpenBLAS appears once per core type that is worth
-// having for level 1 (SkylakeX and Cooperlake), as two copies in one process.
+// having for level 1 (SkylakeX and Cooperlake), as two copies in one process. Which libraries there
+// are is in peers/libraries.cc, which operations in peers/operations.cc, a row each.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,11 +40,8 @@ enum class BlasOp {
   kRead,
   kGemm2,
 };
-inline constexpr BlasOp kBlasOps[] = {
-    BlasOp::kGemm,  BlasOp::kGemv, BlasOp::kGer,    BlasOp::kSymv, BlasOp::kSyr,
-    BlasOp::kSyr2,  BlasOp::kTrmv, BlasOp::kTrsv,   BlasOp::kAxpy, BlasOp::kDot,
-    BlasOp::kDsdot, BlasOp::kScal, BlasOp::kCopy,   BlasOp::kSwap, BlasOp::kAsum,
-    BlasOp::kRot,   BlasOp::kRotm, BlasOp::kConv2d, BlasOp::kRead, BlasOp::kGemm2};
+/// All of them, in the order above.
+const std::vector<BlasOp>& blas_ops();
 const char* blas_op_name(BlasOp op);  // "gemm", ...
 /// 1 for vectors, 2 for a matrix and vectors, 3 for matrices.
 int blas_level(BlasOp op);
@@ -89,9 +88,8 @@ struct PeerProblem {
 };
 
 struct Peer {
-  enum class Kind { kOpenBlas, kBlis, kOneDnn, kEigen, kPlainC, kReads, kCblas };
   std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c", "reads"
-  Kind kind = Kind::kPlainC;
+  std::string library;    // its row in peers/libraries.h; "" = a library that the user named
   std::string path;       // the shared object
   std::string adapter;    // another, compiled here, with what the library offers in C++ only
   std::string core_type;  // OPENBLAS_CORETYPE / BLIS_ARCH_TYPE / DNNL_MAX_CPU_ISA to set

@@ -29,8 +29,10 @@ std::string compile_shared_object(const SharedObjectRequest& request, const std:
     std::vector<std::string> argv = {request.compiler};
     argv.insert(argv.end(), request.flags.begin(), request.flags.end());
     for (const std::string& a : {std::string("-shared"), std::string("-fPIC"), std::string("-o"),
-                                 object.string(), source.string(), std::string("-lm")})
+                                 object.string(), source.string()})
       argv.push_back(a);
+    argv.insert(argv.end(), request.libraries.begin(), request.libraries.end());
+    argv.push_back("-lm");
     const CommandResult run = run_command(argv, {"", 300, {}});
     if (!run.ok()) {
       *error = !run.started  ? "no compiler '" + request.compiler + "'"

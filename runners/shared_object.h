@@ -6,8 +6,9 @@
 namespace exotune {
 
 struct SharedObjectRequest {
-  std::string compiler;            // on PATH
-  std::vector<std::string> flags;  // -shared -fPIC are added
+  std::string compiler;                     // on PATH
+  std::vector<std::string> flags;           // -shared -fPIC are added
+  std::vector<std::string> libraries = {};  // "-lz": behind the source
   std::string source;
   std::string extension = ".c";  // ".cc" for C++
   std::string name = "object";   // start of the file's name

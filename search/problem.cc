@@ -205,7 +205,7 @@ int64_t extent(const TuningProblem& problem, const PeerOperation& peer, const st
 
 BlasOp blas_op(const std::string& name, const SourceLocation& where) {
   std::vector<std::string> known;
-  for (const BlasOp op : kBlasOps) {
+  for (const BlasOp op : blas_ops()) {
     if (name == blas_op_name(op)) return op;
     known.push_back(blas_op_name(op));
   }

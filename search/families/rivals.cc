@@ -110,7 +110,7 @@ std::vector<Rival> load_rivals(const std::vector<Peer>& peers) {
   std::vector<Rival> rivals;
   std::vector<std::string> seen;
   for (const Peer& peer : peers) {
-    const bool open = peer.kind == Peer::Kind::kOpenBlas, blis = peer.kind == Peer::Kind::kBlis;
+    const bool open = peer.library == "openblas", blis = peer.library == "blis";
     if (!open && !blis) continue;
     bool again = false;  // another core type of the same library
     for (const std::string& path : seen) again = again || path == peer.path;

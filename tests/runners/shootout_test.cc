@@ -188,14 +188,14 @@ TEST(Arena, the_compilers_on_their_own_are_peers) {
 
 TEST(Peers, a_library_that_is_held_back_is_shown_so) {
   Peer blas;
-  blas.kind = Peer::Kind::kOpenBlas;
+  blas.library = "openblas";
   blas.name = "openblas";
   TargetToolchain own = toolchain();
   EXPECT_EQ(shown_name(blas, own), "openblas (held to plain code)");
   own.isa = "avx2";
   EXPECT_EQ(shown_name(blas, own), "openblas");
   Peer eigen;
-  eigen.kind = Peer::Kind::kEigen;
+  eigen.library = "eigen";
   eigen.name = "eigen";
   own.isa = "scalar";
   EXPECT_EQ(shown_name(eigen, own), "eigen") << "compiled here, by the same compilers as ours";
