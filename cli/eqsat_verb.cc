@@ -1,6 +1,7 @@
 // exo-tune eqsat KERNEL|FILE.exo[:proc]: which views of a product's operands rewriting finds, each
 // replayed and proved. Nothing runs. exo-tune eqsat audit: the rules, put to the test.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -116,6 +117,10 @@ ProcPtr at_sizes(const ProcPtr& p, const EqsatOptions& options) {
   return partial_eval(p, values);
 }
 
+std::string multiplications_of(const Candidate& c) {
+  return c.figures ? std::to_string(std::llround(c.figures->products)) : "";
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
@@ -142,6 +147,9 @@ ExitCode run(const Session& session, const EqsatOptions& options) {
   request.constants = constants;
   request.k = static_cast<size_t>(options.k);
   request.limits = options.limits;
+  for (const auto& [name, value] :
+       options.size.given() ? options.size.single() : std::map<std::string, int64_t>())
+    request.sizes[name] = value;
   request.dot = options.dot;
   request.plan.fuse_sums = !options.array.empty();
   const CandidateReport report = eqsat::find_candidates(proc, request);
@@ -157,11 +165,12 @@ ExitCode run(const Session& session, const EqsatOptions& options) {
     std::fputs(trace_script(chosen).c_str(), stdout);
     return ExitCode::kOk;
   }
-  Table table({"candidate", "copies", "elements copied", "in a row", "proof", "rules"});
+  Table table(
+      {"candidate", "copies", "multiplications", "elements copied", "in a row", "proof", "rules"});
   for (size_t i = 0; i < report.candidates.size(); ++i) {
     const Candidate& c = report.candidates[i];
-    table.add({"#" + std::to_string(i), c.text, c.copied, c.along, i == 0 ? "" : "by replay",
-               joined(c.rules)});
+    table.add({"#" + std::to_string(i), c.text, multiplications_of(c), c.copied, c.along,
+               i == 0 ? "" : "by replay", joined(c.rules)});
   }
   std::fputs(table.str(options.format.value()).c_str(), stdout);
   print_statistics(report);

@@ -5,6 +5,7 @@
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
 #include "core/library/staging.h"
+#include "core/primitives/factor.h"
 
 namespace exotune {
 namespace {
@@ -50,6 +51,17 @@ std::vector<ViewAxis> view_axes(const Value& v) {
   }
   if (!list || out.size() != list->size())
     throw InputError({}, v.str() + " is no list of axes", "axes are [('j', '4'), ('r', '3')]");
+  return out;
+}
+
+std::vector<std::string> names_in(const Value& v) {
+  const ValueList* list = v.as<ValueList>();
+  std::vector<std::string> out;
+  if (list)
+    for (const Value& name : *list)
+      if (const std::string* text = name.as<std::string>()) out.push_back(*text);
+  if (!list || out.size() != list->size())
+    throw InputError({}, v.str() + " is no list of names", "factors are ['B', 'C']");
   return out;
 }
 
@@ -205,6 +217,13 @@ std::vector<Operator> primitive_operators() {
        {proc(), place("assign")},
        "x = x + e  ->  x += e",
        [](const A& a) -> Value { return fold_into_reduce(a.proc(), a.where(1)); }},
+      {"factor_sum",
+       {proc(), place("loops"), new_name("name"), any("factors")},
+       "for i: for j: for k: x[i] += a[i, j] * b[j, k] * c[k]  ->  t = sum over k of b * c; for i: "
+       "for j: x[i] += a[i, j] * t[j]",
+       [](const A& a) -> Value {
+         return factor_sum(a.proc(), a.where(1), a.string(2), names_in(a[3]));
+       }},
       {"lift_reduce_constant",
        {proc(), place("block")},
        "x = 0.0; for i: x += c * y[i]  ->  x = 0.0; for i: x += y[i]; x = c * x",

@@ -27,12 +27,12 @@ struct ViewFigures {
 };
 
 struct Candidate {
-  ViewPlan plan;                   // empty: as written
+  ViewPlan plan;                   // empty: as written, or another order of the factors
   std::string text;                // of the plan: "B_view[k, j] = B[j, k]"
   std::string term;                // that it was read from
   ProcPtr proc;                    // with the copies: proved, and it knows its trace
   std::vector<std::string> rules;  // the sequence that leads from the program's term to this one
-  std::string copied, along;       // the cost as text (ViewCost)
+  std::string copied, along;       // the cost as text (ViewCost); "" for an order of factors
   std::optional<ViewFigures> figures;
   int product = -1;  // which one it is of
 };

@@ -3,6 +3,7 @@
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/reduction.h"
+#include "core/primitives/factor.h"
 #include "core/primitives/primitives.h"
 #include "tests/exhaustive/generator.h"
 
@@ -160,6 +161,9 @@ class Collector {
             [=, p = p_, tail = tail, io = loop_name("io"), ii = loop_name("ii")] {
               return divide_loop(p, c, q, {io, ii}, tail);
             });
+    for (const char* factor : {"x", "y", "z"})
+      add("factor_sum", at(c) + ", " + factor,
+          [=, p = p_] { return factor_sum(p, c, "ahead", {factor}); });
     if (f.body.size() == 1 && f.body[0]->as<For>()) {
       add("reorder_loops", at(c), [=, p = p_] { return reorder_loops(p, c); });
       add("mult_loops", at(c), [=, p = p_, m = loop_name("m")] { return mult_loops(p, c, m); });

@@ -1,0 +1,215 @@
+#include "core/primitives/factor.h"
+
+#include <algorithm>
+
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
+#include "core/primitives/internal.h"
+#include "core/primitives/uses.h"
+
+namespace exotune {
+
+using namespace internal;
+
+namespace {
+
+const char* const kOp = "factor_sum";
+
+// A nest of loops around one sum of products, and how it falls into two.
+class SumOfProducts {
+ public:
+  SumOfProducts(const ProcPtr& p, const Path& at, const std::vector<std::string>& chosen)
+      : p_(p), at_(at) {
+    read_loops();
+    read_factors(chosen);
+    choose_loops();
+    require_exact();
+    require_runs();
+  }
+
+  ProcPtr run(const std::string& name, std::vector<Value> args) const {
+    Rewrite rw(p_);
+    rw.flags.reassociates = true;
+    for (size_t k = loops_.size(); k-- > 0;)
+      if (summed_[k]) rw.unwrap(path_of(k));
+    const Sym t = Sym::fresh(name);
+    const size_t left = static_cast<size_t>(std::count(summed_.begin(), summed_.end(), false));
+    Path sum = at_;
+    for (size_t k = 0; k < left; ++k) sum = body_path(sum);
+    rw.replace_keep(
+        sum, make_reduce(sum_->name, sum_->idx, product(rest_) * read_elem(t, axes(), type_)));
+    rw.insert(at_, ahead(t));
+    const Path fill = fill_path();
+    require(reads_in_bounds(rw.proc(), fill, stmt_at(rw.proc(), fill)->as<Reduce>()->rhs), kOp,
+            "the factors may read what does not exist");
+    require_parallel_loops(rw.proc(), at_, kOp);
+    return rw.finish(kOp, std::move(args));
+  }
+
+ private:
+  Path path_of(size_t loop) const {
+    Path path = at_;
+    for (size_t k = 0; k < loop; ++k) path = body_path(path);
+    return path;
+  }
+
+  void read_loops() {
+    Path inner = at_;
+    StmtPtr s = stmt_at(*p_, inner);
+    while (const For* f = s->as<For>()) {
+      const std::string name = f->iter.name();
+      if (f->mode != LoopMode::kSeq) refuse(kOp, "`" + name + "` is no sequential loop");
+      if (f->body.size() != 1) refuse(kOp, "the loops hold more than one sum");
+      if (literal(f->lo) != 0) refuse(kOp, "`" + name + "` does not begin at 0");
+      if (reads_config(f->hi)) refuse(kOp, "the bound of `" + name + "` reads configuration");
+      for (const StmtPtr& outer : loops_)
+        if (mentions(f->hi, outer->as<For>()->iter))
+          refuse(kOp, "the bound of `" + name + "` depends on a loop around it");
+      loops_.push_back(s);
+      inner = body_path(inner);
+      s = stmt_at(*p_, inner);
+    }
+    sum_path_ = inner;
+    sum_stmt_ = s;
+    sum_ = s->as<Reduce>();
+    if (!sum_ || sum_->op != ReduceOp::kAdd) refuse(kOp, "the loops hold no sum `x += ..`");
+  }
+
+  void collect(const ExprPtr& e, const std::vector<std::string>& chosen) {
+    const BinOp* b = e->as<BinOp>();
+    if (b && b->op == BinOpKind::kMul) {
+      collect(b->lhs, chosen);
+      collect(b->rhs, chosen);
+      return;
+    }
+    const Read* r = e->as<Read>();
+    const bool is_chosen =
+        r && std::find(chosen.begin(), chosen.end(), r->name.name()) != chosen.end();
+    (is_chosen ? chosen_ : rest_).push_back(e);
+  }
+
+  void read_factors(const std::vector<std::string>& chosen) {
+    collect(sum_->rhs, chosen);
+    for (const std::string& name : chosen)
+      if (std::none_of(chosen_.begin(), chosen_.end(),
+                       [&](const ExprPtr& e) { return e->as<Read>()->name.name() == name; }))
+        refuse(kOp, "`" + name + "` is no factor of `" + str(sum_->rhs) + "`");
+    if (chosen_.empty()) refuse(kOp, "no factor is named");
+    if (rest_.empty()) refuse(kOp, "no factor is left over");
+  }
+
+  static bool mentioned(const std::vector<ExprPtr>& in, Sym iter) {
+    return std::any_of(in.begin(), in.end(), [&](const ExprPtr& e) { return mentions(e, iter); });
+  }
+
+  // Elements that lie side by side in a factor do so in what it becomes a part of.
+  bool ends_a_factor(Sym iter) const {
+    return std::any_of(chosen_.begin(), chosen_.end(), [&](const ExprPtr& e) {
+      const Read* r = e->as<Read>();
+      return !r->idx.empty() && mentions(r->idx.back(), iter);
+    });
+  }
+
+  void choose_loops() {
+    for (const StmtPtr& s : loops_) {
+      const Sym iter = s->as<For>()->iter;
+      summed_.push_back(!mentioned(rest_, iter) && !mentioned(sum_->idx, iter));
+      if (!summed_.back() && mentioned(chosen_, iter)) kept_.push_back(summed_.size() - 1);
+    }
+    std::stable_partition(kept_.begin(), kept_.end(),
+                          [&](size_t k) { return !ends_a_factor(loops_[k]->as<For>()->iter); });
+    if (std::none_of(summed_.begin(), summed_.end(), [](bool s) { return s; }))
+      refuse(kOp, "the other factors or the element mention every loop",
+             "a loop of these factors alone is what can be summed over ahead");
+  }
+
+  // Over the reals the two are equal; nothing may be rounded or cut off on the way but in the order
+  // of the sum, and no factor may change while it goes on.
+  void require_exact() {
+    type_ = element_type(*p_, sum_path_, sum_->name);
+    if (!is_float(type_))
+      refuse(kOp, "`" + sum_->name.name() + "` holds no floating-point numbers");
+    require_no_cast(sum_->rhs, type_, kOp);
+    for (const std::vector<ExprPtr>* factors : {&chosen_, &rest_})
+      for (const ExprPtr& e : *factors) {
+        require_no_cast(e, type_, kOp);
+        if (reads_buffer(*p_, sum_path_, e, sum_->name))
+          refuse(kOp, "`" + str(e) + "` reads what is summed into");
+        if (reads_config(e)) refuse(kOp, "`" + str(e) + "` reads configuration");
+      }
+  }
+
+  void require_runs() const {
+    for (size_t k = 0; k < loops_.size(); ++k) {
+      if (!summed_[k] && std::find(kept_.begin(), kept_.end(), k) == kept_.end()) continue;
+      const For* f = loops_[k]->as<For>();
+      require(prove(*p_, at_, less(int_const(0), f->hi)), kOp,
+              "`" + f->iter.name() + "` may have no iteration");
+    }
+  }
+
+  static ExprPtr product(const std::vector<ExprPtr>& factors) {
+    ExprPtr e = factors[0];
+    for (size_t k = 1; k < factors.size(); ++k) e = e * factors[k];
+    return e;
+  }
+
+  std::vector<ExprPtr> axes() const {
+    std::vector<ExprPtr> out;
+    for (const size_t k : kept_)
+      out.push_back(read_var(loops_[k]->as<For>()->iter, ScalarType::kIndex));
+    return out;
+  }
+
+  // Allocation and fill.
+  Block ahead(Sym t) const {
+    std::vector<ExprPtr> shape;
+    for (const size_t k : kept_) shape.push_back(loops_[k]->as<For>()->hi);
+    StmtPtr sum = make_reduce(t, axes(), product(chosen_));
+    for (size_t k = loops_.size(); k-- > 0;)
+      if (summed_[k]) sum = around(k, {sum});
+    Block fill = {make_assign(t, axes(), data_const(0, type_)), sum};
+    for (size_t k = kept_.size(); k-- > 0;) fill = {around(kept_[k], fill)};
+    fill = refresh_binders(fill);
+    fill.insert(fill.begin(), make_alloc(t, Type{type_, shape, false}, dram()));
+    return fill;
+  }
+  StmtPtr around(size_t loop, Block body) const {
+    const For* f = loops_[loop]->as<For>();
+    return make_for(f->iter, int_const(0), f->hi, std::move(body));
+  }
+
+  // The sum in the fill, after the insertion.
+  Path fill_path() const {
+    Path path = sibling(at_, kept_.empty() ? 2 : 1);
+    for (size_t k = 0; k < kept_.size(); ++k) path = body_path(path, k + 1 == kept_.size() ? 1 : 0);
+    for (const bool s : summed_)
+      if (s) path = body_path(path);
+    return path;
+  }
+
+  const ProcPtr& p_;
+  const Path at_;
+  std::vector<StmtPtr> loops_;
+  std::vector<bool> summed_;  // by loop: over ahead
+  std::vector<size_t> kept_;  // loops that are axes of the new buffer
+  Path sum_path_;
+  StmtPtr sum_stmt_;
+  const Reduce* sum_ = nullptr;
+  std::vector<ExprPtr> chosen_, rest_;
+  ScalarType type_ = ScalarType::kF32;
+};
+
+}  // namespace
+
+ProcPtr factor_sum(ProcPtr p, const Where& nest, const std::string& name,
+                   const std::vector<std::string>& factors) {
+  require_name(kOp, name);
+  const Cursor c = nest.loop(p);
+  ValueList names;
+  for (const std::string& factor : factors) names.emplace_back(factor);
+  const SumOfProducts sum(p, c.path(), factors);
+  return sum.run(name, {place(nest, c), name, names});
+}
+
+}  // namespace exotune

@@ -1,0 +1,38 @@
+#pragma once
+// Sums of products of three factors and more, in programs: chains of matrices, contractions of
+// tensors. Start at lift_sums; factor makes a tree of products of two the program's.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ir/path.h"
+#include "core/ir/proc.h"
+#include "search/eqsat/contraction_order.h"
+
+namespace exotune::eqsat {
+
+/// A perfect nest around one `x[..] += a[..] * b[..] * c[..] ..`, factors of different buffers.
+struct SumOfFactors {
+  Path nest;                         // the outermost loop
+  std::vector<std::string> factors;  // names of the buffers
+  std::vector<std::string> loops;    // names of the iterators
+  std::vector<ExprPtr> extents;      // of the loops
+  std::vector<uint64_t> indices;     // of each factor: the loops that it mentions
+  uint64_t output = 0;
+  int last = -1;  // the loop that is the output's last subscript; -1: none
+};
+std::vector<SumOfFactors> lift_sums(const Proc& p);
+
+/// Its extents in numbers; nothing where `sizes` lacks one.
+std::optional<Contraction> contraction_of(const SumOfFactors& sum,
+                                          const std::map<std::string, int64_t>& sizes);
+
+/// "B * C ahead over (b, d)" for each product but the last.
+std::string text_of(const SumOfFactors& sum, const ContractionTree& tree);
+
+/// The program with each inner product of the tree summed ahead, by factor_sum. Throws
+/// SchedulingError where one does not hold.
+ProcPtr factor(const ProcPtr& p, const SumOfFactors& sum, const ContractionTree& tree);
+
+}  // namespace exotune::eqsat
