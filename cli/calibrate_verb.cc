@@ -7,10 +7,13 @@
 #include <memory>
 #include <thread>
 
+#include "cli/calibrate_cluster.h"
+#include "cli/executor_option.h"
 #include "cli/figure_tables.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/session.h"
+#include "cli/shard_work.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "search/calibration.h"
@@ -24,6 +27,8 @@ struct CalibrateOptions {
   std::vector<std::string> kernels, without, only;
   DatabaseOption database;
   FormatOption format;
+  ExecutorOption executor;
+  std::vector<std::string> measure_given, fit_given;  // options for other machines
   CalibrationRequest defaults;
   bool dry = false, quiet = false, estimate = false;
 
@@ -171,8 +176,32 @@ void require_calibrated(const Session& session, const CalibrateOptions& options,
                    "exo-tune calibrate --target " + target.name + " measures and fits");
 }
 
-ExitCode run_calibration(const Session& session, const CalibrateOptions& options) {
+// Other machines measure and fit.
+ExitCode run_elsewhere(const Session& session, const CalibrateOptions& options,
+                       const CalibrationRequest& request, Workspace& workspace, Store& store) {
+  CalibrateElsewhere elsewhere;
+  elsewhere.target = request.target;
+  elsewhere.target_typed = options.target;
+  for (const CalibrationKernel& k : request.kernels) elsewhere.kernels.push_back(k.kernel.name);
+  for (const char* part : {"instructions", "lines", "weights"})
+    if (options.wants(part)) elsewhere.parts.push_back(part);
+  elsewhere.measure_options = options.measure_given;
+  elsewhere.fit_options = options.fit_given;
+  elsewhere.fresh = request.fresh;
+  if (!options.quiet)
+    elsewhere.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  const auto executor =
+      options.executor.executor(fingerprint(request.machine, *request.target).hash,
+                                options.database.path(session), shard_work(workspace));
+  const std::optional<std::string> printed = calibrate_elsewhere(elsewhere, *executor, store);
+  if (!printed) return stopped();
+  std::fputs(printed->c_str(), stdout);
+  return ExitCode::kOk;
+}
+
+ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
   watch_interrupts();
+  options.executor.read(session);
   options.format.value();
   if (!options.show.empty())
     check_name("--show", options.show, {"instructions", "lines", "kernels", "weights", "runs"});
@@ -190,8 +219,9 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
   request.timeout_seconds = parse_duration("--timeout", options.timeout);
   request.target = workspace.target(options.target);
   request.machine = workspace.machine();
-  require_calibrated(session, options, *request.target, request.machine);
-  workspace.require_runnable(*request.target);
+  if (options.executor.local())
+    require_calibrated(session, options, *request.target, request.machine);
+  if (options.executor.local()) workspace.require_runnable(*request.target);
   request.kernels = kernels_of(options, workspace);
   FigureWishes wishes;
   wishes.instructions = options.wants("instructions");
@@ -210,6 +240,7 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
     return ExitCode::kOk;
   }
   const auto store = open_store(options.database.path(session));
+  if (!options.executor.local()) return run_elsewhere(session, options, request, workspace, *store);
   const DeadlineScope scope(request.deadline);
   const FoundFigures found = find_figures(*request.target, request.machine, wishes, *store);
   if (interrupted()) return stopped();
@@ -225,7 +256,7 @@ ExitCode run_calibration(const Session& session, const CalibrateOptions& options
       if (done == planned) std::fputs("\r\033[K", stderr);
     };
   const CalibrationResult result = calibrate(request, *store, hooks);
-  print(options, result);
+  if (request.fit) print(options, result);
   if (!options.quiet) print_notes(result);
   return interrupted() ? stopped() : ExitCode::kOk;
 }
@@ -267,9 +298,17 @@ void add_calibrate_verb(CLI::App& app, Session& session) {
   app.add_option("--show", options->show,
                  "one table: instructions, lines, kernels, weights, or runs with their counts "
                  "(default: lines, kernels, weights)");
+  app.add_flag("!--no-fit", defaults.fit, "measure only: a fit may come later");
+  options->executor.add(app);
   app.add_flag("-n", options->dry, "say what would be done");
   app.add_flag("-q", options->quiet, "no progress, no notes");
-  app.callback([&session, options] {
+  app.callback([&session, &app, options] {
+    std::vector<std::string> own = ExecutorOption::names();
+    own.insert(own.end(), {"--target", "--db", "--fresh", "-n", "-q"});
+    options->fit_given = given_options(app, own);
+    own.insert(own.end(), {"--only", "--kernel", "--show", "--format", "--held-back", "--splits",
+                           "--without", "--no-fit"});
+    options->measure_given = given_options(app, own);
     session.action = [&session, options] { return run_calibration(session, *options); };
   });
 }

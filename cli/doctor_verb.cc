@@ -98,7 +98,8 @@ void report_cluster(Table& table) {
     table.add({"slurm", "missing", "no sbatch here; for --executor slurm: ./dev setup slurm"});
     return;
   }
-  table.add({"slurm", "ok", first_line(run_command({"sbatch", "--version"}).out)});
+  const CommandResult said = run_command({"sbatch", "--version"});
+  table.add({"slurm", said.ok() ? "ok" : "missing", first_line(said.ok() ? said.out : said.err)});
 }
 
 // The database, or null where there is none that can be read.

@@ -79,6 +79,11 @@ void ExecutorOption::read(const Session& session) {
   }
 }
 
+std::vector<std::string> ExecutorOption::names() {
+  return {"--executor",   "--cluster-dir", "--machine", "--sbatch",      "--gres",
+          "--constraint", "--attempts",    "--bundle",  "--shared-nodes"};
+}
+
 std::string ExecutorOption::machine_word(const std::string& here) const {
   return local() || machine_.empty() ? here : machine_;
 }

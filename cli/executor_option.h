@@ -28,6 +28,8 @@ class ExecutorOption {
   void read(const Session& session);
   // The following hold after `read`.
   bool local() const { return kind_ == "local"; }
+  /// The names of its options, which a worker does not get.
+  static std::vector<std::string> names();
   /// The machine that results are for, as one word: `here` unless another was named.
   std::string machine_word(const std::string& here) const;
   /// `fingerprint`: of this machine, what workers must have when nothing else was named. `database`

@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/executor_option.h"
 #include "cli/interrupt.h"
+#include "cli/kernel_cluster.h"
 #include "cli/options.h"
 #include "cli/result_files.h"
 #include "cli/result_text.h"
 #include "cli/session.h"
+#include "cli/shard_work.h"
 #include "cli/text_file.h"
 #include "cli/trust.h"
 #include "cli/tune_options.h"
@@ -26,6 +29,8 @@ struct KernelOptions {
   SizeOption size;
   FormatOption format;
   TuneOptions tune;
+  ExecutorOption executor;
+  std::vector<std::string> given;  // options that each search gets where others do it
   bool any_size = false;
 };
 
@@ -86,10 +91,7 @@ void require_peak(const KernelOptions& options, const TuneResult& result) {
                 ExitCode::kRequirement);
 }
 
-struct Job {
-  TuneRequest request;
-  std::string name;  // as a record names the kernel
-};
+using Job = KernelJob;
 
 // On an accelerator: kernels that none of its instructions has a part in stay away.
 void drop_what_the_device_leaves(std::vector<Job>& jobs) {
@@ -106,7 +108,8 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
   const auto add = [&](const std::string& name) {
     const KernelInput input = workspace.kernel(name);
     for (const Sizes& sizes : sizes_of(options, input))
-      jobs.push_back({request_for(options, workspace, session, input, sizes), name});
+      jobs.push_back(
+          {request_for(options, workspace, session, input, sizes), name, options.size.given()});
   };
   if (!options.kernel.empty()) {
     add(options.kernel);
@@ -120,8 +123,28 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
   return jobs;
 }
 
-ExitCode run_jobs(const Session& session, const KernelOptions& options) {
+// What the executor's machines found; nothing for each job where this one is to do it.
+std::vector<std::optional<KernelAnswer>> answers_for(const std::vector<Job>& jobs,
+                                                     const KernelOptions& options,
+                                                     const Session& session, Workspace& workspace,
+                                                     Store& store) {
+  if (options.executor.local() || jobs.empty())
+    return std::vector<std::optional<KernelAnswer>>(jobs.size());
+  const Target& target = *jobs.front().request.target;
+  const auto executor =
+      options.executor.executor(fingerprint(workspace.machine(), target).hash,
+                                options.tune.database(session), shard_work(workspace));
+  ElsewhereRequest request{jobs, options.given, options.tune.target(), options.tune.fresh(),
+                           nullptr};
+  if (!options.tune.quiet())
+    request.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  return tune_elsewhere(request, *executor, store, workspace);
+}
+
+ExitCode run_jobs(const Session& session, KernelOptions& options) {
   watch_interrupts();
+  options.executor.read(session);
+  if (!options.executor.local()) options.tune.run_elsewhere();
   const Format format = options.format.value();
   options.tune.check();
   if (!options.peak.empty()) parse_fraction("--require-peak", options.peak);
@@ -140,10 +163,16 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
   const bool several = jobs.size() > 1;
   Table table = result_table();
   int without_winner = 0;
-  for (const Job& job : jobs) {
+  std::vector<std::optional<KernelAnswer>> answers =
+      answers_for(jobs, options, session, workspace, *store);
+  for (size_t k = 0; k < jobs.size(); ++k) {
+    Job job = jobs[k];
+    if (answers[k]) job.request.machine.microarch = answers[k]->microarch;
+    if (!answers[k] && !options.executor.local()) break;  // interrupted
     const Deadline deadline =
         Deadline::after(job.request.time_budget_seconds).or_when([] { return interrupted(); });
-    const TuneResult result = options.tune.tune(job.request, *store, session);
+    const TuneResult result = answers[k] ? std::move(answers[k]->result)
+                                         : options.tune.tune(job.request, *store, session);
     if (result.winner == nullptr) {
       if (interrupted()) break;
       if (!several) options.tune.refuse(job.request, result, session.command);
@@ -152,7 +181,8 @@ ExitCode run_jobs(const Session& session, const KernelOptions& options) {
       continue;
     }
     const std::string stem = stem_of(options, job.request, several);
-    const std::optional<Roofline> roofline = find_roofline(job.request, result, *store, deadline);
+    const std::optional<Roofline> roofline =
+        answers[k] ? answers[k]->roofline : find_roofline(job.request, result, *store, deadline);
     const auto files =
         write_result(job.request, result,
                      {job.name, options.tune.target(), stem, options.tune.folder(), roofline});
@@ -184,9 +214,14 @@ void add_kernel_verb(CLI::App& app, Session& session) {
   app.add_flag("--any-size", options->any_size,
                "the result is for every size; --size is where it is measured");
   options->tune.add(app);
+  options->executor.add(app);
   options->format.add(app);
   app.add_option("--require-peak", options->peak, "exit 4 below this share of peak: 80%");
-  app.callback([&session, options] {
+  app.callback([&session, &app, options] {
+    std::vector<std::string> own = ExecutorOption::names();
+    own.insert(own.end(), {"--target", "--size", "--sizes", "--db", "-o", "--stem", "--format",
+                           "--fresh", "--require-peak", "-n", "-q", "-v", "--no-progress"});
+    options->given = given_options(app, own);
     session.action = [&session, options] { return run_jobs(session, *options); };
   });
 }

@@ -2,10 +2,12 @@
 // What this command answers as a worker, by the kind of shard.
 #include "cli/workspace.h"
 #include "executors/executor.h"
+#include "executors/shared_folder.h"
 
 namespace exotune::cli {
 
-/// Borrows the workspace. InputError for a kind that nobody here answers.
-ShardWork shard_work(Workspace& workspace);
+/// Borrows both. `folder`: where answers are that a shard comes after; null where there is none.
+/// InputError for a kind that nobody here answers.
+ShardWork shard_work(Workspace& workspace, const SharedFolder* folder = nullptr);
 
 }  // namespace exotune::cli

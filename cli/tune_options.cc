@@ -166,7 +166,8 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   if (!native) request.sizes = request.representative;
   request.effort = parse_effort(effort_);
   // An estimate runs nothing and needs no compiler.
-  if (native && request.effort != Effort::kEstimate) workspace.require_runnable(*request.target);
+  if (native && !elsewhere_ && request.effort != Effort::kEstimate)
+    workspace.require_runnable(*request.target);
   request.machine = workspace.machine();
   request.strategy = parse_strategy(strategy_);
   request.costs = parse_costs(costs_);
@@ -181,7 +182,7 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   request.jobs = defaults_.jobs;
   request.seed = defaults_.seed;
   request.threads = defaults_.threads;
-  if (request.threads > request.machine.threads)
+  if (!elsewhere_ && request.threads > request.machine.threads)
     throw InputError(
         {}, "--threads: this machine runs " + std::to_string(request.machine.threads) + " at once",
         "more could not be measured");

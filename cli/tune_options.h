@@ -15,6 +15,8 @@ class TuneOptions {
   TuneOptions();
   void add(CLI::App& app);
 
+  /// Other machines do the work: this one need not be able to.
+  void run_elsewhere() { elsewhere_ = true; }
   /// Refuses values that make no sense, before anything is done.
   void check() const;
   /// Fills in target, machine, budgets and strategy.
@@ -35,6 +37,7 @@ class TuneOptions {
   [[noreturn]] void refuse(const TuneRequest& request, const TuneResult& result,
                            const std::string& again) const;
 
+  bool fresh() const { return defaults_.fresh; }
   const std::string& target() const { return target_; }
   const std::string& folder() const { return folder_; }
   const std::string& stem() const { return stem_; }
@@ -52,6 +55,7 @@ class TuneOptions {
   std::string time_budget_, timeout_ = "2s", strategy_ = "all", costs_ = "all";
   DatabaseOption database_;
   TuneRequest defaults_;
+  bool elsewhere_ = false;
   bool dry_ = false, quiet_ = false, verbose_ = false, no_progress_ = false, no_peers_ = false;
 };
 

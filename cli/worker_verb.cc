@@ -37,7 +37,7 @@ ExitCode run_worker(const Session& session, const WorkerOptions& options) {
   Workspace workspace(session);
   const SharedFolder folder(options.folder, /*make=*/false);
   const WorkerReport report =
-      run_task(folder, options.job, task_of(options), shard_work(workspace));
+      run_task(folder, options.job, task_of(options), shard_work(workspace, &folder));
   std::fprintf(stderr, "%zu shards answered, %zu known already, %zu failed\n", report.done,
                report.known, report.failed);
   return report.failed > 0 ? ExitCode::kUnavailable : ExitCode::kOk;

@@ -40,6 +40,14 @@ struct ExecutorReport {
   std::vector<std::pair<size_t, std::string>> given_up;
 };
 
+/// Error(kUnavailable) that names what was given up: "3 kernels were not measured".
+[[noreturn]] void refuse_given_up(const ExecutorReport& report, const std::vector<Shard>& shards,
+                                  const std::string& what);
+
+/// Error(kUnavailable) on a machine that was not wanted: its fingerprint is `here`.
+void require_wanted(const std::string& wanted, const std::string& here,
+                    const std::string& microarch);
+
 class Executor {
  public:
   virtual ~Executor() = default;

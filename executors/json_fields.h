@@ -1,7 +1,8 @@
 #pragma once
-// JsonFields: a small JSON object that a file of the shared folder holds, whose reader says what it
-// expects; every mistake is an InputError that names the file. Private to this folder.
-#include <initializer_list>
+// JsonFields: a JSON object that another process wrote, whose reader says what it expects; every
+// mistake is an InputError that names what was read.
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,19 +20,28 @@ std::string json_text(const std::vector<JsonEntry>& fields);
 
 class JsonFields {
  public:
-  /// `format`: what the field of that name must say.
-  JsonFields(const std::string& text, std::string file, const std::string& format);
-  ~JsonFields();
+  /// `what` it is, for messages: a file, "the answer for saxpy". `format`: what its field of that
+  /// name must say; "" where it has none.
+  JsonFields(const std::string& text, std::string what, const std::string& format = "");
+
   std::string text(const char* key) const;
   double number(const char* key) const;  // finite
+  int64_t integer(const char* key) const;
   bool flag(const char* key) const;
-  JsonLists lists(const char* key) const;  // a list of lists of strings
-  [[noreturn]] void refuse(const std::string& what) const;
+  std::vector<std::string> texts(const char* key) const;
+  JsonLists lists(const char* key) const;  // of lists of strings
+  std::map<std::string, std::string> texts_by_name(const char* key) const;
+  JsonFields object(const char* key) const;
+  std::vector<JsonFields> objects(const char* key) const;
+  bool has(const char* key) const;
+  [[noreturn]] void refuse(const std::string& why) const;
 
  private:
   struct Object;
-  std::string file_;
-  std::unique_ptr<Object> object_;
+  JsonFields(std::shared_ptr<const Object> object, std::string what);
+
+  std::string what_;
+  std::shared_ptr<const Object> object_;
 };
 
 }  // namespace exotune

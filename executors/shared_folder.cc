@@ -35,8 +35,8 @@ fs::path draft_of(const fs::path& file) {
          ".new-" + host_name() + "-" + std::to_string(getpid()) + "-" + std::to_string(count++);
 }
 
-// On the disk when it returns: a machine that fails afterwards leaves it whole.
-bool write_durably(const fs::path& file, const std::string& text) {
+// `durable`: on the disk when it returns, so that a machine that fails afterwards leaves it whole.
+bool write_whole(const fs::path& file, const std::string& text, bool durable) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return false;
   size_t at = 0;
@@ -46,7 +46,7 @@ bool write_durably(const fs::path& file, const std::string& text) {
     if (n <= 0) break;
     at += static_cast<size_t>(n);
   }
-  const bool written = at == text.size() && ::fsync(fd) == 0;
+  const bool written = at == text.size() && (!durable || ::fsync(fd) == 0);
   const int why = errno;
   const bool closed = ::close(fd) == 0;
   if (!written) errno = why;
@@ -89,7 +89,7 @@ void SharedFolder::require() const {
 
 void SharedFolder::write(const fs::path& file, const std::string& text) const {
   const fs::path draft = draft_of(file);
-  if (!write_durably(draft, text)) {
+  if (!write_whole(draft, text, /*durable=*/false)) {
     const std::error_code why = last_error();
     ::unlink(draft.c_str());
     lost("cannot be written", why);
@@ -136,7 +136,8 @@ bool SharedFolder::publish(const ShardResult& result) const {
   fs::create_directories(file.parent_path(), failed);
   if (failed) lost("cannot be written", failed);
   const fs::path draft = draft_of(file);
-  if (!write_durably(draft, result_text(result))) {
+  // What took minutes to measure is worth waiting for the disk; the rest would be written again.
+  if (!write_whole(draft, result_text(result), /*durable=*/true)) {
     const std::error_code why = last_error();
     ::unlink(draft.c_str());
     lost("cannot be written", why);

@@ -347,7 +347,8 @@ class Coordinator {
       return false;
     }
     silent_submissions_ = 0;
-    say(std::to_string(members.size()) + " shards submitted as job " + job.id);
+    say(std::to_string(members.size()) + (members.size() == 1 ? " shard" : " shards") +
+        " submitted as job " + job.id);
     return true;
   }
 

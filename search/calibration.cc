@@ -49,7 +49,7 @@ class Calibration {
                         {.work_directory = request_.work_directory, .jobs = request_.jobs});
     for (const CalibrationKernel& k : request_.kernels)
       for (size_t s = 0; s < k.sizes.size() && !ended(); ++s) measure(k, s, runner);
-    if (ended() && result_.samples.empty()) return std::move(result_);
+    if (!request_.fit || (ended() && result_.samples.empty())) return std::move(result_);
     if (result_.samples.empty())
       throw Error(Diagnostic{{},
                              "no run to fit the cost model to",

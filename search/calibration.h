@@ -38,6 +38,7 @@ struct CalibrationRequest {
   int jobs = 2;                // compilers at once
   uint64_t seed = 1;           // of the schedules and of what is held back
   bool fresh = false;
+  bool fit = true;             // false: the runs alone
   std::string work_directory;  // "" = temporary
 };
 

@@ -102,25 +102,6 @@ std::vector<Tunable> not_tuned_yet(const LibraryRequest& request, const Family& 
   return todo;
 }
 
-// A database that takes no records is no fault of theirs: they must not be measured again for it.
-void keep_records(Store& store, const std::string& records, const std::string& name) {
-  try {
-    std::istringstream lines(records);
-    store.import_json_lines(lines, name);
-  } catch (const InputError& error) {
-    throw Error(error.diagnostic(), error.exit_code());
-  }
-}
-
-[[noreturn]] void refuse_given_up(const ExecutorReport& ran, const std::vector<Shard>& shards) {
-  Diagnostic diagnostic;
-  diagnostic.message = std::to_string(ran.given_up.size()) + " kernels were not measured";
-  for (const auto& [shard, why] : ran.given_up)
-    diagnostic.notes.push_back(LazyText(shards[shard].name + ": " + why));
-  diagnostic.hint = "what was measured is kept; the same command asks for the rest again";
-  throw Error(std::move(diagnostic), ExitCode::kUnavailable);
-}
-
 // Measures what has not been, and publishes each member's schedules as soon as they are known.
 void tune_family(const LibraryRequest& request, const Family& family, const TargetPtr& target,
                  Wisdom& wisdom, LibraryReport& report) {
@@ -142,7 +123,7 @@ void tune_family(const LibraryRequest& request, const Family& family, const Targ
     ++report.tuned;
   };
   const ExecutorReport ran = request.executor->run(shards, hooks);
-  if (!ran.given_up.empty()) refuse_given_up(ran, shards);
+  if (!ran.given_up.empty()) refuse_given_up(ran, shards, "kernels");
 }
 
 void write_unit(const fs::path& source, const Unit& unit) {

@@ -1,12 +1,12 @@
 #include "search/families/member_shard.h"
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "db/record_text.h"
+#include "executors/json_fields.h"
 #include "search/problem.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
@@ -20,60 +20,9 @@ std::string dump(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Values of a JSON object that somebody else wrote; every mistake is an InputError.
-class Reader {
- public:
-  Reader(const std::string& text, std::string what) : what_(std::move(what)) {
-    json_ = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (json_.is_discarded() || !json_.is_object()) refuse("it is no JSON object");
-  }
-  Reader(Json json, std::string what) : what_(std::move(what)), json_(std::move(json)) {
-    if (!json_.is_object()) refuse("an object was expected");
-  }
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw InputError({}, what_ + " cannot be used: " + why,
-                     "is it of another version of exo-tune?");
-  }
-  std::string text(const char* key) const {
-    const Json& value = field(key);
-    if (!value.is_string()) refuse(std::string("'") + key + "' is no text");
-    return value.get<std::string>();
-  }
-  double number(const char* key) const {
-    const Json& value = field(key);
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0)
-      refuse(std::string("'") + key + "' is no number");
-    return value.get<double>();
-  }
-  size_t count(const char* key) const { return static_cast<size_t>(std::min(number(key), 1e9)); }
-  std::vector<std::string> texts(const char* key) const {
-    std::vector<std::string> out;
-    for (const Json& each : list(key)) {
-      if (!each.is_string()) refuse(std::string("'") + key + "' holds something that is no text");
-      out.push_back(each.get<std::string>());
-    }
-    return out;
-  }
-  std::vector<Reader> objects(const char* key) const {
-    std::vector<Reader> out;
-    for (const Json& each : list(key)) out.emplace_back(each, what_);
-    return out;
-  }
-
- private:
-  const Json& field(const char* key) const {
-    const auto at = json_.find(key);
-    if (at == json_.end()) refuse(std::string("'") + key + "' is missing");
-    return *at;
-  }
-  const Json& list(const char* key) const {
-    const Json& value = field(key);
-    if (!value.is_array()) refuse(std::string("'") + key + "' is no list");
-    return value;
-  }
-  std::string what_;
-  Json json_;
-};
+size_t count_in(const JsonFields& fields, const char* key) {
+  return static_cast<size_t>(std::max<int64_t>(0, fields.integer(key)));
+}
 
 struct Question {
   Tunable tunable;
@@ -81,7 +30,7 @@ struct Question {
 };
 
 Question read_question(const Shard& shard) {
-  const Reader reader(shard.input, "the request " + shard.name);
+  const JsonFields reader(shard.input, "the request " + shard.name);
   Question question;
   question.engine = reader.text("engine");
   question.target = reader.text("target");
@@ -92,7 +41,7 @@ Question read_question(const Shard& shard) {
   t.code = reader.text("code");
   t.usual = reader.text("usual");
   t.scripts = reader.texts("scripts");
-  for (const Reader& bucket : reader.objects("buckets"))
+  for (const JsonFields& bucket : reader.objects("buckets"))
     t.buckets.push_back({bucket.text("when"), bucket.text("at")});
   return question;
 }
@@ -104,10 +53,7 @@ Question read_question(const Shard& shard) {
 void require_fit(const Question& question, const Target& target, const Machine& machine,
                  const std::string& wanted) {
   const Fingerprint here = fingerprint(machine, target);
-  if (!wanted.empty() && wanted != here.hash)
-    not_here("this machine (" + here.microarch + ", fingerprint " + here.hash +
-                 ") is not the one that was asked for (" + wanted + ")",
-             "--machine " + here.hash + " asks for this one, --machine any for all");
+  require_wanted(wanted, here.hash, here.microarch);
   const std::vector<std::string> missing = missing_features(machine, target);
   if (!missing.empty())
     not_here("this machine cannot run " + target.name + ": its CPU lacks " + missing.front(), "");
@@ -177,20 +123,21 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
 }
 
 MemberAnswer read_member_answer(const std::string& output, const Tunable& tunable) {
-  const Reader reader(output, "the answer for " + tunable.name);
+  const JsonFields reader(output, "the answer for " + tunable.name);
   if (reader.text("member") != tunable.name) reader.refuse("it is another kernel's");
   std::vector<std::string> known = tunable.scripts;
   for (const Version& version : parse_versions(tunable.usual, tunable.name))
     known.push_back(version.script);
   MemberAnswer answer;
-  for (const Reader& each : reader.objects("buckets")) {
+  for (const JsonFields& each : reader.objects("buckets")) {
     BucketResult bucket;
     bucket.at = each.text("at");
     bucket.winner = each.text("winner");
-    bucket.tried = each.count("tried");
-    bucket.refused = each.count("refused");
-    bucket.failed = each.count("failed");
+    bucket.tried = count_in(each, "tried");
+    bucket.refused = count_in(each, "refused");
+    bucket.failed = count_in(each, "failed");
     bucket.gain = each.number("gain");
+    if (bucket.gain < 0) reader.refuse("'gain' is no ratio");
     if (!bucket.winner.empty() &&
         std::find(known.begin(), known.end(), bucket.winner) == known.end())
       reader.refuse("it names a schedule that was not asked about");
@@ -207,6 +154,15 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
   std::istringstream lines(answer.records);
   read_json_lines(lines, "the records for " + tunable.name);  // refuses what is none
   return answer;
+}
+
+void keep_records(Store& store, const std::string& records, const std::string& name) {
+  try {
+    std::istringstream lines(records);
+    store.import_json_lines(lines, name);
+  } catch (const InputError& error) {
+    throw Error(error.diagnostic(), error.exit_code());
+  }
 }
 
 }  // namespace exotune::families

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "db/store.h"
 #include "executors/executor.h"
 #include "hw/machine.h"
 #include "search/families/tuning.h"
@@ -41,5 +42,9 @@ struct MemberAnswer {
 
 /// InputError, naming `member`, for an answer that is damaged or to another question.
 MemberAnswer read_member_answer(const std::string& output, const Tunable& tunable);
+
+/// Enters the records of an answer. A database that takes none is no fault of theirs: its error is
+/// an Error and no InputError, so that they are not measured again.
+void keep_records(Store& store, const std::string& records, const std::string& name);
 
 }  // namespace exotune::families

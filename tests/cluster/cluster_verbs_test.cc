@@ -42,7 +42,7 @@ class Cluster : public ::testing::Test {
     std::vector<std::string> words = {"family", "small", "--target", "avx2",
                                       "--tune", "-o",    folder,     "--sources"};
     words.insert(words.end(), more.begin(), more.end());
-    return harness_.run(words, environment_);
+    return harness_.run(words, environment_, 600);
   }
 
   const CommandHarness harness_;
@@ -69,6 +69,56 @@ TEST_F(Cluster, tunes_a_family) {
   EXPECT_EQ(harness_.read("other/schedules/avx2/timesk2.sched"),
             harness_.read("lib/schedules/avx2/timesk2.sched"));
   EXPECT_EQ(ask_database(harness_, "SELECT count(*) FROM trials"), "18\n");
+}
+
+TEST_F(Cluster, searches_for_kernels) {
+  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  environment_.erase("EXOTUNE_DATA");
+  harness_.write("my.exo",
+                 "@proc\ndef twice(n: size, x: f32[n]):\n    for i in seq(0, n):\n"
+                 "        x[i] = 2.0 * x[i]\n");
+  const auto tune = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"kernel",     "my.exo:twice",
+                                      "--target",   "avx2",
+                                      "--trials",   "2",
+                                      "--reps",     "3",
+                                      "--strategy", "beam",
+                                      "--beam",     "2",
+                                      "--no-peers", "--time-budget",
+                                      "20s",        "--executor",
+                                      "slurm",      "--cluster-dir",
+                                      "shared"};
+    words.insert(words.end(), more.begin(), more.end());
+    return harness_.run(words, environment_, 600);
+  };
+  const CommandResult two = tune({"--sizes", "64:128:64", "--format", "json"});
+  ASSERT_EQ(two.exit_status, 0) << two.err << harness_.read("slurm/log");
+  EXPECT_NE(harness_.read("slurm/calls").find("--array=0-1"), std::string::npos);
+  EXPECT_NE(two.out.find("n=128"), std::string::npos) << two.out;
+  for (const char* file : {"out/twice_n64.c", "out/twice_n128.sched", "out/twice_n128.json"})
+    EXPECT_TRUE(harness_.exists(file)) << file;
+  EXPECT_EQ(ask_database(harness_, "SELECT count(DISTINCT sizes) FROM contexts"), "2\n");
+  EXPECT_EQ(harness_.run({"verify", "out/twice_n128.json"}).exit_status, 0);
+}
+
+TEST_F(Cluster, calibrates) {
+  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  environment_.erase("EXOTUNE_DATA");
+  const std::vector<std::string> words = {
+      "calibrate",  "--target",   "avx2",  "--only",        "weights", "--kernel",
+      "saxpy,sdot", "--draws",    "4",     "--passes",      "1",       "--splits",
+      "1",          "--executor", "slurm", "--cluster-dir", "shared"};
+  const CommandResult result = harness_.run(words, environment_, 600);
+  ASSERT_EQ(result.exit_status, 0) << result.err << harness_.read("slurm/log");
+  EXPECT_NE(result.out.find("sdot"), std::string::npos) << result.out;
+  const std::string runs = ask_database(harness_, "SELECT count(*) FROM trials");
+  EXPECT_NE(runs, "0\n");
+  EXPECT_NE(ask_database(harness_, "SELECT count(*) FROM figures WHERE kind = 'weights'"), "0\n");
+  // What was measured is not measured again for the fit, nor by whoever asks next.
+  const std::string calls = harness_.read("slurm/calls");
+  EXPECT_EQ(harness_.run(words, environment_, 600).exit_status, 0);
+  EXPECT_EQ(harness_.read("slurm/calls"), calls);
+  EXPECT_EQ(ask_database(harness_, "SELECT count(*) FROM trials"), runs);
 }
 
 TEST_F(Cluster, keeps_what_is_measured_here_too) {
@@ -129,7 +179,7 @@ TEST_F(Cluster, says_what_is_wrong_with_its_options) {
 
 TEST_F(Cluster, has_workers_that_say_what_is_wrong) {
   const auto refused = [&](const std::vector<std::string>& words, int status) {
-    const CommandResult result = harness_.run(words, environment_);
+    const CommandResult result = harness_.run(words, environment_, 600);
     EXPECT_EQ(result.exit_status, status) << result.err;
     return result.err;
   };

@@ -1,0 +1,190 @@
+#include "cli/kernel_cluster.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "cli/interrupt.h"
+#include "cli/replay.h"
+#include "cli/text_file.h"
+#include "core/cursor/provenance.h"
+#include "executors/json_fields.h"
+#include "search/compilation.h"
+#include "search/families/member_shard.h"
+
+namespace exotune::cli {
+namespace {
+namespace fs = std::filesystem;
+
+// The schedule is of this very kernel, and for all inputs at the sizes that were asked about.
+void require_same_meaning(const Replayed& replayed, const KernelInput& input, const KernelJob& job,
+                          const JsonFields& record) {
+  const std::vector<TraceStep> trace = trace_of(replayed.proc);
+  const ProcPtr& root = trace.empty() ? replayed.proc : trace.front().before;
+  if (root != input.proc) record.refuse("its schedule begins with another procedure");
+  for (const TraceStep& step : trace)
+    if ((step.how->flags.specializes && step.how->op != "partial_eval") ||
+        !step.how->flags.modulo_config.empty())
+      record.refuse("its schedule holds for some inputs only");
+  if (replayed.fixed != job.request.sizes) record.refuse("its schedule is for other sizes");
+}
+
+StopReason stop_named(const std::string& name) {
+  for (const StopReason reason :
+       {StopReason::kTrials, StopReason::kTimeBudget, StopReason::kInterrupted})
+    if (name == name_of(reason)) return reason;
+  return StopReason::kComplete;
+}
+
+std::vector<PeerRow> peer_rows(const JsonFields& record, const char* key) {
+  std::vector<PeerRow> rows;
+  for (const JsonFields& each : record.objects(key)) {
+    PeerRow row;
+    row.name = each.text("name");
+    row.gflops = each.number("gflops");
+    row.ratio.median = each.number("speedup");
+    row.ratio.low = each.number("low");
+    row.ratio.high = each.number("high");
+    row.ratio.next_low = row.ratio.low;
+    row.ratio.next_high = row.ratio.high;
+    row.ratio.rounds = static_cast<int>(std::clamp<int64_t>(each.integer("rounds"), 0, 1000000));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+TuneStatistics statistics_of(const JsonFields& search) {
+  const auto count = [&](const char* key) {
+    return static_cast<int>(std::clamp<int64_t>(search.integer(key), 0, INT32_MAX));
+  };
+  TuneStatistics statistics;
+  statistics.states = count("schedules");
+  statistics.refused = count("refused_steps");
+  statistics.duplicates = count("duplicates");
+  statistics.measured = count("measured");
+  statistics.reused = count("reused");
+  statistics.neighbours = count("neighbours");
+  statistics.search_seconds = search.number("search_seconds");
+  statistics.measure_seconds = search.number("measure_seconds");
+  statistics.shootout_seconds = search.number("shootout_seconds");
+  return statistics;
+}
+
+std::optional<Roofline> roofline_in(const JsonFields& record) {
+  if (!record.has("roofline")) return std::nullopt;
+  const JsonFields fields = record.object("roofline");
+  Roofline roofline;
+  roofline.intensity = fields.number("operations_per_byte");
+  roofline.memory_bound = fields.text("bound") == "memory";
+  roofline.level = fields.text("level");
+  roofline.level_gbytes = fields.number("level_gbytes_per_second");
+  roofline.percent = fields.number("percent");
+  return roofline;
+}
+
+std::optional<CycleCount> cycles_in(const JsonFields& record) {
+  if (!record.has("cycles")) return std::nullopt;
+  const JsonFields fields = record.object("cycles");
+  CycleCount cycles;
+  for (const SampleUnit unit : {SampleUnit::kModelCycles, SampleUnit::kInstret,
+                                SampleUnit::kRtlCycles, SampleUnit::kFpgaCycles})
+    if (fields.text("unit") == unit_name(unit)) cycles.unit = unit;
+  cycles.count = fields.number("count");
+  cycles.as_written = fields.number("as_written");
+  cycles.share_of_peak = fields.number("share_of_peak");
+  return cycles;
+}
+
+std::string file_of(const CommandAnswer& answer, const std::string& suffix) {
+  const auto at = answer.files.find(kAnswerStem + suffix);
+  return at == answer.files.end() ? "" : at->second;
+}
+
+CommandQuestion question_of(const ElsewhereRequest& request, const KernelJob& job) {
+  CommandQuestion question;
+  question.name = job.name + " " + str(job.request.representative);
+  question.arguments = {"kernel"};
+  std::string kernel = job.name;
+  if (kernel.find(".exo") != std::string::npos) {
+    const FileAndProc named = split_file_and_proc(kernel);
+    const std::string plain = fs::path(named.file).filename().string();
+    question.files[plain] = read_text_file(named.file);
+    kernel = plain + (named.proc.empty() ? "" : ":" + named.proc);
+  }
+  question.arguments.push_back(kernel);
+  if (job.sized) question.arguments.push_back("--size=" + str(job.request.representative));
+  question.target = target_elsewhere(request.target, *job.request.target);
+  question.target_hash = job.request.target->hash;
+  question.arguments.push_back("--target=" + question.target);
+  question.arguments.insert(question.arguments.end(), request.options.begin(),
+                            request.options.end());
+  question.kernel_hash = kernel_hash(*job.request.proc);
+  if (request.fresh) question.asked = std::to_string(std::time(nullptr));
+  return question;
+}
+
+}  // namespace
+
+KernelAnswer read_kernel_answer(const CommandAnswer& answer, const KernelJob& job,
+                                const std::string& target, Workspace& workspace) {
+  KernelAnswer out;
+  const std::string text = file_of(answer, ".json");
+  if (text.empty()) return out;  // no valid candidate
+  const JsonFields record(text, "the answer for " + job.name);
+  TuneResult& result = out.result;
+  result.script = file_of(answer, ".sched");
+  const KernelInput input = workspace.kernel(job.name);
+  Replayed replayed;
+  try {
+    replayed = replay(workspace, input, result.script, job.name + ".sched", target);
+  } catch (const Error& error) {
+    record.refuse("its schedule is refused: " + error.diagnostic().message.str());
+  }
+  require_same_meaning(replayed, input, job, record);
+  result.winner = replayed.proc;
+  result.as_written = replayed.steps == 0;
+  result.compilation = compilation_asked(result.script);
+  result.proof = replayed.reassociates || result.compilation.any_order
+                     ? ProofLevel::kProvedModuloReassociation
+                     : ProofLevel::kProved;
+  result.candidate_id = record.text("candidate");
+  if (!is_hash(result.candidate_id)) record.refuse("'candidate' is none");
+  result.key.kernel_hash = kernel_hash(*job.request.proc);
+  result.key.target = job.request.target->name;
+  result.key.compiler = record.text("compiler");
+  result.seconds = record.number("seconds");
+  result.gflops = record.number("gflops");
+  result.gbytes = record.number("gbytes_per_second");
+  result.peak_gflops = record.number("peak_gflops");
+  result.peers = peer_rows(record, "peers");
+  result.rivals = peer_rows(record, "rivals");
+  result.statistics = statistics_of(record.object("search"));
+  result.stop = stop_named(record.text("stopped"));
+  result.cycles = cycles_in(record);
+  out.roofline = roofline_in(record);
+  out.microarch = record.text("microarchitecture");
+  return out;
+}
+
+std::vector<std::optional<KernelAnswer>> tune_elsewhere(const ElsewhereRequest& request,
+                                                        Executor& executor, Store& store,
+                                                        Workspace& workspace) {
+  std::vector<Shard> shards;
+  for (const KernelJob& job : request.jobs)
+    shards.push_back(command_shard(question_of(request, job)));
+  std::vector<std::optional<KernelAnswer>> answers(request.jobs.size());
+  ExecutorHooks hooks;
+  hooks.say = request.say;
+  hooks.interrupted = interrupted;
+  hooks.finished = [&](size_t k, const ShardResult& result) {
+    const CommandAnswer answer = read_command_answer(result.output, shards[k].name);
+    KernelAnswer read = read_kernel_answer(answer, request.jobs[k], request.target, workspace);
+    families::keep_records(store, answer.records, shards[k].name);
+    answers[k] = std::move(read);
+    if (request.say) request.say(shards[k].name + " is answered by " + result.host);
+  };
+  const ExecutorReport report = executor.run(shards, hooks);
+  if (!report.given_up.empty()) refuse_given_up(report, shards, "kernels");
+  return answers;
+}
+
+}  // namespace exotune::cli
