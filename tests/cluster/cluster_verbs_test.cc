@@ -85,7 +85,7 @@ TEST_F(Cluster, searches_for_kernels) {
                                       "--strategy", "beam",
                                       "--beam",     "2",
                                       "--no-peers", "--time-budget",
-                                      "20s",        "--executor",
+                                      "600s",       "--executor",
                                       "slurm",      "--cluster-dir",
                                       "shared"};
     words.insert(words.end(), more.begin(), more.end());
