@@ -3,6 +3,8 @@
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
 
+enum { kTriangle = 64 }; /* rows of a block of a triangle, and what threads divide matrices by */
+
 /* ---- vectors in one piece: `x` points to the first element, elements are inc apart ---- */
 
 /* Elements [from, from + n) in one piece: where they stand, or copied. */
@@ -60,6 +62,33 @@ static void ${p}product(bool trans, int64_t m, int64_t n, ${real} alpha, const $
     }
 }
 
+/* A product that threads divide: rows of A where they are those of y, else columns. */
+struct ${p}product {
+  bool trans;
+  int64_t m, n;
+  ${real} alpha;
+  const ${real}* A;
+  int64_t lda;
+  const ${real}* x;
+  int64_t incx;
+  ${real}* y;
+  int64_t incy;
+};
+
+static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
+  const struct ${p}product* const p = job;
+  const int64_t side = p->trans ? p->n : p->m;
+  const int64_t from = exo_begin(side, kTriangle, k, of), size = exo_begin(side, kTriangle, k + 1, of) - from;
+  if (size <= 0) return;
+  ${p}product(p->trans, p->trans ? p->m : size, p->trans ? size : p->n, p->alpha,
+              p->A + (p->trans ? from : from * p->lda), p->lda, p->x, p->incx, p->y + from * p->incy, p->incy);
+}
+
+/* Elements of a matrix that a thread should have at least. */
+#ifndef EXO_LEAST_MATRIX
+#define EXO_LEAST_MATRIX 100000
+#endif
+
 static void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                           int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                           int64_t incy) {
@@ -70,7 +99,14 @@ static void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} al
   }
   x += exo_first(trans ? m : n, incx), y += exo_first(trans ? n : m, incy);
   ${p}scaled(trans ? n : m, beta, y, incy);
-  if (alpha != 0) ${p}product(trans, m, n, alpha, A, lda, x, incx, y, incy);
+  if (alpha == 0) return;
+  const int64_t threads = m * n < 2 * EXO_LEAST_MATRIX ? 1 : exo_team_size(m * n, EXO_LEAST_MATRIX);
+  if (threads == 1) {
+    ${p}product(trans, m, n, alpha, A, lda, x, incx, y, incy);
+    return;
+  }
+  const struct ${p}product job = {trans, m, n, alpha, A, lda, x, incx, y, incy};
+  exo_team(threads, ${p}share_of_product, &job);
 }
 
 /* A += alpha x y'; no size is 0. */
@@ -85,20 +121,42 @@ static void ${p}outer(int64_t m, int64_t n, ${real} alpha, const ${real}* x, int
   }
 }
 
+/* A that threads add rows of an outer product to. */
+struct ${p}sum {
+  int64_t m, n;
+  ${real} alpha;
+  const ${real}* x;
+  int64_t incx;
+  const ${real}* y;
+  int64_t incy;
+  ${real}* A;
+  int64_t lda;
+};
+
+static void ${p}share_of_sum(const void* job, int64_t k, int64_t of) {
+  const struct ${p}sum* const p = job;
+  const int64_t from = exo_begin(p->m, 1, k, of), size = exo_begin(p->m, 1, k + 1, of) - from;
+  if (size > 0)
+    ${p}outer(size, p->n, p->alpha, p->x + from * p->incx, p->incx, p->y, p->incy, p->A + from * p->lda,
+              p->lda);
+}
+
 static void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
                          int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   if (m == 0 || n == 0 || alpha == 0) return;
   x += exo_first(m, incx), y += exo_first(n, incy);
-  if (row)
-    ${p}outer(m, n, alpha, x, incx, y, incy, A, lda);
+  const struct ${p}sum job = row ? (struct ${p}sum){m, n, alpha, x, incx, y, incy, A, lda}
+                                 : (struct ${p}sum){n, m, alpha, y, incy, x, incx, A, lda};
+  const int64_t threads = m * n < 2 * EXO_LEAST_MATRIX ? 1 : exo_team_size(m * n, EXO_LEAST_MATRIX);
+  if (threads == 1)
+    ${p}outer(job.m, job.n, alpha, job.x, job.incx, job.y, job.incy, A, lda);
   else
-    ${p}outer(n, m, alpha, y, incy, x, incx, A, lda);
+    exo_team(threads, ${p}share_of_sum, &job);
 }
 
 /* Where vectors are in one piece a kernel takes a triangle whole. Others go by in blocks of kTriangle rows: the triangle on the diagonal by a kernel of its own,
  * the rectangle beside it (before it in a lower triangle, behind it in an upper one) by the kernel
  * for matrices. */
-enum { kTriangle = 64 };
 struct exo_beside {
   int64_t from, n;
 };

@@ -168,13 +168,14 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
   ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
-/* C += alpha A B, A m x k and B k x n, or only a part of square C. Strips of B are packed unless few
+/* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
  * rows use them; rows of A are where they are transposed, symmetric, or would share cache lines.
  * Workspace: at most kDepth (kWidth + kHeight) elements and some padding. */
-static __attribute__((noinline)) void ${p}multiply_by_panels(enum exo_part part, int64_t m, int64_t n,
-                                                             int64_t k, ${real} alpha,
-                                                             struct ${p}factor A, struct ${p}factor B,
-                                                             ${real}* C, int64_t ldc) {
+static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int64_t m, int64_t n,
+                                                        int64_t k, ${real} alpha, struct ${p}factor A,
+                                                        int64_t first_row, struct ${p}factor B,
+                                                        int64_t first_column, ${real}* C, int64_t ldc) {
+  if (k == 0 || alpha == 0) return;
   const bool plain_b = !B.trans && B.shape == kGeneral;
   const bool pack_b = !plain_b || m > kMostPlain;
   const bool pack_a = A.shape != kGeneral || (A.trans && n > 2 * kStrip && k > 64) ||
@@ -195,17 +196,17 @@ static __attribute__((noinline)) void ${p}multiply_by_panels(enum exo_part part,
       const int64_t end = exo_least(j0 + kWidth, n);
       if (pack_b)
         for (int64_t j = j0; j < end; j += kStrip)
-          ${p}bring(B, k0, j, d, exo_least(kStrip, end - j), room + (j - j0) * depth, kStrip);
+          ${p}bring(B, k0, first_column + j, d, exo_least(kStrip, end - j), room + (j - j0) * depth, kStrip);
       for (int64_t i = 0; i < m; i += kHeight) {
         const int64_t h = exo_least(kHeight, m - i);
         if (part == kLowerPart && i + h <= j0) continue;
         if (part == kUpperPart && i >= end) break;
-        if (pack_a) ${p}bring(A, i, k0, h, d, packed_a, kPitch);
-        const ${real}* a = pack_a ? packed_a : ${p}element(A, i, k0);
+        if (pack_a) ${p}bring(A, first_row + i, k0, h, d, packed_a, kPitch);
+        const ${real}* a = pack_a ? packed_a : ${p}element(A, first_row + i, k0);
         const int64_t lda = pack_a ? kPitch : A.ld;
         for (int64_t j = j0; j < end; j += kStrip)
           ${p}part_of_strip(part, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
-                            pack_b ? room + (j - j0) * depth : ${p}element(B, k0, j),
+                            pack_b ? room + (j - j0) * depth : ${p}element(B, k0, first_column + j),
                             pack_b ? kStrip : B.ld, C, ldc);
       }
     }
@@ -225,7 +226,7 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
     for (int64_t j = 0; j < n; j += kStrip)
       ${p}strip(A.trans, m, exo_least(kStrip, n - j), k, &alpha, A.a, A.ld, B.a + j, B.ld, C + j, ldc);
   } else {
-    ${p}multiply_by_panels(part, m, n, k, alpha, A, B, C, ldc);
+    ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
   }
 }
 
@@ -247,15 +248,84 @@ static inline void ${p}scaled_matrix(enum exo_part part, int64_t m, int64_t n, $
   if (beta != 1) ${p}scale_matrix(part, m, n, beta, C, ldc);
 }
 
+/* ---- shares of threads ---- */
+
+/* A product that threads divide: C := alpha A B + beta C, or a part of it. */
+struct ${p}product {
+  enum exo_part part;
+  int64_t m, n, k;
+  ${real} alpha, beta;
+  struct ${p}factor A, B;
+  ${real}* C;
+  int64_t ldc;
+};
+
+/* The product's rows [i, i + m) and columns [j, j + n), `part` of them. */
+static void ${p}compute(const struct ${p}product* p, enum exo_part part, int64_t i, int64_t m, int64_t j,
+                        int64_t n) {
+  if (m <= 0 || n <= 0) return;
+  struct ${p}factor A = p->A, B = p->B;
+  ${real}* const C = p->C + i * p->ldc + j;
+  ${p}scaled_matrix(part, m, n, p->beta, C, p->ldc);
+  if (A.shape == kGeneral && B.shape == kGeneral) {
+    A.a = ${p}element(A, i, 0);
+    B.a = ${p}element(B, 0, j);
+    ${p}multiply(part, m, n, p->k, p->alpha, A, B, C, p->ldc);
+  } else if (A.shape == kGeneral) { /* columns of a symmetric factor have no address of their own */
+    A.a = ${p}element(A, i, 0);
+    ${p}multiply_from(part, m, n, p->k, p->alpha, A, 0, B, j, C, p->ldc);
+  } else {
+    B.a = ${p}element(B, 0, j);
+    ${p}multiply_from(part, m, n, p->k, p->alpha, A, i, B, 0, C, p->ldc);
+  }
+}
+
+/* Whole products: the longer side of C. Triangles: rows, so many that their parts are equally large. */
+static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
+  const struct ${p}product* const p = job;
+  if (p->part == kWhole && p->m >= p->n) {
+    const int64_t i = exo_begin(p->m, 2 * ${tile_rows}, k, of), end = exo_begin(p->m, 2 * ${tile_rows}, k + 1, of);
+    ${p}compute(p, kWhole, i, end - i, 0, p->n);
+  } else if (p->part == kWhole) {
+    const int64_t j = exo_begin(p->n, kStrip, k, of), end = exo_begin(p->n, kStrip, k + 1, of);
+    ${p}compute(p, kWhole, 0, p->m, j, end - j);
+  } else {
+    const bool lower = p->part == kLowerPart;
+    const double from = sqrt((double)(lower ? k : of - k) / (double)of);
+    const double to = sqrt((double)(lower ? k + 1 : of - k - 1) / (double)of);
+    const int64_t i = (int64_t)(p->n * (lower ? from : 1 - from));
+    const int64_t end = k + 1 == of ? p->n : (int64_t)(p->n * (lower ? to : 1 - to));
+    ${p}compute(p, p->part, i, end - i, i, end - i);
+    ${p}compute(p, kWhole, i, end - i, lower ? 0 : end, lower ? i : p->n - end);
+  }
+}
+
+/* Multiplications that a thread should have at least. */
+#ifndef EXO_LEAST_PRODUCT
+#define EXO_LEAST_PRODUCT 1000000
+#endif
+
+static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                struct ${p}factor A, struct ${p}factor B, ${real} beta, ${real}* C,
+                                int64_t ldc) {
+  const int64_t threads = m * n * k < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(m * n * k, EXO_LEAST_PRODUCT);
+  if (threads == 1) {
+    ${p}scaled_matrix(part, m, n, beta, C, ldc);
+    ${p}multiply(part, m, n, k, alpha, A, B, C, ldc);
+    return;
+  }
+  const struct ${p}product job = {part, m, n, k, alpha, beta, A, B, C, ldc};
+  exo_team(threads, ${p}share_of_product, &job);
+}
+
 static void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                           ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                           ${real} beta, ${real}* C, int64_t ldc) {
   const struct ${p}factor a = {A, lda, transa, kGeneral}, b = {B, ldb, transb, kGeneral};
-  ${p}scaled_matrix(kWhole, row ? m : n, row ? n : m, beta, C, ldc);
   if (row)
-    ${p}multiply(kWhole, m, n, k, alpha, a, b, C, ldc);
+    ${p}multiply_scaled(kWhole, m, n, k, alpha, a, b, beta, C, ldc);
   else
-    ${p}multiply(kWhole, n, m, k, alpha, b, a, C, ldc);
+    ${p}multiply_scaled(kWhole, n, m, k, alpha, b, a, beta, C, ldc);
 }
 
 static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
@@ -267,19 +337,17 @@ static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n
   }
   const struct ${p}factor a = {A, lda, false, upper ? kUpperHalf : kLowerHalf};
   const struct ${p}factor b = {B, ldb, false, kGeneral};
-  ${p}scaled_matrix(kWhole, m, n, beta, C, ldc);
   if (right)
-    ${p}multiply(kWhole, m, n, n, alpha, b, a, C, ldc);
+    ${p}multiply_scaled(kWhole, m, n, n, alpha, b, a, beta, C, ldc);
   else
-    ${p}multiply(kWhole, m, n, m, alpha, a, b, C, ldc);
+    ${p}multiply_scaled(kWhole, m, n, m, alpha, a, b, beta, C, ldc);
 }
 
 static void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                           const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
   const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
   const struct ${p}factor a = {A, lda, trans == row, kGeneral}, b = {A, lda, trans != row, kGeneral};
-  ${p}scaled_matrix(part, n, n, beta, C, ldc);
-  ${p}multiply(part, n, n, k, alpha, a, b, C, ldc);
+  ${p}multiply_scaled(part, n, n, k, alpha, a, b, beta, C, ldc);
 }
 
 static void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
@@ -287,11 +355,10 @@ static void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t 
                            ${real}* C, int64_t ldc) {
   const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
   const bool t = trans == row;
-  ${p}scaled_matrix(part, n, n, beta, C, ldc);
-  ${p}multiply(part, n, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral},
-               (struct ${p}factor){B, ldb, !t, kGeneral}, C, ldc);
-  ${p}multiply(part, n, n, k, alpha, (struct ${p}factor){B, ldb, t, kGeneral},
-               (struct ${p}factor){A, lda, !t, kGeneral}, C, ldc);
+  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral},
+                      (struct ${p}factor){B, ldb, !t, kGeneral}, beta, C, ldc);
+  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){B, ldb, t, kGeneral},
+                      (struct ${p}factor){A, lda, !t, kGeneral}, 1, C, ldc);
 }
 
 /* ---- triangles ---- */
@@ -374,6 +441,28 @@ static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}f
   }
 }
 
+/* A triangle applied to B, which threads divide: columns that it is left of, rows that it is right of. */
+struct ${p}application {
+  struct ${p}task task;
+  bool right, lower;
+  struct ${p}factor A;
+  int64_t m, n;
+  ${real} alpha;
+  ${real}* B;
+  int64_t ldb;
+};
+
+static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
+  const struct ${p}application* const p = job;
+  const int64_t side = p->right ? p->m : p->n, step = p->right ? kTriangle : kStrip;
+  const int64_t from = exo_begin(side, step, k, of), size = exo_begin(side, step, k + 1, of) - from;
+  if (size <= 0) return;
+  ${real}* const B = p->right ? p->B + from * p->ldb : p->B + from;
+  const int64_t m = p->right ? size : p->m, n = p->right ? p->n : size;
+  ${p}scaled_matrix(kWhole, m, n, p->alpha, B, p->ldb);
+  if (p->alpha != 0) ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
+}
+
 static void ${p}triangular(struct ${p}task task, bool row, bool right, bool upper, bool trans,
                            int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda,
                            ${real}* B, int64_t ldb) {
@@ -382,9 +471,13 @@ static void ${p}triangular(struct ${p}task task, bool row, bool right, bool uppe
     const int64_t t = m;
     m = n, n = t, right = !right, upper = !upper;
   }
-  ${p}scaled_matrix(kWhole, m, n, alpha, B, ldb);
-  if (alpha == 0) return;
-  ${p}apply(task, right, upper == trans, (struct ${p}factor){A, lda, trans, kGeneral}, m, n, B, ldb);
+  const struct ${p}application job = {task, right, upper == trans, {A, lda, trans, kGeneral}, m, n, alpha, B, ldb};
+  const int64_t work = m * n / 2 * (right ? n : m);
+  const int64_t threads = work < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(work, EXO_LEAST_PRODUCT);
+  if (threads == 1)
+    ${p}share_of_application(&job, 0, 1);
+  else
+    exo_team(threads, ${p}share_of_application, &job);
 }
 
 static void ${p}trmm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,

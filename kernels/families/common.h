@@ -64,6 +64,20 @@ static inline bool exo_letter(const char* text, const char* letters) {
  * for later calls and given back when the thread ends. Ends the program when there is none. */
 void* exo_workspace(size_t bytes);
 
+/* How many threads `work` is worth, of which one should have `least` at least: 1 where the environment
+ * names no number of threads, and inside of a parallel region. */
+int64_t exo_team_size(int64_t work, int64_t least);
+
+/* Calls share(job, k, of) for k = 0 .. of - 1, each on a thread of its own, and waits for them; `of` is
+ * at most `size`. */
+typedef void exo_share(const void* job, int64_t k, int64_t of);
+void exo_team(int64_t size, exo_share* share, const void* job);
+
+/* Where share k of n elements begins, in whole multiples of `step`; share `of` begins at n. */
+static inline int64_t exo_begin(int64_t n, int64_t step, int64_t k, int64_t of) {
+  return exo_least(n, (n + step - 1) / step * k / of * step);
+}
+
 /* Both may be the program's own. */
 void xerbla_(const char* routine, const int* position, size_t length);
 void exo_wrong_argument(bool row, int position, const char* routine);

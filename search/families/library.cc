@@ -167,7 +167,7 @@ void write_package(const LibraryRequest& request, const PackageFacts& facts) {
   const fs::path& folder = request.folder;
   write_text(folder / "include" / facts.name / "cblas.h",
              cblas_header(facts, read_text(request.texts / "cblas.h")));
-  for (const char* file : {"common.h", "workspace.c", "xerbla.c"})
+  for (const char* file : {"common.h", "threads.c", "workspace.c", "xerbla.c"})
     write_text(folder / "src" / file, read_text(request.texts / file));
   write_text(folder / "src" / "dispatch.c", dispatch_source(facts));
   write_text(folder / "src" / (facts.name + ".map"), version_map(facts));

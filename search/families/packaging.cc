@@ -86,12 +86,16 @@ std::string version_map(const PackageFacts& facts) {
 
 std::string makefile(const PackageFacts& facts) {
   const std::string lib = "lib" + facts.name, so = lib + ".so." + soversion(facts);
-  std::string text = "# Builds ../lib again: make -j\nCC = " + facts.compilers.front() +
-                     "\nAR = ar\nCFLAGS = -O3\n" +
-                     "override COMMON = -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno "
-                     "-Wall -Wextra -Werror=implicit-function-declaration "
-                     "-ffp-contract=off -I. -I../include/" +
-                     facts.name + "\n";
+  std::string text =
+      "# Builds ../lib again: make -j\nCC = " + facts.compilers.front() +
+      "\nAR = ar\nCFLAGS = -O3\n" +
+      "override COMMON = -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno "
+      "-Wall -Wextra -Werror=implicit-function-declaration "
+      "-ffp-contract=off -I. -I../include/" +
+      facts.name +
+      "\n# Threads of the shared library; make OPENMP= does without.\n"
+      "OPENMP := $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - "
+      "-o /dev/null 2>/dev/null && echo -fopenmp)\n";
   std::vector<std::string> objects = {"dispatch.o", "workspace.o", "xerbla.o"};
   std::string rules;
   for (size_t k = 0; k < facts.targets.size(); ++k) {
@@ -105,15 +109,18 @@ std::string makefile(const PackageFacts& facts) {
     }
   }
   text += "OBJECTS = " + joined(objects, " ") + "\n\nall: ../lib/" + so + " ../lib/" + lib +
-          ".a\n../lib/" + so + ": $(OBJECTS) " + facts.name + ".map\n\t$(CC) -shared -Wl,-soname," +
-          so + " -Wl,--version-script=" + facts.name +
-          ".map -Wl,-z,relro -Wl,-z,defs -o $@ $(OBJECTS) -lm -pthread\n\tln -sf " + so +
+          ".a\n../lib/" + so + ": $(OBJECTS) threads.o " + facts.name +
+          ".map\n\t$(CC) -shared $(OPENMP) -Wl,-soname," + so +
+          " -Wl,--version-script=" + facts.name +
+          ".map -Wl,-z,relro -Wl,-z,defs -o $@ $(OBJECTS) threads.o -lm -pthread\n\tln -sf " + so +
           " ../lib/" + lib + ".so\n../lib/" + lib +
-          ".a: $(OBJECTS)\n\trm -f $@\n\t$(AR) rcs $@ $(OBJECTS)\n" +
+          ".a: $(OBJECTS) no_threads.o\n\trm -f $@\n\t$(AR) rcs $@ $(OBJECTS) no_threads.o\n" +
+          "threads.o: threads.c\n\t$(CC) $(COMMON) -O2 $(OPENMP) -c $< -o $@\n" +
+          "no_threads.o: threads.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
           "dispatch.o: dispatch.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
           "workspace.o: workspace.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" +
           "xerbla.o: xerbla.c\n\t$(CC) $(COMMON) -O2 -c $< -o $@\n" + rules +
-          "clean:\n\trm -f $(OBJECTS)\n.PHONY: all clean\n";
+          "clean:\n\trm -f $(OBJECTS) threads.o no_threads.o\n.PHONY: all clean\n";
   return text;
 }
 
