@@ -23,6 +23,10 @@ struct ENode {
     while (n < kMaxChildren && children[n] != kNoId) ++n;
     return n;
   }
+  bool operator==(const ENode& o) const {
+    return op == o.op && children[0] == o.children[0] && children[1] == o.children[1] &&
+           children[2] == o.children[2];
+  }
   auto operator<=>(const ENode&) const = default;
 };
 

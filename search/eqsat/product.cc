@@ -77,13 +77,26 @@ class Lifter {
     for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;
     // Each iteration of a loop around the output's allocation has an output of its own.
     for (size_t k = 0; k < loops_around(path, r.name); ++k) found.loops[k].summed = false;
-    if (!operand(product.lhs, found, found.left) || !operand(product.rhs, found, found.right))
+    if (!operand(bound(product.lhs, path), found, found.left) ||
+        !operand(bound(product.rhs, path), found, found.right))
       return "a factor is no element of a tensor, subscripted by sums of loops";
     if (found.left.buffer == found.right.buffer) return "both factors are of one tensor";
     if (found.left.buffer == r.name || found.right.buffer == r.name)
       return "a factor is of the output";
     out_.products.push_back(std::move(found));
     return std::nullopt;
+  }
+
+  // `a = A[i, k]; .. += a * b`: the factor is what the name was given in the same block.
+  ExprPtr bound(const ExprPtr& e, const Path& path) const {
+    const Read* r = e->as<Read>();
+    if (!r || !r->idx.empty()) return e;
+    const Block& block = block_at(proc_, path);
+    for (int k = path.back().index; k-- > 0;) {
+      const Assign* a = block[static_cast<size_t>(k)]->as<Assign>();
+      if (a && a->name == r->name && a->idx.empty()) return a->rhs;
+    }
+    return e;
   }
 
   // How many loops of the path stand around the allocation of `name`; none for an argument.

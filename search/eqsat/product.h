@@ -2,7 +2,8 @@
 // Products in programs: sums of products of two operands, as access patterns. Start at
 // lift_products; search.md's "lift" of equality saturation.
 //
-// Any statement `out[..] += a[..] * b[..]` below loops from 0 counts, wherever it stands: what else
+// Any statement `out[..] += a[..] * b[..]` below loops from 0 counts, wherever it stands, also with
+// names for the factors (`a = A[i, k]`) in front of it: what else
 // the loops hold (a beginning, a rectifier, a store) is left alone, because what is found is
 // replayed as copies of the operands. Subscripts are single iterators, or sums `s*y + d*r` of one
 // iterator of the output and one of the sum, as a convolution's are.

@@ -34,6 +34,52 @@ struct RuleState {
   int banned_until = 0;
 };
 
+// Matches that were applied, by a hash of 64 bits: what a rule has made equal once stays so, and
+// most matches of an iteration are those of the last one. Two that share a hash would cost a
+// rewrite, never a wrong one.
+class AppliedMatches {
+ public:
+  // True the first time.
+  bool insert(uint64_t key) {
+    key += key == 0;
+    if ((count_ + 1) * 2 > slots_.size()) grow();
+    size_t slot = key & (slots_.size() - 1);
+    while (slots_[slot] != 0 && slots_[slot] != key) slot = (slot + 1) & (slots_.size() - 1);
+    if (slots_[slot] == key) return false;
+    slots_[slot] = key;
+    ++count_;
+    return true;
+  }
+  bool contains(uint64_t key) const {
+    key += key == 0;
+    if (slots_.empty()) return false;
+    size_t slot = key & (slots_.size() - 1);
+    while (slots_[slot] != 0 && slots_[slot] != key) slot = (slot + 1) & (slots_.size() - 1);
+    return slots_[slot] == key;
+  }
+  size_t bytes() const { return slots_.capacity() * sizeof(slots_[0]); }
+
+ private:
+  void grow() {
+    std::vector<uint64_t> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
+    count_ = 0;
+    for (const uint64_t key : old)
+      if (key != 0) insert(key);
+  }
+  std::vector<uint64_t> slots_;  // 0: free
+  size_t count_ = 0;
+};
+
+uint64_t hash_of(Id root, Bindings bindings) {
+  uint64_t h = (root + 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  for (const uint32_t value : bindings) {
+    h = (h ^ (h >> 32) ^ value) * 0xD6E8FEB86659FD93ull;
+    h ^= h >> 29;
+  }
+  return h ^ (h >> 32);
+}
+
 class Saturation {
  public:
   Saturation(EGraph& graph, const std::vector<Rule>& rules, const Limits& limits,
@@ -44,7 +90,8 @@ class Saturation {
         options_(options),
         hooks_(hooks),
         states_(rules.size()),
-        matches_(rules.size()) {
+        matches_(rules.size()),
+        applied_(rules.size()) {
     for (const Rule& rule : rules) matchers_.emplace_back(rule.left, rule.variables.size());
     start_ = now();
   }
@@ -77,6 +124,7 @@ class Saturation {
   size_t match_bytes() const {
     size_t sum = 0;
     for (const Matches& m : matches_) sum += m.bytes();
+    for (const AppliedMatches& a : applied_) sum += a.bytes();
     return sum;
   }
 
@@ -135,9 +183,11 @@ class Saturation {
 
   bool apply_one(size_t rule, Id root, Bindings bindings) {
     const Rule& r = rules_[rule];
-    if (!allowed(r, bindings)) return false;
+    const uint64_t key = hash_of(root, bindings);
+    if (applied_[rule].contains(key) || !allowed(r, bindings)) return false;
     const Id made = r.compute ? r.compute(graph_, bindings) : r.right.instantiate(graph_, bindings);
     if (made == kNoId) return false;
+    applied_[rule].insert(key);
     // With proofs the left side must be the very term that the rule speaks of.
     const Id left = graph_.proofs() ? r.left[0].pattern.instantiate(graph_, bindings) : root;
     return graph_.unite(left, made, static_cast<int>(rule));
@@ -201,6 +251,7 @@ class Saturation {
   std::vector<Matcher> matchers_;
   std::vector<RuleState> states_;
   std::vector<Matches> matches_;
+  std::vector<AppliedMatches> applied_;
   double start_ = 0;
   double rebuilt_seconds_ = 0;
   size_t rebuilt_terms_ = 0;

@@ -211,7 +211,7 @@ class Replay {
       p_ = stage_view(p_, forward(p_, block_), view.name, axes, view.element);
     }
     for (const std::vector<int>& loops : plan_.fused) fuse(loops);
-    return plan_.fused.empty() ? p_ : simplify(p_);
+    return p_;
   }
 
  private:
@@ -228,6 +228,7 @@ class Replay {
     for (size_t i = 1; i < group.size(); ++i) {
       name += name_of(product_, group[i]);
       p_ = mult_loops(p_, forward(p_, loops_[static_cast<size_t>(group[0])]), name);
+      p_ = simplify(p_);  // before the quotients of the next pair stand inside these
     }
   }
 

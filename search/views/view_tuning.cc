@@ -33,6 +33,17 @@ SizeBinding all_sizes(const TuneRequest& request) {
   return sizes;
 }
 
+// A machine whose instructions multiply tiles: what counts is that loops are long, not vectors.
+bool multiplies_tiles(const TuneRequest& request) {
+  return request.target->runner.kind != "native";
+}
+
+size_t fused_loops(const eqsat::Candidate& c) {
+  size_t count = 0;
+  for (const std::vector<int>& loops : c.plan.fused) count += loops.size();
+  return count;
+}
+
 bool asks_for_views(const TuneRequest& request) {
   return (request.strategy == Strategy::kAll || request.strategy == Strategy::kEqsat) &&
          !request.partial;
@@ -82,6 +93,8 @@ std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
   eqsat::CandidateRequest ask;
   ask.rules = rules;
   ask.sizes = all_sizes(request);
+  const bool tiles = multiplies_tiles(request);
+  ask.plan.fuse_sums = tiles;
   eqsat::CandidateReport report =
       eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
   const int64_t lanes = lanes_of(request);
@@ -91,11 +104,13 @@ std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
   for (size_t i = 1; i < report.candidates.size(); ++i) {
     eqsat::Candidate& c = report.candidates[i];
     const auto& written = report.written[static_cast<size_t>(c.product)];
-    const bool better = written && cost(c) < operations(*written, lanes);
+    const bool better =
+        written && (tiles ? fused_loops(c) > 0 : cost(c) < operations(*written, lanes));
     if (better || request.strategy == Strategy::kEqsat) found.push_back(std::move(c));
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const auto& a, const auto& b) { return cost(a) < cost(b); });
+  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+    return tiles ? fused_loops(a) > fused_loops(b) : cost(a) < cost(b);
+  });
   if (found.size() > most) found.resize(most);
   return found;
 }

@@ -143,6 +143,32 @@ TEST(Lowering, short_rows_of_a_convolution_become_one_loop) {
       << str(*one->proc);
 }
 
+TEST(Lowering, loops_of_the_sum_become_one_for_machines_that_multiply_tiles) {
+  CandidateRequest request;
+  for (const char* set : {"canonical", "layout", "columns"}) request.rules.push_back(shipped(set));
+  request.plan.fuse_sums = true;
+  const CandidateReport r = find_candidates(
+      proc("@proc\n"
+           "def conv(image: i8[4, 6, 6], weights: i8[8, 4, 3, 3], out: i32[8, 4, 4]):\n"
+           "    for o in seq(0, 8):\n"
+           "        for y in seq(0, 4):\n"
+           "            for x in seq(0, 4):\n"
+           "                for c in seq(0, 4):\n"
+           "                    for r in seq(0, 3):\n"
+           "                        for s in seq(0, 3):\n"
+           "                            a: i32\n"
+           "                            b: i32\n"
+           "                            a = weights[o, c, r, s]\n"
+           "                            b = image[c, y + r, x + s]\n"
+           "                            out[o, y, x] += a * b\n"),
+      request);
+  EXPECT_TRUE(std::any_of(r.candidates.begin(), r.candidates.end(), [](const Candidate& c) {
+    const std::string text = str(*c.proc);
+    return text.find("a = weights_view[o, crs]") != std::string::npos &&
+           text.find("b = image_view[yx, crs]") != std::string::npos;
+  }));
+}
+
 TEST(Lowering, named_sizes) {
   const CandidateReport r = candidates(
       "@proc\n"
