@@ -20,7 +20,13 @@ void end_of_line(TokenStream& t) {
 std::string string_value(TokenStream& t, const std::string& what) {
   if (!t.at(Token::Kind::kString)) t.fail(what);
   std::string out;
-  while (t.at(Token::Kind::kString)) out += t.next().value;  // adjacent literals are joined
+  while (t.at(Token::Kind::kString)) {  // adjacent literals are joined
+    const std::string_view open = t.peek().in_for ? placeholder_in(t.peek().value) : "";
+    if (!open.empty())
+      throw InputError(t.where(), quoted(open) + " is given no value by a `for` around it",
+                       "`${NAME}` ends a name where letters, digits or `_` follow");
+    out += t.next().value;
+  }
   return out;
 }
 

@@ -160,15 +160,13 @@ class Lexer {
     } else if (c == '\\' && (cur(1) == '\n' || cur(1) == '\r')) {
       ++pos_;
       newline();
-    } else if (is_name_start(c)) {
+    } else if (is_name_start(c) || is_placeholder()) {
       if ((c == 'r' || c == 'R') && (cur(1) == '"' || cur(1) == '\'')) {
         ++pos_;
         string(/*raw=*/true);
         return;
       }
-      size_t start = pos_;
-      while (is_name_char(cur())) ++pos_;
-      push(Token::Kind::kName, start, pos_ - start);
+      name();
     } else if (is_digit(c) || (c == '.' && is_digit(cur(1)))) {
       number();
     } else if (c == '"' || c == '\'') {
@@ -176,6 +174,29 @@ class Lexer {
     } else {
       op();
     }
+  }
+
+  // `$T` or `${T}`.
+  bool is_placeholder() const {
+    return cur() == '$' && (is_name_start(cur(1)) || (cur(1) == '{' && is_name_start(cur(2))));
+  }
+  void name() {
+    const size_t start = pos_;
+    Token::Kind kind = Token::Kind::kName;
+    while (is_name_char(cur()) || is_placeholder()) {
+      if (cur() != '$') {
+        ++pos_;
+        continue;
+      }
+      kind = Token::Kind::kPlaceholder;
+      const bool braces = cur(1) == '{';
+      const SourceLocation at = here();
+      pos_ += braces ? 2 : 1;
+      while (is_name_char(cur())) ++pos_;
+      if (braces && cur() != '}') throw InputError(at, "this `${` is never closed");
+      pos_ += braces;
+    }
+    push(kind, start, pos_ - start);
   }
 
   void op() {
@@ -381,7 +402,37 @@ class Lexer {
   std::vector<Token> brackets_;
 };
 
+// `text` with the values of the names that are bound; the others stay.
+std::string bound(std::string_view text, const TokenStream::Bindings& names) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t dollar = text.find('$', at);
+    out += text.substr(at, dollar - at);
+    if (dollar == std::string_view::npos) break;
+    const bool braces = dollar + 1 < text.size() && text[dollar + 1] == '{';
+    const size_t start = dollar + 1 + braces;
+    size_t end = start;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    const auto it = names.find(std::string(text.substr(start, end - start)));
+    const bool closed = !braces || (end < text.size() && text[end] == '}');
+    at = end + (braces && closed);
+    out += it != names.end() && closed ? it->second : text.substr(dollar, at - dollar);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string_view placeholder_in(std::string_view text) {
+  for (size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
+    const bool braces = at + 1 < text.size() && text[at + 1] == '{';
+    size_t end = at + 1 + braces;
+    if (end >= text.size() || !is_name_start(text[end])) continue;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    return text.substr(at, end - at + (braces && end < text.size() && text[end] == '}'));
+  }
+  return {};
+}
 
 bool is_keyword(std::string_view word) {
   return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
@@ -390,6 +441,57 @@ bool is_keyword(std::string_view word) {
 TokenStream::TokenStream(std::string_view text, const std::string& file)
     : text_(text), file_(file.empty() ? nullptr : std::make_shared<const std::string>(file)) {
   Lexer(text_, file_, tokens_).run();
+}
+
+std::string_view TokenStream::keep(std::string made) { return made_.emplace_back(std::move(made)); }
+
+void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Token>& out) {
+  if (t.kind == Token::Kind::kString) {
+    out.push_back(t);
+    out.back().value = bound(t.value, names);
+    out.back().in_for = true;
+    return;
+  }
+  if (t.kind != Token::Kind::kPlaceholder) {
+    out.push_back(t);
+    return;
+  }
+  const std::string_view text = keep(bound(t.text, names));
+  std::vector<Token> made;
+  try {
+    Lexer(text, nullptr, made).run();
+  } catch (const InputError& e) {
+    throw InputError(where(t), "`" + std::string(t.text) + "` is `" + std::string(text) +
+                                   "` here: " + e.diagnostic().message.str());
+  }
+  made.pop_back();  // the end of the text
+  if (!made.empty() && made.back().kind == Token::Kind::kNewline) made.pop_back();
+  for (Token& m : made) {
+    if (m.kind == Token::Kind::kNewline || m.kind == Token::Kind::kIndent ||
+        m.kind == Token::Kind::kDedent)
+      throw InputError(where(t), "`" + std::string(t.text) + "` is more than one line here");
+    m.line = t.line;
+    m.column = t.column;
+    out.push_back(std::move(m));
+  }
+}
+
+void TokenStream::expand_block(const std::vector<Bindings>& passes) {
+  size_t end = pos_ + 1;  // after the indentation
+  for (int depth = 1; depth > 0; ++end) {
+    depth += tokens_[end].kind == Token::Kind::kIndent;
+    depth -= tokens_[end].kind == Token::Kind::kDedent;
+  }
+  const std::vector<Token> body(tokens_.begin() + static_cast<std::ptrdiff_t>(pos_) + 1,
+                                tokens_.begin() + static_cast<std::ptrdiff_t>(end) - 1);
+  if (tokens_.size() + passes.size() * body.size() > kMostTokens)
+    throw InputError(where(), "this `for` makes too much text of its lists");
+  std::vector<Token> out;
+  for (const Bindings& names : passes)
+    for (const Token& t : body) splice(t, names, out);
+  const auto first = tokens_.erase(tokens_.begin() + static_cast<std::ptrdiff_t>(pos_),
+                                   tokens_.begin() + static_cast<std::ptrdiff_t>(end));
+  tokens_.insert(first, std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
 }
 
 const Token& TokenStream::peek(int ahead) const {
@@ -442,6 +544,8 @@ std::string TokenStream::describe(const Token& t) {
       return "the end of the text";
     case Token::Kind::kString:
       return "a string";
+    case Token::Kind::kPlaceholder:
+      return "`" + std::string(placeholder_in(t.text)) + "`, which no `for` around names";
     default:
       return "`" + std::string(t.text) + "`";
   }

@@ -3,6 +3,8 @@
 // indentation with tabs or spaces, both quotes and triple quotes, comments, lines continued in
 // brackets or by a backslash, CRLF. Start at TokenStream.
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,19 +14,38 @@
 namespace exotune {
 
 struct Token {
-  enum class Kind : uint8_t { kName, kInt, kFloat, kString, kOp, kNewline, kIndent, kDedent, kEnd };
+  /// kPlaceholder: `$T`, or a name with one in it, `add_${T}`; stands in a `for` block
+  /// (expand_block).
+  enum class Kind : uint8_t {
+    kName,
+    kInt,
+    kFloat,
+    kString,
+    kOp,
+    kPlaceholder,
+    kNewline,
+    kIndent,
+    kDedent,
+    kEnd
+  };
   Kind kind = Kind::kEnd;
   std::string_view text;  // as written; into the source
   std::string value;      // kString: with escapes replaced
   uint64_t integer = 0;   // kInt; at most 2^63 (only a minus may stand before that one)
   double number = 0;      // kFloat
   int line = 1, column = 1;
+  bool in_for = false;  // kString: of a `for` block, so that `$name` is a placeholder
 };
+
+/// The first `$name` or `${name}` of a text; empty: there is none.
+std::string_view placeholder_in(std::string_view text);
 
 /// Nesting of brackets and blocks beyond this is an error instead of a stack overflow.
 inline constexpr int kMaxNesting = 200;
 /// Branches of one if/elif chain.
 inline constexpr int kMaxChain = 400;
+/// Of one text, its `for` blocks expanded.
+inline constexpr size_t kMostTokens = 2'000'000;
 /// The height of an expression's tree: a sum of n terms has height n.
 inline constexpr int kMaxHeight = 500;
 
@@ -54,6 +75,14 @@ class TokenStream {
   const std::shared_ptr<const std::string>& file() const { return file_; }
   std::string_view text() const { return text_; }
 
+  /// What `$name` stands for in one pass through a block: a text, spliced where it stands.
+  using Bindings = std::map<std::string, std::string>;
+  /// The stream stands at an indented block: puts in its place what it reads with each of `passes`,
+  /// one after the other, and stands at its beginning. Tokens keep their places in the text. Throws
+  /// InputError for a placeholder that is not bound, for what is no text of one line, and beyond
+  /// kMostTokens.
+  void expand_block(const std::vector<Bindings>& passes);
+
   /// Counts nesting while it lives; throws InputError beyond kMaxNesting.
   class Nesting {
    public:
@@ -69,7 +98,11 @@ class TokenStream {
  private:
   std::string_view text_;
   std::shared_ptr<const std::string> file_;
+  void splice(const Token& t, const Bindings& names, std::vector<Token>& out);
+  std::string_view keep(std::string made);
+
   std::vector<Token> tokens_;
+  std::deque<std::string> made_;  // texts of tokens that no text holds; their addresses stay
   size_t pos_ = 0;
   int depth_ = 0;
 };

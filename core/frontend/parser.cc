@@ -39,6 +39,8 @@ class ModuleParser {
         decorated();
       } else if (t_.at("def")) {
         proc(std::nullopt);
+      } else if (t_.at("for")) {
+        each();
       } else if (t_.at("class")) {
         throw InputError(t_.where(), "a class needs a decorator",
                          "put `@memory` or `@config` on the line above");
@@ -105,6 +107,54 @@ class ModuleParser {
     end_of_line();
     define(name, where);
     module_.constants[name] = *v;
+  }
+
+  // for T, n in [("f32", 16), ("f64", 8)]:  and an indented block of declarations in which `$T` and
+  // `$n` stand for the texts of each entry in turn, in names and strings too.
+  void each() {
+    const SourceLocation where = t_.where(t_.next());
+    std::vector<std::string> names;
+    do {
+      names.emplace_back(t_.expect_name("a name for `for` to give values").text);
+    } while (t_.accept(","));
+    t_.expect("in", "after the names");
+    if (!t_.at("["))
+      throw InputError(where, "a `for` outside of procedures runs over a list",
+                       "write `for T in [\"f32\", \"f64\"]:`; loops stand in a procedure");
+    t_.next();
+    std::vector<TokenStream::Bindings> passes;
+    while (!t_.at("]")) {
+      passes.push_back(entry(names));
+      if (!t_.accept(",")) break;
+    }
+    t_.expect("]", "after the list");
+    t_.expect(":", "and an indented block");
+    end_of_line();
+    if (!t_.at(Token::Kind::kIndent)) t_.fail("an indented block");
+    t_.expand_block(passes);
+  }
+  // "f32", or ("f32", 16).
+  TokenStream::Bindings entry(const std::vector<std::string>& names) {
+    const SourceLocation where = t_.where();
+    const bool several = t_.accept("(");
+    std::vector<std::string> values;
+    do {
+      if (several && t_.at(")")) break;
+      const Token& v = t_.peek();
+      const bool is_text = v.kind == Token::Kind::kString;
+      if (!is_text && v.kind != Token::Kind::kInt && v.kind != Token::Kind::kFloat &&
+          v.kind != Token::Kind::kName)
+        t_.fail("a string, a number or a name");
+      values.push_back(is_text ? v.value : std::string(v.text));
+      t_.next();
+    } while (several && t_.accept(","));
+    if (several) t_.expect(")", "after the values");
+    if (values.size() != names.size())
+      throw InputError(where, "`for` names " + std::to_string(names.size()) + ", and here are " +
+                                  std::to_string(values.size()));
+    TokenStream::Bindings out;
+    for (size_t k = 0; k < names.size(); ++k) out[names[k]] = values[k];
+    return out;
   }
 
   void decorated() {

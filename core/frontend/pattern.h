@@ -36,18 +36,28 @@ struct PatternExpr {
     std::vector<PatternExpr> ends;  // one: a point; two: lo and hi
   };
   Kind kind = Kind::kHole;
-  std::string name;                  // "_": any
-  std::string field;                 // kConfig
-  BinOpKind op = BinOpKind::kAdd;    // kBinOp
+  std::string name;                           // "_": any
+  std::string field;                          // kConfig
+  BinOpKind op = BinOpKind::kAdd;             // kBinOp
   std::variant<int64_t, double, bool> value;  // kConst
-  int dim = -1;                      // kStride; -1: any
-  bool any_children = true;          // kRead without brackets or with [_]; kExtern with (_)
+  int dim = -1;                               // kStride; -1: any
+  bool any_children = true;  // kRead without brackets or with [_]; kExtern with (_)
   std::vector<PatternExpr> children;
-  std::vector<Range> window;         // kRead with a `lo:hi` among its brackets
+  std::vector<Range> window;  // kRead with a `lo:hi` among its brackets
 };
 
 struct PatternStmt {
-  enum class Kind : uint8_t { kHole, kAssign, kReduce, kWriteConfig, kPass, kIf, kFor, kAlloc, kCall };
+  enum class Kind : uint8_t {
+    kHole,
+    kAssign,
+    kReduce,
+    kWriteConfig,
+    kPass,
+    kIf,
+    kFor,
+    kAlloc,
+    kCall
+  };
   Kind kind = Kind::kHole;
   std::string name;              // target, iterator or callee; "_": any
   std::string field;             // kWriteConfig
@@ -64,9 +74,9 @@ struct PatternStmt {
 };
 
 struct Pattern {
-  std::string text;                              // as written
+  std::string text;  // as written
   std::variant<PatternExpr, std::vector<PatternStmt>> what;
-  std::optional<int> nth;                        // "#n"
+  std::optional<int> nth;  // "#n"
   bool is_expr() const { return what.index() == 0; }
   const PatternExpr& expr() const { return std::get<0>(what); }
   const std::vector<PatternStmt>& stmts() const { return std::get<1>(what); }

@@ -19,7 +19,8 @@ class ScheduleParser {
     while (!t_.at(Token::Kind::kEnd)) {
       if (t_.accept(Token::Kind::kNewline)) continue;
       if (t_.at(Token::Kind::kIndent)) throw InputError(t_.where(), "unexpected indentation");
-      for (const char* word : {"for", "if", "def", "while", "class", "assert", "return", "lambda"}) {
+      for (const char* word :
+           {"for", "if", "def", "while", "class", "assert", "return", "lambda"}) {
         if (t_.at(word)) {
           throw InputError(t_.where(), "a script has no `" + std::string(word) + "`",
                            "schedules that decide or repeat are written in C++");
@@ -93,7 +94,8 @@ class ScheduleParser {
     ScheduleExpr e = node(Kind::kTuple, where);
     e.children.push_back(std::move(first));
     while (accept(",")) {
-      if (t_.at("=") || t_.at(Token::Kind::kNewline) || t_.at(Token::Kind::kEnd) || t_.at(")")) break;
+      if (t_.at("=") || t_.at(Token::Kind::kNewline) || t_.at(Token::Kind::kEnd) || t_.at(")"))
+        break;
       e.children.push_back(sum());
     }
     return finished(std::move(e));
@@ -124,7 +126,8 @@ class ScheduleParser {
     ScheduleExpr e = chain({"+", "-"}, [&] { return product(); });
     for (const char* op : {"<", ">", "<=", ">=", "==", "!=", "and", "or", "if", "for", "in"}) {
       if (t_.at(op)) {
-        throw InputError(t_.where(), "a script has no `" + std::string(op) + "` outside of strings");
+        throw InputError(t_.where(),
+                         "a script has no `" + std::string(op) + "` outside of strings");
       }
     }
     return e;

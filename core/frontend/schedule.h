@@ -53,8 +53,8 @@ struct ScheduleExpr::Keyword {
 
 struct ScheduleStmt {
   SourceLocation where;
-  /// What is assigned to: a kName, or a kTuple of targets (`p, (alloc, load) = ...`), which unpacks.
-  /// kNone: an expression statement.
+  /// What is assigned to: a kName, or a kTuple of targets (`p, (alloc, load) = ...`), which
+  /// unpacks. kNone: an expression statement.
   ScheduleExpr target;
   ScheduleExpr value;
   std::string text;  // the source, without its comment, for messages and records

@@ -153,6 +153,36 @@ TEST(Parser, casts_of_data_are_assignments_in_front) {
   EXPECT_EQ(printed("x: f32", "    x = f32(2.5)\n"), printed("x: f32", "    x = 2.5\n"));
 }
 
+TEST(Parser, one_text_declares_a_procedure_for_each_entry_of_a_list) {
+  const Module m = parse_module(R"exo(
+@memory
+class VEC:
+    kind = 'stack'
+
+for T, s, n in [("f32", "ps", 4), (f64, pd, 2)]:
+    # Both have both.
+    for op, value in [("add", "a[i] + b[i]"), ("twice", "2.0 * (a[i] + b[i])"),]:
+
+        @instr("{dst_data} = ${op}_$s({a_data}, {b_data});", cost = 0.5)
+        def vec_${op}_$s(dst: [$T][$n] @ VEC, a: [$T][$n] @ VEC, b: [$T][$n] @ VEC):
+            for i in seq(0, $n):
+                dst[i] = $value
+
+@proc
+def last(x: f32[4] @ VEC):
+    vec_add_ps(x[0:4], x[0:4], x[0:4])
+)exo",
+                                "vec.exo");
+  ASSERT_EQ(m.procs.size(), 5u);
+  EXPECT_EQ(m.procs[0]->instr->c_template, "{dst_data} = add_ps({a_data}, {b_data});");
+  EXPECT_EQ(m.procs[3]->name, "vec_twice_pd");
+  EXPECT_EQ(str(*m.procs[3]),
+            "@instr(\"{dst_data} = twice_pd({a_data}, {b_data});\", cost = 0.5)\n"
+            "def vec_twice_pd(dst: [f64][2] @ VEC, a: [f64][2] @ VEC, b: [f64][2] @ VEC):\n"
+            "    for i in seq(0, 2):\n        dst[i] = 2.0 * (a[i] + b[i])\n");
+  EXPECT_EQ(m.procs[3]->where.str(), "vec.exo:11:13");
+}
+
 TEST(Parser, imports_make_names_visible) {
   Module target = parse_module(
       "@memory\nclass VEC:\n    kind = 'stack'\n@instr('x')\ndef f(x: f32):\n    x = 0.0\n", "t");
@@ -265,6 +295,23 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R, y: R[4]", "y[x] = 0.0"), "data never decides"},
         Offence{BODY("x: R, n: size", "x = n"), "write `f32(n)`"},
         Offence{BODY("x: R, n: size", "x = R(n)"), "not decided yet"},
+        // one text for several procedures
+        Offence{"for i in seq(0, 3):\n    pass\n", "outside of procedures runs over a list"},
+        Offence{"for T, n in [(f32, 4), f64]:\n    pass\n", "`for` names 2, and here are 1"},
+        Offence{"for T in [f32]:\npass\n", "expected an indented block"},
+        Offence{"for T in [[f32]]:\n    pass\n", "expected a string, a number or a name"},
+        Offence{"for T in [f32]:\n    @proc\n    def f(x: $S):\n        pass\n",
+                "found `$S`, which no `for` around names"},
+        Offence{"for T in [f32]:\n    @instr('f_$To')\n    def f(x: $T):\n        pass\n",
+                "`$To` is given no value"},
+        Offence{"for T in ['f32\\nf64']:\n    @proc\n    def f(x: $T):\n        pass\n",
+                "`$T` is more than one line here"},
+        Offence{"for T in ['(']:\n    @proc\n    def f(x: $T):\n        pass\n",
+                "`$T` is `(` here: this `(` is never closed"},
+        Offence{"for T in [f32, f32]:\n    @proc\n    def f(x: $T):\n        pass\n",
+                "`f` is defined twice"},
+        Offence{BODY("x: R", "x = $T"), "found `$T`, which no `for` around names"},
+        Offence{BODY("x: R", "x = ${T"), "is never closed"},
         Offence{BODY("x: R, n: size", "x = size(n)"), "no type of data"},
         Offence{BODY("x: R[4]", "x[f32(0)] = 0.0"), "data never decides"},
         Offence{BODY("x: R", "x = abs(x)"), "called `fabs`"},
