@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 std::map<std::string, std::string> entries() {
   std::map<std::string, std::string> out;
   for (const char* family :
-       {"loops", "statements", "conditions", "buffers", "procedures", "state"}) {
+       {"loops", "statements", "conditions", "buffers", "factor", "procedures", "state"}) {
     std::ifstream in(fs::path(EXOTUNE_SOURCE_DIR) / "core/primitives" /
                      (family + std::string(".h")));
     std::string comment;
