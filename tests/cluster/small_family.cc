@@ -25,9 +25,10 @@ std::string make_small_family(const CommandHarness& harness, int kernels) {
   const fs::path source = EXOTUNE_SOURCE_DIR;
   fs::create_directories(harness.folder() / "texts/kernels/families");
   fs::create_directory_symlink(source / "hw", harness.folder() / "texts/hw");
-  for (const char* file : {"cblas.h", "common.h", "workspace.c", "xerbla.c"})
-    fs::copy_file(source / "kernels/families" / file,
-                  harness.folder() / "texts/kernels/families" / file);
+  for (const fs::directory_entry& file : fs::directory_iterator(source / "kernels/families"))
+    if (file.path().extension() == ".c" || file.path().extension() == ".h")
+      fs::copy_file(file.path(),
+                    harness.folder() / "texts/kernels/families" / file.path().filename());
   std::string axis = "title = \"small\"\n[axis.k]\n";
   for (int k = 0; k < kernels; ++k)
     axis += "k" + std::to_string(k) + " = { factor = \"" + std::to_string(k + 2) + ".0\" }\n";
