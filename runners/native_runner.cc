@@ -20,6 +20,10 @@ namespace exotune {
 namespace {
 
 constexpr int kMaxSamples = 512;
+// Seconds of one sample from which a preemption is no reason to take it again: all such samples
+// meet one, and it is a small part of them. They vary little, and a few tell.
+constexpr double kLongSample = 10e-3;
+constexpr int kLongSamples = 3;
 
 struct TrialShared {
   ChildReport report;
@@ -44,7 +48,9 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
   for (int taken = 0; taken < wanted;) {
     const BatchTimer::Sample s = timer.sample(call, calls);
     // Preempted samples are taken again, but not for ever: long calls on a crowded machine all are.
-    if (s.preempted && shared->dropped < 2 * wanted && wall_seconds() < deadline) {
+    const bool is_long = s.seconds * static_cast<double>(calls) >= kLongSample;
+    if (is_long) wanted = std::min(wanted, kLongSamples);
+    if (s.preempted && !is_long && shared->dropped < 2 * wanted && wall_seconds() < deadline) {
       ++shared->dropped;
       continue;
     }
