@@ -484,7 +484,9 @@ void TokenStream::expand_block(const std::vector<Bindings>& passes) {
   }
   const std::vector<Token> body(tokens_.begin() + static_cast<std::ptrdiff_t>(pos_) + 1,
                                 tokens_.begin() + static_cast<std::ptrdiff_t>(end) - 1);
-  if (tokens_.size() + passes.size() * body.size() > kMostTokens)
+  // What stands behind the block is moved: blocks in blocks would do so for ever.
+  moved_ += tokens_.size() - pos_ + passes.size() * body.size();
+  if (tokens_.size() + passes.size() * body.size() > kMostTokens || moved_ > kMostMoved)
     throw InputError(where(), "this `for` makes too much text of its lists");
   std::vector<Token> out;
   for (const Bindings& names : passes)

@@ -45,7 +45,9 @@ inline constexpr int kMaxNesting = 200;
 /// Branches of one if/elif chain.
 inline constexpr int kMaxChain = 400;
 /// Of one text, its `for` blocks expanded.
-inline constexpr size_t kMostTokens = 2'000'000;
+inline constexpr size_t kMostTokens = 1'000'000;
+/// Moved while blocks are expanded, a second or so.
+inline constexpr size_t kMostMoved = 20'000'000;
 /// The height of an expression's tree: a sum of n terms has height n.
 inline constexpr int kMaxHeight = 500;
 
@@ -103,7 +105,7 @@ class TokenStream {
 
   std::vector<Token> tokens_;
   std::deque<std::string> made_;  // texts of tokens that no text holds; their addresses stay
-  size_t pos_ = 0;
+  size_t pos_ = 0, moved_ = 0;
   int depth_ = 0;
 };
 

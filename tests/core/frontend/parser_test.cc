@@ -183,6 +183,18 @@ def last(x: f32[4] @ VEC):
   EXPECT_EQ(m.procs[3]->where.str(), "vec.exo:11:13");
 }
 
+TEST(Parser, lists_that_make_too_much_text_are_refused_soon) {
+  std::string list, text, indent;
+  for (int k = 0; k < 100; ++k) list += std::to_string(k) + ", ";
+  for (const char* name : {"a", "b", "c", "d"}) {
+    text += indent + "for " + name + " in [" + list + "]:\n";
+    indent += "    ";
+  }
+  text +=
+      indent + "@proc\n" + indent + "def f_${a}_${b}_${c}_$d(x: f32):\n" + indent + "    x = 0.0\n";
+  EXPECT_THROW((void)parse_module(text, "f"), InputError);
+}
+
 TEST(Parser, imports_make_names_visible) {
   Module target = parse_module(
       "@memory\nclass VEC:\n    kind = 'stack'\n@instr('x')\ndef f(x: f32):\n    x = 0.0\n", "t");
