@@ -33,9 +33,9 @@ SizeBinding all_sizes(const TuneRequest& request) {
   return sizes;
 }
 
-// A machine whose instructions multiply tiles: what counts is that loops are long, not vectors.
+// A machine without vectors, whose instructions multiply tiles: what counts is that loops are long.
 bool multiplies_tiles(const TuneRequest& request) {
-  return request.target->runner.kind != "native";
+  return request.target->vector_memory == nullptr;
 }
 
 size_t fused_loops(const eqsat::Candidate& c) {
