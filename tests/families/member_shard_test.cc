@@ -5,25 +5,12 @@
 
 #include "runners/toolchain.h"
 #include "tests/cli/command_harness.h"
+#include "tests/families/twice_family.h"
 
 namespace exotune::families {
 namespace {
 
-constexpr const char* kFamily = R"(
-title = "one"
-[axis.p]
-d = { T = "f64" }
-[[kernel]]
-name = "${p}twice"
-for = ["p"]
-code = '''
-@proc
-def ${name}(n: size, x: [${T}][n]):
-    for i in seq(0, n):
-        x[i] = 2.0 * x[i]
-'''
-schedule = "p = p\n"
-tries = ["p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\n"]
+constexpr const char* kTries = R"(tries = ["p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\n"]
 buckets = [{ when = "n <= 8", at = "n=5" }, { at = "n=100" }]
 )";
 
@@ -31,7 +18,7 @@ class MemberShards : public ::testing::Test {
  protected:
   MemberShards() : target_(load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"})) {
     const cli::CommandHarness harness("member-shards");
-    harness.write("one.toml", kFamily);
+    harness.write("one.toml", std::string(kTwice) + kTries);
     tunable_ = tunables_of(load_family(harness.folder(), "one"), *target_).at(0);
   }
   MemberWork work() const {

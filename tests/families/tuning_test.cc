@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/command_harness.h"
+#include "tests/families/twice_family.h"
 
 namespace exotune::families {
 namespace {
@@ -40,28 +41,15 @@ class FakeArena : public Arena {
   Time time_;
 };
 
-constexpr const char* kFamily = R"(
-title = "one"
-[axis.p]
-d = { T = "f64" }
-[[kernel]]
-name = "${p}twice"
-for = ["p"]
-code = '''
-@proc
-def ${name}(n: size, x: [${T}][n]):
-    for i in seq(0, n):
-        x[i] = 2.0 * x[i]
-'''
-schedule = "p = p\n"
-tries = ["p = divide_loop(p, 'i', ${by}, ['io', 'ii'], tail='cut')\n", "p = unroll_loop(p, 'i')\n"]
+constexpr const char* kTries =
+    R"(tries = ["p = divide_loop(p, 'i', ${by}, ['io', 'ii'], tail='cut')\n", "p = unroll_loop(p, 'i')\n"]
 values = { by = ["2", "4"] }
 buckets = [{ when = "n <= 8", at = "n=5" }, { when = "n <= 64", at = "n=40" }, { at = "n=100" }]
 )";
 
 Tunable tunable(const Target& target) {
   const cli::CommandHarness harness("tuning");
-  harness.write("one.toml", kFamily);
+  harness.write("one.toml", std::string(kTwice) + kTries);
   return tunables_of(load_family(harness.folder(), "one"), target).at(0);
 }
 
