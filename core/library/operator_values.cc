@@ -18,8 +18,9 @@ Tail loop_tail(const std::string& t) {
   if (t == "guard") return Tail::kGuard;
   if (t == "cut") return Tail::kCut;
   if (t == "cut_and_guard") return Tail::kCutAndGuard;
+  if (t == "short") return Tail::kShort;
   throw InputError({}, "there is no tail '" + t + "'",
-                   "tails are 'perfect', 'guard', 'cut' and 'cut_and_guard'");
+                   "tails are 'perfect', 'guard', 'cut', 'cut_and_guard' and 'short'");
 }
 
 InterleaveTail interleave_tail(const std::string& t) {

@@ -8,7 +8,7 @@ namespace exotune {
 
 /// 'perfect', 'cut', 'cut_and_guard', 'predicate', 'cut_and_predicate'; else InputError.
 VectorTail vector_tail(const std::string& name);
-/// 'perfect', 'guard', 'cut', 'cut_and_guard'; else InputError.
+/// 'perfect', 'guard', 'cut', 'cut_and_guard', 'short'; else InputError.
 Tail loop_tail(const std::string& name);
 /// 'cut', 'perfect', 'recursive', 'specialize'; else InputError.
 InterleaveTail interleave_tail(const std::string& name);

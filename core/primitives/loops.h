@@ -11,7 +11,7 @@
 namespace exotune {
 
 /// What a division does with iterations that fill no whole tile.
-enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard };
+enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 
 /// for i in seq(lo, hi): s
 ///   ->  for io in seq(0, (hi - lo) / q):                          perfect, cut, cut_and_guard
@@ -21,7 +21,10 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard };
 ///   ->  for io in seq(0, (hi - lo + q - 1) / q):                  guard
 ///         for ii in seq(0, q):
 ///           if lo + q*io + ii < hi: s[i := lo + q*io + ii]
-/// Obligation: perfect: q divides hi - lo. The bounds keep their value in the loop; where they read
+///   ->  for io in seq(0, t):                                      short, t = ceil((hi - lo) / q):
+///         for ii in seq(0, q - (q*t - (hi - lo)) * (io / (t - 1))):  the last tile is as long as
+///           s[i := lo + q*io + ii]                                is left
+/// Obligation: perfect: q divides hi - lo; short: hi - lo is a positive literal. The bounds keep their value in the loop; where they read
 /// configuration, the places they come to stand in may. A tail that is surely empty is left out; a
 /// tail after a loop whose range may be negative gets an `if lo < hi`.
 /// Forwarding: the loop becomes the io loop; its statements, those of the main loop.

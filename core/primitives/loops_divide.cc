@@ -48,8 +48,18 @@ const char* name_of(Tail t) {
       return "cut";
     case Tail::kCutAndGuard:
       return "cut_and_guard";
+    case Tail::kShort:
+      return "short";
   }
   return "";
+}
+
+// How far the inner of two loops runs that share `trip` iterations, the last time as far as is
+// left: io / (tiles - 1) is 0 before the last tile and 1 there.
+ExprPtr extent_of_tile(int64_t trip, int64_t q, const ExprPtr& io) {
+  const int64_t tiles = (trip + q - 1) / q, lacking = q * tiles - trip;
+  if (tiles == 1) return int_const(trip);
+  return minus(int_const(q), times(lacking, floor_div(io, tiles - 1)));
 }
 
 // Two loops that become one iterate in parallel only if both did and the result surely may.
@@ -80,7 +90,10 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   if (tail == Tail::kPerfect && !exact)
     require(prove(*p, at, equals(modulo(trip, q), int_const(0))), op,
             "cannot prove that " + std::to_string(q) + " divides the trip count " + str(trip));
-  const bool guarded = tail == Tail::kGuard && !exact;
+  const bool guarded = tail == Tail::kGuard && !exact, shortened = tail == Tail::kShort && !exact;
+  if (shortened && literal(trip).value_or(0) < 1)
+    refuse(op, "a last tile can be shorter where the trip count is a positive number, not " +
+                   str(trip));
   const bool cut = (tail == Tail::kCut || tail == Tail::kCutAndGuard) && !exact;
 
   const Sym io = Sym::fresh(names[0]), ii = Sym::fresh(names[1]);
@@ -89,7 +102,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   const ExprPtr point = plus(f.lo, plus(times(q, io_read), ii_read));
 
   Rewrite rw(p);
-  auto inner_loop = [&](Block b) { return make_for(ii, int_const(0), int_const(q), std::move(b)); };
+  const ExprPtr inner_hi = shortened ? extent_of_tile(*literal(trip), q, io_read) : int_const(q);
+  auto inner_loop = [&](Block b) { return make_for(ii, int_const(0), inner_hi, std::move(b)); };
   Block body = substitute(f.body, f.iter, point);
   if (guarded) {
     const ExprPtr in_range = less(point, f.hi);
@@ -99,7 +113,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   } else {
     rw.wrap(body_path(at), n, inner_loop);
   }
-  const ExprPtr outer_hi = floor_div(guarded ? plus(trip, int_const(q - 1)) : trip, q);
+  const bool rounded_up = guarded || shortened;
+  const ExprPtr outer_hi = floor_div(rounded_up ? plus(trip, int_const(q - 1)) : trip, q);
   rw.replace_keep(at, make_for(io, int_const(0), outer_hi, {inner_loop(std::move(body))}, f.mode));
 
   if (cut) {

@@ -14,6 +14,10 @@ int64_t DevicePlan::tile_of(size_t loop) const {
   return 1;
 }
 
+int64_t DevicePlan::tiles_along(size_t loop) const {
+  return (sum->loops[loop].extent + tile_of(loop) - 1) / tile_of(loop);
+}
+
 int64_t DevicePlan::tiles_of(const SumFactor& f, const PlanOperand& o) const {
   int64_t out = o.turns;
   for (size_t k = order.size() - o.kept; k + o.spanned < order.size(); ++k)

@@ -46,6 +46,9 @@ struct DevicePlan {
   size_t sums_begin() const;
   /// Iterations of the tile along a kernel loop; 1 for one that the product does not know.
   int64_t tile_of(size_t loop) const;
+  /// Tiles along a kernel loop, and whether the last of them is shorter.
+  int64_t tiles_along(size_t loop) const;
+  bool ragged(size_t loop) const { return sum->loops[loop].extent % tile_of(loop) != 0; }
   bool reduces(const PlanLoop& l) const { return sum->loops[l.loop].reduction; }
   bool concerns(const SumFactor& f, const PlanLoop& l) const {
     return f.loops.contains(sum->loops[l.loop].iter);

@@ -194,13 +194,16 @@ class Matcher {
 
   void accept(const std::vector<size_t>& chosen) {
     SumMapping m{swapped_, chosen, {}};
+    bool ragged = false;
     for (size_t q = 0; q < chosen.size(); ++q) {
       const ProductInstruction::Loop& loop = product_.loops[q];
       const int64_t extent = sum_.loops[chosen[q]].extent;
       const int64_t tile = loop.fixed ? loop.most : largest_divisor(extent, loop.most);
       if (extent % tile != 0) return;
+      ragged = ragged || tile < std::min(extent, loop.most);
       m.tiles.push_back(tile);
     }
+    if (ragged) out_.push_back(whole_tiles(chosen));
     // A loop that counts tiles may count fewer, which leaves room for others.
     const ProductInstruction::Loop& outermost = product_.loops.front();
     for (int times = 0; times < 3; ++times) {
@@ -208,6 +211,14 @@ class Matcher {
       if (product_.loops.size() <= 3 || outermost.fixed || m.tiles.front() <= 2) break;
       m.tiles.front() = largest_divisor(sum_.loops[chosen.front()].extent, m.tiles.front() - 1);
     }
+  }
+
+  // As large as the instruction takes them, the last one of a loop as long as is left.
+  SumMapping whole_tiles(const std::vector<size_t>& chosen) const {
+    SumMapping m{swapped_, chosen, {}};
+    for (size_t q = 0; q < chosen.size(); ++q)
+      m.tiles.push_back(std::min(sum_.loops[chosen[q]].extent, product_.loops[q].most));
+    return m;
   }
 
   const KernelSum& sum_;

@@ -54,7 +54,8 @@ struct SumMapping {
 };
 
 /// All ways in which the product could do a tile of the sum: each loop appears in the same operands
-/// on both sides, memory is walked along the same dimension, and the extents can be divided.
+/// on both sides, memory is walked along the same dimension, and the extents can be divided:
+/// evenly, or into tiles as large as the product takes them, of which the last may be shorter.
 std::vector<SumMapping> mappings_of(const KernelSum& sum, const ProductInstruction& product);
 
 }  // namespace exotune

@@ -94,8 +94,8 @@ class Builder {
       std::string outer = name;
       if (is_tiled(k) && size < extent) {
         outer = fresh(name + "o");
-        step("divide_loop",
-             {Value(loop(name)), Value(size), Value::strings({outer, name}), "perfect"});
+        step("divide_loop", {Value(loop(name)), Value(size), Value::strings({outer, name}),
+                             plan_.ragged(k) ? "short" : "perfect"});
       } else if (is_tiled(k)) {
         continue;
       }
@@ -197,10 +197,7 @@ class Builder {
       results_ = fresh(target.name() + "_sums");
       step("auto_stage_mem", {Value(body), Value(target.name()), Value(results_)});
     }
-    int64_t size = 1;
-    for (const std::string& name : result_loops(true)) size *= extent_of(name);
-    step("autolift_alloc",
-         {Value(alloc_of(results_)), Value::strings(result_loops(true)), Value(size)});
+    lift_results();
     const int levels = static_cast<int>(result_loops(false).size());
     const Cursor begins = first_reduction();
     if (begins.path().back().index > 0) step("fission", {Value(begins.prev()), Value(levels)});
@@ -209,7 +206,24 @@ class Builder {
       step("fission", {Value(ends), Value(levels)});
   }
 
+  // A place for each result of the loops that are kept together, outside of all loops where it may
+  // be.
+  void lift_results() {
+    const std::vector<std::string> kept = result_loops(true);
+    int64_t levels = 0;
+    std::vector<Cursor> loops = enclosing_loops(alloc_of(results_));
+    for (auto l = loops.rbegin(); l != loops.rend(); ++l, ++levels) {
+      const std::string name = l->as<For>().iter.name();
+      if (std::find(kept.begin(), kept.end(), name) != kept.end())
+        step("expand_dim", {Value(alloc_of(results_)), Value(extent_of(name)), Value(name)});
+    }
+    if (levels > 0) step("lift_alloc", {Value(alloc_of(results_)), Value(levels)});
+  }
+
+  // Of a loop within a tile that may be shorter, the most.
   int64_t extent_of(const std::string& name) const {
+    for (const size_t k : plan_.mapping.loops)
+      if (kernel_name(k) == name) return plan_.tile_of(k);
     return literal_extent(loop(name).as<For>()).value_or(0);
   }
   Cursor first_reduction() const {
@@ -304,7 +318,17 @@ class Builder {
     const Cursor around =
         o.spanned == 0 ? tile_nest() : loop(name_of(plan_.order[plan_.order.size() - o.spanned]));
     step("auto_stage_mem", {Value(around), Value(buffer), Value(name)});
+    fill_up(name, plan_.argument_of(f));
     return name;
+  }
+  // A tile that may be shorter gets the room of a whole one.
+  void fill_up(const std::string& name, const TileArgument& tile) {
+    const std::vector<ExprPtr> shape = alloc_of(name).as<Alloc>().type.shape;
+    for (size_t d = 0; d < shape.size() && d < tile.loops.size(); ++d)
+      if (!as_int(shape[d]))
+        step("resize_dim",
+             {Value(alloc_of(name)), Value(static_cast<int64_t>(d)),
+              Value(plan_.product->loops[static_cast<size_t>(tile.loops[d])].most), Value(0)});
   }
 
   // A buffer for all tiles that the innermost `kept` loops touch, filled as seldom as may be.

@@ -76,7 +76,7 @@ class Space {
       order(plan, parts);
       return;
     }
-    const int64_t trips = sum_.loops[k].extent / plan.tile_of(k);
+    const int64_t trips = plan.tiles_along(k);
     if (!is_tiled(plan, k)) {
       Parts more = parts;
       (plan.reduces({k}) ? more.sums : more.panels).push_back({k, trips});
@@ -251,7 +251,8 @@ class Space {
       // Only the innermost part of a loop steps from tile to tile.
       for (const PlanLoop& other : plan.order)
         if (other.loop == l.loop && other.part > l.part) return false;
-      return l.trips <= family.tiles && mentions(f.idx.back(), sum_.loops[l.loop].iter);
+      return l.trips <= family.tiles && !plan.ragged(l.loop) &&
+             mentions(f.idx.back(), sum_.loops[l.loop].iter);
     }
     return false;
   }

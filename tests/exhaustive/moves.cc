@@ -154,7 +154,8 @@ class Collector {
     static const std::pair<Tail, const char*> tails[] = {{Tail::kPerfect, "perfect"},
                                                          {Tail::kGuard, "guard"},
                                                          {Tail::kCut, "cut"},
-                                                         {Tail::kCutAndGuard, "cut_and_guard"}};
+                                                         {Tail::kCutAndGuard, "cut_and_guard"},
+                                                         {Tail::kShort, "short"}};
     for (int64_t q : {2, 3})
       for (const auto& [tail, name] : tails)
         add("divide_loop", at(c) + ", " + std::to_string(q) + ", " + name,

@@ -54,6 +54,34 @@ def copy(N: size, x: f32[N]):
 )");
 }
 
+TEST(DivideLoop, the_last_tile_is_as_long_as_is_left) {
+  expect_proc(divide_loop(parse(R"(
+def f(x: f32[23]):
+    for i in seq(2, 21):
+        x[i] = 0.0
+)"),
+                          "i", 8, {"io", "ii"}, Tail::kShort),
+              R"(
+def f(x: f32[23]):
+    for io in seq(0, 3):
+        for ii in seq(0, 8 - 5 * (io / 2)):
+            x[2 + (8 * io + ii)] = 0.0
+)");
+  expect_proc(divide_loop(parse(R"(
+def f(x: f32[5]):
+    for i in seq(0, 5):
+        x[i] = 0.0
+)"),
+                          "i", 8, {"io", "ii"}, Tail::kShort),
+              R"(
+def f(x: f32[5]):
+    for io in seq(0, 1):
+        for ii in seq(0, 5):
+            x[8 * io + ii] = 0.0
+)");
+  EXPECT_NE(refusal([] { (void)divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kShort); }), "");
+}
+
 TEST(DivideLoop, constant_bounds_fold_and_a_lower_bound_is_added) {
   expect_proc(divide_loop(parse(R"(
 def f(x: f32[20]):

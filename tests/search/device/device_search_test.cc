@@ -155,6 +155,15 @@ TEST(DeviceSearch, a_layer_with_its_factor_becomes_tiles_in_scratchpads) {
                {{"M", 32}, {"N", 32}, {"K", 64}, {"act", 1}}, "do_matmul_acc_i8(");
 }
 
+// No tile of at most 16 divides these: the last of each loop is shorter, in one nest with the rest.
+TEST(DeviceSearch, odd_sizes_get_whole_tiles_and_shorter_last_ones) {
+  const std::string all =
+      expect_found("gemmini", kernel("gemm.exo", "i8gemm_scaled"),
+                   {{"M", 37}, {"N", 50}, {"K", 23}, {"act", 1}}, "do_matmul_acc_i8(");
+  EXPECT_TRUE(has(all, "-11 * (io / 2) + 16")) << all;
+  EXPECT_TRUE(has(all, "-9 * (ko / 1) + 16") || has(all, "-9 * ko + 16")) << all;
+}
+
 // Taps move the image by a pixel: a tile of it spans them, and its weights stay in the array for
 // all rows.
 TEST(DeviceSearch, a_convolution_becomes_tiles_that_span_its_taps) {
