@@ -95,7 +95,9 @@ using Job = KernelJob;
 
 // On an accelerator: kernels that none of its instructions has a part in stay away.
 void drop_what_the_device_leaves(std::vector<Job>& jobs) {
-  if (jobs.empty() || jobs.front().request.target->runner.kind == "native") return;
+  if (jobs.empty()) return;
+  const Target& target = *jobs.front().request.target;
+  if (target.runner.kind == "native" || target.vector_memory) return;
   std::erase_if(jobs, [](const Job& job) {
     const TuneRequest& r = job.request;
     return !device_serves(r.proc, r.sizes.empty() ? r.representative : r.sizes, *r.target);

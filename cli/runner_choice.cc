@@ -48,8 +48,10 @@ std::unique_ptr<Runner> simulator(const Target& target, int jobs) {
 std::unique_ptr<Runner> by_record(const Target& target, const fs::path& file) {
   const RunnerRecord record = read_runner_record(file);
   CommandRunnerOptions options;
-  options.words = {{"isa", required_isa(target, record.name)},
-                   {"extension", option_of(target, "extension")}};
+  // What the target says of its runner, the extension even where there is none.
+  options.words = target.runner.options;
+  options.words["isa"] = required_isa(target, record.name);
+  options.words["extension"] = option_of(target, "extension");
   return std::make_unique<CommandRunner>(toolchain_of(target), record, options);
 }
 
@@ -97,7 +99,8 @@ Table runner_table(const fs::path& records) {
   for (const std::string& name : names_in(records)) {
     const RunnerRecord record = read_runner_record(records / (name + ".toml"));
     std::string command;
-    for (const std::string& word : record.run[0]) command += (command.empty() ? "" : " ") + word;
+    for (const std::string& word : record.run.back())
+      command += (command.empty() ? "" : " ") + word;
     table.add({name, unit_name(record.unit), command});
   }
   return table;

@@ -13,6 +13,7 @@
 #include "runners/native_runner.h"
 #include "search/device/device_search.h"
 #include "search/problem.h"
+#include "search/proposals.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
 
@@ -51,14 +52,15 @@ class RunnerTuning {
     DeviceSearch search(request_.proc, request_.sizes, *request_.target);
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
-    search_and_measure(search);
+    search_and_measure([&](size_t count) { return find(search, count); });
+    if (request_.target->vector_memory) measure_proposals();
     for (const WholeSchedule& start : request_.known) {
       if (result_.stop == StopReason::kTimeBudget || result_.stop == StopReason::kInterrupted)
         break;
       result_.stop = StopReason::kComplete;
       from_ = &start;
       DeviceSearch more(start.proc, {}, *request_.target);
-      search_and_measure(more);
+      search_and_measure([&](size_t count) { return find(more, count); });
     }
     choose(done_);
     return std::move(result_);
@@ -141,15 +143,52 @@ class RunnerTuning {
     trials_.push_back(std::move(t));
   }
 
+  // What is known of vector machines, wherever they are: found as for this one, counted there.
+  void measure_proposals() {
+    if (stopped() && result_.stop != StopReason::kTrials) return;
+    result_.stop = StopReason::kComplete;
+    // What the dynamic program weighs are lines of caches, which cost no instruction.
+    TuneRequest request = request_;
+    if (runner_.unit() == SampleUnit::kInstret && request.strategy == Strategy::kAll)
+      request.strategy = Strategy::kBeam;
+    TuningState run(request, store_, hooks_, TimeSource::steady());
+    run.problem = make_problem(request_.proc, request_.sizes, {.inputs = false});
+    Proposals proposals(run);
+    proposals.search();
+    TuneStatistics& s = result_.statistics;
+    const TuneStatistics& more = run.result.statistics;
+    s.refused += more.refused;
+    for (const auto& [op, n] : more.refusals) s.refusals[op] += n;
+    s.reasons.insert(more.reasons.begin(), more.reasons.end());
+    s.search_seconds += more.search_seconds;
+    size_t next = 1;  // the first is the nest as written
+    search_and_measure([&](size_t count) {
+      const std::vector<BeamState>& states = proposals.states();
+      const size_t before = next;
+      for (; next < states.size() && next - before < count; ++next) try_state(states[next]);
+      s.states += static_cast<int>(next - before);
+      return next > before;
+    });
+  }
+  void try_state(const BeamState& state) {
+    try {
+      add(state.proc, script_text(*request_.proc, state.steps));
+      if (state.reassociated) trials_.back().proof = ProofLevel::kProvedModuloReassociation;
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      refused("emit", e.diagnostic().message.str());
+    }
+  }
+
   // A few at a time, the most promising first, until some in a row bring nothing.
-  void search_and_measure(DeviceSearch& search) {
+  void search_and_measure(const std::function<bool(size_t)>& find) {
     int in_vain = 0;
     double best = measure();
     for (size_t left = static_cast<size_t>(std::max(0, request_.trials)); left > 0;) {
       if (stopped() || in_vain >= kInVain) return;
       const size_t count = std::min(left, kAtOnce);
       left -= count;
-      if (!find(search, count)) return;
+      if (!find(count)) return;
       const double now = measure();
       in_vain = now < kGain * best || best == 0 ? 0 : in_vain + 1;
       best = best == 0 ? now : std::min(best, now);

@@ -107,7 +107,8 @@ struct CommandRunner::Impl {
     }
     for (const RunnerRecord::File& file : record.files)
       filled_in(file.path, words), filled_in(file.text, words), filled_in(file.from, words);
-    builder.emplace(std::move(toolchain), directory.path(), options.compile_timeout_seconds);
+    builder.emplace(std::move(toolchain), directory.path(), options.compile_timeout_seconds,
+                    record.linux ? ProgramForm::kLinux : ProgramForm::kBareMetal);
   }
 
   std::string folder() const {

@@ -63,6 +63,8 @@ void read_line(const std::string& rest, ContractOutput& out) {
     number(fields, "at", out.at);
     out.got = text(fields, "got");
     out.want = text(fields, "want");
+  } else if (first.rfind("counted", 0) == 0) {
+    if (number(fields, "instret", count)) out.counted.push_back(count);
   } else if (first == "trap" && !out.trapped) {
     out.trapped = number(fields, "cause", out.trap_cause);
     out.trap_pc = text(fields, "pc");
@@ -85,6 +87,8 @@ ContractOutput read_contract(const std::string& text) {
     const size_t at = line.find(kMark);
     if (at != std::string::npos) read_line(line.substr(at + kMark.size()), out);
   }
+  for (size_t k = 0; k < std::min(out.runs.size(), out.counted.size()); ++k)
+    if (out.runs[k].cycles == 0) out.runs[k].cycles = out.runs[k].instructions = out.counted[k];
   return out;
 }
 

@@ -5,7 +5,11 @@
 //   EXO_TUNE v1 kernel=ID run=I cycles=N instret=N check=ok|bad hash=HEX
 //   EXO_TUNE v1 found arg=A what=mismatch|poison|input|guard at=N got=HEX want=HEX
 //   EXO_TUNE v1 trap cause=N pc=HEX value=HEX
+//   EXO_TUNE v1 counted instret=N
 //   EXO_TUNE v1 end n=COUNT
+//
+// `counted` is said by what runs the program, where a program itself cannot read a counter: the
+// instructions of the measured run, which are also its cycles (cycles=0 in the run's own line).
 //
 // A run counts only when the last line is there, COUNT is that of the first kind, and every check
 // is ok. Lines may end in CR LF and begin with what a console puts before them.
@@ -33,6 +37,7 @@ struct ContractOutput {
   bool trapped = false;
   uint64_t trap_cause = 0;
   std::string trap_pc, trap_value;
+  std::vector<uint64_t> counted;  // by the runner, for runs that counted nothing themselves
   bool all_ok() const;
 };
 

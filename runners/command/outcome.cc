@@ -12,6 +12,9 @@ std::string trap_text(const ContractOutput& output) {
   static const char* const kNames[] = {
       "misaligned jump", "jump out of the code",     "illegal instruction", "breakpoint",
       "misaligned load", "load from outside memory", "misaligned store",    "store outside memory"};
+  // Beyond the architecture's, of programs on an operating system.
+  if (output.trap_cause == 24) return "access outside memory 0x" + output.trap_value;
+  if (output.trap_cause == 25) return "stack overflow at 0x" + output.trap_value;
   const std::string what = output.trap_cause < std::size(kNames)
                                ? kNames[output.trap_cause]
                                : "trap " + std::to_string(output.trap_cause);
@@ -57,6 +60,9 @@ TrialResult judge_output(const Candidate& candidate, const ContractOutput& outpu
   if (!output.all_ok())
     return failed(result, TrialStatus::kMismatch, "the program found its outputs wrong");
   for (const ContractRun& run : output.runs) {
+    if (run.cycles == 0)
+      return failed(result, TrialStatus::kCrash,
+                    "nothing counted the run's cycles or instructions");
     if (run.kernel != candidate.id)
       return failed(result, TrialStatus::kCrash, "the output is of another kernel, " + run.kernel);
     result.samples.push_back(static_cast<double>(run.cycles));

@@ -181,26 +181,41 @@ std::string shortened(std::string message, const std::string& folder) {
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(TargetToolchain toolchain, std::string directory,
-                               double timeout_seconds)
+                               double timeout_seconds, ProgramForm form)
     : toolchain_(std::move(toolchain)),
       directory_(std::move(directory)),
-      timeout_seconds_(timeout_seconds) {
+      timeout_seconds_(timeout_seconds),
+      form_(form) {
   if (find_program(toolchain_.cc).empty())
-    throw Error(Diagnostic{{},
-                           "the cross compiler '" + toolchain_.cc + "' is not installed",
-                           {},
-                           "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"},
-                ExitCode::kUnavailable);
+    throw Error(
+        Diagnostic{
+            {}, "the cross compiler '" + toolchain_.cc + "' is not installed", {}, packages()},
+        ExitCode::kUnavailable);
+  const fs::path folder = directory_;
+  write(folder / "exo_tune.h", runtime::kHeader);
+  write(folder / "main.c", runtime::kMain);
+  if (form_ == ProgramForm::kLinux) {
+    toolchain_.flags.push_back("-DEXO_LINUX");
+    write(folder / "host.c", runtime::kLinuxHost);
+    for (const char* source : {"host.c", "main.c"}) compile_shared(source);
+    return;
+  }
   // Kernels may use the mathematical functions of a C library; the runtime itself needs none.
   const CommandResult specs = run_command({toolchain_.cc, "-print-file-name=picolibc.specs"}, {});
   if (specs.out.find('/') != std::string::npos) libraries_ = {"-specs=picolibc.specs"};
-  const fs::path folder = directory_;
   write(folder / "start.S", runtime::kStart);
   write(folder / "link.ld", runtime::kLink);
-  write(folder / "exo_tune.h", runtime::kHeader);
   write(folder / "host.c", runtime::kHost);
-  write(folder / "main.c", runtime::kMain);
   for (const char* source : {"start.S", "host.c", "main.c"}) compile_shared(source);
+}
+
+// By Debian's names: "aarch64-linux-gnu-gcc" is in gcc-aarch64-linux-gnu.
+std::string ProgramBuilder::packages() const {
+  if (form_ == ProgramForm::kBareMetal)
+    return "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf";
+  const std::string machine = toolchain_.cc.substr(0, toolchain_.cc.find('-'));
+  return "apt-get install gcc-" + machine + "-linux-gnu libc6-dev-" +
+         (machine == "aarch64" ? "arm64" : machine) + "-cross";
 }
 
 void ProgramBuilder::compile_shared(const std::string& source) {
@@ -211,7 +226,7 @@ void ProgramBuilder::compile_shared(const std::string& source) {
         Diagnostic{{},
                    "'" + toolchain_.cc + "' does not compile the start-up code: " + built.error,
                    {},
-                   "apt-get install gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"},
+                   packages()},
         ExitCode::kUnavailable);
   shared_.push_back(object);
 }
@@ -222,7 +237,9 @@ BuiltProgram ProgramBuilder::compile(const std::vector<std::string>& sources,
   argv.insert(argv.end(), toolchain_.flags.begin(), toolchain_.flags.end());
   argv.insert(argv.end(), libraries_.begin(), libraries_.end());
   for (const char* flag : {"-w", "-fno-pic"}) argv.push_back(flag);
-  if (link) {
+  if (link && form_ == ProgramForm::kLinux) {
+    argv.insert(argv.end(), {"-static", "-no-pie"});
+  } else if (link) {
     for (const char* flag : {"-nostartfiles", "-static", "-T", "link.ld", "-Wl,--build-id=none"})
       argv.push_back(flag);
   } else {
@@ -230,7 +247,7 @@ BuiltProgram ProgramBuilder::compile(const std::vector<std::string>& sources,
   }
   argv.insert(argv.end(), {"-o", output});
   argv.insert(argv.end(), sources.begin(), sources.end());
-  if (link && !libraries_.empty()) argv.push_back("-lm");
+  if (link && (form_ == ProgramForm::kLinux || !libraries_.empty())) argv.push_back("-lm");
   const CommandResult run = run_command(argv, {directory_, timeout_seconds_, {}});
   if (run.ok()) return {(fs::path(directory_) / output).string(), ""};
   if (run.timed_out) return {"", "the compiler took longer than its time limit"};

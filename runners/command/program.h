@@ -1,6 +1,6 @@
 #pragma once
-// Programs: a candidate and its test as ONE bare-metal ELF file, the same for every runner that
-// speaks the contract. Start at ProgramBuilder::build.
+// Programs: a candidate and its test as ONE ELF file, the same for every runner that speaks the
+// contract: bare-metal, or for Linux on the target. Start at ProgramBuilder::build.
 //
 // The program calls the kernel twice, on memory filled with two different poisons between guard
 // words, measures the second call, checks both against the expected outputs and prints what
@@ -21,11 +21,15 @@ struct BuiltProgram {
   bool ok() const { return !elf.empty(); }
 };
 
+/// What a program stands on.
+enum class ProgramForm : uint8_t { kBareMetal, kLinux };
+
 class ProgramBuilder {
  public:
   /// Files go to `directory`, which exists. Throws Error(kUnavailable) when the toolchain has no
-  /// compiler for bare-metal RISC-V programs, with the package that has one.
-  ProgramBuilder(TargetToolchain toolchain, std::string directory, double timeout_seconds);
+  /// compiler for such programs, with the package that has one.
+  ProgramBuilder(TargetToolchain toolchain, std::string directory, double timeout_seconds,
+                 ProgramForm form = ProgramForm::kBareMetal);
 
   /// Compiles what all candidates of one test share; at most once for each test. InputError when
   /// the test does not fit the arguments.
@@ -37,9 +41,11 @@ class ProgramBuilder {
   BuiltProgram compile(const std::vector<std::string>& sources, const std::string& output,
                        bool link) const;
   void compile_shared(const std::string& source);
+  std::string packages() const;  // a hint: what to install
   TargetToolchain toolchain_;
   std::string directory_;
   double timeout_seconds_;
+  ProgramForm form_;
   std::vector<std::string> libraries_;  // flags for the C library, where there is one
   std::vector<std::string> shared_;     // objects of the runtime
   std::string problem_;                 // name of the test prepared last

@@ -28,10 +28,16 @@ std::vector<std::string> words_of(const std::string& command) {
 }
 
 RunnerRecord read(const TomlTable& table) {
-  table.allow_only({"name", "cycle_kind", "timeout", "directory", "run", "file", "output", "hint"});
+  table.allow_only(
+      {"name", "cycle_kind", "program", "timeout", "directory", "run", "file", "output", "hint"});
   RunnerRecord record;
   record.name = table.text("name");
   record.unit = unit_of(table);
+  const std::string program = table.text_or("program", "bare");
+  if (program != "bare" && program != "linux")
+    throw InputError(table.where("program"), "'" + program + "' is no kind of program",
+                     "bare or linux");
+  record.linux = program == "linux";
   record.timeout_seconds = table.number_or("timeout", 0);
   record.directory = table.text_or("directory", "");
   record.hint = table.text_or("hint", "");

@@ -22,6 +22,7 @@ struct RunnerRecord {
   std::vector<std::vector<std::string>> run;  // commands, one after the other
   std::vector<File> files;                    // written before
   std::vector<std::string> outputs;  // files with the result; * is any name. None: what is printed
+  bool linux = false;                // program: "linux"; the default is "bare"
   std::string hint;                  // where to get what is missing
 };
 

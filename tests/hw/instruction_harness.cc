@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -143,7 +144,58 @@ std::string trampolines(const CFile& file) {
   return out;
 }
 
+// A program that does one call after the other: standard input has which function, then each
+// argument's size and bytes; the arguments come out again.
+std::string call_loop(const CFile& file) {
+  std::string table, counts;
+  for (const FunctionAbi& f : file.functions) {
+    table += "call_" + f.name + ", ";
+    counts += std::to_string(f.args.size()) + ", ";
+  }
+  return "#include <stdio.h>\n#include <stdlib.h>\ntypedef void (*exo_call)(void**);\n"
+         "static const exo_call exo_calls[] = {" + table + "0};\n"
+         "static const int exo_counts[] = {" + counts + R"(0};
+int main(void) {
+  for (int which; fread(&which, sizeof which, 1, stdin) == 1;) {
+    void* at[16];
+    long long bytes[16];
+    for (int k = 0; k < exo_counts[which]; ++k) {
+      if (fread(&bytes[k], sizeof *bytes, 1, stdin) != 1) return 1;
+      at[k] = malloc(bytes[k] + 64);
+      if (fread(at[k], 1, bytes[k], stdin) != (size_t)bytes[k]) return 1;
+    }
+    exo_calls[which](at);
+    for (int k = 0; k < exo_counts[which]; ++k) {
+      fwrite(at[k], 1, bytes[k], stdout);
+      free(at[k]);
+    }
+  }
+  return 0;
+}
+)";
+}
+
 }  // namespace
+
+// One call: what the body makes of its arguments, and these as bytes.
+struct InstructionHarness::Prepared {
+  Arguments expected, got;
+  std::vector<std::vector<std::byte>> storage;  // by argument
+  bool rounds = false;                          // functions of the real numbers, in more than one way
+
+  // "" when `storage` is what the body says.
+  std::string judge(const Proc& wrapper) {
+    size_t next = 0;
+    for (size_t k = 0; k < wrapper.args.size(); ++k) {
+      if (is_control(wrapper.args[k].type.scalar)) continue;
+      Buffer& b = *got.buffers[next++];
+      const int size = bytes_of(b.type);
+      for (size_t e = 0; e < b.data.size(); ++e)
+        b.data[e] = get_element(b.type, &storage[k][e * size]);
+    }
+    return first_difference(expected, got, rounds ? 3e-7 : 0);
+  }
+};
 
 InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importer)
     : target_(std::move(target)) {
@@ -163,15 +215,20 @@ InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importe
   const CFile file = generate_c(wrappers_, options);
   std::ofstream(directory_ + "/wrappers.c") << file.c;
   std::ofstream(directory_ + "/wrappers.h") << file.h;
-  std::ofstream(directory_ + "/calls.c") << trampolines(file);
+  const bool here = target_->runner.kind == "native";
+  std::ofstream(directory_ + "/calls.c") << trampolines(file) + (here ? "" : call_loop(file));
 
   std::vector<std::string> command = {find_compiler(target_->compiler).path};
   for (const std::string& flag : target_->compiler.flags) command.push_back(flag);
-  for (const char* flag : {"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", "wrappers.so",
-                           "wrappers.c", "calls.c", "-lm"})
-    command.push_back(flag);
+  for (const char* flag : {"-O1", "-Wall", "-Wextra", "-o"}) command.push_back(flag);
+  if (here)
+    command.insert(command.end(), {"wrappers.so", "-shared", "-fPIC"});
+  else
+    command.insert(command.end(), {"wrappers", "-static"});
+  for (const char* word : {"wrappers.c", "calls.c", "-lm"}) command.push_back(word);
   const CommandResult built = run_command(command, {directory_, 120, {}});
   build_log_ = built.out + built.err;
+  if (!here) return;
   library_ = dlopen((directory_ + "/wrappers.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library_) build_log_ += std::string("\n") + dlerror();
 }
@@ -181,52 +238,81 @@ InstructionHarness::~InstructionHarness() {
   fs::remove_all(directory_);
 }
 
-std::string InstructionHarness::compare(const Proc& wrapper, int64_t n, uint64_t seed) const {
+InstructionHarness::Prepared InstructionHarness::prepare(const Proc& wrapper, int64_t n,
+                                                         uint64_t seed) const {
   std::map<std::string, int64_t> control;
   for (const Arg& a : wrapper.args)
     if (is_control(a.type.scalar)) control[a.name.name()] = n;
-  Arguments expected = make_arguments(wrapper, control, seed);
+  Prepared p;
+  p.expected = make_arguments(wrapper, control, seed);
   const ProcPtr instruction = target_->library.find_proc(wrapper.name.substr(4));
   const std::string body = str(*instruction);
-  for (const auto& buffer : expected.buffers)
+  for (const auto& buffer : p.expected.buffers)
     for (double& v : buffer->data) {
       if (body.find("sqrt(") != std::string::npos) v = std::fabs(v);
       if (body.find(" / ") != std::string::npos && v == 0) v = 2;
     }
-  Arguments got = copy_of(expected);
-  run(wrapper, expected.values);
-
-  void* call = dlsym(library_, ("call_" + wrapper.name).c_str());
-  if (!call) return "no function call_" + wrapper.name;
-  std::vector<std::vector<std::byte>> storage;
-  std::vector<void*> slots;
+  p.rounds = body.find("exp(") != std::string::npos;
+  p.got = copy_of(p.expected);
+  run(wrapper, p.expected.values);
   size_t next = 0;
-  storage.reserve(wrapper.args.size());
   for (const Arg& a : wrapper.args) {
     if (is_control(a.type.scalar)) {
-      storage.emplace_back(sizeof n);
-      std::memcpy(storage.back().data(), &n, sizeof n);
+      p.storage.emplace_back(sizeof n);
+      std::memcpy(p.storage.back().data(), &n, sizeof n);
     } else {
-      const Buffer& b = *got.buffers[next++];
+      const Buffer& b = *p.got.buffers[next++];
       const int size = bytes_of(b.type);
-      storage.emplace_back(b.data.size() * size);
+      p.storage.emplace_back(b.data.size() * size);
       for (size_t k = 0; k < b.data.size(); ++k)
-        put_element(b.type, &storage.back()[k * size], b.data[k]);
+        put_element(b.type, &p.storage.back()[k * size], b.data[k]);
     }
-    slots.push_back(storage.back().data());
   }
+  return p;
+}
+
+std::string InstructionHarness::compare(const Proc& wrapper, int64_t n, uint64_t seed) const {
+  Prepared p = prepare(wrapper, n, seed);
+  void* call = dlsym(library_, ("call_" + wrapper.name).c_str());
+  if (!call) return "no function call_" + wrapper.name;
+  std::vector<void*> slots;
+  for (std::vector<std::byte>& bytes : p.storage) slots.push_back(bytes.data());
   reinterpret_cast<void (*)(void**)>(call)(slots.data());
-  next = 0;
-  for (size_t k = 0; k < wrapper.args.size(); ++k) {
-    if (is_control(wrapper.args[k].type.scalar)) continue;
-    Buffer& b = *got.buffers[next++];
-    const int size = bytes_of(b.type);
-    for (size_t e = 0; e < b.data.size(); ++e)
-      b.data[e] = get_element(b.type, &storage[k][e * size]);
+  return p.judge(wrapper);
+}
+
+std::vector<std::string> InstructionHarness::compare_under(const std::vector<std::string>& emulator,
+                                                           const std::vector<Call>& calls) const {
+  std::vector<Prepared> prepared;
+  const std::string in = directory_ + "/in", out = directory_ + "/out";
+  {
+    std::ofstream file(in, std::ios::binary);
+    for (const Call& c : calls) {
+      const int which = static_cast<int>(
+          std::find(wrappers_.begin(), wrappers_.end(), c.wrapper) - wrappers_.begin());
+      prepared.push_back(prepare(*c.wrapper, c.n, c.seed));
+      file.write(reinterpret_cast<const char*>(&which), sizeof which);
+      for (const std::vector<std::byte>& bytes : prepared.back().storage) {
+        const long long size = static_cast<long long>(bytes.size());
+        file.write(reinterpret_cast<const char*>(&size), sizeof size);
+        file.write(reinterpret_cast<const char*>(bytes.data()), size);
+      }
+    }
   }
-  // Functions of the real numbers are rounded in more than one way.
-  const bool rounds = body.find("exp(") != std::string::npos;
-  return first_difference(expected, got, rounds ? 3e-7 : 0);
+  std::string line;
+  for (const std::string& word : emulator) line += word + " ";
+  line += directory_ + "/wrappers < " + in + " > " + out;
+  const CommandResult ran = run_command({"sh", "-c", line}, {directory_, 120, {}});
+  std::ifstream results(out, std::ios::binary);
+  std::vector<std::string> differences;
+  for (size_t k = 0; k < calls.size(); ++k) {
+    for (std::vector<std::byte>& bytes : prepared[k].storage)
+      results.read(reinterpret_cast<char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+    differences.push_back(results ? prepared[k].judge(*calls[k].wrapper)
+                                  : "the program ended before: " + ran.err);
+  }
+  return differences;
 }
 
 }  // namespace exotune

@@ -1,6 +1,7 @@
 #pragma once
 // Runs every instruction of a target twice, as the interpreter understands its body and as the C
-// its template becomes, on the same inputs. Works on any native target with a vector register file.
+// its template becomes, on the same inputs. Works on any target with a vector register file that
+// runs here, or under an emulator of this machine that takes programs for Linux (qemu).
 //
 // Each instruction is wrapped in a proc over DRAM that loads all register operands, calls it once
 // and stores all registers back, so lanes and memory that it must leave alone are compared too.
@@ -29,7 +30,19 @@ class InstructionHarness {
   /// "" when both ways agree on inputs drawn from `seed`; else the first difference in words.
   std::string compare(const Proc& wrapper, int64_t n, uint64_t seed) const;
 
+  struct Call {
+    ProcPtr wrapper;
+    int64_t n = 1;
+    uint64_t seed = 1;
+  };
+  /// The same for a target that does not run here, all calls in one program that `emulator` (a
+  /// command and its options) runs: by call, "" or the difference.
+  std::vector<std::string> compare_under(const std::vector<std::string>& emulator,
+                                         const std::vector<Call>& calls) const;
+
  private:
+  struct Prepared;
+  Prepared prepare(const Proc& wrapper, int64_t n, uint64_t seed) const;
   TargetPtr target_;
   std::vector<ProcPtr> wrappers_;
   std::vector<std::string> left_out_;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/subprocess.h"
 #include "tests/hw/instruction_harness.h"
 
 namespace exotune {
@@ -60,6 +61,42 @@ TEST(InstructionHarness, catches_a_template_that_does_something_else) {
         << wrapper->name;
   fs::remove_all(root);
 }
+
+// The same under qemu, for processors that this machine is not.
+std::vector<std::string> emulated_targets() {
+  TargetLibrary library(kFolders);
+  std::vector<std::string> names;
+  for (const std::string& name : library.names())
+    if (library.load(name)->runner.options.contains("emulator")) names.push_back(name);
+  return names;
+}
+
+class EmulatedInstructions : public testing::TestWithParam<std::string> {};
+
+TEST_P(EmulatedInstructions, their_c_does_what_their_body_says) {
+  TargetLibrary library(kFolders);
+  const TargetPtr target = library.load(GetParam());
+  const auto& options = target->runner.options;
+  for (const std::string& program : {target->compiler.programs.front(), options.at("emulator")})
+    if (find_program(program).empty()) GTEST_SKIP() << program << " is not installed";
+  const InstructionHarness harness(target, library.importer());
+  ASSERT_EQ(harness.build_log(), "");
+  EXPECT_EQ(harness.left_out(), std::vector<std::string>{});
+  EXPECT_EQ(harness.wrappers().size(), target->instructions().size());
+  std::vector<InstructionHarness::Call> calls;
+  for (const ProcPtr& wrapper : harness.wrappers()) {
+    const bool sized = !wrapper->args.empty() && is_control(wrapper->args[0].type.scalar);
+    for (int64_t n = 1; n <= (sized ? 20 : 3); ++n)
+      calls.push_back({wrapper, n, static_cast<uint64_t>(n)});
+  }
+  const std::vector<std::string> differences =
+      harness.compare_under({options.at("emulator"), "-cpu", options.at("cpu")}, calls);
+  for (size_t k = 0; k < calls.size(); ++k)
+    ASSERT_EQ(differences[k], "") << calls[k].wrapper->name << " n = " << calls[k].n;
+}
+
+INSTANTIATE_TEST_SUITE_P(Emulated, EmulatedInstructions, testing::ValuesIn(emulated_targets()),
+                         [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Native, Instructions, testing::ValuesIn(native_targets()),
                          [](const auto& info) { return info.param; });

@@ -171,6 +171,10 @@ TEST(RunnerRecord, an_unknown_key_and_no_command_are_refused) {
       parse_runner_record("name = \"x\"\ncycle_kind = \"rtl\"\nrun = [\"x\"]\ncommand = \"x\"\n",
                           "x.toml"),
       InputError);
+  EXPECT_THROW(
+      parse_runner_record("name = \"x\"\ncycle_kind = \"rtl\"\nrun = [\"x\"]\nprogram = \"bsd\"\n",
+                          "x.toml"),
+      InputError);
 }
 
 TEST(RunnerRecord, braces_that_are_no_word_are_text) {
@@ -183,6 +187,7 @@ TEST(RunnerRecord, those_that_ship_are_records) {
   EXPECT_EQ(read_runner_record(folder / "spike.toml").unit, SampleUnit::kInstret);
   EXPECT_EQ(read_runner_record(folder / "verilator.toml").unit, SampleUnit::kRtlCycles);
   EXPECT_EQ(read_runner_record(folder / "firesim.toml").unit, SampleUnit::kFpgaCycles);
+  EXPECT_TRUE(read_runner_record(folder / "qemu.toml").linux);
 }
 
 TEST(CommandRunner, a_missing_simulator_is_unavailable_and_says_how_to_get_it) {

@@ -26,6 +26,14 @@ TEST(Contract, a_whole_run_is_its_cycles) {
   EXPECT_EQ(r.median, 797);
 }
 
+TEST(Contract, whoever_runs_a_program_may_count_for_it) {
+  const std::string run = "EXO_TUNE v1 kernel=abc run=0 cycles=0 instret=0 check=ok hash=1\n";
+  const std::string end = "EXO_TUNE v1 end n=1\n";
+  EXPECT_EQ(judged(run + end + "EXO_TUNE v1 counted instret=41\n").median, 41);
+  EXPECT_EQ(judged(run + end).cause, "nothing counted the run's cycles or instructions");
+  EXPECT_EQ(judged(std::string(kRun) + "\nEXO_TUNE v1 counted instret=41\n" + end).median, 797);
+}
+
 TEST(Contract, lines_may_end_in_cr_and_stand_in_noise) {
   const ContractOutput out =
       read_contract("boot 0x1\r\n[uart] " + std::string(kRun) +
