@@ -376,11 +376,13 @@ std::vector<Operator> library_operators() {
                                vector_unit(a, 4, 5, 6), a.boolean(7));
        }},
       {"sum_block",
-       {proc(), string("i"), string("j"), integer("vw"), memory("mem_type"), procs("instructions")},
+       {proc(), string("i"), string("j"), integer("vw"), memory("mem_type"), procs("instructions"),
+        boolean("reads_first", false)},
        "for i: for j: s = b; for r..: s += x * y; out = f(s)  ->  for r..: for i: for j:, s[i, j] "
        "in registers",
        [](const A& a) -> Value {
-         return sum_block(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5));
+         return sum_block(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                          a.boolean(6));
        }},
       {"unroll_registers",
        {proc(), memory("memory")},

@@ -58,7 +58,39 @@ ProcPtr with_scalar(ProcPtr p, const SumNest& nest) {
       .proc;
 }
 
-ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit) {
+// The array that the one assignment or sum under the loops at `path` writes, where it reads it,
+// too.
+std::optional<Sym> updated_by(const ProcPtr& p, const Path& path) {
+  const StmtPtr s = stmt_at(*p, child(innermost(p, path)));
+  if (const Reduce* reduce = s->as<Reduce>()) return reduce->name;
+  const Assign* assign = s->as<Assign>();
+  if (!assign) return std::nullopt;
+  std::vector<const Read*> reads;
+  add_reads(assign->rhs, reads);
+  const bool read = std::any_of(reads.begin(), reads.end(),
+                                [&](const Read* r) { return r->name == assign->name; });
+  return read ? std::optional<Sym>(assign->name) : std::nullopt;
+}
+
+// The loops that end the sums, along vectors. Where all is read first the tile of what they update
+// comes into registers in loops of its own, and leaves them in others.
+ProcPtr end_in_vectors(ProcPtr p, const Path& end, const VectorUnit& unit, bool reads_first) {
+  const auto in_vectors = [&](const Path& loops) {
+    p = vectorize(p, at(p, innermost(p, loops)), unit, VectorTail::kCutAndPredicate);
+  };
+  const std::optional<Sym> out = reads_first ? updated_by(p, end) : std::nullopt;
+  if (!out) {
+    in_vectors(end);
+    return p;
+  }
+  p = stage_around(p, end, *out, out->name() + "_tile");
+  p = split_last_dim(p, end, unit.lanes);
+  p = set_memory(p, at(p, end), unit.memory);
+  for (int k = 3; k >= 1; --k) in_vectors(sibling(end, k));  // loads, the end, stores: last first
+  return p;
+}
+
+ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bool reads_first) {
   p = with_scalar(std::move(p), nest);
   // The allocation is the first statement of the body; one scalar for each element of the tile.
   const Path& top = nest.top;
@@ -122,8 +154,7 @@ ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit) {
     inner = sibling(inner, 2);
   }
   // Last first, so that earlier paths stay.
-  if (ends)
-    p = vectorize(p, at(p, innermost(p, sibling(sums, 1))), unit, VectorTail::kCutAndPredicate);
+  if (ends) p = end_in_vectors(p, sibling(sums, 1), unit, reads_first);
   p = vectorize(p, at(p, child(inner)), unit, VectorTail::kCutAndPredicate);
   for (int k = static_cast<int>(block_at(*p, child(inner)).size()) - 1; k >= 0; --k)
     if (Cursor loop = at(p, child(inner, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
@@ -136,7 +167,8 @@ ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit) {
 
 }  // namespace
 
-ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit) {
+ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit,
+                  bool reads_first) {
   std::vector<Cursor> loops = require_loops(p, i);
   bool found = false;
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
@@ -146,7 +178,7 @@ ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const V
     if (!inner || inner->iter.name() != j || !literal_extent(loop_at(p, nest.top)) ||
         !sum_of(inner->body))
       continue;
-    p = sum_block_one(p, nest, unit);
+    p = sum_block_one(p, nest, unit, reads_first);
     found = true;
   }
   if (!found)

@@ -24,7 +24,13 @@ namespace exotune {
 /// j is vectorized; operands that run along j and are the same for all i are loaded once for all of
 /// them. Exact for any extents: a last partial vector is guarded. An extent of j that is no literal
 /// must be provably at most one vector. Nothing is reassociated.
+///
+/// `reads_first`: the end reads the whole tile of `out` before it writes any of it. Where rows are
+/// short, a masked vector of one row lies over the beginning of the next; a load of that waits
+/// until the store before it has left the core.
+///
 /// InvalidCursorError when no nest is of this form.
-ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit);
+ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit,
+                  bool reads_first = false);
 
 }  // namespace exotune

@@ -37,6 +37,16 @@ def gemm_12(A: f32[12, 8], B: f32[8, 16], C: f32[12, 16]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def scaled(A: f32[12, 8], B: f32[8, 8], C: f32[12, 8]):
+    for i in seq(0, 12):
+        for j in seq(0, 8):
+            s: f32
+            s = 0.0
+            for k in seq(0, 8):
+                s += A[i, k] * B[k, j]
+            C[i, j] += B[0, j] * s
+
+@proc
 def gemm_13(A: f32[12, 13], B: f32[13, 16], C: f32[12, 16]):
     for i in seq(0, 12):
         for j in seq(0, 16):
@@ -155,6 +165,23 @@ TEST(Gemm, results_are_asked_for_in_front_of_their_sums) {
   EXPECT_EQ(result(asking, 12, 16, 8), result(p, 12, 16, 8));
   EXPECT_THROW(prefetch_behind(q, "k", "A"), SchedulingError);  // nothing behind the sums reads it
   EXPECT_THROW(prefetch_behind(q, "jo", "C"), Error);
+}
+
+TEST(Gemm, a_tile_is_read_before_any_of_it_is_written) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("scaled");
+  ProcPtr q = block_loop(p, "i", {4}, {"io", "i"});
+  q = block_loop(q, "j", {4}, {"jo", "j"}, "i");
+  const auto reads_behind_a_write = [](const ProcPtr& proc) {
+    const std::string text = str(*proc);
+    return text.find("store(C[") < text.rfind(", C[");
+  };
+  const auto in_registers = [&](bool reads_first) {
+    return unroll_registers(sum_block(q, "i", "j", machine.unit, reads_first), machine.unit.memory);
+  };
+  EXPECT_TRUE(reads_behind_a_write(in_registers(false))) << str(*in_registers(false));
+  EXPECT_FALSE(reads_behind_a_write(in_registers(true))) << str(*in_registers(true));
+  EXPECT_EQ(result(in_registers(true), 12, 8, 8), result(p, 12, 8, 8));
 }
 
 TEST(Gemm, lines_are_asked_for_at_once_where_there_is_no_time_for_one_by_one) {
