@@ -12,8 +12,11 @@ enum {
   kHeight = 256 / ${tile_rows} * ${tile_rows},
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
   kTriangle = 64, /* rows of a triangle that is turned to be applied from the right */
-  kSmallTriangle = 16,
+  kSmallTriangle = 32, /* rows of a triangle that is solved with in blocks of kCorner */
+  kLeftProduct = 16,   /* rows of one that is multiplied by from the left */
+  kCorner = 8,
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
+  kSmall = 32, /* sides of products whose factors come onto the stack */
   kTiny = 4, /* sides of products whose factors need no order */
   kMostPlain = 128 /* rows that take a second factor as it stands */
 };
@@ -43,16 +46,21 @@ static inline void ${p}bring_stored(struct ${p}factor f, int64_t i, int64_t j, i
     K(${p}copied)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
 }
 
-/* A square on the diagonal, from one of its triangles. */
+/* A square of at most kSquare rows on the diagonal, from one of its triangles: the triangle turned over
+ * in registers, then as it stands over the half that was made of nothing. */
 static void ${p}bring_square(struct ${p}factor f, int64_t i, int64_t n, ${real}* to, int64_t ld) {
-  const bool along = (f.shape == kLowerHalf) != f.trans;
-  const ${real}* const a = f.a + i * f.ld + i;
-  for (int64_t r = 0; r < n; ++r)
-    for (int64_t c = along ? 0 : r; c < (along ? r + 1 : n); ++c) {
-      const ${real} v = a[r * f.ld + c];
-      to[r * ld + c] = v;
-      to[c * ld + r] = v;
-    }
+  ${real} half[kSquare * kSquare] __attribute__((aligned(64)));
+  memset(half, 0, n * kSquare * sizeof(${real}));
+  const struct exo_win_2${T}c a = IN2(f.a + i * f.ld + i, f.ld);
+  if (f.shape == kLowerHalf) {
+    K(${p}half_l)(n, a, OUT2(half, kSquare));
+    K(${p}transposed)(n, n, IN2(half, kSquare), OUT2(to, ld));
+    K(${p}half_l)(n, a, OUT2(to, ld));
+  } else {
+    K(${p}half_u)(n, a, OUT2(half, kSquare));
+    K(${p}transposed)(n, n, IN2(half, kSquare), OUT2(to, ld));
+    K(${p}half_u)(n, a, OUT2(to, ld));
+  }
 }
 
 /* The same for any factor. Rows of a symmetric one that the diagonal goes through are taken a few at a
@@ -213,6 +221,42 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   }
 }
 
+/* The same for at most kSmall rows and columns: factors that do not stand as kernels take them come onto
+ * the stack. */
+static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                                         struct ${p}factor A, struct ${p}factor B,
+                                                         ${real}* C, int64_t ldc) {
+  ${real} a[kSmall * kSmall] __attribute__((aligned(64))), b[kSmall * kSmall] __attribute__((aligned(64)));
+  if (A.shape != kGeneral) {
+    ${p}bring(A, 0, 0, m, k, a, kSmall);
+    A = (struct ${p}factor){a, kSmall, false, kGeneral};
+  }
+  if (B.trans || B.shape != kGeneral) {
+    ${p}bring(B, 0, 0, k, n, b, kSmall);
+    B = (struct ${p}factor){b, kSmall, false, kGeneral};
+  }
+  for (int64_t j = 0; j < n; j += kStrip)
+    ${p}strip(A.trans, m, exo_least(kStrip, n - j), k, &alpha, A.a, A.ld, B.a + j, B.ld, C + j, ldc);
+}
+
+/* A triangle of at most kSquare rows and columns: C += alpha A B, `twice` alpha (A B + (A B)'), k at most
+ * kSmall. It comes into a square on the stack, whose rows are whole vectors, and goes back. */
+static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice, int64_t n, int64_t k,
+                                                          ${real} alpha, struct ${p}factor A,
+                                                          struct ${p}factor B, ${real}* C, int64_t ldc) {
+  ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
+  ${real} b[kSmall * kSquare] __attribute__((aligned(64)));
+  memset(square, 0, n * kSquare * sizeof(${real}));
+  memset(b, 0, k * kSquare * sizeof(${real}));
+  (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(C, ldc), OUT2(square, kSquare));
+  for (int step = 0; step < (twice ? 2 : 1); ++step) {
+    ${p}bring(step == 0 ? B : (struct ${p}factor){A.a, A.ld, !A.trans, kGeneral}, 0, 0, k, n, b, kSquare);
+    if (step == 1) A = (struct ${p}factor){B.a, B.ld, !B.trans, kGeneral};
+    ${p}strip(A.trans, n, kSquare, k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
+  }
+  (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(square, kSquare), OUT2(C, ldc));
+}
+
 /* The same; small products of matrices as they stand need no panels. */
 static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                 struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
@@ -225,6 +269,10 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
   } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kDepth) {
     for (int64_t j = 0; j < n; j += kStrip)
       ${p}strip(A.trans, m, exo_least(kStrip, n - j), k, &alpha, A.a, A.ld, B.a + j, B.ld, C + j, ldc);
+  } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {
+    ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
+  } else if (part != kWhole && n <= kSquare && k <= kSmall) {
+    ${p}multiply_square(part == kLowerPart, false, n, k, alpha, A, B, C, ldc);
   } else {
     ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
   }
@@ -355,6 +403,13 @@ static void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t 
                            ${real}* C, int64_t ldc) {
   const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
   const bool t = trans == row;
+  if (n <= kSquare && k <= kSmall) {
+    ${p}scaled_matrix(part, n, n, beta, C, ldc);
+    if (n > 0 && k > 0 && alpha != 0)
+      ${p}multiply_square(part == kLowerPart, true, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral},
+                          (struct ${p}factor){B, ldb, !t, kGeneral}, C, ldc);
+    return;
+  }
   ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral},
                       (struct ${p}factor){B, ldb, !t, kGeneral}, beta, C, ldc);
   ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){B, ldb, t, kGeneral},
@@ -381,25 +436,119 @@ static ${p}small_triangle* ${p}kernel_for(struct ${p}task task, bool lower) {
 static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}factor A, int64_t m,
                       int64_t n, ${real}* B, int64_t ldb);
 
-/* A triangle of at most kSmallTriangle rows; columns of B in strips that stay in the nearest cache. */
+static inline struct exo_win_2${T}c ${p}any(const ${real}* a, struct ${p}factor A) {
+  return EXO_WINDOW2(exo_win_2${T}c, a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
+}
+
+/* Solutions for w columns of B and a triangle of at most kSmallTriangle rows, in blocks of kCorner rows:
+ * the rectangle beside the diagonal as a product, the corner on it by a kernel of its own. */
+static void ${p}solve_by_corners(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t w,
+                                 ${real}* B, int64_t ldb) {
+  ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
+  const ${real} minus = -1;
+  for (int64_t done = 0; done < m; done += kCorner) {
+    const int64_t i = lower ? done : exo_most(0, m - done - kCorner), h = exo_least(kCorner, m - done);
+    const int64_t from = lower ? 0 : i + h, k = lower ? i : m - i - h; /* what is solved already */
+    ${real}* const b = B + i * ldb;
+    if (k > 0)
+      ${p}strip(A.trans, h, w, k, &minus, ${p}element(A, i, from), A.ld, B + from * ldb, ldb, b, ldb);
+    kernel(h, w, ${p}any(${p}element(A, i, i), A), OUT2(b, ldb));
+  }
+}
+
+/* ---- small triangles that multiply from the right: as matrices with zeros, where B has numbers only ---- */
+
+static inline int64_t ${p}whole(int64_t n) { return (n + ${lanes} - 1) / ${lanes} * ${lanes}; }
+
+/* The triangle with its zeros, at most kSmallTriangle rows. */
+static void ${p}bring_triangle(bool lower, bool unit, struct ${p}factor A, int64_t n, ${real}* to, int64_t ld) {
+  ${real} half[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
+  const bool stored_lower = lower != A.trans;
+  ${real}* const stored = A.trans ? half : to;
+  const int64_t pitch = A.trans ? kSmallTriangle : ld;
+  memset(stored, 0, n * pitch * sizeof(${real}));
+  (stored_lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(A.a, A.ld), OUT2(stored, pitch));
+  if (A.trans) {
+    if (n < ld) memset(to, 0, n * ld * sizeof(${real}));
+    K(${p}transposed)(n, n, IN2(half, kSmallTriangle), OUT2(to, ld));
+  }
+  for (int64_t i = 0; unit && i < n; ++i) to[i * ld + i] = 1;
+}
+
+/* m rows of n elements, behind one another as whole vectors. Are they all numbers? A zero of a triangle
+ * times anything else would be NaN. */
+static bool ${p}bring_numbers(int64_t m, int64_t n, const ${real}* B, int64_t ldb, ${real}* to) {
+  const int64_t whole = ${p}whole(n);
+  if (n < whole) memset(to, 0, m * whole * sizeof(${real}));
+  K(${p}copied)(m, n, IN2(B, ldb), OUT2(to, whole));
+  ${real} sum;
+  K(${p}asum)(m * whole, IN(to, m * whole, 1), &sum);
+  return sum - sum == 0;
+}
+
+/* B := B T for h rows of B, at most kSmallTriangle. */
+static bool ${p}product_right(bool lower, const ${real}* T, int64_t h, int64_t n, ${real}* B, int64_t ldb) {
+  ${real} from[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
+  ${real} to[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
+  const int64_t whole = ${p}whole(n);
+  const ${real} one = 1;
+  if (!${p}bring_numbers(h, n, B, ldb, from)) return false;
+  memset(to, 0, h * whole * sizeof(${real}));
+  for (int64_t j = 0; j < n; j += ${lanes}) {
+    const int64_t first = lower ? j : 0, k = lower ? n - j : exo_least(n, j + ${lanes});
+    ${p}strip(false, h, ${lanes}, k, &one, from + first, whole, T + first * kSmallTriangle + j, kSmallTriangle,
+              to + j, whole);
+  }
+  K(${p}copied)(h, n, IN2(to, whole), OUT2(B, ldb));
+  return true;
+}
+
+/* Columns of B in strips that stay in the nearest cache. Where rows are no whole vectors they come onto
+ * the stack: in place, what a masked vector writes is read again before it has left the core. */
 static void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                            ${real}* B, int64_t ldb) {
-  ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
-  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
-  const int64_t width = 8 * ${lanes};
-  for (int64_t j = 0; j < n; j += width)
-    kernel(m, exo_least(width, n - j), a, OUT2(B + j, ldb));
+  const int64_t width = task.solve ? kStrip : 8 * ${lanes};
+  for (int64_t j = 0; j < n; j += width) {
+    const int64_t w = exo_least(width, n - j), whole = ${p}whole(w);
+    ${real} strip[kSmallTriangle * 8 * ${lanes}] __attribute__((aligned(64)));
+    const bool brought = w < whole && task.solve;
+    ${real}* const b = brought ? strip : B + j;
+    const int64_t ld = brought ? whole : ldb, columns = brought ? whole : w;
+    if (brought) {
+      memset(strip, 0, m * whole * sizeof(${real}));
+      K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, whole));
+    }
+    if (task.solve)
+      ${p}solve_by_corners(task, lower, A, m, columns, b, ld);
+    else
+      ${p}kernel_for(task, lower)(m, columns, ${p}any(A.a, A), OUT2(b, ld));
+    if (brought) K(${p}copied)(m, w, IN2(strip, whole), OUT2(B + j, ldb));
+  }
 }
+
 /* B A = (A' B')': rows of B in blocks, transposed there and back. */
+static void ${p}by_turning(struct ${p}task task, bool lower, struct ${p}factor A, int64_t h, int64_t n,
+                           ${real}* B, int64_t ldb) {
+  ${real} turned[kTriangle * kTriangle] __attribute__((aligned(64)));
+  const int64_t whole = ${p}whole(h);
+  A.trans = !A.trans;
+  if (h < whole)
+    for (int64_t r = 0; r < n; ++r) /* the last vector of each row */
+      memset(turned + r * kTriangle + whole - ${lanes}, 0, ${lanes} * sizeof(${real}));
+  K(${p}transposed)(n, h, IN2(B, ldb), OUT2(turned, kTriangle));
+  ${p}apply(task, false, !lower, A, n, whole, turned, kTriangle);
+  K(${p}transposed)(h, n, IN2(turned, kTriangle), OUT2(B, ldb));
+}
 static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                             ${real}* B, int64_t ldb) {
-  ${real} turned[kTriangle * kTriangle];
-  A.trans = !A.trans;
-  for (int64_t i = 0; i < m; i += kTriangle) {
-    const int64_t h = exo_least(kTriangle, m - i);
-    K(${p}transposed)(n, h, IN2(B + i * ldb, ldb), OUT2(turned, kTriangle));
-    ${p}apply(task, false, !lower, A, n, h, turned, kTriangle);
-    K(${p}transposed)(h, n, IN2(turned, kTriangle), OUT2(B + i * ldb, ldb));
+  ${real} T[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
+  const bool as_matrix = !task.solve && n <= kSmallTriangle;
+  if (as_matrix) ${p}bring_triangle(lower, task.unit, A, n, T, kSmallTriangle);
+  const int64_t rows = as_matrix ? kSmallTriangle : kTriangle;
+  for (int64_t i = 0; i < m; i += rows) {
+    const int64_t h = exo_least(rows, m - i);
+    if (!as_matrix || !${p}product_right(lower, T, h, n, B + i * ldb, ldb))
+      ${p}by_turning(task, lower, A, h, n, B + i * ldb, ldb);
   }
 }
 
@@ -408,7 +557,7 @@ static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor 
 static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}factor A, int64_t m,
                       int64_t n, ${real}* B, int64_t ldb) {
   const int64_t size = right ? n : m;
-  const int64_t block = right ? kTriangle : kSmallTriangle;
+  const int64_t block = right ? kTriangle : task.solve ? kSmallTriangle : kLeftProduct;
   if (size <= block) {
     (right ? ${p}small_right : ${p}small_left)(task, lower, A, m, n, B, ldb);
     return;
