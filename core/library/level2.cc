@@ -182,10 +182,41 @@ ProcPtr separate_columns(ProcPtr p, const std::string& inner, int64_t rows) {
   return p;
 }
 
+bool same_range(const For& a, const For& b) {
+  return str(normalize(a.lo)) == str(normalize(b.lo)) &&
+         str(normalize(a.hi)) == str(normalize(b.hi));
+}
+
+// The loop at place `from` of the block comes up behind the one at `to`, and they become one. The
+// procedure as it was where a statement between them, or a loop, does not let it.
+ProcPtr fused_with(const ProcPtr& before, const Path& block, int to, int from) {
+  try {
+    ProcPtr p = before;
+    for (int k = from; k > to + 1; --k)
+      p = reorder_stmts(p, Cursor::block(p, sibling(block, k - 1), 2));
+    return fuse(p, at(p, sibling(block, to)), at(p, sibling(block, to + 1)));
+  } catch (const SchedulingError&) {
+    return before;
+  }
+}
+
+// In the block that begins at `block`, loops of this name over the same range become one.
+ProcPtr fuse_vector_loops(ProcPtr p, const Path& block, const std::string& name) {
+  const auto loop = [&](int k) {
+    const For* f = block_at(*p, block)[static_cast<size_t>(k)]->as<For>();
+    return f && f->iter.name() == name ? f : nullptr;
+  };
+  for (int to = 0; to < static_cast<int>(block_at(*p, block).size()); ++to)
+    for (int from = static_cast<int>(block_at(*p, block).size()) - 1; from > to; --from)
+      if (loop(to) && loop(from) && same_range(*loop(to), *loop(from)))
+        p = fused_with(p, block, to, from);
+  return p;
+}
+
 }  // namespace
 
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
-                         const VectorUnit& unit, int64_t rows, int64_t interleave) {
+                         const VectorUnit& unit, int64_t rows, int64_t interleave, bool fused) {
   if (rows <= 1) return optimize_level_1(separate_columns(p, inner, rows), inner, unit, interleave);
   const std::vector<std::string> names = {outer + "o", outer + "i"};
   std::vector<Cursor> loops = require_loops(p, outer);
@@ -208,6 +239,7 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
       if (inside && inside->iter.name() == inner && is_row_free(*inside, f->iter))
         p = optimize_rows(p, path, unit);
     }
+    if (fused) p = fuse_vector_loops(p, child(top), inner + "v");
   }
   // The boundary's rows one at a time, and loops along the columns elsewhere; corners stay scalar.
   if (!loops_named(p, inner).empty()) p = separate_columns(p, inner, rows);

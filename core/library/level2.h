@@ -9,12 +9,14 @@ namespace exotune {
 
 /// for i: for j: s, vectorized along j, `rows` iterations of i at a time: each vector of what does
 /// not depend on i is loaded once per block of rows, and what does not depend on j stays in
-/// registers.
+/// registers. `fused`: statements of a block of rows that run over the same vectors do so in one
+/// loop, as far as they may, so that what several of them read is loaded once.
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
-                         const VectorUnit& unit, int64_t rows, int64_t interleave);
+                         const VectorUnit& unit, int64_t rows, int64_t interleave,
+                         bool fused = false);
 
-/// optimize_level_2 along the loops inside `outer`, whatever they are called: general, symmetric and
-/// triangular matrices, `r_fac` rows at a time, `c_fac` vectors of a row. Exo 2 appendix D.2.
+/// optimize_level_2 along the loops inside `outer`, whatever they are called: general, symmetric
+/// and triangular matrices, `r_fac` rows at a time, `c_fac` vectors of a row. Exo 2 appendix D.2.
 /// SchedulingError when no loop stands inside, or loops of several names.
 ProcPtr optimize_level_2_general(ProcPtr p, const std::string& outer, const VectorUnit& unit,
                                  int64_t r_fac, int64_t c_fac);

@@ -278,11 +278,12 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value { return keep_scalars(a.proc(), a.string(1)); }},
       {"optimize_level_2",
        {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
-        procs("instructions"), integer("rows", 4), integer("interleave", 1)},
+        procs("instructions"), integer("rows", 4), integer("interleave", 1),
+        boolean("fused", false)},
        "for i: for j: s  ->  vectors along j, `rows` iterations of i at a time",
        [](const A& a) -> Value {
          return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
-                                 a.integer(6), a.integer(7));
+                                 a.integer(6), a.integer(7), a.boolean(8));
        }},
       {"optimize_level_2_general",
        {proc(), string("outer"), integer("vw"), memory("mem_type"), procs("instructions"),

@@ -38,8 +38,8 @@ def symv_lower(N: size, A: f32[N, N], x: f32[N], y: f32[N]):
         dot: f32
         dot = 0.0
         for j in seq(0, k):
-            y[j] += x[k] * A[k, j]
             dot += A[k, j] * x[j]
+            y[j] += x[k] * A[k, j]
         y[k] += x[k] * A[k, k] + dot
 
 @proc
@@ -181,6 +181,23 @@ TEST(Level2, blocks_of_rows_of_a_triangle_are_cut_into_a_common_part_and_a_corne
   const std::string text =
       str(*optimize_level_2(machine.find("trmv_lower"), "k", "j", machine.unit, 4, 1));
   EXPECT_NE(text.find("fma(dot_acc_3"), std::string::npos) << text;
+}
+
+TEST(Level2, statements_over_the_same_vectors_share_a_loop) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("symv_lower");
+  const auto loops_over_vectors = [](const ProcPtr& q) {
+    const std::string text = str(*q);
+    int loops = 0;
+    for (size_t at = 0; (at = text.find("for jv in seq(0,", at)) != std::string::npos; ++at)
+      ++loops;
+    return loops;
+  };
+  const ProcPtr apart = optimize_level_2(p, "k", "j", machine.unit, 4, 1),
+                fused = optimize_level_2(p, "k", "j", machine.unit, 4, 1, true);
+  EXPECT_EQ(loops_over_vectors(fused), loops_over_vectors(apart) - 1) << str(*fused);
+  for (int64_t n = 1; n <= 14; ++n)
+    EXPECT_EQ(triangle_result(fused, n), triangle_result(p, n)) << n;
 }
 
 ProcPtr with_columns(const ProcPtr& p, int64_t most) {
