@@ -52,7 +52,7 @@ class RunnerTuning {
     DeviceSearch search(request_.proc, request_.sizes, *request_.target);
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
-    search_and_measure([&](size_t count) { return find(search, count); });
+    search_plans(search);
     if (request_.target->vector_memory) measure_proposals();
     for (const WholeSchedule& start : request_.known) {
       if (result_.stop == StopReason::kTimeBudget || result_.stop == StopReason::kInterrupted)
@@ -60,7 +60,7 @@ class RunnerTuning {
       result_.stop = StopReason::kComplete;
       from_ = &start;
       DeviceSearch more(start.proc, {}, *request_.target);
-      search_and_measure([&](size_t count) { return find(more, count); });
+      search_plans(more);
     }
     choose(done_);
     return std::move(result_);
@@ -103,17 +103,33 @@ class RunnerTuning {
     }
   }
 
-  // From the plain nest, by what the target's instructions do: the next few. False: there are none.
-  bool find(DeviceSearch& search, size_t count) {
+  // From the plain nest, by what the target's instructions do. Once nothing better comes, what
+  // resembles the best.
+  void search_plans(DeviceSearch& search) {
+    plan_of_.clear();
+    search_and_measure([&](size_t count) {
+      return take(search, [&] { return search.next(count, hooks_.interrupted); });
+    });
+    if (stopped() && result_.stop != StopReason::kTrials) return;
+    const Trial* best = best_of(done_);
+    const auto plan = best ? plan_of_.find(best->candidate.id) : plan_of_.end();
+    if (plan == plan_of_.end()) return;
+    take(search, [&] { return search.like(plan->second, kAtOnce, hooks_.interrupted); });
+    (void)measure();
+  }
+
+  // Makes candidates of what is found. False: there is nothing.
+  bool take(const DeviceSearch& search, const std::function<std::vector<DeviceSchedule>()>& find) {
     const auto start = Clock::now();
     const size_t before = search.refusals().size();
-    const std::vector<DeviceSchedule> found = search.next(count, hooks_.interrupted);
+    const std::vector<DeviceSchedule> found = find();
     TuneStatistics& s = result_.statistics;
     for (size_t k = before; k < search.refusals().size(); ++k)
       refused(search.refusals()[k].op, search.refusals()[k].reason);
     for (const DeviceSchedule& d : found) {
       try {
         add(d.schedule.proc, script_of(d.schedule.steps));
+        plan_of_[trials_.back().candidate.id] = d.number;
       } catch (const Error& e) {
         if (e.exit_code() == ExitCode::kInternal) throw;
         refused("check", d.plan + ": " + e.diagnostic().message.str());
@@ -232,10 +248,14 @@ class RunnerTuning {
   }
 
   // The fewest cycles; among equals the first, which is the simpler.
-  void choose(const std::vector<Trial>& trials) {
+  static const Trial* best_of(const std::vector<Trial>& trials) {
     const Trial* best = nullptr;
     for (const Trial& t : trials)
       if (t.status == TrialStatus::kOk && (best == nullptr || t.median < best->median)) best = &t;
+    return best;
+  }
+  void choose(const std::vector<Trial>& trials) {
+    const Trial* best = best_of(trials);
     if (best == nullptr) return;
     result_.winner = procs_[best->candidate.id];
     result_.script = best->script;
@@ -271,6 +291,7 @@ class RunnerTuning {
   std::vector<Trial> trials_, done_;     // to be run; that were
   Deadline deadline_;
   std::map<std::string, ProcPtr> procs_;
+  std::map<std::string, size_t> plan_of_;  // candidates of the search that is under way
   TuneResult result_;
 };
 

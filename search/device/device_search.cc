@@ -70,7 +70,7 @@ bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target
 }
 
 DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target)
-    : start_{kernel, {}, false}, instructions_(read_instructions(target)) {
+    : target_(target), start_{kernel, {}, false}, instructions_(read_instructions(target)) {
   if (instructions_.products.empty()) return;
   bind_values(start_, instructions_);
   fix_sizes(start_, sizes);
@@ -82,17 +82,31 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
   plans_ = in_turns(std::move(by_product));
 }
 
+void DeviceSearch::try_plan(const RankedPlan& p, size_t number, std::vector<DeviceSchedule>& out) {
+  if (!tried_.insert(p.plan.text()).second) return;
+  BuiltPlan built = build_plan(start_, p.plan, instructions_);
+  if (built.schedule)
+    out.push_back({std::move(*built.schedule), p.plan.text(), p.estimate, number});
+  else
+    refusals_.push_back(built.refusal);
+}
+
 std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
                                                const std::function<bool()>& interrupted) {
   std::vector<DeviceSchedule> out;
-  for (; tried_ < plans_.size() && out.size() < count; ++tried_) {
+  for (; next_ < plans_.size() && out.size() < count; ++next_) {
     if (interrupted && interrupted()) break;
-    const RankedPlan& p = plans_[tried_];
-    BuiltPlan built = build_plan(start_, p.plan, instructions_);
-    if (built.schedule)
-      out.push_back({std::move(*built.schedule), p.plan.text(), p.estimate});
-    else
-      refusals_.push_back(built.refusal);
+    try_plan(plans_[next_], next_, out);
+  }
+  return out;
+}
+
+std::vector<DeviceSchedule> DeviceSearch::like(size_t number, size_t count,
+                                               const std::function<bool()>& interrupted) {
+  std::vector<DeviceSchedule> out;
+  for (const RankedPlan& p : plans_like(plans_[number].plan, instructions_, target_)) {
+    if (out.size() >= count || (interrupted && interrupted())) break;
+    try_plan(p, number, out);
   }
   return out;
 }

@@ -5,6 +5,7 @@
 // It reads the target's instructions, finds the kernel's sums that a product could do, ranks the
 // plans for each by the figures of the target's text, and builds them; what the core refuses is no
 // schedule. Nothing is measured here.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct DeviceSchedule {
   Schedule schedule;  // from the kernel, sizes fixed by its first steps
   std::string plan;   // in words
   double estimate = 0;
+  size_t number = 0;  // of the plan, for DeviceSearch::like
 };
 
 /// Does any instruction of the target multiply tiles of what the kernel sums at these sizes?
@@ -26,22 +28,30 @@ bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target
 /// The plans of one kernel at one size, made into schedules a few at a time.
 class DeviceSearch {
  public:
-  /// Looks at all plans. None where no instruction of the target multiplies tiles of what the
-  /// kernel sums.
+  /// Looks at all plans; `target` must outlive this. None where no instruction of the target
+  /// multiplies tiles of what the kernel sums.
   DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target);
 
   /// The next most promising ones, `count` of them as long as there are so many. `interrupted` (may
   /// be empty) is asked between plans.
   std::vector<DeviceSchedule> next(size_t count, const std::function<bool()>& interrupted);
+  /// Those not tried yet that have the loops of plan `number`, in its order: what differs is where
+  /// operands are kept, which estimates tell apart badly.
+  std::vector<DeviceSchedule> like(size_t number, size_t count,
+                                   const std::function<bool()>& interrupted);
   /// Of plans that were tried so far.
   const std::vector<StepRefusal>& refusals() const { return refusals_; }
 
  private:
+  void try_plan(const RankedPlan& p, size_t number, std::vector<DeviceSchedule>& out);
+
+  const Target& target_;
   Schedule start_;
   DeviceInstructions instructions_;
   std::vector<KernelSum> sums_;
   std::vector<RankedPlan> plans_;  // that refer to the above
-  size_t tried_ = 0;
+  size_t next_ = 0;                // all before were tried
+  std::set<std::string> tried_;    // texts of plans
   std::vector<StepRefusal> refusals_;
 };
 

@@ -12,15 +12,28 @@ namespace exotune {
 
 namespace {
 
+constexpr const char* kResultsInCode = "results";  // "operator" of that refusal
+
 // Ends the building of a plan; never leaves this file.
 struct Refused {
   StepRefusal refusal;
 };
 
+// What the processor does to results where the device's instructions do not: it works on a tile in
+// its own memory, which they bring and take.
+struct Processor {
+  bool begins = false, ends = false;
+};
+
 class Builder {
  public:
-  Builder(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions)
-      : s_(start), plan_(plan), instructions_(instructions), sum_(plan.sum->sum) {
+  Builder(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions,
+          Processor processor)
+      : s_(start),
+        plan_(plan),
+        instructions_(instructions),
+        processor_(processor),
+        sum_(plan.sum->sum) {
     for (const Cursor& c : nested_loops(s_.proc)) taken_.insert(c.as<For>().iter.name());
   }
 
@@ -200,10 +213,45 @@ class Builder {
     lift_results();
     const int levels = static_cast<int>(result_loops(false).size());
     const Cursor begins = first_reduction();
-    if (begins.path().back().index > 0) step("fission", {Value(begins.prev()), Value(levels)});
+    Cursor before, after;
+    if (begins.path().back().index > 0) {
+      before = begins.prev();
+      step("fission", {Value(before), Value(levels)});
+    }
     const Cursor ends = first_reduction();
-    if (ends.path().back().index + 1 < block_size(ends))
+    if (ends.path().back().index + 1 < block_size(ends)) {
+      after = ends.next();
       step("fission", {Value(ends), Value(levels)});
+    }
+    if (processor_.begins && before.valid()) give_to_processor(before, "_begin");
+    if (processor_.ends && after.valid()) give_to_processor(after, "_end");
+  }
+
+  // The tile that the statement is in works on a copy of the results in ordinary memory.
+  void give_to_processor(Cursor c, const std::string& suffix) {
+    const std::vector<std::string> tile = tile_names();
+    Cursor nest;
+    for (c = forward(s_.proc, c); c.valid(); c = c.parent())
+      if (c.is<For>() && std::find(tile.begin(), tile.end(), c.as<For>().iter.name()) != tile.end())
+        nest = c;
+    if (!nest.valid()) throw Refused{{"plan", results_, "its tiles have no loops"}};
+    const std::string copy = fresh(results_ + suffix);
+    step("auto_stage_mem", {Value(nest), Value(results_), Value(copy)});
+    step("set_memory", {Value(alloc_of(copy)), Value(dram_stack())});
+  }
+
+  // Results lie where only instructions reach them.
+  void refuse_results_in_code() const {
+    const Sym results = alloc_of(results_).as<Alloc>().name;
+    for (const Path& path : all_stmt_paths(*s_.proc)) {
+      const Stmt& s = *stmt_at(*s_.proc, path);
+      if (s.as<Call>() || s.as<For>()) continue;
+      const Assign* a = s.as<Assign>();
+      const Reduce* r = s.as<Reduce>();
+      bool touches = (a && a->name == results) || (r && r->name == results);
+      for (const ExprPtr& e : stmt_exprs(s)) touches = touches || mentions(e, results);
+      if (touches) throw Refused{{kResultsInCode, "", results_ + " is for instructions only"}};
+    }
   }
 
   // A place for each result of the loops that are kept together, outside of all loops where it may
@@ -479,6 +527,7 @@ class Builder {
   }
   void replace_rest() {
     step("replace_configured", {list_of(instructions_.usable)});
+    refuse_results_in_code();
     step("hoist_config", {});
     std::vector<MemoryPtr> files;
     for (const TileArgument* t :
@@ -493,6 +542,7 @@ class Builder {
   Schedule s_;
   const DevicePlan& plan_;
   const DeviceInstructions& instructions_;
+  const Processor processor_;
   const Cursor sum_;
   std::set<std::string> taken_;
   std::map<std::pair<size_t, LoopPart>, std::string> names_of_loops_;
@@ -505,7 +555,12 @@ class Builder {
 
 BuiltPlan build_plan(const Schedule& start, const DevicePlan& plan,
                      const DeviceInstructions& instructions) {
-  return Builder(start, plan, instructions).run();
+  BuiltPlan built;
+  for (const Processor& p : {Processor{}, Processor{false, true}, Processor{true, true}}) {
+    built = Builder(start, plan, instructions, p).run();
+    if (built.schedule || built.refusal.op != kResultsInCode) break;
+  }
+  return built;
 }
 
 }  // namespace exotune

@@ -16,7 +16,8 @@ struct BuiltPlan {
 };
 
 /// `start` is the schedule that the plan's sum was read from. Everything is decided by what the
-/// core proves: a plan that does not hold together is refused.
+/// core proves: a plan that does not hold together is refused. What is done to results that no
+/// instruction does, the processor does in memory of its own.
 BuiltPlan build_plan(const Schedule& start, const DevicePlan& plan,
                      const DeviceInstructions& instructions);
 

@@ -39,6 +39,16 @@ class Space {
     return std::move(out_);
   }
 
+  std::vector<RankedPlan> like(DevicePlan plan) {
+    plan.first = plan.second = {};
+    plan.rotated = 0;
+    keep(plan, plan.sums_begin());
+    std::vector<RankedPlan> all = std::move(out_);
+    for (RankedPlan& p : rest_) all.push_back(std::move(p));
+    std::stable_sort(all.begin(), all.end(), cheaper);
+    return all;
+  }
+
  private:
   static std::vector<int64_t> divisors(int64_t n, int64_t most) {
     std::vector<int64_t> out;
@@ -433,6 +443,11 @@ std::vector<RankedPlan> plans_of(const KernelSum& sum, const ProductInstruction&
   Space space(sum, product, instructions, target);
   std::vector<RankedPlan> best = space.run();
   return Space::ranked(std::move(best), space.take_rest(), most);
+}
+
+std::vector<RankedPlan> plans_like(const DevicePlan& plan, const DeviceInstructions& instructions,
+                                   const Target& target) {
+  return Space(*plan.sum, *plan.product, instructions, target).like(plan);
 }
 
 }  // namespace exotune

@@ -18,4 +18,9 @@ std::vector<RankedPlan> plans_of(const KernelSum& sum, const ProductInstruction&
                                  const DeviceInstructions& instructions, const Target& target,
                                  size_t most);
 
+/// All that has the loops of `plan`, in its order: what differs is where operands are kept, and
+/// how.
+std::vector<RankedPlan> plans_like(const DevicePlan& plan, const DeviceInstructions& instructions,
+                                   const Target& target);
+
 }  // namespace exotune

@@ -47,16 +47,18 @@ TEST_F(Simulated, the_search_needs_no_schedule_by_hand) {
     return nlohmann::json::parse(harness.read("out/conv1d.json"))["cycles"];
   };
   std::filesystem::copy(root + "/kernels/convolution.exo", harness.folder() / "mine.exo");
-  std::filesystem::copy(root + "/hw/rvm", harness.folder() / "slow");
-  std::string text = harness.read("slow/target.toml");
+  std::filesystem::create_directories(harness.folder() / "slow");
+  std::filesystem::copy(root + "/hw/rvm", harness.folder() / "slow/rvm");
+  std::string text = harness.read("slow/rvm/target.toml");
   const size_t at = text.find("mmasa_interval = 4");
   ASSERT_NE(at, std::string::npos);
-  harness.write("slow/target.toml", text.replace(at, 18, "mmasa_interval = 12"));
-  const auto found = cycles("mine.exo:conv1d", "rvm"), slow = cycles("mine.exo:conv1d", "./slow");
+  harness.write("slow/rvm/target.toml", text.replace(at, 18, "mmasa_interval = 12"));
+  const auto found = cycles("mine.exo:conv1d", "rvm"),
+             slow = cycles("mine.exo:conv1d", "./slow/rvm");
   EXPECT_GE(found["as_written"], 16 * found["count"].get<double>()) << found;
   EXPECT_GE(slow["as_written"], 16 * slow["count"].get<double>()) << slow;
   EXPECT_LE(found["count"], cycles("conv1d", "rvm")["count"]);
-  EXPECT_LE(slow["count"], cycles("conv1d", "./slow")["count"]);
+  EXPECT_LE(slow["count"], cycles("conv1d", "./slow/rvm")["count"]);
 }
 
 // Layers of a quantised network on the array, checked and counted on the simulator.

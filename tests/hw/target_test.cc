@@ -106,8 +106,9 @@ TEST(Target, every_built_in_target_loads) {
     for (const auto& [type, lanes] : t->lanes) {
       ASSERT_NE(t->vector_memory, nullptr);
       // Registers that C knows by a type of theirs, or that the text numbers.
-      if (t->vector_memory->kind == MemoryKind::kVector)
+      if (t->vector_memory->kind == MemoryKind::kVector) {
         EXPECT_TRUE(t->vector_memory->c_types.count(name_of(type))) << name << " " << name_of(type);
+      }
       EXPECT_EQ(lanes * bytes_of(type), t->vector_memory->bytes) << name << " " << name_of(type);
     }
   }

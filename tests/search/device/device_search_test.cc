@@ -143,6 +143,45 @@ TEST(DeviceSearch, operands_that_no_transfer_brings_are_made) {
   EXPECT_TRUE(has(all, "b : i32[4, 4] @ DRAM_STACK")) << all;
 }
 
+// No instruction adds a bias or rectifies here: the processor does, on a copy.
+TEST(DeviceSearch, what_no_instruction_does_to_sums_the_processor_does) {
+  const ProcPtr layer = parse_module(R"(
+@proc
+def layer(M: size, N: size, K: size, A: i32[M, K], B: i32[N, K], bias: i32[N], C: i32[M, N]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            sum: i32
+            sum = bias[j]
+            for k in seq(0, K):
+                sum += A[i, k] * B[j, k]
+            C[i, j] = relu(sum)
+)",
+                                     "layer.exo")
+                            .procs.back();
+  const std::string all =
+      expect_found("rvm", layer, {{"M", 8}, {"N", 8}, {"K", 8}}, "rvm_mmasa(", 4);
+  EXPECT_TRUE(has(all, "relu(sum_end[")) << all;
+  EXPECT_TRUE(has(all, "sum_begin[")) << all;
+}
+
+// Estimates say little about where operands are kept: around the best, all ways are tried.
+TEST(DeviceSearch, plans_of_one_order_are_made_on_request) {
+  const TargetPtr t = target_of("rvm");
+  DeviceSearch search(kernel("convolution.exo", "conv1d"),
+                      {{"OC", 16}, {"IC", 2}, {"N", 8}, {"W", 4}}, *t);
+  const std::vector<DeviceSchedule> found = search.next(1, {});
+  ASSERT_EQ(found.size(), 1u);
+  const std::vector<DeviceSchedule> like = search.like(found[0].number, 20, {});
+  ASSERT_FALSE(like.empty());
+  const auto order = [](const DeviceSchedule& d) { return d.plan.substr(0, d.plan.find(';')); };
+  std::set<std::string> plans = {found[0].plan};
+  for (const DeviceSchedule& d : like) {
+    EXPECT_EQ(order(d), order(found[0]));
+    EXPECT_TRUE(plans.insert(d.plan).second) << d.plan;
+  }
+  EXPECT_TRUE(search.like(found[0].number, 20, {}).empty());
+}
+
 TEST(DeviceSearch, what_serves_is_told_apart) {
   const SizeBinding sizes = {{"M", 64}, {"N", 64}, {"K", 64}};
   EXPECT_TRUE(device_serves(kernel("gemm.exo", "i8gemm"), sizes, *target_of("gemmini")));
