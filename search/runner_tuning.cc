@@ -53,6 +53,7 @@ class RunnerTuning {
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
     search_plans(search);
+    search_other_sums();
     if (request_.target->vector_memory) measure_proposals();
     for (const WholeSchedule& start : request_.known) {
       if (result_.stop == StopReason::kTimeBudget || result_.stop == StopReason::kInterrupted)
@@ -116,6 +117,24 @@ class RunnerTuning {
     if (plan == plan_of_.end()) return;
     take(search, [&] { return search.like(plan->second, kAtOnce, hooks_.interrupted); });
     (void)measure();
+  }
+
+  // A network of layers has several sums: what is left of the best schedule is planned next, until
+  // nothing comes of it.
+  void search_other_sums() {
+    for (double before = 0; !stopped() || result_.stop == StopReason::kTrials;) {
+      const Trial* best = best_of(done_);
+      if (best == nullptr || !plan_of_.contains(best->candidate.id) || best->median == before)
+        return;
+      before = best->median;
+      const WholeSchedule start{procs_[best->candidate.id], best->script};
+      DeviceSearch rest(start.proc, {}, *request_.target);
+      if (rest.empty()) return;
+      from_ = &start;
+      result_.stop = StopReason::kComplete;
+      search_plans(rest);
+      from_ = nullptr;
+    }
   }
 
   // Makes candidates of what is found. False: there is nothing.

@@ -10,7 +10,8 @@ namespace exotune {
 
 namespace {
 
-constexpr size_t kMostPlans = 400;  // of one sum and product
+constexpr size_t kMostPlans = 400;    // of one sum and product
+constexpr size_t kMostRefused = 100;  // plans in a row
 
 bool reads_scalar(const ExprPtr& e, Sym name) {
   const Read* r = e->as<Read>();
@@ -20,19 +21,27 @@ bool reads_scalar(const ExprPtr& e, Sym name) {
                      [&](const ExprPtr& c) { return reads_scalar(c, name); });
 }
 
+// Where that scalar is read in one of the procedure's outermost statements; nothing: nowhere.
+std::optional<Cursor> read_in(const ProcPtr& p, Sym name, int top) {
+  for (const Cursor& c : find_all(p, name.name()))
+    if (c.kind() == CursorKind::kExpr && c.path().front().index == top &&
+        reads_scalar(c.expr(), name))
+      return c;
+  return std::nullopt;
+}
+
 // Arguments that are one value for the whole kernel go where the device's instructions read such
-// values, as far as types tell: each field takes the first argument of its type that is left.
-void bind_values(Schedule& s, const DeviceInstructions& instructions) {
+// values, as far as types tell: each field takes the first argument of its type that is left. Only
+// in the nest that is to run there: others go on reading the argument.
+void bind_values(Schedule& s, const DeviceInstructions& instructions, Cursor nest) {
   std::vector<Sym> bound;
   for (const DeviceInstructions::Field& field : instructions.values)
     for (const Arg& a : s.proc->args) {
       const bool fits = a.type.shape.empty() && a.type.scalar == field.type;
       if (!fits || std::find(bound.begin(), bound.end(), a.name) != bound.end()) continue;
-      bool read = false;
-      for_each_expr(s.proc->body,
-                    [&](const ExprPtr& e) { read = read || reads_scalar(e, a.name); });
-      if (!read ||
-          apply(s, "bind_config", {Value(a.name.name()), Value(field.config), Value(field.name)}))
+      nest = forward(s.proc, nest);
+      const std::optional<Cursor> read = read_in(s.proc, a.name, nest.path().front().index);
+      if (!read || apply(s, "bind_config", {Value(*read), Value(field.config), Value(field.name)}))
         continue;
       bound.push_back(a.name);
       break;
@@ -70,11 +79,20 @@ bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target
 }
 
 DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target)
-    : target_(target), start_{kernel, {}, false}, instructions_(read_instructions(target)) {
+    : target_(target), instructions_(read_instructions(target)) {
   if (instructions_.products.empty()) return;
-  bind_values(start_, instructions_);
-  fix_sizes(start_, sizes);
-  sums_ = sums_of(start_.proc);
+  Schedule fixed{kernel, {}, false};
+  fix_sizes(fixed, sizes);
+  const size_t count = sums_of(fixed.proc).size();
+  for (size_t k = 0; k < count; ++k) {
+    starts_.push_back(fixed);
+    const Cursor sum = sums_of(fixed.proc)[k].sum;
+    bind_values(starts_.back(), instructions_, Cursor::stmt(fixed.proc, {sum.path().front()}));
+    std::vector<KernelSum> sums = sums_of(starts_.back().proc);
+    if (sums.size() != count)
+      throw Error(Diagnostic{{}, "settings changed the sums", {}, ""}, ExitCode::kInternal);
+    sums_.push_back(std::move(sums[k]));
+  }
   std::vector<std::vector<RankedPlan>> by_product;
   for (const KernelSum& sum : sums_)
     for (const ProductInstruction& product : instructions_.products)
@@ -84,7 +102,8 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
 
 void DeviceSearch::try_plan(const RankedPlan& p, size_t number, std::vector<DeviceSchedule>& out) {
   if (!tried_.insert(p.plan.text()).second) return;
-  BuiltPlan built = build_plan(start_, p.plan, instructions_);
+  const auto sum = static_cast<size_t>(p.plan.sum - sums_.data());
+  BuiltPlan built = build_plan(starts_[sum], p.plan, instructions_);
   if (built.schedule)
     out.push_back({std::move(*built.schedule), p.plan.text(), p.estimate, number});
   else
@@ -96,7 +115,10 @@ std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
   std::vector<DeviceSchedule> out;
   for (; next_ < plans_.size() && out.size() < count; ++next_) {
     if (interrupted && interrupted()) break;
+    const size_t refused = refusals_.size();
     try_plan(plans_[next_], next_, out);
+    refused_in_a_row_ = refusals_.size() > refused ? refused_in_a_row_ + 1 : 0;
+    if (refused_in_a_row_ >= kMostRefused) next_ = plans_.size() - 1;  // they are all alike
   }
   return out;
 }

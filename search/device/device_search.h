@@ -39,6 +39,7 @@ class DeviceSearch {
   /// operands are kept, which estimates tell apart badly.
   std::vector<DeviceSchedule> like(size_t number, size_t count,
                                    const std::function<bool()>& interrupted);
+  bool empty() const { return plans_.empty(); }
   /// Of plans that were tried so far.
   const std::vector<StepRefusal>& refusals() const { return refusals_; }
 
@@ -46,12 +47,13 @@ class DeviceSearch {
   void try_plan(const RankedPlan& p, size_t number, std::vector<DeviceSchedule>& out);
 
   const Target& target_;
-  Schedule start_;
+  std::vector<Schedule> starts_;  // by sum: with the values that its device instructions read
   DeviceInstructions instructions_;
   std::vector<KernelSum> sums_;
   std::vector<RankedPlan> plans_;  // that refer to the above
   size_t next_ = 0;                // all before were tried
   std::set<std::string> tried_;    // texts of plans
+  size_t refused_in_a_row_ = 0;
   std::vector<StepRefusal> refusals_;
 };
 

@@ -176,6 +176,10 @@ class Reader {
   DeviceInstructions run() {
     for (const ProcPtr& p : instructions_) {
       if (writes_config(*p) && configs_set(*p).empty()) continue;
+      if (p->args.empty() && p->body.size() == 1 && p->body.front()->as<Pass>()) {
+        out_.fence = p;
+        continue;
+      }
       out_.usable.push_back(p);
       read_fields(*p);
       if (auto product = product_of(p)) out_.products.push_back(*product);

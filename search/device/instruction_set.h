@@ -49,6 +49,8 @@ struct DeviceInstructions {
   /// All that may stand in a finished schedule: what works under settings made before, and what
   /// only makes settings. Instructions that do both are left out.
   std::vector<ProcPtr> usable;
+  /// What waits for all others, an instruction that takes nothing and does nothing; null: none.
+  ProcPtr fence;
   /// Fields of configuration that some body reads as a value.
   struct Field {
     ConfigPtr config;

@@ -34,7 +34,11 @@ class Builder {
         instructions_(instructions),
         processor_(processor),
         sum_(plan.sum->sum) {
-    for (const Cursor& c : nested_loops(s_.proc)) taken_.insert(c.as<For>().iter.name());
+    for (const Path& path : all_stmt_paths(*s_.proc)) {
+      const Stmt& s = *stmt_at(*s_.proc, path);
+      if (const For* f = s.as<For>()) taken_.insert(f->iter.name());
+      if (const Alloc* a = s.as<Alloc>()) taken_.insert(a->name.name());
+    }
   }
 
   BuiltPlan run() {
@@ -57,6 +61,7 @@ class Builder {
       replace(first, plan_.first);
       replace(second, plan_.second);
       replace_rest();
+      fence_reads();
       return {std::move(s_), {}};
     } catch (const Refused& r) {
       return {std::nullopt, r.refusal};
@@ -67,13 +72,6 @@ class Builder {
   }
 
  private:
-  static std::vector<Cursor> nested_loops(const ProcPtr& p) {
-    std::vector<Cursor> out;
-    for (const Path& path : all_stmt_paths(*p))
-      if (stmt_at(*p, path)->as<For>()) out.push_back(Cursor::stmt(p, path));
-    return out;
-  }
-
   void step(const std::string& op, ValueList args) {
     if (auto refusal = apply(s_, op, std::move(args))) throw Refused{*refusal};
   }
@@ -240,6 +238,66 @@ class Builder {
     step("set_memory", {Value(alloc_of(copy)), Value(dram_stack())});
   }
 
+  // What the device writes to ordinary memory is there after a fence only: one stands before
+  // whatever reads it without the device.
+  void fence_reads() {
+    if (!instructions_.fence) return;
+    std::set<Sym> written;
+    for (const Path& path : all_stmt_paths(*s_.proc)) {
+      const Call* call = stmt_at(*s_.proc, path)->as<Call>();
+      if (!call || !call->callee->instr) continue;
+      for (size_t k = 0; k < call->args.size(); ++k) {
+        const Arg& formal = call->callee->args[k];
+        if ((formal.mem && !formal.mem->addressable) || !assigns(call->callee->body, formal.name))
+          continue;
+        if (const WindowExpr* w = call->args[k]->as<WindowExpr>()) written.insert(w->name);
+        if (const Read* r = call->args[k]->as<Read>()) written.insert(r->name);
+      }
+    }
+    for (const Cursor& c : plain_reads(written)) {
+      const Cursor now = forward(s_.proc, c);
+      if (now.path().back().index == 0)
+        throw Refused{{"plan", "", "nothing stands before what needs a fence"}};
+      step("insert_noop_call", {Value(now.prev()), Value(instructions_.fence), Value::strings({})});
+    }
+  }
+
+  static bool assigns(const Block& b, Sym name) {
+    return std::any_of(b.begin(), b.end(), [&](const StmtPtr& s) {
+      const Assign* a = s->as<Assign>();
+      const Reduce* r = s->as<Reduce>();
+      return (a && a->name == name) || (r && r->name == name) || assigns(body_of(*s), name) ||
+             assigns(orelse_of(*s), name);
+    });
+  }
+  static bool calls(const Stmt& s) {
+    const auto any = [](const Block& b) {
+      return std::any_of(b.begin(), b.end(), [](const StmtPtr& x) { return calls(*x); });
+    };
+    return s.as<Call>() || any(body_of(s)) || any(orelse_of(s));
+  }
+  static bool reads(const Stmt& s, const std::set<Sym>& names) {
+    for (const ExprPtr& e : stmt_exprs(s))
+      for (const Sym name : names)
+        if (mentions(e, name)) return true;
+    const auto any = [&](const Block& b) {
+      return std::any_of(b.begin(), b.end(), [&](const StmtPtr& x) { return reads(*x, names); });
+    };
+    return any(body_of(s)) || any(orelse_of(s));
+  }
+  // The largest statements without instructions that read any of the names.
+  std::vector<Cursor> plain_reads(const std::set<Sym>& names) const {
+    std::vector<Cursor> out;
+    for (const Path& path : all_stmt_paths(*s_.proc)) {
+      const Stmt& s = *stmt_at(*s_.proc, path);
+      if (calls(s) || !reads(s, names)) continue;
+      const Cursor c = Cursor::stmt(s_.proc, path);
+      const Cursor around = c.parent();
+      if (!around.valid() || !around.stmt() || calls(*around.stmt())) out.push_back(c);
+    }
+    return out;
+  }
+
   // Results lie where only instructions reach them.
   void refuse_results_in_code() const {
     const Sym results = alloc_of(results_).as<Alloc>().name;
@@ -282,7 +340,15 @@ class Builder {
   int block_size(const Cursor& c) const {
     return static_cast<int>(block_at(*s_.proc, c.path()).size());
   }
-  Cursor alloc_of(const std::string& name) const { return find(s_.proc, name + " : _"); }
+  // Another sum of the kernel may have results of the same name.
+  Cursor alloc_of(const std::string& name) const {
+    if (name == plan_.sum->target.name())
+      for (const Path& path : all_stmt_paths(*s_.proc))
+        if (const Alloc* a = stmt_at(*s_.proc, path)->as<Alloc>();
+            a && a->name == plan_.sum->target)
+          return Cursor::stmt(s_.proc, path);
+    return find(s_.proc, name + " : _");
+  }
 
   void order_sum() {
     sort_loops(wanted_order());

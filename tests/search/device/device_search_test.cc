@@ -162,6 +162,8 @@ def layer(M: size, N: size, K: size, A: i32[M, K], B: i32[N, K], bias: i32[N], C
       expect_found("rvm", layer, {{"M", 8}, {"N", 8}, {"K", 8}}, "rvm_mmasa(", 4);
   EXPECT_TRUE(has(all, "relu(sum_end[")) << all;
   EXPECT_TRUE(has(all, "sum_begin[")) << all;
+  // What the tiles store is read after a fence only.
+  EXPECT_LT(all.find("rvm_fence()"), all.find("relu(sum_end[")) << all;
 }
 
 // Estimates say little about where operands are kept: around the best, all ways are tried.
