@@ -79,6 +79,7 @@ ExitCode write_family(const Session& session, FamilyOptions& options) {
   request.folder = options.folder;
   request.version = EXOTUNE_VERSION;
   request.wisdom = options.wisdom;
+  request.machine = workspace.machine().microarch;
   if (!options.wisdom.empty() && !std::filesystem::is_directory(options.wisdom))
     throw InputError({}, "--wisdom: there is no folder " + options.wisdom,
                      "the schedules/ of a library that was tuned");

@@ -3,7 +3,7 @@
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
 
-enum { kTriangle = 64 }; /* rows of a block of a triangle, and what threads divide matrices by */
+enum { kTriangle = ${triangle} }; /* rows of a block of a triangle, and what threads divide matrices by */
 
 /* ---- vectors in one piece: `x` points to the first element, elements are inc apart ---- */
 
@@ -86,7 +86,7 @@ static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
 
 /* Elements of a matrix that a thread should have at least. */
 #ifndef EXO_LEAST_MATRIX
-#define EXO_LEAST_MATRIX 100000
+#define EXO_LEAST_MATRIX ${least_matrix}
 #endif
 
 static void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
@@ -172,7 +172,7 @@ static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const 
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${p}scaled(n, beta, y, incy);
   if (alpha == 0) return;
-  if (incx == 1 && incy == 1 && n <= 64) {
+  if (incx == 1 && incy == 1 && n <= kTriangle) {
     (upper ? K(${p}symv_u) : K(${p}symv_l))(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
     return;
   }
@@ -243,7 +243,7 @@ static inline int64_t exo_block(bool down, int64_t n, int64_t done) {
 /* A kernel takes the whole triangle, but not from the last row up past the caches, and no large one
  * transposed: columns beside the diagonal go faster by many rows at once. */
 static inline bool exo_whole(bool down, bool trans, int64_t n, int64_t inc) {
-  return inc == 1 && n <= (trans ? 32 : down ? INT64_MAX : 512);
+  return inc == 1 && n <= (trans ? ${whole_transposed} : down ? INT64_MAX : ${whole_upwards});
 }
 
 static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,

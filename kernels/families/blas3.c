@@ -7,18 +7,18 @@
  * x kDepth of the first; a strip is as wide as a register tile. */
 enum {
   kStrip = ${tile_vectors} * ${lanes},
-  kDepth = 384,
-  kWidth = 2048,
-  kHeight = 256 / ${tile_rows} * ${tile_rows},
+  kDepth = ${depth},
+  kWidth = ${width},
+  kHeight = ${height} / ${tile_rows} * ${tile_rows},
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
-  kTriangle = 64, /* rows of a triangle that is turned to be applied from the right */
-  kSmallTriangle = 32, /* rows of a triangle that is solved with in blocks of kCorner */
-  kLeftProduct = 16,   /* rows of one that is multiplied by from the left */
-  kCorner = 8,
+  kTriangle = ${turned}, /* rows of a triangle that is turned to be applied from the right */
+  kSmallTriangle = ${solved}, /* rows of a triangle that is solved with in blocks of kCorner */
+  kLeftProduct = ${multiplied}, /* rows of one that is multiplied by from the left */
+  kCorner = ${corner},
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
-  kSmall = 32, /* sides of products whose factors come onto the stack */
+  kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTiny = 4, /* sides of products whose factors need no order */
-  kMostPlain = 128 /* rows that take a second factor as it stands */
+  kMostPlain = ${plain} /* rows that take a second factor as it stands */
 };
 
 /* ---- factors: matrices as products read them ---- */
@@ -350,7 +350,7 @@ static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
 
 /* Multiplications that a thread should have at least. */
 #ifndef EXO_LEAST_PRODUCT
-#define EXO_LEAST_PRODUCT 1000000
+#define EXO_LEAST_PRODUCT ${least_product}
 #endif
 
 static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,

@@ -61,6 +61,8 @@ struct Family {
   std::vector<std::string> uses;  // families whose kernels the bodies call
   /// By target's name: what places stand for there, before anything else.
   std::map<std::string, Substitution> targets;
+  /// Figures of the bodies that machines differ in: the wisdom of one replaces them (wisdom.h).
+  Substitution sizes;
   std::vector<Axis> axes;
   std::vector<KernelTemplate> kernels;
   std::vector<RoutineTemplate> routines;

@@ -11,6 +11,7 @@
 #include "search/families/packaging.h"
 #include "search/families/units.h"
 #include "search/families/versions.h"
+#include "search/families/wisdom.h"
 #include "search/problem.h"
 
 namespace exotune::families {
@@ -52,15 +53,6 @@ Chosen choose(const LibraryRequest& request) {
     for (const std::string& used : std::vector<std::string>(chosen.families[k].uses))
       if (!has(used)) chosen.families.push_back(load_family(request.texts, used));
   return chosen;
-}
-
-Wisdom read_wisdom(const fs::path& folder) {
-  Wisdom wisdom;
-  if (!fs::is_directory(folder)) return wisdom;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".sched")
-      wisdom[entry.path().stem().string()] = read_text(entry.path());
-  return wisdom;
 }
 
 std::string gains_of(const TunedMember& tuned) {
@@ -136,10 +128,17 @@ void write_unit(const fs::path& source, const Unit& unit) {
 std::vector<std::string> write_target(const LibraryRequest& request, const Chosen& chosen,
                                       const TargetPtr& target, LibraryReport& report) {
   std::vector<std::string> stems;
-  Wisdom wisdom = read_wisdom((request.wisdom.empty() ? request.texts / "wisdom" : request.wisdom) /
-                              target->name);
+  FoundWisdom found =
+      find_wisdom(request.wisdom.empty() ? request.texts / "wisdom" : request.wisdom, target->name,
+                  request.machine);
+  if (found.machine != request.machine && !found.machine.empty() && request.say)
+    request.say("schedules for " + target->name + " are those measured on " + found.machine +
+                ": the nearest to " + request.machine);
+  if (!found.sizes.empty())
+    write_text(request.folder / "schedules" / target->name / "sizes.toml", found.sizes);
+  Wisdom& wisdom = found.schedules;
   for (size_t k = 0; k < chosen.families.size(); ++k) {
-    const Family& family = chosen.families[k];
+    const Family family = with_sizes(chosen.families[k], found);
     if (request.tune) tune_family(request, family, target, wisdom, report);
     if (request.say) request.say("proving " + family.name + " for " + target->name);
     const std::vector<Member> members = prove_members(family, target, wisdom);

@@ -23,11 +23,12 @@ struct LibraryRequest {
   std::vector<TargetPtr> targets;     // the first that the CPU has is taken at load time
   std::filesystem::path folder;       // is made
   std::string version;                // "0.1.0"
-  std::filesystem::path wisdom;       // TARGET/MEMBER.sched; empty: what ships with the texts
+  std::filesystem::path wisdom;       // find_wisdom's folder; empty: what ships with the texts
+  std::string machine;                // whose wisdom is wanted, "vendor-family-model"
   /// Measures what the families' texts try and takes the fastest. What an earlier call tuned into
   /// the same folder, of the same texts and by the same `tuned_by`, is taken as it is.
   bool tune = false;
-  std::string tuned_by;                         // the machine, as one word
+  std::string tuned_by;          // the machine, as one word
   Executor* executor = nullptr;  // answers member shards (member_shard.h); borrowed, needed to tune
   Store* store = nullptr;        // keeps what was measured; borrowed, may be null
   std::function<void(const std::string&)> say;  // one line per stage; may be empty

@@ -74,6 +74,7 @@ Substitution places_of(const Family& family, const Target& target) {
   const int shortest = target.lanes_of(ScalarType::kF64);
   places["few"] = std::to_string(std::max(1, shortest * 3 / 4));
   places["several"] = std::to_string(shortest * 7 - 1);
+  places = with(places, family.sizes);
   const auto own = family.targets.find(target.name);
   return own == family.targets.end() ? places : with(places, own->second);
 }

@@ -1,0 +1,84 @@
+#include "search/families/wisdom.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <tuple>
+
+#include "hw/toml_table.h"
+
+namespace exotune::families {
+namespace {
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words;
+  std::istringstream in(name);
+  for (std::string word; std::getline(in, word, '-');) words.push_back(word);
+  return words;
+}
+
+// The less, the nearer.
+std::tuple<int, long, std::string> distance(const std::string& name, const std::string& other) {
+  const std::vector<std::string> a = words_of(name), b = words_of(other);
+  size_t same = 0;
+  while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+  const auto number = [&](const std::vector<std::string>& words) {
+    return same < words.size() ? std::strtol(words[same].c_str(), nullptr, 10) : 0L;
+  };
+  return {-static_cast<int>(same), std::labs(number(a) - number(b)), other};
+}
+
+}  // namespace
+
+std::string nearest_machine(const std::string& name, const std::vector<std::string>& names) {
+  const auto nearest = std::min_element(
+      names.begin(), names.end(),
+      [&](const auto& a, const auto& b) { return distance(name, a) < distance(name, b); });
+  return nearest == names.end() ? "" : *nearest;
+}
+
+FoundWisdom find_wisdom(const fs::path& folder, const std::string& target,
+                        const std::string& machine) {
+  FoundWisdom found;
+  fs::path place = folder / target;
+  if (!fs::is_directory(place)) {
+    std::vector<std::string> machines;
+    if (fs::is_directory(folder))
+      for (const auto& entry : fs::directory_iterator(folder))
+        if (fs::is_directory(entry.path() / target))
+          machines.push_back(entry.path().filename().string());
+    found.machine = nearest_machine(machine, machines);
+    if (found.machine.empty()) return found;
+    place = folder / found.machine / target;
+  }
+  for (const auto& entry : fs::directory_iterator(place))
+    if (entry.path().extension() == ".sched")
+      found.schedules[entry.path().stem().string()] = text_of(entry.path());
+  found.sizes_file = place / "sizes.toml";
+  found.sizes = text_of(found.sizes_file);
+  return found;
+}
+
+Family with_sizes(Family family, const FoundWisdom& wisdom) {
+  if (wisdom.sizes.empty()) return family;
+  const TomlTable all = TomlTable::parse(wisdom.sizes, wisdom.sizes_file.string());
+  if (!all.has(family.name)) return family;
+  const TomlTable table = all.table(family.name);
+  std::vector<std::string> known;
+  for (const auto& [name, value] : family.sizes) known.push_back(name);
+  table.allow_only(known);
+  for (const std::string& name : table.keys())
+    family.sizes[name] = std::to_string(table.integer(name));
+  return family;
+}
+
+}  // namespace exotune::families
