@@ -73,7 +73,10 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
     request.folder = options.what;
     request.only_peers = options.comparison.only_peers;
     request.format = format;
-    request.isa = toolchain_isa(Workspace(session).target(options.target)->isa);
+    Workspace workspace(session);
+    const TargetPtr target = workspace.target(options.target);
+    request.isa = toolchain_isa(target->isa);
+    request.vector_bytes = 4 * target->lanes_of(ScalarType::kF32);
     return compare_library(request);
   }
   Workspace workspace(session);

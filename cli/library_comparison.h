@@ -12,6 +12,7 @@ namespace exotune::cli {
 struct LibraryComparison {
   std::string folder;
   std::string isa;                      // that the others may use
+  int vector_bytes = 0;                 // of its vectors
   std::vector<std::string> only_peers;  // empty: all that are here
   std::vector<std::string> routines;    // empty: all
   int most = 0;                         // no size above it; 0: none is too large
@@ -22,9 +23,9 @@ struct LibraryComparison {
 /// Has the folder a library in it?
 bool is_blas_library(const std::string& folder);
 
-/// Prints a row for each routine (geometric mean over the sizes and the worst one), then the worst
-/// ten points, and writes the page; as CSV or JSON every point. What was measured when the user
-/// interrupts is shown.
+/// Prints a row for each routine (geometric mean over the sizes and the worst one, with warm and
+/// with cold caches), then the worst ten points and what bounds them, and writes the page; as CSV
+/// or JSON every point. What was measured when the user interrupts is shown.
 ExitCode compare_library(const LibraryComparison& request);
 
 }  // namespace exotune::cli

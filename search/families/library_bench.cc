@@ -3,6 +3,7 @@
 #include <xmmintrin.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -48,23 +49,57 @@ int64_t calls_for(const std::function<void()>& call, double seconds) {
   return calls;
 }
 
+// A call each in turn, the arrays out of the caches before every one.
+std::vector<double> cold_ratios(const WorkloadArrays& arrays,
+                                const std::vector<std::function<void()>>& calls, int rounds) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::vector<double>> times(calls.size());
+  for (int round = 0; round < rounds; ++round)
+    for (size_t k = 0; k < calls.size(); ++k) {
+      const size_t who = (k + static_cast<size_t>(round)) % calls.size();
+      if (!calls[who]) continue;
+      arrays.flush();
+      const Clock::time_point begin = Clock::now();
+      calls[who]();
+      times[who].push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    }
+  const double ours = median(times[0]);
+  std::vector<double> ratios;
+  for (size_t k = 1; k < calls.size(); ++k) ratios.push_back(median(times[k]) / ours);
+  return ratios;
+}
+
+// Rounds for those that take several times as long as we do: their ratio need not be exact.
+constexpr int kRoundsOfTheSlow = 3;
+constexpr double kSlow = 4;
+
 BenchPoint measure(const Workload& workload, bool is_double, int n, const Rival& ours,
                    const std::vector<Rival>& rivals, const LibraryBenchOptions& options) {
   const WorkloadArrays arrays(workload, n, is_double);
   std::vector<std::function<void()>> calls = {arrays.call(ours)};
   for (const Rival& rival : rivals) calls.push_back(arrays.call(rival));
   std::vector<int64_t> repeats;
-  for (const auto& call : calls)
+  std::vector<int> rounds;
+  double first = 0;
+  for (const auto& call : calls) {
     repeats.push_back(call ? calls_for(call, options.batch_seconds) : 0);
+    const double took = call ? seconds_of(call, 1) : 0;
+    if (rounds.empty()) first = took;
+    const bool slow = took > kSlow * first && took > options.batch_seconds;
+    rounds.push_back(slow ? std::min(kRoundsOfTheSlow, options.rounds) : options.rounds);
+  }
   std::vector<std::vector<double>> times(calls.size());
   for (int round = 0; round < options.rounds; ++round)
     for (size_t k = 0; k < calls.size(); ++k) {
       const size_t who = (k + static_cast<size_t>(round)) % calls.size();
-      if (calls[who]) times[who].push_back(seconds_of(calls[who], repeats[who]));
+      if (calls[who] && round < rounds[who])
+        times[who].push_back(seconds_of(calls[who], repeats[who]));
     }
   BenchPoint point{workload.title(is_double), workload.level, n};
   point.seconds = median(times[0]);
   point.gflops = workload.flops(n) / point.seconds * 1e-9;
+  point.bytes = workload.bytes(n, is_double);
+  if (options.cold_rounds > 0) point.cold = cold_ratios(arrays, calls, options.cold_rounds);
   for (size_t k = 1; k < calls.size(); ++k) {
     std::vector<double> ratios;
     for (size_t r = 0; r < times[k].size(); ++r) ratios.push_back(times[k][r] / times[0][r]);
@@ -86,12 +121,34 @@ void require_known(const std::vector<std::string>& routines) {
 
 }  // namespace
 
-double BenchPoint::against_best() const {
+namespace {
+
+double least_of(const std::vector<double>& ratios) {
   double best = kNone;
   for (const double ratio : ratios)
     if (!std::isnan(ratio) && !(ratio >= best)) best = ratio;
   return best;
 }
+
+Mean mean_over(const std::vector<BenchPoint>& points, const std::string& title,
+               double (BenchPoint::*ratio_of)() const) {
+  Mean mean;
+  double sum = 0;
+  for (const BenchPoint& point : points) {
+    const double ratio = (point.*ratio_of)();
+    if ((!title.empty() && point.title != title) || std::isnan(ratio)) continue;
+    sum += std::log(ratio);
+    mean.least = mean.points == 0 ? ratio : std::min(mean.least, ratio);
+    ++mean.points;
+  }
+  if (mean.points > 0) mean.value = std::exp(sum / static_cast<double>(mean.points));
+  return mean;
+}
+
+}  // namespace
+
+double BenchPoint::against_best() const { return least_of(ratios); }
+double BenchPoint::cold_against_best() const { return least_of(cold); }
 
 std::vector<BenchPoint> bench_library(const Rival& ours, const std::vector<Rival>& rivals,
                                       const LibraryBenchOptions& options) {
@@ -118,17 +175,10 @@ std::vector<BenchPoint> bench_library(const Rival& ours, const std::vector<Rival
 }
 
 Mean mean_of(const std::vector<BenchPoint>& points, const std::string& title) {
-  Mean mean;
-  double sum = 0;
-  for (const BenchPoint& point : points) {
-    const double ratio = point.against_best();
-    if ((!title.empty() && point.title != title) || std::isnan(ratio)) continue;
-    sum += std::log(ratio);
-    mean.least = mean.points == 0 ? ratio : std::min(mean.least, ratio);
-    ++mean.points;
-  }
-  if (mean.points > 0) mean.value = std::exp(sum / static_cast<double>(mean.points));
-  return mean;
+  return mean_over(points, title, &BenchPoint::against_best);
+}
+Mean cold_mean_of(const std::vector<BenchPoint>& points, const std::string& title) {
+  return mean_over(points, title, &BenchPoint::cold_against_best);
 }
 
 std::vector<BenchPoint> worst_of(std::vector<BenchPoint> points, size_t count) {

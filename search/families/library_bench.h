@@ -15,9 +15,12 @@ struct BenchPoint {
   int n = 0;
   double seconds = 0;  // of one call of ours
   double gflops = 0;
+  double bytes = 0;            // that a call reads or writes
   std::vector<double> ratios;  // by rival: its time over ours; NaN where it lacks the routine
+  std::vector<double> cold;    // the same with the arrays out of the caches; empty: not measured
   /// Over the fastest rival; NaN without any.
   double against_best() const;
+  double cold_against_best() const;
 };
 
 struct LibraryBenchOptions {
@@ -25,6 +28,7 @@ struct LibraryBenchOptions {
   int most = 0;                       // no size above it; 0: none is too large
   int rounds = 9;
   double batch_seconds = 3e-4;
+  int cold_rounds = 5;                              // calls with cold caches; 0: none
   std::function<void(const BenchPoint&)> measured;  // may be empty
   std::function<bool()> interrupted;                // may be empty
 };
@@ -39,6 +43,8 @@ struct Mean {
   size_t points = 0;
 };
 Mean mean_of(const std::vector<BenchPoint>& points, const std::string& title);
+/// The same with cold caches.
+Mean cold_mean_of(const std::vector<BenchPoint>& points, const std::string& title);
 
 /// The points with the smallest ratios, the worst first.
 std::vector<BenchPoint> worst_of(std::vector<BenchPoint> points, size_t count);

@@ -1,11 +1,18 @@
 #include "search/families/rivals.h"
 
 #include <dlfcn.h>
+#include <immintrin.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "core/base/diagnostic.h"
 #include "runners/peer_library.h"
+#include "runners/shared_object.h"
+
+namespace exotune {
+const char* rival_source(const std::string& file);  // of rivals/, which the build carries
+}
 
 namespace exotune::families {
 namespace {
@@ -96,14 +103,51 @@ std::function<void()> call_of(void* f, const Workload& w, int n, Arrays<T>& arra
 
 }  // namespace
 
-Rival::Rival(std::string name, const std::string& path) : name_(std::move(name)) {
-  handle_ = dlopen(path.empty() ? nullptr : path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_ == nullptr) throw InputError({}, name_ + " does not load: " + dlerror());
+Rival::Rival(std::string name, const std::vector<std::string>& paths) : name_(std::move(name)) {
+  for (const std::string& path : paths) {
+    handles_.push_back(dlopen(path.empty() ? nullptr : path.c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (handles_.back() == nullptr) throw InputError({}, name_ + " does not load: " + dlerror());
+  }
 }
 
-void* Rival::find(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+void* Rival::find(const std::string& symbol) const {
+  for (void* handle : handles_)
+    if (void* found = dlsym(handle, symbol.c_str())) return found;
+  return nullptr;
+}
 
-std::vector<Rival> load_rivals(const std::vector<Peer>& peers) {
+namespace {
+
+// What a peer that was made here lacks of CBLAS, compiled the same way; "" when it has all, or what
+// it lacks does not compile.
+std::string rest_of(const Peer& peer, const TargetToolchain& toolchain, const std::string& folder) {
+  SharedObjectRequest request;
+  request.name = "rival-" + peer.library;
+  request.flags = toolchain.flags;
+  const bool clang = toolchain.cc.find("clang") != std::string::npos;
+  if (peer.library == "eigen") {
+    request.compiler = clang ? "clang++" : "g++";
+    request.extension = ".cc";
+    request.source = rival_source("eigen.cc");
+    for (const char* flag : {"-O3", "-w", "-std=c++17", "-DNDEBUG", "-DEIGEN_DONT_PARALLELIZE",
+                             "-I/usr/include/eigen3", "-I/usr/local/include/eigen3"})
+      request.flags.emplace_back(flag);
+  } else if (peer.library == "c") {
+    request.compiler = toolchain.cc;
+    request.source = rival_source("plain.c");
+    for (const char* flag : {"-O3", "-w", "-std=gnu11", "-ffast-math"})
+      request.flags.emplace_back(flag);
+  } else {
+    return "";
+  }
+  std::string error;
+  return compile_shared_object(request, folder, &error);
+}
+
+}  // namespace
+
+std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolchain& toolchain,
+                               const std::string& folder) {
   clear_peer_environment();
   for (const char* threads : {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS"})
     setenv(threads, "1", 1);
@@ -111,14 +155,16 @@ std::vector<Rival> load_rivals(const std::vector<Peer>& peers) {
   std::vector<std::string> seen;
   for (const Peer& peer : peers) {
     const bool open = peer.library == "openblas", blis = peer.library == "blis";
-    if (!open && !blis) continue;
-    bool again = false;  // another core type of the same library
-    for (const std::string& path : seen) again = again || path == peer.path;
-    if (again) continue;
+    if (!open && !blis && peer.library != "eigen" && peer.library != "c") continue;
+    // Another core type of the same library would be the same one again.
+    if (std::find(seen.begin(), seen.end(), peer.path) != seen.end()) continue;
     seen.push_back(peer.path);
     if (!peer.core_type.empty())
       setenv(open ? "OPENBLAS_CORETYPE" : "BLIS_ARCH_TYPE", peer.core_type.c_str(), 1);
-    rivals.emplace_back(peer.name, peer.path);
+    std::vector<std::string> paths = {peer.path};
+    if (const std::string rest = rest_of(peer, toolchain, folder); !rest.empty())
+      paths.insert(paths.begin(), rest);
+    rivals.emplace_back(peer.name, paths);
   }
   return rivals;
 }
@@ -133,6 +179,17 @@ double Workload::flops(double n) const {
   if (level == 1) return 2 * n;
   const bool half = routine == "syr" || routine == "syrk" || routine.rfind("tr", 0) == 0;
   return (half ? 1 : 2) * n * n * (level == 3 ? n : 1);
+}
+
+double Workload::bytes(double n, bool is_double) const {
+  const double size = is_double ? 8 : 4;
+  const bool one =
+      routine == "scal" || routine == "asum" || routine == "nrm2" || routine == "iamax";
+  if (level == 1) return (one ? 1 : 2) * n * size;
+  const bool half = routine.rfind("sy", 0) == 0 || routine.rfind("tr", 0) == 0;
+  if (level == 2) return (half ? 0.5 : 1) * n * n * size;
+  const double others = routine == "gemm" || routine == "symm" || routine == "syr2k" ? 2 : 1;
+  return (others + (half ? 0.5 : 1)) * n * n * size;
 }
 
 const std::vector<Workload>& workloads() {
@@ -212,6 +269,19 @@ std::function<void()> WorkloadArrays::call(const Rival& rival) const {
   if (f == nullptr) return {};
   return is_double ? call_of<double>(f, w, memory_->n, *memory_->twice)
                    : call_of<float>(f, w, memory_->n, *memory_->single);
+}
+
+void WorkloadArrays::flush() const {
+  const auto out = [](const auto& values) {
+    const char* const begin = reinterpret_cast<const char*>(values.data());
+    for (size_t at = 0; at < values.size() * sizeof(values[0]); at += 64) _mm_clflush(begin + at);
+  };
+  const auto all = [&](const auto& arrays) { out(arrays.a), out(arrays.b), out(arrays.c); };
+  if (memory_->twice != nullptr)
+    all(*memory_->twice);
+  else
+    all(*memory_->single);
+  _mm_mfence();
 }
 
 }  // namespace exotune::families

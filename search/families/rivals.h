@@ -7,25 +7,30 @@
 #include <vector>
 
 #include "runners/peers.h"
+#include "runners/toolchain.h"
 
 namespace exotune::families {
 
 /// A library that stays loaded as long as the process.
 class Rival {
  public:
-  /// "" is the program itself. InputError when it does not load.
-  Rival(std::string name, const std::string& path);
+  /// Of several shared objects the first that has a symbol gives it; "" is the program itself.
+  /// InputError when one does not load.
+  Rival(std::string name, const std::vector<std::string>& paths);
   const std::string& name() const { return name_; }
   void* find(const std::string& symbol) const;  // null when absent
 
  private:
   std::string name_;
-  void* handle_ = nullptr;
+  std::vector<void*> handles_;
 };
 
-/// The CBLAS libraries among the peers of this machine, with one thread each. Sets the environment
-/// that they read when they are loaded.
-std::vector<Rival> load_rivals(const std::vector<Peer>& peers);
+/// The peers of this machine that have CBLAS functions, with one thread each: OpenBLAS, BLIS, and
+/// Eigen and plain C, of which what their peers lack is compiled for `toolchain` into `folder`
+/// (half a minute the first time; without what does not compile). Sets the environment that they
+/// read when they are loaded.
+std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolchain& toolchain,
+                               const std::string& folder);
 
 /// One routine in one variant, as a heat map has rows.
 struct Workload {
@@ -35,6 +40,8 @@ struct Workload {
   bool trans = false, transb = false, lower = true, right = false;
   std::string title(bool is_double) const;  // "dgemv T"
   double flops(double n) const;
+  /// Bytes of what it reads and writes, each once.
+  double bytes(double n, bool is_double) const;
 };
 const std::vector<Workload>& workloads();
 /// Sizes a level is measured at: of vectors, or of square matrices.
@@ -50,6 +57,8 @@ class WorkloadArrays {
   WorkloadArrays& operator=(const WorkloadArrays&) = delete;
   /// The call; empty when the library lacks the routine.
   std::function<void()> call(const Rival& rival) const;
+  /// Takes the arrays out of all caches.
+  void flush() const;
 
  private:
   struct Memory;

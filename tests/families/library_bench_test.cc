@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "search/families/bench_reasons.h"
 
 namespace exotune::families {
 namespace {
@@ -38,6 +39,34 @@ TEST(LibraryBench, means_are_geometric_and_the_worst_come_first) {
   EXPECT_EQ(worst[1].n, 2);
 }
 
+BenchPoint timed(const std::string& title, int n, double nanoseconds, double bytes, double gflops) {
+  BenchPoint p = point(title, n, {0.5});
+  p.seconds = nanoseconds * 1e-9;
+  p.bytes = bytes;
+  p.gflops = gflops;
+  return p;
+}
+
+TEST(LibraryBench, says_what_bounds_a_point) {
+  const std::vector<BenchPoint> points = {
+      timed("sgemv", 1, 20, 4, 0.1), timed("sgemv", 2, 30, 16, 0.3),
+      timed("sgemv", 33, 200, 4356, 10), timed("sgemv", 64, 200, 16384, 40),
+      timed("dger", 64, 300, 16384, 20)};
+  EXPECT_EQ(bound_of(points[1], points, 64), "the call: 20 of 30 ns");
+  EXPECT_EQ(bound_of(points[2], points, 64), "partial vectors");
+  EXPECT_EQ(bound_of(points[3], points, 64), "bandwidth: 81.9 of 81.9 GB/s");
+  EXPECT_EQ(bound_of(timed("sgemv", 64, 400, 16384, 10), points, 64),
+            "25 % of the best rate of its level, 40 GFLOP/s");
+}
+
+TEST(LibraryBench, cold_ratios_have_means_of_their_own) {
+  BenchPoint p = point("a", 1, {1});
+  EXPECT_TRUE(std::isnan(p.cold_against_best()));
+  p.cold = {4, 2};
+  EXPECT_EQ(p.cold_against_best(), 2);
+  EXPECT_DOUBLE_EQ(cold_mean_of({p, point("a", 2, {1})}, "a").value, 2);
+}
+
 TEST(LibraryBench, draws_a_cell_for_each_point) {
   const std::string page = heat_map_page(
       {point("a", 1, {4}), point("a", 20000, {0.5}), point("b", 1, {1})}, {"rival"}, "x");
@@ -54,12 +83,12 @@ TEST(LibraryBench, refuses_a_routine_that_there_is_not) {
   LibraryBenchOptions options;
   options.routines = {"gemvv"};
   try {
-    bench_library(Rival("self", ""), {}, options);
+    bench_library(Rival("self", {""}), {}, options);
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(error.diagnostic().str().find("did you mean gemv?"), std::string::npos);
   }
-  EXPECT_THROW(Rival("none", "/nowhere/libnone.so"), Error);
+  EXPECT_THROW(Rival("none", {"/nowhere/libnone.so"}), Error);
 }
 
 }  // namespace
