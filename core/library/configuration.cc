@@ -41,15 +41,25 @@ std::vector<const WriteConfig*> settings_written(const Proc& p) {
   return out;
 }
 
-// What the field is set to by every statement that writes it; null when they differ, or none does.
+// What the field is set to by every statement that writes it, or by every call of a procedure of
+// nothing but settings; null when they differ, or none does.
 ExprPtr only_value_of(const Proc& p, const WriteConfig& field) {
   ExprPtr out;
   bool same = true;
+  const auto is_field = [&](const WriteConfig& w) {
+    return w.config->name == field.config->name && w.field == field.field;
+  };
+  const auto note = [&](const ExprPtr& value) {
+    same &= !out || equal(out, value);
+    out = value;
+  };
   for_each_stmt(p.body, [&](const StmtPtr& s) {
-    const WriteConfig* w = s->as<WriteConfig>();
-    if (!w || w->config->name != field.config->name || w->field != field.field) return;
-    same &= !out || equal(out, w->rhs);
-    out = w->rhs;
+    if (const WriteConfig* w = s->as<WriteConfig>(); w && is_field(*w)) note(w->rhs);
+    const Call* call = s->as<Call>();
+    if (!call) return;
+    const CallSubstitution at_call(*call->callee, call->args);
+    for (const WriteConfig* w : settings_written(*call->callee))
+      if (is_field(*w)) note(at_call.apply_to_value(w->rhs));
   });
   return same ? out : nullptr;
 }
@@ -112,18 +122,18 @@ class Configurer {
     const auto probe = try_replace(p, Cursor::stmt(p, path), i.plain);
     if (!probe) return 0;
     const CallSubstitution at_call(*i.plain, stmt_at(**probe, path)->as<Call>()->args);
-    std::map<ConfigFieldName, Setting> wanted;
+    std::map<ConfigFieldName, Setting> wanted, held;
     for (const Setting& s : i.settings) {
       const ExprPtr value = at_call.apply(s.value);
       const ExprPtr read = make_expr(ReadConfig{s.config, s.field}, s.config->find(s.field)->type);
-      if (!prove_on_arrival(*p, path, bin_op(BinOpKind::kEq, read, value)))
-        wanted[{s.config->name, s.field}] = {s.config, s.field, value};
+      const bool holds = static_cast<bool>(prove_on_arrival(*p, path, bin_op(BinOpKind::kEq, read, value)));
+      (holds ? held : wanted)[{s.config->name, s.field}] = {s.config, s.field, value};
     }
     try {
       ProcPtr q = p;
       Path at = path;
       while (!wanted.empty()) {
-        if (!set_by_instruction(q, at, wanted)) {
+        if (!set_by_instruction(q, at, wanted, held)) {
           const Setting s = wanted.begin()->second;
           q = write_config(q, Cursor::gap(q, at), s.config, s.field, s.value);
           wanted.erase(wanted.begin());
@@ -137,9 +147,9 @@ class Configurer {
     }
   }
 
-  // Sets what it can of `wanted` by one instruction at `at`.
-  bool set_by_instruction(ProcPtr& p, const Path& at,
-                          std::map<ConfigFieldName, Setting>& wanted) const {
+  // Sets what it can of `wanted` by one instruction at `at`, which leaves what is `held`.
+  bool set_by_instruction(ProcPtr& p, const Path& at, std::map<ConfigFieldName, Setting>& wanted,
+                          const std::map<ConfigFieldName, Setting>& held) const {
     for (const ProcPtr& setter : setters_) {
       std::vector<Setting> values;
       bool fits = true, useful = false;
@@ -152,6 +162,8 @@ class Configurer {
           value = want->second.value;
         else if (!constant)
           value = only_value_of(*p, *w);
+        else if (const auto now = held.find({w->config->name, w->field}); now != held.end())
+          fits &= equal(w->rhs, now->second.value);
         fits &= value && (!constant || want == wanted.end() || equal(w->rhs, value));
         values.push_back({w->config, w->field, value});
       }

@@ -184,6 +184,40 @@ TEST(DeviceSearch, plans_of_one_order_are_made_on_request) {
   EXPECT_TRUE(search.like(found[0].number, 20, {}).empty());
 }
 
+// Both layers have a factor and a rectifier: the second's settings are the first's but for a
+// stride.
+TEST(DeviceSearch, a_second_layer_is_found_where_the_first_runs_already) {
+  std::string text =
+      "@proc\ndef net(scale: f32, act: bool, x: i8[16, 16], V: i8[16, 16], W: i8[16, 32], "
+      "y: i8[16, 32]):\n    hidden: i8[16, 16]\n";
+  for (const auto& [from, weights, to, columns] :
+       {std::tuple("x", "V", "hidden", "16"), std::tuple("hidden", "W", "y", "32")})
+    text += std::string("    for i in seq(0, 16):\n        for j in seq(0, ") + columns +
+            "):\n            sum: i32\n            sum = 0.0\n            for k in seq(0, 16):\n"
+            "                a: i32\n                b: i32\n                a = " +
+            from + "[i, k]\n                b = " + weights +
+            "[k, j]\n                sum += a * b\n            value: f32\n"
+            "            value = sum\n            value = rint(scale * value)\n"
+            "            value = select(127.0, value, 127.0, value)\n"
+            "            value = select(value, -128.0, -128.0, value)\n"
+            "            small: i8\n            small = value\n            if act:\n"
+            "                small = relu(small)\n            " +
+            to + "[i, j] = small\n";
+  const TargetPtr t = target_of("gemmini");
+  const ProcPtr net = parse_module(text, "net.exo").procs.back();
+  DeviceSearch first(net, {}, *t);
+  std::optional<DeviceSchedule> one;
+  for (const DeviceSchedule& d : first.next(12, {}))
+    if (!one && has(str(*d.schedule.proc), "hidden[0:16, 0:16])")) one = d;
+  ASSERT_TRUE(one);
+  EXPECT_TRUE(has(str(*one->schedule.proc), "gemmini_fence()")) << str(*one->schedule.proc);
+  DeviceSearch second(one->schedule.proc, {}, *t);
+  const std::vector<DeviceSchedule> found = second.next(1, {});
+  ASSERT_FALSE(found.empty()) << second.refusals().front().text();
+  check(*found[0].schedule.proc, true);
+  EXPECT_FALSE(has(str(*found[0].schedule.proc), "rint(")) << str(*found[0].schedule.proc);
+}
+
 TEST(DeviceSearch, what_serves_is_told_apart) {
   const SizeBinding sizes = {{"M", 64}, {"N", 64}, {"K", 64}};
   EXPECT_TRUE(device_serves(kernel("gemm.exo", "i8gemm"), sizes, *target_of("gemmini")));
