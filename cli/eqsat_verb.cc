@@ -11,6 +11,7 @@
 #include "cli/text_file.h"
 #include "cli/verbs.h"
 #include "cli/workspace.h"
+#include "core/base/words.h"
 #include "core/cursor/provenance.h"
 #include "core/primitives/primitives.h"
 #include "search/eqsat/lowering.h"
@@ -119,12 +120,6 @@ ProcPtr at_sizes(const ProcPtr& p, const EqsatOptions& options) {
 
 std::string multiplications_of(const Candidate& c) {
   return c.figures ? std::to_string(std::llround(c.figures->products)) : "";
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 void print_statistics(const CandidateReport& report) {

@@ -26,7 +26,7 @@ size_t width(const std::string& text) {
   return count;
 }
 
-std::string quoted(const std::string& cell) {
+std::string csv_cell(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string out = "\"";
   for (const char c : cell) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -117,7 +117,7 @@ std::string Table::json() const {
 std::string Table::csv() const {
   const auto line = [](const std::vector<std::string>& cells) {
     std::string out;
-    for (size_t c = 0; c < cells.size(); ++c) out += (c == 0 ? "" : ",") + quoted(cells[c]);
+    for (size_t c = 0; c < cells.size(); ++c) out += (c == 0 ? "" : ",") + csv_cell(cells[c]);
     return out + "\n";
   };
   std::string out = line(columns_);

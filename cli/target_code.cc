@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/words.h"
 #include "core/ir/callees.h"
 
 namespace exotune::cli {
@@ -23,12 +24,6 @@ bool uses_target(const Proc& p) {
          std::any_of(called.begin(), called.end(), [](const ProcPtr& callee) {
            return callee->instr || has_memory_of_a_target(*callee);
          });
-}
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
 }
 
 }  // namespace

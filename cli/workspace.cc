@@ -4,18 +4,13 @@
 #include "cli/text_file.h"
 #include "core/analysis/queries.h"
 #include "core/base/hashing.h"
+#include "core/base/words.h"
 #include "core/frontend/schedule.h"
 #include "core/ir/printer.h"
 #include "cost/work.h"
 
 namespace exotune::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
 
 std::vector<std::string> names_of(const std::vector<ProcPtr>& procs) {
   std::vector<std::string> names;
@@ -143,7 +138,7 @@ void Workspace::require_runnable(const Target& target) {
                    {},
                    "exo-tune doctor shows what it can run"},
         ExitCode::kUnavailable);
-  if (target.runner.kind != "native")
+  if (!target.runner.is_this_machine())
     throw Error(
         Diagnostic{{},
                    "there is no runner of kind '" + target.runner.kind + "' for " + target.name,

@@ -9,7 +9,7 @@ namespace {
 
 // What one vector costs, and iterations that are unrolled inside.
 constexpr double kLoadCycles = 0.5, kStoreCycles = 1, kArithmeticCycles = 0.5;
-constexpr double kUnrolled = 16;
+constexpr double kMostUnrolled = 16;
 // Every k-th element: shuffles for each of the k vectors.
 constexpr int64_t kMostShuffled = 8;
 constexpr double kShuffleCycles = 0.35;
@@ -40,7 +40,8 @@ bool CompiledLoops::compiles(const For& f, const Block& b, double times, Body& b
   for (const StmtPtr& s : b) {
     if (const For* inner = s->as<For>()) {
       const double trips = static_cast<double>(ranges_.trips(*inner));
-      if (trips * times > kUnrolled || mentions(inner->lo, f.iter) || mentions(inner->hi, f.iter))
+      if (trips * times > kMostUnrolled || mentions(inner->lo, f.iter) ||
+          mentions(inner->hi, f.iter))
         return false;
       ranges_.enter(*inner);
       if (!compiles(f, inner->body, trips * times, body)) return false;

@@ -73,9 +73,9 @@ struct Traffic {
   bool written = false;
 };
 
-class Counter {
+class WorkCounter {
  public:
-  explicit Counter(const Proc& p) : samples_(p) {
+  explicit WorkCounter(const Proc& p) : samples_(p) {
     for (const Arg& a : p.args)
       if (is_data(a.type.scalar) && a.type.is_tensor()) arrays_[a.name] = a.type;
     block(p.body, {});
@@ -346,7 +346,7 @@ SizeFormula formula_of(const Proc& p, const std::optional<SizePolynomial>& work)
 }  // namespace
 
 Work work_of(const Proc& p) {
-  const Counter counter(p);
+  const WorkCounter counter(p);
   return {formula_of(p, counter.operations()), formula_of(p, counter.bytes())};
 }
 

@@ -22,7 +22,7 @@ constexpr const char* kJob = "exo-tune job 1";
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-std::string host_name() {
+std::string machine_name() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   return name;
@@ -32,7 +32,7 @@ std::string host_name() {
 fs::path draft_of(const fs::path& file) {
   static std::atomic<unsigned> count{0};
   return fs::path(file) +=
-         ".new-" + host_name() + "-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+         ".new-" + machine_name() + "-" + std::to_string(getpid()) + "-" + std::to_string(count++);
 }
 
 // `durable`: on the disk when it returns, so that a machine that fails afterwards leaves it whole.

@@ -19,7 +19,7 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return text + "'";
@@ -401,9 +401,9 @@ class Coordinator {
     if (!nodes.empty()) words.push_back("--exclude=" + nodes);
     words.insert(words.end(), options_.sbatch.begin(), options_.sbatch.end());
     std::string command = "exec";
-    for (const std::string& word : options_.worker) command += " " + quoted(word);
-    words.push_back("--wrap=" + command + " " + quoted(folder_.root().string()) + " " + job.name +
-                    " \"$SLURM_ARRAY_TASK_ID\"");
+    for (const std::string& word : options_.worker) command += " " + shell_word(word);
+    words.push_back("--wrap=" + command + " " + shell_word(folder_.root().string()) + " " +
+                    job.name + " \"$SLURM_ARRAY_TASK_ID\"");
     return words;
   }
 

@@ -46,7 +46,7 @@ char state_of(const char* thread) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 'S';  // it has ended
   char text[256];
-  const ssize_t length = read(file, text, sizeof text - 1);
+  const ssize_t length = ::read(file, text, sizeof text - 1);
   close(file);
   text[std::max<ssize_t>(length, 0)] = 0;
   const char* name_end = strrchr(text, ')');

@@ -8,8 +8,6 @@ namespace exotune {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 double cache_bytes(const std::vector<TargetLevel>& levels, size_t k, double otherwise) {
   size_t seen = 0;
   for (const TargetLevel& l : levels)

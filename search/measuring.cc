@@ -28,10 +28,6 @@ Deadline share_of(const Deadline& deadline, double share) {
   return deadline.within(share * deadline.left());
 }
 
-StopReason stop_of(const Deadline& d) {
-  return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
-}
-
 }  // namespace
 
 Measuring::Measuring(TuningState& run, Proposals& proposals, const Bench& bench)

@@ -75,9 +75,9 @@ void insert(Steps& steps, size_t at, ScheduleStep step) {
   steps.insert(steps.begin() + static_cast<long>(at), std::move(step));
 }
 
-class Walk {
+class Changes {
  public:
-  Walk(const Steps& steps, const Neighbourhood& where) : steps_(steps), where_(where) {
+  Changes(const Steps& steps, const Neighbourhood& where) : steps_(steps), where_(where) {
     columns_.insert(where.vector_loop);
     rows_.insert(where.row_loop);
     for (size_t k = 0; k < steps.size(); ++k)
@@ -253,7 +253,7 @@ class Walk {
 }  // namespace
 
 std::vector<Neighbour> neighbours_of(const Steps& steps, const Neighbourhood& where) {
-  return Walk(steps, where).run();
+  return Changes(steps, where).run();
 }
 
 Steps with_open_ends(Steps steps, int64_t lanes) {

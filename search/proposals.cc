@@ -17,10 +17,6 @@ constexpr double kProgramShare = 0.7;  // of the search's time, for proposing wh
 constexpr size_t kPerformed = 16;      // rehearsed schedules made of the kernel itself, at least
 constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
 
-StopReason stop_of(const Deadline& d) {
-  return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
-}
-
 bool cheaper(const BeamState& a, const BeamState& b) { return a.cost.cycles < b.cost.cycles; }
 
 std::vector<BeamState> cheapest_of(std::vector<BeamState> states) {

@@ -6,8 +6,6 @@ namespace exotune {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Loops change places until the sums are innermost and the rows, then the vectors, in front of
 // them. `steps` says how; the result is the loops' order after it.
 std::vector<std::string> bring_together(const Contraction& c, Steps& steps) {

@@ -2,6 +2,10 @@
 
 namespace exotune {
 
+StopReason stop_of(const Deadline& d) {
+  return d.interrupted() ? StopReason::kInterrupted : StopReason::kTimeBudget;
+}
+
 namespace {
 
 SizeBinding all_sizes(const TuneRequest& request) {

@@ -21,6 +21,9 @@ struct Bench {
   TargetToolchain toolchain;  // what the candidates' C is compiled with
 };
 
+/// Why a phase ended whose deadline is over.
+StopReason stop_of(const Deadline& d);
+
 struct TuningState {
   TuningState(const TuneRequest& request, Store& store, const TuneHooks& hooks,
               const TimeSource& clock);

@@ -10,7 +10,7 @@ namespace exotune {
 namespace {
 
 // Changes whenever the same name begins to count something else.
-constexpr const char* kModel = "terms 2";
+constexpr const char* kTermModel = "terms 2";
 constexpr const char* kHidden = "hidden share";
 std::string not_for(const std::string& operation) { return "not for " + operation; }
 
@@ -18,7 +18,7 @@ std::string not_for(const std::string& operation) { return "not for " + operatio
 
 FigureKey weights_key(const Target& target, const Machine& machine,
                       const InstructionFigures& instructions) {
-  std::string text = target.hash + "\n" + kModel + identity_of(instructions);
+  std::string text = target.hash + "\n" + kTermModel + identity_of(instructions);
   for (const std::string& name : term_names()) text += "\n" + name;
   return {target.name, content_hash(text), machine.microarch, "weights"};
 }

@@ -13,13 +13,13 @@ struct Instances {
   Instance first, second;
 };
 
-LoopAnswer refused(LazyText why) {
+LoopAnswer loop_refused(LazyText why) {
   LoopAnswer out;
   out.why = std::move(why);
   return out;
 }
 
-LoopAnswer proved() {
+LoopAnswer loop_proved() {
   LoopAnswer out;
   out.verdict = Verdict::kProved;
   return out;
@@ -29,7 +29,7 @@ LoopAnswer proved() {
 LoopAnswer all_commute(Problem& problem, const std::vector<const Effect*>& a, const Instance& in_a,
                        const std::vector<const Effect*>& b, const Instance& in_b,
                        bool reductions_commute = true) {
-  LoopAnswer out = proved();
+  LoopAnswer out = loop_proved();
   for (const Effect* x : a)
     for (const Effect* y : b) {
       if (x->access.buffer != y->access.buffer) continue;
@@ -134,7 +134,7 @@ std::optional<ConfigFieldName> config_conflict(const Effects& a, const Effects& 
 }
 
 LoopAnswer config_refusal(const ConfigFieldName& f) {
-  return refused(LazyText([f] {
+  return loop_refused(LazyText([f] {
     return "the order of writes and reads of " + f.first + "." + f.second + " would change";
   }));
 }
@@ -198,7 +198,7 @@ Answer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
   const size_t first = static_cast<size_t>(a.back().index);
   if (Sym s = bound_then_used(block, first, static_cast<size_t>(na), static_cast<size_t>(nb));
       s.valid())
-    return refused(
+    return loop_refused(
         LazyText([s] { return "the second uses " + s.name() + ", which the first defines"; }));
   Place place(p, a);
   const Path b = sibling(a, na);
@@ -216,13 +216,14 @@ LoopAnswer iterations_commute(const Proc& p, const Path& at) {
   const Path loop_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, loop_path);
   const For* loop = s ? s->as<For>() : nullptr;
-  if (!loop) return refused(unsupported_loop());
+  if (!loop) return loop_refused(unsupported_loop());
   TwoIterations two(p, loop_path, *loop);
   const Path body = child_of(loop_path, Child::kBody, 0);
   const Effects e = effects_of(two.scope, loop->body, body, static_cast<int>(loop->body.size()));
   if (std::optional<ConfigFieldName> f = config_conflict(e, e, {loop->iter}, true))
     return config_refusal(*f);
-  if (bounds_change({loop->lo, loop->hi}, e)) return refused("the body changes the loop's bounds");
+  if (bounds_change({loop->lo, loop->hi}, e))
+    return loop_refused("the body changes the loop's bounds");
   two.place.problem().set_havoc(e.written());
   const std::vector<const Effect*> effects = shared(e);
   return all_commute(two.place.problem(), effects, two.in_early, effects, two.in_late);
@@ -232,13 +233,13 @@ LoopAnswer loop_parallel(const Proc& p, const Path& at, bool allow_reductions) {
   const Path loop_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, loop_path);
   const For* loop = s ? s->as<For>() : nullptr;
-  if (!loop) return refused(unsupported_loop());
+  if (!loop) return loop_refused(unsupported_loop());
   TwoIterations two(p, loop_path, *loop);
   const Path body = child_of(loop_path, Child::kBody, 0);
   const Effects e = effects_of(two.scope, loop->body, body, static_cast<int>(loop->body.size()));
   if (const std::vector<ConfigFieldName> written = e.written(); !written.empty()) {
     const ConfigFieldName f = written.front();
-    return refused(
+    return loop_refused(
         LazyText([f] { return f.first + "." + f.second + " is written in every iteration"; }));
   }
   const std::vector<const Effect*> effects = shared(e);
@@ -250,9 +251,9 @@ LoopAnswer loops_interchange(const Proc& p, const Path& at) {
   const Path outer_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, outer_path);
   const For* outer = s ? s->as<For>() : nullptr;
-  if (!outer) return refused(unsupported_loop());
+  if (!outer) return loop_refused(unsupported_loop());
   const For* inner = outer->body.size() == 1 ? outer->body[0]->as<For>() : nullptr;
-  if (!inner) return refused("the loop's body is not exactly one loop");
+  if (!inner) return loop_refused("the loop's body is not exactly one loop");
   TwoIterations two(p, outer_path, *outer);
   Problem& problem = two.place.problem();
   const Path inner_path = child_of(outer_path, Child::kBody, 0);
@@ -275,7 +276,7 @@ LoopAnswer loops_interchange(const Proc& p, const Path& at) {
   two.in_late.meanings.push_back({inner->iter, j_late});
   const Effects e = effects_of(scope, inner->body, body, static_cast<int>(inner->body.size()));
   if (bounds_change({outer->lo, outer->hi, inner->lo, inner->hi}, e))
-    return refused("the body changes the loops' bounds");
+    return loop_refused("the body changes the loops' bounds");
   if (std::optional<ConfigFieldName> f = config_conflict(e, e, {outer->iter, inner->iter}, true))
     return config_refusal(*f);
   problem.set_havoc(e.written());
@@ -285,34 +286,34 @@ LoopAnswer loops_interchange(const Proc& p, const Path& at) {
 
 LoopAnswer can_fission(const Proc& p, const Path& at) {
   const Path gap = stmt_part(at);
-  if (gap.size() < 2) return refused("the gap is not inside a loop or if");
+  if (gap.size() < 2) return loop_refused("the gap is not inside a loop or if");
   const Path parent = parent_stmt(gap);
   const StmtPtr s = stmt_at(p, parent);
-  if (!s) return refused("the gap is not inside a loop or if");
+  if (!s) return loop_refused("the gap is not inside a loop or if");
   const Block& block = block_at(p, gap);
   const int split = gap.back().index, total = static_cast<int>(block.size());
   if (Sym used =
           bound_then_used(block, 0, static_cast<size_t>(split), static_cast<size_t>(total - split));
       used.valid())
-    return refused(
+    return loop_refused(
         LazyText([used] { return used.name() + " is defined before the gap and used after it"; }));
   const Path first = child_of(parent, gap.back().child, 0);
   if (const If* branch = s->as<If>()) {
     if (gap.back().child != Child::kBody || !branch->orelse.empty())
-      return refused("an if with an else is not split");
+      return loop_refused("an if with an else is not split");
     const Effects before = effects_of(Scope(p, first), block, first, split);
     if (bounds_change({branch->cond}, before))
-      return refused("the first half changes what the condition reads");
-    return proved();
+      return loop_refused("the first half changes what the condition reads");
+    return loop_proved();
   }
   const For* loop = s->as<For>();
-  if (!loop) return refused("the gap is not inside a loop or if");
+  if (!loop) return loop_refused("the gap is not inside a loop or if");
   TwoIterations two(p, parent, *loop);
   const Effects before = effects_of(two.scope, block, first, split);
   // Names bound before the gap are not used after it, so the scope at the start serves both.
   const Effects after = effects_of(two.scope, block, gap, total - split);
   if (bounds_change({loop->lo, loop->hi}, before) || bounds_change({loop->lo, loop->hi}, after))
-    return refused("the body changes the loop's bounds");
+    return loop_refused("the body changes the loop's bounds");
   if (std::optional<ConfigFieldName> f = config_conflict(before, after, {loop->iter}, true))
     return config_refusal(*f);
   std::vector<ConfigFieldName> havoc = before.written();
@@ -335,22 +336,22 @@ LoopAnswer can_fission(const Proc& p, const Path& at) {
           !never_overlap(two.place.problem(), *x, two.in_early, *y, two.in_late))
         return answer;
   }
-  return proved();
+  return loop_proved();
 }
 
 LoopAnswer can_fuse(const Proc& p, const Path& at) {
   const Path first = stmt_part(at);
   const Path second = sibling(first, 1);
   const StmtPtr a = stmt_at(p, first), b = stmt_at(p, second);
-  if (!a || !b) return refused("there is no statement after the first to fuse with");
+  if (!a || !b) return loop_refused("there is no statement after the first to fuse with");
   if (const If* x = a->as<If>(), *y = b->as<If>(); x && y) {
     const Effects ea = effects_of(Scope(p, first), block_at(p, first), first, 1);
     if (bounds_change({y->cond}, ea))
-      return refused("the first changes what the second's condition reads");
-    return proved();
+      return loop_refused("the first changes what the second's condition reads");
+    return loop_proved();
   }
   const For *x = a->as<For>(), *y = b->as<For>();
-  if (!x || !y) return refused("both must be loops, or both ifs");
+  if (!x || !y) return loop_refused("both must be loops, or both ifs");
   Place place(p, first);
   Problem& problem = place.problem();
   const Path body_a = child_of(first, Child::kBody, 0), body_b = child_of(second, Child::kBody, 0);
@@ -358,7 +359,7 @@ LoopAnswer can_fuse(const Proc& p, const Path& at) {
   const Effects ea = effects_of(scope_a, x->body, body_a, static_cast<int>(x->body.size()));
   const Effects eb = effects_of(scope_b, y->body, body_b, static_cast<int>(y->body.size()));
   if (bounds_change({y->lo, y->hi}, ea))
-    return refused("the first loop changes the second's bounds");
+    return loop_refused("the first loop changes the second's bounds");
   if (std::optional<ConfigFieldName> f = config_conflict(ea, eb, {x->iter, y->iter}, true))
     return config_refusal(*f);
   std::vector<ConfigFieldName> havoc = ea.written();

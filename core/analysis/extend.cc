@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "core/analysis/answers.h"
 #include "core/analysis/effects.h"
 #include "core/analysis/facts.h"
 #include "core/analysis/queries.h"
@@ -11,8 +12,6 @@
 
 namespace exotune {
 namespace {
-
-Answer refused(LazyText why) { return {Verdict::kUnknown, {}, std::move(why)}; }
 
 bool reads(Access::Kind k) { return k != Access::Kind::kWrite; }
 bool writes(Access::Kind k) { return k != Access::Kind::kRead; }

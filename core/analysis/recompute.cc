@@ -2,15 +2,13 @@
 // the other loop has read, as long as it writes the value that was there.
 #include <algorithm>
 
+#include "core/analysis/answers.h"
 #include "core/analysis/coverage.h"
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 
 namespace exotune {
 namespace {
-
-Answer refused(LazyText why) { return {Verdict::kUnknown, {}, std::move(why)}; }
-Answer proved() { return {Verdict::kProved, {}, {}}; }
 
 bool reads(const Effect& e) { return e.access.kind == Access::Kind::kRead; }
 

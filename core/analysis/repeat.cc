@@ -1,15 +1,13 @@
 // What may run again, and what nobody reads any more.
 #include <algorithm>
 
+#include "core/analysis/answers.h"
 #include "core/analysis/coverage.h"
 #include "core/analysis/queries.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
 namespace {
-
-Answer refused(LazyText why) { return {Verdict::kUnknown, {}, std::move(why)}; }
-Answer proved() { return {Verdict::kProved, {}, {}}; }
 
 // Two reductions that may run again: max= and min= take the same values to the same result.
 bool both_idempotent(const Effect& a, const Effect& b) {

@@ -152,7 +152,7 @@ void for_each_variable(const Formula& f, const F& visit) {
 constexpr size_t kManyFacts = 48;  // fewer are combined as fast as they are compared
 
 // What single constraints say of a variable: lo <= v <= hi.
-struct Bounds {
+struct VariableBounds {
   std::optional<__int128> lo, hi;
 };
 
@@ -161,13 +161,13 @@ struct Bounds {
 // proc are of these kinds, and elimination combines every pair of what is left.
 std::vector<Constraint> without_redundant(std::span<const Constraint> facts, int variables) {
   constexpr int64_t kLarge = int64_t{1} << 40;  // beyond it sums could overflow: no bound
-  std::vector<Bounds> bounds(static_cast<size_t>(variables));
+  std::vector<VariableBounds> bounds(static_cast<size_t>(variables));
   for (const Constraint& c : facts) {
     if (c.lin.terms.size() != 1) continue;
     const auto [var, coeff] = c.lin.terms[0];
     if (std::max(coeff, c.lin.constant) > kLarge || std::min(coeff, c.lin.constant) < -kLarge)
       continue;
-    Bounds& b = bounds[static_cast<size_t>(var)];
+    VariableBounds& b = bounds[static_cast<size_t>(var)];
     // coeff * v + constant >= 0
     const __int128 limit = coeff > 0 ? -__int128{floor_div(c.lin.constant, coeff)}
                                      : __int128{floor_div(c.lin.constant, -coeff)};
@@ -179,7 +179,7 @@ std::vector<Constraint> without_redundant(std::span<const Constraint> facts, int
   const auto least = [&](const Lin& lin) -> std::optional<__int128> {
     __int128 sum = lin.constant;
     for (const Lin::Term& t : lin.terms) {
-      const Bounds& b = bounds[static_cast<size_t>(t.var)];
+      const VariableBounds& b = bounds[static_cast<size_t>(t.var)];
       const std::optional<__int128>& end = t.coeff > 0 ? b.lo : b.hi;
       if (!end || t.coeff > kLarge || t.coeff < -kLarge) return std::nullopt;
       sum += __int128{t.coeff} * *end;

@@ -29,7 +29,7 @@ Sym buffer_of(const ExprPtr& e) {
   return {};
 }
 
-bool is_zero(const ExprPtr& e) {
+bool is_zero_literal(const ExprPtr& e) {
   const auto* c = e->as<Const>();
   const auto* integer = c ? std::get_if<int64_t>(&c->value) : nullptr;
   const auto* real = c ? std::get_if<double>(&c->value) : nullptr;
@@ -47,7 +47,7 @@ void flow_of(const Block& block, Names names, Flow& flow) {
     if (const auto* a = s->as<Assign>()) {
       flow.to.insert(shown(names, a->name));
       flow.copies &= a->rhs->as<Read>() != nullptr;
-      flow.clears &= is_zero(a->rhs);
+      flow.clears &= is_zero_literal(a->rhs);
       reads_of(a->rhs, names, flow);
     } else if (const auto* r = s->as<Reduce>()) {
       flow.to.insert(shown(names, r->name));

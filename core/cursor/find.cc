@@ -327,7 +327,7 @@ std::vector<std::string> names_in(const Proc& p, bool loops) {
   return {names.begin(), names.end()};
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string first_names(const std::vector<std::string>& names) {
   std::string out;
   for (size_t k = 0; k < names.size() && k < 12; ++k) out += (k ? ", " : "") + names[k];
   return names.size() > 12 ? out + ", ..." : out;
@@ -352,7 +352,7 @@ std::string main_name(const Pattern& pattern) {
   if (!near.empty() && near != name) {
     hint = "did you mean `" + near + "`?";
   } else if (!names.empty()) {
-    hint = std::string(loop ? "its loops are: " : "its buffers are: ") + joined(names);
+    hint = std::string(loop ? "its loops are: " : "its buffers are: ") + first_names(names);
   }
   throw InvalidCursorError(what, hint);
 }

@@ -11,7 +11,7 @@ Value Value::ints(const std::vector<int64_t>& v) { return ValueList(v.begin(), v
 
 namespace {
 
-std::string quoted(const std::string& s) {
+std::string string_literal(const std::string& s) {
   std::string out = "'";
   for (char c : s) {
     if (c == '\n') {
@@ -34,17 +34,18 @@ std::string text_of(const Cursor& c) {
       return "None";
     case CursorKind::kArg:
       return "p.find_alloc_or_arg(" +
-             quoted(c.proc()->args[static_cast<size_t>(c.arg_index())].name.name()) + ")";
+             string_literal(c.proc()->args[static_cast<size_t>(c.arg_index())].name.name()) + ")";
     case CursorKind::kStmt:
-      return "p.find(" + quoted(pattern_of(c)) + ")";
+      return "p.find(" + string_literal(pattern_of(c)) + ")";
     case CursorKind::kBlock: {
-      std::string first = "p.find(" + quoted(pattern_of(c[0])) + ")";
+      std::string first = "p.find(" + string_literal(pattern_of(c[0])) + ")";
       return first + ".expand(0, " + std::to_string(c.length() - 1) + ")";
     }
     case CursorKind::kGap: {
       if (stmt_at(*c.proc(), c.path()))
-        return "p.find(" + quoted(pattern_of(Cursor::stmt(c.proc(), c.path()))) + ").before()";
-      return "p.find(" + quoted(pattern_of(Cursor::stmt(c.proc(), sibling(c.path(), -1)))) +
+        return "p.find(" + string_literal(pattern_of(Cursor::stmt(c.proc(), c.path()))) +
+               ").before()";
+      return "p.find(" + string_literal(pattern_of(Cursor::stmt(c.proc(), sibling(c.path(), -1)))) +
              ").after()";
     }
     case CursorKind::kExpr: {
@@ -69,7 +70,7 @@ std::string Value::str() const {
       std::string out(buffer, std::to_chars(buffer, buffer + sizeof buffer, d).ptr);
       return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
     }
-    std::string operator()(const std::string& s) { return quoted(s); }
+    std::string operator()(const std::string& s) { return string_literal(s); }
     std::string operator()(const SharedList& list) {
       const ValueList& l = *list;
       std::string out = "[";
@@ -84,7 +85,7 @@ std::string Value::str() const {
       std::string out = "{";
       for (const auto& [key, value] : m) {
         if (out.size() > 1) out += ", ";
-        out += quoted(key) + ": " + value.str();
+        out += string_literal(key) + ": " + value.str();
       }
       return out + "}";
     }

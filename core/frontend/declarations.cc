@@ -11,8 +11,6 @@
 namespace exotune {
 namespace {
 
-std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
-
 void end_of_line(TokenStream& t) {
   if (!t.accept(Token::Kind::kNewline) && !t.at(Token::Kind::kEnd)) t.fail("the end of the line");
 }

@@ -6,11 +6,10 @@
 #include "core/ir/functions.h"
 
 namespace exotune {
+
 namespace {
 
 using Kind = SyntaxExpr::Kind;
-
-std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
 
 std::string count(size_t n, const char* one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/words.h"
 #include "core/frontend/parser.h"
 #include "core/frontend/syntax.h"
 

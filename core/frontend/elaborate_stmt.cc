@@ -11,8 +11,6 @@ namespace {
 
 using Kind = SyntaxExpr::Kind;
 
-std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
-
 bool has_range(const SyntaxExpr& e) {
   for (const SyntaxExpr::Access& a : e.access)
     if (a.range) return true;

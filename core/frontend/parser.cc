@@ -9,8 +9,6 @@
 namespace exotune {
 namespace {
 
-std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
-
 // Reads one file: declarations in order, each visible to those below it.
 class ModuleParser {
  public:

@@ -8,7 +8,7 @@
 namespace exotune {
 namespace {
 
-using Kind = ScheduleExpr::Kind;
+using ExprKind = ScheduleExpr::Kind;
 
 class ScheduleParser {
  public:
@@ -39,7 +39,7 @@ class ScheduleParser {
   }
 
  private:
-  ScheduleExpr node(Kind kind, SourceLocation where) {
+  ScheduleExpr node(ExprKind kind, SourceLocation where) {
     ScheduleExpr e;
     e.kind = kind;
     e.where = std::move(where);
@@ -76,12 +76,12 @@ class ScheduleParser {
 
   // A name or a tuple of targets.
   ScheduleExpr target(ScheduleExpr e) {
-    if (e.kind == Kind::kName) return e;
-    if (e.kind != Kind::kTuple && e.kind != Kind::kList) {
+    if (e.kind == ExprKind::kName) return e;
+    if (e.kind != ExprKind::kTuple && e.kind != ExprKind::kList) {
       throw InputError(e.where, "only names are assigned", "write `p = ...` or `p, c = ...`");
     }
     if (e.children.empty()) throw InputError(e.where, "no name to assign to");
-    e.kind = Kind::kTuple;
+    e.kind = ExprKind::kTuple;
     for (ScheduleExpr& part : e.children) part = target(std::move(part));
     return e;
   }
@@ -91,7 +91,7 @@ class ScheduleParser {
     SourceLocation where = t_.where();
     ScheduleExpr first = sum();
     if (!t_.at(",")) return first;
-    ScheduleExpr e = node(Kind::kTuple, where);
+    ScheduleExpr e = node(ExprKind::kTuple, where);
     e.children.push_back(std::move(first));
     while (accept(",")) {
       if (t_.at("=") || t_.at(Token::Kind::kNewline) || t_.at(Token::Kind::kEnd) || t_.at(")"))
@@ -102,7 +102,7 @@ class ScheduleParser {
   }
 
   ScheduleExpr binary(std::string op, SourceLocation where, ScheduleExpr lhs, ScheduleExpr rhs) {
-    ScheduleExpr e = node(Kind::kBinary, std::move(where));
+    ScheduleExpr e = node(ExprKind::kBinary, std::move(where));
     e.text = std::move(op);
     e.children.push_back(std::move(lhs));
     e.children.push_back(std::move(rhs));
@@ -144,11 +144,11 @@ class ScheduleParser {
     if (accept("+")) return unary();
     take();
     if (t_.at(Token::Kind::kInt)) {
-      ScheduleExpr e = node(Kind::kInt, where);
+      ScheduleExpr e = node(ExprKind::kInt, where);
       e.integer = static_cast<int64_t>(uint64_t{0} - take().integer);
       return e;
     }
-    ScheduleExpr e = node(Kind::kNegate, where);
+    ScheduleExpr e = node(ExprKind::kNegate, where);
     e.children.push_back(unary());
     return finished(std::move(e));
   }
@@ -158,7 +158,7 @@ class ScheduleParser {
     for (;;) {
       SourceLocation where = t_.where();
       if (accept(".")) {
-        ScheduleExpr a = node(Kind::kAttribute, t_.where());
+        ScheduleExpr a = node(ExprKind::kAttribute, t_.where());
         if (!t_.at(Token::Kind::kName)) t_.fail("the name of an attribute");
         a.text = std::string(take().text);
         a.children.push_back(std::move(e));
@@ -174,7 +174,7 @@ class ScheduleParser {
   }
 
   ScheduleExpr call(ScheduleExpr callee) {
-    ScheduleExpr e = node(Kind::kCall, callee.where);
+    ScheduleExpr e = node(ExprKind::kCall, callee.where);
     e.children.push_back(std::move(callee));
     take();
     while (!t_.at(")")) {
@@ -199,16 +199,16 @@ class ScheduleParser {
   }
 
   ScheduleExpr subscript(ScheduleExpr base, SourceLocation where) {
-    ScheduleExpr e = node(Kind::kSubscript, std::move(where));
+    ScheduleExpr e = node(ExprKind::kSubscript, std::move(where));
     e.children.push_back(std::move(base));
     auto end = [&] {
       bool absent = t_.at(":") || t_.at("]");
-      e.children.push_back(absent ? node(Kind::kNone, t_.where()) : sum());
+      e.children.push_back(absent ? node(ExprKind::kNone, t_.where()) : sum());
     };
     if (t_.at("]")) t_.fail("an index");
     end();
     if (accept(":")) {
-      e.kind = Kind::kSlice;
+      e.kind = ExprKind::kSlice;
       end();
     }
     expect("]", "after the index");
@@ -220,7 +220,7 @@ class ScheduleParser {
     const Token& token = t_.peek();
     switch (token.kind) {
       case Token::Kind::kInt: {
-        ScheduleExpr e = node(Kind::kInt, where);
+        ScheduleExpr e = node(ExprKind::kInt, where);
         if (token.integer > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
           throw InputError(where, "this integer does not fit in 64 bits");
         }
@@ -228,34 +228,34 @@ class ScheduleParser {
         return e;
       }
       case Token::Kind::kFloat: {
-        ScheduleExpr e = node(Kind::kFloat, where);
+        ScheduleExpr e = node(ExprKind::kFloat, where);
         e.number = take().number;
         return e;
       }
       case Token::Kind::kString: {
-        ScheduleExpr e = node(Kind::kString, where);
+        ScheduleExpr e = node(ExprKind::kString, where);
         while (t_.at(Token::Kind::kString)) e.text += take().value;
         return e;
       }
       case Token::Kind::kName: {
         if (t_.at("None")) {
           take();
-          return node(Kind::kNone, where);
+          return node(ExprKind::kNone, where);
         }
         if (t_.at("True") || t_.at("False")) {
-          ScheduleExpr e = node(Kind::kBool, where);
+          ScheduleExpr e = node(ExprKind::kBool, where);
           e.boolean = take().text == "True";
           return e;
         }
         if (is_keyword(token.text)) break;
-        ScheduleExpr e = node(Kind::kName, where);
+        ScheduleExpr e = node(ExprKind::kName, where);
         e.text = std::string(take().text);
         return e;
       }
       case Token::Kind::kOp:
         if (accept("[")) return list(std::move(where));
         if (accept("(")) {
-          if (accept(")")) return node(Kind::kTuple, where);
+          if (accept(")")) return node(ExprKind::kTuple, where);
           ScheduleExpr e = tuple();
           expect(")", "to close the bracket");
           return e;
@@ -269,7 +269,7 @@ class ScheduleParser {
   }
 
   ScheduleExpr list(SourceLocation where) {
-    ScheduleExpr e = node(Kind::kList, std::move(where));
+    ScheduleExpr e = node(ExprKind::kList, std::move(where));
     while (!t_.at("]")) {
       e.children.push_back(sum());
       if (!accept(",")) break;

@@ -35,7 +35,7 @@ const char* name_of(BinOpKind op) {
 
 namespace {
 
-struct NodeHasher {
+struct ExprHasher {
   uint64_t hash = 0, bloom = 0;
   void add(uint64_t v) { hash = hash_combine(hash, v); }
   void add(Sym s) {
@@ -75,7 +75,7 @@ struct NodeHasher {
 }  // namespace
 
 ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where) {
-  NodeHasher h;
+  ExprHasher h;
   h.add(node.index() + 1);
   std::visit(h, node);
   if (std::holds_alternative<Cast>(node)) h.add(static_cast<uint64_t>(type));

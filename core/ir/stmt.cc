@@ -11,7 +11,7 @@ namespace exotune {
 
 namespace {
 
-struct NodeHasher {
+struct StmtHasher {
   uint64_t hash = 0, bloom = 0;
   void add(uint64_t v) { hash = hash_combine(hash, v); }
   void add(Sym s) {
@@ -78,7 +78,7 @@ const char* name_of(ReduceOp op) {
 }
 
 StmtPtr make_stmt(StmtNode node, SourceLocation where) {
-  NodeHasher h;
+  StmtHasher h;
   h.add(node.index() + 101);
   std::visit(h, node);
   auto s = std::make_shared<Stmt>();

@@ -9,8 +9,6 @@ namespace exotune {
 
 namespace {
 
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-
 // The boundary that divide_loop left after the loop at `path`: a loop over `name`, perhaps guarded.
 bool has_boundary(const Proc& p, const Path& path, const std::string& name) {
   StmtPtr next = stmt_at(p, sibling(path, 1));

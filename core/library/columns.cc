@@ -8,12 +8,10 @@
 
 namespace exotune {
 
-using namespace vector_loops;
-
 namespace {
 
 const For& loop_over(const ProcPtr& p, const Path& path, const std::string& name) {
-  const For* f = loop_at(p, path);
+  const For* f = find_loop(p, path);
   if (!f || f->iter.name() != name)
     throw SchedulingError("accumulate_columns: no loop over `" + name +
                           "` stands where it is needed");
@@ -32,7 +30,7 @@ Sym sum_of(const ProcPtr& p, const Path& nest) {
 // A nest `for columns: for rows: s` of literal extents.
 ProcPtr accumulate_one(ProcPtr p, const Path& top, const std::string& rows, const VectorUnit& unit,
                        int64_t depth) {
-  const std::string columns = loop_at(p, top)->iter.name();
+  const std::string columns = find_loop(p, top)->iter.name();
   const Sym sum = sum_of(p, top);
   if (depth > 1) {
     p = divide_loop(p, at(p, child(top)), depth, {rows + "o", rows}, Tail::kPerfect);
@@ -70,7 +68,7 @@ ProcPtr accumulate_columns(ProcPtr p, const std::string& rows, const std::string
   std::vector<Cursor> outer = loops_named(p, rows);
   for (auto c = outer.rbegin(); c != outer.rend(); ++c)
     if (const Path path = child(c->path());
-        loop_at(p, path) && loop_at(p, path)->iter.name() == columns)
+        find_loop(p, path) && find_loop(p, path)->iter.name() == columns)
       p = reorder_loops(p, *c);
   for (const Cursor& c : require_loops(p, columns)) {
     const auto extent = literal_extent(c.as<For>());

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "core/base/words.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
@@ -11,8 +12,6 @@
 namespace exotune {
 
 namespace {
-
-std::string quoted(const std::string& s) { return "`" + s + "`"; }
 
 std::vector<ProcPtr> procs_in(const Value& v) {
   std::vector<ProcPtr> out;

@@ -9,8 +9,6 @@
 
 namespace exotune {
 
-using namespace vector_loops;
-
 namespace {
 
 // The sum at the bottom of the first nest over i, j and k, in that order.
@@ -68,7 +66,7 @@ ProcPtr gemm(ProcPtr p, const std::string& i, const std::string& j, const std::s
         "gemm: the register tile must be a positive number of rows by a multiple of " +
         std::to_string(unit.lanes) + " columns");
   const Path column = child(require_loops(p, i).front().path());
-  const std::string packed = along(*sum, loop_at(p, column)->iter);
+  const std::string packed = along(*sum, find_loop(p, column)->iter);
   if (packed.empty()) throw SchedulingError("gemm: no factor is contiguous along `" + j + "`");
   if (blocks.nc > 0) p = block_loop(p, j, {blocks.nc}, {j + "c", j}, i);
   if (blocks.kc > 0) p = block_loop(p, k, {blocks.kc}, {k + "c", k}, i);

@@ -9,6 +9,26 @@
 
 namespace exotune {
 
+Path child(Path path, int k) {
+  path.push_back({Child::kBody, k});
+  return path;
+}
+
+Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
+
+int size_of_block(const ProcPtr& p, const Path& path) {
+  return static_cast<int>(block_at(*p, path).size());
+}
+
+Path innermost(const ProcPtr& p, Path path) {
+  if (!stmt_at(*p, path)) throw SchedulingError("there is no loop where one was expected");
+  for (;;) {
+    const Block& body = body_of(*stmt_at(*p, path));
+    if (body.size() != 1 || !body[0]->as<For>()) return path;
+    path = child(path);
+  }
+}
+
 namespace {
 template <class F>
 void visit_loops(const Block& b, Path& prefix, Child child, const F& f) {

@@ -12,6 +12,16 @@
 
 namespace exotune {
 
+/// The way from a statement to the k-th of its body.
+Path child(Path path, int k = 0);
+/// The statement at a path, as a cursor.
+Cursor at(const ProcPtr& p, const Path& path);
+/// How many statements the block holds that `path` leads into.
+int size_of_block(const ProcPtr& p, const Path& path);
+/// The innermost loop of a nest of nothing but loops, `path` its outermost one. SchedulingError
+/// when nothing stands there.
+Path innermost(const ProcPtr& p, Path path);
+
 /// Every loop whose iterator prints as `name`, in pre-order.
 std::vector<Cursor> loops_named(const ProcPtr& p, const std::string& name);
 /// As above, or InvalidCursorError naming the nearest iterator when there is none.

@@ -10,8 +10,6 @@
 
 namespace exotune {
 
-using namespace vector_loops;
-
 namespace {
 
 // The statements of its block from the one at `path` on.
@@ -29,13 +27,13 @@ int statements_from(const Proc& p, const Path& path) {
 //   r += lanes of acc
 // One accumulator takes what all parts sum, so that its lanes are added up once.
 ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t interleave) {
-  const std::string name = loop_at(p, top)->iter.name();
+  const std::string name = find_loop(p, top)->iter.name();
   const std::vector<std::string> vectors = {name + "v", name + "l"};
   StmtPtr s = stmt_at(*p, top);
   while (body_of(*s).size() == 1) s = body_of(*s)[0];
   const std::string acc = s->as<Reduce>()->name.name() + "_acc";
-  const auto extent = literal_extent(*loop_at(p, top));
-  const ExprPtr trips = loop_at(p, top)->hi - loop_at(p, top)->lo;
+  const auto extent = literal_extent(*find_loop(p, top));
+  const ExprPtr trips = find_loop(p, top)->hi - find_loop(p, top)->lo;
   const bool whole = extent && *extent % unit.lanes == 0;
 
   p = divide_loop(p, at(p, top), unit.lanes, vectors, whole ? Tail::kPerfect : Tail::kGuard);
@@ -62,7 +60,7 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
   if (several) {
     Path first = main;
     if (!extent) {  // not worth its accumulators for a few elements
-      const For& f = *loop_at(p, first);
+      const For& f = *find_loop(p, first);
       p = specialize(p, at(p, first), {bin_op(BinOpKind::kLt, f.lo, f.hi)});
       Path otherwise = first;
       otherwise.push_back({Child::kOrelse, 0});
@@ -99,7 +97,7 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
     if (!rest.empty()) segments.push_back(rest);
   }
   if (!rest.empty()) {
-    auto left = literal_extent(*loop_at(p, rest));
+    auto left = literal_extent(*find_loop(p, rest));
     if (left && *left < lanes) {
       p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kGuard);
     } else {

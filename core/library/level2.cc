@@ -15,8 +15,6 @@
 
 namespace exotune {
 
-using namespace vector_loops;
-
 namespace {
 
 // Is a guard somewhere between the loops at `path` and their statement?
@@ -36,7 +34,7 @@ ProcPtr rows_outside_lanes(ProcPtr p, const Path& segment) {
 
 // `for j: for i: r[i] += e`: an accumulator per row takes whole vectors and the guarded rest.
 ProcPtr optimize_row_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
-  const For& loop = *loop_at(p, top);
+  const For& loop = *find_loop(p, top);
   const std::vector<std::string> names = {loop.iter.name() + "v", loop.iter.name() + "l"};
   const auto extent = literal_extent(loop);
   const ExprPtr trips = loop.hi - loop.lo;
@@ -62,23 +60,23 @@ ProcPtr optimize_row_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
 
 // `for j: for i: r[j] += e`, fewer columns than lanes: r in one register while the rows go by.
 ProcPtr optimize_shared_rest(ProcPtr p, const Path& top, const VectorUnit& unit) {
-  const std::string row = loop_at(p, child(top))->iter.name(),
-                    column = loop_at(p, top)->iter.name();
+  const std::string row = find_loop(p, child(top))->iter.name(),
+                    column = find_loop(p, top)->iter.name();
   p = add_loop(p, at(p, top), row + "r", int_const(1), /*guard=*/false);
   return register_block(p, row + "r", column, row, unit);
 }
 
 // `for i: for j: s` with i of literal extent: i goes inside the vector loop along j.
 ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
-  const Sym row = loop_at(p, top)->iter;
+  const Sym row = find_loop(p, top)->iter;
   p = reorder_loops(p, at(p, top));  // for j: for i: s
-  const Sym column = loop_at(p, top)->iter;
+  const Sym column = find_loop(p, top)->iter;
   const std::vector<std::string> names = {column.name() + "v", column.name() + "l"};
   if (is_reduction(p, top, column)) return optimize_row_sums(p, top, unit);
   const bool shared = is_reduction(p, top, row);
 
   // Whole vectors, then the rest.
-  auto extent = literal_extent(*loop_at(p, top));
+  auto extent = literal_extent(*find_loop(p, top));
   if (extent && *extent < unit.lanes) {
     if (shared) return optimize_shared_rest(p, top, unit);
     p = divide_loop(p, at(p, top), unit.lanes, names, Tail::kGuard);
@@ -119,7 +117,7 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
 
 // The statements of a block of rows become loops of their own: scalars get a place per row.
 ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
-  const Sym row = loop_at(p, rows)->iter;
+  const Sym row = find_loop(p, rows)->iter;
   for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, rows)).size()); ++k) {
     if (!stmt_at(*p, child(rows, k))->as<Alloc>()) continue;
     p = expand_dim(p, at(p, child(rows, k)), int_const(count), read_var(row, ScalarType::kIndex));
@@ -147,10 +145,10 @@ std::optional<ExprPtr> least(const ExprPtr& bound, Sym row, int64_t count) {
 // In a block of rows of a triangle, each loop over the columns is cut into the part that all rows
 // have in common and the corner; the statements of the common part are separated.
 ProcPtr cut_corners(ProcPtr p, const Path& rows, const std::string& inner, int64_t count) {
-  const Sym row = loop_at(p, rows)->iter;
+  const Sym row = find_loop(p, rows)->iter;
   for (int k = static_cast<int>(body_of(*stmt_at(*p, rows)).size()) - 1; k >= 0; --k) {
     const Path path = child(rows, k);
-    const For* f = loop_at(p, path);
+    const For* f = find_loop(p, path);
     if (!f || f->iter.name() != inner) continue;
     Path common = path;
     if (mentions(f->hi, row) && !mentions(f->lo, row)) {
@@ -170,7 +168,7 @@ bool is_row_free(const For& loop, Sym row) {
 
 // Is the loop a corner that cut_corners left: fewer columns than a block has rows?
 bool is_corner(const ProcPtr& p, const Path& path, int64_t rows) {
-  const For& f = *loop_at(p, path);
+  const For& f = *find_loop(p, path);
   return static_cast<bool>(prove(*p, path, bin_op(BinOpKind::kLt, f.hi - f.lo, int_const(rows))));
 }
 
@@ -234,7 +232,7 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
     const int count = static_cast<int>(block_at(*p, block).size());
     for (int k = count - 1; k >= block.back().index; --k) {
       const Path path = sibling(block, k - block.back().index);
-      const For* f = loop_at(p, path);
+      const For* f = find_loop(p, path);
       const For* inside = f && f->body.size() == 1 ? f->body[0]->as<For>() : nullptr;
       if (inside && inside->iter.name() == inner && is_row_free(*inside, f->iter))
         p = optimize_rows(p, path, unit);

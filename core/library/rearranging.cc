@@ -10,15 +10,6 @@ namespace exotune {
 
 namespace {
 
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-Path child(Path path, int k = 0) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
-int size_of_block(const ProcPtr& p, const Path& path) {
-  return static_cast<int>(block_at(*p, path).size());
-}
-
 // The loop or if right around the statement holds nothing but it, by splitting; false: refused.
 bool alone(ProcPtr& p, const Cursor& stmt) {
   const Path path = forward(p, stmt).path();

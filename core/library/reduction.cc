@@ -9,14 +9,6 @@
 namespace exotune {
 
 namespace {
-Path child(Path path, int k = 0) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-}  // namespace
-
-namespace {
 
 // The place of the first index of the sum's element that mentions the iterator; -1: none does.
 int choice_of(const Reduce& sum, Sym iter) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/words.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/cursor_methods.h"
@@ -11,8 +12,6 @@ namespace exotune {
 namespace {
 
 using Kind = ScheduleExpr::Kind;
-
-std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
   if (word.size() > 64) return "";

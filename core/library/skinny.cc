@@ -11,8 +11,6 @@
 
 namespace exotune {
 
-using namespace vector_loops;
-
 namespace {
 
 constexpr int64_t kMostVectors = 16;
@@ -59,7 +57,7 @@ Path inner_loop(const ProcPtr& p, const Path& outer, const std::string& inner) {
 // for j in seq(0, n): s, with lanes * (count - 1) < n <= lanes * count
 //   ->  for jv in seq(0, count - 1): whole vector; guarded vector
 ProcPtr in_vectors(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t count) {
-  const For loop = *loop_at(p, top);
+  const For loop = *find_loop(p, top);
   const auto extent = literal_extent(loop);
   const bool whole = extent && *extent % unit.lanes == 0;
   const bool sum = is_reduction(p, top, loop.iter);
@@ -117,8 +115,8 @@ ProcPtr opt_skinny(ProcPtr p, const std::string& outer, const std::string& inner
     const Path columns = inner_loop(p, path, inner);
     if (columns.empty()) continue;
     any = true;
-    const For loop = *loop_at(p, columns);
-    if (mentions(loop.lo, loop_at(p, path)->iter) || mentions(loop.hi, loop_at(p, path)->iter))
+    const For loop = *find_loop(p, columns);
+    if (mentions(loop.lo, find_loop(p, path)->iter) || mentions(loop.hi, find_loop(p, path)->iter))
       throw SchedulingError("opt_skinny: the bounds of `" + inner + "` change with `" + outer +
                             "`");
     int64_t most = 1;

@@ -14,8 +14,6 @@ namespace {
   throw SchedulingError(op + ": " + message, {}, std::move(hint));
 }
 
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-
 ExprPtr at_start(const ExprPtr& e, Sym iter) {
   return normalize(substitute(e, iter, int_const(0)));
 }

@@ -5,11 +5,6 @@
 
 namespace exotune {
 
-Path child(Path path, int k) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
 const For& loop_at(const ProcPtr& p, const Path& path) { return at(p, path).as<For>(); }
 
 ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name, int length,
@@ -46,14 +41,6 @@ ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q) {
     p = resize_dim(p, at(p, path), last, padded, int_const(0));
   }
   return divide_dim(p, at(p, path), last, q);
-}
-
-Path innermost(const ProcPtr& p, Path path) {
-  for (;;) {
-    const Block& body = body_of(*stmt_at(*p, path));
-    if (body.size() != 1 || !body[0]->as<For>()) return path;
-    path = child(path);
-  }
 }
 
 ProcPtr run_to_whole_vectors(ProcPtr p, const Path& path, int64_t lanes) {

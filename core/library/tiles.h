@@ -7,12 +7,7 @@
 
 namespace exotune {
 
-/// The k-th statement in the body of the one at `path`.
-Path child(Path path, int k = 0);
-Cursor at(const ProcPtr& p, const Path& path);
 const For& loop_at(const ProcPtr& p, const Path& path);
-/// The innermost loop of a nest of nothing but loops, `path` its outermost one.
-Path innermost(const ProcPtr& p, Path path);
 
 /// Stages `buffer` around `length` statements from `path` on: allocation, load loops (unless
 /// written first), the statements, store loops (if written). The allocation then is at `path`. A

@@ -10,15 +10,6 @@ namespace exotune {
 
 namespace {
 
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-Path child(Path path, int k = 0) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
-int size_of_block(const ProcPtr& p, const Path& path) {
-  return static_cast<int>(block_at(*p, path).size());
-}
-
 std::vector<std::string> parts_of(const For& f) {
   return {f.iter.name() + "o", f.iter.name() + "i"};
 }

@@ -4,15 +4,9 @@
 #include "core/library/inspection.h"
 #include "core/library/reduction.h"
 
-namespace exotune::vector_loops {
+namespace exotune {
 
-Path child(Path path, int k) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
-Cursor at(const ProcPtr& p, const Path& path) { return Cursor::stmt(p, path); }
-
-const For* loop_at(const ProcPtr& p, const Path& path) {
+const For* find_loop(const ProcPtr& p, const Path& path) {
   StmtPtr s = stmt_at(*p, path);
   return s ? s->as<For>() : nullptr;
 }
@@ -21,17 +15,8 @@ Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name)
   Path next = sibling(path, 1);
   StmtPtr s = stmt_at(*p, next);
   if (s && s->as<If>()) next = child(next);
-  const For* f = s ? loop_at(p, next) : nullptr;
+  const For* f = s ? find_loop(p, next) : nullptr;
   return f && f->iter.name() == name ? next : Path();
-}
-
-Path innermost(const ProcPtr& p, Path path) {
-  if (!stmt_at(*p, path)) throw SchedulingError("there is no loop where the vectors were expected");
-  for (;;) {
-    const Block& body = body_of(*stmt_at(*p, path));
-    if (body.size() != 1 || !body[0]->as<For>()) return path;
-    path = child(path);
-  }
 }
 
 bool is_reduction(const ProcPtr& p, const Path& path, Sym iter) {
@@ -57,7 +42,7 @@ ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = vectorize_lanes(p, at(p, innermost(p, top)), unit);
   // Broadcasts out of the loops, innermost first.
   Path path = top;
-  while (loop_at(p, child(path)) && body_of(*stmt_at(*p, path)).size() == 1) path = child(path);
+  while (find_loop(p, child(path)) && body_of(*stmt_at(*p, path)).size() == 1) path = child(path);
   for (;;) {
     Cursor loop = at(p, path);
     p = hoist_from_loop(p, loop);
@@ -74,4 +59,4 @@ ProcPtr unroll_named(ProcPtr p, const std::string& name) {
   return p;
 }
 
-}  // namespace exotune::vector_loops
+}  // namespace exotune

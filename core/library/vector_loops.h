@@ -5,17 +5,14 @@
 
 #include "core/library/vectorize.h"
 
-namespace exotune::vector_loops {
+namespace exotune {
 
-Path child(Path path, int k = 0);
-Cursor at(const ProcPtr& p, const Path& path);
-const For* loop_at(const ProcPtr& p, const Path& path);  // null when no loop stands there
+/// Null when no loop stands there.
+const For* find_loop(const ProcPtr& p, const Path& path);
 
 /// The loop right after the one at `path` that divide_loop made of its boundary, perhaps under a
 /// guard; the empty path when there is none.
 Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name);
-/// The innermost loop of a nest that is perfect from `path` down.
-Path innermost(const ProcPtr& p, Path path);
 /// Is the nest at `path` a single sum whose target does not move along the loop over `iter`?
 bool is_reduction(const ProcPtr& p, const Path& path, Sym iter);
 
@@ -28,4 +25,4 @@ ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit);
 /// Unrolls the loops of this name that have literal bounds, wherever they are.
 ProcPtr unroll_named(ProcPtr p, const std::string& name);
 
-}  // namespace exotune::vector_loops
+}  // namespace exotune

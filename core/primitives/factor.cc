@@ -13,7 +13,7 @@ using namespace internal;
 
 namespace {
 
-const char* const kOp = "factor_sum";
+const char* const kFactorSum = "factor_sum";
 
 // A nest of loops around one sum of products, and how it falls into two.
 class SumOfProducts {
@@ -40,10 +40,10 @@ class SumOfProducts {
         sum, make_reduce(sum_->name, sum_->idx, product(rest_) * read_elem(t, axes(), type_)));
     rw.insert(at_, ahead(t));
     const Path fill = fill_path();
-    require(reads_in_bounds(rw.proc(), fill, stmt_at(rw.proc(), fill)->as<Reduce>()->rhs), kOp,
-            "the factors may read what does not exist");
-    require_parallel_loops(rw.proc(), at_, kOp);
-    return rw.finish(kOp, std::move(args));
+    require(reads_in_bounds(rw.proc(), fill, stmt_at(rw.proc(), fill)->as<Reduce>()->rhs),
+            kFactorSum, "the factors may read what does not exist");
+    require_parallel_loops(rw.proc(), at_, kFactorSum);
+    return rw.finish(kFactorSum, std::move(args));
   }
 
  private:
@@ -58,13 +58,14 @@ class SumOfProducts {
     StmtPtr s = stmt_at(*p_, inner);
     while (const For* f = s->as<For>()) {
       const std::string name = f->iter.name();
-      if (f->mode != LoopMode::kSeq) refuse(kOp, "`" + name + "` is no sequential loop");
-      if (f->body.size() != 1) refuse(kOp, "the loops hold more than one sum");
-      if (literal(f->lo) != 0) refuse(kOp, "`" + name + "` does not begin at 0");
-      if (reads_config(f->hi)) refuse(kOp, "the bound of `" + name + "` reads configuration");
+      if (f->mode != LoopMode::kSeq) refuse(kFactorSum, "`" + name + "` is no sequential loop");
+      if (f->body.size() != 1) refuse(kFactorSum, "the loops hold more than one sum");
+      if (literal(f->lo) != 0) refuse(kFactorSum, "`" + name + "` does not begin at 0");
+      if (reads_config(f->hi))
+        refuse(kFactorSum, "the bound of `" + name + "` reads configuration");
       for (const StmtPtr& outer : loops_)
         if (mentions(f->hi, outer->as<For>()->iter))
-          refuse(kOp, "the bound of `" + name + "` depends on a loop around it");
+          refuse(kFactorSum, "the bound of `" + name + "` depends on a loop around it");
       loops_.push_back(s);
       inner = body_path(inner);
       s = stmt_at(*p_, inner);
@@ -72,7 +73,7 @@ class SumOfProducts {
     sum_path_ = inner;
     sum_stmt_ = s;
     sum_ = s->as<Reduce>();
-    if (!sum_ || sum_->op != ReduceOp::kAdd) refuse(kOp, "the loops hold no sum `x += ..`");
+    if (!sum_ || sum_->op != ReduceOp::kAdd) refuse(kFactorSum, "the loops hold no sum `x += ..`");
   }
 
   void collect(const ExprPtr& e, const std::vector<std::string>& chosen) {
@@ -93,9 +94,9 @@ class SumOfProducts {
     for (const std::string& name : chosen)
       if (std::none_of(chosen_.begin(), chosen_.end(),
                        [&](const ExprPtr& e) { return e->as<Read>()->name.name() == name; }))
-        refuse(kOp, "`" + name + "` is no factor of `" + str(sum_->rhs) + "`");
-    if (chosen_.empty()) refuse(kOp, "no factor is named");
-    if (rest_.empty()) refuse(kOp, "no factor is left over");
+        refuse(kFactorSum, "`" + name + "` is no factor of `" + str(sum_->rhs) + "`");
+    if (chosen_.empty()) refuse(kFactorSum, "no factor is named");
+    if (rest_.empty()) refuse(kFactorSum, "no factor is left over");
   }
 
   static bool mentioned(const std::vector<ExprPtr>& in, Sym iter) {
@@ -119,7 +120,7 @@ class SumOfProducts {
     std::stable_partition(kept_.begin(), kept_.end(),
                           [&](size_t k) { return !ends_a_factor(loops_[k]->as<For>()->iter); });
     if (std::none_of(summed_.begin(), summed_.end(), [](bool s) { return s; }))
-      refuse(kOp, "the other factors or the element mention every loop",
+      refuse(kFactorSum, "the other factors or the element mention every loop",
              "a loop of these factors alone is what can be summed over ahead");
   }
 
@@ -128,14 +129,14 @@ class SumOfProducts {
   void require_exact() {
     type_ = element_type(*p_, sum_path_, sum_->name);
     if (!is_float(type_))
-      refuse(kOp, "`" + sum_->name.name() + "` holds no floating-point numbers");
-    require_no_cast(sum_->rhs, type_, kOp);
+      refuse(kFactorSum, "`" + sum_->name.name() + "` holds no floating-point numbers");
+    require_no_cast(sum_->rhs, type_, kFactorSum);
     for (const std::vector<ExprPtr>* factors : {&chosen_, &rest_})
       for (const ExprPtr& e : *factors) {
-        require_no_cast(e, type_, kOp);
+        require_no_cast(e, type_, kFactorSum);
         if (reads_buffer(*p_, sum_path_, e, sum_->name))
-          refuse(kOp, "`" + str(e) + "` reads what is summed into");
-        if (reads_config(e)) refuse(kOp, "`" + str(e) + "` reads configuration");
+          refuse(kFactorSum, "`" + str(e) + "` reads what is summed into");
+        if (reads_config(e)) refuse(kFactorSum, "`" + str(e) + "` reads configuration");
       }
   }
 
@@ -143,7 +144,7 @@ class SumOfProducts {
     for (size_t k = 0; k < loops_.size(); ++k) {
       if (!summed_[k] && std::find(kept_.begin(), kept_.end(), k) == kept_.end()) continue;
       const For* f = loops_[k]->as<For>();
-      require(prove(*p_, at_, less(int_const(0), f->hi)), kOp,
+      require(prove(*p_, at_, less(int_const(0), f->hi)), kFactorSum,
               "`" + f->iter.name() + "` may have no iteration");
     }
   }
@@ -204,7 +205,7 @@ class SumOfProducts {
 
 ProcPtr factor_sum(ProcPtr p, const Where& nest, const std::string& name,
                    const std::vector<std::string>& factors) {
-  require_name(kOp, name);
+  require_name(kFactorSum, name);
   const Cursor c = nest.loop(p);
   ValueList names;
   for (const std::string& factor : factors) names.emplace_back(factor);

@@ -11,7 +11,7 @@ using namespace internal;
 
 namespace {
 
-const char* const kOp = "stage_mem";
+const char* const kStageMem = "stage_mem";
 
 enum class Place { kInside, kOutside };
 
@@ -41,7 +41,8 @@ class Stage {
     Sym name = w ? w->name : scalar->name;
     auto entry = lookup(p_, first_, name);
     auto alias = resolve_alias(p_, first_, name);
-    if (!entry || !alias) refuse(kOp, "`" + name.name() + "` is no buffer visible at the block");
+    if (!entry || !alias)
+      refuse(kStageMem, "`" + name.name() + "` is no buffer visible at the block");
     std::vector<WindowAccess> given = w ? w->access : whole_window(entry->type.shape);
     // The copies stand elsewhere than the uses: a field that is written may differ there.
     const bool config_written = std::any_of(p_.body.begin(), p_.body.end(),
@@ -49,7 +50,7 @@ class Stage {
     for (const WindowAccess& a : given)
       for (const ExprPtr& e : {a.lo, a.hi})
         if (e && config_written && reads_config(e))
-          refuse(kOp, "`" + str(e) + "` reads configuration state, which is written");
+          refuse(kStageMem, "`" + str(e) + "` reads configuration state, which is written");
     root_ = alias->root;
     auto root_entry = lookup(p_, first_, root_);
     shape_ = root_entry->type.shape;
@@ -60,12 +61,12 @@ class Stage {
       if (a.hi) a.hi = fold(a.hi);
     }
     for (const ExprPtr& size : window_shape(access_))
-      require(prove(p_, first_, bin_op(BinOpKind::kGt, size, int_const(0))), kOp,
+      require(prove(p_, first_, bin_op(BinOpKind::kGt, size, int_const(0))), kStageMem,
               "the window's size `" + str(size) + "` is not proved positive");
     for (const Access& a : accesses_of(p_, first_, n_))
       if (a.buffer == root_ && !provably_outside(a)) accesses_.push_back(a);
     if (accesses_.empty())
-      refuse(kOp, "the block does not use that part of `" + root_.name() + "`");
+      refuse(kStageMem, "the block does not use that part of `" + root_.name() + "`");
   }
 
   Sym root() const { return root_; }
@@ -142,7 +143,7 @@ class Stage {
     }
     if (place(in, out, at) == Place::kOutside) return std::nullopt;
     if (drops_interval)
-      refuse(kOp,
+      refuse(kStageMem,
              "a window of `" + root_.name() + "` keeps a dimension that the staged window drops");
     return WindowUse{tmp, mapped};
   }
@@ -206,7 +207,7 @@ class Stage {
     ExprPtr any;
     for (const ExprPtr& c : out) any = any ? bin_op(BinOpKind::kOr, any, c) : c;
     if (any && prove(p_, at, any)) return Place::kOutside;
-    require(inside, kOp,
+    require(inside, kStageMem,
             "an access to `" + root_.name() + "` is neither proved inside the window nor outside");
     return Place::kInside;
   }
@@ -322,13 +323,13 @@ std::vector<PrivateLoop> private_loops(const ProcPtr& p, const Cursor& block,
     const Path &at = c.path(), &first = block.path();
     const int k = at.size() < first.size() ? -1 : at[first.size() - 1].index - first.back().index;
     const bool inside = k >= 0 && k < block.length() && is_prefix(sibling(first, k), at);
-    if (!inside) refuse(kOp, "the loop over '" + f.iter.name() + "' is not in the block");
+    if (!inside) refuse(kStageMem, "the loop over '" + f.iter.name() + "' is not in the block");
     PrivateLoop loop{at, f.iter, f.lo, trip_count(f)};
     for (const ExprPtr& e : {loop.lo, loop.extent}) {
       if (!in_scope(*p, first, e) || reads_config(e))
-        refuse(kOp, "the bounds of '" + f.iter.name() + "' are not known before the block");
+        refuse(kStageMem, "the bounds of '" + f.iter.name() + "' are not known before the block");
     }
-    require(prove(*p, first, bin_op(BinOpKind::kGt, loop.extent, int_const(0))), kOp,
+    require(prove(*p, first, bin_op(BinOpKind::kGt, loop.extent, int_const(0))), kStageMem,
             "the loop over '" + f.iter.name() + "' is not proved to run");
     out.push_back(std::move(loop));
   }
@@ -342,7 +343,8 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   Cursor block = where.block(p);
   Stage stage(p, block, window);
   const std::vector<PrivateLoop> copies = private_loops(p, block, per);
-  if (!copies.empty() && !accum) refuse(kOp, "only sums and maxima have copies per iteration");
+  if (!copies.empty() && !accum)
+    refuse(kStageMem, "only sums and maxima have copies per iteration");
   const Path& first = block.path();
   const int n = block.length();
   const Block& all = block_at(*p, first);
@@ -351,7 +353,7 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
 
   const std::optional<ReduceOp> reduction = accum ? stage.only_reduction() : std::nullopt;
   if (accum && !reduction)
-    refuse(kOp, "the block does more than add into `" + stage.root().name() + "`");
+    refuse(kStageMem, "the block does more than add into `" + stage.root().name() + "`");
   const bool from_zero = reduction == ReduceOp::kAdd;
   bool load = accum ? !from_zero : !stage.written_first();
   bool store = stage.is_written();
@@ -366,8 +368,8 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   auto require_inside = [&](const Path& at) {
     for (const PrivateLoop& l : copies)
       if (!is_prefix(l.path, at))
-        refuse(kOp, "`" + stage.root().name() + "` is used outside of the loop over '" +
-                        l.iter.name() + "'");
+        refuse(kStageMem, "`" + stage.root().name() + "` is used outside of the loop over '" +
+                              l.iter.name() + "'");
   };
   Block staged = inner;
   for (const ScopeEntry& e : scope_at(*p, first)) {
@@ -375,7 +377,7 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
     auto alias = resolve_alias(*p, first, e.name);
     if (!alias || alias->root != stage.root()) continue;
     UseMap map;
-    map.op = kOp;
+    map.op = kStageMem;
     map.buffer = e.name;
     map.shape = e.type.shape;
     map.shape_of = [&, shape = e.type.shape](Sym s) { return s == tmp ? tmp_shape : shape; };
@@ -398,7 +400,7 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   for (const StmtPtr& s : staged) {
     Sym bound = bound_symbol(*s);
     if (bound.valid() && bound != tmp && tmp_names.count(bound) && mentions(after, bound))
-      refuse(kOp, "the window `" + bound.name() + "`, made in the block, is used after it");
+      refuse(kStageMem, "the window `" + bound.name() + "`, made in the block, is used after it");
   }
 
   Type tmp_type{stage.scalar(), tmp_shape, false};
@@ -440,8 +442,8 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   const int ahead = static_cast<int>(before.size());
   rw.insert(first, std::move(before));
 
-  require_calls(rw.proc(), sibling(first, ahead), n, tmp_names, kOp);
-  require_parallel_loops(rw.proc(), first, kOp);
+  require_calls(rw.proc(), sibling(first, ahead), n, tmp_names, kStageMem);
+  require_parallel_loops(rw.proc(), first, kStageMem);
   rw.flags.reassociates = from_zero;
   std::vector<Value> args{internal::place(where, block), window, name};
   if (accum) {
@@ -451,8 +453,8 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
     if (!loops.empty()) named.emplace("per", std::move(loops));
     args.emplace_back(std::move(named));
   }
-  require_config_writes_fixed(rw.proc(), kOp);
-  return rw.finish(kOp, std::move(args));
+  require_config_writes_fixed(rw.proc(), kStageMem);
+  return rw.finish(kStageMem, std::move(args));
 }
 
 }  // namespace exotune

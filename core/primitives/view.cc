@@ -10,7 +10,7 @@ using namespace internal;
 
 namespace {
 
-const char* const kOp = "stage_view";
+const char* const kView = "stage_view";
 
 struct Axis {
   Sym name;
@@ -25,16 +25,16 @@ class View {
       : p_(*p), first_(first) {
     std::vector<ScopeEntry> scope = scope_at(p_, first_);
     for (const ViewAxis& a : axes) {
-      require_name(kOp, a.name);
+      require_name(kView, a.name);
       Axis axis{Sym::fresh(a.name), parse_expr_at(p, first_, a.extent)};
       for (const Axis& other : axes_)
-        if (other.name.name() == a.name) refuse(kOp, "the axis `" + a.name + "` is given twice");
-      if (reads_config(axis.extent)) refuse(kOp, "`" + a.extent + "` reads configuration state");
-      require(prove(p_, first_, bin_op(BinOpKind::kGt, axis.extent, int_const(0))), kOp,
+        if (other.name.name() == a.name) refuse(kView, "the axis `" + a.name + "` is given twice");
+      if (reads_config(axis.extent)) refuse(kView, "`" + a.extent + "` reads configuration state");
+      require(prove(p_, first_, bin_op(BinOpKind::kGt, axis.extent, int_const(0))), kView,
               "the extent `" + a.extent + "` is not proved positive");
       axes_.push_back(axis);
     }
-    if (axes_.empty()) refuse(kOp, "a view needs at least one axis");
+    if (axes_.empty()) refuse(kView, "a view needs at least one axis");
     // The view's own names come first: they hide what else is visible under the same name.
     for (auto a = axes_.rbegin(); a != axes_.rend(); ++a)
       scope.insert(scope.begin(), {a->name, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr});
@@ -42,15 +42,15 @@ class View {
     const Read* r = source_->as<Read>();
     auto entry = r ? lookup(p_, first_, r->name) : std::nullopt;
     if (!r || r->idx.empty() || !entry || !is_data(entry->type.scalar))
-      refuse(kOp, "`" + element + "` is no element of a buffer");
+      refuse(kView, "`" + element + "` is no element of a buffer");
     alias_ = *resolve_alias(p_, first_, r->name);
     shape_ = entry->type.shape;
     index_ = r->idx;
     condition_ = condition.empty() ? bool_const(true) : parse_control_expr(condition, scope);
-    if (condition_->type != ScalarType::kBool) refuse(kOp, "`" + condition + "` is no condition");
-    if (reads_config(condition_)) refuse(kOp, "`" + condition + "` reads configuration state");
+    if (condition_->type != ScalarType::kBool) refuse(kView, "`" + condition + "` is no condition");
+    if (reads_config(condition_)) refuse(kView, "`" + condition + "` reads configuration state");
     for (const ExprPtr& i : index_)
-      if (reads_config(i)) refuse(kOp, "`" + element + "` reads configuration state");
+      if (reads_config(i)) refuse(kView, "`" + element + "` reads configuration state");
     std::vector<ExprPtr> inside;
     for (size_t d = 0; d < shape_.size(); ++d) {
       inside.push_back(bin_op(BinOpKind::kLe, int_const(0), index_[d]));
@@ -60,7 +60,7 @@ class View {
     for (const Axis& a : axes_) ranges.push_back({a.name, int_const(0), a.extent});
     Answer within = prove_for_all(p_, first_, ranges, {condition_}, conjunction(inside));
     if (!within) {
-      throw SchedulingError(std::string(kOp) + ": `" + element + "` may leave its buffer",
+      throw SchedulingError(std::string(kView) + ": `" + element + "` may leave its buffer",
                             within.notes(), "say with `where` for which indices it exists");
     }
   }
@@ -196,14 +196,14 @@ class View {
 ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
                    const std::vector<ViewAxis>& axes, const std::string& element,
                    const std::string& condition, double otherwise) {
-  require_name(kOp, name);
+  require_name(kView, name);
   Cursor block = where.block(p);
   const Path& first = block.path();
   const int n = block.length();
   View view(p, first, axes, element, condition);
   for (const Access& a : accesses_of(*p, first, n))
     if (a.buffer == view.root() && a.kind != Access::Kind::kRead)
-      refuse(kOp, "the block writes `" + view.root().name() + "`");
+      refuse(kView, "the block writes `" + view.root().name() + "`");
   const Block& all = block_at(*p, first);
   Block staged(all.begin() + first.back().index, all.begin() + first.back().index + n);
   Sym made = Sym::fresh(name);
@@ -213,7 +213,7 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
     auto alias = resolve_alias(*p, first, e.name);
     if (!alias || alias->root != view.root()) continue;
     UseMap map;
-    map.op = kOp;
+    map.op = kView;
     map.buffer = e.name;
     map.shape = e.type.shape;
     map.element = [&](const std::vector<ExprPtr>& idx,
@@ -229,19 +229,19 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
     staged = map_uses(staged, first, map);
   }
   if (replaced == 0)
-    refuse(kOp, "no read of `" + view.root().name() + "` in the block is an element of the view");
+    refuse(kView, "no read of `" + view.root().name() + "` in the block is an element of the view");
   Rewrite rw(p);
   rw.map_in_place(splice(*p, first, n, staged));
   rw.insert(first, {make_alloc(made, Type{view.scalar(), view.shape(), false}, dram()),
                     view.fill(made, otherwise)});
-  require_parallel_loops(rw.proc(), first, kOp);
+  require_parallel_loops(rw.proc(), first, kView);
   ValueList axis_values;
   for (const ViewAxis& a : axes) axis_values.push_back(ValueList{a.name, a.extent});
   std::vector<Value> args{place(where, block), name, axis_values, element};
   if (!condition.empty())
     args.push_back(std::map<std::string, Value>{{"where", condition}, {"otherwise", otherwise}});
-  require_config_writes_fixed(rw.proc(), kOp);
-  return rw.finish(kOp, std::move(args));
+  require_config_writes_fixed(rw.proc(), kView);
+  return rw.finish(kView, std::move(args));
 }
 
 }  // namespace exotune

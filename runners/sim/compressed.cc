@@ -1,16 +1,15 @@
 #include "runners/sim/compressed.h"
 
+#include "runners/sim/operation.h"
+
 namespace exotune::sim {
 
 namespace {
 
-constexpr uint32_t kLoad = 0x03, kFloatLoad = 0x07, kStore = 0x23, kFloatStore = 0x27;
+constexpr uint32_t kIntegerLoad = 0x03, kFloatLoad = 0x07, kIntegerStore = 0x23, kFloatStore = 0x27;
 constexpr uint32_t kImmediate = 0x13, kImmediateWord = 0x1b, kRegisters = 0x33,
                    kRegistersWord = 0x3b;
 
-constexpr uint32_t bits(uint32_t half, int low, int count) {
-  return (half >> low) & ((1u << count) - 1);
-}
 constexpr uint32_t small(uint32_t half, int low) { return 8 + bits(half, low, 3); }
 
 constexpr uint32_t i_type(uint32_t opcode, uint32_t f, uint32_t rd, uint32_t rs1,
@@ -66,16 +65,16 @@ uint32_t quadrant0(uint32_t h, const Isa& isa) {
     case 1:
       return i_type(kFloatLoad, 3, other, rs1, double_offset(h));
     case 2:
-      return i_type(kLoad, 2, other, rs1, word_offset(h));
+      return i_type(kIntegerLoad, 2, other, rs1, word_offset(h));
     case 3:
-      return wide ? i_type(kLoad, 3, other, rs1, double_offset(h))
+      return wide ? i_type(kIntegerLoad, 3, other, rs1, double_offset(h))
                   : i_type(kFloatLoad, 2, other, rs1, word_offset(h));
     case 5:
       return s_type(kFloatStore, 3, rs1, other, double_offset(h));
     case 6:
-      return s_type(kStore, 2, rs1, other, word_offset(h));
+      return s_type(kIntegerStore, 2, rs1, other, word_offset(h));
     case 7:
-      return wide ? s_type(kStore, 3, rs1, other, double_offset(h))
+      return wide ? s_type(kIntegerStore, 3, rs1, other, double_offset(h))
                   : s_type(kFloatStore, 2, rs1, other, word_offset(h));
     default:
       return 0;
@@ -159,18 +158,18 @@ uint32_t quadrant2(uint32_t h, const Isa& isa) {
     case 1:
       return i_type(kFloatLoad, 3, rd, 2, doubles);
     case 2:
-      return rd == 0 ? 0 : i_type(kLoad, 2, rd, 2, words);
+      return rd == 0 ? 0 : i_type(kIntegerLoad, 2, rd, 2, words);
     case 3:
       if (!wide) return i_type(kFloatLoad, 2, rd, 2, words);
-      return rd == 0 ? 0 : i_type(kLoad, 3, rd, 2, doubles);
+      return rd == 0 ? 0 : i_type(kIntegerLoad, 3, rd, 2, doubles);
     case 4:
       return registers2(h);
     case 5:
       return s_type(kFloatStore, 3, 2, rs2, doubles_out);
     case 6:
-      return s_type(kStore, 2, 2, rs2, words_out);
+      return s_type(kIntegerStore, 2, 2, rs2, words_out);
     default:
-      return wide ? s_type(kStore, 3, 2, rs2, doubles_out)
+      return wide ? s_type(kIntegerStore, 3, 2, rs2, doubles_out)
                   : s_type(kFloatStore, 2, 2, rs2, words_out);
   }
 }

@@ -3,6 +3,7 @@
 #include "core/base/diagnostic.h"
 #include "runners/sim/compressed.h"
 #include "runners/sim/float_operation.h"
+#include "runners/sim/operation.h"
 
 namespace exotune::sim {
 
@@ -10,9 +11,6 @@ namespace {
 
 using Op = Operation;
 
-constexpr uint32_t bits(uint32_t word, int low, int count) {
-  return (word >> low) & ((1u << count) - 1);
-}
 constexpr int32_t sign_extended(uint32_t value, int width) {
   return static_cast<int32_t>(value << (32 - width)) >> (32 - width);
 }

@@ -4,6 +4,8 @@
 #include <cfenv>
 #include <cstdio>
 
+#include "runners/sim/operation.h"
+
 namespace exotune::sim {
 
 namespace {
@@ -15,10 +17,6 @@ struct Product {
   int lanes;
 };
 constexpr Product kProducts[] = {{0x78, 16, 4}, {0x70, 8, 8}, {0x08, 0, 16}, {0x04, 16, -4}};
-
-constexpr uint32_t bits(uint32_t word, int low, int count) {
-  return (word >> low) & ((1u << count) - 1);
-}
 
 template <class T>
 T element(const std::array<uint8_t, 64>& bytes, int row, int column) {

@@ -101,7 +101,7 @@ class RightParser {
   size_t at_ = 0;
 };
 
-struct RuleText {
+struct RuleLines {
   std::string name, body, conditions;
   int line = 0;
 };
@@ -111,8 +111,9 @@ std::string without_comment(std::string_view line) {
 }
 
 // Names, bodies and conditions; a rule goes on until the next `rule` line.
-std::vector<RuleText> split(std::string_view text, const std::shared_ptr<const std::string>& file) {
-  std::vector<RuleText> rules;
+std::vector<RuleLines> split(std::string_view text,
+                             const std::shared_ptr<const std::string>& file) {
+  std::vector<RuleLines> rules;
   int number = 0;
   bool in_conditions = false;
   while (!text.empty()) {
@@ -139,7 +140,7 @@ std::vector<RuleText> split(std::string_view text, const std::shared_ptr<const s
   return rules;
 }
 
-Rule rule_of(const RuleText& text, const std::shared_ptr<const std::string>& file,
+Rule rule_of(const RuleLines& text, const std::shared_ptr<const std::string>& file,
              const AccessTypes& types, const std::map<std::string, int64_t>& constants) {
   const SourceLocation where{file, text.line, 1};
   const size_t arrow = text.body.find("=>");
@@ -178,7 +179,7 @@ std::vector<Rule> parse_rules(std::string_view text, const std::string& file,
                               const std::map<std::string, int64_t>& constants) {
   const auto name = std::make_shared<const std::string>(file);
   std::vector<Rule> rules;
-  for (const RuleText& rule : split(text, name))
+  for (const RuleLines& rule : split(text, name))
     rules.push_back(rule_of(rule, name, types, constants));
   return rules;
 }

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "core/base/words.h"
+
 namespace exotune::families {
 namespace {
 
@@ -75,12 +77,6 @@ std::vector<Argument> arguments_of(const RoutineTemplate& routine) {
     out.push_back(argument);
   }
   return out;
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* separator) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
-  return text;
 }
 
 // A condition that refuses an argument, and that argument's position, from 1.

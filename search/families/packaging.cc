@@ -1,13 +1,9 @@
 #include "search/families/packaging.h"
 
+#include "core/base/words.h"
+
 namespace exotune::families {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const std::string& separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
 
 std::string soversion(const PackageFacts& facts) {
   return facts.version.substr(0, facts.version.find('.'));

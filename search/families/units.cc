@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
+#include "core/base/words.h"
 #include "core/codegen/codegen.h"
 
 namespace exotune::families {
 namespace {
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
-}
 
 CFile kernels_of(const std::vector<ProcPtr>& procs, const std::string& stem, const Target& target) {
   CodegenOptions code;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/printer.h"
+#include "search/moves/parts.h"
 
 namespace exotune {
 
@@ -11,12 +12,6 @@ namespace {
 Path child(Path path, Child branch, int k) {
   path.push_back({branch, k});
   return path;
-}
-
-bool holds_loop(const StmtPtr& s) {
-  if (s->as<For>()) return true;
-  const auto any = [](const Block& b) { return std::any_of(b.begin(), b.end(), holds_loop); };
-  return any(body_of(*s)) || any(orelse_of(*s));
 }
 
 class Distribution {

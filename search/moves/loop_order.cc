@@ -6,12 +6,12 @@
 
 namespace exotune {
 
-namespace {
-
 Path down(Path path, int levels) {
   for (int k = 0; k < levels; ++k) path.push_back({Child::kBody, 0});
   return path;
 }
+
+namespace {
 
 // Loops `at` and `at + 1` change places; false: they may not.
 bool swap_at(LoopOrder& o, const Path& band, int at) {

@@ -17,6 +17,8 @@ struct LoopOrder {
 /// nothing but a loop. Bands deeper than `most_loops` only try each loop as the innermost one.
 std::vector<LoopOrder> loop_orders(const Schedule& s, const Path& band, int most_loops = 4);
 
+/// The loop `levels` below, where loops hold nothing but a loop.
+Path down(Path path, int levels);
 /// Loops of the band from `band` down.
 int band_depth(const Proc& p, const Path& band);
 

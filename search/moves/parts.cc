@@ -6,13 +6,13 @@
 
 namespace exotune {
 
-namespace {
-
 bool holds_loop(const StmtPtr& s) {
   if (s->as<For>()) return true;
   const auto any = [](const Block& b) { return std::any_of(b.begin(), b.end(), holds_loop); };
   return any(body_of(*s)) || any(orelse_of(*s));
 }
+
+namespace {
 
 // Loops down to the first level with several statements: how many of those hold a loop?
 int nests_below(const StmtPtr& s) {

@@ -6,6 +6,9 @@
 
 namespace exotune {
 
+/// Is the statement a loop, or one inside it?
+bool holds_loop(const StmtPtr& s);
+
 /// The nests of the procedure, in program order: every outermost loop that may change places with
 /// what is inside it. A loop whose iterations must come in their order (time steps, the steps of a
 /// factorization) is walked into, as are conditions, and loops around several nests.

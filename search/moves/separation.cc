@@ -12,11 +12,11 @@ namespace {
 
 // The values of an index over the loops below `nest`: lo to hi, hi excluded; nothing where a bound
 // follows another of these loops, or the index falls with one.
-struct Range {
+struct Interval {
   ExprPtr lo, hi;
 };
-std::optional<Range> range_of(const Outline& o, const OutlineAccess& a, const ExprPtr& index) {
-  Range out{index, index};
+std::optional<Interval> range_of(const Outline& o, const OutlineAccess& a, const ExprPtr& index) {
+  Interval out{index, index};
   for (const int l : a.loops) {
     const OutlineLoop& loop = o.loops[static_cast<size_t>(l)];
     if (!mentions(index, loop.iter)) continue;
@@ -34,7 +34,7 @@ std::optional<std::string> window_of(const Outline& o, const OutlineAccess& a,
                                      const std::vector<ScopeEntry>& scope) {
   std::string out = str(read_elem(a.what.buffer, {}, a.scalar), scope) + "[";
   for (size_t d = 0; d < a.what.idx.size(); ++d) {
-    const std::optional<Range> r = range_of(o, a, a.what.idx[d]);
+    const std::optional<Interval> r = range_of(o, a, a.what.idx[d]);
     if (!r) return std::nullopt;
     out += (d ? ", " : "") + str(r->lo, scope) + ":" + str(r->hi, scope);
   }

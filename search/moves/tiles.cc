@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "search/steps/builders.h"
+
 namespace exotune {
 
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The extent in equal parts of at most `most`.
 int64_t balanced(std::optional<int64_t> extent, int64_t most) {

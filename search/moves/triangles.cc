@@ -8,11 +8,6 @@ namespace exotune {
 
 namespace {
 
-Path down(Path path, int levels) {
-  for (int k = 0; k < levels; ++k) path.push_back({Child::kBody, 0});
-  return path;
-}
-
 const For& loop(const Proc& p, const Path& path) { return *stmt_at(p, path)->as<For>(); }
 
 // The loop `inner` follows `outer` with one of its bounds, one step for one.

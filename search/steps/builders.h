@@ -11,6 +11,9 @@
 
 namespace exotune {
 
+/// Parts of `b` that `a` is cut into; both positive.
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// A target's vector unit as operators take it.
 class VectorValues {
  public:
