@@ -2,7 +2,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/ir/callees.h"
-#include "runners/native_runner.h"
+#include "runners/arena.h"
 #include "runners/threads.h"
 #include "search/problem.h"
 
@@ -40,7 +40,7 @@ Sizes sizes_of(const Proc& p, const Sizes& given) {
 }
 
 // Runs `p` at `sizes`; false when later sizes need not be tried.
-bool run_at(const ProcPtr& p, const Target& target, NativeRunner& runner, const Sizes& sizes,
+bool run_at(const ProcPtr& p, const Target& target, Runner& runner, const Sizes& sizes,
             uint64_t seed, const Compilation& how, CompiledResult& result) {
   ProblemOptions options;
   options.seed = seed;
@@ -72,15 +72,17 @@ CompiledResult compiled_test(Workspace& workspace, const ProcPtr& p,
   result.parallel = has_parallel_loop(*p);
   try {
     const Target target = with_all_headers(targets);
-    if (target.runner.kind != "native")
+    if (!target.runner.is_this_machine())
       throw Error(
           Diagnostic{{}, "code of " + target.name + " does not run on this machine", {}, {}},
           ExitCode::kUnavailable);
     workspace.require_runnable(target);
-    NativeRunner runner(with_threads(toolchain_of(target), result.parallel ? kThreads : 1));
-    result.compiler = how.is_usual() ? runner.toolchain().describe() : text_of(how);
+    const TargetToolchain toolchain =
+        with_threads(toolchain_of(target), result.parallel ? kThreads : 1);
+    const std::unique_ptr<Runner> runner = native_runner(toolchain);
+    result.compiler = how.is_usual() ? toolchain.describe() : text_of(how);
     for (const Sizes& size : sizes)
-      if (!run_at(p, target, runner, size, seed, how, result)) break;
+      if (!run_at(p, target, *runner, size, seed, how, result)) break;
   } catch (const Error& e) {  // no compiler, another machine's code, no C for this proc
     result.not_run = e.diagnostic().message.str();
   }

@@ -31,7 +31,7 @@ std::vector<TargetPtr> targets_of(Workspace& workspace, const std::string& list)
   std::istringstream words(list);
   for (std::string name; std::getline(words, name, ',');) {
     const TargetPtr target = workspace.target(name);
-    if (target->runner.kind != "native")
+    if (!target->runner.is_this_machine())
       throw InputError({}, "--target: a library is for CPUs, and " + target->name + " is none",
                        "avx512, avx2 or both");
     for (const TargetPtr& other : targets)

@@ -10,17 +10,12 @@
 
 namespace exotune::cli {
 
-/// Null for this machine itself ("native"). `wanted`: "" for the target's own kind, "native",
-/// "sim", the name of a record in `records` (a folder) or a file NAME.toml. Error(kUnavailable) for
-/// a name that is none of them and for a runner that cannot work here; InputError for a record that
-/// is wrong, or a target that the runner cannot do.
+/// Null for this machine itself, whose tuner makes its own. `wanted` as in runner_kind
+/// (runners/registry.h): "" for the target's own kind, `records` the folder of records.
+/// Error(kUnavailable) for a name that is none of them and for a runner that cannot work here;
+/// InputError for a record that is wrong, or a target that the runner cannot do.
 std::unique_ptr<Runner> choose_runner(const Target& target, const std::string& wanted,
                                       const std::filesystem::path& records, int jobs);
-
-/// What the cycles of a candidate's last good run on `runner` went into; empty where it cannot
-/// tell.
-std::vector<std::pair<std::string, double>> spent_on(const Runner& runner,
-                                                     const std::string& candidate_id);
 
 /// The kinds there are, and the records in `records`.
 Table runner_table(const std::filesystem::path& records);

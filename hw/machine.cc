@@ -117,14 +117,14 @@ Machine probe_machine() {
 
 std::vector<std::string> missing_features(const Machine& machine, const Target& target) {
   std::vector<std::string> missing;
-  if (target.runner.kind != "native") return missing;
+  if (!target.runner.is_this_machine()) return missing;
   for (const std::string& feature : target.required_features)
     if (!machine.has_feature(feature)) missing.push_back(feature);
   return missing;
 }
 
 bool supports(const Machine& machine, const Target& target) {
-  return target.runner.kind == "native" && missing_features(machine, target).empty();
+  return target.runner.is_this_machine() && missing_features(machine, target).empty();
 }
 
 TargetPtr best_target(const Machine& machine, const std::vector<TargetPtr>& targets) {

@@ -37,6 +37,8 @@ struct TargetCompiler {
 struct TargetRunner {
   std::string kind = "native";
   std::map<std::string, std::string> options;
+  /// The code is this machine's own: its CPU must have the features, and what runs here can meet.
+  bool is_this_machine() const { return kind == "native"; }
 };
 
 struct Target {

@@ -1,6 +1,7 @@
 #include "runners/arena.h"
 
 #include "core/base/diagnostic.h"
+#include "runners/native_runner.h"
 #include "runners/other_compilers.h"
 #include "runners/work_directory.h"
 
@@ -64,6 +65,10 @@ class NativeArena : public Arena {
 };
 
 }  // namespace
+
+std::unique_ptr<Runner> native_runner(TargetToolchain toolchain, NativeOptions options) {
+  return std::make_unique<NativeRunner>(std::move(toolchain), std::move(options));
+}
 
 std::unique_ptr<Arena> native_arena(TargetToolchain toolchain, NativeOptions options) {
   return std::make_unique<NativeArena>(std::move(toolchain), std::move(options));

@@ -28,6 +28,9 @@ class Arena {
   virtual std::vector<Contender> plain_code(const Candidate& as_written) = 0;
 };
 
+/// This machine, which judges candidates one by one: a child each (native_runner.h). Error(
+/// kUnavailable) when the compiler is missing or the CPU lacks the toolchain's isa.
+std::unique_ptr<Runner> native_runner(TargetToolchain toolchain, NativeOptions options = {});
 /// This machine: contenders of one process at a time (shootout.h), with code by `toolchain`.
 std::unique_ptr<Arena> native_arena(TargetToolchain toolchain, NativeOptions options = {});
 

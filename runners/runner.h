@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runners/candidate.h"
@@ -86,6 +87,13 @@ class Runner {
   virtual Evaluation evaluate(const Candidate& candidate,
                               const std::vector<std::vector<double>>& inputs,
                               double timeout_seconds);
+  /// What the time of a candidate's last good run went into, in the runner's unit or as counts, by
+  /// name; empty where the runner cannot tell.
+  virtual std::vector<std::pair<std::string, double>> spent_on(
+      const std::string& candidate_id) const {
+    (void)candidate_id;
+    return {};
+  }
 };
 
 /// For tests of the search: answers from a function, runs nothing.

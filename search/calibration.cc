@@ -11,8 +11,8 @@
 #include "cost/features.h"
 #include "cost/fit.h"
 #include "cost/static_cost.h"
+#include "runners/arena.h"
 #include "runners/machine_peak.h"
-#include "runners/native_runner.h"
 #include "runners/statistics.h"
 #include "search/nest.h"
 #include "search/random_schedules.h"
@@ -45,10 +45,10 @@ class Calibration {
     const DeadlineScope scope(deadline_);
     result_.before = unfitted_weights(*request_.target, request_.machine, &store_);
     measure_clock();
-    NativeRunner runner(toolchain_,
-                        {.work_directory = request_.work_directory, .jobs = request_.jobs});
+    const std::unique_ptr<Runner> runner = native_runner(
+        toolchain_, {.work_directory = request_.work_directory, .jobs = request_.jobs});
     for (const CalibrationKernel& k : request_.kernels)
-      for (size_t s = 0; s < k.sizes.size() && !ended(); ++s) measure(k, s, runner);
+      for (size_t s = 0; s < k.sizes.size() && !ended(); ++s) measure(k, s, *runner);
     if (!request_.fit || (ended() && result_.samples.empty())) return std::move(result_);
     if (result_.samples.empty())
       throw Error(Diagnostic{{},

@@ -13,7 +13,7 @@ namespace exotune {
 
 namespace {
 
-constexpr const char* kModel = "loops 1";  // changes with what the loops hold
+constexpr const char* kLoopModel = "loops 1";  // changes with what the loops hold
 
 struct Kinds {
   const char* throughput;
@@ -25,7 +25,7 @@ Kinds kinds_of(FigureSource source) {
 }
 
 std::optional<std::string> compiler_of(const Target& target) {
-  if (target.runner.kind != "native") return std::nullopt;
+  if (!target.runner.is_this_machine()) return std::nullopt;
   try {
     return toolchain_of(target).describe();
   } catch (const Error& e) {
@@ -36,7 +36,7 @@ std::optional<std::string> compiler_of(const Target& target) {
 
 FigureKey key_of(const Target& target, const Machine& machine, const std::string& compiler,
                  const std::string& kind) {
-  return {target.name, content_hash(target.hash + "\n" + kModel + "\n" + compiler),
+  return {target.name, content_hash(target.hash + "\n" + kLoopModel + "\n" + compiler),
           machine.microarch, kind};
 }
 

@@ -10,7 +10,7 @@
 #include "core/ir/printer.h"
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
-#include "runners/native_runner.h"
+#include "runners/arena.h"
 #include "search/device/device_search.h"
 #include "search/problem.h"
 #include "search/proposals.h"
@@ -23,9 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kAtOnce = 12;   // schedules made and measured before the best is looked at
-constexpr int kInVain = 2;       // times in a row
-constexpr double kGain = 0.998;  // of the cycles: what is less is nothing
+constexpr size_t kAtOnce = 12;        // schedules made and measured before the best is looked at
+constexpr int kInVain = 2;            // times in a row
+constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -71,10 +71,10 @@ class RunnerTuning {
   // What must come out may be computed by this machine: plain C means the same everywhere.
   void prepare() {
     const TargetToolchain toolchain = toolchain_of(*request_.target);
-    NativeRunner here(default_toolchain("scalar"));
-    problem_ =
-        make_problem(request_.proc, request_.sizes,
-                     {.seed = request_.seed, .runner = &here, .target = request_.target.get()});
+    const std::unique_ptr<Runner> here = native_runner(default_toolchain("scalar"));
+    problem_ = make_problem(
+        request_.proc, request_.sizes,
+        {.seed = request_.seed, .runner = here.get(), .target = request_.target.get()});
     result_.key = enter_context(request_.proc, request_.kernel.name, sizes_text(request_.sizes),
                                 *request_.target, request_.machine, toolchain, store_);
     // Cycles belong to the runner and to what the target's text says, not to this machine.
@@ -225,7 +225,7 @@ class RunnerTuning {
       left -= count;
       if (!find(count)) return;
       const double now = measure();
-      in_vain = now < kGain * best || best == 0 ? 0 : in_vain + 1;
+      in_vain = now < kLeastGain * best || best == 0 ? 0 : in_vain + 1;
       best = best == 0 ? now : std::min(best, now);
     }
     if (result_.stop == StopReason::kComplete) result_.stop = StopReason::kTrials;

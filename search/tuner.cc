@@ -1,7 +1,6 @@
 #include "search/tuner.h"
 
 #include "runners/arena.h"
-#include "runners/native_runner.h"
 #include "runners/threads.h"
 #include "search/final_round.h"
 #include "search/measuring.h"
@@ -96,9 +95,9 @@ TuneResult tune(const TuneRequest& request, Store& store, const TuneHooks& hooks
   const NativeOptions native{.work_directory = request.work_directory, .jobs = request.jobs};
   const TargetToolchain toolchain = with_threads(toolchain_of(*request.target), request.threads);
   // One for all phases: what was compiled stays so.
-  NativeRunner runner(toolchain, native);
+  const std::unique_ptr<Runner> runner = native_runner(toolchain, native);
   const std::unique_ptr<Arena> arena = native_arena(toolchain, native);
-  return measure(run, {&runner, arena.get(), toolchain});
+  return measure(run, {runner.get(), arena.get(), toolchain});
 }
 
 }  // namespace exotune

@@ -122,6 +122,20 @@ std::vector<TrialResult> SimRunner::run(std::span<const Candidate> candidates, c
   return results;
 }
 
+std::vector<std::pair<std::string, double>> SimRunner::spent_on(
+    const std::string& candidate_id) const {
+  const sim::Account* spent = account(candidate_id);
+  if (spent == nullptr) return {};
+  const auto count = [](uint64_t n) { return static_cast<double>(n); };
+  std::vector<std::pair<std::string, double>> out = {
+      {"instructions", count(spent->instructions)},
+      {"waiting for loads", count(spent->waited_for_loads)},
+      {"waiting for the device", count(spent->waited_for_device)}};
+  for (const sim::Event& event : spent->events)
+    if (event.count > 0) out.emplace_back(event.name, count(event.count));
+  return out;
+}
+
 const sim::Account* SimRunner::account(const std::string& candidate_id) const {
   const auto it = impl_->accounts.find(candidate_id);
   return it == impl_->accounts.end() ? nullptr : &it->second;

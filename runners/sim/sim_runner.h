@@ -39,6 +39,9 @@ class SimRunner : public Runner {
   /// slow does not depend on the host.
   std::vector<TrialResult> run(std::span<const Candidate> candidates, const TestCase& test,
                                const RunOptions& options) override;
+  /// Instructions, waiting for loads and for the device, and the device's own events.
+  std::vector<std::pair<std::string, double>> spent_on(
+      const std::string& candidate_id) const override;
   /// What the cycles of the last good run of a candidate went into; nothing when there was none.
   const sim::Account* account(const std::string& candidate_id) const;
 
