@@ -9,7 +9,7 @@
 #include "cli/verbs.h"
 #include "cli/workspace.h"
 #include "core/base/subprocess.h"
-#include "core/library/operators.h"
+#include "core/library/manual.h"
 #include "search/families/family.h"
 
 namespace exotune::cli {
@@ -54,7 +54,7 @@ Table targets(Workspace& workspace, const std::string& folder) {
     const auto missing = missing_features(workspace.machine(), *target);
     std::string here = missing.empty() ? "runs it" : "lacks";
     for (const std::string& feature : missing) here += " " + feature;
-    if (target->runner.kind != "native") here = simulated_here(*target);
+    if (!target->runner.is_this_machine()) here = simulated_here(*target);
     table.add({target->name, std::to_string(target->instructions().size()), target->runner.kind,
                here, target->title});
   }
@@ -67,9 +67,24 @@ Table operators() {
   return table;
 }
 
+// One operator in full, for `list operators NAME`.
+ExitCode describe(const std::string& name) {
+  const Operator* op = find_operator(name);
+  if (op == nullptr) {
+    std::vector<std::string> names;
+    for (const Operator& o : operator_table()) names.push_back(o.name);
+    const std::string near = nearest(name, names);
+    throw InputError({}, "there is no operator '" + name + "'",
+                     near.empty() ? "exo-tune list operators" : "did you mean '" + near + "'?");
+  }
+  std::fputs(description_of(*op).c_str(), stdout);
+  return ExitCode::kOk;
+}
+
 ExitCode list(const Session& session, const std::string& what, const std::string& folder,
               Format format) {
   Workspace workspace(session);
+  if (what == "operators" && !folder.empty()) return describe(folder);
   if (!folder.empty() && what != "targets")
     throw InputError({}, "list " + what + " takes no folder, found '" + folder + "'",
                      "exo-tune list targets ./my_target shows a target of your own");
@@ -96,7 +111,8 @@ void add_list_verb(CLI::App& app, Session& session) {
   auto folder = std::make_shared<std::string>();
   auto format = std::make_shared<FormatOption>();
   app.add_option("what", *what, "kernels, families, targets, runners or operators")->required();
-  app.add_option("folder", *folder, "with targets: one of your own");
+  app.add_option("folder", *folder,
+                 "with targets: one of your own; with operators: the name of one, told in full");
   format->add(app);
   app.callback([&session, what, folder, format] {
     session.action = [&session, what, folder, format] {

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/words.h"
 #include "core/frontend/lexer.h"
 #include "core/frontend/parser.h"
 
 namespace exotune {
 namespace {
-
-std::string quoted(std::string_view s) { return "`" + std::string(s) + "`"; }
 
 bool is_identifier(const std::string& s) {
   if (s.empty() || s == "_" || is_keyword(s)) return false;
@@ -330,6 +329,11 @@ std::string Operator::signature() const {
   return out + ")";
 }
 
+Operator in_cpp(std::string function, Operator row) {
+  row.function = std::move(function);
+  return row;
+}
+
 const std::vector<Operator>& operator_table() {
   static const std::vector<Operator> table = [] {
     std::vector<Operator> all = primitive_operators();
@@ -343,6 +347,10 @@ const std::vector<Operator>& operator_table() {
       else
         known->others.push_back({std::move(op.params), std::move(op.run)});
     }
+    for (Operator& op : all)
+      if (const auto it = proposals_of_operators().find(op.name);
+          it != proposals_of_operators().end())
+        op.proposed = it->second;
     std::sort(all.begin(), all.end(),
               [](const Operator& a, const Operator& b) { return a.name < b.name; });
     return all;

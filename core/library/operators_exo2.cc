@@ -97,7 +97,7 @@ ValueList with_proc(const ProcPtr& p, const std::vector<Cursor>& cursors) {
   return {p, std::move(list)};
 }
 
-Value round_up(const A& a) {
+Value loop_rounded_up(const A& a) {
   const Cursor loop = a.where(1).loop(a.proc());
   const std::string name = name_of_loop(loop);
   ProcPtr p = divide_loop(a.proc(), loop, a.integer(2), {name + "o", name + "i"}, Tail::kGuard);
@@ -135,7 +135,7 @@ Value level_1(const A& a) {
   const Cursor loop = a.where(1).loop(a.proc());
   const VectorUnit unit = unit_of(a, 2, 3, 5);
   ProcPtr p = optimize_level_1_loop(a.proc(), loop, unit, a.integer(4));
-  return unroll_registers(vector_loops::unroll_named(p, name_of_loop(loop) + "u"), unit.memory);
+  return unroll_registers(unroll_named(p, name_of_loop(loop) + "u"), unit.memory);
 }
 
 Value skinny(const A& a) {
@@ -174,7 +174,10 @@ std::vector<Operator> exo2_forms() {
          return call_eqv(a.proc(), Where(a.proc(1)->name + "(_)"), a.proc(2));
        }},
       {"partial_eval", values_in_order(), "", evaluated},
-      {"round_loop", {proc(), place("loop"), integer("factor"), boolean("up", true)}, "", round_up},
+      {"round_loop",
+       {proc(), place("loop"), integer("factor"), boolean("up", true)},
+       "",
+       loop_rounded_up},
       {"vectorize",
        {proc(), place("loop"), integer("vw"), precision("precision"), memory("mem_type"),
         procs("instructions"), any("rules", ValueList{}), string("tail", "cut_and_guard")},
@@ -218,15 +221,20 @@ std::vector<Operator> exo2_forms() {
          for (auto w = loops.rbegin(); w != loops.rend(); ++w) p = unroll_loop(p, *w);
          return p;
        }},
-      {"adjust_triang",
-       {proc(), place("o_loop"), any("machine"), integer("r_fac"), any("round_up", Value())},
-       "split_triangle; returns p and a list of the outer loop",
-       triangle},
-      {"CSE", {proc(), place("block", Value()), precision("precision", Value())}, "cse", shared},
-      {"LICM",
-       {proc(), place("loop")},
-       "hoist_from_loop",
-       [](const A& a) -> Value { return hoist_from_loop(a.proc(), a.where(1)); }},
+      in_cpp("split_triangle",
+             {"adjust_triang",
+              {proc(), place("o_loop"), any("machine"), integer("r_fac"), any("round_up", Value())},
+              "split_triangle; returns p and a list of the outer loop",
+              triangle}),
+      in_cpp("cse", {"CSE",
+                     {proc(), place("block", Value()), precision("precision", Value())},
+                     "cse",
+                     shared}),
+      in_cpp("hoist_from_loop",
+             {"LICM",
+              {proc(), place("loop")},
+              "hoist_from_loop",
+              [](const A& a) -> Value { return hoist_from_loop(a.proc(), a.where(1)); }}),
   };
 }
 

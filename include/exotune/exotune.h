@@ -1,6 +1,6 @@
 #pragma once
-// The umbrella header of the exo-tune library, layer by layer; everything is in namespace exotune. In a
-// program of your own:
+// The umbrella header of the exo-tune library, layer by layer; everything is in namespace exotune.
+// In a program of your own:
 //
 //   Module m = parse_module(text, "my.exo");                  core/frontend/parser.h
 //   ProcPtr p = divide_loop(m.find_proc("f"), "i", 8, {"io", "ii"}, Tail::kCut);
@@ -31,17 +31,18 @@
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
+#include "core/library/manual.h"
 #include "core/library/operators.h"
 #include "core/library/prefetching.h"
 #include "core/library/rearranging.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
 #include "core/library/script.h"
-#include "core/library/step.h"
 #include "core/library/skinny.h"
 #include "core/library/stages.h"
 #include "core/library/staging.h"
 #include "core/library/statements.h"
+#include "core/library/step.h"
 #include "core/library/sum_block.h"
 #include "core/library/tiles.h"
 #include "core/library/transposition.h"

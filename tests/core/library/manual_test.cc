@@ -1,61 +1,58 @@
-// core/primitives/*.h is the manual of the primitives: every one of them is there, with the text
-// before and after and its obligation, and every row of the operator table says the same briefly.
+// The headers of core/primitives and core/library are the manual: every operator's function has an
+// entry there, every primitive's says the text before and after and its obligation, and what the
+// program prints of an operator is that entry.
+#include "core/library/manual.h"
+
 #include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <sstream>
-
-#include "core/library/operators.h"
 
 namespace exotune {
 namespace {
-namespace fs = std::filesystem;
 
-// The comment above the first declaration of each primitive, by name.
-std::map<std::string, std::string> entries() {
-  std::map<std::string, std::string> out;
-  for (const char* family :
-       {"loops", "statements", "conditions", "buffers", "factor", "procedures", "state"}) {
-    std::ifstream in(fs::path(EXOTUNE_SOURCE_DIR) / "core/primitives" /
-                     (family + std::string(".h")));
-    std::string comment;
-    for (std::string line; std::getline(in, line);) {
-      const size_t type = line.find("[[nodiscard]] ");
-      if (line.rfind("///", 0) == 0) {
-        comment += line + "\n";
-      } else if (type == 0) {
-        const size_t open = line.find('('), start = line.rfind(' ', open) + 1;
-        out.emplace(line.substr(start, open - start), comment);
-        comment.clear();
-      } else if (line.empty()) {
-        comment.clear();
-      }
-    }
-  }
-  return out;
+const std::string& function_of(const Operator& op) {
+  return op.function.empty() ? op.name : op.function;
 }
 
 TEST(Manual, each_primitive_says_before_after_and_its_obligation) {
-  const auto all = entries();
-  EXPECT_GT(all.size(), 60u);
-  for (const auto& [name, comment] : all) {
-    if (name == "try_replace") continue;  // replace, in another form
-    EXPECT_NE(comment.find("->"), std::string::npos) << name;
-    EXPECT_NE(comment.find("Obligation"), std::string::npos) << name;
+  const std::vector<Operator> primitives = primitive_operators();
+  EXPECT_GT(primitives.size(), 60u);
+  for (const Operator& op : primitives) {
+    const ManualEntry entry = manual_entry(function_of(op));
+    EXPECT_EQ(entry.header.rfind("core/primitives/", 0), 0u) << op.name;
+    EXPECT_NE(entry.text.find("->"), std::string::npos) << op.name;
+    EXPECT_NE(entry.text.find("Obligation"), std::string::npos) << op.name;
+    EXPECT_NE(op.doc.find("->"), std::string::npos) << op.name;
   }
 }
 
-TEST(Manual, each_row_is_a_primitive_of_the_manual) {
-  const std::map<std::string, std::string> called = {{"rename", "rename_proc"},
-                                                     {"inline", "inline_call"}};
-  const auto all = entries();
-  for (const Operator& op : primitive_operators()) {
-    const auto other = called.find(op.name);
-    EXPECT_EQ(all.count(other == called.end() ? op.name : other->second), 1u) << op.name;
-    EXPECT_NE(op.doc.find("->"), std::string::npos) << op.name;
-  }
+TEST(Manual, each_operator_has_an_entry_of_a_header) {
+  for (const auto& rows : {library_operators(), stage_operators()})
+    for (const Operator& op : rows) EXPECT_NE(manual_entry(function_of(op)).header, "") << op.name;
+}
+
+TEST(Manual, overloads_share_an_entry_and_a_gap_ends_it) {
+  const auto entries = entries_of(
+      "/// s  ->  t\nProcPtr f(ProcPtr p);\nProcPtr f(ProcPtr p, int k);\n\nProcPtr g(ProcPtr "
+      "p);\n");
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[1], (std::pair<std::string, std::string>("f", "s  ->  t\n")));
+}
+
+TEST(Manual, an_operator_is_told_in_full) {
+  const std::string text = description_of(*find_operator("fuse"));
+  EXPECT_EQ(text.rfind(find_operator("fuse")->signature(), 0), 0u);
+  EXPECT_NE(text.find("core/primitives/loops.h, fuse:"), std::string::npos) << text;
+  EXPECT_NE(text.find("Obligation"), std::string::npos) << text;
+  EXPECT_NE(text.find("Proposed for neighbouring loops"), std::string::npos) << text;
+}
+
+TEST(Manual, who_proposes_nothing_says_so) {
+  EXPECT_NE(description_of(*find_operator("rename")).find("No search proposes it."),
+            std::string::npos);
+}
+
+TEST(Manual, what_is_proposed_is_an_operator) {
+  for (const auto& [name, where] : proposals_of_operators())
+    EXPECT_NE(find_operator(name), nullptr) << name;
 }
 
 }  // namespace

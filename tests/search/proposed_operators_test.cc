@@ -1,0 +1,43 @@
+// Operators say where a search proposes them (operators_proposals.cc): exactly those that the
+// sources of search/ name.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "core/library/operators.h"
+
+namespace exotune {
+namespace {
+namespace fs = std::filesystem;
+
+// The words in quotes in the sources below search/ that are names of operators.
+std::set<std::string> named_by_the_search() {
+  static const std::regex quoted("\"(\\w+)\"");
+  std::set<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(EXOTUNE_SOURCE_DIR "/search")) {
+    if (entry.path().extension() != ".cc") continue;
+    std::ifstream in(entry.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    const std::string source = text.str();
+    for (std::sregex_iterator it(source.begin(), source.end(), quoted), end; it != end; ++it)
+      if (find_operator((*it)[1])) names.insert((*it)[1]);
+  }
+  return names;
+}
+
+TEST(ProposedOperators, are_those_that_the_search_names) {
+  // The hole itself, the name of a BLAS routine, and an axis rule of the e-graph.
+  const std::set<std::string> other_words = {"search", "gemm", "transpose"};
+  std::set<std::string> named = named_by_the_search(), told;
+  for (const std::string& word : other_words) named.erase(word);
+  for (const auto& [name, where] : proposals_of_operators()) told.insert(name);
+  EXPECT_EQ(named, told);
+}
+
+}  // namespace
+}  // namespace exotune
