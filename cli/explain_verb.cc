@@ -18,7 +18,7 @@
 #include "core/ir/printer.h"
 #include "core/primitives/primitives.h"
 #include "db/store.h"
-#include "search/dp_plans.h"
+#include "search/dp/dp_plans.h"
 #include "search/weights.h"
 
 namespace exotune::cli {

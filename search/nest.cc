@@ -1,6 +1,7 @@
 #include "search/nest.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "core/ir/printer.h"
@@ -140,206 +141,265 @@ bool are_whole_sums(const Nest& nest, bool inside) {
          nest.find(nest.vector_loop)->in_output;
 }
 
-// Rows of an imperfect nest: an outer loop with, somewhere in it, a loop along contiguous elements,
-// as in `for i: dot = 0; for j: dot += A[i, j] * x[j]; y[i] = dot`.
-Nest inspect_rows(const Proc& p) {
-  Nest nest;
+// What a statement of an innermost loop writes and reads; nothing for other statements.
+std::optional<Statement> statement_of(const StmtPtr& s) {
+  if (const Assign* a = s->as<Assign>()) return Statement{a->name, a->idx, a->rhs, false};
+  if (const Reduce* r = s->as<Reduce>()) return Statement{r->name, r->idx, r->rhs, true};
+  return std::nullopt;
+}
+
+struct TwoLoops {
   const For* outer = nullptr;
   const For* inner = nullptr;
-  bool deeper = false;
+};
+
+// The first loop in a loop; nothing where some nest is deeper.
+std::optional<TwoLoops> two_loops(const Proc& p) {
+  TwoLoops found;
   for (const StmtPtr& s : p.body) {
     const For* f = s->as<For>();
     if (!f) continue;
     for (const StmtPtr& k : f->body)
       if (const For* g = k->as<For>()) {
-        if (!inner) outer = f, inner = g;
-        for (const StmtPtr& below : g->body) deeper = deeper || below->as<For>();
+        if (!found.inner) found = {f, g};
+        for (const StmtPtr& below : g->body)
+          if (below->as<For>()) return std::nullopt;
       }
   }
-  if (!inner || deeper) return nest;
+  if (!found.inner) return std::nullopt;
+  return found;
+}
+
+// Rows of an imperfect nest: an outer loop with, somewhere in it, a loop along contiguous elements,
+// as in `for i: dot = 0; for j: dot += A[i, j] * x[j]; y[i] = dot`.
+Nest inspect_rows(const Proc& p) {
+  Nest nest;
+  const std::optional<TwoLoops> loops = two_loops(p);
+  if (!loops) return nest;
+  const Sym iter = loops->inner->iter;
   std::vector<const Read*> reads;
+  std::vector<Statement> statements;  // reads point into them
   bool along = false;
-  for (const StmtPtr& s : inner->body) {
-    std::vector<ExprPtr> idx;
-    ExprPtr rhs;
-    Sym written;
-    if (const Assign* a = s->as<Assign>())
-      idx = a->idx, rhs = a->rhs, written = a->name;
-    else if (const Reduce* r = s->as<Reduce>())
-      idx = r->idx, rhs = r->rhs, written = r->name;
-    else
-      continue;
-    nest.output = written.name();
-    if (!idx.empty() && runs_along(idx.back(), inner->iter)) {
+  for (const StmtPtr& s : loops->inner->body)
+    if (std::optional<Statement> statement = statement_of(s))
+      statements.push_back(std::move(*statement));
+  for (const Statement& s : statements) {
+    nest.output = s.name.name();
+    if (!s.idx.empty() && runs_along(s.idx.back(), iter)) {
       along = true;
-      nest.unit_stride = nest.unit_stride && is_contiguous(p, written);
+      nest.unit_stride = nest.unit_stride && is_contiguous(p, s.name);
     }
-    collect_reads(rhs, reads);
+    collect_reads(s.rhs, reads);
   }
   for (const Read* r : reads) {
-    if (r->idx.empty() || !mentions(r->idx.back(), inner->iter)) continue;
-    along = along || runs_along(r->idx.back(), inner->iter);
+    if (r->idx.empty() || !mentions(r->idx.back(), iter)) continue;
+    along = along || runs_along(r->idx.back(), iter);
     nest.unit_stride = nest.unit_stride && is_contiguous(p, r->name);
     if (const Arg* a = p.find_arg(r->name)) nest.precision = a->type.scalar;
   }
   if (!along) return nest;
-  for (const For* f : {outer, inner}) {
+  for (const For* f : {loops->outer, loops->inner}) {
     nest.loops.push_back(loop_of(*f));
-    nest.loops.back().in_output = f == outer;
+    nest.loops.back().in_output = f == loops->outer;
   }
   nest.kind = NestKind::kRows;
-  nest.row_loop = outer->iter.name();
-  nest.vector_loop = inner->iter.name();
+  nest.row_loop = loops->outer->iter.name();
+  nest.vector_loop = loops->inner->iter.name();
   return nest;
 }
 
-}  // namespace
+// A nest that is perfect down to its statements, of which one may be loops around a sum.
+class PerfectNest {
+ public:
+  explicit PerfectNest(const Proc& p) : p_(p) {}
 
-Nest inspect_nest(const Proc& p) {
-  Nest nest;
-  // The one loop among the top statements (a sum may be set to zero before it).
-  Block top;
-  for (const StmtPtr& s : p.body)
-    if (s->as<For>()) top.push_back(s);
-  if (top.size() != 1) return inspect_rows(p);
-  std::vector<Sym> iters;
-  const Block* body = &top;
-  while (body->size() == 1 && (*body)[0]->as<For>()) {  // the perfect part
-    const For& f = *(*body)[0]->as<For>();
-    nest.loops.push_back(loop_of(f));
-    iters.push_back(f.iter);
-    body = &f.body;
+  Nest run() {
+    if (!read()) return inspect_rows(p_);
+    if (statements_.empty()) return std::move(nest_);
+    for (const Statement& s : statements_) collect_reads(s.rhs, reads_);
+    find_loops_of_the_output();
+    // Of sums in a scalar, what their end writes tells which loops they are for.
+    if (inside_ && !sums_are_inside()) return inspect_rows(p_);
+    find_precision();
+    // Register tiles are of the output.
+    if (inside_ || (nest_.loops.size() >= 3 && is_one_sum())) choose_vector_loop(true);
+    if (nest_.vector_loop.empty() && !inside_) choose_vector_loop(false);
+    find_operands();
+    for (const Statement& s : statements_) find_tiles(s.idx);
+    for (const Read* r : reads_) find_tiles(r->idx);
+    if (nest_.find(nest_.vector_loop)) choose_kind();
+    return std::move(nest_);
   }
-  const size_t around = iters.size();  // loops that are not below the statements' own
-  std::vector<Statement> statements;
-  bool inside = false;  // one of the statements is loops around a sum
-  for (const StmtPtr& s : *body) {
-    if (const Assign* a = s->as<Assign>())
-      statements.push_back({a->name, a->idx, a->rhs, false});
-    else if (const Reduce* r = s->as<Reduce>())
-      statements.push_back({r->name, r->idx, r->rhs, true});
-    else if (s->as<For>() && !inside && around >= 2 && add_sum(s, nest, iters, statements))
-      inside = true;
-    else if (!s->as<Alloc>())
-      return inspect_rows(p);
-  }
-  if (statements.empty()) return nest;
 
-  std::vector<const Read*> reads;
-  for (const Statement& s : statements) collect_reads(s.rhs, reads);
-  for (const Statement& s : statements)
-    for (size_t k = 0; k < iters.size(); ++k)
-      for (const ExprPtr& e : s.idx)
-        if (mentions(e, iters[k])) nest.loops[k].in_output = true;
-  const Statement& last = statements.back();
-  // Of sums in a scalar, what their end writes tells which loops they are for.
-  if (inside && std::any_of(nest.loops.begin(), nest.loops.end(), [&](const NestLoop& l) {
-        return l.in_output != (&l - nest.loops.data() < static_cast<long>(around));
-      }))
-    return inspect_rows(p);
-  nest.output = last.name.name();
-  if (const Arg* a = p.find_arg(last.name)) nest.precision = a->type.scalar;
-  for (const Read* r : reads)
-    if (const Arg* a = p.find_arg(r->name)) {
-      nest.converts = nest.converts || bytes_of(a->type.scalar) < 4;
-      if (!nest.converts) nest.precision = a->type.scalar;
+ private:
+  const Statement& last() const { return statements_.back(); }
+  bool is_one_sum() const { return statements_.size() == 1 && last().reduces; }
+
+  // The loops and the statements below them; false: another form.
+  bool read() {
+    // The one loop among the top statements (a sum may be set to zero before it).
+    Block top;
+    for (const StmtPtr& s : p_.body)
+      if (s->as<For>()) top.push_back(s);
+    if (top.size() != 1) return false;
+    const Block* body = &top;
+    while (body->size() == 1 && (*body)[0]->as<For>()) {
+      const For& f = *(*body)[0]->as<For>();
+      nest_.loops.push_back(loop_of(f));
+      iters_.push_back(f.iter);
+      body = &f.body;
     }
+    around_ = iters_.size();
+    for (const StmtPtr& s : *body) {
+      if (std::optional<Statement> statement = statement_of(s))
+        statements_.push_back(std::move(*statement));
+      else if (s->as<For>() && !inside_ && around_ >= 2 && add_sum(s, nest_, iters_, statements_))
+        inside_ = true;
+      else if (!s->as<Alloc>())
+        return false;
+    }
+    return true;
+  }
 
-  // The vector loop: every access that mentions it does so in its last index, with coefficient one;
-  // of several such loops the innermost one that is contiguous in most accesses.
-  const auto choose_vector_loop = [&](bool of_output) {
-    int best_score = 0;
-    for (size_t k = 0; k < iters.size(); ++k) {
-      if (of_output && !nest.loops[k].in_output) continue;
-      int score = 0;
-      bool allowed = true;
-      auto look = [&](const std::vector<ExprPtr>& idx) {
-        const int64_t strip = idx.empty() ? 0 : strip_of(idx.back(), iters[k]);
-        for (size_t d = 0; d < idx.size(); ++d) {
-          if (!mentions(idx[d], iters[k]) || picks_strip(idx[d], iters[k], strip)) continue;
-          if (d + 1 == idx.size() && (strip > 0 || runs_along(idx[d], iters[k])))
-            ++score;
-          else
-            allowed = false;
-        }
-      };
-      for (const Statement& s : statements) look(s.idx);
-      for (const Read* r : reads) look(r->idx);
-      if (allowed && score >= best_score && score > 0) {
-        best_score = score;
-        nest.vector_loop = nest.loops[k].name;
+  void find_loops_of_the_output() {
+    for (const Statement& s : statements_)
+      for (size_t k = 0; k < iters_.size(); ++k)
+        for (const ExprPtr& e : s.idx)
+          if (mentions(e, iters_[k])) nest_.loops[k].in_output = true;
+  }
+
+  bool sums_are_inside() const {
+    for (size_t k = 0; k < nest_.loops.size(); ++k)
+      if (nest_.loops[k].in_output != (k < around_)) return false;
+    return true;
+  }
+
+  void find_precision() {
+    nest_.output = last().name.name();
+    if (const Arg* a = p_.find_arg(last().name)) nest_.precision = a->type.scalar;
+    for (const Read* r : reads_)
+      if (const Arg* a = p_.find_arg(r->name)) {
+        nest_.converts = nest_.converts || bytes_of(a->type.scalar) < 4;
+        if (!nest_.converts) nest_.precision = a->type.scalar;
       }
+  }
+
+  // In how many accesses vectors along loop `k` are contiguous; nothing where one is in the way:
+  // every access that mentions the loop does so in its last index, with coefficient one.
+  std::optional<int> contiguous_along(size_t k) const {
+    int score = 0;
+    bool allowed = true;
+    const auto look = [&](const std::vector<ExprPtr>& idx) {
+      const int64_t strip = idx.empty() ? 0 : strip_of(idx.back(), iters_[k]);
+      for (size_t d = 0; d < idx.size(); ++d) {
+        if (!mentions(idx[d], iters_[k]) || picks_strip(idx[d], iters_[k], strip)) continue;
+        if (d + 1 == idx.size() && (strip > 0 || runs_along(idx[d], iters_[k])))
+          ++score;
+        else
+          allowed = false;
+      }
+    };
+    for (const Statement& s : statements_) look(s.idx);
+    for (const Read* r : reads_) look(r->idx);
+    if (!allowed) return std::nullopt;
+    return score;
+  }
+
+  // Of several such loops the innermost one that is contiguous in most accesses.
+  void choose_vector_loop(bool of_output) {
+    int best_score = 0;
+    for (size_t k = 0; k < iters_.size(); ++k) {
+      if (of_output && !nest_.loops[k].in_output) continue;
+      const std::optional<int> score = contiguous_along(k);
+      if (!score || *score < best_score || *score == 0) continue;
+      best_score = *score;
+      nest_.vector_loop = nest_.loops[k].name;
     }
-  };
-  // Register tiles are of the output.
-  const bool tiles = inside || (nest.loops.size() >= 3 && statements.size() == 1 && last.reduces);
-  if (tiles) choose_vector_loop(true);
-  if (nest.vector_loop.empty() && !inside) choose_vector_loop(false);
-  Sym vector_iter;
-  for (size_t k = 0; k < iters.size(); ++k)
-    if (nest.loops[k].name == nest.vector_loop) vector_iter = iters[k];
-  auto check_stride = [&](Sym buffer, const std::vector<ExprPtr>& idx) {
-    if (vector_iter.valid() && !idx.empty() && mentions(idx.back(), vector_iter))
-      nest.unit_stride = nest.unit_stride && is_contiguous(p, buffer);
-  };
-  std::set<std::string> seen;
-  for (const Statement& s : statements) check_stride(s.name, s.idx);
-  for (const Read* r : reads) {
-    check_stride(r->name, r->idx);
-    if (r->name == last.name || r->idx.empty() || !seen.insert(r->name.name()).second) continue;
-    Operand o{r->name.name(), {}, false};
-    for (const ExprPtr& e : r->idx)
-      for (size_t k = 0; k < iters.size(); ++k)
-        if (mentions(e, iters[k])) o.loops.push_back(nest.loops[k].name);
-    o.along_vector = vector_iter.valid() && mentions(r->idx.back(), vector_iter);
-    if (o.along_vector) {
-      o.strip = strip_of(r->idx.back(), vector_iter);
-      o.halo = std::any_of(iters.begin(), iters.end(), [&](Sym iter) {
-        return iter != vector_iter && mentions(r->idx.back(), iter);
-      });
+  }
+
+  void find_operands() {
+    for (size_t k = 0; k < iters_.size(); ++k)
+      if (nest_.loops[k].name == nest_.vector_loop) vector_iter_ = iters_[k];
+    for (const Statement& s : statements_) check_stride(s.name, s.idx);
+    std::set<std::string> seen;
+    for (const Read* r : reads_) {
+      check_stride(r->name, r->idx);
+      if (r->name == last().name || r->idx.empty() || !seen.insert(r->name.name()).second) continue;
+      nest_.operands.push_back(operand_of(*r));
     }
-    nest.operands.push_back(o);
+  }
+
+  void check_stride(Sym buffer, const std::vector<ExprPtr>& idx) {
+    if (vector_iter_.valid() && !idx.empty() && mentions(idx.back(), vector_iter_))
+      nest_.unit_stride = nest_.unit_stride && is_contiguous(p_, buffer);
+  }
+
+  Operand operand_of(const Read& r) const {
+    Operand o{r.name.name(), {}, false};
+    for (const ExprPtr& e : r.idx)
+      for (size_t k = 0; k < iters_.size(); ++k)
+        if (mentions(e, iters_[k])) o.loops.push_back(nest_.loops[k].name);
+    o.along_vector = vector_iter_.valid() && mentions(r.idx.back(), vector_iter_);
+    if (!o.along_vector) return o;
+    o.strip = strip_of(r.idx.back(), vector_iter_);
+    o.halo = std::any_of(iters_.begin(), iters_.end(), [&](Sym iter) {
+      return iter != vector_iter_ && mentions(r.idx.back(), iter);
+    });
+    return o;
   }
 
   // 48 * jo + j with 48 iterations of j: j is a tile of jo.
-  const auto find_tiles = [&](const std::vector<ExprPtr>& idx) {
+  void find_tiles(const std::vector<ExprPtr>& idx) {
     for (const ExprPtr& e : idx)
-      for (size_t inner = 0; inner < iters.size(); ++inner)
+      for (size_t inner = 0; inner < iters_.size(); ++inner)
         for (size_t outer = 0; outer < inner; ++outer)
-          if (nest.loops[inner].extent &&
-              nest.loops[inner].in_output == nest.loops[outer].in_output &&
-              coefficient(e, iters[inner]) == 1 &&
-              coefficient(e, iters[outer]) == *nest.loops[inner].extent)
-            nest.loops[inner].outer = nest.loops[outer].name;
-  };
-  for (const Statement& s : statements) find_tiles(s.idx);
-  for (const Read* r : reads) find_tiles(r->idx);
+          if (nest_.loops[inner].extent &&
+              nest_.loops[inner].in_output == nest_.loops[outer].in_output &&
+              coefficient(e, iters_[inner]) == 1 &&
+              coefficient(e, iters_[outer]) == *nest_.loops[inner].extent)
+            nest_.loops[inner].outer = nest_.loops[outer].name;
+  }
 
-  const NestLoop* v = nest.find(nest.vector_loop);
-  if (!v) return nest;
-  if (inside || (statements.size() == 1 && last.reduces)) {
-    choose_rows_of_sums(nest);
-    if (are_whole_sums(nest, inside)) nest.kind = NestKind::kSums;
-    if (inside || nest.kind == NestKind::kSums) return nest;
-    nest.row_loop = nest.reduction_loop = "";
-  }
-  if (nest.loops.size() >= 3 && statements.size() == 1 && last.reduces && v->in_output) {
-    for (const NestLoop& l : nest.loops) {
-      if (l.in_output && l.name != nest.vector_loop) nest.row_loop = l.name;
-      if (!l.in_output) nest.reduction_loop = l.name;
+  void choose_kind() {
+    if (inside_ || is_one_sum()) {
+      choose_rows_of_sums(nest_);
+      if (are_whole_sums(nest_, inside_)) nest_.kind = NestKind::kSums;
+      if (inside_ || nest_.kind == NestKind::kSums) return;
+      nest_.row_loop = nest_.reduction_loop = "";
+      if (is_contraction()) return;
     }
-    if (!nest.row_loop.empty() && !nest.reduction_loop.empty()) {
-      nest.kind = NestKind::kContraction;
-      return nest;
+    if (nest_.loops.size() == 1) nest_.kind = NestKind::kElements;
+    if (nest_.loops.size() == 2) {
+      nest_.kind = NestKind::kRows;
+      for (const NestLoop& l : nest_.loops)
+        if (l.name != nest_.vector_loop) nest_.row_loop = l.name;
     }
   }
-  if (nest.loops.size() == 1) nest.kind = NestKind::kElements;
-  if (nest.loops.size() == 2) {
-    nest.kind = NestKind::kRows;
-    for (const NestLoop& l : nest.loops)
-      if (l.name != nest.vector_loop) nest.row_loop = l.name;
+
+  // out[.., row, vector] += a * b over one loop: then its loops are named.
+  bool is_contraction() {
+    if (nest_.loops.size() < 3 || !nest_.find(nest_.vector_loop)->in_output) return false;
+    for (const NestLoop& l : nest_.loops) {
+      if (l.in_output && l.name != nest_.vector_loop) nest_.row_loop = l.name;
+      if (!l.in_output) nest_.reduction_loop = l.name;
+    }
+    if (nest_.row_loop.empty() || nest_.reduction_loop.empty()) return false;
+    nest_.kind = NestKind::kContraction;
+    return true;
   }
-  return nest;
-}
+
+  const Proc& p_;
+  Nest nest_;
+  std::vector<Sym> iters_;  // of nest_.loops
+  size_t around_ = 0;       // loops that are not below the statements' own
+  bool inside_ = false;     // one of the statements is loops around a sum
+  std::vector<Statement> statements_;
+  std::vector<const Read*> reads_;  // of the statements' values
+  Sym vector_iter_;
+};
+
+}  // namespace
+
+Nest inspect_nest(const Proc& p) { return PerfectNest(p).run(); }
 
 }  // namespace exotune

@@ -21,7 +21,7 @@
 #include "runners/runner.h"
 #include "runners/shootout.h"
 #include "search/compilation.h"
-#include "search/dp_plans.h"
+#include "search/dp/dp_plans.h"
 #include "search/figures.h"
 
 namespace exotune {

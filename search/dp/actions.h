@@ -124,6 +124,7 @@ class ActionSpace {
 
   /// Does the kernel implement the Spec as it stands, within the limits?
   bool applies(const DpKernel& kernel, const Spec& spec) const;
+  bool vectors_fit(const DpKernel& kernel, const Spec& spec, bool scalar) const;
   /// Tile sizes tried for an extent, ascending.
   const std::vector<uint32_t>& tile_sizes(const SpecKind& kind, int dim, uint32_t extent);
 

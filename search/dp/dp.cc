@@ -1,66 +1,18 @@
 #include "search/dp/dp.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 
 #include "core/base/diagnostic.h"
-#include "core/base/hashing.h"
 #include "search/dp/relaxed_floor.h"
 #include "search/dp/solver_team.h"
 
 namespace exotune {
 
-PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts>& parts,
-                 const LimitCodes& codes) {
-  PlanCost out;
-  out.units = e.own_cost;
-  out.peak = e.used;
-  for (int i = 0; i < e.parts; ++i) {
-    out.units += e.part[i].times * parts[i]->units;
-    out.depth =
-        std::max<uint8_t>(out.depth, static_cast<uint8_t>(std::min(254, parts[i]->depth + 0)));
-    for (int level = 0; level < kMaxLevels; ++level) {
-      uint8_t code = parts[i]->peak.codes[level];
-      if (i == e.main && e.at_once > 1 && (e.shared_levels >> level & 1))
-        code = codes.up(level, codes.amount(level, code) * e.at_once);
-      if (level == e.allocated_level)
-        code = codes.up(level, codes.amount(level, code) + e.allocated);
-      out.peak.codes[level] = std::max(out.peak.codes[level], code);
-    }
-  }
-  if (e.parts > 0) ++out.depth;
-  return out;
-}
-
 namespace {
 
 constexpr int64_t kSpecsPerLook = 256;  // a power of two
 
-// What this process holds in memory; 0 where the system does not say.
-int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  int64_t all = 0, resident = 0;
-  if (!(file >> all >> resident)) return 0;
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 }  // namespace
-
-bool SolverBudget::spend(int64_t specs) {
-  constexpr int64_t kSpecsPerWeighing = 1 << 14;
-  const int64_t before = spent_.fetch_add(specs);
-  if (most_bytes_ < INT64_MAX && before / kSpecsPerWeighing != (before + specs) / kSpecsPerWeighing)
-    out_of_memory_ = out_of_memory_ || resident_bytes() > most_bytes_;
-  return !out_of_memory_ && !out_of_specs();
-}
-
-void SolverBudget::give_up_early() {
-  constexpr int64_t kFewest = 1 << 14;
-  if (gave_up_.exchange(true)) return;
-  most_specs_ = std::min<int64_t>(most_specs_, spent_ + std::max<int64_t>(kFewest, spent_));
-}
 
 SpecSolver::SpecSolver(ActionSpace& space, SpecMemo& memo, SolverOptions options,
                        SharedWork* shared)
@@ -223,77 +175,6 @@ MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t b
   return value;
 }
 
-namespace {
-
-PlanIdentity identity_of(const Expansion& e, const Alternative* next, bool into_registers) {
-  const DpAction& a = e.action;
-  const auto whole = [](const Alternative& n) {
-    return hash_combine(hash_combine(static_cast<uint64_t>(n.action.kind), n.identity.run),
-                        n.identity.rest);
-  };
-  switch (a.kind) {
-    case ActionKind::kSelect:
-      return {0, a.index};
-    case ActionKind::kInitialise:
-      return {0, whole(*next)};
-    case ActionKind::kTile: {
-      if (next->action.kind == ActionKind::kTile) return next->identity;
-      uint64_t rest = whole(*next);
-      for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
-      return {0, rest};
-    }
-    case ActionKind::kParallelTile: {
-      uint64_t rest = hash_mix(whole(*next) + a.index);
-      for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
-      return {0, rest};
-    }
-    case ActionKind::kMove: {
-      if (e.parts == 1) {  // no copy: all that is left of it is that tiles before and after differ
-        const bool goes_on = next->action.kind == ActionKind::kMove;
-        return {goes_on ? next->identity.run : 0, goes_on ? next->identity.rest : whole(*next)};
-      }
-      if (into_registers) {  // the script leaves the rest to a micro-kernel of this size
-        uint64_t rest = a.index;
-        for (const uint32_t extent : e.part[e.main].spec.extents) rest = hash_combine(rest, extent);
-        return {0, rest};
-      }
-      const uint64_t move = hash_mix(a.index + (uint64_t{a.to.level} << 8) +
-                                     (uint64_t{a.to.layout} << 16) + (uint64_t{a.to.vector} << 32));
-      if (next->action.kind == ActionKind::kMove)
-        return {move + next->identity.run, next->identity.rest};
-      return {move, whole(*next)};
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-bool SpecSolver::Ranking::before(const PlanCost& cost, int64_t place, size_t than) const {
-  const PlanCost& other = value.best[than].cost;
-  return cost < other || (cost == other && place < order[than]);
-}
-
-// Into the list of at most `k`, sorted by cost, then by the action's place; one of each identity.
-void SpecSolver::Ranking::keep(const Alternative& a, int64_t place, int k) {
-  std::vector<Alternative>& best = value.best;
-  for (size_t i = 0; i < best.size(); ++i)
-    if (best[i].action.kind == a.action.kind && best[i].identity == a.identity) {
-      if (!before(a.cost, place, i)) return;
-      best.erase(best.begin() + static_cast<long>(i));
-      order.erase(order.begin() + static_cast<long>(i));
-      break;
-    }
-  size_t at = 0;
-  while (at < best.size() && !before(a.cost, place, at)) ++at;
-  best.insert(best.begin() + static_cast<long>(at), a);
-  order.insert(order.begin() + static_cast<long>(at), place);
-  if (static_cast<int>(best.size()) > k) {
-    best.pop_back();
-    order.pop_back();
-  }
-}
-
 void SpecSolver::leave_out(int64_t at_least, Ranking& from) {
   ++statistics_.pruned;
   from.next = std::min(from.next, at_least);
@@ -326,7 +207,7 @@ bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, in
     return true;
   }
   if (may_leave && e.parts > 0 && busy_->busy(e.part[e.main].spec)) return false;
-  std::array<const std::vector<Alternative>*, kMaxParts> found{};
+  PartsFound found{};
   int64_t main_complete_to = kNoCost;
   for (int i = 0; i < e.parts; ++i) {
     const int64_t rest = total - prospect.floors[i];
@@ -347,6 +228,18 @@ bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, in
       main_complete_to = value->complete_to;
   }
 
+  keep_ways(prospect, found, limits, bound, into);
+  if (main_complete_to < kNoCost) {
+    const int64_t known = found[e.main]->front().cost.units;
+    into.next = std::min(into.next, total + e.part[e.main].times * (main_complete_to + 1 - known));
+  }
+  return true;
+}
+
+// Every way to go on with the main part that is known.
+void SpecSolver::keep_ways(const Prospect& prospect, const PartsFound& found, const Limits& limits,
+                           int64_t bound, Ranking& into) {
+  const Expansion& e = prospect.expansion;
   // The other parts are done in the best way.
   std::array<const PlanCost*, kMaxParts> costs{};
   for (int i = 0; i < e.parts; ++i) costs[i] = &found[i]->front().cost;
@@ -362,20 +255,15 @@ bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, in
       into.next = std::min(into.next, a.cost.units);
       break;
     }
-    if (static_cast<int>(best.size()) >= k && !into.before(a.cost, place, best.size() - 1)) break;
+    if (static_cast<int>(into.value.best.size()) >= options_.k &&
+        !into.before(a.cost, place, into.value.best.size() - 1))
+      break;
     EXO_CHECK(a.cost.peak.fits(limits));
     a.identity = identity_of(e, e.parts > 0 ? &(*found[e.main])[rank] : nullptr,
                              space_.machine().levels[e.action.to.level].registers);
-    into.keep(a, place, k);
+    into.keep(a, place, options_.k);
   }
-  if (main_complete_to < kNoCost) {
-    const int64_t known = found[e.main]->front().cost.units;
-    into.next = std::min(into.next, total + e.part[e.main].times * (main_complete_to + 1 - known));
-  }
-  return true;
 }
-
-// --- plans --------------------------------------------------------------------------------------
 
 PlanNode SpecSolver::plan(Spec spec, Limits limits, int rank) {
   space_.canonicalise(spec);
@@ -406,73 +294,6 @@ PlanNode SpecSolver::plan(Spec spec, Limits limits, int rank) {
     node.times.push_back(expansion->part[i].times);
   }
   return node;
-}
-
-PlanCost cost_of(const PlanNode& plan, ActionSpace& space) {
-  std::optional<Expansion> expansion;
-  space.expand(plan.spec, plan.limits, [&](const Expansion& e) {
-    if (e.action == plan.action) expansion = e;
-  });
-  EXO_CHECK(expansion && expansion->parts == static_cast<int>(plan.parts.size()));
-  std::array<PlanCost, kMaxParts> costs;
-  std::array<const PlanCost*, kMaxParts> pointers{};
-  for (size_t i = 0; i < plan.parts.size(); ++i) {
-    costs[i] = cost_of(plan.parts[i], space);
-    pointers[i] = &costs[i];
-  }
-  return combine(*expansion, pointers, space.codes());
-}
-
-namespace {
-
-std::string str(const DpAction& a, ActionSpace& space) {
-  const DpMachine& m = space.machine();
-  std::string text;
-  switch (a.kind) {
-    case ActionKind::kSelect:
-      text += m.kernels[a.index].name;
-      break;
-    case ActionKind::kInitialise:
-      text += "initialise";
-      break;
-    case ActionKind::kTile:
-      text += "tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
-      break;
-    case ActionKind::kParallelTile:
-      text += "parallel tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
-      break;
-    case ActionKind::kMove:
-      text += "move $" + std::to_string(a.index) + " to " + m.levels[a.to.level].name +
-              space.layouts().at(a.to.layout).str();
-      break;
-  }
-  return text;
-}
-
-void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& text) {
-  text += std::string(indent, ' ') + std::to_string(plan.cost.units) + "  " +
-          str(plan.spec, space.kinds(), space.layouts(), space.machine().level_names()) + ": " +
-          str(plan.action, space);
-  text += "\n";
-  for (const PlanNode& part : plan.parts) print(part, space, indent + 2, text);
-}
-
-}  // namespace
-
-std::string str(const PlanNode& plan, ActionSpace& space) {
-  std::string text;
-  print(plan, space, 0, text);
-  return text;
-}
-
-std::string outline(const PlanNode& plan, ActionSpace& space) {
-  std::string text = str(plan.action, space);
-  const PlanNode* node = &plan;
-  while (!node->parts.empty()) {
-    node = &node->parts[node->main];
-    text += "; " + str(node->action, space);
-  }
-  return text;
 }
 
 }  // namespace exotune

@@ -7,36 +7,16 @@
 // rises until enough plans lie below it, so that little but near-optimal Specs is worked out.
 // Deterministic, whatever the number of threads. A run stopped by `interrupted` keeps what it
 // solved. Nothing in here is trusted: a plan counts only after replay through the core (replay.h).
-#include <atomic>
 #include <functional>
 #include <optional>
 #include <unordered_set>
 
 #include "search/dp/memo.h"
+#include "search/dp/plan.h"
+#include "search/dp/ranking.h"
+#include "search/dp/solver_budget.h"
 
 namespace exotune {
-
-/// What the threads of one question may spend. Counted in Specs, not in time, so that the answer of
-/// one thread depends on the question alone; memory is a limit of this machine.
-class SolverBudget {
- public:
-  SolverBudget() = default;
-  SolverBudget(int64_t most_specs, int64_t most_bytes)
-      : most_specs_(most_specs), most_bytes_(most_bytes) {}
-  /// Notes Specs that were solved; false when there is nothing left.
-  bool spend(int64_t specs);
-  /// Where no plan is near the floor there is mostly none: as many again may be solved, no more.
-  void give_up_early();
-
-  bool out_of_specs() const { return spent_ >= most_specs_; }
-  bool out_of_memory() const { return out_of_memory_; }
-  bool gave_up() const { return gave_up_; }
-
- private:
-  std::atomic<int64_t> spent_ = 0, most_specs_ = INT64_MAX;
-  int64_t most_bytes_ = INT64_MAX;
-  std::atomic<bool> out_of_memory_ = false, gave_up_ = false;
-};
 
 struct SolverOptions {
   int k = 1;                          // plans wanted
@@ -47,17 +27,6 @@ struct SolverOptions {
   bool widest_limits_first = true;    // answer at the machine's limits, which makes larger boxes
   std::function<bool()> interrupted;  // may be empty; asked by every thread
   SolverBudget* budget = nullptr;     // null: no limit
-};
-
-/// A complete plan: each node with the Spec it implements.
-struct PlanNode {
-  Spec spec;
-  Limits limits;
-  DpAction action;
-  PlanCost cost;
-  std::vector<PlanNode> parts;
-  int main = 0;                // the part that the plan goes on with
-  std::vector<int64_t> times;  // of each part
 };
 
 struct SolverStatistics {
@@ -103,14 +72,6 @@ class SpecSolver {
   int64_t floor(const Spec& spec, const Limits& limits);
   const MemoValue* ask(const Spec& spec, Limits limits, int64_t bound);
   MemoValue work_out(const Spec& spec, const Limits& limits, int64_t bound);
-  // The best so far, each with its action's place in the list of actions.
-  struct Ranking {
-    MemoValue value;
-    std::vector<int64_t> order;
-    int64_t next = kNoCost;  // what was left out because of the bound costs at least this much
-    bool before(const PlanCost& cost, int64_t order, size_t than) const;
-    void keep(const Alternative& a, int64_t order, int k);
-  };
   void leave_out(int64_t at_least, Ranking& from);
   // An action, its place in the list of actions, and what it and its parts cost at least.
   struct Prospect {
@@ -124,6 +85,11 @@ class SpecSolver {
   bool try_prospect(const Prospect& prospect, const Limits& limits, int64_t bound, bool may_leave,
                     Ranking& into);
 
+  // What is known of each part, cheapest first.
+  using PartsFound = std::array<const std::vector<Alternative>*, kMaxParts>;
+  void keep_ways(const Prospect& prospect, const PartsFound& found, const Limits& limits,
+                 int64_t bound, Ranking& into);
+
   ActionSpace& space_;
   SpecMemo& memo_;
   SolverOptions options_;
@@ -134,18 +100,5 @@ class SpecSolver {
   std::unordered_set<Spec, SpecHash> open_;  // being worked out at the machine's limits
   MemoValue nothing_below_;                  // answer of a question settled by its floor
 };
-
-/// What the plan costs by the cost model alone, without the memo.
-PlanCost cost_of(const PlanNode& plan, ActionSpace& space);
-
-/// "tile 0 by 64 ..." one line per node, for people.
-std::string str(const PlanNode& plan, ActionSpace& space);
-
-/// "tile 0 by 64; move $1 to L1[0,1]; ..." of the plan's main line.
-std::string outline(const PlanNode& plan, ActionSpace& space);
-
-/// The cost of one action from its parts' costs.
-PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts>& parts,
-                 const LimitCodes& codes);
 
 }  // namespace exotune

@@ -30,7 +30,86 @@ bool extent_fits(const DpKernel& kernel, int loop, int64_t extent) {
   return wanted > 0 ? extent == wanted : extent % kernel.multiples[loop] == 0;
 }
 
+// Which loop of a Spec each loop of a kernel is, and the other way round; -1: none.
+struct LoopMatch {
+  std::array<int, kMaxDims> loop_of, back;
+
+  LoopMatch() {
+    loop_of.fill(-1);
+    back.fill(-1);
+  }
+
+  // The two terms name the same loop, as all terms before them did.
+  bool add(const SubscriptTerm& mine, const SubscriptTerm& theirs) {
+    const int a = mine.dim, b = theirs.dim;
+    const bool fits = mine.coefficient == theirs.coefficient &&
+                      (loop_of[b] == -1 || loop_of[b] == a) && (back[a] == -1 || back[a] == b);
+    loop_of[b] = a;
+    back[a] = b;
+    return fits;
+  }
+
+  // A symbolic loop may run once: its subscript is then absent here.
+  bool add(const std::vector<Subscript>& mine, const std::vector<Subscript>& theirs) {
+    if (mine.size() != theirs.size()) return false;
+    for (size_t s = 0; s < mine.size(); ++s) {
+      if (mine[s].size() != theirs[s].size()) return false;
+      for (size_t t = 0; t < mine[s].size(); ++t)
+        if (!add(mine[s][t], theirs[s][t])) return false;
+    }
+    return true;
+  }
+
+  // Every loop of the kernel is one of the Spec of its extent, and every loop of the Spec that runs
+  // more than once is one of the kernel.
+  bool covers(const DpKernel& kernel, const Spec& spec, int dims) const {
+    for (int d = 0; d < kernel.kind.dims(); ++d) {
+      if (kernel.extents[d] == 1) continue;
+      if (loop_of[d] < 0 || !extent_fits(kernel, d, spec.extents[loop_of[d]])) return false;
+    }
+    for (int d = 0; d < dims; ++d)
+      if (spec.extents[d] != 1 && back[d] < 0) return false;
+    return true;
+  }
+};
+
+// Loops of the kernel to loops of the Spec, by what the operands' subscripts say; `from`: the
+// kernel's operand for one of the Spec.
+template <class From>
+bool loops_fit(const DpKernel& kernel, const Spec& spec, const SpecKind& kind, const From& from) {
+  std::array<uint32_t, kMaxDims> kernel_extents{};
+  for (int d = 0; d < kernel.kind.dims(); ++d)
+    kernel_extents[d] = kernel.extents[d] == 0 ? 0 : static_cast<uint32_t>(kernel.extents[d]);
+  LoopMatch match;
+  std::vector<Subscript> mine, theirs;
+  for (int i = 0; i <= kind.output(); ++i) {
+    reduced(kind.operands[i], spec.extents.data(), mine);
+    reduced(kernel.kind.operands[from(i)], kernel_extents.data(), theirs);
+    if (!match.add(mine, theirs)) return false;
+  }
+  return match.covers(kernel, spec, kind.dims());
+}
+
 }  // namespace
+
+// Contiguity and register widths.
+bool ActionSpace::vectors_fit(const DpKernel& kernel, const Spec& spec, bool scalar) const {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  int vector = 0;
+  int64_t vectors = 0;
+  for (int i = 0; i <= kind.output(); ++i) {
+    const OperandState& o = spec.operands[i];
+    if (!scalar && !layouts_.at(o.layout).is_contiguous()) return false;
+    if (o.vector == 0) continue;
+    const int64_t volume = operand_shape(kind.operands[i], spec.extents.data()).volume();
+    if (volume % o.vector != 0) return false;
+    if (vector != 0 && vector != o.vector && kernel.same_vectors) return false;
+    if (kernel.strip > 0 && o.vector != kernel.strip) return false;
+    if (vector == 0) vector = o.vector;
+    vectors = std::max(vectors, volume / o.vector);
+  }
+  return kernel.max_vectors == 0 || vectors <= kernel.max_vectors;
+}
 
 bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
   const SpecKind& kind = kinds_.at(spec.kind);
@@ -42,24 +121,8 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
       if (!(kernel.levels_of(i) >> spec.operands[i].level & 1)) return false;
     return scalar;
   }
-
   if (kernel.block) return is_register_block(kernel, spec, kind, layouts_);
-
-  // Contiguity, register widths.
-  int vector = 0;
-  int64_t vectors = 0;
-  for (int i = 0; i <= output; ++i) {
-    const OperandState& o = spec.operands[i];
-    if (!scalar && !layouts_.at(o.layout).is_contiguous()) return false;
-    if (o.vector == 0) continue;
-    const int64_t volume = operand_shape(kind.operands[i], spec.extents.data()).volume();
-    if (volume % o.vector != 0) return false;
-    if (vector != 0 && vector != o.vector && kernel.same_vectors) return false;
-    if (kernel.strip > 0 && o.vector != kernel.strip) return false;
-    if (vector == 0) vector = o.vector;
-    vectors = std::max(vectors, volume / o.vector);
-  }
-  if (kernel.max_vectors > 0 && vectors > kernel.max_vectors) return false;
+  if (!vectors_fit(kernel, spec, scalar)) return false;
 
   // Elements side by side in one order are one long row.
   const bool flat =
@@ -69,61 +132,14 @@ bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
       if (spec.operands[i].layout != spec.operands[0].layout && !rules_.relaxed) return false;
 
   for (const std::vector<int>& order : kernel.kind.symmetries) {
-    bool matches = true;
     const auto from = [&](int i) { return i < output ? order[i] : i; };
+    bool matches = true;
     for (int i = 0; i <= output && matches; ++i)
       matches = kernel.levels[from(i)] >> spec.operands[i].level & 1;
     if (!matches) continue;
-    if (flat) {
-      int64_t volume = 1;
-      for (int d = 0; d < dims; ++d) volume *= spec.extents[d];
-      if (extent_fits(kernel, 0, volume)) return true;
-      continue;
-    }
-    // Loops of the kernel to loops of the Spec, by what the operands' subscripts say.
-    std::array<uint32_t, kMaxDims> kernel_extents{};
-    for (int d = 0; d < kernel.kind.dims(); ++d)
-      kernel_extents[d] = kernel.extents[d] == 0 ? 0 : static_cast<uint32_t>(kernel.extents[d]);
-    std::array<int, kMaxDims> loop_of;
-    std::array<int, kMaxDims> back;
-    loop_of.fill(-1);
-    back.fill(-1);
-    std::vector<Subscript> mine, theirs;
-    for (int i = 0; i <= output && matches; ++i) {
-      reduced(kind.operands[i], spec.extents.data(), mine);
-      reduced(kernel.kind.operands[from(i)], kernel_extents.data(), theirs);
-      // A symbolic loop may run once: its subscript is then absent here.
-      if (mine.size() != theirs.size()) {
-        matches = false;
-        break;
-      }
-      for (size_t s = 0; s < mine.size() && matches; ++s) {
-        if (mine[s].size() != theirs[s].size()) {
-          matches = false;
-          break;
-        }
-        for (size_t t = 0; t < mine[s].size() && matches; ++t) {
-          const int a = mine[s][t].dim, b = theirs[s][t].dim;
-          matches = mine[s][t].coefficient == theirs[s][t].coefficient &&
-                    (loop_of[b] == -1 || loop_of[b] == a) && (back[a] == -1 || back[a] == b);
-          loop_of[b] = a;
-          back[a] = b;
-        }
-      }
-    }
-    if (!matches) continue;
-    for (int d = 0; d < kernel.kind.dims() && matches; ++d) {
-      if (kernel.extents[d] == 1) continue;
-      if (loop_of[d] < 0) {
-        matches = false;
-        break;
-      }
-      const uint32_t extent = spec.extents[loop_of[d]];
-      matches =
-          kernel.extents[d] > 0 ? extent == kernel.extents[d] : extent % kernel.multiples[d] == 0;
-    }
-    for (int d = 0; d < dims && matches; ++d) matches = spec.extents[d] == 1 || back[d] >= 0;
-    if (matches) return true;
+    int64_t volume = 1;
+    for (int d = 0; d < dims; ++d) volume *= spec.extents[d];
+    if (flat ? extent_fits(kernel, 0, volume) : loops_fit(kernel, spec, kind, from)) return true;
   }
   return false;
 }

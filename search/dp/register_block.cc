@@ -10,13 +10,13 @@ namespace {
 // Work on the other ports delays the busiest one a little: this part of it counts.
 constexpr int64_t kHidden = 8;
 
-bool mentions(const Subscript& s, int loop) {
+bool follows(const Subscript& s, int loop) {
   return std::any_of(s.begin(), s.end(), [&](const SubscriptTerm& t) { return t.dim == loop; });
 }
 
-bool mentions(const OperandKind& operand, int loop) {
+bool follows(const OperandKind& operand, int loop) {
   return std::any_of(operand.subscripts.begin(), operand.subscripts.end(),
-                     [&](const Subscript& s) { return mentions(s, loop); });
+                     [&](const Subscript& s) { return follows(s, loop); });
 }
 
 // Whole vectors, one after the other, of the last dimension; taps move them by elements.
@@ -24,11 +24,11 @@ bool holds_vectors(const SpecKind& kind, const OperandKind& operand, int loop,
                    const TensorLayout& layout, int64_t lanes, uint32_t extent) {
   const int last = static_cast<int>(operand.subscripts.size()) - 1;
   for (int d = 0; d < last; ++d)
-    if (mentions(operand.subscripts[d], loop)) return false;
+    if (follows(operand.subscripts[d], loop)) return false;
   const Subscript& s = operand.subscripts[last];
   for (const SubscriptTerm& t : s)
     if (t.dim == loop ? t.coefficient != 1 : !kind.reduction[t.dim]) return false;
-  if (!mentions(s, loop)) return false;
+  if (!follows(s, loop)) return false;
   if (layout.any) return true;
   if (layout.rank == 0 || layout.contiguous == 0) return false;
   const PhysicalDim& inner = layout.dims[layout.rank - 1];
@@ -55,7 +55,7 @@ SumStep step_of(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
   step.arithmetic = executions / block.strip * block.base;
   for (int i = 0; i < kind.output(); ++i) {
     const int64_t volume = operand_shape(kind.operands[i], once.data()).volume();
-    const bool vector = mentions(kind.operands[i], loop);
+    const bool vector = follows(kind.operands[i], loop);
     if (vector) step.vectors += volume / block.strip;
     step.loads += block.load * (vector ? volume / block.strip : volume);
   }
@@ -97,7 +97,7 @@ std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) 
           (block.load < 0 || load.base < block.load))
         block.load = load.base;
     for (int i = 0; i < output; ++i) {
-      const bool vector = mentions(k.kind.operands[i], 0);
+      const bool vector = follows(k.kind.operands[i], 0);
       fits = fits && (vector ? is_vector_level(i) : k.levels[i] == memory);
       block.levels[i] = memory;
     }
@@ -121,9 +121,9 @@ bool is_register_block(const DpKernel& block, const Spec& spec, const SpecKind& 
   for (const std::vector<int>& order : block.kind.symmetries) {
     bool matches = true;
     for (int i = 0; i < output && matches; ++i) {
-      const bool vector = mentions(kind.operands[i], loop);
+      const bool vector = follows(kind.operands[i], loop);
       matches = (block.levels[order[i]] >> spec.operands[i].level & 1) &&
-                vector == mentions(block.kind.operands[order[i]], 0) && (!vector || holds(i));
+                vector == follows(block.kind.operands[order[i]], 0) && (!vector || holds(i));
     }
     if (matches) return true;
   }

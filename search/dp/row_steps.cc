@@ -27,6 +27,26 @@ bool takes_an_extreme(const ChainPart& part) {
          part.nest.kind.statement.rfind("min=", 0) == 0;
 }
 
+// Lines that the steps move: all of them, and without those between the steps.
+struct LinesOfChain {
+  int64_t whole = 0, fused = 0;
+};
+
+LinesOfChain lines_of_chain(const Composition& chain, const DpMachine& machine) {
+  LinesOfChain out;
+  for (size_t k = 0; k < chain.parts.size(); ++k) {
+    const LiftedNest& nest = chain.parts[k].nest;
+    for (size_t i = 0; i < nest.buffers.size(); ++i) {
+      const int64_t lines = lines_of(nest, i, machine);
+      out.whole += lines;
+      const auto& between = chain.intermediates;
+      if (std::find(between.begin(), between.end(), nest.buffers[i]) == between.end())
+        out.fused += lines;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
@@ -58,17 +78,7 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
     vectors.back().named = {{"tail", "cut_and_predicate"}};
   }
 
-  int64_t whole = 0, fused = 0;
-  for (size_t k = 0; k < chain.parts.size(); ++k) {
-    const LiftedNest& nest = chain.parts[k].nest;
-    for (size_t i = 0; i < nest.buffers.size(); ++i) {
-      const int64_t lines = lines_of(nest, i, machine);
-      whole += lines;
-      const auto& between = chain.intermediates;
-      if (std::find(between.begin(), between.end(), nest.buffers[i]) == between.end())
-        fused += lines;
-    }
-  }
+  const LinesOfChain lines = lines_of_chain(chain, machine);
   const int64_t line = machine.levels[static_cast<size_t>(machine.outermost())].cost;
   const std::string level = machine.levels[static_cast<size_t>(machine.outermost())].name;
 
@@ -80,7 +90,7 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
       ChainPlan plan;
       plan.tile = fuses ? 1 : 0;
       plan.level = level;
-      plan.units = (fuses ? fused : whole) * line;
+      plan.units = (fuses ? lines.fused : lines.whole) * line;
       if (fuses) plan.steps = fusing;
       plan.steps.insert(plan.steps.end(), vectors.begin(), vectors.end());
       for (const std::string& loop : left)

@@ -1,6 +1,6 @@
 // The dynamic program as the tuner asks it: plans as schedules that differ, a memo that is kept,
 // time that runs out.
-#include "search/dp_plans.h"
+#include "search/dp/dp_plans.h"
 
 #include <gtest/gtest.h>
 

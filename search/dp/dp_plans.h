@@ -10,8 +10,8 @@
 #include "core/base/deadline.h"
 #include "core/ir/proc.h"
 #include "core/library/step.h"
+#include "cost/target_figures.h"
 #include "hw/target.h"
-#include "search/dp/dp.h"
 
 namespace exotune {
 

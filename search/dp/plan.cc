@@ -1,0 +1,99 @@
+#include "search/dp/plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/diagnostic.h"
+
+namespace exotune {
+
+PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts>& parts,
+                 const LimitCodes& codes) {
+  PlanCost out;
+  out.units = e.own_cost;
+  out.peak = e.used;
+  for (int i = 0; i < e.parts; ++i) {
+    out.units += e.part[i].times * parts[i]->units;
+    out.depth =
+        std::max<uint8_t>(out.depth, static_cast<uint8_t>(std::min(254, parts[i]->depth + 0)));
+    for (int level = 0; level < kMaxLevels; ++level) {
+      uint8_t code = parts[i]->peak.codes[level];
+      if (i == e.main && e.at_once > 1 && (e.shared_levels >> level & 1))
+        code = codes.up(level, codes.amount(level, code) * e.at_once);
+      if (level == e.allocated_level)
+        code = codes.up(level, codes.amount(level, code) + e.allocated);
+      out.peak.codes[level] = std::max(out.peak.codes[level], code);
+    }
+  }
+  if (e.parts > 0) ++out.depth;
+  return out;
+}
+
+PlanCost cost_of(const PlanNode& plan, ActionSpace& space) {
+  std::optional<Expansion> expansion;
+  space.expand(plan.spec, plan.limits, [&](const Expansion& e) {
+    if (e.action == plan.action) expansion = e;
+  });
+  EXO_CHECK(expansion && expansion->parts == static_cast<int>(plan.parts.size()));
+  std::array<PlanCost, kMaxParts> costs;
+  std::array<const PlanCost*, kMaxParts> pointers{};
+  for (size_t i = 0; i < plan.parts.size(); ++i) {
+    costs[i] = cost_of(plan.parts[i], space);
+    pointers[i] = &costs[i];
+  }
+  return combine(*expansion, pointers, space.codes());
+}
+
+namespace {
+
+std::string str(const DpAction& a, ActionSpace& space) {
+  const DpMachine& m = space.machine();
+  std::string text;
+  switch (a.kind) {
+    case ActionKind::kSelect:
+      text += m.kernels[a.index].name;
+      break;
+    case ActionKind::kInitialise:
+      text += "initialise";
+      break;
+    case ActionKind::kTile:
+      text += "tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
+      break;
+    case ActionKind::kParallelTile:
+      text += "parallel tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
+      break;
+    case ActionKind::kMove:
+      text += "move $" + std::to_string(a.index) + " to " + m.levels[a.to.level].name +
+              space.layouts().at(a.to.layout).str();
+      break;
+  }
+  return text;
+}
+
+void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& text) {
+  text += std::string(indent, ' ') + std::to_string(plan.cost.units) + "  " +
+          str(plan.spec, space.kinds(), space.layouts(), space.machine().level_names()) + ": " +
+          str(plan.action, space);
+  text += "\n";
+  for (const PlanNode& part : plan.parts) print(part, space, indent + 2, text);
+}
+
+}  // namespace
+
+std::string str(const PlanNode& plan, ActionSpace& space) {
+  std::string text;
+  print(plan, space, 0, text);
+  return text;
+}
+
+std::string outline(const PlanNode& plan, ActionSpace& space) {
+  std::string text = str(plan.action, space);
+  const PlanNode* node = &plan;
+  while (!node->parts.empty()) {
+    node = &node->parts[node->main];
+    text += "; " + str(node->action, space);
+  }
+  return text;
+}
+
+}  // namespace exotune
