@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "cli/interrupt.h"
+#include "cli/record_fields.h"
 #include "cli/replay.h"
 #include "cli/text_file.h"
 #include "core/cursor/provenance.h"
@@ -26,72 +27,6 @@ void require_same_meaning(const Replayed& replayed, const KernelInput& input, co
         !step.how->flags.modulo_config.empty())
       record.refuse("its schedule holds for some inputs only");
   if (replayed.fixed != job.request.sizes) record.refuse("its schedule is for other sizes");
-}
-
-StopReason stop_named(const std::string& name) {
-  for (const StopReason reason :
-       {StopReason::kTrials, StopReason::kTimeBudget, StopReason::kInterrupted})
-    if (name == name_of(reason)) return reason;
-  return StopReason::kComplete;
-}
-
-std::vector<PeerRow> peer_rows(const JsonFields& record, const char* key) {
-  std::vector<PeerRow> rows;
-  for (const JsonFields& each : record.objects(key)) {
-    PeerRow row;
-    row.name = each.text("name");
-    row.gflops = each.number("gflops");
-    row.ratio.median = each.number("speedup");
-    row.ratio.low = each.number("low");
-    row.ratio.high = each.number("high");
-    row.ratio.next_low = row.ratio.low;
-    row.ratio.next_high = row.ratio.high;
-    row.ratio.rounds = static_cast<int>(std::clamp<int64_t>(each.integer("rounds"), 0, 1000000));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-TuneStatistics statistics_of(const JsonFields& search) {
-  const auto count = [&](const char* key) {
-    return static_cast<int>(std::clamp<int64_t>(search.integer(key), 0, INT32_MAX));
-  };
-  TuneStatistics statistics;
-  statistics.states = count("schedules");
-  statistics.refused = count("refused_steps");
-  statistics.duplicates = count("duplicates");
-  statistics.measured = count("measured");
-  statistics.reused = count("reused");
-  statistics.neighbours = count("neighbours");
-  statistics.search_seconds = search.number("search_seconds");
-  statistics.measure_seconds = search.number("measure_seconds");
-  statistics.shootout_seconds = search.number("shootout_seconds");
-  return statistics;
-}
-
-std::optional<Roofline> roofline_in(const JsonFields& record) {
-  if (!record.has("roofline")) return std::nullopt;
-  const JsonFields fields = record.object("roofline");
-  Roofline roofline;
-  roofline.intensity = fields.number("operations_per_byte");
-  roofline.memory_bound = fields.text("bound") == "memory";
-  roofline.level = fields.text("level");
-  roofline.level_gbytes = fields.number("level_gbytes_per_second");
-  roofline.percent = fields.number("percent");
-  return roofline;
-}
-
-std::optional<CycleCount> cycles_in(const JsonFields& record) {
-  if (!record.has("cycles")) return std::nullopt;
-  const JsonFields fields = record.object("cycles");
-  CycleCount cycles;
-  for (const SampleUnit unit : {SampleUnit::kModelCycles, SampleUnit::kInstret,
-                                SampleUnit::kRtlCycles, SampleUnit::kFpgaCycles})
-    if (fields.text("unit") == unit_name(unit)) cycles.unit = unit;
-  cycles.count = fields.number("count");
-  cycles.as_written = fields.number("as_written");
-  cycles.share_of_peak = fields.number("share_of_peak");
-  return cycles;
 }
 
 std::string file_of(const CommandAnswer& answer, const std::string& suffix) {

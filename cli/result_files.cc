@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/quantities.h"
+#include "cli/record_fields.h"
 #include "cli/target_code.h"
 #include "cli/text_file.h"
 #include "cli/workspace.h"
@@ -14,31 +15,6 @@ namespace {
 
 std::string sizes_text(const TuneRequest& request) {
   return request.sizes.empty() ? "any size" : str(request.sizes);
-}
-
-nlohmann::ordered_json statistics_json(const TuneStatistics& statistics) {
-  nlohmann::ordered_json json;
-  json["schedules"] = statistics.states;
-  json["refused_steps"] = statistics.refused;
-  json["duplicates"] = statistics.duplicates;
-  json["measured"] = statistics.measured;
-  json["reused"] = statistics.reused;
-  json["refusals"] = statistics.refusals;
-  json["causes"] = statistics.causes;
-  if (statistics.dp) {
-    const DpPlans& dp = *statistics.dp;
-    json["plans"] = {{"outcome", name_of(dp.outcome)},
-                     {"found", dp.plans.size()},
-                     {"refused", statistics.plans_refused},
-                     {"specs_solved", dp.solved},
-                     {"specs_known", dp.known},
-                     {"seconds", dp.seconds}};
-  }
-  json["neighbours"] = statistics.neighbours;
-  json["search_seconds"] = statistics.search_seconds;
-  json["measure_seconds"] = statistics.measure_seconds;
-  json["shootout_seconds"] = statistics.shootout_seconds;
-  return json;
 }
 
 }  // namespace
@@ -70,41 +46,16 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   json["candidate"] = result.candidate_id;
   json["proof"] = proof_level_name(result.proof);
   json["seconds"] = result.seconds;
-  if (result.cycles) {
-    json["cycles"] = {{"unit", unit_name(result.cycles->unit)},
-                      {"count", result.cycles->count},
-                      {"as_written", result.cycles->as_written},
-                      {"share_of_peak", result.cycles->share_of_peak}};
-    for (const auto& [what, count] : result.cycles->spent) json["cycles"]["spent"][what] = count;
-  }
+  if (result.cycles) json["cycles"] = json_of(*result.cycles);
   json["gflops"] = result.gflops;
   json["gbytes_per_second"] = result.gbytes;
   json["peak_gflops"] = result.peak_gflops;
   json["seed"] = request.seed;
   json["operations"] = request.kernel.flops.text();
   json["bytes"] = request.kernel.bytes.text();
-  if (where.roofline)
-    json["roofline"] = {{"operations_per_byte", where.roofline->intensity},
-                        {"bound", where.roofline->memory_bound ? "memory" : "arithmetic"},
-                        {"level", where.roofline->level},
-                        {"level_gbytes_per_second", where.roofline->level_gbytes},
-                        {"percent", where.roofline->percent}};
-  json["peers"] = nlohmann::ordered_json::array();
-  for (const PeerRow& peer : result.peers)
-    json["peers"].push_back({{"name", peer.name},
-                             {"gflops", peer.gflops},
-                             {"speedup", peer.ratio.median},
-                             {"low", peer.ratio.low},
-                             {"high", peer.ratio.high},
-                             {"rounds", peer.ratio.rounds}});
-  json["rivals"] = nlohmann::ordered_json::array();
-  for (const PeerRow& rival : result.rivals)
-    json["rivals"].push_back({{"name", rival.name},
-                              {"gflops", rival.gflops},
-                              {"speedup", rival.ratio.median},
-                              {"low", rival.ratio.low},
-                              {"high", rival.ratio.high},
-                              {"rounds", rival.ratio.rounds}});
+  if (where.roofline) json["roofline"] = json_of(*where.roofline);
+  json["peers"] = json_of(result.peers);
+  json["rivals"] = json_of(result.rivals);
   json["views"] = nlohmann::ordered_json::array();
   for (const ViewOutcome& view : result.views)
     json["views"].push_back({{"view", view.text},
@@ -112,7 +63,7 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
                              {"gflops", view.gflops},
                              {"trouble", view.trouble},
                              {"chosen", view.chosen}});
-  json["search"] = statistics_json(result.statistics);
+  json["search"] = json_of(result.statistics);
   json["stopped"] = name_of(result.stop);
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
