@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/machine_text.h"
 #include "cli/options.h"
 #include "cli/runner_choice.h"
 #include "cli/session.h"
@@ -12,7 +13,6 @@
 #include "cli/workspace.h"
 #include "core/base/subprocess.h"
 #include "db/store.h"
-#include "hw/machine_model.h"
 #include "runners/conditions.h"
 #include "runners/peers.h"
 #include "search/figures.h"
@@ -54,10 +54,11 @@ void report_conditions(const Machine& machine, Table& table) {
 
 // What the searches reckon with, each number with where it comes from.
 void report_model(const Target& target, const Machine& machine, const Store* store, Table& table) {
-  const MachineModel model = model_of(target, machine, figures_of(target, machine, store).lines);
-  for (const ModelledNumber& n : model.numbers)
-    table.add({"model " + n.what, "ok",
-               fmt::format("{:g} {} ({}); {}", n.value, n.unit, n.source, target.name)});
+  for (const std::string& line : model_lines(target, machine, store)) {
+    const size_t colon = line.find(": ");
+    table.add(
+        {"model " + line.substr(0, colon), "ok", line.substr(colon + 2) + "; " + target.name});
+  }
 }
 
 // The targets of this machine itself that can be tuned here; adds a row for every target.
@@ -68,7 +69,7 @@ std::vector<TargetPtr> report_targets(const Session& session, Workspace& workspa
     try {
       const TargetPtr target = workspace.targets().load(name);
       const std::string compiler = find_compiler(target->compiler).version;
-      if (target->runner.kind != "native") {
+      if (!target->runner.is_this_machine()) {
         choose_runner(*target, "", session.data.targets / "runners", 1);
         table.add({label, "ok", "runner " + target->runner.kind + "; " + compiler});
         continue;

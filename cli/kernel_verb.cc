@@ -7,6 +7,7 @@
 #include "cli/executor_option.h"
 #include "cli/interrupt.h"
 #include "cli/kernel_cluster.h"
+#include "cli/machine_text.h"
 #include "cli/options.h"
 #include "cli/result_files.h"
 #include "cli/result_text.h"
@@ -97,7 +98,7 @@ using Job = KernelJob;
 void drop_what_the_device_leaves(std::vector<Job>& jobs) {
   if (jobs.empty()) return;
   const Target& target = *jobs.front().request.target;
-  if (target.runner.kind == "native" || target.vector_memory) return;
+  if (target.runner.is_this_machine() || target.vector_memory) return;
   std::erase_if(jobs, [](const Job& job) {
     const TuneRequest& r = job.request;
     return !device_serves(r.proc, r.sizes.empty() ? r.representative : r.sizes, *r.target);
@@ -153,7 +154,10 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
   Workspace workspace(session);
   const std::vector<Job> jobs = jobs_of(options, workspace, session);
   if (options.tune.dry()) {
-    for (const Job& job : jobs) std::printf("%s\n", plan_text(job.request).c_str());
+    for (const Job& job : jobs) {
+      std::printf("%s\n", plan_text(job.request).c_str());
+      if (options.tune.verbose()) std::fputs(reckoning_text(job.request, nullptr).c_str(), stdout);
+    }
     return ExitCode::kOk;
   }
   require_writable_folder(options.tune.folder());

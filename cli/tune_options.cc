@@ -7,6 +7,7 @@
 
 #include "cli/runner_choice.h"
 #include "cli/text_file.h"
+#include "hw/machine_model.h"
 #include "search/views/view_tuning.h"
 
 namespace exotune::cli {
@@ -99,6 +100,10 @@ void TuneOptions::add(CLI::App& app) {
                  "a target's name or folder (default: the best this machine runs)");
   app.add_option("--runner", runner_,
                  "native, sim, spike, ... or FILE.toml (default: the target's own)");
+  app.add_option(
+      "--machine", machine_,
+      "FILE.toml, a core as in hw/uarch: plan for it instead of for this machine's, with "
+      "--effort estimate or -n");
   app.add_option("--effort", effort_, "estimate, measure, patient or exhaustive (default measure)");
   app.add_option("--strategy", strategy_,
                  "dp, beam, eqsat or all (default all): where schedules come from");
@@ -161,7 +166,7 @@ void TuneOptions::check() const {
 
 void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {
   request.target = workspace.target(target_);
-  const bool native = (runner_.empty() ? request.target->runner.kind : runner_) == "native";
+  const bool native = runner_of(request).is_this_machine();
   // Cycles are of one size; a schedule for all of them is measured at one with --any-size natively.
   if (!native) request.sizes = request.representative;
   request.effort = parse_effort(effort_);
@@ -169,6 +174,12 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   if (native && !elsewhere_ && request.effort != Effort::kEstimate)
     workspace.require_runnable(*request.target);
   request.machine = workspace.machine();
+  if (!machine_.empty()) {
+    if (request.effort != Effort::kEstimate && !dry_)
+      throw InputError({}, "--machine: nothing can be measured on a core that is only described",
+                       "--effort estimate, or -n");
+    request.machine = described_machine(request.machine, machine_);
+  }
   request.strategy = parse_strategy(strategy_);
   request.costs = parse_costs(costs_);
   request.dp_plans = defaults_.dp_plans;
@@ -205,12 +216,16 @@ ProgressLine TuneOptions::progress_line(const TuneRequest& request, const Sessio
                       request.time_budget_seconds, style);
 }
 
+TargetRunner TuneOptions::runner_of(const TuneRequest& request) const {
+  return runner_.empty() ? request.target->runner : TargetRunner{.kind = runner_};
+}
+
 void TuneOptions::require_native(const TuneRequest& request) const {
-  const std::string kind = runner_.empty() ? request.target->runner.kind : runner_;
-  if (kind != "native")
+  const TargetRunner runner = runner_of(request);
+  if (!runner.is_this_machine())
     throw Error(Diagnostic{{},
                            "this command measures on this machine itself, not on the runner '" +
-                               kind + "' of " + request.target->name,
+                               runner.kind + "' of " + request.target->name,
                            {},
                            "exo-tune kernel measures there"},
                 ExitCode::kUnavailable);
@@ -229,7 +244,7 @@ TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
     if (runner == nullptr) return tune_with_views(request, rules, store, hooks);
     TuneResult result =
         tune_on_with_views(*runner, request, shipped_schedules(request), rules, store, hooks);
-    if (result.cycles) result.cycles->spent = spent_on(*runner, result.candidate_id);
+    if (result.cycles) result.cycles->spent = runner->spent_on(result.candidate_id);
     return result;
   });
 }

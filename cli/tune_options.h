@@ -47,11 +47,13 @@ class TuneOptions {
   std::string database(const Session& session) const { return database_.path(session); }
 
  private:
+  /// The target's own, or what --runner says.
+  TargetRunner runner_of(const TuneRequest& request) const;
   /// Null: this machine. Else where the candidates of `request` go.
   std::unique_ptr<Runner> runner_for(const TuneRequest& request, const Session& session) const;
   ProgressLine progress_line(const TuneRequest& request, const Session& session) const;
 
-  std::string target_, runner_, effort_ = "measure", folder_ = "out", stem_;
+  std::string machine_, target_, runner_, effort_ = "measure", folder_ = "out", stem_;
   std::string time_budget_, timeout_ = "2s", strategy_ = "all", costs_ = "all";
   DatabaseOption database_;
   TuneRequest defaults_;

@@ -67,11 +67,24 @@ Microarchitecture microarchitecture_of(const fs::path& folder, const std::string
   return otherwise;
 }
 
+Machine described_machine(Machine here, const fs::path& file) {
+  const Microarchitecture core = load_microarchitecture(file);
+  here.microarch = file.string();
+  here.caches.clear();
+  for (const TargetLevel& level : core.levels)
+    if (level.bytes > 0)
+      here.caches.push_back(
+          {static_cast<int>(here.caches.size()) + 1, level.bytes, level.line_bytes, 1});
+  return here;
+}
+
 MachineModel model_of(const Target& target, const Machine& machine,
                       const std::vector<double>& measured_lines) {
+  const bool here = !machine.microarch.ends_with(".toml");
   const Microarchitecture uarch =
-      microarchitecture_of(target.folder.parent_path(), machine.microarch);
-  const std::string file = std::string(kFolder) + "/" + uarch.name + ".toml";
+      here ? microarchitecture_of(target.folder.parent_path(), machine.microarch)
+           : load_microarchitecture(machine.microarch);
+  const std::string file = (here ? std::string(kFolder) + "/" : "") + uarch.name + ".toml";
   MachineModel out;
   out.levels = target.levels;
   size_t cache = 0, line = 0;  // of machine.caches, of measured_lines
@@ -91,7 +104,7 @@ MachineModel model_of(const Target& target, const Machine& machine,
       const CacheLevel& probed = machine.caches[cache++];
       level.bytes = probed.bytes;
       if (probed.line_bytes > 0) level.line_bytes = probed.line_bytes;
-      size_from = "probed";
+      if (here) size_from = "probed";
     }
     if (line < measured_lines.size()) {
       level.cost_per_line = measured_lines[line++];

@@ -32,11 +32,16 @@ Microarchitecture load_microarchitecture(const std::filesystem::path& file);
 Microarchitecture microarchitecture_of(const std::filesystem::path& folder,
                                        const std::string& microarch);
 
+/// This machine with another core: the caches and cycles of a file like those of hw/uarch. Plans
+/// can be made for it; nothing that was measured here counts: the file's name stands for its
+/// microarchitecture.
+Machine described_machine(Machine here, const std::filesystem::path& file);
+
 struct ModelledNumber {
   std::string what;  // "L2", "L2 line"
   double value = 0;  // bytes, cycles
   std::string unit;
-  std::string source;  // "target text", "uarch/zen5.toml", "probed", "measured"
+  std::string source;  // "target text", "uarch/zen5.toml", "probed", "measured", a file's name
 };
 
 struct MachineModel {

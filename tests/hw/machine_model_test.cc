@@ -51,6 +51,19 @@ TEST(MachineModel, a_target_of_ones_own_keeps_what_it_says) {
   for (const ModelledNumber& n : model.numbers) EXPECT_EQ(n.source, "target text") << n.what;
 }
 
+TEST(MachineModel, a_core_that_is_only_described_is_as_its_file_says) {
+  const TargetPtr target = load_target("avx512", {kTargets});
+  Machine here;
+  here.caches = {{1, 32 << 10, 64, 1}, {2, 512 << 10, 64, 1}};
+  const Machine other =
+      described_machine(here, EXOTUNE_SOURCE_DIR "/docs/examples/small_core.toml");
+  const MachineModel model = model_of(*target, other);
+  EXPECT_EQ(number(model, "L2").value, 128 << 10);
+  EXPECT_EQ(number(model, "L2").source, "small_core.toml");
+  EXPECT_EQ(number(model, "DRAM line").value, 40);
+  EXPECT_NE(other.microarch, here.microarch);
+}
+
 TEST(MachineModel, every_file_of_hw_is_read) {
   for (const auto& entry : std::filesystem::directory_iterator(kTargets / "uarch")) {
     const Microarchitecture m = load_microarchitecture(entry.path());
