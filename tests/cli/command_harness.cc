@@ -48,4 +48,9 @@ CommandResult CommandHarness::run(const std::vector<std::string>& arguments,
   return run_command(argv, options);
 }
 
+bool a_target_runs() {
+  static const bool runs = CommandHarness("target").run({"doctor", "--no-peers"}).exit_status == 0;
+  return runs;
+}
+
 }  // namespace exotune::cli

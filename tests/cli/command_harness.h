@@ -32,4 +32,11 @@ class CommandHarness {
   std::filesystem::path folder_;
 };
 
+/// Can this machine run a target natively? Asked of `exo-tune doctor`, once a program.
+bool a_target_runs();
+
+// The suite passes on any machine: where no target runs, what needs one is skipped.
+#define REQUIRE_TARGET() \
+  if (!a_target_runs()) GTEST_SKIP() << "no target runs here"
+
 }  // namespace exotune::cli

@@ -13,10 +13,6 @@ bool says(const std::string& text, const std::string& word) {
   return text.find(word) != std::string::npos;
 }
 
-#define REQUIRE_TARGET(harness)                                 \
-  if ((harness).run({"doctor", "--no-peers"}).exit_status != 0) \
-  GTEST_SKIP() << "no target runs here"
-
 const std::string kPartial =
     "p = sgemm\np = partial_eval(p, M=32, N=32, K=32)\n# the rows of a tile\n"
     "p = block_loop(p, 'i', 8, ['io', 'i'])\np = search(p)\n";
@@ -34,7 +30,7 @@ int number_before(const std::string& text, const std::string& words) {
 
 TEST(CompleteVerb, writes_the_users_lines_and_the_found_ones) {
   const CommandHarness harness("complete");
-  REQUIRE_TARGET(harness);
+  REQUIRE_TARGET();
   harness.write("tile.sched", kPartial);
   const CommandResult result = harness.run(small({"complete", "tile.sched"}));
   ASSERT_EQ(result.exit_status, 0) << result.err;
@@ -57,7 +53,7 @@ TEST(CompleteVerb, writes_the_users_lines_and_the_found_ones) {
 
 TEST(CompleteVerb, takes_a_kernel_of_the_users) {
   const CommandHarness harness("complete_user");
-  REQUIRE_TARGET(harness);
+  REQUIRE_TARGET();
   harness.write("two.exo",
                 "@proc\ndef two(x: f32[64, 64], y: f32[64, 64], z: f32[64, 64]):\n"
                 "    for i in seq(0, 64):\n        for j in seq(0, 64):\n"
@@ -80,7 +76,7 @@ TEST(CompleteVerb, takes_a_kernel_of_the_users) {
 
 TEST(CompleteVerb, says_which_constraint_leaves_nothing) {
   const CommandHarness harness("complete_none");
-  REQUIRE_TARGET(harness);
+  REQUIRE_TARGET();
   harness.write(
       "none.exo",
       "@instr(\"nothing\")\ndef lonely(x: [f64][3] @ DRAM):\n    for i in seq(0, 3):\n"
@@ -120,7 +116,7 @@ int stopped_after(const CommandHarness& harness, const std::vector<std::string>&
 // nothing, and all runs together measured what one would have.
 TEST(CompleteVerb, goes_on_where_it_was_stopped) {
   const CommandHarness harness("complete_stopped");
-  REQUIRE_TARGET(harness);
+  REQUIRE_TARGET();
   harness.write("tile.sched",
                 "p = sgemm\np = partial_eval(p, M=32, N=32, K=32)\nmax_unroll(8)\np = search(p)\n");
   for (const std::vector<std::string>& command :
