@@ -101,7 +101,7 @@ void TuneOptions::add(CLI::App& app) {
   app.add_option("--runner", runner_,
                  "native, sim, spike, ... or FILE.toml (default: the target's own)");
   app.add_option(
-      "--machine", machine_,
+      "--core", core_,
       "FILE.toml, a core as in hw/uarch: plan for it instead of for this machine's, with "
       "--effort estimate or -n");
   app.add_option("--effort", effort_, "estimate, measure, patient or exhaustive (default measure)");
@@ -174,11 +174,11 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   if (native && !elsewhere_ && request.effort != Effort::kEstimate)
     workspace.require_runnable(*request.target);
   request.machine = workspace.machine();
-  if (!machine_.empty()) {
+  if (!core_.empty()) {
     if (request.effort != Effort::kEstimate && !dry_)
-      throw InputError({}, "--machine: nothing can be measured on a core that is only described",
+      throw InputError({}, "--core: nothing can be measured on a core that is only described",
                        "--effort estimate, or -n");
-    request.machine = described_machine(request.machine, machine_);
+    request.machine = described_machine(request.machine, core_);
   }
   request.strategy = parse_strategy(strategy_);
   request.costs = parse_costs(costs_);

@@ -53,7 +53,7 @@ class TuneOptions {
   std::unique_ptr<Runner> runner_for(const TuneRequest& request, const Session& session) const;
   ProgressLine progress_line(const TuneRequest& request, const Session& session) const;
 
-  std::string machine_, target_, runner_, effort_ = "measure", folder_ = "out", stem_;
+  std::string core_, target_, runner_, effort_ = "measure", folder_ = "out", stem_;
   std::string time_budget_, timeout_ = "2s", strategy_ = "all", costs_ = "all";
   DatabaseOption database_;
   TuneRequest defaults_;

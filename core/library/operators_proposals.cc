@@ -54,7 +54,6 @@ const std::map<std::string, std::string>& proposals_of_operators() {
       {"resize_dim", "for accelerators: whole rows"},
       {"rearrange_dim", "for accelerators: the order that an instruction takes"},
       {"lift_alloc", "out of the loops that need not repeat it"},
-      {"autolift_alloc", "likewise, for accelerators"},
       {"compute_and_store_at", "for chains of rows: the producer at the loop of its consumer"},
       // --- instructions and settings ---
       {"replace_configured", "for accelerators: wherever an instruction fits"},
