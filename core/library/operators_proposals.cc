@@ -60,6 +60,7 @@ const std::map<std::string, std::string>& proposals_of_operators() {
       {"bind_config", "for accelerators: settings that come from arguments"},
       {"hoist_config", "for accelerators, always: settings before the loops"},
       {"simplify", "for accelerators, between steps"},
+      {"insert_noop_call", "for accelerators: a fence before what the processor reads of stores"},
       // --- threads and procedures ---
       {"H_parallel", "with --threads: the outermost loop without a race"},
       {"partial_eval", "always: the sizes that a kernel is tuned for"},
