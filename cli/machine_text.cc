@@ -13,7 +13,9 @@ std::vector<std::string> model_lines(const Target& target, const Machine& machin
   std::vector<std::string> lines;
   const MachineModel model = model_of(target, machine, figures_of(target, machine, store).lines);
   for (const ModelledNumber& n : model.numbers)
-    lines.push_back(fmt::format("{}: {:g} {} ({})", n.what, n.value, n.unit, n.source));
+    lines.push_back(n.unit == "bytes"
+                        ? fmt::format("{}: {:.0f} bytes ({})", n.what, n.value, n.source)
+                        : fmt::format("{}: {:g} {} ({})", n.what, n.value, n.unit, n.source));
   lines.push_back(fmt::format("registers: {} of {} bits (target text)",
                               target.vector_memory ? target.vector_memory->count : 0,
                               target.vector_bits));
