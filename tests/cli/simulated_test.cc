@@ -75,6 +75,18 @@ TEST_F(Simulated, layers_are_found_for_the_array) {
   EXPECT_GT(share("i8conv3x3_scaled", "B=1,H=14,W=14,IC=64,OC=32"), 0.7);
 }
 
+// One layer after the other, the first one's results where the second reads them.
+TEST_F(Simulated, a_network_runs_on_the_array_as_a_whole) {
+  const CommandHarness harness("network");
+  const CommandResult r =
+      harness.run({std::string(EXOTUNE_SOURCE_DIR) + "/docs/examples/network.exo", "--target",
+                   "gemmini", "--size", "B=32,N0=48,N1=32,N2=16,act=1", "--trials", "8", "-q"});
+  ASSERT_EQ(r.exit_status, 0) << r.err;
+  const auto cycles = nlohmann::json::parse(harness.read("out/i8mlp.json"))["cycles"];
+  EXPECT_GT(cycles["as_written"], 50 * cycles["count"].get<double>()) << cycles;
+  EXPECT_FALSE(says(harness.read("out/i8mlp.c"), "rintf("));
+}
+
 TEST_F(Simulated, without_a_name_what_the_target_serves_is_tuned) {
   const CommandHarness harness("unnamed");
   const CommandResult r = harness.run({"kernel", "--target", "rvm", "-n"});
@@ -116,6 +128,25 @@ TEST_F(Simulated, another_runner_is_named_or_missing) {
   const CommandResult missing = harness.run({"conv1d", "--target", "rvm", "--runner", "spikes"});
   EXPECT_EQ(missing.exit_status, 6);
   EXPECT_TRUE(says(missing.err, "did you mean 'spike'?")) << missing.err;
+}
+
+// What is missing is named, with what to do about it.
+TEST_F(Simulated, a_missing_simulator_and_a_missing_compiler_are_unavailable) {
+  const CommandHarness harness("missing");
+  if (find_program("spike").empty()) {
+    const CommandResult spike = harness.run({"conv1d", "--target", "rvm", "--runner", "spike"});
+    EXPECT_EQ(spike.exit_status, 6);
+    EXPECT_TRUE(says(spike.err, "needs 'spike'")) << spike.err;
+    EXPECT_TRUE(says(spike.err, "hint: build Spike")) << spike.err;
+  }
+  std::filesystem::copy(std::string(EXOTUNE_SOURCE_DIR) + "/hw/rvm", harness.folder() / "mine");
+  std::string text = harness.read("mine/target.toml");
+  const size_t from = text.find("programs = ["), to = text.find(']', from);
+  text.replace(from, to - from, "programs = [\"no-such-gcc\"");
+  harness.write("mine/target.toml", text);
+  const CommandResult compiler = harness.run({"conv1d", "--target", "./mine"});
+  EXPECT_EQ(compiler.exit_status, 6);
+  EXPECT_TRUE(says(compiler.err, "no-such-gcc")) << compiler.err;
 }
 
 TEST_F(Simulated, a_figure_that_nothing_reads_is_an_error) {
