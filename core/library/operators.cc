@@ -310,8 +310,9 @@ ExprPtr OperatorArgs::any_expr(int k, const Path& at) const {
 std::vector<std::pair<std::string, int64_t>> OperatorArgs::keywords(int k) const {
   std::vector<std::pair<std::string, int64_t>> out;
   for (const auto& [name, v] : *(*this)[k].as<std::map<std::string, Value>>()) {
-    if (!v.as<int64_t>()) throw InputError({}, quoted(name) + " must be an integer");
-    out.emplace_back(name, *v.as<int64_t>());
+    const bool* flag = v.as<bool>();
+    if (!flag && !v.as<int64_t>()) throw InputError({}, quoted(name) + " must be an integer");
+    out.emplace_back(name, flag ? int64_t{*flag} : *v.as<int64_t>());
   }
   return out;
 }

@@ -111,6 +111,7 @@ class OperatorArgs {
   ExprPtr expr(int k, const Path& at) const;
   /// As expr, but data is allowed too.
   ExprPtr any_expr(int k, const Path& at) const;
+  /// kKeywords: integers, and bools as 0 or 1.
   std::vector<std::pair<std::string, int64_t>> keywords(int k) const;
 
  private:

@@ -119,6 +119,21 @@ TEST(Exo2Forms, values_of_sizes_in_their_order) {
   EXPECT_EQ(p->args.front().name.name(), "K") << str(*p);
 }
 
+TEST(Exo2Forms, values_of_bools_are_written_as_such) {
+  const Module m = parse_module(R"(
+@proc
+def fill(N: size, x: f32[N], act: bool):
+    for i in seq(0, N):
+        if act == True:
+            x[i] = 1.0
+)",
+                                "paper.exo");
+  const ProcPtr named = run_lines(m, "p = fill.partial_eval(act=True)\np = simplify(p)\n").proc;
+  EXPECT_TRUE(has(named, "for i in seq(0, N):\n        x[i] = 1.0")) << str(*named);
+  EXPECT_EQ(str(*run_lines(m, "p = fill.partial_eval(act=1)\np = simplify(p)\n").proc), str(*named));
+  EXPECT_THROW(run_lines(m, "p = fill.partial_eval(act='yes')\n"), Error);
+}
+
 TEST(Exo2Forms, calls_of_one_procedure_go_to_an_equal_one) {
   const Module m = parse_module(std::string(kVector) + R"(
 @proc
