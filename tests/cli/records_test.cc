@@ -282,6 +282,14 @@ TEST(Trust, a_folder_here_does_not_stand_in_for_a_target_that_ships) {
   EXPECT_EQ(harness.run({"schedule", "saxpy", "--target", "avx2"}).exit_status, 0);
 }
 
+TEST(Records, what_is_not_there_is_not_made_to_be_cleared) {
+  const CommandHarness harness("gc_of_none");
+  const CommandResult gone = harness.run({"db", "gc", "--older", "0d", "--db", "none.db"});
+  EXPECT_EQ(gone.exit_status, 2) << gone.out;
+  EXPECT_TRUE(says(gone.err, "there is no database at 'none.db'")) << gone.err;
+  EXPECT_FALSE(harness.exists("none.db"));
+}
+
 TEST(Trust, imported_lines_cannot_name_what_is_trusted) {
   const CommandHarness harness("import_trust");
   harness.write("a.jsonl", kHeader +
