@@ -202,6 +202,11 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
     if (rival.ratio.rounds > 0)
       out += fmt::format("beside   {:.3f} times {} [{:.3f}, {:.3f}]\n", rival.ratio.median,
                          rival.name, rival.ratio.next_low, rival.ratio.next_high);
+  for (const std::string& missed : result.missed)
+    out += fmt::format(
+        "{}not measured, {}\n",
+        result.peers.empty() && missed == result.missed.front() ? "against  " : "         ",
+        missed);
   if (roofline)
     out += "bound by " + (roofline->percent < 50 ? chain_of(request, result) : "") +
            str(*roofline) + "\n";

@@ -23,6 +23,8 @@ std::string failure_text(const ContenderResult& c) {
   return c.name + ": " + status_name(c.status) + ": " + c.cause;
 }
 
+constexpr const char* kTimeWasOver = "the time was over";
+
 }  // namespace
 
 FinalRound::FinalRound(TuningState& run, Measuring& measured, const Bench& bench)
@@ -34,11 +36,12 @@ FinalRound::FinalRound(TuningState& run, Measuring& measured, const Bench& bench
 
 // Measured before and after: while another program shares the core's power and caches it is low.
 void FinalRound::note_peak(TuningState& run, const Bench& bench) {
-  if (run.request.kernel.flops.text().empty() || run.deadline.over()) return;
+  const std::optional<ElementType> type = run.peak_type();
+  if (run.request.kernel.flops.text().empty() || !type || run.deadline.over()) return;
   const DeadlineScope scope(run.deadline);
   try {
     run.result.peak_gflops =
-        std::max(run.result.peak_gflops, run.request.threads * bench.arena->peak(run.peak_type()));
+        std::max(run.result.peak_gflops, run.request.threads * bench.arena->peak(*type));
   } catch (const Error&) {
     if (!run.deadline.over()) throw;  // else it was stopped, and nothing is known
   }
@@ -62,6 +65,7 @@ void FinalRound::run() {
   if (shot.winner < 0) {
     for (const ContenderResult& c : shot.contenders)
       if (c.status != TrialStatus::kOk) run_.result.failures.push_back(failure_text(c));
+    for (size_t k = field.rivals; k < field.roof; ++k) miss(shot.contenders[k]);
     return;
   }
   const size_t w = winner_of(chosen, shot);
@@ -95,14 +99,20 @@ void FinalRound::enter_rows(const Field& field, const ShootoutResult& shot, size
     take_peak(shot, winner, field.roof, *field.contenders[field.roof].roof);
   for (size_t k = field.rivals; k < field.roof; ++k) {
     const ContenderResult& c = shot.contenders[k];
-    if (c.status != TrialStatus::kOk) {
-      run_.result.failures.push_back(failure_text(c));
-      continue;
-    }
-    (k < field.peers ? run_.result.rivals : run_.result.peers)
-        .push_back(
-            {c.name, run_.per_second(request_.kernel.flops, c.median), shot.ratio(winner, k)});
+    const Ratio ratio = shot.ratio(winner, k);
+    if (c.status != TrialStatus::kOk) run_.result.failures.push_back(failure_text(c));
+    if (c.status == TrialStatus::kOk && ratio.rounds > 0)
+      (k < field.peers ? run_.result.rivals : run_.result.peers)
+          .push_back({c.name, run_.per_second(request_.kernel.flops, c.median), ratio});
+    else
+      miss(c);
   }
+}
+
+// Who was not timed beside the winner, and why.
+void FinalRound::miss(const ContenderResult& c) {
+  const bool failed = c.status != TrialStatus::kSkipped && c.status != TrialStatus::kOk;
+  run_.result.missed.push_back(c.name + ": " + (failed ? status_name(c.status) : kTimeWasOver));
 }
 
 // What a constrained search found is a trial like others, not the kernel's winner.
@@ -228,14 +238,17 @@ void FinalRound::add_peers(std::vector<Contender>& contenders, const Deadline& d
   for (const Peer& p : run_.result.peer_report.peers)
     if (p.supports(*peer))
       contenders.push_back(contender_of(shown_name(p, bench_.toolchain), PeerCall{p, *peer}));
+  if (deadline.over() && run_.result.peer_report.peers.empty())
+    run_.result.missed.push_back(std::string("libraries: ") + kTimeWasOver);
 }
 
 // The machine's roof, where there is time to find it.
 void FinalRound::add_roof(std::vector<Contender>& contenders) {
-  if (request_.kernel.flops.text().empty() || run_.deadline.over()) return;
+  const std::optional<ElementType> type = run_.peak_type();
+  if (request_.kernel.flops.text().empty() || !type || run_.deadline.over()) return;
   const DeadlineScope scope(run_.deadline);
   try {
-    if (std::optional<Contender> peak = bench_.arena->roof(run_.peak_type()))
+    if (std::optional<Contender> peak = bench_.arena->roof(*type))
       contenders.push_back(std::move(*peak));
   } catch (const Error&) {
     if (!run_.deadline.over()) throw;

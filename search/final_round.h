@@ -45,6 +45,7 @@ class FinalRound {
   std::vector<SizeBinding> listed_sizes() const;
   void take_peak(const ShootoutResult& shot, size_t winner, size_t roof, const Roof& loop);
   void enter_rows(const Field& field, const ShootoutResult& shot, size_t winner);
+  void miss(const ContenderResult& c);
   void enter_winner(const Trial& best, const ContenderResult& shot);
 
   TuningState& run_;

@@ -156,6 +156,7 @@ struct TuneResult {
   std::vector<PeerRow> peers;     // of the same run
   std::vector<PeerRow> rivals;    // of the same run
   PeerReport peer_report;
+  std::vector<std::string> missed;  // peers and rivals that were not timed, each with the reason
   TuneStatistics statistics;
   StopReason stop = StopReason::kComplete;
   std::optional<CycleCount> cycles;   // on a machine that is not this one (runner_tuning.h)

@@ -76,9 +76,9 @@ class MadeUpArena : public Arena {
       r.name = c.name;
       r.is_peer = c.is_peer();
       r.is_roof = c.roof.has_value();
-      r.status = status;
+      r.status = r.is_peer || !c.competes() ? peer_status : status;
       r.median = r.is_roof ? 1e-7 : r.is_peer ? 4e-3 : seconds(met.back().size());
-      if (status == TrialStatus::kOk) r.samples = std::vector<double>(9, r.median);
+      if (r.status == TrialStatus::kOk) r.samples = std::vector<double>(9, r.median);
       if (c.competes() && status == TrialStatus::kOk &&
           (out.winner < 0 || r.median < out.contenders[static_cast<size_t>(out.winner)].median))
         out.winner = static_cast<int>(out.contenders.size());
@@ -98,7 +98,7 @@ class MadeUpArena : public Arena {
   std::vector<std::vector<std::string>> met;  // names, by shoot-out
   // The second contender of those numbered from 1 is the fastest.
   std::function<double(size_t)> seconds = [](size_t place) { return place == 2 ? 1e-3 : 2e-3; };
-  TrialStatus status = TrialStatus::kOk;
+  TrialStatus status = TrialStatus::kOk, peer_status = TrialStatus::kOk;
 };
 
 class MadeUpMachine : public ::testing::Test {
@@ -246,6 +246,16 @@ TEST_F(MadeUpMachine, where_no_library_does_the_same_plain_code_is_the_peer) {
   EXPECT_NEAR(r.peers[0].ratio.median, 4, 1e-9);
   request.with_peers = false;
   EXPECT_TRUE(tuned().peers.empty());
+}
+
+TEST_F(MadeUpMachine, peers_that_were_not_timed_are_named_with_the_reason) {
+  arena.peer_status = TrialStatus::kSkipped;
+  const TuneResult r = tuned();
+  EXPECT_TRUE(r.winner);
+  EXPECT_TRUE(r.peers.empty());
+  EXPECT_EQ(r.missed, std::vector<std::string>{"c (other): the time was over"});
+  arena.status = arena.peer_status = TrialStatus::kSkipped;  // nobody had a round
+  EXPECT_EQ(tuned().missed, r.missed);
 }
 
 TEST_F(MadeUpMachine, rivals_meet_the_finalists) {
