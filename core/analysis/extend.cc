@@ -22,6 +22,25 @@ bool calls(const Block& b) {
   return any;
 }
 
+/// Is this an integer whatever its operands are, undefined ones too? Sums and products wrap; a
+/// divisor may be zero, a floating-point value out of range.
+bool total_over_integers(const ExprPtr& e) {
+  if (is_control(e->type)) return true;
+  if (is_float(e->type) || e->as<Extern>()) return false;
+  if (const BinOp* b = e->as<BinOp>())
+    if (b->op != BinOpKind::kAdd && b->op != BinOpKind::kSub && b->op != BinOpKind::kMul)
+      return false;
+  const std::vector<ExprPtr> parts = expr_children(*e);
+  return std::all_of(parts.begin(), parts.end(), total_over_integers);
+}
+
+/// What the statement writes into integers is one whatever it reads.
+bool writes_some_integer(const Stmt& s) {
+  if (const Assign* a = s.as<Assign>()) return total_over_integers(a->rhs);
+  if (const Reduce* r = s.as<Reduce>()) return total_over_integers(r->rhs);
+  return false;
+}
+
 /// The statement that allocates `buffer`, among those before `at` in the blocks around it.
 Path allocation_of(const Proc& p, const Path& at, Sym buffer) {
   for (Path path = at; !path.empty(); path = parent_stmt(path)) {
@@ -79,8 +98,10 @@ Answer runs_unseen(const Proc& p, const Path& at, const Block& statements,
   for (const Effect& e : inside.memory) {
     if (!writes(e.access.kind)) continue;
     const Sym buffer = e.access.buffer;
-    if (!is_float(e.element))
-      return refused(LazyText([buffer] { return buffer.name() + " holds integers"; }));
+    if (!is_float(e.element) && !writes_some_integer(*stmt_at(p, e.access.stmt)))
+      return refused(LazyText([buffer] {
+        return "what " + buffer.name() + " gets is no integer for each value there may be";
+      }));
     if (e.local) continue;
     const Binding* b = scope.find(buffer);
     if (!b || !b->alloc)

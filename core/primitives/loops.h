@@ -70,8 +70,9 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 
 /// for i in seq(lo, n): s  ->  for i in seq(lo, hi): s
 /// Obligation: n <= hi is proved; the further iterations are within bounds, race with nothing, and
-/// write floating-point elements of allocations that nothing reads but further iterations (vector
-/// units compute whole registers: the lanes beyond n hold undefined values, and nobody looks).
+/// write elements of allocations that nothing reads but further iterations (vector units compute
+/// whole registers: the lanes beyond n hold undefined values, and nobody looks). Integers get
+/// sums and products of integers only: no divisor that may be zero, nothing out of range converted.
 /// Forwarding: everything stays.
 [[nodiscard]] ProcPtr extend_loop(ProcPtr p, const Where& loop, const ExprPtr& hi);
 

@@ -37,7 +37,10 @@ def copy(N: size, x: f32[N], y: f32[N]):
 }
 
 TEST(DivideLoop, perfect_needs_a_proof) {
-  EXPECT_NE(refusal([] { (void)divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kPerfect); }), "");
+  EXPECT_NE(refusal([] {
+              (void)divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kPerfect);
+            }),
+            "");
   expect_proc(divide_loop(parse(R"(
 def copy(N: size, x: f32[N]):
     assert N % 8 == 0
@@ -154,7 +157,7 @@ def f(N: size, A: f32[N + 1, N + 1]):
         for j in seq(0, N):
             A[i + 1, j] = A[i, j + 1]
 )"),
-                            "i j");
+                                  "i j");
             }),
             "");
 }
@@ -241,7 +244,7 @@ def f(N: size, x: f32[N]):
         if i < 8:
             x[i] = 1.0
 )"),
-                         "if _: _");
+                               "if _: _");
             }),
             "");
 }
@@ -465,10 +468,11 @@ TEST(RemoveLoop, takes_a_maximum_twice_for_once) {
                             "i"),
                 "def f(N: size, x: f32[1], y: f32[1]):\n    " + y);
     EXPECT_NE(refusal([&] {
-                (void)remove_loop(parse("def f(N: size, x: f32[1], y: f32[1]):\n    for i in seq(0, N):\n"
-                                  "        x[0] = y[0]\n        " +
-                                  y),
-                            "i");
+                (void)remove_loop(
+                    parse("def f(N: size, x: f32[1], y: f32[1]):\n    for i in seq(0, N):\n"
+                          "        x[0] = y[0]\n        " +
+                          y),
+                    "i");
               }),
               "");
   }
@@ -545,6 +549,33 @@ TEST(ExtendLoop, computes_what_nobody_reads) {
   test::expect_same_meaning(p, q, {{{"N", 1}}, {{"N", 3}}});
 }
 
+TEST(ExtendLoop, sums_of_integers_wrap_around_whatever_they_are) {
+  ProcPtr p = parse(three_lanes("", "i32"));
+  test::expect_same_meaning(p, extend_loop(p, "j", int_const(4)), {{{"N", 1}}, {{"N", 3}}});
+}
+
+TEST(ExtendLoop, refuses_integers_that_there_may_not_be) {
+  const auto refused = [](const std::string& element, const std::string& rhs) {
+    return refusal([&] {
+      (void)extend_loop(parse("def f(x: " + element + R"([4], y: i32[3]):
+    r : i32[4]
+    q : i32[4]
+    for l in seq(0, 3):
+        q[l] = y[l]
+    for j in seq(0, 3):
+        r[j] = )" + rhs + R"(
+    for l in seq(0, 3):
+        y[l] = r[l]
+)"),
+                        "j", int_const(4));
+    });
+  };
+  EXPECT_EQ(refused("i32", "x[j] * q[j] - 2"), "");
+  EXPECT_NE(refused("i32", "x[j] / q[j]"), "");  // by zero
+  EXPECT_NE(refused("f32", "x[j]"), "");         // beyond 32 bits
+  EXPECT_NE(refused("i32", "relu(x[j])"), "");
+}
+
 TEST(ExtendLoop, refuses_what_may_be_seen) {
   const auto refused = [](const std::string& text, const char* loop, int64_t hi) {
     return refusal([&] { (void)extend_loop(parse(text), loop, int_const(hi)); });
@@ -556,7 +587,6 @@ TEST(ExtendLoop, refuses_what_may_be_seen) {
   EXPECT_NE(refused(three_lanes("    y[0] = r[3]\n"), "j", 4), "");
   EXPECT_NE(refused(three_lanes("    for l in seq(0, 4):\n        r[l] += 1.0\n"), "j", 4), "");
   EXPECT_NE(refused(three_lanes("    w = r[2:4]\n    y[0] = w[1]\n"), "j", 4), "");
-  EXPECT_NE(refused(three_lanes("", "i32"), "j", 4), "");  // integers may overflow
   EXPECT_EQ(refused(three_lanes("    y[0] = r[2]\n"), "j", 4), "");
 }
 
@@ -571,7 +601,7 @@ def f(N: size, x: f32[N, 4], y: f32[N]):
         for j in seq(0, 3):
             r[j] = x[k, j]
 )"),
-                          "j", int_const(4));
+                                "j", int_const(4));
             }),
             "");
 }
@@ -668,10 +698,11 @@ TEST(AddLoop, runs_a_sum_once_but_not_twice) {
 
 TEST(AddLoop, refuses_a_range_that_may_be_empty) {
   ProcPtr p = parse("def f(N: size, x: f32[1]):\n    x[0] = 1.0\n");
-  EXPECT_NE(refusal([&] {
-              (void)add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N - 1"), true);
-            }),
-            "");
+  EXPECT_NE(
+      refusal([&] {
+        (void)add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N - 1"), true);
+      }),
+      "");
   expect_proc(add_loop(p, "x[_] = _", "i", parse_expr_at(p, {{Child::kBody, 0}}, "N"), true),
               "def f(N: size, x: f32[1]):\n    for i in seq(0, N):\n        if i == 0:\n           "
               " x[0] = 1.0\n");
@@ -734,8 +765,9 @@ TEST(ReorderLoops, bounds_without_a_straight_edge_stand_inside) {
 }
 
 TEST(RenameLoop, is_the_same_loop_under_another_name) {
-  const ProcPtr p = parse("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n"
-                          "        x[i] = 1.0\n");
+  const ProcPtr p = parse(
+      "def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n"
+      "        x[i] = 1.0\n");
   expect_proc(rename_loop(p, "i", "k"),
               "def f(N: size, x: f32[N]):\n    for k in seq(0, N):\n        x[k] = 1.0\n");
   EXPECT_NE(refusal([&] { (void)rename_loop(p, "i", "a b"); }), "");
