@@ -10,6 +10,7 @@
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "search/moves/distribution.h"
+#include "search/moves/dot_tiles.h"
 #include "search/moves/finishes.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
@@ -383,8 +384,12 @@ class ProgramSearch::Impl {
     finish_by(s, finishes_of(o, *request_.target, instructions_), plans);
   }
   std::vector<Finish> tiles_of(const Schedule& s) const {
-    return register_tiles_of(inspect_nest(*s.proc), *request_.target, request_.levels,
-                             instructions_);
+    std::vector<Finish> tiles =
+        dot_tiles_of(s.proc, *request_.target, request_.levels, instructions_);
+    for (Finish& f :
+         register_tiles_of(inspect_nest(*s.proc), *request_.target, request_.levels, instructions_))
+      tiles.push_back(std::move(f));
+    return tiles;
   }
 
   // Adds what the finishes make of the schedule; false: nothing.

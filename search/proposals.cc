@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "search/dp/ahead_layout.h"
+#include "search/moves/dot_tiles.h"
 #include "search/steps/builders.h"
 #include "search/tuning_context.h"
 #include "search/turns.h"
@@ -100,7 +101,9 @@ void Proposals::search() {
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc);
+  // The beam knows no instruction that sums groups of narrower elements.
+  const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
+  const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
   if (by_beam && !tiled && !known) families.push_back({programs()});
   // Before what stands around the plans: a search that is cut short has both.
   std::vector<BeamState> found;

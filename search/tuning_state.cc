@@ -1,5 +1,10 @@
 #include "search/tuning_state.h"
 
+#include <algorithm>
+
+#include "search/moves/dot_tiles.h"
+#include "search/steps/builders.h"
+
 namespace exotune {
 
 StopReason stop_of(const Deadline& d) {
@@ -58,8 +63,18 @@ void TuningState::note_speed(double seconds) {
   result.gbytes = per_second(request.kernel.bytes, seconds);
 }
 
-ElementType TuningState::peak_type() const {
-  return request.kernel.precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
+std::optional<ElementType> TuningState::peak_type() const {
+  const ScalarType precision = request.kernel.precision;
+  ScalarType narrowest = precision;
+  for (const Arg& a : request.proc->args)
+    if (is_data(a.type.scalar) && bytes_of(a.type.scalar) < bytes_of(narrowest))
+      narrowest = a.type.scalar;
+  const Target& target = *request.target;
+  if (narrowest != precision && has_dot_instruction(precision, instruction_values(target)))
+    return target.peak_of(narrowest) > 0 ? std::optional(element_from_name(name_of(narrowest)))
+                                         : std::nullopt;
+  if (!is_float(precision)) return std::nullopt;
+  return precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
 }
 
 }  // namespace exotune

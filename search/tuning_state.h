@@ -35,7 +35,9 @@ struct TuningState {
   /// 10^9 of what the formula counts, a second; 0 without a formula.
   double per_second(const SizeFormula& formula, double seconds) const;
   void note_speed(double seconds);  // of the winner
-  ElementType peak_type() const;    // whose peak is the roof
+  /// The elements of whose multiply-adds the peak is the roof: where the target has instructions
+  /// that sum groups of narrower ones, those, if its text knows their peak. Nothing: no roof is known.
+  std::optional<ElementType> peak_type() const;
   double since(double start) const { return clock.seconds() - start; }
 
   const TuneRequest& request;

@@ -7,6 +7,7 @@
 #include "core/library/configuration.h"
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
+#include "core/library/dot_block.h"
 #include "core/library/gemm.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
@@ -271,6 +272,16 @@ std::vector<Operator> library_operators() {
        "for i: s  ->  `interleave` vectors an iteration, then single ones, then a guarded one",
        [](const A& a) -> Value {
          return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.integer(5));
+       }},
+      {"dot_block",
+       {proc(), string("i"), string("j"), string("k"), integer("rows"), integer("vectors"),
+        memory("mem_type"), procs("instructions")},
+       "for i: for j: for k: {a = A; b = B; C += a * b}  ->  tiles of `rows` x `vectors` "
+       "registers, "
+       "summed by an instruction that multiplies groups of k",
+       [](const A& a) -> Value {
+         return dot_block(a.proc(), a.string(1), a.string(2), a.string(3), a.integer(4),
+                          a.integer(5), {0, a.memory(6), a.procs(7), {}});
        }},
       {"keep_scalars",
        {proc(), string("loop")},

@@ -1,0 +1,312 @@
+#include "core/library/dot_block.h"
+
+#include <algorithm>
+#include <span>
+
+#include "core/library/blocking.h"
+#include "core/library/inspection.h"
+#include "core/library/tiles.h"
+
+namespace exotune {
+
+namespace {
+
+// The elements that a block reads.
+std::vector<const Read*> reads_in(const Block& block) {
+  std::vector<const Read*> out;
+  const std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
+    if (const Read* r = e->as<Read>(); r && !r->idx.empty()) out.push_back(r);
+    for (const ExprPtr& part : expr_children(*e)) look(part);
+  };
+  for_each_expr(block, look);
+  return out;
+}
+
+std::optional<DotInstr> as_dot(const ProcPtr& instr) {
+  if (instr->body.size() != 1) return std::nullopt;
+  const For* lanes = instr->body[0]->as<For>();
+  const For* group = lanes && lanes->body.size() == 1 ? lanes->body[0]->as<For>() : nullptr;
+  if (!group || !literal_extent(*lanes) || !literal_extent(*group)) return std::nullopt;
+  const Reduce* sum = group->body.back()->as<Reduce>();
+  if (!sum || sum->op != ReduceOp::kAdd || instr->args.size() != 3) return std::nullopt;
+  DotInstr out{instr, *literal_extent(*lanes), *literal_extent(*group)};
+  bool has_x = false, has_w = false;
+  for (const Arg& arg : instr->args) {
+    if (arg.name == sum->name) out.sum = arg.type.scalar;
+    for (const Read* r : reads_in(group->body)) {
+      if (r->name != arg.name) continue;
+      (r->idx.size() == 1 ? out.x : out.w) = arg.type.scalar;
+      (r->idx.size() == 1 ? has_x : has_w) = true;
+    }
+  }
+  return has_x && has_w ? std::optional(out) : std::nullopt;
+}
+
+// The factors and the sum of for i: for j: for k: {..; C += a * b}.
+struct Product {
+  Sym a, b, sum;  // a does not run along j
+  ScalarType a_type{}, b_type{}, sum_type{};
+};
+
+Type type_of(const ProcPtr& p, const Path& path, Sym buffer) {
+  const std::optional<ScopeEntry> entry = lookup(*p, path, buffer);
+  return entry ? entry->type : Type{};
+}
+
+// A loop of the name that holds nothing but `next`, and so on down to the sum.
+const For* loop_called(const StmtPtr& s, const std::string& name) {
+  const For* f = s->as<For>();
+  return f && f->iter.name() == name ? f : nullptr;
+}
+
+std::optional<Product> product_at(const ProcPtr& p, const Path& top,
+                                  const std::vector<std::string>& names) {
+  const For* loops[3] = {};
+  StmtPtr s = stmt_at(*p, top);
+  for (size_t d = 0; d < 3; ++d) {
+    loops[d] = loop_called(s, names[d]);
+    if (!loops[d] || (d < 2 && loops[d]->body.size() != 1)) return std::nullopt;
+    s = loops[d]->body.front();
+  }
+  const Reduce* sum = loops[2]->body.back()->as<Reduce>();
+  if (!sum || sum->op != ReduceOp::kAdd) return std::nullopt;
+  Product out;
+  out.sum = sum->name;
+  for (const Read* r : reads_in(loops[2]->body)) {
+    const auto along = [&](Sym v) {
+      return std::any_of(r->idx.begin(), r->idx.end(),
+                         [&](const ExprPtr& e) { return mentions(e, v); });
+    };
+    if (along(loops[2]->iter)) (along(loops[1]->iter) ? out.b : out.a) = r->name;
+  }
+  if (!out.a.valid() || !out.b.valid()) return std::nullopt;
+  out.a_type = type_of(p, top, out.a).scalar;
+  out.b_type = type_of(p, top, out.b).scalar;
+  out.sum_type = type_of(p, top, out.sum).scalar;
+  return out;
+}
+
+// As set_precision has it: an integer type holds all of a narrower one of its signedness.
+bool holds_all_of(ScalarType wide, ScalarType narrow) {
+  constexpr ScalarType kSigned[] = {ScalarType::kI8, ScalarType::kI16, ScalarType::kI32};
+  constexpr ScalarType kUnsigned[] = {ScalarType::kUi8, ScalarType::kUi16};
+  const auto widens = [&](std::span<const ScalarType> types) {
+    const auto from = std::find(types.begin(), types.end(), narrow);
+    return std::find(from, types.end(), wide) != types.end();
+  };
+  return wide == narrow || widens(kSigned) || widens(kUnsigned);
+}
+
+// The instruction of the largest group that the operands fit; the first of those.
+std::optional<DotInstr> instruction_for(const Product& product,
+                                        const std::vector<ProcPtr>& instrs) {
+  std::optional<DotInstr> best;
+  for (const DotInstr& dot : dot_instructions(instrs))
+    if (dot.sum == product.sum_type && holds_all_of(dot.x, product.a_type) &&
+        holds_all_of(dot.w, product.b_type) && (!best || dot.group > best->group))
+      best = dot;
+  return best;
+}
+
+// The iterator of the name, of the nest's loops.
+Sym iterator_in(const ProcPtr& p, Path nest, const std::string& name) {
+  for (const For* f = &loop_at(p, nest); f;) {
+    if (f->iter.name() == name) return f->iter;
+    f = f->body.size() == 1 ? f->body[0]->as<For>() : nullptr;
+  }
+  return {};
+}
+
+// The dimension of the one read of `buffer` in the nest whose index mentions the loop's iterator.
+int dim_along(const ProcPtr& p, const Path& nest, Sym buffer, const std::string& loop) {
+  std::optional<int> dim;
+  const Sym iter = iterator_in(p, nest, loop);
+  for (const Read* r : reads_in({stmt_at(*p, nest)}))
+    for (size_t d = 0; r->name == buffer && d < r->idx.size(); ++d)
+      if (mentions(r->idx[d], iter)) dim = static_cast<int>(d);
+  if (!dim)
+    throw SchedulingError("dot_block: `" + buffer.name() + "` does not run along `" + loop + "`");
+  return *dim;
+}
+
+ProcPtr split_dim(ProcPtr p, const Path& alloc, int dim, int64_t q) {
+  const std::optional<int64_t> size =
+      as_int(at(p, alloc).as<Alloc>().type.shape[static_cast<size_t>(dim)]);
+  if (!size) throw SchedulingError("dot_block: the extents must be literal");
+  if (*size % q != 0)
+    p = resize_dim(p, at(p, alloc), dim, int_const((*size + q - 1) / q * q), int_const(0));
+  return divide_dim(p, at(p, alloc), dim, q);
+}
+
+// The copy of a matrix into strips of one vector, groups of its depth side by side:
+// for k: for j  ->  for jo: for ko: for jl: the group's elements, one by one.
+ProcPtr order_copy(ProcPtr p, const Path& copy, bool depth_first, const DotInstr& dot) {
+  if (!depth_first) p = reorder_loops(p, at(p, copy));
+  p = divide_loop(p, at(p, copy), dot.group, {"ko", "r"}, Tail::kPerfect);
+  p = reorder_loops(p, at(p, child(copy)));
+  p = unroll_loop(p, at(p, child(child(copy))));
+  p = divide_loop(p, at(p, child(copy)), dot.lanes, {"s", "e"}, Tail::kCut);
+  if (block_at(*p, child(copy)).size() > 1) p = fission(p, at(p, child(copy)).after(), 1);
+  if (loop_at(p, child(copy)).iter.name() == "s") p = reorder_loops(p, at(p, copy));
+  return simplify(p, at(p, copy));
+}
+
+// B of the nest at `top` in strips of the instruction's operand; the nest stands two on.
+ProcPtr pack_strips(ProcPtr p, const Path& top, const Product& product, const DotInstr& dot,
+                    const std::string& j, const std::string& k) {
+  p = stage_around(p, top, product.b, product.b.name() + "_dot");
+  const Sym packed = at(p, top).as<Alloc>().name;
+  const int along_k = dim_along(p, sibling(top, 2), packed, k);
+  const int along_j = dim_along(p, sibling(top, 2), packed, j);
+  if (at(p, top).as<Alloc>().type.rank() != 2 || along_k == along_j)
+    throw SchedulingError("dot_block: `" + product.b.name() + "` is no matrix over `" + k +
+                          "` and `" + j + "`");
+  const bool depth_first = along_k < along_j;
+  p = split_dim(p, top, 1, depth_first ? dot.lanes : dot.group);
+  p = split_dim(p, top, 0, depth_first ? dot.group : dot.lanes);
+  p = rearrange_dim(p, at(p, top), depth_first ? std::vector{2, 0, 3, 1} : std::vector{0, 2, 1, 3});
+  if (dot.w != product.b_type) p = set_precision(p, at(p, top), dot.w);
+  return order_copy(p, sibling(top, 1), depth_first, dot);
+}
+
+// A with its depth last and in the instruction's type, copied only where it is not; statements
+// then stand in front of the nest.
+ProcPtr align_rows(ProcPtr p, const Path& top, const Product& product, const DotInstr& dot,
+                   const std::string& k) {
+  const int along_k = dim_along(p, top, product.a, k);
+  if (dot.x == product.a_type && along_k == type_of(p, top, product.a).rank() - 1) return p;
+  p = stage_around(p, top, product.a, product.a.name() + "_dot");
+  const Sym copy = at(p, top).as<Alloc>().name;
+  const int last = at(p, top).as<Alloc>().type.rank() - 1;
+  if (const int dim = dim_along(p, sibling(top, 2), copy, k); dim != last) {
+    std::vector<int> order;
+    for (int d = 0; d <= last; ++d)
+      if (d != dim) order.push_back(d);
+    order.push_back(dim);
+    p = rearrange_dim(p, at(p, top), order);
+  }
+  return dot.x == product.a_type ? p : set_precision(p, at(p, top), dot.x);
+}
+
+ProcPtr vectorize_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
+  return vectorize(p, at(p, innermost(p, nest)), unit, VectorTail::kCutAndPredicate);
+}
+
+// for i: for j: for k: for r, a tile: its sums in registers while k runs.
+ProcPtr tile_in_registers(ProcPtr p, const Path& tile, Sym sum, const DotInstr& dot,
+                          const VectorUnit& unit) {
+  p = reorder_loops(p, at(p, child(tile)));
+  p = reorder_loops(p, at(p, tile));
+  p = simplify(p, at(p, tile));
+  p = stage_around(p, tile, sum, sum.name() + "_reg", 1, true);
+  p = split_last_dim(p, tile, dot.lanes);
+  p = set_memory(p, at(p, tile), unit.memory);
+  const Path load = sibling(tile, 1), depth = sibling(tile, 2), store = sibling(tile, 3);
+  p = vectorize_copy(p, store, unit);
+  const Path columns = child(child(depth));
+  p = run_to_whole_vectors(p, columns, dot.lanes);
+  const std::string j = loop_at(p, columns).iter.name();
+  p = divide_loop(p, at(p, columns), dot.lanes, {j + "v", j + "l"}, Tail::kPerfect);
+  p = simplify(p, at(p, depth));
+  p = replace(p, at(p, child(columns)), dot.proc);
+  return vectorize_copy(p, load, unit);
+}
+
+// The depth in whole groups, `r` inside; what is left of it is a nest of its own behind.
+ProcPtr group_depth(ProcPtr p, const Path& top, int64_t group) {
+  const Path depth = child(child(top));
+  const std::optional<int64_t> extent = literal_extent(loop_at(p, depth));
+  if (!extent || *extent < group)
+    throw SchedulingError("dot_block: `" + loop_at(p, depth).iter.name() + "` has fewer than " +
+                          std::to_string(group) + " iterations, or not a literal number");
+  if (const int64_t rest = *extent % group; rest != 0) {
+    p = cut_loop(p, at(p, depth), loop_at(p, depth).lo + int_const(*extent - rest));
+    p = fission(p, at(p, depth).after(), 2);
+  }
+  return p;
+}
+
+// Is a tile at `path`: for i: for j: for k: for r: {..}, over loops of these names?
+bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>& names) {
+  StmtPtr s = stmt_at(*p, path);
+  for (const std::string& name : names) {
+    const For* f = loop_called(s, name);
+    if (!f || f->body.empty()) return false;
+    s = f->body.front();
+  }
+  return true;
+}
+
+ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, int64_t rows,
+                   int64_t vectors, VectorUnit unit) {
+  const std::string &i = names[0], &j = names[1], &k = names[2];
+  const Product product = *product_at(p, top, names);
+  const std::optional<DotInstr> found = instruction_for(product, unit.instrs);
+  if (!found)
+    throw SchedulingError(
+        "dot_block: no instruction of the target multiplies groups of these types", {},
+        "a target's text states one as dst[l] += x[r] * w[l, r]");
+  const DotInstr& dot = *found;
+  unit.lanes = static_cast<int>(dot.lanes);
+  p = group_depth(p, top, dot.group);
+  const Cursor nest = at(p, top);
+  p = align_rows(p, top, product, dot, k);
+  p = pack_strips(p, forward(p, nest).path(), product, dot, j, k);
+  top = forward(p, nest).path();
+  const std::string group = k + "g";
+  p = divide_loop(p, at(p, child(child(top))), dot.group, {k, group}, Tail::kPerfect);
+  // Tiles, and at their boundaries smaller ones, all over loops of the same names.
+  const Cursor columns = at(p, child(top));
+  const size_t before = block_at(*p, top).size();
+  p = block_loop(p, columns, {vectors * dot.lanes}, {j + "o", j}, i);
+  const size_t parts = block_at(*p, top).size() - before + 1;
+  for (size_t part = parts; part-- > 0;) {
+    Path rows_loop = sibling(top, static_cast<int>(part));
+    if (loop_at(p, rows_loop).iter.name() != i) rows_loop = child(rows_loop);
+    p = block_loop(p, at(p, rows_loop), {rows}, {i + "o", i});
+  }
+  std::vector<Cursor> tiles = loops_named(p, i);
+  for (auto t = tiles.rbegin(); t != tiles.rend(); ++t)
+    if (is_tile(p, t->path(), {i, j, k, group}))
+      p = tile_in_registers(p, t->path(), product.sum, dot, unit);
+  return p;
+}
+
+}  // namespace
+
+std::vector<DotInstr> dot_instructions(const std::vector<ProcPtr>& instrs) {
+  std::vector<DotInstr> out;
+  for (const ProcPtr& instr : instrs)
+    if (std::optional<DotInstr> dot = as_dot(instr)) out.push_back(std::move(*dot));
+  return out;
+}
+
+std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& i,
+                                           const std::string& j, const std::string& k,
+                                           const std::vector<ProcPtr>& instrs) {
+  for (const Cursor& c : loops_named(p, i))
+    if (const auto product = product_at(p, c.path(), {i, j, k}))
+      return instruction_for(*product, instrs);
+  return std::nullopt;
+}
+
+ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
+                  int64_t rows, int64_t vectors, const VectorUnit& unit) {
+  if (rows < 1 || vectors < 1)
+    throw SchedulingError("dot_block: a tile has one row and one vector at least");
+  const std::vector<std::string> names = {i, j, k};
+  const std::vector<Cursor> loops = require_loops(p, i);
+  bool found = false;
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    if (!product_at(p, c->path(), names)) continue;
+    found = true;
+    p = block_nest(p, c->path(), names, rows, vectors, unit);
+  }
+  if (!found)
+    throw SchedulingError("dot_block: no loop over `" + i + "` is a nest of `" + i + "`, `" + j +
+                              "` and `" + k + "` around one sum of products",
+                          {}, "bring the loops into this order first, or name them in theirs");
+  return p;
+}
+
+}  // namespace exotune

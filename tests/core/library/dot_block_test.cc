@@ -1,0 +1,170 @@
+// Products on instructions that sum groups, against the interpreter, on a target of four lanes.
+#include "core/library/dot_block.h"
+
+#include <gtest/gtest.h>
+
+#include "core/frontend/parser.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "core/library/blocking.h"
+#include "tests/core/primitives/differential.h"
+
+namespace exotune {
+namespace {
+
+// Loads and stores of four lanes, whole and in part, and the sum of pairs.
+std::string unit_of(const std::string& sum, const std::string& pair) {
+  std::string text = R"(
+@memory
+class V4:
+    kind = "vector"
+    bytes = 16
+
+@instr("load")
+def load(dst: [SUM][4] @ V4, src: [SUM][4] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@instr("store")
+def store(dst: [SUM][4] @ DRAM, src: [SUM][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@instr("load_prefix")
+def load_prefix(n: size, dst: [SUM][4] @ V4, src: [SUM][n] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    assert n <= 4
+    for i in seq(0, 4):
+        if i < n:
+            dst[i] = src[i]
+
+@instr("store_prefix")
+def store_prefix(n: size, dst: [SUM][n] @ DRAM, src: [SUM][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    assert n <= 4
+    for i in seq(0, 4):
+        if i < n:
+            dst[i] = src[i]
+
+@instr("pairs")
+def pairs(dst: [SUM][4] @ V4, x: [PAIR][2] @ DRAM, w: [PAIR][4, 2] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(x, 0) == 1
+    assert stride(w, 0) == 2
+    assert stride(w, 1) == 1
+    for i in seq(0, 4):
+        for r in seq(0, 2):
+            a: SUM
+            b: SUM
+            a = x[r]
+            b = w[i, r]
+            dst[i] += a * b
+)";
+  for (const auto& [name, type] : {std::pair("SUM", sum), std::pair("PAIR", pair)})
+    for (size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, std::string(name).size(), type);
+  return text;
+}
+
+std::string product(const std::string& args, const std::string& a, const std::string& b,
+                    const std::string& sum) {
+  return "@proc\ndef f(" + args + R"():
+    for i in seq(0, M):
+        for j in seq(0, N):
+            for k in seq(0, K):
+                a: )" +
+         sum + "\n                b: " + sum + "\n                a = " + a +
+         "\n                b = " + b + "\n                C[i, j] += a * b\n";
+}
+
+struct Case {
+  Module module;
+  ProcPtr before;
+  VectorUnit unit;
+};
+
+Case case_of(const std::string& sum, const std::string& pair, const std::string& kernel, int64_t m,
+             int64_t n, int64_t k) {
+  Case out{parse_module(unit_of(sum, pair) + kernel, "dot.exo"), nullptr, {}};
+  out.before = partial_eval(out.module.find_proc("f"), {{"M", m}, {"N", n}, {"K", k}});
+  out.unit.lanes = 4;
+  for (const char* name : {"load", "store", "load_prefix", "store_prefix", "pairs"})
+    out.unit.instrs.push_back(out.module.find_proc(name));
+  out.unit.memory = out.unit.instrs.front()->args.front().mem;
+  return out;
+}
+
+size_t count(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+constexpr const char* kBytes = "M: size, N: size, K: size, A: i8[M, K], B: i8[K, N], C: i32[M, N]";
+
+TEST(DotBlock, sums_pairs_of_bytes_at_any_literal_size) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{4, 8, 6}, {5, 9, 7}, {1, 4, 2}, {3, 17, 3}}) {
+    const Case c = case_of("i32", "i16", product(kBytes, "A[i, k]", "B[k, j]", "i32"), m, n, k);
+    const ProcPtr p =
+        unroll_registers(dot_block(c.before, "i", "j", "k", 2, 2, c.unit), c.unit.memory);
+    EXPECT_NE(str(*p).find("pairs(C_reg"), std::string::npos) << str(*p);
+    test::expect_same_meaning(c.before, p, {{}});
+    check(*p, true);
+  }
+}
+
+TEST(DotBlock, only_what_is_left_of_the_depth_stays_scalar) {
+  const Case c = case_of("i32", "i16", product(kBytes, "A[i, k]", "B[k, j]", "i32"), 4, 9, 7);
+  const std::string text = str(*dot_block(c.before, "i", "j", "k", 2, 2, c.unit));
+  EXPECT_EQ(count(text, "+= a * b"), 1u) << text;
+}
+
+TEST(DotBlock, takes_operands_in_either_order) {
+  const char* args = "M: size, N: size, K: size, A: i8[K, M], B: i8[N, K], C: i32[M, N]";
+  const Case c = case_of("i32", "i16", product(args, "A[k, i]", "B[j, k]", "i32"), 5, 6, 8);
+  const ProcPtr p = dot_block(c.before, "i", "j", "k", 4, 1, c.unit);
+  test::expect_same_meaning(c.before, p, {{}});
+  EXPECT_EQ(count(str(*p), "+= a * b"), 0u) << str(*p);
+}
+
+TEST(DotBlock, copies_rows_only_where_the_instruction_cannot_read_them) {
+  const char* args = "M: size, N: size, K: size, A: bf16[M, K], B: bf16[K, N], C: f32[M, N]";
+  const Case c = case_of("f32", "bf16", product(args, "A[i, k]", "B[k, j]", "f32"), 4, 8, 6);
+  const ProcPtr p = dot_block(c.before, "i", "j", "k", 2, 2, c.unit);
+  EXPECT_EQ(str(*p).find("A_dot"), std::string::npos) << str(*p);
+  test::expect_same_meaning(c.before, p, {{}});
+}
+
+TEST(DotBlock, works_inside_blocks_of_the_depth) {
+  const Case c = case_of("i32", "i16", product(kBytes, "A[i, k]", "B[k, j]", "i32"), 5, 9, 11);
+  ProcPtr p = block_loop(c.before, "k", {4}, {"ko", "k"}, "i");
+  p = dot_block(p, "i", "j", "k", 2, 2, c.unit);
+  test::expect_same_meaning(c.before, p, {{}});
+}
+
+TEST(DotBlock, refuses_what_no_instruction_sums) {
+  const auto refusal = [](const Case& c, const char* i) {
+    try {
+      (void)dot_block(c.before, i, "j", "k", 2, 2, c.unit);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string bytes = product(kBytes, "A[i, k]", "B[k, j]", "i32");
+  EXPECT_EQ(refusal(case_of("i32", "i16", bytes, 4, 4, 4), "i"), "");
+  EXPECT_NE(refusal(case_of("i32", "i16", bytes, 4, 4, 1), "i"), "");   // no whole group
+  EXPECT_NE(refusal(case_of("i32", "i16", bytes, 4, 4, 4), "ii"), "");  // no such loop
+  EXPECT_NE(refusal(case_of("f32", "bf16", bytes, 4, 4, 4), "i"), "");  // other types
+  EXPECT_NE(refusal(case_of("i32", "i8", bytes, 4, 4, 4), "k"), "");    // another order
+}
+
+}  // namespace
+}  // namespace exotune
