@@ -1,5 +1,6 @@
 // exo-tune bench: a schedule against its peers, paired and interleaved in one process.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -45,7 +46,8 @@ std::string example_sizes(const std::vector<std::string>& names) {
   return text;
 }
 
-// What to measure at: as asked, else what the record was tuned at, else the table's first.
+// What to measure at: as asked, else what the record was tuned at, else what the script fixes, else
+// the table's first.
 std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& input,
                             const Record& record, const Sizes& fixed) {
   std::vector<std::string> names;
@@ -54,6 +56,9 @@ std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& inpu
   std::vector<Sizes> all = options.size.values(names);
   if (all.empty() && !record.sizes.empty()) all.push_back(record.sizes);
   if (all.empty() && !record.measured_at.empty()) all.push_back(record.measured_at);
+  const bool settled = std::all_of(names.begin(), names.end(),
+                                   [&](const std::string& n) { return fixed.count(n) > 0; });
+  if (all.empty() && settled && !fixed.empty()) all.push_back(fixed);
   if (all.empty() && input.entry != nullptr) all.push_back(input.entry->sizes.front());
   if (all.empty() && !names.empty())
     throw InputError({}, "at which size?", "--size " + example_sizes(names));
