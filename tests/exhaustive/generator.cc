@@ -1,6 +1,7 @@
 #include "tests/exhaustive/generator.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace exotune::exhaustive {
 
@@ -198,6 +199,32 @@ class Generator {
     }
   }
 
+  // y = s * s + 1 or the like, in integers; extend_loop may run on where nothing traps.
+  Block integers_to_extend(const ExprPtr& n, const ExprPtr& room, Sym y) {
+    const ScalarType type = ScalarType::kI32;
+    const Sym s = local("t"), t = local("t");
+    const auto loop = [&](const std::function<StmtPtr(const ExprPtr&)>& body) {
+      const Sym l = Sym::fresh("l");
+      return make_for(l, int_const(0), n, {body(iterator(l))});
+    };
+    const BinOpKind op = c_.pick(3) ? BinOpKind::kMul : BinOpKind::kDiv;
+    const bool sums = c_.pick(2) != 0;
+    Block out = {make_alloc(s, Type{type, {room}, false}, dram()),
+                 make_alloc(t, Type{type, {room}, false}, dram())};
+    out.push_back(loop([&](const ExprPtr& l) { return make_assign(s, {l}, data_const(3, type)); }));
+    out.push_back(loop([&](const ExprPtr& l) {
+      const ExprPtr read = read_elem(s, {l}, type);
+      return make_assign(t, {l}, bin_op(op, read, read) + data_const(1, type));
+    }));
+    if (sums)
+      out.push_back(loop([&](const ExprPtr& l) {
+        return make_reduce(t, {l}, read_elem(s, {l}, type), ReduceOp::kAdd);
+      }));
+    out.push_back(
+        loop([&](const ExprPtr& l) { return make_assign(y, {l}, read_elem(t, {l}, type)); }));
+    return out;
+  }
+
   // A run of statements in the form that an operator wants which seldom finds one.
   Block rare() {
     --leaves_;
@@ -251,8 +278,9 @@ class Generator {
       }
       case 4: {  // extend_loop
         const Sym t = local("t");
-        const ExprPtr n = size();
-        return {make_alloc(t, Type{kElement, {n + int_const(c_.pick(3))}, false}, dram()),
+        const ExprPtr n = size(), room = n + int_const(c_.pick(3));
+        if (!c_.pick(3)) return integers_to_extend(n, room, y);
+        return {make_alloc(t, Type{kElement, {room}, false}, dram()),
                 make_for(k, zero, n, {make_assign(t, {i}, at(from, i))}),
                 make_for(m, zero, n, {make_reduce(y, {j}, at(t, j), reduction())})};
       }

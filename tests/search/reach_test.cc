@@ -113,6 +113,17 @@ def polynomial(c: f32[6], x: f32[100], y: f32[100]):
         y[i] = t
 
 @proc
+def bytes(A: i8[12, 32], B: i8[32, 64], C: i32[12, 64]):
+    for i in seq(0, 12):
+        for j in seq(0, 64):
+            for k in seq(0, 32):
+                a: i32
+                b: i32
+                a = A[i, k]
+                b = B[k, j]
+                C[i, j] += a * b
+
+@proc
 def staggered(a: f32[40, 34], b: f32[40, 34], c: f32[40, 34]):
     for i in seq(1, 39):
         for j in seq(0, 34):
