@@ -39,7 +39,8 @@ if(PKG_CONFIG)
     ${PKG_CONFIG} --cflags --libs exotune)
   string(STRIP "${out}" flags)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  must(${CXX} -std=c++20 -DEXOTUNE_DATA_DIR="${WORK}/prefix/share/exotune"
+  separate_arguments(own UNIX_COMMAND "${FLAGS}")
+  must(${CXX} -std=c++20 ${own} -DEXOTUNE_DATA_DIR="${WORK}/prefix/share/exotune"
     ${SOURCE}/consumer/consumer.cc -o ${WORK}/by_pkg_config ${flags})
   must(${WORK}/by_pkg_config)
 endif()
