@@ -503,27 +503,35 @@ static bool ${p}product_right(bool lower, const ${real}* T, int64_t h, int64_t n
   return true;
 }
 
-/* Columns of B in strips that stay in the nearest cache. Where rows are no whole vectors they come onto
- * the stack: in place, what a masked vector writes is read again before it has left the core. */
+/* Columns of B in strips that stay in the nearest cache. */
+static void ${p}multiply_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
+                              ${real}* B, int64_t ldb) {
+  ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
+  const int64_t width = 8 * ${lanes};
+  for (int64_t j = 0; j < n; j += width)
+    kernel(m, exo_least(width, n - j), a, OUT2(B + j, ldb));
+}
+/* Where rows are no whole vectors they come onto the stack: in place, what a masked vector writes is read
+ * again before it has left the core. */
+static __attribute__((noinline)) void ${p}solve_left(struct ${p}task task, bool lower, struct ${p}factor A,
+                                                     int64_t m, int64_t n, ${real}* B, int64_t ldb) {
+  ${real} strip[kSmallTriangle * kStrip] __attribute__((aligned(64)));
+  for (int64_t j = 0; j < n; j += kStrip) {
+    const int64_t w = exo_least(kStrip, n - j), whole = ${p}whole(w);
+    if (w == whole) {
+      ${p}solve_by_corners(task, lower, A, m, w, B + j, ldb);
+      continue;
+    }
+    memset(strip, 0, m * whole * sizeof(${real}));
+    K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, whole));
+    ${p}solve_by_corners(task, lower, A, m, whole, strip, whole);
+    K(${p}copied)(m, w, IN2(strip, whole), OUT2(B + j, ldb));
+  }
+}
 static void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                            ${real}* B, int64_t ldb) {
-  const int64_t width = task.solve ? kStrip : 8 * ${lanes};
-  for (int64_t j = 0; j < n; j += width) {
-    const int64_t w = exo_least(width, n - j), whole = ${p}whole(w);
-    ${real} strip[kSmallTriangle * 8 * ${lanes}] __attribute__((aligned(64)));
-    const bool brought = w < whole && task.solve;
-    ${real}* const b = brought ? strip : B + j;
-    const int64_t ld = brought ? whole : ldb, columns = brought ? whole : w;
-    if (brought) {
-      memset(strip, 0, m * whole * sizeof(${real}));
-      K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, whole));
-    }
-    if (task.solve)
-      ${p}solve_by_corners(task, lower, A, m, columns, b, ld);
-    else
-      ${p}kernel_for(task, lower)(m, columns, ${p}any(A.a, A), OUT2(b, ld));
-    if (brought) K(${p}copied)(m, w, IN2(strip, whole), OUT2(B + j, ldb));
-  }
+  (task.solve ? ${p}solve_left : ${p}multiply_left)(task, lower, A, m, n, B, ldb);
 }
 
 /* B A = (A' B')': rows of B in blocks, transposed there and back. */
