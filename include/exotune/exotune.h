@@ -26,6 +26,7 @@
 #include "core/library/configuration.h"
 #include "core/library/constraints.h"
 #include "core/library/contraction.h"
+#include "core/library/dot_block.h"
 #include "core/library/gemm.h"
 #include "core/library/halide.h"
 #include "core/library/inspection.h"
