@@ -30,6 +30,10 @@ const std::map<std::string, std::string>& proposals_of_operators() {
       // --- registers and vectors ---
       {"register_block",
        "for products: rows x vectors whose sums and operands fit the registers, largest first"},
+      {"dot_block",
+       "for products of narrower elements than their sum, where an instruction sums groups of "
+       "them: "
+       "rows x vectors that fill the registers, the depth cut for each cache"},
       {"sum_block", "for sums over several loops, and other sums than products: likewise"},
       {"unroll_registers", "after a register tile, always"},
       {"optimize_level_1", "for elementwise loops and single sums: 1, 2, 4 or 8 vectors at once"},
