@@ -1,6 +1,8 @@
 #include "core/cursor/provenance.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 namespace exotune {
@@ -28,27 +30,73 @@ std::vector<TraceStep> trace_of(const ProcPtr& p) {
   return out;
 }
 
-std::string trace_script(const ProcPtr& p) {
-  std::vector<TraceStep> steps = trace_of(p);
-  std::string out = "p = " + (steps.empty() ? p : steps[0].before)->name + "\n";
-  for (const TraceStep& s : steps) {
-    // The extracted procedure goes by its name from here on.
-    const bool makes_two = s.how->op == "extract_subproc" && s.how->args.size() > 1;
-    const std::string* second = makes_two ? s.how->args[1].as<std::string>() : nullptr;
-    out += (second ? "p, " + *second + " = " : "p = ") + s.how->op + "(p";
-    for (const Value& v : s.how->args) {
-      // Cursors may belong to an older version: what the script names must be the current one.
-      const Cursor* c = v.as<Cursor>();
-      const auto* keywords = v.as<std::map<std::string, Value>>();
-      if (keywords) {
-        for (const auto& [key, value] : *keywords) out += ", " + key + "=" + value.str();
-      } else {
-        out += ", " + (c ? Value(forward(s.before, *c)).str() : v.str());
-      }
+namespace {
+
+// Steps as lines of a script, those to procedures that a step is given in front of it.
+class TraceText {
+ public:
+  explicit TraceText(const ProcPtr& p) { collect_names(p); }
+
+  // `name` = what p came from, and every step to p.
+  void add_steps(const ProcPtr& p, const std::string& name) {
+    const std::vector<TraceStep> steps = trace_of(p);
+    text_ += name + " = " + (steps.empty() ? p : steps[0].before)->name + "\n";
+    for (const TraceStep& s : steps) {
+      // The extracted procedure goes by its name from here on.
+      const bool makes_two = s.how->op == "extract_subproc" && s.how->args.size() > 1;
+      const std::string* second = makes_two ? s.how->args[1].as<std::string>() : nullptr;
+      std::string line = name + (second ? ", " + *second : "") + " = " + s.how->op + "(" + name;
+      for (const Value& v : s.how->args) line += argument(v, s.before);
+      text_ += line + ")\n";
     }
-    out += ")\n";
   }
-  return out;
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string argument(const Value& v, const ProcPtr& before) {
+    // Cursors may belong to an older version: what the script names must be the current one.
+    if (const Cursor* c = v.as<Cursor>()) return ", " + Value(forward(before, *c)).str();
+    if (const ProcPtr* given = v.as<ProcPtr>(); given && *given && provenance_of(**given))
+      return ", " + name_of(*given);
+    const auto* keywords = v.as<std::map<std::string, Value>>();
+    if (!keywords) return ", " + v.str();
+    std::string out;
+    for (const auto& [key, value] : *keywords) out += ", " + key + "=" + value.str();
+    return out;
+  }
+
+  // What a procedure that has steps of its own is called here.
+  std::string name_of(const ProcPtr& derived) {
+    const auto known = names_.find(derived.get());
+    if (known != names_.end()) return known->second;
+    std::string name = derived->name;
+    for (int n = 1; taken_.count(name); ++n) name = derived->name + "_" + std::to_string(n);
+    taken_.insert(name);
+    names_.emplace(derived.get(), name);
+    add_steps(derived, name);
+    return name;
+  }
+
+  void collect_names(const ProcPtr& p) {
+    taken_.insert({"p", p->name});
+    for (const TraceStep& s : trace_of(p)) {
+      taken_.insert(s.before->name);
+      for (const Value& v : s.how->args)
+        if (const ProcPtr* given = v.as<ProcPtr>(); given && *given) collect_names(*given);
+    }
+  }
+
+  std::set<std::string> taken_;               // by procedures that the script does not make
+  std::map<const Proc*, std::string> names_;  // of those it does
+  std::string text_;
+};
+
+}  // namespace
+
+std::string trace_script(const ProcPtr& p) {
+  TraceText script(p);
+  script.add_steps(p, "p");
+  return script.text();
 }
 
 ProcPtr without_provenance(const ProcPtr& p) {

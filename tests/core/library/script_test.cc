@@ -302,6 +302,32 @@ TEST(Script, traces_replay_to_equal_procs) {
   }
 }
 
+TEST(Script, traces_bring_the_steps_to_procedures_that_a_step_is_given) {
+  const Module m = parse_module(R"(
+@proc
+def inner(N: size, x: f32[N]):
+    for i in seq(0, N):
+        for j in seq(3, 1):
+            x[i] = 2.0
+        x[i] = 1.0
+
+@proc
+def outer(N: size, x: f32[N]):
+    inner(N, x)
+    inner(N, x)
+)",
+                                "calls.exo");
+  ProcPtr p = m.find_proc("outer");
+  // Of the same name as what it came from, and there twice.
+  const ProcPtr short_one = simplify(m.find_proc("inner"));
+  p = call_eqv(p, "inner(_)", short_one);
+  p = call_eqv(p, "inner(_) #1", short_one);
+  p = inline_call(inline_call(p, "inner(_) #1"), "inner(_)");
+  const std::string trace = trace_script(p);
+  EXPECT_EQ(str(*run_script(trace, "trace", script_environment(m, {})).proc), str(*p)) << trace;
+  EXPECT_EQ(str(*p).find("seq(3, 1)"), std::string::npos);
+}
+
 // The same at the size of real schedules: some eighty primitives each.
 TEST(Script, traces_of_library_schedules_replay_to_equal_procs) {
   Module avx512 = shipped::target("avx512"), blas = shipped::kernels("blas1");
