@@ -4,6 +4,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/uses.h"
 
 namespace exotune {
 
@@ -204,7 +205,10 @@ ProcPtr bind_exprs(ProcPtr p, const std::vector<Cursor>& exprs, const std::strin
             "a statement before the last use may change '" + str(e) + "'");
   if (!run.direct)
     require(reads_in_bounds(*p, run.at, e), op, "'" + str(e) + "' may lie out of bounds there");
-  return bind_at(p, run.at, e, uses, name, op, std::move(args));
+  ProcPtr bound = bind_at(p, run.at, e, uses, name, op, std::move(args));
+  // In front of a loop that may never run the elements were not read at all.
+  if (!run.direct) require_parallel_loops(*bound, run.at, op);
+  return bound;
 }
 
 }  // namespace

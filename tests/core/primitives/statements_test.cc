@@ -259,8 +259,9 @@ def f(N: size, x: f32[8 * N], y: f32[8 * N]):
 }
 
 TEST(BindExpr, stands_before_the_statement_given) {
-  const ProcPtr p = parse("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n"
-                          "        x[i] = x[i] * 3.0\n");
+  const ProcPtr p = parse(
+      "def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n"
+      "        x[i] = x[i] * 3.0\n");
   const std::vector<Cursor> literal{find(p, "x[_] = _").rhs().child_expr(1)};
   expect_proc(bind_expr(p, literal, "c", "i"),
               "def f(N: size, x: f32[N]):\n    c: f32\n    c = 3.0\n    for i in seq(0, N):\n"
@@ -269,9 +270,26 @@ TEST(BindExpr, stands_before_the_statement_given) {
   EXPECT_NE(refusal([&] { (void)bind_expr(p, element, "c", "i"); }), "");
 }
 
+// Elements that only a loop without iterations reads are not read in front of it by one thread
+// while another writes them.
+TEST(BindExpr, what_parallel_iterations_write_is_not_read_sooner) {
+  const auto bound = [](const std::string& written) {
+    const ProcPtr p = parse(
+        "def f(x: f32[3], y: f32[1]):\n    for i in par(0, 2):\n"
+        "        for j in seq(3, 3):\n            y[0] += x[i]\n"
+        "        " +
+        written + " = 1.0\n");
+    const std::vector<Cursor> element{find(p, "y[_] += _").rhs()};
+    return refusal([&] { check(*bind_expr(p, element, "c", "for j in _: _")); });
+  };
+  EXPECT_EQ(bound("x[i]"), "");
+  EXPECT_NE(bound("x[i + 1]").find("bind_expr"), std::string::npos);
+}
+
 TEST(BindExpr, what_changes_in_between_is_not_bound_before) {
-  const ProcPtr p = parse("def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n"
-                          "        x[i] = x[0] * 3.0\n");
+  const ProcPtr p = parse(
+      "def f(N: size, x: f32[N]):\n    for i in seq(0, N):\n"
+      "        x[i] = x[0] * 3.0\n");
   const std::vector<Cursor> first{find(p, "x[_] = _").rhs().child_expr(0)};
   EXPECT_NE(refusal([&] { (void)bind_expr(p, first, "c", "i"); }), "");
 }
