@@ -1,5 +1,6 @@
 // Statements: swapping neighbours, passes, and the algebra of writes.
 #include "core/primitives/internal.h"
+#include "core/primitives/uses.h"
 
 namespace exotune {
 
@@ -260,6 +261,8 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   rw.replace_keep(inner, make_reduce(r->name, r->idx, rest));
   rw.insert(sibling(loop, 1),
             {make_assign(zero->name, zero->idx, factor * read_elem(zero->name, zero->idx, type))});
+  // Behind a loop that may never run the factor was not read at all.
+  require_parallel_loops(rw.proc(), loop, op);
   return rw.finish(op, {place(pair, c)});
 }
 

@@ -39,7 +39,8 @@ namespace exotune {
 /// of the statements, in the innermost block that holds them all, that contains one; or before a
 /// statement given, which then is s1.
 /// Obligation: e means the same there (no loop binds its names in between), reads in bounds there,
-/// and nothing from there to the last use changes what it reads.
+/// and nothing from there to the last use changes what it reads. Where a loop that may not run is
+/// in between, the `par` loops around are proved free of races again.
 /// Forwarding: as for one expression.
 [[nodiscard]] ProcPtr bind_expr(ProcPtr p, const std::vector<Cursor>& exprs,
                                 const std::string& name);
@@ -81,7 +82,8 @@ namespace exotune {
 /// x = 0; for i: x += c * e   ->   x = 0; for i: x += e; x = c * x
 /// The loop may be a nest of loops and ifs around the one reduction; c may be either factor.
 /// Obligation: x's indices and c are free of the iterators, c reads nothing that the loop writes
-/// and may be read after it; e does not read x; nothing is converted when stored. Always reorders.
+/// and may be read after it, also where the loop does not run (the `par` loops around are proved
+/// free of races again); e does not read x; nothing is converted when stored. Always reorders.
 /// Forwarding: every statement stays; the multiplication is new.
 [[nodiscard]] ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair);
 

@@ -136,6 +136,20 @@ TEST(FoldIntoReduce, knows_extremes) {
   }
 }
 
+TEST(LiftReduceConstant, what_parallel_iterations_write_is_not_read_later) {
+  const auto lifted = [](const std::string& written) {
+    const ProcPtr p = parse(
+        "def f(x: f32[3], y: f32[2], z: f32[2]):\n    for i in par(0, 2):\n"
+        "        y[i] = 0.0\n        for j in seq(3, 3):\n"
+        "            y[i] += x[i] * z[i]\n        " +
+        written + " = 1.0\n");
+    const Cursor pair = find(p, "y[_] = 0.0").expand(0, 1);
+    return refusal([&] { check(*lift_reduce_constant(p, pair)); });
+  };
+  EXPECT_EQ(lifted("z[i]"), "");
+  EXPECT_NE(lifted("x[i + 1]").find("lift_reduce_constant"), std::string::npos);
+}
+
 TEST(LiftReduceConstant, multiplies_once_at_the_end) {
   ProcPtr p = parse(R"(
 def f(N: size, a: f32, x: f32[N], y: f32):
