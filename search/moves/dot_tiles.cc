@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "core/library/dot_block.h"
+#include "core/library/inspection.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 std::vector<ProcPtr> procs_of(const ValueList& instructions) {
   std::vector<ProcPtr> out;
@@ -28,11 +28,6 @@ std::vector<const For*> perfect_loops(const Proc& p) {
     body = &f->body;
   }
   return out;
-}
-
-std::optional<int64_t> extent_of(const For& f) {
-  const auto lo = as_int(f.lo), hi = as_int(f.hi);
-  return lo && hi ? std::optional(*hi - *lo) : std::nullopt;
 }
 
 // How deep blocks may be so that a strip of `row_bytes` a step stays in a part of each cache; the
@@ -62,8 +57,8 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
             &sum = *loops.back();
   const std::string i = rows.iter.name(), j = columns.iter.name(), k = sum.iter.name();
   const auto dot = dot_instruction_at(p, i, j, k, procs_of(instructions));
-  const std::optional<int64_t> height = extent_of(rows), width = extent_of(columns),
-                               depth = extent_of(sum);
+  const std::optional<int64_t> height = literal_extent(rows), width = literal_extent(columns),
+                               depth = literal_extent(sum);
   if (!dot || !height || !width || !depth || *height < 1) return {};
   std::vector<Finish> out;
   const int64_t registers = target.vector_memory->count;

@@ -7,68 +7,35 @@
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/library/blocking.h"
+#include "tests/core/library/four_lanes.h"
 #include "tests/core/primitives/differential.h"
 
 namespace exotune {
 namespace {
 
-// Loads and stores of four lanes, whole and in part, and the sum of pairs.
+// The unit of four_lanes.h for sums of another type, and the sum of pairs.
 std::string unit_of(const std::string& sum, const std::string& pair) {
-  std::string text = R"(
-@memory
-class V4:
-    kind = "vector"
-    bytes = 16
-
-@instr("load")
-def load(dst: [SUM][4] @ V4, src: [SUM][4] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[i]
-
-@instr("store")
-def store(dst: [SUM][4] @ DRAM, src: [SUM][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[i]
-
-@instr("load_prefix")
-def load_prefix(n: size, dst: [SUM][4] @ V4, src: [SUM][n] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    assert n <= 4
-    for i in seq(0, 4):
-        if i < n:
-            dst[i] = src[i]
-
-@instr("store_prefix")
-def store_prefix(n: size, dst: [SUM][n] @ DRAM, src: [SUM][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    assert n <= 4
-    for i in seq(0, 4):
-        if i < n:
-            dst[i] = src[i]
-
+  std::string text = std::string(kFourLanes) + R"(
 @instr("pairs")
-def pairs(dst: [SUM][4] @ V4, x: [PAIR][2] @ DRAM, w: [PAIR][4, 2] @ DRAM):
+def pairs(dst: [f32][4] @ V4, x: [PAIR][2] @ DRAM, w: [PAIR][4, 2] @ DRAM):
     assert stride(dst, 0) == 1
     assert stride(x, 0) == 1
     assert stride(w, 0) == 2
     assert stride(w, 1) == 1
     for i in seq(0, 4):
         for r in seq(0, 2):
-            a: SUM
-            b: SUM
+            a: f32
+            b: f32
             a = x[r]
             b = w[i, r]
             dst[i] += a * b
 )";
-  for (const auto& [name, type] : {std::pair("SUM", sum), std::pair("PAIR", pair)})
-    for (size_t at; (at = text.find(name)) != std::string::npos;)
-      text.replace(at, std::string(name).size(), type);
+  const auto exchange = [&](const std::string& name, const std::string& type) {
+    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += type.size())
+      text.replace(at, name.size(), type);
+  };
+  exchange("f32", sum);
+  exchange("PAIR", pair);
   return text;
 }
 
