@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/queries.h"
+#include "core/library/inspection.h"
 
 namespace exotune {
 
@@ -10,11 +11,6 @@ namespace {
 
 constexpr int64_t kMostRowsBehind = 6;
 constexpr int64_t kLeastRows = 8;  // that two sweeps have in common
-
-Path child(Path path, int k) {
-  path.push_back({Child::kBody, k});
-  return path;
-}
 
 struct Range {
   int64_t lo = 0, hi = 0;
