@@ -245,7 +245,8 @@ ExitCode merge(const DbOptions& options, const Session& session) {
 ExitCode gc(const DbOptions& options, const Session& session) {
   const double age = parse_age("--older", options.older);
   const int64_t before = static_cast<int64_t>(std::time(nullptr)) - static_cast<int64_t>(age);
-  open(options, session, OpenMode::kReadOnly);  // a file that is not there is not made to be cleared
+  open(options, session,
+       OpenMode::kReadOnly);  // a file that is not there is not made to be cleared
   const int64_t gone = open(options, session, OpenMode::kReadWrite)->gc(before);
   std::printf("%lld trials deleted\n", static_cast<long long>(gone));
   return ExitCode::kOk;

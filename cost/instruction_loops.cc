@@ -4,8 +4,8 @@
 #include <map>
 #include <vector>
 
-#include "core/ir/c_template.h"
 #include "core/codegen/function_emitter.h"
+#include "core/ir/c_template.h"
 #include "cost/instruction_class.h"
 
 namespace exotune {
@@ -172,9 +172,9 @@ class LoopWriter {
   }
 
   std::string instance(int number, int from) {
-    std::string text = expand_template(
-        p_.instr->c_template,
-        [&](const std::string& hole, bool) { return fill(hole, number, from); });
+    std::string text = expand_template(p_.instr->c_template, [&](const std::string& hole, bool) {
+      return fill(hole, number, from);
+    });
     text = "    " + text + "\n";
     bool memory = false;
     for (size_t k = 0; k < operands_.size(); ++k) {

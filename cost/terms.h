@@ -71,7 +71,7 @@ struct CostMachine {
   std::vector<CostCache> caches;  // nearest first; those beyond kCacheTerms are not counted
   double latency = 4;             // cycles until an accumulating instruction's result can be used
   double load_latency = 7;
-  int vector_bytes = 16;  // of what a C compiler makes of scalar loops
+  int vector_bytes = 16;            // of what a C compiler makes of scalar loops
   InstructionFigures instructions;  // what is known of them beyond the text
 };
 

@@ -31,9 +31,9 @@ struct KernelEntry {
   std::string summary;                      // one line of mathematics
   ScalarType precision = ScalarType::kF32;  // of its results
   std::vector<SizeBinding> sizes;           // measured by default; the first is the one to tune at
-  std::vector<SizeBinding> calibration;     // sizes at which it teaches the cost model; may be empty
-  SizeFormula flops;                        // arithmetic operations of one call
-  SizeFormula bytes;                        // compulsory memory traffic of one call
+  std::vector<SizeBinding> calibration;  // sizes at which it teaches the cost model; may be empty
+  SizeFormula flops;                     // arithmetic operations of one call
+  SizeFormula bytes;                     // compulsory memory traffic of one call
   PeerOperation peer;
   /// Arguments that are the same in many calls (the weights of a layer): they may be packed ahead,
   /// once, into an order that the search chooses.

@@ -145,15 +145,14 @@ Module read_library(const TomlTable& toml, const fs::path& folder, const Importe
     all.import_all(part);
     for (const std::string& name : part.imports) all.imports.push_back(name);
   }
-  // A later file sees the earlier ones' procs as imported: they are this target's own. So is what an
-  // extended target has, after what this one adds.
+  // A later file sees the earlier ones' procs as imported: they are this target's own. So is what
+  // an extended target has, after what this one adds.
   const auto known = [&](const ProcPtr& p) {
     return std::find(all.procs.begin(), all.procs.end(), p) != all.procs.end();
   };
   if (toml.has("extends")) {
     const Module* base = importer(toml.text("extends"), toml.where("extends"));
-    if (!base)
-      throw InputError(toml.where("extends"), "no target '" + toml.text("extends") + "'");
+    if (!base) throw InputError(toml.where("extends"), "no target '" + toml.text("extends") + "'");
     all.import_all(*base);
     for (const ProcPtr& p : base->procs) {
       if (!known(p)) all.procs.push_back(p);
@@ -183,8 +182,9 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
 
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
-  toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector", "peak",
-                   "latency", "parameters", "level", "roles", "search"});  // [search]: search/dp
+  toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector",
+                   "peak", "latency", "parameters", "level", "roles",
+                   "search"});  // [search]: search/dp
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
   target->title = toml.text("title");

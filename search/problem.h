@@ -31,9 +31,9 @@ struct ProblemOptions {
   bool expected = true;
   /// False: not even those; the arguments' forms alone, for what is not run.
   bool inputs = true;
-  /// Where given, sizes that take the interpreter more than `interpreted_steps` operations (a tenth of
-  /// a second, and it runs up to six times) are judged by the compiled C of the nest as written, which was judged by the
-  /// interpreter at a small size. Borrowed.
+  /// Where given, sizes that take the interpreter more than `interpreted_steps` operations (a tenth
+  /// of a second, and it runs up to six times) are judged by the compiled C of the nest as written,
+  /// which was judged by the interpreter at a small size. Borrowed.
   Runner* runner = nullptr;
   int64_t interpreted_steps = 10'000'000;
   const Target* target = nullptr;  // with it: whose headers that C needs

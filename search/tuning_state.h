@@ -36,7 +36,8 @@ struct TuningState {
   double per_second(const SizeFormula& formula, double seconds) const;
   void note_speed(double seconds);  // of the winner
   /// The elements of whose multiply-adds the peak is the roof: where the target has instructions
-  /// that sum groups of narrower ones, those, if its text knows their peak. Nothing: no roof is known.
+  /// that sum groups of narrower ones, those, if its text knows their peak. Nothing: no roof is
+  /// known.
   std::optional<ElementType> peak_type() const;
   double since(double start) const { return clock.seconds() - start; }
 

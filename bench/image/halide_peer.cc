@@ -1,5 +1,5 @@
-// Blurs and unsharp masks against Halide 14, one thread: our kernels/*_avx512.sched and Halide's own
-// schedules of the same algorithm, interleaved in one process.
+// Blurs and unsharp masks against Halide 14, one thread: our kernels/*_avx512.sched and Halide's
+// own schedules of the same algorithm, interleaved in one process.
 //
 //   bench_image [--rounds N] [HEIGHTxWIDTH...]          (default 1536x2560 and 6400x4800)
 //

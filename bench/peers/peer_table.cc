@@ -129,7 +129,8 @@ int run(const std::string& isa, bool cold, const std::vector<std::string>& wante
                                                    {16, 40, 64, 100, 256, 1000},
                                                    {16, 33, 64, 96, 128, 250, 512}};
   for (BlasOp op : blas_ops()) {
-    if (op == BlasOp::kConv2d || op == BlasOp::kRead || op == BlasOp::kGemm2) continue;  // no shapes of a single number
+    if (op == BlasOp::kConv2d || op == BlasOp::kRead || op == BlasOp::kGemm2)
+      continue;  // no shapes of a single number
     if (!wanted.empty() &&
         std::find(wanted.begin(), wanted.end(), blas_op_name(op)) == wanted.end())
       continue;

@@ -29,8 +29,9 @@ class Place {
   Problem problem_;
 };
 
-/// Does something else hold after `s` than before it, for its later siblings? Names come into scope;
-/// configuration fields get other values. While not, what is known at one place serves the next.
+/// Does something else hold after `s` than before it, for its later siblings? Names come into
+/// scope; configuration fields get other values. While not, what is known at one place serves the
+/// next.
 bool changes_facts(const Stmt& s);
 
 /// Assumes what holds inside `s` on the way to its body (or orelse): bounds or condition. Before

@@ -96,7 +96,8 @@ Answer recompute_safe(const Proc& p, const Path& loop);
 /// elements of allocations, and none that is read (through windows and calls, in any iteration of
 /// the loops around) other than by further iterations. Bounds and races are not looked at.
 Answer later_iterations_unseen(const Proc& p, const Path& loop, const ExprPtr& hi);
-/// The same when the body of the `if` at `at` (without else) runs also where its condition is false.
+/// The same when the body of the `if` at `at` (without else) runs also where its condition is
+/// false.
 Answer unguarded_runs_unseen(const Proc& p, const Path& at);
 /// After `stmt`, no read of the buffer's contents (through windows and calls, in later iterations
 /// of loops around it too) sees what is in it now. Never true of an argument.

@@ -185,7 +185,8 @@ std::vector<int64_t> constant_shape(const Type& t, const std::string& what,
 
 namespace {
 
-// Where the text says how many bytes a register has, its last extent is as many elements as fill it.
+// Where the text says how many bytes a register has, its last extent is as many elements as fill
+// it.
 std::vector<int> register_shape(const Memory& m, ScalarType element) {
   std::vector<int> one = m.shape;
   if (m.bytes <= 0 || one.empty()) return one;

@@ -16,12 +16,12 @@ namespace exotune {
 /// The process exit codes of the command line (docs/cli.md).
 enum class ExitCode : int {
   kOk = 0,
-  kInternal = 1,            // our fault
-  kInput = 2,               // parse, type, refused step, unknown flag
-  kNoCandidate = 3,         // no valid candidate
-  kRequirement = 4,         // --require-... not met
-  kMismatch = 5,            // verification mismatch
-  kUnavailable = 6,         // runner, compiler or target not available
+  kInternal = 1,     // our fault
+  kInput = 2,        // parse, type, refused step, unknown flag
+  kNoCandidate = 3,  // no valid candidate
+  kRequirement = 4,  // --require-... not met
+  kMismatch = 5,     // verification mismatch
+  kUnavailable = 6,  // runner, compiler or target not available
   kInterrupted = 130,
 };
 
@@ -29,9 +29,10 @@ enum class ExitCode : int {
 class LazyText {
  public:
   LazyText() = default;
-  LazyText(std::string text) : text_(std::move(text)) {}                       // NOLINT(runtime/explicit)
-  LazyText(const char* text) : text_(text) {}                                  // NOLINT(runtime/explicit)
-  LazyText(std::function<std::string()> make) : make_(std::move(make)) {}      // NOLINT(runtime/explicit)
+  LazyText(std::string text) : text_(std::move(text)) {}  // NOLINT(runtime/explicit)
+  LazyText(const char* text) : text_(text) {}             // NOLINT(runtime/explicit)
+  LazyText(std::function<std::string()> make)
+      : make_(std::move(make)) {}  // NOLINT(runtime/explicit)
   std::string str() const { return make_ ? make_() : text_; }
   bool empty() const { return !make_ && text_.empty(); }
 
@@ -98,8 +99,8 @@ class InternalError : public Error {
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
-#define EXO_CHECK(cond) \
-  do {                  \
+#define EXO_CHECK(cond)                                              \
+  do {                                                               \
     if (!(cond)) ::exotune::check_failed(#cond, __FILE__, __LINE__); \
   } while (false)
 

@@ -5,7 +5,8 @@
 namespace exotune {
 
 const char* name_of(CursorKind k) {
-  static const char* const names[] = {"invalid", "statement", "block", "gap", "expression", "argument"};
+  static const char* const names[] = {"invalid", "statement",  "block",
+                                      "gap",     "expression", "argument"};
   return names[static_cast<int>(k)];
 }
 
@@ -81,7 +82,8 @@ Block Cursor::stmts() const {
 }
 
 void Cursor::wrong_node() const {
-  throw InvalidCursorError("the cursor points at `" + describe() + "`, which is another kind of statement");
+  throw InvalidCursorError("the cursor points at `" + describe() +
+                           "`, which is another kind of statement");
 }
 
 Cursor Cursor::parent() const {
@@ -99,8 +101,8 @@ Cursor Cursor::next(int distance) const {
   if (kind_ != CursorKind::kStmt && kind_ != CursorKind::kBlock) wrong_kind(*this, "statement");
   Path to = sibling(path_, distance > 0 ? distance + length_ - 1 : distance);
   if (to.back().index < 0 || !stmt_at(*proc_, to))
-    throw InvalidCursorError("there is no statement " + std::to_string(distance) +
-                             " steps from `" + describe() + "`");
+    throw InvalidCursorError("there is no statement " + std::to_string(distance) + " steps from `" +
+                             describe() + "`");
   return stmt(proc_, to);
 }
 Cursor Cursor::prev(int distance) const { return next(-distance); }
@@ -143,7 +145,8 @@ Cursor Cursor::operator[](int k) const {
   if (kind_ != CursorKind::kBlock && kind_ != CursorKind::kStmt) wrong_kind(*this, "block");
   int at = k < 0 ? length_ + k : k;
   if (at < 0 || at >= length_)
-    throw InvalidCursorError("statement " + std::to_string(k) + " of a block of " + std::to_string(length_));
+    throw InvalidCursorError("statement " + std::to_string(k) + " of a block of " +
+                             std::to_string(length_));
   return stmt(proc_, sibling(path_, at));
 }
 
@@ -164,7 +167,8 @@ Cursor Cursor::expand(int before, int after) const {
 }
 
 Cursor Cursor::child_expr(int k) const {
-  size_t count = kind_ == CursorKind::kExpr ? expr_children(*expr()).size() : stmt_exprs(*stmt()).size();
+  size_t count =
+      kind_ == CursorKind::kExpr ? expr_children(*expr()).size() : stmt_exprs(*stmt()).size();
   if (k < 0 || static_cast<size_t>(k) >= count)
     throw InvalidCursorError("`" + describe() + "` has no expression " + std::to_string(k));
   Path to = path_;
@@ -203,18 +207,21 @@ std::vector<Cursor> Cursor::args() const {
 
 std::string Cursor::describe() const {
   switch (kind_) {
-    case CursorKind::kInvalid: return "<gone>";
+    case CursorKind::kInvalid:
+      return "<gone>";
     case CursorKind::kArg: {
       const Arg& a = proc_->args[static_cast<size_t>(length_)];
       return a.name.name() + ": " + str(a.type);
     }
-    case CursorKind::kExpr: return str(expr());
+    case CursorKind::kExpr:
+      return str(expr());
     case CursorKind::kGap: {
       Cursor near = anchor();
       return near.valid() ? "gap at " + near.describe() : "gap";
     }
     case CursorKind::kStmt:
-    case CursorKind::kBlock: break;
+    case CursorKind::kBlock:
+      break;
   }
   std::string text = str(stmt_at(*proc_, path_));
   size_t end = text.find('\n');

@@ -1,9 +1,10 @@
 #pragma once
 // Cursor: a place in one version of a proc, which survives rewrites. Exo 2 section 5.
 //
-// A cursor is (proc version, kind, path). Each primitive is a sequence of edits (core/cursor/edit.h)
-// and each edit forwards paths; `forward` composes them along the provenance chain. Operators
-// forward every cursor they are given, so users hold on to cursors while `p` changes.
+// A cursor is (proc version, kind, path). Each primitive is a sequence of edits
+// (core/cursor/edit.h) and each edit forwards paths; `forward` composes them along the provenance
+// chain. Operators forward every cursor they are given, so users hold on to cursors while `p`
+// changes.
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ class Cursor {
   int arg_index() const { return length_; }
 
   // --- what it points at; InvalidCursorError when the kind does not fit ---
-  StmtPtr stmt() const;              // a statement (or the only one of a 1-block)
+  StmtPtr stmt() const;  // a statement (or the only one of a 1-block)
   ExprPtr expr() const;
-  Block stmts() const;               // statement or block
+  Block stmts() const;  // statement or block
   /// The statement's node when it is a T, else InvalidCursorError naming what was found.
   template <class T>
   const T& as() const {
@@ -44,28 +45,30 @@ class Cursor {
     return *t;
   }
   template <class T>
-  bool is() const { return kind_ == CursorKind::kStmt && stmt()->as<T>() != nullptr; }
+  bool is() const {
+    return kind_ == CursorKind::kStmt && stmt()->as<T>() != nullptr;
+  }
 
   // --- navigation (names of Exo 2) ---
-  Cursor parent() const;             // enclosing statement; invalid at the top level
+  Cursor parent() const;  // enclosing statement; invalid at the top level
   Cursor next(int distance = 1) const;
   Cursor prev(int distance = 1) const;
-  Cursor before() const;             // gaps
+  Cursor before() const;  // gaps
   Cursor after() const;
-  Cursor anchor() const;             // a gap's neighbouring statement
-  Cursor body() const;               // block cursor over a for's or if's body
-  Cursor orelse() const;             // block cursor; invalid when there is none
-  Cursor operator[](int k) const;    // k-th statement of a block; negative from the end
-  Cursor as_block() const;           // a statement as a block of one
+  Cursor anchor() const;                       // a gap's neighbouring statement
+  Cursor body() const;                         // block cursor over a for's or if's body
+  Cursor orelse() const;                       // block cursor; invalid when there is none
+  Cursor operator[](int k) const;              // k-th statement of a block; negative from the end
+  Cursor as_block() const;                     // a statement as a block of one
   Cursor expand(int before, int after) const;  // widened block; -1: as far as it goes
-  Cursor child_expr(int k) const;    // k-th expression child, numbered as in stmt_exprs
-  Cursor lo() const;                 // for
+  Cursor child_expr(int k) const;              // k-th expression child, numbered as in stmt_exprs
+  Cursor lo() const;                           // for
   Cursor hi() const;
-  Cursor cond() const;               // if
-  Cursor rhs() const;                // assign, reduce, write config, window
+  Cursor cond() const;  // if
+  Cursor rhs() const;   // assign, reduce, write config, window
   std::vector<Cursor> idx() const;
-  std::vector<Cursor> args() const;  // call
-  Cursor find(const std::string& pattern) const;               // within this subtree
+  std::vector<Cursor> args() const;               // call
+  Cursor find(const std::string& pattern) const;  // within this subtree
   std::vector<Cursor> find_all(const std::string& pattern) const;
 
   /// A one-line description for messages: "for i in seq(0, N): ..." with its location.
@@ -89,7 +92,7 @@ std::vector<Cursor> find_all(const ProcPtr& p, const std::string& pattern);
 /// "i" or "i #1" or a full pattern: the loop over i.
 Cursor find_loop(const ProcPtr& p, const std::string& name);
 Cursor find_alloc_or_arg(const ProcPtr& p, const std::string& name);
-Cursor body_of(const ProcPtr& p);    // block cursor over the whole body
+Cursor body_of(const ProcPtr& p);  // block cursor over the whole body
 /// A pattern that find() takes back to exactly this statement, block or gap's anchor in its proc.
 std::string pattern_of(const Cursor& c);
 

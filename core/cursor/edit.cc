@@ -8,8 +8,8 @@ namespace exotune {
 
 namespace {
 
-// Where `path` runs through (or, as its last step, stands in) the block that `at` indexes: the depth
-// of that step, or -1.
+// Where `path` runs through (or, as its last step, stands in) the block that `at` indexes: the
+// depth of that step, or -1.
 int depth_in_block(const Path& at, const Path& path) {
   size_t d = at.size() - 1;
   if (path.size() <= d || !std::equal(at.begin(), at.end() - 1, path.begin())) return -1;
@@ -67,7 +67,8 @@ std::optional<Path> forward_unwrap(const Edit& e, const Path& path, bool gap) {
   bool is_gap = gap && depth + 1 == path.size();
   if (k < at || (is_gap && k == at)) return path;
   if (k > at) return shifted(path, d, e.count - 1);
-  if (depth + 1 == path.size() || path[depth + 1].child != e.inner.back().child) return std::nullopt;
+  if (depth + 1 == path.size() || path[depth + 1].child != e.inner.back().child)
+    return std::nullopt;
   Path out(path.begin(), path.begin() + d);
   out.push_back({path[depth].child, at + path[depth + 1].index});
   out.insert(out.end(), path.begin() + d + 2, path.end());
@@ -118,22 +119,31 @@ std::optional<Path> forward_swap(const Edit& e, const Path& path, bool gap) {
 
 std::optional<Path> forward(const Edit& e, const Path& path, bool gap) {
   switch (e.kind) {
-    case Edit::Kind::kInsert: return forward_insert(e, path, gap);
-    case Edit::Kind::kDelete: return forward_replace(e, 0, path, gap);
-    case Edit::Kind::kReplace: return forward_replace(e, e.new_count, path, gap);
-    case Edit::Kind::kWrap: return forward_wrap(e, path, gap);
-    case Edit::Kind::kMove: return forward_move(e, path, gap);
-    case Edit::Kind::kUnwrap: return forward_unwrap(e, path, gap);
+    case Edit::Kind::kInsert:
+      return forward_insert(e, path, gap);
+    case Edit::Kind::kDelete:
+      return forward_replace(e, 0, path, gap);
+    case Edit::Kind::kReplace:
+      return forward_replace(e, e.new_count, path, gap);
+    case Edit::Kind::kWrap:
+      return forward_wrap(e, path, gap);
+    case Edit::Kind::kMove:
+      return forward_move(e, path, gap);
+    case Edit::Kind::kUnwrap:
+      return forward_unwrap(e, path, gap);
     case Edit::Kind::kExpr:
       if (is_prefix(e.at, path)) return std::nullopt;
       return path;
-    case Edit::Kind::kSwap: return forward_swap(e, path, gap);
-    case Edit::Kind::kKeep: return path;
+    case Edit::Kind::kSwap:
+      return forward_swap(e, path, gap);
+    case Edit::Kind::kKeep:
+      return path;
   }
   return std::nullopt;
 }
 
-Rewrite::Rewrite(ProcPtr p) : original_(std::move(p)), current_(std::make_shared<Proc>(*original_)) {
+Rewrite::Rewrite(ProcPtr p)
+    : original_(std::move(p)), current_(std::make_shared<Proc>(*original_)) {
   current_->provenance = nullptr;
 }
 
@@ -169,13 +179,14 @@ void Rewrite::replace_keep(const Path& at, StmtPtr with) {
   edits_.push_back({Edit::Kind::kKeep, at, 1, 1, {}, {}});
 }
 
-void Rewrite::wrap(const Path& first, int count, const std::function<StmtPtr(Block)>& make, bool orelse) {
+void Rewrite::wrap(const Path& first, int count, const std::function<StmtPtr(Block)>& make,
+                   bool orelse) {
   const Block& b = block_at(*current_, first);
   auto begin = b.begin() + first.back().index;
   StmtPtr wrapper = make(Block(begin, begin + count));
   current_->body = splice(*current_, first, count, {wrapper});
-  edits_.push_back({Edit::Kind::kWrap, first, count, 1, {},
-                    {{orelse ? Child::kOrelse : Child::kBody, 0}}});
+  edits_.push_back(
+      {Edit::Kind::kWrap, first, count, 1, {}, {{orelse ? Child::kOrelse : Child::kBody, 0}}});
 }
 
 void Rewrite::unwrap(const Path& at, bool orelse) {
@@ -188,7 +199,8 @@ void Rewrite::unwrap(const Path& at, bool orelse) {
   }
   int count = static_cast<int>(inner.size());
   current_->body = splice(*current_, at, 1, inner);
-  edits_.push_back({Edit::Kind::kUnwrap, at, count, 0, {}, {{orelse ? Child::kOrelse : Child::kBody, 0}}});
+  edits_.push_back(
+      {Edit::Kind::kUnwrap, at, count, 0, {}, {{orelse ? Child::kOrelse : Child::kBody, 0}}});
 }
 
 void Rewrite::move(const Path& first, int count, const Path& to_gap) {
@@ -217,7 +229,8 @@ void Rewrite::move(const Path& first, int count, const Path& to_gap) {
 
 void Rewrite::swap(const Path& at, StmtPtr with, bool from_orelse) {
   current_->body = splice(*current_, at, 1, {std::move(with)});
-  edits_.push_back({Edit::Kind::kSwap, at, 1, 1, {}, {{from_orelse ? Child::kOrelse : Child::kBody, 0}}});
+  edits_.push_back(
+      {Edit::Kind::kSwap, at, 1, 1, {}, {{from_orelse ? Child::kOrelse : Child::kBody, 0}}});
 }
 
 void Rewrite::replace_expr(const Path& at, ExprPtr with) {

@@ -64,10 +64,10 @@ class Rewrite {
   /// The for/if at `at` is replaced by its body (or orelse).
   void unwrap(const Path& at, bool orelse = false);
   void move(const Path& first, int count, const Path& to_gap);
-  /// `with` is the statement at `at` after it and the only statement of its body (or orelse) changed
-  /// places. Each cursor follows its statement. Branches: the inner's body stays the body of the
-  /// statement now inside; the inner's orelse comes to stand in `with`'s orelse, under a copy of the
-  /// outer; the outer's other branch goes along with the outer.
+  /// `with` is the statement at `at` after it and the only statement of its body (or orelse)
+  /// changed places. Each cursor follows its statement. Branches: the inner's body stays the body
+  /// of the statement now inside; the inner's orelse comes to stand in `with`'s orelse, under a
+  /// copy of the outer; the outer's other branch goes along with the outer.
   void swap(const Path& at, StmtPtr with, bool from_orelse = false);
   void replace_expr(const Path& at, ExprPtr with);
   /// Rewrites in place every statement of the proc (renames, index changes) with an unchanged tree
@@ -81,8 +81,8 @@ class Rewrite {
   /// What the trace says of this step beyond its arguments; see StepFlags.
   StepFlags flags;
 
-  /// The finished proc. `op` and `args` become its trace entry: positional arguments in the order of
-  /// the script form, without the proc; a last Value that is a map prints as keyword arguments.
+  /// The finished proc. `op` and `args` become its trace entry: positional arguments in the order
+  /// of the script form, without the proc; a last Value that is a map prints as keyword arguments.
   ProcPtr finish(std::string op, std::vector<Value> args);
 
  private:

@@ -21,16 +21,17 @@ bool strides_are_asserted(const Proc& p, Sym name) {
 
 }  // namespace
 
-Arguments make_arguments(const Proc& proc, const std::map<std::string, int64_t>& control, uint64_t seed,
-                         const FillOptions& options) {
+Arguments make_arguments(const Proc& proc, const std::map<std::string, int64_t>& control,
+                         uint64_t seed, const FillOptions& options) {
   Arguments result;
   std::map<Sym, int64_t> env;
   for (const Arg& a : proc.args) {
     if (!is_control(a.type.scalar)) continue;
     const auto it = control.find(a.name.name());
     if (it == control.end())
-      throw InterpError(InterpError::Kind::kArgument,
-                        Diagnostic{proc.where, "bad argument: no value for `" + a.name.name() + "`", {}, {}});
+      throw InterpError(
+          InterpError::Kind::kArgument,
+          Diagnostic{proc.where, "bad argument: no value for `" + a.name.name() + "`", {}, {}});
     env[a.name] = it->second;
   }
   for (const Arg& a : proc.args) {
@@ -43,11 +44,14 @@ Arguments make_arguments(const Proc& proc, const std::map<std::string, int64_t>&
     for (const ExprPtr& e : a.type.shape) {
       shape.push_back(eval_control(e, env));
       if (shape.back() <= 0)
-        throw InterpError(InterpError::Kind::kSize,
-                          Diagnostic{proc.where, "size not positive: a dimension of `" + a.name.name() + "`", {}, {}});
+        throw InterpError(
+            InterpError::Kind::kSize,
+            Diagnostic{
+                proc.where, "size not positive: a dimension of `" + a.name.name() + "`", {}, {}});
     }
     std::vector<int64_t> memory = shape;
-    const bool strided = a.type.window && options.strided_windows && !strides_are_asserted(proc, a.name);
+    const bool strided =
+        a.type.window && options.strided_windows && !strides_are_asserted(proc, a.name);
     // A padded window: the last dimension has stride 2, every row some elements more.
     if (strided) {
       for (size_t k = 1; k < memory.size(); ++k) memory[k] += 1;
@@ -59,7 +63,9 @@ Arguments make_arguments(const Proc& proc, const std::map<std::string, int64_t>&
     for (double& v : data) {
       state = hash_mix(state + 0x9E3779B97F4A7C15ull);
       const int64_t lo = is_unsigned(a.type.scalar) ? 0 : -options.magnitude;
-      v = static_cast<double>(lo + static_cast<int64_t>((state >> 16) % static_cast<uint64_t>(options.magnitude - lo + 1)));
+      v = static_cast<double>(
+          lo +
+          static_cast<int64_t>((state >> 16) % static_cast<uint64_t>(options.magnitude - lo + 1)));
     }
     auto buffer = std::make_unique<Buffer>(a.type.scalar, memory, std::move(data));
     if (strided) {

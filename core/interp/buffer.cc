@@ -52,20 +52,30 @@ double round_to(ScalarType type, double v) {
   if (is_poison(v)) return v;
   switch (type) {
     case ScalarType::kR:
-    case ScalarType::kF32: return static_cast<double>(static_cast<float>(v));
-    case ScalarType::kF64: return v;
+    case ScalarType::kF32:
+      return static_cast<double>(static_cast<float>(v));
+    case ScalarType::kF64:
+      return v;
     // Through f32 first, as the generated C does: its arithmetic is in f32.
-    case ScalarType::kF16: return round_narrow(static_cast<float>(v), 10, -14, 65520.0);
-    case ScalarType::kBf16: return round_narrow(static_cast<float>(v), 7, -126, std::ldexp(1.0, 128));
-    case ScalarType::kI8: return static_cast<int8_t>(to_integer(v));
-    case ScalarType::kUi8: return static_cast<uint8_t>(to_integer(v));
-    case ScalarType::kI16: return static_cast<int16_t>(to_integer(v));
-    case ScalarType::kUi16: return static_cast<uint16_t>(to_integer(v));
-    case ScalarType::kI32: return static_cast<int32_t>(to_integer(v));
+    case ScalarType::kF16:
+      return round_narrow(static_cast<float>(v), 10, -14, 65520.0);
+    case ScalarType::kBf16:
+      return round_narrow(static_cast<float>(v), 7, -126, std::ldexp(1.0, 128));
+    case ScalarType::kI8:
+      return static_cast<int8_t>(to_integer(v));
+    case ScalarType::kUi8:
+      return static_cast<uint8_t>(to_integer(v));
+    case ScalarType::kI16:
+      return static_cast<int16_t>(to_integer(v));
+    case ScalarType::kUi16:
+      return static_cast<uint16_t>(to_integer(v));
+    case ScalarType::kI32:
+      return static_cast<int32_t>(to_integer(v));
     case ScalarType::kSize:
     case ScalarType::kIndex:
     case ScalarType::kBool:
-    case ScalarType::kStride: break;
+    case ScalarType::kStride:
+      break;
   }
   return v;
 }
@@ -89,15 +99,24 @@ double Buffer::at(const std::vector<int64_t>& index) const {
 
 const char* name_of(InterpError::Kind kind) {
   switch (kind) {
-    case InterpError::Kind::kArgument: return "bad argument";
-    case InterpError::Kind::kSize: return "size not positive";
-    case InterpError::Kind::kAssert: return "assertion violated";
-    case InterpError::Kind::kOutOfBounds: return "out of bounds";
-    case InterpError::Kind::kPoison: return "uninitialised element read";
-    case InterpError::Kind::kConfig: return "config field never written";
-    case InterpError::Kind::kDivision: return "division by zero";
-    case InterpError::Kind::kSteps: return "step limit";
-    case InterpError::Kind::kUnsupported: return "unsupported operation";
+    case InterpError::Kind::kArgument:
+      return "bad argument";
+    case InterpError::Kind::kSize:
+      return "size not positive";
+    case InterpError::Kind::kAssert:
+      return "assertion violated";
+    case InterpError::Kind::kOutOfBounds:
+      return "out of bounds";
+    case InterpError::Kind::kPoison:
+      return "uninitialised element read";
+    case InterpError::Kind::kConfig:
+      return "config field never written";
+    case InterpError::Kind::kDivision:
+      return "division by zero";
+    case InterpError::Kind::kSteps:
+      return "step limit";
+    case InterpError::Kind::kUnsupported:
+      return "unsupported operation";
   }
   return "?";
 }

@@ -14,25 +14,34 @@ Rounding storage_rounding(ScalarType t, Arithmetic mode) {
   if (is_float(t) && mode == Arithmetic::kExact) return Rounding::kNone;
   switch (t) {
     case ScalarType::kR:
-    case ScalarType::kF32: return Rounding::kF32;
-    case ScalarType::kF16: return Rounding::kF16;
-    case ScalarType::kBf16: return Rounding::kBf16;
-    case ScalarType::kI8: return Rounding::kI8;
-    case ScalarType::kUi8: return Rounding::kUi8;
-    case ScalarType::kI16: return Rounding::kI16;
-    case ScalarType::kUi16: return Rounding::kUi16;
-    case ScalarType::kI32: return Rounding::kI32;
+    case ScalarType::kF32:
+      return Rounding::kF32;
+    case ScalarType::kF16:
+      return Rounding::kF16;
+    case ScalarType::kBf16:
+      return Rounding::kBf16;
+    case ScalarType::kI8:
+      return Rounding::kI8;
+    case ScalarType::kUi8:
+      return Rounding::kUi8;
+    case ScalarType::kI16:
+      return Rounding::kI16;
+    case ScalarType::kUi16:
+      return Rounding::kUi16;
+    case ScalarType::kI32:
+      return Rounding::kI32;
     case ScalarType::kF64:
     case ScalarType::kSize:
     case ScalarType::kIndex:
     case ScalarType::kBool:
-    case ScalarType::kStride: break;
+    case ScalarType::kStride:
+      break;
   }
   return Rounding::kNone;
 }
 
 Compiled Lowering::compile_entry(const Proc& proc, const std::vector<int64_t>& control,
-                       const std::vector<EntryView>& entry) {
+                                 const std::vector<EntryView>& entry) {
   Env env;
   size_t next_control = 0, next_data = 0;
   for (const Arg& a : proc.args) {
@@ -58,8 +67,10 @@ Compiled Lowering::compile_entry(const Proc& proc, const std::vector<int64_t>& c
 }
 
 void Lowering::unsupported(const SourceLocation& where, const std::string& what) {
-  throw InterpError(InterpError::Kind::kUnsupported,
-                    Diagnostic{where, std::string(name_of(InterpError::Kind::kUnsupported)) + ": " + what, {}, {}});
+  throw InterpError(
+      InterpError::Kind::kUnsupported,
+      Diagnostic{
+          where, std::string(name_of(InterpError::Kind::kUnsupported)) + ": " + what, {}, {}});
 }
 
 int Lowering::config_slot(const Config& c, const std::string& field) {
@@ -83,8 +94,8 @@ IntVal Lowering::let(IntVal v) {
   return IntVal::slot(slot);
 }
 
-void Lowering::require(IntVal cond, InterpError::Kind kind, std::string message, const SourceLocation& where,
-             std::optional<IntVal> shown) {
+void Lowering::require(IntVal cond, InterpError::Kind kind, std::string message,
+                       const SourceLocation& where, std::optional<IntVal> shown) {
   if (cond.constant() && *cond.constant() != 0) return;
   auto n = std::make_unique<RequireNode>();
   n->cond = std::move(cond);
@@ -123,19 +134,31 @@ int64_t ControlEvaluator::eval(const ExprPtr& e) const {
     if (b->op == BinOpKind::kOr) return x != 0 || eval(b->rhs) != 0;
     const int64_t y = eval(b->rhs);
     switch (b->op) {
-      case BinOpKind::kAdd: return x + y;
-      case BinOpKind::kSub: return x - y;
-      case BinOpKind::kMul: return x * y;
-      case BinOpKind::kDiv: return y > 0 ? floor_div(x, y) : missing(str(e));
-      case BinOpKind::kMod: return y > 0 ? floor_mod(x, y) : missing(str(e));
-      case BinOpKind::kLt: return x < y;
-      case BinOpKind::kGt: return x > y;
-      case BinOpKind::kLe: return x <= y;
-      case BinOpKind::kGe: return x >= y;
-      case BinOpKind::kEq: return x == y;
-      case BinOpKind::kNe: return x != y;
+      case BinOpKind::kAdd:
+        return x + y;
+      case BinOpKind::kSub:
+        return x - y;
+      case BinOpKind::kMul:
+        return x * y;
+      case BinOpKind::kDiv:
+        return y > 0 ? floor_div(x, y) : missing(str(e));
+      case BinOpKind::kMod:
+        return y > 0 ? floor_mod(x, y) : missing(str(e));
+      case BinOpKind::kLt:
+        return x < y;
+      case BinOpKind::kGt:
+        return x > y;
+      case BinOpKind::kLe:
+        return x <= y;
+      case BinOpKind::kGe:
+        return x >= y;
+      case BinOpKind::kEq:
+        return x == y;
+      case BinOpKind::kNe:
+        return x != y;
       case BinOpKind::kAnd:
-      case BinOpKind::kOr: break;
+      case BinOpKind::kOr:
+        break;
     }
   }
   return missing(str(e));

@@ -1,5 +1,6 @@
 #pragma once
-// From a proc and the values of its control arguments to nodes (machine.h). Internal to core/interp.
+// From a proc and the values of its control arguments to nodes (machine.h). Internal to
+// core/interp.
 #include <map>
 #include <unordered_map>
 
@@ -24,8 +25,8 @@ struct EntryView {
 struct Compiled {
   NodeList body;
   int int_slots = 0;
-  int base_slots = 0;                   // the first ones belong to the data arguments, in order
-  std::vector<std::string> config;      // "Config.field" by slot
+  int base_slots = 0;               // the first ones belong to the data arguments, in order
+  std::vector<std::string> config;  // "Config.field" by slot
   std::vector<bool> config_is_data;
 };
 

@@ -18,16 +18,25 @@ struct BinaryNode final : IntNode {
     if (op == IntOp::kOr) return x != 0 || b.eval(m) != 0;
     const int64_t y = b.eval(m);
     switch (op) {
-      case IntOp::kAdd: return x + y;
-      case IntOp::kMul: return x * y;
-      case IntOp::kDiv: return floor_div(x, y);
-      case IntOp::kMod: return floor_mod(x, y);
-      case IntOp::kLt: return x < y;
-      case IntOp::kLe: return x <= y;
-      case IntOp::kEq: return x == y;
-      case IntOp::kNe: return x != y;
+      case IntOp::kAdd:
+        return x + y;
+      case IntOp::kMul:
+        return x * y;
+      case IntOp::kDiv:
+        return floor_div(x, y);
+      case IntOp::kMod:
+        return floor_mod(x, y);
+      case IntOp::kLt:
+        return x < y;
+      case IntOp::kLe:
+        return x <= y;
+      case IntOp::kEq:
+        return x == y;
+      case IntOp::kNe:
+        return x != y;
       case IntOp::kAnd:
-      case IntOp::kOr: break;
+      case IntOp::kOr:
+        break;
     }
     return 0;
   }
@@ -51,15 +60,17 @@ int64_t mul_bound(int64_t a, int64_t k, int64_t unknown) {
   return r;
 }
 
-/// Splits `a` into the terms divisible by `q` and the rest; quotient and remainder are linear when the
-/// rest stays inside one multiple of q.
+/// Splits `a` into the terms divisible by `q` and the rest; quotient and remainder are linear when
+/// the rest stays inside one multiple of q.
 bool split_by(const Lin& a, int64_t q, const Ranges& ranges, Lin* quotient, Lin* remainder) {
   Lin q2, r2;
   q2.constant = floor_div(a.constant, q);
   r2.constant = floor_mod(a.constant, q);
   for (const Lin::Term& t : a.terms) {
-    if (t.coeff % q == 0) q2.terms.push_back({t.slot, t.coeff / q});
-    else r2.terms.push_back(t);
+    if (t.coeff % q == 0)
+      q2.terms.push_back({t.slot, t.coeff / q});
+    else
+      r2.terms.push_back(t);
   }
   const Range range = ranges.of(r2);
   if (!range.bounded()) return false;

@@ -1,7 +1,7 @@
 #pragma once
 // Control integers of the interpreter, compiled: `IntVal` is a linear form over the frame's slots
-// where that is possible and a small tree otherwise. Start at IntVal; the arithmetic folds constants
-// and uses the known ranges of slots.
+// where that is possible and a small tree otherwise. Start at IntVal; the arithmetic folds
+// constants and uses the known ranges of slots.
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -12,7 +12,9 @@ namespace exotune::interp {
 
 struct Machine;
 
-inline int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+inline int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
 inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 
 /// constant + sum coeff * ints[slot]; terms sorted by slot, no zero coefficient.

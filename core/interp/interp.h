@@ -1,6 +1,6 @@
 #pragma once
-// The reference interpreter: what it computes IS the meaning of a proc. The checker, the generated C
-// and every simulator must agree with it. Start at `run`; a proc that runs many times is compiled
+// The reference interpreter: what it computes IS the meaning of a proc. The checker, the generated
+// C and every simulator must agree with it. Start at `run`; a proc that runs many times is compiled
 // once into a `Program`.
 //
 // What it defines beyond docs/language.md:
@@ -9,8 +9,8 @@
 //     what is computed from it is poison: whole vectors are computed where some lanes are wanted. A
 //     result that is poison is wrong. PoisonPolicy::kError finds the first such read.
 //   - Rounded mode: each operation on f32 rounds to f32, on f64 to f64; f16 and bf16 are storage
-//     formats, computed in f32 and rounded to nearest even when stored; each operation on an integer
-//     type wraps around; `/` on integer data truncates, as C does. R counts as f32.
+//     formats, computed in f32 and rounded to nearest even when stored; each operation on an
+//     integer type wraps around; `/` on integer data truncates, as C does. R counts as f32.
 //   - Exact mode: operations on float types are done in double and never rounded to the type, so
 //     that two programs equal over the reals give equal results on small integers, and results that
 //     differ by 1e-12 relative otherwise. Integer types wrap in both modes.
@@ -99,8 +99,9 @@ class InterpError : public Error {
 };
 const char* name_of(InterpError::Kind kind);  // "out of bounds", ...
 
-/// A proc compiled for running: loops over straight-line affine code do some 10^8 element operations
-/// a second. Holds no state between runs; one Program may not run in two threads at once.
+/// A proc compiled for running: loops over straight-line affine code do some 10^8 element
+/// operations a second. Holds no state between runs; one Program may not run in two threads at
+/// once.
 class Program {
  public:
   /// Throws InterpError(kUnsupported) for code that has no meaning.
@@ -134,8 +135,8 @@ struct Arguments {
   std::vector<std::unique_ptr<Buffer>> buffers;  // one per data argument, in order of arguments
 };
 struct FillOptions {
-  int64_t magnitude = 3;          // integers in [-magnitude, magnitude]; unsigned types from 0
-  bool strided_windows = false;   // window formals get padded strides where asserts allow it
+  int64_t magnitude = 3;         // integers in [-magnitude, magnitude]; unsigned types from 0
+  bool strided_windows = false;  // window formals get padded strides where asserts allow it
 };
 /// Storage of the right shapes for `proc` with control arguments as given by name, every data
 /// element (outputs too) a small integer. The same for the same names, shapes and seed.

@@ -7,7 +7,8 @@ namespace exotune::interp {
 IntVal Lowering::control(const ExprPtr& e, const Env& env) {
   if (const auto* r = e->as<Read>()) {
     const auto it = env.control.find(r->name);
-    if (it == env.control.end()) unsupported(e->where, "`" + r->name.name() + "` is no control variable");
+    if (it == env.control.end())
+      unsupported(e->where, "`" + r->name.name() + "` is no control variable");
     return it->second;
   }
   if (const auto* c = e->as<Const>()) {
@@ -27,22 +28,34 @@ IntVal Lowering::control(const ExprPtr& e, const Env& env) {
   if (const auto* b = e->as<BinOp>()) {
     const IntVal x = control(b->lhs, env), y = control(b->rhs, env);
     switch (b->op) {
-      case BinOpKind::kAdd: return op(IntOp::kAdd, x, y);
-      case BinOpKind::kSub: return op(IntOp::kAdd, x, op(IntOp::kMul, y, -1));
-      case BinOpKind::kMul: return op(IntOp::kMul, x, y);
+      case BinOpKind::kAdd:
+        return op(IntOp::kAdd, x, y);
+      case BinOpKind::kSub:
+        return op(IntOp::kAdd, x, op(IntOp::kMul, y, -1));
+      case BinOpKind::kMul:
+        return op(IntOp::kMul, x, y);
       case BinOpKind::kDiv:
       case BinOpKind::kMod:
         if (!y.constant() || *y.constant() <= 0)
-          unsupported(e->where, "control `" + std::string(name_of(b->op)) + "` by something that is no positive literal");
+          unsupported(e->where, "control `" + std::string(name_of(b->op)) +
+                                    "` by something that is no positive literal");
         return op(b->op == BinOpKind::kDiv ? IntOp::kDiv : IntOp::kMod, x, y);
-      case BinOpKind::kAnd: return op(IntOp::kAnd, x, y);
-      case BinOpKind::kOr: return op(IntOp::kOr, x, y);
-      case BinOpKind::kLt: return op(IntOp::kLt, x, y);
-      case BinOpKind::kGt: return op(IntOp::kLt, y, x);
-      case BinOpKind::kLe: return op(IntOp::kLe, x, y);
-      case BinOpKind::kGe: return op(IntOp::kLe, y, x);
-      case BinOpKind::kEq: return op(IntOp::kEq, x, y);
-      case BinOpKind::kNe: return op(IntOp::kNe, x, y);
+      case BinOpKind::kAnd:
+        return op(IntOp::kAnd, x, y);
+      case BinOpKind::kOr:
+        return op(IntOp::kOr, x, y);
+      case BinOpKind::kLt:
+        return op(IntOp::kLt, x, y);
+      case BinOpKind::kGt:
+        return op(IntOp::kLt, y, x);
+      case BinOpKind::kLe:
+        return op(IntOp::kLe, x, y);
+      case BinOpKind::kGe:
+        return op(IntOp::kLe, y, x);
+      case BinOpKind::kEq:
+        return op(IntOp::kEq, x, y);
+      case BinOpKind::kNe:
+        return op(IntOp::kNe, x, y);
     }
   }
   unsupported(e->where, "`" + str(e) + "` among control values");

@@ -10,11 +10,12 @@ const View& Lowering::view_of(Sym s, const Env& env, const SourceLocation& where
   return it->second;
 }
 
-Access Lowering::element(Sym name, const std::vector<ExprPtr>& idx, const Env& env, const SourceLocation& where) {
+Access Lowering::element(Sym name, const std::vector<ExprPtr>& idx, const Env& env,
+                         const SourceLocation& where) {
   const View& v = view_of(name, env, where);
   if (idx.size() != v.shape.size())
-    unsupported(where, "`" + name.name() + "` has " + std::to_string(v.shape.size()) + " dimensions, not " +
-                           std::to_string(idx.size()));
+    unsupported(where, "`" + name.name() + "` has " + std::to_string(v.shape.size()) +
+                           " dimensions, not " + std::to_string(idx.size()));
   Access a;
   a.base = v.base;
   a.addr = v.offset;
@@ -43,7 +44,8 @@ View Lowering::whole_or_window(const ExprPtr& e, const Env& env) {
     for (const Access::Check& c : a.checks)
       require(op(IntOp::kAnd, op(IntOp::kLe, 0, c.idx), op(IntOp::kLt, c.idx, c.extent)),
               InterpError::Kind::kOutOfBounds,
-              "dimension " + std::to_string(c.dim) + " of `" + v.name + "` at index ", e->where, c.idx);
+              "dimension " + std::to_string(c.dim) + " of `" + v.name + "` at index ", e->where,
+              c.idx);
     v.offset = let(a.addr);
     v.shape.clear();
     v.stride.clear();
@@ -62,15 +64,18 @@ View Lowering::whole_or_window(const ExprPtr& e, const Env& env) {
   for (size_t k = 0; k < w->access.size(); ++k) {
     const WindowAccess& a = w->access[k];
     const IntVal lo = let(control(a.lo, env));
-    const std::string what = "window of dimension " + std::to_string(k) + " of `" + from.name + "`: ";
+    const std::string what =
+        "window of dimension " + std::to_string(k) + " of `" + from.name + "`: ";
     if (a.is_point()) {
       require(op(IntOp::kAnd, op(IntOp::kLe, 0, lo), op(IntOp::kLt, lo, from.shape[k])),
               InterpError::Kind::kOutOfBounds, what + "index ", e->where, lo);
     } else {
       const IntVal hi = let(control(a.hi, env));
       require(op(IntOp::kLe, 0, lo), InterpError::Kind::kOutOfBounds, what + "from ", e->where, lo);
-      require(op(IntOp::kLe, hi, from.shape[k]), InterpError::Kind::kOutOfBounds, what + "up to ", e->where, hi);
-      require(op(IntOp::kLe, lo, hi), InterpError::Kind::kOutOfBounds, what + "negative extent, up to ", e->where, hi);
+      require(op(IntOp::kLe, hi, from.shape[k]), InterpError::Kind::kOutOfBounds, what + "up to ",
+              e->where, hi);
+      require(op(IntOp::kLe, lo, hi), InterpError::Kind::kOutOfBounds,
+              what + "negative extent, up to ", e->where, hi);
       v.shape.push_back(let(op(IntOp::kAdd, hi, op(IntOp::kMul, lo, -1))));
       v.stride.push_back(from.stride[k]);
     }

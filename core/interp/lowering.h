@@ -1,6 +1,6 @@
 #pragma once
-// The work of compile(): expressions and statements to nodes, calls inlined, what is constant folded.
-// Internal to core/interp; one .cc file per kind of thing.
+// The work of compile(): expressions and statements to nodes, calls inlined, what is constant
+// folded. Internal to core/interp; one .cc file per kind of thing.
 #include <string>
 #include <unordered_map>
 
@@ -30,8 +30,8 @@ class Lowering {
   IntVal op(IntOp o, const IntVal& a, const IntVal& b) const { return int_op(o, a, b, ranges_); }
   /// A value that stays what it is now: itself when linear, else held in a slot.
   IntVal let(IntVal v);
-  void require(IntVal cond, InterpError::Kind kind, std::string message, const SourceLocation& where,
-               std::optional<IntVal> shown = {});
+  void require(IntVal cond, InterpError::Kind kind, std::string message,
+               const SourceLocation& where, std::optional<IntVal> shown = {});
 
   // lower_control.cc
   IntVal control(const ExprPtr& e, const Env& env);
@@ -39,7 +39,8 @@ class Lowering {
 
   // lower_place.cc
   const View& view_of(Sym s, const Env& env, const SourceLocation& where) const;
-  Access element(Sym name, const std::vector<ExprPtr>& idx, const Env& env, const SourceLocation& where);
+  Access element(Sym name, const std::vector<ExprPtr>& idx, const Env& env,
+                 const SourceLocation& where);
   void add_check(Access* a, const IntVal& i, const IntVal& extent, int dim) const;
   View whole_or_window(const ExprPtr& e, const Env& env);
 
@@ -54,8 +55,8 @@ class Lowering {
   void compile_block(const Block& b, Env& env);
   NodeList nested(const Block& b, Env& env);
   void compile_stmt(const Stmt& s, Env& env);
-  void store(StoreOp o, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs, const Env& env,
-             const SourceLocation& where);
+  void store(StoreOp o, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs,
+             const Env& env, const SourceLocation& where);
   void loop(const For& f, Env& env);
   void branch(const If& i, Env& env);
   void allocate(const Alloc& a, Env& env, const SourceLocation& where);

@@ -12,8 +12,10 @@ using interp::Machine;
 namespace {
 
 [[noreturn]] void bad_argument(const Proc& p, const std::string& message) {
-  throw InterpError(InterpError::Kind::kArgument,
-                    Diagnostic{p.where, std::string(name_of(InterpError::Kind::kArgument)) + ": " + message, {}, {}});
+  throw InterpError(
+      InterpError::Kind::kArgument,
+      Diagnostic{
+          p.where, std::string(name_of(InterpError::Kind::kArgument)) + ": " + message, {}, {}});
 }
 
 std::vector<int64_t> dense_strides(const std::vector<int64_t>& shape) {
@@ -30,7 +32,8 @@ struct Bound {
   double* base = nullptr;
 };
 
-Bound bind_data(const Proc& p, const Arg& formal, const ArgValue& value, const interp::ControlEvaluator& env) {
+Bound bind_data(const Proc& p, const Arg& formal, const ArgValue& value,
+                const interp::ControlEvaluator& env) {
   const std::string what = "`" + formal.name.name() + "`";
   Bound b;
   const Buffer* buffer = nullptr;
@@ -42,7 +45,8 @@ Bound bind_data(const Proc& p, const Arg& formal, const ArgValue& value, const i
   } else if (const auto* w = std::get_if<WindowValue>(&value)) {
     if (!formal.type.window) bad_argument(p, what + " takes a dense tensor, not a window");
     buffer = w->buffer;
-    if (!buffer || w->shape.size() != w->strides.size()) bad_argument(p, what + " has no well-formed window");
+    if (!buffer || w->shape.size() != w->strides.size())
+      bad_argument(p, what + " has no well-formed window");
     b.view = {w->shape, w->strides};
     offset = w->offset;
   } else {
@@ -97,8 +101,11 @@ void Program::run(const std::vector<ArgValue>& args, const InterpOptions& option
     if (!v) bad_argument(p, "`" + formal.name.name() + "` takes a number");
     if (formal.type.scalar == ScalarType::kSize && *v <= 0)
       throw InterpError(InterpError::Kind::kSize,
-                        Diagnostic{p.where, std::string(name_of(InterpError::Kind::kSize)) + ": `" +
-                                                formal.name.name() + "` = " + std::to_string(*v), {}, {}});
+                        Diagnostic{p.where,
+                                   std::string(name_of(InterpError::Kind::kSize)) + ": `" +
+                                       formal.name.name() + "` = " + std::to_string(*v),
+                                   {},
+                                   {}});
     env.set(formal.name, *v);
     control.push_back(*v);
   }
@@ -145,8 +152,10 @@ void Program::run(const std::vector<ArgValue>& args, const InterpOptions& option
   if (options.config) {
     for (size_t k = 0; k < code.config.size(); ++k) {
       if (!m.config[k].present) continue;
-      if (code.config_is_data[k]) (*options.config)[code.config[k]] = m.config[k].data;
-      else (*options.config)[code.config[k]] = m.config[k].integer;
+      if (code.config_is_data[k])
+        (*options.config)[code.config[k]] = m.config[k].data;
+      else
+        (*options.config)[code.config[k]] = m.config[k].integer;
     }
   }
 }

@@ -3,7 +3,8 @@
 namespace exotune {
 
 namespace {
-const char* const kKindNames[] = {"heap", "stack", "static", "vector", "register_file", "scratchpad"};
+const char* const kKindNames[] = {"heap",   "stack",         "static",
+                                  "vector", "register_file", "scratchpad"};
 
 MemoryPtr built_in(const char* name, MemoryKind kind) {
   auto m = std::make_shared<Memory>();

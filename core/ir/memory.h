@@ -19,20 +19,21 @@ std::optional<MemoryKind> memory_kind(const std::string& name);
 struct Memory {
   std::string name;
   MemoryKind kind = MemoryKind::kHeap;
-  bool addressable = true;   // C code may read and write elements without an instruction
-  int count = 0;             // registers in the file (vector, register_file); 0 = unlimited
-  int64_t bytes = 0;         // capacity; vector: width of one register in bytes
-  std::vector<int> shape;    // register_file: the only shape a register can hold
-  int alignment = 64;        // bytes
-  std::map<std::string, std::string> c_types;    // vector: element type -> C type ("f32" -> "__m512")
-  /// C templates by operation: alloc, free, window, read, write, reduce. Absent = the kind's default.
+  bool addressable = true;  // C code may read and write elements without an instruction
+  int count = 0;            // registers in the file (vector, register_file); 0 = unlimited
+  int64_t bytes = 0;        // capacity; vector: width of one register in bytes
+  std::vector<int> shape;   // register_file: the only shape a register can hold
+  int alignment = 64;       // bytes
+  std::map<std::string, std::string> c_types;  // vector: element type -> C type ("f32" -> "__m512")
+  /// C templates by operation: alloc, free, window, read, write, reduce. Absent = the kind's
+  /// default.
   std::map<std::string, std::string> templates;
-  std::string c_global;      // text wanted once at file scope
+  std::string c_global;  // text wanted once at file scope
 };
 using MemoryPtr = std::shared_ptr<const Memory>;
 
 /// The three built-in memories.
-MemoryPtr dram();         // heap; the default
+MemoryPtr dram();  // heap; the default
 MemoryPtr dram_stack();
 MemoryPtr dram_static();
 

@@ -28,11 +28,12 @@ ExprPtr expr_at(const Proc& p, const Path& path);
 const Block& block_at(const Proc& p, const Path& path);
 /// Splits off the trailing kExpr steps.
 Path stmt_part(const Path& path);
-Path parent_stmt(const Path& stmt_path);        // drops the last step; {} for a top-level statement
-Path sibling(const Path& path, int offset);     // last index + offset
+Path parent_stmt(const Path& stmt_path);     // drops the last step; {} for a top-level statement
+Path sibling(const Path& path, int offset);  // last index + offset
 bool is_prefix(const Path& prefix, const Path& path);
 
-/// The proc's body with statements [k, k+n) at `first` replaced. Rebuilds only the path to the root.
+/// The proc's body with statements [k, k+n) at `first` replaced. Rebuilds only the path to the
+/// root.
 Block splice(const Proc& p, const Path& first, int n, const Block& with);
 /// The proc's body with the expression at `path` replaced.
 Block with_expr_at(const Proc& p, const Path& path, const ExprPtr& e);
@@ -40,8 +41,8 @@ Block with_expr_at(const Proc& p, const Path& path, const ExprPtr& e);
 /// A name that is visible at a path: an argument, allocation, window, or loop iterator.
 struct ScopeEntry {
   Sym name;
-  Type type;       // loop iterators: kIndex
-  MemoryPtr mem;   // arguments and allocations; a window has its source's memory; null for control
+  Type type;      // loop iterators: kIndex
+  MemoryPtr mem;  // arguments and allocations; a window has its source's memory; null for control
   const WindowStmt* window = nullptr;  // set for windows; `rhs` names the source
 };
 /// Everything visible just before the statement at `path`, outermost first.

@@ -4,7 +4,8 @@
 
 namespace exotune {
 
-/// False for literals and expressions of literals of type R: they take the precision of what they meet.
+/// False for literals and expressions of literals of type R: they take the precision of what they
+/// meet.
 bool has_own_precision(const ExprPtr& e);
 /// The expression's own precision, R decided as f32, or `context` when it has none.
 ScalarType precision_in(const ExprPtr& e, ScalarType context);

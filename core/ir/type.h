@@ -13,9 +13,21 @@ using ExprPtr = std::shared_ptr<const Expr>;
 
 enum class ScalarType : uint8_t {
   // data; kR is "not decided yet" and becomes f32 at code generation
-  kR, kF16, kBf16, kF32, kF64, kI8, kUi8, kI16, kUi16, kI32,
+  kR,
+  kF16,
+  kBf16,
+  kF32,
+  kF64,
+  kI8,
+  kUi8,
+  kI16,
+  kUi16,
+  kI32,
   // control
-  kSize, kIndex, kBool, kStride,
+  kSize,
+  kIndex,
+  kBool,
+  kStride,
 };
 
 constexpr bool is_data(ScalarType t) { return t <= ScalarType::kI32; }
@@ -25,8 +37,8 @@ constexpr bool is_float(ScalarType t) { return t <= ScalarType::kF64; }  // kR c
 constexpr bool is_integer_control(ScalarType t) {
   return t == ScalarType::kSize || t == ScalarType::kIndex || t == ScalarType::kStride;
 }
-const char* name_of(ScalarType t);       // "f32", "size", ...
-int bytes_of(ScalarType t);              // data types only; kR counts as 4
+const char* name_of(ScalarType t);  // "f32", "size", ...
+int bytes_of(ScalarType t);         // data types only; kR counts as 4
 /// The C spelling of a data or control type: "float", "int64_t", "uint16_t" (bf16), ...
 const char* c_name_of(ScalarType t);
 

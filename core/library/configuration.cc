@@ -126,7 +126,8 @@ class Configurer {
     for (const Setting& s : i.settings) {
       const ExprPtr value = at_call.apply(s.value);
       const ExprPtr read = make_expr(ReadConfig{s.config, s.field}, s.config->find(s.field)->type);
-      const bool holds = static_cast<bool>(prove_on_arrival(*p, path, bin_op(BinOpKind::kEq, read, value)));
+      const bool holds =
+          static_cast<bool>(prove_on_arrival(*p, path, bin_op(BinOpKind::kEq, read, value)));
       (holds ? held : wanted)[{s.config->name, s.field}] = {s.config, s.field, value};
     }
     try {

@@ -15,8 +15,8 @@ using Method = Operator;
 const std::vector<Method>& cursor_methods();
 const std::vector<Method>& proc_methods();
 
-/// A record: named values in an order, read as `r.name` and unpacked as a tuple. Operators that return
-/// cursors return one.
+/// A record: named values in an order, read as `r.name` and unpacked as a tuple. Operators that
+/// return cursors return one.
 Value record(const std::vector<std::pair<std::string, Value>>& fields);
 ValueList fields_in_order(const Value& record);
 

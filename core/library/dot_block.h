@@ -1,7 +1,7 @@
 #pragma once
 // Products whose operands are narrower than their sums (bytes summed in words, brain floats in
-// floats), on instructions that multiply several neighbours of the depth at once and add them to one
-// lane: vpmaddwd, vpdpwssd, vpdpbusd, vdpbf16ps and whatever else a target's text states as
+// floats), on instructions that multiply several neighbours of the depth at once and add them to
+// one lane: vpmaddwd, vpdpwssd, vpdpbusd, vdpbf16ps and whatever else a target's text states as
 //     for l in seq(0, lanes): for r in seq(0, group): dst[l] += x[r] * w[l, r].
 // Made of primitives only.
 #include <cstdint>
@@ -35,8 +35,9 @@ std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& 
 ///       tiles of `rows` x `vectors` registers, summed over k by the instruction
 /// at every nest over loops of these names, literal extents. What is left of k's last group and of
 /// j's last vector stays in loops of its own behind, in vectors where the unit has them. Of the
-/// instructions that fit (their operands' types are those of A and B, or wider by set_precision) the
-/// one of the largest group is taken. SchedulingError: there is no such nest, or no instruction.
+/// instructions that fit (their operands' types are those of A and B, or wider by set_precision)
+/// the one of the largest group is taken. SchedulingError: there is no such nest, or no
+/// instruction.
 ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                   int64_t rows, int64_t vectors, const VectorUnit& unit);
 

@@ -27,9 +27,11 @@ void lift_once(Rewrite& rw, const Path& at) {
   if (const For* loop = parent->as<For>()) {
     for (const ExprPtr& n : a.type.shape)
       if (mentions(n, loop->iter))
-        refuse(op, "the size `" + str(n) + "` of `" + a.name.name() + "` depends on the loop over `" + loop->iter.name() + "`");
+        refuse(op, "the size `" + str(n) + "` of `" + a.name.name() +
+                       "` depends on the loop over `" + loop->iter.name() + "`");
     require(alloc_carries_nothing(p, at, outer), op,
-            "`" + a.name.name() + "` would carry a value from one iteration of `" + loop->iter.name() + "` to another");
+            "`" + a.name.name() + "` would carry a value from one iteration of `" +
+                loop->iter.name() + "` to another");
   }
   bool parallel = parent->as<For>() && parent->as<For>()->mode == LoopMode::kPar;
   require_positive_shape(p, outer, a, op);
@@ -77,11 +79,13 @@ ProcPtr sink_alloc(ProcPtr p, const Where& alloc) {
     if (mentions(loop->lo, a.name) || mentions(loop->hi, a.name))
       refuse(op, "the loop's bounds use `" + a.name.name() + "`");
     require(alloc_carries_nothing(*p, c.path(), at), op,
-            "`" + a.name.name() + "` carries a value from one iteration of `" + loop->iter.name() + "` to another");
+            "`" + a.name.name() + "` carries a value from one iteration of `" + loop->iter.name() +
+                "` to another");
   } else if (mentions(scope->as<If>()->cond, a.name)) {
     refuse(op, "the condition uses `" + a.name.name() + "`");
   }
-  bool in_body = mentions_any(body_of(*scope), names), in_orelse = mentions_any(orelse_of(*scope), names);
+  bool in_body = mentions_any(body_of(*scope), names),
+       in_orelse = mentions_any(orelse_of(*scope), names);
   Rewrite rw(p);
   auto inside = [&](Child child) {
     Path q = at;
@@ -137,14 +141,16 @@ ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced) {
   Path scope_of_a = ca.path();
   scope_of_a.pop_back();
   bool visible = is_prefix(scope_of_a, cb.path()) && lookup(*p, cb.path(), a.name).has_value();
-  if (!visible) refuse(op, "`" + a.name.name() + "` is not visible where `" + b.name.name() + "` is allocated");
+  if (!visible)
+    refuse(op, "`" + a.name.name() + "` is not visible where `" + b.name.name() + "` is allocated");
   if (a.type.scalar != b.type.scalar) refuse(op, "the precisions differ");
   if (a.mem->name != b.mem->name) refuse(op, "the memories differ");
   if (a.type.rank() != b.type.rank()) refuse(op, "the ranks differ");
   for (size_t d = 0; d < a.type.shape.size(); ++d) {
     const ExprPtr &m = a.type.shape[d], &n = b.type.shape[d];
     if (reads_config(m) || reads_config(n)) refuse(op, "a size reads configuration state");
-    require(prove_equal(*p, cb.path(), m, n), op, "the sizes `" + str(m) + "` and `" + str(n) + "` are not proved equal");
+    require(prove_equal(*p, cb.path(), m, n), op,
+            "the sizes `" + str(m) + "` and `" + str(n) + "` are not proved equal");
   }
   std::set<Sym> names = aliases_in(rest_of_block(*p, ca.path()), {a.name});
   if (mentions_any(rest_of_block(*p, cb.path()), names))
@@ -156,11 +162,14 @@ ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced) {
       refuse(op, "`" + a.name.name() + "` is used in the loop over `" + s->as<For>()->iter.name() +
                      "`, which runs again after `" + b.name.name() + "` is written");
     if (s->as<For>()->mode == LoopMode::kPar)
-      refuse(op, "iterations of the parallel loop `" + s->as<For>()->iter.name() + "` would share `" + a.name.name() + "`");
+      refuse(op, "iterations of the parallel loop `" + s->as<For>()->iter.name() +
+                     "` would share `" + a.name.name() + "`");
     require(alloc_carries_nothing(*p, cb.path(), loop), op,
-            "`" + b.name.name() + "` would carry a value between iterations of `" + s->as<For>()->iter.name() + "`");
+            "`" + b.name.name() + "` would carry a value between iterations of `" +
+                s->as<For>()->iter.name() + "`");
   }
-  require(buffer_dead_after(*p, cb.path(), a.name), op, "`" + a.name.name() + "` is read after `" + b.name.name() + "` is allocated");
+  require(buffer_dead_after(*p, cb.path(), a.name), op,
+          "`" + a.name.name() + "` is read after `" + b.name.name() + "` is allocated");
   Rewrite rw(p);
   Block renamed = rename(rest_of_block(*p, cb.path()), b.name, a.name);
   rw.map_in_place(splice(*p, sibling(cb.path(), 1), static_cast<int>(renamed.size()), renamed));

@@ -14,7 +14,8 @@ using namespace internal;
 namespace {
 
 // The callee's body with formal `f` standing for `actual`.
-Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f, const ExprPtr& actual) {
+Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f,
+                  const ExprPtr& actual) {
   if (is_control(f.type.scalar)) return substitute(body, f.name, actual);
   const Read* r = actual->as<Read>();
   const WindowExpr* w = actual->as<WindowExpr>();
@@ -22,10 +23,12 @@ Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f
   Sym name = r ? r->name : w->name;
   auto entry = lookup(p, at, name);
   Alias alias{name, {}, false};
-  if (w) alias.access = w->access;
+  if (w)
+    alias.access = w->access;
   else if (!r->idx.empty() || !f.type.is_tensor())
     for (const ExprPtr& i : r->idx) alias.access.push_back({i, nullptr});
-  else alias.access = whole_window(entry->type.shape);
+  else
+    alias.access = whole_window(entry->type.shape);
   UseMap map;
   map.op = "inline";
   map.buffer = f.name;
@@ -34,7 +37,8 @@ Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f
   map.element = [&](const std::vector<ExprPtr>& idx, const Path&) -> std::optional<ElementUse> {
     return ElementUse{name, compose(alias, idx)};
   };
-  map.window = [&](const std::vector<WindowAccess>& access, const Path&) -> std::optional<WindowUse> {
+  map.window = [&](const std::vector<WindowAccess>& access,
+                   const Path&) -> std::optional<WindowUse> {
     return WindowUse{name, compose(alias, access)};
   };
   return map_uses(body, at, map);
@@ -49,7 +53,8 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
   const Proc& callee = *call.callee;
   for (const ExprPtr& a : call.args)
     if (reads_config(a) && writes_config(callee.body))
-      refuse(op, "the argument `" + str(a) + "` reads configuration state that `" + callee.name + "` writes");
+      refuse(op, "the argument `" + str(a) + "` reads configuration state that `" + callee.name +
+                     "` writes");
   // A fresh copy: the callee may share names with the caller, and may be inlined twice.
   ProcPtr fresh = refresh_all(callee);
   Block body = rewrite_exprs(fresh->body, [&](const ExprPtr& e) -> ExprPtr {
@@ -65,7 +70,8 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
       for (ExprPtr& n : f.type.shape) n = substitute(n, formals[k].name, call.args[k]);
   }
   for (size_t k = 0; k < formals.size(); ++k)
-    if (is_data(formals[k].type.scalar)) body = with_actual(*p, c.path(), body, formals[k], call.args[k]);
+    if (is_data(formals[k].type.scalar))
+      body = with_actual(*p, c.path(), body, formals[k], call.args[k]);
   Rewrite rw(p);
   rw.replace(c.path(), 1, std::move(body));
   require_config_may_stand(rw.proc(), call.args, op);  // in a window's bounds, say
@@ -78,7 +84,8 @@ ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
   const Call& call = c.as<Call>();
   auto modulo = equivalent_modulo(call.callee, other);
   if (!modulo)
-    refuse(op, "`" + call.callee->name + "` and `" + other->name + "` are not known to be equivalent",
+    refuse(op,
+           "`" + call.callee->name + "` and `" + other->name + "` are not known to be equivalent",
            "an equivalent proc is one scheduled from the same proc");
   std::set<std::string> left;
   for (const std::string& name : *modulo) {
@@ -109,10 +116,13 @@ std::vector<ExprPtr> facts_at(const Proc& p, const Path& at) {
       facts.push_back(bin_op(BinOpKind::kLe, f->lo, i));
       facts.push_back(bin_op(BinOpKind::kLt, i, f->hi));
     } else if (const If* branch = s->as<If>()) {
-      facts.push_back(stmts[d + 1].child == Child::kBody ? branch->cond : logical_not(branch->cond));
+      facts.push_back(stmts[d + 1].child == Child::kBody ? branch->cond
+                                                         : logical_not(branch->cond));
     }
   }
-  facts.erase(std::remove_if(facts.begin(), facts.end(), [](const ExprPtr& e) { return reads_config(e); }), facts.end());
+  facts.erase(
+      std::remove_if(facts.begin(), facts.end(), [](const ExprPtr& e) { return reads_config(e); }),
+      facts.end());
   return facts;
 }
 
@@ -144,7 +154,8 @@ Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name
       if (!f) continue;
       std::set<Sym> names;
       collect_symbols(f, names);
-      bool relevant = std::any_of(names.begin(), names.end(), [&](Sym s) { return used.count(s) > 0; });
+      bool relevant =
+          std::any_of(names.begin(), names.end(), [&](Sym s) { return used.count(s) > 0; });
       if (!relevant) continue;
       size_t before = used.size();
       used.insert(names.begin(), names.end());
@@ -164,8 +175,10 @@ Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name
       Type type = e.type;
       if (e.window) type.window = true;
       sub->args.push_back({e.name, type, control ? nullptr : (e.mem ? e.mem : dram())});
-      if (control || !e.window) args.push_back(make_expr(Read{e.name, {}}, e.type.scalar));
-      else args.push_back(make_expr(WindowExpr{e.name, whole_window(e.type.shape)}, e.type.scalar));
+      if (control || !e.window)
+        args.push_back(make_expr(Read{e.name, {}}, e.type.scalar));
+      else
+        args.push_back(make_expr(WindowExpr{e.name, whole_window(e.type.shape)}, e.type.scalar));
     }
   sub->asserts = facts;
   sub->body = body;

@@ -24,10 +24,10 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 ///   ->  for io in seq(0, t):                                      short, t = ceil((hi - lo) / q):
 ///         for ii in seq(0, q - (q*t - (hi - lo)) * (io / (t - 1))):  the last tile is as long as
 ///           s[i := lo + q*io + ii]                                is left
-/// Obligation: perfect: q divides hi - lo; short: hi - lo is a positive literal. The bounds keep their value in the loop; where they read
-/// configuration, the places they come to stand in may. A tail that is surely empty is left out; a
-/// tail after a loop whose range may be negative gets an `if lo < hi`.
-/// Forwarding: the loop becomes the io loop; its statements, those of the main loop.
+/// Obligation: perfect: q divides hi - lo; short: hi - lo is a positive literal. The bounds keep
+/// their value in the loop; where they read configuration, the places they come to stand in may. A
+/// tail that is surely empty is left out; a tail after a loop whose range may be negative gets an
+/// `if lo < hi`. Forwarding: the loop becomes the io loop; its statements, those of the main loop.
 [[nodiscard]] ProcPtr divide_loop(ProcPtr p, const Where& loop, int64_t q,
                                   const std::vector<std::string>& names, Tail tail);
 

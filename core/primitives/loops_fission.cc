@@ -23,8 +23,9 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
   std::function<StmtPtr(Block)> wrapper;
   if (const For* f = scope->as<For>()) {
     LoopAnswer a = can_fission(rw.proc(), gap);
-    require(a, op, "the statements after the gap, in an iteration, do not commute with those before it, "
-                   "in a later one");
+    require(a, op,
+            "the statements after the gap, in an iteration, do not commute with those before it, "
+            "in a later one");
     for (const ExprPtr& e : {f->lo, f->hi}) require_stable(rw.proc(), body_path(at), total, e, op);
     rw.flags.reassociates |= a.reassociates;
     const Sym iter = f->iter.copy();
@@ -35,10 +36,13 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
     const If& i = *scope->as<If>();
     require_stable(rw.proc(), start, before, i.cond, op);
     if (!in_orelse && !i.orelse.empty())
-      require_stable(rw.proc(), child_path(at, Child::kOrelse), static_cast<int>(i.orelse.size()), i.cond, op);
-    if (in_orelse) require_stable(rw.proc(), body_path(at), static_cast<int>(i.body.size()), i.cond, op);
+      require_stable(rw.proc(), child_path(at, Child::kOrelse), static_cast<int>(i.orelse.size()),
+                     i.cond, op);
+    if (in_orelse)
+      require_stable(rw.proc(), body_path(at), static_cast<int>(i.body.size()), i.cond, op);
     wrapper = [&i, in_orelse](Block b) {
-      return in_orelse ? make_if(i.cond, {make_pass()}, std::move(b)) : make_if(i.cond, std::move(b));
+      return in_orelse ? make_if(i.cond, {make_pass()}, std::move(b))
+                       : make_if(i.cond, std::move(b));
     };
   }
   rw.wrap(gap, after, wrapper, in_orelse);
@@ -52,7 +56,8 @@ Path split_scope(Rewrite& rw, const Path& gap, const char* op) {
 ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts) {
   static const char op[] = "fission";
   Cursor c = here(p, gap);
-  if (c.kind() != CursorKind::kGap) throw InvalidCursorError("fission: expected a gap between two statements");
+  if (c.kind() != CursorKind::kGap)
+    throw InvalidCursorError("fission: expected a gap between two statements");
   if (n_lifts < 1) refuse(op, "n_lifts must be at least 1");
   Rewrite rw(p);
   Path at = c.path();
@@ -82,18 +87,22 @@ ProcPtr fuse(ProcPtr p, const Where& first, const Where& second) {
     const LoopAnswer a = can_fuse(*p, at);
     rw.flags.reassociates |= a.reassociates;
     const bool par = f.mode == LoopMode::kPar && g.mode == LoopMode::kPar;
-    rw.replace_keep(next, make_for(f.iter, g.lo, g.hi, substitute(g.body, g.iter, read_var(f.iter, ScalarType::kIndex))));
+    rw.replace_keep(next,
+                    make_for(f.iter, g.lo, g.hi,
+                             substitute(g.body, g.iter, read_var(f.iter, ScalarType::kIndex))));
     absorb(Child::kBody, f.body.size(), g.body.size());
     rw.erase(next, 1);
     if (!a && !can_fuse_recomputing(*p, at, rw.proc()))
-      require(a, op, "an iteration of the second loop does not commute with a later one of the first");
+      require(a, op,
+              "an iteration of the second loop does not commute with a later one of the first");
     const For& fused = *stmt_at(rw.proc(), at)->as<For>();
     if (f.mode == LoopMode::kPar && !(par && loop_parallel(rw.proc(), at)))
       rw.replace_keep(at, make_for(fused.iter, fused.lo, fused.hi, fused.body));
   } else if (c.is<If>() && d.is<If>()) {
     const If &f = c.as<If>(), &g = d.as<If>();
     require_stable(*p, at, 1, g.cond, op);
-    require(equal_in_context(*p, at, f.cond, g.cond), op, "cannot prove that the conditions are equal");
+    require(equal_in_context(*p, at, f.cond, g.cond), op,
+            "cannot prove that the conditions are equal");
     const size_t body = f.body.size(), orelse = f.orelse.size(), more = g.orelse.size();
     absorb(Child::kBody, body, g.body.size());
     if (more > 0 && orelse == 0) {

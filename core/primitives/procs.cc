@@ -32,7 +32,8 @@ ProcPtr partial_eval(ProcPtr p, const std::vector<std::pair<std::string, int64_t
              near.empty() ? std::string() : "did you mean `" + near + "`?");
     }
     ExprPtr literal = int_const(value);
-    if (arg->type.scalar == ScalarType::kSize && value <= 0) refuse(op, "the size `" + name + "` must be positive");
+    if (arg->type.scalar == ScalarType::kSize && value <= 0)
+      refuse(op, "the size `" + name + "` must be positive");
     if (arg->type.scalar == ScalarType::kBool) {
       if (value != 0 && value != 1) refuse(op, "`" + name + "` is a bool: 0 or 1");
       literal = bool_const(value == 1);
@@ -98,7 +99,8 @@ ProcPtr add_assertion(ProcPtr p, const ExprPtr& condition) {
   return rw.finish(op, {str(condition)});
 }
 
-ProcPtr make_instr(ProcPtr p, const std::string& c_template, const std::string& c_global, double cost) {
+ProcPtr make_instr(ProcPtr p, const std::string& c_template, const std::string& c_global,
+                   double cost) {
   if (c_template.empty()) refuse("make_instr", "the C template is empty");
   if (!(cost >= 0)) refuse("make_instr", "the cost must not be negative");
   Rewrite rw(p);

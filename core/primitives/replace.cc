@@ -62,7 +62,8 @@ Attempt attempt(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
 ProcPtr replaced(const ProcPtr& p, const Cursor& block, const Value& where, const ProcPtr& callee,
                  std::vector<ExprPtr> args) {
   Rewrite rw(p);
-  rw.replace(block.path(), static_cast<int>(callee->body.size()), {make_call(callee, std::move(args))});
+  rw.replace(block.path(), static_cast<int>(callee->body.size()),
+             {make_call(callee, std::move(args))});
   return rw.finish("replace", {where, callee});
 }
 
@@ -75,7 +76,8 @@ ProcPtr replace(ProcPtr p, const Where& where, const ProcPtr& callee) {
   std::vector<LazyText> notes;
   std::string why = a.problem ? a.problem->what.str() : a.why;
   if (a.problem && !a.problem->answer) notes = a.problem->answer.notes();
-  throw SchedulingError("replace: the block is no call of `" + callee->name + "`: " + why, std::move(notes));
+  throw SchedulingError("replace: the block is no call of `" + callee->name + "`: " + why,
+                        std::move(notes));
 }
 
 std::optional<ProcPtr> try_replace(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {

@@ -12,8 +12,8 @@
 
 namespace exotune::internal {
 
-/// The shape of a statement: equal for statements that could unify, whatever their names and indices.
-/// Cached per thread by structural hash, so a failing attempt costs a table look-up.
+/// The shape of a statement: equal for statements that could unify, whatever their names and
+/// indices. Cached per thread by structural hash, so a failing attempt costs a table look-up.
 uint64_t shape_hash(const StmtPtr& s);
 /// The same of an expression, computed.
 uint64_t expr_shape(const ExprPtr& e);

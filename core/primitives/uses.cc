@@ -281,10 +281,14 @@ ExprPtr stride_of(const Proc& p, const Path& at, Sym name, int dim) {
   for (int d = entry->type.rank() - 1; d > dim; --d) {
     const ExprPtr& n = entry->type.shape[static_cast<size_t>(d)];
     auto known = as_int(product), next = as_int(fold(n));
-    if (known && next) product = int_const(*known * *next);
-    else if (known) product = *known == 1 ? n : product * n;
-    else if (next) product = int_const(*next) * product;
-    else return unresolved(name, dim);
+    if (known && next)
+      product = int_const(*known * *next);
+    else if (known)
+      product = *known == 1 ? n : product * n;
+    else if (next)
+      product = int_const(*next) * product;
+    else
+      return unresolved(name, dim);
   }
   return fold(product);
 }

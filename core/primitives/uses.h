@@ -30,7 +30,8 @@ struct UseMap {
   Sym buffer;
   std::vector<ExprPtr> shape;  // of `buffer`, for whole-tensor uses
   std::function<std::optional<ElementUse>(const std::vector<ExprPtr>& idx, const Path& at)> element;
-  std::function<std::optional<WindowUse>(const std::vector<WindowAccess>& access, const Path& at)> window;
+  std::function<std::optional<WindowUse>(const std::vector<WindowAccess>& access, const Path& at)>
+      window;
   /// Shape of a buffer the map leads to, to tell whole tensors from windows of them.
   std::function<std::vector<ExprPtr>(Sym name)> shape_of;
   const char* op = "";
@@ -74,7 +75,7 @@ ExprPtr stride_of(const Proc& p, const Path& at, Sym name, int dim);
 
 // --- small things -----------------------------------------------------------------------------
 bool is_literal(const ExprPtr& e, int64_t v);
-ExprPtr fold(const ExprPtr& e);  // normalize
+ExprPtr fold(const ExprPtr& e);                               // normalize
 ExprPtr conjunction(const std::vector<ExprPtr>& conditions);  // true when empty
 /// True when every symbol of `e` is a control name visible at `at`.
 bool in_scope(const Proc& p, const Path& at, const ExprPtr& e);

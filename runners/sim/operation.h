@@ -12,16 +12,17 @@ constexpr uint32_t bits(uint32_t word, int low, int count) {
 }
 
 // X(name): integer operations without a memory access.
-#define EXOTUNE_SIM_INTEGER(X)                                                                   \
-  X(Addi)                                                                                        \
-  X(Slti)                                                                                        \
-  X(Sltiu)                                                                                       \
-  X(Xori)                                                                                        \
-  X(Ori)                                                                                         \
-  X(Andi)                                                                                        \
-  X(Slli)                                                                                        \
-  X(Srli) X(Srai) X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And) X(Addiw) \
-      X(Slliw) X(Srliw) X(Sraiw) X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Li) X(Auipc)
+#define EXOTUNE_SIM_INTEGER(X)                                                                    \
+  X(Addi)                                                                                         \
+  X(Slti)                                                                                         \
+  X(Sltiu)                                                                                        \
+  X(Xori)                                                                                         \
+  X(Ori)                                                                                          \
+  X(Andi)                                                                                         \
+  X(Slli)                                                                                         \
+  X(Srli)                                                                                         \
+  X(Srai) X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And) X(Addiw) X(Slliw) \
+      X(Srliw) X(Sraiw) X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Li) X(Auipc)
 #define EXOTUNE_SIM_MULTIPLY(X) \
   X(Mul)                        \
   X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) X(Remu) X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw)

@@ -16,8 +16,8 @@ bool says(const std::string& text, const std::string& word) {
 TEST(CalibrateVerb, fits_keeps_and_measures_nothing_twice) {
   const CommandHarness harness("calibrate");
   if (harness.run({"doctor", "--no-peers"}).exit_status != 0) GTEST_SKIP() << "no target runs here";
-  const std::vector<std::string> words = {"calibrate", "--only",  "weights", "--kernel", "saxpy,sdot",
-                                          "--draws",   "30",       "--passes", "1"};
+  const std::vector<std::string> words = {
+      "calibrate", "--only", "weights", "--kernel", "saxpy,sdot", "--draws", "30", "--passes", "1"};
   const CommandResult first = harness.run(words);
   ASSERT_EQ(first.exit_status, 0) << first.err;
   for (const char* word : {"spearman", "held back", "saxpy", "sdot", "lines into cache 1"})

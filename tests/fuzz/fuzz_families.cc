@@ -113,9 +113,10 @@ std::vector<double> widened(const std::vector<T>& values) {
     return cblas_d##name(a...); \
   }
 ROUTINE(axpy)
-ROUTINE(dot) ROUTINE(scal) ROUTINE(copy) ROUTINE(swap) ROUTINE(asum) ROUTINE(nrm2) ROUTINE(rot)
-    ROUTINE(gemv) ROUTINE(ger) ROUTINE(symv) ROUTINE(syr) ROUTINE(syr2) ROUTINE(trmv) ROUTINE(trsv)
-        ROUTINE(gemm) ROUTINE(symm) ROUTINE(syrk) ROUTINE(syr2k) ROUTINE(trmm) ROUTINE(trsm)
+ROUTINE(dot)
+ROUTINE(scal) ROUTINE(copy) ROUTINE(swap) ROUTINE(asum) ROUTINE(nrm2) ROUTINE(rot) ROUTINE(gemv)
+    ROUTINE(ger) ROUTINE(symv) ROUTINE(syr) ROUTINE(syr2) ROUTINE(trmv) ROUTINE(trsv) ROUTINE(gemm)
+        ROUTINE(symm) ROUTINE(syrk) ROUTINE(syr2k) ROUTINE(trmm) ROUTINE(trsm)
 #undef ROUTINE
 
             template <class T>

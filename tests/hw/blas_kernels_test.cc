@@ -110,7 +110,7 @@ TEST(BlasKernels, compute_what_blas_computes) {
   for (const KernelEntry& kernel : built_in_kernels().kernels()) {
     // What is no operation of BLAS is compared with its formula, in formula_kernels_test.
     if (kernel.peer.op.empty() || kernel.peer.op == "read" || kernel.peer.op == "gemm2" ||
-         kernel.family == "convolution") {
+        kernel.family == "convolution") {
       EXPECT_FALSE(kernel.family.starts_with("blas")) << kernel.name;
       continue;
     }

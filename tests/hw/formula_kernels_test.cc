@@ -38,7 +38,8 @@ TEST(Gemm, brain_floats_are_summed_in_single_precision) {
 
 TEST(Gemm, chains_are_products_of_products) {
   const int M = 3, N = 4, K = 5, L = 2;
-  KernelCall call(built_in_kernels().at("smatmul_chain"), {{"M", M}, {"N", N}, {"K", K}, {"L", L}}, 5);
+  KernelCall call(built_in_kernels().at("smatmul_chain"), {{"M", M}, {"N", N}, {"K", K}, {"L", L}},
+                  5);
   const auto a = call.values("A"), b = call.values("B"), c = call.values("C");
   std::vector<double> want = call.values("D");
   for (int i = 0; i < M; ++i)

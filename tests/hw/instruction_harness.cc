@@ -138,8 +138,8 @@ std::string trampolines(const CFile& file) {
       args += k == 0 ? "" : ", ";
       args += f.args[k].kind == AbiArg::Kind::kControl ? "*(int64_t*)" + slot : slot;
     }
-    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { (void)a; " + f.name +
-           "(" + args + "); }\n";
+    out += "void call_" + f.name + "(void** a);\nvoid call_" + f.name + "(void** a) { (void)a; " +
+           f.name + "(" + args + "); }\n";
   }
   return out;
 }
@@ -153,8 +153,11 @@ std::string call_loop(const CFile& file) {
     counts += std::to_string(f.args.size()) + ", ";
   }
   return "#include <stdio.h>\n#include <stdlib.h>\ntypedef void (*exo_call)(void**);\n"
-         "static const exo_call exo_calls[] = {" + table + "0};\n"
-         "static const int exo_counts[] = {" + counts + R"(0};
+         "static const exo_call exo_calls[] = {" +
+         table +
+         "0};\n"
+         "static const int exo_counts[] = {" +
+         counts + R"(0};
 int main(void) {
   for (int which; fread(&which, sizeof which, 1, stdin) == 1;) {
     void* at[16];
@@ -181,7 +184,7 @@ int main(void) {
 struct InstructionHarness::Prepared {
   Arguments expected, got;
   std::vector<std::vector<std::byte>> storage;  // by argument
-  bool rounds = false;                          // functions of the real numbers, in more than one way
+  bool rounds = false;  // functions of the real numbers, in more than one way
 
   // "" when `storage` is what the body says.
   std::string judge(const Proc& wrapper) {
@@ -288,8 +291,8 @@ std::vector<std::string> InstructionHarness::compare_under(const std::vector<std
   {
     std::ofstream file(in, std::ios::binary);
     for (const Call& c : calls) {
-      const int which = static_cast<int>(
-          std::find(wrappers_.begin(), wrappers_.end(), c.wrapper) - wrappers_.begin());
+      const int which = static_cast<int>(std::find(wrappers_.begin(), wrappers_.end(), c.wrapper) -
+                                         wrappers_.begin());
       prepared.push_back(prepare(*c.wrapper, c.n, c.seed));
       file.write(reinterpret_cast<const char*>(&which), sizeof which);
       for (const std::vector<std::byte>& bytes : prepared.back().storage) {

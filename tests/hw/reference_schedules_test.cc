@@ -149,8 +149,8 @@ TEST(ReferenceSchedules, i8gemm_scaled_loads_each_tile_once_under_guards) {
   EXPECT_EQ(count(c, "EXO_GEMMINI(1, &B"), 1u);
   EXPECT_EQ(count(c, "if ("), 3u);  // first columns, first rows
   // Four tiles side by side, unrolled: zeros, products, stores.
-  for (const char* command : {"EXO_GEMMINI(14, 0,", "EXO_GEMMINI(6, ", "EXO_GEMMINI(4, ",
-                              "EXO_GEMMINI(3, &C"})
+  for (const char* command :
+       {"EXO_GEMMINI(14, 0,", "EXO_GEMMINI(6, ", "EXO_GEMMINI(4, ", "EXO_GEMMINI(3, &C"})
     EXPECT_EQ(count(c, command), 4u) << command;
 }
 

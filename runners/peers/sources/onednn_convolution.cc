@@ -33,10 +33,13 @@ std::unique_ptr<Convolution> make(const Shape& s, bool with_bias) {
   const memory::dims ones{1, 1}, none{0, 0};
 #if DNNL_VERSION_MAJOR >= 3
   const convolution_forward::primitive_desc how(c->on, prop_kind::forward_inference,
-      algorithm::convolution_auto, image, any, bias, result, ones, none, none, attributes);
+                                                algorithm::convolution_auto, image, any, bias,
+                                                result, ones, none, none, attributes);
 #else
-  const convolution_forward::primitive_desc how({prop_kind::forward_inference,
-      algorithm::convolution_auto, image, any, bias, result, ones, none, none}, attributes, c->on);
+  const convolution_forward::primitive_desc how(
+      {prop_kind::forward_inference, algorithm::convolution_auto, image, any, bias, result, ones,
+       none, none},
+      attributes, c->on);
 #endif
   c->image = memory(image, c->on, nullptr);
   c->given = memory(given, c->on, nullptr);
@@ -59,9 +62,8 @@ extern "C" void peer_sconv2d(long batch, long height, long width, long in, long 
   c->given.set_data_handle(const_cast<float*>(weights));
   c->result.set_data_handle(result);
   c->reorder.execute(c->queue, {{DNNL_ARG_FROM, c->given}, {DNNL_ARG_TO, c->weights}});
-  std::unordered_map<int, memory> arguments{{DNNL_ARG_SRC, c->image},
-                                            {DNNL_ARG_WEIGHTS, c->weights},
-                                            {DNNL_ARG_DST, c->result}};
+  std::unordered_map<int, memory> arguments{
+      {DNNL_ARG_SRC, c->image}, {DNNL_ARG_WEIGHTS, c->weights}, {DNNL_ARG_DST, c->result}};
   if (bias) {
     c->bias.set_data_handle(const_cast<float*>(bias));
     arguments[DNNL_ARG_BIAS] = c->bias;

@@ -1,5 +1,5 @@
-// The C computes what the interpreter computes, bit for bit: on random procs, with both compilers, and
-// on the corners that random procs rarely hit.
+// The C computes what the interpreter computes, bit for bit: on random procs, with both compilers,
+// and on the corners that random procs rarely hit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,8 +12,8 @@ namespace exotune {
 namespace {
 
 /// Runs both on the same values and compares every element that the interpreter left defined.
-void expect_agreement(const ProcPtr& p, const FunctionAbi& abi, const CLibrary& library, const Arguments& args,
-                      const std::string& what) {
+void expect_agreement(const ProcPtr& p, const FunctionAbi& abi, const CLibrary& library,
+                      const Arguments& args, const std::string& what) {
   Arguments by_c = copy_of(args), by_interp = copy_of(args);
   InterpOptions options;
   options.poison = PoisonPolicy::kPropagate;
@@ -39,15 +39,18 @@ TEST_P(RandomProcs, agree) {
   CompileOptions options;
   options.compiler = GetParam();
   // Random code compares unsigned values with what they never are, which compilers remark upon.
-  options.flags.insert(options.flags.end(), {"-DEXO_CHECKED", "-Wno-type-limits", "-Wno-tautological-compare"});
+  options.flags.insert(options.flags.end(),
+                       {"-DEXO_CHECKED", "-Wno-type-limits", "-Wno-tautological-compare"});
   const CLibrary library(file, options);
   ASSERT_EQ(library.error(), "");
   FillOptions fill;
   fill.strided_windows = true;
   for (int k = 0; k < kProcs; ++k)
-    for (const auto& [a, n, flag] : {std::tuple<int64_t, int64_t, int64_t>{-13, 4, 1}, {7, 9, 0}, {0, 1, 1}})
+    for (const auto& [a, n, flag] :
+         {std::tuple<int64_t, int64_t, int64_t>{-13, 4, 1}, {7, 9, 0}, {0, 1, 1}})
       expect_agreement(procs[k], file.functions[k], library,
-                       make_arguments(*procs[k], {{"a", a}, {"n", n}, {"flag", flag}}, static_cast<uint64_t>(k), fill),
+                       make_arguments(*procs[k], {{"a", a}, {"n", n}, {"flag", flag}},
+                                      static_cast<uint64_t>(k), fill),
                        texts[k]);
 }
 
@@ -55,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(Agreement, RandomProcs, testing::Values("gcc", "clang")
                          [](const auto& info) { return std::string(info.param); });
 
 /// One module, its last proc on the given control values.
-void expect_module_agrees(const std::string& text, const std::vector<std::map<std::string, int64_t>>& sizes,
+void expect_module_agrees(const std::string& text,
+                          const std::vector<std::map<std::string, int64_t>>& sizes,
                           const std::vector<std::string>& flags = {"-O2", "-ffp-contract=off"},
                           const CodegenOptions& codegen = {}) {
   const ProcPtr p = parse_module(text, "test.exo").procs.back();
@@ -64,7 +68,8 @@ void expect_module_agrees(const std::string& text, const std::vector<std::map<st
   options.flags = flags;
   const CLibrary library(file, options);
   ASSERT_EQ(library.error(), "") << file.c;
-  for (const auto& size : sizes) expect_agreement(p, file.functions[0], library, make_arguments(*p, size, 5), text);
+  for (const auto& size : sizes)
+    expect_agreement(p, file.functions[0], library, make_arguments(*p, size, 5), text);
 }
 
 TEST(Agreement, floor_division_of_every_small_number) {
@@ -79,7 +84,8 @@ def f(q: i32[41], r: i32[41]):
             if v == x % 7:
                 for k in seq(0, v):
                     r[x + 20] += 1.0
-)", {{}});
+)",
+                       {{}});
 }
 
 TEST(Agreement, integer_corners) {
@@ -102,14 +108,17 @@ def f(a: i32[4], b: i8[4], c: ui16[4], d: i16[4]):
     d[1] = d[0] * d[0] * d[0]
     d[2] = (d[0] - 1.0) / 2.0
     d[3] = relu(d[0] + d[0])
-)", {{}}, {"-O1", "-fsanitize=undefined", "-fno-sanitize-recover=undefined"});
+)",
+                       {{}}, {"-O1", "-fsanitize=undefined", "-fno-sanitize-recover=undefined"});
 }
 
 TEST(Agreement, conversions_between_all_types) {
   std::string text = "@proc\ndef f(";
-  const std::vector<std::string> types = {"f16", "bf16", "f32", "f64", "i8", "ui8", "i16", "ui16", "i32"};
+  const std::vector<std::string> types = {"f16", "bf16", "f32",  "f64", "i8",
+                                          "ui8", "i16",  "ui16", "i32"};
   for (size_t k = 0; k < types.size(); ++k)
-    text += (k ? ", " : "") + ("x" + types[k]) + ": " + types[k] + "[4], y" + types[k] + ": " + types[k] + "[9, 4]";
+    text += (k ? ", " : "") + ("x" + types[k]) + ": " + types[k] + "[4], y" + types[k] + ": " +
+            types[k] + "[9, 4]";
   text += "):\n    for i in seq(0, 4):\n";
   for (const std::string& to : types)
     for (size_t k = 0; k < types.size(); ++k)
@@ -130,7 +139,8 @@ def f(x: f32[64], h: f16[64], b: bf16[64], g: f32[64]):
         g[i] = h[i]
         h[i] += h[i] * 3.0
         b[i] = b[i] / 3.0
-)", {{}});
+)",
+                       {{}});
 }
 
 TEST(Agreement, externs_of_both_precisions) {
@@ -156,7 +166,8 @@ def f(x: f32[8], y: f64[8], u: f32[9, 8], v: f64[9, 8]):
         v[6, i] = tanh(y[i])
         v[7, i] = fmin(y[i], select(y[i], 0.5, 1.0, 2.0))
         v[8, i] = rint(4.0 * y[i])
-)", {{}}, {"-O2", "-ffp-contract=off", "-fno-builtin"});
+)",
+                       {{}}, {"-O2", "-ffp-contract=off", "-fno-builtin"});
 }
 
 constexpr const char* kScratch = R"(
@@ -180,10 +191,14 @@ def f(n: size, m: size, x: f32[n, m]):
         for j in seq(0, m):
             x[i, j] = row[j]
 )";
-const std::vector<std::map<std::string, int64_t>> kScratchSizes = {
-    {{"n", 3}, {"m", 5}}, {{"n", 40}, {"m", 3000}}, {{"n", 1}, {"m", 1}}, {{"n", 2}, {"m", 900000}}};
+const std::vector<std::map<std::string, int64_t>> kScratchSizes = {{{"n", 3}, {"m", 5}},
+                                                                   {{"n", 40}, {"m", 3000}},
+                                                                   {{"n", 1}, {"m", 1}},
+                                                                   {{"n", 2}, {"m", 900000}}};
 
-TEST(Agreement, dynamic_and_large_allocations_use_the_arena) { expect_module_agrees(kScratch, kScratchSizes); }
+TEST(Agreement, dynamic_and_large_allocations_use_the_arena) {
+  expect_module_agrees(kScratch, kScratchSizes);
+}
 
 TEST(Agreement, dynamic_and_large_allocations_use_the_callers_workspace) {
   CodegenOptions options;
@@ -218,7 +233,9 @@ def f(n: size, flag: bool, x: f32):
         v: f32[n - 5]
         v[j - 5] = x
         x = v[j - 5] + 1.0
-)", {{{"n", 3}, {"flag", 1}}, {{"n", 9}, {"flag", 1}}, {{"n", 30}, {"flag", 0}}}, {"-O2", "-ffp-contract=off"}, options);
+)",
+                       {{{"n", 3}, {"flag", 1}}, {{"n", 9}, {"flag", 1}}, {{"n", 30}, {"flag", 0}}},
+                       {"-O2", "-ffp-contract=off"}, options);
 }
 
 TEST(Agreement, parallel_loops_have_scratch_memory_of_their_own) {
@@ -234,12 +251,18 @@ def f(n: size, m: size, x: f32[n, m]):
             table[k] = row[k % 1]
         for j in seq(0, m):
             x[i, j] = row[m - 1 - j] + table[j % 8]
-)", {{{"n", 64}, {"m", 5000}}, {{"n", 3}, {"m", 1}}}, {"-O2", "-ffp-contract=off", "-fopenmp"});
+)",
+                       {{{"n", 64}, {"m", 5000}}, {{"n", 3}, {"m", 1}}},
+                       {"-O2", "-ffp-contract=off", "-fopenmp"});
 }
 
 TEST(AgreementDeathTest, checked_code_stops_where_an_assert_is_violated) {
-  const ProcPtr p = parse_module("@proc\ndef f(n: size, w: [f32][n]):\n    assert n % 4 == 0\n    assert stride(w, 0) == 1\n"
-                                 "    for i in seq(0, n):\n        w[i] = 0.0\n", "test.exo").procs.back();
+  const ProcPtr p = parse_module(
+                        "@proc\ndef f(n: size, w: [f32][n]):\n    assert n % 4 == 0\n    assert "
+                        "stride(w, 0) == 1\n"
+                        "    for i in seq(0, n):\n        w[i] = 0.0\n",
+                        "test.exo")
+                        .procs.back();
   const CFile file = generate_c({p}, {});
   CompileOptions options;
   options.flags.push_back("-DEXO_CHECKED");
@@ -269,7 +292,8 @@ def exp(double: size, int: f32[double], sin: f32, I: f32, restrict: f32):
             if_: f32
             if_ = sin(int[for_])
             I += if_ + restrict
-)", {{{"double", 4}}}, {"-O1", "-ffp-contract=off", "-fno-builtin"});
+)",
+                       {{{"double", 4}}}, {"-O1", "-ffp-contract=off", "-fno-builtin"});
 }
 
 }  // namespace

@@ -31,16 +31,21 @@ uint16_t to_f16(double v) {
   if (std::isinf(v)) return sign | 0x7C00;
   if (v < std::ldexp(1.0, -14)) return sign | static_cast<uint16_t>(std::ldexp(v, 24));
   const int e = std::ilogb(v);
-  return static_cast<uint16_t>(sign | (e + 15) << 10 | (static_cast<int>(std::ldexp(v, 10 - e)) & 0x3FF));
+  return static_cast<uint16_t>(sign | (e + 15) << 10 |
+                               (static_cast<int>(std::ldexp(v, 10 - e)) & 0x3FF));
 }
 double from_f16(uint16_t h) {
   const int e = h >> 10 & 31, m = h & 0x3FF;
-  double v = e == 31 ? (m ? NAN : INFINITY) : e == 0 ? std::ldexp(m, -24) : std::ldexp(m + 1024, e - 25);
+  double v = e == 31  ? (m ? NAN : INFINITY)
+             : e == 0 ? std::ldexp(m, -24)
+                      : std::ldexp(m + 1024, e - 25);
   return h & 0x8000 ? -v : v;
 }
 
 template <class T>
-void put(std::vector<char>& memory, size_t i, T v) { std::memcpy(&memory[i * sizeof(T)], &v, sizeof(T)); }
+void put(std::vector<char>& memory, size_t i, T v) {
+  std::memcpy(&memory[i * sizeof(T)], &v, sizeof(T));
+}
 template <class T>
 T get(const std::vector<char>& memory, size_t i) {
   T v;
@@ -52,28 +57,46 @@ void store(ScalarType t, std::vector<char>& m, size_t i, double v) {
   const bool poison = is_poison(v);
   if (poison) v = is_float(t) ? NAN : 85;
   switch (t) {
-    case ScalarType::kF16: return put(m, i, to_f16(v));
-    case ScalarType::kBf16: return put(m, i, to_bf16(v));
-    case ScalarType::kF64: return put(m, i, v);
-    case ScalarType::kI8: return put(m, i, static_cast<int8_t>(v));
-    case ScalarType::kUi8: return put(m, i, static_cast<uint8_t>(v));
-    case ScalarType::kI16: return put(m, i, static_cast<int16_t>(v));
-    case ScalarType::kUi16: return put(m, i, static_cast<uint16_t>(v));
-    case ScalarType::kI32: return put(m, i, static_cast<int32_t>(v));
-    default: return put(m, i, static_cast<float>(v));
+    case ScalarType::kF16:
+      return put(m, i, to_f16(v));
+    case ScalarType::kBf16:
+      return put(m, i, to_bf16(v));
+    case ScalarType::kF64:
+      return put(m, i, v);
+    case ScalarType::kI8:
+      return put(m, i, static_cast<int8_t>(v));
+    case ScalarType::kUi8:
+      return put(m, i, static_cast<uint8_t>(v));
+    case ScalarType::kI16:
+      return put(m, i, static_cast<int16_t>(v));
+    case ScalarType::kUi16:
+      return put(m, i, static_cast<uint16_t>(v));
+    case ScalarType::kI32:
+      return put(m, i, static_cast<int32_t>(v));
+    default:
+      return put(m, i, static_cast<float>(v));
   }
 }
 double load(ScalarType t, const std::vector<char>& m, size_t i) {
   switch (t) {
-    case ScalarType::kF16: return from_f16(get<uint16_t>(m, i));
-    case ScalarType::kBf16: return from_bf16(get<uint16_t>(m, i));
-    case ScalarType::kF64: return get<double>(m, i);
-    case ScalarType::kI8: return get<int8_t>(m, i);
-    case ScalarType::kUi8: return get<uint8_t>(m, i);
-    case ScalarType::kI16: return get<int16_t>(m, i);
-    case ScalarType::kUi16: return get<uint16_t>(m, i);
-    case ScalarType::kI32: return get<int32_t>(m, i);
-    default: return get<float>(m, i);
+    case ScalarType::kF16:
+      return from_f16(get<uint16_t>(m, i));
+    case ScalarType::kBf16:
+      return from_bf16(get<uint16_t>(m, i));
+    case ScalarType::kF64:
+      return get<double>(m, i);
+    case ScalarType::kI8:
+      return get<int8_t>(m, i);
+    case ScalarType::kUi8:
+      return get<uint8_t>(m, i);
+    case ScalarType::kI16:
+      return get<int16_t>(m, i);
+    case ScalarType::kUi16:
+      return get<uint16_t>(m, i);
+    case ScalarType::kI32:
+      return get<int32_t>(m, i);
+    default:
+      return get<float>(m, i);
   }
 }
 
@@ -81,22 +104,27 @@ double load(ScalarType t, const std::vector<char>& m, size_t i) {
 std::string driver(const CFile& file) {
   std::string text = "#include \"" + file.stem + ".h\"\n";
   for (const FunctionAbi& f : file.functions) {
-    text += "void exo_call_" + f.name + "(void** a);\nvoid exo_call_" + f.name + "(void** a) {\n  (void)a;\n  " + f.name + "(";
+    text += "void exo_call_" + f.name + "(void** a);\nvoid exo_call_" + f.name +
+            "(void** a) {\n  (void)a;\n  " + f.name + "(";
     for (size_t k = 0; k < f.args.size(); ++k) {
       const AbiArg& a = f.args[k];
       const std::string at = "a[" + std::to_string(k) + "]";
-      const bool by_value = a.kind == AbiArg::Kind::kControl || a.kind == AbiArg::Kind::kBool || a.kind == AbiArg::Kind::kWindow;
-      text += (k ? ", " : "") + (by_value ? "*(" + a.c_type + "*)" + at : "(" + a.c_type + ")" + at);
+      const bool by_value = a.kind == AbiArg::Kind::kControl || a.kind == AbiArg::Kind::kBool ||
+                            a.kind == AbiArg::Kind::kWindow;
+      text +=
+          (k ? ", " : "") + (by_value ? "*(" + a.c_type + "*)" + at : "(" + a.c_type + ")" + at);
     }
-    if (!f.workspace_bytes.empty()) text += std::string(f.args.empty() ? "" : ", ") + "a[" + std::to_string(f.args.size()) + "]";
+    if (!f.workspace_bytes.empty())
+      text += std::string(f.args.empty() ? "" : ", ") + "a[" + std::to_string(f.args.size()) + "]";
     text += ");\n}\n";
     if (f.workspace_bytes.empty()) continue;
     std::string controls;
     for (size_t k = 0; k < f.args.size(); ++k)
       if (f.args[k].kind == AbiArg::Kind::kControl || f.args[k].kind == AbiArg::Kind::kBool)
-        controls += (controls.empty() ? "*(" : ", *(") + f.args[k].c_type + "*)a[" + std::to_string(k) + "]";
-    text += "size_t exo_size_" + f.name + "(void** a);\nsize_t exo_size_" + f.name + "(void** a) {\n  (void)a;\n  return " +
-            f.workspace_bytes + "(" + controls + ");\n}\n";
+        controls += (controls.empty() ? "*(" : ", *(") + f.args[k].c_type + "*)a[" +
+                    std::to_string(k) + "]";
+    text += "size_t exo_size_" + f.name + "(void** a);\nsize_t exo_size_" + f.name +
+            "(void** a) {\n  (void)a;\n  return " + f.workspace_bytes + "(" + controls + ");\n}\n";
   }
   return text;
 }
@@ -109,16 +137,20 @@ std::string make_temporary_directory() {
   return name;
 }
 
-CLibrary::CLibrary(const CFile& file, const CompileOptions& options) : directory_(make_temporary_directory()) {
-  auto write = [&](const std::string& name, const std::string& text) { std::ofstream(directory_ + "/" + name) << text; };
+CLibrary::CLibrary(const CFile& file, const CompileOptions& options)
+    : directory_(make_temporary_directory()) {
+  auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(directory_ + "/" + name) << text;
+  };
   write(file.stem + ".c", file.c);
   write(file.stem + ".h", file.h);
   write("driver.c", driver(file));
   const std::string object = directory_ + "/library.so";
-  std::vector<std::string> argv = {options.compiler, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-                                   "-shared", "-fPIC"};
+  std::vector<std::string> argv = {options.compiler, "-std=c11", "-Wall",   "-Wextra",
+                                   "-Wpedantic",     "-Werror",  "-shared", "-fPIC"};
   argv.insert(argv.end(), options.flags.begin(), options.flags.end());
-  argv.insert(argv.end(), {directory_ + "/" + file.stem + ".c", directory_ + "/driver.c", "-o", object, "-lm"});
+  argv.insert(argv.end(),
+              {directory_ + "/" + file.stem + ".c", directory_ + "/driver.c", "-o", object, "-lm"});
   const CommandResult r = run_command(argv);
   if (!r.ok()) {
     error_ = r.err.empty() ? "no compiler" : r.err;

@@ -1,8 +1,8 @@
 // What has no C is refused with a message that says why; storage that does not fit too.
 #include <gtest/gtest.h>
 
-#include "core/codegen/codegen.h"
 #include "core/analysis/storage.h"
+#include "core/codegen/codegen.h"
 #include "core/frontend/parser.h"
 
 namespace exotune {
@@ -69,7 +69,8 @@ std::string refusal(const std::string& text) {
   return "";
 }
 
-#define EXPECT_REFUSED(text, words) EXPECT_NE(refusal(text).find(words), std::string::npos) << refusal(text)
+#define EXPECT_REFUSED(text, words) \
+  EXPECT_NE(refusal(text).find(words), std::string::npos) << refusal(text)
 
 TEST(CodegenErrors, nothing_is_emitted_that_check_refuses) {
   EXPECT_REFUSED("@proc\ndef f(n: size, x: f32[n]):\n    x[n] = 0.0\n", "out of bounds");
@@ -91,14 +92,17 @@ TEST(CodegenErrors, a_hole_that_names_no_argument) {
 
 TEST(CodegenErrors, more_registers_than_there_are) {
   std::string text = "@proc\ndef f():\n";
-  for (const char* name : {"a", "b", "c", "d"}) text += "    " + std::string(name) + ": i32[2, 2] @ TILE\n";
+  for (const char* name : {"a", "b", "c", "d"})
+    text += "    " + std::string(name) + ": i32[2, 2] @ TILE\n";
   for (const char* name : {"a", "b", "c", "d"}) text += "    zero(" + std::string(name) + ")\n";
   EXPECT_REFUSED(text, "needs 4 registers of TILE at once, 3 exist");
 }
 
 TEST(CodegenErrors, a_register_number_must_be_constant) {
-  EXPECT_REFUSED("@proc\ndef f():\n    t: i32[2, 2, 2] @ TILE\n    for i in seq(0, 2):\n        zero(t[i, 0:2, 0:2])\n",
-                 "depends on a loop");
+  EXPECT_REFUSED(
+      "@proc\ndef f():\n    t: i32[2, 2, 2] @ TILE\n    for i in seq(0, 2):\n        zero(t[i, "
+      "0:2, 0:2])\n",
+      "depends on a loop");
 }
 
 TEST(CodegenErrors, a_register_holds_one_shape) {
@@ -106,8 +110,10 @@ TEST(CodegenErrors, a_register_holds_one_shape) {
 }
 
 TEST(CodegenErrors, a_scratchpad_too_small) {
-  EXPECT_REFUSED("@proc\ndef f():\n    a: i32[12] @ PAD\n    b: i32[8] @ PAD\n    fill(a[0:4])\n    fill(b[0:4])\n    fill(a[4:8])\n",
-                 "PAD");
+  EXPECT_REFUSED(
+      "@proc\ndef f():\n    a: i32[12] @ PAD\n    b: i32[8] @ PAD\n    fill(a[0:4])\n    "
+      "fill(b[0:4])\n    fill(a[4:8])\n",
+      "PAD");
 }
 
 TEST(CodegenErrors, a_vector_register_is_taken_whole) {
@@ -124,7 +130,9 @@ TEST(CodegenErrors, elements_of_registers_are_not_for_c) {
 }
 
 TEST(CodegenErrors, hardware_config_is_written_by_instructions) {
-  EXPECT_REFUSED("@config(readwrite=False)\nclass Hard:\n    n: index\n\n@proc\ndef f():\n    Hard.n = 3\n", "hardware only");
+  EXPECT_REFUSED(
+      "@config(readwrite=False)\nclass Hard:\n    n: index\n\n@proc\ndef f():\n    Hard.n = 3\n",
+      "hardware only");
 }
 
 TEST(Storage, registers_are_shared_when_lives_do_not_overlap) {
@@ -142,7 +150,9 @@ def f(n: size):
         zero(c)
         zero(keep)
     zero(keep)
-)", "test.exo").procs.back();
+)",
+                                 "test.exo")
+                        .procs.back();
   const StoragePlan plan = plan_storage(*p);
   std::map<std::string, int> number;
   for (const auto& [sym, r] : plan.first_register) number[sym.name()] = r;
@@ -162,7 +172,9 @@ def f(n: size):
         zero(a)
         b: i32[2, 2] @ TILE
         zero(b)
-)", "test.exo").procs.back();
+)",
+                                 "test.exo")
+                        .procs.back();
   std::map<std::string, int> number;
   for (const auto& [sym, r] : plan_storage(*p).first_register) number[sym.name()] = r;
   EXPECT_NE(number["a"], number["b"]);
@@ -178,7 +190,9 @@ def f():
     b: i32[2, 2] @ TILE
     zero(b)
     zero(w)
-)", "test.exo").procs.back();
+)",
+                                 "test.exo")
+                        .procs.back();
   std::map<std::string, int> number;
   for (const auto& [sym, r] : plan_storage(*p).first_register) number[sym.name()] = r;
   EXPECT_NE(number["a"], number["b"]);
@@ -196,7 +210,9 @@ def f():
         fill(a[1:5])
     c: i32[16] @ PAD
     fill(c[12:16])
-)", "test.exo").procs.back();
+)",
+                                 "test.exo")
+                        .procs.back();
   std::map<std::string, int64_t> at;
   for (const auto& [sym, o] : plan_storage(*p).byte_offset) at[sym.name()] = o;
   EXPECT_EQ(at["a"], 0);
@@ -258,15 +274,17 @@ def f(n: size, flag: bool, A: f32[n, 4], w: [i8][n, n], s: R, out: bf16):
         t: i8
         t = w[i, 0]
     Cfg.n = 3
-)", "test.exo").procs.back();
+)",
+                                 "test.exo")
+                        .procs.back();
   const FunctionAbi abi = describe_abi(*p, "stem");
   EXPECT_EQ(abi.name, "f");
   std::vector<std::string> types;
   for (const AbiArg& a : abi.args) types.push_back(a.c_type);
-  EXPECT_EQ(types, (std::vector<std::string>{"stem_Context*", "int64_t", "bool", "float*", "struct exo_win_2i8c",
-                                             "const float*", "uint16_t*"}));
+  EXPECT_EQ(types, (std::vector<std::string>{"stem_Context*", "int64_t", "bool", "float*",
+                                             "struct exo_win_2i8c", "const float*", "uint16_t*"}));
   EXPECT_EQ(abi.args[3].shape.size(), 2u);
-  EXPECT_TRUE(abi.args[3].read && abi.args[3].written);   // += reads
+  EXPECT_TRUE(abi.args[3].read && abi.args[3].written);  // += reads
   EXPECT_TRUE(abi.args[4].read && !abi.args[4].written);
   EXPECT_TRUE(!abi.args[6].read && abi.args[6].written);
   EXPECT_EQ(abi.args[5].type, ScalarType::kF32);
@@ -285,7 +303,9 @@ def f(A: f32[8], B: f32[8], C: f32[8]):
     v = w[0:2]
     g(2, v, B[0:2])
     pass
-)", "test.exo").procs.back();
+)",
+                                 "test.exo")
+                        .procs.back();
   const FunctionAbi abi = describe_abi(*p);
   EXPECT_TRUE(abi.args[0].read && !abi.args[0].written);
   EXPECT_TRUE(!abi.args[1].read && abi.args[1].written);

@@ -37,7 +37,8 @@ TEST(Schedule, reads_assignments_calls_and_methods) {
 }
 
 TEST(Schedule, joins_adjacent_strings_and_reads_numbers) {
-  ScheduleAst ast = parse_schedule("x = ['a' \"b\", -3, 2.5, True, None, ('c',), 2 * (3 + 4)]", "s");
+  ScheduleAst ast =
+      parse_schedule("x = ['a' \"b\", -3, 2.5, True, None, ('c',), 2 * (3 + 4)]", "s");
   const std::vector<ScheduleExpr>& l = ast.stmts[0].value.children;
   EXPECT_EQ(l[0].text, "ab");
   EXPECT_EQ(l[1].integer, -3);
@@ -50,9 +51,11 @@ TEST(Schedule, joins_adjacent_strings_and_reads_numbers) {
 
 TEST(Schedule, refuses_what_is_no_script) {
   for (const char* text :
-       {"for i in x: y", "p = ", "p = f(a=1, 2)", "p = f(a=1, a=2)", "f(p) = 3", "p = q = r",
-        "p.x = 3", "p = {}", "p = f(*a)", "import x", "  p = q", "p = 'a", "p = a / b", "p = (1",
-        "p = a if b", "p = 99999999999999999999", "p = a < b", "() = f(p)", "p, (a, 3) = q", "if p: q"}) {
+       {"for i in x: y", "p = ",      "p = f(a=1, 2)", "p = f(a=1, a=2)",
+        "f(p) = 3",      "p = q = r", "p.x = 3",       "p = {}",
+        "p = f(*a)",     "import x",  "  p = q",       "p = 'a",
+        "p = a / b",     "p = (1",    "p = a if b",    "p = 99999999999999999999",
+        "p = a < b",     "() = f(p)", "p, (a, 3) = q", "if p: q"}) {
     EXPECT_THROW(parse_schedule(text, "bad.sched"), InputError) << text;
   }
   EXPECT_THROW(parse_schedule("p = " + std::string(100000, '('), "bad"), InputError);

@@ -66,7 +66,8 @@ inline Importer importer() {
 
 /// kernels/NAME.exo
 inline Module kernels(const std::string& name) {
-  std::filesystem::path path = std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels" / (name + ".exo");
+  std::filesystem::path path =
+      std::filesystem::path(EXOTUNE_SOURCE_DIR) / "kernels" / (name + ".exo");
   return parse_module(contents(path), path.string(), importer());
 }
 

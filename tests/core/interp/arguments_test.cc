@@ -23,7 +23,8 @@ TEST(Arguments, shapes_follow_the_control_values) {
 
 TEST(Arguments, values_are_small_integers_and_depend_on_the_seed_only) {
   const ProcPtr p = proc_of(kProc);
-  const Arguments a = make_arguments(*p, {{"m", 5}, {"n", 9}}, 7), b = make_arguments(*p, {{"m", 5}, {"n", 9}}, 7),
+  const Arguments a = make_arguments(*p, {{"m", 5}, {"n", 9}}, 7),
+                  b = make_arguments(*p, {{"m", 5}, {"n", 9}}, 7),
                   c = make_arguments(*p, {{"m", 5}, {"n", 9}}, 8);
   EXPECT_EQ(first_difference(a, b), "");
   EXPECT_NE(first_difference(a, c), "");
@@ -73,7 +74,8 @@ TEST(Buffers, poison_equals_poison_and_nothing_else) {
 TEST(Buffers, values_are_rounded_to_their_type) {
   EXPECT_EQ(round_to(ScalarType::kF16, 1.0 / 3), 0.333251953125);
   EXPECT_EQ(round_to(ScalarType::kBf16, 1.0 / 3), 0.333984375);
-  EXPECT_EQ(round_to(ScalarType::kF16, 5.9604644775390625e-08), 5.9604644775390625e-08);  // smallest subnormal
+  EXPECT_EQ(round_to(ScalarType::kF16, 5.9604644775390625e-08),
+            5.9604644775390625e-08);  // smallest subnormal
   EXPECT_EQ(round_to(ScalarType::kF16, 65519), 65504);
   EXPECT_EQ(round_to(ScalarType::kI8, 130), -126);
   EXPECT_EQ(round_to(ScalarType::kUi16, -1), 65535);

@@ -21,7 +21,8 @@ TEST(InterpErrors, an_index_outside_is_reported_with_place_and_iterators) {
     EXPECT_EQ(e.kind(), InterpError::Kind::kOutOfBounds);
     const std::string text = e.what();
     EXPECT_NE(text.find("test.exo:5:"), std::string::npos) << text;
-    EXPECT_NE(text.find("index 4 of dimension 0 of `x` is not in [0, 4)"), std::string::npos) << text;
+    EXPECT_NE(text.find("index 4 of dimension 0 of `x` is not in [0, 4)"), std::string::npos)
+        << text;
     EXPECT_NE(text.find("with i = 2"), std::string::npos) << text;
   }
   EXPECT_EQ(x.data[3], 1);  // what came before stays
@@ -138,8 +139,10 @@ def f(x: f32[8], y: f32[8]):
   options.poison = PoisonPolicy::kPropagate;
   run(*p, {&x, &y}, options);
   for (int64_t i = 0; i < 8; ++i) {
-    if (i == 3) EXPECT_TRUE(is_poison(y.at({i})));
-    else EXPECT_EQ(y.at({i}), static_cast<double>(i + 1));
+    if (i == 3)
+      EXPECT_TRUE(is_poison(y.at({i})));
+    else
+      EXPECT_EQ(y.at({i}), static_cast<double>(i + 1));
   }
 }
 
@@ -149,7 +152,8 @@ TEST(InterpErrors, select_needs_only_the_side_it_takes) {
 def f(a: f32, b: f32, out: f32):
     out = select(a, 0.0, b, a)
 )");
-  Buffer a = Buffer::scalar(ScalarType::kF32, 1), b(ScalarType::kF32, {}), out(ScalarType::kF32, {});
+  Buffer a = Buffer::scalar(ScalarType::kF32, 1), b(ScalarType::kF32, {}),
+         out(ScalarType::kF32, {});
   EXPECT_EQ(error_of(*p, {&a, &b, &out}), std::nullopt);
   a.data[0] = -1;
   EXPECT_EQ(error_of(*p, {&a, &b, &out}), InterpError::Kind::kPoison);
@@ -162,7 +166,8 @@ def f(x: i32[8], y: i32[8]):
     for i in seq(0, 8):
         x[i] = x[i] / y[i]
 )");
-  Buffer x(ScalarType::kI32, {8}, std::vector<double>(8, 6)), y(ScalarType::kI32, {8}, {1, 2, 3, 1, 2, 3, 0, 1});
+  Buffer x(ScalarType::kI32, {8}, std::vector<double>(8, 6)),
+      y(ScalarType::kI32, {8}, {1, 2, 3, 1, 2, 3, 0, 1});
   EXPECT_EQ(error_of(*p, {&x, &y}), InterpError::Kind::kDivision);
   EXPECT_EQ(x.data[1], 3);
 }

@@ -8,7 +8,9 @@
 namespace exotune {
 
 /// The last proc of the text.
-inline ProcPtr proc_of(const std::string& text) { return parse_module(text, "test.exo").procs.back(); }
+inline ProcPtr proc_of(const std::string& text) {
+  return parse_module(text, "test.exo").procs.back();
+}
 
 inline Buffer f32(std::vector<int64_t> shape, std::vector<double> data) {
   return Buffer(ScalarType::kF32, std::move(shape), std::move(data));

@@ -130,7 +130,8 @@ def fill(N: size, x: f32[N], act: bool):
                                 "paper.exo");
   const ProcPtr named = run_lines(m, "p = fill.partial_eval(act=True)\np = simplify(p)\n").proc;
   EXPECT_TRUE(has(named, "for i in seq(0, N):\n        x[i] = 1.0")) << str(*named);
-  EXPECT_EQ(str(*run_lines(m, "p = fill.partial_eval(act=1)\np = simplify(p)\n").proc), str(*named));
+  EXPECT_EQ(str(*run_lines(m, "p = fill.partial_eval(act=1)\np = simplify(p)\n").proc),
+            str(*named));
   EXPECT_THROW(run_lines(m, "p = fill.partial_eval(act='yes')\n"), Error);
 }
 

@@ -41,7 +41,8 @@ TEST(Staging, cursors_of_a_script_are_attributes) {
       "p = p.partial_eval(M=4, N=8)\n"
       "p, cs = auto_stage_mem(p, 'for k in _: _', 'C', 'C_reg', rc=True)\n"
       "n = cs.load.find('C_reg[_] = _').name()\n"
-      "p, (alloc, _, block, store) = auto_stage_mem(p, 'for k in _: _', 'C_reg', 'C_reg2', rc=True)\n"
+      "p, (alloc, _, block, store) = auto_stage_mem(p, 'for k in _: _', 'C_reg', 'C_reg2', "
+      "rc=True)\n"
       "m = alloc.name()\n",
       "s", script_environment(m));
   EXPECT_EQ(*r.bindings.at("n").as<std::string>(), "C_reg");
@@ -64,8 +65,7 @@ TEST(Staging, hoists_and_splits_off_what_does_not_depend_on_the_loop) {
   ProcPtr p = read(
       "def f(x: f32[8], a: f32, b: f32):\n    for i in seq(0, 8):\n        x[i] = 1.0\n"
       "        b = a\n        x[i] += a\n");
-  const char* hoisted =
-      "b = a\nfor i in seq(0, 8):\n    x[i] = 1.0\n    x[i] += a\n";
+  const char* hoisted = "b = a\nfor i in seq(0, 8):\n    x[i] = 1.0\n    x[i] += a\n";
   EXPECT_EQ(body(hoist_stmt(p, "b = _")), hoisted);
   const char* split =
       "for i in seq(0, 8):\n    x[i] = 1.0\nb = a\nfor i in seq(0, 8):\n    x[i] += a\n";
@@ -74,7 +74,8 @@ TEST(Staging, hoists_and_splits_off_what_does_not_depend_on_the_loop) {
 
 TEST(Staging, fission_that_empties_a_loop_removes_it) {
   ProcPtr p = read(
-      "def f(x: f32[8], a: f32, b: f32):\n    for i in seq(0, 8):\n        b = a\n        x[i] = a\n");
+      "def f(x: f32[8], a: f32, b: f32):\n    for i in seq(0, 8):\n        b = a\n        x[i] = "
+      "a\n");
   EXPECT_EQ(body(autofission(p, find(p, "b = _").after())),
             "b = a\nfor i in seq(0, 8):\n    x[i] = a\n");
 }
@@ -83,7 +84,8 @@ TEST(Cleanup, removes_what_never_happens) {
   ProcPtr p = read(
       "def f(n: size, x: f32[n]):\n    t : f32\n    for i in seq(0, n):\n        if i < n:\n"
       "            x[i] = 1.0\n        else:\n            x[0] = 2.0\n    for i in seq(3, 3):\n"
-      "        x[0] = 3.0\n    for i in seq(2, 3):\n        if n < i:\n            x[0] = 4.0\n    pass\n");
+      "        x[0] = 3.0\n    for i in seq(2, 3):\n        if n < i:\n            x[0] = 4.0\n    "
+      "pass\n");
   EXPECT_EQ(body(dce(p)),
             "for i in seq(0, n):\n    x[i] = 1.0\nfor i in seq(2, 3):\n    if n < i:\n"
             "        x[0] = 4.0\n");

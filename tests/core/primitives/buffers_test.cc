@@ -153,7 +153,7 @@ def f(N: size, x: f32[N], y: f32[N]):
         y[i] = x[i]
 )");
   ProcPtr q = delete_buffer(p, "t");
-  EXPECT_FALSE(contains(str(*q), "t")  && contains(str(*q), "t[")) << str(*q);
+  EXPECT_FALSE(contains(str(*q), "t") && contains(str(*q), "t[")) << str(*q);
   expect_same_meaning(p, q, kSmall);
 }
 
@@ -297,7 +297,8 @@ def f(x: f32[4]):
 )");
   EXPECT_REFUSED(set_window(p, "x", true), "dense");
   ProcPtr w = parse_last("@proc\ndef f(x: f32[4]):\n    x[0] = 1.0\n");
-  EXPECT_TRUE(contains(str(*set_window(w, "x", true)), "x: [f32][4]")) << str(*set_window(w, "x", true));
+  EXPECT_TRUE(contains(str(*set_window(w, "x", true)), "x: [f32][4]"))
+      << str(*set_window(w, "x", true));
 }
 
 }  // namespace

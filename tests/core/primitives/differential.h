@@ -17,7 +17,9 @@ namespace exotune::test {
 
 using Sizes = std::map<std::string, int64_t>;
 
-inline ProcPtr parse_last(const std::string& text) { return parse_module(text, "test.exo").procs.back(); }
+inline ProcPtr parse_last(const std::string& text) {
+  return parse_module(text, "test.exo").procs.back();
+}
 
 /// The result is a valid program, computes what the original computes, and its trace prints.
 inline void expect_same_meaning(const ProcPtr& before, const ProcPtr& after,
@@ -55,10 +57,10 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-#define EXPECT_REFUSED(expression, part)                              \
-  do {                                                                \
+#define EXPECT_REFUSED(expression, part)                                      \
+  do {                                                                        \
     std::string said = ::exotune::test::refused([&] { (void)(expression); }); \
-    EXPECT_TRUE(::exotune::test::contains(said, part)) << "said: " << said; \
+    EXPECT_TRUE(::exotune::test::contains(said, part)) << "said: " << said;   \
   } while (false)
 
 inline ExprPtr control(const ProcPtr& p, const Cursor& at, const std::string& text) {

@@ -82,7 +82,10 @@ def f(x: f32[5]):
         for ii in seq(0, 5):
             x[8 * io + ii] = 0.0
 )");
-  EXPECT_NE(refusal([] { (void)divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kShort); }), "");
+  EXPECT_NE(refusal([] {
+              (void)divide_loop(parse(kCopy), "i", 8, {"io", "ii"}, Tail::kShort);
+            }),
+            "");
 }
 
 TEST(DivideLoop, constant_bounds_fold_and_a_lower_bound_is_added) {

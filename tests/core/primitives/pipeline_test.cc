@@ -11,7 +11,8 @@ namespace {
 std::string target_text(const std::string& name) {
   std::string out;
   std::vector<std::filesystem::path> files;
-  for (const auto& f : std::filesystem::directory_iterator(std::string(EXOTUNE_SOURCE_DIR) + "/hw/" + name))
+  for (const auto& f :
+       std::filesystem::directory_iterator(std::string(EXOTUNE_SOURCE_DIR) + "/hw/" + name))
     if (f.path().extension() == ".exo") files.push_back(f.path());
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
     bool ma = a.filename() == "memory.exo", mb = b.filename() == "memory.exo";
@@ -54,7 +55,8 @@ def sgemm(K: size, A: f32[6, K], B: f32[K, 64], C: f32[6, 64]):
         for i in seq(0, 6):
             for j in seq(0, 64):
                 C[i, j] += A[i, k] * B[k, j]
-)", "sgemm.exo");
+)",
+                          "sgemm.exo");
   ProcPtr start = m.procs.back();
   MemoryPtr avx512 = m.memories.at("AVX512");
   ProcPtr p = start;

@@ -116,10 +116,13 @@ TEST(CallEqv, takes_a_narrower_proc_where_its_asserts_hold) {
 TEST(CallEqv, refuses_others) {
   Module m = parse_module(kScale, "test.exo");
   ProcPtr p = m.procs.back(), scale = m.find_proc("scale");
-  EXPECT_REFUSED(call_eqv(p, "scale(_)", parse_module(kScale, "again.exo").find_proc("scale")), "not known to be equivalent");
-  EXPECT_REFUSED(call_eqv(p, "scale(_)", partial_eval(scale, {{"n", 8}})), "not known to be equivalent");
+  EXPECT_REFUSED(call_eqv(p, "scale(_)", parse_module(kScale, "again.exo").find_proc("scale")),
+                 "not known to be equivalent");
+  EXPECT_REFUSED(call_eqv(p, "scale(_)", partial_eval(scale, {{"n", 8}})),
+                 "not known to be equivalent");
   EXPECT_REFUSED(call_eqv(p, "scale(_)", set_window(scale, "dst", false)), "dense tensor");
-  EXPECT_REFUSED(call_eqv(p, "scale(_)", set_precision(scale, "dst", ScalarType::kF64)), "precision");
+  EXPECT_REFUSED(call_eqv(p, "scale(_)", set_precision(scale, "dst", ScalarType::kF64)),
+                 "precision");
 }
 
 TEST(ExtractSubproc, makes_a_proc_of_a_block) {
@@ -137,7 +140,8 @@ def f(N: size, M: size, x: f32[N, M], y: f32[M]):
   Extracted e = extract_subproc(p, "for j in _: _ #1", "dot_row");
   check(*e.subproc);
   EXPECT_EQ(e.subproc->name, "dot_row");
-  EXPECT_TRUE(contains(str(*e.proc), "dot_row(N, M, i, x, y, t)")) << str(*e.proc) << str(*e.subproc);
+  EXPECT_TRUE(contains(str(*e.proc), "dot_row(N, M, i, x, y, t)"))
+      << str(*e.proc) << str(*e.subproc);
   expect_same_meaning(p, e.proc, {{{"N", 1}, {"M", 3}}, {{"N", 3}, {"M", 2}}});
   Extracted f = extract_subproc(p, "for j in _: _", "copy_row");
   expect_same_meaning(p, f.proc, {{{"N", 1}, {"M", 3}}, {{"N", 3}, {"M", 2}}});
@@ -179,7 +183,8 @@ def f(N: size, M: size, x: f32[N, 2 * M]):
 }
 
 TEST(AddAssertion, narrows_a_proc) {
-  ProcPtr p = parse_last("@proc\ndef f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n");
+  ProcPtr p = parse_last(
+      "@proc\ndef f(N: size, x: f32[N]):\n    for i in seq(0, N):\n        x[i] = 1.0\n");
   ExprPtr n = read_var(p->args[0].name, ScalarType::kSize);
   ProcPtr q = add_assertion(p, bin_op(BinOpKind::kGe, n, int_const(4)));
   EXPECT_TRUE(contains(str(*q), "assert N >= 4")) << str(*q);

@@ -1,6 +1,5 @@
-#include "tests/core/primitives/differential.h"
-
 #include "core/primitives/unify.h"
+#include "tests/core/primitives/differential.h"
 
 namespace exotune::test {
 namespace {
@@ -385,8 +384,11 @@ TEST(Replace, keeps_apart_names_shared_with_the_callee) {
   // A proc scheduled from the callee shares its symbols.
   World w = world("");
   ProcPtr p = w["prefix_zero"];
-  ProcPtr q = replace(cut_loop(add_assertion(p, bin_op(BinOpKind::kGt, read_var(p->args[0].name, ScalarType::kSize), int_const(1))), "i", 1),
-                      "for i in _: _ #1", p);
+  ProcPtr q = replace(
+      cut_loop(add_assertion(p, bin_op(BinOpKind::kGt, read_var(p->args[0].name, ScalarType::kSize),
+                                       int_const(1))),
+               "i", 1),
+      "for i in _: _ #1", p);
   EXPECT_TRUE(contains(str(*q), "prefix_zero(n - 1, dst[1:n])")) << str(*q);
   expect_same_meaning(p, q, {{{"n", 2}}, {{"n", 5}}});
 }

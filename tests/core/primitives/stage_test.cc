@@ -336,7 +336,8 @@ def f(N: size, x: f32[N, 4], m: f32[1]):
     for i in seq(0, N):
         for l in seq(0, 4):
             if l < N:
-                m[0] )") + op + R"( x[i, l]
+                m[0] )") + op +
+                           R"( x[i, l]
 )");
     ProcPtr q = stage_mem(p, "for i in _: _", "m[0]", "t", true, {"l"});
     EXPECT_TRUE(contains(str(*q), std::string("t[l] ") + op)) << str(*q);
@@ -346,16 +347,19 @@ def f(N: size, x: f32[N, 4], m: f32[1]):
 
 TEST(StageMem, copies_are_for_one_reduction_inside_the_loop) {
   const auto said = [](const std::string& body) {
-    ProcPtr p = parse_last("@proc\ndef f(N: size, x: f32[N], m: f32[1]):\n"
-                           "    for i in seq(0, N):\n" + body);
+    ProcPtr p = parse_last(
+        "@proc\ndef f(N: size, x: f32[N], m: f32[1]):\n"
+        "    for i in seq(0, N):\n" +
+        body);
     return refused([&] { (void)stage_mem(p, "for i in _: _", "m[0]", "t", true, {"l"}); });
   };
   EXPECT_NE(said("        m[0] += 1.0\n        for l in seq(0, 4):\n            m[0] += x[i]\n")
                 .find("outside of the loop over 'l'"),
             std::string::npos);
-  EXPECT_NE(said("        for l in seq(0, 4):\n            m[0] += x[i]\n            m[0] max= 0.0\n")
-                .find("does more than add into"),
-            std::string::npos);
+  EXPECT_NE(
+      said("        for l in seq(0, 4):\n            m[0] += x[i]\n            m[0] max= 0.0\n")
+          .find("does more than add into"),
+      std::string::npos);
   EXPECT_NE(said("        for l in seq(0, i):\n            m[0] += x[i]\n")
                 .find("not known before the block"),
             std::string::npos);

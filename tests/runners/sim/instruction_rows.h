@@ -7,10 +7,11 @@
 namespace exotune::sim {
 
 /// How operands and results are placed. The data are three double words, see kRowData.
-///   'i' a1, a2 = a, b -> a0          'c' a0 = a1 = a, a2 = b -> a0     'b' 'i', then a0 += 1 follows
-///   'm' a1 = the data -> a0          's' a2 = b, a1 = second of the data (compressed: first) -> the
-///   first two of the data            'A' a2 = b, a1 = second of the data -> a0 and that one
-///   'f' fa1..fa3 -> fa0 and flags    'x' fa1, fa2 -> a0 and flags      'g' a1 = a -> fa0 and flags
+///   'i' a1, a2 = a, b -> a0          'c' a0 = a1 = a, a2 = b -> a0     'b' 'i', then a0 += 1
+///   follows 'm' a1 = the data -> a0          's' a2 = b, a1 = second of the data (compressed:
+///   first) -> the first two of the data            'A' a2 = b, a1 = second of the data -> a0 and
+///   that one 'f' fa1..fa3 -> fa0 and flags    'x' fa1, fa2 -> a0 and flags      'g' a1 = a -> fa0
+///   and flags
 struct InstructionRow {
   int xlen;
   const char* text;
