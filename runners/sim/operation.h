@@ -11,35 +11,26 @@ constexpr uint32_t bits(uint32_t word, int low, int count) {
   return (word >> low) & ((1u << count) - 1);
 }
 
+// clang-format off
 // X(name): integer operations without a memory access.
-#define EXOTUNE_SIM_INTEGER(X)                                                                    \
-  X(Addi)                                                                                         \
-  X(Slti)                                                                                         \
-  X(Sltiu)                                                                                        \
-  X(Xori)                                                                                         \
-  X(Ori)                                                                                          \
-  X(Andi)                                                                                         \
-  X(Slli)                                                                                         \
-  X(Srli)                                                                                         \
-  X(Srai) X(Add) X(Sub) X(Sll) X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And) X(Addiw) X(Slliw) \
-      X(Srliw) X(Sraiw) X(Addw) X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Li) X(Auipc)
+#define EXOTUNE_SIM_INTEGER(X) \
+  X(Addi) X(Slti) X(Sltiu) X(Xori) X(Ori) X(Andi) X(Slli) X(Srli) X(Srai) X(Add) X(Sub) X(Sll) \
+  X(Slt) X(Sltu) X(Xor) X(Srl) X(Sra) X(Or) X(And) X(Addiw) X(Slliw) X(Srliw) X(Sraiw) X(Addw) \
+  X(Subw) X(Sllw) X(Srlw) X(Sraw) X(Li) X(Auipc)
 #define EXOTUNE_SIM_MULTIPLY(X) \
-  X(Mul)                        \
-  X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) X(Remu) X(Mulw) X(Divw) X(Divuw) X(Remw) X(Remuw)
+  X(Mul) X(Mulh) X(Mulhsu) X(Mulhu) X(Div) X(Divu) X(Rem) X(Remu) X(Mulw) X(Divw) X(Divuw) \
+  X(Remw) X(Remuw)
 #define EXOTUNE_SIM_MEMORY(X) \
-  X(Lb) X(Lh) X(Lw) X(Lbu) X(Lhu) X(Lwu) X(Ld) X(Sb) X(Sh) X(Sw) X(Sd) X(Flw) X(Fld) X(Fsw) X(Fsd)
+  X(Lb) X(Lh) X(Lw) X(Lbu) X(Lhu) X(Lwu) X(Ld) X(Sb) X(Sh) X(Sw) X(Sd) X(Flw) X(Fld) X(Fsw) \
+  X(Fsd)
 // These end a block of straight-line code.
 #define EXOTUNE_SIM_CONTROL(X) \
-  X(Jal)                       \
-  X(Jalr)                      \
-  X(Beq)                       \
-  X(Bne)                       \
-  X(Blt)                       \
-  X(Bge)                       \
-  X(Bltu)                      \
-  X(Bgeu) X(Fence) X(FenceI) X(Ecall) X(Ebreak) X(Mret) X(Wfi) X(Csr) X(Illegal) X(GoOn) X(Fetch)
+  X(Jal) X(Jalr) X(Beq) X(Bne) X(Blt) X(Bge) X(Bltu) X(Bgeu) X(Fence) X(FenceI) X(Ecall) \
+  X(Ebreak) X(Mret) X(Wfi) X(Csr) X(Illegal) X(GoOn) X(Fetch)
 // Done outside the loop: floats, atomics, devices. Header precedes a block and is never executed.
-#define EXOTUNE_SIM_OTHER(X) X(Float) X(FloatToInt) X(Amo) X(Device) X(Header)
+#define EXOTUNE_SIM_OTHER(X) \
+  X(Float) X(FloatToInt) X(Amo) X(Device) X(Header)
+// clang-format on
 
 enum class Operation : uint16_t {
 #define EXOTUNE_SIM_ENUM(name) k##name,

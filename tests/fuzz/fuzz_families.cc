@@ -112,15 +112,15 @@ std::vector<double> widened(const std::vector<T>& values) {
   auto name(double, A... a) {   \
     return cblas_d##name(a...); \
   }
-ROUTINE(axpy)
-ROUTINE(dot)
-ROUTINE(scal) ROUTINE(copy) ROUTINE(swap) ROUTINE(asum) ROUTINE(nrm2) ROUTINE(rot) ROUTINE(gemv)
-    ROUTINE(ger) ROUTINE(symv) ROUTINE(syr) ROUTINE(syr2) ROUTINE(trmv) ROUTINE(trsv) ROUTINE(gemm)
-        ROUTINE(symm) ROUTINE(syrk) ROUTINE(syr2k) ROUTINE(trmm) ROUTINE(trsm)
+// clang-format off
+ROUTINE(axpy) ROUTINE(dot) ROUTINE(scal) ROUTINE(copy) ROUTINE(swap) ROUTINE(asum) ROUTINE(nrm2)
+ROUTINE(rot) ROUTINE(gemv) ROUTINE(ger) ROUTINE(symv) ROUTINE(syr) ROUTINE(syr2) ROUTINE(trmv)
+ROUTINE(trsv) ROUTINE(gemm) ROUTINE(symm) ROUTINE(syrk) ROUTINE(syr2k) ROUTINE(trmm) ROUTINE(trsm);
+// clang-format on
 #undef ROUTINE
 
-            template <class T>
-            void level1(Choices& c) {
+template <class T>
+void level1(Choices& c) {
   const int n = c.size() * (c.flag() ? 1 : 9);
   Vector<T> x(n, c.stride()), y(n, c.stride());
   const T alpha = T(c.scalar()), beta = T(c.scalar());
