@@ -44,7 +44,7 @@ function(exotune_in_pieces target)
       UNITY_BUILD_BATCH_SIZE ${exotune_files_of_a_piece})
     # A type of an unnamed namespace in a file that is a part of a piece is no type of a header.
     target_compile_options(${target} PRIVATE
-      $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-subobject-linkage>)
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
