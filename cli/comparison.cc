@@ -7,6 +7,7 @@
 #include "cli/quantities.h"
 #include "runners/arena.h"
 #include "runners/threads.h"
+#include "search/peer_problem.h"
 #include "search/tuning_context.h"
 
 namespace exotune::cli {

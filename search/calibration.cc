@@ -95,50 +95,67 @@ class Calibration {
     std::vector<Steps> schedules =
         random_schedules(inspect_nest(*fixed), *request_.target, share,
                          hash_combine(request_.seed, hash_bytes(k.kernel.name + key.sizes)));
-    std::vector<Drawn> drawn(schedules.size());
-    tbb::parallel_for(size_t{0}, schedules.size(), [&](size_t n) {
-      schedules[n].insert(schedules[n].begin(), fixing.begin(), fixing.end());
-      drawn[n] = schedule(k, schedules[n], problem);
-    });
+    for (Steps& steps : schedules) steps.insert(steps.begin(), fixing.begin(), fixing.end());
     std::vector<Trial> trials;
-    std::map<std::string, Features> features;
-    for (Drawn& d : drawn) {
+    std::map<std::string, Features> features;  // by candidate: draws that make the same C are one
+    for (Drawn& d : schedule_all(k, schedules, problem)) {
       ++result_.drawn;
       if (!d.ok)
         ++result_.refused;
       else if (features.emplace(d.trial.candidate.id, d.features).second)
         trials.push_back(std::move(d.trial));
     }
+    const TrialLimits limits = limits_of(k.kernel.name + " " + key.sizes, trials.size());
+    TrialRun run = run_trials(std::move(trials), key, problem, runner, store_, limits);
+    for (int pass = 1; pass < request_.passes && !ended(); ++pass)
+      measure_again(run.trials, key, problem, runner);
+    count(run);
+    for (const Trial& t : run.trials)
+      if (t.status == TrialStatus::kOk && t.minimum > 0)
+        result_.samples.push_back(sample_of(k, size, key.sizes, t, features[t.candidate.id]));
+  }
+
+  std::vector<Drawn> schedule_all(const CalibrationKernel& k, const std::vector<Steps>& schedules,
+                                  const TuningProblem& problem) const {
+    std::vector<Drawn> drawn(schedules.size());
+    tbb::parallel_for(size_t{0}, schedules.size(),
+                      [&](size_t n) { drawn[n] = schedule(k, schedules[n], problem); });
+    return drawn;
+  }
+
+  TrialLimits limits_of(const std::string& what, size_t planned) const {
     TrialLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
     limits.deadline = deadline_;
     limits.fresh = request_.fresh;
-    const int planned = static_cast<int>(trials.size());
-    limits.progress = [&](const std::vector<Trial>&, size_t done) {
-      if (hooks_.progress)
-        hooks_.progress(k.kernel.name + " " + key.sizes, static_cast<int>(done), planned);
+    limits.progress = [this, what, planned](const std::vector<Trial>&, size_t done) {
+      if (hooks_.progress) hooks_.progress(what, static_cast<int>(done), static_cast<int>(planned));
     };
-    TrialRun run = run_trials(std::move(trials), key, problem, runner, store_, limits);
-    for (int pass = 1; pass < request_.passes && !ended(); ++pass)
-      measure_again(run.trials, key, problem, runner);
+    return limits;
+  }
+
+  void count(const TrialRun& run) {
     result_.measured += run.measured;
     result_.reused += run.reused;
     result_.interrupted = result_.interrupted || run.interrupted;
     result_.out_of_budget = result_.out_of_budget || run.out_of_budget;
-    for (const auto& [cause, count] : run.causes) result_.causes[cause] += count;
-    for (const Trial& t : run.trials) {
-      if (t.status != TrialStatus::kOk || t.minimum <= 0) continue;
-      CalibrationSample s;
-      s.kernel = k.kernel.name;
-      s.operation = k.kernel.operation();
-      s.sizes = key.sizes;
-      s.candidate_id = t.candidate.id;
-      s.script = t.script;
-      s.features = features[t.candidate.id];
-      s.cycles = t.minimum * result_.ghz * 1e9;
-      s.operations = operations_of(k.kernel, sizes);
-      result_.samples.push_back(std::move(s));
-    }
+    for (const auto& [cause, times] : run.causes) result_.causes[cause] += times;
+  }
+
+  // The minimum, not the median: what disturbs a run only ever slows it down, and the model is of
+  // the undisturbed one.
+  CalibrationSample sample_of(const CalibrationKernel& k, size_t size, const std::string& sizes,
+                              const Trial& t, const Features& features) const {
+    CalibrationSample s;
+    s.kernel = k.kernel.name;
+    s.operation = k.kernel.operation();
+    s.sizes = sizes;
+    s.candidate_id = t.candidate.id;
+    s.script = t.script;
+    s.features = features;
+    s.cycles = t.minimum * result_.ghz * 1e9;
+    s.operations = operations_of(k.kernel, k.sizes[size]);
+    return s;
   }
 
   // What else runs on the machine slows some runs for longer than one measurement takes, so each is

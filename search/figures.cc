@@ -144,6 +144,26 @@ void keep_lines(const Target& target, const Machine& machine, const std::vector<
   store.put_figures(lines_key(target, machine, compiler_of(target).value_or("")), figures);
 }
 
+namespace {
+
+// The loops that show an instruction's throughput (independent ones) and latency (a chain).
+LoopUnit unit_of(const std::string& name, InstructionLoops loops) {
+  LoopUnit unit;
+  unit.globals = std::move(loops.globals);
+  unit.text = loops.independent + loops.chain;
+  unit.functions = {{name + "_independent", static_cast<double>(loops.independent_count)}};
+  if (!loops.chain.empty())
+    unit.functions.push_back({name + "_chain", static_cast<double>(loops.chain_count)});
+  unit.memory_bytes = InstructionLoops::kMemoryBytes;
+  return unit;
+}
+
+InstructionFigure figure(const std::vector<LoopTiming>& t, FigureSource source) {
+  return {t[0].cycles, t.size() > 1 ? t[1].cycles : 0, source};
+}
+
+}  // namespace
+
 InstructionCosts instruction_costs(const Target& target, const InstructionRequest& request) {
   const TargetToolchain toolchain = toolchain_of(target);
   InstructionCosts out;
@@ -151,25 +171,14 @@ InstructionCosts instruction_costs(const Target& target, const InstructionReques
   std::vector<size_t> rows;  // of each unit
   for (const ProcPtr& p : target.instructions()) {
     InstructionRow row = row_of(*p);
-    std::optional<InstructionLoops> loops = instruction_loops(*p, p->name);
-    if (loops) {
-      LoopUnit unit;
-      unit.globals = std::move(loops->globals);
-      unit.text = loops->independent + loops->chain;
-      unit.functions = {{p->name + "_independent", static_cast<double>(loops->independent_count)}};
-      if (!loops->chain.empty())
-        unit.functions.push_back({p->name + "_chain", static_cast<double>(loops->chain_count)});
-      unit.memory_bytes = InstructionLoops::kMemoryBytes;
-      units.push_back(std::move(unit));
+    if (std::optional<InstructionLoops> loops = instruction_loops(*p, p->name)) {
+      units.push_back(unit_of(p->name, std::move(*loops)));
       rows.push_back(out.rows.size());
     } else {
       row.cause = "no operands, or some that are neither one register nor elements";
     }
     out.rows.push_back(std::move(row));
   }
-  const auto figure = [](const std::vector<LoopTiming>& t, FigureSource source) {
-    return InstructionFigure{t[0].cycles, t.size() > 1 ? t[1].cycles : 0, source};
-  };
   if (request.estimate && can_estimate()) {
     const LoopTimings estimated = estimate_loops(units, toolchain);
     for (size_t u = 0; u < units.size(); ++u) {

@@ -5,6 +5,7 @@
 
 #include "core/interp/interp.h"
 #include "search/finals.h"
+#include "search/peer_problem.h"
 #include "search/tuning_context.h"
 
 namespace exotune {

@@ -37,6 +37,26 @@ Spread spread_of(const std::vector<double>& values) {
   return {median_of(values), *std::min_element(values.begin(), values.end())};
 }
 
+// All runs of an operation together, where sizes far apart make any model look good, and within
+// each size, where the model has to tell one schedule from another.
+void correlate(const Pairs& all, const std::map<std::string, Pairs>& by_size,
+               KernelCorrelation& into) {
+  into.before = spearman(all.before, all.measured);
+  into.after = spearman(all.after, all.measured);
+  into.factor_before = typical_factor(all.measured, all.before);
+  into.factor_after = typical_factor(all.measured, all.after);
+  int sizes = 0;
+  for (const auto& [size, pairs] : by_size) {
+    if (pairs.measured.size() < kRunsOfASize) continue;
+    ++sizes;
+    into.within_before += spearman(pairs.before, pairs.measured);
+    into.within_after += spearman(pairs.after, pairs.measured);
+  }
+  if (sizes == 0) return;
+  into.within_before /= sizes;
+  into.within_after /= sizes;
+}
+
 }  // namespace
 
 void split_samples(std::vector<CalibrationSample>& samples, double share, uint64_t seed) {
@@ -69,24 +89,7 @@ std::vector<KernelCorrelation> judge_weights(std::vector<CalibrationSample>& sam
     enter(s.kernel, s, alone);
     if (!alone) enter("all " + s.operation, s, true);
   }
-  for (KernelCorrelation& k : out) {
-    const Pairs& p = all[k.kernel];
-    k.before = spearman(p.before, p.measured);
-    k.after = spearman(p.after, p.measured);
-    k.factor_before = typical_factor(p.measured, p.before);
-    k.factor_after = typical_factor(p.measured, p.after);
-    int sizes = 0;
-    for (const auto& [size, q] : by_size[k.kernel]) {
-      if (q.measured.size() < kRunsOfASize) continue;
-      ++sizes;
-      k.within_before += spearman(q.before, q.measured);
-      k.within_after += spearman(q.after, q.measured);
-    }
-    if (sizes > 0) {
-      k.within_before /= sizes;
-      k.within_after /= sizes;
-    }
-  }
+  for (KernelCorrelation& k : out) correlate(all[k.kernel], by_size[k.kernel], k);
   return out;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // TuningProblem: a kernel at one size, made concrete for the runners: its arguments, their inputs,
 // and what the reference interpreter says must come out. Start at make_problem; make_candidate
-// turns any schedule of the same kernel into what a Runner takes, peer_problem its library call.
-#include <optional>
+// turns any schedule of the same kernel into what a Runner takes. Its library call: peer_problem.h.
+#include <map>
 
 #include "core/ir/proc.h"
 #include "hw/kernel_table.h"
@@ -50,8 +50,11 @@ TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
 Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
                          const TuningProblem& problem, const std::string& stem = "kernel");
 
-/// The library call that does the same at the problem's sizes; nothing when the table names none.
-std::optional<PeerProblem> peer_problem(const KernelEntry& kernel, const TuningProblem& problem);
+/// The element type of a scalar; R, whose precision nobody set, is f32.
+ElementType element_of(ScalarType type);
+
+/// The value of every control argument of `p`. InputError at the proc when `sizes` lacks one.
+std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes);
 
 /// The compiler found for `target` with its flags and headers. Error(kUnavailable) when none of its
 /// compilers is on PATH.

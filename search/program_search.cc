@@ -1,14 +1,11 @@
 #include "search/program_search.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
-#include <numeric>
 #include <set>
 
-#include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "search/finished_nests.h"
 #include "search/moves/distribution.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/finishes.h"
@@ -20,6 +17,7 @@
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
 #include "search/outline/outline.h"
+#include "search/part_pricing.h"
 
 namespace exotune {
 
@@ -32,25 +30,8 @@ constexpr size_t kOrders = 4;            // loop orders that are finished
 constexpr double kSmallShare = 1.0 / 64;
 constexpr double kNoShare = 1.0 / 400;  // of the whole: as it is
 
-// Steps that make a schedule, and what they are worth.
-struct Plan {
-  Steps steps;
-  double cycles = 0;
-  std::string text_hash;
-  bool reassociated = false;
-  std::string move;  // what made it, for reports: "distribute"
-  double order = 0;  // among those of its move: the least is tried first
-};
-
-// One structure of the whole program, its parts, and what may become of each.
-struct Structure {
-  std::string move;
-  Schedule schedule;
-  std::vector<Cursor> nests;
-  std::vector<std::string> names;  // of the parts
-  std::vector<double> shares;      // of the time of all parts as written
-  std::vector<std::vector<Plan>> choices;
-};
+using Plan = PartPlan;
+using Structure = PartPlans;
 
 // Which alternatives a plan of the whole is made of.
 struct Choice {
@@ -62,7 +43,9 @@ struct Choice {
 class ProgramSearch::Impl {
  public:
   explicit Impl(const ProgramSearchRequest& request)
-      : request_(request), instructions_(request.context->instructions) {}
+      : request_(request),
+        instructions_(request.context->instructions),
+        pricing_(*request.context) {}
 
   ProgramSearchResult run(const BeamState& start) {
     start_ = start;
@@ -120,62 +103,6 @@ class ProgramSearch::Impl {
     for (const ScheduleStep& step : s.steps) ++out_.accepted[step.op];
   }
 
-  Plan plan_of(const Schedule& s, const std::string& move) {
-    Plan plan;
-    plan.steps = s.steps;
-    plan.cycles = static_cost(*s.proc, sizes_of(*s.proc), request_.context->weights).cycles;
-    plan.text_hash = content_hash(canonical_text(*s.proc));
-    plan.reassociated = s.reassociated || reassociates(s.proc);
-    plan.move = move;
-    plan.order = plan.cycles;
-    return plan;
-  }
-
-  // Values for all of a part's control arguments: iterators of loops around it stand at the middle
-  // of what the part's own assertions say, else at 32.
-  SizeBinding sizes_of(const Proc& p) const {
-    SizeBinding sizes = request_.context->sizes;
-    for (const Arg& a : p.args)
-      if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), middle_of(p, a.name));
-    return sizes;
-  }
-  // How often the loops around a nest run it.
-  double entries_of(const Proc& p, const Cursor& nest) const {
-    const Outline o = outline_of(p, sizes_of(p));
-    const int loop = o.loop_at(nest.path());
-    double out = 1;
-    for (int k = loop < 0 ? -1 : o.loops[static_cast<size_t>(loop)].parent; k >= 0;
-         k = o.loops[static_cast<size_t>(k)].parent)
-      out *= std::max(1.0, o.loops[static_cast<size_t>(k)].trips);
-    return out;
-  }
-  static int64_t middle_of(const Proc& p, Sym iter) {
-    for (const ExprPtr& e : p.asserts) {
-      const BinOp* o = e->as<BinOp>();
-      if (!o || o->op != BinOpKind::kLt) continue;
-      const Read* r = o->lhs->as<Read>();
-      const std::optional<int64_t> end = as_int(o->rhs);
-      if (r && r->name == iter && end) return std::max<int64_t>(1, *end / 2);
-    }
-    return 32;
-  }
-
-  // The first of each move, the cheapest of them first, then the second of each, ...
-  static std::vector<Plan> moves_in_turn(std::vector<Plan> plans) {
-    std::stable_sort(plans.begin(), plans.end(),
-                     [](const Plan& a, const Plan& b) { return a.order < b.order; });
-    std::set<std::string> seen;
-    std::erase_if(plans, [&](const Plan& p) { return !seen.insert(p.text_hash).second; });
-    std::map<std::string, int> rank;
-    std::vector<std::tuple<int, double, size_t>> order;
-    for (size_t k = 0; k < plans.size(); ++k)
-      order.emplace_back(rank[plans[k].move]++, plans[k].cycles, k);
-    std::stable_sort(order.begin(), order.end());
-    std::vector<Plan> out;
-    for (const auto& [turn, cycles, k] : order) out.push_back(std::move(plans[k]));
-    return out;
-  }
-
   static std::string key_of(const Proc& p) {
     Proc unnamed = p;
     unnamed.name = "part";
@@ -187,7 +114,7 @@ class ProgramSearch::Impl {
     const std::string key = key_of(*proc);
     if (const auto known = memo_.find(key); known != memo_.end()) return known->second;
     const Schedule start{proc, {}, false};
-    std::vector<Plan> plans = {plan_of(start, "as written")};
+    std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
     const std::vector<Cursor> parts = parts_of(proc);
     if (is_whole(proc, parts)) {
       solve_nest(start, plans, depth);
@@ -222,26 +149,29 @@ class ProgramSearch::Impl {
     }
   }
 
-  // How late another plan of a part is tried: the part that takes most of the time first, and of
-  // its plans first one of each kind, whatever the cost model thinks of that kind.
-  static double order_of(const Structure& s, size_t part, size_t alternative) {
-    if (alternative == 0) return 0;
-    const auto kind = [&](size_t k) {
-      const std::string& move = s.choices[part][k].move;
-      return move.substr(0, move.find(' '));
-    };
-    double turn = 1;
-    for (size_t k = 0; k < alternative; ++k) turn += kind(k) == kind(alternative);
-    const double all = std::accumulate(s.shares.begin(), s.shares.end(), 0.0);
-    return all == 0 ? turn : turn * all / std::max(s.shares[part], 1e-9 * all);
-  }
-
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
   // with another one for each part in turn.
   void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
                     int depth) {
+    const Structure here = take_apart(s, move, depth);
+    const size_t n_parts = here.nests.size();
+    if (n_parts == 0) return;
+    double all = 0;
+    for (const auto& c : here.choices) all += c.front().cycles;
+    add_choice(here, 0, 0, plans, depth);
+    const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
+    for (size_t n = 0; n < n_parts; ++n)
+      for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
+        if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all)
+          add_choice(here, n, k, plans, depth);
+    put_together_alike(here, plans);
+    if (depth == 0) structures_.push_back(here);
+  }
+
+  // Each part solved by itself; one that takes next to no time stays as it is.
+  Structure take_apart(const Schedule& s, const std::string& move, int depth) {
     Structure here{move, s, {}, {}, {}, {}};
-    const double whole = plan_of(s, move).cycles;
+    const double whole = pricing_.plan_of(s, move).cycles;
     for (const Cursor& nest : parts_of(s.proc)) {
       Part part;
       Schedule apart = s;
@@ -250,51 +180,34 @@ class ProgramSearch::Impl {
         continue;
       }
       const ProcPtr alone = without_provenance(part.proc);
-      const double share = plan_of({alone, {}, false}, move).cycles * entries_of(*s.proc, nest);
+      const double share =
+          pricing_.plan_of({alone, {}, false}, move).cycles * pricing_.entries_of(*s.proc, nest);
       here.nests.push_back(nest);
       here.names.push_back(part.name);
       here.shares.push_back(share);
       here.choices.push_back(interrupted() || share < kNoShare * whole ? std::vector<Plan>{Plan{}}
                                                                        : solve(alone, depth + 1));
     }
-    const size_t n_parts = here.nests.size();
-    if (n_parts == 0) return;
-    double all = 0;
-    for (const auto& c : here.choices) all += c.front().cycles;
-    const auto add = [&](size_t changed, size_t alternative) {
-      std::vector<size_t> which(n_parts, 0);
-      which[changed] = alternative;
-      std::optional<Plan> plan = combine(here, which);
-      if (!plan) return;
-      plan->order = order_of(here, changed, alternative);
-      ++out_.made;
-      if (depth == 0)
-        choices_.emplace(plan->text_hash, Choice{structures_.size(), changed, alternative});
-      plans.push_back(std::move(*plan));
-    };
-    add(0, 0);
-    const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
-    for (size_t n = 0; n < n_parts; ++n)
-      for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
-        if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all) add(n, k);
-    put_together_alike(here, plans);
-    if (depth == 0) structures_.push_back(here);
+    return here;
   }
 
-  // Every part in the same way, for each way that several parts have: what suits one sweep mostly
-  // suits its neighbours, and what the cost model thinks of it counts less.
+  void add_choice(const Structure& here, size_t changed, size_t alternative,
+                  std::vector<Plan>& plans, int depth) {
+    std::vector<size_t> which(here.nests.size(), 0);
+    which[changed] = alternative;
+    std::optional<Plan> plan = combine(here, which);
+    if (!plan) return;
+    plan->order = order_of(here, changed, alternative);
+    ++out_.made;
+    if (depth == 0)
+      choices_.emplace(plan->text_hash, Choice{structures_.size(), changed, alternative});
+    plans.push_back(std::move(*plan));
+  }
+
+  // Every part in the same way, for each way that several parts have.
   void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
-    std::map<std::string, std::vector<size_t>> ways;  // by the way's name without its loops
-    for (size_t n = 0; n < s.choices.size(); ++n)
-      for (size_t k = s.choices[n].size(); k-- > 0;) {
-        const std::string& move = s.choices[n][k].move;
-        std::vector<size_t>& which = ways[move.substr(0, move.find(' '))];
-        which.resize(s.choices.size(), 0);
-        which[n] = k;
-      }
-    for (const auto& [way, which] : ways) {
+    for (const auto& [way, which] : ways_alike(s)) {
       if (interrupted()) return;
-      if (std::count_if(which.begin(), which.end(), [](size_t k) { return k > 0; }) < 2) continue;
       std::optional<Plan> plan = combine(s, which);
       if (!plan) continue;
       plan->move = "all " + way;
@@ -324,16 +237,16 @@ class ProgramSearch::Impl {
       else
         whole = std::move(with);
     }
-    return plan_of(whole, s.move);
+    return pricing_.plan_of(whole, s.move);
   }
 
   // One nest: loop orders, then what each form of it allows.
   void solve_nest(const Schedule& start, std::vector<Plan>& plans, int depth) {
     const std::vector<Cursor> parts = parts_of(start.proc);
-    const SizeBinding sizes = sizes_of(*start.proc);
+    const SizeBinding sizes = pricing_.sizes_of(*start.proc);
     std::vector<LoopOrder> orders = loop_orders(start, parts.front().path());
     std::vector<Plan> ranked;
-    for (const LoopOrder& o : orders) ranked.push_back(plan_of(o.schedule, "order"));
+    for (const LoopOrder& o : orders) ranked.push_back(pricing_.plan_of(o.schedule, "order"));
     std::vector<size_t> by_cost(orders.size());
     for (size_t k = 0; k < by_cost.size(); ++k) by_cost[k] = k;
     std::stable_sort(by_cost.begin() + 1, by_cost.end(),
@@ -380,7 +293,7 @@ class ProgramSearch::Impl {
   }
 
   void finish(const Schedule& s, std::vector<Plan>& plans) {
-    const Outline o = outline_of(*s.proc, sizes_of(*s.proc));
+    const Outline o = outline_of(*s.proc, pricing_.sizes_of(*s.proc));
     finish_by(s, finishes_of(o, *request_.target, instructions_), plans);
   }
   std::vector<Finish> tiles_of(const Schedule& s) const {
@@ -394,32 +307,24 @@ class ProgramSearch::Impl {
 
   // Adds what the finishes make of the schedule; false: nothing.
   bool finish_by(const Schedule& s, const std::vector<Finish>& finishes, std::vector<Plan>& plans) {
-    std::vector<std::optional<Plan>> done(finishes.size());
-    std::vector<std::vector<StepRefusal>> refusals(finishes.size());
-    tbb::parallel_for(size_t{0}, finishes.size(), [&](size_t k) {
-      if (request_.deadline.over()) return;
-      const DeadlineScope scope(request_.deadline);
-      Schedule f = s;
-      for (const ScheduleStep& step : finishes[k].steps)
-        if (auto refusal = apply(f, step)) refusals[k].push_back(std::move(*refusal));
-      if (finishes[k].together && !refusals[k].empty()) return;
-      if (f.steps.size() > s.steps.size() || finishes[k].steps.empty())
-        done[k] = plan_of(f, finishes[k].name);
-    });
+    std::vector<FinishedNest> done = finish_all(s, finishes, pricing_, request_.deadline);
+    bool any = false;
     for (size_t k = 0; k < finishes.size(); ++k) {
       ++out_.made;
       for (const ScheduleStep& step : finishes[k].steps) ++out_.proposed[step.op];
-      for (const StepRefusal& r : refusals[k]) note(r);
-      if (!done[k]) continue;
-      for (size_t n = s.steps.size(); n < done[k]->steps.size(); ++n)
-        ++out_.accepted[done[k]->steps[n].op];
-      plans.push_back(std::move(*done[k]));
+      for (const StepRefusal& r : done[k].refusals) note(r);
+      if (!done[k].plan) continue;
+      any = true;
+      for (size_t n = s.steps.size(); n < done[k].plan->steps.size(); ++n)
+        ++out_.accepted[done[k].plan->steps[n].op];
+      plans.push_back(std::move(*done[k].plan));
     }
-    return std::any_of(done.begin(), done.end(), [](const auto& d) { return d.has_value(); });
+    return any;
   }
 
   const ProgramSearchRequest request_;
   const ValueList instructions_;
+  const PartPricing pricing_;
   BeamState start_;
   std::vector<Structure> structures_;              // of the whole program
   std::map<std::string, Choice> choices_;          // by the text of the whole program

@@ -158,6 +158,11 @@ class ActionSpace {
   void expand_moves(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
+  void expand_moves_to(const Spec&, const Limits&, int operand, int to, bool vectors_inside,
+                       const std::function<void(const Expansion&)>&);
+  Spec copy_spec(const Spec& around, const OperandShape&, ScalarType, const OperandState& source,
+                 const OperandState& target);
+  Spec moved_spec(const Spec&, int operand, const OperandState& to);
   uint32_t largest_factored(int role) const;
   const std::vector<uint32_t>& cuts(const Spec& spec, int dim);
   static bool serves_vectors(const SpecKind& kind, int operand, const TensorLayout& layout);

@@ -128,18 +128,8 @@ class Chooser {
                  const std::vector<std::pair<int, int64_t>>& block, int64_t depth) {
     if (deadline_.over()) return;
     const size_t rank = outer.size();
-    // The operand's own dimensions in the order in which the instruction names them: its meaning is
-    // the same, and what a dimension is called is free.
-    std::vector<int> named;
-    for (const auto& [dim, extent] : block) named.push_back(dim);
-    for (size_t d = 0; d < rank; ++d)
-      if (std::find(named.begin(), named.end(), static_cast<int>(d)) == named.end())
-        named.insert(named.begin(), static_cast<int>(d));
-    LiftedNest nest = nest_;
-    OperandKind& operand = nest.kind.operands[static_cast<size_t>(operand_)];
-    for (size_t d = 0; d < rank; ++d)
-      operand.subscripts[d] = nest_.kind.operands[static_cast<size_t>(operand_)]
-                                  .subscripts[static_cast<size_t>(named[d])];
+    const std::vector<int> named = names_of(rank, block);
+    const LiftedNest nest = renamed(named);
     Spec spec = spec_of(nest, proc_, space_);
     const auto name_of = [&](int dim) {
       return static_cast<uint8_t>(std::find(named.begin(), named.end(), dim) - named.begin());
@@ -154,28 +144,56 @@ class Chooser {
       out.tiles[static_cast<size_t>(dim)] = extent;
     }
     layout.contiguous = layout.rank;
-    const OperandShape shape = operand_shape(operand, spec.extents.data());
+    const OperandShape shape =
+        operand_shape(nest.kind.operands[static_cast<size_t>(operand_)], spec.extents.data());
     if (!layout.physical(shape)) return;  // a block does not divide the operand
     const std::optional<TensorLayout> canonical = layout.tiled(shape, shape);
     if (!canonical) return;
     spec.operands[static_cast<size_t>(operand_)].layout = space_.layouts().id(*canonical);
     const std::optional<MemoValue> value = solver_.solve(spec);
     if (!value || value->best.empty()) return;
-    // pack_ahead's numbers: each dimension's blocks, then its places in a block.
-    std::vector<int> first(rank);
-    int next = 0;
-    for (size_t d = 0; d < rank; ++d) {
-      first[d] = next;
-      next += out.tiles[d] > 1 ? 2 : 1;
-    }
-    for (const int dim : outer) out.order.push_back(first[static_cast<size_t>(dim)]);
-    for (const auto& [dim, extent] : block)
-      if (extent > 1) out.order.push_back(first[static_cast<size_t>(dim)] + 1);
+    out.order = packing_order(outer, block, out.tiles);
     out.depth = depth;
     out.instruction = kernel.name;
     out.cycles = static_cast<double>(value->best[0].cost.units) /
                  static_cast<double>(machine_.units_per_cycle);
     found_.push_back(std::move(out));
+  }
+
+  // The operand's own dimensions in the order in which the instruction names them: its meaning is
+  // the same, and what a dimension is called is free.
+  static std::vector<int> names_of(size_t rank, const std::vector<std::pair<int, int64_t>>& block) {
+    std::vector<int> named;
+    for (const auto& [dim, extent] : block) named.push_back(dim);
+    for (size_t d = 0; d < rank; ++d)
+      if (std::find(named.begin(), named.end(), static_cast<int>(d)) == named.end())
+        named.insert(named.begin(), static_cast<int>(d));
+    return named;
+  }
+  LiftedNest renamed(const std::vector<int>& named) const {
+    LiftedNest nest = nest_;
+    const auto which = static_cast<size_t>(operand_);
+    for (size_t d = 0; d < named.size(); ++d)
+      nest.kind.operands[which].subscripts[d] =
+          nest_.kind.operands[which].subscripts[static_cast<size_t>(named[d])];
+    return nest;
+  }
+
+  // pack_ahead's numbers: each dimension's blocks, then its places in a block.
+  static std::vector<int> packing_order(const std::vector<int>& outer,
+                                        const std::vector<std::pair<int, int64_t>>& block,
+                                        const std::vector<int64_t>& tiles) {
+    std::vector<int> first(tiles.size());
+    int next = 0;
+    for (size_t d = 0; d < tiles.size(); ++d) {
+      first[d] = next;
+      next += tiles[d] > 1 ? 2 : 1;
+    }
+    std::vector<int> order;
+    for (const int dim : outer) order.push_back(first[static_cast<size_t>(dim)]);
+    for (const auto& [dim, extent] : block)
+      if (extent > 1) order.push_back(first[static_cast<size_t>(dim)] + 1);
+    return order;
   }
 
   const Proc& proc_;

@@ -147,21 +147,8 @@ class ChainPlanner {
       }
       Limits limits = space_.codes().all();
       for (size_t i = 0; i < part.nest.buffers.size(); ++i) {
-        const OperandKind& operand = part.nest.kind.operands[i];
-        const bool between = is_intermediate(part.nest.buffers[i]);
-        const bool every_tile = tile > 0 && !mentions_loop(operand, part.rows);
-        const int64_t bytes = bytes_of_operand(part, spec, i);
-        // Rows of other operands pass by once.
-        const int lies = between || every_tile ? level_for(bytes) : machine_.outermost();
-        if (between) level = lies;
-        spec.operands[i].level = static_cast<uint8_t>(lies);
-        spec.operands[i].layout = space_.layouts().id(
-            TensorLayout::row_major(operand_shape(operand, spec.extents.data())));
-        if (lies != machine_.outermost()) {
-          const int64_t lines = (bytes + machine_.line_bytes - 1) / machine_.line_bytes;
-          uint8_t& left = limits.codes[static_cast<size_t>(lies)];
-          left = space_.codes().down(lies, space_.codes().amount(lies, left) - lines);
-        }
+        const int lies = place(part, i, tile > 0, spec, limits);
+        if (is_intermediate(part.nest.buffers[i])) level = lies;
       }
       const std::optional<MemoValue> value = solver_.solve(spec, limits);
       if (!value || value->best.empty()) return;
@@ -173,6 +160,24 @@ class ChainPlanner {
     std::vector<RegisterTile> usual(tiles.size(), {6, 4 * lanes()});
     if (Steps also = steps(tile, usual); key_of(also) != key_of(plans_.back().steps))
       plans_.push_back({tile, name, units, std::move(also)});
+  }
+
+  // Puts the operand where it lies while the part runs, and takes its lines off that cache's limit.
+  int place(const ChainPart& part, size_t i, bool tiled, Spec& spec, Limits& limits) {
+    const OperandKind& operand = part.nest.kind.operands[i];
+    const bool every_tile = tiled && !mentions_loop(operand, part.rows);
+    const int64_t bytes = bytes_of_operand(part, spec, i);
+    // Rows of other operands pass by once.
+    const int lies = is_intermediate(part.nest.buffers[i]) || every_tile ? level_for(bytes)
+                                                                         : machine_.outermost();
+    spec.operands[i].level = static_cast<uint8_t>(lies);
+    spec.operands[i].layout =
+        space_.layouts().id(TensorLayout::row_major(operand_shape(operand, spec.extents.data())));
+    if (lies == machine_.outermost()) return lies;
+    const int64_t lines = (bytes + machine_.line_bytes - 1) / machine_.line_bytes;
+    uint8_t& left = limits.codes[static_cast<size_t>(lies)];
+    left = space_.codes().down(lies, space_.codes().amount(lies, left) - lines);
+    return lies;
   }
 
   bool is_intermediate(Sym buffer) const {

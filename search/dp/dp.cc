@@ -194,14 +194,19 @@ std::optional<SpecSolver::Prospect> SpecSolver::look(const Expansion& e, int64_t
   return std::nullopt;
 }
 
+// With k plans in hand, one dearer than the last of them is of no use.
+int64_t SpecSolver::cutoff_of(const Ranking& found, int64_t bound) const {
+  const std::vector<Alternative>& best = found.value.best;
+  return options_.prune && static_cast<int>(best.size()) >= options_.k
+             ? std::min(bound, best.back().cost.units)
+             : bound;
+}
+
 bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, int64_t bound,
                               bool may_leave, Ranking& into) {
   const Expansion& e = prospect.expansion;
-  const std::vector<Alternative>& best = into.value.best;
-  const int k = options_.k;
-  int64_t cutoff = bound, total = prospect.total;
-  if (options_.prune && static_cast<int>(best.size()) >= k)
-    cutoff = std::min(cutoff, best.back().cost.units);
+  const int64_t cutoff = cutoff_of(into, bound);
+  int64_t total = prospect.total;
   if (total > cutoff) {
     leave_out(total, into);
     return true;
@@ -224,7 +229,7 @@ bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, in
       leave_out(total, into);
       return true;
     }
-    if (i == e.main && static_cast<int>(value->best.size()) < k)
+    if (i == e.main && static_cast<int>(value->best.size()) < options_.k)
       main_complete_to = value->complete_to;
   }
 

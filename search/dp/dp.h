@@ -82,6 +82,7 @@ class SpecSolver {
   /// Nothing when it is infeasible or costs more than `cutoff` at the first look.
   std::optional<Prospect> look(const Expansion& e, int64_t order, int64_t cutoff, Ranking& into);
   /// False: left for later, another thread is at it.
+  int64_t cutoff_of(const Ranking& found, int64_t bound) const;
   bool try_prospect(const Prospect& prospect, const Limits& limits, int64_t bound, bool may_leave,
                     Ranking& into);
 

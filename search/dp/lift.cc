@@ -118,27 +118,12 @@ class Lifter {
     return true;
   }
 
-  // The right side with reads replaced by operand numbers; empty when it is more than that.
+  // The right side with reads replaced by operand numbers; false when it is more than that.
   bool spell(const ExprPtr& e, std::string& text) {
-    if (const Read* r = e->as<Read>()) {
-      if (!is_data(e->type)) return false;
-      if (const auto t = temporaries_.find(r->name); t != temporaries_.end()) {
-        converted_.insert(t->second.type);
-        return spell(t->second.value, text);
-      }
-      Access access{r->name, {}};
-      if (!subscript_all(r->idx, access.subscripts)) return false;
-      const auto it = std::find(inputs_.begin(), inputs_.end(), access);
-      text += "$" + std::to_string(it - inputs_.begin());
-      if (it == inputs_.end()) inputs_.push_back(std::move(access));
-      return inputs_.size() < kMaxOperands;
-    }
+    if (const Read* r = e->as<Read>()) return spell_read(*r, is_data(e->type), text);
     if (const Const* c = e->as<Const>()) {
-      if (const double* d = std::get_if<double>(&c->value); d && *d == 0) {
-        text += "0";
-        return true;
-      }
-      text += str(e);
+      const double* d = std::get_if<double>(&c->value);
+      text += d && *d == 0 ? "0" : str(e);
       return true;
     }
     if (const BinOp* o = e->as<BinOp>(); o && !is_comparison(o->op) && !is_logical(o->op)) {
@@ -153,16 +138,33 @@ class Lifter {
       text += "-";
       return spell(u->arg, text);
     }
-    if (const Extern* f = e->as<Extern>(); f && functions_) {
-      text += f->fn + "(";
-      for (size_t k = 0; k < f->args.size(); ++k) {
-        if (k > 0) text += ", ";
-        if (!spell(f->args[k], text)) return false;
-      }
-      text += ")";
-      return true;
+    const Extern* f = e->as<Extern>();
+    return f && functions_ && spell_function(*f, text);
+  }
+
+  // Reads of one element of one buffer are one operand, however often they stand there.
+  bool spell_read(const Read& r, bool is_data, std::string& text) {
+    if (!is_data) return false;
+    if (const auto t = temporaries_.find(r.name); t != temporaries_.end()) {
+      converted_.insert(t->second.type);
+      return spell(t->second.value, text);
     }
-    return false;
+    Access access{r.name, {}};
+    if (!subscript_all(r.idx, access.subscripts)) return false;
+    const auto it = std::find(inputs_.begin(), inputs_.end(), access);
+    text += "$" + std::to_string(it - inputs_.begin());
+    if (it == inputs_.end()) inputs_.push_back(std::move(access));
+    return inputs_.size() < kMaxOperands;
+  }
+
+  bool spell_function(const Extern& f, std::string& text) {
+    text += f.fn + "(";
+    for (size_t k = 0; k < f.args.size(); ++k) {
+      if (k > 0) text += ", ";
+      if (!spell(f.args[k], text)) return false;
+    }
+    text += ")";
+    return true;
   }
 
   std::optional<ScalarType> type_of(Sym buffer) const {
@@ -226,137 +228,6 @@ class Lifter {
 
 std::optional<LiftedNest> lift_nest(const Proc& p, bool functions) {
   return Lifter(p, functions).run();
-}
-
-namespace {
-
-// Reads back the statements that spell() writes: binary operators between parentheses, functions.
-class StatementReader {
- public:
-  StatementReader(std::string text, std::vector<ExprPtr> operands, ScalarType type)
-      : text_(std::move(text)), operands_(std::move(operands)), type_(type) {}
-
-  ExprPtr run() {
-    ExprPtr e = factor();
-    skip();
-    while (at_ < text_.size() && text_[at_] != ')' && text_[at_] != ',') {
-      const char op = text_[at_++];
-      const BinOpKind kind = op == '+'   ? BinOpKind::kAdd
-                             : op == '-' ? BinOpKind::kSub
-                             : op == '*' ? BinOpKind::kMul
-                                         : BinOpKind::kDiv;
-      e = bin_op(kind, e, factor());
-      skip();
-    }
-    return e;
-  }
-
- private:
-  void skip() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-  }
-  ExprPtr factor() {
-    skip();
-    EXO_CHECK(at_ < text_.size());
-    if (text_[at_] == '-') {
-      ++at_;
-      return negate(factor());
-    }
-    if (text_[at_] == '(') {
-      ++at_;
-      ExprPtr e = run();
-      ++at_;  // the closing one
-      return e;
-    }
-    if (isalpha(text_[at_])) {
-      Extern call;
-      const size_t open = text_.find('(', at_);
-      call.fn = text_.substr(at_, open - at_);
-      at_ = open;
-      while (text_[at_] != ')') {
-        ++at_;  // '(' or ','
-        call.args.push_back(run());
-      }
-      ++at_;
-      return make_expr(std::move(call), type_);
-    }
-    if (text_[at_] == '$') {
-      size_t end = at_ + 1;
-      while (end < text_.size() && isdigit(text_[end])) ++end;
-      const size_t number = std::stoul(text_.substr(at_ + 1, end - at_ - 1));
-      at_ = end;
-      return operands_.at(number);
-    }
-    size_t used = 0;
-    const double value = std::stod(text_.substr(at_), &used);
-    at_ += used;
-    return data_const(value, type_);
-  }
-
-  std::string text_;
-  std::vector<ExprPtr> operands_;
-  ScalarType type_;
-  size_t at_ = 0;
-};
-
-}  // namespace
-
-ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents) {
-  auto p = std::make_shared<Proc>();
-  p->name = "spec";
-  std::vector<Sym> loops;
-  std::vector<uint32_t> sizes;
-  for (size_t d = 0; d < extents.size(); ++d) {
-    loops.push_back(Sym::fresh("i" + std::to_string(d)));
-    sizes.push_back(static_cast<uint32_t>(extents[d]));
-  }
-  std::vector<ExprPtr> reads;
-  std::vector<std::vector<ExprPtr>> indices;
-  for (size_t i = 0; i < kind.operands.size(); ++i) {
-    const OperandKind& operand = kind.operands[i];
-    const Sym name = Sym::fresh("x" + std::to_string(i));
-    const OperandShape shape = operand_shape(operand, sizes.data());
-    Type type{operand.type, {}, false};
-    std::vector<ExprPtr> idx;
-    for (size_t d = 0; d < operand.subscripts.size(); ++d) {
-      type.shape.push_back(int_const(shape.extents[d]));
-      ExprPtr index;
-      for (const SubscriptTerm& t : operand.subscripts[d]) {
-        ExprPtr term = read_var(loops[t.dim], ScalarType::kIndex);
-        if (t.coefficient != 1) term = int_const(t.coefficient) * term;
-        index = index ? index + term : term;
-      }
-      idx.push_back(index ? index : int_const(0));
-    }
-    p->args.push_back({name, type, dram()});
-    reads.push_back(read_elem(name, idx, operand.type));
-    indices.push_back(std::move(idx));
-  }
-  const Arg& output = p->args.back();
-  // Operands of another type are converted before they meet in an operation.
-  Block body;
-  const bool copies = kind.statement == "= $0";
-  for (size_t i = 0; i + 1 < kind.operands.size() && !copies; ++i) {
-    if (kind.operands[i].type == output.type.scalar) continue;
-    const Sym t = Sym::fresh("t" + std::to_string(i));
-    body.push_back(make_stmt(Alloc{t, Type{output.type.scalar, {}, false}, dram()}));
-    body.push_back(make_assign(t, {}, reads[i]));
-    reads[i] = read_elem(t, {}, output.type.scalar);
-  }
-  const size_t space = kind.statement.find(' ');
-  const std::string assignment = kind.statement.substr(0, space);
-  const ExprPtr rhs =
-      StatementReader(kind.statement.substr(space + 1), reads, output.type.scalar).run();
-  StmtPtr s = assignment == "=" ? make_assign(output.name, indices.back(), rhs)
-              : assignment == "+="
-                  ? make_reduce(output.name, indices.back(), rhs)
-                  : make_reduce(output.name, indices.back(), rhs,
-                                assignment == "max=" ? ReduceOp::kMax : ReduceOp::kMin);
-  body.push_back(s);
-  for (size_t d = loops.size(); d-- > 0;)
-    body = {make_for(loops[d], int_const(0), int_const(extents[d]), body)};
-  p->body = body;
-  return p;
 }
 
 }  // namespace exotune

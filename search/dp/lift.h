@@ -31,8 +31,4 @@ struct LiftedNest {
 /// search has no leaves for them.
 std::optional<LiftedNest> lift_nest(const Proc& p, bool functions = false);
 
-/// A proc that computes what the Spec's kind says at these extents: operands become arguments
-/// `x0`, `x1`, ..., the last one the output. The inverse of lift_nest, for tests and messages.
-ProcPtr spell_nest(const SpecKind& kind, const std::vector<int64_t>& extents);
-
 }  // namespace exotune

@@ -79,44 +79,53 @@ void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Vis
   for (int i = 0; i <= kind.output(); ++i) {
     const OperandState from = spec.operands[i];
     if (rules_.outermost_first && from.level != outermost) continue;
-    const OperandShape shape = operand_shape(kind.operands[i], spec.extents.data());
-    const int64_t volume = shape.volume();
-    const std::vector<uint16_t>* layouts = nullptr;
+    const bool spent = spec.relayouted >> i & 1;
     for (const int to : machine_.levels[from.level].destinations) {
-      const DpLevel& level = machine_.levels[to];
       const bool same_level = to == from.level;
-      const bool spent = spec.relayouted >> i & 1;
       if (same_level &&
           (rules_.relayout == Relayout::kNever || (rules_.relayout != Relayout::kAlways && spent)))
         continue;
-      const bool keeps_order =
-          rules_.relayout == Relayout::kOnceForAll && spent && machine_.levels[from.level].layouts;
       if (codes_.amount(to, limits.codes[to]) == 0) continue;
-      OperandState state;
-      state.level = static_cast<uint8_t>(to);
-      if (!level.layouts) {
-        expand_move(spec, limits, i, state, visit);
+      if (machine_.levels[to].layouts) {
+        expand_moves_to(spec, limits, i, to, vectors_inside, visit);
         continue;
       }
-      if (!layouts) layouts = &destination_layouts(shape, kind.operands[i].type);
-      const bool own = level.cache && !same_level && machine_.levels[from.level].layouts &&
-                       std::find(layouts->begin(), layouts->end(), from.layout) == layouts->end();
-      for (size_t l = 0; l < layouts->size() + (own ? 1 : 0); ++l) {
-        state.layout = l < layouts->size() ? (*layouts)[l] : from.layout;
-        if (keeps_order && !keeps(from.layout, state.layout, level)) continue;
-        if (vectors_inside && state.layout != from.layout && !level.registers &&
-            !serves_vectors(kind, i, layouts_.at(state.layout)))
-          continue;
-        state.vector = 0;
-        if (level.vectors.empty()) expand_move(spec, limits, i, state, visit);
-        for (const int bytes : level.vectors) {
-          if (bytes % bytes_of(kind.operands[i].type) != 0) continue;
-          const int lanes = bytes / bytes_of(kind.operands[i].type);
-          if (volume % lanes != 0) continue;
-          state.vector = static_cast<uint8_t>(lanes);
-          expand_move(spec, limits, i, state, visit);
-        }
-      }
+      OperandState state;
+      state.level = static_cast<uint8_t>(to);
+      expand_move(spec, limits, i, state, visit);
+    }
+  }
+}
+
+// Into a level that tells layouts apart: each that it may take there, in each size of vector.
+void ActionSpace::expand_moves_to(const Spec& spec, const Limits& limits, int operand, int to,
+                                  bool vectors_inside, const Visit& visit) {
+  const SpecKind& kind = kinds_.at(spec.kind);
+  const OperandState from = spec.operands[operand];
+  const DpLevel &level = machine_.levels[to], &source = machine_.levels[from.level];
+  const ScalarType type = kind.operands[operand].type;
+  const OperandShape shape = operand_shape(kind.operands[operand], spec.extents.data());
+  const std::vector<uint16_t>& layouts = destination_layouts(shape, type);
+  const bool keeps_order = rules_.relayout == Relayout::kOnceForAll &&
+                           (spec.relayouted >> operand & 1) && source.layouts;
+  // What is only copied nearer may keep a layout that no copy would be given.
+  const bool own = level.cache && to != from.level && source.layouts &&
+                   std::find(layouts.begin(), layouts.end(), from.layout) == layouts.end();
+  OperandState state;
+  state.level = static_cast<uint8_t>(to);
+  for (size_t l = 0; l < layouts.size() + (own ? 1 : 0); ++l) {
+    state.layout = l < layouts.size() ? layouts[l] : from.layout;
+    if (keeps_order && !keeps(from.layout, state.layout, level)) continue;
+    if (vectors_inside && state.layout != from.layout && !level.registers &&
+        !serves_vectors(kind, operand, layouts_.at(state.layout)))
+      continue;
+    state.vector = 0;
+    if (level.vectors.empty()) expand_move(spec, limits, operand, state, visit);
+    for (const int bytes : level.vectors) {
+      const int lanes = bytes / bytes_of(type);
+      if (bytes % bytes_of(type) != 0 || shape.volume() % lanes != 0) continue;
+      state.vector = static_cast<uint8_t>(lanes);
+      expand_move(spec, limits, operand, state, visit);
     }
   }
 }
@@ -131,7 +140,6 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
   const int64_t amount = cost_.amount(to, shape, what.type);
   const int64_t available = codes_.amount(to.level, limits.codes[to.level]);
   if (amount > available) return;
-  const bool same_level = from.level == to.level;
   const bool touched_only = machine_.levels[to.level].cache && from.layout == to.layout;
 
   Expansion e;
@@ -145,33 +153,44 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
   left.codes[to.level] = codes_.down(to.level, available - amount);
 
   const bool is_output = operand == kind.output();
-  const bool once = rules_.relayout == Relayout::kOnce;
-  const bool once_for_all = rules_.relayout == Relayout::kOnceForAll;
   const auto copy = [&](const OperandState& source, const OperandState& target) {
-    Spec move;
-    move.kind = static_cast<uint16_t>(kinds_.move(shape.rank, what.type));
-    std::copy_n(shape.extents.begin(), shape.rank, move.extents.begin());
-    move.operands[0] = source;
-    move.operands[1] = target;
-    if (once_for_all || (once && same_level)) move.relayouted = 3;
-    if (beside) move.threads = spec.threads;  // one thread copies while others wait, or beside them
-    canonicalise(move);
-    e.part[e.parts++] = {move, left, 1};
+    e.part[e.parts++] = {copy_spec(spec, shape, what.type, source, target), left, 1};
   };
   if (!touched_only && (!is_output || kind.accumulates)) copy(from, to);
   e.main = e.parts;
-  SubSpec& body = e.part[e.parts++];
-  body = {spec, left, 1};
-  body.spec.operands[operand] = to;
-  const uint8_t bit = static_cast<uint8_t>(1u << operand);
-  if (once_for_all && !machine_.levels[to.level].registers && from.layout != to.layout)
-    body.spec.relayouted |= bit;
-  if (once) {
-    body.spec.relayouted = same_level ? body.spec.relayouted | bit : body.spec.relayouted & ~bit;
-  }
-  canonicalise(body.spec);
+  e.part[e.parts++] = {moved_spec(spec, operand, to), left, 1};
   if (!touched_only && is_output) copy(to, from);
   visit(e);
+}
+
+// One thread copies while others wait, or beside them.
+Spec ActionSpace::copy_spec(const Spec& around, const OperandShape& shape, ScalarType type,
+                            const OperandState& source, const OperandState& target) {
+  Spec move;
+  move.kind = static_cast<uint16_t>(kinds_.move(shape.rank, type));
+  std::copy_n(shape.extents.begin(), shape.rank, move.extents.begin());
+  move.operands[0] = source;
+  move.operands[1] = target;
+  if (rules_.relayout == Relayout::kOnceForAll ||
+      (rules_.relayout == Relayout::kOnce && source.level == target.level))
+    move.relayouted = 3;
+  if (around.threads == Threads::kBeside) move.threads = around.threads;
+  canonicalise(move);
+  return move;
+}
+
+Spec ActionSpace::moved_spec(const Spec& spec, int operand, const OperandState& to) {
+  const OperandState& from = spec.operands[operand];
+  Spec body = spec;
+  body.operands[operand] = to;
+  const uint8_t bit = static_cast<uint8_t>(1u << operand);
+  if (rules_.relayout == Relayout::kOnceForAll && !machine_.levels[to.level].registers &&
+      from.layout != to.layout)
+    body.relayouted |= bit;
+  if (rules_.relayout == Relayout::kOnce)
+    body.relayouted = from.level == to.level ? body.relayouted | bit : body.relayouted & ~bit;
+  canonicalise(body);
+  return body;
 }
 
 }  // namespace exotune

@@ -62,24 +62,45 @@ SumStep step_of(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
   return step;
 }
 
+// The nearest level that is no register file, as a bit of DpKernel::levels.
+uint32_t nearest_memory(const DpMachine& machine) {
+  uint32_t memory = 0;
+  for (size_t l = machine.levels.size(); l-- > 0;)
+    if (!machine.levels[l].registers) memory = 1u << l;
+  return memory;
+}
+
+bool lies_in_vectors(const DpMachine& machine, const DpKernel& k, int operand) {
+  for (size_t l = 0; l < machine.levels.size(); ++l)
+    if (k.levels[operand] == (1u << l)) return !machine.levels[l].vectors.empty();
+  return false;
+}
+
+// Units of the cheapest instruction that fills a vector of the kernel's result; -1: there is none.
+int64_t cheapest_load(const DpMachine& machine, const DpKernel& k, uint32_t memory) {
+  const int output = k.kind.output();
+  int64_t best = -1;
+  for (const DpKernel& load : machine.kernels)
+    if (!load.is_statement() && load.kind.statement == "= $0" && load.kind.dims() == 1 &&
+        load.extents[0] == k.extents[0] && load.levels[0] == memory &&
+        load.levels[1] == k.levels[output] &&
+        load.kind.operands[0].type == k.kind.operands[output].type &&
+        (best < 0 || load.base < best))
+      best = load.base;
+  return best;
+}
+
 }  // namespace
 
 std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) {
+  const uint32_t memory = nearest_memory(machine);
   std::vector<DpKernel> blocks;
   for (const DpKernel& k : machine.kernels) {
     if (k.is_statement() || !k.kind.accumulates || k.kind.dims() != 1 || k.kind.reduction[0] ||
         k.extents[0] < 2)
       continue;
-    const auto is_vector_level = [&](int i) {
-      for (size_t l = 0; l < machine.levels.size(); ++l)
-        if (k.levels[i] == (1u << l)) return !machine.levels[l].vectors.empty();
-      return false;
-    };
     const int output = k.kind.output();
-    bool fits = output >= 1 && is_vector_level(output);
-    uint32_t memory = 0;
-    for (size_t l = machine.levels.size(); l-- > 0;)
-      if (!machine.levels[l].registers) memory = 1u << l;
+    bool fits = output >= 1 && lies_in_vectors(machine, k, output);
     DpKernel block = k;
     block.block = true;
     block.name = "block of " + k.name;
@@ -87,18 +108,10 @@ std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) 
     if (block.latency == 0) block.latency = std::llround(latency * machine.units_per_cycle);
     block.registers.assign(machine.levels.size(), 0);
     block.max_vectors = 0;
-    // The cheapest load of a vector of this type.
-    block.load = -1;
-    for (const DpKernel& load : machine.kernels)
-      if (!load.is_statement() && load.kind.statement == "= $0" && load.kind.dims() == 1 &&
-          load.extents[0] == block.strip && load.levels[0] == memory &&
-          load.levels[1] == k.levels[output] &&
-          load.kind.operands[0].type == k.kind.operands[output].type &&
-          (block.load < 0 || load.base < block.load))
-        block.load = load.base;
+    block.load = fits ? cheapest_load(machine, k, memory) : -1;
     for (int i = 0; i < output; ++i) {
       const bool vector = follows(k.kind.operands[i], 0);
-      fits = fits && (vector ? is_vector_level(i) : k.levels[i] == memory);
+      fits = fits && (vector ? lies_in_vectors(machine, k, i) : k.levels[i] == memory);
       block.levels[i] = memory;
     }
     if (fits && block.load >= 0) blocks.push_back(std::move(block));

@@ -47,27 +47,38 @@ LinesOfChain lines_of_chain(const Composition& chain, const DpMachine& machine) 
   return out;
 }
 
-}  // namespace
-
-std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
-                                 const ValueList& instructions, const DpMachine& machine) {
-  const ChainPart& last = chain.parts.back();
-  const std::string rows = last.nest.loops[static_cast<size_t>(last.rows)].name();
-  std::vector<std::string> loops;  // along the row, of each step
+// The loop along the row of each step; empty when a step has none, or other rows.
+std::vector<std::string> loops_along(const Composition& chain, const std::string& rows) {
+  std::vector<std::string> loops;
   for (const ChainPart& part : chain.parts) {
     const std::optional<std::string> loop = along(part);
     if (!loop || part.nest.loops[static_cast<size_t>(part.rows)].name() != rows || *loop == rows)
       return {};
     loops.push_back(*loop);
   }
-  const VectorValues unit(target, last.nest.kind.operands.back().type, instructions);
+  return loops;
+}
 
-  Steps fusing, vectors;
+// Every step but the last is computed where its row is used.
+Steps fusing_steps(const Composition& chain, const std::string& rows) {
+  Steps out;
   for (size_t k = chain.parts.size() - 1; k-- > 0;)
-    fusing.push_back({"compute_and_store_at",
-                      {chain.intermediates[k].name(), last.nest.buffers.back().name(), rows}});
-  // Lanes of a maximum go into the element one vector at a time; the loop has another name then.
-  std::vector<std::string> left;
+    out.push_back(
+        {"compute_and_store_at",
+         {chain.intermediates[k].name(), chain.parts.back().nest.buffers.back().name(), rows}});
+  return out;
+}
+
+struct VectorSteps {
+  Steps extremes;                   // of the steps that take a maximum or minimum
+  std::vector<std::string> others;  // the loops of the rest, each once
+};
+
+// Lanes of a maximum go into the element one vector at a time; the loop has another name then.
+VectorSteps vector_steps(const Composition& chain, const std::vector<std::string>& loops,
+                         const VectorValues& unit) {
+  VectorSteps out;
+  auto& [vectors, left] = out;
   for (size_t k = 0; k < chain.parts.size(); ++k) {
     if (!takes_an_extreme(chain.parts[k])) {
       left.push_back(loops[k]);
@@ -77,13 +88,28 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
     vectors.push_back(unit.step("vectorize", {loops[k] + " #" + std::to_string(before)}));
     vectors.back().named = {{"tail", "cut_and_predicate"}};
   }
+  std::sort(left.begin(), left.end());
+  left.erase(std::unique(left.begin(), left.end()), left.end());
+  return out;
+}
+
+}  // namespace
+
+std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
+                                 const ValueList& instructions, const DpMachine& machine) {
+  const ChainPart& last = chain.parts.back();
+  const std::string rows = last.nest.loops[static_cast<size_t>(last.rows)].name();
+  const std::vector<std::string> loops = loops_along(chain, rows);
+  if (loops.empty()) return {};
+  const VectorValues unit(target, last.nest.kind.operands.back().type, instructions);
+
+  const Steps fusing = fusing_steps(chain, rows);
+  const auto [vectors, left] = vector_steps(chain, loops, unit);
 
   const LinesOfChain lines = lines_of_chain(chain, machine);
   const int64_t line = machine.levels[static_cast<size_t>(machine.outermost())].cost;
   const std::string level = machine.levels[static_cast<size_t>(machine.outermost())].name;
 
-  std::sort(left.begin(), left.end());
-  left.erase(std::unique(left.begin(), left.end()), left.end());
   std::vector<ChainPlan> out;
   for (const bool fuses : {true, false})
     for (const int many : {4, 2, 8, 1}) {

@@ -70,6 +70,59 @@ TrialRecord record_of(const Contender& contender, const ContenderResult& result,
   return record;
 }
 
+// What takes part: each schedule that can be replayed, with the number of its script.
+struct Field {
+  std::vector<Contender> contenders;
+  std::vector<size_t> scripts;
+  std::vector<ProofLevel> proofs;
+};
+
+Field field_of(const Tunable& tunable, const std::vector<std::string>& scripts,
+               const Prover& prover, const TuningProblem& problem, const Target& target,
+               BucketResult& result) {
+  Field field;
+  for (size_t k = 0; k < scripts.size(); ++k) {
+    ++result.tried;
+    try {
+      const ProcPtr scheduled = prover.replay(problem.kernel, scripts[k], tunable.name);
+      field.contenders.push_back(
+          contender_of("#" + std::to_string(k), make_candidate(scheduled, target, problem)));
+      field.scripts.push_back(k);
+      field.proofs.push_back(reassociates(scheduled) ? ProofLevel::kProvedModuloReassociation
+                                                     : ProofLevel::kProved);
+    } catch (const Error& e) {
+      if (e.exit_code() == ExitCode::kInternal) throw;
+      ++result.refused;
+    }
+  }
+  return field;
+}
+
+// A version more is code more: what other sizes have already (`before`), or the usual, is taken
+// when it is as good as the fastest.
+size_t worth_keeping(const Field& field, const std::vector<std::string>& scripts,
+                     const std::string& before, const ShootoutResult& shot) {
+  const auto fastest = static_cast<size_t>(shot.winner);
+  size_t winner = fastest;
+  for (size_t k = 0; k < field.scripts.size(); ++k)
+    if ((k == 0 || scripts[field.scripts[k]] == before) &&
+        shot.contenders[k].status == TrialStatus::kOk &&
+        shot.ratio(fastest, k).median < kWorthAVersion) {
+      winner = k;
+      if (scripts[field.scripts[k]] == before) break;
+    }
+  return winner;
+}
+
+// A few hundred microseconds a batch: the sizes of a bucket are small, and there are many buckets.
+ShootoutOptions bucket_rounds() {
+  ShootoutOptions options;
+  options.rounds = 9;
+  options.blocks = 3;
+  options.batch_seconds = 3e-4;
+  return options;
+}
+
 // `before`: the script of the sizes below.
 BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std::string& before,
                          const TargetPtr& target, Arena& arena) {
@@ -84,48 +137,20 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
   result.kernel = kernel;
   result.sizes = sizes_at(bucket.at);
   const TuningProblem problem = make_problem(kernel, result.sizes);
-  std::vector<Contender> contenders;
-  std::vector<size_t> of_script;
-  std::vector<ProofLevel> proofs;
-  for (size_t k = 0; k < scripts.size(); ++k) {
-    ++result.tried;
-    try {
-      const ProcPtr scheduled = prover.replay(kernel, scripts[k], tunable.name);
-      contenders.push_back(
-          contender_of("#" + std::to_string(k), make_candidate(scheduled, *target, problem)));
-      of_script.push_back(k);
-      proofs.push_back(reassociates(scheduled) ? ProofLevel::kProvedModuloReassociation
-                                               : ProofLevel::kProved);
-    } catch (const Error& e) {
-      if (e.exit_code() == ExitCode::kInternal) throw;
-      ++result.refused;
-    }
-  }
-  ShootoutOptions options;
-  options.rounds = 9;
-  options.blocks = 3;
-  options.batch_seconds = 3e-4;
-  const ShootoutResult shot = arena.compete(contenders, problem.args, problem.test, options);
-  for (size_t k = 0; k < of_script.size(); ++k) {
+  const Field field = field_of(tunable, scripts, prover, problem, *target, result);
+  const ShootoutResult shot =
+      arena.compete(field.contenders, problem.args, problem.test, bucket_rounds());
+  for (size_t k = 0; k < field.scripts.size(); ++k) {
     if (shot.contenders[k].status != TrialStatus::kOk) ++result.failed;
-    result.trials.push_back(
-        record_of(contenders[k], shot.contenders[k], scripts[of_script[k]], proofs[k]));
+    result.trials.push_back(record_of(field.contenders[k], shot.contenders[k],
+                                      scripts[field.scripts[k]], field.proofs[k]));
   }
   if (shot.winner < 0)
     throw Error(Diagnostic{{}, "no schedule of " + tunable.name + " runs at " + bucket.at, {}, {}},
                 ExitCode::kNoCandidate);
-  if (of_script.front() != 0) return result;  // the usual schedule wants larger sizes
-  size_t winner = static_cast<size_t>(shot.winner);
-  // A version more is code more: what other sizes have already, or the usual, is taken when it is
-  // as good as the fastest.
-  for (size_t k = 0; k < of_script.size(); ++k)
-    if ((k == 0 || scripts[of_script[k]] == before) &&
-        shot.contenders[k].status == TrialStatus::kOk &&
-        shot.ratio(static_cast<size_t>(shot.winner), k).median < kWorthAVersion) {
-      winner = k;
-      if (scripts[of_script[k]] == before) break;
-    }
-  result.winner = scripts[of_script[winner]];
+  if (field.scripts.front() != 0) return result;  // the usual schedule wants larger sizes
+  const size_t winner = worth_keeping(field, scripts, before, shot);
+  result.winner = scripts[field.scripts[winner]];
   result.winner_id = result.trials[winner].candidate_id;
   if (shot.contenders.front().status == TrialStatus::kOk)
     result.gain = shot.ratio(winner, 0).median;

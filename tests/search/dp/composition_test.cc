@@ -11,6 +11,7 @@
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
 #include "hw/kernel_table.h"
+#include "search/dp/spelled_nest.h"
 #include "search/steps/builders.h"
 
 namespace exotune {

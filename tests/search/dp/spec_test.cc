@@ -6,6 +6,7 @@
 #include "search/dp/lift.h"
 #include "search/dp/limits.h"
 #include "search/dp/machine.h"
+#include "search/dp/spelled_nest.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {

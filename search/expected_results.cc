@@ -1,0 +1,108 @@
+#include "search/expected_results.h"
+
+#include <algorithm>
+
+#include "core/base/deadline.h"
+#include "core/interp/interp.h"
+#include "search/test_data.h"
+
+namespace exotune {
+namespace {
+
+// One call of the nest as written on data too large for the interpreter.
+constexpr double kReferenceSeconds = 120;
+
+// Sizes small enough for the interpreter at which the asserts of `p` hold; nothing when none of
+// those tried do.
+std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes) {
+  for (const int64_t most : {13, 16, 32, 64}) {
+    SizeBinding small = sizes;
+    int64_t next = most;
+    for (auto& [name, value] : small) {
+      if (value <= most) continue;
+      value = next;
+      if (most == 13) next += 2;  // unequal ones tell more
+    }
+    const std::map<Sym, int64_t> env = control_values(p, small);
+    if (std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
+          try {
+            return eval_control(e, env) != 0;
+          } catch (const InterpError&) {
+            return true;  // speaks of strides
+          }
+        }))
+      return small;
+  }
+  return std::nullopt;
+}
+
+// The nest as written, once its C was found to do at a small size what the interpreter does.
+std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
+                                        const ProblemOptions& options) {
+  const std::optional<SizeBinding> small = small_sizes(*problem.kernel, problem.sizes);
+  if (!small) return nullptr;
+  ProblemOptions interpreting = options;
+  interpreting.runner = nullptr;
+  const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
+  const Candidate code = make_candidate(problem.kernel, *options.target, sample);
+  RunOptions check;
+  check.measure = false;
+  check.timeout_seconds = 20;
+  if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return nullptr;
+  return compiled(make_candidate(problem.kernel, *options.target, problem), *options.runner,
+                  kReferenceSeconds);
+}
+
+double values_read(const ExprPtr& e) {
+  double count = 1;
+  if (!e->as<Read>())
+    for (const ExprPtr& c : expr_children(*e)) count += values_read(c);
+  return count;
+}
+
+// Operations that run, about: every iteration of a loop counts as its middle one, guards as true.
+double operations_of(const Block& block, std::map<Sym, int64_t>& env) {
+  double count = 0;
+  for (const StmtPtr& s : block) {
+    if (const For* loop = s->as<For>()) {
+      const int64_t lo = eval_control(loop->lo, env), hi = eval_control(loop->hi, env);
+      if (hi <= lo) continue;
+      env[loop->iter] = lo + (hi - lo) / 2;
+      count += static_cast<double>(hi - lo) * (1 + operations_of(loop->body, env));
+    } else if (const Assign* assign = s->as<Assign>()) {
+      count += values_read(assign->rhs);
+    } else if (const Reduce* reduce = s->as<Reduce>()) {
+      count += 1 + values_read(reduce->rhs);
+    } else {
+      count += operations_of(body_of(*s), env) + operations_of(orelse_of(*s), env);
+    }
+  }
+  return count;
+}
+double operations_of(const Proc& p, const SizeBinding& sizes) {
+  std::map<Sym, int64_t> env = control_values(p, sizes);
+  try {
+    return operations_of(p.body, env);
+  } catch (const InterpError&) {  // bounds that only a run knows
+    return 0;
+  }
+}
+
+}  // namespace
+
+TestCase expected_results(const TuningProblem& problem, const ProblemOptions& options) {
+  const int64_t limit = options.runner != nullptr ? options.interpreted_steps : 0;
+  const double operations = operations_of(*problem.kernel, problem.sizes);
+  try {
+    if (limit == 0 || operations <= static_cast<double>(limit))
+      return choose_test(*problem.kernel, problem.args, options.seed,
+                         *interpreted(problem.kernel, problem.args, limit));
+  } catch (const InterpError& e) {
+    if (e.kind() != InterpError::Kind::kSteps || DeadlineScope::current().over()) throw;
+  }
+  const std::unique_ptr<Reference> code = checked_code(problem, options);
+  return choose_test(*problem.kernel, problem.args, options.seed,
+                     code ? *code : *interpreted(problem.kernel, problem.args));
+}
+
+}  // namespace exotune

@@ -1,0 +1,15 @@
+#pragma once
+// expected_results: what must come out of a problem, by the reference interpreter where it is fast
+// enough, else by the compiled nest as written. Start at expected_results.
+#include "search/problem.h"
+
+namespace exotune {
+
+/// Inputs and what must come out of them, how nearly, for the arguments of `problem`. With
+/// `options.runner` and a problem of more than `options.interpreted_steps` operations the nest's
+/// own C says it, once that C was found to do at a small size what the interpreter does; where no
+/// small size keeps the asserts, or its C is wrong there, the interpreter runs as long as it takes.
+/// Throws what the interpreter throws, InterpError(kSteps) when the deadline ends it.
+TestCase expected_results(const TuningProblem& problem, const ProblemOptions& options);
+
+}  // namespace exotune

@@ -1,0 +1,34 @@
+#include "search/finished_nests.h"
+
+#include <tbb/parallel_for.h>
+
+namespace exotune {
+
+namespace {
+
+FinishedNest finished(const Schedule& nest, const Finish& finish, const PartPricing& pricing) {
+  FinishedNest out;
+  Schedule s = nest;
+  for (const ScheduleStep& step : finish.steps)
+    if (auto refusal = apply(s, step)) out.refusals.push_back(std::move(*refusal));
+  if (finish.together && !out.refusals.empty()) return out;
+  // A finish without steps is the nest left as it is, and counts as one of them.
+  if (s.steps.size() > nest.steps.size() || finish.steps.empty())
+    out.plan = pricing.plan_of(s, finish.name);
+  return out;
+}
+
+}  // namespace
+
+std::vector<FinishedNest> finish_all(const Schedule& nest, const std::vector<Finish>& finishes,
+                                     const PartPricing& pricing, const Deadline& deadline) {
+  std::vector<FinishedNest> done(finishes.size());
+  tbb::parallel_for(size_t{0}, finishes.size(), [&](size_t k) {
+    if (deadline.over()) return;
+    const DeadlineScope scope(deadline);  // for the proofs that this thread asks for
+    done[k] = finished(nest, finishes[k], pricing);
+  });
+  return done;
+}
+
+}  // namespace exotune

@@ -1,0 +1,54 @@
+#include "search/part_plans.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace exotune {
+
+namespace {
+
+// "tile i, j" is of the kind "tile".
+std::string kind_of(const PartPlan& plan) { return plan.move.substr(0, plan.move.find(' ')); }
+
+}  // namespace
+
+std::vector<PartPlan> moves_in_turn(std::vector<PartPlan> plans) {
+  std::stable_sort(plans.begin(), plans.end(),
+                   [](const PartPlan& a, const PartPlan& b) { return a.order < b.order; });
+  std::set<std::string> seen;
+  std::erase_if(plans, [&](const PartPlan& p) { return !seen.insert(p.text_hash).second; });
+  std::map<std::string, int> rank;
+  std::vector<std::tuple<int, double, size_t>> order;
+  for (size_t k = 0; k < plans.size(); ++k)
+    order.emplace_back(rank[plans[k].move]++, plans[k].cycles, k);
+  std::stable_sort(order.begin(), order.end());
+  std::vector<PartPlan> out;
+  for (const auto& [turn, cycles, k] : order) out.push_back(std::move(plans[k]));
+  return out;
+}
+
+double order_of(const PartPlans& s, size_t part, size_t alternative) {
+  if (alternative == 0) return 0;
+  const std::vector<PartPlan>& plans = s.choices[part];
+  double turn = 1;
+  for (size_t k = 0; k < alternative; ++k) turn += kind_of(plans[k]) == kind_of(plans[alternative]);
+  const double all = std::accumulate(s.shares.begin(), s.shares.end(), 0.0);
+  return all == 0 ? turn : turn * all / std::max(s.shares[part], 1e-9 * all);
+}
+
+std::map<std::string, std::vector<size_t>> ways_alike(const PartPlans& s) {
+  std::map<std::string, std::vector<size_t>> ways;
+  for (size_t n = 0; n < s.choices.size(); ++n)
+    for (size_t k = s.choices[n].size(); k-- > 0;) {  // the best of a kind is met last
+      std::vector<size_t>& which = ways[kind_of(s.choices[n][k])];
+      which.resize(s.choices.size(), 0);
+      which[n] = k;
+    }
+  std::erase_if(ways, [](const auto& way) {
+    return std::count_if(way.second.begin(), way.second.end(), [](size_t k) { return k > 0; }) < 2;
+  });
+  return ways;
+}
+
+}  // namespace exotune

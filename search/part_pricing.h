@@ -1,0 +1,30 @@
+#pragma once
+// PartPricing: what the static cost model says of parts of a program, which may stand inside loops
+// and have sizes of their own. Start at PartPricing.
+#include <string>
+
+#include "search/beam.h"
+#include "search/part_plans.h"
+
+namespace exotune {
+
+class PartPricing {
+ public:
+  /// Borrows the context: its weights price, its sizes are those of the whole program.
+  explicit PartPricing(const BeamContext& context) : context_(context) {}
+
+  /// The schedule as a plan: its steps and the cycles of one run of its procedure.
+  PartPlan plan_of(const Schedule& s, const std::string& move) const;
+
+  /// Values for all of a part's control arguments: iterators of loops around it stand at the middle
+  /// of what the part's own assertions say, else at 32.
+  SizeBinding sizes_of(const Proc& p) const;
+
+  /// How often the loops around a nest run it, at least 1.
+  double entries_of(const Proc& p, const Cursor& nest) const;
+
+ private:
+  const BeamContext& context_;
+};
+
+}  // namespace exotune
