@@ -25,7 +25,7 @@ typedef enum CBLAS_SIDE { CblasLeft = 141, CblasRight = 142 } CBLAS_SIDE;
 
 void cblas_xerbla(int position, const char* routine, const char* form, ...);
 
-$ { prototypes }
+${prototypes}
 
 #ifdef __cplusplus
 }

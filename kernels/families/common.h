@@ -22,23 +22,23 @@ static inline int64_t exo_least(int64_t a, int64_t b) { return a < b ? a : b; }
  * whose increment is negative. */
 static inline int64_t exo_first(int64_t n, int64_t inc) { return inc < 0 ? (1 - n) * inc : 0; }
 
-/* Windows. Kernels take them in memory, which compilers fill by halves and copy as a whole: a load
- * that waits for two stores. The address and the first stride are written at once. */
+/* Windows. Kernels take them in memory, which compilers fill by halves and copy as a whole: a load that
+ * waits for two stores. The address and the first stride are written at once. */
 typedef int64_t exo_pair __attribute__((vector_size(16)));
-#define EXO_WINDOW(type, address, stride)                               \
-  ({                                                                    \
-    struct type exo_window;                                             \
-    const exo_pair exo_head = {(int64_t)(intptr_t)(address), (stride)}; \
-    memcpy(&exo_window, &exo_head, sizeof exo_head);                    \
-    exo_window;                                                         \
+#define EXO_WINDOW(type, address, stride)                                     \
+  ({                                                                          \
+    struct type exo_window;                                                   \
+    const exo_pair exo_head = {(int64_t)(intptr_t)(address), (stride)};       \
+    memcpy(&exo_window, &exo_head, sizeof exo_head);                          \
+    exo_window;                                                               \
   })
-#define EXO_WINDOW2(type, address, row, column)                      \
-  ({                                                                 \
-    struct type exo_window;                                          \
-    const exo_pair exo_head = {(int64_t)(intptr_t)(address), (row)}; \
-    memcpy(&exo_window, &exo_head, sizeof exo_head);                 \
-    exo_window.strides[1] = (column);                                \
-    exo_window;                                                      \
+#define EXO_WINDOW2(type, address, row, column)                               \
+  ({                                                                          \
+    struct type exo_window;                                                   \
+    const exo_pair exo_head = {(int64_t)(intptr_t)(address), (row)};          \
+    memcpy(&exo_window, &exo_head, sizeof exo_head);                          \
+    exo_window.strides[1] = (column);                                         \
+    exo_window;                                                               \
   })
 
 /* A vector of n elements as a window. */
@@ -60,16 +60,16 @@ static inline bool exo_letter(const char* text, const char* letters) {
   return false;
 }
 
-/* Memory of the calling thread, aligned to a page: `bytes` at least, until the next call. It is
- * kept for later calls and given back when the thread ends. Ends the program when there is none. */
+/* Memory of the calling thread, aligned to a page: `bytes` at least, until the next call. It is kept
+ * for later calls and given back when the thread ends. Ends the program when there is none. */
 void* exo_workspace(size_t bytes);
 
-/* How many threads `work` is worth, of which one should have `least` at least: 1 where the
- * environment names no number of threads, and inside of a parallel region. */
+/* How many threads `work` is worth, of which one should have `least` at least: 1 where the environment
+ * names no number of threads, and inside of a parallel region. */
 int64_t exo_team_size(int64_t work, int64_t least);
 
-/* Calls share(job, k, of) for k = 0 .. of - 1, each on a thread of its own, and waits for them;
- * `of` is at most `size`. */
+/* Calls share(job, k, of) for k = 0 .. of - 1, each on a thread of its own, and waits for them; `of` is
+ * at most `size`. */
 typedef void exo_share(const void* job, int64_t k, int64_t of);
 void exo_team(int64_t size, exo_share* share, const void* job);
 

@@ -24,8 +24,8 @@
 extern "C" {
 #endif
 
-/* def matmul(M: size, N: size, K: size, A: f32[M, K] @ DRAM, B: f32[K, N] @ DRAM, C: f32[M, N] @
- * DRAM): assert M % 4 == 0 */
+/* def matmul(M: size, N: size, K: size, A: f32[M, K] @ DRAM, B: f32[K, N] @ DRAM, C: f32[M, N] @ DRAM):
+ *     assert M % 4 == 0 */
 void matmul(int64_t M, int64_t N, int64_t K, const float* EXO_RESTRICT A,
             const float* EXO_RESTRICT B, float* EXO_RESTRICT C);
 

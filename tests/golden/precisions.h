@@ -24,8 +24,7 @@
 extern "C" {
 #endif
 
-/* def precisions(n: size, a: i8[n] @ DRAM, b: ui16[n] @ DRAM, c: i32[n] @ DRAM, h: f16[n] @ DRAM,
- * g: bf16[n] @ DRAM, x: f32[n] @ DRAM, y: f64[n] @ DRAM, r: R @ DRAM): */
+/* def precisions(n: size, a: i8[n] @ DRAM, b: ui16[n] @ DRAM, c: i32[n] @ DRAM, h: f16[n] @ DRAM, g: bf16[n] @ DRAM, x: f32[n] @ DRAM, y: f64[n] @ DRAM, r: R @ DRAM): */
 void precisions(int64_t n, int8_t* EXO_RESTRICT a, uint16_t* EXO_RESTRICT b,
                 int32_t* EXO_RESTRICT c, uint16_t* EXO_RESTRICT h, uint16_t* EXO_RESTRICT g,
                 float* EXO_RESTRICT x, double* EXO_RESTRICT y, float* r);

@@ -1,8 +1,8 @@
 /* windows.h: generated C, do not edit.
  * Golden file of the tests.
  * Build: cc -O2 -c windows.c
- * Arrays: row-major, dense; a window's strides count elements; aligned as their elements are, no
- * more. Overlap: what a call writes overlaps nothing else it is given; what it only reads may.
+ * Arrays: row-major, dense; a window's strides count elements; aligned as their elements are, no more.
+ * Overlap: what a call writes overlaps nothing else it is given; what it only reads may.
  * Sizes and conditions: above each function; -DEXO_CHECKED checks them at each call.
  * Threads: any number may call at once. */
 #ifndef EXO_GENERATED_WINDOWS_H
