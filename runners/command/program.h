@@ -49,6 +49,8 @@ class ProgramBuilder {
   std::vector<std::string> libraries_;  // flags for the C library, where there is one
   std::vector<std::string> shared_;     // objects of the runtime
   std::string problem_;                 // name of the test prepared last
+  std::string forms_;                   // of its arguments
+  TestCase test_;
 };
 
 }  // namespace exotune

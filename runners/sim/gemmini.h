@@ -84,6 +84,7 @@ class Gemmini final : public Device {
   std::string take_weights();
   std::string check_compute(const GemminiTile& a, const GemminiTile& d);
   void multiply(const GemminiTile& a, const GemminiTile& d);
+  void keep_row(uint64_t row);
   uint64_t compute_start(const GemminiTile& a, const GemminiTile& d, bool with_preload,
                          uint64_t now);
   uint64_t counter(uint64_t rs1);
@@ -97,7 +98,9 @@ class Gemmini final : public Device {
   ExecuteSettings execute_settings_;
   GemminiTile weights_, result_;  // of the last preload
   bool preloaded_ = false;
-  std::vector<int8_t> array_, next_array_;  // the weights held, and those preloaded
+  std::vector<int16_t> array_, next_array_;  // the weights held, and those preloaded
+  std::vector<int16_t> row_left_;            // of the row that is multiplied
+  std::vector<int32_t> row_sums_;
   Entries loads_, stores_, executes_;
   std::vector<uint64_t> mvin_ends_;  // of the loads in flight, a ring
   size_t next_mvin_ = 0;

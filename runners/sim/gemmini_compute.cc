@@ -5,11 +5,26 @@
 
 namespace exotune::sim {
 
+namespace {
+
+// sums[j] += left[k] * right[k][j]. Products of i8 fit in i16, and the machine multiplies more of
+// those at once; a width known to the compiler keeps the sums in its registers.
+template <size_t kWidth>
+void add_products(int32_t* sums, const int16_t* left, size_t count, const int16_t* right,
+                  size_t width) {
+  const size_t columns = kWidth > 0 ? kWidth : width;
+  for (size_t k = 0; k < count; ++k)
+    for (size_t j = 0; j < columns; ++j)
+      sums[j] += static_cast<int16_t>(left[k] * right[k * columns + j]);
+}
+
+}  // namespace
+
 // The weights that preload named, as the array will hold them: zero outside their extent.
 std::string Gemmini::take_weights() {
   const uint64_t size = figures_.size;
   const GemminiTile& w = weights_;
-  std::fill(next_array_.begin(), next_array_.end(), int8_t{0});
+  std::fill(next_array_.begin(), next_array_.end(), int16_t{0});
   if (w.none) return "";
   if (w.accumulator) return "preload of weights from the accumulator";
   const bool transposed = execute_settings_.transpose_b;
@@ -49,26 +64,29 @@ void Gemmini::multiply(const GemminiTile& a, const GemminiTile& d) {
   const uint64_t size = figures_.size;
   const ExecuteSettings& s = execute_settings_;
   const uint64_t rows = result_.none ? 0 : result_.rows;
-  std::vector<int32_t> sums(size);
   for (uint64_t i = 0; i < rows; ++i) {
-    std::fill(sums.begin(), sums.end(), 0);
-    if (!d.none && i < d.rows) std::copy_n(local_.scratch(d.row + i), d.columns, sums.begin());
-    for (uint64_t k = 0; k < a.columns && i < a.rows; ++k) {
-      const int32_t left = s.transpose_a ? local_.scratch(a.row + k * s.a_stride)[i]
-                                         : local_.scratch(a.row + i * s.a_stride)[k];
-      const int8_t* const right = &array_[k * size];
-      for (uint64_t j = 0; j < size; ++j) sums[j] += left * right[j];
-    }
-    const uint64_t row = result_.row + i * s.c_stride;
-    for (uint64_t j = 0; j < result_.columns; ++j) {
-      if (result_.accumulator) {
-        int32_t& sum = local_.sums(row)[j];
-        sum = static_cast<int32_t>(static_cast<uint32_t>(sums[j]) +
-                                   (result_.accumulate ? static_cast<uint32_t>(sum) : 0u));
-      } else {
-        const int32_t low = s.activation == 1 ? 0 : -128;
-        local_.scratch(row)[j] = static_cast<int8_t>(std::clamp(sums[j], low, 127));
-      }
+    std::fill(row_sums_.begin(), row_sums_.end(), 0);
+    if (!d.none && i < d.rows) std::copy_n(local_.scratch(d.row + i), d.columns, row_sums_.begin());
+    const uint64_t count = i < a.rows ? a.columns : 0;
+    for (uint64_t k = 0; k < count; ++k)
+      row_left_[k] = s.transpose_a ? local_.scratch(a.row + k * s.a_stride)[i]
+                                   : local_.scratch(a.row + i * s.a_stride)[k];
+    const auto add = size == 16 ? add_products<16> : add_products<0>;
+    add(row_sums_.data(), row_left_.data(), count, array_.data(), size);
+    keep_row(result_.row + i * s.c_stride);
+  }
+}
+
+// A row of sums goes to the place of the result.
+void Gemmini::keep_row(uint64_t row) {
+  for (uint64_t j = 0; j < result_.columns; ++j) {
+    if (result_.accumulator) {
+      int32_t& sum = local_.sums(row)[j];
+      sum = static_cast<int32_t>(static_cast<uint32_t>(row_sums_[j]) +
+                                 (result_.accumulate ? static_cast<uint32_t>(sum) : 0u));
+    } else {
+      const int32_t low = execute_settings_.activation == 1 ? 0 : -128;
+      local_.scratch(row)[j] = static_cast<int8_t>(std::clamp(row_sums_[j], low, 127));
     }
   }
 }
