@@ -1,5 +1,7 @@
 #include "search/runner_tuning.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -145,14 +147,23 @@ class RunnerTuning {
     TuneStatistics& s = result_.statistics;
     for (size_t k = before; k < search.refusals().size(); ++k)
       refused(search.refusals()[k].op, search.refusals()[k].reason);
-    for (const DeviceSchedule& d : found) {
+    std::vector<std::optional<Trial>> made(found.size());
+    std::vector<std::string> reasons(found.size());
+    tbb::parallel_for(size_t{0}, found.size(), [&](size_t k) {
       try {
-        add(d.schedule.proc, script_of(d.schedule.steps));
-        plan_of_[trials_.back().candidate.id] = d.number;
+        made[k] = trial_of(found[k].schedule.proc, script_of(found[k].schedule.steps));
       } catch (const Error& e) {
         if (e.exit_code() == ExitCode::kInternal) throw;
-        refused("check", d.plan + ": " + e.diagnostic().message.str());
+        reasons[k] = e.diagnostic().message.str();
       }
+    });
+    for (size_t k = 0; k < found.size(); ++k) {
+      if (!made[k]) {
+        refused("check", found[k].plan + ": " + reasons[k]);
+        continue;
+      }
+      plan_of_[made[k]->candidate.id] = found[k].number;
+      add(found[k].schedule.proc, std::move(*made[k]));
     }
     s.states += static_cast<int>(found.size());
     s.search_seconds += since(start);
@@ -169,13 +180,17 @@ class RunnerTuning {
     if (s.first_refusal.empty()) s.first_refusal = op + ": " + reason;
   }
 
-  void add(const ProcPtr& p, const std::string& script) {
+  Trial trial_of(const ProcPtr& p, const std::string& script) const {
     Trial t;
     t.candidate = make_candidate(p, *request_.target, problem_);
     t.script = script;
     t.proof = reassociates(p) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
-    procs_[t.candidate.id] = p;
-    trials_.push_back(std::move(t));
+    return t;
+  }
+  void add(const ProcPtr& p, const std::string& script) { add(p, trial_of(p, script)); }
+  void add(const ProcPtr& p, Trial trial) {
+    procs_[trial.candidate.id] = p;
+    trials_.push_back(std::move(trial));
   }
 
   // What is known of vector machines, wherever they are: found as for this one, counted there.

@@ -1,5 +1,7 @@
 #include "search/device/device_search.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 
 #include "core/cursor/provenance.h"
@@ -100,25 +102,33 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
   plans_ = in_turns(std::move(by_product));
 }
 
-void DeviceSearch::try_plan(const RankedPlan& p, size_t number, std::vector<DeviceSchedule>& out) {
-  if (!tried_.insert(p.plan.text()).second) return;
-  const auto sum = static_cast<size_t>(p.plan.sum - sums_.data());
-  BuiltPlan built = build_plan(starts_[sum], p.plan, instructions_);
-  if (built.schedule)
-    out.push_back({std::move(*built.schedule), p.plan.text(), p.estimate, number});
-  else
-    refusals_.push_back(built.refusal);
+void DeviceSearch::build(const std::vector<Chosen>& chosen, std::vector<DeviceSchedule>& out) {
+  std::vector<BuiltPlan> built(chosen.size());
+  tbb::parallel_for(size_t{0}, chosen.size(), [&](size_t k) {
+    const DevicePlan& plan = chosen[k].ranked->plan;
+    const auto sum = static_cast<size_t>(plan.sum - sums_.data());
+    built[k] = build_plan(starts_[sum], plan, instructions_);
+  });
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    const auto& [ranked, number] = chosen[k];
+    if (built[k].schedule)
+      out.push_back({std::move(*built[k].schedule), ranked->plan.text(), ranked->estimate, number});
+    else
+      refusals_.push_back(built[k].refusal);
+    refused_in_a_row_ = built[k].schedule ? 0 : refused_in_a_row_ + 1;
+  }
 }
 
 std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
                                                const std::function<bool()>& interrupted) {
   std::vector<DeviceSchedule> out;
-  for (; next_ < plans_.size() && out.size() < count; ++next_) {
-    if (interrupted && interrupted()) break;
-    const size_t refused = refusals_.size();
-    try_plan(plans_[next_], next_, out);
-    refused_in_a_row_ = refusals_.size() > refused ? refused_in_a_row_ + 1 : 0;
-    if (refused_in_a_row_ >= kMostRefused) next_ = plans_.size() - 1;  // they are all alike
+  while (next_ < plans_.size() && out.size() < count && !(interrupted && interrupted())) {
+    std::vector<Chosen> chosen;
+    for (; next_ < plans_.size() && chosen.size() < count - out.size(); ++next_)
+      if (tried_.insert(plans_[next_].plan.text()).second)
+        chosen.push_back({&plans_[next_], next_});
+    build(chosen, out);
+    if (refused_in_a_row_ >= kMostRefused) next_ = plans_.size();  // they are all alike
   }
   return out;
 }
@@ -126,9 +136,12 @@ std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
 std::vector<DeviceSchedule> DeviceSearch::like(size_t number, size_t count,
                                                const std::function<bool()>& interrupted) {
   std::vector<DeviceSchedule> out;
-  for (const RankedPlan& p : plans_like(plans_[number].plan, instructions_, target_)) {
-    if (out.size() >= count || (interrupted && interrupted())) break;
-    try_plan(p, number, out);
+  const std::vector<RankedPlan> plans = plans_like(plans_[number].plan, instructions_, target_);
+  for (size_t k = 0; k < plans.size() && out.size() < count && !(interrupted && interrupted());) {
+    std::vector<Chosen> chosen;
+    for (; k < plans.size() && chosen.size() < count - out.size(); ++k)
+      if (tried_.insert(plans[k].plan.text()).second) chosen.push_back({&plans[k], number});
+    build(chosen, out);
   }
   return out;
 }

@@ -44,7 +44,12 @@ class DeviceSearch {
   const std::vector<StepRefusal>& refusals() const { return refusals_; }
 
  private:
-  void try_plan(const RankedPlan& p, size_t number, std::vector<DeviceSchedule>& out);
+  struct Chosen {
+    const RankedPlan* ranked;
+    size_t number;
+  };
+  // Side by side; results in the order given.
+  void build(const std::vector<Chosen>& chosen, std::vector<DeviceSchedule>& out);
 
   const Target& target_;
   std::vector<Schedule> starts_;  // by sum: with the values that its device instructions read
