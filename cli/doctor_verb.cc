@@ -15,6 +15,8 @@
 #include "db/store.h"
 #include "runners/conditions.h"
 #include "runners/peers.h"
+#include "runners/registry.h"
+#include "runners/spike/extension_library.h"
 #include "search/figures.h"
 #include "search/problem.h"
 
@@ -84,6 +86,29 @@ std::vector<TargetPtr> report_targets(const Session& session, Workspace& workspa
   return usable;
 }
 
+// Simulators and boards beyond the one that is built in, and their libraries for the targets.
+void report_runners(const Session& session, Workspace& workspace, Table& table) {
+  for (const RunnerState& state : runner_states(session.data.targets / "runners")) {
+    const std::string label = "runner " + state.name;
+    if (!state.missing.empty()) {
+      table.add({label, "missing",
+                 "no '" + state.missing + "' on PATH: " + state.without + "; " + state.hint});
+      continue;
+    }
+    table.add({label, "ok", "--runner " + state.name});
+    if (!state.takes_libraries) continue;
+    for (const std::string& name : workspace.targets().names()) {
+      const auto& options = workspace.targets().load(name)->runner.options;
+      const auto extension = options.find("extension");
+      if (extension == options.end()) continue;
+      const std::string library = extension_library(extension->second);
+      const bool own = library.find('/') != std::string::npos;
+      table.add({label + ", " + extension->second, own ? "ok" : "note",
+                 own ? library : library + " is not of this build: the loader has to find it"});
+    }
+  }
+}
+
 void report_peers(const Target& target, Table& table) {
   const PeerReport report = discover_peers(toolchain_of(target));
   for (const Peer& peer : report.peers)
@@ -128,6 +153,7 @@ ExitCode doctor(const Session& session, const DoctorOptions& options) {
   report_machine(workspace.machine(), table);
   report_conditions(workspace.machine(), table);
   const std::vector<TargetPtr> usable = report_targets(session, workspace, table);
+  report_runners(session, workspace, table);
   report_cluster(table);
   const std::unique_ptr<Store> store = report_database(options.database.path(session), table);
   if (!usable.empty()) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/base/subprocess.h"
 #include "core/base/words.h"
 #include "runners/arena.h"
 #include "runners/command/command_runner.h"
 #include "runners/sim/sim_runner.h"
+#include "runners/spike/extension_library.h"
 
 namespace exotune {
 namespace {
@@ -59,7 +61,9 @@ std::unique_ptr<Runner> by_record(const RunnerRecord& record, const RunnerReques
   // What the target says of its runner, the extension even where there is none.
   options.words = r.target.runner.options;
   options.words["isa"] = required_isa(r.target, record.name);
-  options.words["extension"] = option_of(r.target, "extension");
+  const std::string extension = option_of(r.target, "extension");
+  options.words["extension"] = extension;
+  options.words["library"] = extension_library(extension);
   return std::make_unique<CommandRunner>(r.toolchain, record, options);
 }
 
@@ -96,6 +100,25 @@ std::vector<RunnerKind> runner_kinds(const fs::path& records) {
   std::vector<RunnerKind> kinds = rows();
   for (const fs::path& file : files_in(records)) kinds.push_back(kind_of_record(file));
   return kinds;
+}
+
+std::vector<RunnerState> runner_states(const fs::path& records) {
+  std::vector<RunnerState> states;
+  for (const fs::path& file : files_in(records)) {
+    const RunnerRecord record = read_runner_record(file);
+    RunnerState state{file.stem().string(), "", record.without, record.hint};
+    for (const std::vector<std::string>& command : record.run) {
+      // What the target names cannot be looked for here.
+      const bool known = command[0].find('{') == std::string::npos;
+      if (known && state.missing.empty() && find_program(command[0]).empty())
+        state.missing = command[0];
+      for (const std::string& word : command)
+        state.takes_libraries =
+            state.takes_libraries || word.find("{library}") != std::string::npos;
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
 }
 
 RunnerKind runner_kind(const Target& target, const std::string& wanted, const fs::path& records) {

@@ -37,6 +37,16 @@ struct RunnerKind {
 /// wrong.
 std::vector<RunnerKind> runner_kinds(const std::filesystem::path& records);
 
+/// Of a record: can it work here, and what is lost where it cannot?
+struct RunnerState {
+  std::string name;
+  std::string missing;  // the program that is not on PATH; "": none
+  std::string without;  // what is lost without it
+  std::string hint;
+  bool takes_libraries = false;  // a target's `extension` is a shared object for it
+};
+std::vector<RunnerState> runner_states(const std::filesystem::path& records);
+
 /// The kind that `wanted` names: a row, a record in `records`, or a record's own file NAME.toml; ""
 /// is the target's own. Error(kUnavailable) with the nearest name for anything else.
 RunnerKind runner_kind(const Target& target, const std::string& wanted,

@@ -28,8 +28,8 @@ std::vector<std::string> words_of(const std::string& command) {
 }
 
 RunnerRecord read(const TomlTable& table) {
-  table.allow_only(
-      {"name", "cycle_kind", "program", "timeout", "directory", "run", "file", "output", "hint"});
+  table.allow_only({"name", "cycle_kind", "program", "timeout", "directory", "run", "file",
+                    "output", "hint", "without"});
   RunnerRecord record;
   record.name = table.text("name");
   record.unit = unit_of(table);
@@ -41,6 +41,7 @@ RunnerRecord read(const TomlTable& table) {
   record.timeout_seconds = table.number_or("timeout", 0);
   record.directory = table.text_or("directory", "");
   record.hint = table.text_or("hint", "");
+  record.without = table.text_or("without", "");
   for (const std::string& command : table.texts("run")) record.run.push_back(words_of(command));
   record.outputs = table.texts("output");
   for (const TomlTable& file : table.tables("file")) {

@@ -24,6 +24,7 @@ struct RunnerRecord {
   std::vector<std::string> outputs;  // files with the result; * is any name. None: what is printed
   bool linux = false;                // program: "linux"; the default is "bare"
   std::string hint;                  // where to get what is missing
+  std::string without;               // what is lost without it, for `exo-tune doctor`
 };
 
 /// Placeholders of every text in a record: {elf} {id} and those of `words`. InputError for others.

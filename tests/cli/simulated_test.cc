@@ -123,6 +123,22 @@ TEST_F(Simulated, the_doctor_knows_its_targets) {
   EXPECT_EQ(seen, 2);
 }
 
+// What is lost without a simulator, and how to get it.
+TEST_F(Simulated, the_doctor_says_what_a_missing_simulator_costs) {
+  const CommandHarness harness("doctor_runners");
+  const CommandResult result = harness.run({"doctor", "--no-peers", "--format", "json"});
+  int seen = 0;
+  for (const auto& row : nlohmann::json::parse(result.out)) {
+    if (row["what"] != "runner spike") continue;
+    ++seen;
+    const bool there = !find_program("spike").empty();
+    EXPECT_EQ(row["state"], there ? "ok" : "missing") << row;
+    EXPECT_EQ(says(row["detail"], "are not compared"), !there) << row;
+    EXPECT_EQ(says(row["detail"], "build Spike"), !there) << row;
+  }
+  EXPECT_EQ(seen, 1);
+}
+
 TEST_F(Simulated, another_runner_is_named_or_missing) {
   const CommandHarness harness("runner");
   const CommandResult missing = harness.run({"conv1d", "--target", "rvm", "--runner", "spikes"});
