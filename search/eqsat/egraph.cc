@@ -12,21 +12,6 @@ EGraph::EGraph(const OpTable& ops, Analysis* analysis, bool proofs)
 
 EGraph::~EGraph() = default;
 
-Id EGraph::find(Id id) const {
-  // Path halving: cheap, and as good as full compression in practice.
-  while (leader_[id] != id) {
-    leader_[id] = leader_[leader_[id]];
-    id = leader_[id];
-  }
-  return id;
-}
-
-ENode EGraph::canonical(ENode node) const {
-  for (Id& child : node.children)
-    if (child != kNoId) child = find(child);
-  return node;
-}
-
 Id EGraph::lookup(const ENode& node) const {
   const Id known = memo_.find(canonical(node));
   return known == kNoId ? kNoId : find(known);
@@ -37,19 +22,20 @@ Id EGraph::add(Op op, std::span<const Id> children) {
   ENode original{op, {kNoId, kNoId, kNoId}};
   std::copy(children.begin(), children.end(), original.children.begin());
   const ENode node = canonical(original);
-  const Id known = memo_.find(node);
+  const Id known = memo_.find_or_insert(node, static_cast<Id>(originals_.size()));
   if (known == kNoId) return add_class(node, original);
   return proofs_ ? add_spelling(original, known) : known;
 }
 
+// The node is in the memo already.
 Id EGraph::add_class(const ENode& canonical, const ENode& original) {
   const Id id = static_cast<Id>(originals_.size());
   EXO_CHECK(id != kNoId);
   leader_.push_back(id);
-  originals_.push_back(original);
-  parents_.emplace_back();
-  memo_.exchange(canonical, id);
-  members_.push_back({id, canonical});
+  originals_.push_back(proofs_ ? original : canonical);
+  parents_.push_back({});
+  is_pending_.push_back(0);
+  added_.push_back(id);
   if (proofs_) proofs_->add(original, id);
   ++class_count_;
   clean_ = false;
@@ -70,7 +56,8 @@ Id EGraph::add_spelling(const ENode& original, Id known) {
   const Id id = static_cast<Id>(originals_.size());
   leader_.push_back(find(known));
   originals_.push_back(original);
-  parents_.emplace_back();
+  parents_.push_back({});
+  is_pending_.push_back(0);
   proofs_->add(original, id);
   proofs_->connect(known, id, ProofForest::kCongruence);
   return id;
@@ -83,14 +70,21 @@ void EGraph::note_parent(Id child, Id parent) {
   if (list.tail == kEnd)
     list.head = link;
   else
-    parent_links_[list.tail].second = link;
+    parent_links_[list.tail].next = link;
   list.tail = link;
   ++list.count;
 }
 
-void EGraph::queue_parents(Id id, std::vector<Id>& queue) {
-  for (uint32_t link = parents_[id].head; link != kEnd; link = parent_links_[link].second)
-    queue.push_back(parent_links_[link].first);
+void EGraph::queue_parents(Id id) {
+  for (uint32_t link = parents_[id].head; link != kEnd; link = parent_links_[link].next) {
+    const Id parent = parent_links_[link].parent;
+    if (std::exchange(is_pending_[parent], 1) == 0) pending_.push_back(parent);
+  }
+}
+
+void EGraph::queue_parents_to_learn(Id id) {
+  for (uint32_t link = parents_[id].head; link != kEnd; link = parent_links_[link].next)
+    analysis_pending_.push_back(parent_links_[link].parent);
 }
 
 bool EGraph::unite(Id a, Id b, int rule) { return merge(a, b, rule); }
@@ -104,11 +98,11 @@ bool EGraph::merge(Id a, Id b, int reason) {
 
   leader_[from] = into;
   --class_count_;
-  queue_parents(from, pending_);
+  queue_parents(from);
   if (analysis_) {
     const auto [into_changed, from_changed] = analysis_->merge(into, from);
-    if (into_changed) queue_parents(into, analysis_pending_);
-    if (from_changed) queue_parents(from, analysis_pending_);
+    if (into_changed) queue_parents_to_learn(into);
+    if (from_changed) queue_parents_to_learn(from);
   }
   ParentList& kept = parents_[into];
   const ParentList gone = std::exchange(parents_[from], {});
@@ -116,7 +110,7 @@ bool EGraph::merge(Id a, Id b, int reason) {
     if (kept.tail == kEnd)
       kept.head = gone.head;
     else
-      parent_links_[kept.tail].second = gone.head;
+      parent_links_[kept.tail].next = gone.head;
     kept.tail = gone.tail;
     kept.count += gone.count;
   }
@@ -124,22 +118,34 @@ bool EGraph::merge(Id a, Id b, int reason) {
   return true;
 }
 
-// Upward closure: a node whose children changed leaders may now be equal to another.
+// A node whose children changed leaders may now be equal to another. One that is spelled as before
+// is in the memo so.
+void EGraph::close_one(Id id, size_t& unions) {
+  const ENode node = canonical(originals_[id]);
+  if (!proofs_) {
+    if (node == originals_[id]) return;
+    originals_[id] = node;
+  }
+  const Id before = memo_.exchange(node, id);
+  if (before != kNoId && before != id) unions += unite_congruent(before, id);
+}
+
+// Upward closure.
 size_t EGraph::close() {
   size_t unions = 0;
   while (!pending_.empty() || !analysis_pending_.empty()) {
     while (!pending_.empty()) {
       const Id id = pending_.back();
       pending_.pop_back();
-      const Id before = memo_.exchange(canonical(originals_[id]), id);
-      if (before != kNoId && before != id) unions += unite_congruent(before, id);
+      is_pending_[id] = 0;
+      close_one(id, unions);
     }
     while (!analysis_pending_.empty()) {
       const Id id = analysis_pending_.back();
       analysis_pending_.pop_back();
       const Id leader = find(id);
       if (!analysis_->remake(*this, canonical(originals_[id]), leader)) continue;
-      queue_parents(leader, analysis_pending_);
+      queue_parents_to_learn(leader);
       analysis_->modify(*this, leader);
     }
   }
@@ -148,25 +154,18 @@ size_t EGraph::close() {
 
 size_t EGraph::rebuild() {
   const size_t unions = close();
-  if (!clean_ || classes_.empty()) renew_view();
+  if (!clean_ || classes().empty()) {
+    view_.renew(*this, analysis_, {added_.data(), added_.size()});
+    added_.clear();
+  }
   clean_ = true;
   return unions;
 }
 
-std::span<const ENode> EGraph::nodes(Id id) const {
-  id = find(id);
-  if (id >= ranges_.size()) return {};
-  return {view_.data() + ranges_[id].first, ranges_[id].second - ranges_[id].first};
-}
-
-std::span<const Id> EGraph::classes_with(Family family) const {
-  return family < by_family_.size() ? std::span<const Id>(by_family_[family])
-                                    : std::span<const Id>();
-}
-
 size_t EGraph::bytes_soon() const {
   constexpr size_t kSoon = 1024;  // elements
-  size_t sum = bytes() + memo_.growth_within(kSoon);
+  size_t sum = bytes() + memo_.growth_within(kSoon) +
+               view_.growth(added_.size() + kSoon, added_.size() + kSoon);
   const auto grows = [&](const auto& v) {
     if (v.size() + kSoon > v.capacity()) sum += 2 * v.capacity() * sizeof(v[0]);
   };
@@ -174,16 +173,16 @@ size_t EGraph::bytes_soon() const {
   grows(leader_);
   grows(parents_);
   grows(parent_links_);
-  grows(members_);
+  grows(added_);
   return sum;
 }
 
 size_t EGraph::bytes() const {
   const auto held = [](const auto&... v) { return (... + (v.capacity() * sizeof(v[0]))); };
   return memo_.bytes() +
-         held(originals_, leader_, parents_, parent_links_, members_, view_, ranges_, classes_,
-              pending_, analysis_pending_) +
-         (proofs_ ? proofs_->bytes() : 0);
+         held(originals_, leader_, parents_, parent_links_, added_, pending_, is_pending_,
+              analysis_pending_) +
+         view_.bytes() + (proofs_ ? proofs_->bytes() : 0);
 }
 
 }  // namespace exotune::eqsat

@@ -6,9 +6,10 @@
 // last rebuild, which is what equality saturation wants: search everything, apply everything,
 // rebuild once.
 //
-// Storage is flat: an e-node is 16 bytes, classes are ranges of one array made anew by `rebuild`,
-// and nodes that wait for a merge hang on lists of indices, so that a union costs no allocation.
-// Deferred rebuilding and analyses follow Willsey et al., "egg" (POPL 2021), sections 3 and 4.
+// Storage is flat: an e-node is 16 bytes, classes are ranges of one array made anew by `rebuild`
+// (egraph_view.h), and nodes that wait for a merge hang on lists of indices, so that a union costs
+// no allocation. Deferred rebuilding and analyses follow Willsey et al., "egg" (POPL 2021),
+// sections 3 and 4.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "search/eqsat/egraph_view.h"
+#include "search/eqsat/flat_vector.h"
 #include "search/eqsat/node_table.h"
 #include "search/eqsat/op.h"
 
@@ -69,27 +72,42 @@ class EGraph {
   bool unite(Id a, Id b, int rule = kGiven);
   static constexpr int kGiven = -1;  // united by the caller, not by a rule
 
-  Id find(Id id) const;
+  Id find(Id id) const {
+    // Path halving: cheap, and as good as full compression in practice.
+    while (leader_[id] != id) {
+      leader_[id] = leader_[leader_[id]];
+      id = leader_[id];
+    }
+    return id;
+  }
+  /// The node with the leaders of its children.
+  ENode canonical(ENode node) const {
+    for (Id& child : node.children)
+      if (child != kNoId) child = find(child);
+    return node;
+  }
   /// Closes the graph under congruence and renews the view. Returns how many unions that took.
   size_t rebuild();
   bool clean() const { return clean_; }
 
   /// The view of the last rebuild: ids of all classes, ascending; a class's nodes, sorted by
-  /// operator and without doubles; the classes that hold a node of a family.
-  std::span<const Id> classes() const { return classes_; }
-  std::span<const ENode> nodes(Id id) const;
-  std::span<const Id> classes_with(Family family) const;
+  /// operator and without doubles.
+  const EGraphView& view() const { return view_; }
+  std::span<const Id> classes() const { return view_.classes(); }
+  std::span<const ENode> nodes(Id id) const { return view_.nodes(find(id)); }
 
-  size_t class_count() const { return class_count_; }  // now
-  size_t node_count() const { return view_.size(); }   // in the view
-  size_t term_count() const { return memo_.size(); }   // nodes ever known, in all spellings
+  size_t class_count() const { return class_count_; }       // now
+  size_t node_count() const { return view_.node_count(); }  // in the view
+  size_t term_count() const { return memo_.size(); }        // nodes ever known, in all spellings
   size_t id_count() const { return originals_.size(); }
   /// Bytes held by the tables; what a memory limit is checked against.
   size_t bytes() const;
   /// bytes() while the tables grow that are nearly full, old and new ones together.
   size_t bytes_soon() const;
 
-  const ENode& original(Id id) const { return originals_[id]; }  // as it was added
+  /// The node that the id was made for: as it was added when proofs are kept, in some later
+  /// spelling of the same term otherwise.
+  const ENode& original(Id id) const { return originals_[id]; }
   const OpTable& ops() const { return ops_; }
   const ProofForest* proofs() const { return proofs_.get(); }
 
@@ -98,41 +116,38 @@ class EGraph {
   struct ParentList {
     uint32_t head = kEnd, tail = kEnd, count = 0;
   };
+  struct ParentLink {
+    Id parent;
+    uint32_t next;
+  };
 
   Id add_class(const ENode& canonical, const ENode& original);
   Id add_spelling(const ENode& original, Id known);
-  ENode canonical(ENode node) const;
   void note_parent(Id child, Id parent);
-  void queue_parents(Id id, std::vector<Id>& queue);
+  void queue_parents(Id id);
+  void queue_parents_to_learn(Id id);
   bool unite_congruent(Id a, Id b) { return merge(a, b, kCongruence); }
   bool merge(Id a, Id b, int reason);
+  void close_one(Id id, size_t& unions);
   size_t close();
-  void renew_view();
 
   static constexpr int kCongruence = -2;
 
   const OpTable& ops_;
   Analysis* analysis_;
   std::unique_ptr<ProofForest> proofs_;
-  mutable std::vector<Id> leader_;                     // union-find by id
-  std::vector<ENode> originals_;                       // by id
-  NodeTable memo_;                                     // canonical node -> id
-  std::vector<ParentList> parents_;                    // by leader
-  std::vector<std::pair<Id, uint32_t>> parent_links_;  // a parent, the next link
-  std::vector<Id> pending_;           // whose nodes may have become equal to others
-  std::vector<Id> analysis_pending_;  // whose class may learn from them
+  mutable FlatVector<Id> leader_;   // union-find by id
+  FlatVector<ENode> originals_;     // by id
+  NodeTable memo_;                  // canonical node -> id
+  FlatVector<ParentList> parents_;  // by leader
+  FlatVector<ParentLink> parent_links_;
+  FlatVector<Id> pending_;           // whose nodes may have become equal to others, each once
+  FlatVector<uint8_t> is_pending_;   // by id
+  FlatVector<Id> analysis_pending_;  // whose class may learn from them
+  FlatVector<Id> added_;             // classes made since the last rebuild
   size_t class_count_ = 0;
   bool clean_ = true;
-
-  struct Member {
-    Id leader;
-    ENode node;
-  };
-  std::vector<Member> members_;  // nodes of the last view and those added since
-  std::vector<ENode> view_;      // by class
-  std::vector<Id> classes_;
-  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // by id: first and last + 1 in view_
-  std::vector<std::vector<Id>> by_family_;
+  EGraphView view_;
 };
 
 }  // namespace exotune::eqsat

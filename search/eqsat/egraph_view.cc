@@ -1,54 +1,134 @@
-// The sorted view that searching reads: members are grouped by leader with a counting sort, each
-// class is sorted and loses its doubles, and families list their classes.
+// Making a view: nodes are grouped by leader with a counting sort; classes in which anything
+// changed are sorted and lose their doubles, of which the oldest stays.
+#include "search/eqsat/egraph_view.h"
+
 #include <algorithm>
+#include <utility>
 
 #include "search/eqsat/egraph.h"
 
 namespace exotune::eqsat {
 
-void EGraph::renew_view() {
-  const size_t ids = originals_.size();
-  ranges_.assign(ids, {0, 0});
-  for (Member& member : members_) {
-    member.leader = find(member.leader);
-    member.node = canonical(member.node);
-    ++ranges_[member.leader].second;
+class EGraphView::Renewal {
+ public:
+  Renewal(EGraphView& view, const EGraph& graph, const Analysis* analysis)
+      : view_(view), graph_(graph), analysis_(analysis), old_(view.before_), next_(view.now_) {
+    std::swap(view.now_, view.before_);
+    ++view_.number_;
   }
-  classes_.clear();
-  uint32_t first = 0;
-  for (Id id = 0; id < ids; ++id) {
-    const uint32_t count = ranges_[id].second;
-    ranges_[id] = {first, first};
-    first += count;
-    if (count > 0) classes_.push_back(id);
-  }
-  view_.resize(members_.size());
-  for (const Member& member : members_) view_[ranges_[member.leader].second++] = member.node;
 
-  for (std::vector<Id>& list : by_family_) list.clear();
-  members_.clear();
-  uint32_t end = 0;
-  for (const Id id : classes_) {
-    const auto begin = view_.begin() + ranges_[id].first;
-    const auto stop = view_.begin() + ranges_[id].second;
-    if (stop - begin > 1) std::sort(begin, stop);
-    const uint32_t start = end;
-    Family last = ~Family{0};
-    for (auto node = begin; node != stop; ++node) {
-      if (end > start && view_[end - 1] == *node) continue;
-      if (analysis_ && !analysis_->keeps(*this, id, *node)) continue;
-      const Family family = family_of(node->op);
-      if (family != last) {
-        if (family >= by_family_.size()) by_family_.resize(family + 1);
-        by_family_[family].push_back(id);
-        last = family;
-      }
-      view_[end++] = *node;
-      members_.push_back({id, *node});
-    }
-    ranges_[id] = {start, end};
+  void run(std::span<const Id> added) {
+    count(added);
+    for (const Id id : old_.classes) place_class(id);
+    for (const Id id : added)
+      place(graph_.find(id), graph_.canonical(graph_.original(id)), view_.number_, true);
+    for (std::vector<Id>& list : view_.by_family_) list.clear();
+    for (const Id id : next_.classes) settle(id);
+    next_.nodes.resize(end_);
+    next_.births.resize(end_);
   }
-  view_.resize(end);
+
+ private:
+  // Room for each class; until it is settled, bit 0 of `families` says that it changed.
+  void count(std::span<const Id> added) {
+    next_.ranges.resize(graph_.id_count());
+    std::fill(next_.ranges.begin(), next_.ranges.end(), Range{});
+    for (const Id id : old_.classes)
+      next_.ranges[graph_.find(id)].last += old_.ranges[id].last - old_.ranges[id].first;
+    for (const Id id : added) ++next_.ranges[graph_.find(id)].last;
+    next_.classes.clear();
+    uint32_t first = 0;
+    for (Id id = 0; id < next_.ranges.size(); ++id) {
+      Range& range = next_.ranges[id];
+      if (range.last > 0) next_.classes.push_back(id);
+      const uint32_t count = std::exchange(range.last, first);
+      range.first = first;
+      first += count;
+    }
+    next_.nodes.resize(first);
+    next_.births.resize(first);
+  }
+
+  void place_class(Id id) {
+    const Id leader = graph_.find(id);
+    const Range range = old_.ranges[id];
+    for (uint32_t i = range.first; i < range.last; ++i) {
+      const ENode node = graph_.canonical(old_.nodes[i]);
+      const bool changed = leader != id || !(node == old_.nodes[i]);
+      place(leader, node, changed ? view_.number_ : old_.births[i], changed);
+    }
+  }
+
+  void place(Id leader, const ENode& node, uint32_t birth, bool changed) {
+    Range& range = next_.ranges[leader];
+    next_.nodes[range.last] = node;
+    next_.births[range.last] = birth;
+    ++range.last;
+    range.families |= changed;
+  }
+
+  // The final place of a class's nodes, closing the gaps that dropped nodes leave.
+  void settle(Id id) {
+    Range& range = next_.ranges[id];
+    const Range placed = std::exchange(range, {end_, end_, 0});
+    if (placed.families == 0) {
+      for (uint32_t i = placed.first; i < placed.last; ++i)
+        keep(id, range, next_.nodes[i], next_.births[i]);
+      return;
+    }
+    FlatVector<Aged>& sorted = view_.sorted_;
+    sorted.clear();
+    for (uint32_t i = placed.first; i < placed.last; ++i)
+      sorted.push_back({next_.nodes[i], next_.births[i]});
+    std::sort(sorted.begin(), sorted.end(), [](const Aged& a, const Aged& b) {
+      return a.node == b.node ? a.birth < b.birth : a.node < b.node;
+    });
+    for (size_t i = 0; i < sorted.size(); ++i)
+      if (i == 0 || !(sorted[i].node == sorted[i - 1].node))
+        keep(id, range, sorted[i].node, sorted[i].birth);
+  }
+
+  void keep(Id id, Range& range, ENode node, uint32_t birth) {
+    if (analysis_ && !analysis_->keeps(graph_, id, node)) return;
+    const Family family = family_of(node.op);
+    if (range.last == range.first || family != family_of(next_.nodes[range.last - 1].op)) {
+      if (family >= view_.by_family_.size()) view_.by_family_.resize(family + 1);
+      view_.by_family_[family].push_back(id);
+      range.families |= uint64_t{1} << (family & 63);
+    }
+    next_.nodes[range.last] = node;
+    next_.births[range.last] = birth;
+    ++range.last;
+    ++end_;
+  }
+
+  EGraphView& view_;
+  const EGraph& graph_;
+  const Analysis* const analysis_;
+  const Nodes& old_;
+  Nodes& next_;
+  uint32_t end_ = 0;
+};
+
+void EGraphView::renew(const EGraph& graph, const Analysis* analysis, std::span<const Id> added) {
+  Renewal(*this, graph, analysis).run(added);
+}
+
+size_t EGraphView::growth(size_t nodes, size_t ids) const {
+  const auto more = [](const auto& v, size_t wanted) {
+    return wanted <= v.capacity()
+               ? 0
+               : (std::max(wanted, 2 * v.capacity()) - v.capacity()) * sizeof(v[0]);
+  };
+  const size_t all = node_count() + nodes;
+  return more(before_.nodes, all) + more(before_.births, all) +
+         more(before_.ranges, now_.ranges.size() + ids);
+}
+
+size_t EGraphView::bytes() const {
+  const auto held = [](const auto&... v) { return (... + (v.capacity() * sizeof(v[0]))); };
+  const auto of = [&](const Nodes& n) { return held(n.nodes, n.births, n.ranges, n.classes); };
+  return of(now_) + of(before_) + held(sorted_);
 }
 
 }  // namespace exotune::eqsat

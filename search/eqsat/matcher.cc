@@ -51,7 +51,7 @@ class Matcher::Compiler {
       std::set<Var> variables;
       if (n.variable >= 0) variables.insert(n.variable);
       int size = n.kind == Pattern::Kind::kVariable ? 0 : 1;
-      for (const int child : n.children) {
+      for (const int child : n.children()) {
         variables.insert(free_[static_cast<size_t>(child)].begin(),
                          free_[static_cast<size_t>(child)].end());
         size += sizes_[static_cast<size_t>(child)];
@@ -89,7 +89,7 @@ class Matcher::Compiler {
     const Todo now = *best;
     todo_.erase(best);
     const Pattern::Node& n = node(now.node);
-    if (free_now(now.node) == 0 && !n.children.empty()) {
+    if (free_now(now.node) == 0 && n.arity > 0) {
       Instruction lookup{.code = Code::kLookup, .in = now.reg};
       ground(now.node, lookup.term);
       emit(std::move(lookup));
@@ -99,7 +99,7 @@ class Matcher::Compiler {
   }
 
   void bind_children(const Pattern::Node& n, int reg) {
-    Instruction i{.in = reg, .out = next_, .arity = static_cast<int>(n.children.size())};
+    Instruction i{.in = reg, .out = next_, .arity = static_cast<int>(n.arity)};
     next_ += i.arity;
     if (n.kind == Pattern::Kind::kOperator) {
       i.code = Code::kBindOp;
@@ -118,8 +118,7 @@ class Matcher::Compiler {
       else
         bind(n.variable, op_register);
     }
-    for (size_t k = 0; k < n.children.size(); ++k)
-      todo(n.children[k], first_child + static_cast<int>(k));
+    for (size_t k = 0; k < n.arity; ++k) todo(n.places[k], first_child + static_cast<int>(k));
   }
 
   int ground(int i, std::vector<Ground>& term) {
@@ -128,7 +127,7 @@ class Matcher::Compiler {
     if (n.kind == Pattern::Kind::kVariable) {
       g.reg = register_of(n.variable);
     } else {
-      for (size_t k = 0; k < n.children.size(); ++k) g.children[k] = ground(n.children[k], term);
+      for (size_t k = 0; k < n.arity; ++k) g.children[k] = ground(n.places[k], term);
       g.op = n.op;
       if (n.kind == Pattern::Kind::kFamily) g.reg = register_of(n.variable);
     }
@@ -155,12 +154,23 @@ Matcher::Matcher(const std::vector<Rooted>& patterns, size_t variables) {
     root_family_ = root.kind == Pattern::Kind::kOperator ? family_of(root.op) : root.family;
 }
 
+void Matches::clear() {
+  roots.clear();
+  values.clear();
+  known.clear();
+  left_out = 0;
+}
+
+// Between rebuilds every id in the view leads its class, so registers are compared as they are.
 class Matcher::Machine {
  public:
-  Machine(const Matcher& matcher, const EGraph& graph, size_t limit, Matches& found)
+  Machine(const Matcher& matcher, const EGraph& graph, size_t limit, const Known& known,
+          Matches& found)
       : matcher_(matcher),
         graph_(graph),
+        view_(graph.view()),
         limit_(limit),
+        known_(known),
         found_(found),
         registers_(static_cast<size_t>(matcher.registers_)) {}
 
@@ -168,41 +178,45 @@ class Matcher::Machine {
   bool run(Id root) {
     root_ = root;
     registers_[0] = root;
-    return step(0);
+    return step(matcher_.program_.data(), is_new(root));
   }
 
  private:
   uint32_t& reg(int i) { return registers_[static_cast<size_t>(i)]; }
+  // Classes never come back, and those since have larger ids.
+  bool is_new(Id leader) const { return leader >= known_.since.ids; }
 
-  bool step(size_t pc) {
-    for (; pc < matcher_.program_.size(); ++pc) {
-      const Instruction& i = matcher_.program_[pc];
-      switch (i.code) {
+  // `fresh`: something that is bound so far was not there before.
+  bool step(const Instruction* i, bool fresh) {
+    for (const Instruction* const end = matcher_.program_.data() + matcher_.program_.size();
+         i != end; ++i) {
+      switch (i->code) {
         case Code::kBindOp:
         case Code::kBindFamily:
-          return bind(i, pc);
+          return bind(*i, fresh);
         case Code::kCompare:
-          if (graph_.find(reg(i.in)) != graph_.find(reg(i.out))) return true;
-          break;
         case Code::kCompareOp:
-          if (reg(i.in) != reg(i.out)) return true;
+          if (reg(i->in) != reg(i->out)) return true;
           break;
         case Code::kLookup:
-          if (ground_class(i.term) != graph_.find(reg(i.in))) return true;
+          if (ground_class(i->term) != reg(i->in)) return true;
+          fresh = fresh || ground_is_new(i->term);
           break;
         case Code::kScan:
-          for (const Id id : graph_.classes()) {
-            reg(i.out) = id;
-            if (!step(pc + 1)) return false;
+          for (const Id id : view_.classes()) {
+            reg(i->out) = id;
+            if (!step(i + 1, fresh || is_new(id))) return false;
           }
           return true;
       }
     }
-    return note_match();
+    return note_match(fresh);
   }
 
-  bool bind(const Instruction& i, size_t pc) {
-    const std::span<const ENode> nodes = graph_.nodes(reg(i.in));
+  bool bind(const Instruction& i, bool fresh) {
+    const Id id = reg(i.in);
+    if (!view_.may_have(id, i.family)) return true;
+    const std::span<const ENode> nodes = view_.nodes(id);
     const Op first = i.code == Code::kBindOp ? i.op : i.family << kFamilyShift;
     const ENode* node = nodes.data();
     const ENode* const end = node + nodes.size();
@@ -217,52 +231,77 @@ class Matcher::Machine {
       if (i.arity > 0 && node->children[static_cast<size_t>(i.arity) - 1] == kNoId) continue;
       for (int k = 0; k < i.arity; ++k) reg(i.out + k) = node->children[static_cast<size_t>(k)];
       if (i.op_out >= 0) reg(i.op_out) = node->op;
-      if (!step(pc + 1)) return false;
+      if (!step(&i + 1, fresh || view_.birth(*node) > known_.since.view)) return false;
     }
     return true;
   }
 
+  // The node of one part of a ground term; those of its children are in classes_.
+  ENode ground_node(const Ground& g) {
+    ENode node{g.op == kNoOp ? reg(g.reg) : g.op, {kNoId, kNoId, kNoId}};
+    for (size_t k = 0; k < kMaxChildren && g.children[k] >= 0; ++k)
+      node.children[k] = classes_[static_cast<size_t>(g.children[k])];
+    return node;
+  }
+
+  static bool is_register(const Ground& g) { return g.op == kNoOp && g.children[0] < 0; }
+
   Id ground_class(const std::vector<Ground>& term) {
     classes_.clear();
     for (const Ground& g : term) {
-      if (g.op == kNoOp && g.children[0] < 0) {
-        classes_.push_back(graph_.find(reg(g.reg)));
-        continue;
-      }
-      ENode node{g.op == kNoOp ? reg(g.reg) : g.op, {kNoId, kNoId, kNoId}};
-      for (size_t k = 0; k < kMaxChildren && g.children[k] >= 0; ++k)
-        node.children[k] = classes_[static_cast<size_t>(g.children[k])];
-      const Id id = graph_.lookup(node);
+      const Id id = is_register(g) ? reg(g.reg) : graph_.lookup(ground_node(g));
       if (id == kNoId) return kNoId;
       classes_.push_back(id);
     }
     return classes_.back();
   }
 
-  bool note_match() {
-    found_.roots.push_back(root_);
-    for (const int r : matcher_.register_of_) found_.values.push_back(r < 0 ? kNoId : reg(r));
-    return found_.roots.size() < limit_;
+  // Asked where ground_class found the term. Nodes that the analysis dropped from the view count as
+  // new: nobody knows since when.
+  bool ground_is_new(const std::vector<Ground>& term) {
+    for (size_t i = 0; i < term.size(); ++i) {
+      if (is_register(term[i])) continue;
+      const ENode node = ground_node(term[i]);
+      const std::span<const ENode> nodes = view_.nodes(classes_[i]);
+      const auto found = std::lower_bound(nodes.begin(), nodes.end(), node);
+      if (found == nodes.end() || !(*found == node) || view_.birth(*found) > known_.since.view)
+        return true;
+    }
+    return false;
+  }
+
+  bool note_match(bool fresh) {
+    if (!fresh && known_.leave_out) {
+      ++found_.left_out;
+    } else {
+      found_.roots.push_back(root_);
+      found_.known.push_back(!fresh);
+      uint32_t* value = found_.values.extend(found_.stride);
+      for (const int r : matcher_.register_of_) *value++ = r < 0 ? kNoId : reg(r);
+    }
+    return found_.found() < limit_;
   }
 
   const Matcher& matcher_;
   const EGraph& graph_;
+  const EGraphView& view_;
   const size_t limit_;
+  const Known known_;
   Matches& found_;
   std::vector<uint32_t> registers_;
   std::vector<Id> classes_;  // of a ground term, reused
   Id root_ = kNoId;
 };
 
-void Matcher::search(const EGraph& graph, size_t limit, Matches& found,
+void Matcher::search(const EGraph& graph, size_t limit, Matches& found, const Known& known,
                      const std::function<bool()>& keep_going) const {
   EXO_CHECK(graph.clean());
   constexpr size_t kAskEvery = 64;  // classes
   found.stride = register_of_.size();
   if (limit == 0) return;
-  Machine machine(*this, graph, limit, found);
+  Machine machine(*this, graph, limit, known, found);
   size_t asked = 0;
-  for (const Id id : rooted_ ? graph.classes_with(root_family_) : graph.classes()) {
+  for (const Id id : rooted_ ? graph.view().classes_with(root_family_) : graph.classes()) {
     if (keep_going && ++asked % kAskEvery == 0 && !keep_going()) return;
     if (!machine.run(id)) return;
   }

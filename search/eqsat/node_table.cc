@@ -2,44 +2,77 @@
 
 #include <utility>
 
+#include "core/base/diagnostic.h"
+
 namespace exotune::eqsat {
 namespace {
 
-uint64_t hash_of(const ENode& node) {
+uint32_t hash_of(const ENode& node) {
   const uint64_t low = (uint64_t{node.op} << 32) | node.children[0];
   const uint64_t high = (uint64_t{node.children[1]} << 32) | node.children[2];
   uint64_t x = (low ^ (high * 0x9E3779B97F4A7C15ull)) * 0xD6E8FEB86659FD93ull;
   x ^= x >> 32;
   x *= 0xD6E8FEB86659FD93ull;
-  return x ^ (x >> 29);
+  return static_cast<uint32_t>(x >> 32);
 }
 
 }  // namespace
 
-NodeTable::NodeTable() : entries_(64), mask_(63) {}
+NodeTable::NodeTable() : slots_(64), shift_(26) {}
 
-size_t NodeTable::slot_of(const ENode& node) const {
-  size_t slot = hash_of(node) & mask_;
-  while (entries_[slot].id != kNoId && entries_[slot].node != node) slot = (slot + 1) & mask_;
+size_t NodeTable::slot_of(const ENode& node, uint32_t hash) const {
+  const size_t mask = slots_.size() - 1;
+  size_t slot = home_of(hash);
+  for (; slots_[slot].entry != kFree; slot = (slot + 1) & mask)
+    if (slots_[slot].hash == hash && entries_[slots_[slot].entry].node == node) break;
   return slot;
 }
 
-Id NodeTable::find(const ENode& node) const { return entries_[slot_of(node)].id; }
+Id NodeTable::find(const ENode& node) const {
+  const Slot& slot = slots_[slot_of(node, hash_of(node))];
+  return slot.entry == kFree ? kNoId : entries_[slot.entry].id;
+}
 
-Id NodeTable::exchange(const ENode& node, Id id) {
-  Entry& entry = entries_[slot_of(node)];
-  if (entry.id != kNoId) return std::exchange(entry.id, id);
-  entry = {node, id};
-  if (++size_ * 2 > entries_.size()) grow();
+Id NodeTable::find_or_insert(const ENode& node, Id id) {
+  const uint32_t hash = hash_of(node);
+  const size_t slot = slot_of(node, hash);
+  if (slots_[slot].entry != kFree) return entries_[slots_[slot].entry].id;
+  insert(node, id, slot, hash);
   return kNoId;
 }
 
+Id NodeTable::exchange(const ENode& node, Id id) {
+  const uint32_t hash = hash_of(node);
+  const size_t slot = slot_of(node, hash);
+  if (slots_[slot].entry != kFree) return std::exchange(entries_[slots_[slot].entry].id, id);
+  insert(node, id, slot, hash);
+  return kNoId;
+}
+
+void NodeTable::insert(const ENode& node, Id id, size_t slot, uint32_t hash) {
+  slots_[slot] = {hash, static_cast<uint32_t>(entries_.size())};
+  entries_.push_back({node, id});
+  if (entries_.size() * 2 > slots_.size()) grow();
+}
+
 void NodeTable::grow() {
-  std::vector<Entry> old(entries_.size() * 2);
-  old.swap(entries_);
-  mask_ = entries_.size() - 1;
-  for (const Entry& entry : old)
-    if (entry.id != kNoId) entries_[slot_of(entry.node)] = entry;
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  EXO_CHECK(--shift_ >= 0);
+  const size_t mask = slots_.size() - 1;
+  for (const Slot& moved : old) {
+    if (moved.entry == kFree) continue;
+    size_t slot = home_of(moved.hash);
+    while (slots_[slot].entry != kFree) slot = (slot + 1) & mask;
+    slots_[slot] = moved;
+  }
+}
+
+size_t NodeTable::growth_within(size_t more) const {
+  size_t sum = 0;
+  if ((entries_.size() + more) * 2 > slots_.size()) sum += 2 * slots_.size() * sizeof(Slot);
+  if (entries_.size() + more > entries_.capacity()) sum += 2 * entries_.capacity() * sizeof(Entry);
+  return sum;
 }
 
 }  // namespace exotune::eqsat

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "search/eqsat/flat_vector.h"
 #include "search/eqsat/op.h"
 
 namespace exotune::eqsat {
@@ -23,39 +24,52 @@ struct ENode {
     while (n < kMaxChildren && children[n] != kNoId) ++n;
     return n;
   }
+  // Without branches: which of them differs is anyone's guess.
   bool operator==(const ENode& o) const {
-    return op == o.op && children[0] == o.children[0] && children[1] == o.children[1] &&
-           children[2] == o.children[2];
+    return ((op ^ o.op) | (children[0] ^ o.children[0]) | (children[1] ^ o.children[1]) |
+            (children[2] ^ o.children[2])) == 0;
   }
   auto operator<=>(const ENode&) const = default;
 };
 
-/// From nodes to ids: open addressing, nothing is ever taken out.
+/// From nodes to ids: open addressing over slots of 8 bytes, the nodes aside in the order in which
+/// they came. Nothing is ever taken out.
 class NodeTable {
  public:
   NodeTable();
   /// The id, or kNoId.
   Id find(const ENode& node) const;
+  /// The id, or kNoId after the node was bound to `id`.
+  Id find_or_insert(const ENode& node, Id id);
   /// Binds the node to `id`; returns the id it was bound to before, or kNoId.
   Id exchange(const ENode& node, Id id);
-  size_t size() const { return size_; }
-  size_t bytes() const { return entries_.size() * sizeof(Entry); }
-  /// What the next growth takes besides, when `more` nodes cause one.
-  size_t growth_within(size_t more) const {
-    return (size_ + more) * 2 > entries_.size() ? 2 * bytes() : 0;
+  size_t size() const { return entries_.size(); }
+  size_t bytes() const {
+    return slots_.size() * sizeof(Slot) + entries_.capacity() * sizeof(Entry);
   }
+  /// What the next growth takes besides, when `more` nodes cause one.
+  size_t growth_within(size_t more) const;
 
  private:
   struct Entry {
     ENode node;
-    Id id = kNoId;
+    Id id;
   };
-  size_t slot_of(const ENode& node) const;
+  static constexpr uint32_t kFree = ~uint32_t{0};
+  struct Slot {
+    uint32_t hash = 0;
+    uint32_t entry = kFree;
+  };
+  // The upper bits of the hash say where to begin: a larger table keeps the order of a smaller one,
+  // so growing is a walk through both.
+  size_t home_of(uint32_t hash) const { return hash >> shift_; }
+  size_t slot_of(const ENode& node, uint32_t hash) const;
+  void insert(const ENode& node, Id id, size_t slot, uint32_t hash);
   void grow();
 
-  std::vector<Entry> entries_;  // a power of two, at most half full
-  size_t mask_ = 0;
-  size_t size_ = 0;
+  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+  FlatVector<Entry> entries_;
+  int shift_;  // 32 less the logarithm of the number of slots
 };
 
 }  // namespace exotune::eqsat

@@ -115,9 +115,10 @@ class PatternParser {
       Pattern::Node node = head();
       while (!take(')')) {
         if (at_ >= text_.size()) refuse("`)` is missing");
-        if (node.children.size() == kMaxChildren)
+        if (node.arity == kMaxChildren)
           refuse("an operator takes at most " + std::to_string(kMaxChildren) + " arguments");
-        node.children.push_back(term(depth + 1));
+        const int child = term(depth + 1);
+        node.places[node.arity++] = child;
       }
       return push(std::move(node));
     }
@@ -162,9 +163,9 @@ std::string Pattern::str(const OpTable& ops, const Variables& variables) const {
         text = ops.name(node.family) + '[' + variables.name(node.variable) + ']';
         break;
     }
-    if (!node.children.empty()) {
+    if (!node.children().empty()) {
       text = '(' + text;
-      for (const int child : node.children) text += ' ' + texts[static_cast<size_t>(child)];
+      for (const int child : node.children()) text += ' ' + texts[static_cast<size_t>(child)];
       text += ')';
     }
     texts.push_back(std::move(text));
@@ -177,18 +178,20 @@ Id Pattern::instantiate(EGraph& graph, Bindings bindings) const {
   std::vector<Id> many;
   if (nodes.size() > few.size()) many.resize(nodes.size());
   Id* const ids = many.empty() ? few.data() : many.data();
+  // Adding finds the leaders of children; proofs speak of the very terms that are added.
+  const bool exact = graph.proofs() != nullptr;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     if (node.kind == Kind::kVariable) {
-      ids[i] = graph.find(bindings[static_cast<size_t>(node.variable)]);
+      const Id bound = bindings[static_cast<size_t>(node.variable)];
+      ids[i] = exact ? graph.find(bound) : bound;
       continue;
     }
     std::array<Id, kMaxChildren> children;
-    for (size_t k = 0; k < node.children.size(); ++k)
-      children[k] = ids[static_cast<size_t>(node.children[k])];
+    for (size_t k = 0; k < node.arity; ++k) children[k] = ids[node.places[k]];
     const Op op =
         node.kind == Kind::kOperator ? node.op : bindings[static_cast<size_t>(node.variable)];
-    ids[i] = graph.add(op, std::span<const Id>(children.data(), node.children.size()));
+    ids[i] = graph.add(op, std::span<const Id>(children.data(), node.arity));
   }
   return ids[nodes.size() - 1];
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "search/eqsat/egraph.h"
+#include "search/eqsat/flat_vector.h"
 
 namespace exotune::eqsat {
 
@@ -52,7 +53,9 @@ struct Pattern {
     Var variable = -1;  // kVariable: bound to the class; kFamily: bound to the operator
     Op op = kNoOp;      // kOperator
     Family family = 0;  // kFamily
-    std::vector<int> children;
+    std::array<int, kMaxChildren> places = {};  // of the children in `nodes`, the first `arity`
+    size_t arity = 0;
+    std::span<const int> children() const { return {places.data(), arity}; }
   };
   std::vector<Node> nodes;  // children first; the root is the last
 
@@ -65,16 +68,26 @@ struct Pattern {
   Id instantiate(EGraph& graph, Bindings bindings) const;
 };
 
+/// A point in the life of a graph, to tell matches that were there from those that were not.
+struct Moment {
+  uint32_t view = 0;  // EGraphView::number
+  Id ids = 0;         // EGraph::id_count
+};
+
 /// Matches of one rule: their roots, and `stride` values for each.
 struct Matches {
-  std::vector<Id> roots;
-  std::vector<uint32_t> values;
+  FlatVector<Id> roots;
+  FlatVector<uint32_t> values;
+  FlatVector<uint8_t> known;  // by match: whether it was there before
   size_t stride = 0;
+  size_t left_out = 0;  // matches that were there before and are not among these
 
   size_t size() const { return roots.size(); }
+  size_t found() const { return size() + left_out; }
+  void clear();
   Bindings bindings(size_t i) const { return {values.data() + i * stride, stride}; }
   size_t bytes() const {
-    return roots.capacity() * sizeof(Id) + values.capacity() * sizeof(uint32_t);
+    return roots.capacity() * sizeof(Id) + values.capacity() * sizeof(uint32_t) + known.capacity();
   }
 };
 
@@ -89,10 +102,15 @@ class Matcher {
   };
   Matcher(const std::vector<Rooted>& patterns, size_t variables);
 
-  /// Appends every match in the view of the last rebuild, at most `limit` in all, classes
-  /// ascending. `keep_going` is asked now and then; false ends the search early, true is the answer
-  /// then too.
-  void search(const EGraph& graph, size_t limit, Matches& found,
+  /// What to do with matches that were there at some moment: those of the same nodes in the same
+  /// classes. Nothing was, before the first view.
+  struct Known {
+    Moment since;
+    bool leave_out = false;  // count them only
+  };
+  /// Appends every match in the view of the last rebuild, at most `limit` in all (with those left
+  /// out), classes ascending. `keep_going` is asked now and then; false ends the search early.
+  void search(const EGraph& graph, size_t limit, Matches& found, const Known& known = {{}, false},
               const std::function<bool()>& keep_going = {}) const;
 
  private:

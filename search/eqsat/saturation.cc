@@ -28,15 +28,16 @@ const char* name_of(StopReason r) {
 
 namespace {
 
-// How often a rule was banned, and until when.
+// How often a rule was banned, and until when; the last moment whose matches were all looked at.
 struct RuleState {
   int bans = 0;
   int banned_until = 0;
+  Moment done;
 };
 
-// Matches that were applied, by a hash of 64 bits: what a rule has made equal once stays so, and
-// most matches of an iteration are those of the last one. Two that share a hash would cost a
-// rewrite, never a wrong one.
+// Matches of a conditional or computed rule that were applied, by a hash of 64 bits: those that
+// were not may be next time. Two that share a hash would cost a rewrite, never a wrong one. (A
+// plain rule needs no such list: what it has made equal once stays so, and matches know their age.)
 class AppliedMatches {
  public:
   // True the first time.
@@ -91,7 +92,8 @@ class Saturation {
         hooks_(hooks),
         states_(rules.size()),
         matches_(rules.size()),
-        applied_(rules.size()) {
+        applied_(rules.size()),
+        searched_(rules.size()) {
     for (const Rule& rule : rules) matchers_.emplace_back(rule.left, rule.variables.size());
     start_ = now();
   }
@@ -159,17 +161,19 @@ class Saturation {
   // banned.
   std::optional<StopReason> search(size_t rule, int iteration) {
     Matches& found = matches_[rule];
-    found.roots.clear();
-    found.values.clear();
+    found.clear();
+    searched_[rule] = false;
     RuleState& state = states_[rule];
     const bool backoff = options_.schedule == Schedule::kBackoff;
     if (backoff && iteration < state.banned_until) return std::nullopt;
     const size_t limit = backoff ? limit_of(rule) + 1 : std::numeric_limits<size_t>::max();
     std::optional<StopReason> stop;
-    matchers_[rule].search(graph_, limit, found, [&] { return !(stop = over_limit()); });
-    if (backoff && found.size() >= limit) {
-      found.roots.clear();
-      found.values.clear();
+    matchers_[rule].search(graph_, limit, found, {state.done, is_plain(rules_[rule])},
+                           [&] { return !(stop = over_limit()); });
+    searched_[rule] = !stop;
+    if (backoff && found.found() >= limit) {
+      found.clear();
+      searched_[rule] = false;
       state.banned_until = iteration + (options_.ban_length << std::min(state.bans, 20));
       ++state.bans;
     }
@@ -181,13 +185,17 @@ class Saturation {
                        [&](const Condition& holds) { return holds(graph_, bindings); });
   }
 
-  bool apply_one(size_t rule, Id root, Bindings bindings) {
+  static bool is_plain(const Rule& rule) { return !rule.compute && rule.conditions.empty(); }
+
+  bool apply_one(size_t rule, Id root, Bindings bindings, bool known) {
     const Rule& r = rules_[rule];
-    const uint64_t key = hash_of(root, bindings);
-    if (applied_[rule].contains(key) || !allowed(r, bindings)) return false;
+    const bool plain = is_plain(r);
+    const uint64_t key = plain ? 0 : hash_of(root, bindings);
+    if (!plain && known && applied_[rule].contains(key)) return false;
+    if (!allowed(r, bindings)) return false;
     const Id made = r.compute ? r.compute(graph_, bindings) : r.right.instantiate(graph_, bindings);
     if (made == kNoId) return false;
-    applied_[rule].insert(key);
+    if (!plain) applied_[rule].insert(key);
     // With proofs the left side must be the very term that the rule speaks of.
     const Id left = graph_.proofs() ? r.left[0].pattern.instantiate(graph_, bindings) : root;
     return graph_.unite(left, made, static_cast<int>(rule));
@@ -197,10 +205,11 @@ class Saturation {
     constexpr size_t kAskEvery = 256;  // matches
     const Matches& found = matches_[rule];
     for (size_t i = 0; i < found.size(); ++i) {
-      applied += apply_one(rule, found.roots[i], found.bindings(i));
+      applied += apply_one(rule, found.roots[i], found.bindings(i), found.known[i] != 0);
       if (i % kAskEvery == kAskEvery - 1)
         if (const auto stop = over_limit()) return stop;
     }
+    if (searched_[rule]) states_[rule].done = searched_at_;
     return over_limit();
   }
 
@@ -220,10 +229,11 @@ class Saturation {
     now_report.matched.assign(rules_.size(), 0);
     now_report.applied.assign(rules_.size(), 0);
     const size_t terms = graph_.term_count(), classes = graph_.class_count();
+    searched_at_ = {graph_.view().number(), static_cast<Id>(graph_.id_count())};
     std::optional<StopReason> stop;
     for (size_t r = 0; r < rules_.size() && !stop; ++r) {
       stop = search(r, iteration);
-      now_report.matched[r] = matches_[r].size();
+      now_report.matched[r] = matches_[r].found();
     }
     size_t unions = 0;
     for (size_t r = 0; r < rules_.size() && !stop; ++r) {
@@ -252,6 +262,8 @@ class Saturation {
   std::vector<RuleState> states_;
   std::vector<Matches> matches_;
   std::vector<AppliedMatches> applied_;
+  std::vector<char> searched_;  // by rule: whether this iteration found all its matches
+  Moment searched_at_;
   double start_ = 0;
   double rebuilt_seconds_ = 0;
   size_t rebuilt_terms_ = 0;

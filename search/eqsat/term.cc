@@ -38,7 +38,7 @@ Term Term::parse(std::string_view text, OpTable& ops) {
   std::vector<int> indices;
   for (const Pattern::Node& node : pattern.nodes) {
     std::vector<int> children;
-    for (const int child : node.children) children.push_back(indices[static_cast<size_t>(child)]);
+    for (const int child : node.children()) children.push_back(indices[static_cast<size_t>(child)]);
     indices.push_back(term.share(node.op, std::move(children)));
   }
   // Sharing may have found the root among earlier nodes only if the term is that node itself, and

@@ -1,10 +1,10 @@
 #pragma once
 // Arithmetic, derivatives and integrals: the rule set that other e-graph libraries test with, its
 // constant folding, and terms to simplify. Start at arithmetic_rules.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "search/eqsat/saturation.h"
@@ -22,8 +22,6 @@ class ConstantFolding : public Analysis {
 
   explicit ConstantFolding(OpTable& ops) : ops_(ops) {
     for (const char* name : {"+", "-", "*", "/"}) arithmetic_.push_back(ops.family(name));
-    for (const char* name : {"d", "i", "pow", "ln", "sqrt", "sin", "cos"})
-      functions_.insert(ops.family(name));
     number_ = ops.family("num");
     fraction_ = ops.family("fraction");
   }
@@ -31,8 +29,8 @@ class ConstantFolding : public Analysis {
   const Fact& fact(Id id) const { return facts_[id]; }
 
   void make(const EGraph& graph, const ENode& node, Id id) override {
-    if (id >= facts_.size()) facts_.resize(id + 1);
-    facts_[id] = fact_of(graph, node);
+    if (id >= facts_.size()) facts_.resize(id);
+    facts_.push_back(fact_of(graph, node));
   }
   std::pair<bool, bool> merge(Id into, Id from) override {
     Fact &a = facts_[into], &b = facts_[from];
@@ -70,7 +68,8 @@ class ConstantFolding : public Analysis {
     if (family == number_) return {static_cast<double>(ops_.params(node.op)[0]), false};
     if (family == fraction_) return {values_.at(ops_.params(node.op)[0]), false};
     if (node.arity() == 0) return {std::nullopt, true};
-    if (node.arity() != 2 || functions_.contains(family)) return {};
+    if (node.arity() != 2) return {};
+    if (std::find(arithmetic_.begin(), arithmetic_.end(), family) == arithmetic_.end()) return {};
     const auto a = facts_[graph.find(node.children[0])].constant;
     const auto b = facts_[graph.find(node.children[1])].constant;
     if (!a || !b) return {};
@@ -83,7 +82,6 @@ class ConstantFolding : public Analysis {
 
   OpTable& ops_;
   std::vector<Family> arithmetic_;
-  std::set<Family> functions_;
   Family number_ = 0, fraction_ = 0;
   std::map<double, int64_t> fractions_;
   std::map<int64_t, double> values_;

@@ -78,5 +78,86 @@ TEST(EqsatCounts, an_integral_of_a_logarithm_backoff) {
             "20749/10253 38902/21611 38936/21210 38849/21102 38839/21092");
 }
 
+// The same for rules without conditions or constants.
+std::string counts_of(const std::vector<const char*>& rules, const std::string& term,
+                      Schedule schedule, int iterations) {
+  OpTable ops;
+  EGraph graph(ops);
+  add_term(graph, ops, term);
+  std::vector<Rule> parsed;
+  for (const char* rule : rules) parsed.push_back(Rule::parse("rule", rule, ops));
+  const SaturationReport report =
+      saturate(graph, parsed, {.iterations = iterations, .nodes = 2'000'000, .seconds = 1000},
+               {.schedule = schedule});
+  std::string text;
+  for (const IterationReport& i : report.iterations)
+    text += (text.empty() ? "" : " ") + std::to_string(i.nodes) + "/" + std::to_string(i.classes);
+  return text;
+}
+
+// "(op x0 (op x1 ... last))"
+std::string nested(const char* op, int n, const std::string& last) {
+  std::string text = last;
+  for (int i = n - 1; i >= 0; --i)
+    text = std::string("(") + op + " x" + std::to_string(i) + " " + text + ")";
+  return text;
+}
+
+TEST(EqsatCounts, propositions_every_match) {
+  EXPECT_EQ(
+      counts_of({"(-> ?a ?b) => (| (~ ?a) ?b)", "(| (~ ?a) ?b) => (-> ?a ?b)", "(~ (~ ?a)) => ?a",
+                 "?a => (~ (~ ?a))", "(| ?a (| ?b ?c)) => (| (| ?a ?b) ?c)",
+                 "(& ?a (| ?b ?c)) => (| (& ?a ?b) (& ?a ?c))",
+                 "(| ?a (& ?b ?c)) => (& (| ?a ?b) (| ?a ?c))", "(| ?a ?b) => (| ?b ?a)",
+                 "(& ?a ?b) => (& ?b ?a)", "(| ?a (~ ?a)) => true", "(| ?a true) => true",
+                 "(& ?a true) => ?a", "(-> ?a ?b) => (-> (~ ?b) (~ ?a))"},
+                "(& (-> x y) (-> y z))", Schedule::kEvery, 8),
+      "23/12 31/16 51/24 111/48 297/130 1117/444 5437/2146 28014/9316");
+}
+
+TEST(EqsatCounts, a_ring_backoff) {
+  EXPECT_EQ(
+      counts_of({"(+ ?a ?b) => (+ ?b ?a)", "(* ?a ?b) => (* ?b ?a)",
+                 "(+ ?a (+ ?b ?c)) => (+ (+ ?a ?b) ?c)", "(* ?a (* ?b ?c)) => (* (* ?a ?b) ?c)",
+                 "(* ?a (+ ?b ?c)) => (+ (* ?a ?b) (* ?a ?c))",
+                 "(+ (* ?a ?b) (* ?a ?c)) => (* ?a (+ ?b ?c))"},
+                "(* (+ a b) (* (+ c d) (+ e f)))", Schedule::kBackoff, 20),
+      "21/14 47/25 88/37 190/75 382/123 774/235 1408/387 1462/371 1530/383 1614/415 "
+      "1694/439 1822/487 1942/363 1966/363 1966/363 1966/363 4222/887 4222/887 5206/551 "
+      "5206/551");
+}
+
+TEST(EqsatCounts, lists_reversed_and_mapped_every_match) {
+  EXPECT_EQ(
+      counts_of(
+          {"(cat nil ?a) => ?a", "(cat ?a nil) => ?a",
+           "(cat ?a (cat ?b ?c)) => (cat (cat ?a ?b) ?c)",
+           "(cat (cat ?a ?b) ?c) => (cat ?a (cat ?b ?c))",
+           "(rev (cat ?a ?b)) => (cat (rev ?b) (rev ?a))",
+           "(map ?f (cat ?a ?b)) => (cat (map ?f ?a) (map ?f ?b))",
+           "(map ?f (map ?g ?a)) => (map (o ?f ?g) ?a)", "(o ?f (o ?g ?h)) => (o (o ?f ?g) ?h)",
+           "(o (o ?f ?g) ?h) => (o ?f (o ?g ?h))", "(rev (map ?f ?a)) => (map ?f (rev ?a))"},
+          "(map f (map g (map h (rev " + nested("cat", 12, "nil") + "))))", Schedule::kEvery, 12),
+      "60/45 135/83 326/169 671/284 1300/467 2206/626 2206/437 2068/401 2068/401");
+}
+
+TEST(EqsatCounts, products_and_their_transposes_backoff) {
+  EXPECT_EQ(counts_of({"(T (T ?a)) => ?a", "(T (* ?a ?b)) => (* (T ?b) (T ?a))",
+                       "(* (T ?b) (T ?a)) => (T (* ?a ?b))", "(* ?a (* ?b ?c)) => (* (* ?a ?b) ?c)",
+                       "(* (* ?a ?b) ?c) => (* ?a (* ?b ?c))"},
+                      nested("*", 23, "x23"), Schedule::kBackoff, 40),
+            "91/69 215/131 594/290 584/180 584/180 1596/636 1596/636 1596/636 1596/636 1512/272 "
+            "1512/272 2576/664 2576/664 2576/664 2380/356 2324/300 2324/300 2324/300");
+}
+
+// Two patterns of one class, as a rule of propositions has them.
+TEST(EqsatCounts, several_patterns_of_one_class_every_match) {
+  EXPECT_EQ(counts_of({"(-> ?a ?b) => (| (~ ?a) ?b)", "(| (~ ?a) ?b) => (-> ?a ?b)",
+                       "?a => (~ (~ ?a))", "(| ?a ?b) => (| ?b ?a)", "(& ?a ?b) => (& ?b ?a)",
+                       "?v = (& (-> ?a ?b) (-> (~ ?a) ?c)) => (| ?b ?c)"},
+                      "(& (-> x y) (-> y z))", Schedule::kEvery, 5),
+            "21/12 23/12 25/12 27/12 29/12");
+}
+
 }  // namespace
 }  // namespace exotune::eqsat

@@ -113,6 +113,85 @@ TEST(EGraph, closure_equals_that_of_comparing_all_pairs) {
   }
 }
 
+// A random term over f, g, h, a few names and, in patterns, variables.
+std::string random_text(std::mt19937& random, int depth, bool pattern) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  if (depth == 0 || below(4) == 0)
+    return pattern && below(4) > 0 ? std::string("?") + "xyz"[below(3)]
+                                   : std::string(1, "abc"[below(3)]);
+  std::string text = std::string("(") + "fgh"[below(3)];
+  for (int i = 1 + below(2); i > 0; --i) text += " " + random_text(random, depth - 1, pattern);
+  return text + ")";
+}
+
+// Rules that look at each match once find what rules do that look at all matches in each iteration,
+// which conditions that always hold make them do.
+TEST(Saturation, a_match_that_was_there_before_adds_nothing) {
+  std::mt19937 random(11);
+  size_t left_out = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::vector<std::string> terms, texts;
+    for (int i = 0; i < 4; ++i) terms.push_back(random_text(random, 4, false));
+    while (texts.size() < 5) {
+      std::string left = random_text(random, 3, true);
+      if (random() % 4 == 0) left = "?x = " + left + ", ?y = " + random_text(random, 2, true);
+      texts.push_back(left + " => " + random_text(random, 2, true));
+      OpTable ops;
+      try {
+        Rule::parse("", texts.back(), ops);
+      } catch (const InputError&) {
+        texts.pop_back();  // the right side has a variable that the left has not
+      }
+    }
+    const Schedule schedule = round % 2 ? Schedule::kEvery : Schedule::kBackoff;
+    const auto run = [&](bool once) {
+      OpTable ops;
+      EGraph graph(ops);
+      for (const std::string& term : terms) add_term(graph, ops, term);
+      std::vector<Rule> rules;
+      for (const std::string& text : texts) {
+        rules.push_back(Rule::parse("", text, ops));
+        if (!once) rules.back().conditions.push_back([](const EGraph&, Bindings) { return true; });
+      }
+      const SaturationReport report =
+          saturate(graph, rules, {.iterations = 8, .nodes = 3'000, .seconds = 1000},
+                   {.schedule = schedule, .match_limit = 20, .ban_length = 2});
+      std::vector<size_t> counts;
+      for (const IterationReport& i : report.iterations) {
+        if (report.stop == StopReason::kNodes && &i == &report.iterations.back()) break;
+        counts.insert(counts.end(), {i.nodes, i.classes});
+        counts.insert(counts.end(), i.matched.begin(), i.matched.end());
+        counts.insert(counts.end(), i.applied.begin(), i.applied.end());
+        for (size_t r = 0; r < i.matched.size(); ++r) left_out += i.matched[r] > i.applied[r];
+      }
+      return counts;
+    };
+    ASSERT_EQ(run(true), run(false)) << round << " " << texts[0] << " " << terms[0];
+  }
+  EXPECT_GT(left_out, 1'000u);
+}
+
+TEST(Matcher, tells_matches_that_were_there_from_new_ones) {
+  OpTable ops;
+  EGraph graph(ops);
+  add_term(graph, ops, "(f (g a))");
+  graph.rebuild();
+  const Moment then{graph.view().number(), static_cast<Id>(graph.id_count())};
+  const Id b = add_term(graph, ops, "(g b)");
+  graph.unite(add_term(graph, ops, "(g a)"), b);
+  graph.rebuild();
+  const Rule rule = Rule::parse("rule", "(f (g ?x)) => ?x", ops);
+  const Matcher matcher(rule.left, rule.variables.size());
+  Matches all, fresh;
+  matcher.search(graph, 100, all);
+  EXPECT_EQ(all.size(), 2u);
+  matcher.search(graph, 100, fresh, {then, true});
+  EXPECT_EQ(fresh.size() + fresh.left_out, 2u);
+  ASSERT_GE(fresh.size(), 1u);
+  const auto x = static_cast<size_t>(rule.variables.find("?x"));
+  EXPECT_EQ(fresh.bindings(fresh.size() - 1)[x], graph.find(add_term(graph, ops, "b")));
+}
+
 TEST(Saturation, simplifies_a_sum_of_equal_terms) {
   OpTable ops;
   ConstantFolding folding(ops);
