@@ -71,19 +71,22 @@ std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& inpu
   return all;
 }
 
+ExitCode bench_library(const Session& session, const BenchOptions& options) {
+  LibraryComparison request = options.library;
+  request.folder = options.what;
+  request.only_peers = options.comparison.only_peers;
+  request.format = options.format.value();
+  Workspace workspace(session);
+  const TargetPtr target = workspace.target(options.target);
+  request.isa = toolchain_isa(target->isa);
+  request.vector_bytes = 4 * target->lanes_of(ScalarType::kF32);
+  return compare_library(request);
+}
+
 ExitCode bench(const Session& session, const BenchOptions& options) {
   const Format format = options.format.value();
-  if (options.script.empty() && is_blas_library(options.what)) {
-    LibraryComparison request = options.library;
-    request.folder = options.what;
-    request.only_peers = options.comparison.only_peers;
-    request.format = format;
-    Workspace workspace(session);
-    const TargetPtr target = workspace.target(options.target);
-    request.isa = toolchain_isa(target->isa);
-    request.vector_bytes = 4 * target->lanes_of(ScalarType::kF32);
-    return compare_library(request);
-  }
+  if (options.script.empty() && is_blas_library(options.what))
+    return bench_library(session, options);
   Workspace workspace(session);
   const Record record = chosen(workspace, session, options);
   const KernelInput input = workspace.kernel(record.kernel, record.script, record.script_name);

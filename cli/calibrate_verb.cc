@@ -199,15 +199,9 @@ ExitCode run_elsewhere(const Session& session, const CalibrateOptions& options,
   return ExitCode::kOk;
 }
 
-ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
-  watch_interrupts();
-  options.executor.read(session);
-  options.format.value();
-  if (!options.show.empty())
-    check_name("--show", options.show, {"instructions", "lines", "kernels", "weights", "runs"});
-  for (const std::string& part : options.only)
-    check_name("--only", part, {"instructions", "lines", "weights"});
-  Workspace workspace(session);
+// What the options ask of `workspace`, all of them checked.
+CalibrationRequest calibration_request(const Session& session, const CalibrateOptions& options,
+                                       Workspace& workspace) {
   CalibrationRequest request = options.defaults;
   request.held_back = parse_fraction("--held-back", options.held_back);
   if (request.held_back <= 0 || request.held_back >= 1)
@@ -223,6 +217,39 @@ ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
     require_calibrated(session, options, *request.target, request.machine);
   if (options.executor.local()) workspace.require_runnable(*request.target);
   request.kernels = kernels_of(options, workspace);
+  return request;
+}
+
+void say_plan(const CalibrateOptions& options, const CalibrationRequest& request) {
+  const char* target = request.target->name.c_str();
+  if (options.wants("instructions"))
+    std::printf("%zu instructions of %s\n", request.target->instructions().size(), target);
+  if (!options.wants("weights")) return;
+  for (const CalibrationKernel& k : request.kernels)
+    std::printf("%s on %s: %d schedules over %zu sizes\n", k.kernel.name.c_str(), target,
+                request.draws, k.sizes.size());
+}
+
+CalibrationHooks calibration_hooks(const Session& session, const CalibrateOptions& options) {
+  CalibrationHooks hooks;
+  if (session.terminal && !options.quiet)
+    hooks.progress = [](const std::string& what, int done, int planned) {
+      std::fprintf(stderr, "\r\033[K[calibrate] %s %d/%d", what.c_str(), done, planned);
+      if (done == planned) std::fputs("\r\033[K", stderr);
+    };
+  return hooks;
+}
+
+ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
+  watch_interrupts();
+  options.executor.read(session);
+  options.format.value();
+  if (!options.show.empty())
+    check_name("--show", options.show, {"instructions", "lines", "kernels", "weights", "runs"});
+  for (const std::string& part : options.only)
+    check_name("--only", part, {"instructions", "lines", "weights"});
+  Workspace workspace(session);
+  const CalibrationRequest request = calibration_request(session, options, workspace);
   FigureWishes wishes;
   wishes.instructions = options.wants("instructions");
   wishes.lines = options.wants("lines");
@@ -230,13 +257,7 @@ ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
   wishes.how.measure = !options.estimate;
   wishes.how.jobs = request.jobs;
   if (options.dry) {
-    if (wishes.instructions)
-      std::printf("%zu instructions of %s\n", request.target->instructions().size(),
-                  request.target->name.c_str());
-    if (!options.wants("weights")) return ExitCode::kOk;
-    for (const CalibrationKernel& k : request.kernels)
-      std::printf("%s on %s: %d schedules over %zu sizes\n", k.kernel.name.c_str(),
-                  request.target->name.c_str(), request.draws, k.sizes.size());
+    say_plan(options, request);
     return ExitCode::kOk;
   }
   const auto store = open_store(options.database.path(session));
@@ -249,13 +270,7 @@ ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
                  found.instructions.measured.size(), found.instructions.rows.size(),
                  found.instructions.estimated.size());
   if (print(options, found)) return ExitCode::kOk;
-  CalibrationHooks hooks;
-  if (session.terminal && !options.quiet)
-    hooks.progress = [](const std::string& what, int done, int planned) {
-      std::fprintf(stderr, "\r\033[K[calibrate] %s %d/%d", what.c_str(), done, planned);
-      if (done == planned) std::fputs("\r\033[K", stderr);
-    };
-  const CalibrationResult result = calibrate(request, *store, hooks);
+  const CalibrationResult result = calibrate(request, *store, calibration_hooks(session, options));
   if (request.fit) print(options, result);
   if (!options.quiet) print_notes(result);
   return interrupted() ? stopped() : ExitCode::kOk;
@@ -263,10 +278,10 @@ ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
 
 }  // namespace
 
-void add_calibrate_verb(CLI::App& app, Session& session) {
-  auto options = std::make_shared<CalibrateOptions>();
+namespace {
+
+void add_calibration_options(CLI::App& app, const std::shared_ptr<CalibrateOptions>& options) {
   CalibrationRequest& defaults = options->defaults;
-  defaults.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   app.add_option("--target", options->target,
                  "a target's name or folder (default: the best this machine runs)");
   app.add_option("--only", options->only,
@@ -302,6 +317,14 @@ void add_calibrate_verb(CLI::App& app, Session& session) {
   options->executor.add(app);
   app.add_flag("-n", options->dry, "say what would be done");
   app.add_flag("-q", options->quiet, "no progress, no notes");
+}
+
+}  // namespace
+
+void add_calibrate_verb(CLI::App& app, Session& session) {
+  auto options = std::make_shared<CalibrateOptions>();
+  options->defaults.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  add_calibration_options(app, options);
   app.callback([&session, &app, options] {
     std::vector<std::string> own = ExecutorOption::names();
     own.insert(own.end(), {"--target", "--db", "--fresh", "-n", "-q"});

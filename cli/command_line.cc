@@ -120,6 +120,16 @@ void require_written() {
                      "is the disk full, or the other end of the pipe gone?");
 }
 
+// What no verb on the way down took.
+void refuse_leftovers(const CLI::App& app) {
+  const CLI::App* asked = &app;
+  while (!asked->get_subcommands().empty()) {
+    asked = asked->get_subcommands().front();
+    if (const auto extras = asked->remaining(); !extras.empty())
+      refuse_extras(*asked, extras.front());
+  }
+}
+
 ExitCode dispatch(std::vector<std::string> arguments) {
   Session session = make_session();
   if (!arguments.empty() && !is_verb(arguments.front()))
@@ -149,12 +159,7 @@ ExitCode dispatch(std::vector<std::string> arguments) {
     throw InputError({}, in_words(error.what()),
                      "exo-tune --help lists the verbs, exo-tune VERB --help its options");
   }
-  const CLI::App* asked = &app;
-  while (!asked->get_subcommands().empty()) {
-    asked = asked->get_subcommands().front();
-    if (const auto extras = asked->remaining(); !extras.empty())
-      refuse_extras(*asked, extras.front());
-  }
+  refuse_leftovers(app);
   if (!session.action) {
     std::fputs(app.help().c_str(), stdout);
     return ExitCode::kOk;

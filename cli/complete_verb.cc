@@ -91,6 +91,14 @@ void require_other_file(const CompleteOptions& options) {
                      "give it another name with --stem, or another folder with -o");
 }
 
+ExitCode stopped_completing() {
+  std::fputs(
+      "interrupted; what was solved and every trial is kept: the same command goes on from "
+      "here\n",
+      stderr);
+  return ExitCode::kInterrupted;
+}
+
 ExitCode run(const Session& session, const CompleteOptions& options) {
   watch_interrupts();
   options.tune.check();
@@ -113,13 +121,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
     return complete(request, *store, hooks);
   });
   if (!done.proc) {
-    if (interrupted()) {
-      std::fputs(
-          "interrupted; what was solved and every trial is kept: the same command goes on "
-          "from here\n",
-          stderr);
-      return ExitCode::kInterrupted;
-    }
+    if (interrupted()) return stopped_completing();
     TuneResult failed = done.result;
     failed.statistics = done.statistics;
     options.tune.refuse(done.request, failed, session.command);
@@ -135,12 +137,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
       {name, options.tune.target(), stem_of(options), options.tune.folder(), roofline});
   std::fputs(result_text(done.request, result, files, options.tune.verbose(), roofline).c_str(),
              stdout);
-  if (!interrupted()) return ExitCode::kOk;
-  std::fputs(
-      "interrupted; what was solved and every trial is kept: the same command goes on from "
-      "here\n",
-      stderr);
-  return ExitCode::kInterrupted;
+  return interrupted() ? stopped_completing() : ExitCode::kOk;
 }
 
 }  // namespace

@@ -268,6 +268,39 @@ ExitCode check(const DbOptions& options, const Session& session) {
 
 }  // namespace
 
+namespace {
+
+using DbOptionsPtr = std::shared_ptr<DbOptions>;
+using DbAction = std::function<ExitCode(const DbOptions&, const Session&)>;
+
+CLI::App* add_sub(CLI::App& app, Session& session, const DbOptionsPtr& options, const char* name,
+                  const char* help, DbAction action) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->allow_extras();
+  options->database.add(*command);
+  command->callback([&session, options, action = std::move(action)] {
+    session.action = [=, &session] { return action(*options, session); };
+  });
+  return command;
+}
+
+void add_filters(CLI::App& command, DbOptions& options) {
+  command.add_option("kernel", options.filter.kernel, "a kernel's name or a prefix of its hash");
+  command.add_option("--size", options.filter.sizes, "exactly these sizes: M=512,N=512,K=512");
+  command.add_option("--target", options.filter.target, "of this target");
+  options.format.add(command);
+}
+
+ExitCode list_winners(const DbOptions& options, const Session& session) {
+  const auto store = open(options, session, OpenMode::kReadOnly);
+  TrialFilter filter = checked(options, *store);
+  filter.limit = 0;
+  print_trials(*store, store->winners(filter), options.format.value());
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
 void add_db_verb(CLI::App& app, Session& session) {
   auto options = std::make_shared<DbOptions>();
   app.require_subcommand(0, 1);
@@ -278,38 +311,18 @@ void add_db_verb(CLI::App& app, Session& session) {
                          "ls, show, best, query, export, import, merge, gc or check");
       };
   });
-  const auto sub = [&](const char* name, const char* help, auto action) {
-    CLI::App* command = app.add_subcommand(name, help);
-    command->allow_extras();
-    options->database.add(*command);
-    command->callback(
-        [=, &session] { session.action = [=, &session] { return action(*options, session); }; });
-    return command;
+  const auto sub = [&](const char* name, const char* help, DbAction action) {
+    return add_sub(app, session, options, name, help, std::move(action));
   };
-  const auto filters = [&](CLI::App* command) {
-    command->add_option("kernel", options->filter.kernel,
-                        "a kernel's name or a prefix of its hash");
-    command->add_option("--size", options->filter.sizes, "exactly these sizes: M=512,N=512,K=512");
-    command->add_option("--target", options->filter.target, "of this target");
-    options->format.add(*command);
-  };
-
   CLI::App* ls = sub("ls", "trials, newest first", list);
-  filters(ls);
+  add_filters(*ls, *options);
   ls->add_option("--status", options->filter.status,
                  "with this status: ok, crash, timeout, mismatch ...");
   options->filter.limit = 50;
   ls->add_option("--limit", options->filter.limit, "at most so many (default 50; 0: all)")
       ->check(CLI::NonNegativeNumber);
 
-  filters(sub("best", "the winner of each kernel, size and target",
-              [](const DbOptions& o, const Session& s) {
-                const auto store = open(o, s, OpenMode::kReadOnly);
-                TrialFilter filter = checked(o, *store);
-                filter.limit = 0;
-                print_trials(*store, store->winners(filter), o.format.value());
-                return ExitCode::kOk;
-              }));
+  add_filters(*sub("best", "the winner of each kernel, size and target", list_winners), *options);
   sub("show", "one trial whole, its script included", show)
       ->add_option("candidate", options->argument, "its id, or how that begins")
       ->required();

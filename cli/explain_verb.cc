@@ -50,6 +50,15 @@ std::string cause_of(const TrialRecord& trial) {
          (trial.cause.empty() ? "" : ": " + trial.cause.substr(0, trial.cause.find('\n')));
 }
 
+void print_failures(const std::map<std::string, int>& failures) {
+  constexpr size_t kShown = 5;
+  std::vector<std::pair<std::string, int>> causes(failures.begin(), failures.end());
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (size_t k = 0; k < std::min(causes.size(), kShown); ++k)
+    std::printf("failed   %d: %s\n", causes[k].second, causes[k].first.c_str());
+}
+
 void print_trials(const Store& store, const TrialRecord& chosen) {
   TrialFilter filter;
   filter.kernel = chosen.key.kernel_hash;
@@ -65,11 +74,7 @@ void print_trials(const Store& store, const TrialRecord& chosen) {
       valid.push_back(std::move(trial));
   }
   std::printf("\ntried    %zu candidates, %zu valid\n", trials.size(), valid.size());
-  std::vector<std::pair<std::string, int>> causes(failures.begin(), failures.end());
-  std::stable_sort(causes.begin(), causes.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (size_t k = 0; k < std::min<size_t>(causes.size(), 5); ++k)
-    std::printf("failed   %d: %s\n", causes[k].second, causes[k].first.c_str());
+  print_failures(failures);
   std::stable_sort(valid.begin(), valid.end(),
                    [](const TrialRecord& a, const TrialRecord& b) { return a.median < b.median; });
   if (valid.empty()) return;

@@ -99,47 +99,65 @@ double error_of(const std::vector<MeasuredRun>& runs, const CostWeights& weights
   return out;
 }
 
+// One round's equations: a row a run, then a row a term that pulls it towards the start. Columns
+// have length one, or terms that are counted in millions would feel no pull.
+struct Equations {
+  Matrix a;
+  Vector b, lengths;
+};
+
+// How much an equation may pull: one over the root of what was measured times what is predicted
+// makes its error relative, and runs that the terms cannot describe count less (kFar).
+double scale_of(const MeasuredRun& run, const CostWeights& now, bool first) {
+  // At first relative to what was measured: the start may be far off.
+  const double predicted = first ? run.cycles : cost_of(run.features, now);
+  const double near = std::clamp(predicted, run.cycles / 20, run.cycles * 20);
+  const double off = first ? 0 : std::fabs(std::log(near / run.cycles));
+  const double trust = off > kFar ? std::sqrt(kFar / off) : 1;
+  return trust * run.weight / std::sqrt(run.cycles * near);
+}
+
+Equations equations_of(const std::vector<MeasuredRun>& runs, const std::vector<size_t>& terms,
+                       const CostWeights& now, const CostWeights& start, double pull, bool first) {
+  const auto m = static_cast<Eigen::Index>(runs.size());
+  const auto n = static_cast<Eigen::Index>(terms.size());
+  Equations out{Matrix::Zero(m + n, n), Vector::Zero(m + n), Vector(n)};
+  for (Eigen::Index r = 0; r < m; ++r) {
+    const MeasuredRun& run = runs[static_cast<size_t>(r)];
+    const CostSides sides = sides_of(run.features, now);
+    const bool memory_bound = sides.memory > sides.core;
+    const double scale = scale_of(run, now, first);
+    for (Eigen::Index c = 0; c < n; ++c) {
+      const size_t term = terms[static_cast<size_t>(c)];
+      const bool lesser = is_memory(static_cast<Term>(term)) != memory_bound;
+      out.a(r, c) = scale * (lesser ? 1 - now.hidden : 1) * run.features.count[term];
+    }
+    out.b[r] = scale * run.cycles;
+  }
+  for (Eigen::Index c = 0; c < n; ++c) {
+    out.lengths[c] = std::max(1e-300, out.a.col(c).norm());
+    out.a.col(c) /= out.lengths[c];
+    out.a(m + c, c) = pull;
+    out.b[m + c] = pull * out.lengths[c] * start.cycles[terms[static_cast<size_t>(c)]];
+  }
+  return out;
+}
+
 // Rounds of linear least squares: the weights so far say which side of each run is the lesser, and
 // what its error is relative to. The best round counts, as sides may change back and forth.
 CostWeights fit_with(double hidden, const std::vector<MeasuredRun>& runs,
                      const std::vector<size_t>& terms, const CostWeights& start,
                      const FitOptions& options, double& least) {
-  const Eigen::Index m = static_cast<Eigen::Index>(runs.size());
-  const Eigen::Index n = static_cast<Eigen::Index>(terms.size());
   CostWeights now = start;
   now.hidden = hidden;
   CostWeights best = now;
   least = error_of(runs, now);
   for (int round = 0; round < options.rounds; ++round) {
-    Matrix a = Matrix::Zero(m + n, n);
-    Vector b = Vector::Zero(m + n), lengths(n);
-    for (Eigen::Index r = 0; r < m; ++r) {
-      const MeasuredRun& run = runs[static_cast<size_t>(r)];
-      const CostSides sides = sides_of(run.features, now);
-      const bool memory_bound = sides.memory > sides.core;
-      // At first relative to what was measured: the start may be far off.
-      const double predicted = round == 0 ? run.cycles : cost_of(run.features, now);
-      const double near = std::clamp(predicted, run.cycles / 20, run.cycles * 20);
-      const double off = round == 0 ? 0 : std::fabs(std::log(near / run.cycles));
-      const double trust = off > kFar ? std::sqrt(kFar / off) : 1;
-      const double scale = trust * run.weight / std::sqrt(run.cycles * near);
-      for (Eigen::Index c = 0; c < n; ++c) {
-        const size_t term = terms[static_cast<size_t>(c)];
-        const bool lesser = is_memory(static_cast<Term>(term)) != memory_bound;
-        a(r, c) = scale * (lesser ? 1 - hidden : 1) * run.features.count[term];
-      }
-      b[r] = scale * run.cycles;
-    }
-    // Columns of length one, each with its pull towards the start.
-    for (Eigen::Index c = 0; c < n; ++c) {
-      lengths[c] = std::max(1e-300, a.col(c).norm());
-      a.col(c) /= lengths[c];
-      a(m + c, c) = options.pull;
-      b[m + c] = options.pull * lengths[c] * start.cycles[terms[static_cast<size_t>(c)]];
-    }
-    const Vector x = nonnegative(a, b);
-    for (Eigen::Index c = 0; c < n; ++c)
-      now.cycles[terms[static_cast<size_t>(c)]] = x[c] / lengths[c];
+    const Equations e = equations_of(runs, terms, now, start, options.pull, round == 0);
+    const Vector x = nonnegative(e.a, e.b);
+    for (size_t c = 0; c < terms.size(); ++c)
+      now.cycles[terms[c]] =
+          x[static_cast<Eigen::Index>(c)] / e.lengths[static_cast<Eigen::Index>(c)];
     if (const double error = error_of(runs, now); error < least) {
       least = error;
       best = now;

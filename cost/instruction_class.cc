@@ -33,6 +33,33 @@ bool reads_memory(const Proc& p, const ExprPtr& e) {
 
 bool is_constant(const ExprPtr& e) { return e->as<Const>() != nullptr; }
 
+// The last statement of the body is the one that counts: what comes before it prepares.
+struct LastWrite {
+  Sym written;
+  const std::vector<ExprPtr>* index = nullptr;  // of the body
+  ExprPtr value;                                // null: the body writes nothing
+  bool accumulates = false, guarded = false;
+};
+
+LastWrite last_write(const Proc& p) {
+  LastWrite out;
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    if (s->as<If>()) out.guarded = true;
+    if (const Assign* a = s->as<Assign>()) {
+      out.written = a->name;
+      out.index = &a->idx;
+      out.value = a->rhs;
+      out.accumulates = reads(a->rhs, a->name);
+    } else if (const Reduce* r = s->as<Reduce>()) {
+      out.written = r->name;
+      out.index = &r->idx;
+      out.value = r->rhs;
+      out.accumulates = true;
+    }
+  });
+  return out;
+}
+
 }  // namespace
 
 void PortCycles::add(const PortCycles& o, double times) {
@@ -51,33 +78,19 @@ InstructionClass classify(const Proc& p, const InstructionFigures& figures) {
     cost = known->second.throughput;
     out.latency = known->second.latency;
   }
-  // The last statement of the body is the one that counts: what comes before it prepares.
-  Sym written;
-  const std::vector<ExprPtr>* index = nullptr;
-  ExprPtr value;
-  for_each_stmt(p.body, [&](const StmtPtr& s) {
-    if (s->as<If>()) out.partial = true;
-    if (const Assign* a = s->as<Assign>()) {
-      written = a->name;
-      index = &a->idx;
-      value = a->rhs;
-      out.accumulates = reads(a->rhs, a->name);
-    } else if (const Reduce* r = s->as<Reduce>()) {
-      written = r->name;
-      index = &r->idx;
-      value = r->rhs;
-      out.accumulates = true;
-    }
-  });
+  const LastWrite last = last_write(p);
+  out.partial = last.guarded;
+  out.accumulates = last.accumulates;
+  const ExprPtr& value = last.value;
   if (!value) {
     out.ports.other = cost;
     return out;
   }
   for (size_t k = 0; k < p.args.size(); ++k)
-    if (p.args[k].name == written) out.written = static_cast<int>(k);
+    if (p.args[k].name == last.written) out.written = static_cast<int>(k);
   const bool to_registers = out.written < 0 || in_registers(p.args[out.written]);
   const bool arithmetic = out.accumulates || computes(value);
-  const bool one_place = std::all_of(index->begin(), index->end(), is_constant);
+  const bool one_place = std::all_of(last.index->begin(), last.index->end(), is_constant);
   out.writes_memory = !to_registers;
   if (to_registers) {
     const bool load = reads_memory(p, value);

@@ -107,23 +107,27 @@ class LoopWriter {
       } else if (kind == MemoryKind::kHeap || kind == MemoryKind::kStack ||
                  kind == MemoryKind::kStatic) {
         o.c_type = codegen::element_c_type(a.type.scalar);
-        // Dense in the last dimensions unless the text leaves the stride free.
-        int64_t dense = 1;
-        o.strides.resize(static_cast<size_t>(a.type.rank()));
-        for (int d = a.type.rank() - 1; d >= 0; --d) {
-          const std::optional<int64_t> given = asserted_stride(p_, a.name, d);
-          const int64_t extent = literal(a.type.shape[static_cast<size_t>(d)]).value_or(lanes);
-          o.strides[static_cast<size_t>(d)] =
-              given.value_or(a.type.window ? kFarStride * dense : dense);
-          dense = o.strides[static_cast<size_t>(d)] * extent;
-        }
-        if (dense * bytes_of(a.type.scalar) > kOperandBytes) return false;
+        if (set_strides(a, lanes, o) * bytes_of(a.type.scalar) > kOperandBytes) return false;
       } else {
         return false;
       }
       operands_.push_back(o);
     }
     return true;
+  }
+
+  // Dense in the last dimensions unless the text leaves the stride free. Elements in all.
+  int64_t set_strides(const Arg& a, int64_t lanes, Operand& o) const {
+    int64_t dense = 1;
+    o.strides.resize(static_cast<size_t>(a.type.rank()));
+    for (int d = a.type.rank() - 1; d >= 0; --d) {
+      const std::optional<int64_t> given = asserted_stride(p_, a.name, d);
+      const int64_t extent = literal(a.type.shape[static_cast<size_t>(d)]).value_or(lanes);
+      o.strides[static_cast<size_t>(d)] =
+          given.value_or(a.type.window ? kFarStride * dense : dense);
+      dense = o.strides[static_cast<size_t>(d)] * extent;
+    }
+    return dense;
   }
 
   const Operand* written() const {

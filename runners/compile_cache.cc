@@ -34,47 +34,45 @@ std::vector<CompiledCandidate> CompileCache::compile(std::span<const Candidate> 
   const size_t jobs = static_cast<size_t>(options_.jobs);
   const size_t batch_size = std::clamp<size_t>((fresh.size() + jobs - 1) / jobs, 1,
                                                static_cast<size_t>(options_.batch_size));
-  // Headers are compiled when it is known that there is more than one compilation.
-  if (!prologue_ && compiled_ > 0 && !fresh.empty())
-    prologue_ = compile_prologue(toolchain_, directory_.path(), options_.timeout_seconds);
-  const size_t count = (fresh.size() + batch_size - 1) / batch_size;
-  std::vector<std::vector<CompiledCandidate>> units(count);
-  std::vector<std::string> folders;
-  for (size_t b = 0; b < count; ++b) {
-    folders.push_back(directory_.path() + "/batch" + std::to_string(next_folder_++));
-    std::filesystem::create_directories(folders.back());
-  }
-  const auto members = [&](size_t b) {
-    return std::pair(b * batch_size, std::min(batch_size, fresh.size() - b * batch_size));
-  };
-  const Deadline deadline = DeadlineScope::current();
-  const auto compile_one = [&](size_t b) {
-    const DeadlineScope scope(deadline);  // others' threads have none
-    const auto [first, size] = members(b);
-    units[b] = compile_batch(toolchain_, std::span(fresh).subspan(first, size), folders[b],
-                             options_.timeout_seconds, prologue_.value_or(""));
-  };
-  for (size_t from = 0; from < count; from += static_cast<size_t>(options_.jobs)) {
-    const size_t end = std::min(count, from + static_cast<size_t>(options_.jobs));
-    std::vector<std::jthread> others;
-    for (size_t b = from + 1; b < end; ++b) others.emplace_back([&, b] { compile_one(b); });
-    compile_one(from);
-  }
-  compiled_ += static_cast<int64_t>(fresh.size());
-  for (size_t b = 0; b < count; ++b) {
-    const auto [first, size] = members(b);
-    Batch batch{folders[b], {}};
-    for (size_t k = 0; k < size; ++k) {
-      batch.keys.push_back(fresh_keys[first + k]);
-      known_[batch.keys.back()] = std::move(units[b][k]);
-    }
-    batches_.push_back(std::move(batch));
-  }
+  compile_fresh(fresh, fresh_keys, batch_size);
   std::vector<CompiledCandidate> out;
   for (const std::string& key : keys) out.push_back(known_.at(key));
   // What was stopped is no answer for the next time.
   std::erase_if(known_, [](const auto& entry) { return entry.second.stopped; });
   return out;
+}
+
+void CompileCache::compile_fresh(std::span<const Candidate> fresh,
+                                 const std::vector<std::string>& keys, size_t batch_size) {
+  // Headers are compiled when it is known that there is more than one compilation.
+  if (!prologue_ && compiled_ > 0 && !fresh.empty())
+    prologue_ = compile_prologue(toolchain_, directory_.path(), options_.timeout_seconds);
+  const size_t first_batch = batches_.size();
+  std::vector<std::span<const Candidate>> members;
+  for (size_t at = 0; at < fresh.size(); at += batch_size) {
+    members.push_back(fresh.subspan(at, std::min(batch_size, fresh.size() - at)));
+    batches_.push_back({directory_.path() + "/batch" + std::to_string(next_folder_++),
+                        {keys.begin() + static_cast<std::ptrdiff_t>(at),
+                         keys.begin() + static_cast<std::ptrdiff_t>(at + members.back().size())}});
+    std::filesystem::create_directories(batches_.back().folder);
+  }
+  std::vector<std::vector<CompiledCandidate>> units(members.size());
+  const Deadline deadline = DeadlineScope::current();
+  const auto compile_one = [&](size_t b) {
+    const DeadlineScope scope(deadline);  // others' threads have none
+    units[b] = compile_batch(toolchain_, members[b], batches_[first_batch + b].folder,
+                             options_.timeout_seconds, prologue_.value_or(""));
+  };
+  for (size_t from = 0; from < units.size(); from += static_cast<size_t>(options_.jobs)) {
+    const size_t end = std::min(units.size(), from + static_cast<size_t>(options_.jobs));
+    std::vector<std::jthread> others;
+    for (size_t b = from + 1; b < end; ++b) others.emplace_back([&, b] { compile_one(b); });
+    compile_one(from);
+  }
+  compiled_ += static_cast<int64_t>(fresh.size());
+  for (size_t b = 0; b < units.size(); ++b)
+    for (size_t k = 0; k < units[b].size(); ++k)
+      known_[batches_[first_batch + b].keys[k]] = std::move(units[b][k]);
 }
 
 void CompileCache::forget_oldest() {

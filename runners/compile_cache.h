@@ -34,6 +34,9 @@ class CompileCache {
     std::string folder;
     std::vector<std::string> keys;
   };
+  /// In batches, as many at once as there are jobs; all are known afterwards.
+  void compile_fresh(std::span<const Candidate> fresh, const std::vector<std::string>& keys,
+                     size_t batch_size);
   void forget_oldest();
 
   TargetToolchain toolchain_;

@@ -100,7 +100,7 @@ PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
 
 GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement, int variation)
     : prepared_(prepared) {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t n = prepared.specs.size();
   slots_.resize(n);
   values_.resize(n);
@@ -116,25 +116,10 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     }
     slot.data_bytes = arg.is_data() ? prepared.args[a].image[0].size()
                                     : static_cast<size_t>(std::max<int64_t>(arg.value, 1));
-    const bool timing = placement == Placement::kTiming;
-    // Different starts for different arguments, or equal page offsets would collide in the L1
-    // cache.
     const auto v = static_cast<size_t>(variation);
-    const size_t unaligned = v % 3 != 0 ? 16 * (1 + a % 3) : 0;
-    const size_t skew = timing ? (a * (192 + v * 704) + v * 320) % page + unaligned : 0;
-    const bool huge = timing && slot.data_bytes >= 2 * kHugePage;
-    const size_t unit = huge ? kHugePage : page;
-    slot.body_bytes = round_up(slot.data_bytes + skew + 1, unit);
-    const size_t lead = huge ? kHugePage : kGuardBytes;
-    slot.map_bytes = slot.body_bytes + 2 * lead;
-    void* map = mmap(nullptr, slot.map_bytes, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED) throw std::bad_alloc();
-    slot.map = static_cast<uint8_t*>(map);
-    slot.body = huge ? reinterpret_cast<uint8_t*>(
-                           round_up(reinterpret_cast<uintptr_t>(slot.map) + 1, kHugePage))
-                     : slot.map + lead;
-    if (mprotect(slot.body, slot.body_bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    const size_t skew = placement == Placement::kTiming ? skew_of(a, v, page) : 0;
+    const bool huge = placement == Placement::kTiming && slot.data_bytes >= 2 * kHugePage;
+    map_slot(slot, skew, huge, page);
     if (huge && v % 3 != 1) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
     slot.data = placement == Placement::kFlushEnd ? slot.body + slot.body_bytes - slot.data_bytes
                                                   : slot.body + skew;
@@ -145,6 +130,29 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
       pointers_[a] = values_[a].data();
     }
   }
+}
+
+// Where timing lets argument `a` start within its page: different starts for different arguments,
+// or equal page offsets would collide in the L1 cache. Variations differ, also in being aligned to
+// a line, so that no candidate wins by one lucky placement.
+size_t GuardedArguments::skew_of(size_t a, size_t variation, size_t page) {
+  const size_t unaligned = variation % 3 != 0 ? 16 * (1 + a % 3) : 0;
+  return (a * (192 + variation * 704) + variation * 320) % page + unaligned;
+}
+
+// Address space with the body in its middle; what lies around it faults on any access.
+void GuardedArguments::map_slot(Slot& slot, size_t skew, bool huge, size_t page) {
+  const size_t unit = huge ? kHugePage : page, lead = huge ? kHugePage : kGuardBytes;
+  slot.body_bytes = round_up(slot.data_bytes + skew + 1, unit);
+  slot.map_bytes = slot.body_bytes + 2 * lead;
+  void* map =
+      mmap(nullptr, slot.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) throw std::bad_alloc();
+  slot.map = static_cast<uint8_t*>(map);
+  slot.body = huge ? reinterpret_cast<uint8_t*>(
+                         round_up(reinterpret_cast<uintptr_t>(slot.map) + 1, kHugePage))
+                   : slot.map + lead;
+  if (mprotect(slot.body, slot.body_bytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
 }
 
 GuardedArguments::~GuardedArguments() {
@@ -218,6 +226,30 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
           where + " is " + number(first_value) + ", expected " + want_text + share};
 }
 
+// Where something changed: an element may, if the argument is written; what lies between never.
+Finding GuardedArguments::check_kept(size_t a, int variant) const {
+  const Slot& slot = slots_[a];
+  const ArgSpec& arg = prepared_.specs[a];
+  const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
+  if (memcmp(slot.data, image.data(), slot.data_bytes) == 0) return {};
+  const size_t width = element_bytes(arg.type);
+  std::vector<bool> is_element(slot.data_bytes / width, false);
+  const std::vector<int64_t> offsets = arg.element_offsets();
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    is_element[static_cast<size_t>(offsets[i])] = true;
+    const size_t at = static_cast<size_t>(offsets[i]) * width;
+    if (!arg.is_written && memcmp(slot.data + at, image.data() + at, width) != 0)
+      return {TrialStatus::kMismatch,
+              "modified the input " + element_name_at(a, static_cast<int64_t>(i))};
+  }
+  for (size_t e = 0; e < is_element.size(); ++e)
+    if (!is_element[e] && memcmp(slot.data + e * width, image.data() + e * width, width) != 0)
+      return {TrialStatus::kOutOfBounds, "wrote between the elements of the window '" + arg.name +
+                                             "', " + std::to_string(e) +
+                                             " elements from its start"};
+  return {};
+}
+
 Finding GuardedArguments::check(int variant) const {
   for (size_t a = 0; a < slots_.size(); ++a) {
     const Slot& slot = slots_[a];
@@ -234,24 +266,7 @@ Finding GuardedArguments::check(int variant) const {
       return {TrialStatus::kOutOfBounds,
               "wrote " + std::to_string(where) + " bytes past the end of " + name};
     if (!arg.is_data()) continue;
-    const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
-    if (memcmp(slot.data, image.data(), slot.data_bytes) == 0) continue;
-    // Something changed. An element may, where the argument is written; a hole never.
-    const size_t width = element_bytes(arg.type);
-    std::vector<bool> is_element(slot.data_bytes / width, false);
-    const std::vector<int64_t> offsets = arg.element_offsets();
-    for (size_t i = 0; i < offsets.size(); ++i) {
-      is_element[static_cast<size_t>(offsets[i])] = true;
-      const size_t at = static_cast<size_t>(offsets[i]) * width;
-      if (!arg.is_written && memcmp(slot.data + at, image.data() + at, width) != 0)
-        return {TrialStatus::kMismatch,
-                "modified the input " + element_name_at(a, static_cast<int64_t>(i))};
-    }
-    for (size_t e = 0; e < is_element.size(); ++e)
-      if (!is_element[e] && memcmp(slot.data + e * width, image.data() + e * width, width) != 0)
-        return {TrialStatus::kOutOfBounds, "wrote between the elements of the window " + name +
-                                               ", " + std::to_string(e) +
-                                               " elements from its start"};
+    if (Finding f = check_kept(a, variant); !f.ok()) return f;
   }
   Finding worst;
   for (size_t a = 0; a < slots_.size(); ++a) {

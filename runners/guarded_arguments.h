@@ -80,6 +80,9 @@ class GuardedArguments {
     uint8_t* data = nullptr;
     size_t data_bytes = 0;
   };
+  static size_t skew_of(size_t a, size_t variation, size_t page);
+  static void map_slot(Slot& slot, size_t skew, bool huge, size_t page);
+  Finding check_kept(size_t a, int variant) const;
   Finding check_output(size_t a, int variant) const;
   std::string element_name_at(size_t a, int64_t element) const;
 

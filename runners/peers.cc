@@ -133,34 +133,49 @@ struct VersionShared {
   char version[200];
 };
 
+/// A call small enough to work out by hand, and what must come of it.
+struct Example {
+  PeerProblem problem;
+  std::vector<ArgSpec> args;
+  TestCase test;
+};
+
+Example small_product() {
+  Example out;
+  out.problem.m = 3, out.problem.n = 5, out.problem.k = 4;
+  out.problem.a = 0, out.problem.b = 1, out.problem.c = 2;
+  out.args = {ArgSpec::tensor("a", ElementType::kF32, {3, 4}, true, false),
+              ArgSpec::tensor("b", ElementType::kF32, {4, 5}, true, false),
+              ArgSpec::tensor("c", ElementType::kF32, {3, 5}, false, true)};
+  out.test = make_inputs(out.args, 11);
+  std::vector<double>& want = out.test.expected.back();
+  want.assign(15, 0);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 5; ++j)
+      for (size_t k = 0; k < 4; ++k)
+        want[i * 5 + j] += out.test.inputs[0][i * 4 + k] * out.test.inputs[1][k * 5 + j];
+  return out;
+}
+
+Example small_axpy() {
+  Example out;
+  out.problem.op = BlasOp::kAxpy;
+  out.problem.n = 7;
+  out.problem.x = 0, out.problem.y = 1;
+  out.args = {ArgSpec::tensor("x", ElementType::kF32, {7}, true, false),
+              ArgSpec::tensor("y", ElementType::kF32, {7}, true, true)};
+  out.test = make_inputs(out.args, 11);
+  for (size_t i = 0; i < 7; ++i)
+    out.test.expected.back().push_back(out.test.inputs[1][i] + out.test.inputs[0][i]);
+  return out;
+}
+
 /// Loads it in a child and lets it multiply: fills the version, or says what is wrong.
 std::string try_peer(Peer& peer) {
+  Example example = small_product();
+  if (!peer.supports(example.problem)) example = small_axpy();
   PeerCall call;
-  call.problem.m = 3, call.problem.n = 5, call.problem.k = 4;
-  if (!peer.supports(call.problem)) call.problem.op = BlasOp::kAxpy;
-  std::vector<ArgSpec> args;
-  if (call.problem.op == BlasOp::kGemm) {
-    call.problem.a = 0, call.problem.b = 1, call.problem.c = 2;
-    args = {ArgSpec::tensor("a", ElementType::kF32, {3, 4}, true, false),
-            ArgSpec::tensor("b", ElementType::kF32, {4, 5}, true, false),
-            ArgSpec::tensor("c", ElementType::kF32, {3, 5}, false, true)};
-  } else {
-    call.problem.n = 7;
-    call.problem.x = 0, call.problem.y = 1;
-    args = {ArgSpec::tensor("x", ElementType::kF32, {7}, true, false),
-            ArgSpec::tensor("y", ElementType::kF32, {7}, true, true)};
-  }
-  TestCase test = make_inputs(args, 11);
-  std::vector<double>& want = test.expected.back();
-  if (call.problem.op == BlasOp::kGemm) {
-    want.assign(15, 0);
-    for (size_t i = 0; i < 3; ++i)
-      for (size_t j = 0; j < 5; ++j)
-        for (size_t k = 0; k < 4; ++k)
-          want[i * 5 + j] += test.inputs[0][i * 4 + k] * test.inputs[1][k * 5 + j];
-  } else {
-    for (size_t i = 0; i < 7; ++i) want.push_back(test.inputs[1][i] + test.inputs[0][i]);
-  }
+  call.problem = example.problem;
   call.peer = peer;
   SharedMemory memory(sizeof(VersionShared));
   auto* shared = memory.as<VersionShared>();
@@ -172,7 +187,7 @@ std::string try_peer(Peer& peer) {
       },
       20);
   if (shared->version[0]) peer.version = shared->version;
-  const TrialResult r = check_peer(call, args, test, 20);
+  const TrialResult r = check_peer(call, example.args, example.test, 20);
   return r.ok() ? "" : r.cause;
 }
 

@@ -1,0 +1,111 @@
+#include "runners/shootout_entry.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "runners/loaded_candidate.h"
+#include "runners/peer_library.h"
+
+namespace exotune {
+
+namespace {
+
+Binder load_roof(const Roof& roof, std::string* error) {
+  void* library = dlopen(roof.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto run = library
+                       ? reinterpret_cast<double (*)(int64_t, double)>(dlsym(library, "peak_flops"))
+                       : nullptr;
+  if (!run) {
+    *error = "no peak_flops";
+    return {};
+  }
+  return [run](const std::vector<void**>&) -> BoundCall {
+    return [run](int64_t calls) {
+      volatile double sink = 0;
+      for (int64_t i = 0; i < calls; ++i) sink = run(kRoofSteps, 1.5);
+      (void)sink;
+    };
+  };
+}
+
+// In its own child: does it load and compute the right thing?
+Finding check_entry(const Entry& entry, const PreparedCase& prepared, double timeout) {
+  // Reading, or a roof, computes nothing that could be wrong.
+  if (entry.contender->roof) return {};
+  if (entry.contender->peer && entry.contender->peer->problem.op == BlasOp::kRead) return {};
+  SharedMemory memory(sizeof(ChildReport));
+  auto* report = memory.as<ChildReport>();
+  const ChildOutcome outcome = run_in_child(
+      [&] {
+        watch_faults(report, {});
+        std::string error;
+        const Binder bind = load_entry(entry, prepared.specs, &error);
+        if (bind)
+          judge(prepared, bind, report);
+        else
+          report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
+        report->stage = ChildReport::kDone;
+      },
+      timeout);
+  return conclude(*report, outcome, timeout);
+}
+
+/// The compiled form of each contender's candidate; those of others are left empty. What has a
+/// toolchain of its own is a file of its own.
+std::vector<CompiledCandidate> compile_all(const TargetToolchain& toolchain,
+                                           std::span<const Contender> contenders,
+                                           const NativeOptions& native,
+                                           const std::string& directory) {
+  std::vector<CompiledCandidate> out(contenders.size());
+  std::vector<Candidate> together;
+  for (const Contender& c : contenders)
+    if (c.competes()) together.push_back(*c.candidate);
+  const std::vector<CompiledCandidate> units =
+      compile_batch(toolchain, together, directory, native.compile_timeout_seconds);
+  size_t next = 0;
+  for (size_t k = 0; k < contenders.size(); ++k) {
+    const Contender& c = contenders[k];
+    if (c.competes()) out[k] = units[next++];
+    if (!c.candidate || !c.toolchain) continue;
+    const std::string own = directory + "/peer" + std::to_string(k);
+    std::filesystem::create_directories(own);
+    out[k] = compile_batch(*c.toolchain, std::span(&*c.candidate, 1), own,
+                           native.compile_timeout_seconds)
+                 .front();
+  }
+  return out;
+}
+
+}  // namespace
+
+Binder load_entry(const Entry& entry, const std::vector<ArgSpec>& args, std::string* error) {
+  if (entry.contender->roof) return load_roof(*entry.contender->roof, error);
+  return entry.contender->peer ? load_peer(*entry.contender->peer, args, error)
+                               : load_candidate(entry.unit, error);
+}
+
+std::vector<Entry> admit(const TargetToolchain& toolchain, std::span<const Contender> contenders,
+                         const PreparedCase& prepared, const ShootoutOptions& options,
+                         const NativeOptions& native, const std::string& directory,
+                         std::vector<ContenderResult>& results) {
+  const std::vector<CompiledCandidate> units =
+      compile_all(toolchain, contenders, native, directory);
+  std::vector<Entry> entries;
+  for (size_t k = 0; k < contenders.size(); ++k) {
+    const Contender& c = contenders[k];
+    Entry entry{&c, units[k]};
+    if (c.candidate && !entry.unit.ok()) {
+      results[k].status = entry.unit.stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
+      results[k].cause = entry.unit.error;
+      continue;
+    }
+    const Finding found = check_entry(entry, prepared, options.check_timeout_seconds);
+    results[k].status = found.status;
+    results[k].cause = found.cause;
+    if (found.ok()) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace exotune

@@ -1,0 +1,266 @@
+#include "runners/shootout_rounds.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/diagnostic.h"
+#include "runners/batch_timer.h"
+#include "runners/sandbox.h"
+#include "runners/statistics.h"
+#include "runners/timing_arguments.h"
+
+namespace exotune {
+
+namespace {
+
+constexpr int kFewestRounds = 9;
+// More rounds are added, up to this many times those asked for, while a candidate near the best can
+// be told from it neither as slower nor as equal.
+constexpr int kMostExtension = 4;
+constexpr double kNear = 0.10;                      // medians this far from the best are no rivals
+constexpr double kLongCall = 5e-3, kFarBehind = 4;  // of a peer that need not come back
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// What the timing child leaves behind; `samples` and `preempted` follow it in the same memory.
+struct alignas(16) RoundsShared {
+  ChildReport report;
+  int32_t rounds;  // complete ones
+};
+
+/// One block: some rounds in one child.
+class Block {
+ public:
+  Block(const std::vector<Entry>& entries, const std::vector<bool>& sits_out,
+        const PreparedCase& prepared, const ShootoutOptions& options, int variation, int most,
+        double timeout_seconds)
+      : entries_(entries),
+        sits_out_(sits_out),
+        prepared_(prepared),
+        options_(options),
+        variation_(variation),
+        most_(most),
+        timeout_seconds_(timeout_seconds),
+        memory_(sizeof(RoundsShared) +
+                entries.size() * static_cast<size_t>(most) * (sizeof(double) + 1)) {}
+
+  /// Runs in one child; how it ended.
+  ChildOutcome run() {
+    return run_in_child([this] { child_main(); }, timeout_seconds_);
+  }
+  const ChildReport& report() const { return shared()->report; }
+  int rounds() const { return std::clamp<int>(shared()->rounds, 0, most_); }
+  double& sample(size_t e, int r) const {
+    return reinterpret_cast<double*>(shared() +
+                                     1)[e * static_cast<size_t>(most_) + static_cast<size_t>(r)];
+  }
+  char& preempted(size_t e, int r) const {
+    char* flags = reinterpret_cast<char*>(shared() + 1) +
+                  entries_.size() * static_cast<size_t>(most_) * sizeof(double);
+    return flags[e * static_cast<size_t>(most_) + static_cast<size_t>(r)];
+  }
+
+ private:
+  int threads() const {
+    int most = 1;
+    for (const Entry& e : entries_)
+      most = std::max(most, e.contender->peer ? e.contender->peer->peer.threads : e.unit.threads);
+    return most;
+  }
+  RoundsShared* shared() const { return memory_.as<RoundsShared>(); }
+
+  /// Brings every contender in and binds it to the arguments; false when one does not load.
+  bool bind_all(const TimingArguments& arguments, std::vector<BoundCall>& calls) {
+    RoundsShared* s = shared();
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      s->report.current = static_cast<int32_t>(e);
+      std::string error;
+      const Binder bind = load_entry(entries_[e], prepared_.specs, &error);
+      if (!bind) {
+        s->report.set(TrialStatus::kCrash, "cannot be loaded: " + error);
+        s->report.stage = ChildReport::kDone;
+        return false;
+      }
+      calls.push_back(bind(arguments.sets()));
+    }
+    return true;
+  }
+
+  void child_main() {
+    RoundsShared* s = shared();
+    const double deadline = wall_seconds() + 0.8 * timeout_seconds_;
+    watch_faults(&s->report, {});
+    const TimingArguments arguments(prepared_, options_.cold, variation_);
+    std::vector<BoundCall> calls;
+    if (!bind_all(arguments, calls)) return;
+    s->report.stage = ChildReport::kTiming;
+    watch_faults(&s->report, arguments.all());
+    const BatchTimer timer(arguments.ranges(), options_.cold, threads());
+    std::vector<int64_t> counts(entries_.size(), 1);
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      if (sits_out_[e]) continue;
+      s->report.current = static_cast<int32_t>(e);
+      arguments.refill();
+      counts[e] = timer.calibrate(calls[e], options_.batch_seconds);
+    }
+    while (s->rounds < most_) {
+      arguments.refill();
+      for (size_t i = 0; i < entries_.size(); ++i)
+        take(timer, (i + static_cast<size_t>(s->rounds)) % entries_.size(), calls, counts);
+      ++s->rounds;
+      if (wall_seconds() > deadline) break;
+    }
+    watch_faults(&s->report, {});
+    s->report.stage = ChildReport::kDone;
+  }
+
+  void take(const BatchTimer& timer, size_t e, const std::vector<BoundCall>& calls,
+            const std::vector<int64_t>& counts) {
+    RoundsShared* s = shared();
+    const int r = s->rounds;
+    s->report.current = static_cast<int32_t>(e);
+    sample(e, r) = kNaN;
+    if (sits_out_[e]) return;
+    calls[e](1);  // brings its code and data back after the others
+    const BatchTimer::Sample taken = timer.sample(calls[e], counts[e]);
+    sample(e, r) = taken.seconds;
+    preempted(e, r) = taken.preempted;
+  }
+
+  const std::vector<Entry>& entries_;
+  const std::vector<bool>& sits_out_;
+  const PreparedCase& prepared_;
+  const ShootoutOptions& options_;
+  const int variation_, most_;
+  const double timeout_seconds_;
+  SharedMemory memory_;
+};
+
+/// All blocks of one shoot-out.
+class Rounds {
+ public:
+  Rounds(const std::vector<Entry>& entries, const PreparedCase& prepared,
+         const ShootoutOptions& options)
+      : entries_(entries),
+        prepared_(prepared),
+        options_(options),
+        raw_(entries.size()),
+        clean_(entries.size()),
+        sits_out_(entries.size(), false) {}
+
+  /// "complete", "timeout", "interrupted"; or "" when a contender broke its block: finding().
+  std::string run() {
+    const int wanted = std::max(options_.rounds, 1),
+              blocks = std::clamp(options_.blocks, 1, wanted);
+    const int each = (wanted + blocks - 1) / blocks;
+    const int most = kMostExtension * std::max(wanted, kFewestRounds);
+    while (rounds() < most && !(rounds() >= wanted && enough())) {
+      if (options_.interrupted && options_.interrupted()) return "interrupted";
+      const double left = options_.timeout_seconds - spent();
+      if (left <= 0) return "timeout";
+      Block block(entries_, sits_out_, prepared_, options_, static_cast<int>(blocks_.size()), each,
+                  left);
+      const ChildOutcome outcome = block.run();
+      finding_ = conclude(block.report(), outcome, left);
+      guilty_ = static_cast<size_t>(
+          std::clamp<int>(block.report().current, 0, static_cast<int>(entries_.size()) - 1));
+      if (!finding_.ok() && finding_.status != TrialStatus::kTimeout &&
+          finding_.status != TrialStatus::kSkipped)
+        return "";
+      take(block);
+      if (!finding_.ok() || block.rounds() < each) return "timeout";
+    }
+    return "complete";
+  }
+  const Finding& finding() const { return finding_; }
+  size_t guilty() const { return guilty_; }
+  const std::vector<int>& blocks() const { return blocks_; }
+
+  /// Samples of entry `e`. Preempted ones are NaN, unless too few would be left.
+  std::vector<double> samples(size_t e) const {
+    std::vector<double> out = raw_[e];
+    const auto kept = std::count(clean_[e].begin(), clean_[e].end(), true);
+    if (kept < std::min(kFewestRounds, rounds())) return out;
+    for (size_t r = 0; r < out.size(); ++r)
+      if (!clean_[e][r]) out[r] = kNaN;
+    return out;
+  }
+
+ private:
+  int rounds() const { return raw_.empty() ? 0 : static_cast<int>(raw_[0].size()); }
+  double spent() const { return wall_seconds() - start_; }
+
+  void take(const Block& block) {
+    for (size_t e = 0; e < entries_.size(); ++e)
+      for (int r = 0; r < block.rounds(); ++r) {
+        raw_[e].push_back(block.sample(e, r));
+        clean_[e].push_back(!block.preempted(e, r) && block.sample(e, r) > 0);
+      }
+    blocks_.push_back(block.rounds());
+    rest_the_slow();
+  }
+
+  /// Peers that are many times slower and take long were seen often enough after one block.
+  void rest_the_slow() {
+    double best = 0;
+    for (size_t e = 0; e < entries_.size(); ++e)
+      if (const double m = median_of(raw_[e]); !entries_[e].contender->roof && m > 0)
+        best = best == 0 ? m : std::min(best, m);
+    for (size_t e = 0; e < entries_.size(); ++e)
+      if (const double m = median_of(raw_[e]);
+          entries_[e].contender->is_peer() && m > kLongCall && m > kFarBehind * best)
+        sits_out_[e] = true;
+  }
+
+  bool enough() const {
+    if (!options_.extend || entries_.size() < 2) return true;
+    if (spent() > 0.3 * options_.timeout_seconds) return true;
+    for (size_t e = 0; e < entries_.size(); ++e)
+      if (!sits_out_[e] && std::count(clean_[e].begin(), clean_[e].end(), true) < kFewestRounds)
+        return false;
+    return decided();
+  }
+
+  /// Every candidate near the best one is known to be slower, or as fast within narrow bounds.
+  bool decided() const {
+    std::vector<std::vector<double>> all;
+    size_t best = entries_.size();
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      all.push_back(samples(e));
+      if (!entries_[e].contender->competes()) continue;
+      if (best == entries_.size() || median_of(all[e]) < median_of(all[best])) best = e;
+    }
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      if (!entries_[e].contender->competes() || e == best) continue;
+      const Ratio r = paired_ratio(all[e], all[best]);
+      if (r.median > 1 - kNear && r.tie() && r.high - r.low > kTieMedian) return false;
+    }
+    return true;
+  }
+
+  const std::vector<Entry>& entries_;
+  const PreparedCase& prepared_;
+  const ShootoutOptions& options_;
+  const double start_ = wall_seconds();
+  std::vector<std::vector<double>> raw_;  // by entry and round
+  std::vector<std::vector<bool>> clean_;  // not preempted
+  std::vector<int> blocks_;
+  std::vector<bool> sits_out_;
+  Finding finding_;
+  size_t guilty_ = 0;
+};
+
+}  // namespace
+
+TimedRounds time_rounds(const std::vector<Entry>& entries, const PreparedCase& prepared,
+                        const ShootoutOptions& options) {
+  Rounds rounds(entries, prepared, options);
+  TimedRounds out;
+  out.ended = rounds.run();
+  out.finding = rounds.finding();
+  out.guilty = rounds.guilty();
+  out.blocks = rounds.blocks();
+  for (size_t e = 0; e < entries.size(); ++e) out.samples.push_back(rounds.samples(e));
+  return out;
+}
+
+}  // namespace exotune
