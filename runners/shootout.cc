@@ -14,7 +14,6 @@ namespace exotune {
 namespace {
 
 constexpr double kGrace = 0.05;  // seconds: the deadline itself kills, not the time limit
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 void choose(ShootoutResult& out, std::span<const Contender> contenders,
             const ShootoutOptions& options) {
@@ -79,7 +78,7 @@ Ratio paired_ratio(std::span<const double> mine, std::span<const double> base,
   int rounds = 0;
   for (size_t i = 0; i < std::min(mine.size(), base.size()); ++i) {
     const bool both = mine[i] > 0 && base[i] > 0;
-    ratios.push_back(both ? base[i] / mine[i] : kNaN);
+    ratios.push_back(both ? base[i] / mine[i] : std::numeric_limits<double>::quiet_NaN());
     rounds += both;
   }
   const SampleInterval i = median_interval(ratios), next = next_block_interval(ratios, blocks);
