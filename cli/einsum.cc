@@ -12,7 +12,13 @@ namespace {
 constexpr std::string_view kPrefix = "einsum:";
 constexpr size_t kMostFactors = 8;
 
-// Reads "abc,cd->abd".
+struct Operand {
+  std::string indices;
+  std::string type;    // "" where none is written
+  size_t type_at = 0;  // where it stands
+};
+
+// Reads "abc,cd->abd" and "ab:i8,bc:i8->ac:i32".
 class EinsumReader {
  public:
   explicit EinsumReader(const std::string& text) : text_(text) {}
@@ -25,38 +31,28 @@ class EinsumReader {
     size_t begin = 0;
     for (size_t at = 0; at <= arrow; ++at) {
       if (at < arrow && text_[at] != ',') continue;
-      factors_.push_back(indices(begin, at));
-      if (factors_.back().empty())
+      factors_.push_back(operand(begin, at));
+      if (factors_.back().indices.empty())
         refuse(begin, "a factor without indices",
                "numbers are arguments of a procedure of your own");
       begin = at + 1;
     }
     if (factors_.size() > kMostFactors)
       refuse(0, "more than " + std::to_string(kMostFactors) + " factors");
-    output_ = indices(arrow + 2, text_.size());
-    for (size_t k = 0; k < output_.size(); ++k) {
-      const size_t at = text_.find(output_[k], arrow + 2);
-      if (output_.find(output_[k]) != k)
-        refuse(text_.find(output_[k], at + 1),
-               std::string("`") + output_[k] + "` stands twice in the result");
-      if (std::none_of(factors_.begin(), factors_.end(), [&](const std::string& f) {
-            return f.find(output_[k]) != std::string::npos;
-          }))
-        refuse(at, std::string("no factor has the index `") + output_[k] + "`");
-    }
+    output_ = operand(arrow + 2, text_.size());
+    check_output(arrow + 2);
+    settle_types();
   }
 
   std::string text() const {
-    std::string all;  // indices as they appear
-    for (const std::string& f : factors_)
-      for (const char c : f)
-        if (all.find(c) == std::string::npos) all += c;
+    const std::string all = all_indices();
+    const std::string& result = output_.indices;
     std::string out = "@proc\ndef einsum(";
     for (const char c : all) out += std::string(1, c) + ": size, ";
     for (size_t k = 0; k < factors_.size(); ++k)
-      out += name(k) + ": f32[" + list(factors_[k], "") + "], ";
-    out += "out: f32[" + (output_.empty() ? "1" : list(output_, "")) + "]):\n";
-    std::string loops = output_;
+      out += name(k) + ": " + factors_[k].type + "[" + list(factors_[k].indices, "") + "], ";
+    out += "out: " + output_.type + "[" + (result.empty() ? "1" : list(result, "")) + "]):\n";
+    std::string loops = result;
     for (const char c : all)
       if (loops.find(c) == std::string::npos) loops += c;
     std::string indent = "    ";
@@ -64,10 +60,20 @@ class EinsumReader {
       out += indent + "for " + c + "i in seq(0, " + c + "):\n";
       indent += "    ";
     }
-    out += indent + "out[" + (output_.empty() ? "0" : list(output_, "i")) + "] += ";
-    for (size_t k = 0; k < factors_.size(); ++k)
-      out += (k ? " * " : "") + name(k) + "[" + list(factors_[k], "i") + "]";
-    return out + "\n";
+    // Factors of another type are multiplied in the type of the sum.
+    std::string product, wide, widened;
+    for (size_t k = 0; k < factors_.size(); ++k) {
+      std::string element = name(k) + "[" + list(factors_[k].indices, "i") + "]";
+      if (factors_[k].type != output_.type) {
+        const std::string local = "wide" + name(k);
+        wide += indent + local + ": " + output_.type + "\n";
+        widened += indent + local + " = " + element + "\n";
+        element = local;
+      }
+      product += (k ? " * " : "") + element;
+    }
+    return out + wide + widened + indent + "out[" + (result.empty() ? "0" : list(result, "i")) +
+           "] += " + product + "\n";
   }
 
  private:
@@ -76,6 +82,87 @@ class EinsumReader {
     const SourceLocation where{std::make_shared<const std::string>(std::string(kPrefix) + text_), 1,
                                static_cast<int>(at + kPrefix.size()) + 1};
     throw InputError(where, message, hint);
+  }
+
+  // Each index of the result once, and in some factor.
+  void check_output(size_t begin) const {
+    const std::string& result = output_.indices;
+    for (size_t k = 0; k < result.size(); ++k) {
+      const size_t at = text_.find(result[k], begin);
+      if (result.find(result[k]) != k)
+        refuse(text_.find(result[k], at + 1),
+               std::string("`") + result[k] + "` stands twice in the result");
+      if (std::none_of(factors_.begin(), factors_.end(), [&](const Operand& f) {
+            return f.indices.find(result[k]) != std::string::npos;
+          }))
+        refuse(at, std::string("no factor has the index `") + result[k] + "`");
+    }
+  }
+
+  // Factors without a type have the result's, and the result without one has what factors are
+  // summed in.
+  void settle_types() {
+    if (output_.type.empty()) output_.type = summed_in();
+    for (Operand& f : factors_) {
+      if (f.type.empty()) f.type = output_.type;
+      if (!holds(output_.type, f.type))
+        refuse(f.type_at, "`" + output_.type + "` does not hold every `" + f.type + "`");
+    }
+  }
+
+  std::string summed_in() const {
+    const auto fits = [&](const std::string& type) {
+      return std::all_of(factors_.begin(), factors_.end(),
+                         [&](const Operand& f) { return f.type.empty() || holds(type, f.type); });
+    };
+    std::string first = "f32";
+    for (const Operand& f : factors_) {
+      if (f.type.empty()) continue;
+      if (fits(row_of(f.type)->summed_in)) return row_of(f.type)->summed_in;
+      first = row_of(f.type)->summed_in;
+    }
+    return first;
+  }
+
+  struct TypeRow {
+    std::string name, summed_in;
+    bool floating;
+    int bits;
+  };
+  static const TypeRow* row_of(const std::string& name) {
+    static const std::vector<TypeRow> rows = {
+        {"f32", "f32", true, 32},  {"f64", "f64", true, 64},   {"f16", "f32", true, 16},
+        {"bf16", "f32", true, 16}, {"i8", "i32", false, 8},    {"ui8", "i32", false, 8},
+        {"i16", "i32", false, 16}, {"ui16", "i32", false, 16}, {"i32", "i32", false, 32}};
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const TypeRow& r) { return r.name == name; });
+    return row == rows.end() ? nullptr : &*row;
+  }
+
+  static bool holds(const std::string& wide, const std::string& narrow) {
+    const TypeRow &w = *row_of(wide), &n = *row_of(narrow);
+    return wide == narrow || (n.bits < w.bits && (w.floating || !n.floating));
+  }
+
+  std::string all_indices() const {  // as they appear
+    std::string all;
+    for (const Operand& f : factors_)
+      for (const char c : f.indices)
+        if (all.find(c) == std::string::npos) all += c;
+    return all;
+  }
+
+  // "ab" or "ab:f64"
+  Operand operand(size_t begin, size_t end) const {
+    size_t colon = text_.find(':', begin);
+    if (colon == std::string::npos || colon >= end) return {indices(begin, end), "", end};
+    Operand out{indices(begin, colon), "", colon + 1};
+    for (size_t at = ++colon; at < end; ++at)
+      if (text_[at] != ' ') out.type += text_[at];
+    if (!row_of(out.type))
+      refuse(colon, "`" + out.type + "` is no type of elements",
+             "f32, f64, f16, bf16, i8, ui8, i16, ui16 or i32");
+    return out;
   }
 
   std::string indices(size_t begin, size_t end) const {
@@ -103,8 +190,8 @@ class EinsumReader {
   }
 
   const std::string& text_;
-  std::vector<std::string> factors_;
-  std::string output_;
+  std::vector<Operand> factors_;
+  Operand output_;
 };
 
 }  // namespace

@@ -18,6 +18,11 @@ std::optional<std::string> einsum_of(const std::string& kernel);
 ///                             for bi in seq(0, b):
 ///                                 out[ai, ci] += A[ai, bi] * B[bi, ci]
 ///
+/// A type may follow indices, "ab:i8,bc:i8->ac". A result without one has the type that some factor
+/// is summed in and that holds them all (i32 for bytes, f32 for brain floats), a factor without one
+/// has the result's; all are f32 where nothing is said. Factors of another type than the result are
+/// widened before they are multiplied; a result that does not hold its factors is refused.
+///
 /// Loops over the output's indices come first, in its order, then those of the sum as they appear.
 /// Spaces count nothing. Throws InputError with the column of what is wrong.
 std::string einsum_text(const std::string& notation);

@@ -35,7 +35,38 @@ TEST(Einsum, every_form_is_a_procedure) {
     EXPECT_EQ(parse_module(einsum_text(notation), "einsum").procs.size(), 1u) << notation;
 }
 
+TEST(Einsum, types_follow_indices) {
+  EXPECT_EQ(einsum_text("ab:i8,b:i8->a"),
+            "@proc\n"
+            "def einsum(a: size, b: size, A: i8[a, b], B: i8[b], out: i32[a]):\n"
+            "    for ai in seq(0, a):\n"
+            "        for bi in seq(0, b):\n"
+            "            wideA: i32\n"
+            "            wideB: i32\n"
+            "            wideA = A[ai, bi]\n"
+            "            wideB = B[bi]\n"
+            "            out[ai] += wideA * wideB\n");
+  const auto heading = [](const std::string& notation) {
+    const std::string text = einsum_text(notation);
+    return text.substr(text.find("A:"), text.find('\n', 10) - text.find("A:"));
+  };
+  EXPECT_EQ(heading("a,a->a:f64"), "A: f64[a], B: f64[a], out: f64[a]):");
+  EXPECT_EQ(heading("a:f64,a->a"), "A: f64[a], B: f64[a], out: f64[a]):");
+  EXPECT_EQ(heading("a:bf16, a : bf16 -> a"), "A: bf16[a], B: bf16[a], out: f32[a]):");
+  EXPECT_EQ(heading("a:ui8,a:i8->a:i32"), "A: ui8[a], B: i8[a], out: i32[a]):");
+  for (const char* notation : {"ab:f64,bc:f64->ac:f64", "ab:i8,bc:i8->ac:i32", "ab:bf16,bc->ac",
+                               "ab:f16,bc:f16->ac", "ab,bc:i16,cd:f64->ad", "ab:i32,bc->ac"})
+    EXPECT_EQ(parse_module(einsum_text(notation), "einsum").procs.size(), 1u) << notation;
+}
+
 TEST(Einsum, errors_name_the_column) {
+  EXPECT_EQ(error_of("a:f23->a"), "einsum:a:f23->a:1:10: `f23` is no type of elements");
+  EXPECT_EQ(error_of("a:f32,a->a:i32"),
+            "einsum:a:f32,a->a:i32:1:10: `i32` does not hold every `f32`");
+  EXPECT_EQ(error_of("a,a:f64->a:f32"),
+            "einsum:a,a:f64->a:f32:1:12: `f32` does not hold every `f64`");
+  EXPECT_EQ(error_of("a->a:"), "einsum:a->a::1:13: `` is no type of elements");
+
   EXPECT_EQ(error_of("abc,cd"),
             "einsum:abc,cd:1:14: `->` and the indices of the result are missing");
   EXPECT_EQ(error_of("ab,,c->a"), "einsum:ab,,c->a:1:11: a factor without indices");
