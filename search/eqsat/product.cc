@@ -81,10 +81,23 @@ class Lifter {
         !operand(bound(product.rhs, path), found, found.right))
       return "a factor is no element of a tensor, subscripted by sums of loops";
     if (found.left.buffer == found.right.buffer) return "both factors are of one tensor";
+    put_columns_right(found);
     if (found.left.buffer == r.name || found.right.buffer == r.name)
       return "a factor is of the output";
     out_.products.push_back(std::move(found));
     return std::nullopt;
+  }
+
+  // The loops of a term are those of the left factor, then those of the right one: the right one is
+  // the factor that the output's rows run along, whichever way the program writes the product.
+  static void put_columns_right(Product& product) {
+    if (product.output.empty()) return;
+    const auto mentions = [&](const ProductOperand& operand) {
+      return std::any_of(operand.subscripts.begin(), operand.subscripts.end(),
+                         [&](const auto& terms) { return terms.contains(product.output.back()); });
+    };
+    if (mentions(product.left) && !mentions(product.right))
+      std::swap(product.left, product.right);
   }
 
   // `a = A[i, k]; .. += a * b`: the factor is what the name was given in the same block.
