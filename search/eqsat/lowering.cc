@@ -97,7 +97,7 @@ class ProductSearch {
     for (const std::string& name : sizes_.names(products))
       if (!at.contains(name)) return;
     const auto value = [&](Size s) { return static_cast<double>(sizes_.value(s, at)); };
-    c.figures = {value(products), value(cost.copied), value(cost.along)};
+    c.figures = {value(products), value(cost.copied), value(cost.along), value(cost.across)};
   }
 
   // Rules in the order of their use; one that follows itself is named once.

@@ -24,6 +24,7 @@ namespace exotune::eqsat {
 struct ViewFigures {
   double products = 0;  // multiplications of the product
   double copied = 0, along = 1;
+  double across = 0;  // of those copied; see ViewCost
 };
 
 struct Candidate {

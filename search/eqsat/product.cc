@@ -72,8 +72,8 @@ class Lifter {
     found.path = path;
     found.outermost = {path.front()};
     found.output_buffer = r.name;
-    if (!subscripts(r.idx, found, found.output))
-      return "the output is not subscripted by one loop in each dimension";
+    if (!output(r.idx, found))
+      return "the output is not subscripted by loops that count each element once";
     for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;
     // Each iteration of a loop around the output's allocation has an output of its own.
     for (size_t k = 0; k < loops_around(path, r.name); ++k) found.loops[k].summed = false;
@@ -96,8 +96,7 @@ class Lifter {
       return std::any_of(operand.subscripts.begin(), operand.subscripts.end(),
                          [&](const auto& terms) { return terms.contains(product.output.back()); });
     };
-    if (mentions(product.left) && !mentions(product.right))
-      std::swap(product.left, product.right);
+    if (mentions(product.left) && !mentions(product.right)) std::swap(product.left, product.right);
   }
 
   // `a = A[i, k]; .. += a * b`: the factor is what the name was given in the same block.
@@ -130,13 +129,33 @@ class Lifter {
     return -1;
   }
 
-  static bool subscripts(const std::vector<ExprPtr>& idx, const Product& product,
-                         std::vector<int>& loops) {
+  // Loops by falling coefficient, each that of all loops further in together: `16*g + o` where o
+  // runs to 16. Empty where they count some number twice, or leave one out.
+  std::vector<int> counting(const std::map<int, int64_t>& terms, const Product& product) const {
+    std::vector<std::pair<int64_t, int>> inner_first;
+    for (const auto& [loop, c] : terms) inner_first.push_back({c, loop});
+    std::sort(inner_first.begin(), inner_first.end());
+    std::vector<int> loops;
+    Size counted = 1;
+    for (const auto& [c, loop] : inner_first) {
+      if (Size{c} != counted) return {};
+      loops.insert(loops.begin(), loop);
+      counted = sizes_.mul(counted, product.loops[static_cast<size_t>(loop)].extent);
+    }
+    return loops;
+  }
+
+  bool output(const std::vector<ExprPtr>& idx, Product& product) const {
     for (const ExprPtr& e : idx) {
-      const Read* r = e->as<Read>();
-      const int loop = r ? loop_of(product, r->name) : -1;
-      if (loop < 0 || std::find(loops.begin(), loops.end(), loop) != loops.end()) return false;
-      loops.push_back(loop);
+      std::map<int, int64_t> terms;
+      if (!add_terms(e, product, 1, terms)) return false;
+      const std::vector<int> loops = counting(terms, product);
+      if (loops.empty()) return false;
+      for (const int loop : loops)
+        if (std::find(product.output.begin(), product.output.end(), loop) != product.output.end())
+          return false;
+      product.output.insert(product.output.end(), loops.begin(), loops.end());
+      product.output_is_plain = product.output_is_plain && loops.size() == 1;
     }
     return true;
   }
@@ -161,13 +180,21 @@ class Lifter {
     return false;
   }
 
+  // The extents of an argument, or of a buffer that stands in front of all loops.
+  const std::vector<ExprPtr>* extents_of(Sym name) const {
+    if (const Arg* arg = proc_.find_arg(name)) return &arg->type.shape;
+    for (const StmtPtr& s : proc_.body)
+      if (const Alloc* a = s->as<Alloc>(); a && a->name == name) return &a->type.shape;
+    return nullptr;
+  }
+
   bool operand(const ExprPtr& e, const Product& product, ProductOperand& out) {
     const Read* r = e->as<Read>();
-    const Arg* arg = r ? proc_.find_arg(r->name) : nullptr;
-    if (!arg || r->idx.empty()) return false;
+    const std::vector<ExprPtr>* extents = r ? extents_of(r->name) : nullptr;
+    if (!extents || r->idx.empty()) return false;
     out.buffer = r->name;
     for (size_t d = 0; d < r->idx.size(); ++d) {
-      const auto dim = size_of(arg->type.shape[d], sizes_);
+      const auto dim = size_of((*extents)[d], sizes_);
       std::map<int, int64_t> terms;
       if (!dim || !add_terms(r->idx[d], product, 1, terms)) return false;
       out.dims.push_back(*dim);
@@ -228,6 +255,7 @@ class OperandView {
       axes_[place(d)] = terms.begin()->first;
       return loop(terms.begin()->first).extent == operand_.dims[d];
     }
+    if (counted(d)) return true;
     if (terms.size() != 2) return false;
     std::pair<int, int64_t> start = *terms.begin(), tap = *std::next(terms.begin());
     if (loop(start.first).summed) std::swap(start, tap);
@@ -240,8 +268,30 @@ class OperandView {
     return true;
   }
 
-  // Where dimension d stands: behind the starts of the windows so far.
-  size_t place(size_t d) const { return starts_ + d; }
+  // `16*g + o`, o to 16 and g over the whole dimension: the axis is split into those of the loops.
+  bool counted(size_t d) {
+    SizeTable& sizes = language_.sizes();
+    std::vector<std::pair<int64_t, int>> inner_first;
+    for (const auto& [k, c] : operand_.subscripts[d]) inner_first.push_back({c, k});
+    std::sort(inner_first.begin(), inner_first.end());
+    Size count = 1;
+    for (const auto& [c, k] : inner_first) {
+      if (Size{c} != count) return false;
+      count = sizes.mul(count, loop(k).extent);
+    }
+    if (count != operand_.dims[d] || inner_first.size() < 2) return false;
+    for (const auto& [c, k] : inner_first) {
+      axes_[place(d)] = k;
+      if (k == inner_first.back().second) break;
+      unary(AccessOp::kSplit, {static_cast<int64_t>(place(d)), loop(k).extent});
+      axes_.insert(axes_.begin() + static_cast<long>(place(d)), -1);
+    }
+    splits_ += inner_first.size() - 1;
+    return true;
+  }
+
+  // Where dimension d stands: behind the starts of the windows and the parts of dimensions so far.
+  size_t place(size_t d) const { return starts_ + splits_ + d; }
 
   const Product& product_;
   const ProductOperand& operand_;
@@ -250,6 +300,7 @@ class OperandView {
   int view_ = -1;
   std::vector<int> axes_;  // the loop of each axis
   size_t starts_ = 0;
+  size_t splits_ = 0;  // axes that dimensions have beyond one
 };
 
 std::set<int> loops_of(const ProductOperand& operand) {

@@ -5,8 +5,9 @@
 // Any statement `out[..] += a[..] * b[..]` below loops from 0 counts, wherever it stands, also with
 // names for the factors (`a = A[i, k]`) in front of it: what else
 // the loops hold (a beginning, a rectifier, a store) is left alone, because what is found is
-// replayed as copies of the operands. Subscripts are single iterators, or sums `s*y + d*r` of one
-// iterator of the output and one of the sum, as a convolution's are.
+// replayed as copies of the operands. Subscripts are single iterators, sums `s*y + d*r` of one
+// iterator of the output and one of the sum, as a convolution's are, or `16*g + o`, loops that
+// count a dimension together, as groups of channels are.
 #include <map>
 #include <optional>
 #include <string>
@@ -37,7 +38,8 @@ struct Product {
   std::vector<ProductLoop> loops;  // outermost first
   ProductOperand left, right;
   Sym output_buffer;
-  std::vector<int> output;  // loops in the order of the output's subscripts
+  std::vector<int> output;      // loops in the order of the output's subscripts
+  bool output_is_plain = true;  // each of its subscripts is one loop
 };
 
 /// Why a statement that multiplies and adds was not read.

@@ -167,8 +167,8 @@ std::vector<ViewPiece> ViewMap::order() const {
   return all;
 }
 
-bool ViewMap::is_tensor() const {
-  const std::vector<ViewPiece> pieces = order();
+bool ViewMap::is_tensor(SizeTable& sizes) const {
+  const std::vector<ViewPiece> pieces = joined({}, order(), sizes);
   if (pieces.size() != subscripts.size()) return false;
   for (size_t d = 0; d < pieces.size(); ++d) {
     const int v = pieces[d].variable;

@@ -35,7 +35,7 @@ struct ViewMap {
   /// All pieces, as they follow each other in memory.
   std::vector<ViewPiece> order() const;
   /// Whether the view is the tensor itself, element by element: nothing to copy.
-  bool is_tensor() const;
+  bool is_tensor(SizeTable& sizes) const;
 };
 
 /// The map of node `index`; nothing where it is no view of one tensor (a product, a concatenation,

@@ -26,36 +26,62 @@ std::optional<std::pair<int, int>> factors_of(const Term& term, const AccessLang
   return found;
 }
 
-// The loop that a variable of the operand's view is.
-int loop_of(const Product& product, const ProductOperand& operand, const ViewMap& map,
-            int variable) {
+// The loop that a variable of a window is.
+int loop_of_window(const Product& product, const std::map<int, int64_t>& terms,
+                   const std::map<int, int64_t>& view, int variable) {
+  // Where a window starts comes before its tap; a start is no sum.
+  const bool start = view.begin()->first == variable;
+  for (const auto& [loop, c] : terms)
+    if (loop_at(product, loop).summed != start) return loop;
+  return -1;
+}
+
+// The loops that count a piece of a dimension, outermost first: `16 * g + o` is g and then o. Empty
+// where a loop counts some of it only.
+std::vector<int> loops_of_piece(const Product& product, const std::map<int, int64_t>& terms,
+                                const ViewPiece& piece, SizeTable& sizes) {
+  std::vector<std::pair<int64_t, int>> inner_first;
+  for (const auto& [loop, c] : terms) inner_first.push_back({c, loop});
+  std::sort(inner_first.begin(), inner_first.end());
+  std::vector<int> loops;
+  Size counted = 1;
+  for (const auto& [c, loop] : inner_first) {
+    if (counted == piece.extent) break;
+    if (loops.empty() && Size{c} != piece.divisor) continue;
+    loops.insert(loops.begin(), loop);
+    counted = sizes.mul(counted, loop_at(product, loop).extent);
+  }
+  return counted == piece.extent ? loops : std::vector<int>();
+}
+
+// The loops of one piece of a view's axis; empty where it is made of parts of loops.
+std::vector<int> loops_of(const Product& product, const ProductOperand& operand, const ViewMap& map,
+                          const ViewPiece& piece, SizeTable& sizes) {
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     const std::map<int, int64_t>& view = map.subscripts[d];
     const std::map<int, int64_t>& terms = operand.subscripts[d];
-    if (!view.contains(variable) || view.size() != terms.size()) continue;
-    if (view.size() == 1) return terms.begin()->first;
-    // Where a window starts comes before its tap; a start is no sum.
-    const bool start = view.begin()->first == variable;
-    for (const auto& [loop, c] : terms)
-      if (loop_at(product, loop).summed != start) return loop;
+    if (!view.contains(piece.variable)) continue;
+    if (view.size() == 1) return loops_of_piece(product, terms, piece, sizes);
+    const bool whole =
+        piece.divisor == 1 && piece.extent == map.variables[static_cast<size_t>(piece.variable)];
+    if (!whole || view.size() != terms.size()) return {};
+    return {loop_of_window(product, terms, view, piece.variable)};
   }
-  return -1;
+  return {};
 }
 
 using Axes = std::vector<std::vector<int>>;  // loops of each axis, outermost first
 
 // Nothing where an axis is made of parts of loops.
 std::optional<Axes> axes_of(const Product& product, const ProductOperand& operand,
-                            const ViewMap& map) {
+                            const ViewMap& map, SizeTable& sizes) {
   Axes axes;
   for (const std::vector<ViewPiece>& pieces : map.axes) {
     axes.emplace_back();
     for (const ViewPiece& piece : pieces) {
-      const int loop = loop_of(product, operand, map, piece.variable);
-      if (loop < 0 || piece.divisor != 1 ||
-          piece.extent != map.variables[static_cast<size_t>(piece.variable)])
-        return std::nullopt;
-      axes.back().push_back(loop);
+      const std::vector<int> loops = loops_of(product, operand, map, piece, sizes);
+      if (loops.empty() || loops[0] < 0) return std::nullopt;
+      axes.back().insert(axes.back().end(), loops.begin(), loops.end());
     }
   }
   return axes;
@@ -121,15 +147,16 @@ std::variant<ViewPlan, std::string> plan_of(const Product& product, const Term& 
        {std::pair{&product.left, factors->first}, {&product.right, factors->second}}) {
     const auto map = view_map(term, index, language);
     if (!map) return "an operand is no view of one tensor";
-    const auto axes = axes_of(product, *operand, *map);
+    const auto axes = axes_of(product, *operand, *map, language.sizes());
     if (!axes) return "an operand's axes are cut";
     for (const std::vector<int>& axis : *axes) {
       if (axis.size() < 2 || fused.contains(axis[0]) || !can_be_one(product, axis)) continue;
-      if (loop_at(product, axis[0]).summed && !request.fuse_sums) continue;
+      const bool summed = loop_at(product, axis[0]).summed;
+      if (summed ? !request.fuse_sums : !product.output_is_plain) continue;
       fused.insert(axis.begin(), axis.end());
       plan.fused.push_back(axis);
     }
-    if (map->is_tensor())
+    if (map->is_tensor(language.sizes()))
       kept.push_back({operand, *axes});
     else
       plan.views.push_back(staged_view(product, *operand, *axes, language.sizes()));
@@ -142,6 +169,20 @@ std::variant<ViewPlan, std::string> plan_of(const Product& product, const Term& 
   return plan;
 }
 
+namespace {
+
+// Whether neighbours in the view's rows are neighbours where they are read.
+bool keeps_rows(const Product& product, const StagedView& view) {
+  for (const ProductOperand* operand : {&product.left, &product.right}) {
+    if (operand->buffer.name() != view.operand) continue;
+    for (const auto& [loop, c] : operand->subscripts.back())
+      if (name_of(product, loop) == view.axes.back().first) return c == 1;
+  }
+  return false;
+}
+
+}  // namespace
+
 ViewCost cost_of(const Product& product, const ViewPlan& plan, SizeTable& sizes) {
   ViewCost cost;
   const auto extent = [&](int loop) { return loop_at(product, loop).extent; };
@@ -151,6 +192,7 @@ ViewCost cost_of(const Product& product, const ViewPlan& plan, SizeTable& sizes)
       if (mentions(view, product.loops[k].iter.name()))
         elements = sizes.mul(elements, product.loops[k].extent);
     cost.copied = sizes.add(cost.copied, elements);
+    if (!keeps_rows(product, view)) cost.across = sizes.add(cost.across, elements);
   }
   const bool output = std::any_of(plan.fused.begin(), plan.fused.end(), [&](const auto& loops) {
     return !loop_at(product, loops[0]).summed;

@@ -33,6 +33,7 @@ struct ViewPlan {
 /// many elements lie in a row for vectors (the axis that is last in an operand and in the output).
 struct ViewCost {
   Size copied = 0;  // elements
+  Size across = 0;  // of them those that do not lie in rows where they are read
   Size along = 1;
 };
 

@@ -14,13 +14,16 @@ namespace {
 constexpr size_t kViews = 3;                // that are searched from
 constexpr double kShareOfAll = 0.3;         // of the time, beside everything else
 constexpr double kShareOfEqsat = 0.6;       // where the views are what was asked for
-constexpr double kFewestSeconds = 1.5;      // a search in less finds nothing
+constexpr double kGainForMore = 1.5;        // and where they promise so much
+constexpr double kFewestSeconds = 3;        // a search in less finds nothing
 constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
 
-// Vector operations, copies included: an element that is copied counts as one.
+// Vector operations, copies included: a vector that is copied is loaded and stored, an element that
+// is copied by itself counts as one.
 double operations(const eqsat::ViewFigures& f, int64_t lanes) {
-  const double in_rows = std::ceil(f.along / static_cast<double>(lanes));
-  return f.products / f.along * in_rows + f.copied;
+  const auto width = static_cast<double>(lanes);
+  return f.products / f.along * std::ceil(f.along / width) + (f.copied - f.across) * 2 / width +
+         f.across;
 }
 
 int64_t lanes_of(const TuneRequest& request) {
@@ -75,6 +78,7 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
     const Completion done = complete(ask, store, hooks);
     outcome.gflops = done.result.gflops;
     outcome.seconds = done.result.seconds;
+    if (outcome.gflops <= 0) outcome.trouble = "no time to measure it";
     if (done.proc) return WholeSchedule{done.proc, done.script};
     outcome.trouble = "no schedule of it ran";
   } catch (const Error& e) {
@@ -86,9 +90,9 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
 
 }  // namespace
 
-std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
-                                           const std::vector<eqsat::RuleText>& rules, size_t most) {
-  std::vector<eqsat::Candidate> found;
+std::vector<ViewToTry> views_to_try(const TuneRequest& request,
+                                    const std::vector<eqsat::RuleText>& rules, size_t most) {
+  std::vector<ViewToTry> found;
   if (!asks_for_views(request)) return found;
   eqsat::CandidateRequest ask;
   ask.rules = rules;
@@ -98,39 +102,49 @@ std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
   eqsat::CandidateReport report =
       eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
   const int64_t lanes = lanes_of(request);
-  const auto cost = [&](const eqsat::Candidate& c) {
-    return c.figures ? operations(*c.figures, lanes) : HUGE_VAL;
-  };
   for (size_t i = 1; i < report.candidates.size(); ++i) {
     eqsat::Candidate& c = report.candidates[i];
     const auto& written = report.written[static_cast<size_t>(c.product)];
-    const bool better =
-        written && (tiles ? fused_loops(c) > 0 : cost(c) < operations(*written, lanes));
-    if (better || request.strategy == Strategy::kEqsat) found.push_back(std::move(c));
+    const double gain =
+        written && c.figures ? operations(*written, lanes) / operations(*c.figures, lanes) : 1;
+    const bool better = written && (tiles ? fused_loops(c) > 0 : gain > 1);
+    if (better || request.strategy == Strategy::kEqsat) found.push_back({std::move(c), gain});
   }
   std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
-    return tiles ? fused_loops(a) > fused_loops(b) : cost(a) < cost(b);
+    return tiles ? fused_loops(a.view) > fused_loops(b.view) : a.gain > b.gain;
   });
   if (found.size() > most) found.resize(most);
   return found;
 }
 
+namespace {
+
+// How much of the time the views may take, all of them.
+double share_of(const TuneRequest& request, const std::vector<ViewToTry>& views) {
+  const bool more = request.strategy == Strategy::kEqsat ||
+                    (!views.empty() && views.front().gain >= kGainForMore);
+  return more ? kShareOfEqsat : kShareOfAll;
+}
+
+}  // namespace
+
 TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleText>& rules,
                            Store& store, const TuneHooks& hooks) {
   if (request.effort == Effort::kEstimate) return tune(request, store, hooks);
-  const double share = request.strategy == Strategy::kAll ? kShareOfAll : kShareOfEqsat;
-  const double seconds = share * request.time_budget_seconds;
   const Deadline deadline = Deadline::after(request.time_budget_seconds);
-  const auto room = static_cast<size_t>(seconds / kFewestSeconds);
-  const std::vector<eqsat::Candidate> views = views_to_try(request, rules, std::min(kViews, room));
+  std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
+  double seconds = share_of(request, views) * request.time_budget_seconds;
+  views.resize(std::min(views.size(), static_cast<size_t>(seconds / kFewestSeconds)));
   std::vector<ViewOutcome> outcomes;
-  for (const eqsat::Candidate& view : views) {
+  for (size_t k = 0; k < views.size(); ++k) {
     if (hooks.interrupted && hooks.interrupted()) break;
     ViewOutcome& outcome = outcomes.emplace_back();
-    outcome.text = view.text;
+    outcome.text = views[k].view.text;
     outcome.proof = "by replay";
-    if (auto found = searched(request, view, seconds / static_cast<double>(views.size()), store,
-                              hooks, outcome)) {
+    // The more promising ones get more.
+    const double mine = k + 1 < views.size() ? std::max(seconds / 2, kFewestSeconds) : seconds;
+    seconds -= mine;
+    if (auto found = searched(request, views[k].view, mine, store, hooks, outcome)) {
       outcome.script = found->script;
       request.known.push_back(std::move(*found));
     }
@@ -147,13 +161,13 @@ TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
                               const std::vector<KnownSchedule>& known,
                               const std::vector<eqsat::RuleText>& rules, Store& store,
                               const TuneHooks& hooks) {
-  const std::vector<eqsat::Candidate> views = views_to_try(request, rules, kViews);
-  for (const eqsat::Candidate& view : views)
-    request.known.push_back({view.proc, trace_script(view.proc)});
+  const std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
+  for (const ViewToTry& v : views)
+    request.known.push_back({v.view.proc, trace_script(v.view.proc)});
   TuneResult result = tune_on(runner, request, known, store, hooks);
   for (size_t k = 0; k < views.size(); ++k) {
     ViewOutcome& outcome = result.views.emplace_back();
-    outcome.text = views[k].text;
+    outcome.text = views[k].view.text;
     outcome.proof = "by replay";
     outcome.script = request.known[k].script;
     outcome.chosen = result.script.starts_with(outcome.script);

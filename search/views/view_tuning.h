@@ -14,12 +14,18 @@
 
 namespace exotune {
 
+struct ViewToTry {
+  eqsat::Candidate view;
+  /// Vector operations of the kernel as written over those of the view; 1 where nobody can tell.
+  double gain = 1;
+};
+
 /// Views of the request's kernel that may be worth a search, most promising first: at most `most`.
 /// With Strategy::kAll only those that need fewer vector operations than the kernel as written,
 /// copies included; with kEqsat all; none for other strategies. For machines that multiply tiles:
 /// those that take loops together, those of the sum too, so that short loops fill a tile.
-std::vector<eqsat::Candidate> views_to_try(const TuneRequest& request,
-                                           const std::vector<eqsat::RuleText>& rules, size_t most);
+std::vector<ViewToTry> views_to_try(const TuneRequest& request,
+                                    const std::vector<eqsat::RuleText>& rules, size_t most);
 
 /// tune(), with what the views lead to among its candidates. An estimate measures nothing and has
 /// no views.

@@ -53,8 +53,30 @@ const char* const kProduct =
 TEST(Views, rows_that_fill_no_vector_are_taken_together_first) {
   const auto views = views_to_try(request(kShortRows, Strategy::kAll), rules(), 3);
   ASSERT_FALSE(views.empty());
-  EXPECT_EQ(views.front().text,
+  EXPECT_EQ(views.front().view.text,
             "image_view[c, r, s, y, x] = image[c, y + r, x + s], one loop: y x");
+}
+
+// Strided rows are no vectors as they lie; whichever way the program writes the product.
+TEST(Views, rows_that_are_read_in_steps_promise_much) {
+  const auto views = views_to_try(
+      request("@proc\n"
+              "def conv(image: f32[64, 57, 57], weights: f32[64, 64, 3, 3],\n"
+              "         out: f32[64, 28, 28]):\n"
+              "    for o in seq(0, 64):\n"
+              "        for y in seq(0, 28):\n"
+              "            for x in seq(0, 28):\n"
+              "                for c in seq(0, 64):\n"
+              "                    for r in seq(0, 3):\n"
+              "                        for s in seq(0, 3):\n"
+              "                            out[o, y, x] += image[c, 2 * y + r, 2 * x + s]"
+              " * weights[o, c, r, s]\n",
+              Strategy::kAll),
+      rules(), 3);
+  ASSERT_FALSE(views.empty());
+  EXPECT_EQ(views.front().view.text,
+            "image_view[c, r, s, y, x] = image[c, 2 * y + r, 2 * x + s], one loop: y x");
+  EXPECT_GT(views.front().gain, 8);
 }
 
 TEST(Views, a_product_whose_columns_lie_side_by_side_needs_none) {

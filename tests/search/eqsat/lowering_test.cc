@@ -88,6 +88,57 @@ TEST(Lowering, a_stride_is_kept) {
   EXPECT_TRUE(copies(r).contains("image_view[y,c,r]"));
 }
 
+// Channels of all groups in one dimension: `8 * g + c` counts it.
+TEST(Lowering, groups_of_channels_in_one_dimension) {
+  const char* const grouped =
+      "@proc\n"
+      "def conv(image: f32[32, 9, 9], weights: f32[64, 8, 3, 3], out: f32[64, 7, 7]):\n"
+      "    for g in seq(0, 4):\n"
+      "        for o in seq(0, 16):\n"
+      "            for y in seq(0, 7):\n"
+      "                for x in seq(0, 7):\n"
+      "                    for c in seq(0, 8):\n"
+      "                        for r in seq(0, 3):\n"
+      "                            for s in seq(0, 3):\n"
+      "                                out[16 * g + o, y, x] += image[8 * g + c, y + r, x + s] * "
+      "weights[16 * g + o, c, r, s]\n";
+  const ProcPtr p = proc(grouped);
+  const CandidateReport r =
+      find_candidates(p, {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
+  EXPECT_TRUE(copies(r).contains("image_view[g,c,r,s,y,x]"));
+  EXPECT_TRUE(r.refused.empty());
+  // Groups that overlap, or leave channels out, are not counted so.
+  std::string other = grouped;
+  other.replace(other.find("out[16"), 6, "out[15");
+  const CandidateReport none =
+      find_candidates(proc(other), {.rules = {shipped("canonical"), shipped("layout")}});
+  ASSERT_EQ(none.not_lifted.size(), 1u);
+  EXPECT_EQ(none.not_lifted[0].reason,
+            "the output is not subscripted by loops that count each element once");
+}
+
+TEST(Lowering, a_buffer_of_the_program_is_an_operand) {
+  const ProcPtr p = proc(
+      "@proc\n"
+      "def attention(Q: f32[32, 16], K: f32[48, 16], V: f32[16, 48], out: f32[32, 16]):\n"
+      "    P: f32[32, 48]\n"
+      "    for i in seq(0, 32):\n"
+      "        for j in seq(0, 48):\n"
+      "            P[i, j] = 0.0\n"
+      "            for d in seq(0, 16):\n"
+      "                P[i, j] += Q[i, d] * K[j, d]\n"
+      "    for i in seq(0, 32):\n"
+      "        for d in seq(0, 16):\n"
+      "            for j in seq(0, 48):\n"
+      "                out[i, d] += P[i, j] * V[d, j]\n");
+  const CandidateReport r =
+      find_candidates(p, {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
+  EXPECT_TRUE(r.not_lifted.empty());
+  const std::set<std::string> found = copies(r);
+  EXPECT_TRUE(found.contains("K_view[d,j]"));
+  EXPECT_TRUE(found.contains("V_view[j,d]"));
+}
+
 TEST(Lowering, an_output_of_each_iteration) {
   const CandidateReport r = candidates(
       "@proc\n"
