@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "cli/comparison.h"
+#include "cli/counted.h"
 #include "cli/library_comparison.h"
 #include "cli/options.h"
 #include "cli/record.h"
 #include "cli/replay.h"
+#include "cli/runner_choice.h"
 #include "cli/session.h"
 #include "cli/text_file.h"
 #include "cli/trust.h"
@@ -21,7 +23,7 @@ namespace {
 
 struct BenchOptions {
   LibraryComparison library;
-  std::string what, script, target;
+  std::string what, script, target, runner;
   DatabaseOption database;
   FormatOption format;
   SizeOption size;
@@ -94,19 +96,31 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   const Replayed replayed =
       replay(workspace, input, record.script, record.script_name, target_name);
   const Target& target = *replayed.targets.front();
-  workspace.require_runnable(target);
+  // Null: this machine, where it meets its peers.
+  const std::unique_ptr<Runner> counting =
+      choose_runner(target, options.runner, session.data.targets / "runners", 1);
+  if (!counting) workspace.require_runnable(target);
   const std::string database = options.database.path(session);
   const bool has_store = std::filesystem::exists(database);
   require_trusted(workspace, record, input, target, !options.target.empty(),
                   has_store ? open_store(database, OpenMode::kReadOnly).get() : nullptr);
 
   const KernelEntry entry = described(input, record.kernel);
-  Table table = comparison_table();
+  Table table = counting ? counted_table() : comparison_table();
   bool valid = true;
   std::string cause;
   for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
-    const TuningProblem problem = make_problem(input.proc, sizes);
+    const TuningProblem problem =
+        counting ? counted_problem(input, sizes, target) : make_problem(input.proc, sizes);
     Candidate candidate = make_candidate(replayed.proc, target, problem);
+    if (counting) {
+      const TrialResult counted = add_counted(*counting, candidate, entry, problem, target, table);
+      if (!counted.ok()) {
+        valid = false;
+        cause = str(sizes) + ": " + status_name(counted.status) + ": " + counted.cause;
+      }
+      continue;
+    }
     candidate = compiled_as(std::move(candidate), compilation_asked(record.script));
     ComparisonOptions comparing = options.comparison;
     if (comparing.threads < 1) comparing.threads = record.threads;
@@ -136,6 +150,8 @@ void add_bench_verb(CLI::App& app, Session& session) {
       ->required();
   app.add_option("script", options->script, "FILE.sched: measure this schedule of the kernel");
   app.add_option("--target", options->target, "whose instructions, compiler and peak");
+  app.add_option("--runner", options->runner,
+                 "where it is counted: sim, spike, ... or FILE.toml (default: the target's own)");
   options->size.add(app);
   options->database.add(app);
   options->format.add(app);

@@ -299,19 +299,12 @@ class RunnerTuning {
     cycles.unit = runner_.unit();
     cycles.count = best->median;
     if (trials.front().status == TrialStatus::kOk) cycles.as_written = trials.front().median;
-    cycles.share_of_peak = share_of_peak(best->median);
+    // Instructions are no time.
+    if (cycles.unit != SampleUnit::kInstret)
+      cycles.share_of_peak = share_of_peak(request_.kernel, *request_.proc, request_.sizes,
+                                           *request_.target, best->median);
     result_.cycles = cycles;
     store_.set_winner(result_.key, best->candidate.id);
-  }
-
-  // Of the target's text, for the widest precision of the kernel's data that it gives a figure for.
-  double share_of_peak(double cycles) const {
-    double peak = request_.target->peak_of(request_.kernel.precision);
-    for (const Arg& arg : request_.proc->args)
-      if (is_data(arg.type.scalar))
-        peak = std::max(peak, request_.target->peak_of(arg.type.scalar));
-    if (peak <= 0 || request_.kernel.flops.text().empty()) return 0;
-    return request_.kernel.flops.evaluate(request_.sizes) / (peak * cycles);
   }
 
   Runner& runner_;
@@ -330,6 +323,15 @@ class RunnerTuning {
 };
 
 }  // namespace
+
+double share_of_peak(const KernelEntry& entry, const Proc& kernel, const SizeBinding& sizes,
+                     const Target& target, double cycles) {
+  double peak = target.peak_of(entry.precision);
+  for (const Arg& arg : kernel.args)
+    if (is_data(arg.type.scalar)) peak = std::max(peak, target.peak_of(arg.type.scalar));
+  if (peak <= 0 || entry.flops.text().empty()) return 0;
+  return entry.flops.evaluate(sizes) / (peak * cycles);
+}
 
 TuneResult tune_on(Runner& runner, const TuneRequest& request,
                    const std::vector<KnownSchedule>& known, Store& store, const TuneHooks& hooks) {

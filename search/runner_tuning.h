@@ -22,4 +22,9 @@ TuneResult tune_on(Runner& runner, const TuneRequest& request,
                    const std::vector<KnownSchedule>& known, Store& store,
                    const TuneHooks& hooks = {});
 
+/// What `cycles` are of the target's text, for the widest precision of the kernel's data that it
+/// gives a figure for; 0: it gives none, or the operations are not known.
+double share_of_peak(const KernelEntry& entry, const Proc& kernel, const SizeBinding& sizes,
+                     const Target& target, double cycles);
+
 }  // namespace exotune

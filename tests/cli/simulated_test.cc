@@ -123,6 +123,21 @@ TEST_F(Simulated, the_doctor_knows_its_targets) {
   EXPECT_EQ(seen, 2);
 }
 
+// A schedule of one's own is counted where the target's candidates are.
+TEST_F(Simulated, a_schedule_by_hand_is_counted) {
+  const CommandHarness harness("counted");
+  const std::string root = std::string(EXOTUNE_SOURCE_DIR);
+  const CommandResult result =
+      harness.run({"bench", "conv1d", root + "/kernels/conv1d_rvm.sched", "--target", "rvm",
+                   "--size", "OC=16,IC=4,N=16,W=4", "--format", "json"});
+  ASSERT_EQ(result.exit_status, 0) << result.err;
+  const auto rows = nlohmann::json::parse(result.out);
+  ASSERT_EQ(rows.size(), 1u) << rows;
+  EXPECT_EQ(rows[0]["status"], "ok");
+  EXPECT_EQ(rows[0]["of what"], "model cycles");
+  EXPECT_TRUE(says(rows[0].dump(), "797")) << rows;
+}
+
 // What is lost without a simulator, and how to get it.
 TEST_F(Simulated, the_doctor_says_what_a_missing_simulator_costs) {
   const CommandHarness harness("doctor_runners");

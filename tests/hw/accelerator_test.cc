@@ -89,6 +89,7 @@ def product(A: i8[16, 40], B: i8[40, 12], C: i8[16, 12]):
     config_matmul()
     config_ld_i8(stride(A, 0))
     config_ld_i8_id1(stride(B, 0))
+    config_zero_acc_i32()
     zero_acc_i32(16, 12, sum[0:16, 0:16])
     a: i8[16, 16] @ GEMM_SCRATCH
     b: i8[16, 16] @ GEMM_SCRATCH

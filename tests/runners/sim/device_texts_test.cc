@@ -84,6 +84,7 @@ const Call kCalls[] = {
     c: i32[16, 16] @ GEMM_ACCUM
     ld_i8(5, 9, A[0:5, 0:9], a[0:5, 0:16])
     ld_i8_id1(7, 9, B[0:7, 0:9], b[0:7, 0:16])
+    config_zero_acc_i32()
     zero_acc_i32(5, 7, c[0:5, 0:16])
     config_matmul_bt()
     do_matmul_acc_i8_bt(5, 7, 9, a[0:5, 0:16], b[0:7, 0:16], c[0:5, 0:16])
@@ -95,6 +96,7 @@ const Call kCalls[] = {
     c: i32[16, 16] @ GEMM_ACCUM
     ld_i8(9, 5, A[0:9, 0:5], a[0:9, 0:16])
     ld_i8_id1(9, 7, B[0:9, 0:7], b[0:9, 0:16])
+    config_zero_acc_i32()
     zero_acc_i32(5, 7, c[0:5, 0:16])
     config_matmul_at()
     do_matmul_acc_i8_at(5, 7, 9, a[0:9, 0:16], b[0:9, 0:16], c[0:5, 0:16])
@@ -120,6 +122,7 @@ const Call kCalls[] = {
     ld_i8_id1(9, 7, B[0:9, 0:7], b[0:9, 0:16])
     for t in seq(0, 3):
         ld_i8(5, 9, A[t, 0:5, 0:9], a[t, 0:5, 0:16])
+        config_zero_acc_i32()
         zero_acc_i32(5, 7, c[t, 0:5, 0:16])
     config_matmul()
     do_matmul_acc_i8_tiles(3, 5, 7, 9, a[0:3, 0:5, 0:16], b[0:9, 0:16], c[0:3, 0:5, 0:16])

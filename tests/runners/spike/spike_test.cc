@@ -1,14 +1,16 @@
 // The same programs on Spike, the reference simulator, and on the embedded one: as many
 // instructions, the same outputs. Skipped, with what is missing, where there is no Spike or no
 // extension for it.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "core/base/subprocess.h"
 #include "core/library/script.h"
+#include "runners/arena.h"
 #include "runners/command/contract.h"
 #include "runners/command/program.h"
 #include "runners/sim/devices.h"
@@ -73,10 +75,12 @@ class OnSpike : public testing::TestWithParam<Program> {
     if (find_program("spike").empty()) GTEST_SKIP() << "no spike on PATH";
     const std::string file = extension_library(extension_);
     if (file.empty() || file.find('/') != std::string::npos) return;
-    // It refers to what only Spike defines: that the loader finds it is all that can be asked.
-    if (dlopen(file.c_str(), RTLD_LAZY) == nullptr &&
-        std::string(dlerror()).find("cannot open shared object") != std::string::npos)
-      GTEST_SKIP() << "no " << file << " for spike";
+    const char* folders = std::getenv("LD_LIBRARY_PATH");
+    std::istringstream all(folders ? folders : "");
+    bool found = false;
+    for (std::string folder; std::getline(all, folder, ':');)
+      found = found || fs::exists(fs::path(folder) / file);
+    if (!found) GTEST_SKIP() << "no " << file << " in LD_LIBRARY_PATH";
   }
 
   ProcPtr written() {
@@ -107,7 +111,9 @@ class OnSpike : public testing::TestWithParam<Program> {
 TEST_P(OnSpike, takes_as_many_instructions_to_the_same_output) {
   const ProcPtr kernel = written();
   ASSERT_NE(kernel, nullptr);
-  const TuningProblem problem = make_problem(kernel, GetParam().sizes);
+  const std::unique_ptr<Runner> plain = native_runner(default_toolchain("scalar"));
+  const TuningProblem problem =
+      make_problem(kernel, GetParam().sizes, {.runner = plain.get(), .target = target_.get()});
   const Candidate candidate =
       make_candidate(at_sizes(scheduled(kernel), GetParam().sizes), *target_, problem);
   WorkDirectory folder("");
