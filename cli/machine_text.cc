@@ -23,7 +23,8 @@ std::vector<std::string> model_lines(const Target& target, const Machine& machin
     lines.push_back(
         fmt::format("peak {}: {:g} operations a cycle (target text)", name_of(type), operations));
   for (const auto& [what, cycles] : target.latency)
-    lines.push_back(fmt::format("latency {}: {:g} cycles (target text)", what, cycles));
+    if (what != "fma" && what != "load")  // of the model above
+      lines.push_back(fmt::format("latency {}: {:g} cycles (target text)", what, cycles));
   return lines;
 }
 

@@ -17,11 +17,9 @@ namespace exotune {
 
 namespace {
 
-constexpr int kPageBytes = 4096;
-constexpr int64_t kPagesAtHand = 64;  // translations that the first level of the TLB keeps
-constexpr double kScalarWidth = 4;    // scalar operations at once
-constexpr double kWindow = 400;       // instructions that a core looks ahead
+// As many sums side by side as a compiler makes a vector of, when they are floats.
 constexpr double kSumsOfVectors = 4, kScalarBytes = 4;
+// What they write out without being asked: iterations of one loop, statements in all.
 constexpr int64_t kUnrolled = 16, kUnrolledStatements = 128;
 
 class Counter {
@@ -163,7 +161,7 @@ class Counter {
 
   const InstructionClass& class_of(const ProcPtr& callee) {
     const auto [it, fresh] = classes_.try_emplace(callee.get());
-    if (fresh) it->second = classify(*callee, machine_.instructions);
+    if (fresh) it->second = classify(*callee, machine_.instructions, machine_.core);
     return it->second;
   }
 
@@ -265,11 +263,12 @@ class Counter {
     Features body = block(f.body, line);
     inner_ = around_iter;
     // Short loops overlap with the next time around: as many as the core looks ahead.
-    const double ahead = std::max(1.0, kWindow / (n * std::max(1.0, line.instructions)));
+    const double ahead =
+        std::max(1.0, machine_.core.window / (n * std::max(1.0, line.instructions)));
     out[Term::kLatency] +=
         n * std::max(0.0, chain(line, line.chains, f.iter) / ahead - line.ports.busiest());
     out[Term::kChain] += n * std::max(0.0, chain(line, line.scalar_chains, f.iter) / ahead -
-                                               line.scalar / kScalarWidth);
+                                               line.scalar / machine_.core.scalar_width);
     if (capacity_ > 0)
       out[Term::kSpill] += n * std::max(0.0, register_pressure(f, registers_, outside) -
                                                  static_cast<double>(capacity_));
@@ -353,7 +352,9 @@ Features features_of(const Proc& p, const std::map<std::string, int64_t>& sizes,
     out.count[static_cast<size_t>(Term::kLines1) + k] = lines.all;
     out.count[static_cast<size_t>(Term::kScattered1) + k] = lines.scattered;
   }
-  out[Term::kPages] = footprints.traffic(kPagesAtHand * kPageBytes, kPageBytes).all;
+  const auto page = static_cast<int>(machine.core.page);
+  const auto at_hand = static_cast<int64_t>(machine.core.translations) * page;
+  if (at_hand > 0) out[Term::kPages] = footprints.traffic(at_hand, page).all;
   return out;
 }
 

@@ -244,6 +244,7 @@ double occupied(const Boxes& boxes, const Cache& c) {
   return out;
 }
 
+// Lines that a stream takes until prefetchers are ahead of it; shorter ones wait for every line.
 constexpr double kRamp = 16;
 constexpr double kFull = 0.75;  // of a cache, where it begins to lose lines
 double late(double length) { return std::min(1.0, kRamp / std::max(1.0, length)); }

@@ -6,8 +6,6 @@ namespace exotune {
 
 namespace {
 
-constexpr double kOperandLoad = 0.5;  // cycles of the load inside an arithmetic instruction
-
 bool computes(const ExprPtr& e) {
   if (!is_data(e->type)) return false;
   if (e->as<BinOp>() || e->as<USub>() || e->as<Extern>() || e->as<Cast>()) return true;
@@ -71,7 +69,7 @@ void PortCycles::add(const PortCycles& o, double times) {
 
 double PortCycles::busiest() const { return std::max({arithmetic, load, store, other}); }
 
-InstructionClass classify(const Proc& p, const InstructionFigures& figures) {
+InstructionClass classify(const Proc& p, const InstructionFigures& figures, const CoreFacts& core) {
   InstructionClass out;
   double cost = p.instr ? p.instr->cost : 1;
   if (const auto known = figures.find(p.name); known != figures.end()) {
@@ -95,14 +93,14 @@ InstructionClass classify(const Proc& p, const InstructionFigures& figures) {
   if (to_registers) {
     const bool load = reads_memory(p, value);
     if (arithmetic) out.ports.arithmetic = cost;
-    if (load) out.ports.load = arithmetic ? std::min(cost, kOperandLoad) : cost;
+    if (load) out.ports.load = arithmetic ? std::min(cost, core.operand_load) : cost;
     if (!load && !arithmetic) out.ports.other = cost;
   } else if (out.accumulates && one_place) {
     out.ports.other = cost;  // a sum across lanes
   } else {
     out.ports.store = cost;
-    if (arithmetic) out.ports.arithmetic = std::min(cost, kOperandLoad);
-    if (out.accumulates) out.ports.load = std::min(cost, kOperandLoad);
+    if (arithmetic) out.ports.arithmetic = std::min(cost, core.operand_load);
+    if (out.accumulates) out.ports.load = std::min(cost, core.operand_load);
   }
   return out;
 }

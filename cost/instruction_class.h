@@ -5,6 +5,7 @@
 
 #include "core/ir/proc.h"
 #include "cost/instruction_figures.h"
+#include "hw/core_facts.h"
 
 namespace exotune {
 
@@ -24,7 +25,8 @@ struct InstructionClass {
   double latency = 0;    // of a chain of them, where there is a figure; else 0
 };
 
-/// `figures` may name it.
-InstructionClass classify(const Proc& instruction, const InstructionFigures& figures = {});
+/// `figures` may name it; of `core`, what a load inside an arithmetic instruction costs.
+InstructionClass classify(const Proc& instruction, const InstructionFigures& figures = {},
+                          const CoreFacts& core = default_core());
 
 }  // namespace exotune

@@ -8,12 +8,13 @@ CostMachine cost_machine(const Target& target, const std::vector<TargetLevel>& l
                          const TargetFigures& figures) {
   CostMachine m;
   m.instructions = figures.instructions;
-  const auto latency = [&](const char* name, double otherwise) {
+  m.core = figures.core;
+  const auto latency = [&](const char* name, double said, double otherwise) {
     const auto it = target.latency.find(name);
-    return it == target.latency.end() ? otherwise : it->second;
+    return said > 0 ? said : it == target.latency.end() ? otherwise : it->second;
   };
-  m.latency = latency("fma", m.latency);
-  m.load_latency = latency("load", m.load_latency);
+  m.latency = latency("fma", m.core.fma_latency, m.latency);
+  m.load_latency = latency("load", m.core.load_latency, m.load_latency);
   if (target.vector_bits > 0) m.vector_bytes = target.vector_bits / 8;
   for (size_t k = 0; k < levels.size(); ++k) {
     const TargetLevel& l = levels[k];

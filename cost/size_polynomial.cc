@@ -8,6 +8,7 @@ namespace exotune {
 
 namespace {
 
+// Rounding left of coefficients that are sums and products of integers below a million.
 constexpr double kZero = 1e-9;
 
 // The sum of 0^d + 1^d + ... + (n - 1)^d as a polynomial in n, by what lower powers add up to:

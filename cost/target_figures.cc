@@ -12,6 +12,12 @@ std::string TargetFigures::identity() const {
                   l.line_bytes, l.cost_per_line);
     text += number;
   }
+  if (!(core == default_core()))
+    for (const CoreFact& fact : core_facts()) {
+      char number[64];
+      std::snprintf(number, sizeof number, "\n%s %.17g", fact.key, core.*fact.value);
+      text += number;
+    }
   for (const double cycles : lines) {
     char number[32];
     std::snprintf(number, sizeof number, " %.17g", cycles);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cost/instruction_figures.h"
+#include "hw/core_facts.h"
 #include "hw/target.h"
 
 namespace exotune {
@@ -11,6 +12,7 @@ namespace exotune {
 struct TargetFigures {
   /// The target's levels as this machine has them; empty: as its text says.
   std::vector<TargetLevel> levels;
+  CoreFacts core = default_core();
   InstructionFigures instructions;
   /// Cycles for a line that lies in each cache, nearest first, and last in memory; empty: unknown.
   std::vector<double> lines;

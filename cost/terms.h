@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cost/instruction_figures.h"
+#include "hw/core_facts.h"
 
 namespace exotune {
 
@@ -41,6 +42,7 @@ enum class Term : uint8_t {
   kScattered3,
   kPages,  // pages beyond those whose translations are at hand
 };
+// Of the enumeration above.
 inline constexpr size_t kTerms = 25;
 inline constexpr size_t kCacheTerms = 3;  // caches that have terms of their own
 /// Terms of memory; the others are the core's.
@@ -73,6 +75,7 @@ struct CostMachine {
   double load_latency = 7;
   int vector_bytes = 16;            // of what a C compiler makes of scalar loops
   InstructionFigures instructions;  // what is known of them beyond the text
+  CoreFacts core = default_core();
 };
 
 /// Cycles for one of each term, and the machine they were found on.

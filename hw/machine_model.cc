@@ -18,6 +18,18 @@ const TargetLevel* level_of(const Microarchitecture& m, const std::string& name)
   return nullptr;
 }
 
+double latency_of(const Target& target, const char* what) {
+  const auto it = target.latency.find(what);
+  return it == target.latency.end() ? 0 : it->second;
+}
+
+// The file itself, the default that it leaves the fact to, or the target's text where neither says.
+std::string source_of(const CoreFact& fact, const Microarchitecture& uarch,
+                      const std::string& file) {
+  if (std::find(uarch.said.begin(), uarch.said.end(), fact.key) != uarch.said.end()) return file;
+  return default_core().*fact.value > 0 ? std::string(kFolder) + "/default.toml" : "target text";
+}
+
 bool in_memory(const TargetLevel& level) {
   return level.is_cache() || level.memory->kind == MemoryKind::kHeap;
 }
@@ -33,7 +45,7 @@ bool Microarchitecture::describes(const std::string& microarch) const {
 
 Microarchitecture load_microarchitecture(const fs::path& file) {
   const TomlTable toml = TomlTable::read(file);
-  toml.allow_only({"title", "microarchs", "level"});
+  toml.allow_only({"title", "microarchs", "level", "core"});
   Microarchitecture out;
   out.name = file.stem().string();
   out.title = toml.text("title");
@@ -48,6 +60,10 @@ Microarchitecture load_microarchitecture(const fs::path& file) {
     if (level.bytes < 0 || level.line_bytes <= 0 || level.cost_per_line <= 0)
       throw InputError(t.where(), "level '" + level.name + "' needs a line and its cycles");
     out.levels.push_back(level);
+  }
+  if (toml.has("core")) {
+    out.core = read_core(toml.table("core"), out.core);
+    out.said = toml.table("core").keys();
   }
   return out;
 }
@@ -115,6 +131,12 @@ MachineModel model_of(const Target& target, const Machine& machine,
     if (level.cost_per_line > 0)
       out.numbers.push_back({level.name + " line", level.cost_per_line, "cycles", cost_from});
   }
+  out.core = uarch.core;
+  if (out.core.fma_latency == 0) out.core.fma_latency = latency_of(target, "fma");
+  if (out.core.load_latency == 0) out.core.load_latency = latency_of(target, "load");
+  for (const CoreFact& fact : core_facts())
+    if (const double value = out.core.*fact.value; value > 0)
+      out.numbers.push_back({fact.key, value, fact.unit, source_of(fact, uarch, file)});
   return out;
 }
 

@@ -9,17 +9,21 @@
 #include <string>
 #include <vector>
 
+#include "hw/core_facts.h"
 #include "hw/machine.h"
 #include "hw/target.h"
 
 namespace exotune {
 
-/// One file of hw/uarch: sizes and cycles of a core's memory levels, by the names of the levels.
+/// One file of hw/uarch: sizes and cycles of a core's memory levels, by the names of the levels,
+/// and what else is to be known of it.
 struct Microarchitecture {
   std::string name;  // of the file
   std::string title;
   std::vector<std::string> microarchs;  // as Machine::microarch has them; "x*": any that begins so
   std::vector<TargetLevel> levels;      // caches, and last the memory behind them
+  CoreFacts core = default_core();
+  std::vector<std::string> said;  // keys of `core` that the file has
 
   bool describes(const std::string& microarch) const;
 };
@@ -46,6 +50,7 @@ struct ModelledNumber {
 
 struct MachineModel {
   std::vector<TargetLevel> levels;  // the target's, as this machine has them
+  CoreFacts core = default_core();  // its latencies the target's where nobody says others
   std::vector<ModelledNumber> numbers;
 };
 

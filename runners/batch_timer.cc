@@ -60,6 +60,7 @@ double BatchTimer::now() const { return threads_ > 1 ? wall_seconds() : thread_s
 
 int64_t BatchTimer::calibrate(const BoundCall& call, double seconds) const {
   call(1);  // page faults, lazy binding, library set-up
+  // Calls in a batch: of a function that does nothing no number of them takes long enough.
   constexpr int64_t kMost = int64_t{1} << 30;
   if (cold_) {  // a flush costs more than the call; a few calls are enough
     const double once = std::max(sample(call, 1).seconds, 1e-9);

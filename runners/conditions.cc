@@ -98,6 +98,7 @@ std::vector<Condition> measuring_conditions(int cores, const fs::path& root) {
 }
 
 NoiseFloor measure_noise() {
+  // Of a millisecond each: what disturbs a machine every few of them is seen.
   constexpr int kSamples = 50;
   constexpr int kAdditions = 2'000'000;  // about a millisecond
   std::vector<double> seconds;

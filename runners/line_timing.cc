@@ -6,6 +6,7 @@ namespace exotune {
 
 namespace {
 
+// A buffer outside of all caches, wherever they end, which a small machine still has.
 constexpr int64_t kMostMemory = int64_t{512} << 20, kLeastMemory = int64_t{64} << 20;
 constexpr int64_t kTimesNearer = 8;  // a buffer of a cache is this many times the nearer cache
 constexpr int64_t kBlock = 1024;     // bytes that one iteration reads: a whole number of vectors
@@ -23,6 +24,7 @@ int64_t buffer_bytes(const std::vector<int64_t>& caches, size_t level) {
 
 std::string text_for(size_t level, int64_t bytes, int vector_bytes) {
   const int vectors = static_cast<int>(kBlock) / vector_bytes;
+  // Enough chains to hide the latency of additions: loads are what is timed.
   constexpr int kSums = 8;
   std::string sums, reads, all;
   for (int k = 0; k < kSums; ++k) {

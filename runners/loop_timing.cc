@@ -22,6 +22,7 @@ namespace exotune {
 
 namespace {
 
+// Compilers run beside each other, and one file that fails takes only its units along.
 constexpr size_t kUnitsPerFile = 24;
 constexpr int kAdditions = 8;  // in one step of the clock
 
@@ -44,6 +45,7 @@ double seconds_of(Loop* loop, int64_t steps, char* memory) {
 }
 
 int64_t steps_for(Loop* loop, char* memory, double seconds) {
+  // Steps: a loop that the compiler emptied would go on doubling.
   constexpr int64_t kMost = int64_t{1} << 40;
   for (int64_t steps = 1;; steps *= 4) {
     const double spent = seconds_of(loop, steps, memory);

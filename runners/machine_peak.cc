@@ -200,6 +200,7 @@ double measure_peak(const TargetToolchain& toolchain, ElementType precision) {
   return probe.measure(1, [](void* library, double* best) {
     auto* run = symbol<double(int64_t, double)>(library, "peak_flops");
     const auto per_step = static_cast<double>(symbol<int64_t()>(library, "flops_per_step")());
+    // Long beside a tick of the clock, short beside what else runs: the best of 25 batches counts.
     constexpr int64_t kSteps = 200'000;
     volatile double sink = run(kSteps, 1.5);
     for (int batch = 0; batch < 25; ++batch) {

@@ -19,6 +19,7 @@ namespace exotune {
 
 namespace {
 
+// What the child leaves room for; more of them narrow no interval.
 constexpr int kMaxSamples = 512;
 // Seconds of one sample from which a preemption is no reason to take it again: all such samples
 // meet one, and it is a small part of them. They vary little, and a few tell.

@@ -44,6 +44,8 @@ SampleInterval next_block_interval(const std::vector<double>& values,
                                    const std::vector<int>& blocks) {
   // Student's t for 95 %, by degrees of freedom from 2 on.
   constexpr double kT[] = {4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
+  // Of the logarithm of a time: what a machine changes by between one minute and another, beyond
+  // what the blocks of one run differ in; and what is assumed where too few blocks say anything.
   constexpr double kSlowChange = 0.03, kUnknownSpread = 0.15;
   SampleInterval out = median_interval(values);
   std::vector<double> logs;

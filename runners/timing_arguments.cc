@@ -5,6 +5,7 @@
 namespace exotune {
 
 namespace {
+// Calls in turn on so many sets do not wait for the stores of the call before.
 constexpr size_t kMostSets = 8;
 constexpr size_t kBytes = 16 << 10;  // half of a small L1 data cache
 }  // namespace

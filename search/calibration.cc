@@ -24,6 +24,7 @@ namespace exotune {
 
 namespace {
 
+// Only the unit of cycles then: ratios between runs, which a fit is made of, do not depend on it.
 constexpr double kGhzWithoutPeak = 3;
 
 double operations_of(const KernelEntry& kernel, const SizeBinding& sizes) {

@@ -5,6 +5,7 @@
 #include "core/base/hashing.h"
 #include "cost/instruction_class.h"
 #include "cost/instruction_loops.h"
+#include "hw/machine_model.h"
 #include "runners/line_timing.h"
 #include "runners/loop_estimate.h"
 #include "search/problem.h"
@@ -99,10 +100,28 @@ const std::vector<std::string>& cost_basis_names() {
   return names;
 }
 
+namespace {
+
+// A core with one port for multiply-adds says so once, not for each instruction of the target.
+InstructionFigures slower_than_text(const Target& target, const CoreFacts& core) {
+  InstructionFigures out;
+  if (core.fma <= 0) return out;
+  for (const ProcPtr& p : target.instructions())
+    if (const InstructionClass c = classify(*p);
+        c.ports.arithmetic > 0 && c.ports.arithmetic < core.fma)
+      out[p->name] = {core.fma, c.accumulates ? core.fma_latency : 0, FigureSource::kText};
+  return out;
+}
+
+}  // namespace
+
 TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store,
                          CostBasis basis) {
   TargetFigures out;
-  out.levels = machine.levels_of(target);
+  const MachineModel model = model_of(target, machine);
+  out.levels = model.levels;
+  out.core = model.core;
+  out.instructions = slower_than_text(target, model.core);
   if (!store || basis == CostBasis::kText) return out;
   const std::optional<std::string> compiler = compiler_of(target);
   if (!compiler) return out;

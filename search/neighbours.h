@@ -22,6 +22,7 @@ struct Neighbourhood {
 
 /// What is changed. The static cost compares changes of one kind; between kinds it says little.
 enum class Change : uint8_t { kSize, kPacking, kInterleaving, kPrefetching };
+// Of the enumeration above.
 constexpr int kChanges = 4;
 
 struct Neighbour {

@@ -8,6 +8,7 @@ PhaseBudget::PhaseBudget(const Deadline& whole, double seconds, const BudgetShar
     : whole_(whole), seconds_(seconds), shares_(shares) {}
 
 double until_written(double seconds) {
+  // For writing files and closing the database: a tenth, and no more than a second.
   constexpr double kShare = 0.1, kMost = 1;
   return seconds - std::min(kShare * seconds, kMost);
 }

@@ -24,6 +24,7 @@ bool uses_vectors(const Proc& p);
 /// seen and never crowd out.
 std::vector<BeamState> in_turns(std::vector<Family> families);
 
+// Candidates that use instructions to each one of plain statements.
 constexpr size_t kVectorsFirst = 7;
 
 }  // namespace exotune

@@ -60,6 +60,7 @@ bool eigen_serves(const Peer&, const PeerProblem& p) {
 
 // Products that its authors call small, as they lie, added to the result or in its place.
 bool libxsmm_serves(const Peer&, const PeerProblem& p) {
+  // Its own bound, LIBXSMM_MAX_MNK by default.
   constexpr int64_t kSmall = int64_t{64} * 64 * 64;
   const bool plain = p.alpha.arg < 0 && p.alpha.value == 1 && p.beta.arg < 0 &&
                      (p.beta.value == 0 || p.beta.value == 1);

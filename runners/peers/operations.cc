@@ -10,6 +10,7 @@
 namespace exotune {
 namespace {
 
+// Of the enumerations in cblas.h.
 constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112, kUpper = 121, kLower = 122,
               kNonUnit = 131, kUnit = 132;
 

@@ -6,7 +6,9 @@ namespace exotune::sim {
 
 namespace {
 
+// Opcodes of the instructions that compressed ones stand for.
 constexpr uint32_t kIntegerLoad = 0x03, kFloatLoad = 0x07, kIntegerStore = 0x23, kFloatStore = 0x27;
+// Opcodes of arithmetic, with an immediate and without; Word: of 32 bits on a core of 64.
 constexpr uint32_t kImmediate = 0x13, kImmediateWord = 0x1b, kRegisters = 0x33,
                    kRegistersWord = 0x3b;
 

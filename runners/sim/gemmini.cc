@@ -8,6 +8,7 @@ namespace exotune::sim {
 
 namespace {
 
+// Function codes of its instructions.
 constexpr uint32_t kConfigure = 0, kLoad2 = 1, kLoad = 2, kStore = 3, kComputePreloaded = 4,
                    kComputeAccumulated = 5, kPreload = 6, kFlush = 7, kLoad3 = 14, kCounter = 126;
 

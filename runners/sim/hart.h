@@ -34,6 +34,7 @@ class Hart final : public Processor {
 
  private:
   using Signed = std::make_signed_t<Word>;
+  // Of a register.
   static constexpr int kBits = 8 * sizeof(Word);
   static uint64_t extended(Word w) {
     return static_cast<uint64_t>(static_cast<int64_t>(static_cast<Signed>(w)));

@@ -15,6 +15,7 @@ extern template Hart<uint64_t>::Leave Hart<uint64_t>::loop<true>(uint64_t);
 
 namespace {
 
+// Of the cycle counter by the program, each kept with the account; a loop of them must end.
 constexpr size_t kMostReadings = 4096;
 
 template <class Word>

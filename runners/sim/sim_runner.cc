@@ -15,6 +15,7 @@ namespace exotune {
 
 namespace {
 
+// A time limit is one of instructions here, so that the answer does not depend on the host.
 constexpr double kInstructionsPerSecond = 1e9;
 
 }  // namespace

@@ -122,6 +122,7 @@ class Running {
       return "stack overflow" + in_function(trap.pc);
     return describe(trap) + in_function(trap.pc);
   }
+  // A fault so near below the stack is said to be an overflow of it.
   static constexpr uint64_t kBelowStack = 1 << 20;
 
   const ElfImage& image_;

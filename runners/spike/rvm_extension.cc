@@ -75,6 +75,7 @@ void accumulate(uint32_t& sum, const float* a, const float* b) {
 
 template <class Element>
 reg_t product(processor_t* p, insn_t insn, reg_t pc) {
+  // A tile is four rows of sixteen bytes.
   constexpr size_t kRow = 16 / sizeof(Element);
   std::array<Tile, 8>& tiles = unit_of(p).tiles;
   std::array<Element, 4 * kRow> a, b;

@@ -30,6 +30,7 @@ void look(const Stmt& s, Contents& into) {
 
 // Iterations of one loop; of one whose extent is a size, a guess.
 double iterations(const For& f) {
+  // As the outline of a program has it, which is not made for parts of one.
   constexpr double kUnknown = 64;
   if (const auto extent = literal_extent(f))
     return static_cast<double>(std::max<int64_t>(1, *extent));

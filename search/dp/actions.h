@@ -36,6 +36,7 @@ struct SubSpec {
   int64_t times = 1;
 };
 
+// A move has most: the copy in, the body, the copy out.
 constexpr int kMaxParts = 3;
 
 /// One action's outcome on a Spec.

@@ -144,9 +144,8 @@ void read_search(const TomlTable& search, const Target& target, DpMachine& m) {
 
 // --- without a [search] table -----------------------------------------------------------------
 
-constexpr int kDerivedUnits = 16;       // a sixteenth of a cycle
-constexpr double kThreadStart = 10000;  // cycles; where the target does not say
-constexpr double kThreadMemory = 4;
+// A sixteenth of a cycle: what costs are told apart by, not what anything costs.
+constexpr int kDerivedUnits = 16;
 
 int64_t units(double cycles) { return std::llround(cycles * kDerivedUnits); }
 
@@ -228,13 +227,13 @@ void derive_statement(const Target& target, DpMachine& m) {
 
 // --- threads ----------------------------------------------------------------------------------
 
-void describe_threads(const Target& target, int threads, DpMachine& m) {
+void describe_threads(const Target& target, const CoreFacts& core, int threads, DpMachine& m) {
   const auto parameter = [&](const char* name, double otherwise) {
     const auto known = target.parameters.find(name);
     return known == target.parameters.end() ? otherwise : known->second;
   };
   m.threads = threads;
-  m.thread_start = std::llround(parameter("thread_start", kThreadStart) * m.units_per_cycle);
+  m.thread_start = std::llround(parameter("thread_start", core.thread_start) * m.units_per_cycle);
   m.thread_trip = std::llround(parameter("thread_trip", 0) * m.units_per_cycle);
   // Memory, and the cache next to it where cores have nearer ones of their own.
   int memories = 0;
@@ -245,7 +244,7 @@ void describe_threads(const Target& target, int threads, DpMachine& m) {
   const int outermost = m.outermost();
   m.levels[outermost].shared = true;
   if (memories >= 3 && m.levels[outermost - 1].cache) m.levels[outermost - 1].shared = true;
-  const double crowd = threads / std::max(1.0, parameter("thread_memory", kThreadMemory));
+  const double crowd = threads / std::max(1.0, parameter("thread_memory", core.thread_memory));
   if (crowd > 1)
     m.levels[outermost].cost_beside =
         std::llround(static_cast<double>(m.levels[outermost].cost) * crowd);
@@ -269,12 +268,13 @@ DpMachine machine_of(const Target& target, const TargetFigures& figures, int thr
     derive_levels(target, figures, m);
     derive_kernels(target, figures, m);
     derive_statement(target, m);
-    const auto latency = target.latency.find("fma");
-    for (DpKernel& block :
-         register_blocks(m, latency == target.latency.end() ? 0 : latency->second))
-      m.kernels.push_back(std::move(block));
+    const auto text = target.latency.find("fma");
+    const double latency = figures.core.fma_latency > 0   ? figures.core.fma_latency
+                           : text == target.latency.end() ? 0
+                                                          : text->second;
+    for (DpKernel& block : register_blocks(m, latency)) m.kernels.push_back(std::move(block));
   }
-  describe_threads(target, threads, m);
+  describe_threads(target, figures.core, threads, m);
   // Strips are as wide as a vector, or where the machine is derived as a block of registers.
   const int widest = toml.has("search") ? 1 : 4;
   for (const DpLevel& level : m.levels)

@@ -17,6 +17,7 @@
 
 namespace exotune {
 
+// Registers, four caches, memory; a Spec keeps a limit for each in one byte.
 constexpr int kMaxLevels = 6;
 
 struct DpLevel {

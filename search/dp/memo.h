@@ -158,6 +158,7 @@ class BoxMemo final : public SpecMemo {
     std::unordered_multimap<uint64_t, const MemoValue*> interned;
     int64_t lookups = 0, hits = 0;
   };
+  // 64 parts, each with its own lock: eight solvers seldom meet.
   static constexpr int kPartBits = 6;
   const Part& part(size_t hash) const { return parts_[hash >> (64 - kPartBits)]; }
   Part& part(size_t hash) { return parts_[hash >> (64 - kPartBits)]; }

@@ -19,6 +19,7 @@ int64_t resident_bytes() {
 }  // namespace
 
 bool SolverBudget::spend(int64_t specs) {
+  // Between two questions to the system how much memory is in use.
   constexpr int64_t kSpecsPerWeighing = 1 << 14;
   const int64_t before = spent_.fetch_add(specs);
   if (most_bytes_ < INT64_MAX && before / kSpecsPerWeighing != (before + specs) / kSpecsPerWeighing)
@@ -27,6 +28,7 @@ bool SolverBudget::spend(int64_t specs) {
 }
 
 void SolverBudget::give_up_early() {
+  // Enough to finish what is open on the way up.
   constexpr int64_t kFewest = 1 << 14;
   if (gave_up_.exchange(true)) return;
   most_specs_ = std::min<int64_t>(most_specs_, spent_ + std::max<int64_t>(kFewest, spent_));

@@ -107,6 +107,7 @@ class SpecKinds {
   int accumulating(int initializing);
 
  private:
+  // A table that never moves: other threads read it without a lock.
   static constexpr int kMostKinds = 512;
   std::array<std::unique_ptr<const SpecKind>, kMostKinds> kinds_;  // never moved
   std::atomic<int> size_ = 0;

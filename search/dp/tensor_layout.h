@@ -79,6 +79,7 @@ class LayoutPool {
   static constexpr uint16_t kAny = 1;
 
  private:
+  // 256 chunks of 256: every number that a uint16_t can hold.
   static constexpr int kChunk = 256;
   using Chunk = std::array<TensorLayout, kChunk>;
   std::array<std::atomic<Chunk*>, 256> chunks_{};  // never moved: read without the lock

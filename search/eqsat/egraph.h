@@ -112,6 +112,7 @@ class EGraph {
   const ProofForest* proofs() const { return proofs_.get(); }
 
  private:
+  // Of a list whose links are indices.
   static constexpr uint32_t kEnd = ~uint32_t{0};
   struct ParentList {
     uint32_t head = kEnd, tail = kEnd, count = 0;
@@ -131,6 +132,7 @@ class EGraph {
   void close_one(Id id, size_t& unions);
   size_t close();
 
+  // In the place of a rule: the children were equal.
   static constexpr int kCongruence = -2;
 
   const OpTable& ops_;

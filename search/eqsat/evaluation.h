@@ -13,6 +13,7 @@
 
 namespace exotune::eqsat {
 
+// Of Mersenne: residues of it multiply without a division.
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 
 /// Numbers of a value of some type, row-major over access axes, tuple, item axes.

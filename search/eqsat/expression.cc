@@ -59,6 +59,7 @@ class ExpressionParser {
   }
 
  private:
+  // Parentheses in parentheses: the reader calls itself for each.
   static constexpr int kDeepest = 100;
 
   [[noreturn]] void refuse(const std::string& message) const { throw InputError(where_, message); }

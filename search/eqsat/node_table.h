@@ -12,6 +12,7 @@ namespace exotune::eqsat {
 
 using Id = uint32_t;
 constexpr Id kNoId = ~Id{0};
+// With its operator a node is 16 bytes.
 constexpr int kMaxChildren = 3;
 
 /// An operator applied to classes. Operators of more children are nested ("pair", "cons").
@@ -55,6 +56,7 @@ class NodeTable {
     ENode node;
     Id id;
   };
+  // No node has this number.
   static constexpr uint32_t kFree = ~uint32_t{0};
   struct Slot {
     uint32_t hash = 0;

@@ -26,6 +26,7 @@ struct ProofStep {
 
 class ProofForest {
  public:
+  // In the place of a rule: the children were equal.
   static constexpr int kCongruence = -2;
 
   /// The id of exactly this term, or kNoId.

@@ -8,6 +8,7 @@
 namespace exotune::families {
 namespace {
 
+// Pixels.
 constexpr int kCell = 40, kRow = 18, kLabel = 130;
 
 std::string text_of(double value, const char* format = "%.2f") {

@@ -13,6 +13,7 @@
 namespace exotune::families {
 namespace {
 
+// A rival that does not have the routine.
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Values that shrink over thousands of calls do not become slow denormals meanwhile.

@@ -5,6 +5,7 @@
 namespace exotune::families {
 namespace {
 
+// Places within the values of places; a deeper text refers to itself.
 constexpr int kMostNesting = 8;
 
 std::string value_of(const std::string& name, const Substitution& values,

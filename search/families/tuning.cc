@@ -12,6 +12,7 @@
 namespace exotune::families {
 namespace {
 
+// Times faster that a schedule must be for the library to carry one more version of the kernel.
 constexpr double kWorthAVersion = 1.03;
 
 // Every combination of the values whose places the text mentions.

@@ -126,6 +126,7 @@ class Finishing {
   }
   // Iterations; nothing when the bounds are no literals or there are many.
   std::optional<int64_t> few_iterations(int loop) const {
+    // Loops of taps, of channels of a pixel, of unknowns of a small system.
     constexpr int64_t kFew = 16;
     const OutlineLoop& l = o_.loops[static_cast<size_t>(loop)];
     const std::optional<int64_t> lo = as_int(l.lo), hi = as_int(l.hi);
@@ -135,6 +136,7 @@ class Finishing {
   // Short loops (coefficients, channels, taps) inside one that vectors run along: they are
   // unrolled, and what they carry from one to the next stays in registers.
   void over_short_loops(int loop) {
+    // Copies of the body at most: what grows beyond is code.
     constexpr int64_t kMostCopies = 64;
     std::vector<int> inner = inside(loop);
     if (inner.empty()) return;

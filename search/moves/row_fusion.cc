@@ -9,6 +9,7 @@ namespace exotune {
 
 namespace {
 
+// Rows that a later sweep lags behind: stencils of radius 1 to 3, there and back.
 constexpr int64_t kMostRowsBehind = 6;
 constexpr int64_t kLeastRows = 8;  // that two sweeps have in common
 

@@ -14,6 +14,7 @@ const char* name_of(LoopRole r) {
 
 namespace {
 
+// Of a size that nobody gave: larger than a vector, so that loops over it count as long.
 constexpr double kUnknownSize = 64;
 
 // The value of a control expression with every symbol at its mean.

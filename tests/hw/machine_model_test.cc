@@ -48,7 +48,11 @@ TEST(MachineModel, a_target_of_ones_own_keeps_what_it_says) {
   const TargetPtr target = load_target(EXOTUNE_SOURCE_DIR "/tests/hw/madeup/vec4", {});
   const MachineModel model = model_of(*target, Machine{});
   ASSERT_FALSE(model.numbers.empty());
-  for (const ModelledNumber& n : model.numbers) EXPECT_EQ(n.source, "target text") << n.what;
+  for (const ModelledNumber& n : model.numbers) {
+    const bool memory = n.what.starts_with("L") || n.what.starts_with("DRAM");
+    EXPECT_EQ(memory ? n.source : "target text", "target text") << n.what;
+  }
+  EXPECT_EQ(number(model, "window").source, "uarch/default.toml");  // which is built in
 }
 
 TEST(MachineModel, a_core_that_is_only_described_is_as_its_file_says) {
@@ -62,6 +66,29 @@ TEST(MachineModel, a_core_that_is_only_described_is_as_its_file_says) {
   EXPECT_EQ(number(model, "L2").source, "small_core.toml");
   EXPECT_EQ(number(model, "DRAM line").value, 40);
   EXPECT_NE(other.microarch, here.microarch);
+}
+
+TEST(CoreFacts, are_all_said_by_the_default_or_left_to_the_target) {
+  for (const CoreFact& fact : core_facts()) {
+    const bool of_target =
+        std::string(fact.key).starts_with("fma") || std::string(fact.key) == "load_latency";
+    EXPECT_EQ(default_core().*fact.value > 0, !of_target) << fact.key;
+  }
+  const TargetPtr target = load_target("avx512", {kTargets});
+  const MachineModel model = model_of(*target, Machine{});
+  EXPECT_EQ(model.core.fma_latency, target->latency.at("fma"));
+  EXPECT_EQ(number(model, "fma_latency").source, "target text");
+}
+
+TEST(CoreFacts, of_a_file_outrank_the_default_one_by_one) {
+  const CoreFacts core = read_core(TomlTable::parse("window = 64", "small.toml"), default_core());
+  EXPECT_EQ(core.window, 64);
+  EXPECT_EQ(core.page, default_core().page);
+}
+
+TEST(CoreFacts, that_nobody_reads_are_refused) {
+  EXPECT_THROW(read_core(TomlTable::parse("windows = 64", "small.toml"), {}), InputError);
+  EXPECT_THROW(read_core(TomlTable::parse("window = -1", "small.toml"), {}), InputError);
 }
 
 TEST(MachineModel, every_file_of_hw_is_read) {

@@ -10,6 +10,7 @@ template <class T>
 using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
 template <class T>
 using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
+// Of the enumerations in cblas.h.
 constexpr int kTrans = 112, kUpper = 121, kRight = 142;
 
 // Calls f with the triangle of A, or of A'.
