@@ -42,7 +42,8 @@ class LaneLoop {
     Path at = path_;
     for (int k = 0; k < loops_; ++k, at = sibling(at, 1)) {
       remove_guard_at(at);
-      if (!replace_at(at) && !replace_broadcast(at)) refuse(stmt_at(*p_, at));
+      if (!replace_at(at) && !replace_broadcast(at) && !replace_in_place(at))
+        refuse(stmt_at(*p_, at));
     }
     return p_;
   }
@@ -67,9 +68,9 @@ class LaneLoop {
   }
   // What stays in registers is computed in whole vectors: lanes beyond the guard are never stored.
   void remove_guard_at(const Path& loop) {
-    if (!guarded_) return;
     Path guard = loop;
     guard.push_back({Child::kBody, 0});
+    if (!stmt_at(*p_, guard)->as<If>()) return;
     Path stmt = guard;
     stmt.push_back({Child::kBody, 0});
     const StmtPtr s = stmt_at(*p_, stmt);
@@ -103,6 +104,56 @@ class LaneLoop {
     }
     at = loop;
     return true;
+  }
+  // `for l: v[l] = relu(v[l])`: the arguments of an instruction are different registers, so what
+  // the statement reads of its own target is copied first. `at` moves with the loop.
+  bool replace_in_place(Path& at) {
+    const ProcPtr before = p_;
+    Path loop = at;
+    while (std::optional<Path> read = read_of_target(loop)) {
+      const int depth = static_cast<int>(stmt_part(*read).size() - loop.size());
+      const Sym target = stmt_at(*p_, stmt_part(*read))->as<Assign>()->name;
+      p_ = bind_expr(p_, Where(Cursor::expr(p_, *read)), target.name() + "_v");
+      const Path alloc = stmt_part(*read);
+      p_ = expand_dim(p_, Cursor::stmt(p_, alloc), int_const(unit_.lanes),
+                      read_var(lane_of(alloc), ScalarType::kIndex));
+      p_ = lift_alloc(p_, Cursor::stmt(p_, alloc), depth);
+      p_ = set_memory(p_, Cursor::stmt(p_, loop), unit_.memory);
+      loop = sibling(loop, 1);
+      Path copy = alloc;
+      copy[loop.size() - 1] = loop.back();
+      p_ = fission(p_, Cursor::gap(p_, sibling(copy, 1)), depth);
+      remove_guard_at(loop);
+      if (!replace_at(loop)) break;
+      loop = sibling(loop, 1);
+    }
+    if (loop != at && replace_at(loop)) {
+      at = loop;
+      return true;
+    }
+    p_ = before;
+    return false;
+  }
+  // The first element of its own target that the assignment under the lane loop at `loop` reads.
+  std::optional<Path> read_of_target(const Path& loop) const {
+    Path stmt = loop;
+    do {
+      stmt.push_back({Child::kBody, 0});
+    } while (stmt_at(*p_, stmt)->as<If>());
+    const Assign* a = stmt_at(*p_, stmt)->as<Assign>();
+    if (!a || !in_register(a->name, stmt)) return std::nullopt;
+    stmt.push_back({Child::kExpr, static_cast<int>(a->idx.size())});
+    return find_read(a->rhs, stmt, a->name);
+  }
+  static std::optional<Path> find_read(const ExprPtr& e, const Path& at, Sym name) {
+    if (const Read* r = e->as<Read>()) return r->name == name ? std::optional(at) : std::nullopt;
+    const std::vector<ExprPtr> children = expr_children(*e);
+    for (size_t c = 0; c < children.size(); ++c) {
+      Path child = at;
+      child.push_back({Child::kExpr, static_cast<int>(c)});
+      if (auto found = find_read(children[c], child, name)) return found;
+    }
+    return std::nullopt;
   }
   [[noreturn]] void refuse(const StmtPtr& s) const {
     ProcPtr p = p_;
