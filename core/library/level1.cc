@@ -6,6 +6,7 @@
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
 #include "core/library/reduction.h"
+#include "core/library/statements.h"
 #include "core/library/vector_loops.h"
 
 namespace exotune {
@@ -138,7 +139,8 @@ ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& u
                          int64_t interleave) {
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)
-    p = optimize_level_1_loop(p, at(p, c->path()), unit, interleave);
+    p = optimize_level_1_loop(take_reciprocals(p, at(p, c->path())), at(p, c->path()), unit,
+                              interleave);
   p = unroll_named(p, loop + "u");
   return unroll_registers(p, unit.memory);
 }

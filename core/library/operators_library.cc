@@ -19,6 +19,7 @@
 #include "core/library/replacement.h"
 #include "core/library/skinny.h"
 #include "core/library/staging.h"
+#include "core/library/statements.h"
 #include "core/library/sum_block.h"
 #include "core/library/transposition.h"
 #include "core/library/vectorize.h"
@@ -400,6 +401,10 @@ std::vector<Operator> library_operators() {
        {proc(), memory("memory")},
        "unroll every loop that picks a register of the memory, then its buffers",
        [](const A& a) -> Value { return unroll_registers(a.proc(), a.memory(1)); }},
+      {"take_reciprocals",
+       {proc(), place("loop")},
+       "for i: s(a / b)  ->  for i: s(a * (1.0 / b)), where b stays the same",
+       [](const A& a) -> Value { return take_reciprocals(a.proc(), a.where(1)); }},
       {"unroll_buffers",
        {proc(), memory("memory")},
        "unroll_buffer for every dimension but the vector one of all that lives in the memory",

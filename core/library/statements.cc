@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/library/staging.h"
+#include "core/library/traversal.h"
 
 namespace exotune {
 namespace {
@@ -100,6 +101,60 @@ BoundAndLifted bind_and_lift(ProcPtr p, const Where& where, const std::string& n
   out.alloc = forward(out.proc, alloc);
   out.load = forward(out.proc, load);
   return out;
+}
+
+namespace {
+
+// What an iteration of the loop at hand may find changed: iterators, and all that it writes.
+std::vector<Sym> changed_in(const StmtPtr& loop) {
+  std::vector<Sym> out;
+  for_each_stmt({loop}, [&](const StmtPtr& s) {
+    if (const For* f = s->as<For>()) out.push_back(f->iter);
+    if (const Assign* a = s->as<Assign>()) out.push_back(a->name);
+    if (const Reduce* r = s->as<Reduce>()) out.push_back(r->name);
+    if (const Alloc* a = s->as<Alloc>()) out.push_back(a->name);
+    if (const WindowStmt* w = s->as<WindowStmt>()) out.push_back(w->name);
+    const Call* call = s->as<Call>();
+    if (!call) return;
+    for (const ExprPtr& arg : call->args) {
+      if (const WindowExpr* w = arg->as<WindowExpr>()) out.push_back(w->name);
+      if (const Read* r = arg->as<Read>()) out.push_back(r->name);
+    }
+  });
+  return out;
+}
+
+// The quotients in `e` of something that changes by something that does not, inner ones first.
+void add_quotients(const ExprPtr& e, const Path& at, const std::vector<Sym>& changed,
+                   std::vector<Path>& out) {
+  const std::vector<ExprPtr> children = expr_children(*e);
+  for (size_t k = 0; k < children.size(); ++k) {
+    Path child = at;
+    child.push_back({Child::kExpr, static_cast<int>(k)});
+    add_quotients(children[k], child, changed, out);
+  }
+  const auto changes = [&](const ExprPtr& part) {
+    return std::any_of(changed.begin(), changed.end(),
+                       [&](Sym name) { return mentions(part, name); });
+  };
+  const BinOp* b = e->as<BinOp>();
+  if (b && b->op == BinOpKind::kDiv && is_data(e->type) && is_float(e->type) && changes(b->lhs) &&
+      !changes(b->rhs))
+    out.push_back(at);
+}
+
+}  // namespace
+
+ProcPtr take_reciprocals(ProcPtr p, const Where& where) {
+  const Cursor loop = where.loop(p);
+  const std::vector<Sym> changed = changed_in(loop.stmt());
+  std::vector<Path> quotients;
+  for (const Cursor& s : nlr(loop))
+    if (s.is<Assign>() || s.is<Reduce>())
+      add_quotients(s.rhs().expr(), s.rhs().path(), changed, quotients);
+  for (const Path& quotient : quotients)
+    p = multiply_by_reciprocal(p, Where(Cursor::expr(p, quotient)));
+  return p;
 }
 
 }  // namespace exotune

@@ -20,6 +20,12 @@ ProcPtr cse(ProcPtr p, const Where& block, const std::string& name);
 /// Takes the statement into the loop after it, under `if i == 0` where it may not run again.
 ProcPtr jam_stmt(ProcPtr p, const Where& stmt);
 
+/// for i: s(a / b)  ->  for i: s(a * (1.0 / b))
+///
+/// For every quotient of floats in the loop whose divisor is the same in each iteration while the
+/// dividend is not (multiply_by_reciprocal): one division is left once what stays moves in front.
+[[nodiscard]] ProcPtr take_reciprocals(ProcPtr p, const Where& loop);
+
 /// A binding whose buffer was lifted: cursors of `proc`.
 struct BoundAndLifted {
   ProcPtr proc;

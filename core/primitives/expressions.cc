@@ -51,6 +51,22 @@ ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+ProcPtr multiply_by_reciprocal(ProcPtr p, const Where& where) {
+  static const char op[] = "multiply_by_reciprocal";
+  Cursor c = where.expr(p);
+  const ExprPtr e = c.expr();
+  const BinOp* quotient = e->as<BinOp>();
+  if (!quotient || quotient->op != BinOpKind::kDiv || !is_data(e->type))
+    refuse(op, "'" + str(e) + "' is no quotient of data");
+  if (!is_float(e->type)) refuse(op, "an integer has no reciprocal: '" + str(e) + "'");
+  Rewrite rw(p);
+  rw.flags.reassociates = true;
+  const ExprPtr one = data_const(1, e->type);
+  rw.replace_expr(c.path(), bin_op(BinOpKind::kMul, quotient->lhs,
+                                   bin_op(BinOpKind::kDiv, one, quotient->rhs)));
+  return rw.finish(op, {place(where, c)});
+}
+
 namespace {
 
 // Control arithmetic stays quasi-affine: a product keeps a literal side, a divisor stays one, and

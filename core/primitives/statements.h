@@ -96,6 +96,12 @@ namespace exotune {
 /// Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr left_reassociate_expr(ProcPtr p, const Where& expr);
 
+/// a / b  ->  a * (1.0 / b)
+/// Obligation: floating-point data; equal over the reals, and marked as reassociated: b is rounded
+/// once more, and 1.0 / b may overflow where a / b would not.
+/// Forwarding: the expression and its parts are new; all else stays.
+[[nodiscard]] ProcPtr multiply_by_reciprocal(ProcPtr p, const Where& expr);
+
 /// e -> with
 /// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control:
 /// proved. Data: the same tree up to proved equal indices. Forwarding: the expression and its parts

@@ -169,11 +169,16 @@ class Generator {
         return {make_for(k, lo, middle, {body}),
                 make_for(l, c_.pick(3) ? middle : zero, size(), rename({body}, k, l))};
       }
-      case 5: {  // left_reassociate_expr, fold_into_reduce, split_write
+      case 5: {  // left_reassociate_expr, multiply_by_reciprocal, fold_into_reduce, split_write
         const Element target = element();
         const ExprPtr a = c_.pick(2) ? read_of(target) : read_of(element()), b = read_of(element()),
                       c = c_.pick(2) ? read_of(target) : read_of(element());
-        const ExprPtr sum = c_.pick(2) ? a + (b + c) : (c_.pick(2) ? a * (b * c) : (a + b) + c);
+        // Divisors are powers of two: quotients and reciprocals are compared exactly.
+        const ExprPtr two = data_const(2, kElement), four = two * two;
+        const ExprPtr sum = c_.pick(2) ? a + (b + c)
+                            : c_.pick(2)
+                                ? a * (b * c)
+                                : (c_.pick(2) ? (a + b) + c : bin_op(BinOpKind::kDiv, a * b, four));
         return {make_assign(target.name, target.idx, sum)};
       }
       case 6: {  // fuse of a loop that computes elements again

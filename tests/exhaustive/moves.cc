@@ -401,6 +401,8 @@ class Collector {
     if (e->as<BinOp>()) {
       add("commute_expr", said(path), [=, p = p_] { return commute_expr(p, c); });
       add("left_reassociate_expr", said(path), [=, p = p_] { return left_reassociate_expr(p, c); });
+      add("multiply_by_reciprocal", said(path),
+          [=, p = p_] { return multiply_by_reciprocal(p, c); });
     }
     std::vector<ExprPtr> children = expr_children(*e);
     for (size_t k = 0; k < children.size(); ++k) {

@@ -176,6 +176,23 @@ TEST(Expressions, commute_and_reassociate) {
   expect_proc(commute_expr(p, rhs), "def f(x: f32[4], y: f32):\n    y = x[1] + x[2] + x[0]\n");
 }
 
+TEST(Expressions, quotients_become_products_with_reciprocals) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32):\n    y = x[0] / (x[1] + 2.0)\n");
+  const ProcPtr q = multiply_by_reciprocal(p, find(p, "y = _").rhs());
+  expect_proc(q, "def f(x: f32[4], y: f32):\n    y = x[0] * (1.0 / (x[1] + 2.0))\n");
+  EXPECT_TRUE(reassociates(q));
+}
+
+TEST(Expressions, integers_and_products_have_no_reciprocal) {
+  ProcPtr p = parse("def f(x: i32[4], y: i32):\n    y = x[0] / x[1]\n    y = x[0] * x[1]\n");
+  EXPECT_NE(refusal([&] { check(*multiply_by_reciprocal(p, find(p, "y = _").rhs())); })
+                .find("an integer has no reciprocal"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { check(*multiply_by_reciprocal(p, find(p, "y = _ #1").rhs())); })
+                .find("no quotient of data"),
+            std::string::npos);
+}
+
 TEST(Expressions, rewrite_needs_equality_in_context) {
   ProcPtr p = parse(R"(
 def f(N: size, x: f32[N]):

@@ -1,0 +1,129 @@
+// Schedules of single loops against the interpreter, on a target of four lanes.
+#include "core/library/level1.h"
+
+#include <gtest/gtest.h>
+
+#include "core/cursor/provenance.h"
+#include "core/interp/interp.h"
+#include "core/ir/printer.h"
+#include "core/primitives/primitives.h"
+#include "tests/core/library/four_lanes.h"
+
+namespace exotune {
+namespace {
+
+constexpr const char* kKernels = R"(
+@instr("relu4")
+def relu4(dst: [f32][4] @ V4, src: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = relu(src[i])
+
+@instr("mul4")
+def mul4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] * b[i]
+
+@instr("div4")
+def div4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] / b[i]
+
+@instr("move4")
+def move4(dst: [f32][4] @ V4, src: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@instr("set4")
+def set4(dst: [f32][4] @ V4, src: f32 @ DRAM):
+    assert stride(dst, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src
+
+@proc
+def in_place(n: size, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        t: f32
+        t = x[i]
+        t = relu(t)
+        y[i] = t
+
+@proc
+def scaled(n: size, s: f32, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] = x[i] / s
+
+@proc
+def by_elements(n: size, s: f32, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] = s / x[i]
+)";
+
+struct Machine : FourLanes {
+  Machine() : FourLanes(kKernels) {}
+};
+
+// `scalars` come between the size and the vectors.
+std::vector<double> result(const ProcPtr& p, int64_t n, std::optional<double> scalar) {
+  std::vector<double> data;
+  for (int64_t k = 0; k < n; ++k) data.push_back(k % 2 ? 1 : -4);
+  Buffer x(ScalarType::kF32, {n}, data);
+  Buffer y(ScalarType::kF32, {n}, std::vector<double>(static_cast<size_t>(n)));
+  if (!scalar) {
+    run(*p, {n, &x, &y});
+  } else {
+    Buffer s(ScalarType::kF32, {}, {*scalar});
+    run(*p, {n, &s, &x, &y});
+  }
+  return y.data;
+}
+
+int count(const std::string& text, const std::string& word) {
+  int n = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+  return n;
+}
+
+TEST(Level1, an_operation_on_its_own_result_reads_a_copy) {
+  const Machine machine;
+  const ProcPtr p = machine.find("in_place");
+  const ProcPtr q = optimize_level_1(p, "i", machine.unit, 1);
+  for (int64_t n : {1, 3, 4, 5, 8, 11})
+    EXPECT_EQ(result(q, n, {}), result(p, n, {})) << n << str(*q);
+  EXPECT_EQ(count(str(*q), "relu4("), 2) << str(*q);  // whole vectors, and the rest
+}
+
+TEST(Level1, what_stays_divides_once) {
+  const Machine machine;
+  const ProcPtr p = machine.find("scaled");
+  const ProcPtr q = optimize_level_1(p, "i", machine.unit, 2);
+  for (int64_t n : {1, 4, 9, 17}) EXPECT_EQ(result(q, n, 4.0), result(p, n, 4.0)) << n;
+  EXPECT_TRUE(reassociates(q));
+  const std::string text = str(*q);
+  const size_t loop = text.find("for io in");
+  ASSERT_NE(loop, std::string::npos) << text;
+  const std::string body = text.substr(loop, text.find("\n    for", loop + 1) - loop);
+  EXPECT_EQ(count(body, "mul4("), 2) << body;
+  EXPECT_EQ(count(body.substr(0, body.find("store(")), "div4("), 0) << body;
+}
+
+TEST(Level1, what_changes_divides_each_time) {
+  const Machine machine;
+  const ProcPtr p = machine.find("by_elements");
+  const ProcPtr q = optimize_level_1(p, "i", machine.unit, 1);
+  for (int64_t n : {1, 4, 9}) EXPECT_EQ(result(q, n, 4.0), result(p, n, 4.0)) << n;
+  EXPECT_FALSE(reassociates(q));
+  EXPECT_EQ(count(str(*q), "mul4("), 0) << str(*q);
+}
+
+}  // namespace
+}  // namespace exotune
