@@ -282,14 +282,16 @@ class ProgramSearch::Impl {
     ScalarType precision = ScalarType::kF64;
     for (const OutlineAccess& a : outline_of(*start.proc).accesses)
       if (a.writes()) precision = a.scalar;
-    for (const int64_t vectors : {4, 8}) {
-      if (interrupted()) return;
-      const auto cut =
-          rectangle_and_corner(start, nest, vectors * std::max(1, target.lanes_of(precision)));
-      if (!cut) return;
-      count(*cut);
-      put_together(*cut, "rectangle and corner", plans, depth);
-    }
+    for (const int64_t vectors : {4, 8})
+      for (const bool squares : {true, false}) {
+        if (interrupted()) return;
+        const auto cut = rectangle_and_corner(
+            start, nest, vectors * std::max(1, target.lanes_of(precision)), squares);
+        if (!cut && !squares) return;
+        if (!cut) continue;
+        count(*cut);
+        put_together(*cut, squares ? "rectangle and square" : "rectangle and corner", plans, depth);
+      }
   }
 
   void finish(const Schedule& s, std::vector<Plan>& plans) {

@@ -17,7 +17,7 @@ constexpr std::array kPrimitives = {"loops.h",  "statements.h", "conditions.h", 
                                     "factor.h", "procedures.h", "state.h"};
 constexpr std::array kLibrary = {
     "blocking.h",    "rearranging.h",   "vectorize.h",    "reduction.h",  "contraction.h",
-    "dot_block.h",   "sum_block.h",     "tiles.h",        "skinny.h",     "columns.h",
+    "dot_block.h",   "sum_block.h",     "tiles.h",        "triangles.h", "skinny.h",     "columns.h",
     "gemm.h",        "level1.h",        "level2.h",       "ahead.h",      "stages.h",
     "prefetching.h", "replacement.h",   "staging.h",      "cleanup.h",    "configuration.h",
     "statements.h",  "transposition.h", "vector_loops.h", "inspection.h", "constraints.h"};

@@ -22,6 +22,7 @@
 #include "core/library/statements.h"
 #include "core/library/sum_block.h"
 #include "core/library/transposition.h"
+#include "core/library/triangles.h"
 #include "core/library/vectorize.h"
 
 namespace exotune {
@@ -401,6 +402,10 @@ std::vector<Operator> library_operators() {
        {proc(), memory("memory")},
        "unroll every loop that picks a register of the memory, then its buffers",
        [](const A& a) -> Value { return unroll_registers(a.proc(), a.memory(1)); }},
+      {"square_corner",
+       {proc(), string("outer"), string("inner")},
+       "a triangle of sums is computed as a square in a buffer, and leaves it as the triangle",
+       [](const A& a) -> Value { return square_corner(a.proc(), a.string(1), a.string(2)); }},
       {"take_reciprocals",
        {proc(), place("loop")},
        "for i: s(a / b)  ->  for i: s(a * (1.0 / b)), where b stays the same",

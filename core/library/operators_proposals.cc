@@ -35,6 +35,8 @@ const std::map<std::string, std::string>& proposals_of_operators() {
        "them: "
        "rows x vectors that fill the registers, the depth cut for each cache"},
       {"sum_block", "for sums over several loops, and other sums than products: likewise"},
+      {"square_corner",
+       "for the corners that a cut triangle leaves, where register tiles then fit them"},
       {"unroll_registers", "after a register tile, always"},
       {"optimize_level_1", "for elementwise loops and single sums: 1, 2, 4 or 8 vectors at once"},
       {"optimize_level_2", "for sums along rows: 1 to 8 rows, 1 to 4 vectors at once"},

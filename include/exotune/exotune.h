@@ -47,6 +47,7 @@
 #include "core/library/sum_block.h"
 #include "core/library/tiles.h"
 #include "core/library/transposition.h"
+#include "core/library/triangles.h"
 #include "core/library/traversal.h"
 #include "core/library/vector_loops.h"
 #include "core/library/vectorize.h"

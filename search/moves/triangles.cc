@@ -45,7 +45,8 @@ ExprPtr common_bound(const For& f, Sym row, bool upper, int64_t block) {
 
 }  // namespace
 
-std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block) {
+std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
+                                             bool squares) {
   const int depth = band_depth(*s.proc, band);
   const std::optional<Pair> pair = first_pair(*s.proc, band, depth);
   if (!pair) return std::nullopt;
@@ -68,9 +69,11 @@ std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band
   const std::string point = str(normalize(at), scope_at(*out.proc, cut));
   if (apply(out, "cut_loop", {Value(Cursor::stmt(out.proc, cut)), Value(point)}))
     return std::nullopt;
+  const std::string column = loop(*out.proc, cut).iter.name();
   const int lifts = pair->inner - pair->outer;
   if (apply(out, "fission", {Value(Cursor::stmt(out.proc, cut)), Value(lifts)}))
     return std::nullopt;
+  if (squares && apply(out, "square_corner", {Value(name), Value(column)})) return std::nullopt;
   return out;
 }
 

@@ -16,6 +16,10 @@ namespace exotune {
 /// loops in the band of perfectly nested loops at `band`, by divide_loop, cut_loop and fission:
 /// each proved. Nothing: there is no such pair, or a step was refused (`refusal` of the result's
 /// steps is not kept: the caller has other moves).
-std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block);
+///
+/// With `squares` the corners are computed as squares in a buffer, so that register tiles fit them
+/// (square_corner).
+std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
+                                             bool squares);
 
 }  // namespace exotune

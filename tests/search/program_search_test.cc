@@ -308,9 +308,28 @@ def triangle(A: f32[24, 24], B: f32[24, 24]):
         for j in seq(0, i + 1):
             B[i, j] += A[j, i]
 )");
-  const std::optional<Schedule> cut = rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8);
+  const std::optional<Schedule> cut =
+      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, false);
   ASSERT_TRUE(cut);
   EXPECT_NE(str(*cut->proc).find("for j in seq(0, 8 * ib)"), std::string::npos) << str(*cut->proc);
+  expect_same_result(p, cut->proc, str(*cut->proc));
+}
+
+TEST(Triangles, have_corners_that_are_squares_in_a_buffer) {
+  const ProcPtr p = parsed(R"(
+@proc
+def gram(X: f32[12, 24], G: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(i, 24):
+            G[i, j] = 0.0
+            for k in seq(0, 12):
+                G[i, j] += X[k, i] * X[k, j]
+)");
+  const std::optional<Schedule> cut =
+      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, true);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->steps.back().op, "square_corner");
+  EXPECT_NE(str(*cut->proc).find("G_square : f32[8, 8]"), std::string::npos) << str(*cut->proc);
   expect_same_result(p, cut->proc, str(*cut->proc));
 }
 

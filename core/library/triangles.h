@@ -1,0 +1,26 @@
+#pragma once
+// Schedules for triangles: a small triangle of sums is computed as a square that only the triangle
+// leaves, so that register tiles and whole vectors fit it. Start at square_corner.
+#include <string>
+
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+
+/// for i in seq(0, T): for j in seq(c, c + i + 1): { x[i, j] = 0.0 ; for k: x[i, j] += e }
+///   ->  t : R[T, T]
+///       for i in seq(0, T): for j in seq(0, T): t[i, j] = 0.0
+///       for i in seq(0, T): for j in seq(0, T): for k: t[i, j] += e
+///       for i in seq(0, T): for j in seq(c, c + i + 1): x[i, j] = t[i, j - c]
+///
+/// An array that e reads in two ways is copied for the one that stays along j.
+///
+/// For every loop over `outer` of literal bounds that a bound of the loop over `inner` in it
+/// follows, from above (as here) or from below; loops between them go inside. What the square has
+/// more is computed in vain (extend_loop proves that nobody sees it): about as much work again, at
+/// the speed of a product. Made of auto_stage_mem, expand_dim, lift_alloc, fission, reorder_loops,
+/// extend_loop and shift_loop. SchedulingError: there is no such loop, the body writes more than
+/// one element, or a step is refused (e reads out of bounds beyond the triangle).
+[[nodiscard]] ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner);
+
+}  // namespace exotune
