@@ -8,8 +8,8 @@ namespace exotune {
 
 /// Vectorizes every loop over `loop`: `interleave` vectors per iteration, then single vectors, then
 /// one guarded vector for the rest. A sum into one element gets interleave x lanes accumulators.
-/// Broadcasts and other invariant loads move in front of the loop; what is divided by an invariant is
-/// multiplied by its reciprocal (take_reciprocals).
+/// Broadcasts and other invariant loads move in front of the loop; what is divided by an invariant
+/// is multiplied by its reciprocal (take_reciprocals).
 ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit,
                          int64_t interleave);
 

@@ -16,11 +16,12 @@ namespace {
 constexpr std::array kPrimitives = {"loops.h",  "statements.h", "conditions.h", "buffers.h",
                                     "factor.h", "procedures.h", "state.h"};
 constexpr std::array kLibrary = {
-    "blocking.h",    "rearranging.h",   "vectorize.h",    "reduction.h",  "contraction.h",
-    "dot_block.h",   "sum_block.h",     "tiles.h",        "triangles.h", "skinny.h",     "columns.h",
-    "gemm.h",        "level1.h",        "level2.h",       "ahead.h",      "stages.h",
-    "prefetching.h", "replacement.h",   "staging.h",      "cleanup.h",    "configuration.h",
-    "statements.h",  "transposition.h", "vector_loops.h", "inspection.h", "constraints.h"};
+    "blocking.h",      "rearranging.h", "vectorize.h",     "reduction.h",    "contraction.h",
+    "dot_block.h",     "sum_block.h",   "tiles.h",         "triangles.h",    "skinny.h",
+    "columns.h",       "gemm.h",        "level1.h",        "level2.h",       "ahead.h",
+    "stages.h",        "prefetching.h", "replacement.h",   "staging.h",      "cleanup.h",
+    "configuration.h", "statements.h",  "transposition.h", "vector_loops.h", "inspection.h",
+    "constraints.h"};
 
 // The name in front of a declaration's arguments: "[[nodiscard]] ProcPtr f(ProcPtr p, ..".
 std::string declared_in(const std::string& line) {

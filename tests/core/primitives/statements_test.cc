@@ -185,11 +185,13 @@ TEST(Expressions, quotients_become_products_with_reciprocals) {
 
 TEST(Expressions, integers_and_products_have_no_reciprocal) {
   ProcPtr p = parse("def f(x: i32[4], y: i32):\n    y = x[0] / x[1]\n    y = x[0] * x[1]\n");
-  EXPECT_NE(refusal([&] { check(*multiply_by_reciprocal(p, find(p, "y = _").rhs())); })
-                .find("an integer has no reciprocal"),
+  EXPECT_NE(refusal([&] {
+              check(*multiply_by_reciprocal(p, find(p, "y = _").rhs()));
+            }).find("an integer has no reciprocal"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { check(*multiply_by_reciprocal(p, find(p, "y = _ #1").rhs())); })
-                .find("no quotient of data"),
+  EXPECT_NE(refusal([&] {
+              check(*multiply_by_reciprocal(p, find(p, "y = _ #1").rhs()));
+            }).find("no quotient of data"),
             std::string::npos);
 }
 
