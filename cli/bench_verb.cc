@@ -24,6 +24,7 @@ namespace {
 struct BenchOptions {
   LibraryComparison library;
   std::string what, script, target, runner;
+  double timeout = 60;  // nests as written take long
   DatabaseOption database;
   FormatOption format;
   SizeOption size;
@@ -108,16 +109,18 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   const KernelEntry entry = described(input, record.kernel);
   Table table = counting ? counted_table() : comparison_table();
   bool valid = true;
-  std::string cause;
+  std::string cause, hint;
   for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
     const TuningProblem problem =
         counting ? counted_problem(input, sizes, target) : make_problem(input.proc, sizes);
     Candidate candidate = make_candidate(replayed.proc, target, problem);
     if (counting) {
-      const TrialResult counted = add_counted(*counting, candidate, entry, problem, target, table);
+      const TrialResult counted =
+          add_counted(*counting, candidate, entry, problem, target, options.timeout, table);
       if (!counted.ok()) {
         valid = false;
         cause = str(sizes) + ": " + status_name(counted.status) + ": " + counted.cause;
+        hint = hint_for(counted.status);
       }
       continue;
     }
@@ -135,7 +138,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   }
   std::fputs(table.str(format).c_str(), stdout);
   if (!valid)
-    throw Error(Diagnostic{{}, "the schedule's code did not pass its check at " + cause, {}, ""},
+    throw Error(Diagnostic{{}, "the schedule's code did not pass its check at " + cause, {}, hint},
                 ExitCode::kMismatch);
   return ExitCode::kOk;
 }
@@ -152,6 +155,10 @@ void add_bench_verb(CLI::App& app, Session& session) {
   app.add_option("--target", options->target, "whose instructions, compiler and peak");
   app.add_option("--runner", options->runner,
                  "where it is counted: sim, spike, ... or FILE.toml (default: the target's own)");
+  app.add_option("--timeout", options->timeout,
+                 "seconds for a run that is counted, of a machine of 10^9 instructions a second "
+                 "(default 60)")
+      ->check(CLI::PositiveNumber);
   options->size.add(app);
   options->database.add(app);
   options->format.add(app);

@@ -8,12 +8,6 @@
 
 namespace exotune::cli {
 
-namespace {
-
-constexpr double kSeconds = 60;  // of a run: nests as written take long
-
-}  // namespace
-
 TuningProblem counted_problem(const KernelInput& input, const SizeBinding& sizes,
                               const Target& target) {
   const std::unique_ptr<Runner> here = native_runner(default_toolchain("scalar"));
@@ -24,10 +18,29 @@ Table counted_table() {
   return Table({"kernel", "sizes", "status", "count", "of what", "% peak"}, {"count", "% peak"});
 }
 
+std::string hint_for(TrialStatus status) {
+  switch (status) {
+    case TrialStatus::kCompileError:
+      return "exo-tune schedule KERNEL FILE.sched --emit c shows the code";
+    case TrialStatus::kTimeout:
+      return "a loop that does not end, or a run that is longer than --timeout";
+    case TrialStatus::kCrash:
+      return "the C of an instruction, or what it asks of addresses and places that its assertions "
+             "do not say; exo-tune schedule KERNEL FILE.sched --emit c shows it";
+    case TrialStatus::kMismatch:
+    case TrialStatus::kPoisoned:
+    case TrialStatus::kOutOfBounds:
+      return "the C of an instruction does not do what its body says";
+    default:
+      return "";
+  }
+}
+
 TrialResult add_counted(Runner& runner, const Candidate& candidate, const KernelEntry& entry,
-                        const TuningProblem& problem, const Target& target, Table& table) {
+                        const TuningProblem& problem, const Target& target, double seconds,
+                        Table& table) {
   RunOptions options;
-  options.timeout_seconds = kSeconds;
+  options.timeout_seconds = seconds;
   TrialResult result = runner.run({&candidate, 1}, problem.test, options)[0];
   const double share =
       result.ok() && runner.unit() != SampleUnit::kInstret

@@ -12,10 +12,14 @@ namespace exotune::cli {
 TuningProblem counted_problem(const KernelInput& input, const SizeBinding& sizes,
                               const Target& target);
 
-/// Runs it once and adds a row: the count, its kind, the share of the target's peak. The result
-/// says what was wrong.
+/// What to look at when a schedule's code did that on such a runner.
+std::string hint_for(TrialStatus status);
+
+/// Runs it once, for at most `seconds`, and adds a row: the count, its kind, the share of the
+/// target's peak. The result says what was wrong.
 TrialResult add_counted(Runner& runner, const Candidate& candidate, const KernelEntry& entry,
-                        const TuningProblem& problem, const Target& target, Table& table);
+                        const TuningProblem& problem, const Target& target, double seconds,
+                        Table& table);
 Table counted_table();
 
 }  // namespace exotune::cli

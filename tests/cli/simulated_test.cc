@@ -96,19 +96,24 @@ TEST_F(Simulated, without_a_name_what_the_target_serves_is_tuned) {
 }
 
 TEST_F(Simulated, what_the_book_shows_runs) {
-  std::ifstream book(std::string(EXOTUNE_SOURCE_DIR) + "/docs/add-an-accelerator.md");
+  const std::string root = EXOTUNE_SOURCE_DIR;
   const CommandHarness harness("book");
+  std::filesystem::create_directories(harness.folder() / "docs");
+  std::filesystem::copy(root + "/docs/examples", harness.folder() / "docs/examples");
   int shown = 0;
-  bool cross = false;
-  for (std::string line; std::getline(book, line);) {
-    if (line.rfind("```", 0) == 0) cross = line == "```console cross";
-    if (!cross || line.rfind("$ exo-tune ", 0) != 0) continue;
-    std::istringstream words(line.substr(11));
-    const CommandResult result = harness.run({std::istream_iterator<std::string>(words), {}});
-    EXPECT_EQ(result.exit_status, 0) << line << "\n" << result.err;
-    ++shown;
+  for (const char* chapter : {"/docs/add-an-accelerator.md", "/docs/results.md"}) {
+    std::ifstream book(root + chapter);
+    bool cross = false;
+    for (std::string line; std::getline(book, line);) {
+      if (line.rfind("```", 0) == 0) cross = line == "```console cross";
+      if (!cross || line.rfind("$ exo-tune ", 0) != 0) continue;
+      std::istringstream words(line.substr(11));
+      const CommandResult result = harness.run({std::istream_iterator<std::string>(words), {}});
+      EXPECT_EQ(result.exit_status, 0) << line << "\n" << result.err;
+      ++shown;
+    }
   }
-  EXPECT_GT(shown, 0);
+  EXPECT_GE(shown, 2);
 }
 
 TEST_F(Simulated, the_doctor_knows_its_targets) {
@@ -196,6 +201,60 @@ TEST_F(Simulated, a_figure_that_nothing_reads_is_an_error) {
   EXPECT_TRUE(says(result.err, "nothing reads 'isue_depth'")) << result.err;
   EXPECT_TRUE(says(result.err, "did you mean 'issue_depth'?")) << result.err;
 }
+
+// What an instruction can do wrong on the machine: its C is replaced, its body stays.
+struct Fault {
+  std::string name, target, file, instruction;
+  std::string c;  // the arguments of @instr before its cost
+  std::string says, hint;
+};
+
+void PrintTo(const Fault& f, std::ostream* out) { *out << f.name; }
+
+class Faults : public Simulated, public testing::WithParamInterface<Fault> {};
+
+TEST_P(Faults, are_named_with_a_hint) {
+  const Fault& f = GetParam();
+  const CommandHarness harness("fault_" + f.name);
+  const std::string root = EXOTUNE_SOURCE_DIR;
+  std::filesystem::copy(root + "/hw/" + f.target, harness.folder() / f.target);
+  std::string text = harness.read(f.target + "/" + f.file);
+  const size_t def = text.find("\ndef " + f.instruction + "(");
+  ASSERT_NE(def, std::string::npos);
+  const size_t from = text.rfind("\n@instr(", def) + 8, to = text.rfind(", cost", def);
+  harness.write(f.target + "/" + f.file, text.replace(from, to - from, f.c));
+  const bool tiles = f.target == "rvm";
+  const CommandResult r = harness.run(
+      {"bench", tiles ? "conv1d" : "i8gemm_scaled",
+       root + (tiles ? "/kernels/conv1d_rvm.sched" : "/docs/examples/gemmini_library.sched"),
+       "--target", "./" + f.target, "--size",
+       tiles ? "OC=16,IC=4,N=16,W=4" : "M=64,N=128,K=512,act=1", "--timeout", "0.1"});
+  EXPECT_EQ(r.exit_status, 5) << r.err;
+  EXPECT_TRUE(says(r.err, f.says)) << r.err;
+  EXPECT_TRUE(says(r.err, "hint: " + f.hint)) << r.err;
+}
+
+const Fault kFaults[] = {
+    {"illegal", "rvm", "tiles.exo", "rvm_mld",
+     R"("asm volatile(\".word 0xffffffff\" ::: \"memory\");")", "crash: illegal instruction",
+     "the C of an instruction"},
+    {"misaligned", "rvm", "tiles.exo", "rvm_mld",
+     R"("asm volatile(\".insn r 0x2b, 0, 0x02, x%0, %1, %2\" :: \"i\"(16 + {md_reg}), \"r\"((const char*)&{src_data} + 1), \"r\"(16) : \"memory\");")",
+     "crash: mld.w from the misaligned address", "the C of an instruction"},
+    {"runaway", "rvm", "tiles.exo", "rvm_mld", R"("for (;;) asm volatile(\"\" ::: \"memory\");")",
+     "timeout: ", "a loop that does not end"},
+    {"deep", "rvm", "tiles.exo", "rvm_mld",
+     R"("exo_deep(1);", "static int exo_deep(int n) { volatile char page[4096]; page[0] = n; return exo_deep(n + 1) + page[0]; }")",
+     "crash: stack overflow", "the C of an instruction"},
+    {"wrong", "rvm", "tiles.exo", "rvm_mld",
+     R"("asm volatile(\".insn r 0x2b, 0, 0x7c, x0, x%0, x0\" :: \"i\"({md_reg}) : \"memory\");")",
+     "mismatch: out, byte", "the C of an instruction does not do what its body says"},
+    {"scratchpad", "gemmini", "commands.exo", "do_ld_i8_block",
+     R"("EXO_GEMMINI(2, &{src_data}, EXO_GEMMINI_TILE({dst_data} + 16380, {n}, 16 * {m}));")",
+     "of a scratchpad of 16384", "the C of an instruction"},
+};
+INSTANTIATE_TEST_SUITE_P(Device, Faults, testing::ValuesIn(kFaults),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace exotune::cli
