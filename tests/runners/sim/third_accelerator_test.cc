@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "core/base/diagnostic.h"
 #include "core/base/subprocess.h"
@@ -171,6 +174,35 @@ TEST_F(ThirdAccelerator, what_overflows_its_scratchpad_is_a_fault) {
   const TrialResult r = runner(small)->run({&c, 1}, problem.test, {})[0];
   EXPECT_EQ(r.status, TrialStatus::kCrash);
   EXPECT_NE(r.cause.find("tile 1 of the scratchpad"), std::string::npos) << r.cause;
+}
+
+// Every block that the chapter gives a file's name stands in that file.
+TEST(ThirdAcceleratorsChapter, shows_what_is_run_here) {
+  namespace fs = std::filesystem;
+  const auto text_of = [](const fs::path& file) {
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const fs::path root = EXOTUNE_SOURCE_DIR, here = root / "tests/runners/sim";
+  std::istringstream chapter(text_of(root / "docs/add-an-accelerator.md"));
+  std::string file, block;
+  int shown = 0;
+  for (std::string line; std::getline(chapter, line);) {
+    if (line.rfind("```", 0) != 0) {
+      block += line + "\n";
+      continue;
+    }
+    if (!file.empty()) {
+      const fs::path path = file.ends_with(".cc") ? here / file : here / "madeup/array8" / file;
+      EXPECT_NE(text_of(path).find(block), std::string::npos) << file << "\n" << block;
+      ++shown;
+    }
+    const size_t space = line.find(' ');
+    file = space == std::string::npos || line.rfind("```console", 0) == 0 ? ""
+                                                                          : line.substr(space + 1);
+    block.clear();
+  }
+  EXPECT_GE(shown, 9);
 }
 
 }  // namespace
