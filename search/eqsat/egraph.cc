@@ -19,8 +19,12 @@ Id EGraph::lookup(const ENode& node) const {
 
 Id EGraph::add(Op op, std::span<const Id> children) {
   EXO_CHECK(children.size() <= kMaxChildren);
-  ENode original{op, {kNoId, kNoId, kNoId}};
-  std::copy(children.begin(), children.end(), original.children.begin());
+  ENode node{op, {kNoId, kNoId, kNoId}};
+  std::copy(children.begin(), children.end(), node.children.begin());
+  return add(node);
+}
+
+Id EGraph::add(const ENode& original) {
   const ENode node = canonical(original);
   const Id known = memo_.find_or_insert(node, static_cast<Id>(originals_.size()));
   if (known == kNoId) return add_class(node, original);

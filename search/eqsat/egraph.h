@@ -61,6 +61,7 @@ class EGraph {
 
   /// The class of this node, made when it is new. The id stands for exactly this term when proofs
   /// are kept, for some equal term otherwise; find() gives the class.
+  Id add(const ENode& node);
   Id add(Op op, std::span<const Id> children);
   Id add(Op op, std::initializer_list<Id> children = {}) {
     return add(op, std::span<const Id>(children.begin(), children.size()));

@@ -19,11 +19,15 @@ class EGraphView::Renewal {
 
   void run(std::span<const Id> added) {
     count(added);
-    for (const Id id : old_.classes) place_class(id);
+    for (size_t k = 0; k < old_.classes.size(); ++k) place_class(k);
     for (const Id id : added)
       place(graph_.find(id), graph_.canonical(graph_.original(id)), view_.number_, true);
     for (std::vector<Id>& list : view_.by_family_) list.clear();
-    for (const Id id : next_.classes) settle(id);
+    next_.ends.clear();
+    for (const Id id : next_.classes) {
+      settle(id);
+      next_.ends.push_back(end_);
+    }
     next_.nodes.resize(end_);
     next_.births.resize(end_);
   }
@@ -31,15 +35,16 @@ class EGraphView::Renewal {
  private:
   // Room for each class; until it is settled, bit 0 of `families` says that it changed.
   void count(std::span<const Id> added) {
-    next_.ranges.resize(graph_.id_count());
-    std::fill(next_.ranges.begin(), next_.ranges.end(), Range{});
-    for (const Id id : old_.classes)
-      next_.ranges[graph_.find(id)].last += old_.ranges[id].last - old_.ranges[id].first;
-    for (const Id id : added) ++next_.ranges[graph_.find(id)].last;
+    FlatVector<Range>& ranges = view_.ranges_;
+    ranges.resize(graph_.id_count());
+    std::fill(ranges.begin(), ranges.end(), Range{});
+    for (size_t k = 0; k < old_.classes.size(); ++k)
+      ranges[graph_.find(old_.classes[k])].last += old_.ends[k] - first_of(k);
+    for (const Id id : added) ++ranges[graph_.find(id)].last;
     next_.classes.clear();
     uint32_t first = 0;
-    for (Id id = 0; id < next_.ranges.size(); ++id) {
-      Range& range = next_.ranges[id];
+    for (Id id = 0; id < ranges.size(); ++id) {
+      Range& range = ranges[id];
       if (range.last > 0) next_.classes.push_back(id);
       const uint32_t count = std::exchange(range.last, first);
       range.first = first;
@@ -49,10 +54,12 @@ class EGraphView::Renewal {
     next_.births.resize(first);
   }
 
-  void place_class(Id id) {
-    const Id leader = graph_.find(id);
-    const Range range = old_.ranges[id];
-    for (uint32_t i = range.first; i < range.last; ++i) {
+  // Where the nodes of the k-th class of the last view begin.
+  uint32_t first_of(size_t k) const { return k == 0 ? 0 : old_.ends[k - 1]; }
+
+  void place_class(size_t k) {
+    const Id id = old_.classes[k], leader = graph_.find(id);
+    for (uint32_t i = first_of(k); i < old_.ends[k]; ++i) {
       const ENode node = graph_.canonical(old_.nodes[i]);
       const bool changed = leader != id || !(node == old_.nodes[i]);
       place(leader, node, changed ? view_.number_ : old_.births[i], changed);
@@ -60,7 +67,7 @@ class EGraphView::Renewal {
   }
 
   void place(Id leader, const ENode& node, uint32_t birth, bool changed) {
-    Range& range = next_.ranges[leader];
+    Range& range = view_.ranges_[leader];
     next_.nodes[range.last] = node;
     next_.births[range.last] = birth;
     ++range.last;
@@ -69,7 +76,7 @@ class EGraphView::Renewal {
 
   // The final place of a class's nodes, closing the gaps that dropped nodes leave.
   void settle(Id id) {
-    Range& range = next_.ranges[id];
+    Range& range = view_.ranges_[id];
     const Range placed = std::exchange(range, {end_, end_, 0});
     if (placed.families == 0) {
       for (uint32_t i = placed.first; i < placed.last; ++i)
@@ -121,14 +128,13 @@ size_t EGraphView::growth(size_t nodes, size_t ids) const {
                : (std::max(wanted, 2 * v.capacity()) - v.capacity()) * sizeof(v[0]);
   };
   const size_t all = node_count() + nodes;
-  return more(before_.nodes, all) + more(before_.births, all) +
-         more(before_.ranges, now_.ranges.size() + ids);
+  return more(before_.nodes, all) + more(before_.births, all) + more(ranges_, ranges_.size() + ids);
 }
 
 size_t EGraphView::bytes() const {
   const auto held = [](const auto&... v) { return (... + (v.capacity() * sizeof(v[0]))); };
-  const auto of = [&](const Nodes& n) { return held(n.nodes, n.births, n.ranges, n.classes); };
-  return of(now_) + of(before_) + held(sorted_);
+  const auto of = [&](const Nodes& n) { return held(n.nodes, n.births, n.classes, n.ends); };
+  return of(now_) + of(before_) + held(sorted_, ranges_);
 }
 
 }  // namespace exotune::eqsat

@@ -30,13 +30,13 @@ class EGraphView {
   /// The nodes of a class, by the id that led it at the last rebuild: sorted by operator, without
   /// doubles. Empty for any other id.
   std::span<const ENode> nodes(Id leader) const {
-    if (leader >= now_.ranges.size()) return {};
-    const Range& range = now_.ranges[leader];
+    if (leader >= ranges_.size()) return {};
+    const Range& range = ranges_[leader];
     return {now_.nodes.data() + range.first, range.last - range.first};
   }
   /// False: no node of the class `leader` is of the family.
   bool may_have(Id leader, Family family) const {
-    return (now_.ranges[leader].families >> (family & 63)) & 1;
+    return (ranges_[leader].families >> (family & 63)) & 1;
   }
   /// The birth of a node of this view, which is given by its place.
   uint32_t birth(const ENode& node) const {
@@ -63,8 +63,8 @@ class EGraphView {
   struct Nodes {
     FlatVector<ENode> nodes;      // by class
     FlatVector<uint32_t> births;  // of each node
-    FlatVector<Range> ranges;     // by id
     FlatVector<Id> classes;
+    FlatVector<uint32_t> ends;  // of each class's nodes, behind those of the class before
   };
   struct Aged {
     ENode node;
@@ -72,7 +72,8 @@ class EGraphView {
   };
   class Renewal;
 
-  Nodes now_, before_;  // the last one's memory is used again
+  Nodes now_, before_;        // the last one's memory is used again
+  FlatVector<Range> ranges_;  // by id
   std::vector<std::vector<Id>> by_family_;
   FlatVector<Aged> sorted_;  // of one class
   uint32_t number_ = 0;

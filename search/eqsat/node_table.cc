@@ -52,7 +52,7 @@ Id NodeTable::exchange(const ENode& node, Id id) {
 void NodeTable::insert(const ENode& node, Id id, size_t slot, uint32_t hash) {
   slots_[slot] = {hash, static_cast<uint32_t>(entries_.size())};
   entries_.push_back({node, id});
-  if (entries_.size() * 2 > slots_.size()) grow();
+  if (is_full(entries_.size())) grow();
 }
 
 void NodeTable::grow() {
@@ -70,7 +70,7 @@ void NodeTable::grow() {
 
 size_t NodeTable::growth_within(size_t more) const {
   size_t sum = 0;
-  if ((entries_.size() + more) * 2 > slots_.size()) sum += 2 * slots_.size() * sizeof(Slot);
+  if (is_full(entries_.size() + more)) sum += 2 * slots_.size() * sizeof(Slot);
   if (entries_.size() + more > entries_.capacity()) sum += 2 * entries_.capacity() * sizeof(Entry);
   return sum;
 }

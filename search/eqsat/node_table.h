@@ -67,9 +67,10 @@ class NodeTable {
   size_t home_of(uint32_t hash) const { return hash >> shift_; }
   size_t slot_of(const ENode& node, uint32_t hash) const;
   void insert(const ENode& node, Id id, size_t slot, uint32_t hash);
+  bool is_full(size_t nodes) const { return nodes * 4 > slots_.size() * 3; }
   void grow();
 
-  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+  std::vector<Slot> slots_;  // a power of two, at most three quarters of them taken
   FlatVector<Entry> entries_;
   int shift_;  // 32 less the logarithm of the number of slots
 };

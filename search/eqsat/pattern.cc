@@ -187,11 +187,11 @@ Id Pattern::instantiate(EGraph& graph, Bindings bindings) const {
       ids[i] = exact ? graph.find(bound) : bound;
       continue;
     }
-    std::array<Id, kMaxChildren> children;
-    for (size_t k = 0; k < node.arity; ++k) children[k] = ids[node.places[k]];
-    const Op op =
-        node.kind == Kind::kOperator ? node.op : bindings[static_cast<size_t>(node.variable)];
-    ids[i] = graph.add(op, std::span<const Id>(children.data(), node.arity));
+    ENode made{
+        node.kind == Kind::kOperator ? node.op : bindings[static_cast<size_t>(node.variable)],
+        {kNoId, kNoId, kNoId}};
+    for (size_t k = 0; k < node.arity; ++k) made.children[k] = ids[node.places[k]];
+    ids[i] = graph.add(made);
   }
   return ids[nodes.size() - 1];
 }
