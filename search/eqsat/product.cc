@@ -256,6 +256,7 @@ class OperandView {
       return loop(terms.begin()->first).extent == operand_.dims[d];
     }
     if (counted(d)) return true;
+    if (terms.size() == 1) return stepped(d);
     if (terms.size() != 2) return false;
     std::pair<int, int64_t> start = *terms.begin(), tap = *std::next(terms.begin());
     if (loop(start.first).summed) std::swap(start, tap);
@@ -265,6 +266,19 @@ class OperandView {
     axes_[place(d)] = tap.first;
     axes_.insert(axes_.begin() + static_cast<long>(starts_), start.first);
     ++starts_;
+    return true;
+  }
+
+  // `2*x`: windows of one element, whose starts are what is read.
+  bool stepped(size_t d) {
+    const auto [k, step] = *operand_.subscripts[d].begin();
+    if (step < 2) return false;
+    unary(AccessOp::kWindow, {static_cast<int64_t>(place(d)), 1, step, 1});
+    axes_.erase(axes_.begin() + static_cast<long>(place(d)));
+    axes_.insert(axes_.begin() + static_cast<long>(starts_), k);
+    ++starts_;
+    unary(AccessOp::kSqueeze, {static_cast<int64_t>(place(d))});
+    --splits_;
     return true;
   }
 
@@ -286,12 +300,14 @@ class OperandView {
       unary(AccessOp::kSplit, {static_cast<int64_t>(place(d)), loop(k).extent});
       axes_.insert(axes_.begin() + static_cast<long>(place(d)), -1);
     }
-    splits_ += inner_first.size() - 1;
+    splits_ += static_cast<int>(inner_first.size()) - 1;
     return true;
   }
 
   // Where dimension d stands: behind the starts of the windows and the parts of dimensions so far.
-  size_t place(size_t d) const { return starts_ + splits_ + d; }
+  size_t place(size_t d) const {
+    return static_cast<size_t>(static_cast<int>(starts_ + d) + splits_);
+  }
 
   const Product& product_;
   const ProductOperand& operand_;
@@ -300,7 +316,7 @@ class OperandView {
   int view_ = -1;
   std::vector<int> axes_;  // the loop of each axis
   size_t starts_ = 0;
-  size_t splits_ = 0;  // axes that dimensions have beyond one
+  int splits_ = 0;  // axes that dimensions so far have beyond one, less those that have none
 };
 
 std::set<int> loops_of(const ProductOperand& operand) {

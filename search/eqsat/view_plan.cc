@@ -64,7 +64,10 @@ std::vector<int> loops_of(const Product& product, const ProductOperand& operand,
     if (view.size() == 1) return loops_of_piece(product, terms, piece, sizes);
     const bool whole =
         piece.divisor == 1 && piece.extent == map.variables[static_cast<size_t>(piece.variable)];
-    if (!whole || view.size() != terms.size()) return {};
+    if (!whole) return {};
+    // Windows of one element: their starts are all there is.
+    if (terms.size() == 1 && view.begin()->first == piece.variable) return {terms.begin()->first};
+    if (view.size() != terms.size()) return {};
     return {loop_of_window(product, terms, view, piece.variable)};
   }
   return {};

@@ -185,7 +185,120 @@ TEST(Rules, blocking_takes_as_many_nodes_at_any_size) {
   EXPECT_LE(at_1024, 500u);
 }
 
-// Glenside's paper, 5.2: a product of the array's shape is one of its products.
+// Glenside's paper, 5.1: its three kernels as the formulas say, over small numbers.
+TEST(Evaluation, the_papers_convolution_product_and_pooling) {
+  const int64_t batch = 2, c = 2, h = 5, o = 3, r = 2, stride = 2, steps = 2;
+  Problem p;
+  const Id images = p.tensor("image", {batch, c, h, h});
+  const Id image = p.add(AccessOp::kAccess, {1}, {images});
+  const Id rows = p.add(AccessOp::kWindow, {2, r, stride, 1}, {image});
+  const Id windows = p.add(AccessOp::kWindow, {4, r, stride, 1}, {rows});
+  const Id filters = p.add(AccessOp::kAccess, {1}, {p.tensor("filters", {o, c, r, r})});
+  const Id dots = p.add(AccessOp::kDot, {}, {p.add(AccessOp::kZip, {0}, {windows, filters})});
+  const Id convolution = p.add(AccessOp::kTranspose, {0, 3, 1, 2}, {dots});
+  const Id channels = p.add(AccessOp::kAccess, {2}, {images});
+  const Id pool_rows = p.add(AccessOp::kWindow, {2, r, stride, 1}, {channels});
+  const Id pool =
+      p.add(AccessOp::kReduceMax, {}, {p.add(AccessOp::kWindow, {4, r, stride, 1}, {pool_rows})});
+  p.graph.rebuild();
+  EXPECT_EQ(p.type(convolution), "(2, 3, 2, 2 | | )");
+
+  std::vector<Numbers> tensors = {{{}, {batch, c, h, h}, 0, {}}, {{}, {o, c, r, r}, 0, {}}};
+  for (Numbers& t : tensors)
+    for (uint64_t i = 0; i < static_cast<uint64_t>(t.count()); ++i)
+      t.values.push_back((i * i + 7 * i + 3) % 11);
+  std::map<Id, Numbers> values;
+  for (Id id = 0; id <= pool; ++id) {
+    const ENode& node = p.graph.original(id);
+    std::vector<const Numbers*> arguments;
+    for (int i = 0; i < node.arity(); ++i) arguments.push_back(&values.at(node.children[i]));
+    values[id] = evaluate(p.language, node.op, arguments, tensors, {});
+  }
+  const auto pixel = [&](int64_t n, int64_t k, int64_t y, int64_t x) {
+    return tensors[0].values[static_cast<size_t>(((n * c + k) * h + y) * h + x)];
+  };
+  std::vector<uint64_t> sums, maxima;
+  for (int64_t n = 0; n < batch; ++n) {
+    for (int64_t q = 0; q < o; ++q)
+      for (int64_t y = 0; y < steps; ++y)
+        for (int64_t x = 0; x < steps; ++x) {
+          uint64_t sum = 0;
+          for (int64_t k = 0; k < c; ++k)
+            for (int64_t i = 0; i < r; ++i)
+              for (int64_t j = 0; j < r; ++j)
+                sum += pixel(n, k, stride * y + i, stride * x + j) *
+                       tensors[1].values[static_cast<size_t>(((q * c + k) * r + i) * r + j)];
+          sums.push_back(sum);
+        }
+    for (int64_t k = 0; k < c; ++k)
+      for (int64_t y = 0; y < steps; ++y)
+        for (int64_t x = 0; x < steps; ++x) {
+          uint64_t most = 0;
+          for (int64_t i = 0; i < r; ++i)
+            for (int64_t j = 0; j < r; ++j)
+              most = std::max(most, pixel(n, k, stride * y + i, stride * x + j));
+          maxima.push_back(most);
+        }
+  }
+  EXPECT_EQ(values[convolution].values, sums);
+  EXPECT_EQ(values[pool].values, maxima);
+}
+
+// 5.4 as published, by slices and concatenations: a product of 32 is eight of 16, summed and put
+// side by side (its figures 6 and 7; no value here has parts of pairs, so rules speak of whole
+// products).
+TEST(Rules, the_papers_blocking_by_slices) {
+  const char* const rules =
+      "rule slices-of-rows\n"
+      "  (access[?d] ?a) => (concat[0] (slice[0, 0, K] (access[?d.0] ?a))\n"
+      "                               (slice[0, K, 2 * K] (access[?d.0] ?a)))\n"
+      "  if axis(?a, 0) == 2 * K\n"
+      "rule slices-of-items\n"
+      "  (access[?d] ?a) => (concat[1] (slice[1, 0, K] (access[?d.0] ?a))\n"
+      "                               (slice[1, K, 2 * K] (access[?d.0] ?a)))\n"
+      "  if axis(?a, 1) == 2 * K\n"
+      "rule slice-of-concat\n"
+      "  (slice[?s] (concat[?x] ?a ?b)) =>\n"
+      "    (concat[?x.0] (slice[?s.0, ?s.1, ?s.2] ?a) (slice[?s.0, ?s.1, ?s.2] ?b))\n"
+      "  if ?s.0 != ?x.0\n"
+      "rule left\n"
+      "  (dot (zip[?n] (concat[?x] ?a ?b) ?c)) =>\n"
+      "    (concat[?x.0] (dot (zip[0] ?a ?c)) (dot (zip[0] ?b ?c)))\n"
+      "  if ?n.0 == 0 and ?x.0 < access(?a)\n"
+      "rule right\n"
+      "  (dot (zip[?n] ?c (concat[?x] ?a ?b))) =>\n"
+      "    (concat[?x.0 + access(?c)] (dot (zip[0] ?c ?a)) (dot (zip[0] ?c ?b)))\n"
+      "  if ?n.0 == 0 and ?x.0 < access(?a)\n"
+      "rule summed\n"
+      "  (dot (zip[?n] (concat[?x] ?a ?b) (concat[?y] ?c ?d))) =>\n"
+      "    (sum (zip[access(?a) + access(?c)] (dot (zip[0] ?a ?c)) (dot (zip[0] ?b ?d))))\n"
+      "  if ?n.0 == 0 and ?x.0 >= access(?a) and ?x.0 - access(?a) == ?y.0 - access(?c)\n";
+  for (const int64_t k : {16, 2}) {
+    Problem p;
+    const Id root = p.matmul(2 * k, 2 * k, 2 * k);
+    std::vector<Rule> all = parse_rules(rules, "figure6", p.types, {{"K", k}});
+    for (Rule& rule : p.rules({"systolic"}, {{"R", k}, {"C", k}})) all.push_back(std::move(rule));
+    const auto report = saturate(p.graph, all, kPlenty, {.schedule = Schedule::kEvery});
+    EXPECT_EQ(report.stop, StopReason::kSaturated);
+    EXPECT_TRUE(p.holds(root, AccessOp::kConcat));
+    // The fewest products, all of k rows; the array would take more rows at once.
+    const auto cost = [&](const EGraph& graph, Id id, const ENode& node) {
+      const auto kind = p.language.kind(node.op);
+      if (kind == AccessOp::kSystolic && p.types.of(graph, id).axis(0) == k) return CostVector{1};
+      return CostVector{kind == AccessOp::kDot || kind == AccessOp::kSystolic ? 1e6 : 1e-4};
+    };
+    const std::vector<Extracted> found = extract(p.graph, root, {.of = cost}, 1);
+    ASSERT_EQ(found.size(), 1u);
+    size_t products = 0;
+    const std::string text = found[0].term.str(p.ops);
+    for (size_t at = 0; (at = text.find("systolic", at)) != std::string::npos; ++at) ++products;
+    EXPECT_EQ(products, 8u) << text;
+    EXPECT_EQ(text.find("dot"), std::string::npos) << text;
+    if (k == 2) expect_sound(p);
+  }
+}
+
+// 5.2: a product of the array's shape is one of its products.
 TEST(Rules, a_product_of_the_arrays_shape_is_one_of_its_products) {
   for (const Size n : {16, 4}) {
     Problem p;

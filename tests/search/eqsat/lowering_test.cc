@@ -88,6 +88,22 @@ TEST(Lowering, a_stride_is_kept) {
   EXPECT_TRUE(copies(r).contains("image_view[y,c,r]"));
 }
 
+TEST(Lowering, steps_over_an_image_of_single_points) {
+  const ProcPtr p = proc(
+      "@proc\n"
+      "def conv(image: f32[8, 14, 14], weights: f32[16, 8], out: f32[16, 7, 7]):\n"
+      "    for o in seq(0, 16):\n"
+      "        for y in seq(0, 7):\n"
+      "            for x in seq(0, 7):\n"
+      "                for c in seq(0, 8):\n"
+      "                    out[o, y, x] += image[c, 2 * y, 2 * x] * weights[o, c]\n");
+  const CandidateReport r =
+      find_candidates(p, {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
+  EXPECT_TRUE(r.not_lifted.empty());
+  EXPECT_TRUE(r.refused.empty());
+  EXPECT_TRUE(copies(r).contains("image_view[c,y,x]"));
+}
+
 // Channels of all groups in one dimension: `8 * g + c` counts it.
 TEST(Lowering, groups_of_channels_in_one_dimension) {
   const char* const grouped =
