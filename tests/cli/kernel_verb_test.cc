@@ -68,19 +68,15 @@ TEST(KernelVerb, plans_for_a_core_that_is_only_described) {
   const CommandHarness harness("core");
   const auto plan = [&](const std::string& folder, const std::vector<std::string>& more) {
     std::vector<std::string> words = {
-        "sgemm",      "--target", "avx512", "--size", "M=96,N=96,K=96", "--effort", "estimate",
+        "sgemm",      "--target", "avx512", "--size", "M=64,N=64,K=64", "--effort", "estimate",
         "--strategy", "dp",       "-o",     folder};
     words.insert(words.end(), more.begin(), more.end());
     const CommandResult result = harness.run(words);
     EXPECT_EQ(result.exit_status, 0) << result.err;
     return harness.read(folder + "/sgemm.sched");
   };
-  harness.write("tiny.toml",
-                "title = \"tiny\"\nmicroarchs = []\n"
-                "[[level]]\nname = \"L1\"\nbytes = 4096\nline = 64\ncost_per_line = 0.5\n"
-                "[[level]]\nname = \"L2\"\nbytes = 16384\nline = 64\ncost_per_line = 3\n"
-                "[[level]]\nname = \"DRAM\"\nline = 64\ncost_per_line = 40\n");
-  EXPECT_NE(plan("here", {}), plan("tiny", {"--core", "tiny.toml"}));
+  const std::string small = EXOTUNE_SOURCE_DIR "/docs/examples/small_core.toml";
+  EXPECT_NE(plan("here", {}), plan("small", {"--core", small}));
 }
 
 TEST(KernelVerb, estimate_runs_nothing_and_says_the_same_twice) {
