@@ -124,6 +124,26 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
   return found.ok();
 }
 
+Judged judge_in_child(const PreparedCase& prepared, double timeout_seconds,
+                      const std::function<Binder(std::string* error)>& load) {
+  SharedMemory memory(sizeof(ChildReport));
+  auto* report = memory.as<ChildReport>();
+  const ChildOutcome outcome = run_in_child(
+      [&] {
+        watch_faults(report, {});
+        std::string error;
+        const Binder bind = load(&error);
+        if (bind)
+          judge(prepared, bind, report);
+        else
+          report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
+        report->stage = ChildReport::kDone;
+      },
+      timeout_seconds);
+  return {conclude(*report, outcome, timeout_seconds),
+          outcome.signal ? outcome.signal : report->signal};
+}
+
 Finding conclude(const ChildReport& report, const ChildOutcome& outcome, double timeout_seconds) {
   static constexpr const char* kStages[] = {"while loading", "while being checked",
                                             "while being timed", ""};

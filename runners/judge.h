@@ -38,6 +38,15 @@ void watch_faults(ChildReport* report, std::vector<const GuardedArguments*> argu
 /// Runs `bind` on both placements; the finding is also left in `report` (kOk when clean).
 bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report);
 
+/// Loads in a child process and judges there what was loaded: `load` is called in the child, and
+/// says with an empty Binder and a text why it cannot. The parent waits at most `timeout_seconds`.
+struct Judged {
+  Finding finding;
+  int signal = 0;  // that ended the child, or that it caught; 0: none
+};
+Judged judge_in_child(const PreparedCase& prepared, double timeout_seconds,
+                      const std::function<Binder(std::string* error)>& load);
+
 /// The status and cause the parent makes of a child that ended with `outcome`.
 Finding conclude(const ChildReport& report, const ChildOutcome& outcome, double timeout_seconds);
 

@@ -231,27 +231,13 @@ Peer found_peer(const PeerLibrary& row, const PeerLibrary::Core& core,
 TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, const TestCase& test,
                        double timeout_seconds) {
   const PreparedCase prepared = prepare(args, test);
-  SharedMemory memory(sizeof(ChildReport));
-  auto* report = memory.as<ChildReport>();
-  const ChildOutcome outcome = run_in_child(
-      [&] {
-        watch_faults(report, {});
-        std::string error;
-        const Binder bind = load_peer(call, args, &error);
-        if (bind)
-          judge(prepared, bind, report);
-        else
-          report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
-        report->stage = ChildReport::kDone;
-      },
-      timeout_seconds);
-  const Finding found = conclude(*report, outcome, timeout_seconds);
+  const auto [found, signal] = judge_in_child(
+      prepared, timeout_seconds, [&](std::string* error) { return load_peer(call, args, error); });
   TrialResult result;
   result.candidate_id = call.peer.name;
   result.status = found.status;
   result.cause = found.cause;
-  if (found.status == TrialStatus::kCrash)
-    result.signal = outcome.signal ? outcome.signal : report->signal;
+  if (found.status == TrialStatus::kCrash) result.signal = signal;
   return result;
 }
 

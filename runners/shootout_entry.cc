@@ -34,21 +34,10 @@ Finding check_entry(const Entry& entry, const PreparedCase& prepared, double tim
   // Reading, or a roof, computes nothing that could be wrong.
   if (entry.contender->roof) return {};
   if (entry.contender->peer && entry.contender->peer->problem.op == BlasOp::kRead) return {};
-  SharedMemory memory(sizeof(ChildReport));
-  auto* report = memory.as<ChildReport>();
-  const ChildOutcome outcome = run_in_child(
-      [&] {
-        watch_faults(report, {});
-        std::string error;
-        const Binder bind = load_entry(entry, prepared.specs, &error);
-        if (bind)
-          judge(prepared, bind, report);
-        else
-          report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
-        report->stage = ChildReport::kDone;
-      },
-      timeout);
-  return conclude(*report, outcome, timeout);
+  return judge_in_child(
+             prepared, timeout,
+             [&](std::string* error) { return load_entry(entry, prepared.specs, error); })
+      .finding;
 }
 
 /// The compiled form of each contender's candidate; those of others are left empty. What has a

@@ -81,21 +81,28 @@ Value text(const ExprPtr& e, const Proc& p, const Cursor& at) {
   return Value(str(e, scope_at(p, at.path())));
 }
 
+// A new size and a place in it may stand at the allocation: control expressions of visible names
+// that nothing changes meanwhile, the size proved positive.
+void require_size(const char* op, const Proc& p, const Site& s, const ExprPtr& size,
+                  const ExprPtr& place) {
+  for (const ExprPtr& e : {size, place}) {
+    if (!is_integer_control(e->type))
+      refuse(op, "`" + str(e) + "` is no integer control expression");
+    if (!in_scope(p, s.path(), e))
+      refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
+    if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
+    require_moderate(e, op);
+  }
+  require(prove(p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
+          "`" + str(size) + "` is not proved positive");
+}
+
 }  // namespace
 
 ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const ExprPtr& index) {
   const char* op = "expand_dim";
   Site s = site_of(p, alloc);
-  for (const ExprPtr& e : {size, index}) {
-    if (!is_integer_control(e->type))
-      refuse(op, "`" + str(e) + "` is no integer control expression");
-    if (!in_scope(*p, s.path(), e))
-      refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
-    if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
-    require_moderate(e, op);
-  }
-  require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
-          "`" + str(size) + "` is not proved positive");
+  require_size(op, *p, s, size, index);
   ExprPtr inside = bin_op(BinOpKind::kAnd, bin_op(BinOpKind::kLe, int_const(0), index),
                           bin_op(BinOpKind::kLt, index, size));
   bool everywhere = static_cast<bool>(prove(*p, s.path(), inside));
@@ -393,16 +400,7 @@ ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
   Site s = site_of(p, alloc);
   require_dim(s, dim, op);
   size_t d = static_cast<size_t>(dim);
-  for (const ExprPtr& e : {size, offset}) {
-    if (!is_integer_control(e->type))
-      refuse(op, "`" + str(e) + "` is no integer control expression");
-    if (!in_scope(*p, s.path(), e))
-      refuse(op, "`" + str(e) + "` uses a name that is not visible at the allocation");
-    if (reads_config(e)) refuse(op, "`" + str(e) + "` reads configuration state, which may change");
-    require_moderate(e, op);
-  }
-  require(prove(*p, s.path(), bin_op(BinOpKind::kGt, size, int_const(0))), op,
-          "`" + str(size) + "` is not proved positive");
+  require_size(op, *p, s, size, offset);
   auto literal = as_int(fold(size));
   if (fold_it && !literal) refuse(op, "the size to fold to must be a literal");
   if (fold_it && !rest_of_block(*p, s.path()).empty()) FoldCheck(*p, s, d, *literal).run();
