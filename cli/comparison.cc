@@ -20,6 +20,19 @@ std::string ratio_text(const Ratio& ratio) {
   return fmt::format("{:.2f} [{:.2f}, {:.2f}]", ratio.median, ratio.next_low, ratio.next_high);
 }
 
+// The libraries that have this operation.
+void add_peers(const KernelEntry& entry, const TuningProblem& problem,
+               const TargetToolchain& toolchain, const std::vector<std::string>& only,
+               std::vector<Contender>& contenders) {
+  const std::optional<PeerProblem> call = peer_problem(entry, problem);
+  if (!call) return;
+  PeerOptions wanted;
+  wanted.only = only;
+  for (const Peer& peer : discover_peers(toolchain, wanted).peers)
+    if (peer.supports(*call))
+      contenders.push_back(contender_of(shown_name(peer, toolchain), PeerCall{peer, *call}));
+}
+
 }  // namespace
 
 Comparison compare_with_peers(const Candidate& contender, const KernelEntry* entry,
@@ -35,20 +48,12 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
   contenders.push_back(contender_of("unscheduled", plain));
   const size_t libraries = contenders.size();
   ElementType precision = ElementType::kF32;
+  comparison.kernel = entry != nullptr ? entry->name : problem.kernel->name;
   if (entry != nullptr) {
-    comparison.kernel = entry->name;
     if (!entry->flops.text().empty()) comparison.flops = entry->flops.evaluate(problem.sizes);
     if (!entry->bytes.text().empty()) comparison.bytes = entry->bytes.evaluate(problem.sizes);
     precision = element_from_name(name_of(entry->precision));
-    if (const std::optional<PeerProblem> call = peer_problem(*entry, problem)) {
-      PeerOptions wanted;
-      wanted.only = options.only_peers;
-      for (const Peer& peer : discover_peers(toolchain, wanted).peers)
-        if (peer.supports(*call))
-          contenders.push_back(contender_of(shown_name(peer, toolchain), PeerCall{peer, *call}));
-    }
-  } else {
-    comparison.kernel = problem.kernel->name;
+    add_peers(*entry, problem, toolchain, options.only_peers, contenders);
   }
   if (contenders.size() == libraries && options.only_peers.empty())
     for (Contender& c : arena->plain_code(plain)) contenders.push_back(std::move(c));

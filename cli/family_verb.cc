@@ -68,8 +68,8 @@ Tuning prepare_tuning(const Session& session, FamilyOptions& options, Workspace&
   return tuning;
 }
 
-ExitCode write_family(const Session& session, FamilyOptions& options) {
-  Workspace workspace(session);
+families::LibraryRequest library_request(const Session& session, const FamilyOptions& options,
+                                         Workspace& workspace) {
   families::LibraryRequest request;
   request.texts = session.data.kernels / "families";
   request.families = options.names;
@@ -83,6 +83,12 @@ ExitCode write_family(const Session& session, FamilyOptions& options) {
   if (!options.wisdom.empty() && !std::filesystem::is_directory(options.wisdom))
     throw InputError({}, "--wisdom: there is no folder " + options.wisdom,
                      "the schedules/ of a library that was tuned");
+  return request;
+}
+
+ExitCode write_family(const Session& session, FamilyOptions& options) {
+  Workspace workspace(session);
+  families::LibraryRequest request = library_request(session, options, workspace);
   Tuning tuning;
   if (options.tune) tuning = prepare_tuning(session, options, workspace, request);
   const auto begin = std::chrono::steady_clock::now();

@@ -144,6 +144,30 @@ std::vector<std::optional<KernelAnswer>> answers_for(const std::vector<Job>& job
   return tune_elsewhere(request, *executor, store, workspace);
 }
 
+ExitCode say_plans(const std::vector<Job>& jobs, bool verbose) {
+  for (const Job& job : jobs) {
+    std::printf("%s\n", plan_text(job.request).c_str());
+    if (verbose) std::fputs(reckoning_text(job.request, nullptr).c_str(), stdout);
+  }
+  return ExitCode::kOk;
+}
+
+// One job's files and its text, or a line of it where there are several; the row of the table.
+std::vector<std::string> report(const KernelOptions& options, const Job& job,
+                                const TuneResult& result, const std::optional<Roofline>& roofline,
+                                bool several) {
+  const auto files =
+      write_result(job.request, result,
+                   {job.name, options.tune.target(), stem_of(options, job.request, several),
+                    options.tune.folder(), roofline});
+  if (several && !options.tune.quiet())
+    std::fprintf(stderr, "%s\n", result_line(job.request, result).c_str());
+  if (!several && options.format.value() == Format::kTable)
+    std::fputs(result_text(job.request, result, files, options.tune.verbose(), roofline).c_str(),
+               stdout);
+  return result_row(job.request, result, files.front().string());
+}
+
 ExitCode run_jobs(const Session& session, KernelOptions& options) {
   watch_interrupts();
   options.executor.read(session);
@@ -153,13 +177,7 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
   if (!options.peak.empty()) parse_fraction("--require-peak", options.peak);
   Workspace workspace(session);
   const std::vector<Job> jobs = jobs_of(options, workspace, session);
-  if (options.tune.dry()) {
-    for (const Job& job : jobs) {
-      std::printf("%s\n", plan_text(job.request).c_str());
-      if (options.tune.verbose()) std::fputs(reckoning_text(job.request, nullptr).c_str(), stdout);
-    }
-    return ExitCode::kOk;
-  }
+  if (options.tune.dry()) return say_plans(jobs, options.tune.verbose());
   require_writable_folder(options.tune.folder());
   if (const std::string load = load_warning(workspace.machine().cores);
       session.terminal && !options.tune.quiet() && !load.empty())
@@ -186,18 +204,9 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
       table.add(result_row(job.request, result, ""));
       continue;
     }
-    const std::string stem = stem_of(options, job.request, several);
     const std::optional<Roofline> roofline =
         answers[k] ? answers[k]->roofline : find_roofline(job.request, result, *store, deadline);
-    const auto files =
-        write_result(job.request, result,
-                     {job.name, options.tune.target(), stem, options.tune.folder(), roofline});
-    table.add(result_row(job.request, result, files.front().string()));
-    if (several && !options.tune.quiet())
-      std::fprintf(stderr, "%s\n", result_line(job.request, result).c_str());
-    if (!several && format == Format::kTable)
-      std::fputs(result_text(job.request, result, files, options.tune.verbose(), roofline).c_str(),
-                 stdout);
+    table.add(report(options, job, result, roofline, several));
     if (!several && !interrupted()) require_peak(options, result);
     if (interrupted()) break;
   }

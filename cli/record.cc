@@ -146,6 +146,41 @@ bool is_kernel(Workspace& workspace, const std::string& text) {
          workspace.kernels().find(text) != nullptr;
 }
 
+// InputError when there is none, with the command that finds one.
+std::vector<TrialRecord> winners_of(Workspace& workspace, const Store& store,
+                                    const std::string& text, const std::string& target,
+                                    const Sizes& sizes) {
+  TrialFilter filter;
+  filter.kernel = kernel_hash(*workspace.kernel(text).proc);
+  filter.target = target_name(workspace, target);
+  std::vector<TrialRecord> found = store.winners(filter);
+  if (!sizes.empty())
+    std::erase_if(found, [&](const TrialRecord& trial) { return sizes_of(trial.key) != sizes; });
+  if (!found.empty()) return found;
+  filter.kernel = workspace.kernel(text).name;
+  const bool namesake = !store.winners(filter).empty();
+  throw InputError(
+      {},
+      "the database has no schedule of " + text + (sizes.empty() ? "" : " at " + str(sizes)) +
+          (namesake && sizes.empty() ? ", only of another kernel of that name" : ""),
+      "find one: exo-tune kernel " + text + (target.empty() ? "" : " --target " + target) +
+          (sizes.empty() ? "" : " --size " + str(sizes)));
+}
+
+// A target of the user's own is found by its folder only, which the database does not keep.
+void leave_known_targets(Workspace& workspace, const std::string& text,
+                         std::vector<TrialRecord>& found) {
+  const std::vector<std::string> names = workspace.targets().names();
+  const std::string own = found.front().key.target;
+  std::erase_if(found, [&](const TrialRecord& trial) {
+    return std::find(names.begin(), names.end(), trial.key.target) == names.end();
+  });
+  if (found.empty())
+    throw InputError(
+        {}, "the database has schedules of " + text + " only for " + own + ", a target of your own",
+        "name its folder: --target ./" + own);
+}
+
 }  // namespace
 
 Record find_record(Workspace& workspace, const std::string& text, const std::string& database,
@@ -163,35 +198,8 @@ Record find_record(Workspace& workspace, const std::string& text, const std::str
     return from_trial(trial, kernel_of(workspace, *store, trial, kernel));
   }
 
-  TrialFilter filter;
-  filter.kernel = kernel_hash(*workspace.kernel(text).proc);
-  filter.target = target_name(workspace, target);
-  auto found = store->winners(filter);
-  if (!sizes.empty())
-    std::erase_if(found, [&](const TrialRecord& trial) { return sizes_of(trial.key) != sizes; });
-  if (found.empty()) {
-    filter.kernel = workspace.kernel(text).name;
-    const bool namesake = !store->winners(filter).empty();
-    throw InputError(
-        {},
-        "the database has no schedule of " + text + (sizes.empty() ? "" : " at " + str(sizes)) +
-            (namesake && sizes.empty() ? ", only of another kernel of that name" : ""),
-        "find one: exo-tune kernel " + text + (target.empty() ? "" : " --target " + target) +
-            (sizes.empty() ? "" : " --size " + str(sizes)));
-  }
-  if (target.empty()) {
-    // A target of the user's own is found by its folder only, which the database does not keep.
-    const std::vector<std::string> names = workspace.targets().names();
-    const std::string own = found.front().key.target;
-    std::erase_if(found, [&](const TrialRecord& trial) {
-      return std::find(names.begin(), names.end(), trial.key.target) == names.end();
-    });
-    if (found.empty())
-      throw InputError(
-          {},
-          "the database has schedules of " + text + " only for " + own + ", a target of your own",
-          "name its folder: --target ./" + own);
-  }
+  std::vector<TrialRecord> found = winners_of(workspace, *store, text, target, sizes);
+  if (target.empty()) leave_known_targets(workspace, text, found);
   std::stable_sort(found.begin(), found.end(), [](const TrialRecord& a, const TrialRecord& b) {
     return a.created > b.created;
   });

@@ -170,11 +170,8 @@ std::string plans_text(const TuneStatistics& s) {
   return fmt::format("{} by dynamic programming, {} so far: beam alone", name_of(dp.outcome), work);
 }
 
-}  // namespace
-
-std::string result_text(const TuneRequest& request, const TuneResult& result,
-                        const std::vector<std::filesystem::path>& files, bool verbose,
-                        const std::optional<Roofline>& roofline) {
+// The first lines: what was found, and what a run of it is spent on.
+std::string speed_text(const TuneRequest& request, const TuneResult& result) {
   std::string out = fmt::format("kernel   {}, {}, {}{}\n", request.kernel.name, sizes_of(request),
                                 request.target->name, threads_of(request));
   out += "speed    " + speed_of(result);
@@ -191,6 +188,12 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
                          what, count);
     out += "\n";
   }
+  return out;
+}
+
+// Beside what the winner was measured, and what could not be.
+std::string against_text(const TuneResult& result) {
+  std::string out;
   for (const PeerRow& peer : result.peers)
     if (peer.ratio.rounds > 0)
       out +=
@@ -207,6 +210,14 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
         "{}not measured, {}\n",
         result.peers.empty() && missed == result.missed.front() ? "against  " : "         ",
         missed);
+  return out;
+}
+
+// How far the machine is from letting it be faster, what is proved, and what there is to say when
+// nothing better than the loops was found.
+std::string bound_text(const TuneRequest& request, const TuneResult& result,
+                       const std::optional<Roofline>& roofline) {
+  std::string out;
   if (roofline)
     out += "bound by " + (roofline->percent < 50 ? chain_of(request, result) : "") +
            str(*roofline) + "\n";
@@ -223,6 +234,11 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
                ? "found    nothing better than your loops, which are near that bound\n"
                : "found    nothing better than your loops\n" + why_as_written(request, result);
   if (!result.compilation.is_usual()) out += "compiled " + text_of(result.compilation) + "\n";
+  return out;
+}
+
+std::string search_text(const TuneResult& result) {
+  std::string out;
   const TuneStatistics& s = result.statistics;
   out += fmt::format(
       "search   {} schedules, {} steps refused, {} candidates measured, {} known before\n",
@@ -232,6 +248,14 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
   out +=
       fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
                   s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));
+  return out;
+}
+
+// What must not go unnoticed: a peak that is none, candidates that computed something else, and
+// steps that failed for no fault of the input.
+std::string warnings_text(const TuneResult& result) {
+  std::string out;
+  const TuneStatistics& s = result.statistics;
   if (percent_of_peak(result) > 100.5)
     out += has_other_order(result)
                ? "peak     over 100 %: operations are counted as your loops are written, and the "
@@ -248,14 +272,30 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
         internal->second, reason == s.reasons.end() ? "" : reason->second);
   }
   if (!s.causes.empty()) out += "failed   " + counts(s.causes) + "\n";
-  if (verbose) {
-    if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";
-    for (const auto& [op, reason] : s.reasons) out += "why      " + op + ": " + reason + "\n";
-    for (const std::string& failure : result.failures) out += "cause    " + failure + "\n";
-    for (const std::string& cleared : result.peer_report.cleared_environment)
-      out += "cleared  " + cleared + " (it would have falsified the comparison)\n";
-    for (const std::string& absent : result.peer_report.absent) out += "no peer  " + absent + "\n";
-  }
+  return out;
+}
+
+std::string verbose_text(const TuneResult& result) {
+  std::string out;
+  const TuneStatistics& s = result.statistics;
+  if (!s.refusals.empty()) out += "refused  " + counts(s.refusals) + "\n";
+  for (const auto& [op, reason] : s.reasons) out += "why      " + op + ": " + reason + "\n";
+  for (const std::string& failure : result.failures) out += "cause    " + failure + "\n";
+  for (const std::string& cleared : result.peer_report.cleared_environment)
+    out += "cleared  " + cleared + " (it would have falsified the comparison)\n";
+  for (const std::string& absent : result.peer_report.absent) out += "no peer  " + absent + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string result_text(const TuneRequest& request, const TuneResult& result,
+                        const std::vector<std::filesystem::path>& files, bool verbose,
+                        const std::optional<Roofline>& roofline) {
+  std::string out = speed_text(request, result) + against_text(result) +
+                    bound_text(request, result, roofline) + search_text(result) +
+                    warnings_text(result);
+  if (verbose) out += verbose_text(result);
   out += "files   ";
   for (const auto& file : files) out += " " + file.string();
   return out + "\n";

@@ -69,6 +69,22 @@ std::string filled(Workspace& workspace, const KernelInput& input, const std::st
   return done.script;
 }
 
+// What is printed: both files, or where there is a folder the names of those written into it.
+std::string emit_code(const ScheduleOptions& options, const std::vector<TargetPtr>& targets,
+                      const std::vector<ProcPtr>& procs) {
+  CodegenOptions code = code_for(targets, procs, false);
+  code.stem = options.stem.empty() ? procs.front()->name : options.stem;
+  const CFile file =
+      procs.size() == 1 ? generate_kernel(procs.front(), code) : generate_c(procs, code);
+  if (options.folder.empty())
+    return "/* ---- " + code.stem + ".h ---- */\n" + file.h + "\n/* ---- " + code.stem +
+           ".c ---- */\n" + file.c;
+  const std::string base = (std::filesystem::path(options.folder) / code.stem).string();
+  write_text_file(base + ".h", file.h);
+  write_text_file(base + ".c", file.c);
+  return base + ".c\n" + base + ".h\n";
+}
+
 ExitCode apply(const Session& session, const ScheduleOptions& options) {
   const Emit emit = parse_emit(options.emit);
   set_proofs_directory(options.proofs);
@@ -101,22 +117,9 @@ ExitCode apply(const Session& session, const ScheduleOptions& options) {
     case Emit::kScript:
       out = script;
       break;
-    case Emit::kC: {
-      CodegenOptions code = code_for(targets, procs, false);
-      code.stem = options.stem.empty() ? procs.front()->name : options.stem;
-      const CFile file =
-          procs.size() == 1 ? generate_kernel(procs.front(), code) : generate_c(procs, code);
-      if (!options.folder.empty()) {
-        const std::filesystem::path base = std::filesystem::path(options.folder) / code.stem;
-        write_text_file(base.string() + ".h", file.h);
-        write_text_file(base.string() + ".c", file.c);
-        std::printf("%s.c\n%s.h\n", base.c_str(), base.c_str());
-        return ExitCode::kOk;
-      }
-      out = "/* ---- " + code.stem + ".h ---- */\n" + file.h + "\n/* ---- " + code.stem +
-            ".c ---- */\n" + file.c;
+    case Emit::kC:
+      out = emit_code(options, targets, procs);
       break;
-    }
   }
   std::fputs(out.c_str(), stdout);
   return ExitCode::kOk;

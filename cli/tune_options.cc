@@ -115,6 +115,11 @@ void TuneOptions::add(CLI::App& app) {
   app.add_option("--dp-budget", defaults_.dp_specs,
                  "Specs that the dynamic program may solve (default 1500000); they are kept")
       ->check(CLI::PositiveNumber);
+  add_limits(app);
+}
+
+// How much is tried, in which time, and what becomes of it.
+void TuneOptions::add_limits(CLI::App& app) {
   app.add_option("--beam", defaults_.beam,
                  "schedules kept per stage " +
                      by_effort([](const Limits& l) { return std::to_string(l.beam); }))
@@ -185,6 +190,10 @@ void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session
   request.dp_plans = defaults_.dp_plans;
   request.dp_specs = defaults_.dp_specs;
   request.memo_file = memo_file_for(database(session), *request.target);
+  fill_limits(request);
+}
+
+void TuneOptions::fill_limits(TuneRequest& request) const {
   const Limits limits = limits_of(request.effort);
   request.beam = defaults_.beam == 0 ? limits.beam : defaults_.beam;
   request.trials = defaults_.trials == 0 ? limits.trials : defaults_.trials;

@@ -47,6 +47,8 @@ class TuneOptions {
   std::string database(const Session& session) const { return database_.path(session); }
 
  private:
+  void add_limits(CLI::App& app);
+  void fill_limits(TuneRequest& request) const;
   /// The target's own, or what --runner says.
   TargetRunner runner_of(const TuneRequest& request) const;
   /// Null: this machine. Else where the candidates of `request` go.
