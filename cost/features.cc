@@ -36,7 +36,12 @@ class Counter {
   }
 
  private:
-  // What one block does outside of its loops.
+  // What one block does outside of its loops. Statements are looked at in their order, and the
+  // order is meant: a vector that is loaded twice is loaded once until a store, which may have
+  // changed it; a chain through memory is a load, a sum and a store of one place that follow each
+  // other, noted at the load (`loaded_from`), at the sum (`chains`) and closed at the store
+  // (`memory_chains`). Only `written` has no order: a place that any statement of the block sets
+  // anew carries nothing into the next iteration.
   struct Straight {
     PortCycles ports;
     double scalar = 0, instructions = 0;

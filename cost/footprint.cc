@@ -8,6 +8,12 @@ namespace exotune {
 
 namespace {
 
+// What is touched is kept as one box for each buffer: the range of every subscript. Boxes hold more
+// than was touched where subscripts depend on each other (a triangle counts as its square), but the
+// box of a loop follows from the boxes of its first and last iteration, so that no iteration is
+// ever run. From the inside out each loop then asks one question: does what its body touches stay
+// in the cache until the next iteration? If it does, only what is new enters; if not, the body's
+// traffic comes again every time.
 using Boxes = std::map<Sym, TouchedBox>;
 
 // A box as runs of adjacent bytes, a number of them.

@@ -42,6 +42,8 @@ ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>&
       return ArgSpec::tensor(arg.name, element_of(arg.type), shape, arg.read, arg.written);
     case AbiArg::Kind::kWindow: {
       std::vector<int64_t> strides;
+      // Where the kernel promises nothing about strides, elements lie apart in its test: a schedule
+      // that takes them for neighbours must be found wrong.
       if (!asserts_strides(p, arg.sym)) {
         strides.assign(shape.size(), free_stride);
         for (size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];

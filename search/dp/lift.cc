@@ -11,6 +11,10 @@ namespace exotune {
 
 namespace {
 
+// What is read is a promise: the plan for the Spec becomes a schedule of this very nest, and its
+// steps are proved one by one later, but a plan for something else would be time lost in thousands
+// of Specs. So whatever is not exactly of the form is no Spec: no constant in a subscript, no
+// negative coefficient, no loop that starts elsewhere than at 0.
 struct Access {
   Sym buffer;
   std::vector<Subscript> subscripts;

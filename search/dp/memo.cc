@@ -59,6 +59,11 @@ bool inside(const Limits& low, const Limits& high, const Limits& at) {
   return low.fits(at) && at.fits(high);
 }
 
+// A solution that was found under some limits stands for all limits between what it takes at its
+// peak and those: with less room nothing cheaper can appear, and it still fits. So an answer is a
+// box of limits. Boxes of the same answer are joined only where their union is a box again; its
+// hull would answer for limits under which nobody looked, and another plan might be the best.
+//
 // The union of two boxes when it is one: equal but along one level, and touching there.
 bool join(BoxMemo::Box& into, const BoxMemo::Box& other) {
   int differs = -1;
@@ -150,6 +155,8 @@ const MemoValue* BoxMemo::put(const Spec& spec, const Limits& limits, MemoValue 
   const size_t hash = SpecHash()(spec);
   Part& part = this->part(hash);
   const auto held = lock(part);
+  // Below the greatest peak of any of the k the last of them would not fit, and others would come
+  // in its place.
   Box box;
   box.high = limits;
   for (const Alternative& a : value.best)

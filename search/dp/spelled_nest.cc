@@ -6,6 +6,9 @@ namespace exotune {
 
 namespace {
 
+// The text is our own (lift.cc), so nothing in it is refused: what does not parse is a fault of
+// ours and stops the program.
+//
 // Reads back the statements that spell() writes: binary operators between parentheses, functions.
 class StatementReader {
  public:
