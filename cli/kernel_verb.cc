@@ -168,20 +168,36 @@ std::vector<std::string> report(const KernelOptions& options, const Job& job,
   return result_row(job.request, result, files.front().string());
 }
 
-ExitCode run_jobs(const Session& session, KernelOptions& options) {
-  watch_interrupts();
+// All options that can be refused without looking at a kernel.
+void check_options(const Session& session, KernelOptions& options) {
   options.executor.read(session);
   if (!options.executor.local()) options.tune.run_elsewhere();
-  const Format format = options.format.value();
+  options.format.value();
   options.tune.check();
   if (!options.peak.empty()) parse_fraction("--require-peak", options.peak);
+}
+
+void note_load(const Session& session, const KernelOptions& options, int cores) {
+  if (!session.terminal || options.tune.quiet()) return;
+  if (const std::string load = load_warning(cores); !load.empty())
+    std::fprintf(stderr, "note: %s\n", load.c_str());
+}
+
+ExitCode exit_code_of(int without_winner) {
+  if (!interrupted()) return without_winner > 0 ? ExitCode::kNoCandidate : ExitCode::kOk;
+  std::fputs("interrupted; every trial is kept: the same command goes on from here\n", stderr);
+  return ExitCode::kInterrupted;
+}
+
+ExitCode run_jobs(const Session& session, KernelOptions& options) {
+  watch_interrupts();
+  check_options(session, options);
+  const Format format = options.format.value();
   Workspace workspace(session);
   const std::vector<Job> jobs = jobs_of(options, workspace, session);
   if (options.tune.dry()) return say_plans(jobs, options.tune.verbose());
   require_writable_folder(options.tune.folder());
-  if (const std::string load = load_warning(workspace.machine().cores);
-      session.terminal && !options.tune.quiet() && !load.empty())
-    std::fprintf(stderr, "note: %s\n", load.c_str());
+  note_load(session, options, workspace.machine().cores);
   const auto store = open_store(options.tune.database(session));
   if (!jobs.empty() && !options.tune.target().empty()) trust(*jobs.front().request.target, *store);
   const bool several = jobs.size() > 1;
@@ -211,11 +227,7 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
     if (interrupted()) break;
   }
   if (several || format != Format::kTable) std::fputs(table.str(format).c_str(), stdout);
-  if (interrupted()) {
-    std::fputs("interrupted; every trial is kept: the same command goes on from here\n", stderr);
-    return ExitCode::kInterrupted;
-  }
-  return without_winner > 0 ? ExitCode::kNoCandidate : ExitCode::kOk;
+  return exit_code_of(without_winner);
 }
 
 }  // namespace
