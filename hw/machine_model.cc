@@ -30,6 +30,16 @@ std::string source_of(const CoreFact& fact, const Microarchitecture& uarch,
   return default_core().*fact.value > 0 ? std::string(kFolder) + "/default.toml" : "target text";
 }
 
+void add_core(const Target& target, const Microarchitecture& uarch, const std::string& file,
+              MachineModel& into) {
+  into.core = uarch.core;
+  if (into.core.fma_latency == 0) into.core.fma_latency = latency_of(target, "fma");
+  if (into.core.load_latency == 0) into.core.load_latency = latency_of(target, "load");
+  for (const CoreFact& fact : core_facts())
+    if (const double value = into.core.*fact.value; value > 0)
+      into.numbers.push_back({fact.key, value, fact.unit, source_of(fact, uarch, file)});
+}
+
 bool in_memory(const TargetLevel& level) {
   return level.is_cache() || level.memory->kind == MemoryKind::kHeap;
 }
@@ -131,12 +141,7 @@ MachineModel model_of(const Target& target, const Machine& machine,
     if (level.cost_per_line > 0)
       out.numbers.push_back({level.name + " line", level.cost_per_line, "cycles", cost_from});
   }
-  out.core = uarch.core;
-  if (out.core.fma_latency == 0) out.core.fma_latency = latency_of(target, "fma");
-  if (out.core.load_latency == 0) out.core.load_latency = latency_of(target, "load");
-  for (const CoreFact& fact : core_facts())
-    if (const double value = out.core.*fact.value; value > 0)
-      out.numbers.push_back({fact.key, value, fact.unit, source_of(fact, uarch, file)});
+  add_core(target, uarch, file, out);
   return out;
 }
 
