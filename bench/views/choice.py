@@ -98,7 +98,7 @@ def compare_products(tuner, names):
         plain.setdefault(sizes, speed(record))
         ratio = speed(record) / plain[sizes]
         wrong += ratio < ENOUGH
-        view = next((v["text"] for v in record.get("views", []) if v.get("chosen")), "")
+        view = next((v["view"] for v in record.get("views", []) if v.get("chosen")), "")
         print(f"{name:12} {speed(record):8.1f} {ratio:6.3f}  {view}", flush=True)
     return wrong
 
