@@ -142,7 +142,7 @@ TEST(ReferenceSchedules, i8gemm_configures_gemmini_once_before_its_loops) {
 TEST(ReferenceSchedules, i8gemm_scaled_loads_each_tile_once_under_guards) {
   const std::string c = Applied("i8gemm_scaled_gemmini").c();
   const size_t loop = c.find("for (");
-  EXPECT_EQ(count(c, "  EXO_GEMMINI(0,"), 5u);  // the array, three loads, the store
+  EXPECT_EQ(count(c, "  EXO_GEMMINI(0,"), 5u);   // the array, three loads, the store
   EXPECT_LT(c.rfind("  EXO_GEMMINI(0,"), loop);  // all settings in front of the loops
   EXPECT_EQ(count(c, "exo_gemmini_bits(*scale) << 32"), 1u);
   EXPECT_EQ(count(c, "EXO_GEMMINI(2, &A"), 1u);
