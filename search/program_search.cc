@@ -112,7 +112,9 @@ class ProgramSearch::Impl {
 
   std::vector<Plan> solve(const ProcPtr& proc, int depth) {
     const std::string key = key_of(*proc);
-    if (const auto known = memo_.find(key); known != memo_.end()) return known->second;
+    // Solved farther inside it was tried in fewer ways.
+    if (const auto known = memo_.find(key); known != memo_.end() && known->second.depth <= depth)
+      return known->second.plans;
     const Schedule start{proc, {}, false};
     std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
     const std::vector<Cursor> parts = parts_of(proc);
@@ -124,7 +126,7 @@ class ProgramSearch::Impl {
     if (depth < kMostDepth) restructure(start, plans, depth);
     plans = moves_in_turn(std::move(plans));
     if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
-    memo_[key] = plans;
+    memo_[key] = {depth, plans};
     return plans;
   }
 
@@ -328,9 +330,13 @@ class ProgramSearch::Impl {
   const ValueList instructions_;
   const PartPricing pricing_;
   BeamState start_;
-  std::vector<Structure> structures_;              // of the whole program
-  std::map<std::string, Choice> choices_;          // by the text of the whole program
-  std::map<std::string, std::vector<Plan>> memo_;  // by the text of the procedure
+  std::vector<Structure> structures_;      // of the whole program
+  std::map<std::string, Choice> choices_;  // by the text of the whole program
+  struct Solved {
+    int depth;
+    std::vector<Plan> plans;
+  };
+  std::map<std::string, Solved> memo_;  // by the text of the procedure
   ProgramSearchResult out_;
   int names_ = 0;
 };

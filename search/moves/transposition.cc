@@ -5,6 +5,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "search/moves/touched_range.h"
 
 namespace exotune {
 
@@ -34,8 +35,29 @@ bool is_written(const Outline& o, Sym buffer, const Path& nest) {
   });
 }
 
+// What the access touches of each dimension; the whole of those that cannot be told.
+std::vector<TouchedRange> window_of(const Outline& o, const OutlineAccess& a, const Type& type) {
+  std::vector<TouchedRange> out;
+  for (size_t d = 0; d < a.what.idx.size(); ++d)
+    out.push_back(
+        range_of(o, a, a.what.idx[d]).value_or(TouchedRange{int_const(0), type.shape[d]}));
+  return out;
+}
+
+// How many elements the windows hold, at most those of the buffer.
+double elements_of(const Outline& o, Sym buffer, const std::vector<TouchedRange>& window) {
+  double elements = 1;
+  for (const TouchedRange& r : window) {
+    const std::optional<int64_t> extent = as_int(normalize(r.hi - r.lo));
+    if (!extent) return elements_of(o, buffer);
+    elements *= static_cast<double>(*extent);
+  }
+  return std::min(elements, elements_of(o, buffer));
+}
+
 // stage_view's arguments: the dimension `last` behind the others.
-ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last) {
+ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last,
+                  const std::vector<TouchedRange>& window) {
   const Cursor here = forward(s.proc, nest);
   const std::vector<ScopeEntry> scope = scope_at(*s.proc, here.path());
   const std::optional<ScopeEntry> entry = lookup(*s.proc, here.path(), buffer);
@@ -50,9 +72,10 @@ ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last) {
   std::vector<std::string> index(static_cast<size_t>(rank));
   for (const int d : order) {
     const std::string axis = "t" + std::to_string(d);
-    index[static_cast<size_t>(d)] = axis;
-    axes.push_back(
-        ValueList{Value(axis), Value(str(entry->type.shape[static_cast<size_t>(d)], scope))});
+    const TouchedRange& r = window[static_cast<size_t>(d)];
+    const bool from_zero = as_int(r.lo) == 0;
+    index[static_cast<size_t>(d)] = from_zero ? axis : axis + " + " + str(r.lo, scope);
+    axes.push_back(ValueList{Value(axis), Value(str(normalize(r.hi - r.lo), scope))});
   }
   std::string element = name + "[";
   for (size_t d = 0; d < index.size(); ++d) element += (d ? ", " : "") + index[d];
@@ -87,9 +110,12 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
     const int d = dimension_along(a, iter);
     if (d < 0 || d + 1 == static_cast<int>(a.what.idx.size())) continue;
     if (done.count(a.what.buffer) || is_written(o, a.what.buffer, top)) continue;
-    if (o.trips(a) < least_reuse * elements_of(o, a.what.buffer)) continue;
+    const std::optional<ScopeEntry> entry = lookup(*s.proc, top, a.what.buffer);
+    if (!entry || entry->type.rank() != static_cast<int>(a.what.idx.size())) continue;
+    const std::vector<TouchedRange> window = window_of(o, a, entry->type);
+    if (o.trips(a) < least_reuse * elements_of(o, a.what.buffer, window)) continue;
     done.insert(a.what.buffer);
-    (void)!apply(out, "stage_view", view_of(out, nest, a.what.buffer, d));
+    (void)!apply(out, "stage_view", view_of(out, nest, a.what.buffer, d, window));
   }
   if (out.steps.size() == s.steps.size()) return std::nullopt;
   return out;

@@ -349,6 +349,22 @@ def twice(A: f32[16, 24], C: f32[8, 16]):
   expect_same_result(p, apart->proc, str(*apart->proc));
 }
 
+TEST(Transposition, copies_what_the_nest_reads_of_an_operand) {
+  const ProcPtr p = parsed(R"(
+@proc
+def part(A: f32[12, 16], B: f32[400, 16], C: f32[12, 40]):
+    for i in seq(0, 12):
+        for j in seq(0, 40):
+            for k in seq(0, 16):
+                C[i, j] += A[i, k] * B[j + 80, k]
+)");
+  const std::optional<Schedule> turned =
+      transpose_operands({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {});
+  ASSERT_TRUE(turned);
+  EXPECT_NE(str(*turned->proc).find("B_t : f32[16, 40]"), std::string::npos) << str(*turned->proc);
+  expect_same_result(p, turned->proc, str(*turned->proc));
+}
+
 TEST(Steps, refuse_without_a_change) {
   Schedule s{parsed(kTransposed), {}, false};
   const std::optional<StepRefusal> refusal = apply(s, "unroll_loop", {Value("x")});
