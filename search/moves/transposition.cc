@@ -55,6 +55,20 @@ double elements_of(const Outline& o, Sym buffer, const std::vector<TouchedRange>
   return std::min(elements, elements_of(o, buffer));
 }
 
+// How often an element is read, by the loops of known length that it does not move along.
+double rereads(const Outline& o, const OutlineAccess& a) {
+  double times = 1;
+  for (const int l : a.loops) {
+    const OutlineLoop& loop = o.loops[static_cast<size_t>(l)];
+    if (std::any_of(a.what.idx.begin(), a.what.idx.end(),
+                    [&](const ExprPtr& index) { return mentions(index, loop.iter); }))
+      continue;
+    const std::optional<int64_t> extent = as_int(normalize(loop.hi - loop.lo));
+    if (extent && *extent > 1) times *= static_cast<double>(*extent);
+  }
+  return times;
+}
+
 // stage_view's arguments: the dimension `last` behind the others.
 ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last,
                   const std::vector<TouchedRange>& window) {
@@ -113,7 +127,9 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
     const std::optional<ScopeEntry> entry = lookup(*s.proc, top, a.what.buffer);
     if (!entry || entry->type.rank() != static_cast<int>(a.what.idx.size())) continue;
     const std::vector<TouchedRange> window = window_of(o, a, entry->type);
-    if (o.trips(a) < least_reuse * elements_of(o, a.what.buffer, window)) continue;
+    if (rereads(o, a) < least_reuse &&
+        o.trips(a) < least_reuse * elements_of(o, a.what.buffer, window))
+      continue;
     done.insert(a.what.buffer);
     (void)!apply(out, "stage_view", view_of(out, nest, a.what.buffer, d, window));
   }

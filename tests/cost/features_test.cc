@@ -142,6 +142,23 @@ def f(x: f32[400, 4], y: f32[4]):
   EXPECT_DOUBLE_EQ(f[Term::kLatency], 400 * (4 + 7 - 1.0));
 }
 
+TEST(Features, a_triangle_counts_as_its_middle_row) {
+  const auto compiled = [](const std::string& columns) {
+    return count(R"(
+@proc
+def rows(A: f32[64, 64], B: f32[64, 64]):
+    for i in seq(0, 64):
+        for j in seq(0, )" +
+                 columns +
+                 R"():
+            B[i, j] += A[i, j] * A[i, j]
+)")[Term::kCompiled];
+  };
+  EXPECT_GT(compiled("32"), 0);
+  EXPECT_EQ(compiled("i"), compiled("32"));
+  EXPECT_EQ(compiled("64 - i"), compiled("32"));
+}
+
 TEST(Features, the_same_load_twice_is_one) {
   const Features f = count(R"(
 @proc
