@@ -6,6 +6,10 @@
 
 namespace exotune {
 
+/// One use checks one proc: the walk moves `scope_`, `problem_` and `path_` along with it, so that
+/// each question is asked with the facts of its place. Throws at the first offence instead of
+/// collecting: what follows an ill-typed statement would be guesses. Cost: linear in the program
+/// but for the questions, which the cache of decisions answers for most unrolled code.
 class Checker {
  public:
   Checker(const Proc& p, bool for_codegen);
@@ -13,17 +17,25 @@ class Checker {
   Checker& operator=(const Checker&) = delete;
   /// Throws InputError at the first offence.
   void run();
+  /// Re-checks one statement: primitives that built a single new statement ask for no more.
   /// For a proc all of whose other statements passed.
   void run_at(const Path& at);
 
  private:
   // check.cc
+  /// Names, types and asserts of the formals; asserts may only speak of what stands before them.
   void header();
+  /// Asserts that contradict each other would make every claim about the body true: such a proc is
+  /// refused, since a proof about it says nothing.
   void satisfiable();
   void block(const Block& b, Child child);
+  /// Goes on to the statement that run_at was asked for, entering facts on the way, checking
+  /// nothing else.
   void descend(const Block& b, const Path& at, size_t depth);
   void stmt(const Stmt& s);
   void loop(const Stmt& s, const For& n);
+  /// For `par` loops: no two iterations touch one element unless both only read it or both reduce
+  /// it the same way; and no iteration writes configuration.
   void race_free(const Stmt& s, const For& n);
   void branch(const Stmt& s, const If& n);
   void store(const Stmt& s, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs);
@@ -31,6 +43,8 @@ class Checker {
   void config_write(const Stmt& s, const WriteConfig& n);
   /// Of the buffers allocated in the `n` statements at `first`.
   void initialised(const Block& block, const Path& first, int n);
+  /// Refuses what a later statement could change under a type: an extent in a shape that reads
+  /// configuration.
   void fixed(const ExprPtr& e, const std::string& what, const SourceLocation& where);
 
   // check_expr.cc
@@ -41,6 +55,7 @@ class Checker {
   /// A data expression stored in (or passed as) an element of `target`: `data`, and every literal
   /// in it can be held by the precision that it takes there.
   void stored(const ExprPtr& e, ScalarType target, const SourceLocation& where);
+  /// Each literal must be exact in the type it takes from its context: 300 is no i8, 0.1 is an f32.
   void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where);
   void cast(const Cast& n, const ExprPtr& e, const SourceLocation& where);
   std::optional<ScalarType> one_precision(std::optional<ScalarType> a, std::optional<ScalarType> b,
@@ -53,13 +68,19 @@ class Checker {
   ScalarType decided(ScalarType t) const;
 
   // check_call.cc
+  /// Binds the formals' control values, proves the callee's asserts there, then each argument by
+  /// kind.
   void call(const Stmt& s, const Call& n);
   void instruction(const Proc& callee, const SourceLocation& where);
   void argument(const Call& n, size_t k, const CallSubstitution& substitution,
                 const SourceLocation& where);
+  /// No two data arguments may overlap unless the callee only reads both: its body was checked, and
+  /// is compiled, as if they did not.
   void aliases(const Call& n, const SourceLocation& where);
 
   // check_memory.cc
+  /// These are asked only for code generation, since a schedule may pass through states that no C
+  /// expresses: a buffer in registers that is still indexed by a variable, say.
   void allocation_memory(const Alloc& n, const SourceLocation& where);
   void addressable(Sym name, const SourceLocation& where);
   void argument_memory(const Call& n, size_t k, const SourceLocation& where);

@@ -8,6 +8,8 @@
 
 namespace exotune {
 
+/// One element access, reduced or plain, with the loops around it as ranges of variables.
+/// Over-approximate: what may not run under a condition is listed with the condition.
 struct Effect {
   Access access;
   std::vector<int> loops;  // per entry of access.vars: which loop statement (instance) it is
@@ -34,6 +36,7 @@ struct Effects {
   std::vector<ConfigFieldName> written() const;
 };
 
+/// Cost: linear in the block and in what its callees do; the summaries of callees are kept.
 /// Of the `n` statements at `first`. `scope` is what is visible there.
 Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n);
 /// Of a callee's body in terms of its formals; remembered while the callee lives. Loop variables

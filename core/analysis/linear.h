@@ -28,6 +28,8 @@ struct Lin {
 
   bool is_constant() const { return terms.empty() && !overflow; }
   int64_t coeff_of(int var) const;
+  /// Members change the value in place and return it; an overflow makes it meaningless for good,
+  /// and every answer that rests on it kUnknown.
   Lin& add(const Lin& other, int64_t scale = 1);
   Lin& add_constant(int64_t c);
   Lin scaled(int64_t k) const;
@@ -39,6 +41,7 @@ struct Lin {
 };
 
 /// lin >= 0, or lin == 0.
+/// Over the integers a strict inequality is a weak one: a < b is b - a - 1 >= 0; so two forms do.
 struct Constraint {
   Lin lin;
   bool equality = false;
@@ -51,6 +54,9 @@ struct Formula {
   Constraint atom;
   std::vector<Formula> kids;
 
+  /// These fold constants: all_of nothing is true, any_of nothing false, and a constant atom
+  /// becomes kTrue or kFalse. not_zero is a disjunction (a >= 1 or -a >= 1) and therefore the
+  /// costly one.
   static Formula truth(bool b);
   static Formula at_least_zero(Lin lin);
   static Formula equals_zero(Lin lin);
@@ -58,6 +64,7 @@ struct Formula {
   static Formula all_of(std::vector<Formula> kids);
   static Formula any_of(std::vector<Formula> kids);
 };
+/// Pushes the negation to the atoms. An equality turns into a disjunction.
 Formula negated(const Formula& f);
 /// Unassigned variables (beyond the model's end) count as 0.
 bool holds(const Constraint& c, std::span<const int64_t> model);
@@ -72,6 +79,8 @@ void for_each_atom(const Formula& formula, const F& f) {
 int64_t floor_div(int64_t a, int64_t b);  // b > 0
 int64_t floor_mod(int64_t a, int64_t b);  // b > 0; 0 <= result < b
 
+/// kUnknown covers overflow, too many rows and the thread's deadline; callers treat it as "not
+/// proved", so it refuses a step and never admits one.
 enum class Feasible : uint8_t { kNo, kYes, kUnknown };
 struct Solution {
   Feasible feasible = Feasible::kUnknown;
@@ -85,6 +94,8 @@ Solution solve_conjunction(std::span<const Constraint> constraints, int variable
 
 /// The greatest lower and least upper constant bounds of `lin` that elimination finds under the
 /// constraints (not always the tightest over the integers).
+/// Half open by the flags: without has_lo there is no lower bound. `empty`: the constraints
+/// contradict each other, so that every bound holds.
 struct Interval {
   bool has_lo = false, has_hi = false, empty = false;
   int64_t lo = 0, hi = 0;

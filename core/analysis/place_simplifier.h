@@ -10,6 +10,8 @@
 
 namespace exotune {
 
+/// Worth it from two expressions on. Not thread-safe. Simplifying never changes the value at the
+/// place: each rule is an equation that holds under the facts, proved when it is used.
 class PlaceSimplifier {
  public:
   /// What is known just before the statement at `at`. `p` must outlive this.

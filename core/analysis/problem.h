@@ -13,6 +13,9 @@
 
 namespace exotune {
 
+/// Facts only ever grow, but for rollback to a mark: a walk over a program marks when it enters a
+/// loop or branch, assumes what holds inside, and rolls back when it leaves. Questions leave the
+/// facts as they were. Not thread-safe; walks own one each.
 class Problem {
  public:
   /// `scope` (may be null) resolves strides; borrowed.
@@ -26,18 +29,25 @@ class Problem {
   void unbind(int count) { bindings_.resize(bindings_.size() - count); }
   /// Binds `s` to an existing variable.
   void bind_to(Sym s, int var) { bindings_.push_back({s, var}); }
+  /// A variable that nothing else in the program means; `name` is for counter-examples alone.
   int fresh(std::string name = "");
   /// Sizes are positive: assumes it when the variable is first met.
   int variable_of(Sym s, ScalarType type);
 
   // --- translation ---
+  /// What is not affine becomes an opaque variable, the same one for equal expressions: so `n * m
+  /// == n * m` is proved, and nothing about its value is assumed.
   Lin lin(const ExprPtr& e);
+  /// Of a control boolean. Comparisons of integers become atoms, and, or, not the structure above
+  /// them; equal flags are compared as 0 and 1.
   Formula formula(const ExprPtr& condition);
   Lin quotient(const Lin& n, int64_t divisor);  // floor(n / divisor), divisor > 0
 
   // --- facts ---
   void assume(const ExprPtr& condition) { assume(formula(condition)); }
   void assume(Formula f);
+  /// The caller vouches for what it assumes: a wrong fact makes wrong proofs. Facts come from
+  /// loops' bounds, conditions that hold at the place, asserts and sizes, nowhere else.
   void assume_at_least_zero(Lin lin);
   void assume_zero(Lin lin);
   /// `flag`, a boolean as 0 or 1, is the truth of `value`.
@@ -53,6 +63,7 @@ class Problem {
     havoc_ = std::move(fields);
   }
 
+  /// A place in the history of facts. Marks nest: rolling back to one makes later ones invalid.
   struct Mark {
     size_t variables, constraints, disjunctions, quotients, bindings;
   };
@@ -60,11 +71,14 @@ class Problem {
   void rollback(const Mark& m);
 
   // --- questions ---
+  /// kProved, kRefuted with a point that shows it, or kUnknown. Conjunctive goals are asked part by
+  /// part; the cache of decisions (question_cache.h) is asked before the solver is.
   /// Do the facts imply `goal`?
   Answer entails(const Formula& goal);
   Answer entails(const ExprPtr& goal) { return entails(formula(goal)); }
   /// Do the facts and `f` contradict? kProved: no point satisfies all. kRefuted carries one.
   Answer excludes(const Formula& f);
+  /// As project() of linear.h under the facts: sound, not always tight.
   Interval bounds(const Lin& lin);
 
   const std::vector<Constraint>& constraints() const { return constraints_; }

@@ -10,9 +10,12 @@
 
 namespace exotune {
 
+/// T is copied out, so keep it small or shared. The key is the proc's address, guarded by a weak
+/// pointer: an address that was freed and given to another proc is not mistaken for the old one.
 template <class T>
 class ProcCache {
  public:
+  /// Nothing when it was never computed, was thrown away, or belongs to a proc that is gone.
   std::optional<T> find(const ProcPtr& p) const {
     std::lock_guard lock(mutex_);
     auto it = known_.find(p.get());
@@ -20,6 +23,8 @@ class ProcCache {
     if (it == known_.end() || it->second.proc.lock() != p) return std::nullopt;
     return it->second.value;
   }
+  /// Throws everything away when it is full: simpler than ages, and a full cache means that
+  /// thousands of procs came and went since.
   void insert(const ProcPtr& p, T value) {
     std::lock_guard lock(mutex_);
     if (known_.size() > kMaxEntries) known_.clear();
@@ -27,6 +32,8 @@ class ProcCache {
   }
 
  private:
+  /// A search holds some hundreds of callees at a time: instructions, and procs of a user's
+  /// library.
   static constexpr size_t kMaxEntries = 4096;
   struct Entry {
     std::weak_ptr<const Proc> proc;

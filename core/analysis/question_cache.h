@@ -10,6 +10,8 @@
 
 namespace exotune {
 
+/// A question with its variables renamed in order of appearance, the question first: those
+/// that differ in names only, as unrolled code asks them by the hundred, have one key.
 struct QuestionKey {
   std::vector<int64_t> words;
   uint64_t hash = 0;

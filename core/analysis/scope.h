@@ -24,6 +24,8 @@ struct Location {
   std::vector<ExprPtr> idx;
 };
 
+/// Names are found from the innermost outwards, so a name bound twice means the later one. The
+/// walks that use it push what they enter and truncate to the size they noted before.
 class Scope {
  public:
   Scope() = default;
@@ -38,6 +40,7 @@ class Scope {
   void truncate(size_t n) { bindings_.resize(n); }
 
   /// Null when not visible.
+  /// Linear in what is visible, from the newest on; what is asked for was usually bound close by.
   const Binding* find(Sym s) const;
   /// The allocation or argument behind a name; the name itself when unknown.
   Sym root_of(Sym name) const;

@@ -45,6 +45,8 @@ class Deadline {
   /// This one, and over as soon as `stop` is true; may be empty. Asked from any thread.
   Deadline or_when(std::function<bool()> stop) const;
 
+  /// Cheap enough for loops of a microsecond's work: a read of the clock, and the owner's question
+  /// when there is one. Loops that are shorter ask every so many turns.
   bool over() const { return interrupted() || expired(); }
   bool expired() const;      // its time has passed
   bool interrupted() const;  // its owner asked to stop

@@ -28,6 +28,8 @@ enum class ExitCode : int {
 /// Text that is made when it is printed: hot paths pass a function, cold paths a string.
 class LazyText {
  public:
+  /// `message` stands as it is; `make` is called by each str(), so what it captures must outlive
+  /// the text, or be captured by value (expressions are shared pointers: copy them).
   LazyText() = default;
   LazyText(std::string text) : text_(std::move(text)) {}  // NOLINT(runtime/explicit)
   LazyText(const char* text) : text_(text) {}             // NOLINT(runtime/explicit)
@@ -41,6 +43,8 @@ class LazyText {
   std::function<std::string()> make_;
 };
 
+/// The order of its parts is the order in which they are printed: where, what, why in detail, and
+/// what to do about it. A diagnostic without a hint is accepted, one without a message is not.
 struct Diagnostic {
   SourceLocation where;
   LazyText message;
@@ -55,9 +59,12 @@ class Error : public std::exception {
  public:
   explicit Error(Diagnostic d, ExitCode code = ExitCode::kInput)
       : diagnostic_(std::move(d)), code_(code) {}
+  /// The diagnostic may be changed on the way up: callers that know more (the file, the operator
+  /// that was running) add a note or fill in the place, and throw the same object on.
   const Diagnostic& diagnostic() const { return diagnostic_; }
   Diagnostic& diagnostic() { return diagnostic_; }
   ExitCode exit_code() const { return code_; }
+  /// diagnostic().str() at the first call, and kept; for programs that catch std::exception.
   const char* what() const noexcept override;
 
  private:

@@ -5,6 +5,8 @@
 
 namespace exotune {
 
+/// A value of three words, copied freely: all places of one text share its file's name. Lines and
+/// columns count bytes, from 1, as editors and compilers print them; 0 means unknown.
 struct SourceLocation {
   std::shared_ptr<const std::string> file;  // null when the text came from no file
   int line = 0;

@@ -21,6 +21,8 @@ class Sym {
   /// A new symbol with the same name as this one.
   Sym copy() const { return fresh(name()); }
 
+  /// As the user wrote it; two symbols in one scope may share it, and the printer then tells them
+  /// apart.
   const std::string& name() const;
   uint32_t id() const { return id_; }
   bool valid() const { return id_ != 0; }

@@ -22,6 +22,8 @@ bool has_token(const std::string& text, const std::string& name, size_t from = 0
 std::string unique_name(const std::string& name, const std::set<std::string>& taken,
                         const std::set<std::string>& also = {});
 
+/// Mirrors the blocks of the C being written: push at `{`, pop at `}`. Two names that are visible
+/// at once never collide, and a name is never reused for another thing while the first is in scope.
 class NameScopes {
  public:
   /// `file_names`: functions and structs that a local name must not hide; borrowed.

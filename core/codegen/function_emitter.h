@@ -77,6 +77,8 @@ struct Signature {
   bool takes_workspace = false;  // a last parameter `void* workspace`, and NAME_workspace_bytes
 };
 
+/// What one file's functions share while they are emitted, in the order callees first: needs grow,
+/// signatures are added by the caller after each function.
 struct FileContext {
   const CodegenOptions& options;
   FileNeeds& needs;
@@ -86,7 +88,8 @@ struct FileContext {
   std::set<std::string> file_names;               // of all functions and structs
 };
 
-ScalarType decided(ScalarType t);          // R becomes f32
+ScalarType decided(ScalarType t);  // R becomes f32
+/// What the type is computed in: the emitted C rounds where the interpreter (core/interp) rounds.
 ScalarType arithmetic_type(ScalarType t);  // f16 and bf16 compute in f32
 std::string element_c_type(ScalarType t);  // f16 and bf16 are uint16_t
 std::vector<Stride> dense_strides(const std::vector<ExprPtr>& shape);  // row-major
@@ -95,6 +98,10 @@ std::string window_struct(int rank, ScalarType t, bool is_const);
 Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name,
                          const std::string& stem, const std::set<std::string>& file_names);
 
+/// One use emits one function. The proc passed check(p, for code generation), so what is met here
+/// can be expressed; where an emitter still finds that it cannot (a template without the hole it
+/// needs), it throws an InputError at the statement. Output depends on the proc alone: two runs
+/// write the same bytes.
 class FunctionEmitter {
  public:
   FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature, FileContext& file);
@@ -105,15 +112,21 @@ class FunctionEmitter {
 
  private:
   // emit_control.cc
+  /// A control expression in int64_t arithmetic.
   Text control(const ExprPtr& e);
+  /// C's division truncates: floor division needs a helper, unless the operands are known not to be
+  /// negative.
   Text divide(const BinOp& b);
   std::string config_field(const Config& config, const std::string& field,
                            const SourceLocation& where);
+  /// From the ranges of the variables in scope; nothing when it is not bounded below.
   std::optional<int64_t> lower_bound(const ExprPtr& e);
   std::string c(const ExprPtr& e, int outer = 0) { return control(e).in(outer); }
   Text stride_text(const Stride& s);
 
   // emit_data.cc
+  /// Data expressions are written in the type they are computed in, and converted where a type
+  /// differs from its context; the conversion is the one that the interpreter makes.
   Text data(const ExprPtr& e, ScalarType type);  // a value of arithmetic_type(type)
   Text load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type,
             const SourceLocation& where);
@@ -124,6 +137,7 @@ class FunctionEmitter {
   Text converted(Text value, ScalarType from, ScalarType to);
   std::string helper(const std::string& op, ScalarType type);  // "exo_max_f32", noted as needed
 
+  /// How a name of the program stands in C, and the text of one of its elements.
   // emit_storage.cc
   const Storage& storage(Sym s, const SourceLocation& where) const;
   std::string element(const Storage& s, const std::vector<ExprPtr>& idx);  // an lvalue
@@ -143,6 +157,7 @@ class FunctionEmitter {
   };
   WindowParts window_parts(const ExprPtr& e);
   std::string window_literal(const WindowParts& w, bool is_const);
+  /// A template of a memory (alloc, read, write, free) with its holes filled in.
   std::string expand_memory(const Storage& s, const std::string& op,
                             const std::vector<ExprPtr>& idx, const std::string& value,
                             const SourceLocation& where);
@@ -150,13 +165,18 @@ class FunctionEmitter {
   // emit_stmt.cc
   void block(const Block& b, const Path& owner, Child child);
   void stmt(const StmtPtr& s, const Block& scope, size_t position);
+  /// `=` with the element's conversion, by the memory's template where it has one.
   void assign(const Assign& a, const SourceLocation& where);
   void reduce(const Reduce& r, const SourceLocation& where);
   std::string stored(const ExprPtr& rhs, ScalarType type);
   void write_config(const WriteConfig& w, const SourceLocation& where);
+  /// How often a loop is written out: loops over registers must be, since C cannot index registers.
   int64_t unroll_count(const For& f);
+  /// A cast to void for each formal that the body does not mention; generated C is clean of
+  /// warnings.
   std::string unused_parameters(const std::string& checks) const;
   void loop(const For& f);
+  /// A loop that runs once is a block with a constant.
   bool single_iteration(const For& f);
   void branch(const If& i);
 
@@ -168,21 +188,27 @@ class FunctionEmitter {
 
   // emit_declaration.cc
   void declare(const std::string& type, const std::string& name);
+  /// A local that is declared where it is first assigned reads better, and may be const:
+  /// declarations therefore wait until the next assignment in their block.
   std::string initialised(const std::string& assignment);
   std::string with_declarations(const std::string& text) const;
 
   // emit_alloc.cc
+  /// Registers, a stack array or scratch memory, as the memory and the plan say.
   void allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where);
   void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position,
                        const SourceLocation& where);
   void allocate_array(const Alloc& a, Storage* s, const SourceLocation& where);
   void allocate_shared(const Alloc& a, Storage* s, const SourceLocation& where);
   std::string scratch_bytes(const Alloc& a);
+  /// Scratch memory is a stack: a block that takes some notes where it began and gives it back.
   void take_scratch_mark();
   void release_scratch(const std::string& mark);
   void window_stmt(const WindowStmt& w);
 
   // emit_workspace.cc
+  /// NAME_workspace_bytes repeats the control flow and adds up what is live at once, so that a
+  /// caller may hand over the memory: nothing is allocated in a call then.
   bool takes_scratch(const Block& b) const;
   void workspace_block(const Block& b, const std::string& outer, const std::string& most);
 
@@ -190,6 +216,9 @@ class FunctionEmitter {
   void lines(const std::string& text);
 
   // emit_call.cc
+  /// Calls of procs by name; instructions by their template, whose holes are filled with the text
+  /// of arguments. A hole that stands alone takes the text as it is, an enclosed one needs
+  /// parentheses.
   void call(const Call& call, const SourceLocation& where);
   void instruction(const Call& call, const SourceLocation& where);
   std::string argument(const AbiArg& formal, const ExprPtr& actual);

@@ -17,6 +17,8 @@ struct ScratchPlan {
 class ScratchTable {
  public:
   explicit ScratchTable(int64_t stack_limit_bytes) : stack_limit_bytes_(stack_limit_bytes) {}
+  /// Made at the first question and kept; the reference stays valid. A callee that needs scratch
+  /// memory makes its callers need it, since the arena is passed along.
   const ScratchPlan& of(const ProcPtr& p);
   ScratchPlan compute(const Proc& p);
 

@@ -16,6 +16,8 @@ namespace exotune {
 class Value;
 using ValueList = std::vector<Value>;
 
+/// Constructors are implicit on purpose: schedules written in C++ pass names and numbers as they
+/// are. Equality is not defined, since procs and cursors have several; compare what you need.
 class Value {
  public:
   using SharedList = std::shared_ptr<const ValueList>;  // never null
@@ -35,6 +37,7 @@ class Value {
   Value(MemoryPtr m) : node_(std::move(m)) {}                     // NOLINT(runtime/explicit)
   Value(ConfigPtr c) : node_(std::move(c)) {}                     // NOLINT(runtime/explicit)
   Value(std::map<std::string, Value> m) : node_(std::move(m)) {}  // NOLINT(runtime/explicit)
+  /// Lists of names and of numbers, what most operators take.
   static Value strings(const std::vector<std::string>& v);
   static Value ints(const std::vector<int64_t>& v);
 

@@ -12,12 +12,16 @@ namespace exotune::interp {
 
 struct Machine;
 
+/// The language's division on control integers rounds down, C's towards zero; b > 0 is the
+/// checker's promise.
 inline int64_t floor_div(int64_t a, int64_t b) {
   return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
 inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 
-/// constant + sum coeff * ints[slot]; terms sorted by slot, no zero coefficient.
+/// Compiled code adds these up without looking at a tree: an address of three subscripts takes
+/// three multiplications whatever its expression looked like. constant + sum coeff * ints[slot];
+/// terms sorted by slot, no zero coefficient.
 struct Lin {
   struct Term {
     int slot;
@@ -38,11 +42,16 @@ Lin operator+(const Lin& a, const Lin& b);
 Lin scaled(const Lin& a, int64_t k);
 
 /// What no linear form can say: products, quotients, comparisons, config reads.
+/// Shared because a value may be used in several places: it is evaluated again in each, which is
+/// what it means, since configuration may have changed between them. `let` (lowering.h) holds a
+/// value.
 struct IntNode {
   virtual ~IntNode() = default;
   virtual int64_t eval(Machine& m) const = 0;
 };
 
+/// Implicit from integers and linear forms on purpose: most values are one of the two, and the
+/// arithmetic below takes either.
 struct IntVal {
   Lin lin;
   std::shared_ptr<const IntNode> node;  // when set, `lin` means nothing
@@ -61,16 +70,21 @@ struct IntVal {
   inline int64_t eval(Machine& m) const;
 };
 
+/// What is known of a value when compiling: from constants, from the bounds of loops, from
+/// conditions.
 /// Inclusive; the extremes of int64_t mean unknown.
 struct Range {
   int64_t lo = std::numeric_limits<int64_t>::min();
   int64_t hi = std::numeric_limits<int64_t>::max();
+  /// Both ends are known: only then is a bound worth comparing with.
   bool bounded() const {
     return lo != std::numeric_limits<int64_t>::min() && hi != std::numeric_limits<int64_t>::max();
   }
 };
 
 /// Ranges of the slots, by number.
+/// A slot without a range may hold anything; `of` adds up the terms' ranges, and an overflow of the
+/// sum counts as unknown, never as a narrow range.
 class Ranges {
  public:
   void set(int slot, Range r);
@@ -81,11 +95,14 @@ class Ranges {
   std::vector<Range> ranges_;
 };
 
+/// Comparisons and logic give 0 or 1, so that conditions are integers like the rest.
 enum class IntOp : uint8_t { kAdd, kMul, kDiv, kMod, kLt, kLe, kEq, kNe, kAnd, kOr };
 /// Folds where it can. kDiv and kMod: floor quotient and mathematical remainder, b positive.
 IntVal int_op(IntOp op, const IntVal& a, const IntVal& b, const Ranges& ranges);
 inline IntVal int_negate(const IntVal& a, const Ranges& r) { return int_op(IntOp::kMul, a, -1, r); }
 
+/// One field of the configuration while a program runs. `present` is false until somebody writes
+/// it: reading it before is an error, not zero.
 struct ConfigSlot {
   bool present = false;
   int64_t integer = 0;

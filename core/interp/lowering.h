@@ -9,15 +9,22 @@
 namespace exotune::interp {
 
 /// What names stand for in one proc of the call tree.
+/// The views of buffers are places in root buffers with strides, so a window costs nothing when the
+/// program runs. Procs of one lineage share symbols: each call gets an environment of its own.
 struct Env {
   std::unordered_map<Sym, IntVal> control;
   std::unordered_map<Sym, View> views;
 };
 
 /// One use compiles one proc.
+/// A Lowering owns no program state: what it makes is a Compiled, which runs any number of times
+/// with the same control arguments. Other control arguments mean another compilation, since loops'
+/// bounds and extents are folded in as constants.
 class Lowering {
  public:
   explicit Lowering(Arithmetic mode) : mode_(mode) {}
+  /// Throws InterpError(kUnsupported) for what has no meaning, and kArgument for shapes that do not
+  /// fit.
   Compiled compile_entry(const Proc& proc, const std::vector<int64_t>& control,
                          const std::vector<EntryView>& entry);
 
@@ -30,6 +37,8 @@ class Lowering {
   IntVal op(IntOp o, const IntVal& a, const IntVal& b) const { return int_op(o, a, b, ranges_); }
   /// A value that stays what it is now: itself when linear, else held in a slot.
   IntVal let(IntVal v);
+  /// Emits a check, or nothing where the condition is known to hold, or throws at once where it is
+  /// known not to: errors that constants decide are found before anything runs.
   void require(IntVal cond, InterpError::Kind kind, std::string message,
                const SourceLocation& where, std::optional<IntVal> shown = {});
 
@@ -41,6 +50,8 @@ class Lowering {
   const View& view_of(Sym s, const Env& env, const SourceLocation& where) const;
   Access element(Sym name, const std::vector<ExprPtr>& idx, const Env& env,
                  const SourceLocation& where);
+  /// Leaves out the check when the ranges of the slots prove it: what loops over affine subscripts
+  /// do, mostly; so straight-line code runs without a comparison an element.
   void add_check(Access* a, const IntVal& i, const IntVal& extent, int dim) const;
   View whole_or_window(const ExprPtr& e, const Env& env);
 
@@ -53,6 +64,7 @@ class Lowering {
 
   // lower_stmt.cc
   void compile_block(const Block& b, Env& env);
+  /// The statements of a block compiled to a list of their own, for a loop's body or a branch.
   NodeList nested(const Block& b, Env& env);
   void compile_stmt(const Stmt& s, Env& env);
   void store(StoreOp o, Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs,
@@ -65,6 +77,7 @@ class Lowering {
   /// The callee's body in place, in an environment of its own: procs of one lineage share symbols.
   void call(const Call& c, const Env& env, const SourceLocation& where);
   View bind(const Arg& formal, const ExprPtr& actual, const Env& env, const SourceLocation& where);
+  /// Extents of a formal that differ from the argument's are a fault of the caller (kArgument).
   void require_shape(const Arg& formal, const Proc& p, Env& inner, const SourceLocation& where);
 
   Arithmetic mode_;

@@ -16,6 +16,8 @@ namespace exotune::interp {
 
 struct ForNode;
 
+/// The whole state of one run. Nodes are constant and shared by all runs of a program; what changes
+/// is here, but for the storage of allocations, which keeps its capacity from run to run.
 struct Machine {
   std::vector<int64_t> ints;
   std::vector<double*> bases;
@@ -34,6 +36,7 @@ inline int64_t IntVal::eval(Machine& m) const {
 /// What a float operation of the type is rounded to, or an integer operation wraps to.
 enum class Rounding : uint8_t { kNone, kF32, kF16, kBf16, kI8, kUi8, kI16, kUi16, kI32 };
 
+/// Throws InterpError with the values of the loops that are under way as a note: "at i = 3, j = 0".
 [[noreturn]] void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where,
                        std::string message);
 /// Makes room for `needed` statements beside those begun. Fails when they are more than allowed, or
@@ -52,6 +55,8 @@ struct Access {
   std::string name;
   SourceLocation where;
 
+  /// The element's cell. Checks in the order of the dimensions, so that the first wrong subscript
+  /// is the one in the message.
   double* locate(Machine& m) const {
     for (const Check& c : checks) {
       const int64_t i = c.idx.eval(m);
@@ -65,6 +70,9 @@ struct Access {
 // --- data expressions
 // -----------------------------------------------------------------------------
 struct StripBuilder;
+/// eval() computes one element; emit() appends the same computation, for a whole strip of
+/// iterations, to a line of operations. Both call apply(), so they cannot disagree about
+/// arithmetic.
 struct DataNode {
   virtual ~DataNode() = default;
   virtual double eval(Machine& m) const = 0;
@@ -73,6 +81,8 @@ struct DataNode {
 };
 using DataPtr = std::unique_ptr<const DataNode>;
 
+/// on_integers looks at the order: those before kSqrt exist for all types. Transcendental functions
+/// are computed in double and rounded once, which is within what core/codegen's C library does.
 enum class DataOp : uint8_t {
   // also on integers
   kAdd,
@@ -127,6 +137,7 @@ struct ConstData final : DataNode {
   double eval(Machine&) const override { return value; }
   int emit(StripBuilder& b) const override;
 };
+/// A load propagates or refuses poison as the machine's policy says.
 struct LoadData final : DataNode {
   Access access;
   double eval(Machine& m) const override;
@@ -149,11 +160,13 @@ struct CastData final : DataNode {
   /// Rounded once, from the integer: not by way of double.
   static double convert(Rounding r, int64_t v);
 };
+/// a < b ? c : d. Only the side that is wanted is read: the other may lie outside of its buffer.
 struct SelectData final : DataNode {
   DataPtr a, b, c, d;
   double eval(Machine& m) const override;
   int emit(StripBuilder& b) const override;
 };
+/// A data field of the configuration.
 struct ConfigData final : DataNode {
   int slot;
   std::string name;
@@ -164,6 +177,8 @@ struct ConfigData final : DataNode {
 
 // --- statements
 // -----------------------------------------------------------------------------------
+/// Statements run in the order of their list; nothing is scheduled or skipped but by the nodes
+/// themselves. A fault leaves by exception, with buffers as they are then.
 struct StmtNodeBase {
   virtual ~StmtNodeBase() = default;
   virtual void exec(Machine& m) const = 0;
@@ -174,6 +189,7 @@ using NodeList = std::vector<NodePtr>;
 enum class StoreOp : uint8_t { kAssign, kAdd, kMax, kMin };
 /// How a reducing store combines; kAssign has no such operation.
 DataOp combining(StoreOp op);
+/// Computes rhs first, then the place: the order in which the language reads and writes.
 struct StoreNode final : StmtNodeBase {
   StoreOp op;
   Rounding storage;     // of the element's type
@@ -183,6 +199,8 @@ struct StoreNode final : StmtNodeBase {
   void exec(Machine& m) const override;
 };
 struct Strip;
+/// Runs its strip when there is one and this entry allows it, else the body iteration by iteration.
+/// Both leave the same bits in the buffers.
 struct ForNode final : StmtNodeBase {
   int slot;
   std::string name;
@@ -214,6 +232,7 @@ struct RequireNode final : StmtNodeBase {
   SourceLocation where;
   void exec(Machine& m) const override;
 };
+/// Fills the storage with poison at each execution, since contents start undefined each time.
 struct AllocNode final : StmtNodeBase {
   int base;
   std::vector<IntVal> shape;
@@ -222,6 +241,7 @@ struct AllocNode final : StmtNodeBase {
   mutable std::vector<double> storage;  // one allocation is live at a time: calls are inlined
   void exec(Machine& m) const override;
 };
+/// Control or data, never both.
 struct ConfigStoreNode final : StmtNodeBase {
   int slot;
   IntVal control;
@@ -249,6 +269,8 @@ inline void exec_all(const NodeList& list, Machine& m) {
 struct Strip {
   static constexpr int kChunk = 128;
   enum class Kind : uint8_t { kLoad, kConst, kConfig, kOp, kSelect, kCast };
+  /// One operation of a line, over kChunk iterations at once. Registers are numbered by position,
+  /// each written once: an operation's operands stand before it.
   struct Op {
     Kind kind;
     DataOp op = DataOp::kAdd;
@@ -259,6 +281,7 @@ struct Strip {
     int config = -1;                     // kConfig
     const IntVal* integer = nullptr;     // kCast: linear
   };
+  /// One store of the body, and what is computed for it.
   struct Line {
     const StoreNode* store;
     std::vector<Op> ops;
@@ -271,11 +294,14 @@ struct Strip {
   std::vector<Line> lines;
 
   /// Null when the body cannot run in strips.
+  /// Needs: stores only, every address linear in the loop's variable, no read of what an earlier
+  /// iteration of the same strip writes unless run() can tell them apart.
   static std::unique_ptr<Strip> make(const ForNode& loop);
   /// Runs iterations [lo, hi); false when this entry must take the slow way (nothing was done).
   bool run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const;
 };
 
+/// What DataNode::emit writes to: the line that is being made.
 struct StripBuilder {
   Strip& strip;
   Strip::Line& line;

@@ -19,6 +19,8 @@ namespace exotune {
 struct Config;
 using ConfigPtr = std::shared_ptr<const Config>;
 
+/// The order matters: comparisons stand last and logic before them, which is what is_comparison and
+/// is_logical look at.
 enum class BinOpKind : uint8_t {
   kAdd,
   kSub,
@@ -38,6 +40,7 @@ const char* name_of(BinOpKind op);  // "+", "and", "<=", ...
 constexpr bool is_comparison(BinOpKind op) { return op >= BinOpKind::kLt; }
 constexpr bool is_logical(BinOpKind op) { return op == BinOpKind::kAnd || op == BinOpKind::kOr; }
 
+/// A name that is read: whether it is control or data is the expression's `type`, not the node's.
 /// A control variable, a data scalar, an element `x[i, j]`, or (idx empty, x a tensor) a whole
 /// tensor passed to a call.
 struct Read {
@@ -49,6 +52,9 @@ struct Read {
 struct Const {
   std::variant<int64_t, double, bool> value;
 };
+/// Minus and not, of control integers or data and of booleans. Subtraction is a BinOp of its own:
+/// `a
+/// - b` never becomes `a + -b` by itself.
 struct USub {
   ExprPtr arg;
 };
@@ -66,19 +72,25 @@ struct Extern {
   std::string fn;
   std::vector<ExprPtr> args;
 };
+/// One dimension of a window, half open: lo, ..., hi - 1.
 struct WindowAccess {
   ExprPtr lo;
   ExprPtr hi;  // null: a point, which drops the dimension
   bool is_point() const { return hi == nullptr; }
 };
+/// `name[lo:hi, i]`: a view, never a copy. Appears as the right side of a WindowStmt and as an
+/// argument of a call, nowhere else; so windows are not data that could be added or compared.
 struct WindowExpr {
   Sym name;
   std::vector<WindowAccess> access;  // one per dimension of `name`
 };
+/// Elements between neighbours along dimension `dim` of `name`: a control value, the only way for a
+/// program to speak of its memory layout. A dense tensor's strides follow from its extents.
 struct StrideExpr {
   Sym name;
   int dim;
 };
+/// The field's present value: control or data, as the configuration declares it.
 struct ReadConfig {
   ConfigPtr config;
   std::string field;
@@ -93,6 +105,9 @@ struct Cast {
 using ExprNode =
     std::variant<Read, Const, USub, Not, BinOp, Extern, WindowExpr, StrideExpr, ReadConfig, Cast>;
 
+/// A node with its type and place. Never changed once made: whoever wants another expression makes
+/// one (rewrite, with_children) and shares the children. `where` counts neither for hash nor for
+/// equal.
 struct Expr {
   ExprNode node;
   ScalarType type;  // of an element, for tensors and windows
@@ -100,6 +115,7 @@ struct Expr {
   uint64_t hash = 0;   // structural, by symbol id; equal trees have equal hashes
   uint64_t bloom = 0;  // OR of the blooms of all symbols mentioned
 
+  /// The node as a T, null when it is another: `if (const Read* r = e->as<Read>())`.
   template <class T>
   const T* as() const {
     return std::get_if<T>(&node);
@@ -107,6 +123,8 @@ struct Expr {
 };
 
 // --- construction ---------------------------------------------------------------------------
+/// The one place where hash and bloom are computed: O(children), since theirs are known. Checks no
+/// types; the frontend and core/analysis do.
 ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where = {});
 ExprPtr int_const(int64_t v);  // kIndex
 ExprPtr bool_const(bool v);    // kBool
@@ -130,13 +148,17 @@ inline ExprPtr operator*(const ExprPtr& a, const ExprPtr& b) {
 }
 
 // --- inspection -----------------------------------------------------------------------------
+/// Copies of the pointers, in the order of the header of this file. O(children).
 std::vector<ExprPtr> expr_children(const Expr& e);
 /// The same node with other children (same number and order as expr_children).
 ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& children);
+/// Pointers and hashes are compared first: different trees are told apart in constant time, all but
+/// 2^-64 of them, and equal ones that share structure are walked once where they do not.
 bool equal(const ExprPtr& a,
            const ExprPtr& b);  // structural, by symbol; types of constants count not
 /// The literal integer value of a control constant, else nothing. Does not fold.
 std::optional<int64_t> as_int(const ExprPtr& e);
+/// False at once for most expressions without the symbol: the bloom says so. Else a walk.
 bool mentions(const ExprPtr& e, Sym s);
 void collect_symbols(const ExprPtr& e, std::set<Sym>& into);
 

@@ -8,6 +8,8 @@
 
 namespace exotune {
 
+/// A formal: control by value, data by reference. Two data formals of one call overlap only where
+/// the callee writes neither (the checker proves it of each call): so C may say `restrict`.
 struct Arg {
   Sym name;
   Type type;
@@ -22,10 +24,16 @@ struct InstrInfo {
 };
 
 /// How a proc came to be: opaque here, see core/cursor/provenance.h.
+/// A base without members: core/ir must not know of cursors, and yet a proc carries its history to
+/// those who do.
 struct ProvenanceBase {
   virtual ~ProvenanceBase() = default;
 };
 
+/// Equality of procs is identity of pointers: each rewrite makes a new one, and shares the
+/// statements that it did not touch. The body was checked if it came out of the frontend or of a
+/// primitive; code that builds procs by hand calls check() (core/analysis/check.h) before it trusts
+/// them.
 struct Proc {
   std::string name;
   std::vector<Arg> args;
@@ -35,6 +43,7 @@ struct Proc {
   SourceLocation where;
   std::shared_ptr<const ProvenanceBase> provenance;  // null: written by the user
 
+  /// Null: no formal of that name. Linear; procs have few formals.
   const Arg* find_arg(Sym s) const;
 };
 

@@ -20,6 +20,7 @@ using Block = std::vector<StmtPtr>;
 struct Proc;
 using ProcPtr = std::shared_ptr<const Proc>;
 
+/// `name[idx] = rhs`: an element of a tensor or window, or with idx empty a scalar.
 struct Assign {
   Sym name;
   std::vector<ExprPtr> idx;
@@ -29,22 +30,30 @@ enum class ReduceOp : uint8_t { kAdd, kMax, kMin };
 const char* name_of(ReduceOp op);  // "+=", "max=", "min="
 /// Is reducing twice by one value the same as once? True of max= and min=.
 constexpr bool is_idempotent(ReduceOp op) { return op != ReduceOp::kAdd; }
+/// `name[idx] op= rhs`. A statement of its own because the operation is associative and
+/// commutative: that two of them commute, and that a loop of them may be cut or reordered (in real
+/// arithmetic), is what most schedules of sums rest on.
 struct Reduce {
   Sym name;
   std::vector<ExprPtr> idx;
   ExprPtr rhs;
   ReduceOp op;
 };
+/// `Config.field = rhs`, control or data: state of a device, which instructions read.
 struct WriteConfig {
   ConfigPtr config;
   std::string field;
   ExprPtr rhs;
 };
+/// What is left of a block whose statements are gone: the text needs something to stand there.
 struct Pass {};
+/// `cond` is a control boolean: data never decides what runs.
 struct If {
   ExprPtr cond;
   Block body, orelse;
 };
+/// kPar: the iterations may run in any order and at once; the checker proves that they do not race
+/// before any C is emitted.
 enum class LoopMode : uint8_t { kSeq, kPar };
 /// Runs `body` for iter = lo, ..., hi - 1; zero times when hi <= lo.
 struct For {
@@ -59,6 +68,8 @@ struct Alloc {
   Type type;
   MemoryPtr mem;
 };
+/// Runs the callee's body with the arguments in place of its formals: scalars and tensors by
+/// reference, control values by value. An instruction is a call of a proc with InstrInfo.
 struct Call {
   ProcPtr callee;
   std::vector<ExprPtr> args;
@@ -72,6 +83,7 @@ struct WindowStmt {
 
 using StmtNode = std::variant<Assign, Reduce, WriteConfig, Pass, If, For, Alloc, Call, WindowStmt>;
 
+/// A node with its place; never changed once made. `where` counts neither for hash nor for equal.
 struct Stmt {
   StmtNode node;
   SourceLocation where;
@@ -79,6 +91,7 @@ struct Stmt {
   uint64_t bloom = 0;          // every symbol mentioned or bound inside
   bool writes_config = false;  // here, inside, or in a proc that is called
 
+  /// The node as a T, null when it is another.
   template <class T>
   const T* as() const {
     return std::get_if<T>(&node);
@@ -86,6 +99,8 @@ struct Stmt {
 };
 
 // --- construction ---------------------------------------------------------------------------
+/// The only place where hash, bloom and writes_config are computed: O(children), since theirs are
+/// known. The makers below it are the same with the node written out.
 StmtPtr make_stmt(StmtNode node, SourceLocation where = {});
 StmtPtr make_assign(Sym name, std::vector<ExprPtr> idx, ExprPtr rhs);
 StmtPtr make_reduce(Sym name, std::vector<ExprPtr> idx, ExprPtr rhs, ReduceOp op = ReduceOp::kAdd);
@@ -96,6 +111,8 @@ StmtPtr make_call(ProcPtr callee, std::vector<ExprPtr> args);
 StmtPtr make_pass();
 
 // --- inspection -----------------------------------------------------------------------------
+/// Copies, in the order of the header of this file; with_exprs takes them back in that order and
+/// number.
 std::vector<ExprPtr> stmt_exprs(const Stmt& s);
 StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& exprs);
 /// The body and orelse of a For or If with others; other statements must get empty blocks.
@@ -104,6 +121,8 @@ const Block& body_of(const Stmt& s);             // empty for leaves
 const Block& orelse_of(const Stmt& s);           // empty but for If
 bool equal(const StmtPtr& a, const StmtPtr& b);  // structural, by symbol (binders included)
 bool equal(const Block& a, const Block& b);
+/// Linear in the smaller of the two; used where code is compared after its binders were made fresh,
+/// so that plain equality would always fail.
 /// Equal up to the names of what a and b bind (loop iterators, allocations, windows).
 bool alpha_equal(const Block& a, const Block& b);
 bool mentions(const StmtPtr& s, Sym sym);

@@ -11,6 +11,9 @@ namespace exotune {
 struct Expr;
 using ExprPtr = std::shared_ptr<const Expr>;
 
+/// Data types say how an element is stored and rounded, control types what a variable of the
+/// program's own arithmetic ranges over: sizes are positive, indices any integer, strides whatever
+/// memory has. The order matters: data first, floating types before the others.
 enum class ScalarType : uint8_t {
   // data; kR is "not decided yet" and becomes f32 at code generation
   kR,
@@ -33,6 +36,7 @@ enum class ScalarType : uint8_t {
 constexpr bool is_data(ScalarType t) { return t <= ScalarType::kI32; }
 constexpr bool is_control(ScalarType t) { return !is_data(t); }
 constexpr bool is_float(ScalarType t) { return t <= ScalarType::kF64; }  // kR counts as f32
+/// Booleans are control, and yet no integers: nothing may be added to a condition.
 /// size, index or stride: an integer that control arithmetic may use.
 constexpr bool is_integer_control(ScalarType t) {
   return t == ScalarType::kSize || t == ScalarType::kIndex || t == ScalarType::kStride;
@@ -42,6 +46,8 @@ int bytes_of(ScalarType t);         // data types only; kR counts as 4
 /// The C spelling of a data or control type: "float", "int64_t", "uint16_t" (bf16), ...
 const char* c_name_of(ScalarType t);
 
+/// Of a formal, an allocation or a window statement. `shape` holds control expressions over what is
+/// in scope where the name is bound, so the type of an argument may mention earlier arguments.
 struct Type {
   ScalarType scalar = ScalarType::kR;
   std::vector<ExprPtr> shape;  // empty: a scalar

@@ -1,5 +1,5 @@
 #pragma once
-// Hart: the Processor for one register width. Its loop is in hart_loop.h.
+// Hart: the Processor for one register width. Its loop is in hart_loop.cc, made for both widths.
 #include <string>
 #include <type_traits>
 #include <vector>

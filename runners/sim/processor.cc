@@ -7,7 +7,7 @@
 
 namespace exotune::sim {
 
-// Defined in hart_loop.h, made in hart32.cc and hart64.cc.
+// Defined and made in hart_loop.cc.
 extern template Hart<uint32_t>::Leave Hart<uint32_t>::loop<false>(uint64_t);
 extern template Hart<uint32_t>::Leave Hart<uint32_t>::loop<true>(uint64_t);
 extern template Hart<uint64_t>::Leave Hart<uint64_t>::loop<false>(uint64_t);

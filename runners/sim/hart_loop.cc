@@ -1,6 +1,6 @@
-#pragma once
-// The interpreter's loop: one entry per operation, each of which jumps to the next one's. Included
-// by the two files that make it for 32 and for 64 bits.
+// The interpreter's loop, for 32 and for 64 bits: one entry per operation, each of which jumps to
+// the next one's. A switch would send all operations through one indirect jump, which predictors of
+// branches know far less about than about one jump after each operation.
 //
 // Time is kept in half cycles, always even; a register's readiness is odd when a load writes it, so
 // that one maximum says both how long to wait and for what.
@@ -472,5 +472,10 @@ trap : {
 #undef EXOTUNE_SIM_LOAD
 #undef EXOTUNE_SIM_STORE
 #undef EXOTUNE_SIM_BRANCH
+
+template Hart<uint32_t>::Leave Hart<uint32_t>::loop<false>(uint64_t);
+template Hart<uint32_t>::Leave Hart<uint32_t>::loop<true>(uint64_t);
+template Hart<uint64_t>::Leave Hart<uint64_t>::loop<false>(uint64_t);
+template Hart<uint64_t>::Leave Hart<uint64_t>::loop<true>(uint64_t);
 
 }  // namespace exotune::sim
