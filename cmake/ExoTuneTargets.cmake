@@ -50,18 +50,36 @@ endfunction()
 
 # exotune_embed(FUNCTION out.cc file...): out.cc defines exotune::FUNCTION(name), the text of the file
 # of that name, so that a file stays a file and the program carries it. Null for any other name.
+# exotune::FUNCTION_files() are the names, in the order given.
 function(exotune_embed function out)
-  set(text "// Made by exotune_embed.\n#include <string>\nnamespace exotune {\n")
+  set(text "// Made by exotune_embed.\n#include <string>\n#include <vector>\nnamespace exotune {\n")
+  set(names "")
   string(APPEND text "const char* ${function}(const std::string& file);\n"
          "const char* ${function}(const std::string& file) {\n")
   foreach(file ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     get_filename_component(name ${file} NAME)
+    string(APPEND names "\"${name}\", ")
     file(READ ${file} content)
     string(APPEND text "  if (file == \"${name}\")\n    return R\"embedded(${content})embedded\";\n")
   endforeach()
-  string(APPEND text "  return nullptr;\n}\n}  // namespace exotune\n")
+  string(APPEND text "  return nullptr;\n}\nstd::vector<std::string> ${function}_files();\n"
+         "std::vector<std::string> ${function}_files() { return {${names}}; }\n"
+         "}  // namespace exotune\n")
   file(CONFIGURE OUTPUT ${out} CONTENT "${text}" @ONLY)
+endfunction()
+
+# exotune_included(VARIABLE header folder): the headers of `folder` that `header` includes, in its
+# order and as full paths: a list that is kept in one place.
+function(exotune_included variable header folder)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  file(STRINGS ${header} lines REGEX "^#include \"${folder}/")
+  set(found "")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^#include \"(.*)\".*" "${PROJECT_SOURCE_DIR}/\\1" path "${line}")
+    list(APPEND found ${path})
+  endforeach()
+  set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
 # Libraries that wait for others: -O1 compiles them in two thirds of the time, and a run of exo-tune

@@ -21,6 +21,7 @@ namespace exotune {
 /// the resulting dimensions comes first, second, ...: tiles [1, 64] and order [1, 0, 2] lay W[K, N]
 /// out as W_ahead[N / 64, K, 64], strips of 64 columns with their rows one after the other.
 /// SchedulingError when `buffer` is no argument or is written.
+/// Proposed for an operand that a caller may prepare: the same strips, before the call.
 ProcPtr pack_ahead(ProcPtr p, const std::string& buffer, const std::vector<int64_t>& tiles,
                    const std::vector<int>& order);
 

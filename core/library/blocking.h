@@ -16,6 +16,8 @@ namespace exotune {
 /// leaves it in place). A boundary of unknown extent is divided by the next size, and so on. Main
 /// and boundary inner loops are all called names[1]. A loop of literal extent <= the size becomes
 /// one block.
+/// Proposed for loops of contractions and convolutions, in front of a farther cache: sizes that
+/// fill a share of each cache, and multiples of the register tile.
 ProcPtr block_loop(ProcPtr p, const Where& loop, const std::vector<int64_t>& sizes,
                    const std::vector<std::string>& names, const std::string& outside = "");
 
@@ -43,6 +45,7 @@ ProcPtr lift_alone(ProcPtr p, const Where& scope);
 /// for i: for j: s -> for io: for jo: f(...), the rest of each loop after it: the nest of loops
 /// from `outermost` in, divided by the extents of the loops that `instr` is, and replaced by it.
 /// SchedulingError when the instruction is no nest of loops of literal extents, or does not fit.
+/// Proposed where the target has an instruction of exactly this shape: transposes.
 ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr);
 
 /// A triangle in steps of `size` rows: for i in seq(0, n): for j in seq(l, i + c): s
@@ -68,6 +71,7 @@ ProcPtr round_loop(ProcPtr p, const Where& loop, int64_t q, const std::vector<st
 /// loops of factor / 2, / 4, ... iterations at a time; or a case, unrolled, for each number left.
 enum class InterleaveTail : uint8_t { kCut, kPerfect, kRecursive, kSpecialize };
 /// Divides by `factor` and unrolls the inner loop; the rest follows as `tail` says.
+/// Proposed for loops beside a sum: 2 or 4 copies.
 ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor,
                         InterleaveTail tail = InterleaveTail::kCut);
 
@@ -76,6 +80,7 @@ ProcPtr unroll_and_jam(ProcPtr p, const Where& outer, int64_t factor);
 
 /// Unrolls every loop whose iterator picks a register of `memory` (compilers keep registers in
 /// arrays only where every index is a constant), then splits the buffers into single registers.
+/// Proposed after a register tile, always.
 ProcPtr unroll_registers(ProcPtr p, const MemoryPtr& memory);
 
 /// Unrolls every dimension but the vector one of each allocation in `memory`; what is indexed by a
@@ -83,6 +88,7 @@ ProcPtr unroll_registers(ProcPtr p, const MemoryPtr& memory);
 ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory);
 
 /// Unrolls every loop over `loop`, and removes those of one iteration.
+/// Proposed by the dynamic program, at the end, for what its plan unrolls.
 ProcPtr unroll_all(ProcPtr p, const std::string& loop);
 
 }  // namespace exotune

@@ -14,6 +14,7 @@ namespace exotune {
 /// `vectors` registers of columns, `depth` rows for one instruction; both loops have literal
 /// extents that lanes and depth divide. The statements inside become the instruction whose body
 /// they are, else one instruction each. SchedulingError when there is none.
+/// Proposed for sums by columns: registers hold the results meanwhile.
 ProcPtr accumulate_columns(ProcPtr p, const std::string& rows, const std::string& columns,
                            const VectorUnit& unit, int64_t vectors, int64_t depth);
 

@@ -14,6 +14,7 @@ namespace exotune {
 /// B[k0:k0+kc, 0:N] -> B_pack[N/strip, kc, strip], and copies strip by strip; 0 keeps the order.
 /// The last strip is padded (and its padding never read). `rows`: what the loop over the copy's
 /// first dimension is called.
+/// Proposed for an operand that is read in strides: strips of the register tile.
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
                      const VectorUnit& unit, const std::string& rows = "i0");
 
@@ -24,6 +25,7 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 /// sets the registers and reads nothing of out. `apart`: the sum starts from zero and is added to
 /// out behind the k loop, and out's lines are asked for one by one while it runs (prefetch_during),
 /// so that no tile waits for memory. SchedulingError when no loop over `i` is such a nest.
+/// Proposed for products: rows x vectors whose sums and operands fit the registers, largest first.
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                        const VectorUnit& unit, bool apart = false);
 

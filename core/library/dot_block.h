@@ -38,6 +38,8 @@ std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& 
 /// instructions that fit (their operands' types are those of A and B, or wider by set_precision)
 /// the one of the largest group is taken. SchedulingError: there is no such nest, or no
 /// instruction.
+/// Proposed for products of narrower elements than their sum, where an instruction sums groups of
+/// them: rows x vectors that fill the registers, the depth cut for each cache.
 ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                   int64_t rows, int64_t vectors, const VectorUnit& unit);
 

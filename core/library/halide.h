@@ -26,6 +26,7 @@ ProcPtr vectorize(ProcPtr p, const std::string& stage, const std::string& x, con
 /// Unrolls the loop: whole (factor 0), or `factor` iterations of it, with the rest as a loop.
 ProcPtr unroll(ProcPtr p, const std::string& stage, const std::string& x, int64_t factor);
 /// Every sequential loop over `loop` becomes parallel.
+/// Proposed with --threads: the outermost loop without a race.
 ProcPtr parallel(ProcPtr p, const std::string& loop);
 /// Lifts the allocation out of all loops.
 ProcPtr store_root(ProcPtr p, const std::string& stage);

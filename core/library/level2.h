@@ -11,6 +11,7 @@ namespace exotune {
 /// not depend on i is loaded once per block of rows, and what does not depend on j stays in
 /// registers. `fused`: statements of a block of rows that run over the same vectors do so in one
 /// loop, as far as they may, so that what several of them read is loaded once.
+/// Proposed for sums along rows: 1 to 8 rows, 1 to 4 vectors at once.
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t rows, int64_t interleave,
                          bool fused = false);
@@ -23,6 +24,7 @@ ProcPtr optimize_level_2_general(ProcPtr p, const std::string& outer, const Vect
 
 /// for i: [t = f(i);] for j: y[j] += e(i, j), by columns: `vectors` registers of y stay put while
 /// all rows go by, so that y is read and written once. Scalars that a row computes are inlined.
+/// Proposed for sums that move along a matrix: 1 to 8 columns or vectors.
 ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t vectors);
 

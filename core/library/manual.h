@@ -16,6 +16,10 @@ struct ManualEntry {
 /// The comment above the first declaration of a function. Cost: a scan of the headers, once.
 ManualEntry manual_entry(const std::string& function);
 
+/// Where searches propose the operator, and with which values; "" when none does. It is the last
+/// part of its function's comment, from "Proposed " on, or said in its row.
+std::string proposal_of(const Operator& op);
+
 /// An operator in full, several lines: its signature, what it does in short, the entry of the
 /// function that it calls, and whether and where a search proposes it.
 std::string description_of(const Operator& op);

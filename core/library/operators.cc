@@ -11,6 +11,7 @@
 namespace exotune {
 namespace {
 
+// Names that an operator introduces must print and parse again: traces are scripts.
 bool is_identifier(const std::string& s) {
   if (s.empty() || s == "_" || is_keyword(s)) return false;
   for (size_t k = 0; k < s.size(); ++k) {
@@ -21,6 +22,8 @@ bool is_identifier(const std::string& s) {
   return true;
 }
 
+// Lists of names may come as one string, 'io ii', which reads better in a schedule than a list of
+// strings.
 std::vector<std::string> words(const std::string& s) {
   std::vector<std::string> out;
   for (size_t at = 0; at < s.size();) {
@@ -78,6 +81,9 @@ ParamKind element_of(ParamKind k) {
   }
 }
 
+// Conversions lose nothing and are few: a single element where a list is wanted, an integer where a
+// number or an expression is, a string of words where names are. All else is refused, since a guess
+// here would make a schedule mean something its author did not say.
 // Brings `v` into the form that OperatorArgs promises; false when it is of another kind.
 bool convert(ParamKind kind, Value& v) {
   switch (kind) {
@@ -117,6 +123,9 @@ bool convert(ParamKind kind, Value& v) {
     case ParamKind::kNames:
     case ParamKind::kExprs: {
       const std::string* s = v.as<std::string>();
+      // The list of a target's instructions has hundreds of entries and is passed with every step
+      // of a search: when nothing has to be converted, the shared list is handed on instead of
+      // copied.
       if (kind == ParamKind::kProcs && are_procs(v)) return true;  // shared as it is
       bool split = s && (kind == ParamKind::kStrings || kind == ParamKind::kNames);
       ValueList list;
@@ -197,6 +206,8 @@ const char* name_of(ParamKind k) {
 
 // --- parameters -------------------------------------------------------------------------------
 
+// One function a kind, so that a row of the table reads like a signature: place("loop"),
+// integer("factor").
 namespace params {
 #define EXO_PARAM(function, kind)                                   \
   Param function(std::string name, std::optional<Value> fallback) { \
@@ -229,6 +240,7 @@ Param keywords(std::string name) {
 
 // --- arguments --------------------------------------------------------------------------------
 
+// Accessors trust that `bound` and `convert` were there first: kinds are settled by then.
 ProcPtr OperatorArgs::proc(int k) const { return *(*this)[k].as<ProcPtr>(); }
 
 std::vector<ProcPtr> OperatorArgs::procs(int k) const {
@@ -252,6 +264,7 @@ std::vector<Where> OperatorArgs::places(int k) const {
   return out;
 }
 
+// A cursor is forwarded to the procedure at hand: scripts keep cursors over many steps.
 Cursor OperatorArgs::cursor(int k) const {
   if (const Cursor* c = (*this)[k].as<Cursor>()) return forward(proc(), *c);
   return find(proc(), *(*this)[k].as<std::string>());
@@ -259,6 +272,8 @@ Cursor OperatorArgs::cursor(int k) const {
 
 int64_t OperatorArgs::integer(int k) const { return *(*this)[k].as<int64_t>(); }
 
+// For counts and sizes that operators loop over: a million is beyond any sensible use, and far from
+// where an int would overflow in arithmetic.
 int OperatorArgs::small(int k) const {
   constexpr int64_t kMost = 1'000'000;
   int64_t v = integer(k);
@@ -289,9 +304,12 @@ ConfigPtr OperatorArgs::config(int k) const { return *(*this)[k].as<ConfigPtr>()
 ScalarType OperatorArgs::precision(int k) const { return *scalar_type(string(k)); }
 std::string OperatorArgs::text(int k) const { return string(k); }
 
+// Expressions are parsed where they will stand: the names in sight at `at` are what they may use.
 ExprPtr OperatorArgs::expr(int k, const Path& at) const {
   return parse_expr_at(proc(), at, string(k));
 }
+// Also configuration fields: which configurations exist is known from the procedure and the call
+// alone, since scripts have no list of them at hand.
 ExprPtr OperatorArgs::any_expr(int k, const Path& at) const {
   std::map<std::string, ConfigPtr> configs;  // those that the proc or this call mentions
   std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
@@ -335,6 +353,10 @@ Operator in_cpp(std::string function, Operator row) {
   return row;
 }
 
+// Assembled once: primitives, library, stages, search, then the forms that Exo 2's library spells
+// differently, which become alternatives of the operator of their name. Sorted by name, so that
+// `list operators`, docs and errors agree on an order. Function-local statics are initialised by
+// one thread, then only read.
 const std::vector<Operator>& operator_table() {
   static const std::vector<Operator> table = [] {
     std::vector<Operator> all = primitive_operators();
@@ -348,10 +370,6 @@ const std::vector<Operator>& operator_table() {
       else
         known->others.push_back({std::move(op.params), std::move(op.run)});
     }
-    for (Operator& op : all)
-      if (const auto it = proposals_of_operators().find(op.name);
-          it != proposals_of_operators().end())
-        op.proposed = it->second;
     std::sort(all.begin(), all.end(),
               [](const Operator& a, const Operator& b) { return a.name < b.name; });
     return all;
@@ -371,6 +389,8 @@ const Operator* find_operator(const std::string& name) {
 
 namespace {
 
+// Binding follows Python: by position, then by keyword, then defaults; `defaults` are the target's,
+// which stand behind what the call says and before the row's own.
 // The arguments in the order of `ps`; InputError where they do not fit.
 std::vector<Value> bound(const Operator& op, const std::vector<Param>& ps,
                          const std::vector<Value>& positional,

@@ -132,7 +132,7 @@ struct Operator {
       run;                                // a proc, or a list (a tuple) that starts with one
   std::vector<OperatorForm> others = {};  // tried in order when the arguments do not fit `params`
   std::string function = {};  // that it calls, where it is called otherwise; see manual.h
-  std::string proposed = {};  // where a search proposes it, and with which values; "": nowhere
+  std::string proposed = {};  // for operators that no header declares; see proposal_of (manual.h)
   std::string signature()
       const;  // "divide_loop(p, loop, q, new_iters, tail='guard', perfect=False)"
 };
@@ -158,8 +158,6 @@ std::vector<Operator> stage_operators();      // operators_stages.cc
 std::vector<Operator> search_operators();     // operators_search.cc
 /// Exo 2's forms of operators above, and operators that only Exo 2 has (operators_exo2.cc).
 std::vector<Operator> exo2_forms();
-/// Operator::proposed, by the operator's name (operators_proposals.cc).
-const std::map<std::string, std::string>& proposals_of_operators();
 /// A row for a function that is called otherwise than the operator.
 Operator in_cpp(std::string function, Operator row);
 

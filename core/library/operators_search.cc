@@ -42,7 +42,10 @@ std::vector<Operator> search_operators() {
        "the outermost part of each loop stays outside the loops that are inside it here",
        [](const A& a) -> Value {
          return ValueList{a.proc(), a[1]};
-       }},
+       },
+       {},
+       {},
+       "with what a partial schedule keeps"},
       {"max_unroll",
        {proc(), integer("iterations")},
        "from here on no loop of more iterations is unrolled",
@@ -64,7 +67,10 @@ std::vector<Operator> search_operators() {
        "this subtree stays as it stands, whatever happens around it",
        [](const A& a) -> Value {
          return ValueList{a.proc(), a.where(1).block(a.proc())};
-       }},
+       },
+       {},
+       {},
+       "with what a partial schedule keeps"},
   };
 }
 

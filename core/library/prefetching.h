@@ -12,6 +12,7 @@ namespace exotune {
 /// At every loop over `loop` whose body uses another rectangle of `buffer` in each iteration: asks
 /// for the rectangle of `distance` iterations later. What is beyond the buffer is not asked for.
 /// "" stands for every argument. SchedulingError when no loop goes through rectangles so.
+/// Proposed by neighbours: 1 or 2 iterations ahead.
 ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& buffer,
                        int64_t distance);
 
@@ -24,6 +25,7 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
 /// are there already serve again, with up to two lines each. `locality` as in add_prefetch: 2 for
 /// what would push other data out of the nearest cache. Extents must be literal. SchedulingError
 /// when there is no such loop, or there are more lines than rounds can take.
+/// Proposed by neighbours and for panels: the next tile, a line an iteration.
 ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
                            const std::string& buffer = "", int locality = 3);
 

@@ -26,6 +26,7 @@ ProcPtr fuse_all_loops(ProcPtr p, const Where& scope);
 /// Of the loops around `stmt`, the nearest that concerns neither it nor the conditions it runs
 /// under runs it once; it stays where it is, as far as that is allowed. SchedulingError when every
 /// loop concerns it, or it may not be run fewer times.
+/// Proposed for an accelerator: what only the first iteration needs.
 ProcPtr add_guard(ProcPtr p, const Where& stmt);
 
 /// for j: for i: x[i, j] = e  ->  for i: for j: x[i, j] = e

@@ -19,6 +19,7 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
 /// A scalar sum r over `loop`, `factor` iterations at a time into as many local scalars: their
 /// chains of additions run side by side, where one chain would wait for each addition. The
 /// iterations left over are summed in a local scalar of their own.
+/// Proposed for one sum: as many chains as hide the latency.
 ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor, const std::string& name);
 
 }  // namespace exotune

@@ -44,6 +44,7 @@ ProcPtr store_at(ProcPtr p, const std::string& producer, const std::string& cons
                  const std::string& loop);
 
 /// compute_at (recomputing), then store_at.
+/// Proposed for chains of rows: the producer at the loop of its consumer.
 ProcPtr compute_and_store_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                              const std::string& loop);
 

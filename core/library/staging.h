@@ -27,6 +27,7 @@ struct Staged {
 ///
 /// stage_mem with the smallest window that holds every access of the block to `buffer`.
 /// SchedulingError when that is not a rectangle, or the block does not touch the buffer.
+/// Proposed for accelerators: each operand in the memory that instructions take.
 Staged auto_stage_mem(ProcPtr p, const Where& block, const std::string& buffer,
                       const std::string& name, bool accum = false);
 
@@ -52,6 +53,7 @@ ProcPtr remove_redundant_loops(ProcPtr p, const Where& stmt, int num);
 /// Copies every vector argument (a window of one dimension) whose stride is not known to be 1 into
 /// a buffer of its own for the whole procedure, and what is written back at the end: what follows
 /// finds unit strides. SchedulingError when there is no such argument.
+/// Proposed for few columns: whole vectors collected from several rows.
 ProcPtr gather_vectors(ProcPtr p);
 
 }  // namespace exotune

@@ -30,6 +30,7 @@ namespace exotune {
 /// until the store before it has left the core.
 ///
 /// InvalidCursorError when no nest is of this form.
+/// Proposed for sums over several loops, and other sums than products: likewise.
 ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit,
                   bool reads_first = false);
 

@@ -21,6 +21,7 @@ namespace exotune {
 /// the speed of a product. Made of auto_stage_mem, expand_dim, lift_alloc, fission, reorder_loops,
 /// extend_loop and shift_loop. SchedulingError: there is no such loop, the body writes more than
 /// one element, or a step is refused (e reads out of bounds beyond the triangle).
+/// Proposed for the corners that a cut triangle leaves, where register tiles then fit them.
 [[nodiscard]] ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner);
 
 }  // namespace exotune

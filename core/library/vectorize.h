@@ -31,6 +31,7 @@ enum class VectorTail : uint8_t { kPerfect, kCut, kCutAndGuard, kPredicate, kCut
 /// Divides the loop by the unit's width and vectorizes it. Tails: perfect (the width divides the
 /// loop), cut (a scalar loop does the rest), cut_and_guard (that under an `if`), predicate (every
 /// vector is guarded), cut_and_predicate (whole vectors, then one guarded vector).
+/// Proposed by the dynamic program, for a loop that its plan says is vectors.
 ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTail tail);
 
 /// Moves statements that do not change from iteration to iteration out in front of the loop, as far

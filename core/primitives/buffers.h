@@ -14,6 +14,7 @@ namespace exotune {
 /// s(a[i])      ->    s(a[index, i])
 /// Obligation: size > 0; `index` reads only names visible at the allocation (so it keeps one value
 /// throughout the scope) and no configuration; 0 <= index < size wherever `a` is used.
+/// Proposed for a value that each iteration needs for itself; an accelerator's tiles.
 [[nodiscard]] ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size,
                                  const ExprPtr& index);
 
@@ -23,6 +24,7 @@ namespace exotune {
 /// Obligation: sz does not depend on i or on configuration and is positive outside; no iteration
 /// reads what it did not write itself; a `par` loop's iterations do not come to share elements.
 /// Cursors follow the allocation.
+/// Proposed out of the loops that need not repeat it.
 [[nodiscard]] ProcPtr lift_alloc(ProcPtr p, const Where& alloc, int n_lifts = 1);
 
 /// a : T[sz]                 for i in ..:
@@ -47,6 +49,7 @@ namespace exotune {
 /// a : T[n0, n1, ..]       a : T[n_p0, n_p1, ..]
 /// s(a[i0, i1, ..])   ->   s(a[i_p0, i_p1, ..])
 /// Obligation: a permutation; no window or call sees its dimensions in another order.
+/// Proposed for accelerators: the order that an instruction takes.
 [[nodiscard]] ProcPtr rearrange_dim(ProcPtr p, const Where& alloc,
                                     const std::vector<int>& permutation);
 
@@ -56,6 +59,7 @@ namespace exotune {
 /// Obligation: size > 0; 0 <= i - offset < size for every access (proved where it stands); with
 /// `fold`, size is a literal, no access lies size or more below one made earlier, and no `par` loop
 /// comes to race.
+/// Proposed for accelerators: whole rows.
 [[nodiscard]] ProcPtr resize_dim(ProcPtr p, const Where& alloc, int dim, const ExprPtr& size,
                                  const ExprPtr& offset, bool fold = false);
 
@@ -94,6 +98,7 @@ namespace exotune {
 /// refuses. `par` loops around are proved race-free again.
 /// Forwarding: cursors stay on the block's statements; allocation and load stand before it, the
 /// store after.
+/// Proposed for a part of a sweep that must be kept.
 [[nodiscard]] ProcPtr stage_mem(ProcPtr p, const Where& block, const std::string& window,
                                 const std::string& name, bool accum = false,
                                 const std::vector<Where>& per = {});
@@ -114,12 +119,14 @@ struct ViewAxis {
 /// found that are in range, satisfy `where` and name the same element; at least one read is. The
 /// `par` loops around are proved free of races again: the fill may read what the block did not.
 /// Cursors stay on the block's statements; allocation and fill stand before it.
+/// Proposed for an operand that is read across: its transposed copy.
 [[nodiscard]] ProcPtr stage_view(ProcPtr p, const Where& block, const std::string& name,
                                  const std::vector<ViewAxis>& axes, const std::string& element,
                                  const std::string& where = "", double otherwise = 0);
 
 /// a : T[sz] @ M  ->  a : T[sz] @ memory
 /// Obligation: none here: `check` before code is made has it. Cursors stay.
+/// Proposed for accelerators: memories that instructions take.
 [[nodiscard]] ProcPtr set_memory(ProcPtr p, const Where& buffer, MemoryPtr memory);
 
 /// a : T[sz]  ->  a : precision[sz], and so for windows of `a` and the expressions that read it;

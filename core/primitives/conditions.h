@@ -34,6 +34,7 @@ namespace exotune {
 /// condition folds to a constant becomes its branch; a loop with constant bounds that never runs
 /// goes. Loops that run once stay (unroll_loop removes them). Obligation: none beyond the facts
 /// used; what is written to configuration stays known. Forwarding: what remains stays.
+/// Proposed for accelerators, between steps.
 [[nodiscard]] ProcPtr simplify(ProcPtr p);  // whole proc
 [[nodiscard]] ProcPtr simplify(ProcPtr p, const Where& block);
 

@@ -28,6 +28,8 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// their value in the loop; where they read configuration, the places they come to stand in may. A
 /// tail that is surely empty is left out; a tail after a loop whose range may be negative gets an
 /// `if lo < hi`. Forwarding: the loop becomes the io loop; its statements, those of the main loop.
+/// Proposed by the dynamic program, for accelerators and sweeps: the plan's tile, a device's tile,
+/// block sizes; neighbours halve and double a size.
 [[nodiscard]] ProcPtr divide_loop(ProcPtr p, const Where& loop, int64_t q,
                                   const std::vector<std::string>& names, Tail tail);
 
@@ -39,6 +41,7 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// Obligation: no bound of j but an affine one (or i / q) depends on i; iterations that swap
 /// commute; no bound changes in the loops; a `par` loop that comes to stand outside has no race.
 /// Forwarding: each loop cursor follows its loop.
+/// Proposed for every legal order of a band, and of an accelerator's loops.
 [[nodiscard]] ProcPtr reorder_loops(ProcPtr p, const Where& nested);  // "i j", or the outer one
 
 /// `scope` is the only statement in the body (or orelse) of the for or if around it:
@@ -59,6 +62,7 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 ///       for i in seq(e, hi): s
 /// Obligation: lo <= e <= hi; the bounds and e keep their values in the loop.
 /// Forwarding: the loop and its statements are those of the first half.
+/// Proposed where triangles and sweeps split: at the end of the part that is full.
 [[nodiscard]] ProcPtr cut_loop(ProcPtr p, const Where& loop, const ExprPtr& cut_point);
 [[nodiscard]] ProcPtr cut_loop(ProcPtr p, const Where& loop, int64_t cut_point);
 
@@ -66,6 +70,7 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// Obligation: e >= 0; the bounds and e keep their values in the loop; configuration in them as in
 /// divide_loop.
 /// Forwarding: every statement stays.
+/// Proposed for sweeps that are fused: by the distance that keeps their order.
 [[nodiscard]] ProcPtr shift_loop(ProcPtr p, const Where& loop, const ExprPtr& new_lo);
 
 /// for i in seq(lo, n): s  ->  for i in seq(lo, hi): s
@@ -89,6 +94,7 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// ifs: what runs first does not change e, and configuration stays known. Nothing that s1 allocates
 /// or windows is used in s2. Forwarding: the scope stays the first of the two; the statements after
 /// the gap move to the second.
+/// Proposed where a body holds several statements, if that lets one of them be vectors.
 [[nodiscard]] ProcPtr fission(ProcPtr p, const Cursor& gap, int n_lifts = 1);
 
 /// for i in r: s1 ; for j in r: s2           ->  for i in r: { s1; s2[j := i] }
@@ -97,17 +103,20 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// first; each iteration of s2 commutes with every later one of s1, or s1 only computes: from what
 /// neither changes, one value per element however often, and in each iteration all that s2 reads.
 /// Forwarding: the first scope stays and takes in the second's statements; the second is gone.
+/// Proposed for neighbouring loops of equal bounds, and sweeps after a shift.
 [[nodiscard]] ProcPtr fuse(ProcPtr p, const Where& first, const Where& second);
 
 /// for i in seq(lo, hi): s  ->  s                     when lo < hi is proved
 ///                          ->  if lo < hi: s         otherwise
 /// Obligation: s is free of i and running it again right after itself changes nothing.
 /// Forwarding: the statements stay; the loop is gone (or has become the if).
+/// Proposed around what an accelerator does once for all iterations.
 [[nodiscard]] ProcPtr remove_loop(ProcPtr p, const Where& loop);
 
 /// for i in seq(a, b): s  ->  s[i := a]; s[i := a + 1]; ...; s[i := b - 1]       (pass when a >= b)
 /// Obligation: a and b are literals.
 /// Forwarding: the statements are those of the first iteration; the loop is gone.
+/// Proposed for short loops around what becomes vectors, of known length.
 [[nodiscard]] ProcPtr unroll_loop(ProcPtr p, const Where& loop);
 
 /// for i in seq(lo, hi): s  ->  for i in par(lo, hi): s

@@ -36,6 +36,7 @@ namespace exotune {
 /// config fields they differ in are read no more before they are written again; the call is still
 /// right (memories, windows, asserts of g). Equivalent modulo those fields that some path writes no
 /// more.
+/// Proposed for programs: the scheduled part takes the place of the one as written.
 [[nodiscard]] ProcPtr call_eqv(ProcPtr p, const Where& call, const ProcPtr& other);
 
 struct Extracted {
@@ -47,11 +48,13 @@ struct Extracted {
 /// caller's scope; its asserts are what the caller knows about the control ones.
 /// Obligation: s makes nothing that is used after it; the buffers it takes do not overlap when one
 /// is written; the new proc passes `check`. Cursors into s die; one to s goes to the call.
+/// Proposed for programs of several parts: each becomes a procedure.
 [[nodiscard]] Extracted extract_subproc(ProcPtr p, const Where& block, const std::string& name);
 
 /// def f(N: size, ..)  ->  def f(..), N replaced by its value.
 /// Obligation: each name is a control argument, given once, a size's value is positive, and no
 /// assert becomes false. The result is a special case: equivalence does not cross it.
+/// Proposed always: the sizes that a kernel is tuned for.
 [[nodiscard]] ProcPtr partial_eval(ProcPtr p,
                                    const std::vector<std::pair<std::string, int64_t>>& values);
 

@@ -20,6 +20,7 @@ namespace exotune {
 /// `args` as text in the scope of the gap.
 /// s1 ; s2   ->   s1 ; f(args) ; s2
 /// Obligation: f's body does nothing, and the call is right. Cursors stay.
+/// Proposed for accelerators: a fence before what the processor reads of stores.
 [[nodiscard]] ProcPtr insert_noop_call(ProcPtr p, const Cursor& gap, const ProcPtr& callee,
                                        const std::vector<std::string>& args);
 
@@ -35,6 +36,7 @@ namespace exotune {
 /// Obligation: s and what runs after it read the field no more before it is written again, and s
 /// does not write it; a data field holds every value of e. Equivalent modulo the field, and fully
 /// where every path writes it again. Cursors to s stay, those into e die.
+/// Proposed for accelerators: settings that come from arguments.
 [[nodiscard]] ProcPtr bind_config(ProcPtr p, const Where& expr, const ConfigPtr& config,
                                   const std::string& field);
 

@@ -13,6 +13,7 @@ namespace exotune {
 /// s1; s2  ->  s2; s1
 /// Obligation: the two commute.
 /// Forwarding: cursors follow their statements.
+/// Proposed to bring what is fused side by side.
 [[nodiscard]] ProcPtr reorder_stmts(ProcPtr p, const Where& pair);  // a block of two
 
 /// s1; s2  ->  s1; pass; s2
