@@ -47,6 +47,8 @@ void check_name(const std::string& option, const std::string& name,
                    near.empty() ? "one of " + list : "did you mean '" + near + "'?");
 }
 
+// Without --kernel, those whose row in the table says at which sizes: together they touch the terms
+// of the model.
 std::vector<CalibrationKernel> kernels_of(const CalibrateOptions& options, Workspace& workspace) {
   std::vector<CalibrationKernel> out;
   const auto add = [&](const std::string& name) {
@@ -176,6 +178,7 @@ void require_calibrated(const Session& session, const CalibrateOptions& options,
                    "exo-tune calibrate --target " + target.name + " measures and fits");
 }
 
+// With --executor, the same work in shards on other machines; this one collects and prints.
 // Other machines measure and fit.
 ExitCode run_elsewhere(const Session& session, const CalibrateOptions& options,
                        const CalibrationRequest& request, Workspace& workspace, Store& store) {
@@ -240,6 +243,8 @@ CalibrationHooks calibration_hooks(const Session& session, const CalibrateOption
   return hooks;
 }
 
+// Figures of the machine first: the fit needs them. An interrupted fit keeps the runs that were
+// made; the next one goes on from there.
 ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
   watch_interrupts();
   options.executor.read(session);

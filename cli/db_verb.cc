@@ -37,6 +37,7 @@ std::string date(int64_t seconds) {
   return text;
 }
 
+// A kernel's name may be gone (a garbage collection, another machine): its hash still tells it.
 std::string kernel_label(const Store& store, const TrialRecord& trial) {
   const std::string name = store.kernel_name(trial.key.kernel_hash);
   return name.empty() ? trial.key.kernel_hash.substr(0, 12) : name;
@@ -195,6 +196,8 @@ std::vector<std::string> numbers_of(const Store& store, std::string sql,
   return numbers;
 }
 
+// Read-only by the way the file is opened, not by looking at the text: SQLite refuses whatever
+// would write.
 ExitCode query(const DbOptions& options, const Session& session) {
   const auto store = open(options, session, OpenMode::kReadOnly);
   const QueryResult result = store->query(options.argument);
@@ -223,6 +226,7 @@ ExitCode export_records(const DbOptions& options, const Session& session) {
   return ExitCode::kOk;
 }
 
+// What was taken, what was known, what was refused: a merge of nothing says so.
 ExitCode report_merge(const MergeCounts& counts) {
   std::printf(
       "%lld trials, %lld kernels, %lld machines, %lld figures are new; %lld records were known\n",

@@ -10,9 +10,13 @@
 
 namespace exotune::cli {
 
+/// Registered once a verb; CLI11 fills the members while it parses, so an instance lives as long as
+/// its command. Everything that can be refused is refused by check() and fill(), before a database
+/// is opened or anything compiled.
 class TuneOptions {
  public:
   TuneOptions();
+  /// Adds the options to a verb's command.
   void add(CLI::App& app);
 
   /// Other machines do the work: this one need not be able to.
@@ -37,6 +41,7 @@ class TuneOptions {
   [[noreturn]] void refuse(const TuneRequest& request, const TuneResult& result,
                            const std::string& again) const;
 
+  /// As parsed; valid after the command line was.
   bool fresh() const { return defaults_.fresh; }
   const std::string& target() const { return target_; }
   const std::string& folder() const { return folder_; }

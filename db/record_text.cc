@@ -9,6 +9,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune {
+// One record a line, as JSON: what `db export` writes and `db import` reads back. Imports come from
+// other machines and other versions, so every field is checked as if a stranger had typed it, with
+// its line in the message.
 
 namespace {
 
@@ -74,6 +77,8 @@ class Line {
   Json json_;
 };
 
+// Text in records comes from compilers and may hold anything: what is no UTF-8 is replaced before
+// it is written.
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -152,6 +157,8 @@ std::string figure_line(const NamedFigure& f) {
                    {"value", f.value}});
 }
 
+// The first line names the format; the records' order does not matter here, whoever takes them over
+// sorts out what speaks of what.
 Contents read_json_lines(std::istream& in, const std::string& name) {
   Contents out;
   SourceLocation where{std::make_shared<const std::string>(name), 0, 1};

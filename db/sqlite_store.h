@@ -28,11 +28,18 @@ inline constexpr const char* kSameContext =
     "c.kernel = ? AND c.sizes = ? AND c.target = ? AND c.fingerprint = ? AND c.compiler = ?";
 inline constexpr int kTrialColumnCount = 15;
 
+/// One connection, opened when it is made; several processes may have one each, and SQLite's locks
+/// keep their transactions apart. Not for two threads at once. Reads see all that was committed
+/// before them.
 class SqliteStore : public Store {
  public:
+  /// Creates or migrates the file when the mode allows it. InputError for a file that is no
+  /// database of ours, is newer than this program, or cannot be opened; the message says which.
   SqliteStore(const std::string& path, OpenMode mode);
   ~SqliteStore() override;
 
+  /// See Store (db/store.h) for what each promises. Times: a transaction of one insert is a sync of
+  /// the disk, some milliseconds; put_trials takes one for all of them.
   void put_machine(const MachineRecord& machine) override;
   void put_kernel(const std::string& hash, const std::string& name) override;
   bool put_trial(const TrialRecord& trial) override { return put_trials({trial}) == 1; }

@@ -12,6 +12,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune {
+// Arguments between pages that fault: a candidate that reads or writes outside of them is caught at
+// the access, with the argument and the side named. Values around strided data, and every output
+// before the run, are patterns that a result would not have by chance.
 
 namespace {
 
@@ -36,6 +39,8 @@ bool guard_intact(const uint8_t* at, size_t bytes, size_t* where) {
 
 size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
+// Poison in two variants: a candidate that copies what was there before would pass with one of
+// them.
 void store_poison(ElementType type, uint8_t* at, int variant) {
   if (is_floating(type)) return store_element(type, at, std::nan(""));
   memset(at, variant == 0 ? 0x55 : 0xAA, element_bytes(type));
@@ -47,11 +52,15 @@ std::string number(double v) {
   return text;
 }
 
+// The tolerance is relative above 1, and slack adds what cancellation may cost there, as the
+// reference worked it out.
 bool close_enough(double got, double want, double tolerance, double slack) {
   if (got == want || (std::isnan(got) && std::isnan(want)) || std::isinf(slack)) return true;
   return std::fabs(got - want) <= tolerance * std::max(1.0, std::fabs(want)) + slack;
 }
 
+// The bytes of an argument as it is before a run: values where the test gives them, poison
+// elsewhere.
 std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* values, int variant) {
   const size_t width = element_bytes(arg.type);
   std::vector<uint8_t> image(static_cast<size_t>(arg.span_elements()) * width);
@@ -69,6 +78,7 @@ std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* val
 
 }  // namespace
 
+// Converted once for all candidates of a problem: inputs to bytes, expected values to doubles.
 PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
   PreparedCase out;
   out.specs = args;
@@ -100,6 +110,8 @@ PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
   return out;
 }
 
+// One mapping holds all arguments; `placement` says whether they end at a page's end (to catch
+// overruns exactly) or start where timing wants them.
 GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement, int variation)
     : prepared_(prepared) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -187,6 +199,8 @@ std::string GuardedArguments::element_name_at(size_t a, int64_t element) const {
   return "'" + arg.name + "'" + (arg.shape.empty() ? "" : "[" + index + "]");
 }
 
+// Compares every element that the test expects; the first that differs is named with what was
+// wanted.
 Finding GuardedArguments::check_output(size_t a, int variant) const {
   const ArgSpec& arg = prepared_.specs[a];
   const PreparedCase::Arg& want = prepared_.args[a];
@@ -252,6 +266,7 @@ Finding GuardedArguments::check_kept(size_t a, int variant) const {
   return {};
 }
 
+// Outputs first: a wrong value says more than a guard that was touched.
 Finding GuardedArguments::check(int variant) const {
   for (size_t a = 0; a < slots_.size(); ++a) {
     const Slot& slot = slots_[a];
@@ -287,6 +302,7 @@ std::vector<std::vector<uint8_t>> GuardedArguments::outputs() const {
   return out;
 }
 
+// A signal handler calls this: it allocates nothing.
 int GuardedArguments::guard_side(const void* address, size_t* arg) const {
   const auto* p = static_cast<const uint8_t*>(address);
   for (size_t a = 0; a < slots_.size(); ++a) {

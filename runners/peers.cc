@@ -18,6 +18,9 @@
 extern char** environ;
 
 namespace exotune {
+// Finding the libraries to compare with: each row of libraries.cc is looked for on this machine, or
+// made from source; each is then loaded in a child and must multiply a small product right before
+// it may be a rival. A library that crashes on load is reported, not fatal.
 
 bool Peer::supports(const PeerProblem& problem) const {
   // Reading alone is no computation, and is asked for by name.
@@ -48,6 +51,7 @@ std::string find_library(const std::vector<std::string>& folders,
   return "";
 }
 
+// Peers may use what the target may: a kernel for AVX2 is compared with libraries held to AVX2.
 std::vector<std::string> machine_flags(const std::string& isa) {
   if (isa == "avx512") return {"-march=skylake-avx512", "-mprefer-vector-width=512"};
   if (isa == "avx2") return {"-march=haswell"};
@@ -66,6 +70,8 @@ std::string environment(const char* name) {
 }
 
 /// A folder only we can write: what is loaded from it runs as us.
+// Compiled peers are kept by content; a folder that others may write to is refused, since what lies
+// there is executed.
 std::string cache_folder(const std::string& wanted, std::string* error) {
   const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
   const std::string temporary = environment("TMPDIR");
@@ -171,6 +177,8 @@ Example small_axpy() {
 }
 
 /// Loads it in a child and lets it multiply: fills the version, or says what is wrong.
+// In a child, with a time limit: a library that hangs or dies while it is loaded (no licence,
+// another CPU) must not take the search with it.
 std::string try_peer(Peer& peer) {
   Example example = small_product();
   if (!peer.supports(example.problem)) example = small_axpy();
@@ -192,6 +200,8 @@ std::string try_peer(Peer& peer) {
 }
 
 /// The library's cores for this ISA.
+// Libraries choose their code by CPU; where they can be told, the core that fits the target's ISA
+// is asked for.
 std::vector<PeerLibrary::Core> cores_of(const PeerLibrary& row, const std::string& isa) {
   std::vector<PeerLibrary::Core> own, others;
   for (const PeerLibrary::Core& core : row.cores)

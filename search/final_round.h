@@ -12,6 +12,9 @@
 
 namespace exotune {
 
+/// Why a round of its own: trials are timed one by one over minutes, in which a machine's clock
+/// changes by more than the differences between good schedules. Here all run in turns, so that the
+/// ratios are fair though the absolute figures may not be.
 class FinalRound {
  public:
   /// All must outlive this.

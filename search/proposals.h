@@ -21,6 +21,9 @@
 
 namespace exotune {
 
+/// The states that it holds only grow, and keep their numbers: the rest of a run speaks of a
+/// schedule by its place here. Each procedure is there once, whatever way led to it. Interrupts and
+/// deadlines end a search early; what was found until then counts.
 class Proposals {
  public:
   /// The first proposal is the kernel as it was written, its sizes fixed. `run` must outlive this.
@@ -40,6 +43,8 @@ class Proposals {
   bool cut_short() const { return deadline_.over(); }
 
   /// Adds up to `most` schedules that stand around the good ones.
+  /// Neighbours of schedules that measured well: other sizes of blocks, other registers, other
+  /// distances. Says nothing when the space around is exhausted: it then adds none.
   void add_around(const std::vector<BeamState>& good, size_t most, const Deadline& deadline);
   /// Adds the fastest parts of whole programs together, by the seconds of whole programs (by
   /// BeamState::text_hash). False: the proposals are no programs of parts.

@@ -7,7 +7,13 @@
 #include "core/base/hashing.h"
 
 namespace exotune {
+// How effects are collected: one walk over the block keeps the scope, the path, the loops around
+// and the conditions that hold, and each access takes a copy of them. Callees are summarised once
+// in terms of their formals and substituted at each call, so a program of calls is walked once a
+// procedure, not once a call.
 
+// Most procedures have a handful of formals: a list and a bloom filter serve better than a map,
+// since most expressions mention none of them.
 CallSubstitution::CallSubstitution(const Proc& callee, const std::vector<ExprPtr>& args) {
   EXO_CHECK(callee.args.size() == args.size());
   for (size_t k = 0; k < args.size(); ++k) {
@@ -22,6 +28,9 @@ const CallSubstitution::Pair* CallSubstitution::find(Sym formal) const {
   return nullptr;
 }
 
+// Data formals that appear as values stay: they are places, which `locate` translates, or whole
+// arguments, which apply_to_value does. A stride of a formal becomes the stride of what stands
+// behind it, along the interval that its dimension came from.
 ExprPtr CallSubstitution::apply(const ExprPtr& e) const {
   if (!e || (e->bloom & bloom_) == 0) return e;
   return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
@@ -45,6 +54,8 @@ ExprPtr CallSubstitution::apply(const ExprPtr& e) const {
   });
 }
 
+// The element's place in the caller: intervals of a window shift the index, points stand for
+// themselves. 0 is not added to anything: these expressions are compared and printed.
 std::optional<Location> CallSubstitution::locate(Sym formal,
                                                  const std::vector<ExprPtr>& idx) const {
   const Pair* p = find(formal);
@@ -90,6 +101,8 @@ std::vector<ConfigFieldName> Effects::written() const {
 
 namespace {
 
+// Beyond this the summary would take longer than what it is for; the callee is then taken to touch
+// everything (see effects_of_callee).
 // Of one callee. Procs that call the one before twice have twice as many each.
 constexpr size_t kMostEffects = 1 << 16;
 
@@ -105,10 +118,14 @@ Access::Kind kind_of(ReduceOp op) {
   return Access::Kind::kReduceMin;
 }
 
+// `vars_`, `loops_` and `conditions_` are stacks that mirror the nest at the statement being looked
+// at. `loops_` numbers loop statements: two loops over one range are two instances, and accesses
+// under both must not be taken for accesses of one iteration.
 class Collector {
  public:
   Collector(Scope scope, Path path) : scope_(std::move(scope)), path_(std::move(path)) {}
 
+  // Names and locals bound inside end with the block.
   void block(const Block& b, size_t first, size_t n) {
     const size_t visible = scope_.size(), locals = locals_.size();
     for (size_t k = first; k < first + n && k < b.size(); ++k) {
@@ -145,6 +162,8 @@ class Collector {
         c.config(n.config, n.field, n.rhs);
       }
       void operator()(const Pass&) {}
+      // The else branch runs under the negated condition; data never decides, so conditions are
+      // control expressions that the solver understands.
       void operator()(const If& n) {
         c.reads(n.cond);
         c.conditions_.push_back(n.cond);
@@ -155,6 +174,8 @@ class Collector {
         }
         c.conditions_.pop_back();
       }
+      // Bounds are evaluated outside of the loop: their reads count before the iterator is in
+      // scope.
       void operator()(const For& n) {
         c.reads(n.lo);
         c.reads(n.hi);
@@ -181,6 +202,8 @@ class Collector {
     std::visit(Visitor{*this, s}, s.node);
   }
 
+  // Reads stand before the write of the same statement, in the order in which the interpreter does
+  // them: who asks for "the first access" gets it right.
   void store(Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs, Access::Kind kind) {
     for (const ExprPtr& e : idx) reads(e);
     reads(rhs);
@@ -209,6 +232,8 @@ class Collector {
   }
 
   // Every element that a window shows.
+  // One access that stands for all elements, with a loop of its own for each interval: exact for
+  // the affine windows of the language, and as small as an access to one element.
   void whole(const WindowExpr& w) {
     const size_t vars = vars_.size();
     std::vector<ExprPtr> idx;
@@ -233,6 +258,8 @@ class Collector {
     return b && b->type ? b->type->scalar : otherwise;
   }
 
+  // Resolved to root buffers here, so that accesses through two windows of one buffer are seen to
+  // meet. The name it went through is kept for messages.
   void access(Access::Kind kind, Sym name, std::vector<ExprPtr> idx) {
     Location at = scope_.resolve(name, std::move(idx));
     Effect e;
@@ -248,6 +275,8 @@ class Collector {
     out_.memory.push_back(std::move(e));
   }
 
+  // `definite`: the write happens whenever the block runs. Only then does a later read see this
+  // value and no other.
   void config(const ConfigPtr& config, const std::string& field, ExprPtr value) {
     const bool opaque = value && !reads_scalars_only(value);
     out_.config.push_back({config,
@@ -278,6 +307,8 @@ class Collector {
     });
   }
 
+  // What a call does, in the caller's terms. An argument that is no place (a scalar expression) is
+  // read instead, once for each time the callee reads it.
   void call(const Call& n) {
     std::shared_ptr<const Effects> callee = effects_of_callee(n.callee);
     const CallSubstitution substitution(*n.callee, n.args);
@@ -291,6 +322,7 @@ class Collector {
           if (is_control(c->type)) reads(c);
       }
     }
+    // Loops of the callee are numbered anew at each call: two calls are two instances.
     const int base = out_.loops;
     out_.loops += callee->loops;
     for (const Effect& e : callee->memory) {
@@ -338,6 +370,8 @@ class Collector {
   Effects out_;
 };
 
+// A callee's summary is used in many callers, also in itself when it calls another procedure twice:
+// with shared variables, `i` of the one could capture `i` of the other.
 // Fresh loop variables, so that expressions of any caller can stand under them.
 Effects with_private_variables(Effects e) {
   std::unordered_map<uint32_t, Sym> fresh;
@@ -346,6 +380,7 @@ Effects with_private_variables(Effects e) {
     if (inserted) it->second = s.copy();
     return it->second;
   };
+  // Bounds of a variable may mention the variables outside of it, and only those: `upto`.
   auto apply = [&](const ExprPtr& x, const std::vector<RangedVar>& old, size_t upto) {
     ExprPtr out = x;
     for (size_t k = 0; out && k < upto; ++k)

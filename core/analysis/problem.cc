@@ -6,6 +6,9 @@
 #include "core/ir/printer.h"
 
 namespace exotune {
+// The translation from control expressions to linear constraints, which all proofs rest on. What it
+// may do is lose knowledge (an unknown variable for what is not affine); what it must never do is
+// claim something false: each constraint added here holds for every value the program can take.
 
 int Problem::add(Var v) {
   is_size_.push_back(v.size);
@@ -23,6 +26,8 @@ int Problem::fresh(std::string name) {
   return add({Var::Kind::kFresh, Sym(), 0, nullptr, std::move(name), nullptr, false});
 }
 
+// The innermost binding of a symbol counts, since two instances of one loop are compared by binding
+// its iterator twice. Linear in the variables, which are a dozen.
 int Problem::variable_of(Sym s, ScalarType type) {
   for (auto b = bindings_.rbegin(); b != bindings_.rend(); ++b)
     if (b->sym == s) return b->var;
@@ -31,6 +36,8 @@ int Problem::variable_of(Sym s, ScalarType type) {
   const bool size = type == ScalarType::kSize;
   const int var = add({Var::Kind::kSymbol, s, 0, nullptr, "", nullptr, size});
   if (size) {
+    // A size is at least 1, a boolean 0 or 1: stated when the variable appears, for it may come up
+    // in a question only.
     Lin positive = Lin::variable(var);
     assume_at_least_zero(std::move(positive.add_constant(-1)));
   } else if (type == ScalarType::kBool) {
@@ -41,6 +48,8 @@ int Problem::variable_of(Sym s, ScalarType type) {
   return var;
 }
 
+// Under havoc every read is a variable of its own: two reads of a field that somebody may write in
+// between are not equal.
 int Problem::config_variable(const ReadConfig& read) {
   for (const auto& [config, field] : havoc_)
     if (config == read.config->name && field == read.field) return fresh();
@@ -59,6 +68,8 @@ int Problem::config_variable(const ReadConfig& read) {
   return var;
 }
 
+// Facts that were stated about the old value stay true of it under another name; the field's next
+// read gets a new variable.
 void Problem::forget_config(const std::string& config, const std::string& field) {
   for (Var& v : vars_)
     if (v.kind == Var::Kind::kConfig && v.config->name == config && v.text == field) {
@@ -71,6 +82,9 @@ Lin Problem::config_value(const ConfigPtr& config, const std::string& field) {
   return Lin::variable(config_variable({config, field}));
 }
 
+// The one place where equal text means equal value. It does not for anything that varies from
+// instance to instance, or from read to read: those get a fresh variable, about which nothing is
+// known.
 int Problem::opaque_variable(const ExprPtr& e) {
   // Equal expressions have equal values only while they mention no variable bound per instance.
   for (const Bound& b : bindings_)
@@ -82,6 +96,8 @@ int Problem::opaque_variable(const ExprPtr& e) {
   return add({Var::Kind::kOpaque, Sym(), 0, nullptr, "", e, false});
 }
 
+// floor(n / d) with as few variables as possible. Example: (8 * io + ii) / 8 is io + ii / 8; when
+// facts say 0 <= ii < 8, the solver finds that q is 0 by itself.
 Lin Problem::quotient(const Lin& n, int64_t divisor) {
   // Multiples of the divisor leave the quotient exactly; what remains gets a variable.
   Lin whole, rest;
@@ -100,11 +116,14 @@ Lin Problem::quotient(const Lin& n, int64_t divisor) {
   rest.constant = floor_mod(n.constant, divisor);
   whole.overflow = rest.overflow = n.overflow;
   if (rest.terms.empty() || n.overflow) return whole;
+  // One variable for equal remainders: `i / 8` and `i % 8` speak of the same quotient, which is
+  // what makes 8 * (i / 8) + i % 8 == i provable.
   for (const Quotient& q : quotients_)
     if (q.divisor == divisor && q.n == rest) return whole + Lin::variable(q.var);
   const int var = add({Var::Kind::kQuotient, Sym(), 0, nullptr, "", nullptr, false});
   quotients_.push_back({rest, divisor, var});
   Lin remainder = rest;
+  // 0 <= rest - divisor * q < divisor: exactly floor division, for either sign of rest.
   remainder.add(Lin::variable(var), -divisor);
   Lin below = remainder.scaled(-1);
   assume_at_least_zero(std::move(remainder));
@@ -112,6 +131,9 @@ Lin Problem::quotient(const Lin& n, int64_t divisor) {
   return whole + Lin::variable(var);
 }
 
+// A window's stride is its root's along the axis; a dense root's is the product of the later
+// extents if at most one of them is symbolic. A window argument's stride is a variable: the caller
+// decides.
 Lin Problem::stride(Sym name, int dim) {
   Scope::Axis axis{name, dim};
   if (scope_) {
@@ -162,6 +184,8 @@ Lin Problem::lin(const ExprPtr& e) {
           return p.lin(n.lhs) + p.lin(n.rhs);
         case BinOpKind::kSub:
           return p.lin(n.lhs) - p.lin(n.rhs);
+        // A product with a constant side stays linear; one of two variables is opaque (and equal to
+        // itself).
         case BinOpKind::kMul: {
           Lin a = p.lin(n.lhs), b = p.lin(n.rhs);
           if (a.is_constant()) return b.scaled(a.constant);
@@ -189,10 +213,13 @@ Lin Problem::lin(const ExprPtr& e) {
     Lin operator()(const ReadConfig& n) { return Lin::variable(p.config_variable(n)); }
   };
   Lin out = std::visit(Visitor{*this, e}, e->node);
+  // Overflow of 64 bits while folding constants: an unknown is sound, a wrapped number is not.
   if (out.overflow) return Lin::variable(fresh());
   return out;
 }
 
+// Equality of booleans is not a difference of integers here: it is spelled out as a formula, so
+// that comparisons inside of both sides keep their meaning.
 Formula Problem::compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b) {
   if (a->type == ScalarType::kBool || b->type == ScalarType::kBool) {
     Formula x = formula(a), y = formula(b);
@@ -200,6 +227,7 @@ Formula Problem::compare(BinOpKind op, const ExprPtr& a, const ExprPtr& b) {
     Formula same = Formula::any_of({std::move(both), std::move(neither)});
     return op == BinOpKind::kEq ? same : negated(same);
   }
+  // Strict comparisons become weak ones by the integers' gap of one.
   Lin difference = lin(a) - lin(b);  // a - b
   switch (op) {
     case BinOpKind::kLt:
@@ -236,6 +264,8 @@ void Problem::assume_at_least_zero(Lin lin) {
   constraints_.push_back({std::move(lin), false});
 }
 
+// A disjunction costs the solver a case split: only where a field or flag really is the truth of a
+// formula.
 void Problem::assume_flag(const Lin& flag, const Formula& value) {
   Lin set = flag, clear = flag.scaled(-1);
   const Formula is_true = Formula::at_least_zero(set.add_constant(-1));
@@ -249,11 +279,15 @@ void Problem::assume_zero(Lin lin) {
   constraints_.push_back({std::move(lin), true});
 }
 
+// Conjunctions fall into single constraints, which elimination handles directly; disjunctions are
+// kept aside and split only when the constraints alone do not decide.
 void Problem::assume(Formula f) {
   switch (f.kind) {
     case Formula::Kind::kTrue:
       return;
     case Formula::Kind::kFalse:
+      // False facts: -1 >= 0, from which everything follows. This is right for code that cannot be
+      // reached.
       constraints_.push_back({Lin(-1), false});
       return;
     case Formula::Kind::kAtom:
@@ -282,6 +316,7 @@ Problem::Mark Problem::mark() const {
           bindings_.size()};
 }
 
+// Variables made after the mark go too: whatever mentions them was stated after it.
 void Problem::rollback(const Mark& m) {
   vars_.resize(m.variables);
   is_size_.resize(m.variables);
@@ -326,6 +361,9 @@ std::string Problem::name_of(int var) const {
   return "";
 }
 
+// A model of the negated question refutes it. Before it is shown to a user it is narrowed to what
+// the question is about, by following constraints from its variables: forty other sizes of the
+// program would bury the two that matter.
 Answer Problem::answer_of(const Decision& d, const Formula& question) const {
   Answer out;
   switch (d.feasible) {
@@ -369,6 +407,7 @@ Answer Problem::answer_of(const Decision& d, const Formula& question) const {
   return out;
 }
 
+// A formula that overflowed says nothing, so neither do we.
 Answer Problem::excludes(const Formula& f) {
   bool overflow = false;
   for_each_atom(f, [&](const Constraint& c) { overflow |= c.lin.overflow; });
@@ -376,6 +415,8 @@ Answer Problem::excludes(const Formula& f) {
   return answer_of(decide(constraints_, disjunctions_, f, variables(), is_size_), f);
 }
 
+// Goal and facts contradict the goal's negation: the usual refutation. Trivial goals do not reach
+// the solver; they are counted, since its statistics speak of all questions.
 Answer Problem::entails(const Formula& goal) {
   if (goal.kind == Formula::Kind::kTrue) {
     solver_internal::count_syntactic();

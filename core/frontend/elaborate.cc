@@ -192,6 +192,8 @@ ExprPtr Elaborator::control(const SyntaxExpr& e) {
   EXO_CHECK(false);
 }
 
+// Constants of the module are folded in as literals: later layers do not know that they had names.
+// Scope first, so that an argument may carry a constant's name.
 ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
   const Entry* entry = lookup(e.name);
   if (entry && is_data(entry->type.scalar)) data_in_control(e, *entry);
@@ -208,6 +210,8 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
   unknown(e);
 }
 
+// Control calls nothing but `stride`: whatever else is called computes data, and data never decides
+// what runs, which is what keeps every bound and index decidable.
 ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
   if (e.name != "stride") {
     const bool is_extern = find_function(e.name) || scalar_type(e.name);
@@ -236,6 +240,9 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
                    e.where);
 }
 
+// The affine discipline of the language is enforced here: a product has a literal side, a quotient
+// a positive literal divisor. A product of two sizes must come in as a size of its own, whose value
+// the solver then knows nothing about.
 ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
   if (is_logical(e.op)) {
     ExprPtr lhs = boolean(e.children[0]);
@@ -253,6 +260,8 @@ ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
       throw InputError(e.where, std::string("in control arithmetic the right side of `") +
                                     name_of(e.op) + "` must be a positive literal");
     }
+    // The divisor becomes a literal node even if it was written as an expression of literals:
+    // rewrites look for a Const there.
     if (!rhs->as<Const>()) rhs = make_expr(Const{*divisor}, ScalarType::kIndex, rhs->where);
   }
   return make_expr(BinOp{e.op, lhs, rhs}, ScalarType::kIndex, e.where);
@@ -285,6 +294,7 @@ ExprPtr Elaborator::comparison(BinOpKind op, const ExprPtr& left, const ExprPtr&
             boolean(BinOp{BinOpKind::kAnd, neither_left, same ? neither_right : right})});
 }
 
+// `a < b < c` is a conjunction, as in Python; the middle is one tree used twice.
 ExprPtr Elaborator::compare(const SyntaxExpr& e) {
   ExprPtr result, left = control(e.children[0]);
   for (size_t k = 0; k < e.ops.size(); ++k) {
@@ -304,6 +314,9 @@ ExprPtr Elaborator::data(const SyntaxExpr& e, ScalarType target) {
   return r->type == ScalarType::kR ? retype(r, target) : r;
 }
 
+// Data or control is decided by where an expression stands, never by its text: `i + 1` as an index
+// and as data come through different functions. Literals start as R and take the precision of what
+// they meet.
 ExprPtr Elaborator::data(const SyntaxExpr& e) {
   switch (e.kind) {
     case Kind::kInt:
@@ -395,6 +408,8 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
   return make_expr(Read{scalar, {}}, to, e.where);
 }
 
+// All arguments of a function share one precision; literals among them take it from the first that
+// has one.
 ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
   if (const Function* x = find_function(e.name)) {
     if (e.children.size() != static_cast<size_t>(x->arity)) {
@@ -421,6 +436,8 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
   }
   std::vector<std::string> names;
   for (const Function& f : functions()) names.push_back(f.name);
+  // What users of other languages type first; an edit distance would suggest `fabs` for nothing but
+  // `fabs`.
   static const std::map<std::string, std::string> familiar = {{"abs", "fabs"},  {"max", "fmax"},
                                                               {"min", "fmin"},  {"ln", "log"},
                                                               {"float", "f32"}, {"double", "f64"}};
@@ -443,6 +460,8 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   return make_expr(BinOp{e.op, lhs, rhs}, type, e.where);
 }
 
+// Needed only where both would be legal, for `f64(...)`: a leaf decides, and integer literals do
+// not.
 std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
   switch (e.kind) {
     case Kind::kInt:
@@ -480,6 +499,8 @@ ExprPtr Elaborator::window(const SyntaxExpr& e) {
 }
 
 // `x` as all of x, `x[...]` with its ranges completed.
+// A missing bound of a range is the end of the dimension, so that `x[:, i]` works as in Python; the
+// result always has one access a dimension, which is what later layers rely on.
 ExprPtr Elaborator::whole_or_window(const SyntaxExpr& e, const Entry& entry) {
   WindowExpr w{entry.sym, {}};
   if (e.kind == Kind::kName) {

@@ -22,11 +22,16 @@ struct Globals {
   std::map<std::string, ProcPtr> procs;  // callable by name
 };
 
+/// Turns one proc's syntax into IR. Names live in a scope that blocks push to and pop from; errors
+/// are thrown at the first offence with its place and, where a near name exists, with what was
+/// probably meant. Proofs come later (core/analysis): what is checked here is grammar, names and
+/// types.
 class Elaborator {
  public:
   explicit Elaborator(const Globals& globals) : globals_(globals) {}
 
   // --- scope ---
+  /// Visible until the enclosing block ends; shadows what has the name.
   void bind(Sym name, Type type, MemoryPtr mem);
   /// The visible names of a place in a proc, by the spelling that they print by.
   void bind_scope(const std::vector<ScopeEntry>& scope);
@@ -43,8 +48,11 @@ class Elaborator {
   std::optional<bool> looks_like_data(const SyntaxExpr& e) const;
 
   // --- declarations and statements ---
+  /// A type in the language's sense: precision, extents that are positive control expressions,
+  /// window or dense.
   Type type(const SyntaxType& t, bool is_argument);
   MemoryPtr memory(const SyntaxType& t);
+  /// In order; what a block binds ends with it.
   Block block(const std::vector<SyntaxStmt>& stmts);
 
  private:

@@ -180,6 +180,8 @@ class Lexer {
   bool is_placeholder() const {
     return cur() == '$' && (is_name_start(cur(1)) || (cur(1) == '{' && is_name_start(cur(2))));
   }
+  // A word, or one with placeholders in it: `add_${T}` is one token, and becomes another word (or
+  // several tokens) in each pass through its `for` block.
   void name() {
     const size_t start = pos_;
     Token::Kind kind = Token::Kind::kName;
@@ -199,6 +201,8 @@ class Lexer {
     push(kind, start, pos_ - start);
   }
 
+  // Long operators stand first in the table, so that `<=` is not read as `<` and `=`. What the
+  // language lacks but users type gets a hint with what it has.
   void op() {
     std::string_view rest = text_.substr(pos_);
     for (std::string_view o : kOperators) {
@@ -214,6 +218,8 @@ class Lexer {
     if (u < 0x20 || u == 0x7f) throw InputError(here(), "a control character in the text");
     throw InputError(here(), std::string("unexpected character `") + cur() + "`");
   }
+  // Open brackets are kept with their places: an unclosed one is reported where it was opened,
+  // which is where the mistake is, not at the end of the text.
   void op(std::string_view o) {
     Token& t = push(Token::Kind::kOp, pos_, o.size());
     pos_ += o.size();
@@ -237,6 +243,9 @@ class Lexer {
     }
   }
 
+  // As Python reads numbers, `_` between digits included. The text is copied without `_`, and
+  // from_chars does the rest: it knows no locale, and what it cannot hold is an error, never a
+  // rounded integer.
   void number() {
     size_t start = pos_;
     SourceLocation at = here();
@@ -301,6 +310,8 @@ class Lexer {
       push(Token::Kind::kFloat, start, pos_ - start).number = v;
       return;
     }
+    // 2^63 passes: only `-` may stand in front of it then, which the parser checks, since the lexer
+    // does not know signs.
     uint64_t v = 0;
     auto r = std::from_chars(digits.data(), end, v, base);
     if (r.ec == std::errc::result_out_of_range || (r.ec == std::errc() && v > uint64_t{1} << 63)) {
@@ -310,6 +321,8 @@ class Lexer {
     push(Token::Kind::kInt, start, pos_ - start).integer = v;
   }
 
+  // A triple-quoted string may run over lines; the token's place is where it begins. Escapes are
+  // Python's, as far as they can stand in a name, a template or a message.
   void string(bool raw) {
     size_t start = pos_;
     SourceLocation at = here();
@@ -402,6 +415,8 @@ class Lexer {
   std::vector<Token> brackets_;
 };
 
+// Unknown names stay as they were written: an inner `for` may bind them, and what nothing binds is
+// refused by the parser with its place.
 // `text` with the values of the names that are bound; the others stay.
 std::string bound(std::string_view text, const TokenStream::Bindings& names) {
   std::string out;
@@ -445,6 +460,9 @@ TokenStream::TokenStream(std::string_view text, const std::string& file)
 
 std::string_view TokenStream::keep(std::string made) { return made_.emplace_back(std::move(made)); }
 
+// Replaces a token's placeholders by lexing their text again, so that what comes out is what would
+// have been written there: a name, a number, an operator. It must stay within its line, or the
+// indentation around would depend on a list's contents.
 void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Token>& out) {
   if (t.kind == Token::Kind::kString) {
     out.push_back(t);
@@ -488,6 +506,8 @@ void TokenStream::expand_block(const std::vector<Bindings>& passes) {
   moved_ += tokens_.size() - pos_ + passes.size() * body.size();
   if (tokens_.size() + passes.size() * body.size() > kMostTokens || moved_ > kMostMoved)
     throw InputError(where(), "this `for` makes too much text of its lists");
+  // Erasing and inserting moves what stands behind, which is linear per block; kMostMoved bounds
+  // the sum over blocks in blocks, and with it the time that a small text can take.
   std::vector<Token> out;
   for (const Bindings& names : passes)
     for (const Token& t : body) splice(t, names, out);
@@ -496,6 +516,7 @@ void TokenStream::expand_block(const std::vector<Bindings>& passes) {
   tokens_.insert(first, std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
 }
 
+// Past the end there is the end: parsers look ahead without asking how much is left.
 const Token& TokenStream::peek(int ahead) const {
   return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];
 }
@@ -553,6 +574,8 @@ std::string TokenStream::describe(const Token& t) {
   }
 }
 
+// Recursive descent uses the stack: the depth is counted where recursion happens, and refused long
+// before the stack would end.
 TokenStream::Nesting::Nesting(TokenStream& s) : s_(s) {
   if (s_.depth_ >= kMaxNesting) throw InputError(s_.where(), "the code is nested too deeply");
   ++s_.depth_;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+// Recursive descent over tokens, one function a level of precedence, lowest last: or, and, not,
+// comparison, sum, product, sign, primary. Syntax only: what names mean is elaborate.cc's affair.
+// Every error is thrown where the offending token stands, with the form that would be accepted.
 namespace exotune {
 namespace {
 
@@ -17,6 +20,8 @@ SyntaxExpr node(Kind kind, SourceLocation where) {
   return e;
 }
 
+// Later passes walk trees by recursion: a sum of ten thousand terms is a list to the parser and a
+// tree of that height to them. Measured here, once, so that none of them needs a check.
 // Sets the height of a node that has all its children; refuses trees that recursion cannot walk.
 SyntaxExpr finished(SyntaxExpr e) {
   int below = static_cast<int>(e.ops.size());  // a chain of comparisons becomes a conjunction
@@ -41,6 +46,8 @@ SyntaxExpr binary(BinOpKind op, SourceLocation where, SyntaxExpr lhs, SyntaxExpr
   return finished(std::move(e));
 }
 
+// A name, and what may follow it: a call, subscripts, a field. Trailing commas are allowed, as in
+// Python; a second pair of brackets is what users of C type, and is told so.
 SyntaxExpr parse_name(TokenStream& t) {
   SourceLocation where = t.where();
   std::string name(t.next().text);
@@ -154,6 +161,8 @@ SyntaxExpr parse_unary(TokenStream& t) {
   return finished(std::move(e));
 }
 
+// Left-associative, by a loop: recursion on the left would not end, and one on the right would give
+// a - (b - c).
 SyntaxExpr parse_product(TokenStream& t) {
   SyntaxExpr e = parse_unary(t);
   for (;;) {
@@ -227,6 +236,8 @@ SyntaxExpr parse_and(TokenStream& t) {
   return e;
 }
 
+// The entry to expressions, and the one place where nesting is counted for brackets, calls and
+// indices, all of which come back here.
 SyntaxExpr parse_or(TokenStream& t) {
   TokenStream::Nesting nesting(t);
   SyntaxExpr e = parse_and(t);
@@ -270,6 +281,8 @@ SyntaxStmt parse_if(TokenStream& t) {
   return std::move(chain.front());
 }
 
+// `max=` is a name and an operator to the lexer, which keeps `max` free as a name; so are the
+// reductions that do not exist, which get their own message here.
 // `+=`, `max=` or `min=`, taken from the stream.
 std::optional<ReduceOp> reduction(TokenStream& t) {
   if (t.accept("+=")) return ReduceOp::kAdd;
@@ -302,6 +315,8 @@ SyntaxExpr negated(SyntaxExpr e) {
   return finished(std::move(out));
 }
 
+// All that fits on a line. The statement's kind is known only behind its first expression, which is
+// why that is parsed before it is known to be a target.
 SyntaxStmt parse_simple(TokenStream& t) {
   SyntaxStmt s;
   s.where = t.where();
@@ -337,6 +352,8 @@ SyntaxStmt parse_simple(TokenStream& t) {
   } else if (t.accept("-=")) {
     rest(SyntaxStmt::Kind::kReduce);
     s.value = negated(parse_or(t));
+    // `x *= e` becomes x = x * e: reductions of the language are the associative ones, and a
+    // product is none that schedules could use.
   } else if (t.at("*=") || t.at("/=")) {
     const BinOpKind scale = t.at("*=") ? BinOpKind::kMul : BinOpKind::kDiv;
     t.next();
@@ -389,6 +406,8 @@ SyntaxType parse_type(TokenStream& t) {
   return type;
 }
 
+// One line may hold several statements, separated by `;`. Keywords that belong to an `if` are
+// caught here, where they would otherwise read as names.
 void parse_statement(TokenStream& t, std::vector<SyntaxStmt>& into) {
   TokenStream::Nesting nesting(t);
   if (t.at(Token::Kind::kIndent)) throw InputError(t.where(), "unexpected indentation");
@@ -411,6 +430,8 @@ void parse_statement(TokenStream& t, std::vector<SyntaxStmt>& into) {
   }
 }
 
+// A block on the same line or an indented one; dedents are tokens, so that no column is looked at
+// here.
 std::vector<SyntaxStmt> parse_suite(TokenStream& t) {
   t.expect(":");
   std::vector<SyntaxStmt> body;

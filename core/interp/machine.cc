@@ -5,6 +5,9 @@
 #include <cstring>
 
 #include "core/base/deadline.h"
+// What the nodes do when they run. Every node counts its statement before it does it, so that a
+// limit holds whatever the program's shape; data operations are defined here and nowhere else
+// (apply), for single elements and for strips.
 
 namespace exotune::interp {
 
@@ -25,6 +28,8 @@ void fail(const Machine& m, InterpError::Kind kind, const SourceLocation& where,
   throw InterpError(kind, std::move(d));
 }
 
+// Looking at the clock costs more than a statement, so it is looked at every four million of them.
+// `steps_beyond` is what the caller allowed in all.
 void allow_steps(Machine& m, int64_t needed) {
   constexpr int64_t kStepsPerLook = 1 << 22;  // some hundredths of a second
   if (m.steps_left + m.steps_beyond < needed)
@@ -44,6 +49,8 @@ void Access::out_of_bounds(Machine& m, const Check& c) const {
 
 namespace {
 
+// Two's complement, as in the C that is generated: conversions through the exact integer, never
+// through float.
 int64_t wrap(Rounding r, int64_t v) {
   switch (r) {
     case Rounding::kI8:
@@ -65,6 +72,8 @@ int64_t wrap(Rounding r, int64_t v) {
   return v;
 }
 
+// Operands fit in 32 bits, so nothing here overflows 64 but for -x and products, which do not
+// either: 2^31 * 2^31 < 2^63. y != 0 is the caller's check; -2^31 / -1 is 2^31, which wraps.
 double apply_integer(DataOp op, Rounding r, double a, double b) {
   const auto x = static_cast<int64_t>(a), y = static_cast<int64_t>(b);
   int64_t v = 0;
@@ -102,6 +111,8 @@ double apply_integer(DataOp op, Rounding r, double a, double b) {
   return static_cast<double>(wrap(r, v));
 }
 
+// Made for float and double: f32 operations are done in float, as the C does, not in double and
+// rounded after; the two differ for functions of two roundings.
 template <class T>
 T apply_float(DataOp op, T a, T b) {
   switch (op) {
@@ -114,6 +125,8 @@ T apply_float(DataOp op, T a, T b) {
     case DataOp::kDiv:
       return a / b;
     case DataOp::kMax:
+      // The order of arguments is that of vector instructions (a < b ? b : a): it decides what
+      // happens to zeros of either sign.
       return a < b ? b : a;
     case DataOp::kMin:
       return b < a ? b : a;
@@ -220,6 +233,8 @@ double apply(DataOp op, Rounding r, double a, double b) {
 
 // --- data
 // -----------------------------------------------------------------------------------------
+// Poison becomes 0 for the arithmetic and a flag for the statement: arithmetic on the NaN itself
+// would lose its payload, and comparisons with it would take branches that mean nothing.
 double LoadData::eval(Machine& m) const {
   const double v = *access.locate(m);
   if (is_poison(v)) {
@@ -232,6 +247,8 @@ double LoadData::eval(Machine& m) const {
   return v;
 }
 
+// An integer divided by an uninitialised value is no division by zero: the result is poison, not an
+// error.
 double OpData::eval(Machine& m) const {
   const double x = a->eval(m);
   const double y = b ? b->eval(m) : 0;
@@ -279,6 +296,8 @@ DataOp combining(StoreOp op) {
   return DataOp::kAdd;
 }
 
+// Reads, then the place, then the old value. A reduction into poison stays poison: no error unless
+// the policy asks for one, since whole vectors are reduced where some lanes are wanted.
 void StoreNode::exec(Machine& m) const {
   if (--m.steps_left < 0) allow_steps(m);
   m.poisoned = false;
@@ -292,11 +311,15 @@ void StoreNode::exec(Machine& m) const {
              "`" + target.name + "` is reduced into before it is written");
       return;  // stays poison
     }
+    // The right side is rounded to the arithmetic's type first, as C converts it before the
+    // operation.
     v = apply(combining(op), arithmetic, old, round_value(arithmetic, v));
   }
   *at = m.poisoned ? poison_value() : round_value(storage, v);
 }
 
+// The whole strip or nothing: run() looks at this entry's bounds and aliases, and does nothing when
+// it says no. The loop is active only for messages.
 void ForNode::exec(Machine& m) const {
   const int64_t from = lo.eval(m), to = hi.eval(m);
   if (from >= to) return;
@@ -346,6 +369,8 @@ void ConfigStoreNode::exec(Machine& m) const {
   c.present = true;
 }
 
+// A scalar formal that was given an expression: callers cannot see writes to it, which the checker
+// refuses anyway.
 void TemporaryNode::exec(Machine& m) const {
   m.poisoned = false;
   const double v = value->eval(m);

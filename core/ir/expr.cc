@@ -33,6 +33,8 @@ const char* name_of(BinOpKind op) {
   return names[static_cast<int>(op)];
 }
 
+// Hash and bloom from the children's: O(1) a node whatever its depth. Symbols count by id, so two
+// programs that differ in names only have different hashes; alpha_equal is for those.
 namespace {
 
 struct ExprHasher {
@@ -74,6 +76,8 @@ struct ExprHasher {
 
 }  // namespace
 
+// The type enters a Cast's hash and no other's: elsewhere it follows from the children, or, for
+// constants, does not count.
 ExprPtr make_expr(ExprNode node, ScalarType type, SourceLocation where) {
   ExprHasher h;
   h.add(node.index() + 1);
@@ -96,6 +100,8 @@ ExprPtr read_elem(Sym name, std::vector<ExprPtr> idx, ScalarType type) {
   return make_expr(Read{name, std::move(idx)}, type);
 }
 
+// Data wins over control, and a decided precision over R; comparisons and logic are booleans
+// whatever they compare.
 ExprPtr bin_op(BinOpKind op, ExprPtr lhs, ExprPtr rhs) {
   ScalarType type;
   if (is_comparison(op) || is_logical(op)) {
@@ -169,6 +175,8 @@ ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& c) {
   return make_expr(std::visit(Visitor{c}, e->node), e->type, e->where);
 }
 
+// Hashes decide nearly always; the walk is there because equal hashes are no proof, and this
+// function's answer is one.
 bool equal(const ExprPtr& a, const ExprPtr& b) {
   if (a == b) return true;
   if (!a || !b || a->hash != b->hash || a->node.index() != b->node.index()) return false;
@@ -206,6 +214,8 @@ bool equal(const ExprPtr& a, const ExprPtr& b) {
   return true;
 }
 
+// -4 counts as a literal in both of its spellings, Const{-4} and USub{Const{4}}; the smallest
+// integer has only the first.
 std::optional<int64_t> as_int(const ExprPtr& e) {
   if (!e) return std::nullopt;
   if (const Const* c = e->as<Const>())
@@ -215,6 +225,8 @@ std::optional<int64_t> as_int(const ExprPtr& e) {
   return std::nullopt;
 }
 
+// The bloom first: 64 bits of which a symbol sets one, so that in a program of a few dozen names
+// most questions end at the root.
 bool mentions(const ExprPtr& e, Sym s) {
   if (!e || !(e->bloom & s.bloom())) return false;
   if (const Read* r = e->as<Read>(); r && r->name == s) return true;
@@ -233,6 +245,8 @@ void collect_symbols(const ExprPtr& e, std::set<Sym>& into) {
   for (const ExprPtr& c : expr_children(*e)) collect_symbols(c, into);
 }
 
+// Bottom-up, so that `f` sees children that are already rewritten; nodes whose children did not
+// change are shared, not copied, which keeps unchanged parts of a program equal by pointer.
 ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& f) {
   std::vector<ExprPtr> children = expr_children(*e);
   bool changed = false;
@@ -246,6 +260,8 @@ ExprPtr rewrite(const ExprPtr& e, const std::function<ExprPtr(const ExprPtr&)>& 
   return replaced ? replaced : current;
 }
 
+// Indexed reads stay: `s` stands for a control variable or a scalar here, and an element of a
+// tensor of that name is neither.
 ExprPtr substitute(const ExprPtr& e, Sym s, const ExprPtr& by) {
   if (!(e->bloom & s.bloom())) return e;
   if (const Read* r = e->as<Read>(); r && r->name == s && r->idx.empty()) return by;

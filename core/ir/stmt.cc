@@ -9,6 +9,9 @@
 
 namespace exotune {
 
+// Hash and bloom of one statement from its parts', in one walk over the node alone: nested
+// statements bring their own. Configurations, memories and callees count by address: they are
+// compared so too, and live as long as somebody holds the tree.
 namespace {
 
 struct StmtHasher {
@@ -55,6 +58,8 @@ struct StmtHasher {
 
 }  // namespace
 
+// Counted when a statement is made, so that "does this block write configuration" is one look at
+// each statement instead of a walk through calls of calls.
 namespace {
 
 bool any_writes_config(const Block& b) {
@@ -110,6 +115,8 @@ StmtPtr make_call(ProcPtr callee, std::vector<ExprPtr> args) {
 }
 StmtPtr make_pass() { return make_stmt(Pass{}); }
 
+// What every traversal of expressions rests on: with_exprs takes back exactly what stmt_exprs gave,
+// in that order. A new kind of statement is added to both or rewrites lose its expressions.
 std::vector<ExprPtr> stmt_exprs(const Stmt& s) {
   struct Visitor {
     std::vector<ExprPtr> operator()(const Assign& n) { return with_last(n.idx, n.rhs); }
@@ -162,6 +169,8 @@ StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& e) {
   return make_stmt(std::visit(Visitor{e}, s->node), s->where);
 }
 
+// Leaves come through unchanged, so that rewriters call this for every statement without asking
+// what it is first.
 StmtPtr with_blocks(const StmtPtr& s, Block body, Block orelse) {
   if (const For* f = s->as<For>()) {
     EXO_CHECK(orelse.empty());
@@ -174,8 +183,9 @@ StmtPtr with_blocks(const StmtPtr& s, Block body, Block orelse) {
 }
 
 namespace {
+// For leaves: body_of returns a reference, which must refer to something.
 const Block kEmptyBlock;
-}
+}  // namespace
 const Block& body_of(const Stmt& s) {
   if (const For* f = s.as<For>()) return f->body;
   if (const If* i = s.as<If>()) return i->body;
@@ -198,9 +208,12 @@ struct AlphaComparer {
     return i != to.end() && j != from.end() && i->second == b && j->second == a;
   }
   void bind(Sym a, Sym b) {
+    // Both directions are kept: with one alone `i, j` against `k, k` would count as equal.
     to[a] = b;
     from[b] = a;
   }
+  // Walks the two trees in step. Hashes are no help here: they contain the symbols' ids, which is
+  // what may differ. What has no symbols inside (bloom 0) is compared by plain equality.
   bool same(const ExprPtr& a, const ExprPtr& b) const {
     if (!a || !b) return a == b;
     if (a->node.index() != b->node.index()) return false;
@@ -238,6 +251,8 @@ struct AlphaComparer {
       if (!same(a[k], b[k])) return false;
     return true;
   }
+  // A binder corresponds from here to the end of the comparison, not of its block: symbols are
+  // unique, so that one which went out of scope is not met again.
   bool same(const StmtPtr& a, const StmtPtr& b) {
     if (a->node.index() != b->node.index()) return false;
     if (!same(stmt_exprs(*a), stmt_exprs(*b))) return false;
@@ -300,6 +315,8 @@ struct HeadComparer {
 };
 }  // namespace
 
+// The hash first: trees that differ are told apart at once, and only equal ones are walked, as far
+// as they do not share nodes.
 bool equal(const StmtPtr& a, const StmtPtr& b) {
   if (a == b) return true;
   if (a->hash != b->hash || a->node.index() != b->node.index()) return false;
@@ -347,6 +364,8 @@ bool mentions(const Block& b, Sym sym) {
     if (mentions(s, sym)) return true;
   return false;
 }
+// Free: used and not bound before in program order. `bound` is not emptied at a block's end, for
+// the same reason as in AlphaComparer.
 
 namespace {
 void collect_free(const Block& b, std::set<Sym>& bound, std::set<Sym>& free) {

@@ -7,6 +7,9 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Packing that a caller does once for many calls (weights): pack_ahead moves the copy into a
+// procedure of its own and gives the kernel the packed buffer as an argument. How the parts belong
+// together is read off their form by split_ahead, since C is generated from the procedure alone.
 
 namespace {
 
@@ -37,6 +40,8 @@ int packing_statements(const Proc& p) {
 }
 
 // "[256, 2048, 64]: W_ahead[i1 / 64, i0, i1 % 64] = W[i0, i1]"
+// The layout in words for the header of the generated C: a caller who fills the buffer by other
+// means needs it.
 std::string layout_of(const Proc& pack) {
   StmtPtr s = pack.body.front();
   while (const For* f = s->as<For>()) s = f->body.front();

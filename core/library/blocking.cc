@@ -6,6 +6,8 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Blocking and unrolling of single loops. Boundaries stay separate loops over the same names, found
+// by position: divide_loop leaves the main part first and the rest behind it.
 
 namespace {
 
@@ -59,6 +61,8 @@ ProcPtr block_one(ProcPtr p, const Path& loop, std::span<const int64_t> sizes,
 
 }  // namespace
 
+// All loops over the name that stand next to each other: a boundary from before is blocked too,
+// with the sizes that still fit it.
 ProcPtr block_loop(ProcPtr p, const Where& loop, const std::vector<int64_t>& sizes,
                    const std::vector<std::string>& names, const std::string& outside) {
   if (sizes.empty()) throw SchedulingError("block_loop: no sizes are given");
@@ -103,6 +107,8 @@ ProcPtr round_loop(ProcPtr p, const Where& loop, int64_t q, const std::vector<st
 namespace {
 
 // The rest of fewer than `factor` iterations, a case for each number of them.
+// A case for each number of iterations that may be left: each is then a block without a loop, that
+// vectors and registers can be fitted to.
 ProcPtr specialize_rest(ProcPtr p, const Path& rest, int64_t factor) {
   const For loop = at(p, rest).as<For>();
   const ExprPtr count = loop.hi - loop.lo;
@@ -145,6 +151,7 @@ ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor, Interleave
   return unroll_loop(p, at(p, path));
 }
 
+// Jam without dependences proved pair by pair: fission and reordering prove what they need.
 ProcPtr unroll_and_jam(ProcPtr p, const Where& outer, int64_t factor) {
   Cursor c = outer.loop(p);
   Path path = c.path();
@@ -181,6 +188,8 @@ bool picks_register(const Proc& p, const Block& b, Sym iter, const std::set<Sym>
 
 }  // namespace
 
+// Registers cannot be indexed by a variable in C: loops that pick one are unrolled until every
+// index is a literal.
 ProcPtr unroll_registers(ProcPtr p, const MemoryPtr& memory) {
   std::set<Sym> registers;
   for_each_stmt(p->body, [&](const StmtPtr& s) {

@@ -3,6 +3,7 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Everything here is decided by proofs at each statement; what is not proved stays.
 namespace {
 
 // Runs `change` at every statement, from the last to the first so that the places of those still to

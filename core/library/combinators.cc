@@ -3,6 +3,9 @@
 #include <optional>
 
 namespace exotune {
+// Strategies as values, after Exo 2 (and ELEVATE): a combinator takes a procedure and a place, and
+// gives both back. A refusal inside try_else, repeat or reduce is a result, everywhere else it goes
+// to the caller. Nothing here proves anything: primitives inside do.
 namespace {
 
 Cursor here(const Focus& f) {
@@ -59,6 +62,7 @@ Combinator try_else(Combinator first, Combinator second) {
   };
 }
 
+// Each place is forwarded to the procedure as the places before it left it.
 Combinator reduce(Combinator step, Traversal places) {
   return [step = std::move(step), places = std::move(places)](const Focus& f) {
     Focus out = f;

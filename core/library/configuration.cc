@@ -7,6 +7,10 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Instructions that need settings (accelerators): replace_configured writes what an instruction
+// asserts in front of it and replaces; hoist_config moves settings out and merges them, so that
+// each is written as seldom as possible. Both only call primitives; the checker proves that every
+// assert holds where it stands.
 namespace {
 
 // A field's value that an instruction asserts, over its formals.
@@ -118,6 +122,7 @@ class Configurer {
 
  private:
   // 0 when the instruction does not fit, or its settings cannot be written here.
+  // All or nothing: a setting that cannot be written here undoes the attempt.
   int configured(ProcPtr& p, const Path& path, const Instruction& i) const {
     const auto probe = try_replace(p, Cursor::stmt(p, path), i.plain);
     if (!probe) return 0;
@@ -148,6 +153,8 @@ class Configurer {
     }
   }
 
+  // Settings that one instruction writes together come together; what already holds is not written
+  // again.
   // Sets what it can of `wanted` by one instruction at `at`, which leaves what is `held`.
   bool set_by_instruction(ProcPtr& p, const Path& at, std::map<ConfigFieldName, Setting>& wanted,
                           const std::map<ConfigFieldName, Setting>& held) const {

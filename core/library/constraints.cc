@@ -10,6 +10,9 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// What a partial schedule may ask of its completion. Two kinds: some look at a call before it is
+// made (tiles), some at what came of it (keep_order, pin, avoid); both answer with the reason in
+// words, or nothing. They steer a search and prove nothing: soundness is the primitives' affair.
 
 namespace {
 
@@ -40,6 +43,8 @@ bool calls(const Block& body, const std::string& name) {
 }
 
 // Which original loop each loop of `result` is a part of, by the names that divisions gave.
+// Names are all there is to go by: a division gives the parts' names, and the first one stands for
+// the loop from there on. Loops that a script renames beyond that are loops of their own here.
 std::map<std::string, std::string> origins(const ProcPtr& from, const ProcPtr& result) {
   std::map<std::string, std::string> origin;
   for_each_stmt(from->body, [&](const StmtPtr& s) {
@@ -91,6 +96,8 @@ void nestings(const Block& block, const std::map<std::string, std::string>& orig
   }
 }
 
+// Compared pair by pair: of two loops that were nested one in the other, and are still around one
+// statement, the order must be as it was. Loops that were apart are free.
 std::string order_broken(const ProcPtr& from, const ProcPtr& result) {
   std::set<std::pair<std::string, std::string>> before, after;
   std::vector<std::string> around;
@@ -150,6 +157,8 @@ void describe_stmt(const Stmt& s, std::string& text) {
   for (const Block* block : {&body_of(s), &orelse_of(s)}) text += "{" + skeleton(*block) + "}";
 }
 
+// Two constraints that contradict each other leave a search nothing to find: said at once, with the
+// place of the first.
 void refuse_conflict(const ScriptConstraint& made, const std::vector<ScriptConstraint>& earlier) {
   if (made.kind != "use" && made.kind != "avoid") return;
   const std::string opposite = made.kind == "use" ? "avoid" : "use";
@@ -225,6 +234,7 @@ std::optional<std::vector<int64_t>> allowed_tiles(
   return out;
 }
 
+// Before the operator runs: the sizes it is given are compared with those allowed.
 std::string broken_by_call(const std::string& op, const std::vector<Value>& positional,
                            const std::vector<std::pair<std::string, Value>>& keyword,
                            const std::vector<ScriptConstraint>& constraints) {
@@ -255,6 +265,7 @@ std::string broken_by_call(const std::string& op, const std::vector<Value>& posi
   return "";
 }
 
+// When a step is done, and (finished) when the script is: some things need only hold in the end.
 std::string broken_by_result(const ScriptConstraint& c, const ProcPtr& result, bool finished) {
   if (c.kind == "avoid" || c.kind == "use") {
     for (const ProcPtr& p : procs_in(c.args[0])) {
@@ -271,6 +282,7 @@ std::string broken_by_result(const ScriptConstraint& c, const ProcPtr& result, b
   return "";
 }
 
+// The loops of a block without their statements, for messages.
 std::string skeleton(const Block& block) {
   std::string text;
   for (const StmtPtr& s : block) {

@@ -4,6 +4,8 @@
 #include "core/ir/printer.h"
 
 namespace exotune {
+// The methods of cursors and procedures as scripts call them, after Exo 2: rows of a table, as
+// operators are, so that binding, errors and the manual are the same for both.
 namespace {
 
 using A = OperatorArgs;
@@ -214,8 +216,10 @@ const std::vector<Method>& proc_methods() {
 }
 
 namespace {
+// Records (loops by name) are dictionaries to users and tuples when unpacked: one hidden entry
+// remembers the order.
 const char* const kOrder = "";  // the entry that lists a record's names in order; no name is empty
-}
+}  // namespace
 
 Value record(const std::vector<std::pair<std::string, Value>>& fields) {
   std::map<std::string, Value> out;

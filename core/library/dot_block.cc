@@ -8,6 +8,10 @@
 #include "core/library/tiles.h"
 
 namespace exotune {
+// Products whose instructions sum groups of narrow elements (vpdpbusd, vdpbf16ps): tiles as in
+// register_block, but the depth is cut into groups, and both operands are copied into the order
+// that the instruction wants. All by primitives; types are widened only where the wider holds every
+// value.
 
 namespace {
 
@@ -22,6 +26,8 @@ std::vector<const Read*> reads_in(const Block& block) {
   return out;
 }
 
+// An instruction is a dot if its body is a loop over lanes around a loop over a group that adds
+// products to a wider element. The form is read off the body; no instruction is known by its name.
 std::optional<DotInstr> as_dot(const ProcPtr& instr) {
   if (instr->body.size() != 1) return std::nullopt;
   const For* lanes = instr->body[0]->as<For>();
@@ -98,6 +104,7 @@ bool holds_all_of(ScalarType wide, ScalarType narrow) {
 }
 
 // The instruction of the largest group that the operands fit; the first of those.
+// A larger group does more work in an instruction.
 std::optional<DotInstr> instruction_for(const Product& product,
                                         const std::vector<ProcPtr>& instrs) {
   std::optional<DotInstr> best;
@@ -192,6 +199,7 @@ ProcPtr vectorize_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
   return vectorize(p, at(p, innermost(p, nest)), unit, VectorTail::kCutAndPredicate);
 }
 
+// Sums live in registers for the whole depth, as in register_block.
 // for i: for j: for k: for r, a tile: its sums in registers while k runs.
 ProcPtr tile_in_registers(ProcPtr p, const Path& tile, Sym sum, const DotInstr& dot,
                           const VectorUnit& unit) {
@@ -213,6 +221,8 @@ ProcPtr tile_in_registers(ProcPtr p, const Path& tile, Sym sum, const DotInstr& 
 }
 
 // The depth in whole groups, `r` inside; what is left of it is a nest of its own behind.
+// The rest is added by scalars in a nest of its own: padding the depth would need zeros that the
+// caller has not.
 ProcPtr group_depth(ProcPtr p, const Path& top, int64_t group) {
   const Path depth = child(child(top));
   const std::optional<int64_t> extent = literal_extent(loop_at(p, depth));
@@ -237,6 +247,8 @@ bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>&
   return true;
 }
 
+// Full tiles first; then the boundaries in i and j, which are tiles of fewer rows or vectors over
+// loops of the same names, so that one loop over names finds all of them.
 ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, int64_t rows,
                    int64_t vectors, VectorUnit unit) {
   const std::string &i = names[0], &j = names[1], &k = names[2];

@@ -8,6 +8,8 @@
 #include "core/library/vector_loops.h"
 
 namespace exotune {
+// A whole matrix product in one call, for scripts: blocks for the caches, strips of B packed, the
+// micro-kernel. The search composes the same operators with sizes of its own.
 
 namespace {
 

@@ -6,6 +6,8 @@
 #include "core/library/inspection.h"
 
 namespace exotune::halide {
+// Halide's scheduling words over the loops of a stage, by name. Each is a composition of this
+// library's operators; a stage's loops are those around the writes of its buffer.
 namespace {
 
 /// Rewrites each loop over `x` of the stage, the last first: what comes before it keeps its place.

@@ -8,6 +8,8 @@
 #include "core/ir/printer.h"
 
 namespace exotune {
+// Questions that several operators ask of a program. None changes it; places are given as paths
+// where a caller rewrites while it looks, as cursors where users do.
 
 Path child(Path path, int k) {
   path.push_back({Child::kBody, k});
@@ -20,6 +22,7 @@ int size_of_block(const ProcPtr& p, const Path& path) {
   return static_cast<int>(block_at(*p, path).size());
 }
 
+// Down the first statements of single-statement bodies to what is no loop.
 Path innermost(const ProcPtr& p, Path path) {
   if (!stmt_at(*p, path)) throw SchedulingError("there is no loop where one was expected");
   for (;;) {
@@ -42,6 +45,7 @@ void visit_loops(const Block& b, Path& prefix, Child child, const F& f) {
 }
 }  // namespace
 
+// In the order of the text; the names are what the user sees, so two loops over `i` are both found.
 std::vector<Cursor> loops_named(const ProcPtr& p, const std::string& name) {
   std::vector<Cursor> out;
   Path prefix;
@@ -90,6 +94,8 @@ int levels_to(const Cursor& inner, const std::string& outer_name) {
 
 namespace {
 
+// Bounds are replaced loop by loop, from the inside out, always by the end at which the index is
+// largest (or smallest): affine indices are monotonic in each variable.
 // One end of an affine index over the block's own loops; nothing when it is not affine in them.
 ExprPtr extreme(const ExprPtr& index, const std::vector<RangedVar>& vars, bool want_max) {
   auto a = affine(index);
@@ -131,6 +137,8 @@ std::string Rectangle::text(const std::string& buffer, const std::vector<ScopeEn
   return out + "]";
 }
 
+// The smallest rectangle that holds all accesses, as far as affine bounds tell: too large is safe
+// for a copy of inputs, which is why `touched` says which accesses it was asked about.
 std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer, Touch how) {
   std::optional<Rectangle> out;
   int n = block.length();
@@ -217,6 +225,9 @@ std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
 
 namespace {
 
+// A shape forgets names and places: two statements of one shape may be one instruction; those of
+// different shapes never are. What it keeps, operations and literals, is what instructions differ
+// by.
 std::string shape_of(const ExprPtr& e) {
   if (e->as<Read>()) return "x";
   if (const Const* c = e->as<Const>()) {
@@ -246,6 +257,8 @@ std::string shape_of(const Stmt& s) {
   return "";
 }
 
+// The shapes that a target has instructions for, by the type that they write: vectorize looks here
+// before it tries unification, which costs far more.
 std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>& instrs) {
   std::map<ScalarType, std::set<std::string>> out;
   for (const ProcPtr& p : instrs) {

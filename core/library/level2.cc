@@ -14,6 +14,9 @@
 #include "core/library/vector_loops.h"
 
 namespace exotune {
+// Matrix-vector loops: several rows at once, so that each vector that is loaded serves all of them.
+// By kind: sums along the rows (an accumulator a row), sums along the columns (the row of results
+// in registers), triangles (the columns that a block of rows has in common, and a corner).
 
 namespace {
 
@@ -67,6 +70,8 @@ ProcPtr optimize_shared_rest(ProcPtr p, const Path& top, const VectorUnit& unit)
 }
 
 // `for i: for j: s` with i of literal extent: i goes inside the vector loop along j.
+// Rows of literal number go inside the vector loop; then each vector is a unit of work for all
+// rows.
 ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   const Sym row = find_loop(p, top)->iter;
   p = reorder_loops(p, at(p, top));  // for j: for i: s
@@ -116,6 +121,7 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
 }
 
 // The statements of a block of rows become loops of their own: scalars get a place per row.
+// A scalar of each row gets a dimension, so that the statements of the block can be taken apart.
 ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
   const Sym row = find_loop(p, rows)->iter;
   for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, rows)).size()); ++k) {
@@ -129,6 +135,7 @@ ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
 }
 
 // The value of `bound`, affine in `row`, at that end of 0 <= row < count where it is largest.
+// Bounds that follow the row are affine, so they are largest at one end of the block.
 std::optional<ExprPtr> greatest(const ExprPtr& bound, Sym row, int64_t count) {
   const std::optional<Affine> a = affine(bound);
   if (!a) return std::nullopt;
@@ -144,6 +151,7 @@ std::optional<ExprPtr> least(const ExprPtr& bound, Sym row, int64_t count) {
 
 // In a block of rows of a triangle, each loop over the columns is cut into the part that all rows
 // have in common and the corner; the statements of the common part are separated.
+// Corners are at most a block wide, and stay scalar or masked: they are a linear part of the work.
 ProcPtr cut_corners(ProcPtr p, const Path& rows, const std::string& inner, int64_t count) {
   const Sym row = find_loop(p, rows)->iter;
   for (int k = static_cast<int>(body_of(*stmt_at(*p, rows)).size()) - 1; k >= 0; --k) {
@@ -213,6 +221,8 @@ ProcPtr fuse_vector_loops(ProcPtr p, const Path& block, const std::string& name)
 
 }  // namespace
 
+// Blocks of rows, columns in vectors, then whatever the boundary leaves, each with the same
+// functions.
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t rows, int64_t interleave, bool fused) {
   if (rows <= 1) return optimize_level_1(separate_columns(p, inner, rows), inner, unit, interleave);

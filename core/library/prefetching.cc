@@ -6,6 +6,8 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Hints to the caches: they change no value. What matters is that a hint costs as much as a load:
+// one a line, none twice.
 
 namespace {
 
@@ -32,6 +34,7 @@ std::string later_window(const ProcPtr& p, const Cursor& loop, const ScopeEntry&
 
 }  // namespace
 
+// A whole rectangle `distance` iterations ahead, at the beginning of each iteration.
 ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& buffer,
                        int64_t distance) {
   if (distance < 1) throw SchedulingError("the distance is at least 1 iteration");
@@ -137,6 +140,8 @@ std::optional<Lines> lines_of_next(const ProcPtr& p, const Cursor& outer,
 
 // Asks in each of `trips` rounds, this one being `round`, for as many lines as are its share, in
 // front of the statement at `first`.
+// Spread evenly over the rounds of an inner loop: the memory is asked at the rate at which it
+// delivers, instead of in one burst that fills its queue.
 ProcPtr ask_evenly(ProcPtr p, const Path& first, const std::string& buffer, const Lines& lines,
                    const ExprPtr& round, int64_t trips, int locality) {
   const int64_t per = (lines.count() - 1) / trips + 1,
@@ -159,6 +164,8 @@ Path body_of(Path loop) {
 std::string rounds_name(const std::string& k) { return k + "l"; }
 
 // At one loop; whether there was something to ask for, and time for it.
+// Not more than two lines in one round: beyond that the loop is too short for the data, and the
+// hints would delay what they serve.
 bool meanwhile_one(ProcPtr& p, Cursor inner, const std::string& loop, const std::string& buffer,
                    int locality) {
   constexpr int64_t kMostInOneRound = 2;

@@ -7,6 +7,8 @@
 #include "core/library/replacement.h"
 
 namespace exotune {
+// Moving statements and loops to where other operators can use them, by the primitives that prove
+// it.
 
 namespace {
 
@@ -123,6 +125,8 @@ ProcPtr sink_to(ProcPtr p, const Cursor& stmt, int levels, const Cursor& next) {
 
 }  // namespace
 
+// For what only the first iterations must do: the statement leaves the loops that it does not
+// mention, under a guard of their first iteration, so that it runs as often as it must.
 ProcPtr add_guard(ProcPtr p, const Where& where) {
   const Cursor stmt = where.stmt(p);
   int levels = 0;  // scopes inside the loop in question
@@ -191,6 +195,7 @@ int place_of(const std::vector<ExprPtr>& idx, Sym iter) {
 
 }  // namespace
 
+// A bubble sort by exchanges of neighbours: each is proved, and the first refusal ends it.
 ProcPtr reorder_loops_from_idx(ProcPtr p, const Where& where) {
   const Value given = where.value();
   const Cursor* cursor = given.as<Cursor>();

@@ -7,6 +7,9 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Sums in several chains: the latency of an addition is hidden by as many independent accumulators.
+// Adding them up in the end changes the order of additions: exact over the reals, and the proof is
+// of that kind.
 
 namespace {
 

@@ -1,6 +1,9 @@
 #include "core/library/replacement.h"
 
 namespace exotune {
+// Replacing by instructions wherever one fits: the first of the list at each statement, from the
+// outermost statement inwards, so that an instruction for a whole tile is found before those for
+// its parts.
 
 std::optional<ProcPtr> try_replace_any(const ProcPtr& p, const Cursor& stmt,
                                        const std::vector<ProcPtr>& instrs) {

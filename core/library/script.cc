@@ -34,6 +34,8 @@ ProcPtr first_proc(const Value& v) {
   return nullptr;
 }
 
+// Is `from` among what `p` was made from? Along the chain of parents, which is as long as the
+// schedule.
 bool descends(const ProcPtr& p, const ProcPtr& from) {
   const Proc* at = p.get();
   while (at && at != from.get()) {
@@ -43,6 +45,10 @@ bool descends(const ProcPtr& p, const ProcPtr& from) {
   return at != nullptr;
 }
 
+// One run of one script. Values are bound by name; `p` is special: it is the procedure at hand,
+// which operators take when none is given, and the result in the end. An operator that refuses
+// throws, and the evaluator adds what it knows: the line, the stack of operators, the procedure as
+// it stood.
 class Evaluator {
  public:
   Evaluator(const ScheduleAst& script, const ScriptEnvironment& environment)
@@ -81,6 +87,8 @@ class Evaluator {
   }
 
  private:
+  // The classic mistake of schedules as values: `q = divide_loop(p, ...)` and nothing after it. Not
+  // an error, since a script may look at what it does not use; but said.
   // No operator changed `p`, and one made a proc under another name: what is said of it.
   std::string unchanged(const ScriptResult& result) const {
     if (made_beside_.empty()) return "";
@@ -94,6 +102,8 @@ class Evaluator {
            "` is what it made: end with `p = " + made_beside_ + "`\n";
   }
 
+  // Constraints are looked at once, when the script is over: a step in between may well break what
+  // a later one restores.
   void enforce() const {
     for (const ScriptConstraint& c : constraints_) {
       const std::string why = broken_by_result(c, current_);
@@ -102,6 +112,8 @@ class Evaluator {
     }
   }
 
+  // A constraint on instructions changes what `instrs` means from here on, for the script's own
+  // calls and for the searches it starts alike.
   // Adds a constraint; `instrs` follows.
   void constrain(ScriptConstraint c) {
     constraints_.push_back(std::move(c));
@@ -114,6 +126,8 @@ class Evaluator {
     if (list) bindings_["instrs"] = Value(allowed_instructions(*list, constraints_));
   }
 
+  // Results that are tuples bring their procedure first; a script that writes `p = f(p)` for such
+  // an operator means that one.
   void bind(const std::string& name, Value v) {
     if (name == "p") {
       if (ProcPtr p = first_proc(v)) {
@@ -124,6 +138,8 @@ class Evaluator {
     bindings_[name] = std::move(v);
   }
 
+  // Unpacking as in Python, nested too; a record (loops by name) unpacks in the order of its
+  // fields.
   void assign(const ScheduleExpr& target, Value v) {
     if (target.kind == Kind::kNone) return;
     if (target.kind == Kind::kName) {
@@ -144,6 +160,8 @@ class Evaluator {
     for (size_t k = 0; k < list->size(); ++k) assign(target.children[k], (*list)[k]);
   }
 
+  // Expressions of scripts have no side effects but their operators': evaluation order is left to
+  // right, as in Python.
   Value eval(const ScheduleExpr& e) {
     switch (e.kind) {
       case Kind::kNone:
@@ -191,6 +209,8 @@ class Evaluator {
     EXO_CHECK(false);
   }
 
+  // Own names before the environment's, so a script may shadow a procedure of its file; a precision
+  // stands for itself (its name as a string); operators are no values.
   Value name(const ScheduleExpr& e) {
     if (auto it = bindings_.find(e.text); it != bindings_.end()) return it->second;
     if (auto it = env_.names.find(e.text); it != env_.names.end()) return it->second;
@@ -205,6 +225,9 @@ class Evaluator {
     throw InputError(e.where, "nothing is named " + quoted(e.text), did_you_mean(e.text, names));
   }
 
+  // Integers stay within 64 bits or are refused; quotients and remainders are Python's, which users
+  // of Exo rely on in their sizes. Strings and lists grow by `+` up to a limit: doubling a list 60
+  // times is a script of 60 lines.
   Value binary(const ScheduleExpr& e) {
     Value a = eval(e.children[0]), b = eval(e.children[1]);
     const std::string& op = e.text;
@@ -247,6 +270,8 @@ class Evaluator {
     return r;
   }
 
+  // Blocks and lists alike, negative indices from the end. A part of a block is a block cursor; an
+  // empty one would point nowhere, so it is refused where Python would give an empty list.
   Value subscript(const ScheduleExpr& e) {
     Value object = eval(e.children[0]);
     const ValueList* list = object.as<ValueList>();
@@ -287,6 +312,8 @@ class Evaluator {
     return nullptr;
   }
 
+  // Methods are calls whose first argument stands before the dot; procedures cannot be called,
+  // since a script makes programs and does not run them.
   Value call(const ScheduleExpr& e) {
     const ScheduleExpr& callee = e.children[0];
     if (callee.kind == Kind::kAttribute) return method(e, callee);
@@ -311,6 +338,8 @@ class Evaluator {
         e, op->name, [&] { return apply(*op, e, positional, keyword, e.where); }, &positional);
   }
 
+  // Constraints are checked before the operator runs, so that the refusal names the line of the
+  // script that the constraint speaks of, not what the operator did.
   // An operator of the table; the search and its constraints are the evaluator's own.
   Value apply(const Operator& op, const ScheduleExpr& e, const std::vector<Value>& positional,
               const std::vector<std::pair<std::string, Value>>& keyword,

@@ -10,6 +10,8 @@
 #include "core/library/vector_loops.h"
 
 namespace exotune {
+// Matrix-vector products with few columns: the vector fits in registers, so that it is read once
+// for all rows. The number of registers depends on a size, hence a case for each.
 
 namespace {
 
@@ -106,6 +108,7 @@ ExprPtr at_most(const For& loop, int64_t bound) {
 
 }  // namespace
 
+// Cases up to the limit; beyond it the loop is as it was.
 ProcPtr opt_skinny(ProcPtr p, const std::string& outer, const std::string& inner,
                    const VectorUnit& unit, int64_t vectors) {
   std::vector<Cursor> nests = require_loops(p, outer);

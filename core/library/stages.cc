@@ -8,6 +8,9 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Halide's compute_at and store_at over loops that are already there: the producer's loops are cut
+// so that one step of them makes what one iteration of the consumer needs next, and fused with the
+// consumer's. Made of primitives: fusing proves that nothing is read before it is computed.
 namespace {
 
 [[noreturn]] void refuse(const std::string& op, const std::string& message, std::string hint = "") {
@@ -43,6 +46,9 @@ std::optional<Motion> motion_of(const Rectangle& window, Sym iter) {
 }
 
 /// One producer moved into the loops of one consumer.
+// For a window that slides (a stencil) every iteration needs a few elements that the last one
+// already has: the producer computes each once, since the loops are cut by the motion, not by the
+// window; the first iteration computes a whole window.
 class Fusion {
  public:
   Fusion(ProcPtr p, const std::string& producer, const std::string& consumer,
@@ -140,6 +146,8 @@ class Fusion {
            "fuse stages before their loops become instructions");
   }
 
+  // A loop of the producer must run along the dimension in which the window moves: brought
+  // outermost by exchanges, each of which is proved.
   /// Makes the loop that runs along dimension `dim` of the producer the outermost of its stage, and
   /// remembers how far the index is from its iterator.
   void bring_outermost(const Path& stage, const Path& write, size_t dim) {
@@ -166,6 +174,7 @@ class Fusion {
   }
 
   /// Cuts the producer's loop into as many steps as the consumer's loop has; returns where it is.
+  // The first step is as long as the window, the others as long as its motion.
   Path cut_to_steps(Path stage, Cursor loop, const Rectangle& window, const Motion& m) {
     const Sym iter = loop.as<For>().iter;
     const ExprPtr steps = loop.as<For>().hi;
@@ -218,11 +227,15 @@ class Fusion {
 
 std::string loop_of_a_step(const std::string& loop) { return loop + "i"; }
 
+// As many loops around the consumer's as there are; the innermost that finds its producer in front
+// of it is used.
 ProcPtr compute_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                    const std::string& loop, Overlap overlap) {
   return Fusion(std::move(p), producer, consumer, loop, overlap).run();
 }
 
+// The allocation goes inside, shrunk to what an iteration touches: proved by the primitive that
+// resizes it.
 ProcPtr store_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                  const std::string& loop) {
   Cursor alloc = Where(producer).alloc(p);

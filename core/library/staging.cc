@@ -5,6 +5,8 @@
 #include "core/library/inspection.h"
 
 namespace exotune {
+// Copies of parts of a buffer, and moving allocations and statements out of loops, as far as
+// primitives let them: each refusal ends the walk where it stands.
 namespace {
 
 Path child_of(const Path& scope, int k) {
@@ -44,6 +46,8 @@ ProcPtr stage_mem_if_any(ProcPtr p, const Where& where, const std::string& windo
   return stage_mem(p, Cursor::block(p, first, block.length()), window, name, accum, per);
 }
 
+// The window is worked out from what the block touches; the copy in is left out where everything is
+// written before it is read.
 Staged auto_stage_mem(ProcPtr p, const Where& where, const std::string& buffer,
                       const std::string& name, bool accum) {
   Cursor block = where.block(p);
@@ -113,6 +117,7 @@ ProcPtr autolift_alloc(ProcPtr p, const Where& alloc, const std::set<std::string
   return p;
 }
 
+// Splits loop by loop outwards; a half that does not depend on the loop leaves it.
 ProcPtr autofission(ProcPtr p, const Cursor& gap, int n_lifts) {
   Cursor at = forward(p, gap);
   for (int k = 0; k < n_lifts; ++k) {
@@ -153,6 +158,7 @@ ProcPtr hoist_stmt(ProcPtr p, const Where& stmt) {
   return remove_loop(p, Cursor::stmt(p, alone));
 }
 
+// Loops that repeat an idempotent statement: `remove_loop` proves that it is one.
 ProcPtr remove_redundant_loops(ProcPtr p, const Where& stmt, int num) {
   Cursor c = stmt.stmt(p);
   Path at = c.path();

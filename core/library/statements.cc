@@ -54,6 +54,7 @@ std::vector<std::vector<Occurrence>> repeated(const Cursor& block) {
 
 }  // namespace
 
+// Largest first: a subexpression of one that is bound is gone with it.
 ProcPtr cse(ProcPtr p, const Where& where, const std::string& name) {
   Cursor block = where.block(p);
   for (bool changed = true; changed;) {
@@ -145,6 +146,8 @@ void add_quotients(const ExprPtr& e, const Path& at, const std::vector<Sym>& cha
 
 }  // namespace
 
+// Divisions by something that does not change in the loop become products with its reciprocal,
+// computed once in front: fewer divisions, equal over the reals (the proof's kind says so).
 ProcPtr take_reciprocals(ProcPtr p, const Where& where) {
   const Cursor loop = where.loop(p);
   const std::vector<Sym> changed = changed_in(loop.stmt());

@@ -3,6 +3,9 @@
 #include "core/primitives/procedures.h"
 
 namespace exotune {
+// A step as data: printing it, running it, refusing it without an exception. Searches run many
+// thousands of steps, most of which may be refused: text is made only when somebody prints it, and
+// a refusal carries its reasons as values.
 
 namespace {
 
@@ -16,6 +19,8 @@ std::string text_of(const Param* parameter, const Value& v) {
   return targets ? "instrs" : v.str();
 }
 
+// As a script would have it: a step that was found is copied into a schedule by hand without a
+// change.
 std::string call_line(const ScheduleStep& step, const std::string& variable) {
   const Operator* op = find_operator(step.op);
   std::string out = variable + " = " + step.op + "(" + variable;
@@ -70,6 +75,8 @@ std::optional<StepRefusal> broken(const ProcPtr& made, const ScheduleStep& step,
 }
 
 // s  ->  part(...), scheduled  ->  the body of what the part became.
+// A part is scheduled as a procedure of its own, whose program is small, and takes its place in the
+// caller by call_eqv and inline.
 Stepped run_part(const ProcPtr& p, const ScheduleStep& step) {
   const std::string& name = text_at(step, 1);
   const Extracted apart = extract_subproc(p, find(p, text_at(step, 0)), name);
@@ -105,6 +112,8 @@ std::string StepRefusal::text() const {
   return op + (place.empty() ? "" : " at " + place) + ": " + reason;
 }
 
+// Constraints before the call and after; the call itself may throw, and everything a step may throw
+// on user's text becomes a StepRefusal here. Internal errors pass through.
 Stepped run_step(const ProcPtr& p, const ScheduleStep& step,
                  const std::vector<ScriptConstraint>& constraints) {
   try {
@@ -171,6 +180,7 @@ std::vector<std::string> lines_of(const Steps& steps, const std::string& variabl
   return out;
 }
 
+// Two schedules of one key are the same steps; used where schedules are collected in sets.
 std::string key_of(const Steps& steps) {
   std::string out;
   for (const std::string& line : lines_of(steps)) out += line + "\n";

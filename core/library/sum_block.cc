@@ -8,6 +8,9 @@
 #include "core/library/tiles.h"
 
 namespace exotune {
+// Register tiles for sums that are no plain products, or run over several loops (convolutions,
+// distances, contractions of tensors): the sum is given a scalar of its own, whose tile lives in
+// registers while the loops of the sum run; how it begins and ends are loops of their own.
 
 namespace {
 
@@ -90,6 +93,8 @@ ProcPtr end_in_vectors(ProcPtr p, const Path& end, const VectorUnit& unit, bool 
   return p;
 }
 
+// The order of the rewrites matters only for paths: each works on the last part of the program
+// first.
 ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bool reads_first) {
   p = with_scalar(std::move(p), nest);
   // The allocation is the first statement of the body; one scalar for each element of the tile.

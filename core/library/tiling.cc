@@ -61,6 +61,7 @@ ProcPtr lift_alone(ProcPtr p, const Where& scope) {
   return lift_scope(p, forward(p, c));
 }
 
+// Divides all loops, then brings the outer parts together outside, one exchange at a time.
 Tiled tile_loops(ProcPtr p, const std::vector<std::pair<Where, int64_t>>& loops, Tail tail) {
   std::vector<Cursor> outer;
   for (const auto& [where, size] : loops) outer.push_back(where.loop(p));
@@ -103,6 +104,7 @@ ProcPtr tile_loops_bottom_up(ProcPtr p, const Where& outermost, const std::vecto
   return p;
 }
 
+// The sizes are the instruction's own extents: what is inside is then one call of it.
 ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr) {
   std::vector<int64_t> sizes;
   for (const Block* b = &instr->body; b->size() == 1; b = &body_of(*b->front())) {
@@ -145,6 +147,8 @@ std::optional<bool> cut_common(ProcPtr& p, const Path& path, Sym row, int64_t co
 
 }  // namespace
 
+// Blocks of rows of a triangle have a common rectangle and corners; the rectangle is what register
+// tiles are for.
 ProcPtr split_triangle(ProcPtr p, const std::string& outer, const std::string& inner,
                        int64_t size) {
   bool any = false;

@@ -7,6 +7,10 @@
 #include "core/library/replacement.h"
 
 namespace exotune {
+// From a loop over lanes to instructions. The statement is taken apart until each piece is one that
+// the target has an instruction for: operands are bound to registers, operations one by one, fused
+// forms first, and every piece is then unified with the instructions. Each of these is a primitive
+// with its own proof, so that a wrong guess here costs a refusal and never correctness.
 
 namespace {
 
@@ -49,12 +53,15 @@ class LaneLoop {
   }
 
  private:
+  // The instructions in the target's order; the first that unifies is taken, so targets list the
+  // more powerful ones first.
   bool replace_at(const Path& at) {
     auto done = try_replace_any(p_, Cursor::stmt(p_, at), unit_.instrs);
     if (done) p_ = *done;
     return done.has_value();
   }
   // Is every element that `e` reads in a register, or the same for all lanes?
+  // Vectors in memory are loads first; what is the same for all lanes is a broadcast.
   bool reads_no_lane_of_memory(const ExprPtr& e, const Path& at) const {
     if (const Read* r = e->as<Read>(); r && is_data(e->type) && !in_register(r->name, at))
       return std::none_of(r->idx.begin(), r->idx.end(),
@@ -219,6 +226,7 @@ class LaneLoop {
     }
     return false;
   }
+  // Unification is asked only where shapes agree.
   bool has_shape(ScalarType written, const StmtPtr& s) const {
     const auto shapes = shapes_.find(written);
     return shapes != shapes_.end() && shapes->second.count(shape_of(*s));
@@ -242,6 +250,7 @@ class LaneLoop {
     return with_children(e, parts);
   }
 
+  // The multiply-add that would be lost if the inner sum were bound together with its product.
   // x + c * (a + b): when x + c * t is an instruction, the inner sum goes to a register, not the
   // product.
   bool bind_below_product(const StmtPtr& s, ScalarType written, const Path& stmt,
@@ -293,6 +302,8 @@ class LaneLoop {
   }
 
   // One step of bringing statement k into the form of an instruction; false when it is in it.
+  // One step at a time, then the statement is looked at again: what was bound may have changed what
+  // fits.
   bool stage_something(int k) {
     Path stmt = inner(k);
     StmtPtr s = stmt_at(*p_, stmt);
@@ -352,6 +363,7 @@ class LaneLoop {
 
 }  // namespace
 
+// Exactly one vector: the loop's extent is the number of lanes already.
 ProcPtr vectorize_lanes(ProcPtr p, const Where& lane_loop, const VectorUnit& unit) {
   Cursor c = lane_loop.loop(p);
   if (literal_extent(c.as<For>()) != unit.lanes)
@@ -360,6 +372,8 @@ ProcPtr vectorize_lanes(ProcPtr p, const Where& lane_loop, const VectorUnit& uni
   return LaneLoop(p, c, unit).run();
 }
 
+// Divides the loop by the lanes and vectorizes whole vectors; what is left over is done as the tail
+// says: by a guard (masked instructions), by scalars, or by nothing where the extent is a multiple.
 ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTail tail) {
   Cursor c = loop.loop(p);
   std::string name = c.as<For>().iter.name();
@@ -405,6 +419,8 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
   return vectorize_lanes(p, Cursor::stmt(p, lanes), unit);
 }
 
+// What does not change with the loop comes out of it, statement by statement; a statement that
+// cannot leave stays, and those that depend on it with it.
 ProcPtr hoist_from_loop(ProcPtr p, const Where& loop) {
   Path path = loop.loop(p).path();
   auto child = [&](int k) {

@@ -6,6 +6,9 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
+// What primitives share: their refusals (each names the operator first, so that a search can count
+// reasons), small arithmetic on control expressions that folds constants, and questions that
+// several of them ask of a place.
 
 namespace exotune::internal {
 
@@ -13,6 +16,7 @@ void refuse(const char* op, const std::string& message, LazyText hint) {
   throw SchedulingError(std::string(op) + ": " + message, {}, std::move(hint));
 }
 
+// Unknown refuses like refuted does; the notes carry the counter-example where there is one.
 void require(const Answer& answer, const char* op, const std::string& message) {
   if (answer) return;
   throw SchedulingError(std::string(op) + ": " + message, answer.notes());
@@ -24,6 +28,8 @@ void require_name(const char* op, const std::string& name) {
   if (!ok) refuse(op, "'" + name + "' is not a name");
 }
 
+// An expression that is moved or copied must mean there what it meant before: by symbol, not by
+// spelling, so a shadowed name does not pass.
 void require_visible(const Proc& p, const Path& at, const ExprPtr& e, const char* op) {
   if (e->bloom == 0) return;
   std::set<Sym> used;
@@ -33,6 +39,7 @@ void require_visible(const Proc& p, const Path& at, const ExprPtr& e, const char
   throw SchedulingError(std::string(op) + ": '" + used.begin()->name() + "' is not visible here");
 }
 
+// Wrapping statements in a loop or branch ends the scopes of what they bind.
 void require_no_escape(const Proc& p, const Path& first, int n, const char* op) {
   const Block& block = block_at(p, first);
   size_t begin = static_cast<size_t>(first.back().index), end = begin + static_cast<size_t>(n);
@@ -46,12 +53,16 @@ void require_no_escape(const Proc& p, const Path& first, int n, const char* op) 
   }
 }
 
+// Evaluating an expression a second time is fine unless the statements in between change
+// configuration that it reads.
 void require_stable(const Proc& p, const Path& first, int n, const ExprPtr& e, const char* op) {
   if (!reads_config(e)) return;
   require(value_unchanged_by(p, first, n, e), op,
           "the statements may change '" + str(e) + "', which is evaluated again");
 }
 
+// Configuration is checked as a whole: moving a write may leave a call's assert unproved far away.
+// Only programs that write configuration pay for it.
 void require_still_checks(const Proc& result, const Block& moved, const char* op) {
   if (!writes_config(moved)) return;
   try {
@@ -76,6 +87,8 @@ void require_config_may_stand(const Proc& result, const std::vector<ExprPtr>& ex
   }
 }
 
+// A configuration field is set once for a loop, never per iteration: that is a rule of the language
+// (the checker's), and rewrites must not break it.
 void require_config_writes_fixed(const Proc& result, const char* op) {
   std::vector<Sym> around;
   std::function<void(const Block&)> walk = [&](const Block& b) {
@@ -95,6 +108,8 @@ void require_config_writes_fixed(const Proc& result, const char* op) {
   walk(result.body);
 }
 
+// Indices are computed in 64 bits and sizes may be large: literals beyond 2^31 could overflow in
+// products that no proof looks at.
 void require_moderate(const ExprPtr& e, const char* op) {
   constexpr int64_t kLargest = int64_t{1} << 31;
   if (auto v = as_int(e); v && (*v > kLargest || *v < -kLargest))
@@ -118,6 +133,8 @@ Value place(const Where& where, const Cursor& resolved) {
   return Value(resolved);
 }
 
+// Cursors that users hold are forwarded; one whose target a rewrite removed refuses the step
+// instead of pointing at something else.
 Cursor here(const ProcPtr& p, const Cursor& c) {
   if (!c.valid()) throw InvalidCursorError("this cursor points nowhere");
   if (c.proc() == p) return c;
@@ -128,6 +145,7 @@ Cursor here(const ProcPtr& p, const Cursor& c) {
   return f;
 }
 
+// Also what folds to a literal, such as 4 * 2 + 1.
 std::optional<int64_t> literal(const ExprPtr& e) {
   if (auto v = as_int(e)) return v;
   if (e->bloom != 0) return std::nullopt;
@@ -135,6 +153,8 @@ std::optional<int64_t> literal(const ExprPtr& e) {
   return std::nullopt;
 }
 
+// These keep what users read small: x + 0 is x, and constants are added at once; overflow leaves
+// the expression as it is.
 ExprPtr plus(const ExprPtr& a, const ExprPtr& b) {
   auto x = as_int(a), y = as_int(b);
   int64_t sum;
@@ -160,6 +180,7 @@ ExprPtr times(int64_t k, const ExprPtr& e) {
   return k == 1 ? e : int_const(k) * e;
 }
 
+// Rounds down for either sign, as the language does: -((-x + k - 1) / k) is C's way to say it.
 ExprPtr floor_div(const ExprPtr& e, int64_t k) {
   if (auto x = as_int(e)) return int_const(*x >= 0 ? *x / k : -((-*x + k - 1) / k));
   return k == 1 ? e : bin_op(BinOpKind::kDiv, e, int_const(k));
@@ -217,6 +238,8 @@ bool reads_buffer(const Proc& p, const Path& at, const ExprPtr& e, Sym s) {
   return false;
 }
 
+// Storing changes a value unless types agree, or one of them is still undecided and the other
+// floating. A small integral constant is exact everywhere (0 to 127).
 bool keeps_value(const ExprPtr& e, ScalarType target) {
   if (e->type == target) return true;
   if (const Const* c = e->as<Const>()) {
@@ -234,6 +257,8 @@ void require_no_cast(const ExprPtr& e, ScalarType target, const char* op) {
                    name_of(target) + " when it is stored");
 }
 
+// Reading an element that was not read before is only allowed where it exists: needed wherever a
+// rewrite evaluates an expression more often than the program did.
 Answer reads_in_bounds(const Proc& p, const Path& at, const ExprPtr& e) {
   Answer ok;
   ok.verdict = Verdict::kProved;
@@ -257,6 +282,8 @@ ScalarType element_type(const Proc& p, const Path& at, Sym s) {
   return entry->type.scalar;
 }
 
+// Two data expressions are equal if they have the same form and their control parts are proved
+// equal one by one: no arithmetic over data is used.
 Answer equal_in_context(const Proc& p, const Path& at, const ExprPtr& a, const ExprPtr& b) {
   Answer yes, no;
   yes.verdict = Verdict::kProved;

@@ -12,6 +12,7 @@ namespace exotune {
 using namespace internal;
 
 namespace {
+// The allocation that a primitive was pointed at, with what each of them looks up about it.
 
 struct Site {
   Cursor cursor;
@@ -76,6 +77,8 @@ ProcPtr relayout(const ProcPtr& p, const Site& s, const StmtPtr& new_alloc, UseM
   return rw.finish(map.op, std::move(args));
 }
 
+// Arguments go into the trace as they would be written: numbers as numbers, expressions as text in
+// the scope of the place.
 Value text(const ExprPtr& e, const Proc& p, const Cursor& at) {
   if (auto k = as_int(e)) return Value(*k);
   return Value(str(e, scope_at(p, at.path())));
@@ -83,6 +86,8 @@ Value text(const ExprPtr& e, const Proc& p, const Cursor& at) {
 
 // A new size and a place in it may stand at the allocation: control expressions of visible names
 // that nothing changes meanwhile, the size proved positive.
+// An extent that reads configuration or a loop variable that changes would be another number at the
+// allocation than at the uses.
 void require_size(const char* op, const Proc& p, const Site& s, const ExprPtr& size,
                   const ExprPtr& place) {
   for (const ExprPtr& e : {size, place}) {
@@ -99,6 +104,10 @@ void require_size(const char* op, const Proc& p, const Site& s, const ExprPtr& s
 
 }  // namespace
 
+// x : T  ->  x : T[size], x[...]  ->  x[index, ...]. Safe when the index is the same at the write
+// and the read of an element, which holds because `index` may only use names that are in scope at
+// the allocation; and within [0, size) wherever the buffer is used. Proved at the allocation if
+// possible (one question), else at each use with its own facts.
 ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const ExprPtr& index) {
   const char* op = "expand_dim";
   Site s = site_of(p, alloc);
@@ -133,6 +142,9 @@ ProcPtr expand_dim(ProcPtr p, const Where& alloc, const ExprPtr& size, const Exp
                   {place(alloc, s.cursor), text(size, *p, s.cursor), text(index, *p, s.cursor)});
 }
 
+// x[i] -> x[i / q, i % q]: a bijection between [0, n) and [0, n / q) x [0, q) when q divides n, so
+// that values apart stay apart. A window may be mapped only when it stays within one block of q:
+// otherwise it would have no two strides.
 ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
   const char* op = "divide_dim";
   Site s = site_of(p, alloc);
@@ -166,6 +178,7 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
     WindowAccess inner{within, nullptr};
     if (!a.is_point()) {
       ExprPtr length = extent(a);
+      // The end is exclusive: lo % q + length <= q.
       ExprPtr end = fold(within + length);
       require(prove(*p, at, bin_op(BinOpKind::kLe, end, by)), op,
               "a window of `" + name.name() + "` crosses a multiple of " + std::to_string(q));
@@ -177,6 +190,9 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
   return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), dim, q});
 }
 
+// x[i, j] -> x[c * i + j], one dimension the less: a bijection because 0 <= j < c, which the bounds
+// of the unchanged program already promise. `c` must be a literal: a product of two sizes is not
+// affine.
 ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
   const char* op = "mult_dim";
   Site s = site_of(p, alloc);
@@ -224,6 +240,8 @@ ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
   return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), hi_dim, lo_dim});
 }
 
+// x[i, j] -> x[j, i]: a bijection without a condition. Windows keep the order of their dimensions,
+// so one whose intervals would swap is refused.
 ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& permutation) {
   const char* op = "rearrange_dim";
   Site s = site_of(p, alloc);
@@ -253,6 +271,9 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
                   {place(alloc, s.cursor), Value::ints({permutation.begin(), permutation.end()})});
 }
 
+// The same for an argument: the signature changes with it, so callers have to pass the transpose.
+// Marked as specialising: the new procedure is not a replacement for the old one where that is
+// called. An assert about strides would speak of the wrong dimension and refuses the step.
 ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   const char* op = "transpose";
   Cursor c = arg.buffer(p);
@@ -316,6 +337,8 @@ class FoldCheck {
   }
 
   void run() const {
+    // Quadratic in the accesses of one buffer, which are few; each pair is a handful of affine
+    // questions.
     for (const Access& earlier : accesses_)
       for (const Access& later : accesses_) pair(earlier, later);
   }
@@ -481,12 +504,16 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   std::vector<Sym> names;
   Block allocs;
   for (int64_t k = 0; k < *count; ++k) {
+    // One buffer an element of the dimension; the names carry the element's number, so traces stay
+    // readable.
     const std::string suffix = *count == 1 ? "" : "_" + std::to_string(k);
     names.push_back(Sym::fresh(s.alloc->name.name() + suffix));
     Type t = s.alloc->type;
     t.shape = shape;
     allocs.push_back(make_stmt(Alloc{names.back(), t, s.alloc->mem}, s.cursor.stmt()->where));
   }
+  // Which buffer an access means must be a number after simplification at its place: loops over the
+  // dimension are unrolled first.
   auto which = [&](const ExprPtr& e, const Path& at) {
     auto k = as_int(simplify_expr(*p, at, e));
     if (!k)
@@ -514,6 +541,8 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
   };
   Rewrite rw(p);
   rw.map_in_place(map_scope(*p, s.path(), allocs[0], map));
+  // The first new allocation takes the old one's place in the tree, so that cursors to later
+  // statements move by a known amount.
   if (allocs.size() > 1) rw.insert(sibling(s.path(), 1), Block(allocs.begin() + 1, allocs.end()));
   Block rest = rest_of_block(*p, s.path());
   if (!rest.empty()) {

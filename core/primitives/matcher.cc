@@ -7,7 +7,13 @@
 #include "core/primitives/uses.h"
 
 namespace exotune::internal {
+// The walk over the callee's body and the block, side by side. It binds what it can on sight
+// (buffers, locals, conditions), notes equations between control expressions for later
+// (matcher_equations.cc), and decides commutative operations by trying both orders.
 
+// Each attempt runs the whole walk with one vector of choices. 256 attempts are eight free choices,
+// more than the instructions of any shipped target have; a block that needs more is refused, which
+// costs a match and nothing else.
 Unification Matcher::run() {
   constexpr int kMaxAttempts = 256;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
@@ -45,6 +51,7 @@ bool Matcher::choose() {
   return choices_[cursor_++];
 }
 
+// Counting in binary, the last choice first; trailing ones are exhausted.
 bool Matcher::next_choice() {
   choices_.resize(cursor_);
   while (!choices_.empty() && choices_.back()) choices_.pop_back();
@@ -60,6 +67,7 @@ bool Matcher::blocks(const Block& a, const Block& b) {
   return true;
 }
 
+// The kinds of statements decide first: most blocks that do not match are dropped here.
 bool Matcher::stmts(const Stmt& a, const Stmt& b) {
   if (a.node.index() != b.node.index()) return no("the kinds of statements differ");
   if (const Assign* x = a.as<Assign>()) {
@@ -77,6 +85,7 @@ bool Matcher::stmts(const Stmt& a, const Stmt& b) {
     return condition(x->cond, y->cond) && blocks(x->body, y->body) && blocks(x->orelse, y->orelse);
   }
   if (const Alloc* x = a.as<Alloc>()) {
+    // Locals correspond one to one from here on; extents are equations like any others.
     const Alloc* y = b.as<Alloc>();
     if (!same_precision(x->type.scalar, y->type.scalar) || x->mem->name != y->mem->name)
       return no("a local buffer has another precision or memory");
@@ -99,6 +108,8 @@ bool Matcher::stmts(const Stmt& a, const Stmt& b) {
   }
   if (const Call* x = a.as<Call>()) {
     const Call* y = b.as<Call>();
+    // Callees are compared by identity: a call of another procedure with the same body is another
+    // call.
     if (x->callee != y->callee || x->args.size() != y->args.size())
       return no("another proc is called");
     for (size_t k = 0; k < x->args.size(); ++k) {
@@ -115,6 +126,8 @@ bool Matcher::stmts(const Stmt& a, const Stmt& b) {
 bool Matcher::loops(const For& a, const For& b) {
   ExprPtr iter = read_var(b.iter, ScalarType::kIndex);
   auto lo = as_int(a.lo);
+  // The shift: the callee counts from `lo`, the block from another place. Its iterator then is the
+  // block's less the difference, which is affine and so stays solvable.
   if (lo && !affine_equal(a.lo, b.lo)) {
     iter = fold(iter - b.lo + a.lo);
     equate(a.hi - a.lo, b.hi - b.lo);
@@ -135,6 +148,8 @@ bool Matcher::any(const ExprPtr& a, const ExprPtr& b) {
   return true;
 }
 
+// Constants are compared as numbers, whatever their spelling: 1 and 1.0 of a data type are one
+// value.
 bool Matcher::data(const ExprPtr& a, const ExprPtr& b) {
   if (a->node.index() != b->node.index()) return no("the expressions differ");
   if (const Read* x = a->as<Read>()) {
@@ -152,6 +167,9 @@ bool Matcher::data(const ExprPtr& a, const ExprPtr& b) {
     const BinOp* y = b->as<BinOp>();
     if (x->op != y->op) return no("an operator differs");
     bool swap = false;
+    // Only where shapes cannot tell the two sides apart is there a choice; a * b against load *
+    // broadcast has one order that fits. Without this, a sum of eight products would need 2^8
+    // attempts.
     if (x->op == BinOpKind::kAdd || x->op == BinOpKind::kMul) {
       uint64_t xl = expr_shape(x->lhs), xr = expr_shape(x->rhs), yl = expr_shape(y->lhs),
                yr = expr_shape(y->rhs);
@@ -217,6 +235,9 @@ std::vector<ExprPtr> Matcher::declared_shape(const Block& b, Sym s, const Arg* a
 }
 
 // The pattern uses `name`, the block uses `actual` in its place.
+// A use of a local pairs with the local's partner and nothing else; a use of a formal is noted for
+// bind_buffers, which sees all uses of it together. Precision, memory and rank are checked at the
+// first one: the cheapest reasons to refuse come first.
 bool Matcher::use(Sym name, const Use& pattern, Sym actual, const Use& mine) {
   for (const auto& [from, to] : locals_) {
     if (from != name && to != actual) continue;
@@ -246,6 +267,7 @@ bool Matcher::use(Sym name, const Use& pattern, Sym actual, const Use& mine) {
   } else if (b->actual != actual) {
     return no("one argument would stand for two buffers");
   }
+  // In terms of the block: the two sides of a pair speak of the same iterators.
   Use translated_use;
   for (const Extent& e : pattern)
     translated_use.push_back({translated(e.lo), e.length ? translated(e.length) : nullptr});
@@ -253,6 +275,7 @@ bool Matcher::use(Sym name, const Use& pattern, Sym actual, const Use& mine) {
   return true;
 }
 
+// All comparisons of integers become e >= 0, e == 0 or e != 0.
 std::optional<std::pair<ExprPtr, BinOpKind>> Matcher::comparison(const ExprPtr& e) {
   const BinOp* o = e->as<BinOp>();
   if (!o || !is_comparison(o->op) || !is_integer_control(o->lhs->type)) return std::nullopt;
@@ -271,6 +294,8 @@ std::optional<std::pair<ExprPtr, BinOpKind>> Matcher::comparison(const ExprPtr& 
   }
 }
 
+// A boolean formal stands for any condition that does not vary in the block. Comparisons become
+// equations, so that `i < n` can determine n; e == 0 and e != 0 hold of -e too, hence the choice.
 bool Matcher::condition(const ExprPtr& a, const ExprPtr& b) {
   if (const Read* r = a->as<Read>()) {
     const Arg* arg = formal(r->name);
@@ -297,6 +322,7 @@ bool Matcher::condition(const ExprPtr& a, const ExprPtr& b) {
   return no("a condition differs");
 }
 
+// A local of the callee ends with the call: the block's must not be needed after it.
 bool Matcher::no_escapes() {
   if (after_.empty()) return true;
   for (const StmtPtr& s : block_)

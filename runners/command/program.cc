@@ -12,6 +12,9 @@
 #include "runners/guarded_arguments.h"
 
 namespace exotune {
+// One program that holds a test and its kernel, for a machine that can do nothing but run programs.
+// The test (data, what is expected, the checking loop) is compiled once; each candidate is one more
+// file that is linked to it.
 
 namespace {
 
@@ -38,6 +41,7 @@ std::string window_type(const ArgSpec& arg) {
          (arg.is_written ? "" : "c");
 }
 
+// How an argument is handed over: by value, by pointer, or as a window's struct.
 std::string passed(const ArgSpec& arg, size_t k) {
   const std::string at = "a[" + std::to_string(k) + "]";
   switch (arg.kind) {
@@ -52,6 +56,7 @@ std::string passed(const ArgSpec& arg, size_t k) {
   }
 }
 
+// The candidate's file: its own code, and a function without types through which the test calls it.
 std::string unit_text(const TargetToolchain& toolchain, const Candidate& c,
                       const std::string& file) {
   std::string text = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n";
@@ -107,6 +112,8 @@ class ProblemText {
     return "(const double*)" + blob("slack_" + std::to_string(a), bytes);
   }
 
+  // Large data goes into files that the assembler includes: a C array of a million numbers takes a
+  // compiler minutes.
   void add(size_t a) {
     const ArgSpec& spec = prepared_.specs[a];
     const std::string k = std::to_string(a);
@@ -150,6 +157,7 @@ class ProblemText {
   std::string declarations_, table_, data_;
 };
 
+// What a compiled test depends on: forms of arguments and the data itself.
 std::string forms_text(const std::vector<ArgSpec>& args) {
   std::string text;
   for (const ArgSpec& s : args) {
@@ -268,6 +276,7 @@ BuiltProgram ProgramBuilder::compile(const std::vector<std::string>& sources,
   return {"", shortened(run.err, directory_)};
 }
 
+// Compiles the test unless the last one was the same.
 void ProgramBuilder::prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
   if (args.size() > kMostArguments)
     throw InputError({}, "a kernel of " + std::to_string(args.size()) +

@@ -8,6 +8,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune {
+// How one call of each BLAS operation is made with a candidate's arguments. Everything is looked up
+// before the clock runs: the closures that are timed hold plain pointers and numbers, and call the
+// library's function and nothing else.
 namespace {
 
 // Of the enumerations in cblas.h.
@@ -36,6 +39,8 @@ struct Operands {
   T scalar(const PeerScalar& s) const { return s.arg < 0 ? static_cast<T>(s.value) : *data(s.arg); }
   T alpha() const { return scalar(p.alpha); }
   T beta() const { return scalar(p.beta); }
+  // Leading dimensions and increments as the problem gives them, else those of the dense argument:
+  // a window's stride is its parent's row.
   int leading(int arg, int64_t given) const {
     if (given > 0 || arg < 0) return static_cast<int>(given);
     return static_cast<int>(args[static_cast<size_t>(arg)].element_strides().at(0));
@@ -60,6 +65,8 @@ struct Operands {
   int diagonal() const { return p.unit_diagonal ? kUnit : kNonUnit; }
 };
 
+// Sets of arguments in turn, so that a measurement of cold data does not see what its last call
+// left in the cache.
 /// Calls each of the closures in turn.
 template <class Call>
 BoundCall in_turn(std::vector<Call> calls_of_sets) {
@@ -71,6 +78,8 @@ BoundCall in_turn(std::vector<Call> calls_of_sets) {
   };
 }
 
+// The lookup by name happens once, in the process that times; an operation that a library lacks is
+// said so there, not assumed from its name.
 /// The function of that name, of type F, bound by `make(f, operands)`, which returns one call.
 template <class T, class F, class Make>
 Binder bind(const PeerSite& site, void* library, const std::string& name, Make make) {
@@ -87,6 +96,7 @@ Binder bind(const PeerSite& site, void* library, const std::string& name, Make m
   };
 }
 
+// The letter of the precision: sgemm, dgemm.
 template <class T>
 std::string named(const char* prefix, const char* operation) {
   return std::string(prefix) + (std::is_same_v<T, float> ? "s" : "d") + operation;
@@ -111,6 +121,7 @@ Binder no_doubles(const PeerSite& site) {
 
 // --- matrices -----------------------------------------------------------------------------------
 
+// oneDNN's sgemm is its own, by rows and without CBLAS's enumerations; all others share CBLAS's.
 template <class T>
 Binder gemm(const PeerSite& site) {
   if (is_dnnl(site)) {
@@ -159,6 +170,8 @@ Binder gemm2(const PeerSite& site) {
   });
 }
 
+// No BLAS has a convolution: it comes from the adapter that was compiled against the library's own
+// headers, or from a peer made of source.
 template <class T>
 Binder conv2d(const PeerSite& site) {
   void* from = site.peer.adapter.empty() ? site.library
@@ -338,6 +351,8 @@ Binder read(const PeerSite& site) {
       });
 }
 
+// A row an operation: its name, level, how it is bound. A new one is a row here and a word in the
+// documents; what libraries have it is found by asking them.
 constexpr PeerFunction kOperations[] = {
     {BlasOp::kGemm, "gemm", 3, gemm<float>, gemm<double>},
     {BlasOp::kGemv, "gemv", 2, gemv<float>, gemv<double>},

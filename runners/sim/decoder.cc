@@ -6,11 +6,16 @@
 #include "runners/sim/operation.h"
 
 namespace exotune::sim {
+// Decoding after the unprivileged specification, one function a group of opcodes. Everything that
+// is not exactly an instruction of the chosen set is kIllegal and traps when it is reached, never
+// when it is decoded: data may lie behind a jump.
 
 namespace {
 
 using Op = Operation;
 
+// Immediates are scattered over the word, differently in each format; the names are the
+// specification's.
 constexpr int32_t sign_extended(uint32_t value, int width) {
   return static_cast<int32_t>(value << (32 - width)) >> (32 - width);
 }
@@ -27,10 +32,13 @@ constexpr int32_t immediate_j(uint32_t w) {
       bits(w, 31, 1) << 20 | bits(w, 12, 8) << 12 | bits(w, 20, 1) << 11 | bits(w, 21, 10) << 1,
       21);
 }
+// Register 0 cannot be written: results for it go to a place that nobody reads, so that the loop
+// that executes has no test.
 constexpr uint8_t destination(uint32_t w) {
   return bits(w, 7, 5) ? static_cast<uint8_t>(bits(w, 7, 5)) : kNowhere;
 }
 
+// The word itself goes along, for the message of the trap.
 Instruction illegal(uint32_t word) {
   Instruction i;
   i.immediate = static_cast<int32_t>(word);
@@ -48,11 +56,13 @@ Instruction plain(Op op, uint32_t w, int32_t immediate = 0) {
   return i;
 }
 
+// Eight operations by function 3; holes in the table are illegal.
 Instruction of_table(const Op (&table)[8], uint32_t w, int32_t immediate) {
   const Op op = table[bits(w, 12, 3)];
   return op == Op::kIllegal ? illegal(w) : plain(op, w, immediate);
 }
 
+// The 64-bit forms of loads and stores are illegal on RV32, which is why there are two tables.
 Instruction load(uint32_t w, const Isa& isa) {
   static constexpr Op k64[8] = {Op::kLb,  Op::kLh,  Op::kLw,  Op::kLd,
                                 Op::kLbu, Op::kLhu, Op::kLwu, Op::kIllegal};
@@ -102,6 +112,7 @@ Instruction with_immediate_word(uint32_t w, const Isa& isa) {
   return illegal(w);
 }
 
+// Function 7 chooses base, other, or the products of the M extension.
 Instruction of_registers(uint32_t w, const Isa& isa) {
   static constexpr Op kBase[8] = {Op::kAdd, Op::kSll, Op::kSlt, Op::kSltu,
                                   Op::kXor, Op::kSrl, Op::kOr,  Op::kAnd};
@@ -141,6 +152,7 @@ Instruction of_registers_word(uint32_t w, const Isa& isa) {
   }
 }
 
+// Environment calls, returns from traps, wait, and control registers.
 Instruction system(uint32_t w) {
   switch (w) {
     case 0x00000073:
@@ -193,6 +205,8 @@ Instruction fused(uint32_t w, FloatOperation op, const Isa& isa) {
   return floating(w, op, format == 1);
 }
 
+// The precision is a bit of the word; rounding modes 5 and 6 are reserved and make an instruction
+// illegal even where it would not round.
 Instruction float_arithmetic(uint32_t w, const Isa& isa) {
   using F = FloatOperation;
   const uint32_t what = bits(w, 27, 5), format = bits(w, 25, 2), mode = bits(w, 12, 3);
@@ -252,6 +266,7 @@ Instruction float_memory(uint32_t w, const Isa& isa, bool is_store) {
   return i;
 }
 
+// By the lower seven bits.
 Instruction decode_word(uint32_t w, const Isa& isa) {
   switch (bits(w, 0, 7)) {
     case 0x37:
@@ -304,6 +319,8 @@ Instruction decode_word(uint32_t w, const Isa& isa) {
 
 }  // namespace
 
+// Names as compilers spell them; what this simulator does not have is refused with the list of what
+// it has, instead of trapping later.
 Isa Isa::parse(const std::string& text) {
   Isa isa;
   const bool narrow = text.rfind("rv32", 0) == 0;

@@ -5,6 +5,9 @@
 
 namespace exotune::sim {
 
+/// The order is the decoder's: operations up to kMoveFromInt leave their result in a float
+/// register, those from kEq on in an integer one, which is how the processor's loop tells the two
+/// apart.
 enum class FloatOperation : uint8_t {
   kAdd,
   kSub,

@@ -8,6 +8,9 @@
 #include "runners/sim/float_operation.h"
 
 namespace exotune::sim {
+// Float operations on the host's own unit, with the guest's rounding and flags: exact where both
+// follow IEEE 754, which leaves NaNs (RISC-V has one canonical NaN), minimum and maximum, and
+// conversions to integers, done by hand here.
 
 namespace {
 
@@ -31,6 +34,7 @@ T opaque(T value) {
   return value;
 }
 
+// A register holds 64 bits; an f32 must have all ones above it, or it counts as NaN.
 template <class T>
 BitsOf<T> unboxed(FloatBits bits) {
   if constexpr (sizeof(T) == 8)
@@ -79,6 +83,7 @@ class Rounding {
   bool changed_;
 };
 
+// One rounding: std::fma, also where the host would need a library for it.
 template <class T>
 FloatBits fused(F op, T a, T b, T c) {
   if (op == F::kMsub || op == F::kNmadd) c = -c;
@@ -90,6 +95,8 @@ FloatBits fused(F op, T a, T b, T c) {
   return result(value);
 }
 
+// minimumNumber and maximumNumber of IEEE 754-2019: a NaN gives way to a number, and -0 is below
+// +0, where C's fmin may take either.
 template <class T>
 FloatBits extreme(F op, BitsOf<T> a, BitsOf<T> b) {
   if (is_signaling<T>(a) || is_signaling<T>(b)) std::feraiseexcept(FE_INVALID);
@@ -103,6 +110,8 @@ FloatBits extreme(F op, BitsOf<T> a, BitsOf<T> b) {
   return to_box<T>((x < y) == (op == F::kMin) ? a : b);
 }
 
+// Equality is quiet, order is signaling: comparing with any NaN raises invalid for < and <=, for ==
+// only with a signaling one.
 template <class T>
 uint64_t compare(F op, BitsOf<T> a, BitsOf<T> b) {
   if (is_nan<T>(a) || is_nan<T>(b)) {
@@ -113,6 +122,7 @@ uint64_t compare(F op, BitsOf<T> a, BitsOf<T> b) {
   return op == F::kEq ? x == y : op == F::kLt ? x < y : x <= y;
 }
 
+// The ten classes of fclass, a bit each.
 template <class T>
 uint64_t classify(BitsOf<T> bits) {
   const bool negative = bits & kSign<T>;
@@ -144,6 +154,7 @@ double rounded(double value, uint32_t mode) {
   }
 }
 
+// Out of range saturates and raises invalid, without inexact; NaN counts as plus infinity.
 template <class I>
 uint64_t to_integer(double value, bool nan, uint32_t mode) {
   constexpr I kLow = std::numeric_limits<I>::min(), kHigh = std::numeric_limits<I>::max();
@@ -268,6 +279,7 @@ uint64_t operate_on(F op, FloatBits a_bits, FloatBits b_bits, FloatBits c_bits, 
   }
 }
 
+// Only these look at the rounding mode: the rest must not pay for changing it.
 bool rounds(F op) {
   return op <= F::kNmadd || (op >= F::kFromW && op <= F::kFromOther) ||
          (op >= F::kToW && op <= F::kToLu);

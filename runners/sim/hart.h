@@ -10,12 +10,16 @@
 
 namespace exotune::sim {
 
+/// One instance runs one program from its first instruction on. State that the loop uses in every
+/// instruction is kept in locals of the loop and brought back to the members when it leaves: the
+/// compiler cannot keep members in registers across stores to the program's memory.
 template <class Word>
 class Hart final : public Processor {
  public:
   Hart(const ProcessorOptions& options, Memory& memory, Device* device);
 
   Stop run(uint64_t instructions) override;
+  /// Valid between calls of run(), as set by the program or from outside.
   uint64_t pc() const override { return pc_; }
   void set_pc(uint64_t pc) override { pc_ = pc; }
   uint64_t x(int n) const override { return extended(x_[n]); }
@@ -60,6 +64,8 @@ class Hart final : public Processor {
   FloatUnit floats_;
   ControlRegisters control_;
   CodeCache cache_;
+  /// Register 0 is always zero: writes to it go to x_[32], which nobody reads, so that the loop
+  /// needs no test.
   Word x_[33] = {};
   FloatBits f_[32] = {};
   // Twice the cycle at which the register may be used, plus one when a load writes it.

@@ -11,11 +11,17 @@
 
 namespace exotune::sim {
 
+// Dispatch: the address of the next operation's code is looked up by its number, and jumped to.
+// Instructions were decoded into an array when their block was met first, so that "next" is the
+// next element.
 #define EXOTUNE_SIM_NEXT                               \
   do {                                                 \
     ++i;                                               \
     goto* kEntry[static_cast<unsigned>(i->operation)]; \
   } while (0)
+// An instruction issues when its operands are ready, and one a cycle. What it waits is booked as
+// waiting for loads when the operand that was last came from one: the odd half cycle says so, and
+// maximum takes it along. Without timing only the count of cycles remains.
 #define EXOTUNE_SIM_WAIT(when)                      \
   do {                                              \
     if constexpr (kTiming) {                        \
@@ -27,10 +33,13 @@ namespace exotune::sim {
     }                                               \
     now += 2;                                       \
   } while (0)
+// `now` already stands one cycle behind the issue (WAIT adds it), hence the - 2.
 #define EXOTUNE_SIM_READY(reg, cycles, load)                              \
   do {                                                                    \
     if constexpr (kTiming) ready_[reg] = now - 2 + 2 * (cycles) + (load); \
   } while (0)
+// Entries of one shape: an expression over `a` (and `b`), its latency in cycles. rd is never 0
+// here: the decoder sends such results to a register that nobody reads.
 #define EXOTUNE_SIM_ONE(name, cycles, expression) \
   L_##name : {                                    \
     EXOTUNE_SIM_WAIT(ready_[i->rs1]);             \
@@ -64,6 +73,8 @@ namespace exotune::sim {
 #define EXOTUNE_SIM_INSIDE(address, type, limit)                               \
   (std::rotr(static_cast<uint64_t>(address), std::countr_zero(sizeof(type))) < \
    ((limit) >> std::countr_zero(sizeof(type))))
+// `put` says where the value goes. Wrong addresses leave for load_trap, out of the way of the hot
+// path.
 #define EXOTUNE_SIM_LOAD(name, type, put)                                                  \
   L_##name : {                                                                             \
     EXOTUNE_SIM_WAIT(ready_[i->rs1]);                                                      \
@@ -79,6 +90,8 @@ namespace exotune::sim {
     put;                                                                                   \
     EXOTUNE_SIM_NEXT;                                                                      \
   }
+// Stores below `plain_stores` (code, constants, and the words by which the program talks to the
+// host) fail the same test and are told apart in store_trap.
 #define EXOTUNE_SIM_STORE(name, type, when, from)                                          \
   L_##name : {                                                                             \
     EXOTUNE_SIM_WAIT(std::max(ready_[i->rs1], (when)));                                    \
@@ -94,6 +107,7 @@ namespace exotune::sim {
     std::memcpy(store_data + at, &value, sizeof value);                                    \
     EXOTUNE_SIM_NEXT;                                                                      \
   }
+// Both ends of a branch are the beginning of a block, so both go through `go`, which finds it.
 #define EXOTUNE_SIM_BRANCH(name, condition)                                                  \
   L_##name : {                                                                               \
     EXOTUNE_SIM_WAIT(std::max(ready_[i->rs1], ready_[i->rs2]));                              \
@@ -107,6 +121,9 @@ namespace exotune::sim {
     goto go;                                                                                 \
   }
 
+// Runs from pc_ until `limit` instructions have retired, the program speaks to its host, or a trap
+// has no handler. Members that each instruction changes live in locals here, saved
+// (EXOTUNE_SIM_SAVE) before anything out of line may look at them.
 template <class Word>
 template <bool kTiming>
 typename Hart<Word>::Leave Hart<Word>::loop(uint64_t limit) {
@@ -141,6 +158,8 @@ typename Hart<Word>::Leave Hart<Word>::loop(uint64_t limit) {
 #define EXOTUNE_SIM_SAVE \
   now_ = now, retired_ = retired, waited_ = waited, waited_for_loads_ = waited_for_loads
 
+// The next block: by its address in a table of what is decoded, else decoded now. A block's
+// instructions are counted when it is entered; a trap in its middle takes back those behind it.
 go : {
   if constexpr (sizeof(Word) == 4) target = static_cast<uint32_t>(target);
   uint32_t block = cache_.known(target);
@@ -160,6 +179,8 @@ go : {
       goto go;
     }
   }
+  // The limit is looked at once a block: runs end a few instructions later than asked, in the same
+  // place every time.
   i = cache_.code() + block;
   if (retired >= limit) [[unlikely]] {
     EXOTUNE_SIM_SAVE;
@@ -223,6 +244,8 @@ L_Auipc : {
   EXOTUNE_SIM_READY(i->rd, 1, 0);
   EXOTUNE_SIM_NEXT;
 }
+  // Multiplications keep the upper half where asked; division follows RISC-V: by zero all ones, and
+  // the one quotient that overflows is the dividend.
   EXOTUNE_SIM_TWO(Mul, timing.multiply, a * b)
   EXOTUNE_SIM_TWO(Mulh, timing.multiply_high,
                   static_cast<WideUnsigned>(static_cast<Wide>(static_cast<SignedWord>(a)) *
@@ -253,6 +276,7 @@ L_Auipc : {
 #define EXOTUNE_SIM_SB static_cast<int32_t>(b)
 #define EXOTUNE_SIM_UA static_cast<uint32_t>(a)
 #define EXOTUNE_SIM_UB static_cast<uint32_t>(b)
+  // The word forms of RV64 work on the lower halves and extend the sign of the result.
   EXOTUNE_SIM_DIVIDE(Divw,
                      static_cast<SignedWord>(EXOTUNE_SIM_UB == 0 ? -1
                                              : EXOTUNE_SIM_UA == 0x80000000u && EXOTUNE_SIM_SB == -1
@@ -304,6 +328,8 @@ L_Auipc : {
   EXOTUNE_SIM_BRANCH(Bge, static_cast<SignedWord>(a) >= static_cast<SignedWord>(b))
   EXOTUNE_SIM_BRANCH(Bltu, a < b)
   EXOTUNE_SIM_BRANCH(Bgeu, a >= b)
+// Without compressed instructions a target that is no multiple of four traps where it is fetched,
+// not here; the link register stays as it was.
 L_Jal : {
   now += 2;
   target = base + i->offset + static_cast<uint64_t>(static_cast<int64_t>(i->immediate));
@@ -322,6 +348,7 @@ L_Jalr : {
   if constexpr (kTiming) now += 2 * timing.jump;
   goto go;
 }
+// A fence waits for the accelerator: whoever reads what it stored must say so, as on the hardware.
 L_Fence : {
   now += 2;
   if (device_ != nullptr) {
@@ -334,12 +361,14 @@ L_Fence : {
   target = base + i->offset + i->length;
   goto go;
 }
+// Code may have been written: everything decoded is dropped.
 L_FenceI : {
   now += 2;
   target = base + i->offset + i->length;
   cache_.forget();
   goto go;
 }
+// Causes by their number in the privileged specification.
 L_Ecall:
   cause = 11, bad_address = 0;
   goto trap;
@@ -366,6 +395,7 @@ L_GoOn:
 L_Fetch:
   cause = 1, bad_address = base + i->offset;
   goto trap;
+// Immediate forms read no register.
 L_Csr : {
   EXOTUNE_SIM_WAIT(i->detail & 4 ? uint64_t{0} : ready_[i->rs1]);
   EXOTUNE_SIM_SAVE;
@@ -383,6 +413,8 @@ L_Amo : {
   EXOTUNE_SIM_READY(i->rd, timing.load, 1);
   EXOTUNE_SIM_NEXT;
 }
+// Float operations share one entry: their work dwarfs the dispatch. Divisions and roots keep the
+// unit; others can be followed at once, each ready after its latency.
 L_Float : {
   EXOTUNE_SIM_WAIT(std::max(std::max(float_ready_[i->rs1], float_ready_[i->rs2]),
                             std::max(float_ready_[i->rs3], ready_[i->rs1])));
@@ -405,6 +437,8 @@ L_FloatToInt : {
   EXOTUNE_SIM_READY(i->rd, timing.float_operation, 0);
   EXOTUNE_SIM_NEXT;
 }
+// The device says when the processor goes on; 0 means that the program broke one of its rules
+// (fault_).
 L_Device : {
   EXOTUNE_SIM_WAIT(std::max(ready_[i->rs1], ready_[i->rs2]));
   const uint64_t next = 2 * run_device(*i, (now >> 1) - 1);
@@ -420,9 +454,12 @@ L_Device : {
   EXOTUNE_SIM_NEXT;
 }
 
+// Which of the two it was is found out here, where time does not matter.
 load_trap:
   cause = bad_address & (bad_size - 1) ? 4 : 5;
   goto trap;
+// Not only errors come here: the words at `tohost` are the way out of the program, and constants
+// may lie in front of writable data.
 store_trap : {
   if (bad_address & (bad_size - 1)) {
     cause = 6;

@@ -9,6 +9,8 @@
 
 namespace exotune::sim {
 
+/// Addresses are those of the program. Reads and writes here are the simulator's own and check
+/// nothing: whoever has an address from the program asks first.
 class Memory {
  public:
   /// `bytes` is a multiple of 4096; pages that are never touched cost nothing.
@@ -27,14 +29,17 @@ class Memory {
   uint64_t code_end() const { return code_end_; }
   uint64_t writable() const { return writable_; }
 
+  /// Written so that no sum can wrap around: `address + count` of a program may.
   bool holds(uint64_t address, uint64_t count) const {
     return address >= base_ && count <= bytes_ && address - base_ <= bytes_ - count;
   }
+  /// The loop of the processor has the same test inline; this one is for devices and loaders.
   bool may_write(uint64_t address, uint64_t count) const {
     return holds(address, count) && address >= writable_;
   }
   /// The caller has asked holds() (or may_write()) first.
   uint8_t* at(uint64_t address) const { return data_ + (address - base_); }
+  /// As little-endian values, at any alignment.
   template <class T>
   T read(uint64_t address) const {
     T value;

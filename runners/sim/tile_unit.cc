@@ -7,6 +7,9 @@
 #include "runners/sim/operation.h"
 
 namespace exotune::sim {
+// Tiles of RVM: eight registers of 64 bytes each, loads and stores of rows, zeroing, products that
+// add to a tile. State first, then time: what an instruction computes does not depend on when it
+// runs, so the two are separate functions.
 
 namespace {
 
@@ -56,6 +59,7 @@ std::string at_address(const char* what, uint64_t address) {
 
 }  // namespace
 
+// From the target's text: latencies are of one implementation, not of the instruction set.
 TileUnit::Timing TileUnit::Timing::read(Figures& figures) {
   Timing t;
   t.zero = figures.latency("mzero");
@@ -111,6 +115,8 @@ std::optional<Device::Form> TileUnit::decode(uint32_t word) const {
   return Form{moves, moves, false};
 }
 
+// Rows lie a stride apart in memory; each must be inside, and the first that is not makes the
+// message.
 std::string TileUnit::move(const Command& c, const Call& call, Memory& memory) {
   std::array<uint8_t, 64>& bytes = tiles_[static_cast<size_t>(c.destination)].bytes;
   const bool load = c.kind == Kind::kLoad;
@@ -204,6 +210,8 @@ uint64_t TileUnit::end_of(const Command& c, uint64_t start) const {
   }
 }
 
+// In the order of the program: the state changes at once, and the time is when the unit would have
+// finished. The processor waits only where it must.
 Device::Reply TileUnit::execute(const Call& call, Memory& memory) {
   const Command c = command_of(call.word);
   const bool product = c.kind == Kind::kProduct;

@@ -7,9 +7,15 @@
 #include "search/dp/register_block.h"
 
 namespace exotune {
+// How a Spec is split into cheaper questions. Everything here is exact arithmetic on counts: an
+// action that does not fit is not visited, one that fits is visited with the cost it adds by
+// itself, and the solver adds up the rest. Further parts of the class: tile_actions.cc,
+// move_actions.cc, endings.cc, kernel_match.cc.
 
 using Visit = std::function<void(const Expansion&)>;
 
+// Every rule that changes what is tried, or what it costs, must be in this text: it is part of the
+// stored memo's identity, and a memo solved under other rules would answer wrongly.
 std::string DpRules::str() const {
   const auto list = [](const std::vector<uint32_t>& factors) {
     std::string text;
@@ -27,12 +33,18 @@ std::string DpRules::str() const {
   return text;
 }
 
+// Copies wherever memory allows, as in the paper: the reference that the restricted sets are tested
+// against. Its tables grow too fast to search with.
 DpRules paper_rules() {
   DpRules rules;
   rules.relayout = Relayout::kAlways;
   return rules;
 }
 
+// Each restriction keeps the optimum of the full set on the cases that the tests hold
+// (tests/search/dp/rules_test.cc); together they make a product of 512 solvable in a second. Rows
+// of 3 and 7 and three vectors are what 32 and 16 registers hold beside powers of two: 7 x 4 and 3
+// x 8 of accumulators.
 DpRules search_rules() {
   DpRules rules;
   rules.relayout = Relayout::kOnceForAll;
@@ -48,6 +60,8 @@ DpRules search_rules() {
   return rules;
 }
 
+// Reachability is closed over moves between levels: a level that no operand can come to cannot be
+// used, so how much of it is free must not tell two questions apart (canonicalise).
 ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
                          LayoutPool& layouts)
     : machine_(machine),
@@ -76,6 +90,8 @@ ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKin
   }
 }
 
+// What does not depend on extents is looked up once a kind: which kernels can end it, which loops
+// the restrictions are about. A kernel whose statement or types differ is never tried again.
 const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   if (static_cast<size_t>(kind) >= facts_.size()) facts_.resize(kind + 1);
   if (facts_[kind]) return *facts_[kind];
@@ -88,6 +104,8 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
         f->rows_outside |= 1u << d;
     }
   std::string statement = k.statement;
+  // An "init" form is solved as a fill and the accumulating form: both are kinds of their own,
+  // shared with every nest that has them.
   if (statement.starts_with("init ")) {
     f->accumulating = kinds_.accumulating(kind);
     f->fill = kinds_.fill(static_cast<int>(k.operands.back().subscripts.size()),
@@ -104,6 +122,8 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
     if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size())
       continue;
     bool types = true;
+    // The inputs of a symmetric statement may come in another order; the types must agree in one of
+    // them.
     for (const std::vector<int>& order : kernel.kind.symmetries)
       for (int o = 0; o <= k.output(); ++o)
         types =
@@ -114,6 +134,7 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   return *facts_[kind];
 }
 
+// Layouts are numbered in the pool of all threads; this table saves its lock.
 uint16_t ActionSpace::layout_id(const TensorLayout& layout) {
   const auto [it, fresh] = layout_ids_.try_emplace(layout);
   if (fresh) it->second = layouts_.id(layout);
@@ -136,6 +157,8 @@ void ActionSpace::settle_threads(Spec& spec) const {
   if (!some) spec.threads = Threads::kAlone;
 }
 
+// Two Specs that mean the same must be one entry of the memo. A copy between two places of one
+// contiguous layout moves the same elements whatever that layout is: it counts as row-major.
 void ActionSpace::canonicalise(Spec& spec) {
   settle_threads(spec);
   if (rules_.relaxed) return;
@@ -150,6 +173,8 @@ void ActionSpace::canonicalise(Spec& spec) {
     if (machine_.levels[spec.operands[i].level].layouts) spec.operands[i].layout = plain;
 }
 
+// Free memory in levels that cannot be reached from where the operands are: not part of the
+// question.
 void ActionSpace::canonicalise(const Spec& spec, Limits& limits) const {
   uint32_t used = 0;
   const size_t operands = kinds_.at(spec.kind).operands.size();
@@ -158,6 +183,8 @@ void ActionSpace::canonicalise(const Spec& spec, Limits& limits) const {
     if (!(used >> level & 1)) limits.codes[level] = 0;
 }
 
+// A kernel ends a Spec when statement, extents and places agree (applies) and its registers are
+// free. The registers of a block kernel depend on the extents, so they are counted for this Spec.
 void ActionSpace::expand_select(const Spec& spec, const Limits& limits, const Visit& visit) {
   for (const int i : facts(spec.kind).kernels) {
     const DpKernel& kernel = machine_.kernels[i];
@@ -179,6 +206,8 @@ void ActionSpace::expand_select(const Spec& spec, const Limits& limits, const Vi
   }
 }
 
+// Sums start from a value: first the output is filled in a loop of its own, then accumulated into.
+// A kernel may also do both at once (expand_select).
 void ActionSpace::expand_initialise(const Spec& spec, const Limits& limits, const Visit& visit) {
   const KindFacts& f = facts(spec.kind);
   if (f.accumulating < 0) return;
@@ -203,6 +232,7 @@ void ActionSpace::expand_initialise(const Spec& spec, const Limits& limits, cons
   visit(e);
 }
 
+// Cheap kinds first: whatever they find bounds what the others are worth.
 void ActionSpace::expand(const Spec& spec, const Limits& limits, const Visit& visit) {
   expand_select(spec, limits, visit);
   expand_initialise(spec, limits, visit);

@@ -30,6 +30,7 @@ struct DpAction {
   bool operator==(const DpAction&) const = default;
 };
 
+/// A question that an action leaves: `times` of it, one after the other.
 struct SubSpec {
   Spec spec;
   Limits limits;
@@ -39,6 +40,8 @@ struct SubSpec {
 // A move has most: the copy in, the body, the copy out.
 constexpr int kMaxParts = 3;
 
+/// `parts[main]` is what the plan is mostly about; the memo ranks alternatives by it alone and
+/// takes the best of every other part, which keeps the number of plans from multiplying.
 /// One action's outcome on a Spec.
 struct Expansion {
   DpAction action;
@@ -62,6 +65,8 @@ enum class Relayout : uint8_t {
   kAlways,      // as memory allows: the paper's rules
 };
 
+/// Restrictions of the search, each tested against the full set; see actions.cc for which are on.
+/// All of them are part of the memo's identity.
 struct DpRules {
   Relayout relayout = Relayout::kOnce;
   /// Tiles are powers of two times these, for each role of a loop.
@@ -104,10 +109,14 @@ class ActionSpace {
   ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
               LayoutPool& layouts);
 
+  /// `visit` is called while the space is in use: it may not expand another Spec from inside. Cost:
+  /// some hundreds of visits for a product, most of them moves and tiles.
   /// Calls `visit` for each action on a canonical Spec, cheapest kind first.
   void expand(const Spec& spec, const Limits& limits,
               const std::function<void(const Expansion&)>& visit);
 
+  /// Without search, from kernels' rates and paths between levels (endings.cc); never above the
+  /// cost of any plan, which tests check against the exact optimum.
   /// A lower bound on the cost of any implementation; kNoCost when there is none.
   int64_t floor(const Spec& spec);
 

@@ -8,6 +8,10 @@
 #include "search/steps/builders.h"
 
 namespace exotune {
+// Chains of products (attention, two layers of a network): row tiles run through all parts, so that
+// what one part leaves is still in a near cache when the next takes it. The parts' register tiles
+// come from the solver, the tile's height from the caches; the steps are made here, since a plan of
+// the solver is about one nest.
 
 namespace {
 
@@ -41,6 +45,8 @@ int input_of(const LiftedNest& nest, Sym buffer) {
 
 }  // namespace
 
+// Each part must be a Spec, and read of the earlier ones what it needs row by row: only then can
+// rows be finished one tile at a time.
 std::optional<Composition> lift_chain(const Proc& p) {
   Composition out;
   Proc part = p;
@@ -102,6 +108,7 @@ class ChainPlanner {
         space_(machine_, search_rules(), kinds_, layouts_),
         solver_(space_, memo_) {}
 
+  // One plan for each height of tile worth trying; how they compare is measured.
   std::vector<ChainPlan> run() {
     const ChainPart& first = chain_.parts.front();
     const int64_t rows = first.nest.extents[static_cast<size_t>(first.rows)];
@@ -264,6 +271,8 @@ class ChainPlanner {
     }
   }
 
+  // Pack, fuse, then the micro-kernels, innermost first; the loops' names are those that the
+  // operators leave, which is why no two parts may share one.
   Steps steps(int64_t tile, const std::vector<RegisterTile>& tiles) const {
     Steps out;
     std::vector<Names> names;

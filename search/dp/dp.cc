@@ -7,9 +7,13 @@
 #include "search/dp/solver_team.h"
 
 namespace exotune {
+// The solver: depth first through what an action leaves, best first among actions, with a bound.
+// Exactness rests on three things: floors never above a true cost, "complete up to" in every answer
+// of the memo (memo.h), and ranks that count alternatives of the main part alone.
 
 namespace {
 
+// Looking at the clock and the budget costs more than a memo's hit: not at every Spec.
 constexpr int64_t kSpecsPerLook = 256;  // a power of two
 
 }  // namespace
@@ -43,6 +47,7 @@ SolverStatistics SpecSolver::statistics() const {
   return s;
 }
 
+// The floor by the relaxed problem where it is in use, else that of the endings.
 int64_t SpecSolver::floor(const Spec& spec, const Limits& limits) {
   if (!relaxed_floor_) return space_.floor(spec);
   const std::optional<int64_t> relaxed = relaxed_floor_->of(spec, limits);
@@ -60,6 +65,9 @@ std::optional<MemoValue> SpecSolver::solve(Spec spec, Limits limits) {
   return value;
 }
 
+// A bound that is raised in steps: the first that holds a plan ends the search, and what was cut
+// off below it is worked out no further. Every step starts from what the earlier ones left in the
+// memo.
 std::optional<MemoValue> SpecSolver::solve_alone(const Spec& spec, const Limits& limits) {
   try {
     if (relaxed_floor_) {
@@ -92,6 +100,7 @@ std::optional<int64_t> SpecSolver::cost(Spec spec, Limits limits) {
   return best(*value);
 }
 
+// All questions come through here: canonical form, then the memo, then the work.
 const MemoValue* SpecSolver::ask(const Spec& spec, Limits limits, int64_t bound) {
   space_.canonicalise(spec, limits);
   if (const MemoValue* known = memo_.find(spec, limits, bound, options_.k)) return known;
@@ -145,6 +154,8 @@ class Busy {
 
 }  // namespace
 
+// Expands the actions, orders them by what they cost at least, and looks at each until the cutoff
+// says that none of the rest can be among the best k.
 MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t bound) {
   if ((++statistics_.solved & (kSpecsPerLook - 1)) == 0) {
     if (options_.budget && !options_.budget->spend(kSpecsPerLook)) throw Interrupted{};
@@ -175,11 +186,15 @@ MemoValue SpecSolver::work_out(const Spec& spec, const Limits& limits, int64_t b
   return value;
 }
 
+// Costs at least this much and was not looked at: the answer is complete up to there and no
+// further.
 void SpecSolver::leave_out(int64_t at_least, Ranking& from) {
   ++statistics_.pruned;
   from.next = std::min(from.next, at_least);
 }
 
+// What an action costs at least: its own cost and, of each part, what the memo knows or the floor
+// says. No part is worked out for this.
 std::optional<SpecSolver::Prospect> SpecSolver::look(const Expansion& e, int64_t order,
                                                      int64_t cutoff, Ranking& into) {
   Prospect out{e, order, e.own_cost, {}};
@@ -202,6 +217,8 @@ int64_t SpecSolver::cutoff_of(const Ranking& found, int64_t bound) const {
              : bound;
 }
 
+// Parts from the dearest bound down; as soon as their sum passes the cutoff the rest need not be
+// known.
 bool SpecSolver::try_prospect(const Prospect& prospect, const Limits& limits, int64_t bound,
                               bool may_leave, Ranking& into) {
   const Expansion& e = prospect.expansion;
@@ -270,6 +287,8 @@ void SpecSolver::keep_ways(const Prospect& prospect, const PartsFound& found, co
   }
 }
 
+// The action that made the alternative is found by expanding the Spec again: storing the expansion
+// with each alternative would multiply the memo's size by what one plan of thousands needs.
 PlanNode SpecSolver::plan(Spec spec, Limits limits, int rank) {
   space_.canonicalise(spec);
   space_.canonicalise(spec, limits);

@@ -5,6 +5,10 @@
 #include "search/dp/actions.h"
 
 namespace exotune {
+// A lower bound without any search: each execution of the statement costs at least what the best
+// kernel takes, and each element must at least be brought to where that kernel reads it, by the
+// cheapest path of moves. The bound prunes; were it too high anywhere, the optimum would be lost,
+// so every term here is a minimum taken separately.
 
 // Units for one execution of the statement by the kernel, at least: as many vectors at once as its
 // registers hold.
@@ -17,6 +21,8 @@ double ActionSpace::kernel_rate(const DpKernel& kernel, const SpecKind& kind) co
   }
   if (kernel.is_statement()) return rate;
   if (kernel.block) return static_cast<double>(kernel.base) / static_cast<double>(kernel.strip);
+  // A kernel of fixed extents: its cost over its executions. A symbolic one grows with the
+  // registers that it is given, so it is credited with as many vectors as could be free at once.
   if (!symbolic) return rate + static_cast<double>(kernel.base) / executions;
   int widest = static_cast<int>(kernel.strip);
   int64_t registers = INT32_MAX;
@@ -48,6 +54,8 @@ double ActionSpace::copy_rate(ScalarType type) {
   return copy_rates_[type] = best >= 1e30 ? 0 : best;
 }
 
+// One ending for each kernel and each order of its inputs; per_element by Bellman-Ford over the
+// levels, whose number is at most eight.
 void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector<Ending>& into) {
   const SpecKind& kind = kinds_.at(spec.kind);
   const int n = static_cast<int>(machine_.levels.size());
@@ -62,6 +70,7 @@ void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector
         const uint32_t levels = kernel.levels_of(i < kind.output() ? order[i] : i);
         const int bytes = bytes_of(kind.operands[i].type);
         const bool output = i == kind.output();
+        // An output that accumulates travels twice.
         const int copies = output ? (kind.accumulates ? 2 : 1) : 1;
         // The cheapest way from each level to one that the kernel takes the operand from.
         std::vector<double> need(n, 1e30);
@@ -89,6 +98,8 @@ void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector
   }
 }
 
+// The key has three bits a level: an array instead of a map, since floor() is asked for each action
+// of each Spec.
 const std::vector<ActionSpace::Ending>& ActionSpace::endings(const Spec& spec) {
   static_assert(kMaxLevels <= 8);
   size_t key = spec.kind;
@@ -102,6 +113,8 @@ const std::vector<ActionSpace::Ending>& ActionSpace::endings(const Spec& spec) {
   return *endings_[key];
 }
 
+// The answer is rounded down and shaved by a billionth: sums of doubles must not end above the
+// integers they stand for.
 int64_t ActionSpace::floor(const Spec& spec) {
   const SpecKind& kind = kinds_.at(spec.kind);
   const std::vector<Ending>& endings = this->endings(spec);
@@ -136,6 +149,7 @@ int64_t ActionSpace::floor(const Spec& spec) {
     best = std::min(best, units);
   }
   if (best >= 1e300) return kNoCost;
+  // At best all threads share the work evenly.
   if (spec.threads == Threads::kMayStart) best /= machine_.threads;
   return static_cast<int64_t>(best * (1 - 1e-9));
 }

@@ -4,6 +4,9 @@
 #include <map>
 
 namespace exotune {
+// A plan in words, a line an action, with what the actions that were not taken would have cost. All
+// costs come out of the memo: what was pruned is known only to cost at least so much, and printed
+// so.
 namespace {
 
 class Explainer {

@@ -45,6 +45,7 @@ class Lifter {
   }
 
  private:
+  // Conversions written as a scalar in front of the statement, as the frontend writes `f32(x[i])`.
   // `t : T; t = a[..]` before the statement: an operand that is converted to T where it is used.
   bool add_temporaries(const Block& block) {
     std::map<Sym, ScalarType> allocated;
@@ -61,6 +62,7 @@ class Lifter {
     return temporaries_.size() == allocated.size();
   }
 
+  // Loops from 0 to a literal, or to a size whose value the caller gave.
   bool add_loop(const For& loop) {
     if (as_int(loop.lo) != 0 || out_.loops.size() == kMaxDims) return false;
     const std::optional<int64_t> hi = as_int(loop.hi);
@@ -88,6 +90,7 @@ class Lifter {
   }
 
   // Sum of coefficient * iterator; false for anything else, constants other than 0 included.
+  // Collects coefficients by loop; `factor` carries products through nested sums.
   bool add_terms(const ExprPtr& e, int64_t factor, std::map<uint8_t, int64_t>& terms) const {
     if (const std::optional<int64_t> c = as_int(e)) return *c == 0;
     if (const Read* r = e->as<Read>()) {
@@ -123,6 +126,8 @@ class Lifter {
   }
 
   // The right side with reads replaced by operand numbers; false when it is more than that.
+  // The statement as text with operands by number: what kinds are compared by, whatever the user
+  // named things.
   bool spell(const ExprPtr& e, std::string& text) {
     if (const Read* r = e->as<Read>()) return spell_read(*r, is_data(e->type), text);
     if (const Const* c = e->as<Const>()) {

@@ -11,11 +11,14 @@
 
 namespace exotune {
 
+/// A point in the space that the memo's boxes divide: smaller in every component means less memory.
+/// Levels are those of DpMachine, in its order; unused components are 0.
 struct Limits {
   std::array<uint8_t, kMaxLevels> codes{};
 
   bool operator==(const Limits&) const = default;
   /// Component by component.
+  /// An implementation that needs *this may run where `other` is free.
   bool fits(const Limits& other) const {
     for (int i = 0; i < kMaxLevels; ++i)
       if (codes[i] > other.codes[i]) return false;
@@ -23,6 +26,8 @@ struct Limits {
   }
 };
 
+/// Codes to amounts and back, for one machine. down() never promises more than there is, up() never
+/// asks for less than is needed: a plan that fits by its codes fits by its bytes.
 class LimitCodes {
  public:
   explicit LimitCodes(const DpMachine& m) {
@@ -32,16 +37,19 @@ class LimitCodes {
       all_.codes[i] = down(static_cast<int>(i), m.levels[i].capacity);
   }
   const Limits& all() const { return all_; }
+  /// Of the level's unit: registers, or lines.
   int64_t amount(int level, uint8_t code) const {
     if (registers_[level] || code == 0) return code;
     if (fine_) return code <= 8 ? code : int64_t{4 + code % 4} << (code / 4 - 1);
     return int64_t{1} << (code - 1);
   }
+  /// The largest code whose amount is at most this; 0 for none.
   uint8_t down(int level, int64_t amount) const {
     if (registers_[level] || amount <= 0) return static_cast<uint8_t>(amount < 0 ? 0 : amount);
     if (fine_) return fine(amount);
     return static_cast<uint8_t>(std::bit_width(static_cast<uint64_t>(amount)));
   }
+  /// The smallest code whose amount is at least this.
   uint8_t up(int level, int64_t amount) const {
     if (registers_[level] || amount <= 1) return static_cast<uint8_t>(amount);
     if (fine_) {

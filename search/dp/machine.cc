@@ -9,6 +9,10 @@
 #include "search/dp/register_block.h"
 
 namespace exotune {
+// The machine as the dynamic program sees it: levels with costs, and kernels that end a plan.
+// Either the target says both in [search] (accelerators, and the paper's machine in tests), or they
+// are derived from what the model of the machine knows: registers and instructions of the target,
+// caches of the probe, costs of the micro-architecture.
 
 int DpMachine::level(const std::string& wanted) const {
   for (size_t i = 0; i < levels.size(); ++i)
@@ -80,6 +84,8 @@ void read_levels(const TomlTable& search, DpMachine& m) {
 }
 
 // The kernel of an instruction without costs and levels; nothing when its body is no nest.
+// An instruction's body is a nest; lifted like a user's, it gives the statement that the kernel
+// computes.
 std::optional<DpKernel> kernel_of(const ProcPtr& instruction) {
   const std::optional<LiftedNest> nest = lift_nest(*instruction);
   if (!nest) return std::nullopt;
@@ -147,8 +153,11 @@ void read_search(const TomlTable& search, const Target& target, DpMachine& m) {
 // A sixteenth of a cycle: what costs are told apart by, not what anything costs.
 constexpr int kDerivedUnits = 16;
 
+// Costs are integers, so that sums do not depend on their order and plans compare exactly.
 int64_t units(double cycles) { return std::llround(cycles * kDerivedUnits); }
 
+// A level for each kind of registers and each cache, outermost last. What a level costs is what
+// moving a line across it takes, not its size: a large and slow cache is nothing to block for.
 void derive_levels(const Target& target, const TargetFigures& figures, DpMachine& m) {
   size_t known = 0;  // of figures.lines
   m.units_per_cycle = kDerivedUnits;
@@ -188,6 +197,8 @@ uint32_t levels_of(const MemoryPtr& memory, const Target& target, const DpMachin
   return 0;
 }
 
+// All instructions whose body is a Spec become kernels; their cost is the reciprocal throughput
+// that the target's text states, their levels follow from the memories of their arguments.
 void derive_kernels(const Target& target, const TargetFigures& figures, DpMachine& m) {
   for (const ProcPtr& instruction : target.instructions()) {
     std::optional<DpKernel> kernel = kernel_of(instruction);
@@ -212,6 +223,7 @@ void derive_kernels(const Target& target, const TargetFigures& figures, DpMachin
   }
 }
 
+// A kernel of last resort: without it, an extent that no vector divides would have no plan at all.
 // One statement in C on data in the nearest cache: what vectors leave over.
 void derive_statement(const Target& target, DpMachine& m) {
   DpKernel kernel;
@@ -227,6 +239,8 @@ void derive_statement(const Target& target, DpMachine& m) {
 
 // --- threads ----------------------------------------------------------------------------------
 
+// Threads share the outer levels, and their lines cost more when several ask at once. Starting them
+// costs a fixed time, so small nests stay with one.
 void describe_threads(const Target& target, const CoreFacts& core, int threads, DpMachine& m) {
   const auto parameter = [&](const char* name, double otherwise) {
     const auto known = target.parameters.find(name);

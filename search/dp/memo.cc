@@ -95,6 +95,8 @@ uint64_t hash_of(const MemoValue& v) {
 
 }  // namespace
 
+// Linear probing in a table of powers of two, four bytes of hash beside each entry's number: a
+// probe that misses reads eight bytes and no Spec.
 const BoxMemo::Entry* BoxMemo::Part::entry(const Spec& spec, size_t hash) const {
   if (slots.empty()) return nullptr;
   const auto tag = static_cast<uint32_t>(hash >> 32);
@@ -105,6 +107,7 @@ const BoxMemo::Entry* BoxMemo::Part::entry(const Spec& spec, size_t hash) const 
   }
 }
 
+// Doubles when half full; entries live in a deque, so that pointers to them stay valid.
 BoxMemo::Entry& BoxMemo::Part::entry_for(const Spec& spec, size_t hash) {
   if (const Entry* known = entry(spec, hash)) return const_cast<Entry&>(*known);
   entries.push_back({spec, {}});
@@ -123,6 +126,7 @@ BoxMemo::Entry& BoxMemo::Part::entry_for(const Spec& spec, size_t hash) {
   return entries.back();
 }
 
+// Most Specs of a family have one of few values (the same plan, the same cost): stored once.
 const MemoValue* BoxMemo::Part::intern(MemoValue value) {
   const uint64_t h = hash_of(value);
   const auto [from, to] = interned.equal_range(h);
@@ -134,6 +138,8 @@ const MemoValue* BoxMemo::Part::intern(MemoValue value) {
   return values.back().get();
 }
 
+// A box may cover the limits and still not answer: it was solved to a lower bound, or for fewer
+// plans.
 const MemoValue* BoxMemo::find(const Spec& spec, const Limits& limits, int64_t bound, int k,
                                Limits* solved_at) {
   const size_t hash = SpecHash()(spec);
@@ -167,6 +173,8 @@ const MemoValue* BoxMemo::put(const Spec& spec, const Limits& limits, MemoValue 
   return box.value;
 }
 
+// Keeps the boxes of a Spec few: what the new one covers and knows better goes, and two that make
+// up a box become one, again and again until none do.
 void BoxMemo::Part::add(const Spec& spec, size_t hash, Box box) {
   std::vector<Box>& boxes = entry_for(spec, hash).boxes;
   // What the new box covers and knows better goes.

@@ -63,6 +63,8 @@ struct MemoStatistics {
 std::string str(const MemoStatistics& s);
 
 /// For sections of a hundred instructions, in tables of many parts: half the cost of a mutex.
+/// `held_` is tried without waiting a hundred times, then the thread gives way: with more threads
+/// than cores the holder may not be running.
 class SpinLock {
  public:
   void lock() {
@@ -75,14 +77,19 @@ class SpinLock {
   std::atomic<bool> held_ = false;
 };
 
+/// Threads: one at a time unless share(true) returned true. Values live as long as the memo, so
+/// that answers may be pointers.
 class SpecMemo {
  public:
   virtual ~SpecMemo() = default;
   /// The entry that covers the limits, if it answers; null otherwise. Valid until the memo goes.
   /// `solved_at`, when given, becomes the limits it was found with: its ranks count there.
+  /// `bound` and `k` are what the caller can use: an entry that knows fewer plans, or only to a
+  /// lower cost, is a miss.
   virtual const MemoValue* find(const Spec& spec, const Limits& limits, int64_t bound, int k,
                                 Limits* solved_at = nullptr) = 0;
   /// Keeps what was found with these limits.
+  /// `value` is complete to its `complete_to`; worse knowledge never replaces better.
   virtual const MemoValue* put(const Spec& spec, const Limits& limits, MemoValue value) = 0;
   virtual MemoStatistics statistics() const = 0;
   /// From now on several threads ask and put at once, or (false) one again. False when it cannot.
@@ -90,6 +97,7 @@ class SpecMemo {
 };
 
 /// One entry for each Spec and limit asked for.
+/// Exact and slow: what tests compare BoxMemo with, on the same questions.
 class PointMemo final : public SpecMemo {
  public:
   const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
@@ -123,6 +131,8 @@ class BoxMemo final : public SpecMemo {
 
   const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
                         Limits* solved_at) override;
+  /// The box is all limits between the largest peak of the plans found and `limits`: for each of
+  /// them the same plans are the best. An infeasible value's box goes down to nothing.
   const MemoValue* put(const Spec&, const Limits&, MemoValue) override;
   MemoStatistics statistics() const override;
   bool share(bool shared) override {
@@ -131,7 +141,9 @@ class BoxMemo final : public SpecMemo {
   }
 
   /// For storage and tests; not while it is shared, but for `restore`.
+  /// For each box of each Spec, in no order that means anything.
   void visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const;
+  /// A box as it was visited; values that are equal become one.
   void restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value);
   const std::vector<Box>* boxes(const Spec& spec) const;
 

@@ -6,6 +6,10 @@
 #include "search/dp/actions.h"
 
 namespace exotune {
+// A move allocates room in another level (or in its own, with another layout), copies the operand
+// there if its elements must lie anew, goes on with the body, and copies back what was written. A
+// cache takes what it is near by itself: there a move without a new layout costs the traffic and no
+// copy.
 
 using Visit = std::function<void(const Expansion&)>;
 
@@ -20,6 +24,8 @@ const std::vector<uint16_t>& ActionSpace::destination_layouts(const OperandShape
   return destinations_[key] = find_destination_layouts(shape, type);
 }
 
+// The layouts are few on purpose: which dimension is innermost, and strips of a vector's width on
+// an outer one. Anything between is reached by tiling first and moving the tile.
 std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& shape,
                                                             ScalarType type) {
   if (rules_.relaxed) return {shape.volume() == 1 ? LayoutPool::kEmpty : LayoutPool::kAny};
@@ -42,6 +48,7 @@ std::vector<uint16_t> ActionSpace::find_destination_layouts(const OperandShape& 
   for (const uint32_t tile : rules_.tiles) strips.push_back(tile);
   std::sort(strips.begin(), strips.end());
   strips.erase(std::unique(strips.begin(), strips.end()), strips.end());
+  // A strip must divide its dimension: what is left over would need a second layout.
   for (const TensorLayout& layout : base)
     for (int i = 0; i + 1 < layout.rank; ++i)
       for (const uint32_t strip : strips) {
@@ -70,6 +77,8 @@ bool ActionSpace::serves_vectors(const SpecKind& kind, int operand, const Tensor
   return !what.has_halo() && inner.size() == 1 && inner[0].dim == kind.vector_loop();
 }
 
+// Outermost first: blocks are made for one level of the hierarchy after the other, so that the same
+// nest of blocks is not reached in every order of moves.
 void ActionSpace::expand_moves(const Spec& spec, const Limits& limits, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
   const bool vectors_inside =
@@ -130,6 +139,8 @@ void ActionSpace::expand_moves_to(const Spec& spec, const Limits& limits, int op
   }
 }
 
+// Checks room first, since most moves fail there: what is left for the body is rounded down, what
+// the move needs is exact.
 void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operand,
                               const OperandState& to, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
@@ -153,6 +164,7 @@ void ActionSpace::expand_move(const Spec& spec, const Limits& limits, int operan
   left.codes[to.level] = codes_.down(to.level, available - amount);
 
   const bool is_output = operand == kind.output();
+  // An output that is only written needs no copy in; one that is accumulated into does.
   const auto copy = [&](const OperandState& source, const OperandState& target) {
     e.part[e.parts++] = {copy_spec(spec, shape, what.type, source, target), left, 1};
   };
@@ -179,6 +191,8 @@ Spec ActionSpace::copy_spec(const Spec& around, const OperandShape& shape, Scala
   return move;
 }
 
+// What the operand may still do is remembered in one bit: a copy within its level at most once.
+// Without that bit, plans would turn a layout there and back in every order.
 Spec ActionSpace::moved_spec(const Spec& spec, int operand, const OperandState& to) {
   const OperandState& from = spec.operands[operand];
   Spec body = spec;

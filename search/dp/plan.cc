@@ -6,7 +6,10 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune {
+// Plans as trees: their costs, and how they print.
 
+// Costs add up by how often a part runs; peaks do not: parts run one after the other, so each
+// level's peak is what the action allocates beside the greatest of its parts.
 PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts>& parts,
                  const LimitCodes& codes) {
   PlanCost out;
@@ -29,6 +32,7 @@ PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts
   return out;
 }
 
+// Worked out again from the tree, for tests: the solver's sums must agree with this.
 PlanCost cost_of(const PlanNode& plan, ActionSpace& space) {
   std::optional<Expansion> expansion;
   space.expand(plan.spec, plan.limits, [&](const Expansion& e) {

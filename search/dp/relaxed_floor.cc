@@ -3,6 +3,9 @@
 #include "search/dp/solver_team.h"
 
 namespace exotune {
+// The same problem without layouts, solved exactly: every operand lies as serves best. Its optimum
+// is below that of the real problem, since each real plan is also one here and costs no less, and
+// its table is small: layouts are most of what multiplies Specs.
 
 DpRules RelaxedFloor::relaxed(DpRules rules) {
   rules.relaxed = true;
@@ -11,6 +14,8 @@ DpRules RelaxedFloor::relaxed(DpRules rules) {
   return rules;
 }
 
+// Only the optimum's cost is asked for, so this solver keeps one plan, prunes nothing by a floor of
+// its own (there is none to start from), and shares its memo between threads.
 namespace {
 
 SolverOptions one_plan(std::function<bool()> interrupted) {

@@ -6,6 +6,9 @@
 #include "core/base/hashing.h"
 
 namespace exotune {
+// What a Spec's loops are to each other, worked out from subscripts alone. These are the
+// definitions that the restrictions, the register tiles and the moves' names rest on, so they are
+// here once.
 
 bool OperandKind::has_halo() const {
   return std::any_of(subscripts.begin(), subscripts.end(),
@@ -27,12 +30,16 @@ bool mentions(const OperandKind& operand, int loop) {
 
 }  // namespace
 
+// The loop whose neighbouring iterations write neighbouring elements: the last subscript of the
+// output.
 int SpecKind::vector_loop() const {
   const std::vector<Subscript>& out = operands.back().subscripts;
   if (out.empty() || out.back().size() != 1 || out.back()[0].coefficient != 1) return -1;
   return out.back()[0].dim;
 }
 
+// Why not simply the innermost other loop: in a convolution the innermost may be a tap's neighbour,
+// along which no input's vectors are reused.
 int SpecKind::row_loop() const {
   const int vector = vector_loop();
   int row = -1;
@@ -74,6 +81,7 @@ bool SpecKind::is_elementwise() const {
   return true;
 }
 
+// All bytes, since unused ones are zero.
 size_t SpecHash::operator()(const Spec& s) const {
   static_assert(sizeof(Spec) % 8 == 0);
   uint64_t words[sizeof(Spec) / 8];
@@ -83,6 +91,7 @@ size_t SpecHash::operator()(const Spec& s) const {
   return hash_mix(h);
 }
 
+// Under a lock, but for reading: other threads look kinds up by number while one is added.
 int SpecKinds::id(const SpecKind& kind) {
   const std::lock_guard lock(mutex_);
   for (int i = 0; i < size_; ++i)
@@ -103,6 +112,7 @@ OperandKind identity(int rank, ScalarType type) {
 
 }  // namespace
 
+// Moves are asked for with every expansion: cached by rank and type.
 int SpecKinds::move(int rank, ScalarType type) {
   std::atomic<int>& known = moves_[rank][static_cast<int>(type)];
   if (const int number = known; number > 0) return number - 1;
@@ -138,6 +148,7 @@ int64_t OperandShape::volume() const {
   return out;
 }
 
+// A sum of loops covers one element less than the sum of their extents: 0..(h-1) + 0..(r-1).
 OperandShape operand_shape(const OperandKind& operand, const uint32_t* extents) {
   OperandShape out;
   out.rank = static_cast<int>(operand.subscripts.size());

@@ -77,6 +77,8 @@ struct OperandState {
 enum class Threads : uint8_t { kAlone, kMayStart, kBeside };
 
 /// The memo's key. Trivially copyable, compared byte by byte.
+/// 48 bytes, hashed and compared a hundred million times in a large search: hence fixed arrays, no
+/// pointers, and kinds by number. Unused extents and operands are zero, since all bytes count.
 struct Spec {
   uint16_t kind = 0;
   uint8_t relayouted = 0;  // bit per operand: its one copy within its level is spent
@@ -92,8 +94,12 @@ struct SpecHash {
 };
 
 /// The kinds by number, each once. Threads may share them.
+/// Numbers are given in the order in which kinds are met, so they differ between runs with several
+/// threads: nothing that is stored or printed may contain one.
 class SpecKinds {
  public:
+  /// The number of an equal kind, or a new one. Throws InternalError beyond kMostKinds: kinds come
+  /// from statements of the program, of which there are dozens.
   int id(const SpecKind& kind);
   const SpecKind& at(int id) const { return *kinds_[id]; }
   int size() const { return size_; }

@@ -10,6 +10,10 @@
 #include "db/sqlite_file.h"
 
 namespace exotune {
+// A file is one memo: one machine, one set of rules, one number of plans (memo_identity). Several
+// processes may share it; kinds and layouts have numbers in it, and each process takes over the
+// numbers that it finds before it makes its own. What cannot be reconciled is not stored: a memo is
+// a cache, and losing work is always right where mixing it up is not.
 
 namespace {
 
@@ -69,6 +73,7 @@ TensorLayout layout_of(const json& j) {
   return layout;
 }
 
+// Most numbers are small.
 // Numbers, seven bits at a time.
 class ByteWriter {
  public:
@@ -130,6 +135,7 @@ void write_box(const BoxMemo::Box& box, const MemoValue& value, ByteWriter& out)
   }
 }
 
+// Reads back exactly what write_box wrote; a reader that runs out of bytes means a damaged file.
 MemoValue read_value(ByteReader& in) {
   MemoValue value;
   value.complete_to = static_cast<int64_t>(in.number());
@@ -154,6 +160,8 @@ MemoValue read_value(ByteReader& in) {
 
 }  // namespace
 
+// Everything that decides what a stored cost means, hashed into one line: the machine with its
+// levels and kernels, the rules, k, and kModel for the formulas themselves.
 std::string memo_identity(const DpMachine& machine, const DpRules& rules, int k) {
   return content_hash(std::string(kModel) + "\n" + machine.hash + "\n" + rules.str() + "\nk" +
                       std::to_string(k) + "\nspec" + std::to_string(sizeof(Spec)) + "\nthreads" +
@@ -208,6 +216,8 @@ StoredMemo::StoredMemo(const std::string& path, const std::string& identity, Spe
   });
 }
 
+// SQLite's and the JSON reader's exceptions become our own, with the one piece of advice there is
+// for a cache.
 void StoredMemo::guard(const std::function<void()>& body) const {
   const char* const cache = "it is a cache: remove the file when no exo-tune is running";
   try {
@@ -253,6 +263,8 @@ bool StoredMemo::adopt_names() {
 
 StoredMemo::~StoredMemo() = default;
 
+// Boxes of one Spec come in when it is first asked for, not the whole file: a search looks at a
+// small part of what earlier ones solved.
 void StoredMemo::fetch(const Spec& spec) {
   if (!fetched_.insert(spec).second) return;
   guard([&] {
@@ -293,6 +305,7 @@ const MemoValue* StoredMemo::put(const Spec& spec, const Limits& limits, MemoVal
   return memo_.put(spec, limits, std::move(value));
 }
 
+// In one transaction, so that a process that is killed leaves the file as it was.
 void StoredMemo::save() {
   if (!attached_) return;
   guard([&] {

@@ -6,6 +6,9 @@
 #include "core/base/hashing.h"
 
 namespace exotune {
+// Layouts are kept in one canonical form, so that equal orders of the same elements are equal
+// values: dimensions of one element, neighbours that are parts of one dimension, and strips that
+// hold all of it are removed, in this order, by every function that makes a layout.
 
 namespace {
 
@@ -132,6 +135,7 @@ TensorLayout TensorLayout::row_major(Extents shape) {
   return out;
 }
 
+// The extents of the memory's own dimensions; nothing when a strip does not divide its dimension.
 std::optional<std::array<uint32_t, kMaxPhysical>> TensorLayout::physical(Extents shape) const {
   std::array<uint32_t, kMaxPhysical> out{};
   std::array<uint32_t, kMaxRank> left{};
@@ -160,6 +164,8 @@ std::optional<std::array<uint32_t, kMaxPhysical>> TensorLayout::physical(Extents
   return out;
 }
 
+// The layout that a tile of the tensor has in place. Parts that the tile cuts through are no longer
+// adjacent, which is what `contiguous` counts.
 std::optional<TensorLayout> TensorLayout::tiled(Extents shape, Extents tile) const {
   if (all_ones(tile)) return TensorLayout{};
   if (any) return *this;
@@ -177,6 +183,8 @@ std::optional<TensorLayout> TensorLayout::tiled(Extents shape, Extents tile) con
   return out;
 }
 
+// Lines that an operand of this layout takes: adjacent runs are rounded up to lines, each by
+// itself, since a run may begin anywhere in one.
 int64_t TensorLayout::lines(Extents shape, int element_bytes, int line_bytes) const {
   if (any) {
     int64_t bytes = element_bytes;
@@ -201,6 +209,7 @@ size_t LayoutPool::Hash::operator()(const TensorLayout& l) const {
   return h;
 }
 
+// Under a lock; readers take none, since a layout never moves once it has its number.
 uint16_t LayoutPool::id(const TensorLayout& layout) {
   const std::lock_guard lock(mutex_);
   const auto [it, fresh] = ids_.try_emplace(layout, static_cast<uint16_t>(size_));

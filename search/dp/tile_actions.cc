@@ -8,6 +8,8 @@ namespace exotune {
 using Visit = std::function<void(const Expansion&)>;
 
 namespace {
+// What a loop is to its nest decides which factors are worth trying: rows and vectors meet the
+// number of registers, sums only the caches.
 
 enum Role { kRow, kVector, kSum };
 
@@ -32,6 +34,9 @@ uint32_t ActionSpace::largest_factored(int role) const {
   return static_cast<uint32_t>(role == kVector ? bytes : registers);
 }
 
+// Powers of two times the role's factors, sizes of the rules, and the whole. With tiles_in_steps
+// only sizes that divide no larger one tried: tiling twice costs the same as at once, so the larger
+// is reached in two steps.
 const std::vector<uint32_t>& ActionSpace::tile_sizes(const SpecKind& kind, int dim,
                                                      uint32_t extent) {
   const Role role = role_of(kind, dim);
@@ -81,6 +86,8 @@ const std::vector<uint32_t>& ActionSpace::cuts(const Spec& spec, int dim) {
   return kSingle;
 }
 
+// The Spec of one tile: extents cut, layouts as the tile has them in place. False when a layout
+// cannot be cut there (a strip would be split).
 bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
   const SpecKind& kind = kinds_.at(spec.kind);
   out = spec;
@@ -99,6 +106,8 @@ bool ActionSpace::tile(const Spec& spec, int dim, uint32_t size, Spec& out) {
   return true;
 }
 
+// A body for the full tiles and one for what is left over: the boundary is exact, never padded, and
+// there is one at the most because only one loop is cut at a time.
 void ActionSpace::expand_tiles(const Spec& spec, const Limits& limits, const Visit& visit) {
   const SpecKind& kind = kinds_.at(spec.kind);
   for (int dim = 0; dim < kind.dims(); ++dim) {
@@ -140,6 +149,7 @@ std::vector<uint32_t> ActionSpace::shares(const SpecKind& kind, int dim, uint32_
   return sizes;
 }
 
+// Only loops of the output are shared out: a sum over threads would have to be added up afterwards.
 void ActionSpace::expand_parallel_tiles(const Spec& spec, const Limits& limits,
                                         const Visit& visit) {
   if (spec.threads != Threads::kMayStart) return;

@@ -13,6 +13,8 @@
 
 namespace exotune::eqsat {
 
+/// For trivial types alone: elements are moved as bytes and never destroyed. Not copyable; throws
+/// std::bad_alloc when memory is out. As in std::vector, growing invalidates pointers.
 template <typename T>
 class FlatVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -26,6 +28,8 @@ class FlatVector {
   }
   ~FlatVector() { std::free(data_); }
 
+  /// As those of std::vector. None checks its bounds: this is the innermost storage of the e-graph,
+  /// and its users index by ids that they made.
   size_t size() const { return size_; }
   size_t capacity() const { return capacity_; }
   bool empty() const { return size_ == 0; }
@@ -50,10 +54,12 @@ class FlatVector {
     resize(size_ + count);
     return data_ + (size_ - count);
   }
+  /// New elements are not set: the caller writes them before it reads them.
   void resize(size_t size) {
     if (size > capacity_) reserve(size);
     size_ = size;
   }
+  /// Constant time, whatever the sizes.
   void swap(FlatVector& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

@@ -35,8 +35,13 @@ struct ENode {
 
 /// From nodes to ids: open addressing over slots of 8 bytes, the nodes aside in the order in which
 /// they came. Nothing is ever taken out.
+/// Hash-consing: two nodes that are equal have one id. Open addressing because a lookup is one
+/// cache miss at a load of three quarters, and there are several for each match of a rule. Nothing
+/// is taken out: a node whose children were merged stays under its old spelling, which then leads
+/// nowhere.
 class NodeTable {
  public:
+  /// Empty, with room for a few nodes.
   NodeTable();
   /// The id, or kNoId.
   Id find(const ENode& node) const;
@@ -44,7 +49,9 @@ class NodeTable {
   Id find_or_insert(const ENode& node, Id id);
   /// Binds the node to `id`; returns the id it was bound to before, or kNoId.
   Id exchange(const ENode& node, Id id);
+  /// Nodes, in all their spellings.
   size_t size() const { return entries_.size(); }
+  /// Held now, whether used or not: what a memory limit counts.
   size_t bytes() const {
     return slots_.size() * sizeof(Slot) + entries_.capacity() * sizeof(Entry);
   }
