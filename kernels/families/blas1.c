@@ -1,12 +1,26 @@
 #define IN EXO_IN_${P}
 #define OUT EXO_OUT_${P}
 
+/* Few elements behind one another go straight to the kernel, which stands in the entry point; all
+ * others have functions of their own, so that nothing is saved and restored for their sake. */
+#define EXO_STRAIGHT static inline __attribute__((flatten))
+#define EXO_OTHERS static __attribute__((noinline))
+
+/* What is written is written in whole lines where there is much of it: the elements before the first
+ * line go by themselves, as many as the first round takes. */
+enum { kAligned = ${aligned} };
+static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
+  const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
+  return before == 0 ? n : before;
+}
+#define EXO_IN_LINES(y, at, count) \
+  for (int64_t at = 0, count = ${p}before_line(n, y); at < n; at += count, count = n - at)
+
 /* y := alpha x + y. An increment of 0 makes every step meet what the one before it wrote. */
-static void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
-                          int64_t incy) {
-  if (n <= 0 || alpha == 0) return;
+EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
+                                int64_t incy) {
   if (incx == 1 && incy == 1) {
-    K(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
+    EXO_IN_LINES(y, i, r) K(${p}axpy)(r, &alpha, IN(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incy == 0) {
     x += exo_first(n, incx);
     for (int64_t i = 0; i < n; ++i) *y += alpha * x[i * incx];
@@ -14,40 +28,65 @@ static void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t in
     K(${p}axpy_any)(n, &alpha, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-
-static ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
-                            int64_t incy) {
-  if (n <= 0) return 0;
-  ${real} result;
-  if (incx == 1 && incy == 1)
-    K(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
+EXO_STRAIGHT void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
+                                int64_t incy) {
+  if (n <= 0 || alpha == 0) return;
+  if (incx == 1 && incy == 1 && n < kAligned)
+    K(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
   else
-    K(${p}dot_any)(n, IN(x, n, incx), IN(y, n, incy), &result);
+    ${p}axpy_others(n, alpha, x, incx, y, incy);
+}
+
+EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
+                                  int64_t incy) {
+  ${real} result;
+  K(${p}dot_any)(n, IN(x, n, incx), IN(y, n, incy), &result);
+  return result;
+}
+EXO_STRAIGHT ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
+                                  int64_t incy) {
+  if (n <= 0) return 0;
+  if (incx != 1 || incy != 1) return ${p}dot_others(n, x, incx, y, incy);
+  ${real} result;
+  K(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
   return result;
 }
 
-static void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
+EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
+  if (incx == 1) {
+    EXO_IN_LINES(x, i, r) K(${p}scal)(r, &alpha, OUT(x + i, r, 1));
+  } else {
+    K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
+  }
+}
+EXO_STRAIGHT void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return;
-  if (incx == 1)
+  if (incx == 1 && n < kAligned)
     K(${p}scal)(n, &alpha, OUT(x, n, 1));
   else
-    K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
+    ${p}scal_others(n, alpha, x, incx);
 }
 
-static void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (n <= 0) return;
-  if (incx == 1 && incy == 1)
-    K(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
-  else if (incy == 0)
-    *y = x[exo_first(n, incx) + (n - 1) * incx];
-  else
-    K(${p}copy_any)(n, IN(x, n, incx), OUT(y, n, incy));
-}
-
-static void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (n <= 0) return;
+EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (incx == 1 && incy == 1) {
-    K(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
+    EXO_IN_LINES(y, i, r) K(${p}copy)(r, IN(x + i, r, 1), OUT(y + i, r, 1));
+  } else if (incy == 0) {
+    *y = x[exo_first(n, incx) + (n - 1) * incx];
+  } else {
+    K(${p}copy_any)(n, IN(x, n, incx), OUT(y, n, incy));
+  }
+}
+EXO_STRAIGHT void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1 && n < kAligned)
+    K(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
+  else
+    ${p}copy_others(n, x, incx, y, incy);
+}
+
+EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1) {
+    EXO_IN_LINES(y, i, r) K(${p}swap)(r, OUT(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
     y += exo_first(n, incy);
@@ -60,31 +99,46 @@ static void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64
     K(${p}swap_any)(n, OUT(x, n, incx), OUT(y, n, incy));
   }
 }
-
-static ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
-  if (n <= 0 || incx <= 0) return 0;
-  ${real} result;
-  if (incx == 1)
-    K(${p}asum)(n, IN(x, n, 1), &result);
+EXO_STRAIGHT void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1 && n < kAligned)
+    K(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
   else
-    K(${p}asum_any)(n, IN(x, n, incx), &result);
+    ${p}swap_others(n, x, incx, y, incy);
+}
+
+EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
+  ${real} result;
+  K(${p}asum_any)(n, IN(x, n, incx), &result);
+  return result;
+}
+EXO_STRAIGHT ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return 0;
+  if (incx != 1) return ${p}asum_others(n, x, incx);
+  ${real} result;
+  K(${p}asum)(n, IN(x, n, 1), &result);
   return result;
 }
 
 /* By hand: the sum of squares is the kernel's; where it left the range in which squares keep their
  * digits, it is formed again in long double, whose range holds them all. */
-static ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
-  if (n <= 0) return 0;
-  ${real} sum;
-  if (incx == 1)
-    K(${p}sumsq)(n, IN(x, n, 1), &sum);
-  else
-    K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
-  if (sum > ${safe_low} && sum < ${safe_high}) return ${sqrt}(sum);
+EXO_OTHERS ${real} ${p}wide_nrm2(int64_t n, const ${real}* x, int64_t incx) {
   long double wide = 0;
   x += exo_first(n, incx);
   for (int64_t i = 0; i < n; ++i) wide += (long double)x[i * incx] * x[i * incx];
   return (${real})sqrtl(wide);
+}
+EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
+  ${real} sum;
+  K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
+  return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
+}
+EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0) return 0;
+  if (incx != 1) return ${p}nrm2_others(n, x, incx);
+  ${real} sum;
+  K(${p}sumsq)(n, IN(x, n, 1), &sum);
+  return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
 
 /* By hand: the greatest |x| in lanes of its own, then the first place that has it. A comparison with
@@ -149,11 +203,10 @@ static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
   return best + 1;
 }
 
-static void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
-                         ${real} s) {
-  if (n <= 0) return;
+EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
+                               ${real} s) {
   if (incx == 1 && incy == 1) {
-    K(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
+    EXO_IN_LINES(y, i, r) K(${p}rot)(r, OUT(x + i, r, 1), OUT(y + i, r, 1), &c, &s);
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
     y += exo_first(n, incy);
@@ -166,15 +219,20 @@ static void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_
     K(${p}rot_any)(n, OUT(x, n, incx), OUT(y, n, incy), &c, &s);
   }
 }
+EXO_STRAIGHT void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
+                               ${real} s) {
+  if (n <= 0) return;
+  if (incx == 1 && incy == 1 && n < kAligned)
+    K(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
+  else
+    ${p}rot_others(n, x, incx, y, incy, c, s);
+}
 
 /* The entries of H that the flag P[0] leaves out are ones and zeros; -2 is the identity. */
-static void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
-                          const ${real}* P) {
-  if (n <= 0 || P[0] == -2) return;
-  const ${real} h11 = P[0] == 0 ? 1 : P[1], h21 = P[0] == 1 ? -1 : P[2];
-  const ${real} h12 = P[0] == 1 ? 1 : P[3], h22 = P[0] == 0 ? 1 : P[4];
+EXO_OTHERS void ${p}rotm_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} h11,
+                                ${real} h21, ${real} h12, ${real} h22) {
   if (incx == 1 && incy == 1) {
-    K(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
+    EXO_IN_LINES(y, i, r) K(${p}rotm)(r, OUT(x + i, r, 1), OUT(y + i, r, 1), &h11, &h21, &h12, &h22);
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
     y += exo_first(n, incy);
@@ -186,6 +244,16 @@ static void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64
   } else {
     K(${p}rotm_any)(n, OUT(x, n, incx), OUT(y, n, incy), &h11, &h21, &h12, &h22);
   }
+}
+EXO_STRAIGHT void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
+                                const ${real}* P) {
+  if (n <= 0 || P[0] == -2) return;
+  const ${real} h11 = P[0] == 0 ? 1 : P[1], h21 = P[0] == 1 ? -1 : P[2];
+  const ${real} h12 = P[0] == 1 ? 1 : P[3], h22 = P[0] == 0 ? 1 : P[4];
+  if (incx == 1 && incy == 1 && n < kAligned)
+    K(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
+  else
+    ${p}rotm_others(n, x, incx, y, incy, h11, h21, h12, h22);
 }
 
 /* By hand: c and s with (c s; -s c) (a b)' = (r 0)', scaled so that no square overflows. */

@@ -121,6 +121,14 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
                                                           OUT2(C, ldc));
 }
 
+/* The same for any number of columns. */
+static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                              int64_t ldc) {
+  for (int64_t j = 0; j < n; j += kStrip)
+    ${p}strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
+}
+
 enum exo_part { kWhole, kUpperPart, kLowerPart };
 
 /* Rows [i, i + h) of the square block of C whose diagonal begins at its first element: the triangle
@@ -135,12 +143,12 @@ static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const
     const int64_t h = exo_least(kSquare, n - d);
     const ${real}* const a = A + d * step;
     ${real}* const c = C + d * ldc;
-    if (lower && d > 0) ${p}strip(turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
+    if (lower && d > 0) ${p}strips(turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
     if (!lower && d + h < n)
-      ${p}strip(turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
+      ${p}strips(turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
     ${real} square[kSquare * kSquare];
     for (int64_t r = 0; r < h * kSquare; ++r) square[r] = 0;
-    ${p}strip(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
+    ${p}strips(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
     for (int64_t r = 0; r < h; ++r) {
       const int64_t from = lower ? 0 : r, count = lower ? r + 1 : h - r;
       K(${p}axpy)(count, &one, IN(square + r * kSquare + from, count, 1),
@@ -235,8 +243,7 @@ static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, i
     ${p}bring(B, 0, 0, k, n, b, kSmall);
     B = (struct ${p}factor){b, kSmall, false, kGeneral};
   }
-  for (int64_t j = 0; j < n; j += kStrip)
-    ${p}strip(A.trans, m, exo_least(kStrip, n - j), k, &alpha, A.a, A.ld, B.a + j, B.ld, C + j, ldc);
+  ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
 }
 
 /* A triangle of at most kSquare rows and columns: C += alpha A B, `twice` alpha (A B + (A B)'), k at most
@@ -252,7 +259,7 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
   for (int step = 0; step < (twice ? 2 : 1); ++step) {
     ${p}bring(step == 0 ? B : (struct ${p}factor){A.a, A.ld, !A.trans, kGeneral}, 0, 0, k, n, b, kSquare);
     if (step == 1) A = (struct ${p}factor){B.a, B.ld, !B.trans, kGeneral};
-    ${p}strip(A.trans, n, kSquare, k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
+    ${p}strips(A.trans, n, kSquare, k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
   }
   (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(square, kSquare), OUT2(C, ldc));
 }
@@ -267,8 +274,7 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
     const struct exo_win_2${T}c b = EXO_WINDOW2(exo_win_2${T}c, B.a, B.trans ? 1 : B.ld, B.trans ? B.ld : 1);
     K(${p}gemm_tiny)(m, n, k, &alpha, a, b, OUT2(C, ldc));
   } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kDepth) {
-    for (int64_t j = 0; j < n; j += kStrip)
-      ${p}strip(A.trans, m, exo_least(kStrip, n - j), k, &alpha, A.a, A.ld, B.a + j, B.ld, C + j, ldc);
+    ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
   } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {
     ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
   } else if (part != kWhole && n <= kSquare && k <= kSmall) {

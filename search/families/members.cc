@@ -10,6 +10,7 @@
 #include "core/library/script.h"
 #include "core/library/transposition.h"
 #include "core/primitives/primitives.h"
+#include "search/families/half_width.h"
 #include "search/families/versions.h"
 
 namespace exotune::families {
@@ -61,13 +62,37 @@ std::string c_name_of(const std::string& member, const Target& target) {
   return "blas_" + member + "_" + target.name;
 }
 
+namespace {
+
+// "16, 8, 4, 2, 1" for vectors of 16.
+std::string blocks_of(int lanes) {
+  std::string text = std::to_string(lanes);
+  for (int size = lanes / 2; size >= 1; size /= 2) text += ", " + std::to_string(size);
+  return text;
+}
+
+ValueList instructions_of(const Target& target) {
+  ValueList instructions;
+  for (const ProcPtr& instruction : target.instructions()) instructions.emplace_back(instruction);
+  return instructions;
+}
+
+}  // namespace
+
 Substitution places_of(const Family& family, const Target& target) {
   Substitution places{{"target", target.name}};
+  const TargetPtr half = half_width_of(target);
   places["memory"] = target.vector_memory ? target.vector_memory->name : "DRAM";
   for (const ScalarType type : {ScalarType::kF32, ScalarType::kF64}) {
     const std::string name = type == ScalarType::kF32 ? "f32" : "f64";
     places["lanes." + name] = std::to_string(target.lanes_of(type));
     places["unit." + name] = "${lanes." + name + "}, ${memory}, instrs";
+    places["blocks." + name] = blocks_of(target.lanes_of(type));
+    places["half." + name] = half == nullptr ? ""
+                                             : "p = vectorize(p, '${loop} #2', " +
+                                                   std::to_string(half->lanes_of(type)) + ", " +
+                                                   half->vector_memory->name + ", " +
+                                                   instructions_name(*half) + ", tail='perfect')\n";
     places["transpose." + name] = transposing(target, type);
   }
   // Less than a vector of any type, and less than eight: where the shortest are measured.
@@ -80,10 +105,12 @@ Substitution places_of(const Family& family, const Target& target) {
 }
 
 Prover::Prover(TargetPtr target) : target_(std::move(target)) {
-  ValueList instructions;
-  for (const ProcPtr& instruction : target_->instructions()) instructions.emplace_back(instruction);
-  std::map<std::string, Value> names = script_environment({}, {&target_->library}).names;
-  names["instrs"] = Value(std::move(instructions));
+  const TargetPtr half = half_width_of(*target_);
+  std::vector<const Module*> libraries = {&target_->library};
+  if (half != nullptr) libraries.push_back(&half->library);
+  std::map<std::string, Value> names = script_environment({}, libraries).names;
+  names["instrs"] = Value(instructions_of(*target_));
+  if (half != nullptr) names[instructions_name(*half)] = Value(instructions_of(*half));
   names_ = std::make_shared<const std::map<std::string, Value>>(std::move(names));
 }
 

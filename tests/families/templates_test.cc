@@ -1,7 +1,9 @@
 // The text of families: places, axes, entry points, and what is said of mistakes in them.
 #include <gtest/gtest.h>
 
+#include "core/ir/printer.h"
 #include "search/families/entries.h"
+#include "search/families/half_width.h"
 #include "search/families/members.h"
 #include "search/families/units.h"
 #include "search/families/versions.h"
@@ -139,6 +141,31 @@ TEST(Family, names_the_member_whose_schedule_is_refused) {
   const Wisdom wisdom{{"dtwice", "p = divide_loop(p, 'j', 4, ['a', 'b'], tail='cut')\n"}};
   EXPECT_NE(refusal([&] { prove_members(family, target, wisdom); }).find("in kernel dtwice"),
             std::string::npos);
+}
+
+TEST(HalfWidth, is_that_of_a_target_that_requires_no_more) {
+  const TargetPtr wide = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  const TargetPtr half = half_width_of(*wide);
+  ASSERT_NE(half, nullptr);
+  EXPECT_EQ(half->name, "avx2");
+  EXPECT_EQ(half_width_of(*half), nullptr);
+  EXPECT_EQ(half_width_of(*load_target("neon", {EXOTUNE_SOURCE_DIR "/hw"})), nullptr);
+}
+
+TEST(Prover, takes_blocks_of_half_a_vector_by_vectors_of_half_the_width) {
+  const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  const Substitution places = with(places_of(family_of(kFamily), *target), {{"loop", "i"}});
+  EXPECT_EQ(expand("${blocks.f64}", places, {}), "8, 4, 2, 1");
+  const Prover prover(target);
+  const ProcPtr kernel = prover.read(
+      "@proc\ndef f(n: size, x: f64[n]):\n    for i in seq(0, n):\n        x[i] = 2.0 * x[i]\n",
+      "f", "");
+  const ProcPtr p = prover.replay(
+      kernel,
+      expand("p = block_loop(p, 'i', [16, ${blocks.f64}], ['io', 'i'])\n${half.f64}", places, {}),
+      "f");
+  EXPECT_NE(str(*p).find("mm256_mul_pd("), std::string::npos);
+  EXPECT_EQ(str(*p).find("mm512"), std::string::npos);
 }
 
 }  // namespace
