@@ -18,35 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string window_type(const ArgSpec& arg) {
-  if (!arg.c_type.empty()) return arg.c_type;
-  return "struct exo_win_" + std::to_string(arg.shape.size()) + element_name(arg.type) +
-         (arg.is_written ? "" : "c");
-}
-
-std::string argument(const ArgSpec& arg, size_t k) {
-  std::string at = "a[" + std::to_string(k) + "]";
-  switch (arg.kind) {
-    case ArgSpec::Kind::kControl:
-      return "*(const int64_t*)" + at;
-    case ArgSpec::Kind::kBool:
-      return "(*(const int64_t*)" + at + " != 0)";
-    case ArgSpec::Kind::kWindow:
-      return "*(const " + window_type(arg) + "*)" + at;
-    case ArgSpec::Kind::kScalar:
-    case ArgSpec::Kind::kTensor:
-    case ArgSpec::Kind::kContext:
-      return at;
-  }
-  return at;
-}
-
 std::string trampoline(const Candidate& c, const std::string& symbol) {
   std::string call;
   const size_t count = c.parameters.empty() ? c.args.size() : c.parameters.size();
   for (size_t k = 0; k < count; ++k) {
     const size_t from = c.parameters.empty() ? k : c.parameters[k];
-    call += (k ? ", " : "") + argument(c.args[from], from);
+    call += (k ? ", " : "") + passed_argument(c.args[from], from);
   }
   return "__attribute__((visibility(\"default\"))) void " + symbol +
          "(void** const* sets, int64_t count, int64_t calls) {\n" + "  __typeof__(&" + c.function +

@@ -213,4 +213,30 @@ ArgSpec ArgSpec::window(std::string name, ElementType type, std::vector<int64_t>
   return a;
 }
 
+namespace {
+std::string window_type(const ArgSpec& arg) {
+  if (!arg.c_type.empty()) return arg.c_type;
+  return "struct exo_win_" + std::to_string(arg.shape.size()) + element_name(arg.type) +
+         (arg.is_written ? "" : "c");
+}
+
+}  // namespace
+
+std::string passed_argument(const ArgSpec& arg, size_t k) {
+  const std::string at = "a[" + std::to_string(k) + "]";
+  switch (arg.kind) {
+    case ArgSpec::Kind::kControl:
+      return "*(const int64_t*)" + at;
+    case ArgSpec::Kind::kBool:
+      return "(*(const int64_t*)" + at + " != 0)";
+    case ArgSpec::Kind::kWindow:
+      return "*(const " + window_type(arg) + "*)" + at;
+    case ArgSpec::Kind::kScalar:
+    case ArgSpec::Kind::kTensor:
+    case ArgSpec::Kind::kContext:
+      return at;
+  }
+  return at;
+}
+
 }  // namespace exotune

@@ -81,4 +81,8 @@ struct Candidate {
   double complexity = 0;  // ties in a shoot-out go to the smaller (say, statements of the proc)
 };
 
+/// C that takes argument `k` of this form out of `a`, the array of pointers that every wrapper of a
+/// candidate gets: by value, by pointer, or as a window's struct.
+std::string passed_argument(const ArgSpec& arg, size_t k);
+
 }  // namespace exotune

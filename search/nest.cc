@@ -1,10 +1,14 @@
+// Reads a nest: which loop vectors run along, which one register tiles block, what is summed over,
+// and so of which kind it is. Perfect nests here, rows of others in nest_rows.cc; whatever is
+// neither is searched as a program (program_search.h), which needs no kind.
 #include "search/nest.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "core/ir/printer.h"
+#include "core/library/inspection.h"
+#include "search/nest_parts.h"
 
 namespace exotune {
 
@@ -19,83 +23,8 @@ const NestLoop* Nest::find(const std::string& loop) const {
   return nullptr;
 }
 
+namespace nest_parts {
 namespace {
-
-void collect_reads(const ExprPtr& e, std::vector<const Read*>& out) {
-  if (const Read* r = e->as<Read>(); r && is_data(e->type)) out.push_back(r);
-  for (const ExprPtr& c : expr_children(*e)) collect_reads(c, out);
-}
-
-// Is the index exactly the loop's iterator plus what does not mention it (coefficient one)?
-bool runs_along(const ExprPtr& index, Sym iter) {
-  if (!mentions(index, iter)) return false;
-  if (const Read* r = index->as<Read>()) return r->name == iter;
-  if (const BinOp* o = index->as<BinOp>(); o && o->op == BinOpKind::kAdd)
-    return (runs_along(o->lhs, iter) && !mentions(o->rhs, iter)) ||
-           (runs_along(o->rhs, iter) && !mentions(o->lhs, iter));
-  if (const BinOp* o = index->as<BinOp>(); o && o->op == BinOpKind::kSub)
-    return runs_along(o->lhs, iter) && !mentions(o->rhs, iter);
-  return false;
-}
-
-// j % c: the place in a strip of c elements; 0 for anything else.
-int64_t strip_of(const ExprPtr& index, Sym iter) {
-  const BinOp* o = index->as<BinOp>();
-  if (!o || o->op != BinOpKind::kMod) return 0;
-  const std::optional<int64_t> c = as_int(o->rhs);
-  return c && runs_along(o->lhs, iter) ? *c : 0;
-}
-
-// j / c: the strip.
-bool picks_strip(const ExprPtr& index, Sym iter, int64_t strip) {
-  const BinOp* o = index->as<BinOp>();
-  return strip > 0 && o && o->op == BinOpKind::kDiv && as_int(o->rhs) == strip &&
-         runs_along(o->lhs, iter);
-}
-
-// The factor of `iter` in a sum; 0 when it is not there, or not so simply.
-int64_t coefficient(const ExprPtr& e, Sym iter) {
-  if (const Read* r = e->as<Read>()) return r->name == iter ? 1 : 0;
-  const BinOp* o = e->as<BinOp>();
-  if (!o) return 0;
-  if (o->op == BinOpKind::kAdd) return coefficient(o->lhs, iter) + coefficient(o->rhs, iter);
-  if (o->op == BinOpKind::kMul) {
-    if (const auto c = as_int(o->lhs)) return *c * coefficient(o->rhs, iter);
-    if (const auto c = as_int(o->rhs)) return *c * coefficient(o->lhs, iter);
-  }
-  return 0;
-}
-
-// Windows may have any stride unless an assert says that the last one is 1.
-bool is_contiguous(const Proc& p, Sym buffer) {
-  const Arg* a = p.find_arg(buffer);
-  if (!a || !a->type.window) return true;
-  for (const ExprPtr& e : p.asserts) {
-    const BinOp* o = e->as<BinOp>();
-    if (!o || o->op != BinOpKind::kEq) continue;
-    const StrideExpr* s = o->lhs->as<StrideExpr>();
-    if (s && s->name == buffer && s->dim == a->type.rank() - 1 && as_int(o->rhs) == 1) return true;
-  }
-  return false;
-}
-
-struct Statement {
-  Sym name;
-  std::vector<ExprPtr> idx;
-  ExprPtr rhs;
-  bool reduces;
-};
-
-NestLoop loop_of(const For& f) {
-  NestLoop loop;
-  loop.name = f.iter.name();
-  const auto lo = as_int(f.lo), hi = as_int(f.hi);
-  if (lo && hi) loop.extent = loop.most = *hi - *lo;
-  // The rest of a loop that was cut into tiles.
-  if (const BinOp* rest = f.hi->as<BinOp>(); rest && rest->op == BinOpKind::kMod && lo == 0)
-    if (const auto tile = as_int(rest->rhs)) loop.most = std::max<int64_t>(1, *tile - 1);
-  return loop;
-}
 
 // Loops around one sum, in a nest that has other statements beside it: adds them to the nest.
 bool add_sum(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
@@ -141,73 +70,6 @@ bool are_whole_sums(const Nest& nest, bool inside) {
          nest.find(nest.vector_loop)->in_output;
 }
 
-// What a statement of an innermost loop writes and reads; nothing for other statements.
-std::optional<Statement> statement_of(const StmtPtr& s) {
-  if (const Assign* a = s->as<Assign>()) return Statement{a->name, a->idx, a->rhs, false};
-  if (const Reduce* r = s->as<Reduce>()) return Statement{r->name, r->idx, r->rhs, true};
-  return std::nullopt;
-}
-
-struct TwoLoops {
-  const For* outer = nullptr;
-  const For* inner = nullptr;
-};
-
-// The first loop in a loop; nothing where some nest is deeper.
-std::optional<TwoLoops> two_loops(const Proc& p) {
-  TwoLoops found;
-  for (const StmtPtr& s : p.body) {
-    const For* f = s->as<For>();
-    if (!f) continue;
-    for (const StmtPtr& k : f->body)
-      if (const For* g = k->as<For>()) {
-        if (!found.inner) found = {f, g};
-        for (const StmtPtr& below : g->body)
-          if (below->as<For>()) return std::nullopt;
-      }
-  }
-  if (!found.inner) return std::nullopt;
-  return found;
-}
-
-// Rows of an imperfect nest: an outer loop with, somewhere in it, a loop along contiguous elements,
-// as in `for i: dot = 0; for j: dot += A[i, j] * x[j]; y[i] = dot`.
-Nest inspect_rows(const Proc& p) {
-  Nest nest;
-  const std::optional<TwoLoops> loops = two_loops(p);
-  if (!loops) return nest;
-  const Sym iter = loops->inner->iter;
-  std::vector<const Read*> reads;
-  std::vector<Statement> statements;  // reads point into them
-  bool along = false;
-  for (const StmtPtr& s : loops->inner->body)
-    if (std::optional<Statement> statement = statement_of(s))
-      statements.push_back(std::move(*statement));
-  for (const Statement& s : statements) {
-    nest.output = s.name.name();
-    if (!s.idx.empty() && runs_along(s.idx.back(), iter)) {
-      along = true;
-      nest.unit_stride = nest.unit_stride && is_contiguous(p, s.name);
-    }
-    collect_reads(s.rhs, reads);
-  }
-  for (const Read* r : reads) {
-    if (r->idx.empty() || !mentions(r->idx.back(), iter)) continue;
-    along = along || runs_along(r->idx.back(), iter);
-    nest.unit_stride = nest.unit_stride && is_contiguous(p, r->name);
-    if (const Arg* a = p.find_arg(r->name)) nest.precision = a->type.scalar;
-  }
-  if (!along) return nest;
-  for (const For* f : {loops->outer, loops->inner}) {
-    nest.loops.push_back(loop_of(*f));
-    nest.loops.back().in_output = f == loops->outer;
-  }
-  nest.kind = NestKind::kRows;
-  nest.row_loop = loops->outer->iter.name();
-  nest.vector_loop = loops->inner->iter.name();
-  return nest;
-}
-
 // A nest that is perfect down to its statements, of which one may be loops around a sum.
 class PerfectNest {
  public:
@@ -216,7 +78,8 @@ class PerfectNest {
   Nest run() {
     if (!read()) return inspect_rows(p_);
     if (statements_.empty()) return std::move(nest_);
-    for (const Statement& s : statements_) collect_reads(s.rhs, reads_);
+    for (const Statement& s : statements_)
+      for (const Read* r : data_reads(s.rhs)) reads_.push_back(r);
     find_loops_of_the_output();
     // Of sums in a scalar, what their end writes tells which loops they are for.
     if (inside_ && !sums_are_inside()) return inspect_rows(p_);
@@ -399,7 +262,8 @@ class PerfectNest {
 };
 
 }  // namespace
+}  // namespace nest_parts
 
-Nest inspect_nest(const Proc& p) { return PerfectNest(p).run(); }
+Nest inspect_nest(const Proc& p) { return nest_parts::PerfectNest(p).run(); }
 
 }  // namespace exotune

@@ -18,11 +18,10 @@ namespace {
 // The elements that a block reads.
 std::vector<const Read*> reads_in(const Block& block) {
   std::vector<const Read*> out;
-  const std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
-    if (const Read* r = e->as<Read>(); r && !r->idx.empty()) out.push_back(r);
-    for (const ExprPtr& part : expr_children(*e)) look(part);
-  };
-  for_each_expr(block, look);
+  for_each_expr(block, [&](const ExprPtr& e) {
+    for (const Read* r : data_reads(e))
+      if (!r->idx.empty()) out.push_back(r);
+  });
   return out;
 }
 

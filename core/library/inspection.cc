@@ -175,6 +175,19 @@ std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buff
   return out;
 }
 
+namespace {
+void collect_data_reads(const ExprPtr& e, std::vector<const Read*>& out) {
+  if (const Read* r = e->as<Read>(); r && is_data(e->type)) out.push_back(r);
+  for (const ExprPtr& c : expr_children(*e)) collect_data_reads(c, out);
+}
+}  // namespace
+
+std::vector<const Read*> data_reads(const ExprPtr& e) {
+  std::vector<const Read*> out;
+  collect_data_reads(e, out);
+  return out;
+}
+
 std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name) {
   std::optional<ScopeEntry> found;
   for (ScopeEntry& e : scope_at(*p, at))

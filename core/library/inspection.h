@@ -58,6 +58,10 @@ std::vector<Cursor> writes_of(const ProcPtr& p, const std::string& name);
 std::vector<Cursor> stage_loops(const ProcPtr& p, const std::string& buffer,
                                 const std::string& iter);
 
+/// The elements and scalars of data that an expression reads, its own first, those in indices too,
+/// each as often as it stands there. Borrowed from the expression.
+std::vector<const Read*> data_reads(const ExprPtr& e);
+
 /// A statement's computation without names: "+=(*(x,x))", "=(x)", "=(/(x,3.000000))"; operands of +
 /// and
 /// * in one order. Equal shapes are what an instruction may match.

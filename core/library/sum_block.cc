@@ -37,11 +37,6 @@ std::optional<int> sum_of(const Block& block) {
   return found;
 }
 
-void add_reads(const ExprPtr& e, std::vector<const Read*>& out) {
-  if (const Read* r = e->as<Read>(); r && is_data(e->type)) out.push_back(r);
-  for (const ExprPtr& c : expr_children(*e)) add_reads(c, out);
-}
-
 struct SumNest {
   Path top;  // for i
   Path body(int k) const { return child(child(top), k); }
@@ -68,8 +63,7 @@ std::optional<Sym> updated_by(const ProcPtr& p, const Path& path) {
   if (const Reduce* reduce = s->as<Reduce>()) return reduce->name;
   const Assign* assign = s->as<Assign>();
   if (!assign) return std::nullopt;
-  std::vector<const Read*> reads;
-  add_reads(assign->rhs, reads);
+  const std::vector<const Read*> reads = data_reads(assign->rhs);
   const bool read = std::any_of(reads.begin(), reads.end(),
                                 [&](const Read* r) { return r->name == assign->name; });
   return read ? std::optional<Sym>(assign->name) : std::nullopt;
@@ -141,9 +135,8 @@ ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bo
   // What runs along j and is the same for all i, in front of i.
   const Sym i = loop_at(p, inner).iter, j = loop_at(p, child(inner)).iter;
   std::vector<Sym> shared;
-  std::vector<const Read*> reads;
-  add_reads(at(p, child(child(inner))).as<Reduce>().rhs, reads);
-  for (const Read* r : reads) {
+  const ExprPtr summand = at(p, child(child(inner))).as<Reduce>().rhs;  // holds what is read
+  for (const Read* r : data_reads(summand)) {
     const bool moves =
         std::any_of(r->idx.begin(), r->idx.end(), [&](const ExprPtr& e) { return mentions(e, i); });
     const bool along = !r->idx.empty() && mentions(r->idx.back(), j) && !moves;

@@ -35,27 +35,6 @@ std::string bytes_of(const std::vector<double>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)};
 }
 
-std::string window_type(const ArgSpec& arg) {
-  if (!arg.c_type.empty()) return arg.c_type;
-  return "struct exo_win_" + std::to_string(arg.shape.size()) + element_name(arg.type) +
-         (arg.is_written ? "" : "c");
-}
-
-// How an argument is handed over: by value, by pointer, or as a window's struct.
-std::string passed(const ArgSpec& arg, size_t k) {
-  const std::string at = "a[" + std::to_string(k) + "]";
-  switch (arg.kind) {
-    case ArgSpec::Kind::kControl:
-      return "*(const int64_t*)" + at;
-    case ArgSpec::Kind::kBool:
-      return "(*(const int64_t*)" + at + " != 0)";
-    case ArgSpec::Kind::kWindow:
-      return "*(const " + window_type(arg) + "*)" + at;
-    default:
-      return at;
-  }
-}
-
 // The candidate's file: its own code, and a function without types through which the test calls it.
 std::string unit_text(const TargetToolchain& toolchain, const Candidate& c,
                       const std::string& file) {
@@ -66,7 +45,7 @@ std::string unit_text(const TargetToolchain& toolchain, const Candidate& c,
   const size_t count = c.parameters.empty() ? c.args.size() : c.parameters.size();
   for (size_t k = 0; k < count; ++k) {
     const size_t from = c.parameters.empty() ? k : c.parameters[k];
-    call += (k ? ", " : "") + passed(c.args[from], from);
+    call += (k ? ", " : "") + passed_argument(c.args[from], from);
   }
   // Through a pointer that the compiler cannot see through: the kernel is compiled as it is.
   return text + "const char exo_kernel_id[] = \"" + c.id +

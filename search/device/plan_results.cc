@@ -1,0 +1,191 @@
+// Results of a plan: kept in the device while sums go on, begun and ended by instructions or, where
+// it has none, by the processor; and the replacement of tiles by instructions.
+#include <algorithm>
+
+#include "core/ir/printer.h"
+#include "search/device/plan_steps.h"
+
+namespace exotune::device_plan {
+
+std::vector<std::string> PlanSteps::result_loops(bool with_rotated) const {
+  std::vector<std::string> out;
+  const size_t from = plan_.sums_begin() - (with_rotated ? plan_.rotated : 0);
+  for (size_t k = from; k < plan_.order.size(); ++k)
+    if (!plan_.reduces(plan_.order[k])) out.push_back(name_of(plan_.order[k]));
+  for (const std::string& name : tile_names())
+    if (!reduces(name)) out.push_back(name);
+  return out;
+}
+
+Cursor PlanSteps::last_parallel() const {
+  Cursor last;
+  for (const Cursor& c : around())
+    if (!reduces(c.as<For>().iter.name())) last = c;
+  return last;
+}
+
+void PlanSteps::keep_results() {
+  const Sym target = plan_.sum->target;
+  results_ = target.name();
+  if (!plan_.sum->target_idx.empty()) {
+    const Cursor body = last_parallel().body();
+    results_ = fresh(target.name() + "_sums");
+    step("auto_stage_mem", {Value(body), Value(target.name()), Value(results_)});
+  }
+  lift_results();
+  const int levels = static_cast<int>(result_loops(false).size());
+  const Cursor begins = first_reduction();
+  Cursor before, after;
+  if (begins.path().back().index > 0) {
+    before = begins.prev();
+    step("fission", {Value(before), Value(levels)});
+  }
+  const Cursor ends = first_reduction();
+  if (ends.path().back().index + 1 < block_size(ends)) {
+    after = ends.next();
+    step("fission", {Value(ends), Value(levels)});
+  }
+  if (processor_.begins && before.valid()) give_to_processor(before, "_begin");
+  if (processor_.ends && after.valid()) give_to_processor(after, "_end");
+}
+
+void PlanSteps::give_to_processor(Cursor c, const std::string& suffix) {
+  const std::vector<std::string> tile = tile_names();
+  Cursor nest;
+  for (c = forward(s_.proc, c); c.valid(); c = c.parent())
+    if (c.is<For>() && std::find(tile.begin(), tile.end(), c.as<For>().iter.name()) != tile.end())
+      nest = c;
+  if (!nest.valid()) throw Refused{{"plan", results_, "its tiles have no loops"}};
+  const std::string copy = fresh(results_ + suffix);
+  step("auto_stage_mem", {Value(nest), Value(results_), Value(copy)});
+  step("set_memory", {Value(alloc_of(copy)), Value(dram_stack())});
+}
+
+void PlanSteps::fence_reads() {
+  if (!instructions_.fence) return;
+  std::set<Sym> written;
+  for (const Path& path : all_stmt_paths(*s_.proc)) {
+    const Call* call = stmt_at(*s_.proc, path)->as<Call>();
+    if (!call || !call->callee->instr) continue;
+    for (size_t k = 0; k < call->args.size(); ++k) {
+      const Arg& formal = call->callee->args[k];
+      if ((formal.mem && !formal.mem->addressable) || !assigns(call->callee->body, formal.name))
+        continue;
+      if (const WindowExpr* w = call->args[k]->as<WindowExpr>()) written.insert(w->name);
+      if (const Read* r = call->args[k]->as<Read>()) written.insert(r->name);
+    }
+  }
+  for (const Cursor& c : plain_reads(written)) {
+    const Cursor now = forward(s_.proc, c);
+    if (now.path().back().index == 0)
+      throw Refused{{"plan", "", "nothing stands before what needs a fence"}};
+    step("insert_noop_call", {Value(now.prev()), Value(instructions_.fence), Value::strings({})});
+  }
+}
+
+bool PlanSteps::assigns(const Block& b, Sym name) {
+  return std::any_of(b.begin(), b.end(), [&](const StmtPtr& s) {
+    const Assign* a = s->as<Assign>();
+    const Reduce* r = s->as<Reduce>();
+    return (a && a->name == name) || (r && r->name == name) || assigns(body_of(*s), name) ||
+           assigns(orelse_of(*s), name);
+  });
+}
+
+bool PlanSteps::calls(const Stmt& s) {
+  const auto any = [](const Block& b) {
+    return std::any_of(b.begin(), b.end(), [](const StmtPtr& x) { return calls(*x); });
+  };
+  return s.as<Call>() || any(body_of(s)) || any(orelse_of(s));
+}
+
+bool PlanSteps::reads(const Stmt& s, const std::set<Sym>& names) {
+  for (const ExprPtr& e : stmt_exprs(s))
+    for (const Sym name : names)
+      if (mentions(e, name)) return true;
+  const auto any = [&](const Block& b) {
+    return std::any_of(b.begin(), b.end(), [&](const StmtPtr& x) { return reads(*x, names); });
+  };
+  return any(body_of(s)) || any(orelse_of(s));
+}
+
+std::vector<Cursor> PlanSteps::plain_reads(const std::set<Sym>& names) const {
+  std::vector<Cursor> out;
+  for (const Path& path : all_stmt_paths(*s_.proc)) {
+    const Stmt& s = *stmt_at(*s_.proc, path);
+    if (calls(s) || !reads(s, names)) continue;
+    const Cursor c = Cursor::stmt(s_.proc, path);
+    const Cursor around = c.parent();
+    if (!around.valid() || !around.stmt() || calls(*around.stmt())) out.push_back(c);
+  }
+  return out;
+}
+
+void PlanSteps::refuse_results_in_code() const {
+  const Sym results = alloc_of(results_).as<Alloc>().name;
+  for (const Path& path : all_stmt_paths(*s_.proc)) {
+    const Stmt& s = *stmt_at(*s_.proc, path);
+    if (s.as<Call>() || s.as<For>()) continue;
+    const Assign* a = s.as<Assign>();
+    const Reduce* r = s.as<Reduce>();
+    bool touches = (a && a->name == results) || (r && r->name == results);
+    for (const ExprPtr& e : stmt_exprs(s)) touches = touches || mentions(e, results);
+    if (touches) throw Refused{{kResultsInCode, "", results_ + " is for instructions only"}};
+  }
+}
+
+void PlanSteps::lift_results() {
+  const std::vector<std::string> kept = result_loops(true);
+  int64_t levels = 0;
+  std::vector<Cursor> loops = enclosing_loops(alloc_of(results_));
+  for (auto l = loops.rbegin(); l != loops.rend(); ++l, ++levels) {
+    const std::string name = l->as<For>().iter.name();
+    if (std::find(kept.begin(), kept.end(), name) != kept.end())
+      step("expand_dim", {Value(alloc_of(results_)), Value(extent_of(name)), Value(name)});
+  }
+  if (levels > 0) step("lift_alloc", {Value(alloc_of(results_)), Value(levels)});
+}
+
+void PlanSteps::place_in_memories(const std::string& first, const std::string& second) {
+  const auto place = [&](const std::string& name, const TileArgument& tile) {
+    // Rows of the tile that are not used keep their place: instructions count in whole tiles.
+    const Type type = alloc_of(name).as<Alloc>().type;
+    const size_t dims = type.shape.size(), own = tile.loops.size();
+    // The outermost of three or more only counts tiles.
+    for (size_t d = own > 2 ? 1 : 0; d < own && own <= dims; ++d) {
+      const int64_t most = plan_.product->loops[static_cast<size_t>(tile.loops[d])].most;
+      const std::optional<int64_t> size = as_int(type.shape[dims - own + d]);
+      if (size && *size < most)
+        step("resize_dim", {Value(alloc_of(name)), Value(static_cast<int64_t>(dims - own + d)),
+                            Value(most), Value(0)});
+    }
+    step("set_memory", {Value(alloc_of(name)), Value(tile.memory)});
+  };
+  place(results_, plan_.product->out);
+  place(first, plan_.argument_of(plan_.sum->first));
+  place(second, plan_.argument_of(plan_.sum->second));
+}
+
+Value PlanSteps::list_of(const std::vector<ProcPtr>& instructions) {
+  return ValueList(instructions.begin(), instructions.end());
+}
+
+void PlanSteps::replace(const std::string& name, const PlanOperand& o) {
+  step("replace_configured",
+       {list_of(instructions_.families[o.family].instructions), Value(load_of(name))});
+}
+
+void PlanSteps::replace_rest() {
+  step("replace_configured", {list_of(instructions_.usable)});
+  refuse_results_in_code();
+  step("hoist_config", {});
+  std::vector<MemoryPtr> files;
+  for (const TileArgument* t : {&plan_.product->out, &plan_.product->first, &plan_.product->second})
+    if (t->memory->kind == MemoryKind::kRegisterFile &&
+        std::find(files.begin(), files.end(), t->memory) == files.end())
+      files.push_back(t->memory);
+  for (const MemoryPtr& m : files) step("unroll_registers", {Value(m)});
+  if (!files.empty()) step("simplify", {});
+}
+
+}  // namespace exotune::device_plan

@@ -1,0 +1,136 @@
+#pragma once
+// PlanSteps: the work behind build_plan, one use a plan. It holds the schedule as it is so far and
+// makes one proved step after the other: plan_builder.cc the tiles and the order of their loops,
+// plan_operands.cc what is brought to the device and how seldom, plan_results.cc what is kept there
+// and taken back. Loops are known by their names, which every step keeps unique.
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/cursor/provenance.h"
+#include "core/library/inspection.h"
+#include "search/device/plan_builder.h"
+#include "search/tuning_context.h"
+
+namespace exotune::device_plan {
+
+constexpr const char* kResultsInCode = "results";  // "operator" of that refusal
+
+/// Ends the building of a plan; never leaves PlanSteps::run.
+struct Refused {
+  StepRefusal refusal;
+};
+
+/// What the processor does to results where the device's instructions do not: it works on a tile in
+/// its own memory, which they bring and take.
+struct Processor {
+  bool begins = false, ends = false;
+};
+
+class PlanSteps {
+ public:
+  PlanSteps(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions,
+            Processor processor);
+  BuiltPlan run();
+
+ private:
+  void step(const std::string& op, ValueList args);
+  Cursor sum() const { return forward(s_.proc, sum_); }
+  std::vector<Cursor> around() const { return enclosing_loops(sum()); }
+  Cursor loop(const std::string& name) const;
+  const std::string& kernel_name(size_t k) const { return plan_.sum->loops[k].iter.name(); }
+  std::string fresh(std::string name);
+  const std::string& name_of(const PlanLoop& l) const;
+  bool is_tiled(size_t k) const;
+  /// Each kernel loop becomes one over tiles (split in two where the plan says so) and one inside.
+  void tile();
+  /// Iterations of that part of a loop that has others too; 1: there is none.
+  int64_t trips_of(size_t k, LoopPart part) const;
+  void split_off(size_t k, LoopPart part, const std::string& outer, int64_t trips,
+                 const std::string& name);
+  /// The names of the loops around the sum in the wanted order.
+  std::vector<std::string> wanted_order() const;
+  std::vector<std::string> tile_names() const;
+  /// Sorts the loops around the sum into `order`, those it does not name left out of it.
+  void sort_loops(const std::vector<std::string>& order);
+  bool reduces(const std::string& name) const;
+  /// Parallel loops in the order of the plan, those of the tile last, all outside the reductions.
+  std::vector<std::string> tile_loops_outside_sum();
+  /// Loops of results: inside where the sum begins, and rotated ones outside.
+  std::vector<std::string> result_loops(bool with_rotated) const;
+  /// The innermost loop that is no reduction, whose body begins and ends the sums.
+  Cursor last_parallel() const;
+  void keep_results();
+  /// The tile that the statement is in works on a copy of the results in ordinary memory.
+  void give_to_processor(Cursor c, const std::string& suffix);
+  /// What the device writes to ordinary memory is there after a fence only: one stands before
+  /// whatever reads it without the device.
+  void fence_reads();
+  static bool assigns(const Block& b, Sym name);
+  static bool calls(const Stmt& s);
+  static bool reads(const Stmt& s, const std::set<Sym>& names);
+  /// The largest statements without instructions that read any of the names.
+  std::vector<Cursor> plain_reads(const std::set<Sym>& names) const;
+  /// Results lie where only instructions reach them.
+  void refuse_results_in_code() const;
+  /// A place for each result of the loops that are kept together, outside of all loops where it may
+  /// be.
+  void lift_results();
+  /// Of a loop within a tile that may be shorter, the most.
+  int64_t extent_of(const std::string& name) const;
+  Cursor first_reduction() const;
+  int block_size(const Cursor& c) const;
+  /// Another sum of the kernel may have results of the same name.
+  Cursor alloc_of(const std::string& name) const;
+  void order_sum();
+  /// The outermost loop of the tile.
+  Cursor tile_nest() const;
+  /// A scalar that is computed, or converted by the program itself, becomes a buffer of the tile.
+  void make_operand(const SumFactor& f);
+  /// What computes a made operand gets loops of its own, without those that do not concern it.
+  void fill_operand(const SumFactor& f);
+  /// The statement in front of the tile nest (or what became of it) that fills the buffer.
+  Cursor fill_nest(const std::string& name) const;
+  /// Names of the plan's loops, those over tiles.
+  std::set<std::string> inner_names() const;
+  std::string stage(const SumFactor& f, const PlanOperand& o);
+  /// A tile that may be shorter gets the room of a whole one.
+  void fill_up(const std::string& name, const TileArgument& tile);
+  /// A buffer for all tiles that the innermost `kept` loops touch, filled as seldom as may be.
+  void keep(const std::string& name, const SumFactor& f, const PlanOperand& o);
+  /// Out of the loops right around that do not concern it; through one that counts tiles which one
+  /// instruction brings together.
+  void hoist(Cursor fill, const SumFactor& f, std::optional<int64_t> group, size_t from,
+             size_t kept);
+  /// The loop of that name in the nest that `fill` is part of.
+  Cursor loop_around(const Cursor& fill, const std::string& name) const;
+  /// Of a tile that is several of rows and columns: those that one transfer brings lie next to each
+  /// other, so the dimension that counts them goes behind the tile's own outer ones.
+  void bring_side_by_side(const std::string& name, size_t own);
+  /// False: something that does not change places with it stands in front of it.
+  bool move_to_front(const Cursor& fill);
+  /// Where loops further out repeat a fill, it runs in the first iteration only.
+  void guard(const std::string& name, const SumFactor& f, const PlanOperand& o);
+  /// The loops that copy into the buffer, without the plan's.
+  Cursor load_of(const std::string& name) const;
+  /// Is the plan's loop inside the copy, as its second?
+  bool group_of(const std::string& name, const std::string& iter) const;
+  void place_in_memories(const std::string& first, const std::string& second);
+  static Value list_of(const std::vector<ProcPtr>& instructions);
+  void replace(const std::string& name, const PlanOperand& o);
+  void replace_rest();
+  Schedule s_;
+  const DevicePlan& plan_;
+  const DeviceInstructions& instructions_;
+  const Processor processor_;
+  const Cursor sum_;
+  std::set<std::string> taken_;
+  std::map<std::pair<size_t, LoopPart>, std::string> names_of_loops_;
+  std::map<const SumFactor*, std::string> made_;
+  std::set<std::string> side_by_side_;
+  std::string results_;
+};
+
+}  // namespace exotune::device_plan

@@ -1,0 +1,138 @@
+// Indices of nests, and nests that are rows. What is told here is a guess about which schedules are
+// worth trying: a wrong one costs refused steps, since every step is proved.
+#include <algorithm>
+
+#include "core/library/inspection.h"
+#include "search/nest_parts.h"
+
+namespace exotune::nest_parts {
+
+bool runs_along(const ExprPtr& index, Sym iter) {
+  if (!mentions(index, iter)) return false;
+  if (const Read* r = index->as<Read>()) return r->name == iter;
+  if (const BinOp* o = index->as<BinOp>(); o && o->op == BinOpKind::kAdd)
+    return (runs_along(o->lhs, iter) && !mentions(o->rhs, iter)) ||
+           (runs_along(o->rhs, iter) && !mentions(o->lhs, iter));
+  if (const BinOp* o = index->as<BinOp>(); o && o->op == BinOpKind::kSub)
+    return runs_along(o->lhs, iter) && !mentions(o->rhs, iter);
+  return false;
+}
+
+int64_t strip_of(const ExprPtr& index, Sym iter) {
+  const BinOp* o = index->as<BinOp>();
+  if (!o || o->op != BinOpKind::kMod) return 0;
+  const std::optional<int64_t> c = as_int(o->rhs);
+  return c && runs_along(o->lhs, iter) ? *c : 0;
+}
+
+bool picks_strip(const ExprPtr& index, Sym iter, int64_t strip) {
+  const BinOp* o = index->as<BinOp>();
+  return strip > 0 && o && o->op == BinOpKind::kDiv && as_int(o->rhs) == strip &&
+         runs_along(o->lhs, iter);
+}
+
+int64_t coefficient(const ExprPtr& e, Sym iter) {
+  if (const Read* r = e->as<Read>()) return r->name == iter ? 1 : 0;
+  const BinOp* o = e->as<BinOp>();
+  if (!o) return 0;
+  if (o->op == BinOpKind::kAdd) return coefficient(o->lhs, iter) + coefficient(o->rhs, iter);
+  if (o->op == BinOpKind::kMul) {
+    if (const auto c = as_int(o->lhs)) return *c * coefficient(o->rhs, iter);
+    if (const auto c = as_int(o->rhs)) return *c * coefficient(o->lhs, iter);
+  }
+  return 0;
+}
+
+bool is_contiguous(const Proc& p, Sym buffer) {
+  const Arg* a = p.find_arg(buffer);
+  if (!a || !a->type.window) return true;
+  for (const ExprPtr& e : p.asserts) {
+    const BinOp* o = e->as<BinOp>();
+    if (!o || o->op != BinOpKind::kEq) continue;
+    const StrideExpr* s = o->lhs->as<StrideExpr>();
+    if (s && s->name == buffer && s->dim == a->type.rank() - 1 && as_int(o->rhs) == 1) return true;
+  }
+  return false;
+}
+
+NestLoop loop_of(const For& f) {
+  NestLoop loop;
+  loop.name = f.iter.name();
+  const auto lo = as_int(f.lo), hi = as_int(f.hi);
+  if (lo && hi) loop.extent = loop.most = *hi - *lo;
+  // The rest of a loop that was cut into tiles.
+  if (const BinOp* rest = f.hi->as<BinOp>(); rest && rest->op == BinOpKind::kMod && lo == 0)
+    if (const auto tile = as_int(rest->rhs)) loop.most = std::max<int64_t>(1, *tile - 1);
+  return loop;
+}
+
+std::optional<Statement> statement_of(const StmtPtr& s) {
+  if (const Assign* a = s->as<Assign>()) return Statement{a->name, a->idx, a->rhs, false};
+  if (const Reduce* r = s->as<Reduce>()) return Statement{r->name, r->idx, r->rhs, true};
+  return std::nullopt;
+}
+
+namespace {
+
+struct TwoLoops {
+  const For* outer = nullptr;
+  const For* inner = nullptr;
+};
+
+// The first loop in a loop; nothing where some nest is deeper.
+std::optional<TwoLoops> two_loops(const Proc& p) {
+  TwoLoops found;
+  for (const StmtPtr& s : p.body) {
+    const For* f = s->as<For>();
+    if (!f) continue;
+    for (const StmtPtr& k : f->body)
+      if (const For* g = k->as<For>()) {
+        if (!found.inner) found = {f, g};
+        for (const StmtPtr& below : g->body)
+          if (below->as<For>()) return std::nullopt;
+      }
+  }
+  if (!found.inner) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+Nest inspect_rows(const Proc& p) {
+  Nest nest;
+  const std::optional<TwoLoops> loops = two_loops(p);
+  if (!loops) return nest;
+  const Sym iter = loops->inner->iter;
+  std::vector<const Read*> reads;
+  std::vector<Statement> statements;  // reads point into them
+  bool along = false;
+  for (const StmtPtr& s : loops->inner->body)
+    if (std::optional<Statement> statement = statement_of(s))
+      statements.push_back(std::move(*statement));
+  for (const Statement& s : statements) {
+    nest.output = s.name.name();
+    if (!s.idx.empty() && runs_along(s.idx.back(), iter)) {
+      along = true;
+      nest.unit_stride = nest.unit_stride && is_contiguous(p, s.name);
+    }
+    const std::vector<const Read*> more = data_reads(s.rhs);
+    reads.insert(reads.end(), more.begin(), more.end());
+  }
+  for (const Read* r : reads) {
+    if (r->idx.empty() || !mentions(r->idx.back(), iter)) continue;
+    along = along || runs_along(r->idx.back(), iter);
+    nest.unit_stride = nest.unit_stride && is_contiguous(p, r->name);
+    if (const Arg* a = p.find_arg(r->name)) nest.precision = a->type.scalar;
+  }
+  if (!along) return nest;
+  for (const For* f : {loops->outer, loops->inner}) {
+    nest.loops.push_back(loop_of(*f));
+    nest.loops.back().in_output = f == loops->outer;
+  }
+  nest.kind = NestKind::kRows;
+  nest.row_loop = loops->outer->iter.name();
+  nest.vector_loop = loops->inner->iter.name();
+  return nest;
+}
+
+}  // namespace exotune::nest_parts
