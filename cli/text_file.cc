@@ -21,9 +21,9 @@ std::string read_text_file(const fs::path& path) {
     for (const auto& entry : fs::directory_iterator(folder, failed))
       beside.push_back(entry.path().filename().string());
     const std::string near = nearest(path.filename().string(), beside);
-    throw InputError(
-        {}, "no such file: " + path.string(),
-        near.empty() ? "" : "did you mean '" + (path.parent_path() / near).string() + "'?");
+    throw InputError({}, "no such file: " + path.string(),
+                     near.empty() ? "paths are taken from " + fs::current_path(failed).string()
+                                  : "did you mean '" + (path.parent_path() / near).string() + "'?");
   }
   if (fs::is_directory(status))
     throw InputError({}, path.string() + " is a folder", "name a file in it");

@@ -364,13 +364,13 @@ Features features_of(const Proc& p, const std::map<std::string, int64_t>& sizes,
   const Footprints footprints(p, sizes);
   for (size_t k = 0; k < std::min(machine.caches.size(), kCacheTerms); ++k) {
     const LineCount lines =
-        footprints.traffic(machine.caches[k].bytes, machine.caches[k].line_bytes);
+        footprints.traffic(machine.caches[k].bytes, machine.caches[k].line_bytes, machine.core);
     out.count[static_cast<size_t>(Term::kLines1) + k] = lines.all;
     out.count[static_cast<size_t>(Term::kScattered1) + k] = lines.scattered;
   }
   const auto page = static_cast<int>(machine.core.page);
   const auto at_hand = static_cast<int64_t>(machine.core.translations) * page;
-  if (at_hand > 0) out[Term::kPages] = footprints.traffic(at_hand, page).all;
+  if (at_hand > 0) out[Term::kPages] = footprints.traffic(at_hand, page, machine.core).all;
   return out;
 }
 

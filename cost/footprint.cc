@@ -225,11 +225,20 @@ class Walk {
   std::map<Sym, Buffer> buffers_;
 };
 
+// No core has a larger first cache, nor a second one as small.
+constexpr double kMostOfFirstCache = 128 * 1024;
+
 struct Cache {
   double bytes, line;
-  // Sets repeat after this many bytes: a page in the first cache (so that it can be looked up
-  // before the address is translated), and a sixteenth of the others.
-  double way() const { return bytes <= 128 * 1024 ? std::min(bytes, 4096.0) : bytes / 16; }
+  const CoreFacts& core;
+  // Sets repeat after this many bytes.
+  double way() const {
+    return bytes <= kMostOfFirstCache ? std::min(bytes, core.page) : bytes / core.ways;
+  }
+  // Share of a stream of so many lines that is over before prefetchers are ahead of it.
+  double late(double length) const {
+    return std::min(1.0, core.stream_ramp / std::max(1.0, length));
+  }
 };
 
 double occupied(const TouchedBox& box, const Cache& c) {
@@ -250,15 +259,11 @@ double occupied(const Boxes& boxes, const Cache& c) {
   return out;
 }
 
-// Lines that a stream takes until prefetchers are ahead of it; shorter ones wait for every line.
-constexpr double kRamp = 16;
-constexpr double kFull = 0.75;  // of a cache, where it begins to lose lines
-double late(double length) { return std::min(1.0, kRamp / std::max(1.0, length)); }
-
 // Share of the lines which the loop brings in of the buffer that prefetchers come late for: all in
-// streams of up to kRamp lines, none where all of the buffer is read in one go.
+// streams no longer than the ramp, none where all of the buffer is read in one go.
 template <class Node>
-double scattered_share(const Node& loop, Sym buffer, double line) {
+double scattered_share(const Node& loop, Sym buffer, const Cache& c) {
+  const double line = c.line;
   std::vector<const Node*> down = {&loop};
   for (bool deeper = true; deeper;) {
     deeper = false;
@@ -275,13 +280,13 @@ double scattered_share(const Node& loop, Sym buffer, double line) {
     if (first == n.first.end() || second == n.second.end() || first->second == second->second)
       continue;
     const Movement m = movement(first->second, second->second, line);
-    if (m.kept < 1) return late(m.runs.bytes / line);
+    if (m.kept < 1) return c.late(m.runs.bytes / line);
     const bool goes_on =
         m.runs.count == 1 && k > 0 && runs_of(down[k - 1]->swept.at(buffer), line).count == 1;
-    return goes_on ? 0 : late(n.trips * m.shift / line);
+    return goes_on ? 0 : c.late(n.trips * m.shift / line);
   }
   const TouchedBox& box = loop.swept.at(buffer);
-  return late(runs_of(box, line).bytes / line);
+  return c.late(runs_of(box, line).bytes / line);
 }
 
 template <class Node>
@@ -300,7 +305,7 @@ LineCount body_traffic(const Node& body, const Cache& c) {
 // Share of a working set that is lost before it is used again. Caches do not forget all at once:
 // pages lie at random, and what else runs needs some room.
 double lost(const Boxes& boxes, const Cache& c) {
-  return std::clamp(2 * (occupied(boxes, c) / c.bytes - kFull), 0.0, 1.0);
+  return std::clamp(2 * (occupied(boxes, c) / c.bytes - c.core.cache_full), 0.0, 1.0);
 }
 
 // With a body that stays in the cache: each buffer whole when all of the loop stays, else what
@@ -319,7 +324,7 @@ LineCount kept_traffic(const Node& loop, const Cache& c) {
         entering += (loop.trips - 1) * lines_entered(first->second, second->second, c.line);
     }
     const double lines = (1 - gone) * all + gone * entering;
-    out.add({lines, lines * scattered_share(loop, name, c.line)});
+    out.add({lines, lines * scattered_share(loop, name, c)});
   }
   return out;
 }
@@ -344,8 +349,8 @@ Footprints::Footprints(const Proc& p, const std::map<std::string, int64_t>& size
 
 Footprints::~Footprints() = default;
 
-LineCount Footprints::traffic(int64_t cache_bytes, int line_bytes) const {
-  const Cache c{static_cast<double>(cache_bytes), static_cast<double>(line_bytes)};
+LineCount Footprints::traffic(int64_t cache_bytes, int line_bytes, const CoreFacts& core) const {
+  const Cache c{static_cast<double>(cache_bytes), static_cast<double>(line_bytes), core};
   LineCount out;
   if (const double gone = lost(root_->first, c); gone > 0) out.add(body_traffic(*root_, c), gone);
   return out;

@@ -12,6 +12,7 @@
 
 #include "cost/index_ranges.h"
 #include "cost/terms.h"
+#include "hw/core_facts.h"
 
 namespace exotune {
 
@@ -41,7 +42,9 @@ class Footprints {
   ~Footprints();
 
   /// Lines brought into a cache by one of many runs on the same data: nothing when all of it fits.
-  LineCount traffic(int64_t cache_bytes, int line_bytes) const;
+  /// `core` says how its sets repeat, when it begins to lose lines, and how soon streams are met.
+  LineCount traffic(int64_t cache_bytes, int line_bytes,
+                    const CoreFacts& core = default_core()) const;
   /// Bytes of everything the proc touches, in whole lines.
   double bytes(int line_bytes) const;
 

@@ -64,6 +64,7 @@ class SqliteStore : public Store {
 
  private:
   std::unique_ptr<SQLite::Database> connect() const;
+  /// Foreign keys, write-ahead log, and how long a call waits for another process's lock.
   void configure();
   /// The file's schema, 0 for an empty one; refuses what is not ours. Inside a transaction.
   int known_version() const;
@@ -82,25 +83,33 @@ class SqliteStore : public Store {
   }
   /// Inside a handler: throws the InputError for what SQLite threw, returns for anything else.
   void translate() const;
+  /// With the advice to export what can be read; `what` is SQLite's own message.
   [[noreturn]] void refuse_damaged(const std::string& what) const;
   /// One write transaction, guarded.
   void write(const std::function<void()>& body);
 
+  /// A column as text, NULL as "".
   static std::string text(SQLite::Statement& s, int column);
   /// The row that kTrialColumns selects.
   TrialRecord record(SQLite::Statement& s) const;
   std::vector<TrialRecord> collect(SQLite::Statement& s) const;
+  /// Binds the five columns of kSameContext, in their order.
   static void bind_key(SQLite::Statement& s, const TrialKey& key);
+  /// The one trial that meets the condition in the key's context; nothing when there is none.
   std::optional<TrialRecord> one(const std::string& condition, const TrialKey& key,
                                  const std::vector<std::string>& more) const;
+  /// All that the filter lets through, with a further condition and an order in SQL of our own
+  /// (never from users).
   std::vector<TrialRecord> filtered(const TrialFilter& f, const std::string& also,
                                     const std::string& order) const;
 
+  /// Of a damaged file: as many trials as can still be read, each by itself.
   void salvage_trials(std::ostream& out,
                       const std::function<std::string(SQLite::Statement&)>& line) const;
 
   // The following run inside a write transaction.
 
+  /// True when the record is new.
   bool enter_machine(const MachineRecord& m);
   bool enter_kernel(const std::string& hash, const std::string& name);
   /// Leaves a figure of that name as it is; true when there was none.
@@ -108,6 +117,8 @@ class SqliteStore : public Store {
   int64_t context_id(const TrialKey& key);
   /// The new row's id, or 0 when the trial is known.
   int64_t insert_trial(int64_t context, const TrialRecord& t);
+  /// Makes it the context's winner; `settled`: by a shoot-out, which a mere measurement does not
+  /// undo.
   void crown(int64_t context, int64_t trial, bool settled);
   /// Makes `trial` the winner when it beats the one there: settled before not, then the faster,
   /// then the smaller id (so that a merge does not depend on its order).

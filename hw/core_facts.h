@@ -11,7 +11,9 @@ namespace exotune {
 
 /// Cycles and counts of one core; 0: nothing is said.
 struct CoreFacts {
-  double page = 0;          // bytes that one translation of addresses covers
+  // Bytes that one translation of addresses covers. Sets of the first cache repeat after as many:
+  // they are looked up before the address is translated.
+  double page = 0;
   double translations = 0;  // that the nearest buffer of them keeps
   double window = 0;        // instructions that the core looks ahead
   double scalar_width = 0;  // scalar operations at once
@@ -21,6 +23,9 @@ struct CoreFacts {
   double operand_load = 0;   // cycles of the load inside an arithmetic instruction
   double thread_start = 0;   // cycles until a team of threads runs
   double thread_memory = 0;  // threads that memory serves as fast as one
+  double ways = 0;           // of the caches behind the first one: sets repeat after bytes / ways
+  double stream_ramp = 0;    // lines until prefetchers are ahead of a stream
+  double cache_full = 0;     // share of a cache where it begins to lose lines
   // Where nothing is said, the target's text of its instructions stands.
   double fma = 0;  // cycles from one vector multiply-add to the next, if more than the text says
   double fma_latency = 0, load_latency = 0;

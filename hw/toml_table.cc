@@ -8,6 +8,8 @@
 
 namespace exotune {
 
+namespace fs = std::filesystem;
+
 struct TomlTable::File {
   std::shared_ptr<const std::string> name;
   toml::table root;
@@ -25,7 +27,13 @@ SourceLocation locate(std::shared_ptr<const std::string> name, const toml::sourc
 
 TomlTable TomlTable::read(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw InputError({}, "cannot read '" + file.string() + "'");
+  if (!in) {
+    std::error_code failed;
+    throw InputError({}, "cannot read '" + file.string() + "'",
+                     fs::exists(file, failed)
+                         ? "check its permissions"
+                         : "paths are taken from " + fs::current_path(failed).string());
+  }
   std::ostringstream text;
   text << in.rdbuf();
   return parse(text.str(), file.string());

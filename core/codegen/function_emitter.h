@@ -29,6 +29,8 @@ struct Text {
 };
 
 /// One stride: an expression over what is in scope, or C text when only run time knows it.
+/// Strides of dense arrays are expressions, so that constants fold; those of a caller's window are
+/// known at run time only.
 struct Stride {
   ExprPtr expr;
   std::string text;
@@ -62,11 +64,14 @@ struct Storage {
 
 /// What functions ask of the file around them.
 struct FileNeeds {
+  /// Ordered containers: a file's text must not depend on addresses or on the order of calls.
   std::set<std::string> helpers;               // names of runtime_text.h helpers
   std::map<std::string, std::string> windows;  // struct name -> definition's key ("2f32c")
   std::vector<std::string> globals;            // c_global texts, in order of first use
   std::set<ConfigPtr> configs;
   bool scratch = false, math = false, parallel = false;
+  /// Keeps the order of first use and drops repetitions: templates of several instructions share
+  /// includes and helpers.
   void add_global(const std::string& text);
 };
 
@@ -104,6 +109,8 @@ Signature make_signature(const Proc& p, const Usage& usage, const std::string& c
 /// write the same bytes.
 class FunctionEmitter {
  public:
+  /// `signature` is what callers will use; `usage` says which formals are read, written or only
+  /// passed on.
   FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature, FileContext& file);
   /// "{ ... }" with the function's statements.
   std::string body();
@@ -117,37 +124,47 @@ class FunctionEmitter {
   /// C's division truncates: floor division needs a helper, unless the operands are known not to be
   /// negative.
   Text divide(const BinOp& b);
+  /// A field of a configuration's struct; fields of none that is emitted are errors at `where`.
   std::string config_field(const Config& config, const std::string& field,
                            const SourceLocation& where);
   /// From the ranges of the variables in scope; nothing when it is not bounded below.
   std::optional<int64_t> lower_bound(const ExprPtr& e);
   std::string c(const ExprPtr& e, int outer = 0) { return control(e).in(outer); }
+  /// The expression in parentheses where needed, or the text as it is.
   Text stride_text(const Stride& s);
 
   // emit_data.cc
   /// Data expressions are written in the type they are computed in, and converted where a type
   /// differs from its context; the conversion is the one that the interpreter makes.
   Text data(const ExprPtr& e, ScalarType type);  // a value of arithmetic_type(type)
+  /// An element converted to the type it is computed in.
   Text load(Sym name, const std::vector<ExprPtr>& idx, ScalarType type,
             const SourceLocation& where);
+  /// With C's operator, or a helper where C's differs (integer division, minima, wrapping).
   Text arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& b, ScalarType type);
+  /// A function of the math library by its name for the type, or a helper of the file's own.
   Text extern_call(const Extern& x, ScalarType type, const SourceLocation& where);
   Text unsigned_i32(const ExprPtr& e);  // i32 ring arithmetic, wrapped once outside
+  /// Shortest text that reads back as the same value, with the suffix of its type.
   Text literal(const Const& c, ScalarType type);
   Text converted(Text value, ScalarType from, ScalarType to);
   std::string helper(const std::string& op, ScalarType type);  // "exo_max_f32", noted as needed
 
   /// How a name of the program stands in C, and the text of one of its elements.
   // emit_storage.cc
+  /// EXO_CHECK when nothing was bound: the checker has seen every name.
   const Storage& storage(Sym s, const SourceLocation& where) const;
   std::string element(const Storage& s, const std::vector<ExprPtr>& idx);  // an lvalue
+  /// The row-major index, or the sum of index times stride; terms that are 0 are left out.
   std::string index_text(const Storage& s, const std::vector<ExprPtr>& idx);
   Storage view(const ExprPtr& e);  // of a Read or WindowExpr; no statement is made
   std::string address(const Storage& s, const std::vector<ExprPtr>& idx);  // "&A[...]" or "A"
+  /// The text of a register or of a place in a scratchpad; C itself cannot take its address.
   std::string opaque_element(const Storage& s, int outer, const SourceLocation& where);
   ExprPtr flat_index(const Storage& s,
                      const std::vector<ExprPtr>& at);  // row-major, of the allocation
   ExprPtr byte_offset(const Storage& s, const std::vector<ExprPtr>& at);  // in the scratchpad
+  /// Which register a view's offset means, counted from the first of its allocation.
   ExprPtr opaque_register(const Storage& s, const SourceLocation& where);
   /// Base address and strides of a window expression, ready for a struct literal.
   struct WindowParts {
@@ -163,11 +180,13 @@ class FunctionEmitter {
                             const SourceLocation& where);
 
   // emit_stmt.cc
+  /// Opens the scopes that the block needs, emits its statements and gives scratch memory back.
   void block(const Block& b, const Path& owner, Child child);
   void stmt(const StmtPtr& s, const Block& scope, size_t position);
   /// `=` with the element's conversion, by the memory's template where it has one.
   void assign(const Assign& a, const SourceLocation& where);
   void reduce(const Reduce& r, const SourceLocation& where);
+  /// The right side as the element's memory type holds it.
   std::string stored(const ExprPtr& rhs, ScalarType type);
   void write_config(const WriteConfig& w, const SourceLocation& where);
   /// How often a loop is written out: loops over registers must be, since C cannot index registers.
@@ -175,6 +194,8 @@ class FunctionEmitter {
   /// A cast to void for each formal that the body does not mention; generated C is clean of
   /// warnings.
   std::string unused_parameters(const std::string& checks) const;
+  /// `for`; parallel loops under `#pragma omp parallel for`, which compilers without OpenMP do not
+  /// see.
   void loop(const For& f);
   /// A loop that runs once is a block with a constant.
   bool single_iteration(const For& f);
@@ -183,10 +204,12 @@ class FunctionEmitter {
   // emit_comment.cc
   /// "pack B into B_pack (64 x 128)" above a loop of which that is all; "" for others.
   std::string loop_comment(const For& f) const;
+  /// The names in words for comments: buffers with their shape.
   std::string described(const std::set<Sym>& names, bool with_shape) const;
   bool in_registers(const std::set<Sym>& names) const;
 
   // emit_declaration.cc
+  /// Notes a declaration whose text may join the first assignment.
   void declare(const std::string& type, const std::string& name);
   /// A local that is declared where it is first assigned reads better, and may be const:
   /// declarations therefore wait until the next assignment in their block.
@@ -196,10 +219,12 @@ class FunctionEmitter {
   // emit_alloc.cc
   /// Registers, a stack array or scratch memory, as the memory and the plan say.
   void allocate(const Alloc& a, const Block& scope, size_t position, const SourceLocation& where);
+  /// Registers become variables of the vector type, one a register or an array of them.
   void allocate_vector(const Alloc& a, Storage* s, const Block& scope, size_t position,
                        const SourceLocation& where);
   void allocate_array(const Alloc& a, Storage* s, const SourceLocation& where);
   void allocate_shared(const Alloc& a, Storage* s, const SourceLocation& where);
+  /// Bytes of the allocation, as an expression in C.
   std::string scratch_bytes(const Alloc& a);
   /// Scratch memory is a stack: a block that takes some notes where it began and gives it back.
   void take_scratch_mark();
@@ -210,8 +235,11 @@ class FunctionEmitter {
   /// NAME_workspace_bytes repeats the control flow and adds up what is live at once, so that a
   /// caller may hand over the memory: nothing is allocated in a call then.
   bool takes_scratch(const Block& b) const;
+  /// Follows branches, and loops where sizes inside change with them; `most` becomes the largest
+  /// sum.
   void workspace_block(const Block& b, const std::string& outer, const std::string& most);
 
+  /// Appends to the output at the present indentation.
   void line(const std::string& text);
   void lines(const std::string& text);
 
@@ -221,6 +249,7 @@ class FunctionEmitter {
   /// parentheses.
   void call(const Call& call, const SourceLocation& where);
   void instruction(const Call& call, const SourceLocation& where);
+  /// How an actual argument is passed for the formal's place in the ABI.
   std::string argument(const AbiArg& formal, const ExprPtr& actual);
   std::string hole(const Call& call, const std::string& name, bool enclosed,
                    const SourceLocation& where);

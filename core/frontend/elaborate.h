@@ -15,6 +15,8 @@ namespace exotune {
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 
 /// What stands outside of a proc: all borrowed, may be null.
+/// Tables of the module around the proc. A proc may only name what stands before it in the file,
+/// which is why recursion cannot be written.
 struct Globals {
   const std::map<std::string, MemoryPtr>* memories = nullptr;
   const std::map<std::string, ConfigPtr>* configs = nullptr;
@@ -51,21 +53,25 @@ class Elaborator {
   /// A type in the language's sense: precision, extents that are positive control expressions,
   /// window or dense.
   Type type(const SyntaxType& t, bool is_argument);
+  /// DRAM where none is named; InputError with the nearest name otherwise.
   MemoryPtr memory(const SyntaxType& t);
   /// In order; what a block binds ends with it.
   Block block(const std::vector<SyntaxStmt>& stmts);
 
  private:
   struct Entry {
+    /// What a name means here; the innermost entry of a name counts.
     std::string name;
     Sym sym;
     Type type;
     MemoryPtr mem;
   };
   const Entry* lookup(const std::string& name) const;
+  /// The entry of a data name, or the error that says what it is instead; `use` ends that message.
   const Entry& data_entry(const SyntaxExpr& e, const char* use);
   [[noreturn]] void unknown(const SyntaxExpr& e) const;
   std::vector<std::string> visible_names() const;
+  /// The rule that users break first, with its reason: data never decides what runs.
   [[noreturn]] void data_in_control(const SyntaxExpr& e, const Entry& entry) const;
 
   ExprPtr control_name(const SyntaxExpr& e);
@@ -73,21 +79,28 @@ class Elaborator {
   ExprPtr control_binary(const SyntaxExpr& e);
   ExprPtr compare(const SyntaxExpr& e);
   ExprPtr comparison(BinOpKind op, const ExprPtr& left, const ExprPtr& right,
+                     /// Of two control values of one sort; conditions are compared as themselves.
                      const SourceLocation& where) const;
   ExprPtr data_name(const SyntaxExpr& e);
   ExprPtr data_call(const SyntaxExpr& e);
+  /// `f32(e)`: a control value becomes data; data of another type goes through a scalar in front of
+  /// the statement.
   ExprPtr cast(const SyntaxExpr& e, ScalarType to);
   ExprPtr data_binary(const SyntaxExpr& e);
+  /// The configuration and field of `Cfg.f`; InputError when either does not exist.
   std::pair<ConfigPtr, const ConfigField*> config_field(const SyntaxExpr& e) const;
   std::vector<ExprPtr> indices(const SyntaxExpr& e, const Entry& entry);
+  /// `x` or `x[...]` as a WindowExpr with one access a dimension.
   ExprPtr whole_or_window(const SyntaxExpr& e, const Entry& entry);
 
   void statement(const SyntaxStmt& s, Block& into);
   /// Casts of data put their scalars in `in_front`.
   StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
   StmtPtr loop(const SyntaxStmt& s);
+  /// `seq(a, b, step)` does not exist: says what to write instead.
   [[noreturn]] void stepped(const SyntaxExpr& iter, const SyntaxExpr& range);
   StmtPtr call(const SyntaxStmt& s);
+  /// One argument, by the kind of its formal: a control value, a place, a window.
   ExprPtr argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee);
 
   const Globals& globals_;

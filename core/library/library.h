@@ -2,36 +2,36 @@
 // All of the scheduling library: what a user of it may include, a header a subject. The build reads
 // this list too: the manual (manual.h) is made of these headers' comments, so a new one is named
 // here and nowhere else.
-#include "core/library/ahead.h"
-#include "core/library/blocking.h"
-#include "core/library/cleanup.h"
-#include "core/library/columns.h"
-#include "core/library/combinators.h"
-#include "core/library/configuration.h"
-#include "core/library/constraints.h"
-#include "core/library/contraction.h"
-#include "core/library/dot_block.h"
-#include "core/library/gemm.h"
-#include "core/library/halide.h"
-#include "core/library/inspection.h"
-#include "core/library/level1.h"
-#include "core/library/level2.h"
-#include "core/library/manual.h"
-#include "core/library/operators.h"
-#include "core/library/prefetching.h"
-#include "core/library/rearranging.h"
-#include "core/library/reduction.h"
-#include "core/library/replacement.h"
-#include "core/library/script.h"
-#include "core/library/skinny.h"
-#include "core/library/stages.h"
-#include "core/library/staging.h"
-#include "core/library/statements.h"
-#include "core/library/step.h"
-#include "core/library/sum_block.h"
-#include "core/library/tiles.h"
-#include "core/library/transposition.h"
-#include "core/library/traversal.h"
-#include "core/library/triangles.h"
-#include "core/library/vector_loops.h"
-#include "core/library/vectorize.h"
+#include "core/library/ahead.h"          // operands that a caller packs once for many calls
+#include "core/library/blocking.h"       // blocks, unrolling, interleaving of single loops
+#include "core/library/cleanup.h"        // dead code and leftovers
+#include "core/library/columns.h"        // sums by columns in registers
+#include "core/library/combinators.h"    // strategies as values
+#include "core/library/configuration.h"  // instructions' settings
+#include "core/library/constraints.h"    // what a partial schedule asks for
+#include "core/library/contraction.h"    // packing and the micro-kernel
+#include "core/library/dot_block.h"      // products of narrow elements
+#include "core/library/gemm.h"           // a whole matrix product
+#include "core/library/halide.h"         // Halide's words
+#include "core/library/inspection.h"     // questions about a program
+#include "core/library/level1.h"         // elementwise loops and single sums
+#include "core/library/level2.h"         // matrix-vector nests and triangles
+#include "core/library/manual.h"         // what these headers say, as text
+#include "core/library/operators.h"      // the table of all operators
+#include "core/library/prefetching.h"    // hints to the caches
+#include "core/library/rearranging.h"    // statements and loops on the move
+#include "core/library/reduction.h"      // sums in several chains
+#include "core/library/replacement.h"    // instructions in the place of loops
+#include "core/library/script.h"         // schedules as text
+#include "core/library/skinny.h"         // few columns, all in registers
+#include "core/library/stages.h"         // compute_at and store_at
+#include "core/library/staging.h"        // copies of parts of a buffer
+#include "core/library/statements.h"     // common parts, reciprocals
+#include "core/library/step.h"           // schedules as data
+#include "core/library/sum_block.h"      // register tiles of other sums
+#include "core/library/tiles.h"          // parts of register tiles
+#include "core/library/transposition.h"  // transposed copies
+#include "core/library/traversal.h"      // places in an order
+#include "core/library/triangles.h"      // corners as squares
+#include "core/library/vector_loops.h"   // parts of vectorized loops
+#include "core/library/vectorize.h"      // lanes to instructions

@@ -11,6 +11,7 @@ struct ManualEntry {
   std::string
       header;        // "core/primitives/loops.h"; "" when no header has a comment for the function
   std::string text;  // its comment without the slashes: before -> after, obligation, forwarding
+  /// One function as its header describes it.
 };
 
 /// The comment above the first declaration of a function. Cost: a scan of the headers, once.

@@ -18,6 +18,8 @@ class Hart final : public Processor {
  public:
   Hart(const ProcessorOptions& options, Memory& memory, Device* device);
 
+  /// Runs until that many instructions have retired, the program exits, or something stops it; Stop
+  /// says which. May be called again to go on, but for after a fault.
   Stop run(uint64_t instructions) override;
   /// Valid between calls of run(), as set by the program or from outside.
   uint64_t pc() const override { return pc_; }
@@ -30,8 +32,12 @@ class Hart final : public Processor {
   void set_f(int n, FloatBits bits) override { f_[n] = bits; }
   uint32_t fcsr() const override { return kept_fcsr_; }
   void set_fcsr(uint32_t value) override { kept_fcsr_ = value & 255; }
+  /// Cycles, instructions and waits so far; readings are those at each time the program looked at a
+  /// counter.
   Account account() const override;
   const std::vector<Account>& readings() const override { return readings_; }
+  /// The last trap, and the first one, which is usually the cause of the others; fault() is the
+  /// device's complaint in words.
   const Trap& trap() const override { return trap_; }
   const Trap& first_trap() const override { return first_trap_; }
   const std::string& fault() const override { return fault_; }

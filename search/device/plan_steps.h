@@ -33,14 +33,19 @@ class PlanSteps {
  public:
   PlanSteps(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions,
             Processor processor);
+  /// The whole plan, or the first refusal; errors of ours pass through. One call an instance.
   BuiltPlan run();
 
  private:
+  /// Applies an operator to the schedule; throws Refused when the core does.
   void step(const std::string& op, ValueList args);
+  /// Where the sum stands now: cursors are forwarded through all steps made so far.
   Cursor sum() const { return forward(s_.proc, sum_); }
   std::vector<Cursor> around() const { return enclosing_loops(sum()); }
+  /// The loop of that name around the sum; Refused when a step removed it.
   Cursor loop(const std::string& name) const;
   const std::string& kernel_name(size_t k) const { return plan_.sum->loops[k].iter.name(); }
+  /// The name, or with letters appended until no loop or buffer has it.
   std::string fresh(std::string name);
   const std::string& name_of(const PlanLoop& l) const;
   bool is_tiled(size_t k) const;
@@ -55,6 +60,7 @@ class PlanSteps {
   std::vector<std::string> tile_names() const;
   /// Sorts the loops around the sum into `order`, those it does not name left out of it.
   void sort_loops(const std::vector<std::string>& order);
+  /// Does the loop belong to the sum (and not to the results)?
   bool reduces(const std::string& name) const;
   /// Parallel loops in the order of the plan, those of the tile last, all outside the reductions.
   std::vector<std::string> tile_loops_outside_sum();
@@ -62,12 +68,15 @@ class PlanSteps {
   std::vector<std::string> result_loops(bool with_rotated) const;
   /// The innermost loop that is no reduction, whose body begins and ends the sums.
   Cursor last_parallel() const;
+  /// Stages the results in the device while the sum runs, and takes apart what stands before and
+  /// after the sum, so that instructions, or the processor, begin and end it.
   void keep_results();
   /// The tile that the statement is in works on a copy of the results in ordinary memory.
   void give_to_processor(Cursor c, const std::string& suffix);
   /// What the device writes to ordinary memory is there after a fence only: one stands before
   /// whatever reads it without the device.
   void fence_reads();
+  /// What a block writes, calls and reads; used to find where a fence must stand.
   static bool assigns(const Block& b, Sym name);
   static bool calls(const Stmt& s);
   static bool reads(const Stmt& s, const std::set<Sym>& names);
@@ -84,6 +93,8 @@ class PlanSteps {
   int block_size(const Cursor& c) const;
   /// Another sum of the kernel may have results of the same name.
   Cursor alloc_of(const std::string& name) const;
+  /// Exchanges loops into the plan's order; each exchange is proved, and the first that is not ends
+  /// the plan.
   void order_sum();
   /// The outermost loop of the tile.
   Cursor tile_nest() const;
@@ -95,6 +106,7 @@ class PlanSteps {
   Cursor fill_nest(const std::string& name) const;
   /// Names of the plan's loops, those over tiles.
   std::set<std::string> inner_names() const;
+  /// The operand's copy in the device's memory around the tile; returns the buffer's name.
   std::string stage(const SumFactor& f, const PlanOperand& o);
   /// A tile that may be shorter gets the room of a whole one.
   void fill_up(const std::string& name, const TileArgument& tile);

@@ -14,6 +14,7 @@ namespace exotune {
 /// A point in the space that the memo's boxes divide: smaller in every component means less memory.
 /// Levels are those of DpMachine, in its order; unused components are 0.
 struct Limits {
+  /// One code a level, in bytes so that a Spec's key with its limits stays within a cache line.
   std::array<uint8_t, kMaxLevels> codes{};
 
   bool operator==(const Limits&) const = default;
@@ -36,6 +37,7 @@ class LimitCodes {
     for (size_t i = 0; i < m.levels.size(); ++i)
       all_.codes[i] = down(static_cast<int>(i), m.levels[i].capacity);
   }
+  /// What the machine has: the limits at the root.
   const Limits& all() const { return all_; }
   /// Of the level's unit: registers, or lines.
   int64_t amount(int level, uint8_t code) const {
@@ -60,6 +62,7 @@ class LimitCodes {
   }
 
  private:
+  /// Two bits below the leading one: codes 4t-4 .. 4t-1 are the quarters of [2^t, 2^(t+1)).
   static uint8_t fine(int64_t amount) {
     if (amount <= 8) return static_cast<uint8_t>(amount);
     const int top = std::bit_width(static_cast<uint64_t>(amount)) - 1;

@@ -44,6 +44,7 @@ struct MemoValue {
   int64_t complete_to = kNoCost;
 
   bool operator==(const MemoValue&) const = default;
+  /// Nothing can be built within the limits: known, and kept like any answer.
   bool infeasible() const { return best.empty() && complete_to >= kNoCost; }
   /// Does this answer a question for up to `k` plans of at most `bound`?
   bool answers(int64_t bound, int k) const {
@@ -51,6 +52,7 @@ struct MemoValue {
   }
 };
 
+/// For reports and tests; counting the boxes and points walks the whole table.
 struct MemoStatistics {
   int64_t specs = 0;  // keys
   int64_t boxes = 0;
@@ -67,6 +69,7 @@ std::string str(const MemoStatistics& s);
 /// than cores the holder may not be running.
 class SpinLock {
  public:
+  /// Not recursive; hold it for a look-up or an insertion, never while a Spec is worked out.
   void lock() {
     for (int spins = 0; held_.exchange(true, std::memory_order_acquire); ++spins)
       if (spins > 100) std::this_thread::yield();
@@ -145,6 +148,7 @@ class BoxMemo final : public SpecMemo {
   void visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const;
   /// A box as it was visited; values that are equal become one.
   void restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value);
+  /// The boxes of one Spec, null when it was never asked; for tests of the joining.
   const std::vector<Box>* boxes(const Spec& spec) const;
 
  private:
@@ -158,8 +162,13 @@ class BoxMemo final : public SpecMemo {
     uint32_t tag = 0;
   };
   struct alignas(64) Part {
+    /// One stored value for all that are equal.
     const MemoValue* intern(MemoValue value);
+    /// Joins the box with neighbours of the same value, after dropping what it covers and knows
+    /// better.
     void add(const Spec& spec, size_t hash, Box box);
+    /// By open addressing over (index, tag); entry_for makes it when it is new, and grows the
+    /// slots.
     const Entry* entry(const Spec& spec, size_t hash) const;
     Entry& entry_for(const Spec& spec, size_t hash);
 

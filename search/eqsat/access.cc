@@ -6,6 +6,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune::eqsat {
+// Access patterns: tensors with their axes split into access and item parts, and the operators on
+// them. Every operator has a type rule here; the e-graph's analysis computes types with them and
+// unites two classes only if their types agree, so that a wrong rule cannot change a shape.
 namespace {
 
 struct OpRow {
@@ -96,6 +99,8 @@ std::optional<AccessOp> AccessLanguage::kind(Op op) const {
   return static_cast<AccessOp>(it - families_.begin());
 }
 
+// Nothing where the operator does not fit its arguments: such a term is no term, and the rule that
+// made it is dropped.
 Type AccessLanguage::type_of(Op op, std::span<const AccessType* const> arguments) const {
   const std::optional<AccessOp> what = kind(op);
   if (!what) return std::nullopt;
@@ -135,6 +140,7 @@ Type AccessLanguage::compute_type(AccessOp op, const AccessType& a) const {
   }
 }
 
+// Two arguments: pairs share the last access axes, products their items.
 Type AccessLanguage::pair_type(AccessOp op, const std::vector<int64_t>& p, const AccessType& a,
                                const AccessType& b) const {
   if (a.tuple != 0 || b.tuple != 0) return std::nullopt;
@@ -166,6 +172,9 @@ Type AccessLanguage::pair_type(AccessOp op, const std::vector<int64_t>& p, const
   return t;
 }
 
+// Rearrangements: no number is computed, axes are named, split, merged or moved. Parameters are
+// checked against the rank first, so that a rule with a parameter out of range is refused and not
+// an access out of bounds.
 Type AccessLanguage::view_type(AccessOp op, const std::vector<int64_t>& p,
                                const AccessType& a) const {
   AccessType t = a;
@@ -258,6 +267,8 @@ void AccessTypes::make(const EGraph& graph, const ENode& node, Id id) {
   types_[id] = *type;
 }
 
+// Rules keep types (typed_add and the text's own check): classes of two types that meet here would
+// be a fault of ours.
 std::pair<bool, bool> AccessTypes::merge(Id into, Id from) {
   EXO_CHECK(types_[into] == types_[from]);
   return {false, false};

@@ -6,6 +6,9 @@
 #include "search/eqsat/proof_forest.h"
 
 namespace exotune::eqsat {
+// The e-graph: union-find over ids, a table of canonical nodes, parents of classes for congruence.
+// As in egg, congruence is restored in rebuild() only, after all unions of an iteration: each class
+// is then closed once, not once a union.
 
 EGraph::EGraph(const OpTable& ops, Analysis* analysis, bool proofs)
     : ops_(ops), analysis_(analysis), proofs_(proofs ? std::make_unique<ProofForest>() : nullptr) {}
@@ -79,6 +82,8 @@ void EGraph::note_parent(Id child, Id parent) {
   ++list.count;
 }
 
+// Parents of a class that was merged may have become equal to others: they wait for the next
+// rebuild.
 void EGraph::queue_parents(Id id) {
   for (uint32_t link = parents_[id].head; link != kEnd; link = parent_links_[link].next) {
     const Id parent = parent_links_[link].parent;
@@ -93,6 +98,8 @@ void EGraph::queue_parents_to_learn(Id id) {
 
 bool EGraph::unite(Id a, Id b, int rule) { return merge(a, b, rule); }
 
+// The class with more parents keeps its id, so that fewer lists are moved; the reason is kept for
+// proofs.
 bool EGraph::merge(Id a, Id b, int reason) {
   Id into = find(a), from = find(b);
   if (into == from) return false;
@@ -135,6 +142,8 @@ void EGraph::close_one(Id id, size_t& unions) {
 }
 
 // Upward closure.
+// A worklist: closing one node may unite two classes, whose parents then wait in turn; ends because
+// every union makes the classes fewer.
 size_t EGraph::close() {
   size_t unions = 0;
   while (!pending_.empty() || !analysis_pending_.empty()) {
@@ -156,6 +165,7 @@ size_t EGraph::close() {
   return unions;
 }
 
+// Closes the graph, then makes the view that searches read: sorted by operator, without doubles.
 size_t EGraph::rebuild() {
   const size_t unions = close();
   if (!clean_ || classes().empty()) {

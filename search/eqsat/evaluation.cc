@@ -9,6 +9,10 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune::eqsat {
+// The meaning of access patterns: every operator evaluated on small tensors whose numbers are
+// residues of a prime. Two terms that differ as functions differ on random residues with
+// overwhelming probability, which is how the audit finds unsound rules; rounding cannot hide a
+// difference, since there is none.
 namespace {
 
 using Index = std::vector<int64_t>;
@@ -65,6 +69,8 @@ void fill(Numbers& out, const std::function<uint64_t(const Index& axes, int64_t 
 }
 
 // The axes of the argument that an element of a view is read from; nothing: it is 0.
+// Views read their argument at another place, or nothing (padding is zero): only that place is
+// computed here.
 std::optional<Index> source(AccessOp op, const std::vector<int64_t>& p, const Numbers& a,
                             const Numbers& out, const Index& axes) {
   Index from = axes;
@@ -194,6 +200,7 @@ AccessType type_of(const Numbers& n) {
 }
 
 // The operator with its symbolic parameters replaced by numbers.
+// Symbolic sizes are given numbers, the same ones in all terms that are compared.
 Op concrete(const AccessLanguage& language, Op op, const std::map<std::string, int64_t>& names) {
   std::vector<int64_t> params = language.ops().params(op);
   bool changed = false;
@@ -273,6 +280,8 @@ std::vector<Numbers> random_tensors(const AccessLanguage& language,
   return tensors;
 }
 
+// Evaluates every class by each of its nodes: nodes of one class must give one value. Names the two
+// terms and their numbers when they do not.
 AuditReport audit(const EGraph& graph, const AccessTypes& types,
                   const std::map<std::string, int64_t>& sizes, uint64_t seed) {
   const AccessLanguage& language = types.language();

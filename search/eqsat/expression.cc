@@ -8,6 +8,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune::eqsat {
+// Conditions and computed parameters of rules: a small language of integers, lists and permutations
+// over what a match binds. Sizes may be symbolic; a comparison that cannot be decided is false, so
+// that a rule is not applied where nobody knows.
 
 using Values = std::vector<std::vector<int64_t>>;
 
@@ -46,6 +49,8 @@ const Function* find_function(const std::string& name) {
 
 }  // namespace
 
+// Recursive descent as for patterns, with a bound on nesting; names are resolved when the rule is
+// read, so a rule with a misspelt name is refused before any run.
 class ExpressionParser {
  public:
   ExpressionParser(std::string_view text, size_t& at, const Variables& variables,
@@ -265,6 +270,7 @@ Value moved(int64_t rank, int64_t from, int64_t to) {
   return order;
 }
 
+// Nothing when neither side is known to be the smaller: `holds` then says no.
 std::optional<bool> compare(const std::string& op, Size a, Size b, SizeTable& sizes) {
   if (op == "==") return a == b;
   if (op == "!=") return a != b;

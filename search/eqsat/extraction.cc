@@ -9,6 +9,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune::eqsat {
+// The cheapest terms of a class. As trees, exactly, k of them, by best-first search over
+// derivations; with sharing, where each class is paid once, by descent from the cheapest tree: that
+// problem is NP-hard, so the answer is good and not always the best.
 namespace {
 
 // For each node: makes costs strictly positive, so that a term is dearer than its subterms.
@@ -198,6 +201,7 @@ std::vector<Id> classes_of(const EGraph& graph, const Term& term) {
 }
 
 // Changes one class's node at a time as long as the whole gets cheaper.
+// Ends at a local optimum: no change of one class's node makes the whole cheaper.
 void descend(const EGraph& graph, Id root, Choice& choice) {
   double best = *choice.cost(root);
   for (bool better = true; better;) {

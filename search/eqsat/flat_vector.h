@@ -43,6 +43,7 @@ class FlatVector {
   const T& operator[](size_t i) const { return data_[i]; }
   T& back() { return data_[size_ - 1]; }
 
+  /// Keeps the room.
   void clear() { size_ = 0; }
   void pop_back() { --size_; }
   void push_back(T value) {

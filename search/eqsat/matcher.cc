@@ -9,6 +9,7 @@
 
 namespace exotune::eqsat {
 
+// The order is chosen once a pattern: what is cheapest to refuse comes first.
 class Matcher::Compiler {
  public:
   Compiler(Matcher& out, size_t variables) : out_(out) { out_.register_of_.assign(variables, -1); }
@@ -44,6 +45,7 @@ class Matcher::Compiler {
   void emit(Instruction i) { out_.program_.push_back(std::move(i)); }
   const Pattern::Node& node(int i) const { return pattern_->nodes[static_cast<size_t>(i)]; }
 
+  // Sizes and free variables of subterms, for the order.
   void measure() {
     free_.clear();
     sizes_.clear();
@@ -121,6 +123,8 @@ class Matcher::Compiler {
     for (size_t k = 0; k < n.arity; ++k) todo(n.places[k], first_child + static_cast<int>(k));
   }
 
+  // Terms without open variables are looked up in the table of nodes instead of matched: one probe
+  // for a whole subterm.
   int ground(int i, std::vector<Ground>& term) {
     const Pattern::Node& n = node(i);
     Ground g;
@@ -162,6 +166,8 @@ void Matches::clear() {
 }
 
 // Between rebuilds every id in the view leads its class, so registers are compared as they are.
+// A stack machine without a stack: backtracking is recursion over the instructions, one level a
+// bound class.
 class Matcher::Machine {
  public:
   Machine(const Matcher& matcher, const EGraph& graph, size_t limit, const Known& known,
@@ -213,6 +219,7 @@ class Matcher::Machine {
     return note_match(fresh);
   }
 
+  // Nodes of a class are sorted by operator, so those of one operator are a range.
   bool bind(const Instruction& i, bool fresh) {
     const Id id = reg(i.in);
     if (!view_.may_have(id, i.family)) return true;
@@ -270,6 +277,7 @@ class Matcher::Machine {
     return false;
   }
 
+  // The limit is per rule: a rule that would flood the graph is noticed while it is searched.
   bool note_match(bool fresh) {
     if (!fresh && known_.leave_out) {
       ++found_.left_out;
@@ -293,6 +301,8 @@ class Matcher::Machine {
   Id root_ = kNoId;
 };
 
+// Every class is a possible root. `known` lets a rule look only at what is new since its last
+// search; without it the second iteration would find all of the first one's matches again.
 void Matcher::search(const EGraph& graph, size_t limit, Matches& found, const Known& known,
                      const std::function<bool()>& keep_going) const {
   EXO_CHECK(graph.clean());

@@ -25,6 +25,8 @@ namespace {
 
 constexpr int kDeepest = 200;  // of parentheses; text nested deeper is refused, not followed
 
+// S-expressions with parameters in brackets. Errors carry the column: rules are text that people
+// write.
 class PatternParser {
  public:
   PatternParser(std::string_view text, OpTable& ops, Variables& variables, const std::string& where)
@@ -104,6 +106,8 @@ class PatternParser {
     return node;
   }
 
+  // Children are pushed before their parents, so a pattern is read forwards when it is compiled and
+  // instantiated.
   int push(Pattern::Node node) {
     pattern_.nodes.push_back(std::move(node));
     return static_cast<int>(pattern_.nodes.size()) - 1;
@@ -173,6 +177,8 @@ std::string Pattern::str(const OpTable& ops, const Variables& variables) const {
   return texts.back();
 }
 
+// Adds the pattern's term under the bindings, children first; what the graph knows already is
+// found, not made.
 Id Pattern::instantiate(EGraph& graph, Bindings bindings) const {
   std::array<Id, 64> few;
   std::vector<Id> many;

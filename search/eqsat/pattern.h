@@ -19,6 +19,7 @@ namespace exotune::eqsat {
 using Var = int;
 
 /// The variables of one rule, shared by its patterns, conditions and right side.
+/// Numbered in the order of their first appearance, which is the order of Bindings.
 class Variables {
  public:
   Var of(const std::string& name);          // made when it is new
@@ -46,6 +47,7 @@ class Variables {
 /// Values of a rule's variables in one match: class ids, and operators for variables in brackets.
 using Bindings = std::span<const uint32_t>;
 
+/// A tree as an array, children before parents: instantiating is one pass forwards.
 struct Pattern {
   enum class Kind : uint8_t { kVariable, kOperator, kFamily };
   struct Node {
@@ -62,6 +64,7 @@ struct Pattern {
   /// Throws InputError at `where` for text that is no pattern.
   static Pattern parse(std::string_view text, OpTable& ops, Variables& variables,
                        const std::string& where = "pattern");
+  /// As it was written, up to spaces.
   std::string str(const OpTable& ops, const Variables& variables) const;
   /// Adds the pattern with its variables replaced; the id of its root (see EGraph::add).
   /// Every variable is bound; a kFamily node uses the operator its variable is bound to.
@@ -80,6 +83,7 @@ struct Matches {
   FlatVector<uint32_t> values;
   FlatVector<uint8_t> known;  // by match: whether it was there before
   size_t stride = 0;
+  /// Matches before `since` that were only counted.
   size_t left_out = 0;  // matches that were there before and are not among these
 
   size_t size() const { return roots.size(); }
@@ -100,6 +104,7 @@ class Matcher {
     Var root = -1;  // -1: nobody else asks for it
     Pattern pattern;
   };
+  /// Compiles; `variables` is how many a match binds. Cost: linear in the patterns.
   Matcher(const std::vector<Rooted>& patterns, size_t variables);
 
   /// What to do with matches that were there at some moment: those of the same nodes in the same
@@ -131,6 +136,7 @@ class Matcher {
     Family family = 0;
     std::vector<Ground> term;  // kLookup, children first
   };
+  /// The compiler and the machine are in matcher.cc: their types are nobody's business.
   class Compiler;
   class Machine;
 

@@ -7,6 +7,8 @@
 #include "search/eqsat/rule_text.h"
 
 namespace exotune::eqsat {
+// Small problems on which every rule gets a chance to apply: products, sums, windows, chains, with
+// symbolic and numeric sizes.
 namespace {
 
 // A graph and short words for what is put into it.
@@ -127,6 +129,8 @@ std::vector<NamedProblem> problems() {
 
 }  // namespace
 
+// All rules together on each problem, then every class evaluated on random numbers: what a wrong
+// rule united gives two values.
 std::vector<AuditRow> audit_rules(const std::vector<RuleText>& texts,
                                   const std::map<std::string, int64_t>& constants,
                                   const Limits& limits) {

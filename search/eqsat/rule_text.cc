@@ -8,6 +8,8 @@
 #include "search/eqsat/expression.h"
 
 namespace exotune::eqsat {
+// Rules as text. The right side may compute parameters; a rule whose right side has another type
+// than its root is not applied there.
 namespace {
 
 // A right side: operators whose parameters are expressions.
@@ -140,6 +142,8 @@ std::vector<RuleLines> split(std::string_view text,
   return rules;
 }
 
+// Everything that can be wrong with a rule is found when it is read: unbound variables, arity,
+// parameters of classes.
 Rule rule_of(const RuleLines& text, const std::shared_ptr<const std::string>& file,
              const AccessTypes& types, const std::map<std::string, int64_t>& constants) {
   const SourceLocation where{file, text.line, 1};

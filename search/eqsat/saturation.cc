@@ -5,6 +5,9 @@
 #include <optional>
 
 namespace exotune::eqsat {
+// The loop: search all rules, apply all matches, rebuild, until nothing changes or a limit is
+// reached. Searching before applying makes an iteration independent of the rules' order; the
+// backoff scheduler bans rules that match too much for a while. Every run has a stop reason.
 
 const char* name_of(StopReason r) {
   switch (r) {
@@ -130,6 +133,8 @@ class Saturation {
     return sum;
   }
 
+  // Asked between rules and within long ones, in the order in which users set them: nodes, memory,
+  // time.
   std::optional<StopReason> over_limit() const {
     if (graph_.term_count() > limits_.nodes) return StopReason::kNodes;
     if (graph_.bytes_soon() + match_bytes() > limits_.bytes) return StopReason::kBytes;
@@ -153,6 +158,7 @@ class Saturation {
     return unions;
   }
 
+  // Doubles each time the rule was banned, as egg does it.
   size_t limit_of(size_t rule) const {
     return options_.match_limit << std::min(states_[rule].bans, 40);
   }
@@ -187,6 +193,8 @@ class Saturation {
 
   static bool is_plain(const Rule& rule) { return !rule.compute && rule.conditions.empty(); }
 
+  // Conditions are asked at the moment of application; a match whose condition is false now may
+  // hold later and is kept for then.
   bool apply_one(size_t rule, Id root, Bindings bindings, bool known) {
     const Rule& r = rules_[rule];
     const bool plain = is_plain(r);

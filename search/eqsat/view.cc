@@ -4,6 +4,8 @@
 #include <array>
 
 namespace exotune::eqsat {
+// A view's map from its axes to the elements of its tensor, each axis as pieces (a loop's range
+// times a stride): what a program needs to read the tensor directly, or to copy it in that order.
 namespace {
 
 using Axis = std::vector<ViewPiece>;
@@ -45,6 +47,8 @@ Axis joined(const Axis& a, const Axis& b, SizeTable& sizes) {
   return out;
 }
 
+// Goes from the tensor outwards, applying each operator to the map; an operator that computes, or
+// whose map is no such list of pieces, ends it without a result.
 class Mapper {
  public:
   explicit Mapper(const AccessLanguage& language) : language_(language) {}
