@@ -57,8 +57,9 @@ Tuning prepare_tuning(const Session& session, FamilyOptions& options, Workspace&
   const Machine& here = workspace.machine();
   const std::string database = options.database.path(session);
   tuning.store = open_store(database);
-  tuning.executor = options.executor.executor(fingerprint(here, *request.targets.front()).hash,
-                                              database, shard_work(workspace));
+  tuning.executor =
+      options.executor.executor(fingerprint(here, *request.targets.front()).hash, database,
+                                shard_work(workspace, nullptr, tuning.store.get()));
   request.tune = true;
   request.tuned_by = options.executor.machine_word(here.microarch);
   request.executor = tuning.executor.get();

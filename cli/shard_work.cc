@@ -5,10 +5,10 @@
 
 namespace exotune::cli {
 
-ShardWork shard_work(Workspace& workspace, const SharedFolder* folder) {
+ShardWork shard_work(Workspace& workspace, const SharedFolder* folder, Store* store) {
   const auto members = std::make_shared<families::MemberWork>(
-      [&workspace](const std::string& name) { return workspace.target(name); },
-      workspace.machine());
+      [&workspace](const std::string& name) { return workspace.target(name); }, workspace.machine(),
+      store);
   return
       [members, &workspace, folder](const Shard& shard, const std::string& wanted) -> ShardAnswer {
         if (shard.kind == families::kMemberKind) return (*members)(shard, wanted);

@@ -44,6 +44,7 @@ struct ShootoutOptions {
   bool extend = true;                // up to four times as many while it is undecided
   double batch_seconds = 1e-3;       // per contender and round
   bool cold = false;                 // flush the caches before each timed call
+  bool one_set = false;              // small problems on the same arguments call after call, too
   double timeout_seconds = 60;       // for the whole
   double check_timeout_seconds = 5;  // per contender, for its check
   std::string reference;  // the contender ratios are against; "" = the first peer, else first

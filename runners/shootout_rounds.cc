@@ -90,7 +90,7 @@ class Block {
     RoundsShared* s = shared();
     const double deadline = wall_seconds() + 0.8 * timeout_seconds_;
     watch_faults(&s->report, {});
-    const TimingArguments arguments(prepared_, options_.cold, variation_);
+    const TimingArguments arguments(prepared_, options_.cold || options_.one_set, variation_);
     std::vector<BoundCall> calls;
     if (!bind_all(arguments, calls)) return;
     s->report.stage = ChildReport::kTiming;

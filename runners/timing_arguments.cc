@@ -10,11 +10,11 @@ constexpr size_t kMostSets = 8;
 constexpr size_t kBytes = 16 << 10;  // half of a small L1 data cache
 }  // namespace
 
-TimingArguments::TimingArguments(const PreparedCase& prepared, bool cold, int variation) {
+TimingArguments::TimingArguments(const PreparedCase& prepared, bool one_set, int variation) {
   size_t bytes = 0;
   for (const PreparedCase::Arg& a : prepared.args) bytes += a.image[0].size();
   const size_t sets =
-      cold ? 1 : std::clamp<size_t>(kBytes / std::max<size_t>(bytes, 1), 1, kMostSets);
+      one_set ? 1 : std::clamp<size_t>(kBytes / std::max<size_t>(bytes, 1), 1, kMostSets);
   for (size_t k = 0; k < sets; ++k)
     copies_.push_back(std::make_unique<GuardedArguments>(
         prepared, GuardedArguments::Placement::kTiming, variation));

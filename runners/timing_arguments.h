@@ -12,8 +12,9 @@ namespace exotune {
 class TimingArguments {
  public:
   /// Filled, placed by `variation` (GuardedArguments). As many sets, up to eight, as together stay
-  /// within a part of any L1 cache; one when `cold`, where every call starts from memory.
-  TimingArguments(const PreparedCase& prepared, bool cold, int variation = 0);
+  /// within a part of any L1 cache; one when that is asked
+  /// for: every call starts from memory, or callers come back to what was just written.
+  TimingArguments(const PreparedCase& prepared, bool one_set, int variation = 0);
 
   void refill() const;
   std::vector<void**> sets() const;                     // for a Binder

@@ -62,25 +62,48 @@ void require_fit(const Question& question, const Target& target, const Machine& 
              "every node must see the same installation");
 }
 
-// What was measured, as the lines of a database of its own.
-std::string records_of(const TunedMember& tuned, const Tunable& tunable, const Target& target,
-                       const Machine& machine, const TargetToolchain& toolchain) {
-  const std::unique_ptr<Store> store = make_memory_store();
-  for (const BucketResult& bucket : tuned.buckets) {
-    if (bucket.kernel == nullptr) continue;
-    const TrialKey key = enter_context(bucket.kernel, tunable.name, sizes_text(bucket.sizes),
-                                       target, machine, toolchain, *store);
-    for (TrialRecord trial : bucket.trials) {
-      trial.key = key;
-      trial.engine_version = engine_version();
-      trial.created = static_cast<int64_t>(std::time(nullptr));
-      store->put_trial(trial);
-    }
-    if (!bucket.winner_id.empty()) store->set_winner(key, bucket.winner_id);
+// Where the runs of a bucket are kept.
+struct Context {
+  const std::string& member;
+  const Target& target;
+  const Machine& machine;
+  const TargetToolchain& toolchain;
+  TrialKey key(const BucketResult& bucket, Store& store) const {
+    return enter_context(bucket.kernel, member, sizes_text(bucket.sizes), target, machine,
+                         toolchain, store);
   }
+};
+
+void keep_bucket(const BucketResult& bucket, const Context& context, Store& store) {
+  if (bucket.kernel == nullptr) return;
+  const TrialKey key = context.key(bucket, store);
+  std::vector<TrialRecord> trials = bucket.trials;
+  for (TrialRecord& trial : trials) {
+    trial.key = key;
+    trial.engine_version = engine_version();
+    trial.created = static_cast<int64_t>(std::time(nullptr));
+  }
+  store.put_trials(trials);
+  if (!bucket.winner_id.empty()) store.set_winner(key, bucket.winner_id);
+}
+
+// What was measured, as the lines of a database of its own.
+std::string records_of(const TunedMember& tuned, const Context& context) {
+  const std::unique_ptr<Store> store = make_memory_store();
+  for (const BucketResult& bucket : tuned.buckets) keep_bucket(bucket, context, *store);
   std::ostringstream out;
   store->export_json_lines(out);
   return out.str();
+}
+
+BucketMemory memory_in(Store& store, const Context& context) {
+  return {[&](const BucketResult& bucket, const std::string& candidate_id) {
+            std::optional<TrialRecord> trial =
+                store.find_trial(context.key(bucket, store), candidate_id);
+            if (trial && trial->engine_version != engine_version()) trial.reset();
+            return trial;
+          },
+          [&](const BucketResult& bucket) { keep_bucket(bucket, context, store); }};
 }
 
 }  // namespace
@@ -96,8 +119,8 @@ Shard member_shard(const Tunable& tunable, const Target& target) {
   return {tunable.name + " " + target.name, kMemberKind, dump(question)};
 }
 
-MemberWork::MemberWork(FindTarget find_target, Machine machine)
-    : find_target_(std::move(find_target)), machine_(std::move(machine)) {}
+MemberWork::MemberWork(FindTarget find_target, Machine machine, Store* store)
+    : find_target_(std::move(find_target)), machine_(std::move(machine)), store_(store) {}
 
 ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted) {
   const Question question = read_question(shard);
@@ -106,7 +129,10 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
   const TargetToolchain toolchain = toolchain_of(*target);
   std::shared_ptr<Arena>& arena = arenas_[target->name];
   if (arena == nullptr) arena = native_arena(toolchain);
-  const TunedMember tuned = tune_member(question.tunable, target, *arena);
+  const Context context{question.tunable.name, *target, machine_, toolchain};
+  const TunedMember tuned =
+      tune_member(question.tunable, target, *arena,
+                  store_ == nullptr ? BucketMemory{} : memory_in(*store_, context));
   Json buckets = Json::array();
   for (const BucketResult& bucket : tuned.buckets)
     buckets.push_back({{"at", bucket.at},
@@ -115,10 +141,9 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
                        {"refused", bucket.refused},
                        {"failed", bucket.failed},
                        {"gain", bucket.gain}});
-  const Json answer = {
-      {"member", question.tunable.name},
-      {"buckets", buckets},
-      {"records", records_of(tuned, question.tunable, *target, machine_, toolchain)}};
+  const Json answer = {{"member", question.tunable.name},
+                       {"buckets", buckets},
+                       {"records", records_of(tuned, context)}};
   return {fingerprint(machine_, *target).hash, dump(answer)};
 }
 

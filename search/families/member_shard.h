@@ -24,7 +24,9 @@ Shard member_shard(const Tunable& tunable, const Target& target);
 class MemberWork {
  public:
   using FindTarget = std::function<TargetPtr(const std::string& name)>;
-  MemberWork(FindTarget find_target, Machine machine);
+  /// `store`: where each bucket's runs go as soon as they were made, and where those of an earlier
+  /// attempt are; borrowed, null for none.
+  MemberWork(FindTarget find_target, Machine machine, Store* store = nullptr);
   /// Error(kUnavailable) on a machine that was not wanted, has not the target's features or another
   /// version of its text; InputError for a question that is none.
   ShardAnswer operator()(const Shard& shard, const std::string& wanted);
@@ -32,6 +34,7 @@ class MemberWork {
  private:
   FindTarget find_target_;
   Machine machine_;
+  Store* store_;
   std::map<std::string, std::shared_ptr<Arena>> arenas_;  // by target
 };
 

@@ -99,6 +99,31 @@ Field field_of(const Tunable& tunable, const std::vector<std::string>& scripts,
   return field;
 }
 
+// The rounds of an earlier run, when it had all that take part now.
+std::optional<ShootoutResult> remembered(const Field& field, const BucketResult& bucket,
+                                         const BucketMemory& memory) {
+  ShootoutResult shot;
+  if (!memory.known) return std::nullopt;
+  for (const Contender& contender : field.contenders) {
+    const std::optional<TrialRecord> trial = memory.known(bucket, contender.candidate->id);
+    if (!trial) return std::nullopt;
+    ContenderResult result;
+    result.name = contender.name;
+    const bool ran = trial->status == status_name(TrialStatus::kOk);
+    result.status = ran ? TrialStatus::kOk : TrialStatus::kMismatch;
+    result.cause = trial->cause;
+    result.samples = {trial->median};  // records need not have the rounds of one another
+    result.median = trial->median;
+    const auto place = static_cast<int>(shot.contenders.size());
+    if (result.status == TrialStatus::kOk &&
+        (shot.winner < 0 ||
+         result.median < shot.contenders[static_cast<size_t>(shot.winner)].median))
+      shot.winner = place;
+    shot.contenders.push_back(std::move(result));
+  }
+  return shot;
+}
+
 // A version more is code more: what other sizes have already (`before`), or the usual, is taken
 // when it is as good as the fastest.
 size_t worth_keeping(const Field& field, const std::vector<std::string>& scripts,
@@ -116,17 +141,19 @@ size_t worth_keeping(const Field& field, const std::vector<std::string>& scripts
 }
 
 // A few hundred microseconds a batch: the sizes of a bucket are small, and there are many buckets.
+// One set of arguments: programs call a library again on what it has just written.
 ShootoutOptions bucket_rounds() {
   ShootoutOptions options;
   options.rounds = 9;
   options.blocks = 3;
   options.batch_seconds = 3e-4;
+  options.one_set = true;
   return options;
 }
 
 // `before`: the script of the sizes below.
 BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std::string& before,
-                         const TargetPtr& target, Arena& arena) {
+                         const TargetPtr& target, Arena& arena, const BucketMemory& memory) {
   BucketResult result;
   result.at = bucket.at;
   std::vector<std::string> scripts = {usual_for(tunable, bucket)};
@@ -139,8 +166,10 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
   result.sizes = sizes_at(bucket.at);
   const TuningProblem problem = make_problem(kernel, result.sizes);
   const Field field = field_of(tunable, scripts, prover, problem, *target, result);
+  const std::optional<ShootoutResult> earlier = remembered(field, result, memory);
   const ShootoutResult shot =
-      arena.compete(field.contenders, problem.args, problem.test, bucket_rounds());
+      earlier ? *earlier
+              : arena.compete(field.contenders, problem.args, problem.test, bucket_rounds());
   for (size_t k = 0; k < field.scripts.size(); ++k) {
     if (shot.contenders[k].status != TrialStatus::kOk) ++result.failed;
     result.trials.push_back(record_of(field.contenders[k], shot.contenders[k],
@@ -205,11 +234,13 @@ std::vector<Version> versions_of(const Tunable& tunable, const std::vector<Bucke
   return versions;
 }
 
-TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena) {
+TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena,
+                        const BucketMemory& memory) {
   TunedMember tuned;
   for (const Bucket& bucket : tunable.buckets) {
     const std::string before = tuned.versions.empty() ? "" : tuned.versions.back().script;
-    tuned.buckets.push_back(tune_bucket(tunable, bucket, before, target, arena));
+    tuned.buckets.push_back(tune_bucket(tunable, bucket, before, target, arena, memory));
+    if (memory.measured) memory.measured(tuned.buckets.back());
     tuned.versions = versions_of(tunable, tuned.buckets);
   }
   return tuned;

@@ -5,6 +5,8 @@
 // A schedule that is refused costs nothing; one whose C computes something else never wins: each is
 // proved under the bucket's condition and checked before it is timed. All are timed in turn in one
 // process (runners/shootout.h).
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,12 +50,23 @@ struct TunedMember {
   std::vector<BucketResult> buckets;
 };
 
+/// What one run leaves to the next, bucket by bucket; either may be empty.
+struct BucketMemory {
+  /// What was measured of a candidate under the bucket's kernel and sizes before.
+  std::function<std::optional<TrialRecord>(const BucketResult& bucket,
+                                           const std::string& candidate_id)>
+      known;
+  std::function<void(const BucketResult& bucket)> measured;
+};
+
 /// The versions that the buckets' winners make; none when no bucket has one.
 std::vector<Version> versions_of(const Tunable& tunable, const std::vector<BucketResult>& buckets);
 
 /// A version that gains less than 3 % over the one for the sizes below, or over the usual one, is
-/// not worth its code. Error(kNoCandidate) when no schedule of a bucket is right, which the usual
+/// not worth its code. Of a bucket all of whose candidates `memory` knows nothing runs.
+/// Error(kNoCandidate) when no schedule of a bucket is right, which the usual
 /// one is.
-TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena);
+TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena,
+                        const BucketMemory& memory = {});
 
 }  // namespace exotune::families

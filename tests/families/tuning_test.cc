@@ -69,6 +69,35 @@ TEST(Tuning, takes_the_fastest_for_each_bucket_and_joins_neighbours) {
   EXPECT_DOUBLE_EQ(tuned.buckets[0].gain, 2.0);
 }
 
+TEST(Tuning, measures_nothing_of_a_bucket_that_was_measured_to_its_end) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  int competitions = 0, until = 2;  // the run is killed in the third bucket
+  FakeArena arena([&](int64_t n, size_t place) {
+    if (place == 0 && ++competitions > until) throw std::runtime_error("killed");
+    return n == 100 ? 1.0 + static_cast<double>(place) : 3.0 - static_cast<double>(place);
+  });
+  std::map<std::string, TrialRecord> kept;  // by sizes and candidate
+  const auto sizes = [](const BucketResult& bucket) { return bucket.at + " "; };
+  const BucketMemory memory{
+      [&](const BucketResult& bucket, const std::string& id) -> std::optional<TrialRecord> {
+        const auto found = kept.find(sizes(bucket) + id);
+        return found == kept.end() ? std::nullopt : std::optional(found->second);
+      },
+      [&](const BucketResult& bucket) {
+        for (const TrialRecord& trial : bucket.trials)
+          kept[sizes(bucket) + trial.candidate_id] = trial;
+      }};
+  EXPECT_THROW(tune_member(tunable(*target), target, arena, memory), std::runtime_error);
+  until = 100;
+  competitions = 0;
+  const TunedMember again = tune_member(tunable(*target), target, arena, memory);
+  EXPECT_EQ(competitions, 1) << "two buckets of three were known";
+  const TunedMember fresh = tune_member(tunable(*target), target, arena);
+  ASSERT_EQ(again.versions.size(), fresh.versions.size());
+  for (size_t k = 0; k < fresh.versions.size(); ++k)
+    EXPECT_EQ(again.versions[k].script, fresh.versions[k].script);
+}
+
 TEST(Tuning, never_takes_what_computes_something_else) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   FakeArena arena([](int64_t, size_t place) { return place == 0 ? 5.0 : -1.0; });
