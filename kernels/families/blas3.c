@@ -15,6 +15,7 @@ enum {
   kSmallTriangle = ${solved}, /* rows of a triangle that is solved with in blocks of kCorner */
   kLeftProduct = ${multiplied}, /* rows of one that is multiplied by from the left */
   kCorner = ${corner},
+  kTinyTriangle = ${tiny_triangle},
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTiny = 4, /* sides of products whose factors need no order */
@@ -30,16 +31,42 @@ struct ${p}factor {
   int64_t ld;
   bool trans;
   enum { kGeneral, kUpperHalf, kLowerHalf } shape;
+  bool brain; /* bf16 stands there, always to be brought elsewhere */
 };
 
 static inline const ${real}* ${p}element(struct ${p}factor f, int64_t i, int64_t j) {
-  return f.a + (f.trans ? j * f.ld + i : i * f.ld + j);
+  const int64_t at = f.trans ? j * f.ld + i : i * f.ld + j;
+  return f.brain ? (const ${real}*)((const bfloat16*)f.a + at) : f.a + at;
 }
+
+#if ${single}
+enum { kTurnedBrain = 64 }; /* elements of a row of bf16 that are turned at once */
+static void sbring_brain(struct sfactor f, int64_t i, int64_t j, int64_t m, int64_t n, float* to, int64_t ld) {
+  const bfloat16* const from = (const bfloat16*)selement(f, i, j);
+  if (!f.trans) {
+    K(swidened)(m, n, EXO_WINDOW2(exo_win_2bf16c, from, f.ld, 1), OUT2(to, ld));
+    return;
+  }
+  float wide[kSquare * kTurnedBrain] __attribute__((aligned(64)));
+  for (int64_t c = 0; c < n; c += kSquare)
+    for (int64_t r = 0; r < m; r += kTurnedBrain) {
+      const int64_t w = exo_least(kSquare, n - c), h = exo_least(kTurnedBrain, m - r);
+      K(swidened)(w, h, EXO_WINDOW2(exo_win_2bf16c, from + c * f.ld + r, f.ld, 1), OUT2(wide, kTurnedBrain));
+      K(stransposed)(h, w, IN2(wide, kTurnedBrain), OUT2(to + r * ld + c, ld));
+    }
+}
+#endif
 
 /* to[r * ld + c] := element (i + r, j + c) of what is stored, for m rows and n columns. */
 static inline void ${p}bring_stored(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t n,
                                     ${real}* to, int64_t ld) {
   if (m <= 0 || n <= 0) return;
+#if ${single}
+  if (f.brain) {
+    sbring_brain(f, i, j, m, n, to, ld);
+    return;
+  }
+#endif
   if (f.trans)
     K(${p}transposed)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
   else
@@ -192,9 +219,9 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                                                         int64_t first_row, struct ${p}factor B,
                                                         int64_t first_column, ${real}* C, int64_t ldc) {
   if (k == 0 || alpha == 0) return;
-  const bool plain_b = !B.trans && B.shape == kGeneral;
+  const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
   const bool pack_b = !plain_b || m > kMostPlain;
-  const bool pack_a = A.shape != kGeneral || (A.trans && n > 2 * kStrip && k > 64) ||
+  const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
   const bool turned = A.trans && !pack_a;
   const int64_t depth = exo_least(k, kDepth), width = exo_least(n, kWidth);
@@ -237,11 +264,11 @@ static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, i
   ${real} a[kSmall * kSmall] __attribute__((aligned(64))), b[kSmall * kSmall] __attribute__((aligned(64)));
   if (A.shape != kGeneral) {
     ${p}bring(A, 0, 0, m, k, a, kSmall);
-    A = (struct ${p}factor){a, kSmall, false, kGeneral};
+    A = (struct ${p}factor){a, kSmall, false, kGeneral, false};
   }
   if (B.trans || B.shape != kGeneral) {
     ${p}bring(B, 0, 0, k, n, b, kSmall);
-    B = (struct ${p}factor){b, kSmall, false, kGeneral};
+    B = (struct ${p}factor){b, kSmall, false, kGeneral, false};
   }
   ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
 }
@@ -257,8 +284,8 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
   memset(b, 0, k * kSquare * sizeof(${real}));
   (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(C, ldc), OUT2(square, kSquare));
   for (int step = 0; step < (twice ? 2 : 1); ++step) {
-    ${p}bring(step == 0 ? B : (struct ${p}factor){A.a, A.ld, !A.trans, kGeneral}, 0, 0, k, n, b, kSquare);
-    if (step == 1) A = (struct ${p}factor){B.a, B.ld, !B.trans, kGeneral};
+    ${p}bring(step == 0 ? B : (struct ${p}factor){A.a, A.ld, !A.trans, kGeneral, false}, 0, 0, k, n, b, kSquare);
+    if (step == 1) A = (struct ${p}factor){B.a, B.ld, !B.trans, kGeneral, false};
     ${p}strips(A.trans, n, kSquare, k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
   }
   (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(square, kSquare), OUT2(C, ldc));
@@ -268,6 +295,10 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
 static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                 struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
+  if (A.brain) {
+    ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
+    return;
+  }
   const bool general = part == kWhole && A.shape == kGeneral && B.shape == kGeneral;
   if (general && m <= kTiny && n <= kTiny && k <= kTiny) {
     const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
@@ -375,12 +406,25 @@ static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_
 static void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                           ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                           ${real} beta, ${real}* C, int64_t ldc) {
-  const struct ${p}factor a = {A, lda, transa, kGeneral}, b = {B, ldb, transb, kGeneral};
+  const struct ${p}factor a = {A, lda, transa, kGeneral, false}, b = {B, ldb, transb, kGeneral, false};
   if (row)
     ${p}multiply_scaled(kWhole, m, n, k, alpha, a, b, beta, C, ldc);
   else
     ${p}multiply_scaled(kWhole, n, m, k, alpha, b, a, beta, C, ldc);
 }
+
+#if ${single}
+static void sbgemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k, float alpha,
+                        const bfloat16* A, int64_t lda, const bfloat16* B, int64_t ldb, float beta, float* C,
+                        int64_t ldc) {
+  const struct sfactor a = {(const float*)A, lda, transa, kGeneral, true};
+  const struct sfactor b = {(const float*)B, ldb, transb, kGeneral, true};
+  if (row)
+    smultiply_scaled(kWhole, m, n, k, alpha, a, b, beta, C, ldc);
+  else
+    smultiply_scaled(kWhole, n, m, k, alpha, b, a, beta, C, ldc);
+}
+#endif
 
 static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
                           const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
@@ -389,8 +433,8 @@ static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n
     const int64_t t = m;
     m = n, n = t, right = !right, upper = !upper;
   }
-  const struct ${p}factor a = {A, lda, false, upper ? kUpperHalf : kLowerHalf};
-  const struct ${p}factor b = {B, ldb, false, kGeneral};
+  const struct ${p}factor a = {A, lda, false, upper ? kUpperHalf : kLowerHalf, false};
+  const struct ${p}factor b = {B, ldb, false, kGeneral, false};
   if (right)
     ${p}multiply_scaled(kWhole, m, n, n, alpha, b, a, beta, C, ldc);
   else
@@ -400,7 +444,7 @@ static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n
 static void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                           const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
   const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
-  const struct ${p}factor a = {A, lda, trans == row, kGeneral}, b = {A, lda, trans != row, kGeneral};
+  const struct ${p}factor a = {A, lda, trans == row, kGeneral, false}, b = {A, lda, trans != row, kGeneral, false};
   ${p}multiply_scaled(part, n, n, k, alpha, a, b, beta, C, ldc);
 }
 
@@ -412,14 +456,14 @@ static void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t 
   if (n <= kSquare && k <= kSmall) {
     ${p}scaled_matrix(part, n, n, beta, C, ldc);
     if (n > 0 && k > 0 && alpha != 0)
-      ${p}multiply_square(part == kLowerPart, true, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral},
-                          (struct ${p}factor){B, ldb, !t, kGeneral}, C, ldc);
+      ${p}multiply_square(part == kLowerPart, true, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral, false},
+                          (struct ${p}factor){B, ldb, !t, kGeneral, false}, C, ldc);
     return;
   }
-  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral},
-                      (struct ${p}factor){B, ldb, !t, kGeneral}, beta, C, ldc);
-  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){B, ldb, t, kGeneral},
-                      (struct ${p}factor){A, lda, !t, kGeneral}, 1, C, ldc);
+  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral, false},
+                      (struct ${p}factor){B, ldb, !t, kGeneral, false}, beta, C, ldc);
+  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){B, ldb, t, kGeneral, false},
+                      (struct ${p}factor){A, lda, !t, kGeneral, false}, 1, C, ldc);
 }
 
 /* ---- triangles ---- */
@@ -588,7 +632,7 @@ static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}f
   const bool writes_second = lower != right;
   for (int step = 0; step < 3; ++step) {
     if (step == 1) {
-      const struct ${p}factor source = {writes_second ? B1 : B2, ldb, false, kGeneral};
+      const struct ${p}factor source = {writes_second ? B1 : B2, ldb, false, kGeneral, false};
       const ${real} sign = task.solve ? -1 : 1;
       ${real}* const target = writes_second ? B2 : B1;
       const int64_t rows = writes_second ? m2 : m1, columns = writes_second ? n2 : n1;
@@ -626,6 +670,26 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   if (p->alpha != 0) ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
+/* At most kTinyTriangle rows and columns; from the right it is the transposed problem, B A = (A' B')'. */
+static __attribute__((noinline)) void ${p}apply_tiny(struct ${p}task task, bool right, bool lower,
+                                                     struct ${p}factor A, int64_t m, int64_t n,
+                                                     ${real} alpha, ${real}* B, int64_t ldb) {
+  if (alpha != 1) ${p}scale_matrix(kWhole, m, n, alpha, B, ldb);
+  if (alpha == 0) return;
+  const bool turned = A.trans != right;
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, turned ? 1 : A.ld, turned ? A.ld : 1);
+  const struct exo_win_2${T} b = EXO_WINDOW2(exo_win_2${T}, B, right ? 1 : ldb, right ? ldb : 1);
+  const int64_t rows = right ? n : m, columns = right ? m : n;
+  if (task.solve && lower != right)
+    (task.unit ? K(${p}trsm_tiny_lu) : K(${p}trsm_tiny_ln))(rows, columns, a, b);
+  else if (task.solve)
+    (task.unit ? K(${p}trsm_tiny_uu) : K(${p}trsm_tiny_un))(rows, columns, a, b);
+  else if (lower != right)
+    (task.unit ? K(${p}trmm_tiny_lu) : K(${p}trmm_tiny_ln))(rows, columns, a, b);
+  else
+    (task.unit ? K(${p}trmm_tiny_uu) : K(${p}trmm_tiny_un))(rows, columns, a, b);
+}
+
 static void ${p}triangular(struct ${p}task task, bool row, bool right, bool upper, bool trans,
                            int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda,
                            ${real}* B, int64_t ldb) {
@@ -634,7 +698,11 @@ static void ${p}triangular(struct ${p}task task, bool row, bool right, bool uppe
     const int64_t t = m;
     m = n, n = t, right = !right, upper = !upper;
   }
-  const struct ${p}application job = {task, right, upper == trans, {A, lda, trans, kGeneral}, m, n, alpha, B, ldb};
+  if (m <= kTinyTriangle && n <= kTinyTriangle) {
+    ${p}apply_tiny(task, right, upper == trans, (struct ${p}factor){A, lda, trans, kGeneral, false}, m, n, alpha, B, ldb);
+    return;
+  }
+  const struct ${p}application job = {task, right, upper == trans, {A, lda, trans, kGeneral, false}, m, n, alpha, B, ldb};
   const int64_t work = m * n / 2 * (right ? n : m);
   const int64_t threads = work < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(work, EXO_LEAST_PRODUCT);
   if (threads == 1)

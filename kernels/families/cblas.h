@@ -12,6 +12,7 @@ extern "C" {
 #define CBLAS_INT int32_t
 #endif
 #define CBLAS_INDEX size_t
+typedef uint16_t bfloat16; /* of cblas_sbgemm's factors: the upper half of a float */
 typedef enum CBLAS_LAYOUT { CblasRowMajor = 101, CblasColMajor = 102 } CBLAS_LAYOUT;
 typedef enum CBLAS_TRANSPOSE {
   CblasNoTrans = 111,

@@ -16,6 +16,7 @@ struct Argument {
   std::string name;
   Kind kind = Kind::kScalar;
   bool written = false;
+  std::string type;  // of an array's elements; "" for the routine's
 };
 
 // An argument that picks one of two: how CBLAS spells it, and what the body is told.
@@ -61,6 +62,11 @@ std::vector<Argument> arguments_of(const RoutineTemplate& routine) {
       if (!word.empty() && word.back() == '!') {
         argument.written = true;
         word.pop_back();
+      }
+      const size_t colon = word.find(':');
+      if (colon != std::string::npos) {
+        argument.type = word.substr(colon + 1);
+        word.resize(colon);
       }
     } else if (word == "layout") {
       argument.kind = Kind::kLayout;
@@ -111,7 +117,7 @@ class EntryWriter {
   bool is_index() const { return returns_ == "index"; }
 
   std::string array(const Argument& a) const {
-    return (a.written ? "" : "const ") + real_ + "* " + a.name;
+    return (a.written ? "" : "const ") + (a.type.empty() ? real_ : a.type) + "* " + a.name;
   }
   std::string cblas_head(const std::string& symbol) const {
     std::vector<std::string> parts;

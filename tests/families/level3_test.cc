@@ -1,5 +1,8 @@
 // CBLAS level 3 against long double: every layout, side, triangle and transposition, sizes around
 // register tiles and past the pieces that go through the caches.
+#include <array>
+#include <bit>
+
 #include "tests/families/blas_library.h"
 #include "tests/families/stored_matrix.h"
 
@@ -90,6 +93,50 @@ TYPED_TEST(Level3, gemm_multiplies) {
             expect_close(c, expected, k);
           }
   });
+}
+
+// Upper halves of floats: what stands in `from`, poison included, and its values.
+struct Halves {
+  std::vector<uint16_t> bits;
+  Dense values;
+  explicit Halves(StoredMatrix<float>& from) : values(from.values()) {
+    for (int64_t k = 0; k < from.storage().size(); ++k)
+      bits.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(from.data()[k]) >> 16));
+    for (int64_t i = 0; i < from.storage().rows; ++i)
+      for (int64_t j = 0; j < from.storage().columns; ++j)
+        values[static_cast<size_t>(i)][static_cast<size_t>(j)] = std::bit_cast<float>(
+            static_cast<uint32_t>(bits[static_cast<size_t>(from.storage().place(i, j))]) << 16);
+  }
+};
+
+TEST(Level3Brain, sbgemm_multiplies_halves_of_floats) {
+  Random random{5};
+  for (const BlasLibrary& library : blas_libraries()) {
+    auto* const call = library.at<void(int, int, int, int, int, int, float, const uint16_t*, int,
+                                       const uint16_t*, int, float, float*, int)>("cblas_sbgemm");
+    for (const int layout : {kRowMajor, kColMajor})
+      for (const int ta : {kNoTrans, kTrans})
+        for (const int tb : {kNoTrans, kTrans})
+          for (const auto& [m, n, k] : std::vector<std::array<int, 3>>{
+                   {1, 1, 1}, {5, 3, 2}, {17, 33, 40}, {135, 49, 390}, {70, 130, 65}, {4, 3, 0}})
+            for (const float beta : {0.0F, 1.0F, -0.5F}) {
+              SCOPED_TRACE(library.target() + " " + std::to_string(m) + " " +
+                           std::to_string(layout));
+              const auto of = [&](int rows, int columns, int trans) {
+                return trans == kTrans ? Storage{columns, rows, layout == kRowMajor}
+                                       : Storage{rows, columns, layout == kRowMajor};
+              };
+              StoredMatrix<float> a(of(m, k, ta), random), b(of(k, n, tb), random),
+                  c(of(m, n, kNoTrans), random);
+              const Halves ha(a), hb(b);
+              const Expected expected =
+                  product(transposed(ha.values, ta == kTrans), transposed(hb.values, tb == kTrans),
+                          0.75, c.values(), beta);
+              call(layout, ta, tb, m, n, k, 0.75F, ha.bits.data(), a.ld(), hb.bits.data(), b.ld(),
+                   beta, c.data(), c.ld());
+              expect_close(c, expected, k + 2);
+            }
+  }
 }
 
 TYPED_TEST(Level3, symm_reads_one_triangle) {
