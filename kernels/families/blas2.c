@@ -5,6 +5,14 @@
 
 enum { kTriangle = ${triangle} }; /* rows of a block of a triangle, and what threads divide matrices by */
 
+/* Small matrices and vectors that stand as kernels take them go straight to the kernel; the others have
+ * functions of their own, so that entry points need not save registers for their sake. */
+#ifndef EXO_STRAIGHT
+#define EXO_STRAIGHT static inline __attribute__((flatten))
+#define EXO_OTHERS static __attribute__((noinline))
+#endif
+enum { kStraight = ${straight} }; /* elements of a matrix */
+
 /* ---- vectors in one piece: `x` points to the first element, elements are inc apart ---- */
 
 /* Elements [from, from + n) in one piece: where they stand, or copied. */
@@ -89,14 +97,9 @@ static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
 #define EXO_LEAST_MATRIX ${least_matrix}
 #endif
 
-static void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
-                          int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
-                          int64_t incy) {
-  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
-  if (!row) {
-    const int64_t t = m;
-    m = n, n = t, trans = !trans;
-  }
+EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+                                int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                                int64_t incy) {
   x += exo_first(trans ? m : n, incx), y += exo_first(trans ? n : m, incy);
   ${p}scaled(trans ? n : m, beta, y, incy);
   if (alpha == 0) return;
@@ -107,6 +110,21 @@ static void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} al
   }
   const struct ${p}product job = {trans, m, n, alpha, A, lda, x, incx, y, incy};
   exo_team(threads, ${p}share_of_product, &job);
+}
+static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                                 int64_t incy) {
+  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
+  if (!row) {
+    const int64_t t = m;
+    m = n, n = t, trans = !trans;
+  }
+  if (incx != 1 || incy != 1 || beta != 1 || m * n > kStraight)
+    ${p}gemv_others(trans, m, n, alpha, A, lda, x, incx, beta, y, incy);
+  else if (trans)
+    K(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1));
+  else
+    K(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1));
 }
 
 /* A += alpha x y'; no size is 0. */
@@ -141,9 +159,8 @@ static void ${p}share_of_sum(const void* job, int64_t k, int64_t of) {
               p->lda);
 }
 
-static void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
-                         int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (m == 0 || n == 0 || alpha == 0) return;
+EXO_OTHERS void ${p}ger_others(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
+                               int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   x += exo_first(m, incx), y += exo_first(n, incy);
   const struct ${p}sum job = row ? (struct ${p}sum){m, n, alpha, x, incx, y, incy, A, lda}
                                  : (struct ${p}sum){n, m, alpha, y, incy, x, incx, A, lda};
@@ -152,6 +169,16 @@ static void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${
     ${p}outer(job.m, job.n, alpha, job.x, job.incx, job.y, job.incy, A, lda);
   else
     exo_team(threads, ${p}share_of_sum, &job);
+}
+static inline void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
+                                int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (m == 0 || n == 0 || alpha == 0) return;
+  if (incx != 1 || incy != 1 || m * n > kStraight)
+    ${p}ger_others(row, m, n, alpha, x, incx, y, incy, A, lda);
+  else if (row)
+    K(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda));
+  else
+    K(${p}ger)(n, m, &alpha, IN(y, n, 1), IN(x, m, 1), OUT2(A, lda));
 }
 
 /* Where vectors are in one piece a kernel takes a triangle whole. Others go by in blocks of kTriangle rows: the triangle on the diagonal by a kernel of its own,
@@ -164,11 +191,9 @@ static inline struct exo_beside exo_beside(bool upper, int64_t n, int64_t i, int
   return upper ? (struct exo_beside){i + r, n - i - r} : (struct exo_beside){0, i};
 }
 
-static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${real}* A,
                           int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                           int64_t incy) {
-  if (n == 0 || (alpha == 0 && beta == 1)) return;
-  if (!row) upper = !upper;
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${p}scaled(n, beta, y, incy);
   if (alpha == 0) return;
@@ -196,10 +221,21 @@ static void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const 
   }
 }
 
-static void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x,
+static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                                 int64_t incy) {
+  if (n == 0 || (alpha == 0 && beta == 1)) return;
+  upper = upper == row;
+  if (incx != 1 || incy != 1 || beta != 1 || n > kTriangle)
+    ${p}symv_others(upper, n, alpha, A, lda, x, incx, beta, y, incy);
+  else if (upper)
+    K(${p}symv_u)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
+  else
+    K(${p}symv_l)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
+}
+
+EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${real}* x,
                          int64_t incx, ${real}* A, int64_t lda) {
-  if (n == 0 || alpha == 0) return;
-  if (!row) upper = !upper;
   x += exo_first(n, incx);
   ${real} rx[kPiece];
   for (int64_t i = 0; i < n; i += kPiece) {
@@ -212,11 +248,19 @@ static void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const $
                 lda);
   }
 }
-
-static void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x,
-                          int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
   if (n == 0 || alpha == 0) return;
-  if (!row) upper = !upper;
+  upper = upper == row;
+  if (incx != 1 || n > kPiece)
+    ${p}syr_others(upper, n, alpha, x, incx, A, lda);
+  else if (upper)
+    K(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
+  else
+    K(${p}syr_l)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
+}
+
+EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${real}* x,
+                          int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${real} rx[kPiece], ry[kPiece];
   for (int64_t i = 0; i < n; i += kPiece) {
@@ -232,6 +276,16 @@ static void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const 
     ${p}outer(r, b.n, alpha, y + i * incy, incy, x + b.from * incx, incx, part, lda);
   }
 }
+static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (n == 0 || alpha == 0) return;
+  upper = upper == row;
+  if (incx != 1 || incy != 1 || n > kPiece)
+    ${p}syr2_others(upper, n, alpha, x, incx, y, incy, A, lda);
+  else if (upper)
+    K(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
+  else
+    K(${p}syr2_l)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
+}
 
 typedef void ${p}triangle(int64_t, struct exo_win_2${T}c, struct exo_win_1${T});
 
@@ -246,20 +300,9 @@ static inline bool exo_whole(bool down, bool trans, int64_t n, int64_t inc) {
   return inc == 1 && n <= (trans ? ${whole_transposed} : down ? INT64_MAX : ${whole_upwards});
 }
 
-static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
-                          int64_t lda, ${real}* x, int64_t incx) {
-  if (n == 0) return;
-  if (!row) upper = !upper, trans = !trans;
-  ${p}triangle* const kernel =
-      trans ? upper ? unit ? K(${p}trmv_tuu) : K(${p}trmv_tun)
-                    : unit ? K(${p}trmv_tlu) : K(${p}trmv_tln)
-            : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
-                    : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
+EXO_OTHERS void ${p}trmv_others(${p}triangle* kernel, bool upper, bool trans, int64_t n, const ${real}* A,
+                                int64_t lda, ${real}* x, int64_t incx) {
   x += exo_first(n, incx);
-  if (exo_whole(upper != trans, trans, n, incx)) {
-    kernel(n, IN2(A, lda), OUT(x, n, 1));
-    return;
-  }
   ${real} rx[kTriangle];
   const ${real} one = 1;
   for (int64_t done = 0; done < n; done += kTriangle) {
@@ -275,21 +318,24 @@ static void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n
       ${p}product(false, r, b.n, one, part, lda, x + b.from * incx, incx, x + i * incx, incx);
   }
 }
-
-static void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n, const ${real}* A,
-                          int64_t lda, ${real}* x, int64_t incx) {
+static inline void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
+                                 const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
   if (n == 0) return;
   if (!row) upper = !upper, trans = !trans;
   ${p}triangle* const kernel =
-      trans ? upper ? unit ? K(${p}trsv_tuu) : K(${p}trsv_tun)
-                    : unit ? K(${p}trsv_tlu) : K(${p}trsv_tln)
-            : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
-                    : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
-  x += exo_first(n, incx);
-  if (exo_whole(upper == trans, trans, n, incx)) {
+      trans ? upper ? unit ? K(${p}trmv_tuu) : K(${p}trmv_tun)
+                    : unit ? K(${p}trmv_tlu) : K(${p}trmv_tln)
+            : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
+                    : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
+  if (exo_whole(upper != trans, trans, n, incx))
     kernel(n, IN2(A, lda), OUT(x, n, 1));
-    return;
-  }
+  else
+    ${p}trmv_others(kernel, upper, trans, n, A, lda, x, incx);
+}
+
+EXO_OTHERS void ${p}trsv_others(${p}triangle* kernel, bool upper, bool trans, int64_t n, const ${real}* A,
+                                int64_t lda, ${real}* x, int64_t incx) {
+  x += exo_first(n, incx);
   ${real} rx[kTriangle];
   const ${real} minus = -1;
   for (int64_t done = 0; done < n; done += kTriangle) {
@@ -304,6 +350,20 @@ static void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n
     if (trans && b.n > 0)
       ${p}product(true, r, b.n, minus, part, lda, x + i * incx, incx, x + b.from * incx, incx);
   }
+}
+static inline void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
+                                 const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  if (n == 0) return;
+  if (!row) upper = !upper, trans = !trans;
+  ${p}triangle* const kernel =
+      trans ? upper ? unit ? K(${p}trsv_tuu) : K(${p}trsv_tun)
+                    : unit ? K(${p}trsv_tlu) : K(${p}trsv_tln)
+            : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
+                    : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
+  if (exo_whole(upper == trans, trans, n, incx))
+    kernel(n, IN2(A, lda), OUT(x, n, 1));
+  else
+    ${p}trsv_others(kernel, upper, trans, n, A, lda, x, incx);
 }
 
 /* ---- banded and packed matrices: row by row, with the kernels of level 1 ---- */

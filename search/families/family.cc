@@ -129,7 +129,7 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
                      near.empty() ? "there are " + all + "all" : "did you mean " + near + "?");
   }
   const TomlTable table = TomlTable::read(folder / (name + ".toml"));
-  table.allow_only({"title", "uses", "target", "sizes", "axis", "kernel", "routine"});
+  table.allow_only({"title", "uses", "target", "sizes", "places", "axis", "kernel", "routine"});
   Family family;
   family.name = name;
   family.title = table.text("title");
@@ -139,6 +139,7 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
     for (const std::string& target : targets.keys())
       family.targets[target] = read_places(targets.table(target));
   }
+  if (table.has("places")) family.places = read_places(table.table("places"));
   if (table.has("sizes")) {
     const TomlTable sizes = table.table("sizes");
     for (const std::string& size : sizes.keys())

@@ -63,6 +63,7 @@ struct Family {
   std::map<std::string, Substitution> targets;
   /// Figures of the bodies that machines differ in: the wisdom of one replaces them (wisdom.h).
   Substitution sizes;
+  Substitution places;  // what places stand for whatever the target and the axes
   std::vector<Axis> axes;
   std::vector<KernelTemplate> kernels;
   std::vector<RoutineTemplate> routines;

@@ -53,9 +53,9 @@ std::string c_name_of(const std::string& member, const Target& target);
 
 /// What templates may say of the target, the family's own words for it first: ${unit.f32} "16,
 /// AVX512, instrs", ${lanes.f32}, ${memory},
-/// ${transpose.f32}, ${blocks.f32} "16, 8, 4, 2, 1", ${half.f32} (a step that takes blocks of half
-/// a vector, '${loop} #2', by the vectors of half the width, or nothing), ${few} and ${several}
-/// (sizes below one and below eight vectors of any type).
+/// ${transpose.f32}, ${blocks.f32} "16, 8, 4, 2, 1", ${half1.f32}, ${half2.f32} (steps that take
+/// blocks of half a vector, the loops "#1" and "#2", by vectors of half the width, or nothing),
+/// ${few} and ${several} (sizes below one and below eight vectors of any type).
 Substitution places_of(const Family& family, const Target& target);
 
 }  // namespace exotune::families

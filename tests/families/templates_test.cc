@@ -162,7 +162,7 @@ TEST(Prover, takes_blocks_of_half_a_vector_by_vectors_of_half_the_width) {
       "f", "");
   const ProcPtr p = prover.replay(
       kernel,
-      expand("p = block_loop(p, 'i', [16, ${blocks.f64}], ['io', 'i'])\n${half.f64}", places, {}),
+      expand("p = block_loop(p, 'i', [16, ${blocks.f64}], ['io', 'i'])\n${half2.f64}", places, {}),
       "f");
   EXPECT_NE(str(*p).find("mm256_mul_pd("), std::string::npos);
   EXPECT_EQ(str(*p).find("mm512"), std::string::npos);
