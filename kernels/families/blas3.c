@@ -10,6 +10,8 @@ enum {
   kDepth = ${depth},
   kWidth = ${width},
   kHeight = ${height} / ${tile_rows} * ${tile_rows},
+  kShallow = ${shallow}, /* depth up to which a product mostly writes */
+  kShallowHeight = 3 * ${lanes} / ${tile_rows} * ${tile_rows}, /* and whose rows then go by a few at a time, to their ends */
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
   kTriangle = ${turned}, /* rows of a triangle that is turned to be applied from the right */
   kSmallTriangle = ${solved}, /* rows of a triangle that is solved with in blocks of kCorner */
@@ -225,6 +227,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
   const bool turned = A.trans && !pack_a;
   const int64_t depth = exo_least(k, kDepth), width = exo_least(n, kWidth);
+  const int64_t height = k <= kShallow ? kShallowHeight : kHeight;
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
@@ -240,8 +243,8 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
       if (pack_b)
         for (int64_t j = j0; j < end; j += kStrip)
           ${p}bring(B, k0, first_column + j, d, exo_least(kStrip, end - j), room + (j - j0) * depth, kStrip);
-      for (int64_t i = 0; i < m; i += kHeight) {
-        const int64_t h = exo_least(kHeight, m - i);
+      for (int64_t i = 0; i < m; i += height) {
+        const int64_t h = exo_least(height, m - i);
         if (part == kLowerPart && i + h <= j0) continue;
         if (part == kUpperPart && i >= end) break;
         if (pack_a) ${p}bring(A, first_row + i, k0, h, d, packed_a, kPitch);
