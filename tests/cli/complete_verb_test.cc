@@ -18,7 +18,7 @@ const std::string kPartial =
     "p = block_loop(p, 'i', 8, ['io', 'i'])\np = search(p)\n";
 
 std::vector<std::string> small(std::vector<std::string> words) {
-  words.insert(words.end(), {"--trials", "6", "--beam", "2", "--no-peers", "--reps", "9"});
+  words.insert(words.end(), {"--trials", "2", "--beam", "2", "--no-peers", "--reps", "5"});
   return words;
 }
 
