@@ -31,6 +31,7 @@ struct BenchOptions {
   ComparisonOptions comparison;
 };
 
+// A script that was named, else the record of a file or what the database knows of a kernel.
 Record chosen(Workspace& workspace, const Session& session, const BenchOptions& options) {
   if (options.script.empty()) {
     return find_record(workspace, options.what, options.database.path(session), options.target,
@@ -86,6 +87,8 @@ ExitCode bench_library(const Session& session, const BenchOptions& options) {
   return compare_library(request);
 }
 
+// Compiles, checks, then the shoot-out: the same fair rounds as at the end of a search, so that
+// figures may be compared.
 ExitCode bench(const Session& session, const BenchOptions& options) {
   const Format format = options.format.value();
   if (options.script.empty() && is_blas_library(options.what))

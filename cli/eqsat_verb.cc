@@ -66,6 +66,7 @@ struct RuleSets {
   std::vector<RuleText> rules;
 };
 
+// Together as searches use them: rules may be sound one by one and not with each other's help.
 std::vector<RuleSets> audited_sets(const Session& session, const EqsatOptions& options) {
   if (!options.rule_files.empty()) {
     std::string name;
@@ -111,6 +112,7 @@ ExitCode run_audit(const Session& session, const EqsatOptions& options) {
   return wrong == 0 ? ExitCode::kOk : ExitCode::kMismatch;
 }
 
+// Sizes that are given become constants; others stay names, and rules ask what they need of them.
 ProcPtr at_sizes(const ProcPtr& p, const EqsatOptions& options) {
   if (!options.size.given()) return p;
   std::vector<std::pair<std::string, int64_t>> values;
@@ -132,6 +134,8 @@ void print_statistics(const CandidateReport& report) {
     std::fprintf(stderr, "note: %d not replayed: %s\n", count, reason.c_str());
 }
 
+// Lifts, saturates, extracts, replays each candidate through the core; only what is proved is shown
+// as a way to write the program.
 ExitCode run(const Session& session, const EqsatOptions& options) {
   if (options.kernel == "audit") return run_audit(session, options);
   const std::map<std::string, int64_t> constants = array_constants(options.array);

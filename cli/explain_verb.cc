@@ -59,6 +59,7 @@ void print_failures(const std::map<std::string, int>& failures) {
     std::printf("failed   %d: %s\n", causes[k].second, causes[k].first.c_str());
 }
 
+// The winner among the trials of its context: how much it won by, and what the others died of.
 void print_trials(const Store& store, const TrialRecord& chosen) {
   TrialFilter filter;
   filter.kernel = chosen.key.kernel_hash;
@@ -125,6 +126,8 @@ std::vector<std::string> scheduling_lines(const Record& record) {
 }
 
 // The plan behind the schedule, from what the dynamic program left beside the database.
+// The plan is worked out again from the stored memo, which takes no time where it is there; without
+// it this part is left out.
 void print_plan(const Record& record, const KernelInput& input, const Replayed& replayed,
                 const std::string& database, bool always) {
   const Target& target = *replayed.targets.front();

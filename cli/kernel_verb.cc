@@ -70,6 +70,7 @@ TuneRequest request_for(const KernelOptions& options, Workspace& workspace, cons
   return request;
 }
 
+// The stem of the files: the kernel's name, and its sizes where several would overwrite each other.
 std::string stem_of(const KernelOptions& options, const TuneRequest& request, bool several) {
   const std::string& given = options.tune.stem();
   if (!given.empty() && !several) return given;
@@ -105,6 +106,8 @@ void drop_what_the_device_leaves(std::vector<Job>& jobs) {
   });
 }
 
+// One job for each kernel and size, all checked before the first one starts: a typo in the last of
+// forty must not show after an hour.
 std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
                          const Session& session) {
   std::vector<Job> jobs;
@@ -144,6 +147,7 @@ std::vector<std::optional<KernelAnswer>> answers_for(const std::vector<Job>& job
   return tune_elsewhere(request, *executor, store, workspace);
 }
 
+// -n: what would be done, with every number and where it comes from; runs nothing.
 ExitCode say_plans(const std::vector<Job>& jobs, bool verbose) {
   for (const Job& job : jobs) {
     std::printf("%s\n", plan_text(job.request).c_str());
@@ -189,6 +193,8 @@ ExitCode exit_code_of(int without_winner) {
   return ExitCode::kInterrupted;
 }
 
+// Jobs one after the other; an interrupt ends the present one with what it found, and the rest is
+// left with a line that says so.
 ExitCode run_jobs(const Session& session, KernelOptions& options) {
   watch_interrupts();
   check_options(session, options);

@@ -11,6 +11,7 @@
 namespace exotune::cli {
 
 /// --db FILE
+/// Where results are kept between runs.
 class DatabaseOption {
  public:
   void add(CLI::App& app);
@@ -21,6 +22,7 @@ class DatabaseOption {
   std::string file_;
 };
 
+/// How tables are printed; `json` and `csv` are for programs and have no extra words.
 /// --format table|json|csv
 class FormatOption {
  public:
@@ -32,6 +34,7 @@ class FormatOption {
 };
 
 /// --size M=512,N=512 | --sizes a:b:step | FILE
+/// One size, several, or a file of them.
 class SizeOption {
  public:
   void add(CLI::App& app);

@@ -16,15 +16,19 @@ namespace exotune::cli {
 std::string progress_text(const std::string& label, const Progress& progress,
                           const std::string& unit, double elapsed_seconds, double budget_seconds);
 
+/// By what stderr is: nothing when quiet, a terminal's line, or lines for a log.
 enum class ProgressStyle : uint8_t { kNone, kTerminal, kLines };
 
 /// Shows the last progress it was told of, from a thread of its own: also while nothing new comes.
 class ProgressLine {
  public:
+  /// Starts the thread, unless the style is kNone; the destructor ends it and clears a terminal's
+  /// line.
   ProgressLine(std::string label, std::string unit, double budget_seconds, ProgressStyle style);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
+  /// Cheap: keeps the progress and wakes the thread, which prints at most some times a second.
   void show(const Progress& progress);
 
  private:

@@ -9,6 +9,8 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune::cli {
+// Numbers with units as people write them. What is no such number is refused with an example;
+// nothing is rounded or clipped silently.
 namespace {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& what,
@@ -110,6 +112,7 @@ Sizes parse_sizes(const std::string& option, const std::string& text) {
   return sizes_at(option, text, {});
 }
 
+// FIRST:LAST:STEP gives all names the same value; a file may say each by itself.
 std::vector<Sizes> parse_size_sweep(const std::string& text,
                                     const std::vector<std::string>& names) {
   const std::string option = "--sizes";

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 namespace exotune::cli {
+// Parts of a record written and read side by side, so that a field cannot be written in one place
+// and forgotten in the other; a test makes every field go there and back.
 
 nlohmann::ordered_json json_of(const std::vector<PeerRow>& rows) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();

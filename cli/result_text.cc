@@ -11,6 +11,8 @@
 #include "search/outline/blockers.h"
 
 namespace exotune::cli {
+// What a person reads at the end of a search, line by line, each made by a function of its own:
+// nothing here decides anything, and all of it can be said again from the record.
 namespace {
 
 std::string sizes_of(const TuneRequest& request) {
@@ -42,6 +44,7 @@ std::string speed_of(const TuneResult& result) {
   return result.seconds > 0 ? number(result.seconds * 1e6) + " us" : "not measured";
 }
 
+// Of all threads the run used: the peak is measured with as many.
 double percent_of_peak(const TuneResult& result) {
   return result.peak_gflops > 0 && result.gflops > 0 ? 100 * result.gflops / result.peak_gflops
                                                      : NAN;
@@ -95,6 +98,7 @@ std::string strided_windows(const Proc& proc) {
 }
 
 // What a reader would otherwise take for a fault of the tool, or not notice.
+// Notes are about this result only; general advice is the documents' affair.
 std::vector<std::string> notes_of(const TuneRequest& request, const TuneResult& result) {
   std::vector<std::string> notes;
   if (!result.as_written && !request.target->instructions().empty() &&
@@ -137,6 +141,8 @@ std::string step_and_reason(const std::string& text) {
 
 // Why nothing beat the loops as written, in the words of their own text: what keeps vectors from
 // them, and the steps that were refused.
+// Steps are counted by reason and the most frequent told: a user who knows the loops sees what to
+// change.
 std::string why_as_written(const TuneRequest& request, const TuneResult& result) {
   constexpr size_t kMost = 3;
   constexpr double kCounts = 0.02;

@@ -11,6 +11,9 @@
 #include "search/views/view_tuning.h"
 
 namespace exotune::cli {
+// From words on the command line to a request of the tuner. Two passes: check() refuses what is
+// wrong whatever the kernel, fill() what depends on target and machine; nothing is opened or
+// compiled before both are through.
 namespace {
 
 // One of `words` by its place; else InputError naming the nearest.
@@ -41,6 +44,7 @@ CostBasis parse_costs(const std::string& text) {
 }
 
 // What an effort means where the user named no limits of their own.
+// An effort is a set of limits; what the user names outranks it, limit by limit.
 struct Limits {
   int beam, trials;
   double seconds;
@@ -64,6 +68,7 @@ std::vector<eqsat::RuleText> view_rules(const Session& session) {
   return rules;
 }
 
+// The figures of the efforts; docs/how-the-search-works.md says what each costs.
 Limits limits_of(Effort effort) {
   switch (effort) {
     case Effort::kEstimate:
@@ -95,6 +100,7 @@ TuneOptions::TuneOptions() {
   defaults_.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+// The help's order: what is tuned for, how hard, where results go.
 void TuneOptions::add(CLI::App& app) {
   app.add_option("--target", target_,
                  "a target's name or folder (default: the best this machine runs)");
@@ -169,6 +175,7 @@ void TuneOptions::check() const {
                      "-o DIR says where the files go");
 }
 
+// Target and machine first, since defaults of the rest come from them.
 void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {
   request.target = workspace.target(target_);
   const bool native = runner_of(request).is_this_machine();
@@ -240,6 +247,8 @@ void TuneOptions::require_native(const TuneRequest& request) const {
                 ExitCode::kUnavailable);
 }
 
+// A target that is no native one says how its programs run; what is not here (a simulator, a cross
+// compiler) is refused with what to install.
 std::unique_ptr<Runner> TuneOptions::runner_for(const TuneRequest& request,
                                                 const Session& session) const {
   return choose_runner(*request.target, runner_, session.data.targets / "runners", request.jobs);

@@ -9,6 +9,7 @@ namespace exotune::cli {
 
 struct Session;
 
+/// In the order in which the help shows them.
 void add_kernel_verb(CLI::App& app, Session& session);
 void add_complete_verb(CLI::App& app, Session& session);
 void add_schedule_verb(CLI::App& app, Session& session);

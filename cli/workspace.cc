@@ -10,6 +10,8 @@
 #include "cost/work.h"
 
 namespace exotune::cli {
+// What a verb works on, found by name: targets, kernels, modules, the machine. Each is made at the
+// first question and kept, so that a verb that needs none of them starts at once.
 namespace {
 
 std::vector<std::string> names_of(const std::vector<ProcPtr>& procs) {
@@ -39,6 +41,7 @@ ProcPtr choose(const Module& module, const FileAndProc& wanted, bool all_procs) 
 }
 
 // Of the array it writes, else of its first one.
+// For naming a kernel in reports, and for the peak it is held against.
 ScalarType precision_of(const Proc& proc) {
   ScalarType precision = ScalarType::kF32;
   bool found = false, written = false;
@@ -63,6 +66,8 @@ ScalarType precision_of(const Proc& proc) {
 
 std::string kernel_hash(const Proc& kernel) { return content_hash(canonical_text(kernel)); }
 
+// A kernel of the user's, described as the table describes the built-in ones: what its loops say of
+// operations and bytes.
 KernelEntry described(const KernelInput& input, const std::string& named) {
   KernelEntry entry;
   if (input.entry != nullptr) {
@@ -129,6 +134,8 @@ TargetPtr Workspace::target(const std::string& name) {
   return best;
 }
 
+// Two different refusals: this machine lacks the instructions, or the compiler that makes them;
+// each says what would help.
 void Workspace::require_runnable(const Target& target) {
   const std::vector<std::string> missing = missing_features(machine(), target);
   if (!missing.empty())
@@ -153,6 +160,7 @@ Module Workspace::module(const std::string& path) {
   return module;
 }
 
+// A name of the table, or a file with a procedure; a name that is neither gets the nearest of both.
 KernelInput Workspace::kernel(const std::string& text, bool all_procs) {
   KernelInput input;
   if (const auto notation = einsum_of(text)) {

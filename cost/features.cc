@@ -14,6 +14,9 @@
 #include "cost/register_pressure.h"
 
 namespace exotune {
+// Counts of what a run of the code does, by term of the model (terms.h): operations by port, lines
+// by level, chains, calls. Everything outside of loops is counted once a block, loops by their
+// trips; nothing is simulated.
 
 namespace {
 
@@ -87,6 +90,7 @@ class Counter {
     return out;
   }
 
+  // In program order, which matters for loads that are still in registers.
   void statement(const StmtPtr& s, Straight& line, Features& out) {
     if (const For* f = s->as<For>()) {
       if (unrolls(*f, 1) && !(compiled_.cycles(*f) > 0))

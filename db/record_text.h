@@ -10,6 +10,7 @@
 
 namespace exotune {
 
+/// What of a trial's standing is not in the trial itself: a merge needs it to decide again.
 /// A trial with its rank in the context.
 struct RankedTrial {
   TrialRecord trial;
@@ -17,6 +18,7 @@ struct RankedTrial {
   bool settled = false;  // named by set_winner
 };
 
+/// One number that was found out on some machine, with whose it is.
 struct NamedFigure {
   FigureKey key;
   std::string name;
@@ -32,6 +34,7 @@ struct Contents {
 };
 
 /// One line, without its newline.
+/// Every line is one JSON object with a "type"; the header line comes first and names the format.
 std::string header_line();
 std::string machine_line(const MachineRecord& machine);
 std::string kernel_line(const std::string& hash, const std::string& name);
@@ -48,6 +51,7 @@ std::optional<std::vector<double>> samples_of_blob(const void* data, size_t byte
 
 /// The record as it is stored: valid UTF-8, finite samples, their median.
 TrialRecord normalised(TrialRecord trial);
+/// Of an even number the mean of the middle two; exact for the largest doubles too.
 double median_of_samples(std::vector<double> samples);
 
 /// `text` with every byte that is not part of valid UTF-8, and every NUL, replaced by '?'.

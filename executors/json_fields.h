@@ -18,22 +18,27 @@ using JsonEntry = std::pair<const char*, JsonValue>;
 /// One field a line, in the order given; bytes that are no UTF-8 are replaced.
 std::string json_text(const std::vector<JsonEntry>& fields);
 
+/// Nothing is guessed: an absent field, another type or a number that is not finite refuses, and
+/// the message says what was read and which field. Cheap to copy; parts keep the whole text alive.
 class JsonFields {
  public:
   /// `what` it is, for messages: a file, "the answer for saxpy". `format`: what its field of that
   /// name must say; "" where it has none.
   JsonFields(const std::string& text, std::string what, const std::string& format = "");
 
+  /// Each refuses what is absent or of another type.
   std::string text(const char* key) const;
   double number(const char* key) const;  // finite
   int64_t integer(const char* key) const;
   bool flag(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
   JsonLists lists(const char* key) const;  // of lists of strings
+  /// An object whose values are all strings.
   std::map<std::string, std::string> texts_by_name(const char* key) const;
   JsonFields object(const char* key) const;
   std::vector<JsonFields> objects(const char* key) const;
   bool has(const char* key) const;
+  /// InputError: "`what`: why".
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:

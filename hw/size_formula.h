@@ -12,6 +12,7 @@ namespace exotune {
 
 using SizeBinding = std::map<std::string, int64_t>;
 
+/// Evaluated in doubles: counts of operations pass 2^63 for sizes that users try. Cheap to copy.
 class SizeFormula {
  public:
   SizeFormula() = default;

@@ -17,10 +17,13 @@
 
 namespace exotune {
 
+/// All refusals are InputErrors at the key's place. Reading is linear in the text; asking is a
+/// look-up.
 class TomlTable {
  public:
   /// Refuses (InputError) a file that cannot be read or does not parse.
   static TomlTable read(const std::filesystem::path& file);
+  /// The same from text; `file_name` is for messages.
   static TomlTable parse(std::string_view text, const std::string& file_name);
 
   bool has(std::string_view key) const;

@@ -13,6 +13,8 @@
 
 namespace exotune {
 
+/// Not thread-safe: one runner owns it. Compiling runs `jobs` processes at once and gives up with
+/// the thread's deadline; what was compiled until then stays known.
 class CompileCache {
  public:
   struct Options {
@@ -37,6 +39,7 @@ class CompileCache {
   /// In batches, as many at once as there are jobs; all are known afterwards.
   void compile_fresh(std::span<const Candidate> fresh, const std::vector<std::string>& keys,
                      size_t batch_size);
+  /// Removes folders of the batches used longest ago, beyond most_batches.
   void forget_oldest();
 
   TargetToolchain toolchain_;

@@ -36,6 +36,8 @@ struct Finding {
   bool ok() const { return status == TrialStatus::kOk; }
 };
 
+/// One instance is made in the child that runs the candidate: everything it maps ends with the
+/// child. `prepared` is borrowed. Cost: a mapping and a copy of each argument; fill() copies again.
 class GuardedArguments {
  public:
   enum class Placement {
@@ -80,10 +82,14 @@ class GuardedArguments {
     uint8_t* data = nullptr;
     size_t data_bytes = 0;
   };
+  /// A page-aligned place for the argument's body, inaccessible pages on both sides.
   static size_t skew_of(size_t a, size_t variation, size_t page);
   static void map_slot(Slot& slot, size_t skew, bool huge, size_t page);
+  /// What must not have changed: inputs, holes between strides, guard words.
   Finding check_kept(size_t a, int variant) const;
+  /// What must have been written, against the expected values; poison left over is named as such.
   Finding check_output(size_t a, int variant) const;
+  /// "C[3, 5]", for messages.
   std::string element_name_at(size_t a, int64_t element) const;
 
   const PreparedCase& prepared_;

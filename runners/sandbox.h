@@ -9,6 +9,7 @@
 
 namespace exotune {
 
+/// Unmapped when it goes; children that are still there keep their own mapping of it.
 /// Zeroed memory that stays shared across fork.
 class SharedMemory {
  public:
@@ -27,6 +28,7 @@ class SharedMemory {
   size_t bytes_;
 };
 
+/// How it ended; at most one of timed_out, stopped and signal is the reason.
 struct ChildOutcome {
   bool timed_out = false;
   bool stopped = false;  // killed: the thread's deadline was over

@@ -12,6 +12,9 @@
 #include "core/ir/printer.h"
 
 namespace exotune {
+// The beam: stages of moves, each on the best states of the stage before. States are schedules
+// whose every step was proved, so what the beam holds at any moment is correct; the cost model only
+// decides what is looked at first.
 
 namespace {
 
@@ -24,6 +27,7 @@ struct Attempt {
   BeamState result;
 };
 
+// A refusal is a result like any other: it is counted, and the move is out.
 void apply(Attempt& a, const BeamContext& context, const Deadline& deadline) {
   if (deadline.over()) return;
   const DeadlineScope scope(deadline);
@@ -90,6 +94,8 @@ void describe(BeamState& state, const BeamContext& context) {
 }
 
 // Lists of steps by what they begin with.
+// Many lists begin alike (the same blocks, then different tiles): a tree of them makes each common
+// beginning once, which is most of the proving.
 struct StepTree {
   struct Branch;
   std::map<std::string, Branch> next;  // by the step as text
@@ -117,6 +123,8 @@ void StepTree::for_each_end(const F& f) const {
   for (const auto& [text, branch] : next) branch.below.for_each_end(f);
 }
 
+// Depth first: a state is made from its parent's, which is kept no longer than its branches need
+// it.
 class TreeReplay {
  public:
   TreeReplay(const BeamContext& context, const Deadline& deadline, std::vector<Extended>& out)
@@ -155,6 +163,7 @@ class TreeReplay {
 
 }  // namespace
 
+// All steps or none: the state is unchanged when one of them is refused.
 std::optional<StepRefusal> extend(BeamState& state, const Steps& steps,
                                   const BeamContext& context) {
   for (const ScheduleStep& step : steps)
@@ -187,6 +196,8 @@ class Beam {
 
   /// All stages, each but the last keeping `width` states of each set of tags. Whole schedules, or
   /// none when the deadline was over too soon.
+  // A pass that the deadline cuts before its last stage gives nothing: an unfinished schedule is
+  // none.
   std::vector<const BeamState*> pass(const BeamState& start, int width) {
     std::vector<const BeamState*> beam = {&start};
     for (size_t s = 0; s < space_.stages.size(); ++s) {
@@ -243,6 +254,8 @@ class Beam {
     return next;
   }
 
+  // In parallel over attempts, whose results go into places of their own: the outcome does not
+  // depend on who was first.
   void run(const std::vector<Attempt*>& fresh) {
     const size_t slice = 32;  // so that progress is seen
     for (size_t first = 0; first < fresh.size() && !out_.cut_short; first += slice) {

@@ -33,6 +33,8 @@ double operations_of(const KernelEntry& kernel, const SizeBinding& sizes) {
   return 1;
 }
 
+// Draws schedules, runs them, fits the cost model's weights to what came out, and judges the fit on
+// runs that it did not see.
 class Calibration {
  public:
   Calibration(const CalibrationRequest& request, Store& store, const CalibrationHooks& hooks)

@@ -20,6 +20,8 @@ WholeSchedule Candidates::whole(const BeamState& state) const {
   return {state.proc, script_text(*run_.request.proc, state.steps)};
 }
 
+// Emitting may fail where scheduling did not (registers that no C can index): the candidate is then
+// none, with the reason counted.
 Candidates::Emission Candidates::emit(const BeamState& state) const {
   std::string op = run_.request.partial ? "whole script" : "emit";
   Emission out;
@@ -52,6 +54,8 @@ std::optional<Trial> Candidates::keep(Emission made, size_t state) {
 
 std::optional<Trial> Candidates::as_written() { return keep(emit(proposals_.start()), 0); }
 
+// In parallel: emitting C takes as long as several proofs. Equal texts are kept once, for the first
+// state.
 std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
   std::vector<Emission> made(states.size());
   const auto one = [&](size_t k) {

@@ -5,6 +5,10 @@
 #include <set>
 
 namespace exotune {
+// The moves of matrix products in the order of the classic algorithm: columns for the farthest
+// cache, depth for the middle one, packing, rows, register tiles. Sizes are shares of what each
+// cache holds, rounded to multiples of the register tiles tried; several of each, since which share
+// is best depends on what else lies there.
 
 namespace {
 
@@ -45,6 +49,8 @@ bool keeps_order(const std::vector<ScriptConstraint>& constraints) {
   });
 }
 
+// Which loop is what, from the nest; null figures of a cache mean that the level is not there, and
+// its stage is left out.
 Contraction contraction_of(const Nest& nest, const Target& target,
                            const std::vector<TargetLevel>& levels,
                            const std::vector<ScriptConstraint>& constraints,
@@ -178,6 +184,7 @@ Stage row_blocks(const Contraction& c, const std::string& outside) {
 
 }  // namespace
 
+// The same steps for all tiles: what differs between candidates is only sizes.
 Steps micro_kernel(const Contraction& c) {
   return {register_block_step(c.i, c.j, c.k, c.unit), unroll_registers_step(c.unit)};
 }

@@ -11,6 +11,9 @@
 #include "search/problem.h"
 
 namespace exotune {
+// What was found out about a target on this machine: read from the store, measured when asked, and
+// keyed by what it depends on: instructions by the core and compiler, lines by the machine's memory
+// too. A figure of another core is no figure.
 
 namespace {
 
@@ -115,6 +118,8 @@ InstructionFigures slower_than_text(const Target& target, const CoreFacts& core)
 
 }  // namespace
 
+// The target's text, then the core's, then what was measured: each outranks the ones before, and
+// says where it comes from.
 TargetFigures figures_of(const Target& target, const Machine& machine, const Store* store,
                          CostBasis basis) {
   TargetFigures out;
@@ -183,6 +188,8 @@ InstructionFigure figure(const std::vector<LoopTiming>& t, FigureSource source) 
 
 }  // namespace
 
+// Loops of each instruction alone: independent ones for throughput, a chain for latency; measured
+// in rounds so that a machine that changes its clock shows.
 InstructionCosts instruction_costs(const Target& target, const InstructionRequest& request) {
   const TargetToolchain toolchain = toolchain_of(target);
   InstructionCosts out;
@@ -221,6 +228,7 @@ InstructionCosts instruction_costs(const Target& target, const InstructionReques
   return out;
 }
 
+// Loops over working sets of each level's size, with arithmetic too small to matter.
 std::vector<double> line_costs(const Target& target, const Machine& machine,
                                const std::string& work_directory) {
   std::vector<int64_t> caches;

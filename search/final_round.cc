@@ -48,6 +48,8 @@ void FinalRound::note_peak(TuningState& run, const Bench& bench) {
   }
 }
 
+// Checks, finds rivals and peers, then one shoot-out of all; each part has a share of the time that
+// is left, so that no part can take the winner's.
 void FinalRound::run() {
   const double begun = run_.clock.seconds();
   if (run_.deadline.over() || measured_.ranked().empty()) return;
@@ -152,6 +154,7 @@ std::vector<const Trial*> FinalRound::finalists() {
   return chosen;
 }
 
+// Halves the largest size until the work is small enough: boundaries are met at small sizes too.
 void FinalRound::shrink_to(double operations, const std::vector<std::string>& free,
                            SizeBinding& sizes) const {
   if (request_.kernel.flops.text().empty()) return;

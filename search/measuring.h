@@ -15,6 +15,9 @@
 
 namespace exotune {
 
+/// Owns the trials of a run and their order; what is measured is handed back to the proposals,
+/// whose models may have been wrong. Ends by budget, by number, or when nothing is left to try, and
+/// says which in the result.
 class Measuring {
  public:
   /// All must outlive this.
@@ -38,17 +41,26 @@ class Measuring {
   Candidates& candidates() { return candidates_; }
 
  private:
+  /// Is there an ok trial that is more than the nest as written?
   bool found_schedule() const;
+  /// Measures neighbours of the fastest, as long as they win.
   void refine(size_t most, size_t kept, const Deadline& deadline);
+  /// When nothing was ok: the cheapest by the model again, with more time.
   void rescue();
+  /// The fastest again, by the other compilers and their flags.
   void compile_otherwise(const Deadline& deadline);
+  /// By BeamState::text_hash, for whole programs.
   std::map<std::string, double> seconds_of_states() const;
+  /// A semifinal: those within the noise of the best are timed side by side.
   void compare_fastest(const Deadline& deadline);
   std::vector<BeamState> fastest() const;
+  /// As many as compile at once and still leave time to look at the clock.
   size_t batch_size(const Deadline& deadline) const;
+  /// False when the time was over first.
   bool measure_states(size_t first, size_t most, const Deadline& deadline);
   void measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
                double timeout_seconds, bool rescue);
+  /// Tells the progress and the store.
   void note_best(const Trial& t);
 
   TuningState& run_;

@@ -9,6 +9,8 @@ namespace exotune {
 
 namespace {
 
+// Several vectors at once hide latencies; how many is measured, since it depends on what else the
+// loop does.
 SearchSpace elements_space(const Nest& nest, const VectorValues& unit) {
   SearchSpace space;
   const std::string& loop = nest.vector_loop;
@@ -75,6 +77,7 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit) {
 
 }  // namespace
 
+// By kind of nest; what no kind fits has no space here and is searched as a program.
 SearchSpace space_for(const Nest& nest, const Target& target,
                       const std::vector<TargetLevel>& levels,
                       const std::vector<ScriptConstraint>& constraints) {

@@ -7,6 +7,9 @@
 #include "search/steps/builders.h"
 
 namespace exotune {
+// Small changes to a schedule that measured well: a size halved or doubled, a tile one row higher,
+// a prefetch nearer. Changes are made to steps as data; each result is replayed and proved like any
+// other schedule.
 
 namespace {
 
@@ -123,6 +126,8 @@ class Changes {
     return true;
   }
 
+  // Columns by a vector, rows by up to four, other blocks by halves and doubles: near enough that
+  // the rest of the schedule still fits.
   std::set<int64_t> sizes_near(const Blocking& block, bool tile) const {
     const int64_t s = block.size, lanes = where_.lanes;
     std::set<int64_t> out;

@@ -11,6 +11,9 @@
 #include "search/packed_caller.h"
 
 namespace exotune {
+// A kernel at given sizes as something to run: arguments with shapes and strides, data, what must
+// come out, and how it is compiled. Everything a candidate is checked with is made here, once for
+// all of them.
 namespace {
 
 bool asserts_strides(const Proc& p, Sym name) {
@@ -85,6 +88,7 @@ std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes) {
   return env;
 }
 
+// Shapes and strides at these sizes; with inputs, what must come out is computed once here.
 TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
                            const ProblemOptions& options) {
   TuningProblem problem;
@@ -101,6 +105,8 @@ TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
   return problem;
 }
 
+// C of the scheduled procedure, under a name of its own; its id is the hash of the text, so that
+// two schedules of one text are one candidate.
 Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
                          const TuningProblem& problem, const std::string& stem) {
   CodegenOptions code;

@@ -7,6 +7,9 @@
 #include "search/steps/builders.h"
 
 namespace exotune {
+// Schedules for calibration: drawn over a wide range, good and bad alike, since a model fitted to
+// good schedules only would not know what bad ones cost. The same draws on every machine, so that
+// runs can be compared.
 
 namespace {
 

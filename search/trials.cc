@@ -50,6 +50,8 @@ class Trials {
     run_.trials = std::move(trials);
   }
 
+  // What the store knows first; what timed out before comes last, so that it cannot take the time
+  // of the others.
   TrialRun run() {
     const DeadlineScope scope(limits_.deadline);
     best_ = limits_.best_known;
@@ -108,6 +110,8 @@ class Trials {
     }
   }
 
+  // One batch is compiled together and run one after the other; each result is in the store before
+  // the next runs.
   void run_batch(const std::vector<size_t>& members, double limit) {
     std::vector<size_t> places;  // in run_.trials, of what is run
     std::vector<Candidate> batch;

@@ -14,6 +14,8 @@
 
 namespace exotune {
 
+/// A candidate with what came of it. Times are seconds a call; `median` orders trials, `minimum` is
+/// for messages.
 struct Trial {
   Candidate candidate;
   std::string script;
@@ -40,6 +42,7 @@ struct TrialLimits {
   std::function<void(const std::vector<Trial>&, size_t done)> progress;
 };
 
+/// In the order given, with the counts that reports need.
 struct TrialRun {
   std::vector<Trial> trials;
   int measured = 0, reused = 0;

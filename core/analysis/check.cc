@@ -36,6 +36,7 @@ void Checker::fail(const SourceLocation& where, const std::string& what,
   fail(where, out.str());
 }
 
+// Header and asserts before the body, which may rely on them.
 void Checker::run() {
   header();
   block(p_.body, Child::kBody);
@@ -144,6 +145,8 @@ void Checker::fixed(const ExprPtr& e, const std::string& what, const SourceLocat
     fail(where, what + " depends on configuration that is written");
 }
 
+// Statements in order; what one binds or establishes (a window, a value of configuration) holds for
+// the later ones until the block ends.
 void Checker::block(const Block& b, Child child) {
   const size_t visible = scope_.size();
   path_.push_back({child, 0});
@@ -189,6 +192,8 @@ void Checker::stmt(const Stmt& s) {
   }
 }
 
+// Bounds are integers; inside, the iterator is bound with lo <= i < hi, which most proofs of bounds
+// rest on. A loop that never runs makes its body vacuous, which is right.
 void Checker::loop(const Stmt& s, const For& n) {
   integer(n.lo, s.where);
   integer(n.hi, s.where);
@@ -203,6 +208,7 @@ void Checker::loop(const Stmt& s, const For& n) {
   race_free(s, n);
 }
 
+// Only parallel loops: sequential ones may do anything.
 void Checker::race_free(const Stmt& s, const For& n) {
   if (n.mode != LoopMode::kPar) return;
   const LoopAnswer race = loop_parallel(p_, path_);
@@ -213,6 +219,7 @@ void Checker::race_free(const Stmt& s, const For& n) {
   throw InputError(std::move(d));
 }
 
+// Each side is checked under its condition; the facts go again afterwards.
 void Checker::branch(const Stmt& s, const If& n) {
   boolean(n.cond, s.where);
   std::optional<Problem> before;
@@ -249,6 +256,8 @@ void Checker::allocation(const Stmt& s, const Alloc& n) {
   scope_.push(s);
 }
 
+// Values that depend on a loop are refused: configuration is set once for a loop, so that
+// instructions inside see one value.
 void Checker::config_write(const Stmt& s, const WriteConfig& n) {
   const ConfigField* field = n.config->find(n.field);
   const std::string name = n.config->name + "." + n.field;
@@ -288,6 +297,8 @@ bool unconditional(const Effect& e) {
 }  // namespace
 
 // A buffer whose first access surely reads it, or that is never written, holds nothing to read.
+// Looks at what surely happens: a buffer that is read on some path before it is written is a matter
+// for the interpreter's poison, one that is read on every path is an error.
 void Checker::initialised(const Block& block, const Path& first, int n) {
   struct Use {
     bool written = false, reads_first = false;
@@ -321,6 +332,7 @@ void Checker::initialised(const Block& block, const Path& first, int n) {
 
 namespace {
 
+// Callees are checked once while they live; their errors name them.
 void check_callees(const Proc& p, bool for_codegen) {
   // The value: passed for code generation too.
   static ProcCache<bool> passed;
@@ -341,6 +353,8 @@ void check_callees(const Proc& p, bool for_codegen) {
 
 }  // namespace
 
+// What every procedure passes before C is made of it; primitives call it, or the cheaper
+// check_statement, where their own proof is not enough.
 void check(const Proc& p, bool for_codegen) {
   check_callees(p, for_codegen);
   check_c_limits(p);

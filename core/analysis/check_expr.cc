@@ -34,6 +34,8 @@ void Checker::config_read(const ReadConfig& r, const SourceLocation& where) {
     fail(where, r.config->name + "." + r.field + " lives in hardware only and cannot be read");
 }
 
+// Integer control expressions, as the language allows them: affine but for names that stand for
+// products. What the frontend refuses in text is refused here for trees that were built otherwise.
 void Checker::integer(const ExprPtr& e, const SourceLocation& where) {
   struct Visitor {
     Checker& c;
@@ -106,6 +108,8 @@ void Checker::boolean(const ExprPtr& e, const SourceLocation& where) {
   fail(e->where.known() ? e->where : where, str(e) + " is not a condition");
 }
 
+// Literals have no precision of their own; two operands that have one must agree, since a silent
+// conversion would round where nobody asked.
 std::optional<ScalarType> Checker::one_precision(std::optional<ScalarType> a,
                                                  std::optional<ScalarType> b,
                                                  const SourceLocation& where) {
@@ -172,6 +176,7 @@ std::optional<std::pair<int64_t, int64_t>> integers_of(ScalarType t) {
   }
 }
 
+// A cast from control must be exact in range: proved from what is known of the value at its place.
 void Checker::cast(const Cast& n, const ExprPtr& e, const SourceLocation& where) {
   if (!is_data(e->type)) fail(where, str(e) + " is not a data value");
   integer(n.arg, where);
@@ -188,6 +193,7 @@ void Checker::cast(const Cast& n, const ExprPtr& e, const SourceLocation& where)
 
 namespace {
 
+// Exactly: no rounding, no wrapping.
 bool holds(ScalarType t, double v) {
   if (!std::isfinite(v)) return is_float(t);  // only rewrites make these, on purpose
   switch (t) {
@@ -238,6 +244,8 @@ void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocatio
   for (const ExprPtr& c : expr_children(*e)) literals(c, type, where);
 }
 
+// Two questions a dimension, 0 <= i and i < n, each proved from the facts of the place; a window's
+// own extents count, not its root's.
 void Checker::element(Sym name, const std::vector<ExprPtr>& idx, const SourceLocation& where) {
   buffer(name, where);
   const std::vector<ExprPtr> shape = scope_.shape_of(name);
@@ -258,6 +266,7 @@ void Checker::element(Sym name, const std::vector<ExprPtr>& idx, const SourceLoc
   }
 }
 
+// A part of each dimension within the buffer's, and not empty the wrong way round: lo <= hi.
 void Checker::window(const WindowExpr& w, const SourceLocation& where) {
   buffer(w.name, where);
   const std::vector<ExprPtr> shape = scope_.shape_of(w.name);

@@ -26,6 +26,8 @@ LoopAnswer loop_proved() {
 }
 
 // Every effect of `a` in the first instance against every effect of `b` in the second.
+// Any pair that may meet refuses, with the pair and a point at which they do. Reads never conflict,
+// nor do reductions of one operator on one buffer.
 LoopAnswer all_commute(Problem& problem, const std::vector<const Effect*>& a, const Instance& in_a,
                        const std::vector<const Effect*>& b, const Instance& in_b,
                        bool reductions_commute = true) {
@@ -60,6 +62,7 @@ bool same_elements(const Effect& a, const Effect& b) {
 }
 
 // What others see, each set of elements once.
+// Locals of a block are nobody else's: they are left out.
 std::vector<const Effect*> shared(const Effects& e) {
   std::vector<const Effect*> out;
   for (const Effect& m : e.memory)
@@ -149,6 +152,7 @@ bool bounds_change(const std::vector<ExprPtr>& control, const Effects& by) {
   return false;
 }
 
+// Moving statements away from the one that binds what they use would change what they mean.
 Sym bound_then_used(const Block& b, size_t first, size_t n, size_t users) {
   for (size_t k = first; k < first + n; ++k) {
     const Sym s = bound_symbol(*b[k]);
@@ -168,6 +172,8 @@ Path child_of(const Path& parent, Child child, int index) {
 std::string unsupported_loop() { return "this is not a loop"; }
 
 // The scope and facts at a loop, with its iterator's two instances `early` < `late`.
+// Two instances of one body, the earlier first, with independent inner variables: what is proved of
+// them holds for every pair of iterations.
 struct TwoIterations {
   TwoIterations(const Proc& p, const Path& at, const For& loop)
       : place(p, at), scope(p, child_of(at, Child::kBody, 0)) {
@@ -192,6 +198,7 @@ struct TwoIterations {
 
 }  // namespace
 
+// Both orders of two runs of statements that stand next to each other.
 Answer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
   const Path a = stmt_part(at);
   const Block& block = block_at(p, a);
@@ -212,6 +219,7 @@ Answer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
   return all_commute(place.problem(), shared(ea), {}, shared(eb), {{}, "'"});
 }
 
+// Every pair of different iterations commutes: then any order of them gives the same result.
 LoopAnswer iterations_commute(const Proc& p, const Path& at) {
   const Path loop_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, loop_path);
@@ -229,6 +237,7 @@ LoopAnswer iterations_commute(const Proc& p, const Path& at) {
   return all_commute(two.place.problem(), effects, two.in_early, effects, two.in_late);
 }
 
+// Reductions into one element are allowed only where the caller has them combined afterwards.
 LoopAnswer loop_parallel(const Proc& p, const Path& at, bool allow_reductions) {
   const Path loop_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, loop_path);
@@ -247,6 +256,8 @@ LoopAnswer loop_parallel(const Proc& p, const Path& at, bool allow_reductions) {
                      allow_reductions);
 }
 
+// Pairs whose order changes are those where the outer iterator grows and the inner one shrinks;
+// only these must commute.
 LoopAnswer loops_interchange(const Proc& p, const Path& at) {
   const Path outer_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, outer_path);

@@ -24,6 +24,8 @@ uint64_t column_key(int column) {
   return x | 1;
 }
 
+// Rows are dense: a system has a dozen variables, and walking an array beats chasing terms. Numbers
+// that outgrow 2^60 end the attempt as unknown.
 class Eliminator {
  public:
   Eliminator(std::span<const Constraint> constraints, int variables,
@@ -50,6 +52,8 @@ class Eliminator {
   }
 
   // Eliminates every column but `keep` (-1: all). False: infeasible.
+  // Equalities first, since each takes a variable with it and makes no new rows; then one variable
+  // at a time.
   bool run(int keep) {
     for (Row& row : rows_)
       if (!normalise(row)) return false;
@@ -71,6 +75,8 @@ class Eliminator {
   int column_of(int var) const { return column_of_[var]; }
 
   // Values by variable; empty when back substitution finds none.
+  // From the last eliminated variable back to the first, each within the bounds that the others
+  // leave, sizes small first. A candidate only: the caller checks it against all constraints.
   std::vector<int64_t> model() const {
     std::vector<int64_t> value(stride_, 0);
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
@@ -163,6 +169,8 @@ class Eliminator {
   }
 
   // Divides by the gcd, tightening inequalities. False when the row alone cannot hold.
+  // All coefficients by their gcd; an inequality's constant rounds towards the integers, which is
+  // where integer reasoning beats rational.
   bool normalise(Row& row) {
     int64_t* r = at(row.data);
     uint64_t g = 0;
@@ -294,6 +302,8 @@ class Eliminator {
   }
 
   // Drops weaker duplicates; finds opposite pairs. False when a pair contradicts.
+  // Most rows made by elimination say nothing new: without this, their number grows as a square at
+  // each step.
   bool tidy(bool* new_equality) {
     std::sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) {
       const uint64_t ka = std::min(a.hash, -a.hash), kb = std::min(b.hash, -b.hash);
@@ -335,6 +345,8 @@ class Eliminator {
   }
 
   // The column whose elimination makes the fewest rows; exact ones first. -1: none left.
+  // Rows made are the product of lower and upper bounds; a variable with a unit coefficient on one
+  // side is exact, and comes first.
   int choose(int keep) const {
     int best = -1;
     long best_cost = 0;
@@ -364,6 +376,8 @@ class Eliminator {
     return best;
   }
 
+  // Each lower bound with each upper one. Inexact when neither coefficient is a unit: then the
+  // shadow holds points that no integer has, and "feasible" is only a maybe.
   bool eliminate(int column) {
     std::vector<Row> lower, upper, rest;
     for (const Row& row : rows_) {
@@ -421,6 +435,8 @@ Solution solve_conjunction(std::span<const Constraint> constraints, int variable
 
 namespace {
 // The constraints that `lin` shares variables with, directly or through others.
+// Constraints about other variables cannot change the bounds; leaving them out is most of the speed
+// for large programs.
 std::vector<Constraint> connected(std::span<const Constraint> constraints, int variables,
                                   const Lin& lin) {
   std::vector<uint8_t> inside(variables, 0), taken(constraints.size(), 0);

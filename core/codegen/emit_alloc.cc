@@ -53,6 +53,8 @@ bool crosses_threads(const Block& scope, size_t position, Sym name) {
 
 }  // namespace
 
+// By memory: registers, what a template allocates, or an array. Arrays go on the stack while they
+// are small, else where the plan says (scratch_plan.h).
 void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t position,
                                const SourceLocation& where) {
   Storage s;
@@ -95,6 +97,8 @@ void FunctionEmitter::allocate(const Alloc& a, const Block& scope, size_t positi
   storage_[a.name] = std::move(s);
 }
 
+// The vector type is the memory's; several registers are an array of it, which compilers keep in
+// registers as long as every subscript is a constant.
 void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& scope,
                                       size_t position, const SourceLocation& where) {
   const std::string what = "`" + a.name.name() + "` in " + s->mem->name;
@@ -191,6 +195,7 @@ std::string FunctionEmitter::scratch_bytes(const Alloc& a) {
   return bytes;
 }
 
+// Only blocks that take scratch memory have a mark; giving it back is one assignment.
 void FunctionEmitter::take_scratch_mark() {
   file_.needs.scratch = true;
   const std::string mark = scratch_marks_.back() = names_.fresh("scratch");
@@ -212,6 +217,7 @@ void FunctionEmitter::release_scratch(const std::string& mark) {
   line(workspace_.empty() ? "exo_scratch_release(" + mark + ");" : workspace_ + " = " + mark + ";");
 }
 
+// A window of a window needs no statement in C; a struct is made where one is passed on.
 void FunctionEmitter::window_stmt(const WindowStmt& w) {
   const auto* e = w.rhs->as<WindowExpr>();
   if (!e) throw InputError(w.rhs->where, "`" + str(w.rhs) + "` is no window");

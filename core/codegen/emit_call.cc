@@ -5,6 +5,8 @@
 
 namespace exotune::codegen {
 
+// Callees were emitted before: their signature says which arguments are pointers, structs or
+// values, and whether they take the context and scratch memory.
 void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
   if (call.callee->instr) return instruction(call, where);
   const auto it = file_.functions.find(call.callee);
@@ -32,6 +34,7 @@ void FunctionEmitter::call(const Call& call, const SourceLocation& where) {
   line(text + ");");
 }
 
+// By the formal's kind in the ABI; a dense array may stand for a window, never the reverse.
 std::string FunctionEmitter::argument(const AbiArg& formal, const ExprPtr& actual) {
   switch (formal.kind) {
     case AbiArg::Kind::kControl:
@@ -66,6 +69,8 @@ std::string FunctionEmitter::argument(const AbiArg& formal, const ExprPtr& actua
   return "";
 }
 
+// The template is text of the target, trusted like an instruction's meaning; what goes into its
+// holes is not, and is put in parentheses unless it stands alone.
 void FunctionEmitter::instruction(const Call& call, const SourceLocation& where) {
   const InstrInfo& instr = *call.callee->instr;
   file_.needs.add_global(instr.c_global);
@@ -79,6 +84,8 @@ void FunctionEmitter::instruction(const Call& call, const SourceLocation& where)
   })));
 }
 
+// One hole, `{name}` or `{name_data}` and the like: a control value, an element, an address, a
+// register, a stride. What a hole of that name cannot mean is an error at the call.
 std::string FunctionEmitter::hole(const Call& call, const std::string& name, bool enclosed,
                                   const SourceLocation& where) {
   const int outer = enclosed ? 0 : Text::kPrimary;

@@ -13,6 +13,8 @@ namespace exotune::codegen {
 namespace {
 
 template <class T>
+// The fewest digits that read back as the same number; "1" becomes "1.0", so that C's arithmetic is
+// floating.
 std::string shortest(T v) {
   char buffer[64];
   std::string s(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
@@ -36,6 +38,7 @@ int64_t wrap(ScalarType t, double v) {
   }
 }
 
+// Sums, differences and products: those that may be done modulo 2^32 and wrapped once in the end.
 bool is_ring(BinOpKind op) {
   return op == BinOpKind::kAdd || op == BinOpKind::kSub || op == BinOpKind::kMul;
 }
@@ -109,6 +112,7 @@ Text FunctionEmitter::load(Sym name, const std::vector<ExprPtr>& idx, ScalarType
   return converted(value, s.type, type);
 }
 
+// The context's type matters for literals and casts only; all else has a type of its own.
 Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
   const ScalarType type = precision_in(e, context);
   Text t;
@@ -147,6 +151,7 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
   return converted(t, type, context);
 }
 
+// Chains of i32 operations in unsigned arithmetic, converted back once: fewer casts, the same bits.
 Text FunctionEmitter::unsigned_i32(const ExprPtr& e) {
   if (const auto* b = e->as<BinOp>();
       b && is_ring(b->op) && precision_in(e, ScalarType::kI32) == ScalarType::kI32) {
@@ -162,6 +167,8 @@ Text FunctionEmitter::unsigned_i32(const ExprPtr& e) {
   return {"(uint32_t)" + data(e, ScalarType::kI32).in(Text::kUnary), Text::kUnary};
 }
 
+// By type: floats as written, wide integers in unsigned arithmetic, narrow ones in int and wrapped
+// after each step.
 Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& b,
                                  ScalarType type) {
   const ScalarType t = arithmetic_type(type);
@@ -191,6 +198,7 @@ Text FunctionEmitter::arithmetic(BinOpKind op, const ExprPtr& a, const ExprPtr& 
   return {"(" + element_c_type(t) + ")(" + plain(wide ? "(uint32_t)" : "") + ")", Text::kUnary};
 }
 
+// From math.h with the type's suffix; minima and maxima as the vector instructions have them.
 Text FunctionEmitter::extern_call(const Extern& x, ScalarType type, const SourceLocation& where) {
   const ScalarType t = arithmetic_type(type);
   const Function* function = find_function(x.fn);

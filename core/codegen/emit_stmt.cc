@@ -45,6 +45,8 @@ void FunctionEmitter::lines(const std::string& text) {
   }
 }
 
+// Names, storage and ranges of the formals, before any text is made: what the signature calls an
+// argument is what the body uses.
 FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signature& signature,
                                  FileContext& file)
     : proc_(p),
@@ -99,6 +101,8 @@ FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signat
   }
 }
 
+// The checks that the caller asked for, then the statements; both name the same formals, and what
+// neither names gets a cast to void.
 std::string FunctionEmitter::body() {
   std::string checks;
   auto check_line = [&](const std::string& condition) {
@@ -133,6 +137,8 @@ std::string FunctionEmitter::unused_parameters(const std::string& checks) const 
   return unused;
 }
 
+// Scopes open and close here: C's blocks are the program's, so that lifetimes of arrays and scratch
+// memory agree.
 void FunctionEmitter::block(const Block& b, const Path& owner, Child child) {
   names_.push();
   scratch_marks_.emplace_back();
@@ -167,6 +173,7 @@ void FunctionEmitter::stmt(const StmtPtr& s, const Block& scope, size_t position
 }
 
 /// The value of `rhs` as it is stored in an element of `type`.
+// f16 and bf16 are stored by conversion functions; between equal types nothing is converted.
 std::string FunctionEmitter::stored(const ExprPtr& rhs, ScalarType type) {
   // The same 16 bits: nothing to convert.
   if (const Read* r = rhs->as<Read>();
@@ -192,6 +199,8 @@ void FunctionEmitter::assign(const Assign& a, const SourceLocation& where) {
   line(target == value ? "(void)" + target + ";" : initialised(target + " = " + value + ";"));
 }
 
+// `x += e` where C has it and rounds the same; a helper, or the operation written out, where it
+// does not.
 void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
   const Storage& s = storage(r.name, where);
   if (s.form == Storage::Form::kOpaque) {
@@ -210,6 +219,8 @@ void FunctionEmitter::reduce(const Reduce& r, const SourceLocation& where) {
   if (r.op != ReduceOp::kAdd) {
     value = helper(r.op == ReduceOp::kMax ? "max" : "min", t) + "(" + old.s + ", " +
             data(r.rhs, s.type).s + ")";
+    // Wraps in unsigned arithmetic: signed overflow is undefined in C and two's complement in the
+    // language.
   } else if (t == ScalarType::kI32) {
     value = "(int32_t)((uint32_t)" + old.in(Text::kUnary) + " + " +
             (precision_in(r.rhs, s.type) == ScalarType::kI32
@@ -270,6 +281,8 @@ bool FunctionEmitter::single_iteration(const For& f) {
   return true;
 }
 
+// Bounds are evaluated once, as the language does; the trip count of a loop that must be unrolled
+// is a constant here or the program is refused.
 void FunctionEmitter::loop(const For& f) {
   if (single_iteration(f)) return;
   const Path here = path_;
@@ -315,6 +328,7 @@ void FunctionEmitter::loop(const For& f) {
   path_ = here;
 }
 
+// A chain of else-ifs reads as one, however deep it nests.
 void FunctionEmitter::branch(const If& i) {
   const Path here = path_;
   line("if (" + c(i.cond) + ") {");

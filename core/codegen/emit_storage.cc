@@ -14,6 +14,7 @@ bool is_zero(const ExprPtr& e) {
   return a && a->is_constant() && a->constant == 0;
 }
 
+// Sums of indices without the noise: 0 + x is x, and constants are added.
 ExprPtr plus(const ExprPtr& a, const ExprPtr& b) {
   if (is_zero(a)) return b;
   if (is_zero(b)) return a;
@@ -28,6 +29,8 @@ const Storage& FunctionEmitter::storage(Sym s, const SourceLocation& where) cons
   return it->second;
 }
 
+// Row-major with constant strides folded; windows with their struct's strides, those known to be 1
+// left out, so that compilers see contiguous code.
 std::string FunctionEmitter::index_text(const Storage& s, const std::vector<ExprPtr>& idx) {
   if (idx.size() != s.strides.size())
     throw InputError(idx.empty() ? SourceLocation{} : idx[0]->where,
@@ -75,6 +78,7 @@ std::string FunctionEmitter::element(const Storage& s, const std::vector<ExprPtr
                    "`" + s.name + "` in " + s.mem->name + " is reached only by instructions");
 }
 
+// Of a scalar passed by reference, or of the element where a window begins.
 std::string FunctionEmitter::address(const Storage& s, const std::vector<ExprPtr>& idx) {
   switch (s.form) {
     case Storage::Form::kScalar:
@@ -93,6 +97,8 @@ std::string FunctionEmitter::address(const Storage& s, const std::vector<ExprPtr
   return element(s, idx);  // throws
 }
 
+// A view is composed, never copied: offsets and strides of windows of windows add up here, and only
+// an argument that needs a struct makes one.
 Storage FunctionEmitter::view(const ExprPtr& e) {
   if (const auto* r = e->as<Read>()) {
     Storage s = storage(r->name, e->where);
@@ -163,6 +169,8 @@ std::string FunctionEmitter::window_literal(const WindowParts& w, bool is_const)
   return out + " } }";
 }
 
+// Which register of an allocation is meant must be a constant after unrolling; anything else cannot
+// be said in C and is refused with the loop that is in the way.
 ExprPtr FunctionEmitter::opaque_register(const Storage& s, const SourceLocation& where) {
   const size_t leading = s.root_shape.size() - std::min(s.root_shape.size(), s.mem->shape.size());
   ExprPtr flat = int_const(0);

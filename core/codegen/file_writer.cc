@@ -38,6 +38,7 @@ std::string upper(std::string s) {
   return s;
 }
 
+// So that a reader of the C sees what was promised: sizes, strides, divisibility.
 /// The proc's own words: its signature and what it asserts.
 std::string signature_comment(const Proc& p) {
   Proc head = p;
@@ -108,6 +109,8 @@ std::string window_definition(const std::string& name) {
          std::to_string(rank) + "];\n};\n#endif\n";
 }
 
+// Configuration that is shared by several functions lives in one struct, the context, which callers
+// own.
 std::string context_definition(const std::string& stem, const std::set<ConfigPtr>& configs) {
   std::map<std::string, ConfigPtr> by_name;
   for (const ConfigPtr& c : configs) by_name[c_identifier(c->name)] = c;
@@ -129,6 +132,8 @@ std::string with_single_blank_lines(const std::string& text) {
   return out;
 }
 
+// Orders functions, gathers what they need, and writes both files; nothing depends on addresses or
+// on the clock, so that a file is the same for the same procedures.
 class FileWriter {
  public:
   FileWriter(const std::vector<ProcPtr>& procs, const CodegenOptions& options)
@@ -171,6 +176,7 @@ class FileWriter {
   }
 
  private:
+  // Depth first; recursion cannot be written in the language, so this ends.
   /// Callees before callers.
   void order(const ProcPtr& p) {
     if (p->instr || std::find(order_.begin(), order_.end(), p) != order_.end()) return;
@@ -217,6 +223,7 @@ class FileWriter {
                    (file.ends_with(".h") ? "\n" + call_lines(facts) : ""));
   }
 
+  // Includable from C and C++, twice, and without the options the .c was compiled with.
   std::string header() const {
     const std::string guard = "EXO_GENERATED_" + upper(stem_) + "_H";
     std::string h = top_comment(options_.stem + ".h");

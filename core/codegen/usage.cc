@@ -4,12 +4,15 @@
 
 namespace exotune::codegen {
 
+// Once a procedure: callers ask for it at every call.
 const Usage& UsageTable::of(const ProcPtr& p) {
   const auto it = table_.find(p);
   if (it != table_.end()) return it->second;
   return table_.emplace(p, compute(*p)).first->second;
 }
 
+// What each formal is used for: read, written, passed on, its strides. Decides const, restrict and
+// which window structs are needed.
 Usage UsageTable::compute(const Proc& p) {
   Usage u;
   std::map<Sym, Sym> source;  // window -> what it looks into

@@ -18,6 +18,8 @@ namespace {
 }
 }  // namespace
 
+// Cursors are checked when they are made: one that exists points at something of its kind in its
+// procedure.
 Cursor Cursor::stmt(ProcPtr p, Path path) {
   EXO_CHECK(stmt_at(*p, path) != nullptr);
   Cursor c;
@@ -62,6 +64,8 @@ Cursor Cursor::invalid(ProcPtr p) {
   return c;
 }
 
+// Looks the path up again each time: procedures are immutable, so the answer never changes, and a
+// cursor stays two words and a path.
 StmtPtr Cursor::stmt() const {
   if (kind_ == CursorKind::kStmt || (kind_ == CursorKind::kBlock && length_ == 1))
     return stmt_at(*proc_, path_);
@@ -86,6 +90,8 @@ void Cursor::wrong_node() const {
                            "`, which is another kind of statement");
 }
 
+// Out of an expression to the one around it, then to its statement, then to the loop or branch;
+// invalid at the top.
 Cursor Cursor::parent() const {
   if (kind_ == CursorKind::kExpr) {
     Path up = path_;
@@ -97,6 +103,8 @@ Cursor Cursor::parent() const {
   return up.empty() ? invalid(proc_) : stmt(proc_, up);
 }
 
+// Within its block; leaving it is an error with how many there are, since a schedule that counts
+// statements wants to know.
 Cursor Cursor::next(int distance) const {
   if (kind_ != CursorKind::kStmt && kind_ != CursorKind::kBlock) wrong_kind(*this, "statement");
   Path to = sibling(path_, distance > 0 ? distance + length_ - 1 : distance);
@@ -156,6 +164,7 @@ Cursor Cursor::as_block() const {
   return block(proc_, path_, 1);
 }
 
+// Grows a block on both sides, within its block of the program.
 Cursor Cursor::expand(int before, int after) const {
   Cursor c = as_block();
   int size = static_cast<int>(block_at(*proc_, path_).size());
@@ -205,6 +214,7 @@ std::vector<Cursor> Cursor::args() const {
   return out;
 }
 
+// For messages: the first line of what it points at.
 std::string Cursor::describe() const {
   switch (kind_) {
     case CursorKind::kInvalid:

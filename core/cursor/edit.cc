@@ -5,6 +5,10 @@
 #include "core/cursor/provenance.h"
 
 namespace exotune {
+// How a path moves through an edit. Forwarding is what makes a schedule's cursors survive
+// rewriting, and a wrong answer here would make a step work on another statement: trusted code.
+// Every edit therefore says exactly which places move, which stay and which are gone, and the
+// exhaustive test follows cursors through every primitive.
 
 namespace {
 
@@ -44,6 +48,7 @@ std::optional<Path> forward_replace(const Edit& e, int new_count, const Path& pa
   return std::nullopt;
 }
 
+// Wrapped statements go one level deeper; gaps at either end stay outside.
 std::optional<Path> forward_wrap(const Edit& e, const Path& path, bool gap) {
   int d = depth_in_block(e.at, path);
   if (d < 0) return path;
@@ -59,6 +64,7 @@ std::optional<Path> forward_wrap(const Edit& e, const Path& path, bool gap) {
   return out;
 }
 
+// The inverse: a level less, and places in the scope's head are gone.
 std::optional<Path> forward_unwrap(const Edit& e, const Path& path, bool gap) {
   int d = depth_in_block(e.at, path);
   if (d < 0) return path;
@@ -97,6 +103,7 @@ std::optional<Path> forward_move(const Edit& e, const Path& path, bool gap) {
   return forward_insert(Edit{Edit::Kind::kInsert, *to, e.count, 0, {}, {}}, *left, gap);
 }
 
+// The two halves of a scope change places: what was under one is now under the other.
 std::optional<Path> forward_swap(const Edit& e, const Path& path, bool gap) {
   size_t n = e.at.size();
   if (!is_prefix(e.at, path) || (gap && path.size() == n)) return path;
@@ -117,6 +124,7 @@ std::optional<Path> forward_swap(const Edit& e, const Path& path, bool gap) {
 
 }  // namespace
 
+// One edit after the other, in their order; a path that is gone stays gone.
 std::optional<Path> forward(const Edit& e, const Path& path, bool gap) {
   switch (e.kind) {
     case Edit::Kind::kInsert:
@@ -142,6 +150,8 @@ std::optional<Path> forward(const Edit& e, const Path& path, bool gap) {
   return std::nullopt;
 }
 
+// Begins with the procedure as it is; each member makes a new body and notes the edit. Nothing is
+// checked here: primitives prove first and check afterwards.
 Rewrite::Rewrite(ProcPtr p)
     : original_(std::move(p)), current_(std::make_shared<Proc>(*original_)) {
   current_->provenance = nullptr;
@@ -203,6 +213,8 @@ void Rewrite::unwrap(const Path& at, bool orelse) {
       {Edit::Kind::kUnwrap, at, count, 0, {}, {{orelse ? Child::kOrelse : Child::kBody, 0}}});
 }
 
+// Expressed on the procedure before the move; the gap is corrected for what was taken out in front
+// of it.
 void Rewrite::move(const Path& first, int count, const Path& to_gap) {
   const Block& b = block_at(*current_, first);
   auto begin = b.begin() + first.back().index;
@@ -238,6 +250,8 @@ void Rewrite::replace_expr(const Path& at, ExprPtr with) {
   edits_.push_back({Edit::Kind::kExpr, at, 1, 1, {}, {}});
 }
 
+// For rewrites that keep the tree's shape: paths stay as they are, whatever changed inside
+// statements.
 void Rewrite::map_in_place(Block new_body) {
   EXO_CHECK(new_body.size() == current_->body.size());
   current_->body = std::move(new_body);
@@ -245,6 +259,7 @@ void Rewrite::map_in_place(Block new_body) {
 
 void Rewrite::set_header(const std::function<void(Proc&)>& change) { change(*current_); }
 
+// Where a place of the original stands now: through all edits so far.
 std::optional<Path> Rewrite::now(const Path& original_path, bool gap) const {
   std::optional<Path> p = original_path;
   for (const Edit& e : edits_)

@@ -13,6 +13,8 @@ namespace {
 
 using Names = std::map<Sym, std::string>;
 
+// A pattern against the program, node by node. `_` is any expression or statement, names match what
+// the user sees; types and memories are not looked at.
 class Matcher {
  public:
   /// `printed`: names also answer to the spelling they print by (`i_1` for a second visible i).
@@ -158,6 +160,7 @@ class Matcher {
       if (!expr(ps[k], es[k])) return false;
     return true;
   }
+  // A bare name also matches an access with any subscripts: `x` finds x[i, j].
   bool read(const PatternExpr& p, const Expr& e) const {
     if (const Read* n = e.as<Read>()) {
       return p.window.empty() && name(p.name, n->name) && list(p.children, p.any_children, n->idx);
@@ -188,6 +191,7 @@ class Matcher {
 };
 
 // Walks a subtree in pre-order and hands out every match until `limit` are found.
+// Pre-order, so that `#0` is the first in the text; stops as soon as enough are found.
 class Finder {
  public:
   Finder(ProcPtr p, const Pattern& pattern, size_t limit, const Names* printed = nullptr)
@@ -265,6 +269,7 @@ bool may_be_printed(const std::string& text) {
   return false;
 }
 
+// Within the cursor's subtree, or everywhere.
 std::vector<Cursor> matches(const ProcPtr& p, const Cursor* within, const Pattern& pattern,
                             size_t limit) {
   auto run = [&](Finder& f) {
@@ -338,6 +343,7 @@ std::string main_name(const Pattern& pattern) {
   return pattern.is_expr() ? pattern.expr().name : pattern.stmts()[0].name;
 }
 
+// The error counts what there is: "there are only 2", or the names that would have matched.
 [[noreturn]] void not_found(const ProcPtr& p, const Pattern& pattern, size_t seen) {
   std::string what = "nothing in `" + p->name + "` matches `" + pattern.text + "`";
   if (seen > 0) {
@@ -410,6 +416,7 @@ std::string outline(const Expr& e) {
   return std::visit(Visitor{e}, e.node);
 }
 
+// Found by trying: cheap, as patterns are cached and the walk stops at the place itself.
 // `text`, with the "#n" under which it finds exactly `c`.
 std::string numbered(const Cursor& c, const std::string& text) {
   std::shared_ptr<const Pattern> pattern = cached_pattern(text);
@@ -479,6 +486,8 @@ Cursor find_alloc_or_arg(const ProcPtr& p, const std::string& name) {
   return std::move(found.back());
 }
 
+// The inverse of find: a pattern that finds this cursor in its procedure, for traces and printed
+// schedules.
 std::string pattern_of(const Cursor& c) {
   switch (c.kind()) {
     case CursorKind::kStmt:

@@ -9,6 +9,8 @@
 #include "core/ir/normal_form.h"
 
 namespace exotune {
+// Instructions, memories and configurations: what a target's text declares. Every field is checked
+// here, with its place, so that the rest of the program may rely on it.
 namespace {
 
 void end_of_line(TokenStream& t) {
@@ -79,6 +81,8 @@ std::map<std::string, std::string> string_map(TokenStream& t) {
   return out;
 }
 
+// Templates are checked when they are read: a hole that is never closed would surface in generated
+// C.
 void require_holes(const std::string& text, const SourceLocation& where) {
   const std::string fault = memory_template_fault(text);
   if (!fault.empty())
@@ -98,6 +102,7 @@ std::optional<int64_t> literal_value(const ExprPtr& e) {
   return {};
 }
 
+// @instr(template, global, cost): by position or by keyword.
 InstrInfo parse_instr_info(TokenStream& t) {
   InstrInfo info;
   t.expect("(", "and the instruction's C template");
@@ -170,6 +175,7 @@ ConfigPtr parse_config(TokenStream& t, bool readable) {
   return config;
 }
 
+// Which fields a memory may have depends on its kind; what it does not say is its kind's default.
 MemoryPtr parse_memory(TokenStream& t) {
   static const std::vector<std::string> kTemplates = {"alloc", "free",  "window",
                                                       "read",  "write", "reduce"};

@@ -63,6 +63,7 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
   return type;
 }
 
+// A memory's name, declared in the file or imported; DRAM where none is written.
 MemoryPtr Elaborator::memory(const SyntaxType& t) {
   if (t.memory.empty()) return dram();
   std::vector<std::string> names;
@@ -76,6 +77,7 @@ MemoryPtr Elaborator::memory(const SyntaxType& t) {
                    hint.empty() ? "import its target: `from avx512 import *`" : hint);
 }
 
+// Scopes end with their block: what an allocation or window binds is taken off again.
 Block Elaborator::block(const std::vector<SyntaxStmt>& stmts) {
   size_t mark = scope_.size();
   Block out;
@@ -119,6 +121,8 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
   }
 }
 
+// Also windows (`w = x[..]`) and configuration writes, which look alike until the left side's name
+// is known.
 StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
   struct InFront {  // an error, too, ends it
     Block*& place;
@@ -179,6 +183,7 @@ void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
   throw InputError(range.children[2].where, quoted(range.name) + " takes no step", hint);
 }
 
+// The iterator is in scope in the body only, and shadows what has its name.
 StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   const SyntaxExpr& range = *s.value;
   if (s.target->is_hole()) unknown(*s.target);
@@ -204,6 +209,8 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   return make_stmt(For{iter, lo, hi, std::move(body), mode}, s.where);
 }
 
+// By position: the language has no keyword arguments and no defaults. Procedures are known by the
+// file's order.
 StmtPtr Elaborator::call(const SyntaxStmt& s) {
   const SyntaxExpr& e = *s.value;
   if (e.kind != Kind::kCall) {
@@ -231,6 +238,8 @@ StmtPtr Elaborator::call(const SyntaxStmt& s) {
   return make_stmt(Call{callee, std::move(args)}, s.where);
 }
 
+// Control formals take control expressions; data formals take places, and scalars that are only
+// read take values too.
 ExprPtr Elaborator::argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee) {
   const Type& want = formal.type;
   std::string which = "argument " + quoted(formal.name.name()) + " of " + quoted(callee.name);

@@ -10,6 +10,8 @@ namespace exotune {
 namespace {
 
 // Reads one file: declarations in order, each visible to those below it.
+// Procs see what stands above them, which rules out recursion without a check. Imports bring a
+// module's names as if they stood here; own definitions win over imported ones.
 class ModuleParser {
  public:
   ModuleParser(std::string_view text, const std::string& file, const Importer& importer,
@@ -60,6 +62,8 @@ class ModuleParser {
     if (!t_.accept(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd))
       t_.fail("the end of the line");
   }
+  // One name, one thing, in the whole file: instructions, procs, memories and configurations share
+  // the space.
   void define(const std::string& name, const SourceLocation& where) {
     auto [it, fresh] = defined_.emplace(name, where);
     if (!fresh) {
@@ -109,6 +113,8 @@ class ModuleParser {
 
   // for T, n in [("f32", 16), ("f64", 8)]:  and an indented block of declarations in which `$T` and
   // `$n` stand for the texts of each entry in turn, in names and strings too.
+  // Repeats text, not declarations: each pass is parsed as if the user had written it, so that
+  // errors have the place in the block and the meaning is what a reader expects.
   void each() {
     const SourceLocation where = t_.where(t_.next());
     std::vector<std::string> names;
@@ -187,6 +193,8 @@ class ModuleParser {
     }
   }
 
+  // The header binds formals in order, since later types may mention earlier sizes; then asserts,
+  // then the body.
   void proc(std::optional<InstrInfo> info) {
     t_.expect("def", "after the decorator");
     auto p = std::make_shared<Proc>();
@@ -257,6 +265,7 @@ class ModuleParser {
 
 // Parses all of `text` as one expression and hands it to `use`.
 template <class F>
+// For strings in schedules: all of the text must be the expression.
 auto whole_expression(std::string_view text, F use) {
   TokenStream t(text, "");
   if (t.at(Token::Kind::kNewline) || t.at(Token::Kind::kEnd)) t.fail("an expression");

@@ -9,6 +9,8 @@
 namespace exotune {
 namespace {
 
+// Patterns use the language's own syntax tree with `_` added: what parses as a statement can be a
+// pattern, and nothing else can.
 PatternExpr convert(const SyntaxExpr& e);
 
 // `[_]` and `(_)` match any number; anything else is matched one by one.
@@ -210,6 +212,7 @@ std::vector<PatternStmt> convert(const std::vector<SyntaxStmt>& stmts) {
 }
 
 // Splits a trailing "#n" off.
+// The index counts matches from 0 in the order of the text.
 std::optional<int> take_index(std::string_view& text) {
   size_t hash = text.rfind('#');
   if (hash == std::string_view::npos) return {};
@@ -229,6 +232,7 @@ std::optional<int> take_index(std::string_view& text) {
 }
 
 // Without blank lines at the ends, and with the first line's indentation taken from every line.
+// Multi-line patterns are written with the indentation of the schedule around them.
 std::string dedent(std::string_view text) {
   const char* kBlank = " \t\r\n\f";
   size_t end = text.find_last_not_of(kBlank);
@@ -280,6 +284,8 @@ Pattern parse_pattern(std::string_view text) {
   return pattern;
 }
 
+// Searches ask for the same few patterns millions of times: they are parsed once a thread, so that
+// no lock is needed. Emptied when full.
 std::shared_ptr<const Pattern> cached_pattern(const std::string& text) {
   constexpr size_t kCapacity = 1024;
   thread_local std::unordered_map<std::string, std::shared_ptr<const Pattern>> cache;

@@ -10,6 +10,9 @@ namespace {
 
 using ExprKind = ScheduleExpr::Kind;
 
+// Schedules are the part of Python that Exo's users write: assignments, calls, literals,
+// subscripts, arithmetic on integers. No control flow, so that a script is a list of steps and can
+// be printed from a trace.
 class ScheduleParser {
  public:
   ScheduleParser(std::string_view text, const std::string& file) : t_(text, file) {}
@@ -153,6 +156,8 @@ class ScheduleParser {
     return finished(std::move(e));
   }
 
+  // Calls, attributes and subscripts bind tighter than signs and stack to any depth, within the
+  // limit on nesting.
   ScheduleExpr postfix() {
     ScheduleExpr e = primary();
     for (;;) {
@@ -173,6 +178,7 @@ class ScheduleParser {
     }
   }
 
+  // Positional arguments before keywords, as in Python; the evaluator binds them.
   ScheduleExpr call(ScheduleExpr callee) {
     ScheduleExpr e = node(ExprKind::kCall, callee.where);
     e.children.push_back(std::move(callee));

@@ -72,6 +72,8 @@ Bound bind_data(const Proc& p, const Arg& formal, const ArgValue& value,
 
 }  // namespace
 
+// Compiled for one set of control values and layouts; other values compile again, since bounds and
+// strides are folded into the code.
 struct Program::Impl {
   Proc proc;
   Arithmetic arithmetic;
@@ -87,6 +89,8 @@ Program::~Program() = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
+// Checks shapes and asserts, compiles if need be, runs; buffers are written in place, also when an
+// error ends the run half-way.
 void Program::run(const std::vector<ArgValue>& args, const InterpOptions& options) {
   const Proc& p = impl_->proc;
   if (args.size() != p.args.size())

@@ -64,6 +64,8 @@ int ConfigData::emit(StripBuilder& b) const {
   return b.add(op);
 }
 
+// Only bodies of stores: anything that branches, calls or loops stays with the plain nodes.
+// Registers and accesses are few by limit, so that a strip's state lives in the first cache.
 std::unique_ptr<Strip> Strip::make(const ForNode& loop) {
   auto strip = std::make_unique<Strip>();
   for (const NodePtr& n : loop.body) {
@@ -90,6 +92,8 @@ void each(int n, double* out, const double* a, const double* b, F f) {
   for (int i = 0; i < n; ++i) out[i] = f(a[i], b[i]);
 }
 
+// One operation over a chunk in one loop that compilers vectorize; rounding once more after double
+// arithmetic is exact only for the operations said below, all others go through apply().
 void apply_chunk(const Strip::Op& op, int n, double* out, const double* a, const double* b) {
   if (op.rounding == Rounding::kNone) {
     switch (op.op) {
@@ -137,6 +141,7 @@ struct Place {
   const double *lowest, *highest;
 };
 
+// Ranges that do not meet, or meet in no element because their steps keep them apart.
 bool disjoint(const Place& a, const Place& b) {
   return a.highest < b.lowest || b.highest < a.lowest;
 }
@@ -181,6 +186,9 @@ bool store_chunk(const StoreNode& s, const Place& p, int64_t first, int n, const
 
 }  // namespace
 
+// Decides at each entry, from addresses and bounds as they are now: all accesses inside their
+// buffers, and no iteration reading what another one in the same chunk writes. Chunks then run
+// operation by operation.
 bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
   const int64_t n = hi - lo;
   const int64_t statements = n * static_cast<int64_t>(lines.size() + 1);

@@ -13,6 +13,8 @@ namespace {
 
 // Gives every symbol the name it prints by: its own, or with a suffix when another symbol that is
 // visible at its binder already has it.
+// Printing must be the parser's inverse: names that would collide get numbers, in the order in
+// which they are bound, so that equal programs print alike whatever their symbols' ids are.
 class Names {
  public:
   explicit Names(bool canonical = false) : canonical_(canonical) {}
@@ -43,6 +45,7 @@ class Names {
   std::vector<std::string> visible_;  // the elements of used_, in order of binding
 };
 
+// As Python's: what prints without parentheses parses to the same tree.
 int precedence(BinOpKind op) {
   switch (op) {
     case BinOpKind::kOr:
@@ -215,6 +218,8 @@ class Printer {
     out_ += '\n';
   }
 
+  // `canonical` leaves out the procedure's name and what it is as an instruction, which do not
+  // change its meaning: for hashes of stored records.
   void proc(const Proc& p, bool canonical) {
     scoped_ = true;
     if (p.instr && !canonical) {
@@ -327,6 +332,7 @@ namespace {
 
 // A proc and, where a call of it comes first, each callee; later calls are numbers of those. What a
 // call means is its callee's body, and equal bodies are one callee whatever their objects.
+// For content hashes: two programs with equal texts compute the same.
 class CanonicalTexts {
  public:
   explicit CanonicalTexts(const Proc& p) {

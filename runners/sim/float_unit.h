@@ -15,8 +15,11 @@ namespace exotune::sim {
 using FloatBits = uint64_t;
 constexpr FloatBits boxed(uint32_t single) { return 0xffffffff00000000ull | single; }
 
+/// Keeps the rounding mode; flags live in the host's unit while a session is open.
 class FloatUnit {
  public:
+  /// The host's floating-point environment is the guest's for the life of a session: open one
+  /// around a run, not around an instruction.
   class Session {
    public:
     Session();
@@ -33,6 +36,7 @@ class FloatUnit {
     bool illegal = false;  // a rounding mode that does not exist, or not for this operation
   };
   /// `a`, `b`, `c`: the float registers rs1, rs2, rs3; `x`: the integer register rs1.
+  /// Results are bit for bit what the RISC-V specification says, NaNs included.
   Result operate(const Instruction& i, FloatBits a, FloatBits b, FloatBits c, uint64_t x);
 
   /// fflags and frm, as the control registers hold them. Only inside a session.

@@ -15,6 +15,7 @@
 
 namespace exotune::sim {
 
+/// Why run() came back.
 enum class Stop : uint8_t {
   kLimit,        // the instruction limit was reached; run may go on
   kHost,         // a store to `tohost`: the caller looks at it, then run may go on
@@ -30,6 +31,7 @@ struct Trap {
 /// "illegal instruction 0x0000006b at 0x80000010".
 std::string describe(const Trap& trap);
 
+/// What is fixed for the processor's life.
 struct ProcessorOptions {
   Isa isa;
   bool with_timing = true;  // false: every instruction takes one cycle
@@ -37,6 +39,8 @@ struct ProcessorOptions {
   uint64_t tohost = 0;  // address that the host is told through; 0: none
 };
 
+/// State can be read and set between runs; a program's memory is the caller's. Not thread-safe, but
+/// for different processors.
 class Processor {
  public:
   /// `memory` and `device` (may be null) outlive it.
@@ -47,6 +51,7 @@ class Processor {
   /// Executes from pc() until `instructions` more have retired or something stops it.
   virtual Stop run(uint64_t instructions) = 0;
 
+  /// As after power-on: pc and all registers 0, until they are set.
   virtual uint64_t pc() const = 0;
   virtual void set_pc(uint64_t pc) = 0;
   virtual uint64_t x(int n) const = 0;  // sign-extended on RV32

@@ -11,6 +11,8 @@
 
 namespace exotune::sim {
 
+/// Whichever is met first ends the run, with that as its End; a program that loops for ever is the
+/// usual case while searching.
 struct SimulationLimits {
   uint64_t instructions = 10'000'000'000;
   double seconds = 60;                // of the host's clock
@@ -18,6 +20,7 @@ struct SimulationLimits {
   std::function<bool()> interrupted;  // may be empty
 };
 
+/// The machine: memory begins where RISC-V's simulators put it, so that programs link alike.
 struct SimulationOptions {
   Isa isa;
   bool with_timing = true;
@@ -26,6 +29,8 @@ struct SimulationOptions {
   uint64_t memory_bytes = uint64_t{1} << 28;
 };
 
+/// How it ended, what it printed, and what it took. kTrap: a trap without a handler, or one that
+/// the program took and did not survive.
 struct SimulationResult {
   enum class End : uint8_t {
     kExit,

@@ -14,6 +14,8 @@
 
 namespace exotune::sim {
 
+/// State changes in program order, time is worked out beside it: results are right whatever the
+/// latencies are, and latencies are checked against published intervals by tests.
 class TileUnit final : public Device {
  public:
   /// Cycles, of [latency] and [parameters] of the target.
@@ -31,6 +33,8 @@ class TileUnit final : public Device {
   explicit TileUnit(const Timing& timing) : timing_(timing) { reset(); }
 
   std::string name() const override { return "rvm"; }
+  /// See Device: decode says whether a word is one of RVM's, execute does it at the time given and
+  /// replies when the processor goes on.
   std::optional<Form> decode(uint32_t word) const override;
   Reply execute(const Call& call, Memory& memory) override;
   uint64_t idle_at() const override { return idle_at_; }
@@ -39,12 +43,14 @@ class TileUnit final : public Device {
 
  private:
   enum class Kind : uint8_t { kNone, kZero, kLoad, kStore, kProduct };
+  /// A decoded instruction.
   struct Command {
     Kind kind = Kind::kNone;
     int lanes = 0;        // products: factors in a row of 16 bytes; -4: four of f32
     int destination = 0;  // stores: what is stored
     int first = 0, second = 0;
   };
+  /// A register's bytes, and what the next user of it has to wait for.
   struct Tile {
     std::array<uint8_t, 64> bytes{};
     Kind writer = Kind::kNone;
@@ -52,9 +58,13 @@ class TileUnit final : public Device {
     uint64_t product_start = 0;  // of the last product into it
     uint64_t read_start = 0;     // of the last product of it
   };
+  /// kNone for words that are no instruction of this unit.
   static Command command_of(uint32_t word);
+  /// Loads and stores; the text is the fault.
   std::string move(const Command& c, const Call& call, Memory& memory);
+  /// Products, by the width of their elements; sums wrap, floats round at each step.
   void multiply(const Command& c);
+  /// When the instruction begins, and when it ends once begun: the rules of waiting and chaining.
   uint64_t start_of(const Command& c, uint64_t ready) const;
   uint64_t end_of(const Command& c, uint64_t start) const;
 

@@ -18,6 +18,8 @@
 
 namespace exotune {
 
+/// What is asked for and how hard to try. Only `k`, `near_plans` and the budget change the answer;
+/// all else is how it is found.
 struct SolverOptions {
   int k = 1;                          // plans wanted
   int threads = 1;                    // that solve together (solver_team.h): the same answers
@@ -29,6 +31,7 @@ struct SolverOptions {
   SolverBudget* budget = nullptr;     // null: no limit
 };
 
+/// Counted per solver and added up over the team; for reports and the tests of pruning.
 struct SolverStatistics {
   int64_t solved = 0;    // Specs and limits worked out
   int64_t expanded = 0;  // actions looked at
@@ -42,6 +45,8 @@ class SolverTeam;
 struct SharedWork;
 class BusySpecs;
 
+/// One question at a time; answers to earlier ones stay in the memo. All arguments are borrowed and
+/// must outlive it.
 class SpecSolver {
  public:
   /// `shared`: as one of a team.
@@ -69,9 +74,14 @@ class SpecSolver {
 
  private:
   struct Interrupted {};
+  /// A bound from below, of the relaxed problem or of kernels' rates; 0 when floors are off.
   int64_t floor(const Spec& spec, const Limits& limits);
+  /// The memo's answer, or works it out; the entry is complete to `bound` at least.
   const MemoValue* ask(const Spec& spec, Limits limits, int64_t bound);
+  /// One Spec: expands it, looks at each action, and keeps the best.
   MemoValue work_out(const Spec& spec, const Limits& limits, int64_t bound);
+  /// Notes that something of at least this cost was not looked at, which bounds what the answer may
+  /// claim.
   void leave_out(int64_t at_least, Ranking& from);
   // An action, its place in the list of actions, and what it and its parts cost at least.
   struct Prospect {

@@ -21,6 +21,7 @@ namespace exotune {
 /// which costs time only.
 class BusySpecs {
  public:
+  /// Relaxed is enough: a note that comes late costs work twice, never a wrong answer.
   void begin(const Spec& spec) { count(spec).fetch_add(1, std::memory_order_relaxed); }
   void end(const Spec& spec) { count(spec).fetch_sub(1, std::memory_order_relaxed); }
   bool busy(const Spec& spec) { return count(spec).load(std::memory_order_relaxed) > 0; }
@@ -30,6 +31,7 @@ class BusySpecs {
   std::array<std::atomic<int>, 1 << 14> counts_{};
 };
 
+/// Shared by reference; everything in it is made for several threads.
 /// What the solvers of a team have in common beside their memo.
 struct SharedWork {
   BusySpecs busy, relaxed_busy;
@@ -40,6 +42,7 @@ struct SharedWork {
 class SpecSolver;
 struct SolverOptions;
 
+/// Made once a solver and used for each question; helpers start and end with run().
 class SolverTeam {
  public:
   /// `options.threads` - 1 helpers, each with an action space of its own.

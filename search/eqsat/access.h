@@ -37,6 +37,8 @@
 
 namespace exotune::eqsat {
 
+/// Two types are equal if their axes are, one by one; sizes are interned, so this compares
+/// integers.
 struct AccessType {
   std::vector<Size> access, item;
   int tuple = 0;
@@ -46,6 +48,7 @@ struct AccessType {
   bool operator==(const AccessType&) const = default;
 };
 
+/// The order is that of the table of names and arities in access.cc.
 enum class AccessOp : uint8_t {
   kTensor,
   kAccess,
@@ -71,6 +74,7 @@ enum class AccessOp : uint8_t {
   kSystolic,
 };
 
+/// What a program's buffer is to the e-graph: a name and its extents.
 struct TensorDeclaration {
   std::string name;
   std::vector<Size> dims;
@@ -82,10 +86,12 @@ class AccessLanguage {
  public:
   AccessLanguage(OpTable& ops, SizeTable& sizes);
 
+  /// Two tensors of one name are two: names are for messages.
   Op tensor(const std::string& name, std::vector<Size> dims);  // declares it
   const TensorDeclaration& declaration(Op tensor) const;
   size_t tensor_count() const { return tensors_.size(); }
 
+  /// The operator with these parameters; the same one for equal parameters.
   Op op(AccessOp op, const std::vector<int64_t>& params = {}) const;
   /// Nothing for a family that is none of these operators.
   std::optional<AccessOp> kind(Op op) const;
@@ -114,6 +120,7 @@ class AccessLanguage {
 class AccessTypes : public Analysis {
  public:
   explicit AccessTypes(const AccessLanguage& language) : language_(language) {}
+  /// Types are computed when a class is made and never change.
   void make(const EGraph& graph, const ENode& node, Id id) override;
   std::pair<bool, bool> merge(Id into, Id from) override;
   bool remake(const EGraph&, const ENode&, Id) override { return false; }

@@ -13,6 +13,7 @@
 
 namespace exotune::eqsat {
 
+/// All borrowed for the length of one evaluation.
 /// What an expression may look at.
 struct Match {
   const EGraph& graph;
@@ -23,6 +24,7 @@ struct Match {
 /// A list of numbers or sizes; truth is 1 or 0. Nothing where it is undefined (no such axis).
 using Value = std::optional<std::vector<int64_t>>;
 
+/// Immutable, shared by copies; reading it again and again costs a walk of its tree.
 class Expression {
  public:
   /// Reads an expression from `text` at `at` and leaves `at` behind it. Throws InputError at
@@ -30,6 +32,7 @@ class Expression {
   static Expression parse(std::string_view text, size_t& at, const Variables& variables,
                           const std::map<std::string, int64_t>& constants,
                           const SourceLocation& where);
+  /// Nothing where a part of it is undefined or a comparison of sizes cannot be decided.
   Value value(const Match& match) const;
   /// Whether it is there and not 0.
   bool holds(const Match& match) const;

@@ -15,6 +15,8 @@
 
 namespace exotune::eqsat {
 
+/// Whichever is met first ends the run with its name; an iteration that is cut short still ends
+/// with a rebuild, so that the graph is sound after any of them.
 struct Limits {
   int iterations = 30;
   size_t nodes = 20'000;           // EGraph::term_count: every node ever known
@@ -30,6 +32,7 @@ enum class Schedule : uint8_t {
   kBackoff,
 };
 
+/// The defaults are egg's.
 struct ScheduleOptions {
   Schedule schedule = Schedule::kBackoff;
   size_t match_limit = 1'000;
@@ -47,6 +50,7 @@ enum class StopReason : uint8_t {
 };
 const char* name_of(StopReason r);
 
+/// For tests and `--verbose`: what an iteration saw and made.
 struct IterationReport {
   size_t nodes = 0, classes = 0, terms = 0;  // after the iteration; see EGraph
   std::vector<size_t> matched, applied;      // by rule: matches used, unions they made
@@ -59,6 +63,7 @@ struct SaturationReport {
   double seconds = 0;
 };
 
+/// The outside world, for tests and for limits that only the caller knows.
 struct SaturationHooks {
   std::function<double()> now;                 // seconds; empty: the steady clock
   std::function<bool(const EGraph&)> reached;  // asked after each rebuild; true ends the run

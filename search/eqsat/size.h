@@ -14,10 +14,14 @@ namespace exotune::eqsat {
 
 using Size = int64_t;
 
+/// Polynomials are kept once each, so that equal sizes are equal integers. Sizes are compared by
+/// value only where they are numbers; whoever needs more asks for names and values.
 class SizeTable {
  public:
+  /// The polynomial that is this name.
   Size named(const std::string& name);
 
+  /// Numbers overflow to a refusal (InputError) rather than wrap.
   Size add(Size a, Size b);
   Size sub(Size a, Size b);
   Size mul(Size a, Size b);
@@ -32,6 +36,7 @@ class SizeTable {
   int64_t value(Size a, const std::map<std::string, int64_t>& names) const;
   /// Names that occur in it.
   std::vector<std::string> names(Size a) const;
+  /// As a person would write it: "2*N + 1".
   std::string str(Size a) const;
 
  private:

@@ -7,6 +7,8 @@
 #include "core/ir/printer.h"
 
 namespace exotune {
+// What keeps a program from being faster, in words for its author: chains through memory, strides
+// that break vectors, calls that no instruction does. Only said where the outline shows it.
 
 namespace {
 
@@ -55,6 +57,7 @@ class Reading {
     return out;
   }
 
+  // The first reason that holds for the loop; others would follow from it.
   std::optional<Blocker> of(int k) const {
     const std::string name = "`" + loop(k).iter.name() + "`";
     if (role_of(o_, k) == LoopRole::kRecurrence) return chain(k, name);

@@ -18,6 +18,8 @@ namespace {
 constexpr double kUnknownSize = 64;
 
 // The value of a control expression with every symbol at its mean.
+// For counting work where bounds follow outer loops (triangles): every iterator at its mean, which
+// makes a triangle half a square.
 double mean_of(const ExprPtr& e, const std::map<Sym, double>& at) {
   if (const auto c = as_int(e)) return static_cast<double>(*c);
   if (const Read* r = e->as<Read>()) {
@@ -44,6 +46,7 @@ double mean_of(const ExprPtr& e, const std::map<Sym, double>& at) {
   }
 }
 
+// One walk; places, loops, buffers and accesses are numbered in the order of the text.
 class Reader {
  public:
   Reader(const Proc& p, const std::map<std::string, int64_t>& sizes) {
@@ -165,6 +168,7 @@ const Type* type_of(const Proc& p, Sym buffer, const Block& block) {
 
 }  // namespace
 
+// In elements, along one loop; nothing where the index is not affine in it.
 std::optional<int64_t> Outline::stride(const OutlineAccess& access, int loop) const {
   const Sym iter = loops[static_cast<size_t>(loop)].iter;
   const Type* type = type_of(*proc, access.what.buffer, proc->body);
@@ -183,6 +187,8 @@ std::optional<int64_t> Outline::stride(const OutlineAccess& access, int loop) co
   return static_cast<int64_t>(total);
 }
 
+// Would neighbouring iterations touch different lines? Then vectors along this loop need a copy
+// first.
 bool Outline::scattered(const OutlineAccess& access, int loop, int line_bytes) const {
   const std::optional<int64_t> step = stride(access, loop);
   return !step || std::abs(*step) * bytes_of(access.scalar) >= line_bytes;
@@ -213,6 +219,7 @@ Outline outline_of(const Proc& p, const std::map<std::string, int64_t>& sizes) {
   return Reader(p, sizes).run();
 }
 
+// Proved, not guessed: parallel if all iterations commute, a reduction if they do but for sums.
 LoopRole role_of(const Outline& o, int loop) {
   const Path& path = o.loops[static_cast<size_t>(loop)].path;
   if (loop_parallel(*o.proc, path)) return LoopRole::kParallel;
