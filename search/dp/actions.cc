@@ -91,7 +91,10 @@ ActionSpace::ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKin
 }
 
 // What does not depend on extents is looked up once a kind: which kernels can end it, which loops
-// the restrictions are about. A kernel whose statement or types differ is never tried again.
+// the restrictions are about. A kernel whose statement or types differ is never tried again; the
+// inputs of a symmetric statement may come in another order, in one of which the types must agree.
+// An "init" form is solved as a fill and the accumulating form: both are kinds of their own, shared
+// with every nest that has them.
 const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
   if (static_cast<size_t>(kind) >= facts_.size()) facts_.resize(kind + 1);
   if (facts_[kind]) return *facts_[kind];
@@ -104,8 +107,6 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
         f->rows_outside |= 1u << d;
     }
   std::string statement = k.statement;
-  // An "init" form is solved as a fill and the accumulating form: both are kinds of their own,
-  // shared with every nest that has them.
   if (statement.starts_with("init ")) {
     f->accumulating = kinds_.accumulating(kind);
     f->fill = kinds_.fill(static_cast<int>(k.operands.back().subscripts.size()),
@@ -122,8 +123,6 @@ const ActionSpace::KindFacts& ActionSpace::facts(int kind) {
     if (kernel.kind.statement != statement || kernel.kind.operands.size() != k.operands.size())
       continue;
     bool types = true;
-    // The inputs of a symmetric statement may come in another order; the types must agree in one of
-    // them.
     for (const std::vector<int>& order : kernel.kind.symmetries)
       for (int o = 0; o <= k.output(); ++o)
         types =

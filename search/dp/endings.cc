@@ -70,7 +70,6 @@ void ActionSpace::find_endings(const Spec& spec, const KindFacts& f, std::vector
         const uint32_t levels = kernel.levels_of(i < kind.output() ? order[i] : i);
         const int bytes = bytes_of(kind.operands[i].type);
         const bool output = i == kind.output();
-        // An output that accumulates travels twice.
         const int copies = output ? (kind.accumulates ? 2 : 1) : 1;
         // The cheapest way from each level to one that the kernel takes the operand from.
         std::vector<double> need(n, 1e30);
