@@ -165,9 +165,11 @@ std::variant<ViewPlan, std::string> plan_of(const Product& product, const Term& 
       plan.views.push_back(staged_view(product, *operand, *axes, language.sizes()));
   }
   // A buffer of the program's cannot change its dimensions: its copy does.
-  for (const auto& [operand, axes] : kept)
-    if (std::any_of(fused.begin(), fused.end(), [&](int l) { return mentions(*operand, l); }))
-      plan.views.push_back(staged_view(product, *operand, axes, language.sizes()));
+  for (const auto& [operand, axes] : kept) {
+    const ProductOperand& read = *operand;  // clang 14 does not capture parts of a binding
+    if (std::any_of(fused.begin(), fused.end(), [&](int l) { return mentions(read, l); }))
+      plan.views.push_back(staged_view(product, read, axes, language.sizes()));
+  }
   std::sort(plan.fused.begin(), plan.fused.end());
   return plan;
 }
