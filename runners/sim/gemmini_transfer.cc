@@ -11,7 +11,7 @@ namespace exotune::sim {
 
 namespace {
 
-std::string at_address(const std::string& what, uint64_t address) {
+std::string fault_at(const std::string& what, uint64_t address) {
   char text[32];
   std::snprintf(text, sizeof text, " 0x%08llx", static_cast<unsigned long long>(address));
   return what + text;
@@ -45,7 +45,7 @@ std::string Gemmini::load_row(const LoadSettings& s, const GemminiTile& t, uint6
   const bool zeros = from == 0;
   const uint64_t address = from + row * s.stride;
   if (!zeros && !memory.holds(address, t.columns * (words ? 4 : 1)))
-    return at_address("mvin from outside memory at", address);
+    return fault_at("mvin from outside memory at", address);
   for (uint64_t block = 0; block * size < t.columns; ++block) {
     const uint64_t first = block * size, count = std::min(size, t.columns - first);
     const uint64_t to = t.row + row + block * s.block_stride;
@@ -128,7 +128,7 @@ std::string Gemmini::store_rows(const GemminiTile& t, uint64_t to, uint64_t star
   for (uint64_t row = 0; row < t.rows; ++row) {
     const uint64_t address = to + row * store_settings_.stride;
     if (!memory.may_write(address, bytes))
-      return at_address("mvout to a place that cannot be written,", address);
+      return fault_at("mvout to a place that cannot be written,", address);
     for (uint64_t k = 0; k < t.columns; ++k) {
       const uint64_t from = t.row + k / size * size + row;
       if (words)
@@ -152,7 +152,7 @@ std::string Gemmini::store_pooled(const GemminiTile& t, uint64_t to, uint64_t st
     for (uint64_t x = 0; x < s.pool_columns; ++x) {
       const uint64_t address = to + (y * s.out_columns + x) * s.stride;
       if (!memory.may_write(address, t.columns))
-        return at_address("mvout to a place that cannot be written,", address);
+        return fault_at("mvout to a place that cannot be written,", address);
       for (uint64_t c = 0; c < t.columns; ++c) {
         int8_t most = -128;
         for (uint64_t window = 0; window < s.pool_size * s.pool_size; ++window) {

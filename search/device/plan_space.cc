@@ -22,7 +22,7 @@ class Space {
  public:
   Space(const KernelSum& sum, const ProductInstruction& product,
         const DeviceInstructions& instructions, const Target& target)
-      : sum_(sum), product_(product), instructions_(instructions), target_(target) {
+      : sum_(sum), product_(product), instructions_(instructions) {
     for (const TargetLevel& l : target.levels)
       if (l.memory && l.memory->kind == MemoryKind::kHeap && l.line_bytes > 0)
         cycles_per_byte_ = l.cost_per_line / l.line_bytes;
@@ -430,7 +430,6 @@ class Space {
   const KernelSum& sum_;
   const ProductInstruction& product_;
   const DeviceInstructions& instructions_;
-  const Target& target_;
   double cycles_per_byte_ = 0.25;
   std::vector<RankedPlan> out_, rest_;
 };
