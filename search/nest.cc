@@ -187,9 +187,16 @@ class PerfectNest {
     std::set<std::string> seen;
     for (const Read* r : reads_) {
       check_stride(r->name, r->idx);
-      if (r->name == last().name || r->idx.empty() || !seen.insert(r->name.name()).second) continue;
+      if (is_result(*r) || r->idx.empty() || !seen.insert(r->name.name()).second) continue;
       nest_.operands.push_back(operand_of(*r));
     }
+  }
+
+  // The element that the statement writes, not another one of the same buffer.
+  bool is_result(const Read& r) const {
+    return r.name == last().name &&
+           std::equal(r.idx.begin(), r.idx.end(), last().idx.begin(), last().idx.end(),
+                      [](const auto& a, const auto& b) { return equal(a, b); });
   }
 
   void check_stride(Sym buffer, const std::vector<ExprPtr>& idx) {

@@ -76,6 +76,12 @@ ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit)
   return p;
 }
 
+// Without its sign.
+const ExprPtr& positive(const ExprPtr& e) {
+  const USub* minus = e->as<USub>();
+  return minus ? minus->arg : e;
+}
+
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
 ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
                            const VectorUnit& unit) {
@@ -91,10 +97,10 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   Sym out = reduce.name;
   Sym j = loop_at(p, k_path).iter;
   // b is the factor whose last index runs along j.
-  const BinOp* product = reduce.rhs->as<BinOp>();
+  const BinOp* product = positive(reduce.rhs)->as<BinOp>();
   Sym b;
   if (product && product->op == BinOpKind::kMul)
-    for (const ExprPtr& side : {product->lhs, product->rhs})
+    for (const ExprPtr& side : {positive(product->lhs), positive(product->rhs)})
       if (const Read* r = side->as<Read>(); r && !r->idx.empty() && mentions(r->idx.back(), j))
         b = r->name;
   if (!b.valid())
@@ -103,7 +109,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   // The out tile: [i, j] -> [i, j / lanes, lanes] in registers around the k loop.
   const size_t before = block_at(*p, first).size();
   apart = apart && !set;
-  p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true, apart);
+  p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true, apart, Touch::kWrites);
   const bool loaded = block_at(*p, first).size() == before + 3;
   p = split_last_dim(p, first, unit.lanes);
   p = set_memory(p, at(p, first), unit.memory);

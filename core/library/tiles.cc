@@ -8,9 +8,9 @@ namespace exotune {
 const For& loop_at(const ProcPtr& p, const Path& path) { return at(p, path).as<For>(); }
 
 ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name, int length,
-                     bool keep_last, bool accum) {
+                     bool keep_last, bool accum, Touch how) {
   const Cursor block = Cursor::block(p, path, length);
-  auto rectangle = touched(p, block, buffer);
+  auto rectangle = touched(p, block, buffer, how);
   if (!rectangle)
     throw SchedulingError("`" + buffer.name() +
                           "` is not read or written through affine indices in `" +

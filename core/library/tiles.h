@@ -3,6 +3,7 @@
 // tile whose last dimension is one vector. Start at stage_around.
 #include <string>
 
+#include "core/library/inspection.h"
 #include "core/primitives/primitives.h"
 
 namespace exotune {
@@ -12,9 +13,11 @@ const For& loop_at(const ProcPtr& p, const Path& path);
 /// Stages `buffer` around `length` statements from `path` on: allocation, load loops (unless
 /// written first), the statements, store loops (if written). The allocation then is at `path`. A
 /// window one element wide loses that dimension; with `keep_last` not the last one. `accum`: the
-/// tile starts from zero and is added to the buffer, which is only summed into.
+/// tile starts from zero and is added to the buffer, which is only summed into. `how`: the window
+/// is that of these accesses; stage_mem proves that the others are elsewhere.
 ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name,
-                     int length = 1, bool keep_last = false, bool accum = false);
+                     int length = 1, bool keep_last = false, bool accum = false,
+                     Touch how = Touch::kAny);
 
 /// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
 ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q);

@@ -36,9 +36,11 @@ class LaneLoop {
       else
         ++k;
     }
-    for (int k = 0; k < size(); ++k)
+    for (int k = 0; k < size(); ++k) {
+      negate_factors(k);
       while (stage_something(k)) {
       }
+    }
     for (int k = size() - 1; k >= 1; --k) {
       p_ = fission(p_, Cursor::gap(p_, inner(k)), guarded_ ? 2 : 1);
       ++loops_;
@@ -299,6 +301,18 @@ class LaneLoop {
       return true;
     }
     return false;
+  }
+
+  // x += -(a * b): where an instruction subtracts a product, it says x += -a * b.
+  void negate_factors(int k) {
+    const StmtPtr s = stmt_at(*p_, inner(k));
+    const Reduce* r = s->as<Reduce>();
+    const USub* minus = r ? r->rhs->as<USub>() : nullptr;
+    const BinOp* product = minus ? minus->arg->as<BinOp>() : nullptr;
+    if (!product || product->op != BinOpKind::kMul || !is_float(r->rhs->type)) return;
+    const ExprPtr x = read_var(lane(), r->rhs->type), negative = make_expr(USub{x}, x->type, {});
+    if (!has_shape(r->rhs->type, with_value(s, bin_op(BinOpKind::kMul, negative, x)))) return;
+    p_ = negate_factor(p_, Where(Cursor::stmt(p_, inner(k)).rhs()));
   }
 
   // One step of bringing statement k into the form of an instruction; false when it is in it.

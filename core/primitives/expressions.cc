@@ -51,6 +51,23 @@ ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+ProcPtr negate_factor(ProcPtr p, const Where& where) {
+  static const char op[] = "negate_factor";
+  Cursor c = where.expr(p);
+  const ExprPtr e = c.expr();
+  const USub* minus = e->as<USub>();
+  const BinOp* product = minus ? minus->arg->as<BinOp>() : nullptr;
+  if (!product || product->op != BinOpKind::kMul || !is_data(e->type))
+    refuse(op, "'" + str(e) + "' is no negative product of data");
+  // The least integer has no opposite.
+  if (!is_float(e->type)) refuse(op, "an integer may have no opposite: '" + str(e) + "'");
+  Rewrite rw(p);
+  rw.replace_expr(
+      c.path(), bin_op(BinOpKind::kMul, make_expr(USub{product->lhs}, product->lhs->type, e->where),
+                       product->rhs));
+  return rw.finish(op, {place(where, c)});
+}
+
 ProcPtr multiply_by_reciprocal(ProcPtr p, const Where& where) {
   static const char op[] = "multiply_by_reciprocal";
   Cursor c = where.expr(p);

@@ -97,6 +97,11 @@ namespace exotune {
 /// Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr left_reassociate_expr(ProcPtr p, const Where& expr);
 
+/// -(a * b)  ->  -a * b
+/// Obligation: floating-point data; the sign of a product is that of its factors, so the value is
+/// the same to the bit. Forwarding: the expression and its parts are new; all else stays.
+[[nodiscard]] ProcPtr negate_factor(ProcPtr p, const Where& expr);
+
 /// a / b  ->  a * (1.0 / b)
 /// Obligation: floating-point data; equal over the reals, and marked as reassociated: b is rounded
 /// once more, and 1.0 / b may overflow where a / b would not.

@@ -169,7 +169,8 @@ class Generator {
         return {make_for(k, lo, middle, {body}),
                 make_for(l, c_.pick(3) ? middle : zero, size(), rename({body}, k, l))};
       }
-      case 5: {  // left_reassociate_expr, multiply_by_reciprocal, fold_into_reduce, split_write
+      case 5: {  // left_reassociate_expr, multiply_by_reciprocal, negate_factor, fold_into_reduce,
+                 // split_write
         const Element target = element();
         const ExprPtr a = c_.pick(2) ? read_of(target) : read_of(element()), b = read_of(element()),
                       c = c_.pick(2) ? read_of(target) : read_of(element());
@@ -177,7 +178,7 @@ class Generator {
         const ExprPtr two = data_const(2, kElement), four = two * two;
         const ExprPtr sum = c_.pick(2) ? a + (b + c)
                             : c_.pick(2)
-                                ? a * (b * c)
+                                ? (c_.pick(2) ? a * (b * c) : make_expr(USub{a * b}, kElement, {}))
                                 : (c_.pick(2) ? (a + b) + c : bin_op(BinOpKind::kDiv, a * b, four));
         return {make_assign(target.name, target.idx, sum)};
       }

@@ -398,6 +398,8 @@ class Collector {
       if (e->type != ScalarType::kBool)
         add("bind_config", said(path), [=, p = p_] { return bind_config(p, c, config(), "a"); });
     }
+    if (e->as<USub>())
+      add("negate_factor", said(path), [=, p = p_] { return negate_factor(p, c); });
     if (e->as<BinOp>()) {
       add("commute_expr", said(path), [=, p = p_] { return commute_expr(p, c); });
       add("left_reassociate_expr", said(path), [=, p = p_] { return left_reassociate_expr(p, c); });

@@ -22,6 +22,14 @@ def add(dst: [f32][4] @ V4, src: [f32][4] @ V4):
     for i in seq(0, 4):
         dst[i] += src[i]
 
+@instr("subtract")
+def subtract(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] += -a[i] * b[i]
+
 @proc
 def gemm(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
     for i in seq(0, M):
@@ -35,6 +43,13 @@ def gemm_12(A: f32[12, 8], B: f32[8, 16], C: f32[12, 16]):
         for j in seq(0, 16):
             for k in seq(0, 8):
                 C[i, j] += A[i, k] * B[k, j]
+
+@proc
+def in_place(A: f32[12, 16]):
+    for i in seq(0, 4):
+        for j in seq(0, 8):
+            for k in seq(0, 4):
+                A[i + 8, j + 8] += -(A[i + 4, k] * A[k, j + 8])
 
 @proc
 def scaled(A: f32[12, 8], B: f32[8, 8], C: f32[12, 8]):
@@ -132,6 +147,20 @@ TEST(Gemm, a_tile_that_is_set_first_is_not_loaded) {
   const std::string text = str(*q);
   EXPECT_EQ(text.find("], C["), std::string::npos) << text;  // no load from C
   EXPECT_NE(text.find("store(C["), std::string::npos) << text;
+}
+
+TEST(Gemm, a_product_may_be_taken_from_another_part_of_its_own_array) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("in_place");
+  const ProcPtr q =
+      register_block(stage_mem(p, "i", "A[4:8, 0:4]", "L"), "i", "j", "k", machine.unit);
+  std::vector<double> start;
+  for (int k = 0; k < 12 * 16; ++k) start.push_back(k * 5 % 9 - 4);
+  Buffer x(ScalarType::kF32, {12, 16}, start), y(ScalarType::kF32, {12, 16}, start);
+  run(*p, {&x});
+  run(*q, {&y});
+  EXPECT_EQ(x.data, y.data) << str(*q);
+  EXPECT_NE(str(*q).find("A_reg : f32[4, 2, 4] @ V4"), std::string::npos) << str(*q);
 }
 
 TEST(Gemm, a_sum_kept_apart_is_added_in_the_end_and_asks_for_its_lines) {

@@ -183,6 +183,25 @@ TEST(Expressions, quotients_become_products_with_reciprocals) {
   EXPECT_TRUE(reassociates(q));
 }
 
+TEST(Expressions, the_opposite_of_a_product_is_a_product_with_an_opposite) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32):\n    y += -((x[0] + x[1]) * x[2])\n");
+  const ProcPtr q = negate_factor(p, find(p, "y += _").rhs());
+  expect_proc(q, "def f(x: f32[4], y: f32):\n    y += -(x[0] + x[1]) * x[2]\n");
+  EXPECT_FALSE(reassociates(q));
+}
+
+TEST(Expressions, integers_and_sums_keep_their_sign) {
+  ProcPtr p = parse("def f(x: i32[4], y: i32):\n    y = -(x[0] * x[1])\n    y = -(x[0] + x[1])\n");
+  EXPECT_NE(refusal([&] {
+              check(*negate_factor(p, find(p, "y = _").rhs()));
+            }).find("an integer may have no opposite"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              check(*negate_factor(p, find(p, "y = _ #1").rhs()));
+            }).find("no negative product of data"),
+            std::string::npos);
+}
+
 TEST(Expressions, integers_and_products_have_no_reciprocal) {
   ProcPtr p = parse("def f(x: i32[4], y: i32):\n    y = x[0] / x[1]\n    y = x[0] * x[1]\n");
   EXPECT_NE(refusal([&] {
