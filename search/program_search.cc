@@ -11,6 +11,7 @@
 #include "search/moves/finishes.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/tiles.h"
@@ -132,6 +133,7 @@ class ProgramSearch::Impl {
 
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    block_recurrences(start, plans, depth);
     std::set<std::string> seen = {key_of(*start.proc)};
     for (const bool expand : {false, true}) {
       if (interrupted()) return;
@@ -149,6 +151,23 @@ class ProgramSearch::Impl {
       count(rows);
       put_together(rows, "rows of " + std::to_string(steps) + " sweeps", plans, depth);
     }
+  }
+
+  // Loops that need their own earlier iterations: factorizations, triangular solves.
+  void block_recurrences(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    if (!request_.target->vector_memory) return;
+    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    for (const Schedule& blocks : blocks_of_recurrences(start, lanes)) {
+      if (interrupted()) return;
+      count(blocks);
+      put_together(blocks, "blocks of a recurrence", plans, depth);
+    }
+  }
+  static ScalarType precision_of(const Proc& p) {
+    ScalarType out = ScalarType::kF64;
+    for (const OutlineAccess& a : outline_of(p).accesses)
+      if (a.writes()) out = a.scalar;
+    return out;
   }
 
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
@@ -219,22 +238,35 @@ class ProgramSearch::Impl {
   }
 
   std::optional<StepRefusal> schedule_part(Schedule& s, const Cursor& nest, const std::string& name,
-                                           const Steps& steps) const {
+                                           const Plan& plan) {
     Part part;
     if (auto refusal = take_out(s, nest, name, part)) return refusal;
     Schedule inside{part.proc, {}, false};
-    if (auto refusal = replay(inside, steps)) return refusal;
+    if (auto refusal = replay(inside, plan.steps)) return refusal;
+    // One part that has no code must not take the whole with it.
+    const auto [known, is_new] = unsound_.emplace(plan.text_hash, std::nullopt);
+    if (is_new) known->second = refusal_of_check(*inside.proc);
+    if (known->second) return known->second;
     return put_back(s, part, inside);
+  }
+
+  static std::optional<StepRefusal> refusal_of_check(const Proc& p) {
+    try {
+      check(p);
+      return std::nullopt;
+    } catch (const Error& e) {
+      return StepRefusal{"check", p.name, e.diagnostic().message.str()};
+    }
   }
 
   // The whole with one alternative of each part; nothing when they do not fit together.
   std::optional<Plan> combine(const Structure& s, const std::vector<size_t>& which) {
     Schedule whole = s.schedule;
     for (size_t n = 0; n < s.nests.size(); ++n) {
-      const Steps& steps = s.choices[n][which[n]].steps;
-      if (steps.empty()) continue;
+      const Plan& plan = s.choices[n][which[n]];
+      if (plan.steps.empty()) continue;
       Schedule with = whole;
-      if (const auto refusal = schedule_part(with, s.nests[n], s.names[n], steps))
+      if (const auto refusal = schedule_part(with, s.nests[n], s.names[n], plan))
         note(*refusal);  // the part stays as it is
       else
         whole = std::move(with);
@@ -281,14 +313,11 @@ class ProgramSearch::Impl {
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory) return;
-    ScalarType precision = ScalarType::kF64;
-    for (const OutlineAccess& a : outline_of(*start.proc).accesses)
-      if (a.writes()) precision = a.scalar;
+    const int64_t lanes = std::max(1, target.lanes_of(precision_of(*start.proc)));
     for (const int64_t vectors : {4, 8})
       for (const bool squares : {true, false}) {
         if (interrupted()) return;
-        const auto cut = rectangle_and_corner(
-            start, nest, vectors * std::max(1, target.lanes_of(precision)), squares);
+        const auto cut = rectangle_and_corner(start, nest, vectors * lanes, squares);
         if (!cut && !squares) return;
         if (!cut) continue;
         count(*cut);
@@ -336,7 +365,8 @@ class ProgramSearch::Impl {
     int depth;
     std::vector<Plan> plans;
   };
-  std::map<std::string, Solved> memo_;  // by the text of the procedure
+  std::map<std::string, std::optional<StepRefusal>> unsound_;  // plans of parts, by text_hash
+  std::map<std::string, Solved> memo_;                         // by the text of the procedure
   ProgramSearchResult out_;
   int names_ = 0;
 };

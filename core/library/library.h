@@ -20,6 +20,7 @@
 #include "core/library/operators.h"      // the table of all operators
 #include "core/library/prefetching.h"    // hints to the caches
 #include "core/library/rearranging.h"    // statements and loops on the move
+#include "core/library/recurrences.h"    // factorizations and solves in blocks of rows
 #include "core/library/reduction.h"      // sums in several chains
 #include "core/library/replacement.h"    // instructions in the place of loops
 #include "core/library/script.h"         // schedules as text

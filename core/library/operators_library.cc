@@ -15,6 +15,7 @@
 #include "core/library/operators.h"
 #include "core/library/prefetching.h"
 #include "core/library/rearranging.h"
+#include "core/library/recurrences.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
 #include "core/library/skinny.h"
@@ -402,6 +403,18 @@ std::vector<Operator> library_operators() {
        {proc(), memory("memory")},
        "unroll every loop that picks a register of the memory, then its buffers",
        [](const A& a) -> Value { return unroll_registers(a.proc(), a.memory(1)); }},
+      {"block_recurrence",
+       {proc(), place("loop"), integer("block")},
+       "a loop whose rows need the rows before: in blocks, what finished rows give to a block "
+       "apart",
+       [](const A& a) -> Value { return block_recurrence(a.proc(), a.where(1), a.integer(2)); }},
+      {"stage_panel",
+       {proc(), place("loop"), string("rows"), string("new_name")},
+       "for j: for i: s(A[r + i, j])  ->  P[j, i] = A[r + i, j]; for j: for i: s(P[j, i]); A[r + "
+       "i, j] = P[j, i]",
+       [](const A& a) -> Value {
+         return stage_panel(a.proc(), a.where(1), a.string(2), a.string(3));
+       }},
       {"square_corner",
        {proc(), string("outer"), string("inner")},
        "a triangle of sums is computed as a square in a buffer, and leaves it as the triangle",

@@ -27,6 +27,23 @@ bool same_index(const OutlineAccess& a, const OutlineAccess& b) {
                     [](const ExprPtr& x, const ExprPtr& y) { return affine_equal(x, y); });
 }
 
+// What a window that may be empty left in an else branch often does nothing: some loop of it never
+// runs there.
+void drop_dead_branch(Schedule& s, const Path& at) {
+  const StmtPtr branch = stmt_at(*s.proc, at);
+  if (!branch || orelse_of(*branch).size() != 1) return;
+  Path loop = at;
+  loop.push_back({Child::kOrelse, 0});
+  while (stmt_at(*s.proc, loop)->as<For>()) {
+    if (!apply(s, "eliminate_dead_code", {Value(Cursor::stmt(s.proc, loop))})) {
+      (void)!apply(s, "delete_pass", {});
+      return;
+    }
+    if (body_of(*stmt_at(*s.proc, loop)).size() != 1) return;
+    loop.push_back({Child::kBody, 0});
+  }
+}
+
 }  // namespace
 
 std::optional<Schedule> separate_operands(const Schedule& s, const Cursor& nest,
@@ -47,7 +64,9 @@ std::optional<Schedule> separate_operands(const Schedule& s, const Cursor& nest,
     const auto window = window_of(o, a, scope_at(*s.proc, top));
     if (!twice || !window) continue;
     const std::string name = window->substr(0, window->find('[')) + "_own";
-    (void)!apply(out, "stage_mem", {Value(forward(out.proc, nest)), Value(*window), Value(name)});
+    if (apply(out, "stage_mem", {Value(forward(out.proc, nest)), Value(*window), Value(name)}))
+      continue;
+    drop_dead_branch(out, top);
   }
   if (out.steps.size() == s.steps.size()) return std::nullopt;
   return out;

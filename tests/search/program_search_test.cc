@@ -12,6 +12,7 @@
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/transposition.h"
@@ -331,6 +332,31 @@ def gram(X: f32[12, 24], G: f32[24, 24]):
   EXPECT_EQ(cut->steps.back().op, "square_corner");
   EXPECT_NE(str(*cut->proc).find("G_square : f32[8, 8]"), std::string::npos) << str(*cut->proc);
   expect_same_result(p, cut->proc, str(*cut->proc));
+}
+
+TEST(Recurrences, are_blocked_and_hold_a_product_that_fits_register_tiles) {
+  const ProcPtr p = parsed(R"(
+@proc
+def cholesky(A: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(0, i):
+            for k in seq(0, j):
+                A[i, j] += -(A[i, k] * A[j, k])
+            A[i, j] = A[i, j] / A[j, j]
+        for k in seq(0, i):
+            A[i, i] += -(A[i, k] * A[i, k])
+        A[i, i] = 2.0 * A[i, i]
+)");
+  const std::vector<Schedule> made = blocks_of_recurrences({p, {}, false}, 4);
+  ASSERT_FALSE(made.empty());
+  for (const Schedule& s : made) {
+    EXPECT_TRUE(std::any_of(s.steps.begin(), s.steps.end(),
+                            [](const ScheduleStep& step) { return step.op == "stage_panel"; }));
+    EXPECT_NE(str(*s.proc).find("A_panel[j + 4 * jb, i] += -(A_panel[k, i] * A[j + 4 * jb, k])"),
+              std::string::npos)
+        << str(*s.proc);
+  }
+  EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
 }
 
 TEST(Separation, gives_a_buffer_read_twice_a_copy) {

@@ -58,6 +58,17 @@ def half(A: f64[96, 40], C: f64[96, 96]):
                 C[i, j] += A[i, k] * A[j, k]
 
 @proc
+def factors(A: f64[32, 32]):
+    for i in seq(0, 32):
+        for j in seq(0, i):
+            for k in seq(0, j):
+                A[i, j] += -(A[i, k] * A[k, j])
+            A[i, j] = A[i, j] / A[j, j]
+        for j in seq(i, 32):
+            for k in seq(0, i):
+                A[i, j] += -(A[i, k] * A[k, j])
+
+@proc
 def own_half(A: f64[40, 96], C: f64[96, 96]):
     for i in seq(0, 96):
         for j in seq(i, 96):

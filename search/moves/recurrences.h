@@ -1,0 +1,20 @@
+#pragma once
+// Recurrences: loops that need their own earlier iterations, in blocks of rows whose work is mostly
+// a product. Start at blocks_of_recurrences.
+#include <vector>
+
+#include "search/moves/step.h"
+
+namespace exotune {
+
+/// for i: { for j in seq(0, i): { for k in seq(0, j): s ; t } ; ... }
+///   ->  block_recurrence(i), and for each recurrence over columns that is left in a block
+///       stage_panel and block_recurrence again
+///
+/// One schedule for each size of blocks that suits vectors of `lanes` elements: what divides the
+/// loop's extent first. All loops of the procedure that have bounds following them and whose
+/// iterations may not change their order are blocked alike. None: there is no such loop, or the
+/// core refused everywhere.
+std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes);
+
+}  // namespace exotune
