@@ -103,6 +103,13 @@ namespace exotune {
                                 const std::string& name, bool accum = false,
                                 const std::vector<Where>& per = {});
 
+/// t : T; t = x[i]; s(t); x[i] = e(t)  ->  s(x[i]); x[i] = e(x[i])      (x[i] = x[i] goes)
+/// Obligation: the inverse of stage_mem: x[i] staged around the result is proved, and makes the
+/// same program again. t is not used after the store. Forwarding: the statements between load and
+/// store stay, as does a store of more than t.
+/// Proposed for sums that a scalar holds, where their loops are in blocks.
+[[nodiscard]] ProcPtr unstage(ProcPtr p, const Where& alloc);
+
 /// One dimension of a view: a new name and its extent, text in the scope of the block.
 struct ViewAxis {
   std::string name, extent;

@@ -231,6 +231,24 @@ class Generator {
     return out;
   }
 
+  // t = x[i]; a few statements; x[i] = e(t), nearly or quite as staging one element leaves it.
+  Block staged_element(Sym k, Sym m) {
+    const Sym t = local("t");
+    const Element e = element();
+    const ExprPtr scalar = read_elem(t, {}, kElement);
+    const auto inside = [&]() -> StmtPtr {
+      const ExprPtr v = c_.pick(3) ? value() : value() + scalar;
+      return c_.pick(4) ? make_reduce(t, {}, v, reduction())
+                        : make_assign(element().name, e.idx, v);
+    };
+    Block out = {make_alloc(t, Type{kElement, {}, false}, dram()),
+                 make_assign(t, {}, c_.pick(6) ? read_of(e) : value())};
+    out.push_back(c_.pick(2) ? inside() : make_for(m, int_const(0), int_const(2), {inside()}));
+    const Element store = c_.pick(6) ? e : element();
+    out.push_back(make_assign(store.name, store.idx, c_.pick(2) ? scalar : scalar + scalar));
+    return c_.pick(4) ? out : Block{make_for(k, int_const(0), int_const(2), out)};
+  }
+
   // A run of statements in the form that an operator wants which seldom finds one.
   Block rare() {
     --leaves_;
@@ -258,7 +276,8 @@ class Generator {
         const ExprPtr lo = c_.pick(5) ? zero : int_const(1);
         return {make_for(k, lo, extent(), {make_for(m, zero, extent(), {s})})};
       }
-      case 2: {  // reuse_buffer
+      case 2: {  // reuse_buffer, unstage
+        if (!c_.pick(3)) return staged_element(k, m);
         const Sym t = local("t"), u = local("t");
         const ExprPtr n = extent();
         auto fill = [&](Sym s, const ExprPtr& v) {

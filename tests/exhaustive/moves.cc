@@ -250,6 +250,7 @@ class Collector {
       add("mult_dim", at(c) + ", 0, 1", [=, p = p_] { return mult_dim(p, c, 0, 1); });
       add("mult_dim", at(c) + ", 1, 0", [=, p = p_] { return mult_dim(p, c, 1, 0); });
     }
+    add("unstage", at(c), [=, p = p_] { return unstage(p, c); });
     for (const Path& other : all_stmt_paths(*p_))
       if (other != c.path() && stmt_at(*p_, other)->as<Alloc>()) {
         const Cursor kept = Cursor::stmt(p_, other);

@@ -191,6 +191,56 @@ def f(N: size, x: f32[N], y: f32[N]):
   EXPECT_REFUSED(reuse_buffer(p, "b", "a"), "not visible");
 }
 
+TEST(Unstage, sums_in_the_element_that_the_scalar_came_from) {
+  const ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, A: f32[N, N]):
+    for i in seq(0, N):
+        for j in seq(0, i):
+            w : f32
+            w = A[i, j]
+            for k in seq(0, j):
+                w += -(A[i, k] * A[k, j])
+            A[i, j] = w / 2.0
+)");
+  const ProcPtr q = unstage(p, "w");
+  EXPECT_TRUE(find_all(q, "_ : _").empty()) << str(*q);
+  EXPECT_NE(str(*q).find("A[i, j] += -(A[i, k] * A[k, j])"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("A[i, j] = A[i, j] / 2.0"), std::string::npos) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(Unstage, leaves_no_store_of_the_scalar_alone) {
+  const ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        t : f32
+        t = x[i]
+        t += y[i]
+        x[i] = t
+)");
+  const ProcPtr q = unstage(p, "t");
+  EXPECT_EQ(str(*q).find("x[i] = x[i]"), std::string::npos) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+}
+
+TEST(Unstage, refuses_where_somebody_sees_the_element_between) {
+  const auto refused = [](const std::string& between, const std::string& why) {
+    const ProcPtr p = parse_last(
+        "@proc\ndef f(N: size, x: f32[N], y: f32[N]):\n    for i in seq(1, N):\n"
+        "        t : f32\n        t = x[i]\n" +
+        between);
+    EXPECT_REFUSED(unstage(p, "t"), why);
+  };
+  refused("        t += 1.0\n        y[i] = x[i]\n        x[i] = t\n", "another program");
+  refused("        x[i] = 2.0\n        t += 1.0\n        x[i] = t\n", "another program");
+  refused("        for k in seq(0, N):\n            t += x[k]\n        x[i] = t\n", "staged again");
+  refused("        t += 1.0\n        x[i - 1] = t\n", "does not end in the element");
+  refused("        t += 1.0\n        x[i] = t\n        y[i] = t\n", "does not end in the element");
+  refused("        x[i] = t\n", "nothing happens");
+}
+
 TEST(ReuseBuffer, refuses_a_live_buffer) {
   ProcPtr p = parse_last(R"(
 @proc
