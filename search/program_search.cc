@@ -134,6 +134,7 @@ class ProgramSearch::Impl {
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
     block_recurrences(start, plans, depth);
+    skew(start, plans, depth);
     std::set<std::string> seen = {key_of(*start.proc)};
     for (const bool expand : {false, true}) {
       if (interrupted()) return;
@@ -161,6 +162,14 @@ class ProgramSearch::Impl {
       if (interrupted()) return;
       count(blocks);
       put_together(blocks, "blocks of a recurrence", plans, depth);
+    }
+  }
+  // Sweeps in place: several rows at once, each behind the one before.
+  void skew(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    for (const Schedule& rows : wavefronts(start)) {
+      if (interrupted()) return;
+      count(rows);
+      put_together(rows, "rows one behind the other", plans, depth);
     }
   }
   static ScalarType precision_of(const Proc& p) {

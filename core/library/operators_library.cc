@@ -18,6 +18,7 @@
 #include "core/library/recurrences.h"
 #include "core/library/reduction.h"
 #include "core/library/replacement.h"
+#include "core/library/skewing.h"
 #include "core/library/skinny.h"
 #include "core/library/staging.h"
 #include "core/library/statements.h"
@@ -414,6 +415,14 @@ std::vector<Operator> library_operators() {
        "i, j] = P[j, i]",
        [](const A& a) -> Value {
          return stage_panel(a.proc(), a.where(1), a.string(2), a.string(3));
+       }},
+      {"jam_skewed",
+       {proc(), place("loop"), integer("rows"), integer("shift")},
+       "for i: for j: s(i, j)  ->  for io: for j: { s(2 * io, j); s(2 * io + 1, j - shift) }   "
+       "(and "
+       "its ends)",
+       [](const A& a) -> Value {
+         return jam_skewed(a.proc(), a.where(1), a.integer(2), a.integer(3));
        }},
       {"square_corner",
        {proc(), string("outer"), string("inner")},

@@ -117,13 +117,63 @@ std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loo
   return out;
 }
 
+// Scalars that hold an element meanwhile tie the halves of a loop together.
+Schedule sums_in_place(Schedule s) {
+  std::vector<Cursor> scalars;
+  for (const Path& path : all_stmt_paths(*s.proc)) {
+    const Alloc* a = stmt_at(*s.proc, path)->as<Alloc>();
+    if (a && !a->type.is_tensor()) scalars.push_back(Cursor::stmt(s.proc, path));
+  }
+  for (const Cursor& scalar : scalars) (void)!apply(s, "unstage", {Value(scalar)});
+  return s;
+}
+
+// for i: for j: s, neither of which may run in another order.
+void find_chains(const ProcPtr& p, const Block& body, const Path& around, std::vector<Path>& out) {
+  for (int k = 0; k < static_cast<int>(body.size()); ++k) {
+    Path path = around;
+    path.push_back({Child::kBody, k});
+    const For* i = body[static_cast<size_t>(k)]->as<For>();
+    if (!i) continue;
+    const For* j = i->body.size() == 1 ? i->body.front()->as<For>() : nullptr;
+    const bool leaf = j && std::none_of(j->body.begin(), j->body.end(),
+                                        [](const StmtPtr& s) { return !body_of(*s).empty(); });
+    if (!leaf) {
+      find_chains(p, i->body, path, out);
+      continue;
+    }
+    Path inner = path;
+    inner.push_back({Child::kBody, 0});
+    if (!iterations_commute(*p, path) && !iterations_commute(*p, inner)) out.push_back(path);
+  }
+}
+
 }  // namespace
 
-std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes) {
+std::vector<Schedule> wavefronts(const Schedule& s) {
+  std::vector<Path> chains;
+  find_chains(s.proc, s.proc->body, {}, chains);
+  std::vector<Schedule> out;
+  for (const int64_t rows : {4, 8, 2}) {
+    Schedule made = s;
+    for (const Path& path : chains)
+      for (const int64_t shift : {1, 2})
+        if (!apply(made, "jam_skewed",
+                   {Value(Cursor::stmt(s.proc, path)), Value(rows), Value(shift)}))
+          break;
+    if (made.steps.size() > s.steps.size()) out.push_back(std::move(made));
+  }
+  return out;
+}
+
+std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes) {
   std::vector<Path> loops;
-  find_recurrences(s.proc, s.proc->body, {}, Child::kBody, loops);
+  find_recurrences(start.proc, start.proc->body, {}, Child::kBody, loops);
   std::vector<Schedule> out;
   if (loops.empty()) return out;
+  const Schedule s = sums_in_place(start);
+  loops.clear();
+  find_recurrences(s.proc, s.proc->body, {}, Child::kBody, loops);
   for (const int64_t block : sizes_of_blocks(*s.proc, loops, lanes)) {
     Schedule made = s;
     bool any = false;

@@ -17,4 +17,9 @@ namespace exotune {
 /// core refused everywhere.
 std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes);
 
+/// for i: for j: s(i, j)  ->  rows of i side by side (jam_skewed): 4, 8 and 2 of them, each with
+/// the least shift that the core accepts. For every such pair of loops of which neither may change
+/// its order. None: there is no such pair, or all were refused.
+std::vector<Schedule> wavefronts(const Schedule& s);
+
 }  // namespace exotune

@@ -61,12 +61,20 @@ def half(A: f64[96, 40], C: f64[96, 96]):
 def factors(A: f64[32, 32]):
     for i in seq(0, 32):
         for j in seq(0, i):
+            w: f64
+            w = A[i, j]
             for k in seq(0, j):
-                A[i, j] += -(A[i, k] * A[k, j])
-            A[i, j] = A[i, j] / A[j, j]
+                w += -(A[i, k] * A[k, j])
+            A[i, j] = w / A[j, j]
         for j in seq(i, 32):
             for k in seq(0, i):
                 A[i, j] += -(A[i, k] * A[k, j])
+
+@proc
+def relaxed(A: f64[34, 40]):
+    for i in seq(1, 33):
+        for j in seq(1, 39):
+            A[i, j] = 0.2 * (A[i - 1, j] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j])
 
 @proc
 def own_half(A: f64[40, 96], C: f64[96, 96]):
