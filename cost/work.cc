@@ -52,11 +52,11 @@ SizePolynomial points_of(const Loops& loops) {
   return count;
 }
 
+// A sign is part of the operation around it: a - b and a + -(b * c) are one and two.
 int operations_of(const ExprPtr& e) {
   if (!is_data(e->type)) return 0;
   int count = 0;
   if (e->as<Read>() != nullptr || e->as<WindowExpr>() != nullptr) return 0;
-  if (const auto* minus = e->as<USub>()) count = minus->arg->as<Const>() == nullptr;
   if (e->as<BinOp>() != nullptr || e->as<Extern>() != nullptr) count = 1;
   for (const ExprPtr& child : expr_children(*e)) count += operations_of(child);
   return count;

@@ -2,10 +2,11 @@
 // What one call of a nest takes, counted from its text: arithmetic operations, and the bytes that
 // must come in and go out however it is scheduled. Start at work_of.
 //
-// Operations: each + - * /, negation, comparison-and-choice, max, min and function of data counts
-// one, an addition into an element or a `max=` one more; moving, converting and setting data and
-// all arithmetic of indices count nothing. So a product of M, N and K takes 2*M*N*K, and a sum of
-// absolute values 2*n: BLAS libraries that report n for it do not count the absolute value.
+// Operations: each + - * /, comparison-and-choice, max, min and function of data counts one, an
+// addition into an element or a `max=` one more; a change of sign (it is part of the operation
+// around it), moving, converting and setting data and all arithmetic of indices count nothing. So a
+// product of M, N and K takes 2*M*N*K, and a sum of absolute values 2*n: BLAS libraries that report
+// n for it do not count the absolute value.
 //
 // Bytes: of each array argument the elements whose incoming value is read, and those that are
 // written, each once: what a cache that holds everything would move. Scalars count nothing.

@@ -14,6 +14,13 @@ Work work(const std::string& text) {
   return work_of(*module.user_procs().back());
 }
 
+TEST(Work, of_a_product_taken_away_is_two_operations_too) {
+  const Work w = work(
+      "def f(n: size, a: f32, x: f32[n], y: f32[n]):\n    for i in seq(0, n):\n"
+      "        y[i] += -(a * x[i])\n");
+  EXPECT_EQ(w.operations.text(), "2*n");
+}
+
 TEST(Work, of_a_product_is_two_operations_a_step) {
   const Work w = work(
       "def f(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):\n"
@@ -36,7 +43,7 @@ TEST(Work, counts_max_choice_division_and_functions_and_no_moves) {
       "def f(n: size, x: f32[n], y: f32[n]):\n    for i in seq(0, n):\n"
       "        t: f32\n        t = x[i]\n        t max= 0.5\n"
       "        y[i] = select(t, x[i], sqrt(t), -t) / 3.0\n");
-  EXPECT_EQ(w.operations.text(), "5*n");
+  EXPECT_EQ(w.operations.text(), "4*n");
   EXPECT_EQ(w.bytes.text(), "8*n");
 }
 
