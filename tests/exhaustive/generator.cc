@@ -258,7 +258,10 @@ class Generator {
     auto shifted = [&](const ExprPtr& e) { return c_.pick(3) ? e : e + int_const(1); };
     auto extent = [&] { return c_.pick(2) ? size() : int_const(2 + c_.pick(2)); };
     const Sym from = c_.pick(4) ? x : y;
-    switch (c_.pick(7)) {
+    switch (c_.pick(9)) {
+      case 7:
+      case 8:
+        return staged_element(k, m);
       case 0: {  // fuse
         const ExprPtr hi = extent(), first = shifted(i), second = shifted(j);
         const StmtPtr uses =
@@ -276,8 +279,7 @@ class Generator {
         const ExprPtr lo = c_.pick(5) ? zero : int_const(1);
         return {make_for(k, lo, extent(), {make_for(m, zero, extent(), {s})})};
       }
-      case 2: {  // reuse_buffer, unstage
-        if (!c_.pick(3)) return staged_element(k, m);
+      case 2: {  // reuse_buffer
         const Sym t = local("t"), u = local("t");
         const ExprPtr n = extent();
         auto fill = [&](Sym s, const ExprPtr& v) {
