@@ -4,6 +4,7 @@
 
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "search/outline/outline.h"
 
@@ -11,16 +12,39 @@ namespace exotune {
 
 namespace {
 
-// A triangular nest costs about what it costs halfway through the loop around it.
-int64_t middle_of(const Proc& p, Sym iter) {
+// The value of an affine expression over names that are known.
+std::optional<int64_t> value_of(const ExprPtr& e, const SizeBinding& known) {
+  const std::optional<Affine> a = affine(e);
+  if (!a) return std::nullopt;
+  int64_t out = a->constant;
+  for (const Affine::Term& t : a->terms) {
+    const Read* r = t.atom->as<Read>();
+    const auto value = r ? known.find(r->name.name()) : known.end();
+    if (value == known.end()) return std::nullopt;
+    out += t.coeff * value->second;
+  }
+  return out;
+}
+
+// A triangular nest costs about what it costs halfway through the loops around it: `iter` in the
+// middle of what the asserts say of it, given those before it.
+int64_t middle_of(const Proc& p, Sym iter, const SizeBinding& known) {
+  int64_t lo = 0;
+  std::optional<int64_t> end;
+  const auto is_iter = [&](const ExprPtr& e) {
+    const Read* r = e->as<Read>();
+    return r && r->name == iter;
+  };
   for (const ExprPtr& e : p.asserts) {
     const BinOp* o = e->as<BinOp>();
-    if (!o || o->op != BinOpKind::kLt) continue;
-    const Read* r = o->lhs->as<Read>();
-    const std::optional<int64_t> end = as_int(o->rhs);
-    if (r && r->name == iter && end) return std::max<int64_t>(1, *end / 2);
+    if (!o) continue;
+    if (o->op == BinOpKind::kLe && is_iter(o->rhs)) {
+      if (const auto value = value_of(o->lhs, known)) lo = std::max(lo, *value);
+    } else if (o->op == BinOpKind::kLt && is_iter(o->lhs)) {
+      if (const auto value = value_of(o->rhs, known)) end = std::min(end.value_or(*value), *value);
+    }
   }
-  return 32;
+  return end ? std::max<int64_t>(1, (lo + *end) / 2) : std::max<int64_t>(lo, 32);
 }
 
 }  // namespace
@@ -39,7 +63,7 @@ PartPlan PartPricing::plan_of(const Schedule& s, const std::string& move) const 
 SizeBinding PartPricing::sizes_of(const Proc& p) const {
   SizeBinding sizes = context_.sizes;
   for (const Arg& a : p.args)
-    if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), middle_of(p, a.name));
+    if (!is_data(a.type.scalar)) sizes.emplace(a.name.name(), middle_of(p, a.name, sizes));
   return sizes;
 }
 

@@ -135,6 +135,10 @@ class ProgramSearch::Impl {
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
     block_recurrences(start, plans, depth);
     skew(start, plans, depth);
+    if (const auto columns = recurrences_by_columns(start)) {
+      count(*columns);
+      put_together(*columns, "a recurrence by columns", plans, depth);
+    }
     std::set<std::string> seen = {key_of(*start.proc)};
     for (const bool expand : {false, true}) {
       if (interrupted()) return;

@@ -139,11 +139,13 @@ std::string Rectangle::text(const std::string& buffer, const std::vector<ScopeEn
 
 // The smallest rectangle that holds all accesses, as far as affine bounds tell: too large is safe
 // for a copy of inputs, which is why `touched` says which accesses it was asked about.
-std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer, Touch how) {
+std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer, Touch how,
+                                 const std::function<bool(const Access&)>& which) {
   std::optional<Rectangle> out;
   int n = block.length();
   for (const Access& a : accesses_of(*p, block.path(), n)) {
     if (a.buffer != buffer) continue;
+    if (which && !which(a)) continue;
     if (how == Touch::kReads && a.kind == Access::Kind::kWrite) continue;
     if (how == Touch::kWrites && a.kind == Access::Kind::kRead) continue;
     Rectangle here;

@@ -1,6 +1,7 @@
 #pragma once
 // Inspection: what scheduling operators read off a proc before they rewrite it. Untrusted: a wrong
 // answer here makes a primitive refuse, never a wrong program. Exo 2 section 4.
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -46,7 +47,8 @@ struct Rectangle {
 };
 enum class Touch : uint8_t { kAny, kReads, kWrites };
 std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buffer,
-                                 Touch how = Touch::kAny);
+                                 Touch how = Touch::kAny,
+                                 const std::function<bool(const Access&)>& which = {});
 
 /// The buffer (argument or allocation) called `name` that is visible at `at`.
 std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name);

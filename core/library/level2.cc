@@ -111,7 +111,7 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   StmtPtr inner = stmt_at(*p, lanes);
   while (body_of(*inner).size() == 1) inner = body_of(*inner)[0];
   const Sym out = inner->as<Reduce>()->name;
-  auto rectangle = touched(p, at(p, rows), out);
+  auto rectangle = touched(p, at(p, rows), out, Touch::kWrites);
   if (!rectangle) throw SchedulingError("optimize_level_2: `" + out.name() + "` is not affine");
   p = stage_mem(p, at(p, rows), rectangle->text(out.name(), scope_at(*p, rows)), out.name() + "_v");
   p = set_memory(p, at(p, rows), unit.memory);

@@ -87,7 +87,7 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
     copies.emplace_back(lanes[k]);
     depths.push_back(static_cast<int>(k));
   }
-  const std::optional<Rectangle> window = touched(p, o, reduce->name);
+  const std::optional<Rectangle> window = touched(p, o, reduce->name, Touch::kWrites);
   if (!window || copies.empty())
     throw SchedulingError("parallelize_reduction: the lanes do not share elements of `" +
                           reduce->name.name() + "`");

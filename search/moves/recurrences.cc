@@ -21,38 +21,73 @@ bool bound_follows(const Block& body, Sym iter) {
   return any;
 }
 
-// The outermost loops that block_recurrence is for, in program order.
-void find_recurrences(const ProcPtr& p, const Block& body, const Path& around, Child branch,
-                      std::vector<Path>& out) {
+// The loops that `take` takes, in program order; inside one that it took is not looked.
+template <class Take>
+void find_loops(const Block& body, const Path& around, Child branch, const Take& take,
+                std::vector<Path>& out) {
   for (int k = 0; k < static_cast<int>(body.size()); ++k) {
     Path path = around;
     path.push_back({branch, k});
     const StmtPtr& s = body[static_cast<size_t>(k)];
     const For* f = s->as<For>();
-    if (f && bound_follows(f->body, f->iter) && !iterations_commute(*p, path)) {
+    if (f && take(*f, path)) {
       out.push_back(path);
       continue;
     }
-    find_recurrences(p, body_of(*s), path, Child::kBody, out);
-    find_recurrences(p, orelse_of(*s), path, Child::kOrelse, out);
+    find_loops(body_of(*s), path, Child::kBody, take, out);
+    find_loops(orelse_of(*s), path, Child::kOrelse, take, out);
   }
+}
+template <class Take>
+std::vector<Path> find_loops(const Proc& p, const Take& take) {
+  std::vector<Path> out;
+  find_loops(p.body, {}, Child::kBody, take, out);
+  return out;
+}
+
+const For* only_loop_in(const For& f) {
+  return f.body.size() == 1 ? f.body.front()->as<For>() : nullptr;
+}
+
+// The outermost loops that block_recurrence is for.
+std::vector<Path> recurrences_of(const ProcPtr& p) {
+  return find_loops(*p, [&](const For& f, const Path& path) {
+    return bound_follows(f.body, f.iter) && !iterations_commute(*p, path);
+  });
 }
 
 // for j: for i: { several statements }, i of literal extent: what block_recurrence leaves of a
 // recurrence over columns.
-void find_panels(const ProcPtr& p, const Block& body, const Path& around, std::vector<Path>& out) {
-  for (int k = 0; k < static_cast<int>(body.size()); ++k) {
-    Path path = around;
-    path.push_back({Child::kBody, k});
-    const For* j = body[static_cast<size_t>(k)]->as<For>();
-    if (!j) continue;
-    const For* i = j->body.size() == 1 ? j->body.front()->as<For>() : nullptr;
-    if (i && i->body.size() > 1 && as_int(i->lo) == 0 && as_int(i->hi) &&
-        bound_follows(i->body, j->iter))
-      out.push_back(path);
-    else
-      find_panels(p, j->body, path, out);
-  }
+std::vector<Path> panels_of(const ProcPtr& p) {
+  return find_loops(*p, [](const For& j, const Path&) {
+    const For* i = only_loop_in(j);
+    return i && i->body.size() > 1 && as_int(i->lo) == 0 && as_int(i->hi) &&
+           bound_follows(i->body, j.iter);
+  });
+}
+
+// for i: for j: { .. loops .. }, of which i may not change its order.
+std::vector<Path> imperfect_pairs_of(const ProcPtr& p) {
+  return find_loops(*p, [&](const For& i, const Path& path) {
+    const For* j = only_loop_in(i);
+    return j && j->body.size() > 1 &&
+           std::any_of(j->body.begin(), j->body.end(),
+                       [](const StmtPtr& s) { return s->as<For>(); }) &&
+           !iterations_commute(*p, path);
+  });
+}
+
+// for i: for j: s, neither of which may run in another order.
+std::vector<Path> chains_of(const ProcPtr& p) {
+  return find_loops(*p, [&](const For& i, const Path& path) {
+    const For* j = only_loop_in(i);
+    if (!j || std::any_of(j->body.begin(), j->body.end(),
+                          [](const StmtPtr& s) { return !body_of(*s).empty(); }))
+      return false;
+    Path inner = path;
+    inner.push_back({Child::kBody, 0});
+    return !iterations_commute(*p, path) && !iterations_commute(*p, inner);
+  });
 }
 
 // What the statements of a panel write: its copy is called after it.
@@ -60,15 +95,14 @@ std::string written(const For& loop) {
   std::string out;
   for_each_stmt(loop.body, [&](const StmtPtr& s) {
     if (const Assign* a = s->as<Assign>()) out = a->name.name();
+    if (const Reduce* r = s->as<Reduce>()) out = r->name.name();
   });
   return out;
 }
 
 void block_panels(Schedule& s, int64_t block) {
-  std::vector<Path> panels;
-  find_panels(s.proc, s.proc->body, {}, panels);
   std::vector<Cursor> at;
-  for (const Path& path : panels) at.push_back(Cursor::stmt(s.proc, path));
+  for (const Path& path : panels_of(s.proc)) at.push_back(Cursor::stmt(s.proc, path));
   for (const Cursor& loop : at) {
     const Cursor now = forward(s.proc, loop);
     if (!now.valid()) continue;
@@ -128,32 +162,31 @@ Schedule sums_in_place(Schedule s) {
   return s;
 }
 
-// for i: for j: s, neither of which may run in another order.
-void find_chains(const ProcPtr& p, const Block& body, const Path& around, std::vector<Path>& out) {
-  for (int k = 0; k < static_cast<int>(body.size()); ++k) {
-    Path path = around;
-    path.push_back({Child::kBody, k});
-    const For* i = body[static_cast<size_t>(k)]->as<For>();
-    if (!i) continue;
-    const For* j = i->body.size() == 1 ? i->body.front()->as<For>() : nullptr;
-    const bool leaf = j && std::none_of(j->body.begin(), j->body.end(),
-                                        [](const StmtPtr& s) { return !body_of(*s).empty(); });
-    if (!leaf) {
-      find_chains(p, i->body, path, out);
-      continue;
-    }
-    Path inner = path;
-    inner.push_back({Child::kBody, 0});
-    if (!iterations_commute(*p, path) && !iterations_commute(*p, inner)) out.push_back(path);
-  }
-}
-
 }  // namespace
 
+std::optional<Schedule> recurrences_by_columns(const Schedule& s) {
+  Schedule out = s;
+  for (const Path& path : imperfect_pairs_of(s.proc)) {
+    const For& i = *stmt_at(*s.proc, path)->as<For>();
+    const std::string rows = i.iter.name(), array = written(i);
+    Schedule tried = out;
+    if (apply(tried, "reorder_loops", {Value(Cursor::stmt(s.proc, path))})) continue;
+    Path inner = path;  // the loop over rows stands inside now
+    inner.push_back({Child::kBody, 0});
+    if (apply(tried, "stage_panel",
+              {Value(Cursor::stmt(tried.proc, inner)), Value(rows), Value(array + "_column")}))
+      continue;
+    out = std::move(tried);
+  }
+  if (out.steps.size() == s.steps.size()) return std::nullopt;
+  (void)!apply(out, "simplify", {});
+  return out;
+}
+
 std::vector<Schedule> wavefronts(const Schedule& s) {
-  std::vector<Path> chains;
-  find_chains(s.proc, s.proc->body, {}, chains);
+  const std::vector<Path> chains = chains_of(s.proc);
   std::vector<Schedule> out;
+  if (chains.empty()) return out;
   for (const int64_t rows : {4, 8, 2}) {
     Schedule made = s;
     for (const Path& path : chains)
@@ -167,13 +200,10 @@ std::vector<Schedule> wavefronts(const Schedule& s) {
 }
 
 std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes) {
-  std::vector<Path> loops;
-  find_recurrences(start.proc, start.proc->body, {}, Child::kBody, loops);
   std::vector<Schedule> out;
-  if (loops.empty()) return out;
+  if (recurrences_of(start.proc).empty()) return out;
   const Schedule s = sums_in_place(start);
-  loops.clear();
-  find_recurrences(s.proc, s.proc->body, {}, Child::kBody, loops);
+  const std::vector<Path> loops = recurrences_of(s.proc);
   for (const int64_t block : sizes_of_blocks(*s.proc, loops, lanes)) {
     Schedule made = s;
     bool any = false;

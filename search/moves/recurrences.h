@@ -17,6 +17,12 @@ namespace exotune {
 /// core refused everywhere.
 std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes);
 
+/// for i: for j: { .. x[i, j] .. for k: s }  ->  for j: for i: the same, the column of x in a
+/// buffer (reorder_loops, stage_panel), where a recurrence may be computed column by column: sums
+/// that go down a column then go along the buffer. For every such pair of loops. Nothing: there is
+/// none, or all were refused.
+std::optional<Schedule> recurrences_by_columns(const Schedule& s);
+
 /// for i: for j: s(i, j)  ->  rows of i side by side (jam_skewed): 4, 8 and 2 of them, each with
 /// the least shift that the core accepts. For every such pair of loops of which neither may change
 /// its order. None: there is no such pair, or all were refused.

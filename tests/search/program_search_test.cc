@@ -359,6 +359,39 @@ def cholesky(A: f32[24, 24]):
   EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
 }
 
+TEST(Recurrences, go_by_columns_where_their_sums_go_down_one) {
+  const ProcPtr p = parsed(R"(
+@proc
+def pairs(t: f32[12, 12]):
+    for ii in seq(0, 12):
+        for j in seq(12 - ii, 12):
+            t[11 - ii, j] max= t[11 - ii, j - 1]
+            for k in seq(12 - ii, j):
+                t[11 - ii, j] max= t[11 - ii, k] + t[k + 1, j]
+)");
+  const std::optional<Schedule> columns = recurrences_by_columns({p, {}, false});
+  ASSERT_TRUE(columns);
+  const std::string text = str(*columns->proc);
+  EXPECT_NE(text.find("t_column[k + 1]"), std::string::npos) << text;
+  EXPECT_LT(text.find("for j in"), text.find("for ii in")) << text;
+  expect_same_result(p, columns->proc, text);
+  EXPECT_FALSE(recurrences_by_columns({parsed(kSteps), {}, false}));
+}
+
+TEST(Recurrences, run_in_rows_one_behind_the_other) {
+  const ProcPtr p = parsed(R"(
+@proc
+def relaxed(x: f32[11, 20]):
+    for i in seq(1, 10):
+        for j in seq(1, 19):
+            x[i, j] = x[i - 1, j + 1] + x[i, j - 1] + x[i + 1, j]
+)");
+  const std::vector<Schedule> made = wavefronts({p, {}, false});
+  ASSERT_EQ(made.size(), 3u);  // 4, 8 and 2 rows
+  for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
+  EXPECT_TRUE(wavefronts({parsed(kSteps), {}, false}).empty());
+}
+
 TEST(Separation, gives_a_buffer_read_twice_a_copy) {
   const ProcPtr p = parsed(R"(
 @proc
