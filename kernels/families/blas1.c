@@ -143,31 +143,39 @@ EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
 
 /* By hand: the greatest |x| in lanes of its own, then the first place that has it. A comparison with
  * NaN is false, so that NaN is passed over unless it comes first. The last lanes meet some elements
- * again, which changes nothing. */
-enum { k${P}Lanes = 2 * ${lanes} };
-static inline void ${p}raise(${real}* most, const ${real}* x) {
-  for (int l = 0; l < k${P}Lanes; ++l) {
-    const ${real} a = ${fabs}(x[l]);
-    most[l] = a > most[l] ? a : most[l];
-  }
+ * again, which changes nothing. Vectors are of the compilers' own kind: an array of lanes would go through
+ * memory at each step. */
+enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector };
+typedef ${real} ${p}vector __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
+typedef ${bits} ${p}lanes_set __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
+static inline ${p}vector ${p}larger(${p}vector most, ${p}vector a) {
+  const ${p}lanes_set raised = (${p}lanes_set)(a > most);
+  return (${p}vector)((raised & (${p}lanes_set)a) | (~raised & (${p}lanes_set)most));
+}
+static inline ${p}vector ${p}raised(${p}vector most, const ${real}* x) {
+  ${p}lanes_set bits;
+  memcpy(&bits, x, sizeof bits);
+  return ${p}larger(most, (${p}vector)(bits & ((${bits})-1 >> 1)));
 }
 static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
-  ${real} most = -1;
-  if (n < k${P}Lanes) {
-    for (int64_t i = 0; i < n; ++i) {
-      const ${real} a = ${fabs}(x[i]);
-      most = a > most ? a : most;
-    }
-    return most;
+  const ${p}vector none = (${p}vector){0} - 1;
+  ${p}vector a = none, b = none, c = none, d = none;
+  int64_t i = 0;
+  for (; i + 4 * k${P}Vector <= n; i += 4 * k${P}Vector) {
+    a = ${p}raised(a, x + i);
+    b = ${p}raised(b, x + i + k${P}Vector);
+    c = ${p}raised(c, x + i + 2 * k${P}Vector);
+    d = ${p}raised(d, x + i + 3 * k${P}Vector);
   }
-  ${real} lane[k${P}Lanes];
-  for (int l = 0; l < k${P}Lanes; ++l) lane[l] = -1;
-  for (int64_t i = 0; i + k${P}Lanes <= n; i += k${P}Lanes) ${p}raise(lane, x + i);
-  ${p}raise(lane, x + n - k${P}Lanes);
-#define EXO_FOLD(half)                                                    \
-  for (int l = 0; l < (half) && (half) < k${P}Lanes; ++l)                     \
+  for (; i + k${P}Vector <= n; i += k${P}Vector) a = ${p}raised(a, x + i);
+  b = ${p}raised(b, x + n - k${P}Vector);
+  a = ${p}larger(${p}larger(a, b), ${p}larger(c, d));
+  ${real} lane[k${P}Vector];
+  memcpy(lane, &a, sizeof lane);
+#define EXO_FOLD(half)                                       \
+  for (int l = 0; l < (half) && (half) < k${P}Vector; ++l)     \
     lane[l] = lane[l + (half)] > lane[l] ? lane[l + (half)] : lane[l];
-  EXO_FOLD(16) EXO_FOLD(8) EXO_FOLD(4) EXO_FOLD(2) EXO_FOLD(1)
+  EXO_FOLD(8) EXO_FOLD(4) EXO_FOLD(2) EXO_FOLD(1)
 #undef EXO_FOLD
   return lane[0];
 }
@@ -175,7 +183,7 @@ static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
 static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return 0;
   if (x[0] != x[0]) return 1;
-  if (incx != 1 || n < k${P}Lanes) {
+  if (incx != 1 || n < k${P}Vector) {
     int64_t best = 0;
     ${real} most = ${fabs}(x[0]);
     for (int64_t i = 1; i < n; ++i) {
