@@ -21,6 +21,7 @@ namespace exotune {
 /// for i in seq(lo, hi): s    ->  nothing                   (hi <= lo proved)
 /// Obligation: as said; refused otherwise. What is written to configuration stays known.
 /// Forwarding: the statements of the branch kept stay.
+/// Proposed where a window that may be empty was staged: what is left without it.
 [[nodiscard]] ProcPtr eliminate_dead_code(ProcPtr p, const Where& stmt);
 
 /// if e: s  ->  s

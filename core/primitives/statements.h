@@ -25,6 +25,7 @@ namespace exotune {
 /// block.
 /// Obligation: none.
 /// Forwarding: other statements stay.
+/// Proposed after what never runs was taken out.
 [[nodiscard]] ProcPtr delete_pass(ProcPtr p);
 
 /// s  ->  name: T; name = e; s[e := name]
