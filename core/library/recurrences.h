@@ -37,8 +37,9 @@ namespace exotune {
 /// that moves along `rows` as the last: vectors along it are contiguous. Made of stage_mem and
 /// rearrange_dim. Where that is refused (other elements of the column are read), with what is read
 /// of the array in the same column. SchedulingError: the body writes several arrays, or what it
-/// writes is no rectangle in which one dimension moves along `rows`. Proposed for what a blocked
-/// recurrence still solves column by column.
+/// writes is no rectangle in which one dimension moves along `rows`.
+///
+/// Proposed for what a blocked recurrence still solves column by column.
 [[nodiscard]] ProcPtr stage_panel(ProcPtr p, const Where& loop, const std::string& rows,
                                   const std::string& name);
 
