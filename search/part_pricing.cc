@@ -13,7 +13,7 @@ namespace exotune {
 namespace {
 
 // The value of an affine expression over names that are known.
-std::optional<int64_t> value_of(const ExprPtr& e, const SizeBinding& known) {
+std::optional<int64_t> known_value(const ExprPtr& e, const SizeBinding& known) {
   const std::optional<Affine> a = affine(e);
   if (!a) return std::nullopt;
   int64_t out = a->constant;
@@ -39,9 +39,10 @@ int64_t middle_of(const Proc& p, Sym iter, const SizeBinding& known) {
     const BinOp* o = e->as<BinOp>();
     if (!o) continue;
     if (o->op == BinOpKind::kLe && is_iter(o->rhs)) {
-      if (const auto value = value_of(o->lhs, known)) lo = std::max(lo, *value);
+      if (const auto value = known_value(o->lhs, known)) lo = std::max(lo, *value);
     } else if (o->op == BinOpKind::kLt && is_iter(o->lhs)) {
-      if (const auto value = value_of(o->rhs, known)) end = std::min(end.value_or(*value), *value);
+      if (const auto value = known_value(o->rhs, known))
+        end = std::min(end.value_or(*value), *value);
     }
   }
   return end ? std::max<int64_t>(1, (lo + *end) / 2) : std::max<int64_t>(lo, 32);

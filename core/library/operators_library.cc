@@ -410,7 +410,7 @@ std::vector<Operator> library_operators() {
        "apart",
        [](const A& a) -> Value { return block_recurrence(a.proc(), a.where(1), a.integer(2)); }},
       {"stage_panel",
-       {proc(), place("loop"), string("rows"), string("new_name")},
+       {proc(), place("loop"), string("rows"), new_name("new_name")},
        "for j: for i: s(A[r + i, j])  ->  P[j, i] = A[r + i, j]; for j: for i: s(P[j, i]); A[r + "
        "i, j] = P[j, i]",
        [](const A& a) -> Value {

@@ -5,7 +5,6 @@
 #include "core/library/recurrences.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
@@ -39,7 +38,8 @@ std::vector<const For*> loops_between(const Proc& p, const Path& rows, const Pat
 // What a bound is at the start of all `loops` that it moves with, or at their end (the first value
 // that they do not reach); nothing: it is not affine in them. Innermost first, since an inner
 // loop's own bounds may move with outer ones.
-std::optional<ExprPtr> extreme(ExprPtr bound, const std::vector<const For*>& loops, bool least) {
+std::optional<ExprPtr> common_bound(ExprPtr bound, const std::vector<const For*>& loops,
+                                    bool least) {
   for (auto f = loops.rbegin(); f != loops.rend(); ++f) {
     if (!mentions(bound, (*f)->iter)) continue;
     const std::optional<Affine> a = affine(bound);
@@ -50,7 +50,7 @@ std::optional<ExprPtr> extreme(ExprPtr bound, const std::vector<const For*>& loo
   return normalize(bound);
 }
 
-bool follows(const ExprPtr& bound, const std::vector<const For*>& loops) {
+bool moves_with(const ExprPtr& bound, const std::vector<const For*>& loops) {
   return std::any_of(loops.begin(), loops.end(),
                      [&](const For* f) { return mentions(bound, f->iter); });
 }
@@ -60,7 +60,7 @@ bool follows(const ExprPtr& bound, const std::vector<const For*>& loops) {
 std::vector<const For*> moving(const std::vector<const For*>& loops) {
   std::vector<const For*> out;
   for (const For* f : loops)
-    if (out.empty() || follows(f->lo, out) || follows(f->hi, out)) out.push_back(f);
+    if (out.empty() || moves_with(f->lo, out) || moves_with(f->hi, out)) out.push_back(f);
   return out;
 }
 
@@ -96,9 +96,9 @@ class RowBlock {
   std::optional<ExprPtr> cut_of(const Path& path) const {
     const For& f = loop(path);
     const std::vector<const For*> around = loops_between(*p_, rows_, path), rows = moving(around);
-    const bool upper = follows(f.hi, rows), lower = follows(f.lo, rows);
+    const bool upper = moves_with(f.hi, rows), lower = moves_with(f.lo, rows);
     if (upper == lower) return std::nullopt;
-    const auto at = extreme(upper ? f.hi : f.lo, around, upper);
+    const auto at = common_bound(upper ? f.hi : f.lo, around, upper);
     if (!at || surely_empty(upper ? f.lo : *at, upper ? *at : f.hi)) return std::nullopt;
     return at;
   }
@@ -132,7 +132,7 @@ class RowBlock {
     innermost_loops(path, [&](const Path& inner) {
       const std::vector<const For*> rows = moving(loops_between(*p_, rows_, inner));
       any = true;
-      all &= !follows(loop(inner).lo, rows) && !follows(loop(inner).hi, rows);
+      all &= !moves_with(loop(inner).lo, rows) && !moves_with(loop(inner).hi, rows);
     });
     return any && all;
   }

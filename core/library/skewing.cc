@@ -2,6 +2,8 @@
 // common is then brought together and fused, what is left stands before and behind it.
 #include "core/library/skewing.h"
 
+#include <limits>
+
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 
@@ -79,6 +81,11 @@ ProcPtr jam_skewed(ProcPtr p, const Where& where, int64_t rows, int64_t shift) {
   const For* inner = f.body.size() == 1 ? f.body.front()->as<For>() : nullptr;
   if (!inner || mentions(inner->lo, f.iter) || mentions(inner->hi, f.iter))
     throw SchedulingError("jam_skewed: the loop is not around one loop whose bounds stay");
+  // Before anything is unrolled: the last row must begin before the first one ends.
+  const int64_t longest = literal_extent(*inner).value_or(std::numeric_limits<int32_t>::max());
+  if (shift > 0 && rows - 1 >= longest / shift + (longest % shift != 0))
+    throw SchedulingError("jam_skewed: the rows are too short for shifts of " +
+                          std::to_string(shift));
   Path path = loop.path();
   const std::string name = f.iter.name();
   if (as_int(f.lo) != 0) p = shift_loop(p, at(p, path), int_const(0));

@@ -91,7 +91,7 @@ std::vector<Path> chains_of(const ProcPtr& p) {
 }
 
 // What the statements of a panel write: its copy is called after it.
-std::string written(const For& loop) {
+std::string name_written(const For& loop) {
   std::string out;
   for_each_stmt(loop.body, [&](const StmtPtr& s) {
     if (const Assign* a = s->as<Assign>()) out = a->name.name();
@@ -109,7 +109,7 @@ void block_panels(Schedule& s, int64_t block) {
     const For& j = now.as<For>();
     const std::string rows = j.body.front()->as<For>()->iter.name();
     Schedule tried = s;
-    if (apply(tried, "stage_panel", {Value(loop), Value(rows), Value(written(j) + "_panel")}))
+    if (apply(tried, "stage_panel", {Value(loop), Value(rows), Value(name_written(j) + "_panel")}))
       continue;
     (void)!apply(tried, "block_recurrence", {Value(loop), Value(block)});
     s = std::move(tried);
@@ -168,7 +168,7 @@ std::optional<Schedule> recurrences_by_columns(const Schedule& s) {
   Schedule out = s;
   for (const Path& path : imperfect_pairs_of(s.proc)) {
     const For& i = *stmt_at(*s.proc, path)->as<For>();
-    const std::string rows = i.iter.name(), array = written(i);
+    const std::string rows = i.iter.name(), array = name_written(i);
     Schedule tried = out;
     if (apply(tried, "reorder_loops", {Value(Cursor::stmt(s.proc, path))})) continue;
     Path inner = path;  // the loop over rows stands inside now

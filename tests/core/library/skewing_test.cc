@@ -52,6 +52,7 @@ TEST(JamSkewed, refuses_a_shift_that_the_dependences_do_not_allow) {
 
 TEST(JamSkewed, refuses_rows_too_short_for_the_shifts_and_bounds_that_move) {
   EXPECT_THROW((void)jam_skewed(parsed(kSweep), "i", 16, 2), SchedulingError);
+  EXPECT_THROW((void)jam_skewed(parsed(kSweep), "i", 4, int64_t{1} << 62), SchedulingError);
   EXPECT_THROW((void)jam_skewed(parsed(R"(
 @proc
 def half(N: size, A: f64[N, N]):
