@@ -139,13 +139,46 @@ void set_field(Problem& problem, const ConfigPtr& config, const std::string& fie
   }
 }
 
+// v >= 0 or 1 - v >= 0: what holds of every flag.
+bool bounds_a_flag(const Constraint& c) {
+  if (c.equality || c.lin.terms.size() != 1) return false;
+  const int64_t coeff = c.lin.terms.front().coeff;
+  return (coeff == 1 && c.lin.constant == 0) || (coeff == -1 && c.lin.constant == 1);
+}
+
+// Do facts say of the field, as it is now, that it has the value? Where none speaks of it, or one
+// says outright what it is, there is nothing to solve: at every loop of every program with settings
+// this is asked of each field that the loop writes. Contradictory facts, from which anything would
+// follow, may get a no.
+bool has_value(Problem& problem, const ConfigPtr& config, const std::string& field,
+               const ExprPtr& value) {
+  const Formula goal = holds(problem, config, field, value);
+  const Lin now = problem.config_value(config, field);
+  if (now.terms.size() != 1) return false;
+  const int var = now.terms.front().var;
+  bool spoken_of = false;
+  for (const Constraint& c : problem.constraints()) {
+    if (c.lin.coeff_of(var) == 0 || bounds_a_flag(c)) continue;
+    spoken_of = true;
+    if (!c.equality || goal.kind != Formula::Kind::kAtom || !goal.atom.equality) continue;
+    for (const int64_t sign : {1, -1}) {
+      Lin difference = goal.atom.lin;
+      difference.add(c.lin, sign);
+      if (difference.is_constant()) return difference.constant == 0;
+    }
+  }
+  for (const Formula& f : problem.disjunctions())
+    for_each_atom(f, [&](const Constraint& c) { spoken_of |= c.lin.coeff_of(var) != 0; });
+  return spoken_of && problem.entails(goal);
+}
+
 // The field has what it had, or what `o` says if that `surely` happened or is the same.
 void merge_field(Problem& problem, const ConfigFieldName& field, const FieldOutcome& o,
                  bool surely) {
   using Kind = FieldOutcome::Kind;
   if (o.kind == Kind::kUnchanged) return;
   if (o.kind == Kind::kKnown && surely) return set_field(problem, o.config, field.second, o.value);
-  const bool same = o.value && problem.entails(holds(problem, o.config, field.second, o.value));
+  const bool same = o.value && has_value(problem, o.config, field.second, o.value);
   if (!same) problem.forget_config(field.first, field.second);
 }
 
