@@ -33,9 +33,9 @@ void Gemmini::reset() {
   execute_settings_ = {};
   weights_ = result_ = {};
   preloaded_ = false;
-  array_.assign(figures_.size * figures_.size, 0);
+  array_.assign((figures_.size + figures_.size % 2) * figures_.size, 0);
   next_array_ = array_;
-  row_left_.assign(figures_.size, 0);
+  row_left_.assign(figures_.size + figures_.size % 2, 0);
   row_sums_.assign(figures_.size, 0);
   loads_ = {std::vector<uint64_t>(figures_.reserved_loads, 0)};
   stores_ = {std::vector<uint64_t>(figures_.reserved_stores, 0)};

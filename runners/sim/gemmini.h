@@ -122,6 +122,9 @@ class Gemmini final : public Device {
   ExecuteSettings execute_settings_;
   GemminiTile weights_, result_;  // of the last preload
   bool preloaded_ = false;
+  /// Where the array's vectors have the weight of row k and column j: every two rows lie side by
+  /// side, element by element.
+  size_t weight(size_t k, size_t j) const { return (k / 2 * figures_.size + j) * 2 + k % 2; }
   std::vector<int16_t> array_, next_array_;  // the weights held, and those preloaded
   std::vector<int16_t> row_left_;            // of the row that is multiplied
   std::vector<int32_t> row_sums_;

@@ -1,5 +1,10 @@
 // Gemmini: the array.
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
+#include <cstring>
 
 #include "runners/sim/gemmini.h"
 
@@ -7,22 +12,37 @@ namespace exotune::sim {
 
 namespace {
 
-// sums[j] += left[k] * right[k][j]. Products of i8 fit in i16, and the machine multiplies more of
-// those at once; a width known to the compiler keeps the sums in its registers.
-template <size_t kWidth>
+// sums[j] += left[k] * right[k][j] for an even count of k, two at a time: the two rows of `right`
+// lie element by element side by side (see Gemmini::weight), as machines multiply and add them.
 void add_products(int32_t* sums, const int16_t* left, size_t count, const int16_t* right,
-                  size_t width) {
-  const size_t columns = kWidth > 0 ? kWidth : width;
-  for (size_t k = 0; k < count; ++k)
+                  size_t columns) {
+  for (size_t k = 0; k < count; k += 2, right += 2 * columns)
     for (size_t j = 0; j < columns; ++j)
-      sums[j] += static_cast<int16_t>(left[k] * right[k * columns + j]);
+      sums[j] += left[k] * right[2 * j] + left[k + 1] * right[2 * j + 1];
 }
+
+#ifdef __SSE2__
+// The same for sixteen columns, which stay in registers.
+void add_products_of_16(int32_t* sums, const int16_t* left, size_t count, const int16_t* right) {
+  __m128i sum[4];
+  for (int v = 0; v < 4; ++v)
+    sum[v] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sums + 4 * v));
+  for (size_t k = 0; k < count; k += 2, right += 32) {
+    int32_t both = 0;
+    std::memcpy(&both, left + k, sizeof both);
+    for (int v = 0; v < 4; ++v) {
+      const __m128i rows = _mm_loadu_si128(reinterpret_cast<const __m128i*>(right + 8 * v));
+      sum[v] = _mm_add_epi32(sum[v], _mm_madd_epi16(_mm_set1_epi32(both), rows));
+    }
+  }
+  for (int v = 0; v < 4; ++v) _mm_storeu_si128(reinterpret_cast<__m128i*>(sums + 4 * v), sum[v]);
+}
+#endif
 
 }  // namespace
 
 // The weights that preload named, as the array will hold them: zero outside their extent.
 std::string Gemmini::take_weights() {
-  const uint64_t size = figures_.size;
   const GemminiTile& w = weights_;
   std::fill(next_array_.begin(), next_array_.end(), int16_t{0});
   if (w.none) return "";
@@ -33,7 +53,7 @@ std::string Gemmini::take_weights() {
     return "preload of " + why;
   for (uint64_t k = 0; k < w.rows; ++k)
     for (uint64_t j = 0; j < w.columns; ++j)
-      next_array_[k * size + j] =
+      next_array_[weight(k, j)] =
           transposed ? local_.scratch(w.row + j)[k] : local_.scratch(w.row + k)[j];
   return "";
 }
@@ -63,6 +83,13 @@ std::string Gemmini::check_compute(const GemminiTile& a, const GemminiTile& d) {
 void Gemmini::multiply(const GemminiTile& a, const GemminiTile& d) {
   const uint64_t size = figures_.size;
   const ExecuteSettings& s = execute_settings_;
+  const auto add = [&](uint64_t count) {
+#ifdef __SSE2__
+    if (size == 16)
+      return add_products_of_16(row_sums_.data(), row_left_.data(), count, array_.data());
+#endif
+    add_products(row_sums_.data(), row_left_.data(), count, array_.data(), size);
+  };
   const uint64_t rows = result_.none ? 0 : result_.rows;
   for (uint64_t i = 0; i < rows; ++i) {
     std::fill(row_sums_.begin(), row_sums_.end(), 0);
@@ -71,8 +98,8 @@ void Gemmini::multiply(const GemminiTile& a, const GemminiTile& d) {
     for (uint64_t k = 0; k < count; ++k)
       row_left_[k] = s.transpose_a ? local_.scratch(a.row + k * s.a_stride)[i]
                                    : local_.scratch(a.row + i * s.a_stride)[k];
-    const auto add = size == 16 ? add_products<16> : add_products<0>;
-    add(row_sums_.data(), row_left_.data(), count, array_.data(), size);
+    if (count % 2 != 0) row_left_[count] = 0;
+    add(count + count % 2);
     keep_row(result_.row + i * s.c_stride);
   }
 }
