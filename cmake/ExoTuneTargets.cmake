@@ -43,8 +43,10 @@ function(exotune_in_pieces target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON
       UNITY_BUILD_BATCH_SIZE ${exotune_files_of_a_piece})
     # A type of an unnamed namespace in a file that is a part of a piece is no type of a header.
+    # gcc collects its garbage before the heap is large: a seventh of the time of such a piece, where
+    # a third more memory (a gigabyte and a half for the largest) does without.
     target_compile_options(${target} PRIVATE
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+      "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;--param=ggc-min-heapsize=1000000>")
   endif()
 endfunction()
 
@@ -82,12 +84,17 @@ function(exotune_included variable header folder)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-# Where a search spends its time. The other libraries are -O1 in the release build too: their files
-# compile in two thirds of the time (library/, 16 files: 15 s for 23), and a run of exo-tune, which
-# waits for proofs, the dynamic program and C compilers, takes as long as before.
+# What the release build makes of a library. Where a search spends its time: -O2. What a user waits
+# for once (texts, records, tables of the command): -Og, three quarters of -O1's time to compile. The
+# others, which a search calls and does not live in: -O1, two thirds of -O2's. Never -O0: a template
+# that two libraries use is linked from the first that has it.
 set(exotune_hot_libraries ir cursor analysis interp cost dp eqsat sim)
+set(exotune_cold_libraries base frontend hw db runners bare_metal runner_kinds executors families
+  complete cli)
 function(exotune_optimization target name)
-  if(NOT name IN_LIST exotune_hot_libraries)
+  if(name IN_LIST exotune_cold_libraries)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
+  elseif(NOT name IN_LIST exotune_hot_libraries)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
