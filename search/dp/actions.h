@@ -40,9 +40,9 @@ struct SubSpec {
 // A move has most: the copy in, the body, the copy out.
 constexpr int kMaxParts = 3;
 
-/// `parts[main]` is what the plan is mostly about; the memo ranks alternatives by it alone and
-/// takes the best of every other part, which keeps the number of plans from multiplying.
-/// One action's outcome on a Spec.
+/// One action's outcome on a Spec: its own cost, in the units of AffineCost, and the questions that
+/// it leaves. `part[main]` is what the plan is mostly about; the memo ranks alternatives by it
+/// alone and takes the best of every other part, which keeps the number of plans from multiplying.
 struct Expansion {
   DpAction action;
   int64_t own_cost = 0;
@@ -109,15 +109,15 @@ class ActionSpace {
   ActionSpace(const DpMachine& machine, const DpRules& rules, SpecKinds& kinds,
               LayoutPool& layouts);
 
-  /// `visit` is called while the space is in use: it may not expand another Spec from inside. Cost:
-  /// some hundreds of visits for a product, most of them moves and tiles.
-  /// Calls `visit` for each action on a canonical Spec, cheapest kind first.
+  /// Calls `visit` for each action on a canonical Spec, cheapest kind first. `visit` is called
+  /// while the space is in use: it may not expand another Spec from inside. Cost: some hundreds of
+  /// visits for a product, most of them moves and tiles.
   void expand(const Spec& spec, const Limits& limits,
               const std::function<void(const Expansion&)>& visit);
 
-  /// Without search, from kernels' rates and paths between levels (endings.cc); never above the
-  /// cost of any plan, which tests check against the exact optimum.
-  /// A lower bound on the cost of any implementation; kNoCost when there is none.
+  /// A lower bound on the cost of any implementation; kNoCost when there is none. Without search,
+  /// from kernels' rates and paths between levels (endings.cc); never above the cost of any plan,
+  /// which tests check against the exact optimum.
   int64_t floor(const Spec& spec);
 
   /// Layouts in their canonical form, one name for moves that mean the same. Cheap; idempotent.
@@ -132,7 +132,8 @@ class ActionSpace {
   SpecKinds& kinds() { return kinds_; }
   LayoutPool& layouts() { return layouts_; }
 
-  /// Does the kernel implement the Spec as it stands, within the limits?
+  /// Does the kernel implement the Spec as it stands: extents, places and layouts of its operands?
+  /// Of a kernel from facts(): statement and types agree. Free registers are expand's business.
   bool applies(const DpKernel& kernel, const Spec& spec) const;
   bool vectors_fit(const DpKernel& kernel, const Spec& spec, bool scalar) const;
   /// Tile sizes tried for an extent, ascending.
@@ -153,33 +154,50 @@ class ActionSpace {
     std::array<double, kMaxOperands> per_element{};  // to bring it to where the kernel takes it
     uint32_t vectors = 0;                            // operands that must have one register width
   };
+  /// Made at the first question for a kind, then looked up.
   const KindFacts& facts(int kind);
+  /// The kernels that a plan for the Spec's kind, with operands in its levels, can end in.
   const std::vector<Ending>& endings(const Spec& spec);
   void find_endings(const Spec& spec, const KindFacts& facts, std::vector<Ending>& into);
+  /// Units for one execution of the statement by the kernel, at its best.
   double kernel_rate(const DpKernel& kernel, const SpecKind& kind) const;
+  /// The same for one element of the fastest copy.
   double copy_rate(ScalarType type);
+  // Each visits the actions of its kind; expand calls them in this order.
   void expand_select(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_initialise(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_tiles(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_parallel_tiles(const Spec&, const Limits&,
                              const std::function<void(const Expansion&)>&);
+  /// Sizes of the parts that threads take of a loop: at least two parts.
   std::vector<uint32_t> shares(const SpecKind& kind, int dim, uint32_t extent);
+  /// Makes a Spec that may start threads, or runs beside others, one that is alone where it makes
+  /// no difference: one entry of the memo instead of two.
   void settle_threads(Spec& spec) const;
   void expand_moves(const Spec&, const Limits&, const std::function<void(const Expansion&)>&);
   void expand_move(const Spec&, const Limits&, int operand, const OperandState& to,
                    const std::function<void(const Expansion&)>&);
   void expand_moves_to(const Spec&, const Limits&, int operand, int to, bool vectors_inside,
                        const std::function<void(const Expansion&)>&);
+  // The two questions that a move leaves: the copy, and the rest with the operand in its new place.
   Spec copy_spec(const Spec& around, const OperandShape&, ScalarType, const OperandState& source,
                  const OperandState& target);
   Spec moved_spec(const Spec&, int operand, const OperandState& to);
+  /// Above it only powers of two are tried.
   uint32_t largest_factored(int role) const;
+  /// The tile sizes of one loop that the rules leave.
   const std::vector<uint32_t>& cuts(const Spec& spec, int dim);
+  /// Do the layout's innermost elements lie along the loop that runs in vectors?
   static bool serves_vectors(const SpecKind& kind, int operand, const TensorLayout& layout);
   bool is_inner(const Spec& spec, const SpecKind& kind, int dim) const;
+  /// Does an operand that may not be turned any more stay as it is: the same layout in memory, the
+  /// same order in registers?
   bool keeps(uint16_t from, uint16_t to, const DpLevel& level) const;
+  /// `out` becomes the Spec of one tile; false: a layout cannot be cut there.
   bool tile(const Spec& spec, int dim, uint32_t size, Spec& out);
+  /// Its number in the pool, without the pool's lock.
   uint16_t layout_id(const TensorLayout& layout);
+  /// The layouts that a copy of such an operand may have.
   const std::vector<uint16_t>& destination_layouts(const OperandShape& shape, ScalarType type);
   std::vector<uint16_t> find_destination_layouts(const OperandShape& shape, ScalarType type);
 
