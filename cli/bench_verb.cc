@@ -82,7 +82,7 @@ ExitCode bench_library(const Session& session, const BenchOptions& options) {
   request.format = options.format.value();
   Workspace workspace(session);
   const TargetPtr target = workspace.target(options.target);
-  request.isa = toolchain_isa(target->isa);
+  request.target = target;
   request.vector_bytes = 4 * target->lanes_of(ScalarType::kF32);
   return compare_library(request);
 }

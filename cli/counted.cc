@@ -10,7 +10,7 @@ namespace exotune::cli {
 
 TuningProblem counted_problem(const KernelInput& input, const SizeBinding& sizes,
                               const Target& target) {
-  const std::unique_ptr<Runner> here = native_runner(default_toolchain("scalar"));
+  const std::unique_ptr<Runner> here = native_runner(plain_toolchain());
   return make_problem(input.proc, sizes, {.runner = here.get(), .target = &target});
 }
 

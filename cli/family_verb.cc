@@ -33,7 +33,7 @@ std::vector<TargetPtr> targets_of(Workspace& workspace, const std::string& list)
     const TargetPtr target = workspace.target(name);
     if (!target->runner.is_this_machine())
       throw InputError({}, "--target: a library is for CPUs, and " + target->name + " is none",
-                       "avx512, avx2 or both");
+                       "`list targets` shows which run on this machine");
     for (const TargetPtr& other : targets)
       if (other->name == target->name) throw InputError({}, "--target: " + name + " twice");
     targets.push_back(target);
@@ -132,7 +132,7 @@ void add_family_verb(CLI::App& app, Session& session) {
   const auto options = std::make_shared<FamilyOptions>();
   app.add_option("name", options->names, "families (blas1, ...), or all")->required();
   app.add_option("--target", options->targets,
-                 "avx512, avx2, or a list: at load time the first that the CPU has is taken");
+                 "a target, or a list A,B: at load time the first that the CPU has is taken");
   app.add_option("-o", options->folder, "the folder to write, a prefix with include/ and lib/")
       ->required();
   app.add_option("--jobs", options->jobs, "compilers at a time (default: one for each thread)")

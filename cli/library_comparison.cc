@@ -61,7 +61,7 @@ void print_summary(const std::vector<families::BenchPoint>& points, int vector_b
 bool is_blas_library(const std::string& folder) { return fs::exists(shared_object(folder)); }
 
 ExitCode compare_library(const LibraryComparison& request) {
-  const TargetToolchain toolchain = default_toolchain(request.isa);
+  const TargetToolchain toolchain = toolchain_of(*request.target);
   PeerOptions wanted;
   wanted.only = request.only_peers;
   const std::vector<families::Rival> rivals =

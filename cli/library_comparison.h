@@ -6,12 +6,13 @@
 
 #include "cli/session.h"
 #include "cli/table.h"
+#include "hw/target.h"
 
 namespace exotune::cli {
 
 struct LibraryComparison {
   std::string folder;
-  std::string isa;                      // that the others may use
+  TargetPtr target;                     // whose instructions the others may use
   int vector_bytes = 0;                 // of its vectors
   std::vector<std::string> only_peers;  // empty: all that are here
   std::vector<std::string> routines;    // empty: all

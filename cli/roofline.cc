@@ -23,7 +23,7 @@ Bandwidth bandwidth_here(const TuneRequest& request, Store& store, bool again = 
   const FigureKey key = key_of(request.machine, toolchain.isa);
   Figures known = store.figures(key);
   if (known.empty() || again) {
-    const Bandwidth b = measure_bandwidth(toolchain.isa, toolchain.cc);
+    const Bandwidth b = measure_bandwidth(toolchain);
     for (const auto& [level, gbytes] :
          {std::pair{"l1", b.l1}, {"l2", b.l2}, {"l3", b.l3}, {"dram", b.dram}})
       known[level] = std::max(known[level], gbytes);

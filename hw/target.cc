@@ -77,6 +77,22 @@ TargetCompiler read_compiler(const TomlTable& table) {
   return compiler;
 }
 
+PeerLimits read_peers(const TomlTable& table) {
+  PeerLimits limits;
+  for (const std::string& key : table.keys())
+    (key == "flags" ? limits.flags : limits.cores[key]) = table.texts(key);
+  return limits;
+}
+
+RoofLoop read_roof(const TomlTable& table) {
+  table.allow_only({"chain", "operand", "step", "operations"});
+  RoofLoop roof{table.text("chain"), table.text("operand"), table.text("step"),
+                static_cast<int>(table.integer("operations"))};
+  if (roof.operations < 1)
+    throw InputError(table.where("operations"), "a step of a roof does at least one operation");
+  return roof;
+}
+
 TargetRunner read_runner(const TomlTable& table) {
   TargetRunner runner;
   runner.kind = table.text("kind");
@@ -183,7 +199,7 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
   toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector",
-                   "peak", "latency", "parameters", "level", "roles",
+                   "peak", "roof", "peers", "latency", "parameters", "level", "roles",
                    "search"});  // [search]: search/dp
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
@@ -204,6 +220,12 @@ TargetPtr read_target(const fs::path& folder, const Importer& importer) {
     for (const std::string& key : peak.keys())
       target->peak[data_type(peak, key)] = peak.number(key);
   }
+  if (toml.has("roof")) {
+    const TomlTable roofs = toml.table("roof");
+    for (const std::string& key : roofs.keys())
+      target->roofs[data_type(roofs, key)] = read_roof(roofs.table(key));
+  }
+  if (toml.has("peers")) target->peers = read_peers(toml.table("peers"));
   target->latency = numbers(toml, "latency");
   target->parameters = numbers(toml, "parameters");
   const Microarchitecture defaults = microarchitecture_of(folder.parent_path(), "");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/frontend/parser.h"
+#include "hw/comparison.h"
 
 namespace exotune {
 
@@ -61,6 +62,9 @@ struct Target {
   std::map<std::string, double> parameters;  // anything else that costs and models read by name
   std::vector<TargetLevel> levels;           // from the fastest to main memory
   std::map<std::string, MemoryPtr> roles;    // "accumulator", "operand", ... to memories
+
+  PeerLimits peers;                      // what the libraries it meets are held to
+  std::map<ScalarType, RoofLoop> roofs;  // what their peak is measured with
 
   Module library;  // instructions, memories, configs, constants and helper procs of the text
 

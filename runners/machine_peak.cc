@@ -16,8 +16,8 @@ namespace exotune {
 
 namespace {
 
-// Vector extensions, not intrinsics: one text for every width. 12 chains cover a latency of 4 on
-// two pipes with a margin, and fit 16 registers.
+// Vector extensions, or the instruction that a target names: one text for every machine. 12 chains
+// cover a latency of 4 on two pipes with a margin, and fit 16 registers.
 constexpr const char* kSource = R"probe(
 #include <stdint.h>
 #include <string.h>
@@ -25,29 +25,28 @@ typedef T V __attribute__((vector_size(BYTES)));
 typedef int64_t W __attribute__((vector_size(BYTES), aligned(8), may_alias));
 #define LANES (BYTES / sizeof(T))
 
-#ifdef DOT
-#include <immintrin.h>
-/* Dot products of groups of DOT elements into 32-bit lanes: 12 * 16 * DOT * 2 operations a step. */
+#ifdef OPERATIONS
+/* Chains of the target's own instruction, each from another start: equal ones would become one. */
 double peak_flops(int64_t steps, double seed) {
-  __m512i x = _mm512_set1_epi32((int)seed), y = _mm512_set1_epi32((int)seed + 1);
-#if DOT == 2
-#define STEP(a) a = _mm512_dpbf16_ps(a, (__m512bh)x, (__m512bh)y)
-  __m512 a0 = _mm512_set1_ps((float)seed);
-  __m512 a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0, a10 = a0, a11 = a0;
-#else
-#define STEP(a) a = _mm512_dpbusd_epi32(a, x, y)
-  __m512i a0 = x, a1 = x, a2 = x, a3 = x, a4 = x, a5 = x, a6 = x, a7 = x, a8 = x, a9 = x, a10 = x, a11 = x;
-#endif
+  OPERAND x, y;
+  CHAIN c[12];
+  memset(&x, 0x3f, sizeof x);
+  memset(&y, 0x3f, sizeof y);
+  for (int k = 0; k < 12; ++k) memset(&c[k], k + (int)seed, sizeof c[k]);
+  CHAIN a0 = c[0], a1 = c[1], a2 = c[2], a3 = c[3], a4 = c[4], a5 = c[5], a6 = c[6], a7 = c[7], a8 = c[8],
+    a9 = c[9], a10 = c[10], a11 = c[11];
   for (int64_t i = 0; i < steps; ++i) {
-    STEP(a0); STEP(a1); STEP(a2); STEP(a3); STEP(a4); STEP(a5);
-    STEP(a6); STEP(a7); STEP(a8); STEP(a9); STEP(a10); STEP(a11);
-    /* Equal chains must not become one. */
-    __asm__ volatile("" : "+v"(a0), "+v"(a1), "+v"(a2), "+v"(a3), "+v"(a4), "+v"(a5), "+v"(a6), "+v"(a7),
-                     "+v"(a8), "+v"(a9), "+v"(a10), "+v"(a11));
+    a0 = step(a0, x, y); a1 = step(a1, x, y); a2 = step(a2, x, y); a3 = step(a3, x, y);
+    a4 = step(a4, x, y); a5 = step(a5, x, y); a6 = step(a6, x, y); a7 = step(a7, x, y);
+    a8 = step(a8, x, y); a9 = step(a9, x, y); a10 = step(a10, x, y); a11 = step(a11, x, y);
   }
-  return 0;
+  CHAIN last[12] = {a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11};
+  const char* bytes = (const char*)last;
+  double r = 0;
+  for (unsigned k = 0; k < sizeof last; ++k) r += bytes[k];
+  return r;
 }
-int64_t flops_per_step(void) { return 12 * 16 * DOT * 2; }
+int64_t flops_per_step(void) { return 12 * OPERATIONS; }
 #else
 /* 12 * LANES * 2 floating-point operations a step. */
 double peak_flops(int64_t steps, double seed) {
@@ -89,47 +88,32 @@ int64_t read_memory(const char* p, int64_t bytes, int64_t times) {
 void copy_memory(char* to, const char* from, int64_t bytes) { memcpy(to, from, bytes); }
 )probe";
 
-bool has_dot_products(ElementType precision) {
-#if defined(__x86_64__)
-  return precision == ElementType::kBf16 ? __builtin_cpu_supports("avx512bf16")
-                                         : __builtin_cpu_supports("avx512vnni");
-#else
-  return false;
-#endif
-}
-
-/// What selects the kernel in the source, and the instructions it needs.
-std::vector<const char*> precision_flags(const std::string& isa, ElementType precision) {
-  if (precision == ElementType::kF32) return {"-DT=float"};
-  if (precision == ElementType::kF64) return {"-DT=double"};
-  const bool half = precision == ElementType::kBf16;
-  if (!half && precision != ElementType::kI8 && precision != ElementType::kUi8)
-    throw InputError({}, std::string("no peak is defined for ") + element_name(precision),
-                     "one of f32, f64, bf16, i8, ui8");
-  if (isa != "avx512" || !has_dot_products(precision))
+/// The probe's text for `precision`: of the target's own instruction where it names one.
+std::string source_for(const TargetToolchain& toolchain, ElementType precision) {
+  const std::string name = element_name(precision);
+  const auto own = toolchain.roofs.find(name);
+  if (own == toolchain.roofs.end()) {
+    if (precision == ElementType::kF32) return "#define T float\n" + std::string(kSource);
+    if (precision == ElementType::kF64) return "#define T double\n" + std::string(kSource);
     throw Error(Diagnostic{{},
-                           std::string("this CPU has no ") + element_name(precision) +
-                               " dot products for " + isa,
+                           "nothing measures the peak of " + name + " for " + toolchain.isa,
                            {},
-                           {}},
+                           "name an instruction in [roof." + name + "] of the target's text"},
                 ExitCode::kUnavailable);
-  if (half) return {"-DT=float", "-DDOT=2", "-mavx512bf16"};
-  return {"-DT=float", "-DDOT=4", "-mavx512vnni"};
-}
-
-/// The toolchain whose flags are those of `isa`.
-TargetToolchain toolchain_for(const std::string& isa, const std::string& cc) {
-  if (!cpu_supports(isa))
-    throw Error(Diagnostic{{}, "this CPU cannot run " + isa + " code", {}, {}},
-                ExitCode::kUnavailable);
-  TargetToolchain toolchain = default_toolchain(isa, cc);
-  toolchain.vector_bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
-  return toolchain;
+  }
+  const RoofLoop& loop = own->second;
+  std::string text;
+  for (const std::string& line : toolchain.includes) text += line + "\n";
+  text += "typedef " + loop.chain + " CHAIN;\ntypedef " + loop.operand + " OPERAND;\n";
+  text += "static inline CHAIN step(CHAIN a, OPERAND x, OPERAND y) { " + loop.step +
+          "; return a; }\n#define OPERATIONS " + std::to_string(loop.operations) + "\n";
+  return text + "#define T float\n" + kSource;
 }
 
 /// The probe's shared object in `directory`.
 std::string compile_probe(const TargetToolchain& toolchain, ElementType precision,
                           const std::string& directory) {
+  require_cpu(toolchain);
   SharedObjectRequest request;
   request.compiler = toolchain.cc;
   request.flags = toolchain.flags;
@@ -139,8 +123,7 @@ std::string compile_probe(const TargetToolchain& toolchain, ElementType precisio
   for (const std::string& flag :
        {std::string("-w"), std::string("-ffp-contract=fast"), "-DBYTES=" + std::to_string(bytes)})
     request.flags.push_back(flag);
-  for (const char* flag : precision_flags(toolchain.isa, precision)) request.flags.push_back(flag);
-  request.source = kSource;
+  request.source = source_for(toolchain, precision);
   request.name = "peak";
   std::string error;
   std::string library = compile_shared_object(request, directory, &error);
@@ -190,10 +173,6 @@ int64_t cache_bytes(int name, int64_t fallback) {
 }
 
 }  // namespace
-
-double measure_peak(const std::string& isa, ElementType precision, const std::string& cc) {
-  return measure_peak(toolchain_for(isa, cc), precision);
-}
 
 double measure_peak(const TargetToolchain& toolchain, ElementType precision) {
   const Probe probe(toolchain, precision);
@@ -257,8 +236,8 @@ double best_rate(int batches, double bytes, const std::function<void()>& pass) {
 
 }  // namespace
 
-Bandwidth measure_bandwidth(const std::string& isa, const std::string& cc) {
-  const Probe probe(toolchain_for(isa, cc), ElementType::kF32);
+Bandwidth measure_bandwidth(const TargetToolchain& toolchain) {
+  const Probe probe(toolchain, ElementType::kF32);
   const int64_t l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
   const int64_t l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
   const int64_t l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);

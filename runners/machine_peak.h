@@ -13,14 +13,11 @@ struct Bandwidth {
   double dram_copy = 0;  // bytes read plus written
 };
 
-/// GFLOP/s of independent fused multiply-adds in registers, for `isa` "avx512", "avx2" or "scalar"
-/// and f32 or f64; for bf16 of its dot products into f32 (vdpbf16ps), for i8 and ui8 of those into
-/// i32 (vpdpbusd, Gop/s), avx512 only. The best of several short batches, about 50 ms. Throws
-/// Error(kUnavailable) when the CPU lacks the instructions or the compiler fails, InputError for a
-/// precision without such an instruction.
-double measure_peak(const std::string& isa, ElementType precision, const std::string& cc = "");
-
-/// The same for code that `toolchain` compiles, at the width of its vectors.
+/// GFLOP/s of one core, at the width of the toolchain's vectors: for f32 and f64 of independent
+/// fused multiply-adds in registers, for other precisions (Gop/s) of the instruction that the
+/// target's text names for them ([roof.TYPE]). The best of several short batches, about 50 ms.
+/// Throws Error(kUnavailable) when the CPU lacks what the code needs, the text names no instruction
+/// or the compiler fails.
 double measure_peak(const TargetToolchain& toolchain, ElementType precision);
 
 /// The loop that measures the peak, to run in turn with what it is the roof of.
@@ -33,6 +30,6 @@ Roof make_roof(const TargetToolchain& toolchain, ElementType precision,
                const std::string& directory);
 
 /// About a second; buffers of half of each cache level, 256 MB for DRAM.
-Bandwidth measure_bandwidth(const std::string& isa, const std::string& cc = "");
+Bandwidth measure_bandwidth(const TargetToolchain& toolchain);
 
 }  // namespace exotune

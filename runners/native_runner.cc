@@ -174,12 +174,7 @@ NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
                            {},
                            "apt install gcc, or name another with cc in the target's file"},
                 ExitCode::kUnavailable);
-  if (!cpu_supports(toolchain.isa))
-    throw Error(Diagnostic{{},
-                           "this CPU cannot run " + toolchain.isa + " code",
-                           {},
-                           "choose another target or runner"},
-                ExitCode::kUnavailable);
+  require_cpu(toolchain);
   const int batch = std::max(1, options.batch_size), jobs = std::max(1, options.jobs);
   CompileCache::Options cache;
   cache.parent_directory = options.work_directory;

@@ -51,17 +51,15 @@ std::string find_library(const std::vector<std::string>& folders,
   return "";
 }
 
-// Peers may use what the target may: a kernel for AVX2 is compared with libraries held to AVX2.
-std::vector<std::string> machine_flags(const std::string& isa) {
-  if (isa == "avx512") return {"-march=skylake-avx512", "-mprefer-vector-width=512"};
-  if (isa == "avx2") return {"-march=haswell"};
-  return {};
-}
-
 std::string first_present(const std::vector<std::string>& programs) {
   for (const std::string& p : programs)
     if (!find_program(p).empty()) return p;
   return "";
+}
+
+std::string lower(std::string word) {
+  for (char& c : word) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
+  return word;
 }
 
 std::string environment(const char* name) {
@@ -69,7 +67,6 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// A folder only we can write: what is loaded from it runs as us.
 // Compiled peers are kept by content; a folder that others may write to is refused, since what lies
 // there is executed.
 std::string cache_folder(const std::string& wanted, std::string* error) {
@@ -106,7 +103,8 @@ void compile_peer(Peer& peer, const PeerLibrary& row, const TargetToolchain& too
   request.name = peer.name;
   request.extension = fs::path(row.source).extension().string();
   request.source = peer_source(row.source);
-  request.flags = machine_flags(toolchain.isa);
+  // Peers may use what the target may, and no more: a win over less would be none.
+  request.flags = toolchain.peers.flags;
   request.flags.insert(request.flags.end(), row.flags.begin(), row.flags.end());
   request.libraries = row.libraries;
   const std::string& threads = peer.threads > 1 ? row.many_threads : row.one_thread;
@@ -199,26 +197,32 @@ std::string try_peer(Peer& peer) {
   return r.ok() ? "" : r.cause;
 }
 
-/// The library's cores for this ISA.
-// Libraries choose their code by CPU; where they can be told, the core that fits the target's ISA
-// is asked for.
-std::vector<PeerLibrary::Core> cores_of(const PeerLibrary& row, const std::string& isa) {
-  std::vector<PeerLibrary::Core> own, others;
-  for (const PeerLibrary::Core& core : row.cores)
-    if (core.isa == isa)
-      own.push_back(core);
-    else if (core.isa.empty())
-      others.push_back(core);
-  return own.empty() ? others : own;
+/// One instance of a library, held to one of its cores.
+struct Instance {
+  std::string name, core;
+};
+
+/// Those that the toolchain may be compared with.
+// Libraries choose their code by CPU; where they can be told, the cores that the target's text
+// allows are asked for, else the row's own for plain code.
+std::vector<Instance> instances_of(const PeerLibrary& row, const TargetToolchain& toolchain) {
+  const auto allowed = toolchain.peers.cores.find(row.name);
+  if (allowed == toolchain.peers.cores.end())
+    return row.plain_core ? std::vector<Instance>{{row.name, *row.plain_core}}
+                          : std::vector<Instance>{};
+  std::vector<Instance> out;
+  for (const std::string& core : allowed->second)
+    out.push_back({out.empty() ? row.name : row.name + "-" + lower(core), core});
+  return out;
 }
 
 /// Found or made, not tried yet; `error` says why there is none.
-Peer found_peer(const PeerLibrary& row, const PeerLibrary::Core& core,
-                const TargetToolchain& toolchain, const PeerOptions& options, std::string* error) {
+Peer found_peer(const PeerLibrary& row, const Instance& instance, const TargetToolchain& toolchain,
+                const PeerOptions& options, std::string* error) {
   Peer peer;
-  peer.name = core.name;
+  peer.name = instance.name;
   peer.library = row.name;
-  peer.core_type = core.value;
+  peer.core_type = instance.core;
   if (row.threads) peer.threads = toolchain.threads;
   if (!row.source.empty()) {
     const std::string folder = cache_folder(options.cache_directory, error);
@@ -253,7 +257,7 @@ TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, c
 
 std::string shown_name(const Peer& peer, const TargetToolchain& toolchain) {
   const PeerLibrary* row = find_peer_library(peer.library);
-  return row && !row->variable.empty() && toolchain.isa == "scalar"
+  return row && !row->variable.empty() && toolchain.peers.cores.count(row->name) == 0
              ? peer.name + " (held to plain code)"
              : peer.name;
 }
@@ -278,14 +282,17 @@ PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& o
         report.cleared_environment.emplace_back(*e);
   std::sort(report.cleared_environment.begin(), report.cleared_environment.end());
 
+  for (const auto& [library, cores] : toolchain.peers.cores)
+    if (find_peer_library(library) == nullptr)
+      report.absent.push_back(library + ": named in the target's [peers], and no library here");
   for (const PeerLibrary& row : peer_libraries())
-    for (const PeerLibrary::Core& core : cores_of(row, toolchain.isa)) {
+    for (const Instance& instance : instances_of(row, toolchain)) {
       if (row.name == "reads" && toolchain.threads > 1) continue;
       if (!options.only.empty() &&
-          std::find(options.only.begin(), options.only.end(), core.name) == options.only.end())
+          std::find(options.only.begin(), options.only.end(), instance.name) == options.only.end())
         continue;
       std::string error;
-      Peer peer = found_peer(row, core, toolchain, options, &error);
+      Peer peer = found_peer(row, instance, toolchain, options, &error);
       if (error.empty() && row.multiplies) error = try_peer(peer);
       if (error.empty())
         report.peers.push_back(std::move(peer));

@@ -115,7 +115,7 @@ struct PeerReport {
   std::vector<std::string> cleared_environment;  // "OPENBLAS_CORETYPE=Haswell"
 };
 
-/// Finds, compiles (Eigen, C) and load-tests every peer for `toolchain.isa`. Never throws for an
+/// Finds, compiles (Eigen, C) and load-tests every peer for `toolchain`. Never throws for an
 /// absent one. Some seconds the first time (Eigen compiles), milliseconds with a warm cache.
 PeerReport discover_peers(const TargetToolchain& toolchain, const PeerOptions& options = {});
 

@@ -6,6 +6,8 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/subprocess.h"
+#include "core/base/words.h"
+#include "hw/machine.h"
 
 namespace exotune {
 
@@ -33,23 +35,22 @@ std::string TargetToolchain::describe() const {
   return out;
 }
 
-bool cpu_supports(const std::string& isa) {
-#if defined(__x86_64__)
-  if (isa == "avx512")
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (isa == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-  return isa == "scalar";
+TargetToolchain toolchain_of(const Target& target) {
+  TargetToolchain toolchain;
+  toolchain.cc = find_compiler(target.compiler).path;
+  toolchain.flags = target.compiler.flags;
+  for (const std::string& header : target.compiler.headers)
+    toolchain.includes.push_back("#include " + header);
+  toolchain.isa = target.isa;
+  toolchain.lacking = missing_features(probe_machine(), target);
+  toolchain.peers = target.peers;
+  for (const auto& [type, roof] : target.roofs) toolchain.roofs[name_of(type)] = roof;
+  toolchain.vector_bytes = target.vector_bits / 8;
+  return toolchain;
 }
 
-std::string toolchain_isa(const std::string& target_isa) {
-  return target_isa == "avx512" || target_isa == "avx2" ? target_isa : "scalar";
-}
-
-TargetToolchain default_toolchain(const std::string& isa, const std::string& cc) {
+TargetToolchain plain_toolchain(const std::string& cc) {
   TargetToolchain t;
-  t.isa = isa;
   t.cc = cc;
   if (t.cc.empty()) t.cc = find_program("gcc").empty() ? "clang" : "gcc";
   if (find_program(t.cc).empty())
@@ -57,19 +58,17 @@ TargetToolchain default_toolchain(const std::string& isa, const std::string& cc)
         Diagnostic{{}, "no C compiler: '" + t.cc + "' is not on PATH", {}, "apt install gcc"},
         ExitCode::kUnavailable);
   t.flags = {"-O3", "-std=gnu11"};
-  if (isa == "avx512") {
-    for (const char* f :
-         {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mfma", "-mavx2",
-          "-mf16c", "-mbmi", "-mbmi2", "-mprefer-vector-width=512"})
-      t.flags.push_back(f);
-    t.includes = {"#include <immintrin.h>"};
-  } else if (isa == "avx2") {
-    for (const char* f : {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2"}) t.flags.push_back(f);
-    t.includes = {"#include <immintrin.h>"};
-  } else if (isa != "scalar") {
-    throw InputError({}, "no built-in toolchain for '" + isa + "'", "one of avx512, avx2, scalar");
-  }
   return t;
+}
+
+void require_cpu(const TargetToolchain& toolchain) {
+  if (toolchain.lacking.empty()) return;
+  throw Error(Diagnostic{{},
+                         "this CPU cannot run " + toolchain.isa + " code: it has no " +
+                             joined(toolchain.lacking, ", "),
+                         {},
+                         "choose another target or runner"},
+              ExitCode::kUnavailable);
 }
 
 }  // namespace exotune

@@ -76,7 +76,7 @@ class Calibration {
     if (peak <= 0) return;
     double most = 0;  // the other core's work can only lower it
     for (int n = 0; n < 3 && !ended(); ++n)
-      most = std::max(most, measure_peak(toolchain_.isa, ElementType::kF32, toolchain_.cc));
+      most = std::max(most, measure_peak(toolchain_, ElementType::kF32));
     if (most > 0) result_.ghz = most / peak;
   }
 

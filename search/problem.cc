@@ -6,7 +6,6 @@
 #include "core/base/hashing.h"
 #include "core/interp/interp.h"
 #include "core/library/ahead.h"
-#include "hw/machine.h"
 #include "search/expected_results.h"
 #include "search/packed_caller.h"
 
@@ -136,17 +135,6 @@ Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
   }
   candidate.complexity = static_cast<double>(statements(scheduled->body));
   return candidate;
-}
-
-TargetToolchain toolchain_of(const Target& target) {
-  TargetToolchain toolchain;
-  toolchain.cc = find_compiler(target.compiler).path;
-  toolchain.flags = target.compiler.flags;
-  for (const std::string& header : target.compiler.headers)
-    toolchain.includes.push_back("#include " + header);
-  toolchain.isa = toolchain_isa(target.isa);
-  toolchain.vector_bytes = target.vector_bits / 8;
-  return toolchain;
 }
 
 }  // namespace exotune

@@ -56,8 +56,4 @@ ElementType element_of(ScalarType type);
 /// The value of every control argument of `p`. InputError at the proc when `sizes` lacks one.
 std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes);
 
-/// The compiler found for `target` with its flags and headers. Error(kUnavailable) when none of its
-/// compilers is on PATH.
-TargetToolchain toolchain_of(const Target& target);
-
 }  // namespace exotune

@@ -73,7 +73,7 @@ class RunnerTuning {
   // What must come out may be computed by this machine: plain C means the same everywhere.
   void prepare() {
     const TargetToolchain toolchain = toolchain_of(*request_.target);
-    const std::unique_ptr<Runner> here = native_runner(default_toolchain("scalar"));
+    const std::unique_ptr<Runner> here = native_runner(plain_toolchain());
     problem_ = make_problem(
         request_.proc, request_.sizes,
         {.seed = request_.seed, .runner = here.get(), .target = request_.target.get()});

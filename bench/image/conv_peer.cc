@@ -15,6 +15,7 @@
 
 #include "bench/image/duel.h"
 #include "core/base/diagnostic.h"
+#include "hw/target.h"
 #include "runners/peers.h"
 
 namespace exotune {
@@ -76,7 +77,8 @@ using OneDnn = void (*)(long, long, long, long, long, long, const float*, const 
 OneDnn onednn() {
   PeerOptions only;
   only.only = {"onednn"};
-  const PeerReport report = discover_peers(default_toolchain("avx512"), only);
+  const PeerReport report =
+      discover_peers(toolchain_of(*load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})), only);
   for (const Peer& p : report.peers)
     if (void* adapter = p.adapter.empty() ? nullptr : dlopen(p.adapter.c_str(), RTLD_NOW)) {
       std::printf("# %s: %s\n", p.name.c_str(), p.version.c_str());

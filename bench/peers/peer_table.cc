@@ -1,7 +1,7 @@
 // How far the libraries are from this machine's roof: every peer, every operation, by size, warm or
 // cold. This is the bar a tuned kernel has to pass.
 //
-//   bench_peers [--isa avx512|avx2|scalar] [--cold] [OPERATION...]
+//   bench_peers [--target NAME] [--cold] [OPERATION...]
 //
 // One line per operation, precision and size: GFLOP/s (GB/s for levels 1 and 2) of each peer, the
 // best last, and for level 3 its share of the measured peak.
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
+#include "hw/machine.h"
 #include "runners/machine_peak.h"
 #include "runners/shootout.h"
 
@@ -114,15 +115,25 @@ void run_row(const TargetToolchain& toolchain, const PeerReport& report, BlasOp 
   std::fflush(stdout);
 }
 
-int run(const std::string& isa, bool cold, const std::vector<std::string>& wanted) {
-  const TargetToolchain toolchain = default_toolchain(isa);
+/// The target's, or the best that this machine runs; plain C where it runs none.
+TargetToolchain toolchain_for(const std::string& target) {
+  const std::filesystem::path folder = EXOTUNE_SOURCE_DIR "/hw";
+  if (!target.empty()) return toolchain_of(*load_target(target, {folder}));
+  std::vector<TargetPtr> all;
+  for (const std::string& name : list_targets({folder})) all.push_back(load_target(name, {folder}));
+  const TargetPtr best = best_target(probe_machine(), all);
+  return best ? toolchain_of(*best) : plain_toolchain();
+}
+
+int run(const std::string& target, bool cold, const std::vector<std::string>& wanted) {
+  const TargetToolchain toolchain = toolchain_for(target);
   const PeerReport report = discover_peers(toolchain);
   for (const Peer& p : report.peers) std::printf("# %s: %s\n", p.name.c_str(), p.version.c_str());
   for (const std::string& a : report.absent) std::printf("# absent: %s\n", a.c_str());
   for (const std::string& c : report.cleared_environment) std::printf("# cleared: %s\n", c.c_str());
   std::map<ElementType, double> peaks;
   for (ElementType type : {ElementType::kF32, ElementType::kF64}) {
-    peaks[type] = measure_peak(isa, type);
+    peaks[type] = measure_peak(toolchain, type);
     std::printf("# peak %s: %.1f GFLOP/s\n", element_name(type), peaks[type]);
   }
   const std::vector<std::vector<int64_t>> sizes = {{40, 1000, 10'000, 100'000, 1'000'000},
@@ -147,21 +158,19 @@ int run(const std::string& isa, bool cold, const std::vector<std::string>& wante
 }  // namespace exotune
 
 int main(int argc, char** argv) {
-  std::string isa = exotune::cpu_supports("avx512") ? "avx512"
-                    : exotune::cpu_supports("avx2") ? "avx2"
-                                                    : "scalar";
+  std::string target;
   bool cold = false;
   std::vector<std::string> wanted;
   for (int k = 1; k < argc; ++k) {
     if (!std::strcmp(argv[k], "--cold"))
       cold = true;
-    else if (!std::strcmp(argv[k], "--isa") && k + 1 < argc)
-      isa = argv[++k];
+    else if (!std::strcmp(argv[k], "--target") && k + 1 < argc)
+      target = argv[++k];
     else
       wanted.push_back(argv[k]);
   }
   try {
-    return exotune::run(isa, cold, wanted);
+    return exotune::run(target, cold, wanted);
   } catch (const exotune::Error& e) {
     std::fprintf(stderr, "%s", e.diagnostic().str().c_str());
     return static_cast<int>(e.exit_code());

@@ -74,7 +74,7 @@ MemoryPtr Elaborator::memory(const SyntaxType& t) {
   }
   std::string hint = did_you_mean(t.memory, names);
   throw InputError(t.memory_where, "there is no memory " + quoted(t.memory),
-                   hint.empty() ? "import its target: `from avx512 import *`" : hint);
+                   hint.empty() ? "import its target: `from TARGET import *`" : hint);
 }
 
 // Scopes end with their block: what an allocation or window binds is taken off again.

@@ -34,7 +34,8 @@ VectorUnit unit_of(const A& a, int precision, int machine, int instrs) {
   const MemoryPtr memory = a.memory(machine);
   const int lanes = static_cast<int>(memory->bytes / bytes_of(a.precision(precision)));
   if (memory->kind != MemoryKind::kVector || lanes < 1)
-    throw InputError({}, "`" + memory->name + "` is no vector unit", "name its registers: AVX512");
+    throw InputError({}, "`" + memory->name + "` is no vector unit",
+                     "name the memory of its vector registers");
   return {lanes, memory, a.procs(instrs), {}};
 }
 

@@ -72,22 +72,18 @@ std::vector<PeerLibrary> rows() {
   const std::vector<std::string> c_compilers = {"clang", "gcc", "cc"};
   return {
       {.name = "openblas",
-       .cores = {{"avx512", "openblas", "SkylakeX"},
-                 {"avx512", "openblas-cooperlake", "Cooperlake"},
-                 {"avx2", "openblas", "Haswell"},
-                 {"avx2", "openblas-zen", "Zen"},
-                 {"", "openblas", "Prescott"}},
        .variable = "OPENBLAS_CORETYPE",
+       .plain_core = "Prescott",
        .files = {"libopenblas.so.0", "libopenblas.so"},
        .folders = {"openblas-serial", "openblas-pthread", "openblas-openmp", ""},
        .folders_of_threads = {"openblas-pthread", "openblas-openmp", ""},
        .serves = openblas_serves,
        .version = openblas_version},
-      // BLIS 0.9 takes numbers only: skx, haswell, penryn. Left to itself it may not know the core
-      // and fall to its generic kernels.
+      // BLIS 0.9 takes numbers only: 5 is penryn. Left to itself it may not know the core and fall
+      // to its generic kernels.
       {.name = "blis",
-       .cores = {{"avx512", "blis", "0"}, {"avx2", "blis", "3"}, {"", "blis", "5"}},
        .variable = "BLIS_ARCH_TYPE",
+       .plain_core = "5",
        .files = {"libblis.so.4", "libblis.so.3", "libblis.so"},
        .folders = {"blis-serial", "blis-pthread", "blis-openmp", ""},
        .folders_of_threads = {"blis-openmp", "blis-pthread", ""},
@@ -95,16 +91,16 @@ std::vector<PeerLibrary> rows() {
        .version = blis_version},
       // Its convolution has no stable C interface: compiled against its headers where they are.
       {.name = "onednn",
-       .cores = {{"avx512", "onednn", ""}, {"avx2", "onednn", "AVX2"}, {"", "onednn", "SSE41"}},
        .variable = "DNNL_MAX_CPU_ISA",
+       .plain_core = "SSE41",
        .files = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.so"},
        .adapter = "onednn_convolution.cc",
        .serves = onednn_serves,
        .version = onednn_version},
-      // It makes no code for less than AVX.
+      // It makes no plain code.
       {.name = "libxsmm",
-       .cores = {{"avx512", "libxsmm", ""}, {"avx2", "libxsmm", "hsw"}},
        .variable = "LIBXSMM_TARGET",
+       .plain_core = std::nullopt,
        .source = "libxsmm.c",
        .compilers = c_compilers,
        .flags = {"-O2", "-w"},
@@ -114,7 +110,6 @@ std::vector<PeerLibrary> rows() {
        .serves = libxsmm_serves,
        .version = own_version},
       {.name = "eigen",
-       .cores = {{"", "eigen", ""}},
        .source = "eigen.cc",
        .compilers = {"clang++", "g++"},
        .flags = {"-O3", "-w", "-std=c++17", "-DNDEBUG", "-I/usr/include/eigen3",
@@ -126,14 +121,12 @@ std::vector<PeerLibrary> rows() {
        .serves = eigen_serves},
       // What one thread can read is no roof for several.
       {.name = "reads",
-       .cores = {{"", "reads", ""}},
        .source = "reading.c",
        .compilers = c_compilers,
        .flags = {"-O3", "-w", "-std=gnu11", "-ffast-math"},
        .threads = false,
        .multiplies = false},
       {.name = "c",
-       .cores = {{"", "c", ""}},
        .source = "plain.c",
        .compilers = c_compilers,
        .flags = {"-O3", "-w", "-std=gnu11", "-ffast-math"},

@@ -4,6 +4,7 @@
 //
 // To add one: a row in libraries.cc and, where it has no CBLAS of its own, a file in sources/ that
 // gives it one.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,11 @@
 namespace exotune {
 
 struct PeerLibrary {
-  /// One instance of the library: a core that it is told to take.
-  struct Core {
-    std::string isa;    // for toolchains of this one; "" = for those that no other row names
-    std::string name;   // of the peer
-    std::string value;  // of the environment variable; "" = the library's own choice
-  };
   std::string name;
-  std::vector<Core> cores;
   std::string variable = "";  // of the environment, that picks the core
+  /// Its value that holds the library to plain code, for targets whose [peers] do not name it; "":
+  /// the library's own choice; none: it has no plain code.
+  std::optional<std::string> plain_core = "";
 
   // Found: a shared object below one of the usual places, the best first.
   std::vector<std::string> files = {};

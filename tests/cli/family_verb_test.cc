@@ -2,14 +2,14 @@
 #include <gtest/gtest.h>
 
 #include "core/base/subprocess.h"
-#include "runners/toolchain.h"
 #include "tests/cli/command_harness.h"
+#include "tests/runners/shipped_targets.h"
 
 namespace exotune::cli {
 namespace {
 
 TEST(FamilyVerb, builds_a_library_that_programs_link_to) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   const CommandHarness harness("family");
   const CommandResult built =
       harness.run({"family", "blas1", "--target", "avx512,avx2", "-o", "blas", "-q"}, {}, 300);

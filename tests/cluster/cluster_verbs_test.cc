@@ -1,9 +1,9 @@
 // --executor slurm as a user calls it. Slurm is three scripts: sbatch runs the tasks on the spot.
 #include <gtest/gtest.h>
 
-#include "runners/toolchain.h"
 #include "tests/cli/command_harness.h"
 #include "tests/cluster/small_family.h"
+#include "tests/runners/shipped_targets.h"
 
 namespace exotune::cli {
 namespace {
@@ -50,7 +50,7 @@ class Cluster : public ::testing::Test {
 };
 
 TEST_F(Cluster, tunes_a_family) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   const CommandResult first = tune({"--executor", "slurm:fast", "--cluster-dir", "shared",
                                     "--sbatch=--account=a", "--gres", "board:1"});
   ASSERT_EQ(first.exit_status, 0) << first.err << harness_.read("slurm/log");
@@ -72,7 +72,7 @@ TEST_F(Cluster, tunes_a_family) {
 }
 
 TEST_F(Cluster, searches_for_kernels) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   environment_.erase("EXOTUNE_DATA");
   harness_.write("my.exo",
                  "@proc\ndef twice(n: size, x: f32[n]):\n    for i in seq(0, n):\n"
@@ -95,7 +95,7 @@ TEST_F(Cluster, searches_for_kernels) {
 }
 
 TEST_F(Cluster, calibrates) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   environment_.erase("EXOTUNE_DATA");
   const std::vector<std::string> words = {
       "calibrate",  "--target",   "avx2",  "--only",        "weights", "--kernel",
@@ -115,14 +115,14 @@ TEST_F(Cluster, calibrates) {
 }
 
 TEST_F(Cluster, keeps_what_is_measured_here_too) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   const CommandResult result = tune({});
   ASSERT_EQ(result.exit_status, 0) << result.err;
   EXPECT_EQ(ask_database(harness_, "SELECT count(*) FROM trials"), "18\n");
 }
 
 TEST_F(Cluster, leaves_other_machines_alone) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   const CommandResult result = tune({"--executor", "slurm", "--cluster-dir", "shared", "--machine",
                                      std::string(32, '0'), "--attempts", "1"});
   EXPECT_EQ(result.exit_status, 6) << result.err;

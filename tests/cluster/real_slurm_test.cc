@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "core/base/subprocess.h"
-#include "runners/toolchain.h"
 #include "tests/cli/command_harness.h"
 #include "tests/cluster/small_family.h"
+#include "tests/runners/shipped_targets.h"
 
 namespace exotune::cli {
 namespace {
@@ -26,7 +26,7 @@ class RealSlurm : public ::testing::Test {
       if (find_program(program).empty() &&
           find_program(std::string("/usr/sbin/") + program).empty())
         GTEST_SKIP() << "no " << program << " here: ./dev setup slurm installs it";
-    if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+    if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
     const std::string start = EXOTUNE_SOURCE_DIR "/tests/cluster/start_slurm.sh";
     const int port = 21000 + static_cast<int>(getpid() % 4000) * 8;
     const CommandResult started =

@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include "core/base/subprocess.h"
-#include "runners/toolchain.h"
 #include "tests/cli/command_harness.h"
+#include "tests/runners/shipped_targets.h"
 
 namespace exotune::families {
 
@@ -52,9 +52,9 @@ const std::vector<BlasLibrary>& blas_libraries() {
     };
     // One runs on three threads whatever is worth two rows, the other is built without threads.
     setenv("OMP_NUM_THREADS", "3", 1);
-    if (cpu_supports("avx2"))
+    if (samples::runs_here("avx2"))
       build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=20"});
-    if (cpu_supports("avx512")) build("avx512", {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"});
+    if (samples::runs_here("avx512")) build("avx512", {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"});
     return built;
   }();
   return libraries;

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "runners/toolchain.h"
 #include "tests/cli/command_harness.h"
 #include "tests/families/twice_family.h"
+#include "tests/runners/shipped_targets.h"
 
 namespace exotune::families {
 namespace {
@@ -47,7 +47,7 @@ TEST_F(MemberShards, are_the_same_for_the_same_question) {
 }
 
 TEST_F(MemberShards, come_back_as_versions_and_records) {
-  if (!cpu_supports("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
   MemberWork worker = work();
   const ShardAnswer given = worker(member_shard(tunable_, *target_), "");
   EXPECT_EQ(given.machine, fingerprint(probe_machine(), *target_).hash);

@@ -36,7 +36,7 @@ TEST(LoopTiming, one_that_fails_leaves_the_others) {
       unit("good", kFourProducts), unit("trap", "__builtin_trap();"),
       unit("wrong", "no_such_type y;"), unit("endless", "for (;;) __asm__ volatile(\"\");"),
       unit("fine", kFourProducts)};
-  const LoopTimings t = time_loops(units, default_toolchain("scalar"), quick());
+  const LoopTimings t = time_loops(units, plain_toolchain(), quick());
   ASSERT_EQ(t.size(), 5u);
   for (const size_t k : {0u, 4u}) {
     EXPECT_GT(t[k][0].cycles, 0) << k;
@@ -50,7 +50,7 @@ TEST(LoopTiming, one_that_fails_leaves_the_others) {
 
 TEST(LoopTiming, equal_globals_stand_once) {
   LoopUnit a = unit("a", ""), b = unit("b", "");
-  const std::string text = text_of({a, b}, default_toolchain("scalar"));
+  const std::string text = text_of({a, b}, plain_toolchain());
   EXPECT_EQ(text.find("#include <stdint.h>"), text.rfind("#include <stdint.h>"));
   EXPECT_LT(text.find("void a("), text.find("void b("));
 }
@@ -58,15 +58,14 @@ TEST(LoopTiming, equal_globals_stand_once) {
 TEST(LineTiming, every_level_and_memory_have_a_cost) {
   LoopTimingOptions options = quick();
   const std::vector<double> lines =
-      time_lines({32 << 10, 256 << 10}, 64, 16, default_toolchain("scalar"), options);
+      time_lines({32 << 10, 256 << 10}, 64, 16, plain_toolchain(), options);
   ASSERT_EQ(lines.size(), 3u);
   for (const double cycles : lines) EXPECT_GT(cycles, 0);
 }
 
 TEST(LoopEstimate, a_chain_takes_its_latencies_and_what_is_wrong_is_left_out) {
-  const LoopTimings t =
-      estimate_loops({unit("chain", kFourProducts), unit("wrong", "no_such_type y;")},
-                     default_toolchain("scalar"));
+  const LoopTimings t = estimate_loops(
+      {unit("chain", kFourProducts), unit("wrong", "no_such_type y;")}, plain_toolchain());
   ASSERT_EQ(t.size(), 2u);
   EXPECT_EQ(t[1][0].cycles, 0);
   if (!can_estimate()) {

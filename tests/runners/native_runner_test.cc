@@ -24,7 +24,7 @@ using samples::good;
 using samples::with_body;
 
 TargetToolchain toolchain() {
-  TargetToolchain t = default_toolchain("scalar");
+  TargetToolchain t = plain_toolchain();
   t.flags = {"-O1", "-std=gnu11"};
   return t;
 }

@@ -3,14 +3,9 @@
 #include <stdlib.h>
 
 #include "runners/peers.h"
+#include "tests/runners/shipped_targets.h"
 
 namespace exotune::samples {
-
-inline TargetToolchain widest_toolchain() {
-  for (const char* isa : {"avx512", "avx2"})
-    if (cpu_supports(isa)) return default_toolchain(isa);
-  return default_toolchain("scalar");
-}
 
 inline const PeerReport& shared_peers() {
   static const PeerReport report = [] {

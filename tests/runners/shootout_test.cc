@@ -16,7 +16,7 @@ using samples::good;
 using samples::with_body;
 
 TargetToolchain toolchain() {
-  TargetToolchain t = default_toolchain("scalar");
+  TargetToolchain t = plain_toolchain();
   t.flags = {"-O1", "-std=gnu11"};
   return t;
 }
@@ -192,12 +192,12 @@ TEST(Peers, a_library_that_is_held_back_is_shown_so) {
   blas.name = "openblas";
   TargetToolchain own = toolchain();
   EXPECT_EQ(shown_name(blas, own), "openblas (held to plain code)");
-  own.isa = "avx2";
+  own.peers.cores["openblas"] = {"Haswell"};
   EXPECT_EQ(shown_name(blas, own), "openblas");
   Peer eigen;
   eigen.library = "eigen";
   eigen.name = "eigen";
-  own.isa = "scalar";
+  own.peers = {};
   EXPECT_EQ(shown_name(eigen, own), "eigen") << "compiled here, by the same compilers as ours";
 }
 

@@ -33,7 +33,7 @@ TEST(Compilation, leave_for_any_order_comes_after_the_headers_and_makes_another_
 }
 
 TEST(Compilation, lines_of_a_schedule_ask_for_what_they_were_made_of) {
-  std::vector<Compilation> all = unusual_compilations(default_toolchain("scalar"));
+  std::vector<Compilation> all = unusual_compilations(plain_toolchain());
   all.push_back({});
   for (const Compilation& how : all) EXPECT_EQ(compilation_asked(lines_of(how) + "p = k\n"), how);
   EXPECT_EQ(lines_of({}), "");
@@ -73,7 +73,7 @@ TEST(Compilation, one_batch_is_compiled_by_several_compilers) {
     batch.push_back(k);
     expected.push_back(c.cc == "clang" ? 2 : 1);
   }
-  NativeRunner runner(default_toolchain("scalar"));
+  NativeRunner runner(plain_toolchain());
   for (size_t k = 0; k < batch.size(); ++k) {
     const Evaluation e = runner.evaluate(batch[k], {{0.0}}, 10);
     ASSERT_FALSE(e.outputs.empty()) << e.cause;
@@ -85,7 +85,7 @@ TEST(Compilation, a_compiler_that_is_not_there_is_an_error_of_its_candidate) {
   Candidate k = some();
   k.function = "k";
   k.compiler = "no such compiler";
-  NativeRunner runner(default_toolchain("scalar"));
+  NativeRunner runner(plain_toolchain());
   EXPECT_NE(runner.evaluate(k, {}, 10).cause.find("is not installed"), std::string::npos);
 }
 

@@ -42,7 +42,7 @@ TEST(Semifinal, times_of_one_run_replace_those_of_many) {
   for (Trial& t : trials) t.status = TrialStatus::kOk;
   trials[3].status = TrialStatus::kMismatch;
   trials[3].median = 0.5;
-  time_side_by_side(trials, 2, 3, *native_arena(default_toolchain("scalar")), problem);
+  time_side_by_side(trials, 2, 3, *native_arena(plain_toolchain()), problem);
   EXPECT_GT(trials[0].median, trials[1].median);
   EXPECT_NEAR(trials[0].median + trials[1].median, 4, 1e-9);
   EXPECT_EQ(trials[2].median, 5);

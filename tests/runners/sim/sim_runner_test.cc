@@ -17,7 +17,7 @@ TargetToolchain toolchain(const std::string& isa) {
   t.cc = kCompiler;
   t.flags = {"-O2", "-march=" + isa, isa.rfind("rv32", 0) == 0 ? "-mabi=ilp32" : "-mabi=lp64d",
              "-mcmodel=medany", "-ffreestanding"};
-  t.isa = "scalar";
+  t.isa = "plain";
   return t;
 }
 

@@ -111,7 +111,7 @@ class OnSpike : public testing::TestWithParam<Program> {
 TEST_P(OnSpike, takes_as_many_instructions_to_the_same_output) {
   const ProcPtr kernel = written();
   ASSERT_NE(kernel, nullptr);
-  const std::unique_ptr<Runner> plain = native_runner(default_toolchain("scalar"));
+  const std::unique_ptr<Runner> plain = native_runner(plain_toolchain());
   const TuningProblem problem =
       make_problem(kernel, GetParam().sizes, {.runner = plain.get(), .target = target_.get()});
   const Candidate candidate =
