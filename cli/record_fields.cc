@@ -103,6 +103,7 @@ nlohmann::ordered_json json_of(const CycleCount& cycles) {
                                  {"count", cycles.count},
                                  {"as_written", cycles.as_written},
                                  {"share_of_peak", cycles.share_of_peak}};
+  if (!cycles.written_at.empty()) json["as_written_reckoned_from"] = cycles.written_at;
   for (const auto& [what, count] : cycles.spent) json["spent"][what] = count;
   return json;
 }
@@ -117,6 +118,8 @@ std::optional<CycleCount> cycles_in(const JsonFields& record) {
   cycles.count = fields.number("count");
   cycles.as_written = fields.number("as_written");
   cycles.share_of_peak = fields.number("share_of_peak");
+  if (fields.has("as_written_reckoned_from"))
+    cycles.written_at = fields.text("as_written_reckoned_from");
   return cycles;
 }
 

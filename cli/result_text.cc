@@ -31,9 +31,12 @@ std::string cycles_of(const CycleCount& cycles) {
   std::string text = fmt::format("{:.0f} {}", cycles.count, unit_name(cycles.unit));
   if (cycles.share_of_peak > 0)
     text += fmt::format(", {:.1f} % of the target's peak", 100 * cycles.share_of_peak);
-  if (cycles.as_written > 0)
+  if (cycles.as_written > 0 && cycles.written_at.empty())
     text += fmt::format(", {:.2f} times fewer than the nest as written",
                         cycles.as_written / cycles.count);
+  else if (cycles.as_written > 0)
+    text += fmt::format(", about {:.0f} times fewer than the nest as written (reckoned from {})",
+                        cycles.as_written / cycles.count, cycles.written_at);
   return text;
 }
 

@@ -12,10 +12,12 @@
 #include "core/ir/printer.h"
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
+#include "cost/work.h"
 #include "runners/arena.h"
 #include "search/device/device_search.h"
 #include "search/problem.h"
 #include "search/proposals.h"
+#include "search/smaller_run.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
 
@@ -28,6 +30,9 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kAtOnce = 12;        // schedules made and measured before the best is looked at
 constexpr int kInVain = 2;            // times in a row
 constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
+constexpr double kWorthMore = 1.5;    // of the best: a start whose first schedule is further off
+// Of the nest as written; half a second of the embedded simulator. A larger one is reckoned.
+constexpr double kMostOperations = 2e7;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -51,6 +56,7 @@ class RunnerTuning {
     deadline_ = Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
     prepare();
     for (const KnownSchedule& schedule : known_) add(schedule);
+    measure_smaller();
     DeviceSearch search(request_.proc, request_.sizes, *request_.target);
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
@@ -63,7 +69,11 @@ class RunnerTuning {
       result_.stop = StopReason::kComplete;
       from_ = &start;
       DeviceSearch more(start.proc, {}, *request_.target);
-      search_plans(more);
+      if (worth_more(more)) search_plans(more);
+    }
+    if (smaller_.times > 1 && best_of(done_) == nullptr) {
+      add_written();
+      (void)measure();
     }
     choose(done_);
     return std::move(result_);
@@ -83,7 +93,37 @@ class RunnerTuning {
     result_.key.fingerprint =
         content_hash(runner_.name() + unit_name(runner_.unit()) + request_.target->hash);
     written_ = at_sizes(request_.proc, request_.sizes);
+    const SizeFormula& given = request_.kernel.flops;
+    smaller_ = smaller_run(request_.proc,
+                           given.text().empty() ? work_of(*request_.proc).operations : given,
+                           request_.sizes, kMostOperations);
+    if (smaller_.times == 1) add_written();
+  }
+  void add_written() {
     add(written_, script_text(*request_.proc, fixing_steps(*request_.proc, request_.sizes)));
+  }
+
+  // What the nest as written takes, where it is not run at the sizes asked for.
+  void measure_smaller() {
+    if (smaller_.times == 1) return;
+    const std::unique_ptr<Runner> here = native_runner(default_toolchain("scalar"));
+    const TuningProblem problem = make_problem(
+        request_.proc, smaller_.sizes,
+        {.seed = request_.seed, .runner = here.get(), .target = request_.target.get()});
+    TrialKey key = result_.key;
+    key.sizes = sizes_text(smaller_.sizes);
+    Trial t;
+    t.candidate =
+        make_candidate(at_sizes(request_.proc, smaller_.sizes), *request_.target, problem);
+    t.script = script_text(*request_.proc, fixing_steps(*request_.proc, smaller_.sizes));
+    TrialLimits limits;
+    limits.timeout_seconds = request_.timeout_seconds;
+    limits.deadline = deadline_;
+    limits.fresh = request_.fresh;
+    limits.rescue = false;
+    const TrialRun run = run_trials({std::move(t)}, key, problem, runner_, store_, limits);
+    if (run.trials.front().status == TrialStatus::kOk)
+      as_written_ = smaller_.times * run.trials.front().median;
   }
 
   void add(const KnownSchedule& schedule) {
@@ -137,6 +177,18 @@ class RunnerTuning {
       search_plans(rest);
       from_ = nullptr;
     }
+  }
+
+  // Is the most promising schedule from there near the best? Copies that another view of the
+  // operands costs are the processor's work, which no plan makes less.
+  bool worth_more(DeviceSearch& search) {
+    const Trial* best = best_of(done_);
+    if (best == nullptr) return true;
+    const double most = kWorthMore * best->median;
+    if (!take(search, [&] { return search.next(1, hooks_.interrupted); })) return false;
+    (void)measure();
+    const Trial& first = done_.back();
+    return !stopped() && first.status == TrialStatus::kOk && first.median <= most;
   }
 
   // Makes candidates of what is found. False: there is nothing.
@@ -298,7 +350,12 @@ class RunnerTuning {
     CycleCount cycles;
     cycles.unit = runner_.unit();
     cycles.count = best->median;
-    if (trials.front().status == TrialStatus::kOk) cycles.as_written = trials.front().median;
+    if (smaller_.times > 1) {
+      cycles.as_written = as_written_;
+      cycles.written_at = sizes_text(smaller_.sizes);
+    } else if (trials.front().status == TrialStatus::kOk) {
+      cycles.as_written = trials.front().median;
+    }
     // Instructions are no time.
     if (cycles.unit != SampleUnit::kInstret)
       cycles.share_of_peak = share_of_peak(request_.kernel, *request_.proc, request_.sizes,
@@ -314,6 +371,8 @@ class RunnerTuning {
   const TuneHooks& hooks_;
   TuningProblem problem_;
   ProcPtr written_;
+  SmallerRun smaller_;                   // of the nest as written
+  double as_written_ = 0;                // reckoned from that; 0: it did not run, or runs as it is
   const WholeSchedule* from_ = nullptr;  // null: the kernel as written
   std::vector<Trial> trials_, done_;     // to be run; that were
   Deadline deadline_;

@@ -94,6 +94,11 @@ class Trials {
       best_ = t.median;
   }
 
+  // Of a sample, as limits count them: simulators take a thousand million of what they count for a
+  // second.
+  double seconds_of(double sample) const {
+    return runner_.unit() == SampleUnit::kSeconds ? sample : 1e-9 * sample;
+  }
   bool may_go_on() const { return !limits_.deadline.over(); }
 
   void run_all(const std::vector<size_t>& todo) {
@@ -102,7 +107,7 @@ class Trials {
       // One that is slow must not take the time of all the others.
       const double most = std::max(limits_.timeout_seconds, kShareOfOne * limits_.deadline.left());
       const double limit =
-          std::min(most, std::max(limits_.timeout_seconds, kCallsOfATrial * best_));
+          std::min(most, std::max(limits_.timeout_seconds, kCallsOfATrial * seconds_of(best_)));
       run_batch({todo.begin() + static_cast<std::ptrdiff_t>(first),
                  todo.begin() + static_cast<std::ptrdiff_t>(last)},
                 limit);
@@ -182,7 +187,7 @@ class Trials {
     const double left = std::min(kLongestCall, limits_.deadline.left());
     if (written.empty() || !may_go_on() || left <= limits_.timeout_seconds) return;
     run_batch(written, left);
-    if (best_ > 0 && kCallsOfATrial * best_ > limits_.timeout_seconds) run_all(others);
+    if (best_ > 0 && kCallsOfATrial * seconds_of(best_) > limits_.timeout_seconds) run_all(others);
   }
 
   void count_causes() {

@@ -126,6 +126,7 @@ struct CycleCount {
   SampleUnit unit = SampleUnit::kModelCycles;
   double count = 0;          // of the winner
   double as_written = 0;     // of the nest as written; 0 when it was not measured
+  std::string written_at;    // the smaller sizes by which it was reckoned; "": it ran at these
   double share_of_peak = 0;  // of the target's text; 0 when it has none
   /// What the winner's cycles went into, where the runner tells and it ran now.
   std::vector<std::pair<std::string, double>> spent;

@@ -128,8 +128,10 @@ struct CommandRunner::Impl {
     result.candidate_id = candidate.id;
     const BuiltProgram program = builder->build(candidate);
     if (!program.ok()) {
-      result.status = TrialStatus::kCompileError;
-      result.cause = program.error;
+      // A compiler that was stopped says nothing about the candidate.
+      const bool stopped = run.interrupted && run.interrupted();
+      result.status = stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
+      result.cause = stopped ? "interrupted" : program.error;
       return result;
     }
     // A name that any tool takes.

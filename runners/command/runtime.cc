@@ -25,6 +25,7 @@ _start:
   la gp, __global_pointer$
   .option pop
   la sp, exo_stack_top
+  la tp, exo_thread
   call exo_main
   call exo_exit
 exo_park:
@@ -51,7 +52,7 @@ fromhost: .dword 0
 const char* const kLink = R"(
 OUTPUT_ARCH(riscv)
 ENTRY(_start)
-PHDRS { code PT_LOAD FLAGS(5); data PT_LOAD FLAGS(6); }
+PHDRS { code PT_LOAD FLAGS(5); data PT_LOAD FLAGS(6); tls PT_TLS; }
 SECTIONS {
   . = 0x80000000;
   .text : { KEEP(*(.text.init)) *(.text .text.*) } :code
@@ -65,6 +66,12 @@ SECTIONS {
   exo_stack_top = .;
   . = . + 4096;
   exo_trap_stack_top = .;
+  /* What is of a thread's own: there is one thread. */
+  . = ALIGN(64);
+  exo_thread = .;
+  .tdata : { *(.tdata .tdata.*) } :data :tls
+  .tbss : { *(.tbss .tbss.*) } :data :tls
+  .thread (NOLOAD) : { . = . + SIZEOF(.tbss); } :data
   .data : { *(.data .data.*) __global_pointer$ = . + 0x800; *(.sdata .sdata.*) } :data
   .bss (NOLOAD) : { *(.sbss .sbss.*) *(.bss .bss.* COMMON) } :data
   _end = .;
@@ -184,6 +191,22 @@ void exo_trap(unsigned long cause, unsigned long pc, unsigned long value) {
   exo_hex(value);
   exo_text("\n");
   exo_exit(3);
+}
+
+/* Memory for kernels that ask for it lies behind the program, and is not taken back. */
+extern char _end[];
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  static uintptr_t next;
+  if (next == 0) next = (uintptr_t)_end;
+  next = (next + alignment - 1) / alignment * alignment;
+  next += bytes;
+  return (void*)(next - bytes);
+}
+void* malloc(size_t bytes) { return aligned_alloc(64, bytes); }
+void free(void* memory) { (void)memory; }
+void abort(void) {
+  exo_text("\nEXO_TUNE v1 aborted\n");
+  exo_exit(4);
 }
 
 void* memcpy(void* to, const void* from, size_t bytes) {

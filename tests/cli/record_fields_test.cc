@@ -46,6 +46,7 @@ TEST(RecordFields, cycles_of_each_unit_are_read_as_written) {
                                 SampleUnit::kRtlCycles, SampleUnit::kFpgaCycles}) {
     CycleCount c;
     c.unit = unit, c.count = 1000, c.as_written = 4000, c.share_of_peak = 0.5;
+    c.written_at = "M=8,N=8";
     const auto back = cycles_in(fields({{"cycles", json_of(c)}}));
     ASSERT_TRUE(back);
     EXPECT_EQ(json_of(*back), json_of(c));

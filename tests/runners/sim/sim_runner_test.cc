@@ -90,6 +90,19 @@ TEST_F(SimulatedKernels, a_store_beside_an_output_is_out_of_bounds) {
   EXPECT_EQ(run(candidate(std::string(kDouble) + " y[n] = 1;")).status, TrialStatus::kOutOfBounds);
 }
 
+TEST_F(SimulatedKernels, memory_that_a_kernel_asks_for_lies_behind_the_program) {
+  Candidate c = candidate(
+      "if (!kept) kept = aligned_alloc(64, 64);\n"
+      "for (int64_t i = 0; i < n; ++i) kept[i] = x[i];\n"
+      "for (int64_t i = 0; i < n; ++i) y[i] = two * kept[i];");
+  c.c_source =
+      "void* aligned_alloc(size_t, size_t);\nstatic _Thread_local int32_t two = 2;\n"
+      "static _Thread_local int32_t* kept;\n" +
+      c.c_source;
+  const TrialResult r = run(c);
+  EXPECT_TRUE(r.ok()) << r.cause;
+}
+
 TEST_F(SimulatedKernels, an_illegal_instruction_is_its_cause) {
   const TrialResult r = run(candidate("__asm__ volatile(\".word 0x0000006b\");"));
   EXPECT_EQ(r.status, TrialStatus::kCrash);
