@@ -81,12 +81,15 @@ class RunnerTuning {
 
  private:
   // What must come out may be computed by this machine: plain C means the same everywhere.
+  TuningProblem problem_at(const SizeBinding& sizes) const {
+    const std::unique_ptr<Runner> here = native_runner(plain_toolchain());
+    return make_problem(
+        request_.proc, sizes,
+        {.seed = request_.seed, .runner = here.get(), .target = request_.target.get()});
+  }
   void prepare() {
     const TargetToolchain toolchain = toolchain_of(*request_.target);
-    const std::unique_ptr<Runner> here = native_runner(plain_toolchain());
-    problem_ = make_problem(
-        request_.proc, request_.sizes,
-        {.seed = request_.seed, .runner = here.get(), .target = request_.target.get()});
+    problem_ = problem_at(request_.sizes);
     result_.key = enter_context(request_.proc, request_.kernel.name, sizes_text(request_.sizes),
                                 *request_.target, request_.machine, toolchain, store_);
     // Cycles belong to the runner and to what the target's text says, not to this machine.
@@ -106,10 +109,7 @@ class RunnerTuning {
   // What the nest as written takes, where it is not run at the sizes asked for.
   void measure_smaller() {
     if (smaller_.times == 1) return;
-    const std::unique_ptr<Runner> here = native_runner(default_toolchain("scalar"));
-    const TuningProblem problem = make_problem(
-        request_.proc, smaller_.sizes,
-        {.seed = request_.seed, .runner = here.get(), .target = request_.target.get()});
+    const TuningProblem problem = problem_at(smaller_.sizes);
     TrialKey key = result_.key;
     key.sizes = sizes_text(smaller_.sizes);
     Trial t;
