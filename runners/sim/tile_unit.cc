@@ -4,6 +4,7 @@
 #include <cfenv>
 #include <cstdio>
 
+#include "core/base/diagnostic.h"
 #include "runners/sim/operation.h"
 
 namespace exotune::sim {
@@ -73,6 +74,9 @@ TileUnit::Timing TileUnit::Timing::read(Figures& figures) {
   t.load_to_product = figures.parameter("chain_load_product");
   t.product_to_store = figures.parameter("chain_product_store");
   t.zero_to_product = figures.parameter("chain_zero_product");
+  // A fact for schedules: what is simulated happens in the program's order anyway.
+  if (figures.parameter("memory_in_order", 0) > 1)
+    throw InputError({}, "[parameters] memory_in_order is 0 or 1");
   return t;
 }
 

@@ -234,6 +234,11 @@ class Reader {
 
 }  // namespace
 
-DeviceInstructions read_instructions(const Target& target) { return Reader(target).run(); }
+DeviceInstructions read_instructions(const Target& target) {
+  DeviceInstructions out = Reader(target).run();
+  const auto order = target.parameters.find("memory_in_order");
+  out.in_order = order != target.parameters.end() && order->second != 0;
+  return out;
+}
 
 }  // namespace exotune

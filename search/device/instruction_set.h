@@ -51,6 +51,10 @@ struct DeviceInstructions {
   std::vector<ProcPtr> usable;
   /// What waits for all others, an instruction that takes nothing and does nothing; null: none.
   ProcPtr fence;
+  /// The device meets memory in the program's order, as parameter `memory_in_order` of the text
+  /// says: it finds what the processor stored before, and has read what it overwrites after. Where
+  /// not, a fence stands in between.
+  bool in_order = false;
   /// Fields of configuration that some body reads as a value.
   struct Field {
     ConfigPtr config;

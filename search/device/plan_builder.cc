@@ -43,7 +43,7 @@ BuiltPlan PlanSteps::run() {
     replace(first, plan_.first);
     replace(second, plan_.second);
     replace_rest();
-    fence_reads();
+    fence_processor();
     return {std::move(s_), {}};
   } catch (const Refused& r) {
     return {std::nullopt, r.refusal};

@@ -61,26 +61,57 @@ void PlanSteps::give_to_processor(Cursor c, const std::string& suffix) {
   step("set_memory", {Value(alloc_of(copy)), Value(dram_stack())});
 }
 
-void PlanSteps::fence_reads() {
-  if (!instructions_.fence) return;
-  std::set<Sym> written;
+PlanSteps::DeviceAccesses PlanSteps::device_accesses() const {
+  DeviceAccesses out;
   for (const Path& path : all_stmt_paths(*s_.proc)) {
     const Call* call = stmt_at(*s_.proc, path)->as<Call>();
     if (!call || !call->callee->instr) continue;
     for (size_t k = 0; k < call->args.size(); ++k) {
       const Arg& formal = call->callee->args[k];
-      if ((formal.mem && !formal.mem->addressable) || !assigns(call->callee->body, formal.name))
-        continue;
-      if (const WindowExpr* w = call->args[k]->as<WindowExpr>()) written.insert(w->name);
-      if (const Read* r = call->args[k]->as<Read>()) written.insert(r->name);
+      if (!is_data(formal.type.scalar) || (formal.mem && !formal.mem->addressable)) continue;
+      std::set<Sym>& into = assigns(call->callee->body, formal.name) ? out.written : out.read;
+      if (const WindowExpr* w = call->args[k]->as<WindowExpr>()) into.insert(w->name);
+      if (const Read* r = call->args[k]->as<Read>()) into.insert(r->name);
     }
   }
-  for (const Cursor& c : plain_reads(written)) {
-    const Cursor now = forward(s_.proc, c);
-    if (now.path().back().index == 0)
-      throw Refused{{"plan", "", "nothing stands before what needs a fence"}};
-    step("insert_noop_call", {Value(now.prev()), Value(instructions_.fence), Value::strings({})});
+  return out;
+}
+
+void PlanSteps::fence_processor() {
+  if (!instructions_.fence) return;
+  const DeviceAccesses device = device_accesses();
+  std::set<Sym> shared = device.read;
+  shared.insert(device.written.begin(), device.written.end());
+  std::vector<Cursor> before, after;
+  // Of the plain statements right in front of each other: one fence before the first that needs
+  // one, one after the last.
+  bool fenced = false, pending = false;
+  Path last;
+  for (const Cursor& c : plain_statements()) {
+    if (last.empty() || c.path().back().index == 0 || last != sibling(c.path(), -1))
+      fenced = pending = false;
+    last = c.path();
+    const bool meets = !instructions_.in_order && writes(*c.stmt(), shared);
+    if (!fenced && (meets || reads(*c.stmt(), device.written))) {
+      before.push_back(c);
+      fenced = true;
+    }
+    if (!meets) continue;
+    if (pending) after.pop_back();
+    after.push_back(c);
+    pending = true;
   }
+  for (const Cursor& c : before) fence_behind(c, true);
+  for (const Cursor& c : after) fence_behind(c, false);
+}
+
+void PlanSteps::fence_behind(const Cursor& c, bool change_places) {
+  const Cursor now = forward(s_.proc, c);
+  const bool first = now.path().back().index == 0;
+  step("insert_noop_call", {Value(change_places && !first ? now.prev() : now),
+                            Value(instructions_.fence), Value::strings({})});
+  // Places are statements, so what stands first in its block has none in front of it.
+  if (change_places && first) step("reorder_stmts", {Value(forward(s_.proc, c).expand(0, 1))});
 }
 
 bool PlanSteps::assigns(const Block& b, Sym name) {
@@ -109,11 +140,21 @@ bool PlanSteps::reads(const Stmt& s, const std::set<Sym>& names) {
   return any(body_of(s)) || any(orelse_of(s));
 }
 
-std::vector<Cursor> PlanSteps::plain_reads(const std::set<Sym>& names) const {
+bool PlanSteps::writes(const Stmt& s, const std::set<Sym>& names) {
+  const Assign* a = s.as<Assign>();
+  const Reduce* r = s.as<Reduce>();
+  if ((a && names.contains(a->name)) || (r && names.contains(r->name))) return true;
+  const auto any = [&](const Block& b) {
+    return std::any_of(b.begin(), b.end(), [&](const StmtPtr& x) { return writes(*x, names); });
+  };
+  return any(body_of(s)) || any(orelse_of(s));
+}
+
+std::vector<Cursor> PlanSteps::plain_statements() const {
   std::vector<Cursor> out;
   for (const Path& path : all_stmt_paths(*s_.proc)) {
     const Stmt& s = *stmt_at(*s_.proc, path);
-    if (calls(s) || !reads(s, names)) continue;
+    if (calls(s)) continue;
     const Cursor c = Cursor::stmt(s_.proc, path);
     const Cursor around = c.parent();
     if (!around.valid() || !around.stmt() || calls(*around.stmt())) out.push_back(c);

@@ -73,15 +73,25 @@ class PlanSteps {
   void keep_results();
   /// The tile that the statement is in works on a copy of the results in ordinary memory.
   void give_to_processor(Cursor c, const std::string& suffix);
-  /// What the device writes to ordinary memory is there after a fence only: one stands before
-  /// whatever reads it without the device.
-  void fence_reads();
-  /// What a block writes, calls and reads; used to find where a fence must stand.
+  /// The device and the processor meet in ordinary memory: a fence stands before what reads without
+  /// the device what the device wrote, and, unless the device meets memory in the program's order,
+  /// before and after what writes without it what it reads or writes.
+  void fence_processor();
+  /// A fence behind the statement; in front of it where they `change_places`.
+  void fence_behind(const Cursor& c, bool change_places);
+  /// What the device's instructions, as they stand in the program, do to memory that programs
+  /// address.
+  struct DeviceAccesses {
+    std::set<Sym> read, written;
+  };
+  DeviceAccesses device_accesses() const;
   static bool assigns(const Block& b, Sym name);
   static bool calls(const Stmt& s);
+  /// Of a statement and those inside: does it read, or write, any of the names?
   static bool reads(const Stmt& s, const std::set<Sym>& names);
-  /// The largest statements without instructions that read any of the names.
-  std::vector<Cursor> plain_reads(const std::set<Sym>& names) const;
+  static bool writes(const Stmt& s, const std::set<Sym>& names);
+  /// The largest statements without instructions.
+  std::vector<Cursor> plain_statements() const;
   /// Results lie where only instructions reach them.
   void refuse_results_in_code() const;
   /// A place for each result of the loops that are kept together, outside of all loops where it may

@@ -129,6 +129,51 @@ const Call kCalls[] = {
     for t in seq(0, 3):
         st_acc_i32(5, 7, c[t, 0:5, 0:16], C[t, 0:5, 0:7])
 )"},
+    {"factors_of_the_other_settings", "gemmini",
+     R"((s: f32, t: f32, A: i8[5, 9], B: i8[9, 7], I: i8[5, 7], C: i32[5, 7]):
+    a: i8[16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[16, 16] @ GEMM_ACCUM
+    ld_i8(5, 9, A[0:5, 0:9], a[0:5, 0:16])
+    config_ld_scaled_i8_id1(stride(B, 0), s)
+    do_ld_scaled_i8_id1(9, 7, B[0:9, 0:7], b[0:9, 0:16])
+    config_ld_acc_scaled_i8(stride(I, 0), t)
+    do_ld_acc_scaled_i8(5, 7, I[0:5, 0:7], c[0:5, 0:16])
+    matmul_acc_i8(5, 7, 9, a[0:5, 0:16], b[0:9, 0:16], c[0:5, 0:16])
+    st_acc_i32(5, 7, c[0:5, 0:16], C[0:5, 0:7])
+)"},
+    {"repeated_pixels", "gemmini", R"((A: i8[10, 4], B: i8[16, 7], C: i32[7, 7]):
+    a: i8[16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[16, 16] @ GEMM_ACCUM
+    config_ld_repeated_i8(stride(A, 0))
+    do_ld_repeated_i8(10, A[0:10, 0:4], a[0:13, 0:16])
+    ld_i8_id1(16, 7, B[0:16, 0:7], b[0:16, 0:16])
+    config_zero_acc_i32()
+    zero_acc_i32(7, 7, c[0:7, 0:16])
+    matmul_acc_i8(7, 7, 16, a[3:10, 0:16], b[0:16, 0:16], c[0:7, 0:16])
+    st_acc_i32(7, 7, c[0:7, 0:16], C[0:7, 0:7])
+)"},
+    {"sums_that_begin_with_bytes", "gemmini",
+     R"((A: i8[5, 9], B: i8[9, 7], D: i8[5, 7], C: i32[5, 7]):
+    a: i8[16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    d: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[16, 16] @ GEMM_ACCUM
+    ld_i8(5, 9, A[0:5, 0:9], a[0:5, 0:16])
+    ld_i8(5, 7, D[0:5, 0:7], d[0:5, 0:16])
+    ld_i8_id1(9, 7, B[0:9, 0:7], b[0:9, 0:16])
+    config_matmul()
+    do_matmul_add_i8(5, 7, 9, a[0:5, 0:16], b[0:9, 0:16], d[0:5, 0:16], c[0:5, 0:16])
+    st_acc_i32(5, 7, c[0:5, 0:16], C[0:5, 0:7])
+)"},
+    {"pooled_bytes", "gemmini", R"((A: i8[2, 6, 9], C: i8[3, 9]):
+    a: i8[2, 6, 16] @ GEMM_SCRATCH
+    for y in seq(0, 2):
+        ld_i8(6, 9, A[y, 0:6, 0:9], a[y, 0:6, 0:16])
+    config_st_pool2_i8(3, stride(C, 0))
+    do_st_pool2_i8(3, 9, a[0:2, 0:6, 0:16], C[0:3, 0:9])
+)"},
     {"pooled", "gemmini", R"((A: i32[2, 6, 9], C: i8[3, 9]):
     c: i32[2, 6, 16] @ GEMM_ACCUM
     for y in seq(0, 2):

@@ -162,8 +162,38 @@ def layer(M: size, N: size, K: size, A: i32[M, K], B: i32[N, K], bias: i32[N], C
       expect_found("rvm", layer, {{"M", 8}, {"N", 8}, {"K", 8}}, "rvm_mmasa(", 4);
   EXPECT_TRUE(has(all, "relu(sum_end[")) << all;
   EXPECT_TRUE(has(all, "sum_begin[")) << all;
-  // What the tiles store is read after a fence only.
+  // What the tiles store is read after a fence only; what they load needs none, by the text.
   EXPECT_LT(all.find("rvm_fence()"), all.find("relu(sum_end[")) << all;
+  EXPECT_GT(all.find("rvm_fence()"), all.find("rvm_mmasa(")) << all;
+}
+
+// No command begins sums with twice a bias: the processor does, in memory of its own that commands
+// load. They have read the last tile before it makes the next, and see what it made: a fence stands
+// on both sides.
+TEST(DeviceSearch, the_processor_and_the_device_meet_in_memory_at_fences) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def f(A: i8[32, 16], B: i8[16, 16], bias: i32[16], C: i32[32, 16]):
+    for i in seq(0, 32):
+        for j in seq(0, 16):
+            sum: i32
+            sum = bias[j] + bias[j]
+            for k in seq(0, 16):
+                a: i32
+                b: i32
+                a = A[i, k]
+                b = B[k, j]
+                sum += a * b
+            C[i, j] = sum
+)",
+                                 "f.exo")
+                        .procs.back();
+  const std::string all = expect_found("gemmini", p, {}, "do_matmul_acc_i8(", 1);
+  const size_t made = all.find("= bias["), before = all.rfind("gemmini_fence()", made);
+  ASSERT_NE(made, std::string::npos) << all;
+  EXPECT_GT(all.find("gemmini_fence()"), all.find("for ")) << all;
+  EXPECT_NE(before, std::string::npos) << all;
+  EXPECT_LT(all.find("gemmini_fence()", made), all.find("do_ld_acc_i32(")) << all;
 }
 
 // Estimates say little about where operands are kept: around the best, all ways are tried.
