@@ -104,10 +104,31 @@ TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
   return problem;
 }
 
+namespace {
+
+// Settings that code makes, and no instruction, are an argument more in C: the struct that holds
+// them, which nobody passes.
+void refuse_settings_left(const Proc& scheduled, const TuningProblem& problem) {
+  const auto is_context = [](const ArgSpec& a) { return a.kind == ArgSpec::Kind::kContext; };
+  if (std::any_of(problem.args.begin(), problem.args.end(), is_context)) return;
+  for_each_stmt(scheduled.body, [&](const StmtPtr& s) {
+    const WriteConfig* w = s->as<WriteConfig>();
+    if (!w) return;
+    const std::string field = "`" + w->config->name + "." + w->field + "`";
+    throw InputError({},
+                     "the schedule leaves " + field + " to be set by code, not by an instruction",
+                     "replace_configured sets it where an instruction asserts it; delete_config "
+                     "takes away what nothing reads");
+  });
+}
+
+}  // namespace
+
 // C of the scheduled procedure, under a name of its own; its id is the hash of the text, so that
 // two schedules of one text are one candidate.
 Candidate make_candidate(const ProcPtr& scheduled, const Target& target,
                          const TuningProblem& problem, const std::string& stem) {
+  refuse_settings_left(*scheduled, problem);
   CodegenOptions code;
   code.stem = stem;
   code.headers = target.compiler.headers;

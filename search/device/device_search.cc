@@ -82,7 +82,7 @@ bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target
 
 DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target)
     : target_(target), instructions_(read_instructions(target)) {
-  if (instructions_.products.empty()) return;
+  if (instructions_.products.empty() && instructions_.passes.empty()) return;
   Schedule fixed{kernel, {}, false};
   fix_sizes(fixed, sizes);
   const size_t count = sums_of(fixed.proc).size();
@@ -100,6 +100,7 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
     for (const ProductInstruction& product : instructions_.products)
       by_product.push_back(plans_of(sum, product, instructions_, target, kMostPlans));
   plans_ = in_turns(std::move(by_product));
+  if (plans_.empty()) passes_ = pass_schedules(fixed, instructions_);
 }
 
 void DeviceSearch::build(const std::vector<Chosen>& chosen, std::vector<DeviceSchedule>& out) {
@@ -122,6 +123,8 @@ void DeviceSearch::build(const std::vector<Chosen>& chosen, std::vector<DeviceSc
 std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
                                                const std::function<bool()>& interrupted) {
   std::vector<DeviceSchedule> out;
+  for (; !passes_.empty() && out.size() < count; passes_.erase(passes_.begin()))
+    out.push_back({std::move(passes_.front().schedule), passes_.front().plan, 0, plans_.size()});
   while (next_ < plans_.size() && out.size() < count && !(interrupted && interrupted())) {
     std::vector<Chosen> chosen;
     for (; next_ < plans_.size() && chosen.size() < count - out.size(); ++next_)
@@ -136,6 +139,7 @@ std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
 std::vector<DeviceSchedule> DeviceSearch::like(size_t number, size_t count,
                                                const std::function<bool()>& interrupted) {
   std::vector<DeviceSchedule> out;
+  if (number >= plans_.size()) return out;
   const std::vector<RankedPlan> plans = plans_like(plans_[number].plan, instructions_, target_);
   for (size_t k = 0; k < plans.size() && out.size() < count && !(interrupted && interrupted());) {
     std::vector<Chosen> chosen;

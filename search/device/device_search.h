@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "search/device/pass_plans.h"
 #include "search/device/plan_builder.h"
 #include "search/device/plan_space.h"
 #include "search/tuner.h"
@@ -28,8 +29,8 @@ bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target
 /// The plans of one kernel at one size, made into schedules a few at a time.
 class DeviceSearch {
  public:
-  /// Looks at all plans; `target` must outlive this. None where no instruction of the target
-  /// multiplies tiles of what the kernel sums.
+  /// Looks at all plans; `target` must outlive this. Where no instruction of the target multiplies
+  /// tiles of what the kernel sums, what its other instructions do (pass_plans.h); else none.
   DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target);
 
   /// The next most promising ones, `count` of them as long as there are so many. `interrupted` (may
@@ -39,7 +40,7 @@ class DeviceSearch {
   /// operands are kept, which estimates tell apart badly.
   std::vector<DeviceSchedule> like(size_t number, size_t count,
                                    const std::function<bool()>& interrupted);
-  bool empty() const { return plans_.empty(); }
+  bool empty() const { return plans_.empty() && passes_.empty(); }
   /// Of plans that were tried so far.
   const std::vector<StepRefusal>& refusals() const { return refusals_; }
 
@@ -55,9 +56,10 @@ class DeviceSearch {
   std::vector<Schedule> starts_;  // by sum: with the values that its device instructions read
   DeviceInstructions instructions_;
   std::vector<KernelSum> sums_;
-  std::vector<RankedPlan> plans_;  // that refer to the above
-  size_t next_ = 0;                // all before were tried
-  std::set<std::string> tried_;    // texts of plans
+  std::vector<RankedPlan> plans_;     // that refer to the above
+  std::vector<PassSchedule> passes_;  // not handed out yet
+  size_t next_ = 0;                   // all before were tried
+  std::set<std::string> tried_;       // texts of plans
   size_t refused_in_a_row_ = 0;
   std::vector<StepRefusal> refusals_;
 };

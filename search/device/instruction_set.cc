@@ -142,6 +142,25 @@ std::optional<Transfer> transfer_of(const Proc& p) {
   return out;
 }
 
+std::optional<PassInstruction> pass_of(const ProcPtr& p) {
+  const std::optional<Nest> nest = nest_of(*p);
+  if (!nest || nest->inside->size() < 2) return std::nullopt;
+  PassInstruction out{p, nest->loops, nullptr, ScalarType::kI32};
+  int elsewhere = 0;
+  for (const Arg& a : p->args) {
+    if (!is_data(a.type.scalar)) continue;
+    if (!is_own_memory(a.mem)) {
+      ++elsewhere;
+      continue;
+    }
+    if (out.from) return std::nullopt;
+    out.from = a.mem;
+    out.element = a.type.scalar;
+  }
+  if (!out.from || elsewhere != 1) return std::nullopt;
+  return out;
+}
+
 void collect_configs(const ExprPtr& e, std::set<std::string>& into) {
   if (const ReadConfig* r = e->as<ReadConfig>()) into.insert(r->config->name);
   for (const ExprPtr& c : expr_children(*e)) collect_configs(c, into);
@@ -184,6 +203,7 @@ class Reader {
       read_fields(*p);
       if (auto product = product_of(p)) out_.products.push_back(*product);
       if (auto transfer = transfer_of(*p)) add(p, *transfer);
+      if (auto pass = pass_of(p)) out_.passes.push_back(std::move(*pass));
     }
     for (TransferFamily& f : out_.families)
       for (const ProcPtr& p : out_.usable)

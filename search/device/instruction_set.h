@@ -43,8 +43,18 @@ struct TransferFamily {
   ProcPtr alone;                      // the instruction that brings the fewest
 };
 
+/// An instruction that computes while it stores: a nest around what it makes of one argument in a
+/// memory of the device's own, for one that programs address.
+struct PassInstruction {
+  ProcPtr proc;
+  std::vector<ProductInstruction::Loop> loops;
+  MemoryPtr from;
+  ScalarType element = ScalarType::kI32;  // there
+};
+
 struct DeviceInstructions {
   std::vector<ProductInstruction> products;
+  std::vector<PassInstruction> passes;
   std::vector<TransferFamily> families;
   /// All that may stand in a finished schedule: what works under settings made before, and what
   /// only makes settings. Instructions that do both are left out.

@@ -188,6 +188,28 @@ const Program kCore[] = {
 INSTANTIATE_TEST_SUITE_P(Core, OnSpike, testing::ValuesIn(kCore),
                          [](const auto& info) { return info.param.name; });
 
+// Factors of all settings, pixels in four rows, sums that begin with bytes, a maximum of sums.
+const std::string kOtherForms = R"(from gemmini import *
+@proc
+def f(s: f32, t: f32, u: f32, A: i8[10, 4], B: i8[16, 8], D: i8[6, 8], I: i8[6, 8], C: i32[6, 8], P: i8[3, 8]):
+    a: i8[16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    d: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[2, 6, 16] @ GEMM_ACCUM
+    config_ld_repeated_i8(stride(A, 0))
+    do_ld_repeated_i8(10, A[0:10, 0:4], a[0:13, 0:16])
+    config_ld_scaled_i8_id1(stride(B, 0), s)
+    do_ld_scaled_i8_id1(16, 8, B[0:16, 0:8], b[0:16, 0:16])
+    config_ld_scaled_i8(stride(D, 0), u)
+    do_ld_scaled_i8(6, 8, D[0:6, 0:8], d[0:6, 0:16])
+    config_matmul()
+    do_matmul_add_i8(6, 8, 16, a[3:9, 0:16], b[0:16, 0:16], d[0:6, 0:16], c[0, 0:6, 0:16])
+    config_ld_acc_scaled_i8(stride(I, 0), t)
+    do_ld_acc_scaled_i8(6, 8, I[0:6, 0:8], c[1, 0:6, 0:16])
+    st_acc_i32(6, 8, c[0, 0:6, 0:16], C[0:6, 0:8])
+    st_pool2_acc_i8(3, 8, c[0:2, 0:6, 0:16], P[0:3, 0:8])
+)";
+
 const Program kArray[] = {
     {"i8gemm_scaled_by_hand",
      "gemmini",
@@ -217,6 +239,14 @@ const Program kArray[] = {
      {{"B", 1}, {"H", 14}, {"W", 14}, {"IC", 32}, {"OC", 32}, {"act", 1}},
      true,
      "search"},
+    {"pool_found",
+     "gemmini",
+     "docs/examples/pool.exo",
+     "maxpool2",
+     {{"B", 1}, {"H", 4}, {"W", 12}, {"C", 32}},
+     true,
+     "search"},
+    {"other_forms", "gemmini", kOtherForms, "", {}, true},
 };
 INSTANTIATE_TEST_SUITE_P(Array, OnSpike, testing::ValuesIn(kArray),
                          [](const auto& info) { return info.param.name; });

@@ -13,6 +13,7 @@
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
 #include "search/device/kernel_sum.h"
+#include "search/problem.h"
 #include "search/tuning_context.h"
 
 namespace exotune {
@@ -296,6 +297,36 @@ def layer(M: size, N: size, K: size, A: i8[M, K], B: i8[K, N], bias: i32[N], C: 
                                      "layer.exo")
                             .procs.back();
   expect_found("array8", layer, {{"M", 16}, {"N", 8}, {"K", 24}}, "array8_product(");
+}
+
+// No sum of products: what the device stores, it pools.
+TEST(DeviceSearch, a_maximum_over_pixels_is_taken_on_the_way_out) {
+  std::ifstream in(std::string(EXOTUNE_SOURCE_DIR) + "/docs/examples/pool.exo");
+  const ProcPtr pool =
+      parse_module(std::string(std::istreambuf_iterator<char>(in), {}), "pool.exo").procs.back();
+  const std::string all = expect_found("gemmini", pool, {{"B", 1}, {"H", 2}, {"W", 6}, {"C", 32}},
+                                       "do_st_pool2_i8(", 8);
+  EXPECT_TRUE(has(all, "do_st_pool2_i8(6, 16,")) << all;
+  EXPECT_TRUE(has(all, "do_st_pool2_i8(3, 16,")) << all;
+  EXPECT_TRUE(has(all, "image_tile : i8[2, 2, 12, 16] @ GEMM_SCRATCH")) << all;
+}
+
+TEST(DeviceSearch, settings_that_no_instruction_makes_are_refused_before_their_c) {
+  const ProcPtr layer = kernel("gemm.exo", "i8gemm_scaled");
+  const SizeBinding sizes = {{"M", 16}, {"N", 16}, {"K", 16}, {"act", 1}};
+  const TargetPtr t = target_of("gemmini");
+  ScriptEnvironment names = script_environment({}, {&t->library});
+  names.start = layer;
+  const ProcPtr left =
+      run_script("p = bind_config(p, 'scale', GemminiStore, 'scale')\n", "s.sched", names).proc;
+  const TuningProblem problem = make_problem(layer, sizes, {.expected = false, .inputs = false});
+  try {
+    make_candidate(left, *t, problem);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit_code(), ExitCode::kInput);
+    EXPECT_TRUE(has(e.diagnostic().str(), "`GemminiStore.scale`")) << e.diagnostic().str();
+  }
 }
 
 TEST(DeviceSearch, what_no_instruction_multiplies_has_no_schedules) {
