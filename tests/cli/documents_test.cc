@@ -83,7 +83,7 @@ TEST(Documents, show_commands_that_work) {
     std::vector<std::string> words = words_of(shown.text);
     if (words.front() == "kernel" || words.front() == "complete")
       words.insert(words.end(), {"--trials", "2", "--beam", "2", "--reps", "5", "--time-budget",
-                                 "10s", "--no-peers"});
+                                 "4s", "--no-peers"});
     const CommandResult result = harness.run(words);
     EXPECT_EQ(result.exit_status, 0) << shown << "\n" << result.err;
     EXPECT_NE(result.out, "") << shown;
