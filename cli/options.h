@@ -22,8 +22,8 @@ class DatabaseOption {
   std::string file_;
 };
 
-/// How tables are printed; `json` and `csv` are for programs and have no extra words.
-/// --format table|json|csv
+/// --format table|json|csv How tables are printed; `json` and `csv` are for programs and have no
+/// extra words.
 class FormatOption {
  public:
   void add(CLI::App& app);

@@ -52,6 +52,7 @@ constexpr bool is_memory(Term t) { return t >= Term::kLines1; }
 const char* name_of(Term t);
 /// InputError, naming the nearest, for a name that no term has.
 Term term_of(const std::string& name);
+/// In the order of the enumeration.
 std::vector<std::string> term_names();
 
 /// How often each term occurs in one run.
@@ -59,12 +60,13 @@ struct Features {
   std::array<double, kTerms> count{};
   double& operator[](Term t) { return count[static_cast<size_t>(t)]; }
   double operator[](Term t) const { return count[static_cast<size_t>(t)]; }
+  /// `times` runs of the other.
   void add(const Features& other, double times = 1);
 };
 
 struct CostCache {
   int64_t bytes = 0;
-  int line_bytes = 64;
+  int line_bytes = 64;         // unit of transfer from the next level out
   double cycles_per_line = 0;  // to bring one line in from the next level out
 };
 
@@ -94,7 +96,8 @@ struct CostWeights {
   std::vector<double> cycles_per_line() const;
 };
 
-/// What the text of a target says, where nothing was measured.
+/// What the text of a target says, where nothing was measured: latencies, what lines cost, the
+/// target's `cost` of each instruction. Not `fitted`.
 CostWeights default_weights(const CostMachine& machine);
 
 }  // namespace exotune

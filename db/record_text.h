@@ -10,8 +10,8 @@
 
 namespace exotune {
 
-/// What of a trial's standing is not in the trial itself: a merge needs it to decide again.
-/// A trial with its rank in the context.
+/// A trial with its rank in the context. What of a trial's standing is not in the trial itself: a
+/// merge needs it to decide again.
 struct RankedTrial {
   TrialRecord trial;
   bool winner = false;

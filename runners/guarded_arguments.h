@@ -75,15 +75,16 @@ class GuardedArguments {
 
  private:
   struct Slot {
-    uint8_t* map = nullptr;
+    uint8_t* map = nullptr;  // with the inaccessible pages
     size_t map_bytes = 0;
     uint8_t* body = nullptr;  // the accessible part
     size_t body_bytes = 0;
-    uint8_t* data = nullptr;
+    uint8_t* data = nullptr;  // the argument, within the body
     size_t data_bytes = 0;
   };
-  /// A page-aligned place for the argument's body, inaccessible pages on both sides.
+  /// How far into its page argument `a` begins when timing: different for different arguments.
   static size_t skew_of(size_t a, size_t variation, size_t page);
+  /// A page-aligned place for the argument's body, inaccessible pages on both sides.
   static void map_slot(Slot& slot, size_t skew, bool huge, size_t page);
   /// What must not have changed: inputs, holes between strides, guard words.
   Finding check_kept(size_t a, int variant) const;

@@ -9,8 +9,8 @@
 
 namespace exotune {
 
-/// Unmapped when it goes; children that are still there keep their own mapping of it.
-/// Zeroed memory that stays shared across fork.
+/// Zeroed memory that stays shared across fork. Unmapped when it goes; children that are still
+/// there keep their own mapping of it.
 class SharedMemory {
  public:
   explicit SharedMemory(size_t bytes);

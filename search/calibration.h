@@ -18,6 +18,7 @@
 
 namespace exotune {
 
+/// One kernel to draw schedules of.
 struct CalibrationKernel {
   KernelEntry kernel;
   ProcPtr proc;                    // unscheduled
@@ -32,24 +33,24 @@ struct CalibrationRequest {
   double held_back = 0.4;      // share of the runs that judge a fit to the others
   int splits = 10;             // times that other runs are held back
   int passes = 3;              // over all runs of a size; the least time counts
-  std::vector<Term> without;   // terms switched off
+  std::vector<Term> without;   // terms switched off, to see what they are worth
   Deadline deadline;           // for everything; the user's wish to stop is part of it
   double timeout_seconds = 2;  // per candidate
   int jobs = 2;                // compilers at once
   uint64_t seed = 1;           // of the schedules and of what is held back
-  bool fresh = false;
+  bool fresh = false;          // measure again what the store already holds
   bool fit = true;             // false: the runs alone
   std::string work_directory;  // "" = temporary
 };
 
 struct CalibrationResult {
-  CostWeights before, after;
-  std::vector<CalibrationSample> samples;
-  std::vector<KernelSpread> kernels;
-  double ghz = 0;              // cycles per nanosecond while measuring
-  int drawn = 0, refused = 0;  // schedules; those the core refused
-  int measured = 0, reused = 0;
-  std::map<std::string, int> causes;  // of runs that were not ok
+  CostWeights before, after;               // without a fit, and what was fitted
+  std::vector<CalibrationSample> samples;  // the runs, with what was predicted for each
+  std::vector<KernelSpread> kernels;       // how well the order of each kernel's runs was told
+  double ghz = 0;                          // cycles per nanosecond while measuring
+  int drawn = 0, refused = 0;              // schedules; those the core refused
+  int measured = 0, reused = 0;            // runs made now; runs found in the store
+  std::map<std::string, int> causes;       // of runs that were not ok
   bool interrupted = false, out_of_budget = false;
 };
 

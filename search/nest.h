@@ -9,8 +9,9 @@
 
 namespace exotune {
 
+/// One loop of a nest, outside of which stand those that it is in.
 struct NestLoop {
-  std::string name;
+  std::string name;               // as it is spelled now: a move speaks of it by this name
   std::optional<int64_t> extent;  // literal
   std::optional<int64_t> most;    // iterations at most: the extent, or 5 of `M % 6`
   bool in_output = false;         // an index of the written buffer mentions it
@@ -27,8 +28,9 @@ enum class NestKind : uint8_t {
 };
 const char* name_of(NestKind k);
 
+/// A buffer that the statement reads, and how.
 struct Operand {
-  std::string buffer;
+  std::string buffer;              // its name
   std::vector<std::string> loops;  // that its indices mention, by dimension's order
   bool along_vector = false;       // its last index runs along the vector loop
   bool halo = false;               // and along other loops too, as in data[x + dx]
@@ -44,6 +46,7 @@ struct PackedOrder {
   int64_t depth = 1;
 };
 
+/// One perfect nest with one statement, as the beam sees it.
 struct Nest {
   NestKind kind = NestKind::kOther;
   ScalarType precision = ScalarType::kF32;
@@ -57,6 +60,7 @@ struct Nest {
   bool converts = false;                   // operands are narrower than the sum they go into
   bool unit_stride = true;  // the vector loop runs along elements that lie side by side
 
+  /// Null when there is none of that name.
   const NestLoop* find(const std::string& loop) const;
 };
 

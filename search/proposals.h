@@ -42,45 +42,53 @@ class Proposals {
   /// The time for proposing was over before everything was proposed.
   bool cut_short() const { return deadline_.over(); }
 
-  /// Adds up to `most` schedules that stand around the good ones.
-  /// Neighbours of schedules that measured well: other sizes of blocks, other registers, other
-  /// distances. Says nothing when the space around is exhausted: it then adds none.
+  /// Adds up to `most` schedules that stand around those that measured well: other sizes of blocks,
+  /// other registers, other distances. Adds none when the space around is exhausted.
   void add_around(const std::vector<BeamState>& good, size_t most, const Deadline& deadline);
   /// Adds the fastest parts of whole programs together, by the seconds of whole programs (by
   /// BeamState::text_hash). False: the proposals are no programs of parts.
   bool add_recombined(const std::map<std::string, double>& seconds, const Deadline& deadline);
 
  private:
+  /// What is searched: the kernel, or the part of a user's schedule that is left open.
   ProcPtr asked() const;
-  void rehearse();
+  /// Are the sizes open, and steps at open sizes slow enough to try them at fixed ones first?
   bool worth_rehearsing() const;
+  void rehearse();
+  /// Fills nest_, with the orders that operands packed ahead may have.
   void read_nest();
-  std::vector<BeamState> plans();
-  DpRequest dp_request();
-  std::vector<BeamState> programs();
-  std::vector<BeamState> beams();
-  BeamResult beam(const Nest& nest, const SharedLoop* shared);
+  // Each is one source of schedules, made by the core: none of them adds to the states itself.
+  std::vector<BeamState> plans();     // of the dynamic program
+  std::vector<BeamState> programs();  // of the search over whole programs
+  std::vector<BeamState> beams();     // with threads, one beam for each loop they may share
+  std::vector<BeamState> known_states();
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
                                 const Deadline& deadline);
+  DpRequest dp_request();
+  BeamResult beam(const Nest& nest, const SharedLoop* shared);
+  /// As surroundings_of; where there is a rehearsal, of and among the rehearsed.
   Surroundings surroundings(const std::vector<BeamState>& good, size_t most,
                             const Neighbourhood& where, const Deadline& deadline);
+  /// The best of what was rehearsed at fixed sizes, made of the kernel itself.
   std::vector<BeamState> performed(std::vector<BeamState> rehearsed, const Deadline& deadline);
+  /// Those that became schedules; refusals are counted.
   std::vector<BeamState> kept(std::vector<Extended> extended);
-  std::vector<BeamState> known_states();
   bool is_scheduled(const std::vector<BeamState>& states) const;
+  /// Each procedure once, in the order given.
   void add(std::vector<BeamState> more);
 
   TuningState& run_;
   const TuneRequest& request_;
-  const std::vector<TargetLevel> levels_;
+  const std::vector<TargetLevel> levels_;  // of this machine
   BeamContext context_;
-  Nest nest_;
-  std::vector<BeamState> states_;
-  std::set<std::string> seen_;                         // hashes of their procedures
+  Nest nest_;  // of the kernel as it was written
+  std::vector<BeamState>
+      states_;                  // the start, then proposals in the order they are worth measuring
+  std::set<std::string> seen_;  // hashes of their procedures
   std::map<std::string, const WholeSchedule*> known_;  // of the request, by that hash
   std::optional<Rehearsal> rehearsal_;                 // where sizes are open
-  std::set<std::string> seen_rehearsed_;
-  Deadline deadline_;                        // of the search
+  std::set<std::string> seen_rehearsed_;               // as seen_, of procedures at fixed sizes
+  Deadline deadline_;                                  // of the search
   Deadline program_deadline_, program_end_;  // of the program search: proposing, and all it does
   std::unique_ptr<ProgramSearch> program_;   // null: the nest is of a kind the beam knows
 };

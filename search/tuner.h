@@ -55,6 +55,8 @@ struct Rival {
   ProcPtr proc;
 };
 
+/// Everything that a run depends on, beside the store: the same request on the same machine makes
+/// the same proposals. Only kernel, proc, target and machine have to be given.
 struct TuneRequest {
   KernelEntry kernel;  // for a user's own file: name, file, proc and flops may be bare
   ProcPtr proc;        // the unscheduled proc
@@ -89,6 +91,7 @@ struct TuneRequest {
   std::vector<WholeSchedule> known;
 };
 
+/// What a progress line shows; told at every candidate and stage.
 struct Progress {
   int done = 0, planned = 0, ok = 0, bad = 0;
   double best = 0;  // GFLOP/s (or GB/s when the kernel has no flops)
@@ -100,6 +103,7 @@ struct Progress {
 enum class StopReason : uint8_t { kComplete, kTrials, kTimeBudget, kInterrupted };
 const char* name_of(StopReason r);
 
+/// What the search did, for reports and `explain`.
 struct TuneStatistics {
   int states = 0;                              // schedules made
   int refused = 0;                             // steps the core refused
@@ -115,10 +119,11 @@ struct TuneStatistics {
   int neighbours = 0;         // schedules tried around good ones
 };
 
+/// One line of the table of others.
 struct PeerRow {
   std::string name;
-  double gflops = 0;
-  Ratio ratio;  // winner's speed over this peer's: above 1, we are faster
+  double gflops = 0;  // 0 when the kernel has no formula for its operations
+  Ratio ratio;        // winner's speed over this peer's: above 1, we are faster
 };
 
 /// What a simulator or a board counted; never compared with seconds or with another kind.
@@ -142,6 +147,7 @@ struct ViewOutcome {
   bool chosen = false;             // the winner is one of its schedules
 };
 
+/// What a run comes to; every figure of speed is of this run, on this machine.
 struct TuneResult {
   ProcPtr winner;      // scheduled and proved; null: no valid candidate
   std::string script;  // .sched text that makes it from the kernel
@@ -165,6 +171,7 @@ struct TuneResult {
   std::vector<ViewOutcome> views;     // that were searched from
 };
 
+/// How the caller is told, and how it says stop. Called in the thread that called tune().
 struct TuneHooks {
   std::function<void(const Progress&)> progress;  // may be empty
   std::function<bool()> interrupted;              // true ends it now, with the best so far

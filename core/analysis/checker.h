@@ -17,8 +17,8 @@ class Checker {
   Checker& operator=(const Checker&) = delete;
   /// Throws InputError at the first offence.
   void run();
-  /// Re-checks one statement: primitives that built a single new statement ask for no more.
-  /// For a proc all of whose other statements passed.
+  /// Re-checks one statement: primitives that built a single new statement ask for no more. For
+  /// a proc all of whose other statements passed.
   void run_at(const Path& at);
 
  private:

@@ -36,8 +36,8 @@ struct Effects {
   std::vector<ConfigFieldName> written() const;
 };
 
-/// Cost: linear in the block and in what its callees do; the summaries of callees are kept.
-/// Of the `n` statements at `first`. `scope` is what is visible there.
+/// Of the `n` statements at `first`. `scope` is what is visible there. Cost: linear in the block
+/// and in what its callees do; the summaries of callees are kept.
 Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n);
 /// Of a callee's body in terms of its formals; remembered while the callee lives. Loop variables
 /// are private to the summary.

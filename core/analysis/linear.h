@@ -93,9 +93,9 @@ Solution solve_conjunction(std::span<const Constraint> constraints, int variable
                            std::span<const uint8_t> prefer_last = {});
 
 /// The greatest lower and least upper constant bounds of `lin` that elimination finds under the
-/// constraints (not always the tightest over the integers).
-/// Half open by the flags: without has_lo there is no lower bound. `empty`: the constraints
-/// contradict each other, so that every bound holds.
+/// constraints (not always the tightest over the integers). Half open by the flags: without has_lo
+/// there is no lower bound. `empty`: the constraints contradict each other, so that every bound
+/// holds.
 struct Interval {
   bool has_lo = false, has_hi = false, empty = false;
   int64_t lo = 0, hi = 0;

@@ -71,9 +71,9 @@ class Problem {
   void rollback(const Mark& m);
 
   // --- questions ---
-  /// kProved, kRefuted with a point that shows it, or kUnknown. Conjunctive goals are asked part by
-  /// part; the cache of decisions (question_cache.h) is asked before the solver is.
-  /// Do the facts imply `goal`?
+  /// Do the facts imply `goal`? kProved, kRefuted with a point that shows it, or kUnknown.
+  /// Conjunctive goals are asked part by part; the cache of decisions (question_cache.h) is asked
+  /// before the solver is.
   Answer entails(const Formula& goal);
   Answer entails(const ExprPtr& goal) { return entails(formula(goal)); }
   /// Do the facts and `f` contradict? kProved: no point satisfies all. kRefuted carries one.

@@ -28,9 +28,8 @@ struct Text {
   std::string in(int outer) const { return precedence >= outer ? s : "(" + s + ")"; }
 };
 
-/// One stride: an expression over what is in scope, or C text when only run time knows it.
-/// Strides of dense arrays are expressions, so that constants fold; those of a caller's window are
-/// known at run time only.
+/// One stride: an expression over what is in scope, or C text when only run time knows it. Strides
+/// of dense arrays are expressions, so that constants fold; those of a caller's window are texts.
 struct Stride {
   ExprPtr expr;
   std::string text;
@@ -64,7 +63,7 @@ struct Storage {
 
 /// What functions ask of the file around them.
 struct FileNeeds {
-  /// Ordered containers: a file's text must not depend on addresses or on the order of calls.
+  // Ordered containers: a file's text must not depend on addresses or on the order of calls.
   std::set<std::string> helpers;               // names of runtime_text.h helpers
   std::map<std::string, std::string> windows;  // struct name -> definition's key ("2f32c")
   std::vector<std::string> globals;            // c_global texts, in order of first use
@@ -103,9 +102,9 @@ std::string window_struct(int rank, ScalarType t, bool is_const);
 Signature make_signature(const Proc& p, const Usage& usage, const std::string& c_name,
                          const std::string& stem, const std::set<std::string>& file_names);
 
-/// One use emits one function. The proc passed check(p, for code generation), so what is met here
-/// can be expressed; where an emitter still finds that it cannot (a template without the hole it
-/// needs), it throws an InputError at the statement. Output depends on the proc alone: two runs
+/// Writes one function; one use each. The proc passed check(p, for code generation), so what is met
+/// here can be expressed; where an emitter still finds that it cannot (a template without the hole
+/// it needs), it throws an InputError at the statement. Output depends on the proc alone: two runs
 /// write the same bytes.
 class FunctionEmitter {
  public:
@@ -150,9 +149,9 @@ class FunctionEmitter {
   Text converted(Text value, ScalarType from, ScalarType to);
   std::string helper(const std::string& op, ScalarType type);  // "exo_max_f32", noted as needed
 
-  /// How a name of the program stands in C, and the text of one of its elements.
   // emit_storage.cc
-  /// EXO_CHECK when nothing was bound: the checker has seen every name.
+  /// How a name of the program stands in C. EXO_CHECK when nothing was bound: the checker has seen
+  /// every name.
   const Storage& storage(Sym s, const SourceLocation& where) const;
   std::string element(const Storage& s, const std::vector<ExprPtr>& idx);  // an lvalue
   /// The row-major index, or the sum of index times stride; terms that are 0 are left out.
@@ -182,6 +181,7 @@ class FunctionEmitter {
   // emit_stmt.cc
   /// Opens the scopes that the block needs, emits its statements and gives scratch memory back.
   void block(const Block& b, const Path& owner, Child child);
+  /// `position` in `scope`: an allocation asks what follows it.
   void stmt(const StmtPtr& s, const Block& scope, size_t position);
   /// `=` with the element's conversion, by the memory's template where it has one.
   void assign(const Assign& a, const SourceLocation& where);
@@ -206,6 +206,7 @@ class FunctionEmitter {
   std::string loop_comment(const For& f) const;
   /// The names in words for comments: buffers with their shape.
   std::string described(const std::set<Sym>& names, bool with_shape) const;
+  /// Every one of them lies in vector registers.
   bool in_registers(const std::set<Sym>& names) const;
 
   // emit_declaration.cc
@@ -229,6 +230,8 @@ class FunctionEmitter {
   /// Scratch memory is a stack: a block that takes some notes where it began and gives it back.
   void take_scratch_mark();
   void release_scratch(const std::string& mark);
+  /// A pointer for a single element, a struct for more; of registers only another name for the
+  /// place.
   void window_stmt(const WindowStmt& w);
 
   // emit_workspace.cc
@@ -248,6 +251,7 @@ class FunctionEmitter {
   /// of arguments. A hole that stands alone takes the text as it is, an enclosed one needs
   /// parentheses.
   void call(const Call& call, const SourceLocation& where);
+  /// Only where an instruction is called: its template, with the holes filled in.
   void instruction(const Call& call, const SourceLocation& where);
   /// How an actual argument is passed for the formal's place in the ABI.
   std::string argument(const AbiArg& formal, const ExprPtr& actual);

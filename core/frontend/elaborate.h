@@ -14,9 +14,9 @@ namespace exotune {
 /// "did you mean `x`?" or empty.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 
-/// What stands outside of a proc: all borrowed, may be null.
 /// Tables of the module around the proc. A proc may only name what stands before it in the file,
-/// which is why recursion cannot be written.
+/// which is why recursion cannot be written. What stands outside of a proc: all borrowed, may be
+/// null.
 struct Globals {
   const std::map<std::string, MemoryPtr>* memories = nullptr;
   const std::map<std::string, ConfigPtr>* configs = nullptr;

@@ -51,11 +51,11 @@ inline constexpr size_t kMostMoved = 20'000'000;
 /// The height of an expression's tree: a sum of n terms has height n.
 inline constexpr int kMaxHeight = 500;
 
-/// Made at once and kept: a cursor that looks ahead costs nothing, and `for` blocks can be expanded
-/// in place. Cost: linear in the text, but for expanded blocks.
 /// A cursor over the tokens of one text, with the helpers every parser needs. The text must outlive
 /// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated
-/// string, 65-bit integer, inconsistent indentation).
+/// string, 65-bit integer, inconsistent indentation). Made at once and kept: a cursor that looks
+/// ahead costs nothing, and `for` blocks can be expanded in place. Cost: linear in the text, but
+/// for expanded blocks.
 class TokenStream {
  public:
   TokenStream(std::string_view text, const std::string& file);
@@ -67,8 +67,8 @@ class TokenStream {
   /// Moves past the next token if it is this one; says whether it was.
   bool accept(std::string_view op_or_keyword);
   bool accept(Token::Kind k);
-  /// `what`: for "expected X after the loop's bounds" style messages; empty: just X.
-  /// Throws InputError when the next token is another.
+  /// Throws InputError when the next token is another. `context`: for "expected X after the loop's
+  /// bounds" style messages; empty: just X.
   const Token& expect(std::string_view op_or_keyword, std::string_view context = {});
   /// As expect, for a name that is no keyword; the token's text is the name.
   const Token& expect_name(std::string_view what);

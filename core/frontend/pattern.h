@@ -20,6 +20,7 @@
 
 namespace exotune {
 
+/// An expression with holes. Names are compared as they are spelled: a pattern knows no scopes.
 struct PatternExpr {
   enum class Kind : uint8_t {
     kHole,    // _
@@ -46,17 +47,18 @@ struct PatternExpr {
   std::vector<Range> window;  // kRead with a `lo:hi` among its brackets
 };
 
+/// A statement with holes; what is absent from it matches anything.
 struct PatternStmt {
   enum class Kind : uint8_t {
-    kHole,
-    kAssign,
-    kReduce,
-    kWriteConfig,
+    kHole,         // _: any run of statements
+    kAssign,       // name[idx] = first
+    kReduce,       // name[idx] op= first
+    kWriteConfig,  // name.field = first
     kPass,
-    kIf,
-    kFor,
-    kAlloc,
-    kCall
+    kIf,     // if first: body else: orelse
+    kFor,    // for name in seq(first, second): body
+    kAlloc,  // name: precision[idx]
+    kCall    // name(idx)
   };
   Kind kind = Kind::kHole;
   std::string name;              // target, iterator or callee; "_": any
@@ -70,9 +72,10 @@ struct PatternStmt {
   std::optional<LoopMode> mode;         // kFor, when seq(...) or par(...) stands there
   std::optional<ScalarType> precision;  // kAlloc, when given
   std::vector<PatternStmt> body, orelse;
-  bool has_orelse = false;
+  bool has_orelse = false;  // false: an `if` matches with an else or without
 };
 
+/// A whole pattern: one expression, or a run of statements side by side.
 struct Pattern {
   std::string text;  // as written
   std::variant<PatternExpr, std::vector<PatternStmt>> what;

@@ -17,6 +17,7 @@
 
 namespace exotune {
 
+/// An expression of a script; which fields count is said by its kind.
 struct ScheduleExpr {
   enum class Kind : uint8_t {
     kNone,       // None
@@ -36,14 +37,14 @@ struct ScheduleExpr {
   };
   Kind kind = Kind::kNone;
   SourceLocation where;
-  bool boolean = false;
-  int64_t integer = 0;
-  double number = 0;
-  std::string text;
-  std::vector<ScheduleExpr> children;
+  bool boolean = false;                // kBool
+  int64_t integer = 0;                 // kInt
+  double number = 0;                   // kFloat
+  std::string text;                    // as its kind says
+  std::vector<ScheduleExpr> children;  // as its kind says
   struct Keyword;
-  std::vector<Keyword> keywords;
-  int height = 1;  // of this tree; bounded by the parser
+  std::vector<Keyword> keywords;  // kCall, in the order written
+  int height = 1;                 // of this tree; bounded by the parser
 };
 struct ScheduleExpr::Keyword {
   std::string name;
@@ -51,6 +52,7 @@ struct ScheduleExpr::Keyword {
   ScheduleExpr value;
 };
 
+/// One line, or several that brackets hold together.
 struct ScheduleStmt {
   SourceLocation where;
   /// What is assigned to: a kName, or a kTuple of targets (`p, (alloc, load) = ...`), which
@@ -61,11 +63,12 @@ struct ScheduleStmt {
 };
 
 struct ScheduleAst {
-  std::string file;
+  std::string file;  // as named to parse_schedule, for messages
   std::vector<ScheduleStmt> stmts;
 };
 
-/// Throws InputError at the first offence.
+/// Throws InputError at the first offence: a loop, a definition, an operator that scripts have not.
+/// What names mean is settled when the script runs.
 ScheduleAst parse_schedule(std::string_view text, const std::string& file);
 
 }  // namespace exotune

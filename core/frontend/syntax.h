@@ -11,6 +11,8 @@
 
 namespace exotune {
 
+/// An expression as it stands in the text: precedence is resolved, names and types are not. Which
+/// fields count is said by its kind.
 struct SyntaxExpr {
   enum class Kind : uint8_t {
     kName,       // name
@@ -30,29 +32,32 @@ struct SyntaxExpr {
     std::vector<SyntaxExpr> lo, hi;  // none or one each; a point has only lo
   };
   Kind kind = Kind::kName;
-  SourceLocation where;
-  std::string name, field;
-  int64_t integer = 0;
-  double number = 0;
-  BinOpKind op = BinOpKind::kAdd;
-  std::vector<BinOpKind> ops;
+  SourceLocation where;            // of its first token; of a binary one, of the operator
+  std::string name, field;         // kName, kSubscript, kCall, kAttribute
+  int64_t integer = 0;             // kInt, kBool
+  double number = 0;               // kFloat
+  BinOpKind op = BinOpKind::kAdd;  // kBinary
+  std::vector<BinOpKind> ops;      // kCompare: one fewer than children
   std::vector<SyntaxExpr> children;
-  std::vector<Access> access;
-  int height = 1;  // of this tree; at most kMaxHeight
+  std::vector<Access> access;  // kSubscript, by dimension
+  int height = 1;              // of this tree; at most kMaxHeight
 
+  /// `_`, which a pattern matches with anything.
   bool is_hole() const { return kind == Kind::kName && name == "_"; }
 };
 
+/// What stands after a colon: `f32`, `f32[n, 4] @ DRAM`, `[f32][n]`, `size`.
 struct SyntaxType {
   SourceLocation where;
-  std::string scalar;
-  bool window = false;
+  std::string scalar;   // "f32", "size": whether there is such a type is not looked at here
+  bool window = false;  // `[f32][...]`
   std::vector<SyntaxExpr> shape;
-  bool has_brackets = false;
-  std::string memory;  // after `@`; "" when absent
+  bool has_brackets = false;  // `[...]` was written
+  std::string memory;         // after `@`; "" when absent
   SourceLocation memory_where;
 };
 
+/// A statement as it stands in the text, with the blocks that it governs.
 struct SyntaxStmt {
   enum class Kind : uint8_t {
     kAssign,  // target = value
@@ -68,9 +73,12 @@ struct SyntaxStmt {
   SourceLocation where;
   ReduceOp op = ReduceOp::kAdd;  // kReduce
   std::optional<SyntaxExpr> target, value;
-  SyntaxType type;
-  std::vector<SyntaxStmt> body, orelse;
+  SyntaxType type;                       // kAlloc
+  std::vector<SyntaxStmt> body, orelse;  // kFor, kIf
 };
+
+// All throw InputError at the token that does not fit, with what was expected; depth is bounded
+// (kMaxHeight), so that no text can exhaust the stack.
 
 /// One expression; stops before the first token that cannot continue it.
 SyntaxExpr parse_expression(TokenStream& t);

@@ -30,8 +30,8 @@ struct Compiled {
   std::vector<bool> config_is_data;
 };
 
-/// `control`: one value per control formal; `entry`: one per data formal, in order.
-/// Throws InterpError. Calls are inlined, so the size of the result may be exponential in the depth
+/// `control`: one value per control formal; `entry`: one per data formal, in order. Throws
+/// InterpError. Calls are inlined, so the size of the result may be exponential in the depth
 /// of a chain of procs that each call the next twice; the thread's deadline stops it.
 Compiled compile(const Proc& proc, Arithmetic arithmetic, const std::vector<int64_t>& control,
                  const std::vector<EntryView>& entry);

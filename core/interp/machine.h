@@ -293,9 +293,9 @@ struct Strip {
   std::vector<int64_t> steps;  // elements per iteration, by access
   std::vector<Line> lines;
 
-  /// Null when the body cannot run in strips.
-  /// Needs: stores only, every address linear in the loop's variable, no read of what an earlier
-  /// iteration of the same strip writes unless run() can tell them apart.
+  /// Null when the body cannot run in strips. It must be stores only, every address linear in the
+  /// loop's variable, no read of what an earlier iteration of the same strip writes unless run()
+  /// can tell them apart.
   static std::unique_ptr<Strip> make(const ForNode& loop);
   /// Runs iterations [lo, hi); false when this entry must take the slow way (nothing was done).
   bool run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const;

@@ -90,6 +90,7 @@ class OperatorArgs {
   const std::vector<Value>& values() const { return values_; }
   bool given(int k) const { return !(*this)[k].is_none(); }  // false: None, or a None default
 
+  // Each takes argument k to be of the kind that its parameter declares: binding has seen to it.
   ProcPtr proc(int k = 0) const;
   std::vector<ProcPtr> procs(int k) const;
   Where where(int k) const;
@@ -128,6 +129,7 @@ struct Operator {
   std::string name;
   std::vector<Param> params;  // the first is the proc
   std::string doc;            // before -> after, one line
+  // Its arguments are bound and of their kinds; it refuses by throwing.
   std::function<Value(const OperatorArgs&)>
       run;                                // a proc, or a list (a tuple) that starts with one
   std::vector<OperatorForm> others = {};  // tried in order when the arguments do not fit `params`

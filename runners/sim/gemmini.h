@@ -83,6 +83,7 @@ class Gemmini final : public Device {
   };
 
   // Each does one command entered at `now`, in the state and in time; the text is its fault.
+  /// By the lowest two bits of rs1: execute, load or store.
   std::string configure(uint64_t rs1, uint64_t rs2, uint64_t now);
   std::string configure_execute(uint64_t rs1, uint64_t rs2);
   void configure_load(uint64_t rs1, uint64_t rs2);
@@ -102,6 +103,7 @@ class Gemmini final : public Device {
   std::string compute(uint64_t rs1, uint64_t rs2, bool with_preload, uint64_t now);
   /// The preloaded weights become the array's.
   std::string take_weights();
+  /// Its fault before anything changes; "" when the tiles fit the array and what is configured.
   std::string check_compute(const GemminiTile& a, const GemminiTile& d);
   /// One tile: each row of A times the held weights, plus D, into the accumulator or the
   /// scratchpad.
@@ -115,24 +117,26 @@ class Gemmini final : public Device {
   Entries& entries_of(uint32_t function, uint64_t rs1);
 
   GemminiFigures figures_;
-  GemminiMemory local_;
-  GemminiDma in_, out_;
+  GemminiMemory local_;  // scratchpad and accumulator, with when each row is free
+  GemminiDma in_, out_;  // between local and main memory
   std::array<LoadSettings, 3> load_settings_;
   StoreSettings store_settings_;
   ExecuteSettings execute_settings_;
   GemminiTile weights_, result_;  // of the last preload
-  bool preloaded_ = false;
+  bool preloaded_ = false;        // a compute with it may follow
   /// Where the array's vectors have the weight of row k and column j: every two rows lie side by
   /// side, element by element.
   size_t weight(size_t k, size_t j) const { return (k / 2 * figures_.size + j) * 2 + k % 2; }
   std::vector<int16_t> array_, next_array_;  // the weights held, and those preloaded
   std::vector<int16_t> row_left_;            // of the row that is multiplied
-  std::vector<int32_t> row_sums_;
-  Entries loads_, stores_, executes_;
-  std::vector<uint64_t> mvin_ends_;  // of the loads in flight, a ring
+  std::vector<int32_t> row_sums_;            // what becomes of it
+  Entries loads_, stores_, executes_;        // of the reservation station, by class
+  std::vector<uint64_t> mvin_ends_;          // of the loads in flight, a ring
   size_t next_mvin_ = 0;
-  uint64_t array_free_ = 0, idle_at_ = 0;
+  uint64_t array_free_ = 0, idle_at_ = 0;  // cycles: of the array, of everything
+  // For events(): cycles of each unit, and waits for a flush and for a full station.
   uint64_t load_busy_ = 0, store_busy_ = 0, array_busy_ = 0, flush_ = 0, full_ = 0;
+  /// One of the program's counters: of which event, and what it was when it was set.
   struct Counter {
     size_t event = 0;
     uint64_t from = 0;

@@ -10,8 +10,8 @@
 
 namespace exotune::sim {
 
-/// As the hardware reads it from one register: the flags at the top, then the row.
-/// A local address and an extent as a command has them.
+/// A local address and an extent as a command has them. As the hardware reads it from one register:
+/// the flags at the top, then the row.
 struct GemminiTile {
   bool none = false;  // all ones: no place
   bool accumulator = false, accumulate = false, full = false;

@@ -18,8 +18,7 @@ struct Limits {
   std::array<uint8_t, kMaxLevels> codes{};
 
   bool operator==(const Limits&) const = default;
-  /// Component by component.
-  /// An implementation that needs *this may run where `other` is free.
+  /// An implementation that needs *this may run where `other` is free. Component by component.
   bool fits(const Limits& other) const {
     for (int i = 0; i < kMaxLevels; ++i)
       if (codes[i] > other.codes[i]) return false;

@@ -56,20 +56,21 @@ struct MemoValue {
 struct MemoStatistics {
   int64_t specs = 0;  // keys
   int64_t boxes = 0;
-  int64_t values = 0;      // distinct
-  int64_t infeasible = 0;  // boxes that say so
-  int64_t lookups = 0, hits = 0;
-  double points = 0;  // Specs with limits that the boxes answer for
+  int64_t values = 0;             // distinct
+  int64_t infeasible = 0;         // boxes that say so
+  int64_t lookups = 0, hits = 0;  // questions asked, and those answered
+  double points = 0;              // Specs with limits that the boxes answer for
 };
 /// "12345 Specs, 23456 boxes, 98.7 Specs with limits a box, ..." on one line.
 std::string str(const MemoStatistics& s);
 
 /// For sections of a hundred instructions, in tables of many parts: half the cost of a mutex.
+///
 /// `held_` is tried without waiting a hundred times, then the thread gives way: with more threads
-/// than cores the holder may not be running.
+/// than cores the holder may not be running. Not recursive; hold it for a look-up or an insertion,
+/// never while a Spec is worked out.
 class SpinLock {
  public:
-  /// Not recursive; hold it for a look-up or an insertion, never while a Spec is worked out.
   void lock() {
     for (int spins = 0; held_.exchange(true, std::memory_order_acquire); ++spins)
       if (spins > 100) std::this_thread::yield();
@@ -86,21 +87,21 @@ class SpecMemo {
  public:
   virtual ~SpecMemo() = default;
   /// The entry that covers the limits, if it answers; null otherwise. Valid until the memo goes.
-  /// `solved_at`, when given, becomes the limits it was found with: its ranks count there.
   /// `bound` and `k` are what the caller can use: an entry that knows fewer plans, or only to a
-  /// lower cost, is a miss.
+  /// lower cost, is a miss. `solved_at`, when given, becomes the limits it was found with: its
+  /// ranks count there.
   virtual const MemoValue* find(const Spec& spec, const Limits& limits, int64_t bound, int k,
                                 Limits* solved_at = nullptr) = 0;
-  /// Keeps what was found with these limits.
-  /// `value` is complete to its `complete_to`; worse knowledge never replaces better.
+  /// Keeps what was found with these limits, complete to the value's `complete_to`; worse knowledge
+  /// never replaces better. Returns what is known there now.
   virtual const MemoValue* put(const Spec& spec, const Limits& limits, MemoValue value) = 0;
   virtual MemoStatistics statistics() const = 0;
   /// From now on several threads ask and put at once, or (false) one again. False when it cannot.
   virtual bool share(bool) { return false; }
 };
 
-/// One entry for each Spec and limit asked for.
-/// Exact and slow: what tests compare BoxMemo with, on the same questions.
+/// One entry for each Spec and limit asked for. Exact and slow: what tests compare BoxMemo with, on
+/// the same questions.
 class PointMemo final : public SpecMemo {
  public:
   const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
@@ -128,8 +129,8 @@ class PointMemo final : public SpecMemo {
 class BoxMemo final : public SpecMemo {
  public:
   struct Box {
-    Limits low, high;
-    const MemoValue* value = nullptr;
+    Limits low, high;                  // both included, level by level
+    const MemoValue* value = nullptr;  // of the memo; the same for all limits between
   };
 
   const MemoValue* find(const Spec&, const Limits&, int64_t bound, int k,
@@ -143,8 +144,8 @@ class BoxMemo final : public SpecMemo {
     return true;
   }
 
-  /// For storage and tests; not while it is shared, but for `restore`.
-  /// For each box of each Spec, in no order that means anything.
+  /// For each box of each Spec, in no order that means anything. For storage and tests; not while
+  /// the memo is shared.
   void visit(const std::function<void(const Spec&, const Box&, const MemoValue&)>& f) const;
   /// A box as it was visited; values that are equal become one.
   void restore(const Spec& spec, const Limits& low, const Limits& high, MemoValue value);
@@ -167,20 +168,20 @@ class BoxMemo final : public SpecMemo {
     /// Joins the box with neighbours of the same value, after dropping what it covers and knows
     /// better.
     void add(const Spec& spec, size_t hash, Box box);
-    /// By open addressing over (index, tag); entry_for makes it when it is new, and grows the
-    /// slots.
+    /// By open addressing over (index, tag); null when the Spec was never put.
     const Entry* entry(const Spec& spec, size_t hash) const;
+    /// The same, made when it is new; grows the slots.
     Entry& entry_for(const Spec& spec, size_t hash);
 
     SpinLock lock;
-    std::deque<Entry> entries;
-    std::vector<Slot> slots;  // open addressing
+    std::deque<Entry> entries;  // growing moves none: find() hands out what they point to
+    std::vector<Slot> slots;    // open addressing
     std::vector<std::unique_ptr<MemoValue>> values;
-    std::unordered_multimap<uint64_t, const MemoValue*> interned;
+    std::unordered_multimap<uint64_t, const MemoValue*> interned;  // the values, by hash
     int64_t lookups = 0, hits = 0;
   };
   // 64 parts, each with its own lock: eight solvers seldom meet.
-  static constexpr int kPartBits = 6;
+  static constexpr int kPartBits = 6;  // the upper bits of the hash pick the part
   const Part& part(size_t hash) const { return parts_[hash >> (64 - kPartBits)]; }
   Part& part(size_t hash) { return parts_[hash >> (64 - kPartBits)]; }
   std::unique_lock<SpinLock> lock(Part& part) const {

@@ -13,9 +13,8 @@
 
 namespace exotune {
 
-/// Opens the stored memo if the request has a place for it. What was solved is on disk when save()
-/// returned.
-/// Machine, memo and solver, which refer to each other. Target and request are borrowed.
+/// Machine, memo and solver, which refer to each other. Target and request are borrowed. Opens the
+/// stored memo if the request has a place for it. What was solved is on disk when save() returned.
 class DpSession {
  public:
   DpSession(const Target& target, const DpRequest& request);

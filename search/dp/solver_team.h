@@ -31,8 +31,8 @@ class BusySpecs {
   std::array<std::atomic<int>, 1 << 14> counts_{};
 };
 
-/// Shared by reference; everything in it is made for several threads.
-/// What the solvers of a team have in common beside their memo.
+/// What the solvers of a team have in common beside their memo. Shared by reference; everything in
+/// it is made for several threads.
 struct SharedWork {
   BusySpecs busy, relaxed_busy;
   BoxMemo relaxed;  // of the relaxed problem, for floors

@@ -20,8 +20,8 @@
 
 namespace exotune {
 
-constexpr int kMaxDims = 7;  // loops of a Spec
-constexpr int kMaxOperands = 4;
+constexpr int kMaxDims = 7;      // loops of a Spec: a convolution has seven
+constexpr int kMaxOperands = 4;  // three inputs and the output
 
 /// One subscript of an operand: a sum of loops with positive coefficients (`h + r`); empty: 0.
 struct SubscriptTerm {
@@ -31,6 +31,7 @@ struct SubscriptTerm {
 };
 using Subscript = std::vector<SubscriptTerm>;
 
+/// What is the same for an operand at all sizes.
 struct OperandKind {
   ScalarType type = ScalarType::kF32;
   std::vector<Subscript> subscripts;  // one for each dimension of the operand
@@ -38,6 +39,8 @@ struct OperandKind {
   bool operator==(const OperandKind&) const = default;
 };
 
+/// What is the same for a nest at all sizes. Equal kinds are one question, whatever the names of
+/// loops and buffers were.
 struct SpecKind {
   std::string statement;        // "+= $0 * $1", "= $0", "= 0": operands by number
   bool accumulates = false;     // reads its output
@@ -76,9 +79,9 @@ struct OperandState {
 /// the others' and starts none (serial only).
 enum class Threads : uint8_t { kAlone, kMayStart, kBeside };
 
-/// The memo's key. Trivially copyable, compared byte by byte.
-/// 48 bytes, hashed and compared a hundred million times in a large search: hence fixed arrays, no
-/// pointers, and kinds by number. Unused extents and operands are zero, since all bytes count.
+/// The memo's key. Trivially copyable, compared byte by byte. 48 bytes, hashed and compared a
+/// hundred million times in a large search: hence fixed arrays, no pointers, and kinds by number.
+/// Unused extents and operands are zero, since all bytes count.
 struct Spec {
   uint16_t kind = 0;
   uint8_t relayouted = 0;  // bit per operand: its one copy within its level is spent
@@ -93,9 +96,9 @@ struct SpecHash {
   size_t operator()(const Spec& s) const;
 };
 
-/// The kinds by number, each once. Threads may share them.
-/// Numbers are given in the order in which kinds are met, so they differ between runs with several
-/// threads: nothing that is stored or printed may contain one.
+/// The kinds by number, each once. Threads may share them. Numbers are given in the order in which
+/// kinds are met, so they differ between runs with several threads: nothing that is stored or
+/// printed may contain one.
 class SpecKinds {
  public:
   /// The number of an equal kind, or a new one. Throws InternalError beyond kMostKinds: kinds come
@@ -121,6 +124,7 @@ class SpecKinds {
   std::array<std::array<std::atomic<int>, 16>, kMaxRank + 1> moves_{};  // id + 1
 };
 
+/// The extents of what an operand covers, without an allocation.
 struct OperandShape {
   std::array<uint32_t, kMaxRank> extents{};
   int rank = 0;

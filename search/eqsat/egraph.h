@@ -59,8 +59,8 @@ class EGraph {
   EGraph(const EGraph&) = delete;
   EGraph& operator=(const EGraph&) = delete;
 
-  /// The class of this node, made when it is new. The id stands for exactly this term when proofs
-  /// are kept, for some equal term otherwise; find() gives the class.
+  /// The class of this node, made when it is new; children are ids of this graph. The id stands for
+  /// exactly this term when proofs are kept, for some equal term otherwise; find() gives the class.
   Id add(const ENode& node);
   Id add(Op op, std::span<const Id> children);
   Id add(Op op, std::initializer_list<Id> children = {}) {
@@ -73,6 +73,7 @@ class EGraph {
   bool unite(Id a, Id b, int rule = kGiven);
   static constexpr int kGiven = -1;  // united by the caller, not by a rule
 
+  /// The leader of the id's class: the same for two ids exactly when they are known to be equal.
   Id find(Id id) const {
     // Path halving: cheap, and as good as full compression in practice.
     while (leader_[id] != id) {
@@ -89,6 +90,7 @@ class EGraph {
   }
   /// Closes the graph under congruence and renews the view. Returns how many unions that took.
   size_t rebuild();
+  /// Nothing was added or united since the last rebuild.
   bool clean() const { return clean_; }
 
   /// The view of the last rebuild: ids of all classes, ascending; a class's nodes, sorted by
@@ -110,6 +112,7 @@ class EGraph {
   /// spelling of the same term otherwise.
   const ENode& original(Id id) const { return originals_[id]; }
   const OpTable& ops() const { return ops_; }
+  /// Null when none are kept.
   const ProofForest* proofs() const { return proofs_.get(); }
 
  private:
@@ -123,14 +126,22 @@ class EGraph {
     uint32_t next;
   };
 
+  /// A class of its own for a node that nobody knows: id, memo, parents, fact.
   Id add_class(const ENode& canonical, const ENode& original);
+  /// With proofs: an id for exactly this term, whose class is known under another spelling.
   Id add_spelling(const ENode& original, Id known);
+  /// `parent` is looked at again when the class of `child` is merged.
   void note_parent(Id child, Id parent);
+  /// Those nodes may have become equal to others: they wait for close().
   void queue_parents(Id id);
+  /// Their classes may learn from a changed fact: they wait for close().
   void queue_parents_to_learn(Id id);
   bool unite_congruent(Id a, Id b) { return merge(a, b, kCongruence); }
+  /// The class with more parents stays, so that fewer nodes are looked at again.
   bool merge(Id a, Id b, int reason);
+  /// One waiting node: entered under its new spelling, or united with the node that has it.
   void close_one(Id id, size_t& unions);
+  /// Until nothing waits; how many unions it took.
   size_t close();
 
   // In the place of a rule: the children were equal.

@@ -13,8 +13,7 @@
 
 namespace exotune::eqsat {
 
-/// All borrowed for the length of one evaluation.
-/// What an expression may look at.
+/// What an expression may look at. All borrowed for the length of one evaluation.
 struct Match {
   const EGraph& graph;
   const AccessTypes& types;

@@ -33,12 +33,10 @@ struct ENode {
   auto operator<=>(const ENode&) const = default;
 };
 
-/// From nodes to ids: open addressing over slots of 8 bytes, the nodes aside in the order in which
-/// they came. Nothing is ever taken out.
-/// Hash-consing: two nodes that are equal have one id. Open addressing because a lookup is one
-/// cache miss at a load of three quarters, and there are several for each match of a rule. Nothing
-/// is taken out: a node whose children were merged stays under its old spelling, which then leads
-/// nowhere.
+/// From nodes to ids: two nodes that are equal have one id (hash-consing). Open addressing over
+/// slots of 8 bytes, the nodes aside in the order in which they came: a lookup is one cache miss at
+/// a load of three quarters, and there are several for each match of a rule. Nothing is taken out:
+/// a node whose children were merged stays under its old spelling, which then leads nowhere.
 class NodeTable {
  public:
   /// Empty, with room for a few nodes.

@@ -18,8 +18,8 @@ namespace exotune::eqsat {
 
 using Var = int;
 
-/// The variables of one rule, shared by its patterns, conditions and right side.
-/// Numbered in the order of their first appearance, which is the order of Bindings.
+/// The variables of one rule, shared by its patterns, conditions and right side. Numbered in the
+/// order of their first appearance, which is the order of Bindings.
 class Variables {
  public:
   Var of(const std::string& name);          // made when it is new
@@ -51,10 +51,10 @@ using Bindings = std::span<const uint32_t>;
 struct Pattern {
   enum class Kind : uint8_t { kVariable, kOperator, kFamily };
   struct Node {
-    Kind kind = Kind::kVariable;
-    Var variable = -1;  // kVariable: bound to the class; kFamily: bound to the operator
-    Op op = kNoOp;      // kOperator
-    Family family = 0;  // kFamily
+    Kind kind = Kind::kVariable;  // says which of the next three count
+    Var variable = -1;            // kVariable: bound to the class; kFamily: bound to the operator
+    Op op = kNoOp;                // kOperator
+    Family family = 0;            // kFamily
     std::array<int, kMaxChildren> places = {};  // of the children in `nodes`, the first `arity`
     size_t arity = 0;
     std::span<const int> children() const { return {places.data(), arity}; }
@@ -83,12 +83,14 @@ struct Matches {
   FlatVector<uint32_t> values;
   FlatVector<uint8_t> known;  // by match: whether it was there before
   size_t stride = 0;
-  /// Matches before `since` that were only counted.
-  size_t left_out = 0;  // matches that were there before and are not among these
+  size_t left_out = 0;  // matches that were there before, counted and not among these
 
   size_t size() const { return roots.size(); }
+  /// What a limit on matches, and a rule's backoff, count.
   size_t found() const { return size() + left_out; }
+  /// Keeps the room: the same object serves every iteration.
   void clear();
+  /// Of match `i`; valid until the next match is added.
   Bindings bindings(size_t i) const { return {values.data() + i * stride, stride}; }
   size_t bytes() const {
     return roots.capacity() * sizeof(Id) + values.capacity() * sizeof(uint32_t) + known.capacity();
@@ -119,7 +121,14 @@ class Matcher {
               const std::function<bool()>& keep_going = {}) const;
 
  private:
-  enum class Code : uint8_t { kBindOp, kBindFamily, kCompare, kCompareOp, kLookup, kScan };
+  enum class Code : uint8_t {
+    kBindOp,      // each node of the class with this operator, in turn
+    kBindFamily,  // each with an operator of this family
+    kCompare,     // two registers are the same class
+    kCompareOp,   // two registers are the same operator
+    kLookup,      // the class of a term whose variables are all bound
+    kScan,        // every class, for a pattern that nothing before it leads to
+  };
   struct Ground {  // a term whose leaves are registers
     Op op = kNoOp;
     int reg = -1;  // a register, when op is kNoOp
@@ -140,10 +149,10 @@ class Matcher {
   class Compiler;
   class Machine;
 
-  std::vector<Instruction> program_;
-  std::vector<int> register_of_;  // by variable
-  int registers_ = 0;
-  bool rooted_ = false;  // the first instruction binds the root by family
+  std::vector<Instruction> program_;  // run with backtracking: the next choice of the last kBind
+  std::vector<int> register_of_;      // by variable
+  int registers_ = 0;                 // how many a run needs
+  bool rooted_ = false;               // the first instruction binds the root by family
   Family root_family_ = 0;
 };
 

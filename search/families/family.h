@@ -27,6 +27,7 @@ struct Bucket {
   std::string at;    // where it is measured: "n=40", "M=40 N=40"
 };
 
+/// A `[[kernel]]`: one member for each combination of its axes' values.
 struct KernelTemplate {
   std::string name;               // with places: "${p}axpy${_any}"
   std::vector<std::string> axes;  // names
@@ -37,6 +38,7 @@ struct KernelTemplate {
   SourceLocation where;  // of its table in the file
 };
 
+/// A `[[routine]]`: the entry points of one name, for each combination of its axes' values.
 struct RoutineTemplate {
   std::string name;  // as CBLAS has it, without "cblas_": "${p}axpy"
   std::vector<std::string> axes;
@@ -56,6 +58,7 @@ struct BodyText {
   int lines() const;  // that are neither empty nor comment
 };
 
+/// As it was read: places are still open, and nothing is proved.
 struct Family {
   std::string name, title;
   std::vector<std::string> uses;  // families whose kernels the bodies call
@@ -63,11 +66,11 @@ struct Family {
   std::map<std::string, Substitution> targets;
   /// Figures of the bodies that machines differ in: the wisdom of one replaces them (wisdom.h).
   Substitution sizes;
-  Substitution places;  // what places stand for whatever the target and the axes
-  std::vector<Axis> axes;
+  Substitution places;     // what places stand for whatever the target and the axes
+  std::vector<Axis> axes;  // that templates name
   std::vector<KernelTemplate> kernels;
   std::vector<RoutineTemplate> routines;
-  BodyText bodies, mixed;
+  BodyText bodies, mixed;  // NAME.c, NAME_mixed.c
 
   const Axis* find_axis(const std::string& axis) const;
 };
