@@ -199,7 +199,7 @@ TEST(KernelVerb, threads_are_part_of_what_is_measured_and_kept) {
   const CommandHarness harness("threads");
   REQUIRE_TARGET();
   const CommandResult result =
-      harness.run(brief({"saxpy", "--size", "n=100000", "--threads", "2", "--strategy", "beam"}));
+      harness.run(small({"saxpy", "--size", "n=100000", "--threads", "2", "--strategy", "beam"}));
   if (says(result.err, "OpenMP") || says(result.err, "this machine runs")) GTEST_SKIP();
   ASSERT_EQ(result.exit_status, 0) << result.err;
   EXPECT_TRUE(says(result.out, "2 threads")) << result.out;
