@@ -196,10 +196,20 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
                    near.empty() ? all : "did you mean '" + near + "'?");
 }
 
+// What only models of this machine's cores read. Other runners refuse for themselves what they do
+// not read (a simulator's figures), or read whatever there is (the words of a record).
+void refuse_unread(const TomlTable& toml, const Target& target) {
+  if (!target.runner.is_this_machine()) return;
+  toml.table("runner").allow_only({"kind"});
+  if (toml.has("latency")) toml.table("latency").allow_only({"fma", "load"});
+  if (toml.has("parameters"))
+    toml.table("parameters").allow_only({"thread_start", "thread_trip", "thread_memory"});
+}
+
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
   toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector",
-                   "peak", "roof", "peers", "latency", "parameters", "level", "roles",
+                   "peak", "roof", "peers", "latency", "parameters", "level",
                    "search"});  // [search]: search/dp
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
@@ -233,11 +243,7 @@ TargetPtr read_target(const fs::path& folder, const Importer& importer) {
     target->levels.push_back(read_level(level, target->library, defaults));
   if (target->levels.empty())
     throw InputError(toml.where(), "a target needs at least one [[level]] of memory");
-  if (toml.has("roles")) {
-    const TomlTable roles = toml.table("roles");
-    for (const std::string& role : roles.keys())
-      target->roles[role] = memory_of(target->library, roles, role);
-  }
+  refuse_unread(toml, *target);
   return target;
 }
 

@@ -61,7 +61,6 @@ struct Target {
   std::map<std::string, double> latency;  // cycles by class of instruction: "fma", "load"
   std::map<std::string, double> parameters;  // anything else that costs and models read by name
   std::vector<TargetLevel> levels;           // from the fastest to main memory
-  std::map<std::string, MemoryPtr> roles;    // "accumulator", "operand", ... to memories
 
   PeerLimits peers;                      // what the libraries it meets are held to
   std::map<ScalarType, RoofLoop> roofs;  // what their peak is measured with
