@@ -26,6 +26,10 @@ struct CoreFacts {
   double ways = 0;           // of the caches behind the first one: sets repeat after bytes / ways
   double stream_ramp = 0;    // lines until prefetchers are ahead of a stream
   double cache_full = 0;     // share of a cache where it begins to lose lines
+  // Lines of rows that lie apart: their cost in adjacent ones, and how many lines of a cache one of
+  // them takes, as they compete for the same sets.
+  double apart_cost = 0, apart_lines = 0;
+  double port_crowding = 0;  // share of the other ports' work that delays the busiest one
   // Where nothing is said, the target's text of its instructions stands.
   double fma = 0;  // cycles from one vector multiply-add to the next, if more than the text says
   double fma_latency = 0, load_latency = 0;

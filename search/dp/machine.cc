@@ -274,8 +274,8 @@ DpMachine machine_of(const Target& target, const TargetFigures& figures, int thr
   if (toml.has("search")) {
     read_search(toml.table("search"), target, m);
   } else {
-    m.apart_cost_quarters = 5;
-    m.apart_footprint = 2;
+    m.apart_cost_quarters = static_cast<int>(std::lround(4 * figures.core.apart_cost));
+    m.apart_footprint = static_cast<int>(std::lround(figures.core.apart_lines));
     m.fine_limits = true;
     if (const std::string more = figures.identity(); !more.empty())
       m.hash = content_hash(m.hash + "\n" + more);
@@ -286,7 +286,8 @@ DpMachine machine_of(const Target& target, const TargetFigures& figures, int thr
     const double latency = figures.core.fma_latency > 0   ? figures.core.fma_latency
                            : text == target.latency.end() ? 0
                                                           : text->second;
-    for (DpKernel& block : register_blocks(m, latency)) m.kernels.push_back(std::move(block));
+    for (DpKernel& block : register_blocks(m, latency, figures.core.port_crowding))
+      m.kernels.push_back(std::move(block));
   }
   describe_threads(target, figures.core, threads, m);
   // Strips are as wide as a vector, or where the machine is derived as a block of registers.

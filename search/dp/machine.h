@@ -52,6 +52,7 @@ struct DpKernel {
 
   bool block = false;   // a register block of the instruction (register_block.h)
   int64_t load = 0;     // of a block: units for a vector or broadcast
+  double crowding = 0;  // a block: share of the other ports' work that delays the busiest one
   int64_t latency = 0;  // units until a sum may be added to; 0: not known
 
   bool copies_only = false;  // a statement: of moves only, as tails of sums are masked

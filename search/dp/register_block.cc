@@ -7,9 +7,6 @@ namespace exotune {
 
 namespace {
 
-// Work on the other ports delays the busiest one a little: this part of it counts.
-constexpr int64_t kHidden = 8;
-
 bool follows(const Subscript& s, int loop) {
   return std::any_of(s.begin(), s.end(), [&](const SubscriptTerm& t) { return t.dim == loop; });
 }
@@ -92,7 +89,7 @@ int64_t cheapest_load(const DpMachine& machine, const DpKernel& k, uint32_t memo
 
 }  // namespace
 
-std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) {
+std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency, double crowding) {
   const uint32_t memory = nearest_memory(machine);
   std::vector<DpKernel> blocks;
   for (const DpKernel& k : machine.kernels) {
@@ -103,6 +100,7 @@ std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency) 
     bool fits = output >= 1 && lies_in_vectors(machine, k, output);
     DpKernel block = k;
     block.block = true;
+    block.crowding = crowding;
     block.name = "block of " + k.name;
     block.strip = k.extents[0];
     if (block.latency == 0) block.latency = std::llround(latency * machine.units_per_cycle);
@@ -152,7 +150,9 @@ int64_t block_cost(const DpKernel& block, const Spec& spec, const SpecKind& kind
   const int64_t all = step.arithmetic + step.loads;
   const int64_t busy = std::max({step.arithmetic, step.loads, block.latency});
   return step.sums *
-         (ports ? busy + (all - std::min(all, busy)) / kHidden : std::max(all, block.latency));
+         (ports ? busy + static_cast<int64_t>(static_cast<double>(all - std::min(all, busy)) *
+                                              block.crowding)
+                : std::max(all, block.latency));
 }
 
 }  // namespace exotune

@@ -12,8 +12,8 @@ namespace exotune {
 
 /// One block for each accumulating instruction over a single vector loop, by what it takes from
 /// registers and what it broadcasts. `latency`: cycles until an accumulation may be read, where the
-/// instruction's own is not known.
-std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency);
+/// instruction's own is not known; `crowding`: of CoreFacts.
+std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency, double crowding);
 
 /// Is the Spec a block of this kernel: output in vector registers, along the loop that the other
 /// vectors run along; inputs in the nearest memory, adjacent along that loop or broadcast?
