@@ -93,13 +93,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/kernels OPTIONAL DESTINATION share/exotu
   FILES_MATCHING PATTERN "*.toml" PATTERN "*.exo" PATTERN "*.sched")
 if(TARGET exo-tune)
   install(TARGETS exo-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # The command writes its own manual page and completion: they cannot fall behind.
+  # The command writes its own manual page and completion, as they are installed: they cannot fall
+  # behind, and are not missing where only some targets were built.
   foreach(what man bash-completion)
-    add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/exo-tune.${what}
-      COMMAND exo-tune manual ${what} > ${PROJECT_BINARY_DIR}/exo-tune.${what} DEPENDS exo-tune)
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:exo-tune>\" manual ${what}
+      OUTPUT_FILE \"${PROJECT_BINARY_DIR}/exo-tune.${what}\" COMMAND_ERROR_IS_FATAL ANY)")
   endforeach()
-  add_custom_target(exotune_manual ALL
-    DEPENDS ${PROJECT_BINARY_DIR}/exo-tune.man ${PROJECT_BINARY_DIR}/exo-tune.bash-completion)
   install(FILES ${PROJECT_BINARY_DIR}/exo-tune.man RENAME exo-tune.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/exo-tune.bash-completion RENAME exo-tune
