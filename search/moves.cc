@@ -15,6 +15,8 @@ SearchSpace elements_space(const Nest& nest, const VectorValues& unit) {
   SearchSpace space;
   const std::string& loop = nest.vector_loop;
   Stage stage{"interleave", {}};
+  // Two ports whose results take four cycles want eight chains; fewer do where a vector has work of
+  // its own, and short loops have no eight vectors.
   for (const int64_t interleave : {4, 8, 2, 1})
     stage.moves.push_back({{unit.step("optimize_level_1", {loop}, {interleave})}, "", ""});
   // Elements far apart: scalar code, a few iterations at a time.
@@ -23,6 +25,7 @@ SearchSpace elements_space(const Nest& nest, const VectorValues& unit) {
     stage.moves.push_back({{keep}, "", ""});
     for (const int64_t factor : {4, 8, 2})
       stage.moves.push_back({{keep, interleave_step(loop, factor)}, "", ""});
+    // Scalar sums have no vectors to be in flight beside: more chains are worth a try.
     for (const int64_t factor : {4, 8, 16})
       stage.moves.push_back({{{"interleave_reduction", {loop, factor, "sum"}}}, "", ""});
   }
@@ -48,6 +51,8 @@ void add_column_moves(const Nest& nest, const VectorValues& unit, Stage& stage) 
     for (const int64_t wide : {vectors, 2 * vectors})
       if (wide >= 1 && wide <= 16) add({ahead}, wide, packed.depth);
   }
+  // As they lie, each vector is a line of a stream: fewer than four hide no latency, more than
+  // eight are more streams than prefetchers follow.
   for (const int64_t vectors : {4, 8}) add({}, vectors, 1);
 }
 
@@ -61,12 +66,16 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit) {
   if (!nest.unit_stride)
     space.stages.push_back({"gather", {{{{"gather_vectors", {}}}, "gathered", ""}, {{}, "", ""}}});
   Stage stage{"rows", {}};
+  // Each row is a chain of its own and a stream: four rows hide what one row needs four vectors at
+  // once for, so only a single row is interleaved too.
   for (const int64_t rows : {4, 8, 2, 1})
     for (const int64_t interleave : {1, 2, 4}) {
       if (rows > 1 && interleave > 1) continue;
       stage.moves.push_back(
           {{unit.step("optimize_level_2", loops, {Value(rows), Value(interleave)})}, "", ""});
     }
+  // Sums of columns stay in as many registers while the rows go by; at eight the operands still
+  // find room in sixteen.
   for (const int64_t vectors : {4, 8, 2})
     stage.moves.push_back({{unit.step("optimize_columns", loops, {vectors})}, "", ""});
   if (nest.converts || !nest.packed_orders.empty()) add_column_moves(nest, unit, stage);

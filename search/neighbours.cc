@@ -168,6 +168,8 @@ class Changes {
     return out;
   }
 
+  // A tile of several vectors has chains enough: two or four copies are for small tiles, and for
+  // fewer branches.
   void interleaves() {
     for (const int64_t factor : {2, 4}) {
       Steps out = steps_;
@@ -185,7 +187,8 @@ class Changes {
     return out;
   }
 
-  // In front of the first micro-kernel, where operands are still read as they lie.
+  // In front of the first micro-kernel, where operands are still read as they lie. The next tile,
+  // or the one after it where a tile takes less time than a line takes to come.
   void prefetches() {
     spread_prefetches();
     std::vector<std::string> tiles;

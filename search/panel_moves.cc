@@ -20,8 +20,11 @@ Stage orders(const Contraction& c) {
   for (int64_t vectors = c.most_vectors; vectors >= 1 && vectors + 1 >= c.most_vectors; --vectors) {
     const int64_t width = vectors * c.lanes, height = (c.registers - vectors - 1) / vectors;
     const double line = c.l1 / (static_cast<double>(height) * c.element);
+    // As deep as the rows of one tile fill a part of the first cache; the panel's strip streams.
     for (const int64_t k : balanced(depth, {line * 0.25, line * 0.5, line * 0.75})) {
       std::set<int64_t> panels;
+      // Of the second cache: half of it leaves the other half to what streams by; less and more,
+      // since how much of that stays in the way depends on how the cache replaces lines.
       for (const double share : {0.375, 0.5, 0.75})
         panels.insert(std::max<int64_t>(
             1, static_cast<int64_t>(c.l2 * share / (static_cast<double>(k * width) * c.element))));

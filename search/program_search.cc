@@ -149,6 +149,7 @@ class ProgramSearch::Impl {
     }
     const Schedule fused = fuse_neighbours(start);
     if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
+    // Each sweep more leaves the rows of one more in the cache between them and adds a boundary.
     for (const int steps : {1, 2, 4}) {
       if (interrupted()) return;
       const Schedule rows = fuse_rows(start, steps);
@@ -322,7 +323,9 @@ class ProgramSearch::Impl {
     }
   }
 
-  // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles.
+  // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles. Below four
+  // vectors no register tile fits between two corners; above eight the corners, which run as they
+  // were written, are most of a small triangle.
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory) return;

@@ -100,6 +100,9 @@ Steps contraction(const Nest& nest, const Unit& unit, Draw& draw) {
   return steps;
 }
 
+// Draws are to span what a model may ever be asked to order, not what is good: numbers far beyond
+// the registers show what spilling costs, and small ones stand twice, as most schedules worth
+// comparing have them.
 Steps rows(const Nest& nest, const Unit& unit, Draw& draw) {
   Steps steps;
   if (nest.loops.back().name != nest.vector_loop)

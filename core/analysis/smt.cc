@@ -17,6 +17,8 @@
 namespace exotune {
 namespace {
 
+// Steps of the solver, not seconds: what it does not decide within them is refused, on a slow
+// machine as on a fast one.
 constexpr unsigned kResourceLimit = 3'000'000;
 
 struct ProofsDirectory {
@@ -29,6 +31,8 @@ ProofsDirectory& proofs() {
   return d;
 }
 
+// Formulas as Z3's terms. Variables by number: the same question gives the same terms in the same
+// order, on which Z3's steps, and so its limit, depend.
 class Builder {
  public:
   explicit Builder(z3::context& c) : context_(c) {}
@@ -69,11 +73,13 @@ class Builder {
   std::set<int> seen_;
 };
 
+// Making a context costs more than most questions; Z3 allows one thread in each.
 z3::context& thread_context() {
   thread_local z3::context context;
   return context;
 }
 
+// SMT-LIB has no negative literals, and the least int64_t has no positive counterpart.
 void write_int(std::ostream& out, int64_t v) {
   if (v < 0) {
     out << "(- " << static_cast<uint64_t>(-(v + 1)) + 1 << ")";
@@ -116,6 +122,8 @@ void write(std::ostream& out, const Formula& f) {
   }
 }
 
+// One file a question, by its content: asked again it is the same file. Failure to write is silent,
+// since the records are for an audit and no part of the answer.
 void write_proof(const std::string& text, Feasible verdict) {
   std::string directory;
   {
@@ -219,7 +227,7 @@ Decision solver_internal::decide_smt(std::span<const Constraint> facts,
       }
     }
   } catch (const z3::exception&) {
-    out = {};
+    out = {};  // unknown, and therefore a refusal
   }
   return out;
 }

@@ -10,9 +10,12 @@ namespace exotune {
 
 namespace {
 
+// Every sum and product is checked: a wrapped coefficient would make two different expressions
+// equal, and with them two different programs.
 bool add_into(int64_t& a, int64_t b) { return !__builtin_add_overflow(a, b, &a); }
 
-// Sorted merge; nothing on overflow.
+// Terms are sorted by their atoms' hashes, so that adding is one merge and equal forms are equal
+// lists. Nothing on overflow.
 std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b) {
   Affine out;
   int64_t scaled;

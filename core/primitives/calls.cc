@@ -12,6 +12,8 @@
 
 namespace exotune::internal {
 
+// A formal in DRAM is a C pointer: any array that C can address may be passed for it. The reverse
+// is not true: who declares a memory of its own relies on where it lies.
 bool memory_fits(const MemoryPtr& formal, const MemoryPtr& actual) {
   const MemoryPtr f = formal ? formal : dram(), a = actual ? actual : dram();
   if (f == a || f->name == a->name) return true;
@@ -25,6 +27,8 @@ bool same_precision(ScalarType a, ScalarType b) {
   return decided(a) == decided(b);
 }
 
+// Strides of a formal are those of the actual argument's buffer, in the dimension that is left of
+// it: a window's points drop theirs.
 ExprPtr at_call(const Proc& p, const Path& at, const Proc& callee, const std::vector<ExprPtr>& args,
                 const ExprPtr& e) {
   auto position = [&](Sym s) {
@@ -57,6 +61,8 @@ bool writes_config(const Block& b) {
   return std::any_of(b.begin(), b.end(), [](const StmtPtr& s) { return s->writes_config; });
 }
 
+// Through windows, which are declared before they are used, and through calls; recursion cannot be
+// written, so this ends.
 std::set<Sym> written_formals(const Proc& p) {
   std::map<Sym, Sym> root;  // windows to what they are windows of
   auto root_of = [&](Sym s) {
@@ -97,6 +103,9 @@ class CallChecker {
               const std::vector<ExprPtr>& args, const std::set<Sym>* changed = nullptr)
       : p_(p), at_(at), prover_(prover), callee_(callee), args_(args), changed_(changed) {}
 
+  // In this order since each part takes for granted what the one before has seen to: kinds before
+  // shapes, which look into windows, shapes before asserts, which speak of sizes. The first problem
+  // ends it: those that follow are often its consequence.
   std::optional<CallProblem> problem() {
     if (args_.size() != callee_->args.size()) {
       report([] { return "the number of arguments differs"; }, Answer{Verdict::kProved, {}, {}});
@@ -124,6 +133,8 @@ class CallChecker {
   }
 
  private:
+  // What was proved of the call before still holds where neither the argument's buffer nor what an
+  // assert says of it was touched. Primitives that move a buffer ask once a call, in every proc.
   bool is_changed(size_t k) const {
     if (!changed_) return true;
     auto it = local_.find(k);
@@ -135,6 +146,7 @@ class CallChecker {
       if (is_changed(k) && mentions(assertion, callee_->args[k].name)) return true;
     return false;
   }
+  // Texts are made when someone reads them: a search refuses thousands of times and reads few.
   void report(std::function<std::string()> what, Answer answer) {
     if (!found_) found_ = CallProblem{LazyText(std::move(what)), std::move(answer)};
   }
@@ -163,6 +175,7 @@ class CallChecker {
     const Read* r = arg->as<Read>();
     const WindowExpr* w = arg->as<WindowExpr>();
     if (!r && !w) {
+      // An expression for a scalar formal becomes a temporary, which nobody could read back from.
       if (formal.type.is_tensor() || !is_data(arg->type) || written().count(formal.name))
         bad(k, "must be a buffer");
       return;
@@ -202,6 +215,7 @@ class CallChecker {
     for (size_t d = 0; d < access.size(); ++d) {
       const WindowAccess& a = access[d];
       const ExprPtr& n = entry->type.shape[d];
+      // The whole of a dimension, the usual case, needs no proof.
       if (!a.is_point() && is_literal(fold(a.lo), 0) && affine_equal(a.hi, n)) continue;
       inside.push_back(bin_op(BinOpKind::kLe, int_const(0), a.lo));
       inside.push_back(a.is_point() ? bin_op(BinOpKind::kLt, a.lo, n)
@@ -221,6 +235,9 @@ class CallChecker {
     }
   }
 
+  // C code and the interpreter may read and write arguments in another order than the body says
+  // only if no two of them overlap where one is written. Of one root they must be apart in a
+  // dimension.
   void aliasing() {
     for (auto a = regions_.begin(); a != regions_.end() && !found_; ++a)
       for (auto b = std::next(a); b != regions_.end() && !found_; ++b) {
@@ -238,6 +255,7 @@ class CallChecker {
           apart.push_back(bin_op(BinOpKind::kLe, end(x), y.lo));
           apart.push_back(bin_op(BinOpKind::kLe, end(y), x.lo));
         }
+        // Scalars of one root have no dimension to be apart in: refuted, not unknown.
         ExprPtr any;
         for (const ExprPtr& c : apart) any = any ? bin_op(BinOpKind::kOr, any, c) : c;
         Answer answer = any ? prover_.prove(any) : Answer{Verdict::kRefuted, {}, {}};

@@ -82,6 +82,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   const For& f = c.as<For>();
   const Path at = c.path();
   const int n = static_cast<int>(f.body.size());
+  // Both loops evaluate the bounds again; the body may not have changed what they say.
   require_stable(*p, body_path(at), n, f.lo, op);
   require_stable(*p, body_path(at), n, f.hi, op);
 
@@ -91,6 +92,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
     require(prove(*p, at, equals(modulo(trip, q), int_const(0))), op,
             "cannot prove that " + std::to_string(q) + " divides the trip count " + str(trip));
   const bool guarded = tail == Tail::kGuard && !exact, shortened = tail == Tail::kShort && !exact;
+  // Its extents are io's in whole numbers, which only a known trip count gives (extent_of_tile).
   if (shortened && literal(trip).value_or(0) < 1)
     refuse(op, "a last tile can be shorter where the trip count is a positive number, not " +
                    str(trip));
@@ -117,6 +119,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   const ExprPtr outer_hi = floor_div(rounded_up ? plus(trip, int_const(q - 1)) : trip, q);
   rw.replace_keep(at, make_for(io, int_const(0), outer_hi, {inner_loop(std::move(body))}, f.mode));
 
+  // The rest stands behind the loop and runs trip % q times. A range that may be negative has a
+  // remainder that is not: the rest then needs the loop's own condition, or it would run.
   if (cut) {
     const Sym it = ii.copy();
     const ExprPtr start = plus(f.lo, times(q, floor_div(trip, q)));
@@ -159,6 +163,7 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   require(
       prove(*p, at, less_equal(covered, trip)), op,
       "cannot prove that " + str(covered) + " iterations lie within the trip count " + str(trip));
+  // With n = 0 the rewritten loop would run nothing, where the loop itself runs trip times.
   require(
       prove(*p, at,
             bin_op(BinOpKind::kOr, less_equal(int_const(1), n), less_equal(trip, int_const(0)))),
@@ -186,6 +191,7 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   const For& f = c.as<For>();
   const Path at = c.path();
   const For& g = *f.body[0]->as<For>();
+  // k / count and k % count stay affine for a constant only.
   const auto count = literal(trip_count(g));
   if (!count || *count < 1) refuse(op, "the inner trip count must be a positive constant");
   require_moderate(int_const(*count), op);

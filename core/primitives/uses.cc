@@ -20,6 +20,7 @@ ExprPtr conjunction(const std::vector<ExprPtr>& conditions) {
   return out ? out : bool_const(true);
 }
 
+// Data is out of it: a bound or an index that read data would change its meaning when moved.
 bool in_scope(const Proc& p, const Path& at, const ExprPtr& e) {
   std::set<Sym> used;
   collect_symbols(e, used);
@@ -41,6 +42,8 @@ std::vector<Path> enclosing_loops(const Proc& p, const Path& at) {
   return out;
 }
 
+// Asked again after the change, of all loops around: a rewrite inside can give iterations a
+// location in common that had none before.
 void require_parallel_loops(const Proc& p, const Path& at, const char* op) {
   for (const Path& loop : enclosing_loops(p, at)) {
     StmtPtr s = stmt_at(p, loop);
@@ -75,6 +78,8 @@ std::vector<ExprPtr> window_shape(const std::vector<WindowAccess>& access) {
 
 namespace {
 
+// Rebuilds only what mentions the buffer, so that everything else stays the same object: proofs and
+// summaries are remembered by it, and a whole proc costs no more than its uses.
 class UseMapper {
  public:
   explicit UseMapper(const UseMap& map) : map_(map) {}
@@ -93,11 +98,13 @@ class UseMapper {
   }
 
  private:
+  // One bit test instead of a walk; it errs on one side only.
   bool may_mention(uint64_t bloom) const { return bloom & map_.buffer.bloom(); }
 
   StmtPtr stmt(const StmtPtr& s, const Path& at) {
     if (!may_mention(s->bloom) || !mentions(s, map_.buffer)) return s;
     StmtPtr out = s;
+    // A name alone is the whole buffer in a call, and an element of a scalar elsewhere.
     if (const Call* call = s->as<Call>()) {
       std::vector<ExprPtr> args = call->args;
       for (size_t k = 0; k < args.size(); ++k) {
@@ -172,6 +179,7 @@ class UseMapper {
     return make_expr(WindowExpr{use->name, use->access}, e->type, e->where);
   }
 
+  // Then the name is passed rather than a window of it, which a dense formal would refuse.
   bool is_whole(const WindowUse& use) const {
     if (!map_.shape_of) return false;
     std::vector<ExprPtr> shape = map_.shape_of(use.name);
@@ -232,6 +240,7 @@ std::vector<WindowAccess> compose(const Alias& alias, const std::vector<WindowAc
   return out;
 }
 
+// Windows of windows compose to one window of the root, since proofs speak of roots only.
 std::optional<Alias> resolve_alias(const Proc& p, const Path& at, Sym name) {
   auto entry = lookup(p, at, name);
   if (!entry || !is_data(entry->type.scalar)) return std::nullopt;
@@ -264,6 +273,8 @@ bool mentions_any(const StmtPtr& s, const std::set<Sym>& names) {
   return false;
 }
 
+// Row-major, as the emitted C has it. A product of two unknown sizes is left as stride(name, dim):
+// it is no affine expression, and nothing could be proved of it.
 ExprPtr stride_of(const Proc& p, const Path& at, Sym name, int dim) {
   auto entry = lookup(p, at, name);
   auto unresolved = [&](Sym s, int d) { return make_expr(StrideExpr{s, d}, ScalarType::kStride); };

@@ -112,6 +112,7 @@ std::vector<ChainPlan> row_plans(const Composition& chain, const Target& target,
 
   std::vector<ChainPlan> out;
   for (const bool fuses : {true, false})
+    // Vectors at once in each loop; all cost the same here (lines), so the usual one stands first.
     for (const int many : {4, 2, 8, 1}) {
       ChainPlan plan;
       plan.tile = fuses ? 1 : 0;

@@ -62,6 +62,8 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
   if (!dot || !height || !width || !depth || *height < 1) return {};
   std::vector<Finish> out;
   const int64_t registers = target.vector_memory->count;
+  // Wide tiles first: a loaded group serves all its vectors. Each takes all the registers there
+  // are.
   for (const int64_t vectors : {4, 3, 2, 1}) {
     // The sums, a row of the operand, the group for all lanes and the product on its way.
     const int64_t most_rows = (registers - 2 - vectors) / vectors;

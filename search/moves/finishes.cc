@@ -17,6 +17,8 @@ class Finishing {
   std::vector<Finish> run() {
     out_.push_back({"compiled", {}});
     if (!target_.vector_memory) return std::move(out_);
+    // Every body of a program is finished in each of these ways, so there are few: what the beam
+    // tries for a nest of its own (search/moves.cc) would be tried for each part of each plan.
     for (const int64_t vectors : {1, 2, 4}) along_elements(vectors);
     std::set<std::pair<std::string, std::string>> pairs;
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
@@ -162,6 +164,7 @@ class Finishing {
     }
     const auto u = some ? unit_of(widest) : std::nullopt;
     if (!u) return;
+    // The unrolled loops already are that many independent statements: few vectors beside them.
     for (const int64_t vectors : {1, 2, 4}) {
       Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), {}};
       for (auto k = inner.rbegin(); k != inner.rend(); ++k)

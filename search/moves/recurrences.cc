@@ -137,6 +137,7 @@ Extents extents_of(const Proc& p, const std::vector<Path>& loops, int64_t block)
 std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loops, int64_t lanes) {
   std::vector<int64_t> out;
   std::optional<int64_t> other;
+  // The part within a block stays as it was written: large blocks leave too much of it.
   for (const int64_t vectors : {6, 5, 4, 3, 2}) {
     const int64_t block = vectors * lanes;
     const Extents extents = extents_of(p, loops, block);
@@ -187,6 +188,8 @@ std::vector<Schedule> wavefronts(const Schedule& s) {
   const std::vector<Path> chains = chains_of(s.proc);
   std::vector<Schedule> out;
   if (chains.empty()) return out;
+  // Rows in flight hide the latency of the one before; each is skewed by as many elements as its
+  // order needs, one for a stencil of three points, two where a corner is read as well.
   for (const int64_t rows : {4, 8, 2}) {
     Schedule made = s;
     for (const Path& path : chains)

@@ -28,6 +28,8 @@ class Tiles {
 
   std::vector<Finish> run() {
     const int64_t registers = target_.vector_memory->count;
+    // As high as the registers allow, in each width: which is best depends on which operand is the
+    // cheaper to load.
     for (const int64_t vectors : {4, 3, 2, 1}) {
       const int64_t rows = (registers - 1 - vectors) / vectors;
       const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
