@@ -52,8 +52,8 @@ std::string example_sizes(const std::vector<std::string>& names) {
 
 // What to measure at: as asked, else what the record was tuned at, else what the script fixes, else
 // the table's first.
-std::vector<Sizes> sizes_of(const BenchOptions& options, const KernelInput& input,
-                            const Record& record, const Sizes& fixed) {
+std::vector<Sizes> bench_sizes(const BenchOptions& options, const KernelInput& input,
+                               const Record& record, const Sizes& fixed) {
   std::vector<std::string> names;
   for (const Arg& arg : input.proc->args)
     if (is_control(arg.type.scalar)) names.push_back(arg.name.name());
@@ -113,7 +113,7 @@ ExitCode bench(const Session& session, const BenchOptions& options) {
   Table table = counting ? counted_table() : comparison_table();
   bool valid = true;
   std::string cause, hint;
-  for (const Sizes& sizes : sizes_of(options, input, record, replayed.fixed)) {
+  for (const Sizes& sizes : bench_sizes(options, input, record, replayed.fixed)) {
     const TuningProblem problem =
         counting ? counted_problem(input, sizes, target) : make_problem(input.proc, sizes);
     Candidate candidate = make_candidate(replayed.proc, target, problem);

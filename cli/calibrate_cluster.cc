@@ -11,9 +11,9 @@
 namespace exotune::cli {
 namespace {
 
-CommandQuestion question_of(const CalibrateElsewhere& request, const std::string& name,
-                            std::vector<std::string> arguments,
-                            const std::vector<std::string>& options) {
+CommandQuestion calibration_question(const CalibrateElsewhere& request, const std::string& name,
+                                     std::vector<std::string> arguments,
+                                     const std::vector<std::string>& options) {
   CommandQuestion question;
   question.name = name;
   question.arguments = std::move(arguments);
@@ -33,12 +33,12 @@ std::vector<Shard> measuring_shards(const CalibrateElsewhere& request) {
     if (part != "weights") figures += (figures.empty() ? "" : ",") + part;
   if (!figures.empty())
     shards.push_back(command_shard(
-        question_of(request, figures, {"--only=" + figures}, request.measure_options)));
+        calibration_question(request, figures, {"--only=" + figures}, request.measure_options)));
   if (std::find(request.parts.begin(), request.parts.end(), "weights") != request.parts.end())
     for (const std::string& kernel : request.kernels)
-      shards.push_back(command_shard(
-          question_of(request, kernel, {"--only=weights", "--kernel=" + kernel, "--no-fit"},
-                      request.measure_options)));
+      shards.push_back(command_shard(calibration_question(
+          request, kernel, {"--only=weights", "--kernel=" + kernel, "--no-fit"},
+          request.measure_options)));
   return shards;
 }
 
@@ -79,7 +79,7 @@ std::optional<std::string> calibrate_elsewhere(const CalibrateElsewhere& request
   if (!measured.given_up.empty()) refuse_given_up(measured, measuring, "parts");
   if (measured.interrupted) return std::nullopt;
 
-  CommandQuestion question = question_of(request, "the fit", {}, request.fit_options);
+  CommandQuestion question = calibration_question(request, "the fit", {}, request.fit_options);
   for (const Shard& shard : measuring) question.after.push_back(shard_hash(shard));
   const std::vector<Shard> last = {command_shard(question)};
   std::string printed;

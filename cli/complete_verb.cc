@@ -57,9 +57,9 @@ Sizes representative(const CompleteOptions& options, const KernelInput& input) {
   return sizes;
 }
 
-CompletionRequest request_for(const CompleteOptions& options, Workspace& workspace,
-                              const Session& session, const std::string& name,
-                              const std::string& text) {
+CompletionRequest completion_request(const CompleteOptions& options, Workspace& workspace,
+                                     const Session& session, const std::string& name,
+                                     const std::string& text) {
   const KernelInput input = workspace.kernel(name, text, options.script);
   CompletionRequest request;
   request.script = text;
@@ -76,7 +76,7 @@ CompletionRequest request_for(const CompleteOptions& options, Workspace& workspa
   return request;
 }
 
-std::string stem_of(const CompleteOptions& options) {
+std::string completion_stem(const CompleteOptions& options) {
   if (!options.tune.stem().empty()) return options.tune.stem();
   return std::filesystem::path(options.script).stem().string();
 }
@@ -84,7 +84,7 @@ std::string stem_of(const CompleteOptions& options) {
 // The user's file is the user's.
 void require_other_file(const CompleteOptions& options) {
   const std::filesystem::path made =
-      std::filesystem::path(options.tune.folder()) / (stem_of(options) + ".sched");
+      std::filesystem::path(options.tune.folder()) / (completion_stem(options) + ".sched");
   std::error_code ignored;
   if (std::filesystem::equivalent(made, options.script, ignored))
     throw InputError({}, "the result would replace " + options.script,
@@ -99,13 +99,13 @@ ExitCode stopped_completing() {
   return ExitCode::kInterrupted;
 }
 
-ExitCode run(const Session& session, const CompleteOptions& options) {
+ExitCode run_completion(const Session& session, const CompleteOptions& options) {
   watch_interrupts();
   options.tune.check();
   Workspace workspace(session);
   const std::string text = read_text_file(options.script);
   const std::string name = kernel_of(options, text, workspace);
-  CompletionRequest request = request_for(options, workspace, session, name, text);
+  CompletionRequest request = completion_request(options, workspace, session, name, text);
   options.tune.require_native(request.tune);
   if (options.tune.dry()) {
     std::printf("%s\n", plan_text(request.tune).c_str());
@@ -134,7 +134,7 @@ ExitCode run(const Session& session, const CompleteOptions& options) {
   const std::optional<Roofline> roofline = find_roofline(done.request, result, *store, deadline);
   const auto files = write_result(
       done.request, result,
-      {name, options.tune.target(), stem_of(options), options.tune.folder(), roofline});
+      {name, options.tune.target(), completion_stem(options), options.tune.folder(), roofline});
   std::fputs(result_text(done.request, result, files, options.tune.verbose(), roofline).c_str(),
              stdout);
   return interrupted() ? stopped_completing() : ExitCode::kOk;
@@ -157,7 +157,7 @@ void add_complete_verb(CLI::App& app, Session& session) {
   app.callback([&session, options] {
     // As `schedule` and `verify` have them: the kernel first.
     if (options->kernel.ends_with(".sched")) std::swap(options->script, options->kernel);
-    session.action = [&session, options] { return run(session, *options); };
+    session.action = [&session, options] { return run_completion(session, *options); };
   });
 }
 

@@ -119,7 +119,7 @@ void print_trials(const Store& store, const std::vector<TrialRecord>& trials, Fo
   std::fputs(table.str(format).c_str(), stdout);
 }
 
-ExitCode list(const DbOptions& options, const Session& session) {
+ExitCode list_records(const DbOptions& options, const Session& session) {
   const Format format = options.format.value();
   const auto store = open_store(options.database.path(session), OpenMode::kReadOnly);
   TrialFilter filter = checked(options, *store);
@@ -318,7 +318,7 @@ void add_db_verb(CLI::App& app, Session& session) {
   const auto sub = [&](const char* name, const char* help, DbAction action) {
     return add_sub(app, session, options, name, help, std::move(action));
   };
-  CLI::App* ls = sub("ls", "trials, newest first", list);
+  CLI::App* ls = sub("ls", "trials, newest first", list_records);
   add_filters(*ls, *options);
   ls->add_option("--status", options->filter.status,
                  "with this status: ok, crash, timeout, mismatch ...");

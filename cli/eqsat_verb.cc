@@ -136,7 +136,7 @@ void print_statistics(const CandidateReport& report) {
 
 // Lifts, saturates, extracts, replays each candidate through the core; only what is proved is shown
 // as a way to write the program.
-ExitCode run(const Session& session, const EqsatOptions& options) {
+ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
   if (options.kernel == "audit") return run_audit(session, options);
   const std::map<std::string, int64_t> constants = array_constants(options.array);
   Workspace workspace(session);
@@ -200,7 +200,7 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
   options->size.add(app);
   options->format.add(app);
   app.callback([&session, options] {
-    session.action = [&session, options] { return run(session, *options); };
+    session.action = [&session, options] { return run_eqsat(session, *options); };
   });
 }
 

@@ -60,7 +60,7 @@ void print_failures(const std::map<std::string, int>& failures) {
 }
 
 // The winner among the trials of its context: how much it won by, and what the others died of.
-void print_trials(const Store& store, const TrialRecord& chosen) {
+void print_trials_beside(const Store& store, const TrialRecord& chosen) {
   TrialFilter filter;
   filter.kernel = chosen.key.kernel_hash;
   filter.sizes = chosen.key.sizes;
@@ -192,7 +192,7 @@ ExitCode explain(const Session& session, const ExplainOptions& options) {
     const auto found = store->list(filter);
     if (!found.empty()) {
       print_speed(found.front(), record, described(input, record.kernel));
-      print_trials(*store, found.front());
+      print_trials_beside(*store, found.front());
     }
   }
   return ExitCode::kOk;

@@ -34,7 +34,7 @@ std::string file_of(const CommandAnswer& answer, const std::string& suffix) {
   return at == answer.files.end() ? "" : at->second;
 }
 
-CommandQuestion question_of(const ElsewhereRequest& request, const KernelJob& job) {
+CommandQuestion kernel_question(const ElsewhereRequest& request, const KernelJob& job) {
   CommandQuestion question;
   question.name = job.name + " " + str(job.request.representative);
   question.arguments = {"kernel"};
@@ -105,7 +105,7 @@ std::vector<std::optional<KernelAnswer>> tune_elsewhere(const ElsewhereRequest& 
                                                         Workspace& workspace) {
   std::vector<Shard> shards;
   for (const KernelJob& job : request.jobs)
-    shards.push_back(command_shard(question_of(request, job)));
+    shards.push_back(command_shard(kernel_question(request, job)));
   std::vector<std::optional<KernelAnswer>> answers(request.jobs.size());
   ExecutorHooks hooks;
   hooks.say = request.say;

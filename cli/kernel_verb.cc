@@ -43,7 +43,7 @@ std::vector<std::string> size_names(const Proc& proc) {
 }
 
 // The sizes to tune at, one run each; without --size the first of the kernel's table.
-std::vector<Sizes> sizes_of(const KernelOptions& options, const KernelInput& input) {
+std::vector<Sizes> kernel_sizes(const KernelOptions& options, const KernelInput& input) {
   const std::vector<std::string> names = size_names(*input.proc);
   std::vector<Sizes> all = options.size.values(names);
   if (all.empty() && input.entry != nullptr) all.push_back(input.entry->sizes.front());
@@ -57,8 +57,8 @@ std::vector<Sizes> sizes_of(const KernelOptions& options, const KernelInput& inp
   return all;
 }
 
-TuneRequest request_for(const KernelOptions& options, Workspace& workspace, const Session& session,
-                        const KernelInput& input, const Sizes& sizes) {
+TuneRequest tune_request(const KernelOptions& options, Workspace& workspace, const Session& session,
+                         const KernelInput& input, const Sizes& sizes) {
   TuneRequest request;
   request.kernel = described(input, options.kernel);
   request.proc = input.proc;
@@ -113,9 +113,9 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
   std::vector<Job> jobs;
   const auto add = [&](const std::string& name) {
     const KernelInput input = workspace.kernel(name);
-    for (const Sizes& sizes : sizes_of(options, input))
+    for (const Sizes& sizes : kernel_sizes(options, input))
       jobs.push_back(
-          {request_for(options, workspace, session, input, sizes), name, options.size.given()});
+          {tune_request(options, workspace, session, input, sizes), name, options.size.given()});
   };
   if (!options.kernel.empty()) {
     add(options.kernel);

@@ -81,8 +81,8 @@ ExitCode describe(const std::string& name) {
   return ExitCode::kOk;
 }
 
-ExitCode list(const Session& session, const std::string& what, const std::string& folder,
-              Format format) {
+ExitCode list_things(const Session& session, const std::string& what, const std::string& folder,
+                     Format format) {
   Workspace workspace(session);
   if (what == "operators" && !folder.empty()) return describe(folder);
   if (!folder.empty() && what != "targets")
@@ -116,7 +116,7 @@ void add_list_verb(CLI::App& app, Session& session) {
   format->add(app);
   app.callback([&session, what, folder, format] {
     session.action = [&session, what, folder, format] {
-      return list(session, *what, *folder, format->value());
+      return list_things(session, *what, *folder, format->value());
     };
   });
 }

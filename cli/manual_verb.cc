@@ -26,7 +26,7 @@ std::string roff(const std::string& text) {
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;
 }
 
-std::string names_of(const CLI::Option& option) {
+std::string option_names(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name();
   std::string names;
   for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
@@ -39,7 +39,8 @@ std::string options_man(const CLI::App& app) {
   std::string out;
   for (const CLI::Option* option : app.get_options())
     if (option->get_name() != "--help")
-      out += ".TP\n.B " + roff(names_of(*option)) + "\n" + roff(option->get_description()) + "\n";
+      out +=
+          ".TP\n.B " + roff(option_names(*option)) + "\n" + roff(option->get_description()) + "\n";
   return out;
 }
 

@@ -66,7 +66,7 @@ fs::path only_json(const fs::path& folder) {
 // several threads, are marked: "N=512 (symbolic)", "N=512 (2 threads)".
 constexpr const char* kMark = " (";
 
-Sizes sizes_of(const TrialKey& key) {
+Sizes key_sizes(const TrialKey& key) {
   const std::string text = key.sizes.substr(0, key.sizes.find(kMark));
   return text.empty() ? Sizes{} : parse_sizes("record", text);
 }
@@ -86,7 +86,7 @@ Record from_trial(const TrialRecord& trial, const std::string& kernel) {
   record.script = trial.script;
   record.script_name = "record " + trial.candidate_id.substr(0, 12);
   record.target = trial.key.target;
-  record.measured_at = sizes_of(trial.key);
+  record.measured_at = key_sizes(trial.key);
   if (trial.key.sizes.find(" (symbolic)") == std::string::npos) record.sizes = record.measured_at;
   record.threads = threads_of(trial.key);
   record.origin = "database, candidate " + trial.candidate_id.substr(0, 12);
@@ -96,8 +96,8 @@ Record from_trial(const TrialRecord& trial, const std::string& kernel) {
 
 // The kernel that a trial is of: the one that is named, else the built-in one of the trial's
 // meaning.
-std::string kernel_of(Workspace& workspace, const Store& store, const TrialRecord& trial,
-                      const std::string& named) {
+std::string kernel_of_trial(Workspace& workspace, const Store& store, const TrialRecord& trial,
+                            const std::string& named) {
   const std::string known = store.kernel_name(trial.key.kernel_hash);
   const std::string candidate = "candidate " + trial.candidate_id.substr(0, 12);
   if (!named.empty()) {
@@ -155,7 +155,7 @@ std::vector<TrialRecord> winners_of(Workspace& workspace, const Store& store,
   filter.target = target_name(workspace, target);
   std::vector<TrialRecord> found = store.winners(filter);
   if (!sizes.empty())
-    std::erase_if(found, [&](const TrialRecord& trial) { return sizes_of(trial.key) != sizes; });
+    std::erase_if(found, [&](const TrialRecord& trial) { return key_sizes(trial.key) != sizes; });
   if (!found.empty()) return found;
   filter.kernel = workspace.kernel(text).name;
   const bool namesake = !store.winners(filter).empty();
@@ -195,7 +195,7 @@ Record find_record(Workspace& workspace, const std::string& text, const std::str
   const auto store = open_store(database, OpenMode::kReadOnly);
   if (!is_name) {
     const TrialRecord trial = only_candidate(*store, text);
-    return from_trial(trial, kernel_of(workspace, *store, trial, kernel));
+    return from_trial(trial, kernel_of_trial(workspace, *store, trial, kernel));
   }
 
   std::vector<TrialRecord> found = winners_of(workspace, *store, text, target, sizes);

@@ -15,13 +15,13 @@ namespace exotune::cli {
 // nothing here decides anything, and all of it can be said again from the record.
 namespace {
 
-std::string sizes_of(const TuneRequest& request) {
+std::string shown_sizes(const TuneRequest& request) {
   if (!request.sizes.empty()) return str(request.sizes);
   if (request.representative.empty()) return "no sizes";
   return "any size, measured at " + str(request.representative);
 }
 
-std::string threads_of(const TuneRequest& request) {
+std::string shown_threads(const TuneRequest& request) {
   return request.threads > 1 ? fmt::format(", {} threads", request.threads) : "";
 }
 
@@ -181,8 +181,8 @@ std::string plans_text(const TuneStatistics& s) {
 
 // The first lines: what was found, and what a run of it is spent on.
 std::string speed_text(const TuneRequest& request, const TuneResult& result) {
-  std::string out = fmt::format("kernel   {}, {}, {}{}\n", request.kernel.name, sizes_of(request),
-                                request.target->name, threads_of(request));
+  std::string out = fmt::format("kernel   {}, {}, {}{}\n", request.kernel.name,
+                                shown_sizes(request), request.target->name, shown_threads(request));
   out += "speed    " + speed_of(result);
   if (const double percent = percent_of_peak(result); !std::isnan(percent))
     out += fmt::format(", {:.1f} % of this machine's measured peak ({} GFLOP/s)", percent,
@@ -311,7 +311,7 @@ std::string result_text(const TuneRequest& request, const TuneResult& result,
 }
 
 std::string result_line(const TuneRequest& request, const TuneResult& result) {
-  std::string text = request.kernel.name + " (" + sizes_of(request) + "): " + speed_of(result);
+  std::string text = request.kernel.name + " (" + shown_sizes(request) + "): " + speed_of(result);
   if (const double percent = percent_of_peak(result); !std::isnan(percent))
     text += fmt::format(", {:.1f} % of peak", percent);
   if (const PeerRow* peer = best_peer(result))
@@ -347,9 +347,9 @@ std::vector<std::string> result_row(const TuneRequest& request, const TuneResult
 std::string plan_text(const TuneRequest& request) {
   const bool measures = request.effort != Effort::kEstimate;
   return fmt::format("{} ({}) for {}{}: beam {}, at most {} trials and {:.0f} s, seed {}; {}{}",
-                     request.kernel.name, sizes_of(request), request.target->name,
-                     threads_of(request), request.beam, request.trials, request.time_budget_seconds,
-                     request.seed,
+                     request.kernel.name, shown_sizes(request), request.target->name,
+                     shown_threads(request), request.beam, request.trials,
+                     request.time_budget_seconds, request.seed,
                      measures ? "compiled by " + find_compiler(request.target->compiler).version
                               : "measures nothing",
                      measures && request.with_peers ? ", beside the peers that doctor lists" : "");

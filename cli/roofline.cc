@@ -13,14 +13,14 @@ namespace {
 // Percent of a roof: what is above was not measured right.
 constexpr double kAbove = 105;
 
-FigureKey key_of(const Machine& machine, const std::string& isa) {
+FigureKey bandwidth_key(const Machine& machine, const std::string& isa) {
   return {"this machine", "bandwidth 1 " + isa, machine.microarch, "bandwidth"};
 }
 
 // As measured once; `again`: what was measured may be too low, the machine may have been busy.
 Bandwidth bandwidth_here(const TuneRequest& request, Store& store, bool again = false) {
   const TargetToolchain toolchain = toolchain_of(*request.target);
-  const FigureKey key = key_of(request.machine, toolchain.isa);
+  const FigureKey key = bandwidth_key(request.machine, toolchain.isa);
   Figures known = store.figures(key);
   if (known.empty() || again) {
     const Bandwidth b = measure_bandwidth(toolchain);

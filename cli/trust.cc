@@ -7,7 +7,7 @@
 namespace exotune::cli {
 namespace {
 
-FigureKey key_of(const Target& target) { return {target.name, target.hash, "", kTrustKind}; }
+FigureKey trust_key(const Target& target) { return {target.name, target.hash, "", kTrustKind}; }
 
 bool ships_with_us(Workspace& workspace, const Target& target) {
   const std::vector<std::string> names = workspace.targets().names();
@@ -19,14 +19,14 @@ bool ships_with_us(Workspace& workspace, const Target& target) {
 }  // namespace
 
 void trust(const Target& target, Store& store) {
-  const FigureKey key = key_of(target);
+  const FigureKey key = trust_key(target);
   if (store.figures(key).empty()) store.put_figures(key, {{"named by the user", 1}});
 }
 
 void require_trusted(Workspace& workspace, const Record& record, const KernelInput& input,
                      const Target& target, bool target_given, const Store* store) {
   const bool known = target_given || ships_with_us(workspace, target) ||
-                     (store != nullptr && !store->figures(key_of(target)).empty());
+                     (store != nullptr && !store->figures(trust_key(target)).empty());
   if (!known)
     throw InputError({},
                      record.origin + " names the target in '" + target.folder.string() +

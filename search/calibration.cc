@@ -27,7 +27,7 @@ namespace {
 // Only the unit of cycles then: ratios between runs, which a fit is made of, do not depend on it.
 constexpr double kGhzWithoutPeak = 3;
 
-double operations_of(const KernelEntry& kernel, const SizeBinding& sizes) {
+double kernel_operations(const KernelEntry& kernel, const SizeBinding& sizes) {
   for (const SizeFormula* f : {&kernel.flops, &kernel.bytes})
     if (!f->text().empty()) return std::max(1.0, f->evaluate(sizes));
   return 1;
@@ -157,7 +157,7 @@ class Calibration {
     s.script = t.script;
     s.features = features;
     s.cycles = t.minimum * result_.ghz * 1e9;
-    s.operations = operations_of(k.kernel, k.sizes[size]);
+    s.operations = kernel_operations(k.kernel, k.sizes[size]);
     return s;
   }
 

@@ -38,22 +38,22 @@ std::optional<std::string> compiler_of(const Target& target) {
   }
 }
 
-FigureKey key_of(const Target& target, const Machine& machine, const std::string& compiler,
-                 const std::string& kind) {
+FigureKey figure_key(const Target& target, const Machine& machine, const std::string& compiler,
+                     const std::string& kind) {
   return {target.name, content_hash(target.hash + "\n" + kLoopModel + "\n" + compiler),
           machine.microarch, kind};
 }
 
 // Lines depend on the memory of the machine as well.
 FigureKey lines_key(const Target& target, const Machine& machine, const std::string& compiler) {
-  return key_of(target, machine, compiler + "\n" + fingerprint(machine, target).hash, "lines");
+  return figure_key(target, machine, compiler + "\n" + fingerprint(machine, target).hash, "lines");
 }
 
 void read(const Store& store, const Target& target, const Machine& machine,
           const std::string& compiler, FigureSource source, InstructionFigures& out) {
   const Kinds kinds = kinds_of(source);
-  const Figures throughput = store.figures(key_of(target, machine, compiler, kinds.throughput));
-  const Figures latency = store.figures(key_of(target, machine, compiler, kinds.latency));
+  const Figures throughput = store.figures(figure_key(target, machine, compiler, kinds.throughput));
+  const Figures latency = store.figures(figure_key(target, machine, compiler, kinds.latency));
   for (const auto& [name, cycles] : throughput) {
     const auto l = latency.find(name);
     out[name] = {cycles, l == latency.end() ? 0 : l->second, source};
@@ -156,8 +156,8 @@ void keep_instructions(const Target& target, const Machine& machine,
     }
     if (throughput.empty()) continue;
     const Kinds kinds = kinds_of(source);
-    store.put_figures(key_of(target, machine, compiler, kinds.throughput), throughput);
-    store.put_figures(key_of(target, machine, compiler, kinds.latency), latency);
+    store.put_figures(figure_key(target, machine, compiler, kinds.throughput), throughput);
+    store.put_figures(figure_key(target, machine, compiler, kinds.latency), latency);
   }
 }
 

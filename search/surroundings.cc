@@ -19,8 +19,8 @@ void cheapest_first(const std::vector<BeamState>& made, StatesOfKinds& kinds) {
 }
 
 // One of each kind in turn, so that no kind is left unmeasured when only a few are.
-std::vector<BeamState> in_turn(std::vector<BeamState> made, const StatesOfKinds& kinds,
-                               size_t most) {
+std::vector<BeamState> kinds_in_turn(std::vector<BeamState> made, const StatesOfKinds& kinds,
+                                     size_t most) {
   size_t longest = 0;
   for (const std::vector<size_t>& kind : kinds) longest = std::max(longest, kind.size());
   std::vector<BeamState> out;
@@ -64,7 +64,7 @@ Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
     if (!seen.count(made[k].text_hash)) of_kind[static_cast<size_t>(changes[k])].push_back(k);
   }
   cheapest_first(made, of_kind);
-  out.states = in_turn(std::move(made), of_kind, most);
+  out.states = kinds_in_turn(std::move(made), of_kind, most);
   return out;
 }
 

@@ -194,7 +194,7 @@ void Checker::cast(const Cast& n, const ExprPtr& e, const SourceLocation& where)
 namespace {
 
 // Exactly: no rounding, no wrapping.
-bool holds(ScalarType t, double v) {
+bool fits_type(ScalarType t, double v) {
   if (!std::isfinite(v)) return is_float(t);  // only rewrites make these, on purpose
   switch (t) {
     case ScalarType::kR:
@@ -226,7 +226,7 @@ void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocatio
   const SourceLocation& where = e->where.known() ? e->where : where_in;
   if (const Const* n = e->as<Const>()) {
     const double v = std::visit([](auto x) { return static_cast<double>(x); }, n->value);
-    if (holds(context, v)) return;
+    if (fits_type(context, v)) return;
     const bool fraction = !is_float(context) && v != std::trunc(v);
     fail(where,
          std::string(name_of(context)) + " cannot hold " + str(e) +

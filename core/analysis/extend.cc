@@ -13,8 +13,8 @@
 namespace exotune {
 namespace {
 
-bool reads(Access::Kind k) { return k != Access::Kind::kWrite; }
-bool writes(Access::Kind k) { return k != Access::Kind::kRead; }
+bool is_reading(Access::Kind k) { return k != Access::Kind::kWrite; }
+bool is_writing(Access::Kind k) { return k != Access::Kind::kRead; }
 
 bool calls(const Block& b) {
   bool any = false;
@@ -96,7 +96,7 @@ Answer runs_unseen(const Proc& p, const Path& at, const Block& statements,
   if (calls(statements)) return refused("the body calls a procedure");
   std::set<Sym> written;
   for (const Effect& e : inside.memory) {
-    if (!writes(e.access.kind)) continue;
+    if (!is_writing(e.access.kind)) continue;
     const Sym buffer = e.access.buffer;
     if (!is_float(e.element) && !writes_some_integer(*stmt_at(p, e.access.stmt)))
       return refused(LazyText([buffer] {
@@ -115,10 +115,10 @@ Answer runs_unseen(const Proc& p, const Path& at, const Block& statements,
     const int n = static_cast<int>(block_at(p, first).size()) - first.back().index;
     const std::vector<Access> all = accesses_of(p, first, n);
     for (const Access& w : all) {
-      if (w.buffer != buffer || !writes(w.kind) || !is_prefix(at, w.stmt)) continue;
+      if (w.buffer != buffer || !is_writing(w.kind) || !is_prefix(at, w.stmt)) continue;
       const Access written_more = further(w);
       for (const Access& r : all) {
-        if (r.buffer != buffer || !reads(r.kind)) continue;
+        if (r.buffer != buffer || !is_reading(r.kind)) continue;
         if (Answer a = never_meet(p, first, written_more, instance_of(r, nullptr)); !a) {
           a.why = LazyText([buffer] {
             return "what the further iterations write of " + buffer.name() + " may be read";

@@ -18,7 +18,7 @@ bool is_single_hole(const std::vector<PatternExpr>& es) {
   return es.size() == 1 && es[0].kind == PatternExpr::Kind::kHole;
 }
 
-PatternExpr binary(BinOpKind op, PatternExpr lhs, PatternExpr rhs) {
+PatternExpr binary_pattern(BinOpKind op, PatternExpr lhs, PatternExpr rhs) {
   PatternExpr p;
   p.kind = PatternExpr::Kind::kBinOp;
   p.op = op;
@@ -71,17 +71,18 @@ PatternExpr convert(const SyntaxExpr& e) {
       p.children.push_back(convert(e.children[0]));
       return p;
     case Kind::kBinary:
-      return binary(e.op, convert(e.children[0]), convert(e.children[1]));
+      return binary_pattern(e.op, convert(e.children[0]), convert(e.children[1]));
     case Kind::kCompare: {
       // A chain is the conjunction that the parser makes of it, which repeats its middle.
       for (size_t k = 1; k + 1 < e.children.size(); ++k) {
         if (e.children[k].kind == Kind::kCompare)
           throw InputError(e.where, "comparisons do not nest");
       }
-      PatternExpr all = binary(e.ops[0], convert(e.children[0]), convert(e.children[1]));
+      PatternExpr all = binary_pattern(e.ops[0], convert(e.children[0]), convert(e.children[1]));
       for (size_t k = 1; k < e.ops.size(); ++k) {
-        all = binary(BinOpKind::kAnd, std::move(all),
-                     binary(e.ops[k], convert(e.children[k]), convert(e.children[k + 1])));
+        all = binary_pattern(
+            BinOpKind::kAnd, std::move(all),
+            binary_pattern(e.ops[k], convert(e.children[k]), convert(e.children[k + 1])));
       }
       return all;
     }

@@ -19,7 +19,7 @@ const For& loop_over(const ProcPtr& p, const Path& path, const std::string& name
 }
 
 // The buffer that the innermost statement adds to.
-Sym sum_of(const ProcPtr& p, const Path& nest) {
+Sym buffer_of_sum(const ProcPtr& p, const Path& nest) {
   StmtPtr s = stmt_at(*p, nest);
   while (s->as<For>()) s = body_of(*s).back();
   const Reduce* sum = s->as<Reduce>();
@@ -31,7 +31,7 @@ Sym sum_of(const ProcPtr& p, const Path& nest) {
 ProcPtr accumulate_one(ProcPtr p, const Path& top, const std::string& rows, const VectorUnit& unit,
                        int64_t depth) {
   const std::string columns = find_loop(p, top)->iter.name();
-  const Sym sum = sum_of(p, top);
+  const Sym sum = buffer_of_sum(p, top);
   if (depth > 1) {
     p = divide_loop(p, at(p, child(top)), depth, {rows + "o", rows}, Tail::kPerfect);
   }

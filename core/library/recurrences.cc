@@ -16,7 +16,7 @@ namespace {
 
 // A rewrite that may be refused: the procedure is then the one before.
 template <class Rewrite>
-bool attempt(ProcPtr& p, const Rewrite& rewrite) {
+bool attempted(ProcPtr& p, const Rewrite& rewrite) {
   try {
     p = rewrite(p);
     return true;
@@ -108,7 +108,7 @@ class RowBlock {
       const Path inner = child(path, k);
       if (!stmt(inner)->as<For>()) continue;
       if (const auto point = cut_of(inner))
-        attempt(p_, [&](ProcPtr p) { return cut_loop(p, at(p, inner), *point); });
+        attempted(p_, [&](ProcPtr p) { return cut_loop(p, at(p, inner), *point); });
       cut_inside(inner);
     }
   }
@@ -121,7 +121,8 @@ class RowBlock {
       split_inside(inner);
       for (int gap = size(inner) - 1; gap >= 1; --gap)
         if (finished(child(inner, gap - 1)) != finished(child(inner, gap)))
-          attempt(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(inner, gap)), 1); });
+          attempted(p_,
+                    [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(inner, gap)), 1); });
     }
   }
 
@@ -152,7 +153,7 @@ class RowBlock {
     for (int k = 1; k < size(rows_); ++k) {
       if (!finished(child(rows_, k))) continue;
       for (int n = k; n > 0 && !finished(child(rows_, n - 1)); --n)
-        if (!attempt(p_, [&](ProcPtr p) {
+        if (!attempted(p_, [&](ProcPtr p) {
               return reorder_stmts(p, Cursor::block(p, child(rows_, n - 1), 2));
             }))
           break;
@@ -163,7 +164,7 @@ class RowBlock {
     for (int k = 0; k + 1 < size(rows_);) {
       const Path first = child(rows_, k), second = child(rows_, k + 1);
       if (!finished(first) || !finished(second) ||
-          !attempt(p_, [&](ProcPtr p) { return join_loops(p, at(p, first), at(p, second)); }))
+          !attempted(p_, [&](ProcPtr p) { return join_loops(p, at(p, first), at(p, second)); }))
         ++k;
     }
   }
@@ -173,7 +174,7 @@ class RowBlock {
     bool any = false;
     for (int k = 0; k + 1 < size(rows_);) {
       const bool nest = finished(child(rows_, k));
-      if (!nest || !attempt(p_, [&](ProcPtr p) {
+      if (!nest || !attempted(p_, [&](ProcPtr p) {
             return fission(p, Cursor::gap(p, child(rows_, k + 1)), 1);
           })) {
         ++k;
@@ -190,14 +191,14 @@ class RowBlock {
   // What nobody in the loop needs leaves it at the end: a block's rows beyond its own columns.
   void leave_behind() {
     for (int gap = size(rows_) - 1; gap >= 1; --gap)
-      attempt(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(rows_, gap)), 1); });
+      attempted(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(rows_, gap)), 1); });
   }
 
   // for i: for j: { several statements }: a recurrence over j in each row, as a rule.
   void rows_inside(const Path& path) {
     const Path inner = child(path);
     if (stmt(inner)->as<For>() && size(inner) > 1)
-      attempt(p_, [&](ProcPtr p) { return reorder_loops(p, at(p, path)); });
+      attempted(p_, [&](ProcPtr p) { return reorder_loops(p, at(p, path)); });
   }
 
   ProcPtr p_;
@@ -266,7 +267,7 @@ ProcPtr stage_one_panel(ProcPtr p, const Cursor& loop, const Rectangle& window, 
   if (guarded) {
     Path otherwise = path;
     otherwise.push_back({Child::kOrelse, 0});
-    attempt(p, [&](ProcPtr q) { return eliminate_dead_code(q, at(q, otherwise)); });
+    attempted(p, [&](ProcPtr q) { return eliminate_dead_code(q, at(q, otherwise)); });
   }
   // One element along a dimension is a point of the window, and no dimension of the buffer.
   std::vector<int> order;
@@ -326,7 +327,7 @@ ProcPtr stage_panel(ProcPtr p, const Where& where, const std::string& rows,
   const auto stage = [&](const Rectangle& window) {
     return [&](ProcPtr q) { return stage_one_panel(q, loop, window, array, name, written.along); };
   };
-  if (attempt(out, stage(*only))) return out;
+  if (attempted(out, stage(*only))) return out;
   const auto beside = panel_of(p, loop, array, written, true);
   return stage_one_panel(p, loop, beside ? *beside : *only, array, name, written.along);
 }

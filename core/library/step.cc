@@ -13,7 +13,7 @@ constexpr char kPart[] = "extract_subproc";  // the step that has others inside
 constexpr size_t kLongNote = 400;            // a procedure, not a reason
 
 // What a script's target gives has one name there: the instructions that vectors are made of.
-std::string text_of(const Param* parameter, const Value& v) {
+std::string argument_text(const Param* parameter, const Value& v) {
   const bool targets = parameter && parameter->kind == ParamKind::kProcs &&
                        parameter->name == "instructions" && v.as<ValueList>();
   return targets ? "instrs" : v.str();
@@ -26,7 +26,7 @@ std::string call_line(const ScheduleStep& step, const std::string& variable) {
   std::string out = variable + " = " + step.op + "(" + variable;
   for (size_t k = 0; k < step.args.size(); ++k) {
     const bool known = op && k + 1 < op->params.size();
-    out += ", " + text_of(known ? &op->params[k + 1] : nullptr, step.args[k]);
+    out += ", " + argument_text(known ? &op->params[k + 1] : nullptr, step.args[k]);
   }
   for (const auto& [name, v] : step.named) out += ", " + name + "=" + v.str();
   return out + ")";

@@ -86,12 +86,12 @@ ProcPtr insert_pass(ProcPtr p, const Cursor& gap) {
 }
 
 namespace {
-bool does_nothing(const StmtPtr& s) {
+bool is_empty_statement(const StmtPtr& s) {
   if (s->as<Pass>()) return true;
   if (!s->as<For>() && !s->as<If>()) return false;
   for (const Block* b : {&body_of(*s), &orelse_of(*s)})
     for (const StmtPtr& k : *b)
-      if (!does_nothing(k)) return false;
+      if (!is_empty_statement(k)) return false;
   return true;
 }
 
@@ -101,7 +101,7 @@ void delete_idle(Rewrite& rw, const Path& first) {
   size_t left = block.size();
   for (size_t k = block.size(); k-- > 0;) {
     const Path at = sibling(first, static_cast<int>(k));
-    if (does_nothing(block[k])) {
+    if (is_empty_statement(block[k])) {
       if (left > 1 || first.back().child == Child::kOrelse) {
         rw.erase(at, 1);
         --left;

@@ -35,7 +35,7 @@ constexpr uint32_t jump(uint32_t rd, uint32_t half) {
   return 0x6f | rd << 7 | bits(sign, 0, 8) << 12 | bits(m, 11, 1) << 20 | bits(m, 1, 10) << 21 |
          bits(sign, 8, 1) << 31;
 }
-constexpr uint32_t branch(uint32_t f, uint32_t half) {
+constexpr uint32_t encoded_branch(uint32_t f, uint32_t half) {
   const uint32_t m = bits(half, 12, 1) << 8 | bits(half, 10, 2) << 3 | bits(half, 5, 2) << 6 |
                      bits(half, 3, 2) << 1 | bits(half, 2, 1) << 5;
   const uint32_t sign = bits(half, 12, 1) ? 0xfu : 0;  // bits 9 to 12
@@ -131,9 +131,9 @@ uint32_t quadrant1(uint32_t h, const Isa& isa) {
     case 5:
       return jump(0, h);
     case 6:
-      return branch(0, h);
+      return encoded_branch(0, h);
     default:
-      return branch(1, h);
+      return encoded_branch(1, h);
   }
 }
 

@@ -85,7 +85,7 @@ class Rounding {
 
 // One rounding: std::fma, also where the host would need a library for it.
 template <class T>
-FloatBits fused(F op, T a, T b, T c) {
+FloatBits fused_operation(F op, T a, T b, T c) {
   if (op == F::kMsub || op == F::kNmadd) c = -c;
   if (op == F::kNmsub || op == F::kNmadd) a = -a;
   // Zero times infinity is invalid even when a quiet NaN is added.
@@ -275,7 +275,7 @@ uint64_t operate_on(F op, FloatBits a_bits, FloatBits b_bits, FloatBits c_bits, 
     case F::kFromOther:
       return from_other<T, std::conditional_t<sizeof(T) == 4, double, float>>(a_bits);
     default:
-      return fused<T>(op, value(a), value(b), value(unboxed<T>(c_bits)));
+      return fused_operation<T>(op, value(a), value(b), value(unboxed<T>(c_bits)));
   }
 }
 

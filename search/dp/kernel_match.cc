@@ -20,7 +20,7 @@ void reduced(const OperandKind& operand, const uint32_t* extents, std::vector<Su
   }
 }
 
-bool all_ones(const Spec& spec, int dims) {
+bool runs_once(const Spec& spec, int dims) {
   return std::all_of(spec.extents.begin(), spec.extents.begin() + dims,
                      [](uint32_t e) { return e == 1; });
 }
@@ -114,7 +114,7 @@ bool ActionSpace::vectors_fit(const DpKernel& kernel, const Spec& spec, bool sca
 bool ActionSpace::applies(const DpKernel& kernel, const Spec& spec) const {
   const SpecKind& kind = kinds_.at(spec.kind);
   const int dims = kind.dims();
-  const bool scalar = all_ones(spec, dims);
+  const bool scalar = runs_once(spec, dims);
   const int output = kind.output();
   if (kernel.is_statement()) {
     for (int i = 0; i <= output && scalar; ++i)

@@ -75,7 +75,7 @@ class AppliedMatches {
   size_t count_ = 0;
 };
 
-uint64_t hash_of(Id root, Bindings bindings) {
+uint64_t hash_of_match(Id root, Bindings bindings) {
   uint64_t h = (root + 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
   for (const uint32_t value : bindings) {
     h = (h ^ (h >> 32) ^ value) * 0xD6E8FEB86659FD93ull;
@@ -198,7 +198,7 @@ class Saturation {
   bool apply_one(size_t rule, Id root, Bindings bindings, bool known) {
     const Rule& r = rules_[rule];
     const bool plain = is_plain(r);
-    const uint64_t key = plain ? 0 : hash_of(root, bindings);
+    const uint64_t key = plain ? 0 : hash_of_match(root, bindings);
     if (!plain && known && applied_[rule].contains(key)) return false;
     if (!allowed(r, bindings)) return false;
     const Id made = r.compute ? r.compute(graph_, bindings) : r.right.instantiate(graph_, bindings);

@@ -34,7 +34,7 @@ std::optional<std::pair<Axis, Axis>> cut(const Axis& axis, Size inner, SizeTable
 }
 
 // Two pieces of one variable that continue each other are one.
-Axis joined(const Axis& a, const Axis& b, SizeTable& sizes) {
+Axis joined_axis(const Axis& a, const Axis& b, SizeTable& sizes) {
   Axis out = a;
   for (const ViewPiece& piece : b) {
     if (!out.empty() && out.back().variable == piece.variable &&
@@ -102,7 +102,7 @@ class Mapper {
         return true;
       }
       case AccessOp::kMerge:
-        m.axes[x] = joined(m.axes[x], m.axes[x + 1], sizes);
+        m.axes[x] = joined_axis(m.axes[x], m.axes[x + 1], sizes);
         m.axes.erase(at(x + 1));
         if (x < m.access) --m.access;
         return true;
@@ -172,7 +172,7 @@ std::vector<ViewPiece> ViewMap::order() const {
 }
 
 bool ViewMap::is_tensor(SizeTable& sizes) const {
-  const std::vector<ViewPiece> pieces = joined({}, order(), sizes);
+  const std::vector<ViewPiece> pieces = joined_axis({}, order(), sizes);
   if (pieces.size() != subscripts.size()) return false;
   for (size_t d = 0; d < pieces.size(); ++d) {
     const int v = pieces[d].variable;

@@ -55,8 +55,8 @@ std::vector<int> loops_of_piece(const Product& product, const std::map<int, int6
 }
 
 // The loops of one piece of a view's axis; empty where it is made of parts of loops.
-std::vector<int> loops_of(const Product& product, const ProductOperand& operand, const ViewMap& map,
-                          const ViewPiece& piece, SizeTable& sizes) {
+std::vector<int> ordered_loops_of(const Product& product, const ProductOperand& operand,
+                                  const ViewMap& map, const ViewPiece& piece, SizeTable& sizes) {
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     const std::map<int, int64_t>& view = map.subscripts[d];
     const std::map<int, int64_t>& terms = operand.subscripts[d];
@@ -82,7 +82,7 @@ std::optional<Axes> axes_of(const Product& product, const ProductOperand& operan
   for (const std::vector<ViewPiece>& pieces : map.axes) {
     axes.emplace_back();
     for (const ViewPiece& piece : pieces) {
-      const std::vector<int> loops = loops_of(product, operand, map, piece, sizes);
+      const std::vector<int> loops = ordered_loops_of(product, operand, map, piece, sizes);
       if (loops.empty() || loops[0] < 0) return std::nullopt;
       axes.back().insert(axes.back().end(), loops.begin(), loops.end());
     }

@@ -11,7 +11,7 @@ namespace {
 // Pixels.
 constexpr int kCell = 40, kRow = 18, kLabel = 130;
 
-std::string text_of(double value, const char* format = "%.2f") {
+std::string figure_text(double value, const char* format = "%.2f") {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, format, value);
   return buffer;
@@ -32,15 +32,16 @@ std::string colour_of(double ratio) {
 
 std::string cell(const BenchPoint& point, const std::vector<std::string>& rivals, int x, int y) {
   std::string title = point.title + ", n = " + std::to_string(point.n) + ": " +
-                      text_of(point.gflops, "%.3g") + " GFLOP/s";
+                      figure_text(point.gflops, "%.3g") + " GFLOP/s";
   for (size_t k = 0; k < point.ratios.size(); ++k)
-    title += "; " + rivals[k] + " " + text_of(point.ratios[k]);
+    title += "; " + rivals[k] + " " + figure_text(point.ratios[k]);
   const double ratio = point.against_best();
   return "<g><title>" + title + "</title><rect x=\"" + std::to_string(x) + "\" y=\"" +
          std::to_string(y) + "\" width=\"" + std::to_string(kCell) + "\" height=\"" +
          std::to_string(kRow) + "\" fill=\"" + colour_of(ratio) + "\"/><text x=\"" +
          std::to_string(x + kCell / 2) + "\" y=\"" + std::to_string(y + 13) +
-         "\" text-anchor=\"middle\">" + (std::isnan(ratio) ? "" : text_of(ratio)) + "</text></g>\n";
+         "\" text-anchor=\"middle\">" + (std::isnan(ratio) ? "" : figure_text(ratio)) +
+         "</text></g>\n";
 }
 
 std::string short_number(int n) {
@@ -79,7 +80,7 @@ std::string map_of_level(const std::vector<BenchPoint>& points,
       const auto column = std::find(sizes.begin(), sizes.end(), point.n) - sizes.begin();
       svg += cell(point, rivals, kLabel + kCell * static_cast<int>(column), y);
     }
-    label(width - kCell / 2, y + 13, text_of(mean_of(points, titles[row]).value), "middle");
+    label(width - kCell / 2, y + 13, figure_text(mean_of(points, titles[row]).value), "middle");
   }
   return svg + "</svg>\n";
 }
@@ -102,7 +103,7 @@ std::string heat_map_page(const std::vector<BenchPoint>& points,
       "<h2>The worst ten points</h2>\n<table><tr><th>routine</th><th>n</th><th>ratio</th></tr>\n";
   for (const BenchPoint& point : worst_of(points, 10))
     page += "<tr><td>" + point.title + "</td><td>" + std::to_string(point.n) + "</td><td>" +
-            text_of(point.against_best()) + "</td></tr>\n";
+            figure_text(point.against_best()) + "</td></tr>\n";
   return page + "</table>\n</body></html>\n";
 }
 
