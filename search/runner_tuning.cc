@@ -30,6 +30,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kAtOnce = 12;        // schedules made and measured before the best is looked at
 constexpr int kInVain = 2;            // times in a row
 constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
+constexpr size_t kTried = 4;          // from there, at first: several products take turns
 constexpr double kWorthMore = 1.5;    // of the best: a start whose first schedule is further off
 // Of the nest as written; half a second of the embedded simulator. A larger one is reckoned.
 constexpr double kMostOperations = 2e7;
@@ -179,16 +180,20 @@ class RunnerTuning {
     }
   }
 
-  // Is the most promising schedule from there near the best? Copies that another view of the
-  // operands costs are the processor's work, which no plan makes less.
+  // Is one of the most promising schedules from there near the best? Copies that another view of
+  // the operands costs are the processor's work, which no plan makes less.
   bool worth_more(DeviceSearch& search) {
     const Trial* best = best_of(done_);
     if (best == nullptr) return true;
     const double most = kWorthMore * best->median;
-    if (!take(search, [&] { return search.next(1, hooks_.interrupted); })) return false;
+    const size_t before = done_.size();
+    if (!take(search, [&] { return search.next(kTried, hooks_.interrupted); })) return false;
     (void)measure();
-    const Trial& first = done_.back();
-    return !stopped() && first.status == TrialStatus::kOk && first.median <= most;
+    const auto near = [&](const Trial& t) {
+      return t.status == TrialStatus::kOk && t.median <= most;
+    };
+    return !stopped() &&
+           std::any_of(done_.begin() + static_cast<std::ptrdiff_t>(before), done_.end(), near);
   }
 
   // Makes candidates of what is found. False: there is nothing.

@@ -107,7 +107,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request,
     const auto& written = report.written[static_cast<size_t>(c.product)];
     const double gain =
         written && c.figures ? operations(*written, lanes) / operations(*c.figures, lanes) : 1;
-    const bool better = written && (tiles ? fused_loops(c) > 0 : gain > 1);
+    const bool better = written && (tiles || gain > 1);
     if (better || request.strategy == Strategy::kEqsat) found.push_back({std::move(c), gain});
   }
   std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {

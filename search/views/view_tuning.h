@@ -23,7 +23,8 @@ struct ViewToTry {
 /// Views of the request's kernel that may be worth a search, most promising first: at most `most`.
 /// With Strategy::kAll only those that need fewer vector operations than the kernel as written,
 /// copies included; with kEqsat all; none for other strategies. For machines that multiply tiles:
-/// those that take loops together, those of the sum too, so that short loops fill a tile.
+/// all, those that take loops together first, those of the sum too, so that short loops fill a
+/// tile; operands in another order are what an instruction may want.
 std::vector<ViewToTry> views_to_try(const TuneRequest& request,
                                     const std::vector<eqsat::RuleText>& rules, size_t most);
 

@@ -42,6 +42,18 @@ TEST_P(Emulated, vectors_are_found_and_take_fewer_instructions_than_plain_c) {
   }
 }
 
+// Bytes summed in words: four products at once.
+TEST(EmulatedBytes, products_take_the_instruction_that_sums_groups) {
+  for (const char* program : {"aarch64-linux-gnu-gcc", "qemu-aarch64"})
+    if (find_program(program).empty()) GTEST_SKIP() << program << " is not installed";
+  const CommandHarness harness("emulated_bytes");
+  const CommandResult r = harness.run({"i8gemm", "--target", "neon", "--size", "M=16,N=16,K=34",
+                                       "--strategy", "beam", "--trials", "8", "-q"});
+  ASSERT_EQ(r.exit_status, 0) << r.err;
+  const std::string c = harness.read("out/i8gemm.c");
+  EXPECT_NE(c.find("exo_neon_sdot("), std::string::npos) << c;
+}
+
 TEST(EmulatedBook, what_the_book_shows_runs) {
   for (const char* program :
        {"aarch64-linux-gnu-gcc", "riscv64-linux-gnu-gcc", "qemu-aarch64", "qemu-riscv64"})
