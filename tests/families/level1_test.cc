@@ -111,7 +111,7 @@ TYPED_TEST(Level1, nrm2_neither_overflows_nor_vanishes) {
     const T infinity = std::numeric_limits<T>::infinity();
     const std::vector<T> x = {1, infinity, 2};
     EXPECT_EQ(nrm2(3, x.data(), 1), infinity);
-    const std::vector<T> y = {1, std::nan(""), infinity};
+    const std::vector<T> y = {1, std::numeric_limits<T>::quiet_NaN(), infinity};
     EXPECT_TRUE(std::isnan(nrm2(3, y.data(), 1)));
     EXPECT_EQ(nrm2(2, std::vector<T>(2, 0).data(), 1), 0);
   }

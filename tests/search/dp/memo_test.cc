@@ -102,7 +102,7 @@ TEST(DpMemo, what_is_put_is_found_in_the_whole_box_and_nowhere_else) {
 TEST(DpMemo, neighbouring_boxes_of_one_value_become_one) {
   BoxMemo memo;
   Spec spec;
-  Limits low, high;
+  Limits high;
   high.codes = {2};
   memo.put(spec, high, {{}, kNoCost});  // infeasible up to 2
   high.codes = {4};
