@@ -63,6 +63,7 @@ class SqliteStore : public Store {
   std::vector<std::string> check() const override;
 
  private:
+  /// As the mode says: for reading only, or made where there is none.
   std::unique_ptr<SQLite::Database> connect() const;
   /// Foreign keys, write-ahead log, and how long a call waits for another process's lock.
   void configure();
@@ -92,6 +93,7 @@ class SqliteStore : public Store {
   static std::string text(SQLite::Statement& s, int column);
   /// The row that kTrialColumns selects.
   TrialRecord record(SQLite::Statement& s) const;
+  /// All rows of a statement that is bound.
   std::vector<TrialRecord> collect(SQLite::Statement& s) const;
   /// Binds the five columns of kSameContext, in their order.
   static void bind_key(SQLite::Statement& s, const TrialKey& key);
@@ -114,6 +116,7 @@ class SqliteStore : public Store {
   bool enter_kernel(const std::string& hash, const std::string& name);
   /// Leaves a figure of that name as it is; true when there was none.
   bool enter_figure(const FigureKey& key, const std::string& name, double value);
+  /// Of the key's row in contexts, made when it is new.
   int64_t context_id(const TrialKey& key);
   /// The new row's id, or 0 when the trial is known.
   int64_t insert_trial(int64_t context, const TrialRecord& t);
@@ -126,7 +129,7 @@ class SqliteStore : public Store {
   /// After a change of a trial: a context whose winner went gets the fastest of the rest.
   void crown_fastest(int64_t context);
 
-  std::string path_;
+  std::string path_;  // ":memory:" for none on disk
   OpenMode mode_;
   std::unique_ptr<SQLite::Database> db_;
 };

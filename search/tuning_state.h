@@ -24,6 +24,7 @@ struct Bench {
 /// Why a phase ended whose deadline is over.
 StopReason stop_of(const Deadline& d);
 
+/// One for each run, passed by reference from phase to phase. What it refers to outlives it.
 struct TuningState {
   TuningState(const TuneRequest& request, Store& store, const TuneHooks& hooks,
               const TimeSource& clock);
@@ -39,20 +40,22 @@ struct TuningState {
   /// that sum groups of narrower ones, those, if its text knows their peak. Nothing: no roof is
   /// known.
   std::optional<ElementType> peak_type() const;
+  /// Seconds, of the clock that was given: tests give one of their own.
   double since(double start) const { return clock.seconds() - start; }
 
+  // The caller's.
   const TuneRequest& request;
   Store& store;
   const TuneHooks& hooks;
   const TimeSource& clock;
   const Deadline deadline;  // of everything
   const PhaseBudget budget;
-  SizeBinding sizes;  // of every size: as fixed, else the representative one
-  TuningProblem problem;
+  SizeBinding sizes;         // of every size: as fixed, else the representative one
+  TuningProblem problem;     // arguments, inputs and what must come out of them
   bool can_measure = false;  // it is known what must come out
-  TuneResult result;
-  int ok = 0, bad = 0;      // trials
-  double best_seconds = 0;  // of one call; 0: nothing was ok yet
+  TuneResult result;         // as far as it is known
+  int ok = 0, bad = 0;       // trials
+  double best_seconds = 0;   // of one call; 0: nothing was ok yet
 };
 
 }  // namespace exotune

@@ -13,20 +13,21 @@
 
 namespace exotune {
 
+/// One word of the text, with where it stands. Texts of names are views into the source.
 struct Token {
   /// kPlaceholder: `$T`, or a name with one in it, `add_${T}`; stands in a `for` block
   /// (expand_block).
   enum class Kind : uint8_t {
-    kName,
+    kName,  // keywords too: which names are some depends on the parser
     kInt,
     kFloat,
-    kString,
-    kOp,
+    kString,  // adjacent ones are not joined here
+    kOp,      // the longest that fits: `**`, `//` and `->` are one each
     kPlaceholder,
-    kNewline,
-    kIndent,
-    kDedent,
-    kEnd
+    kNewline,  // the end of a line that is not empty, outside of brackets
+    kIndent,   // before the first line that is further in
+    kDedent,   // one for each block that ends
+    kEnd       // once, and for ever after
   };
   Kind kind = Kind::kEnd;
   std::string_view text;  // as written; into the source

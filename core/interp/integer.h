@@ -31,6 +31,7 @@ struct Lin {
   std::vector<Term> terms;
 
   bool is_constant() const { return terms.empty(); }
+  /// 0 for a slot that is not in it.
   int64_t coeff_of(int slot) const;
   int64_t eval(const int64_t* ints) const {
     int64_t v = constant;
@@ -41,10 +42,9 @@ struct Lin {
 Lin operator+(const Lin& a, const Lin& b);
 Lin scaled(const Lin& a, int64_t k);
 
-/// What no linear form can say: products, quotients, comparisons, config reads.
-/// Shared because a value may be used in several places: it is evaluated again in each, which is
-/// what it means, since configuration may have changed between them. `let` (lowering.h) holds a
-/// value.
+/// What no linear form can say: products, quotients, comparisons, config reads. Shared because a
+/// value may be used in several places: it is evaluated again in each, which is what it means,
+/// since configuration may have changed between them. `let` (lowering.h) holds a value.
 struct IntNode {
   virtual ~IntNode() = default;
   virtual int64_t eval(Machine& m) const = 0;
@@ -62,7 +62,9 @@ struct IntVal {
   explicit IntVal(std::shared_ptr<const IntNode> n) : node(std::move(n)) {}
   static IntVal slot(int s) { return IntVal(Lin{0, {{s, 1}}}); }
 
+  /// Then it may be part of an address, and of a strip.
   bool is_lin() const { return node == nullptr; }
+  /// Its value where no slot is in it.
   std::optional<int64_t> constant() const {
     if (node || !lin.is_constant()) return std::nullopt;
     return lin.constant;
@@ -71,8 +73,7 @@ struct IntVal {
 };
 
 /// What is known of a value when compiling: from constants, from the bounds of loops, from
-/// conditions.
-/// Inclusive; the extremes of int64_t mean unknown.
+/// conditions. Inclusive; the extremes of int64_t mean unknown.
 struct Range {
   int64_t lo = std::numeric_limits<int64_t>::min();
   int64_t hi = std::numeric_limits<int64_t>::max();
@@ -82,9 +83,8 @@ struct Range {
   }
 };
 
-/// Ranges of the slots, by number.
-/// A slot without a range may hold anything; `of` adds up the terms' ranges, and an overflow of the
-/// sum counts as unknown, never as a narrow range.
+/// Ranges of the slots, by number. A slot without a range may hold anything; `of` adds up the
+/// terms' ranges, and an overflow of the sum counts as unknown, never as a narrow range.
 class Ranges {
  public:
   void set(int slot, Range r);

@@ -73,8 +73,11 @@ class TileUnit final : public Device {
   // Rings: when each of the last instructions left the queue, and when each of the last products,
   // which the array queues once more, began.
   std::vector<uint64_t> left_queue_, product_starts_;
-  size_t next_ = 0, next_product_ = 0;
+  size_t next_ = 0, next_product_ = 0;  // places in the rings
+  // Cycles: when the last instruction left the queue, when memory and the array take the next one,
+  // and when everything is done.
   uint64_t last_left_ = 0, memory_free_ = 0, product_free_ = 0, idle_at_ = 0;
+  // For events().
   uint64_t loads_ = 0, stores_ = 0, products_ = 0, zeros_ = 0, queue_full_ = 0;
 };
 

@@ -18,6 +18,8 @@ namespace exotune::eqsat {
 class Analysis;
 class EGraph;
 
+/// Made anew by each rebuild, in the memory of the one before. What it returns is valid
+/// until the next one.
 class EGraphView {
  public:
   /// Ids of all classes, ascending.
@@ -45,6 +47,7 @@ class EGraphView {
 
   uint32_t number() const { return number_; }  // 1 for the first
   size_t node_count() const { return now_.nodes.size(); }
+  /// Held by its tables.
   size_t bytes() const;
   /// What the next view takes beyond that, when nodes and ids grew by so many and none became
   /// equal.
@@ -56,16 +59,18 @@ class EGraphView {
   void renew(const EGraph& graph, const Analysis* analysis, std::span<const Id> added);
 
  private:
+  /// Of one class.
   struct Range {
-    uint32_t first = 0, last = 0;
-    uint64_t families = 0;  // a bit for each that the class has, by its number modulo 64
+    uint32_t first = 0, last = 0;  // its nodes' places in Nodes::nodes
+    uint64_t families = 0;         // a bit for each that the class has, by its number modulo 64
   };
   struct Nodes {
     FlatVector<ENode> nodes;      // by class
     FlatVector<uint32_t> births;  // of each node
-    FlatVector<Id> classes;
-    FlatVector<uint32_t> ends;  // of each class's nodes, behind those of the class before
+    FlatVector<Id> classes;       // their leaders, ascending
+    FlatVector<uint32_t> ends;    // of each class's nodes, behind those of the class before
   };
+  /// A node while its class is sorted.
   struct Aged {
     ENode node;
     uint32_t birth;

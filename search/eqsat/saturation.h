@@ -18,10 +18,10 @@ namespace exotune::eqsat {
 /// Whichever is met first ends the run with its name; an iteration that is cut short still ends
 /// with a rebuild, so that the graph is sound after any of them.
 struct Limits {
-  int iterations = 30;
+  int iterations = 30;             // searches of all rules
   size_t nodes = 20'000;           // EGraph::term_count: every node ever known
   size_t bytes = size_t{1} << 30;  // of the graph and the matches of one iteration
-  double seconds = 2;
+  double seconds = 2;              // by SaturationHooks::now
 };
 
 /// Which matches an iteration may use.
@@ -35,18 +35,19 @@ enum class Schedule : uint8_t {
 /// The defaults are egg's.
 struct ScheduleOptions {
   Schedule schedule = Schedule::kBackoff;
-  size_t match_limit = 1'000;
-  int ban_length = 5;  // iterations
+  size_t match_limit = 1'000;  // of one rule in one iteration, at first
+  int ban_length = 5;          // iterations
 };
 
+/// Why a run ended.
 enum class StopReason : uint8_t {
-  kSaturated,
-  kIterations,
+  kSaturated,   // no rule changes anything any more: all that the rules imply is there
+  kIterations,  // the limits of these names
   kNodes,
   kBytes,
   kSeconds,
-  kGoal,
-  kInterrupted
+  kGoal,         // SaturationHooks::reached said so
+  kInterrupted,  // SaturationHooks::interrupted did
 };
 const char* name_of(StopReason r);
 
@@ -57,6 +58,7 @@ struct IterationReport {
   size_t congruences = 0;                    // unions that rebuilding made
 };
 
+/// How a run went.
 struct SaturationReport {
   StopReason stop = StopReason::kSaturated;
   std::vector<IterationReport> iterations;
