@@ -120,8 +120,10 @@ class Printer {
         int mine = precedence(n.op);
         // Left-associative; comparisons must not chain.
         int left = is_comparison(n.op) ? mine + 1 : mine;
-        return p.wrapped(p.text(n.lhs, left) + " " + name_of(n.op) + " " + p.text(n.rhs, mine + 1),
-                         outer > mine);
+        // Symbols that no statement binds are named at their first mention: which side comes first
+        // must not be left to the compiler of this file.
+        const std::string right = p.text(n.rhs, mine + 1);
+        return p.wrapped(p.text(n.lhs, left) + " " + name_of(n.op) + " " + right, outer > mine);
       }
       std::string operator()(const Extern& n) { return n.fn + "(" + p.list(n.args) + ")"; }
       std::string operator()(const WindowExpr& n) {
@@ -164,10 +166,12 @@ class Printer {
         return idx.empty() ? p.names_.of(name) : p.names_.of(name) + "[" + p.list(idx) + "]";
       }
       void operator()(const Assign& n) {
-        p.line(indent, target(n.name, n.idx) + " = " + p.text(n.rhs));
+        const std::string rhs = p.text(n.rhs);  // first, as in a sum
+        p.line(indent, target(n.name, n.idx) + " = " + rhs);
       }
       void operator()(const Reduce& n) {
-        p.line(indent, target(n.name, n.idx) + " " + name_of(n.op) + " " + p.text(n.rhs));
+        const std::string rhs = p.text(n.rhs);
+        p.line(indent, target(n.name, n.idx) + " " + name_of(n.op) + " " + rhs);
       }
       void operator()(const WriteConfig& n) {
         p.line(indent, n.config->name + "." + n.field + " = " + p.text(n.rhs));
