@@ -135,6 +135,7 @@ class ProgramSearch::Impl {
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
     block_recurrences(start, plans, depth);
     skew(start, plans, depth);
+    rows_side_by_side(start, plans, depth);
     if (const auto columns = recurrences_by_columns(start)) {
       count(*columns);
       put_together(*columns, "a recurrence by columns", plans, depth);
@@ -175,6 +176,16 @@ class ProgramSearch::Impl {
       if (interrupted()) return;
       count(rows);
       put_together(rows, "rows one behind the other", plans, depth);
+    }
+  }
+  // Rows that are a recurrence each: vectors of rows.
+  void rows_side_by_side(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    if (!request_.target->vector_memory) return;
+    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    for (const Schedule& rows : rows_in_lanes(start, lanes)) {
+      if (interrupted()) return;
+      count(rows);
+      put_together(rows, "rows in lanes", plans, depth);
     }
   }
   static ScalarType precision_of(const Proc& p) {

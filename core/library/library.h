@@ -14,6 +14,7 @@
 #include "core/library/gemm.h"           // a whole matrix product
 #include "core/library/halide.h"         // Halide's words
 #include "core/library/inspection.h"     // questions about a program
+#include "core/library/lane_rows.h"      // recurrences of many rows at once
 #include "core/library/level1.h"         // elementwise loops and single sums
 #include "core/library/level2.h"         // matrix-vector nests and triangles
 #include "core/library/manual.h"         // what these headers say, as text

@@ -9,6 +9,7 @@
 #include "core/library/cursor_methods.h"
 #include "core/library/dot_block.h"
 #include "core/library/gemm.h"
+#include "core/library/lane_rows.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
 #include "core/library/operator_values.h"
@@ -424,6 +425,11 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return jam_skewed(a.proc(), a.where(1), a.integer(2), a.integer(3));
        }},
+      {"rows_to_lanes",
+       {proc(), place("loop"), integer("lanes")},
+       "for i: for j: s  ->  for io: for j: for i in seq(0, lanes): s, what rows hold apart turned "
+       "over in buffers",
+       [](const A& a) -> Value { return rows_to_lanes(a.proc(), a.where(1), a.integer(2)); }},
       {"square_corner",
        {proc(), string("outer"), string("inner")},
        "a triangle of sums is computed as a square in a buffer, and leaves it as the triangle",

@@ -49,6 +49,12 @@ const For* only_loop_in(const For& f) {
   return f.body.size() == 1 ? f.body.front()->as<For>() : nullptr;
 }
 
+// Loops or guards among its statements.
+bool holds_body(const For& f) {
+  return std::any_of(f.body.begin(), f.body.end(),
+                     [](const StmtPtr& s) { return !body_of(*s).empty(); });
+}
+
 // The outermost loops that block_recurrence is for.
 std::vector<Path> recurrences_of(const ProcPtr& p) {
   return find_loops(*p, [&](const For& f, const Path& path) {
@@ -81,12 +87,25 @@ std::vector<Path> imperfect_pairs_of(const ProcPtr& p) {
 std::vector<Path> chains_of(const ProcPtr& p) {
   return find_loops(*p, [&](const For& i, const Path& path) {
     const For* j = only_loop_in(i);
-    if (!j || std::any_of(j->body.begin(), j->body.end(),
-                          [](const StmtPtr& s) { return !body_of(*s).empty(); }))
-      return false;
+    if (!j || holds_body(*j)) return false;
     Path inner = path;
     inner.push_back({Child::kBody, 0});
     return !iterations_commute(*p, path) && !iterations_commute(*p, inner);
+  });
+}
+
+// for i: { .. for j: s .. }: rows in any order, of which each is a chain of operations.
+std::vector<Path> independent_chains_of(const ProcPtr& p) {
+  return find_loops(*p, [&](const For& i, const Path& path) {
+    bool any = false;
+    for (int k = 0; k < static_cast<int>(i.body.size()) && !any; ++k) {
+      const For* j = i.body[static_cast<size_t>(k)]->as<For>();
+      if (!j || mentions(j->lo, i.iter) || mentions(j->hi, i.iter) || holds_body(*j)) continue;
+      Path inner = path;
+      inner.push_back({Child::kBody, k});
+      any = !iterations_commute(*p, inner);
+    }
+    return any && iterations_commute(*p, path);
   });
 }
 
@@ -197,6 +216,24 @@ std::vector<Schedule> wavefronts(const Schedule& s) {
         if (!apply(made, "jam_skewed",
                    {Value(Cursor::stmt(s.proc, path)), Value(rows), Value(shift)}))
           break;
+    if (made.steps.size() > s.steps.size()) out.push_back(std::move(made));
+  }
+  return out;
+}
+
+std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes) {
+  const std::vector<Path> loops = independent_chains_of(s.proc);
+  std::vector<Schedule> out;
+  if (loops.empty()) return out;
+  for (const int64_t vectors : {2, 1, 4}) {
+    Schedule made = s;
+    for (const Path& path : loops) {
+      const For& f = *stmt_at(*s.proc, path)->as<For>();
+      const auto lo = as_int(f.lo), hi = as_int(f.hi);
+      if (lo && hi && *hi - *lo < vectors * lanes) continue;
+      (void)!apply(made, "rows_to_lanes",
+                   {Value(Cursor::stmt(s.proc, path)), Value(vectors * lanes)});
+    }
     if (made.steps.size() > s.steps.size()) out.push_back(std::move(made));
   }
   return out;

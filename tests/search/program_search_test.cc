@@ -359,6 +359,26 @@ def cholesky(A: f32[24, 24]):
   EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
 }
 
+TEST(Recurrences, of_independent_rows_run_in_lanes) {
+  const ProcPtr p = parsed(R"(
+@proc
+def sums(x: f32[16, 12]):
+    for t in seq(0, 2):
+        for i in seq(0, 16):
+            for j in seq(1, 12):
+                x[i, j] += x[i, j - 1]
+)");
+  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 4);
+  ASSERT_EQ(made.size(), 3u);  // 2, 1 and 4 vectors of rows
+  for (const Schedule& s : made) {
+    EXPECT_NE(str(*s.proc).find("x_lanes[j, i] += x_lanes[j - 1, i]"), std::string::npos)
+        << str(*s.proc);
+    expect_same_result(p, s.proc, str(*s.proc));
+  }
+  EXPECT_TRUE(rows_in_lanes({p, {}, false}, 32).empty());  // more lanes than rows
+  EXPECT_TRUE(rows_in_lanes({parsed(kSteps), {}, false}, 4).empty());
+}
+
 TEST(Recurrences, go_by_columns_where_their_sums_go_down_one) {
   const ProcPtr p = parsed(R"(
 @proc

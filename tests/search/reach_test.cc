@@ -71,6 +71,15 @@ def factors(A: f64[32, 32]):
                 A[i, j] += -(A[i, k] * A[k, j])
 
 @proc
+def smoothed(x: f32[32, 20], y: f32[32, 20]):
+    for i in seq(0, 32):
+        s: f32
+        s = 0.0
+        for j in seq(0, 20):
+            y[i, j] = x[i, j] + 0.5 * s
+            s = y[i, j]
+
+@proc
 def relaxed(A: f64[34, 40]):
     for i in seq(1, 33):
         for j in seq(1, 39):
