@@ -14,6 +14,7 @@ struct NestLoop {
   std::string name;               // as it is spelled now: a move speaks of it by this name
   std::optional<int64_t> extent;  // literal
   std::optional<int64_t> most;    // iterations at most: the extent, or 5 of `M % 6`
+  int64_t period = 0;             // of a multiple of outer loops, 64 * b + 20: 64; else 0
   bool in_output = false;         // an index of the written buffer mentions it
   std::string outer;              // the loop that this one is a tile of; "" when it is whole
 };

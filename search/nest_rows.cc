@@ -1,7 +1,9 @@
 // Indices of nests, and nests that are rows. What is told here is a guess about which schedules are
 // worth trying: a wrong one costs refused steps, since every step is proved.
 #include <algorithm>
+#include <numeric>
 
+#include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 #include "search/nest_parts.h"
 
@@ -60,6 +62,10 @@ NestLoop loop_of(const For& f) {
   loop.name = f.iter.name();
   const auto lo = as_int(f.lo), hi = as_int(f.hi);
   if (lo && hi) loop.extent = loop.most = *hi - *lo;
+  if (const auto extent = affine(f.hi - f.lo); extent && !loop.extent) {
+    for (const Affine::Term& t : extent->terms) loop.period = std::gcd(loop.period, t.coeff);
+    if (loop.period == 1) loop.period = 0;
+  }
   // The rest of a loop that was cut into tiles.
   if (const BinOp* rest = f.hi->as<BinOp>(); rest && rest->op == BinOpKind::kMod && lo == 0)
     if (const auto tile = as_int(rest->rhs)) loop.most = std::max<int64_t>(1, *tile - 1);

@@ -6,6 +6,7 @@
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "search/finished_nests.h"
+#include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/finishes.h"
@@ -160,7 +161,7 @@ class ProgramSearch::Impl {
     }
   }
 
-  // Loops that need their own earlier iterations: factorizations, triangular solves.
+  // Loops that need their own earlier iterations: factorizations, triangular solves, closures.
   void block_recurrences(const Schedule& start, std::vector<Plan>& plans, int depth) {
     if (!request_.target->vector_memory) return;
     const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
@@ -168,6 +169,11 @@ class ProgramSearch::Impl {
       if (interrupted()) return;
       count(blocks);
       put_together(blocks, "blocks of a recurrence", plans, depth);
+    }
+    for (const Schedule& blocks : blocks_of_closures(start, lanes)) {
+      if (interrupted()) return;
+      count(blocks);
+      put_together(blocks, "blocks of steps", plans, depth);
     }
   }
   // Sweeps in place: several rows at once, each behind the one before.

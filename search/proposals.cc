@@ -49,6 +49,8 @@ Proposals::Proposals(TuningState& run)
   if (!request_.partial)
     if (const auto refusal = extend(start, fixing_steps(*from, request_.sizes), context_))
       run_.count(*refusal);
+  // Sums are sums however they are spelled; a refusal: there are no others.
+  if (!request_.partial) (void)extend(start, {{"fold_updates", {}, {}}}, context_);
   seen_.insert(start.text_hash);
   states_.push_back(std::move(start));
   if (worth_rehearsing()) rehearse();
@@ -108,8 +110,10 @@ void Proposals::search() {
   // Before what stands around the plans: a search that is cut short has both.
   std::vector<BeamState> found;
   if (beams_too) found = beams();
-  // A nest of a kind that the beam knows, and nothing of that kind fits it.
-  if (!planned && known && !tiled && by_beam && !is_scheduled(found))
+  // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product without
+  // plans, whose loops the beam takes in the order that they have.
+  const bool in_any_order = nest_.kind == NestKind::kContraction;
+  if (!planned && known && !tiled && by_beam && (in_any_order || !is_scheduled(found)))
     families.push_back({programs()});
   if (planned) {
     const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);

@@ -76,10 +76,12 @@ ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit)
   return p;
 }
 
-// Without its sign.
-const ExprPtr& positive(const ExprPtr& e) {
-  const USub* minus = e->as<USub>();
-  return minus ? minus->arg : e;
+// The operand whose last index runs along j: a factor of a product, a summand of a least sum.
+Sym operand_along(const ExprPtr& e, Sym j) {
+  Sym out;
+  for (const Read* r : data_reads(e))
+    if (!r->idx.empty() && mentions(r->idx.back(), j)) out = r->name;
+  return out;
 }
 
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
@@ -96,15 +98,9 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   const Reduce& reduce = at(p, child(k_path)).as<Reduce>();
   Sym out = reduce.name;
   Sym j = loop_at(p, k_path).iter;
-  // b is the factor whose last index runs along j.
-  const BinOp* product = positive(reduce.rhs)->as<BinOp>();
-  Sym b;
-  if (product && product->op == BinOpKind::kMul)
-    for (const ExprPtr& side : {positive(product->lhs), positive(product->rhs)})
-      if (const Read* r = side->as<Read>(); r && !r->idx.empty() && mentions(r->idx.back(), j))
-        b = r->name;
+  const Sym b = operand_along(reduce.rhs, j);
   if (!b.valid())
-    throw SchedulingError("register_block: no factor is contiguous along `" + j.name() + "`");
+    throw SchedulingError("register_block: no operand is contiguous along `" + j.name() + "`");
 
   // The out tile: [i, j] -> [i, j / lanes, lanes] in registers around the k loop.
   const size_t before = block_at(*p, first).size();

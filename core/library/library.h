@@ -5,6 +5,7 @@
 #include "core/library/ahead.h"          // operands that a caller packs once for many calls
 #include "core/library/blocking.h"       // blocks, unrolling, interleaving of single loops
 #include "core/library/cleanup.h"        // dead code and leftovers
+#include "core/library/closures.h"       // shortest paths in blocks of steps
 #include "core/library/columns.h"        // sums by columns in registers
 #include "core/library/combinators.h"    // strategies as values
 #include "core/library/configuration.h"  // instructions' settings

@@ -5,6 +5,7 @@
 #include "core/library/cleanup.h"
 #include "core/library/columns.h"
 #include "core/library/configuration.h"
+#include "core/library/closures.h"
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/dot_block.h"
@@ -425,6 +426,11 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return jam_skewed(a.proc(), a.where(1), a.integer(2), a.integer(3));
        }},
+      {"block_closure",
+       {proc(), place("loop"), integer("block")},
+       "for k: for i: for j: x[i, j] min= x[i, k] + x[k, j]  ->  blocks of k: what the rest of the "
+       "matrix reads is kept, the rest is a product",
+       [](const A& a) -> Value { return block_closure(a.proc(), a.where(1), a.integer(2)); }},
       {"rows_to_lanes",
        {proc(), place("loop"), integer("lanes")},
        "for i: for j: s  ->  for io: for j: for i in seq(0, lanes): s, what rows hold apart turned "
@@ -438,6 +444,10 @@ std::vector<Operator> library_operators() {
        {proc(), place("loop")},
        "for i: s(a / b)  ->  for i: s(a * (1.0 / b)), where b stays the same",
        [](const A& a) -> Value { return take_reciprocals(a.proc(), a.where(1)); }},
+      {"fold_updates",
+       {proc()},
+       "x[i] = x[i] + e  ->  x[i] += e   (and fmax, fmin), wherever the element is written again",
+       [](const A& a) -> Value { return fold_updates(a.proc()); }},
       {"unroll_buffers",
        {proc(), memory("memory")},
        "unroll_buffer for every dimension but the vector one of all that lives in the memory",

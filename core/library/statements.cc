@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/library/inspection.h"
 #include "core/library/staging.h"
 #include "core/library/traversal.h"
 
@@ -157,6 +158,37 @@ ProcPtr take_reciprocals(ProcPtr p, const Where& where) {
       add_quotients(s.rhs().expr(), s.rhs().path(), changed, quotients);
   for (const Path& quotient : quotients)
     p = multiply_by_reciprocal(p, Where(Cursor::expr(p, quotient)));
+  return p;
+}
+
+namespace {
+
+// In a loop that the element does not move with: what is written is written again.
+bool is_written_again(const Cursor& stmt) {
+  const Assign& a = stmt.as<Assign>();
+  const std::vector<Cursor> loops = enclosing_loops(stmt);
+  return std::any_of(loops.begin(), loops.end(), [&](const Cursor& loop) {
+    return std::none_of(a.idx.begin(), a.idx.end(),
+                        [&](const ExprPtr& e) { return mentions(e, loop.as<For>().iter); });
+  });
+}
+
+}  // namespace
+
+ProcPtr fold_updates(ProcPtr p) {
+  bool any = false;
+  for (const Path& path : all_stmt_paths(*p)) {
+    const Cursor stmt = at(p, path);
+    const Assign* a = stmt_at(*p, path)->as<Assign>();
+    if (!a || !mentions(a->rhs, a->name) || !is_written_again(stmt)) continue;
+    try {
+      p = fold_into_reduce(p, stmt);
+      any = true;
+    } catch (const SchedulingError&) {
+      // The element is read, but not added to.
+    }
+  }
+  if (!any) throw SchedulingError("fold_updates: no assignment adds to its own element");
   return p;
 }
 

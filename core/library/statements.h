@@ -26,6 +26,15 @@ ProcPtr jam_stmt(ProcPtr p, const Where& stmt);
 /// dividend is not (multiply_by_reciprocal): one division is left once what stays moves in front.
 [[nodiscard]] ProcPtr take_reciprocals(ProcPtr p, const Where& loop);
 
+/// x[i] = x[i] + e  ->  x[i] += e        x[i] = fmax(e, x[i])  ->  x[i] max= e
+///
+/// Every assignment that changes its own element, in a loop that the element stays for, becomes the
+/// reduction that it is (fold_into_reduce), so that sums are sums however they are spelled.
+/// SchedulingError: there is none.
+///
+/// Proposed for every program that has such assignments, before anything else.
+[[nodiscard]] ProcPtr fold_updates(ProcPtr p);
+
 /// A binding whose buffer was lifted: cursors of `proc`.
 struct BoundAndLifted {
   ProcPtr proc;

@@ -170,8 +170,9 @@ ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const Expr
                        bool* moved) {
   const ExprPtr *l = nullptr, *r = nullptr;
   const bool add = op == ReduceOp::kAdd;
-  if (const BinOp* b = e->as<BinOp>(); b && add && b->op == BinOpKind::kAdd)
-    l = &b->lhs, r = &b->rhs;
+  const BinOp* b = add ? e->as<BinOp>() : nullptr;
+  const bool minus = b && b->op == BinOpKind::kSub;
+  if (b && (minus || b->op == BinOpKind::kAdd)) l = &b->lhs, r = &b->rhs;
   if (const Extern* x = e->as<Extern>(); x && !add && x->fn == function_of(op))
     l = &x->args[0], r = &x->args[1];
   if (!l) return nullptr;
@@ -182,10 +183,12 @@ ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const Expr
       if (!equal_in_context(p, at, read->idx[k], (*w.idx)[k])) return false;
     return true;
   };
-  if (is_target(*l)) return *r;
-  if (is_target(*r)) return *l;
+  if (is_target(*l)) return minus ? negate(*r) : *r;
+  if (!minus && is_target(*r)) return *l;
   *moved = true;
-  if (ExprPtr rest = without_target(p, at, w, *l, op, moved)) return combine(op, rest, *r);
+  if (ExprPtr rest = without_target(p, at, w, *l, op, moved))
+    return minus ? rest - *r : combine(op, rest, *r);
+  if (minus) return nullptr;  // e - x takes away what is written
   if (ExprPtr rest = without_target(p, at, w, *r, op, moved)) return combine(op, *l, rest);
   return nullptr;
 }

@@ -75,7 +75,7 @@ namespace exotune {
 /// Forwarding: cursors to the statement stay with the first; the new one follows it.
 [[nodiscard]] ProcPtr split_write(ProcPtr p, const Where& stmt);
 
-/// x = x + e  ->  x += e        x = fmax(x, e)  ->  x max= e
+/// x = x + e  ->  x += e      x = x - e  ->  x += -e      x = fmax(x, e)  ->  x max= e
 /// x may be any summand; when it is not one of the two outermost the sum is reordered.
 /// Obligation: the element read is the element written; nothing is converted when stored.
 /// Forwarding: cursors to the statement stay.

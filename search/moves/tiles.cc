@@ -14,6 +14,15 @@ int64_t balanced(std::optional<int64_t> extent, int64_t most) {
   return ceil_div(*extent, ceil_div(*extent, std::max<int64_t>(1, most)));
 }
 
+// Rows of a tile: equal parts; of an extent that moves with outer loops what leaves the same rest
+// each time, since registers have no sizes that move.
+int64_t rows_of(const NestLoop& loop, int64_t most) {
+  if (loop.extent || loop.period == 0) return balanced(loop.extent, most);
+  int64_t rows = most;
+  while (loop.period % rows != 0) --rows;
+  return rows;
+}
+
 class Tiles {
  public:
   Tiles(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
@@ -35,6 +44,7 @@ class Tiles {
       const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
       if (rows < 2 || vectors * 8 > registers) continue;  // flat tiles wait for loads
       if (columns && (vectors - 1) * lanes_ >= *columns) continue;
+      if (nest_.find(nest_.vector_loop)->period % (vectors * lanes_) != 0) continue;
       tile(rows, vectors);
     }
     return std::move(out_);
@@ -55,7 +65,7 @@ class Tiles {
 
   void tile(int64_t most_rows, int64_t vectors) {
     const std::string &i = nest_.row_loop, &j = nest_.vector_loop, &k = nest_.reduction_loop;
-    const int64_t rows = balanced(loop(i).extent, most_rows), columns = vectors * lanes_;
+    const int64_t rows = rows_of(loop(i), most_rows), columns = vectors * lanes_;
     const bool sums = nest_.kind == NestKind::kSums;
     Steps strips = {block(j, columns, j + "o", i)}, cut;
     const int64_t depth = nearest_ / 2 / (columns * bytes_of(nest_.precision));

@@ -9,6 +9,7 @@
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/library/script.h"
+#include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
@@ -357,6 +358,23 @@ def cholesky(A: f32[24, 24]):
         << str(*s.proc);
   }
   EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
+}
+
+TEST(Closures, are_taken_in_blocks_of_whole_vectors_that_divide_them_first) {
+  const ProcPtr p = parsed(R"(
+@proc
+def paths(x: f32[144, 144]):
+    for k in seq(0, 144):
+        for i in seq(0, 144):
+            for j in seq(0, 144):
+                x[i, j] min= x[i, k] + x[k, j]
+)");
+  const std::vector<Schedule> made = blocks_of_closures({p, {}, false}, 4);
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(*made[0].steps.back().args.back().as<int64_t>(), 48);
+  EXPECT_NE(str(*made[0].proc).find("x[i, j] min= x_column1[k, i] + x_row1[k, j]"),
+            std::string::npos);
+  EXPECT_TRUE(blocks_of_closures({parsed(kSteps), {}, false}, 4).empty());
 }
 
 TEST(Recurrences, of_independent_rows_run_in_lanes) {

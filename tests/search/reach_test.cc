@@ -80,6 +80,13 @@ def smoothed(x: f32[32, 20], y: f32[32, 20]):
             s = y[i, j]
 
 @proc
+def paths(x: f32[96, 96]):
+    for k in seq(0, 96):
+        for i in seq(0, 96):
+            for j in seq(0, 96):
+                x[i, j] min= x[i, k] + x[k, j]
+
+@proc
 def relaxed(A: f64[34, 40]):
     for i in seq(1, 33):
         for j in seq(1, 39):
@@ -173,6 +180,7 @@ TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
     request.target = target.get();
     request.levels = target->levels;
     request.context = &context;
+    request.keep = 24;  // structures take turns in them
     const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
     EXPECT_EQ(found.refused.count(kInternalError), 0u) << nest->name;
     for (const auto& [op, n] : found.accepted)

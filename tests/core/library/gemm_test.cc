@@ -30,6 +30,28 @@ def subtract(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
     for i in seq(0, 4):
         dst[i] += -a[i] * b[i]
 
+@instr("sum")
+def sum(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] + b[i]
+
+@instr("lower")
+def lower(dst: [f32][4] @ V4, src: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] min= src[i]
+
+@proc
+def least(A: f32[4, 3], B: f32[3, 16], C: f32[4, 16]):
+    for i in seq(0, 4):
+        for j in seq(0, 16):
+            for k in seq(0, 3):
+                C[i, j] min= A[i, k] + B[k, j]
+
 @proc
 def gemm(M: size, N: size, K: size, A: f32[M, K], B: f32[K, N], C: f32[M, N]):
     for i in seq(0, M):
@@ -254,6 +276,14 @@ TEST(PackOperand, a_strip_cut_short_at_a_whole_vector_has_no_partial_one) {
     run(*q, {n, &a, &b, &twice});
     EXPECT_EQ(once.data, twice.data) << n;
   }
+}
+
+TEST(RegisterBlock, takes_other_sums_than_products) {
+  const FourLanes machine(kKernels);
+  ProcPtr q = block_loop(machine.find("least"), "j", {8}, {"jo", "j"}, "i");
+  q = register_block(q, "i", "j", "k", machine.unit);
+  EXPECT_NE(str(*q).find("lower("), std::string::npos) << str(*q);
+  EXPECT_EQ(result(q, 4, 16, 3), result(machine.find("least"), 4, 16, 3));
 }
 
 TEST(RegisterBlock, a_nest_in_another_order_is_refused) {

@@ -125,6 +125,18 @@ TEST(FoldIntoReduce, finds_the_target_among_the_summands) {
   EXPECT_TRUE(reassociates(r));
 }
 
+TEST(FoldIntoReduce, takes_what_is_taken_away) {
+  const std::string head = "def f(x: f32[4], y: f32[4]):\n    x[0] ";
+  ProcPtr q = fold_into_reduce(parse(head + "= x[0] - y[1]\n"), "x[_] = _");
+  expect_proc(q, head + "+= -y[1]\n");
+  EXPECT_FALSE(reassociates(q));
+  ProcPtr r = fold_into_reduce(parse(head + "= x[0] - y[1] - y[2]\n"), "x[_] = _");
+  expect_proc(r, head + "+= -y[1] - y[2]\n");
+  EXPECT_TRUE(reassociates(r));
+  EXPECT_NE(refusal([&] { (void)fold_into_reduce(parse(head + "= y[1] - x[0]\n"), "x[_] = _"); }),
+            "");
+}
+
 TEST(FoldIntoReduce, knows_extremes) {
   for (const auto& [fn, op] : {std::pair("fmax", "max="), std::pair("fmin", "min=")}) {
     const std::string head = "def f(x: f32[4], y: f32[4]):\n    x[0] ";
