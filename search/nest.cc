@@ -271,6 +271,27 @@ class PerfectNest {
 }  // namespace
 }  // namespace nest_parts
 
-Nest inspect_nest(const Proc& p) { return nest_parts::PerfectNest(p).run(); }
+namespace {
+
+bool is_rectangular(const Block& body) {
+  bool moves = false;
+  for_each_stmt(body, [&](const StmtPtr& outer) {
+    const For* f = outer->as<For>();
+    if (!f) return;
+    for_each_stmt(f->body, [&](const StmtPtr& s) {
+      const For* inner = s->as<For>();
+      moves |= inner && (mentions(inner->lo, f->iter) || mentions(inner->hi, f->iter));
+    });
+  });
+  return !moves;
+}
+
+}  // namespace
+
+Nest inspect_nest(const Proc& p) {
+  Nest out = nest_parts::PerfectNest(p).run();
+  out.rectangular = is_rectangular(p.body);
+  return out;
+}
 
 }  // namespace exotune

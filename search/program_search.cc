@@ -10,6 +10,7 @@
 #include "search/moves/distribution.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/finishes.h"
+#include "search/moves/guards.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
@@ -134,6 +135,10 @@ class ProgramSearch::Impl {
 
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    if (const auto told = without_guards(start)) {
+      count(*told);
+      put_together(*told, "no guards", plans, depth);
+    }
     block_recurrences(start, plans, depth);
     skew(start, plans, depth);
     rows_side_by_side(start, plans, depth);

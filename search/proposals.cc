@@ -111,8 +111,10 @@ void Proposals::search() {
   std::vector<BeamState> found;
   if (beams_too) found = beams();
   // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product without
-  // plans, whose loops the beam takes in the order that they have.
-  const bool in_any_order = nest_.kind == NestKind::kContraction;
+  // plans, whose loops the beam takes in the order that they have; or a triangle of sums.
+  const bool in_any_order =
+      !request_.partial && (nest_.kind == NestKind::kContraction ||
+                            (nest_.kind == NestKind::kSums && !nest_.rectangular));
   if (!planned && known && !tiled && by_beam && (in_any_order || !is_scheduled(found)))
     families.push_back({programs()});
   if (planned) {

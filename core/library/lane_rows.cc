@@ -41,12 +41,12 @@ class Lanes {
   }
 
   /// True: the lanes went inside some loop.
-  bool run() {
+  bool run(bool turn_over) {
     const int allocations = expand_allocations();
     const Path loop = sibling(first_, allocations);
     split(loop);
     for (int k = allocations; k < count(); ++k) sink(sibling(first_, k));
-    if (sunk_) stage(allocations);
+    if (sunk_ && turn_over) stage(allocations);
     return sunk_;
   }
   ProcPtr proc() const { return p_; }
@@ -184,15 +184,24 @@ ProcPtr rows_to_lanes(ProcPtr p, const Where& where, int64_t lanes) {
     const For* f = stmt_at(*p, rest)->as<For>();
     if (f && f->iter.name() == row && literal_extent(*f) && as_int(f->lo) == 0) {
       Lanes left(p, rest);
-      left.run();
+      left.run(true);
       p = left.proc();
     }
   }
   Lanes block(p, child(path));
-  if (!block.run())
+  if (!block.run(true))
     throw SchedulingError("rows_to_lanes: the rows may not run side by side inside a loop", {},
                           "it is for rows that know nothing of each other, each a recurrence");
   return simplify(block.proc());
+}
+
+ProcPtr sink_loop(ProcPtr p, const Where& where) {
+  const Path path = where.loop(p).path();
+  if (as_int(stmt_at(*p, path)->as<For>()->lo) != 0) p = shift_loop(p, at(p, path), int_const(0));
+  Lanes all(p, path);
+  if (!all.run(false))
+    throw SchedulingError("sink_loop: the loop may go inside no loop of its body");
+  return simplify(all.proc());
 }
 
 }  // namespace exotune

@@ -27,4 +27,15 @@ namespace exotune {
 /// 1, 2 and 4 vectors of rows.
 [[nodiscard]] ProcPtr rows_to_lanes(ProcPtr p, const Where& loop, int64_t lanes);
 
+/// for r: for i: { for k in seq(0, i): s(i, k, r) ; t(i, r) }
+///   ->  for i: { for k in seq(0, i): for r: s(i, k, r) ; for r: t(i, r) }
+///
+/// A loop of independent iterations goes inside every loop that it may go into (fission,
+/// reorder_loops); what its body allocates gets a dimension for it. A recurrence that
+/// many right-hand sides stand around is then one recurrence over rows of them.
+/// SchedulingError: it may go inside no loop.
+///
+/// Proposed for loops of independent iterations around a loop that needs its own earlier ones.
+[[nodiscard]] ProcPtr sink_loop(ProcPtr p, const Where& loop);
+
 }  // namespace exotune

@@ -13,6 +13,7 @@
 #include "core/library/contraction.h"    // packing and the micro-kernel
 #include "core/library/dot_block.h"      // products of narrow elements
 #include "core/library/gemm.h"           // a whole matrix product
+#include "core/library/guards.h"         // borders without conditions
 #include "core/library/halide.h"         // Halide's words
 #include "core/library/inspection.h"     // questions about a program
 #include "core/library/lane_rows.h"      // recurrences of many rows at once

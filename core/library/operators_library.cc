@@ -3,13 +3,14 @@
 #include "core/library/ahead.h"
 #include "core/library/blocking.h"
 #include "core/library/cleanup.h"
+#include "core/library/closures.h"
 #include "core/library/columns.h"
 #include "core/library/configuration.h"
-#include "core/library/closures.h"
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/dot_block.h"
 #include "core/library/gemm.h"
+#include "core/library/guards.h"
 #include "core/library/lane_rows.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
@@ -431,6 +432,17 @@ std::vector<Operator> library_operators() {
        "for k: for i: for j: x[i, j] min= x[i, k] + x[k, j]  ->  blocks of k: what the rest of the "
        "matrix reads is kept, the rest is a product",
        [](const A& a) -> Value { return block_closure(a.proc(), a.where(1), a.integer(2)); }},
+      {"cut_at_guards",
+       {proc(), place("loop")},
+       "for i: if 0 < i: s  ->  for i in seq(1, ..): s   loops are cut where conditions inside "
+       "them "
+       "change",
+       [](const A& a) -> Value { return cut_at_guards(a.proc(), a.where(1)); }},
+      {"sink_loop",
+       {proc(), place("loop")},
+       "for r: for i: s  ->  for i: for r: s, inside every loop that it may go into, allocations "
+       "with a dimension more",
+       [](const A& a) -> Value { return sink_loop(a.proc(), a.where(1)); }},
       {"rows_to_lanes",
        {proc(), place("loop"), integer("lanes")},
        "for i: for j: s  ->  for io: for j: for i in seq(0, lanes): s, what rows hold apart turned "

@@ -55,6 +55,14 @@ bool holds_body(const For& f) {
                      [](const StmtPtr& s) { return !body_of(*s).empty(); });
 }
 
+// A loop among whose statements is one with loops or guards of its own.
+bool holds_nest(const For& f) {
+  return std::any_of(f.body.begin(), f.body.end(), [](const StmtPtr& s) {
+    const For* inner = s->as<For>();
+    return inner && holds_body(*inner);
+  });
+}
+
 // The outermost loops that block_recurrence is for.
 std::vector<Path> recurrences_of(const ProcPtr& p) {
   return find_loops(*p, [&](const For& f, const Path& path) {
@@ -100,7 +108,7 @@ std::vector<Path> independent_chains_of(const ProcPtr& p) {
     bool any = false;
     for (int k = 0; k < static_cast<int>(i.body.size()) && !any; ++k) {
       const For* j = i.body[static_cast<size_t>(k)]->as<For>();
-      if (!j || mentions(j->lo, i.iter) || mentions(j->hi, i.iter) || holds_body(*j)) continue;
+      if (!j || mentions(j->lo, i.iter) || mentions(j->hi, i.iter)) continue;
       Path inner = path;
       inner.push_back({Child::kBody, k});
       any = !iterations_commute(*p, inner);
@@ -236,6 +244,11 @@ std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes) {
     }
     if (made.steps.size() > s.steps.size()) out.push_back(std::move(made));
   }
+  Schedule sunk = s;
+  for (const Path& path : loops)
+    if (holds_nest(*stmt_at(*s.proc, path)->as<For>()))
+      (void)!apply(sunk, "sink_loop", {Value(Cursor::stmt(s.proc, path))});
+  if (sunk.steps.size() > s.steps.size()) out.push_back(std::move(sunk));
   return out;
 }
 

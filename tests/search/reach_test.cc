@@ -87,6 +87,23 @@ def paths(x: f32[96, 96]):
                 x[i, j] min= x[i, k] + x[k, j]
 
 @proc
+def bordered(x: f32[20, 40], y: f32[20, 40]):
+    for i in seq(0, 20):
+        for j in seq(0, 40):
+            y[i, j] = 0.0
+            for d in seq(0, 3):
+                if 1 <= j + d and j + d < 41:
+                    y[i, j] += x[i, j + d - 1]
+
+@proc
+def right_sides(L: f64[16, 16], B: f64[16, 16]):
+    for r in seq(0, 16):
+        for i in seq(0, 16):
+            for k in seq(0, i):
+                B[i, r] += -(L[i, k] * B[k, r])
+            B[i, r] = B[i, r] / L[i, i]
+
+@proc
 def relaxed(A: f64[34, 40]):
     for i in seq(1, 33):
         for j in seq(1, 39):

@@ -86,5 +86,31 @@ def copy(x: f32[8], y: f32[8]):
   EXPECT_THROW((void)rows_to_lanes(parsed(kFilter), "i", 1), SchedulingError);
 }
 
+TEST(SinkLoop, makes_one_recurrence_of_many) {
+  const ProcPtr p = parsed(R"(
+@proc
+def solve(L: f64[5, 5], B: f64[5, 6]):
+    for r in seq(0, 6):
+        for i in seq(0, 5):
+            for k in seq(0, i):
+                B[i, r] += -(L[i, k] * B[k, r])
+            B[i, r] = 2.0 * B[i, r]
+)");
+  const ProcPtr q = sink_loop(p, "r");
+  const auto solved = [](const ProcPtr& solver) {
+    Buffer l(ScalarType::kF64, {5, 5}), b(ScalarType::kF64, {5, 6});
+    for (size_t k = 0; k < l.data.size(); ++k) l.data[k] = static_cast<double>(k % 3);
+    for (size_t k = 0; k < b.data.size(); ++k) b.data[k] = static_cast<double>(k * 7 % 11);
+    run(*solver, {&l, &b});
+    return b.data;
+  };
+  EXPECT_EQ(solved(p), solved(q)) << str(*q);
+  EXPECT_NE(str(*q).find("for i in seq(0, 5):\n        for k in seq(0, i):\n            for r in "
+                         "seq(0, 6):"),
+            std::string::npos)
+      << str(*q);
+  EXPECT_THROW((void)sink_loop(p, "k"), SchedulingError);
+}
+
 }  // namespace
 }  // namespace exotune
