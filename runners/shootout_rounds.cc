@@ -19,7 +19,7 @@ constexpr int kFewestRounds = 9;
 // be told from it neither as slower nor as equal.
 constexpr int kMostExtension = 4;
 constexpr double kNear = 0.10;                      // medians this far from the best are no rivals
-constexpr double kLongCall = 5e-3, kFarBehind = 4;  // of a peer that need not come back
+constexpr double kLongCall = 5e-3, kFarBehind = 4;  // of who need not come back
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// What the timing child leaves behind; `samples` and `preempted` follow it in the same memory.
@@ -200,7 +200,8 @@ class Rounds {
     rest_the_slow();
   }
 
-  /// Peers that are many times slower and take long were seen often enough after one block.
+  /// Who is many times slower and takes long was seen often enough after one block: the compilers
+  /// on the nest as written, and the nest itself.
   void rest_the_slow() {
     double best = 0;
     for (size_t e = 0; e < entries_.size(); ++e)
@@ -208,7 +209,7 @@ class Rounds {
         best = best == 0 ? m : std::min(best, m);
     for (size_t e = 0; e < entries_.size(); ++e)
       if (const double m = median_of(raw_[e]);
-          entries_[e].contender->is_peer() && m > kLongCall && m > kFarBehind * best)
+          !entries_[e].contender->roof && m > kLongCall && m > kFarBehind * best)
         sits_out_[e] = true;
   }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "core/base/diagnostic.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -15,7 +16,7 @@ namespace {
 bool add_into(int64_t& a, int64_t b) { return !__builtin_add_overflow(a, b, &a); }
 
 // Terms are sorted by their atoms' hashes, so that adding is one merge and equal forms are equal
-// lists. Nothing on overflow.
+// lists. Nothing on overflow, or where two different atoms have one hash: they would become one.
 std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b) {
   Affine out;
   int64_t scaled;
@@ -29,6 +30,7 @@ std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b
                   (i < a.terms.size() && a.terms[i].atom->hash <= b.terms[j].atom->hash);
     bool take_b = i == a.terms.size() ||
                   (j < b.terms.size() && b.terms[j].atom->hash <= a.terms[i].atom->hash);
+    if (take_a && take_b && !equal(a.terms[i].atom, b.terms[j].atom)) return std::nullopt;
     int64_t coeff = take_a ? a.terms[i].coeff : 0;
     ExprPtr atom = take_a ? a.terms[i].atom : b.terms[j].atom;
     if (take_b) {
@@ -72,9 +74,19 @@ int64_t Affine::coeff_of(Sym s) const {
   return 0;
 }
 
-Affine operator+(const Affine& a, const Affine& b) { return combined(a, b, 1).value_or(Affine{}); }
-Affine operator-(const Affine& a, const Affine& b) { return combined(a, b, -1).value_or(Affine{}); }
-Affine Affine::scaled(int64_t k) const { return checked_scaled(*this, k).value_or(Affine{}); }
+namespace {
+
+// Callers that must have a result: no number may stand for one that cannot be told.
+Affine or_refused(std::optional<Affine> a) {
+  if (!a) throw SchedulingError("the coefficients of an index are beyond 64 bits");
+  return *std::move(a);
+}
+
+}  // namespace
+
+Affine operator+(const Affine& a, const Affine& b) { return or_refused(combined(a, b, 1)); }
+Affine operator-(const Affine& a, const Affine& b) { return or_refused(combined(a, b, -1)); }
+Affine Affine::scaled(int64_t k) const { return or_refused(checked_scaled(*this, k)); }
 
 bool operator==(const Affine& a, const Affine& b) {
   if (a.constant != b.constant || a.terms.size() != b.terms.size()) return false;

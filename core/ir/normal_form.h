@@ -21,7 +21,7 @@ struct Affine {
   int64_t coeff_of(Sym s) const;  // of the plain variable s
   friend Affine operator+(const Affine& a, const Affine& b);
   friend Affine operator-(const Affine& a, const Affine& b);
-  Affine scaled(int64_t k) const;
+  Affine scaled(int64_t k) const;  // like + and -: SchedulingError beyond 64 bits
   friend bool operator==(const Affine& a, const Affine& b);
 };
 

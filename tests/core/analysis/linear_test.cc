@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "core/analysis/solver.h"
+#include "core/base/diagnostic.h"
+#include "core/ir/normal_form.h"
 
 namespace exotune {
 namespace {
@@ -195,6 +198,15 @@ TEST(Linear, smt_text_is_one_question) {
   EXPECT_NE(text.find("(set-logic QF_LIA)"), std::string::npos);
   EXPECT_NE(text.find("(* (- 2) v0)"), std::string::npos);
   EXPECT_NE(text.find("(check-sat)"), std::string::npos);
+}
+
+TEST(Affine, sums_beyond_64_bits_are_refused_and_not_nothing) {
+  const ExprPtr i = read_var(Sym::fresh("i"), ScalarType::kIndex);
+  const Affine big = *affine(int_const(std::numeric_limits<int64_t>::max()) * i);
+  EXPECT_THROW((void)(big + big), SchedulingError);
+  EXPECT_THROW((void)(big.scaled(-1) - big - big), SchedulingError);
+  EXPECT_THROW((void)big.scaled(2), SchedulingError);
+  EXPECT_TRUE((big - big).is_constant());
 }
 
 }  // namespace
