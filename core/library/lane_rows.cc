@@ -177,16 +177,14 @@ ProcPtr rows_to_lanes(ProcPtr p, const Where& where, int64_t lanes) {
   const Path path = where.loop(p).path();
   const std::string row = stmt_at(*p, path)->as<For>()->iter.name();
   if (as_int(stmt_at(*p, path)->as<For>()->lo) != 0) p = shift_loop(p, at(p, path), int_const(0));
+  const int before = size_of_block(p, path);
   p = divide_loop(p, at(p, path), lanes, {row + "o", row}, Tail::kCut);
   // The rows left over first: what is in front of them does not move by it.
   const Path rest = sibling(path, 1);
-  if (rest.back().index < size_of_block(p, path)) {
-    const For* f = stmt_at(*p, rest)->as<For>();
-    if (f && f->iter.name() == row && literal_extent(*f) && as_int(f->lo) == 0) {
-      Lanes left(p, rest);
-      left.run(true);
-      p = left.proc();
-    }
+  if (size_of_block(p, path) > before && literal_extent(*stmt_at(*p, rest)->as<For>())) {
+    Lanes left(p, rest);
+    left.run(true);
+    p = left.proc();
   }
   Lanes block(p, child(path));
   if (!block.run(true))

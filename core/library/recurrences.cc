@@ -5,6 +5,7 @@
 #include "core/library/recurrences.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
@@ -295,14 +296,14 @@ Path block_at_once(ProcPtr& p, const Path& path, int64_t block) {
 
 ProcPtr block_recurrence(ProcPtr p, const Where& where, int64_t block) {
   const Path path = where.loop(p).path();
+  const int before = size_of_block(p, path);
   const Path rows = block_at_once(p, path, block);
-  bool any = false;
+  std::vector<Path> loops = {rows};
   // The rows left over first: what is in front of them does not move by it.
-  for (const Path& loop : {sibling(path, 1), rows}) {
-    if (loop.back().index >= size_of_block(p, loop) || !stmt_at(*p, loop)->as<For>()) continue;
-    if (loop != rows &&
-        stmt_at(*p, loop)->as<For>()->iter.name() != stmt_at(*p, rows)->as<For>()->iter.name())
-      continue;
+  if (size_of_block(p, path) > before) loops.insert(loops.begin(), sibling(path, 1));
+  bool any = false;
+  for (const Path& loop : loops) {
+    if (!stmt_at(*p, loop)->as<For>()) continue;
     RowBlock part(p, loop);
     any |= part.take_apart();
     p = part.proc();

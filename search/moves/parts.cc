@@ -6,6 +6,10 @@
 
 namespace exotune {
 
+const For* only_loop_in(const For& f) {
+  return f.body.size() == 1 ? f.body.front()->as<For>() : nullptr;
+}
+
 bool holds_loop(const StmtPtr& s) {
   if (s->as<For>()) return true;
   const auto any = [](const Block& b) { return std::any_of(b.begin(), b.end(), holds_loop); };

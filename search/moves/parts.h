@@ -8,6 +8,8 @@ namespace exotune {
 
 /// Is the statement a loop, or one inside it?
 bool holds_loop(const StmtPtr& s);
+/// The loop that is all there is in a loop's body; null where there is more, or something else.
+const For* only_loop_in(const For& f);
 
 /// The nests of the procedure, in program order: every outermost loop that may change places with
 /// what is inside it. A loop whose iterations must come in their order (time steps, the steps of a

@@ -6,6 +6,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
+#include "search/moves/parts.h"
 
 namespace exotune {
 
@@ -43,10 +44,6 @@ std::vector<Path> find_loops(const Proc& p, const Take& take) {
   std::vector<Path> out;
   find_loops(p.body, {}, Child::kBody, take, out);
   return out;
-}
-
-const For* only_loop_in(const For& f) {
-  return f.body.size() == 1 ? f.body.front()->as<For>() : nullptr;
 }
 
 // Loops or guards among its statements.

@@ -16,7 +16,7 @@ int64_t balanced(std::optional<int64_t> extent, int64_t most) {
 
 // Rows of a tile: equal parts; of an extent that moves with outer loops what leaves the same rest
 // each time, since registers have no sizes that move.
-int64_t rows_of(const NestLoop& loop, int64_t most) {
+int64_t tile_rows(const NestLoop& loop, int64_t most) {
   if (loop.extent || loop.period == 0) return balanced(loop.extent, most);
   int64_t rows = most;
   while (loop.period % rows != 0) --rows;
@@ -65,7 +65,7 @@ class Tiles {
 
   void tile(int64_t most_rows, int64_t vectors) {
     const std::string &i = nest_.row_loop, &j = nest_.vector_loop, &k = nest_.reduction_loop;
-    const int64_t rows = rows_of(loop(i), most_rows), columns = vectors * lanes_;
+    const int64_t rows = tile_rows(loop(i), most_rows), columns = vectors * lanes_;
     const bool sums = nest_.kind == NestKind::kSums;
     Steps strips = {block(j, columns, j + "o", i)}, cut;
     const int64_t depth = nearest_ / 2 / (columns * bytes_of(nest_.precision));

@@ -52,6 +52,24 @@ TEST(RowsToLanes, treats_a_known_number_of_rows_left_over_alike) {
   EXPECT_NE(text.find("x_lanes : f64[7, 3]"), std::string::npos) << text;
 }
 
+TEST(RowsToLanes, leaves_the_loop_after_it_alone) {
+  const std::string text = str(*rows_to_lanes(parsed(R"(
+@proc
+def twice(x: f32[8, 9]):
+    for i in seq(0, 8):
+        for j in seq(1, 9):
+            x[i, j] += x[i, j - 1]
+    for i in seq(0, 8):
+        for j in seq(1, 9):
+            x[i, j] += x[i, j - 1]
+)"),
+                                              "for i in _: _ #0", 4));
+  EXPECT_NE(
+      text.find("    for i in seq(0, 8):\n        for j in seq(1, 9):\n            x[i, j] +="),
+      std::string::npos)
+      << text;
+}
+
 TEST(RowsToLanes, leaves_arrays_whose_rows_lie_side_by_side) {
   const std::string text = str(*rows_to_lanes(parsed(R"(
 @proc
