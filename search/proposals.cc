@@ -110,12 +110,13 @@ void Proposals::search() {
   // Before what stands around the plans: a search that is cut short has both.
   std::vector<BeamState> found;
   if (beams_too) found = beams();
-  // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product without
-  // plans, whose loops the beam takes in the order that they have; or a triangle of sums.
-  const bool in_any_order =
-      !request_.partial && (nest_.kind == NestKind::kContraction ||
-                            (nest_.kind == NestKind::kSums && !nest_.rectangular));
-  if (!planned && known && !tiled && by_beam && (in_any_order || !is_scheduled(found)))
+  // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product whose
+  // loops stand in another order than the beam's, or a triangle of sums.
+  const bool in_another_order =
+      !request_.partial &&
+      ((nest_.kind == NestKind::kContraction && nest_.loops.back().name != nest_.reduction_loop) ||
+       (nest_.kind == NestKind::kSums && !nest_.rectangular));
+  if (!planned && known && !tiled && by_beam && (in_another_order || !is_scheduled(found)))
     families.push_back({programs()});
   if (planned) {
     const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
