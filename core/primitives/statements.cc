@@ -167,11 +167,11 @@ namespace {
 // `e` without one summand (or argument of fmax or fmin) equal to the element that `w` writes, or
 // null. The summand may stand anywhere in a tree of additions; `moved`: it was not the leftmost.
 ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const ExprPtr& e, ReduceOp op,
-                       bool* moved) {
+                       bool may_negate, bool* moved) {
   const ExprPtr *l = nullptr, *r = nullptr;
   const bool add = op == ReduceOp::kAdd;
   const BinOp* b = add ? e->as<BinOp>() : nullptr;
-  const bool minus = b && b->op == BinOpKind::kSub;
+  const bool minus = may_negate && b && b->op == BinOpKind::kSub;
   if (b && (minus || b->op == BinOpKind::kAdd)) l = &b->lhs, r = &b->rhs;
   if (const Extern* x = e->as<Extern>(); x && !add && x->fn == function_of(op))
     l = &x->args[0], r = &x->args[1];
@@ -186,10 +186,11 @@ ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const Expr
   if (is_target(*l)) return minus ? negate(*r) : *r;
   if (!minus && is_target(*r)) return *l;
   *moved = true;
-  if (ExprPtr rest = without_target(p, at, w, *l, op, moved))
+  if (ExprPtr rest = without_target(p, at, w, *l, op, may_negate, moved))
     return minus ? rest - *r : combine(op, rest, *r);
   if (minus) return nullptr;  // e - x takes away what is written
-  if (ExprPtr rest = without_target(p, at, w, *r, op, moved)) return combine(op, *l, rest);
+  if (ExprPtr rest = without_target(p, at, w, *r, op, may_negate, moved))
+    return combine(op, *l, rest);
   return nullptr;
 }
 
@@ -210,7 +211,8 @@ ProcPtr fold_into_reduce(ProcPtr p, const Where& where) {
     if (rest) break;
     reduce = each;
     moved = false;
-    rest = without_target(*p, at, w, w.rhs, each, &moved);
+    // The negative of the least integer is none.
+    rest = without_target(*p, at, w, w.rhs, each, is_float(type), &moved);
   }
   if (!rest)
     refuse(op,

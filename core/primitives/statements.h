@@ -77,8 +77,8 @@ namespace exotune {
 
 /// x = x + e  ->  x += e      x = x - e  ->  x += -e      x = fmax(x, e)  ->  x max= e
 /// x may be any summand; when it is not one of the two outermost the sum is reordered.
-/// Obligation: the element read is the element written; nothing is converted when stored.
-/// Forwarding: cursors to the statement stay.
+/// Obligation: the element read is the element written; nothing is converted when stored; x - e
+/// only of floats (the least integer has no negative). Forwarding: cursors to the statement stay.
 [[nodiscard]] ProcPtr fold_into_reduce(ProcPtr p, const Where& assign);
 
 /// x = 0; for i: x += c * e   ->   x = 0; for i: x += e; x = c * x

@@ -135,6 +135,9 @@ TEST(FoldIntoReduce, takes_what_is_taken_away) {
   EXPECT_TRUE(reassociates(r));
   EXPECT_NE(refusal([&] { (void)fold_into_reduce(parse(head + "= y[1] - x[0]\n"), "x[_] = _"); }),
             "");
+  // The least integer has no negative: x - e may be one where x + -e is none.
+  const std::string words = "def f(x: i32[4], y: i32[4]):\n    x[0] = x[0] - y[1]\n";
+  EXPECT_NE(refusal([&] { (void)fold_into_reduce(parse(words), "x[_] = _"); }), "");
 }
 
 TEST(FoldIntoReduce, knows_extremes) {
