@@ -37,6 +37,7 @@ constexpr int kStep = 64;           // bytes from one result in memory to the ne
 constexpr int kFarStride = 5;       // elements, where the stride of an operand is free
 constexpr int kOperandBytes = 8192, kLowerHalf = 512, kUpperHalf = 2048;
 
+// An argument of the instruction, and where it lies in the loop that measures it.
 struct Operand {
   const Arg* arg = nullptr;
   bool in_register = false;
@@ -68,6 +69,8 @@ class LoopWriter {
       : p_(instruction), name_(std::move(name)), class_(classify(instruction)) {}
 
   std::optional<InstructionLoops> run() {
+    // Nothing where the loop cannot be written: memories that only a device has, operands too
+    // large.
     if (!p_.instr || !read_operands() || operands_.empty()) return std::nullopt;
     InstructionLoops out;
     out.globals = globals_;
@@ -75,6 +78,8 @@ class LoopWriter {
     out.independent_count = results();
     out.independent = function("independent", out.independent_count, -1);
     if (!good_) return std::nullopt;
+    // The chain's steps wait for each other and so give the latency; the independent ones the
+    // throughput.
     if (const int from = chained(); from >= 0) {
       out.chain_count = kChain;
       out.chain = function("chain", kChain, from);
@@ -84,21 +89,27 @@ class LoopWriter {
 
  private:
   bool read_operands() {
+    // The most elements that any operand has; a control argument below that is a count of lanes in
+    // use.
     int64_t lanes = 2;
     for (const Arg& a : p_.args)
       for (const ExprPtr& e : a.type.shape) lanes = std::max(lanes, literal(e).value_or(0));
     for (const Arg& a : p_.args) {
       if (is_control(a.type.scalar)) {
+        // One lane less than all: the masked form, as at the end of a row.
         controls_[a.name.name()] = a.type.scalar == ScalarType::kBool ? 1 : lanes - 1;
         continue;
       }
       Operand o;
       o.arg = &a;
       const MemoryKind kind = a.mem ? a.mem->kind : MemoryKind::kHeap;
+      // Operands lie half a kilobyte more than a multiple of the page apart, so that they do not
+      // share sets of the first cache.
       o.offset = static_cast<int64_t>(operands_.size()) * (kOperandBytes + kLowerHalf);
       if (o.offset + 2 * kOperandBytes > InstructionLoops::kMemoryBytes) return false;
       if (kind == MemoryKind::kVector) {
         const auto type = a.mem->c_types.find(name_of(a.type.scalar));
+        // A register of this element type, and one of them: no array of registers.
         if (type == a.mem->c_types.end() || a.type.rank() != 1) return false;
         o.in_register = true;
         o.c_type = type->second;
@@ -138,6 +149,7 @@ class LoopWriter {
 
   int results() const {
     const Operand* w = written();
+    // Stores wait for nobody; a few different places are enough.
     if (!w || !w->in_register) return kInMemory;
     const int sources = static_cast<int>(operands_.size()) - 1;
     const int file = registers_ > 0 ? registers_ : kFiles;
@@ -148,9 +160,11 @@ class LoopWriter {
   int chained() const {
     const Operand* w = written();
     if (!w) return -1;
+    // The result is also an operand: the chain runs through it by itself.
     if (class_.accumulates) return static_cast<int>(w - operands_.data());
     if (!w->in_register) return -1;
     for (size_t k = 0; k < operands_.size(); ++k)
+      // Any operand of the same register type can take the result of the instruction before.
       if (&operands_[k] != w && operands_[k].in_register && operands_[k].c_type == w->c_type)
         return static_cast<int>(k);
     return -1;
@@ -162,10 +176,12 @@ class LoopWriter {
   std::string place(size_t k, int number, int from) const {
     const Operand& o = operands_[k];
     const bool result = is_written(k) || static_cast<int>(k) == from;
+    // dN: the N-th result; sK: operand K, which no instruction of the loop writes.
     if (o.in_register) {
       if (!result) return "s" + std::to_string(k);
       return "d" + std::to_string(from >= 0 ? 0 : number);
     }
+    // In the chain all work on one place; otherwise each result has its own line.
     int64_t at = o.offset + (from >= 0 && result ? 0 : number * kStep);
     std::string base = "m";
     if (is_written(k)) {
@@ -183,6 +199,7 @@ class LoopWriter {
     bool memory = false;
     for (size_t k = 0; k < operands_.size(); ++k) {
       memory = memory || !operands_[k].in_register;
+      // Or the compiler would compute what is the same in every step once, in front of the loop.
       if (operands_[k].in_register) text += "    EXO_CHANGES(" + place(k, number, from) + ");\n";
     }
     if (memory) text += "    EXO_CHANGES_MEMORY();\n";
@@ -190,6 +207,8 @@ class LoopWriter {
   }
 
   std::string fill(const std::string& hole, int number, int from) {
+    // Holes of the template: a control argument by name, `x_data` an operand's place,
+    // `x.strides[0]` a stride.
     if (const auto c = controls_.find(hole); c != controls_.end()) return "c_" + hole;
     for (size_t k = 0; k < operands_.size(); ++k) {
       const std::string& name = operands_[k].arg->name.name();
@@ -205,6 +224,7 @@ class LoopWriter {
 
   std::string declarations(int count, int from) const {
     std::string text;
+    // Their values are hidden from the compiler, as they are in a kernel.
     for (const auto& [name, value] : controls_)
       text += "  int64_t c_" + name + " = " + std::to_string(value) + "; EXO_CHANGES_NUMBER(c_" +
               name + ");\n";
@@ -213,6 +233,7 @@ class LoopWriter {
       const Operand& o = operands_[k];
       const std::string element = codegen::element_c_type(o.arg->type.scalar);
       const std::string at = "m + " + std::to_string(o.offset);
+      // All ones: no denormals, no infinities, whose arithmetic may take other times.
       text += "  for (int e = 0; e < " +
               std::to_string(kOperandBytes / bytes_of(o.arg->type.scalar)) + "; ++e) ((" + element +
               "*)(" + at + "))[e] = (" + element + ")1;\n";
@@ -234,7 +255,9 @@ class LoopWriter {
                        "  for (int64_t i = 0; i < steps; ++i) {\n";
     const Operand* w = written();
     if (from < 0 && w && !w->in_register)
+      // Stores go round four places, so that none waits for the store of the step before.
       text += "    char* ring = m + ((i & 3) << 9);\n    EXO_CHANGES_NUMBER(ring);\n";
+    // Marks for the static analyser, where there is no machine to run on.
     text += "    __asm__ volatile(\"# LLVM-MCA-BEGIN " + full + "\");\n";
     for (int n = 0; n < count; ++n) text += instance(n, from);
     return text + "    __asm__ volatile(\"# LLVM-MCA-END " + full + "\");\n  }\n}\n";

@@ -9,6 +9,7 @@ namespace exotune {
 
 namespace {
 
+// Bounds are polynomials of sizes and of iterators further out; hi is exclusive.
 struct Loop {
   Sym iter;
   SizePolynomial lo, hi;
@@ -19,6 +20,8 @@ using Values = std::map<Sym, double>;
 /// Which of two formulas is the larger one is told at two bindings, far from where borders matter.
 class Samples {
  public:
+  // Sizes differ from each other by 24, so that M and N are never mistaken for one; both rounds
+  // are multiples of usual tiles.
   explicit Samples(const Proc& p) {
     for (int round = 0; round < 2; ++round) {
       Values values;
@@ -31,6 +34,8 @@ class Samples {
   /// Is a <= b for every sample, with the iterators of `loops` anywhere?
   bool at_most(const SizePolynomial& a, const SizePolynomial& b, const Loops& loops = {}) const {
     for (const Values& sizes : rounds_)
+      // At both ends of the loops and twice between: enough for the linear bounds that nests have.
+      // It is a guess that a formula rests on, never a proof.
       for (const double where : {0.0, 0.3, 0.7, 1.0}) {
         Values values = sizes;
         for (const Loop& l : loops) {
@@ -46,6 +51,8 @@ class Samples {
   std::vector<Values> rounds_;
 };
 
+// Summed from the innermost loop outwards, as inner bounds name outer iterators: a triangle gives
+// n * (n + 1) / 2.
 SizePolynomial points_of(const Loops& loops) {
   SizePolynomial count(1);
   for (auto l = loops.rbegin(); l != loops.rend(); ++l) count = count.sum(l->iter, l->lo, l->hi);
@@ -53,6 +60,7 @@ SizePolynomial points_of(const Loops& loops) {
 }
 
 // A sign is part of the operation around it: a - b and a + -(b * c) are one and two.
+// Arithmetic on data alone: what computes an index or a condition is not counted, nor is a cast.
 int operations_of(const ExprPtr& e) {
   if (!is_data(e->type)) return 0;
   int count = 0;
@@ -67,6 +75,7 @@ struct Access {
   std::vector<SizePolynomial> subscripts;
   Loops loops;
 };
+// What is moved of an array: once in if its old values are wanted, once out if it is written.
 struct Traffic {
   std::vector<Access> accesses;
   bool incoming = false;  // its first access reads
@@ -76,6 +85,7 @@ struct Traffic {
 class WorkCounter {
  public:
   explicit WorkCounter(const Proc& p) : samples_(p) {
+    // Arguments only: what the procedure allocates need never leave the caches.
     for (const Arg& a : p.args)
       if (is_data(a.type.scalar) && a.type.is_tensor()) arrays_[a.name] = a.type;
     block(p.body, {});
@@ -92,6 +102,7 @@ class WorkCounter {
       const Type& type = arrays_.at(name);
       const std::optional<SizePolynomial> elements = elements_of(traffic, type);
       if (!elements) return std::nullopt;
+      // Each element is moved once in each direction, the least that any schedule has to.
       const int times = (traffic.incoming ? 1 : 0) + (traffic.written ? 1 : 0);
       total = total + *elements * SizePolynomial(times * bytes_of(type.scalar));
     }
@@ -108,6 +119,7 @@ class WorkCounter {
       const auto lo = SizePolynomial::of(f->lo), hi = SizePolynomial::of(f->hi);
       if (!lo || !hi) return give_up();
       Loops inner = loops;
+      // A bound that is no polynomial (a division, a value that is read) leaves the work unknown.
       inner.push_back({f->iter, *lo, *hi});
       block(f->body, inner);
     } else if (const auto* i = s.as<If>()) {
@@ -118,11 +130,13 @@ class WorkCounter {
       access(a->name, a->idx, loops, false, true);
     } else if (const auto* r = s.as<Reduce>()) {
       reads(r->rhs, loops);
+      // One more: the reduction itself.
       count(operations_of(r->rhs) + 1, loops);
       access(r->name, r->idx, loops, true, true);
     } else if (const auto* c = s.as<Call>()) {
       call(*c, loops);
     } else if (s.as<WindowStmt>() != nullptr) {
+      // What of its arguments a callee touches is not looked into.
       bytes_known_ = false;
     }
   }
@@ -152,6 +166,8 @@ class WorkCounter {
     block(guard.orelse, otherwise);
   }
 
+  // False: the condition is of another form than a bound. `a and b` narrows twice; its negation,
+  // an or, is refused.
   bool narrow(const ExprPtr& cond, Loops& loops) const {
     if (std::none_of(loops.begin(), loops.end(),
                      [&](const Loop& l) { return exotune::mentions(cond, l.iter); }))
@@ -159,6 +175,7 @@ class WorkCounter {
     if (const auto* negated = cond->as<Not>()) {
       const auto* op = negated->arg->as<BinOp>();
       if (op == nullptr) return false;
+      // not a < b is b <= a, and so on: gap 1 stands for a strict comparison of integers.
       if (op->op == BinOpKind::kLt) return narrow_to(op->rhs, op->lhs, 0, loops);
       if (op->op == BinOpKind::kGe) return narrow_to(op->lhs, op->rhs, 1, loops);
       if (op->op == BinOpKind::kGt) return narrow_to(op->lhs, op->rhs, 0, loops);
@@ -190,19 +207,24 @@ class WorkCounter {
     const auto a = SizePolynomial::of(small), b = SizePolynomial::of(large);
     if (!a || !b) return false;
     const SizePolynomial room = *b - *a - SizePolynomial(gap);  // >= 0
+    // From inside: an outer iterator in the same condition is fixed while the inner loop runs.
     for (size_t k = loops.size(); k-- > 0;) {
       Loop& loop = loops[k];
       if (!room.mentions(loop.iter)) continue;
       const std::optional<double> c = room.coefficient(loop.iter);
+      // With another coefficient than 1 or -1 the bound would be a division.
       if (!c || std::fabs(std::fabs(*c) - 1) > 1e-9) return false;
       const SizePolynomial rest = room.substitute(loop.iter, SizePolynomial(0));
       const Loops around(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(k));
+      // room = rest - i >= 0 says i <= rest; room = rest + i >= 0 says i >= -rest.
       if (*c < 0) return tighten(loop.hi, rest + SizePolynomial(1), around, false);
       return tighten(loop.lo, SizePolynomial(0) - rest, around, true);
     }
     return true;
   }
 
+  // False where neither bound is the tighter one for all samples: then one of them, depending on
+  // sizes.
   bool tighten(SizePolynomial& bound, const SizePolynomial& to, const Loops& around,
                bool low) const {
     const bool inside =
@@ -220,6 +242,7 @@ class WorkCounter {
 
   void access(Sym name, const std::vector<ExprPtr>& idx, const Loops& loops, bool read,
               bool write) {
+    // Scalars and buffers of the procedure itself.
     if (arrays_.count(name) == 0) return;
     Access a;
     a.loops = loops;
@@ -232,6 +255,7 @@ class WorkCounter {
       a.subscripts.push_back(*subscript);
     }
     Traffic& t = traffic_[name];
+    // In the order of the text: an array that is written before it is read need not come in.
     if (t.accesses.empty()) t.incoming = read;
     t.written = t.written || write;
     t.accesses.push_back(std::move(a));
@@ -303,6 +327,8 @@ class WorkCounter {
       if (!extent) return std::nullopt;
       whole = whole * *extent;
     }
+    // around: the box that holds the boxes of all accesses. Used where every access fills its own;
+    // a triangle does not, and then the largest number of points of any one access counts.
     std::vector<std::pair<SizePolynomial, SizePolynomial>> around;  // all accesses
     SizePolynomial most;
     bool boxes = true;  // every access fills its box
@@ -310,6 +336,7 @@ class WorkCounter {
       std::vector<std::pair<SizePolynomial, SizePolynomial>> box;
       for (const SizePolynomial& s : a.subscripts) box.push_back(span_of(s, a.loops));
       const SizePolynomial volume = volume_of(box), points = touched(a).value_or(volume);
+      // A hundredth is for roundings of polynomials with fractions.
       boxes = boxes && samples_.at_most(volume * SizePolynomial(0.99), points);
       if (samples_.at_most(most, points)) most = points;
       if (around.empty()) around = box;
@@ -319,6 +346,7 @@ class WorkCounter {
       }
     }
     const SizePolynomial elements = boxes ? volume_of(around) : most;
+    // Never more than the array has.
     return samples_.at_most(elements, whole) ? elements : whole;
   }
 
@@ -336,6 +364,7 @@ SizeFormula formula_of(const Proc& p, const std::optional<SizePolynomial>& work)
   if (!work) return {};
   const SizeFormula formula(work->str());
   for (const std::string& name : formula.names())
+    // Iterators have been summed away; what is left besides sizes is state or data.
     if (std::none_of(p.args.begin(), p.args.end(), [&](const Arg& a) {
           return a.name.name() == name && is_integer_control(a.type.scalar);
         }))

@@ -17,6 +17,8 @@ namespace exotune {
 namespace {
 namespace fs = std::filesystem;
 
+// A file in the root: where it is missing the file system is not mounted, and nothing may be
+// written there.
 constexpr const char* kMarker = "exo-tune-cluster";
 constexpr const char* kJob = "exo-tune job 1";
 
@@ -49,11 +51,13 @@ bool write_whole(const fs::path& file, const std::string& text, bool durable) {
   const bool written = at == text.size() && (!durable || ::fsync(fd) == 0);
   const int why = errno;
   const bool closed = ::close(fd) == 0;
+  // The reason of the write that failed, not of the close after it.
   if (!written) errno = why;
   return written && closed;
 }
 
 // Fingerprints are hashes, but whoever made one may have had another idea of them.
+// A name of a folder comes from it, which must not leave the root.
 std::string folder_of_machine(const std::string& machine) {
   return is_hash(machine) ? machine : content_hash(machine);
 }
@@ -87,10 +91,12 @@ void SharedFolder::require() const {
   if (!fs::exists(root_ / kMarker, failed)) lost("is not there (any more)", failed);
 }
 
+// Drafts are renamed, so that a reader on another node sees all of a file or none.
 void SharedFolder::write(const fs::path& file, const std::string& text) const {
   const fs::path draft = draft_of(file);
   if (!write_whole(draft, text, /*durable=*/false)) {
     const std::error_code why = last_error();
+    // A full disk: the draft is of no use to anybody.
     ::unlink(draft.c_str());
     lost("cannot be written", why);
   }
@@ -113,6 +119,7 @@ std::string SharedFolder::read(const fs::path& file) const {
 void SharedFolder::put_request(const Shard& shard) const {
   const fs::path file = root_ / "requests" / (shard_hash(shard) + ".json");
   std::error_code failed;
+  // Named by its hash: if it is there, it is the same.
   if (!fs::exists(file, failed)) write(file, request_text(shard));
 }
 

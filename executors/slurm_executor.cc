@@ -19,6 +19,7 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
+// Quoted for the shell that runs a job's script.
 std::string shell_word(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -32,6 +33,7 @@ std::string without_places(const std::string& path) {
   return text;
 }
 
+// Unique among coordinators of one user: time, process, count. Sorts by age.
 std::string new_job_name(int count) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -45,6 +47,7 @@ std::string new_job_name(int count) {
 
 // Where one question stands.
 struct Standing {
+  // To be submitted, in Slurm's hands, answered, tried too often.
   enum class State { kTodo, kOut, kDone, kGivenUp };
   State state = State::kTodo;
   std::string hash;
@@ -53,6 +56,7 @@ struct Standing {
   size_t task = 0;
   int attempts = 0;
   double gone = 0;  // seconds since its task was last seen, in polls
+  // Nodes where it failed; they are excluded the next time.
   std::set<std::string> avoid;
   std::string node, trouble;
 };
@@ -67,6 +71,8 @@ class Coordinator {
         hooks_(hooks),
         folder_(options.folder),
         pause_(options.pause ? options.pause : sleep_for) {
+    // Shards that ask the same thing (the same hash) are one question with several who wait for
+    // it.
     for (size_t place = 0; place < shards.size(); ++place) {
       const std::string hash = shard_hash(shards[place]);
       const auto [at, is_new] = places_.emplace(hash, standings_.size());
@@ -76,6 +82,8 @@ class Coordinator {
     }
   }
 
+  // The folder is asked before the queue: an answer may be there although Slurm has forgotten the
+  // task.
   ExecutorReport run() {
     collect(/*before=*/true);
     adopt();
@@ -88,6 +96,8 @@ class Coordinator {
       submit();
       pause_(options_.poll_seconds);
     }
+    // Notes about our jobs are removed only when all is done; a coordinator that dies leaves them
+    // to the next.
     forget();
     return std::move(report_);
   }
@@ -98,6 +108,7 @@ class Coordinator {
   void say(const std::string& line) const {
     if (hooks_.say) hooks_.say(line);
   }
+  // Of several that ask the same, the first one's name is shown.
   const std::string& name_of(const Standing& s) const { return shards_[s.shards.front()].name; }
   bool unfinished() const {
     return std::any_of(standings_.begin(), standings_.end(), [](const Standing& s) {
@@ -115,6 +126,7 @@ class Coordinator {
     const std::set<std::string> answered = folder_.answered(options_.machine);
     for (size_t k = 0; k < standings_.size(); ++k) {
       Standing& s = standings_[k];
+      // An answer that comes after giving up is not taken: the caller was told that there is none.
       if (s.state == State::kDone || s.state == State::kGivenUp || answered.count(s.hash) == 0)
         continue;
       if (take(k)) {
@@ -132,6 +144,7 @@ class Coordinator {
       for (const size_t shard : s.shards) hooks_.finished(shard, *result);
       s.state = State::kDone;
       return true;
+      // Cut off or of another version: kept aside for whoever looks into it, and asked again.
     } catch (const InputError& error) {
       folder_.put_aside(options_.machine, s.hash);
       missed(k, "its answer cannot be used: " + error.diagnostic().message.str(), "");
@@ -145,6 +158,7 @@ class Coordinator {
     s.trouble = why;
     if (!node.empty()) s.avoid.insert(node);
     s.gone = 0;
+    // lasting: the node said that another attempt anywhere would fail in the same way.
     if (lasting || s.attempts >= options_.attempts) {
       s.state = State::kGivenUp;
       const std::string times =
@@ -162,6 +176,7 @@ class Coordinator {
   void adopt() {
     for (SubmittedJob& job : folder_.jobs()) {
       bool ours = false;
+      // A task asks several questions in a row, by their hashes.
       for (size_t task = 0; task < job.tasks.size(); ++task)
         for (const std::string& hash : job.tasks[task]) {
           const auto at = places_.find(hash);
@@ -169,6 +184,7 @@ class Coordinator {
           ours = true;
           put_out(at->second, job.name, task);
         }
+      // Jobs of other coordinators in the same folder are theirs.
       if (ours) jobs_[job.name] = std::move(job);
     }
     const size_t out =
@@ -179,6 +195,7 @@ class Coordinator {
 
   void put_out(size_t k, const std::string& job, size_t task) {
     Standing& s = standings_[k];
+    // An adopted one counts as an attempt, too: a question that kills its node must end somewhere.
     ++s.attempts;
     s.job = job;
     s.task = task;
@@ -189,6 +206,7 @@ class Coordinator {
 
   // Asks Slurm for our tasks. While the controller is silent nothing is known, and nothing lost.
   void look_at_queue() {
+    // The controller is asked less often than the folder is read: squeue is a load on everybody.
     since_look_ += options_.poll_seconds;
     if (queue_known_ && since_look_ < options_.queue_seconds) return;
     since_look_ = 0;
@@ -202,6 +220,7 @@ class Coordinator {
                     "what runs goes on; once it answers, the same command takes the results");
       return;
     }
+    // Silence has to be unbroken for patience_seconds before it is an error.
     silent_ = 0;
     queue_known_ = true;
     std::map<std::string, size_t> waiting;
@@ -222,6 +241,7 @@ class Coordinator {
       at = at->second.id.empty() ? never_submitted(at) : std::next(at);
   }
 
+  // Not the usual reasons; those that a person can do something about, once each.
   void say_why_waiting(const std::map<std::string, size_t>& waiting) {
     for (const auto& [reason, count] : waiting)
       if (reason != "None" && reason != "Resources" && reason != "Priority" &&
@@ -246,6 +266,8 @@ class Coordinator {
     return at == queue_.end() ? nullptr : &at->second;
   }
 
+  // A task that is neither queued nor running, without an answer. A shared file system shows an
+  // answer some seconds late, so it is lost only after settle_seconds.
   void look_for_lost() {
     if (!queue_known_) return;
     for (size_t k = 0; k < standings_.size(); ++k) {
@@ -277,6 +299,7 @@ class Coordinator {
     return line;
   }
 
+  // What a person needs to look into it: the task's number, Slurm's word for its end, the log.
   std::string end_of(const Standing& s, const SlurmTask* task) const {
     const std::string id = jobs_.at(s.job).id + "_" + std::to_string(s.task);
     std::string how = task == nullptr
@@ -288,6 +311,7 @@ class Coordinator {
   }
 
   void submit() {
+    // One job for each set of nodes to avoid, as --exclude is an option of a whole job.
     std::map<std::set<std::string>, std::vector<size_t>> groups;  // by the nodes to avoid
     for (size_t k = 0; k < standings_.size(); ++k) {
       const Standing& s = standings_[k];
@@ -317,7 +341,10 @@ class Coordinator {
       if (job.tasks.empty() || job.tasks.back().size() >= options_.bundle) job.tasks.emplace_back();
       job.tasks.back().push_back(standings_[k].hash);
     }
+    // Before it is submitted: if we die between the two, the next coordinator finds the name in
+    // the queue.
     folder_.put_job(job);
+    // The requests are there before any task can start and look for them.
     Submission said = commands_.submit(arguments(job, avoid));
     // With all of its nodes excluded Slurm has none left: then any will do.
     if (said.outcome == Submission::Outcome::kRefused && !avoid.empty())

@@ -42,6 +42,7 @@ std::vector<std::string> source_files(const TomlTable& toml, const fs::path& fol
   return listed;
 }
 
+// A key that names a type, as in `lanes = { f32 = 8 }`.
 ScalarType data_type(const TomlTable& table, const std::string& key) {
   const std::optional<ScalarType> type = scalar_type(key);
   if (type && is_data(*type)) return *type;
@@ -49,6 +50,7 @@ ScalarType data_type(const TomlTable& table, const std::string& key) {
                    "f16, bf16, f32, f64, i8, ui8, i16, ui16, i32");
 }
 
+// A value that names one of the memories that the target's own text defines.
 MemoryPtr memory_of(const Module& library, const TomlTable& table, const std::string& key) {
   const std::string name = table.text(key);
   const auto it = library.memories.find(name);
@@ -60,6 +62,7 @@ MemoryPtr memory_of(const Module& library, const TomlTable& table, const std::st
                    near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
+// A table of named figures; which names mean something is for its readers to say.
 std::map<std::string, double> numbers(const TomlTable& toml, const std::string& key) {
   std::map<std::string, double> out;
   if (!toml.has(key)) return out;
@@ -77,6 +80,8 @@ TargetCompiler read_compiler(const TomlTable& table) {
   return compiler;
 }
 
+// `flags` are for the compilers of peers in source; any other key is a library, with the words by
+// which it is held to this instruction set.
 PeerLimits read_peers(const TomlTable& table) {
   PeerLimits limits;
   for (const std::string& key : table.keys())
@@ -84,6 +89,8 @@ PeerLimits read_peers(const TomlTable& table) {
   return limits;
 }
 
+// The loop whose speed is the roof of this type: registers `chain` long, one `step` on each, so
+// many operations a step.
 RoofLoop read_roof(const TomlTable& table) {
   table.allow_only({"chain", "operand", "step", "operations"});
   RoofLoop roof{table.text("chain"), table.text("operand"), table.text("step"),
@@ -95,6 +102,7 @@ RoofLoop read_roof(const TomlTable& table) {
 
 TargetRunner read_runner(const TomlTable& table) {
   TargetRunner runner;
+  // All else in the table is the runner's own: it refuses what it does not know.
   runner.kind = table.text("kind");
   for (const std::string& key : table.keys())
     if (key != "kind") runner.options[key] = table.scalar(key);
@@ -110,6 +118,7 @@ void read_vector(const TomlTable& table, Target& target) {
   for (const std::string& key : lanes.keys()) {
     const ScalarType type = data_type(lanes, key);
     const int64_t count = lanes.integer(key);
+    // Fewer lanes than fit are fine: a machine may widen what it computes.
     if (count < 1 || count * bytes_of(type) * 8 > target.vector_bits)
       throw InputError(lanes.where(key), std::to_string(count) + " lanes of " + key +
                                              " do not fit a vector of " +
@@ -137,11 +146,15 @@ TargetLevel read_level(const TomlTable& table, const Module& library,
   if (level.is_cache() && level.bytes <= 0)
     throw InputError(table.where(), "level '" + level.name + "' has neither a memory nor bytes",
                      "memory = \"NAME\" when the program places data here, bytes = N for a cache");
+  // A level of registers holds what its memory says: so many, of so many bytes.
   if (level.memory && level.bytes == 0 && level.memory->bytes > 0)
     level.bytes = level.memory->bytes * std::max(1, level.memory->count);
   return level;
 }
 
+// All files as one module, each seeing those before it. `text_of_all` is what the target's hash is
+// of: instructions that change make another target, and trials of the old one are not taken for
+// it.
 Module read_library(const TomlTable& toml, const fs::path& folder, const Importer& importer,
                     std::string& text_of_all) {
   Module all;
@@ -149,6 +162,7 @@ Module read_library(const TomlTable& toml, const fs::path& folder, const Importe
     const std::string text = read_file(folder / file);
     text_of_all += file + "\n" + text;
     Module part = parse_module(text, (folder / file).string(), importer, &all);
+    // Twice the same name would make `replace` choose by order of files.
     for (const ProcPtr& p : part.procs) {
       const auto same = std::find_if(all.procs.begin(), all.procs.end(),
                                      [&](const ProcPtr& q) { return q->name == p->name; });
@@ -172,6 +186,7 @@ Module read_library(const TomlTable& toml, const fs::path& folder, const Importe
     all.import_all(*base);
     for (const ProcPtr& p : base->procs) {
       if (!known(p)) all.procs.push_back(p);
+      // An extended target changes with its base.
       text_of_all += str(*p) + (p->instr ? p->instr->c_template + p->instr->c_global : "");
     }
   }
@@ -179,6 +194,8 @@ Module read_library(const TomlTable& toml, const fs::path& folder, const Importe
   return all;
 }
 
+// A name is looked for among the shipped ones first, then as a folder here; a path is a folder
+// only.
 fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::path>& folders) {
   const bool is_path = name_or_folder.find('/') != std::string::npos;
   if (!is_path)
@@ -206,6 +223,8 @@ void refuse_unread(const TomlTable& toml, const Target& target) {
     toml.table("parameters").allow_only({"thread_start", "thread_trip", "thread_memory"});
 }
 
+// The order matters where a table needs another: memories before vectors and levels, the runner
+// before what it makes of the rest.
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
   toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector",
@@ -238,6 +257,7 @@ TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   if (toml.has("peers")) target->peers = read_peers(toml.table("peers"));
   target->latency = numbers(toml, "latency");
   target->parameters = numbers(toml, "parameters");
+  // Caches of no particular core; the probe replaces them where the program runs.
   const Microarchitecture defaults = microarchitecture_of(folder.parent_path(), "");
   for (const TomlTable& level : toml.tables("level"))
     target->levels.push_back(read_level(level, target->library, defaults));
@@ -259,11 +279,13 @@ std::vector<ProcPtr> Target::instructions() const {
 
 int Target::lanes_of(ScalarType t) const {
   const auto it = lanes.find(t == ScalarType::kR ? ScalarType::kF32 : t);
+  // A type that no vector holds is computed one at a time.
   return it == lanes.end() ? 1 : it->second;
 }
 
 double Target::peak_of(ScalarType t) const {
   const auto it = peak.find(t == ScalarType::kR ? ScalarType::kF32 : t);
+  // 0: nobody knows, and no share of the peak is printed.
   return it == peak.end() ? 0 : it->second;
 }
 
@@ -300,6 +322,7 @@ TargetPtr TargetLibrary::load(const std::string& name_or_folder) {
   try {
     return loaded_[name_or_folder] = read_target(folder, importer());
   } catch (...) {
+    // A target that could not be read may be mended and asked for again by a long-lived process.
     loaded_.erase(name_or_folder);
     throw;
   }

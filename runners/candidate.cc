@@ -22,6 +22,7 @@ constexpr TypeRow kTypes[] = {
     {ElementType::kI16, "i16", 2, false}, {ElementType::kUi16, "ui16", 2, false},
     {ElementType::kI32, "i32", 4, false},
 };
+// In the order of ElementType, which indexes it.
 const TypeRow& row(ElementType type) { return kTypes[static_cast<size_t>(type)]; }
 
 template <class T>
@@ -40,13 +41,16 @@ uint16_t half_from_double(double value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return sign | 0x7E00;
   const double magnitude = std::fabs(value);
+  // 65504 is the largest; from the middle between it and 65536 on rounding gives infinity.
   if (magnitude >= 65520) return sign | 0x7C00;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
+  // 2^-14 is the smallest normal number; frexp gives fractions below 1, one exponent higher.
   exponent = std::max(exponent, -13);  // subnormals share the smallest exponent
   const double unit = std::ldexp(1.0, exponent - 11);
   // nearbyint rounds half to even in the default rounding mode; 2^11 carries into the exponent.
   const auto units = static_cast<uint32_t>(std::nearbyint(magnitude / unit));
+  // Without the implicit bit: subnormal, exponent field 0.
   if (units < 0x400) return static_cast<uint16_t>(sign | units);
   return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(exponent + 13) << 10) + units));
 }
@@ -63,10 +67,15 @@ double half_to_double(uint16_t bits) {
 uint16_t bfloat_from_double(double value) {
   const auto single = static_cast<float>(value);
   const auto bits = get<uint32_t>(&single);
+  // Cut off, a NaN whose bits are all low would read as infinity: one high bit of its fraction is
+  // set.
   if (std::isnan(single)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  // To nearest, ties to even: 0x7FFF more where the last bit kept is 0, 0x8000 where it is 1.
   return static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
+// C leaves the conversion of what does not fit undefined; test data never has it, but results of a
+// wrong candidate may.
 int64_t wrapped(double value) {
   return std::isfinite(value) && std::fabs(value) < 9e18 ? static_cast<int64_t>(value) : 0;
 }
@@ -95,6 +104,7 @@ void store_element(ElementType type, void* at, double value) {
     case ElementType::kF64:
       return put(at, value);
     case ElementType::kI8:
+    // Signed and unsigned have the same bits modulo 2^8.
     case ElementType::kUi8:
       return put(at, static_cast<uint8_t>(wrapped(value)));
     case ElementType::kI16:
@@ -134,6 +144,7 @@ double load_element(ElementType type, const void* at) {
 int64_t ArgSpec::elements() const {
   if (!is_data()) return 0;
   int64_t count = 1;
+  // A scalar has no shape and one element.
   if (kind != Kind::kScalar)
     for (int64_t extent : shape) count *= extent;
   return count;
@@ -142,6 +153,7 @@ int64_t ArgSpec::elements() const {
 std::vector<int64_t> ArgSpec::element_strides() const {
   if (!strides.empty()) return strides;
   std::vector<int64_t> out(shape.size(), 1);
+  // Row-major: the last dimension is contiguous.
   for (size_t k = shape.size(); k-- > 1;) out[k - 1] = out[k] * shape[k];
   return out;
 }
@@ -150,6 +162,7 @@ int64_t ArgSpec::span_elements() const {
   if (elements() == 0) return 0;
   if (kind == Kind::kScalar) return 1;
   const std::vector<int64_t> step = element_strides();
+  // Of the last element; windows have gaps between rows, so that this is more than their elements.
   int64_t last = 0;
   for (size_t k = 0; k < shape.size(); ++k) last += (shape[k] - 1) * step[k];
   return last + 1;
@@ -160,6 +173,7 @@ std::vector<int64_t> ArgSpec::element_offsets() const {
   std::vector<int64_t> out(static_cast<size_t>(count), 0);
   if (kind == Kind::kScalar || count == 0) return out;
   const std::vector<int64_t> step = element_strides();
+  // Counted like an odometer: the last index first, a carry takes its whole row back.
   std::vector<int64_t> index(shape.size(), 0);
   int64_t offset = 0;
   for (int64_t& o : out) {
@@ -214,6 +228,7 @@ ArgSpec ArgSpec::window(std::string name, ElementType type, std::vector<int64_t>
 }
 
 namespace {
+// A window that is only read has the struct with a pointer to const, as emitted code declares it.
 std::string window_type(const ArgSpec& arg) {
   if (!arg.c_type.empty()) return arg.c_type;
   return "struct exo_win_" + std::to_string(arg.shape.size()) + element_name(arg.type) +

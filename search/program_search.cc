@@ -37,6 +37,8 @@ using Plan = PartPlan;
 using Structure = PartPlans;
 
 // Which alternatives a plan of the whole is made of.
+// All parts as they are best, but part number `changed`, which takes its plan number
+// `alternative`.
 struct Choice {
   size_t structure = 0, changed = 0, alternative = 0;
 };
@@ -51,6 +53,8 @@ class ProgramSearch::Impl {
         pricing_(*request.context) {}
 
   ProgramSearchResult run(const BeamState& start) {
+    // Plans come in the order in which they are worth measuring; those that no code can be made of
+    // are refused here and counted.
     start_ = start;
     for (const Plan& plan : solve(start.proc, 0)) {
       if (out_.states.size() >= static_cast<size_t>(request_.keep) || request_.deadline.over())
@@ -61,12 +65,16 @@ class ProgramSearch::Impl {
     return std::move(out_);
   }
 
+  // `seconds`: what was measured, by the hash of a schedule's text. Parts run one after the other,
+  // so that their times add up: what was best for each alone, together, is a schedule that nobody
+  // measured.
   std::vector<BeamState> recombine(const std::map<std::string, double>& seconds) {
     std::vector<BeamState> out;
     for (size_t k = 0; k < structures_.size(); ++k) {
       if (interrupted()) break;
       const Structure& s = structures_[k];
       std::vector<size_t> best(s.nests.size(), 0);
+      // 0 stands for "not measured" in `base` and `least`.
       std::vector<double> least(s.nests.size(), 0);
       double base = 0;
       for (const auto& [hash, choice] : choices_) {
@@ -78,8 +86,10 @@ class ProgramSearch::Impl {
           l = time->second, best[choice.changed] = choice.alternative;
       }
       for (size_t n = 0; n < best.size(); ++n)
+        // No better than the best guess of the model: stays that.
         if (base > 0 && least[n] >= base) best[n] = 0;
       const std::optional<Plan> plan = combine(s, best);
+      // Known by its text: was measured already.
       if (!plan || choices_.count(plan->text_hash)) continue;
       if (std::optional<BeamState> state = state_of(*plan)) out.push_back(std::move(*state));
     }
@@ -91,6 +101,7 @@ class ProgramSearch::Impl {
     return request_.deadline.over() || (request_.interrupted && request_.interrupted());
   }
 
+  // One example of each operator that refuses, and all that have no place.
   void note(const StepRefusal& r) {
     if (out_.refused[r.op]++ == 0 || r.place.empty()) out_.refusals.push_back(r);
   }
@@ -106,6 +117,8 @@ class ProgramSearch::Impl {
     for (const ScheduleStep& step : s.steps) ++out_.accepted[step.op];
   }
 
+  // What is solved once: the text of a part without the name it was taken out under. Names of
+  // loops and buffers count, so that two alike parts are solved twice.
   static std::string key_of(const Proc& p) {
     Proc unnamed = p;
     unnamed.name = "part";
@@ -118,6 +131,7 @@ class ProgramSearch::Impl {
     // Solved farther inside it was tried in fewer ways.
     if (const auto known = memo_.find(key); known != memo_.end() && known->second.depth <= depth)
       return known->second.plans;
+    // The plan "as written" is always one: a part that nothing improves keeps the whole possible.
     const Schedule start{proc, {}, false};
     std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
     const std::vector<Cursor> parts = parts_of(proc);
@@ -126,7 +140,9 @@ class ProgramSearch::Impl {
     } else if (!parts.empty() && depth < kMostDepth) {
       put_together(start, "parts", plans, depth);
     }
+    // Also of what was solved as a nest: distributed, it may have better parts.
     if (depth < kMostDepth) restructure(start, plans, depth);
+    // So that a budget that ends early has seen each way of going about it, and not eight of one.
     plans = moves_in_turn(std::move(plans));
     if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
     memo_[key] = {depth, plans};
@@ -147,6 +163,8 @@ class ProgramSearch::Impl {
       put_together(*columns, "a recurrence by columns", plans, depth);
     }
     std::set<std::string> seen = {key_of(*start.proc)};
+    // Scalars as arrays let loops be split that carry a value from statement to statement, at the
+    // cost of memory.
     for (const bool expand : {false, true}) {
       if (interrupted()) return;
       const Schedule apart = distribute(start, expand);
@@ -168,6 +186,7 @@ class ProgramSearch::Impl {
 
   // Loops that need their own earlier iterations: factorizations, triangular solves, closures.
   void block_recurrences(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    // Blocks are as many rows as a vector has lanes; without vectors there is nothing to gain.
     if (!request_.target->vector_memory) return;
     const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
     for (const Schedule& blocks : blocks_of_recurrences(start, lanes)) {
@@ -199,6 +218,7 @@ class ProgramSearch::Impl {
       put_together(rows, "rows in lanes", plans, depth);
     }
   }
+  // Of what is written last: sums and results, not the indices and masks read on the way.
   static ScalarType precision_of(const Proc& p) {
     ScalarType out = ScalarType::kF64;
     for (const OutlineAccess& a : outline_of(p).accesses)
@@ -213,12 +233,15 @@ class ProgramSearch::Impl {
     const Structure here = take_apart(s, move, depth);
     const size_t n_parts = here.nests.size();
     if (n_parts == 0) return;
+    // Cycles of the whole if each part takes its best plan.
     double all = 0;
     for (const auto& c : here.choices) all += c.front().cycles;
     add_choice(here, 0, 0, plans, depth);
+    // The number of wholes is the sum over parts, not the product: one part is varied at a time.
     const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
     for (size_t n = 0; n < n_parts; ++n)
       for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
+        // A part that takes a sixty-fourth of the time cannot make up for a measurement.
         if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all)
           add_choice(here, n, k, plans, depth);
     put_together_alike(here, plans);
@@ -226,6 +249,8 @@ class ProgramSearch::Impl {
   }
 
   // Each part solved by itself; one that takes next to no time stays as it is.
+  // `names` and `nests` belong together by place; a part that cannot be taken out is left as it
+  // stands and is in neither.
   Structure take_apart(const Schedule& s, const std::string& move, int depth) {
     Structure here{move, s, {}, {}, {}, {}};
     const double whole = pricing_.plan_of(s, move).cycles;
@@ -237,6 +262,7 @@ class ProgramSearch::Impl {
         continue;
       }
       const ProcPtr alone = without_provenance(part.proc);
+      // How often the part is entered times what it takes: parts may stand in loops.
       const double share =
           pricing_.plan_of({alone, {}, false}, move).cycles * pricing_.entries_of(*s.proc, nest);
       here.nests.push_back(nest);
@@ -254,6 +280,7 @@ class ProgramSearch::Impl {
     which[changed] = alternative;
     std::optional<Plan> plan = combine(here, which);
     if (!plan) return;
+    // The place among all plans, before prices are compared across structures.
     plan->order = order_of(here, changed, alternative);
     ++out_.made;
     if (depth == 0)
@@ -262,6 +289,8 @@ class ProgramSearch::Impl {
   }
 
   // Every part in the same way, for each way that several parts have.
+  // Ten sweeps of one stencil want one answer: varied one at a time, none of them would show what
+  // it gains.
   void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
     for (const auto& [way, which] : ways_alike(s)) {
       if (interrupted()) return;
@@ -273,6 +302,8 @@ class ProgramSearch::Impl {
     }
   }
 
+  // Taken out, scheduled as when it was solved, put back: the steps name loops of the part as it
+  // stands alone.
   std::optional<StepRefusal> schedule_part(Schedule& s, const Cursor& nest, const std::string& name,
                                            const Plan& plan) {
     Part part;
@@ -280,6 +311,7 @@ class ProgramSearch::Impl {
     Schedule inside{part.proc, {}, false};
     if (auto refusal = replay(inside, plan.steps)) return refusal;
     // One part that has no code must not take the whole with it.
+    // Checked once for each text of a plan, however many wholes it is part of.
     const auto [known, is_new] = unsound_.emplace(plan.text_hash, std::nullopt);
     if (is_new) known->second = refusal_of_check(*inside.proc);
     if (known->second) return known->second;

@@ -39,6 +39,7 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Types and shapes of all data arguments: two schedules with the same are candidates for one test.
 std::string types_of(const Proc& p) {
   std::string text;
   for (const Arg& arg : p.args)
@@ -46,6 +47,8 @@ std::string types_of(const Proc& p) {
   return text;
 }
 
+// The tuner for whatever counts: candidates are run once each, as counts do not scatter, and the
+// best is the one with the fewest cycles.
 class RunnerTuning {
  public:
   RunnerTuning(Runner& runner, const TuneRequest& request, const std::vector<KnownSchedule>& known,
@@ -56,9 +59,11 @@ class RunnerTuning {
     const auto start = Clock::now();
     deadline_ = Deadline::after(request_.time_budget_seconds).or_when(hooks_.interrupted);
     prepare();
+    // Schedules by hand are measured first: what the search finds has to be better.
     for (const KnownSchedule& schedule : known_) add(schedule);
     measure_smaller();
     DeviceSearch search(request_.proc, request_.sizes, *request_.target);
+    // Those were not searched for; what the search adds is counted on top.
     result_.statistics.states = static_cast<int>(trials_.size());
     result_.statistics.search_seconds = since(start);
     search_plans(search);
@@ -72,6 +77,8 @@ class RunnerTuning {
       DeviceSearch more(start.proc, {}, *request_.target);
       if (worth_more(more)) search_plans(more);
     }
+    // Nothing that was found runs: then the nest as written, however long the simulator takes for
+    // it.
     if (smaller_.times > 1 && best_of(done_) == nullptr) {
       add_written();
       (void)measure();
@@ -96,6 +103,7 @@ class RunnerTuning {
     // Cycles belong to the runner and to what the target's text says, not to this machine.
     result_.key.fingerprint =
         content_hash(runner_.name() + unit_name(runner_.unit()) + request_.target->hash);
+    // Runs on other machines are of one size; a size that stays an argument is set here.
     written_ = at_sizes(request_.proc, request_.sizes);
     const SizeFormula& given = request_.kernel.flops;
     smaller_ = smaller_run(request_.proc,
@@ -109,6 +117,7 @@ class RunnerTuning {
 
   // What the nest as written takes, where it is not run at the sizes asked for.
   void measure_smaller() {
+    // times: how many runs of the smaller one make one of the size asked for, by operations.
     if (smaller_.times == 1) return;
     const TuningProblem problem = problem_at(smaller_.sizes);
     TrialKey key = result_.key;
@@ -127,9 +136,11 @@ class RunnerTuning {
       as_written_ = smaller_.times * run.trials.front().median;
   }
 
+  // A schedule by hand that does not fit is refused with its reason, and the tuning goes on.
   void add(const KnownSchedule& schedule) {
     try {
       ScriptEnvironment names = script_environment({}, {&request_.target->library});
+      // `p` of the first line is the kernel, under whatever name the script calls it.
       names.start = request_.proc;
       names.names[request_.proc->name] = Value(request_.proc);
       const ProcPtr made = run_script(schedule.text, schedule.name, names).proc;
@@ -150,10 +161,12 @@ class RunnerTuning {
   // From the plain nest, by what the target's instructions do. Once nothing better comes, what
   // resembles the best.
   void search_plans(DeviceSearch& search) {
+    // Numbers of plans belong to one search.
     plan_of_.clear();
     search_and_measure([&](size_t count) {
       return take(search, [&] { return search.next(count, hooks_.interrupted); });
     });
+    // Trials that are used up end one search, not the variations of its best.
     if (stopped() && result_.stop != StopReason::kTrials) return;
     const Trial* best = best_of(done_);
     const auto plan = best ? plan_of_.find(best->candidate.id) : plan_of_.end();
@@ -167,6 +180,8 @@ class RunnerTuning {
   void search_other_sums() {
     for (double before = 0; !stopped() || result_.stop == StopReason::kTrials;) {
       const Trial* best = best_of(done_);
+      // Nothing ran, the best is not of a plan (nothing left to plan in it), or the last round
+      // brought nothing.
       if (best == nullptr || !plan_of_.contains(best->candidate.id) || best->median == before)
         return;
       before = best->median;
@@ -185,6 +200,7 @@ class RunnerTuning {
   bool worth_more(DeviceSearch& search) {
     const Trial* best = best_of(done_);
     if (best == nullptr) return true;
+    // First schedules of two starts are compared, not what either becomes.
     const double most = kWorthMore * best->median;
     const size_t before = done_.size();
     if (!take(search, [&] { return search.next(kTried, hooks_.interrupted); })) return false;
@@ -206,6 +222,8 @@ class RunnerTuning {
       refused(search.refusals()[k].op, search.refusals()[k].reason);
     std::vector<std::optional<Trial>> made(found.size());
     std::vector<std::string> reasons(found.size());
+    // Checking and emitting take the time here; each writes its own place, so that the order is
+    // that of the search.
     tbb::parallel_for(size_t{0}, found.size(), [&](size_t k) {
       try {
         made[k] = trial_of(found[k].schedule.proc, script_of(found[k].schedule.steps));
@@ -214,6 +232,7 @@ class RunnerTuning {
         reasons[k] = e.diagnostic().message.str();
       }
     });
+    // In the order found, whichever thread was first: the same trials in the same order each time.
     for (size_t k = 0; k < found.size(); ++k) {
       if (!made[k]) {
         refused("check", found[k].plan + ": " + reasons[k]);
@@ -245,6 +264,8 @@ class RunnerTuning {
     return t;
   }
   void add(const ProcPtr& p, const std::string& script) { add(p, trial_of(p, script)); }
+  // The same C from two schedules is one candidate; the procedure of the later one is kept, which
+  // emits the same.
   void add(const ProcPtr& p, Trial trial) {
     procs_[trial.candidate.id] = p;
     trials_.push_back(std::move(trial));
@@ -255,6 +276,8 @@ class RunnerTuning {
     if (stopped() && result_.stop != StopReason::kTrials) return;
     result_.stop = StopReason::kComplete;
     // What the dynamic program weighs are lines of caches, which cost no instruction.
+    // Proposals are made as if for measuring here; nothing of that state but its statistics is
+    // kept.
     TuneRequest request = request_;
     if (runner_.unit() == SampleUnit::kInstret && request.strategy == Strategy::kAll)
       request.strategy = Strategy::kBeam;
@@ -290,6 +313,8 @@ class RunnerTuning {
   // A few at a time, the most promising first, until some in a row bring nothing.
   void search_and_measure(const std::function<bool(size_t)>& find) {
     int in_vain = 0;
+    // What was added before (schedules by hand, the nest as written) is what the first round has
+    // to beat.
     double best = measure();
     for (size_t left = static_cast<size_t>(std::max(0, request_.trials)); left > 0;) {
       if (stopped() || in_vain >= kInVain) return;
@@ -297,6 +322,7 @@ class RunnerTuning {
       left -= count;
       if (!find(count)) return;
       const double now = measure();
+      // best == 0: nothing has run yet, which is no reason to stop.
       in_vain = now < kLeastGain * best || best == 0 ? 0 : in_vain + 1;
       best = best == 0 ? now : std::min(best, now);
     }
@@ -320,6 +346,7 @@ class RunnerTuning {
       p.planned = static_cast<int>(done_.size() + all.size());
       hooks_.progress(p);
     };
+    // Known ones are taken from the database unless they are to be fresh.
     TrialRun run = run_trials(std::move(trials_), result_.key, problem_, runner_, store_, limits);
     trials_.clear();
     TuneStatistics& s = result_.statistics;
@@ -388,6 +415,8 @@ class RunnerTuning {
 
 }  // namespace
 
+// Of the fastest type among the operands: a product of bytes into words is held to what the
+// machine does with bytes.
 double share_of_peak(const KernelEntry& entry, const Proc& kernel, const SizeBinding& sizes,
                      const Target& target, double cycles) {
   double peak = target.peak_of(entry.precision);

@@ -24,6 +24,7 @@ std::optional<Terms> combine(const Terms& a, const Terms& b, int64_t k) {
     auto at =
         std::lower_bound(out.terms.begin(), out.terms.end(), t.atom->hash,
                          [](const Affine::Term& x, uint64_t hash) { return x.atom->hash < hash; });
+    // Atoms of one hash stand side by side; each has its own term.
     while (at != out.terms.end() && at->atom->hash == t.atom->hash && !equal(at->atom, t.atom))
       ++at;
     if (at != out.terms.end() && equal(at->atom, t.atom)) {
@@ -38,11 +39,15 @@ std::optional<Terms> combine(const Terms& a, const Terms& b, int64_t k) {
 
 }  // namespace
 
+// Every rule holds for floor division and for remainders that are never negative, as the object
+// language has them.
 class PlaceSimplifier::Rules {
  public:
   Rules(const Proc& p, Path at) : p_(p), at_(std::move(at)) {}
 
   // Forgets the variables that questions about one expression introduced.
+  // The place's facts are kept from one expression to the next; they cost more to gather than most
+  // questions do.
   ExprPtr fresh_run(const ExprPtr& e) {
     if (!place_) return run(e);
     const Problem::Mark before = place_->problem().mark();
@@ -55,6 +60,7 @@ class PlaceSimplifier::Rules {
   ExprPtr run(const ExprPtr& e) {
     if (e->as<Const>()) return e;
     if (const Read* r = e->as<Read>(); r && r->idx.empty()) return e;
+    // An integer as a sum over atoms, where it is one; what is none is simplified child by child.
     if (is_integer_control(e->type))
       if (std::optional<Terms> a = integer(e)) {
         ExprPtr out = to_expr(*a);
@@ -72,11 +78,13 @@ class PlaceSimplifier::Rules {
     return out;
   }
 
+  // Made at the first question: many expressions are simplified without any.
   Problem& problem() {
     if (!place_) place_ = std::make_unique<Place>(p_, at_);
     return place_->problem();
   }
 
+  // Where no fact bounds a side, that side is missing.
   Interval range_of(const Terms& t) {
     if (t.is_constant()) return {true, true, false, t.constant, t.constant};
     return problem().bounds(problem().lin(to_expr(t)));
@@ -92,6 +100,7 @@ class PlaceSimplifier::Rules {
       std::optional<Terms> a = integer(u->arg);
       return a ? combine({}, *a, -1) : std::nullopt;
     }
+    // An assert may fix it.
     if (e->as<StrideExpr>()) {
       const Lin value = problem().lin(e);
       if (value.is_constant()) return Terms{{}, value.constant};
@@ -108,11 +117,13 @@ class PlaceSimplifier::Rules {
       case BinOpKind::kSub:
         return collected(combine(*a, *b, -1));
       case BinOpKind::kMul:
+        // A product of two that vary is no sum of atoms: nothing is said of it.
         if (b->is_constant()) return combine({}, *a, b->constant);
         if (a->is_constant()) return combine({}, *b, a->constant);
         return std::nullopt;
       case BinOpKind::kDiv:
       case BinOpKind::kMod:
+        // Division by what may be zero or negative is not for these rules.
         if (!b->is_constant() || b->constant <= 0) return std::nullopt;
         return o->op == BinOpKind::kDiv ? quotient(*a, b->constant) : remainder(*a, b->constant);
       default:
@@ -123,6 +134,7 @@ class PlaceSimplifier::Rules {
   struct Parts {
     Terms whole, rest;  // n = c*whole + rest
   };
+  // (8*i + 5*j + 9) by 4: whole 2*i + j + 2, rest j + 1. The rest's constant lies in [0, c).
   static Parts split(const Terms& n, int64_t c) {
     Parts out;
     for (const Affine::Term& t : n.terms) {
@@ -151,6 +163,7 @@ class PlaceSimplifier::Rules {
   // The constant value of floor(rest / c), when the range of `rest` decides it.
   std::optional<int64_t> constant_quotient(const Terms& rest, int64_t c) {
     const Interval r = range_of(rest);
+    // Contradictory facts: the place is never reached, and nothing about it is worth changing.
     if (r.empty || !r.has_lo || !r.has_hi) return std::nullopt;
     if (floor_div(r.lo, c) != floor_div(r.hi, c)) return std::nullopt;
     return floor_div(r.lo, c);
@@ -158,6 +171,8 @@ class PlaceSimplifier::Rules {
 
   std::optional<Terms> quotient(const Terms& n, int64_t c) {
     if (c == 1) return n;
+    // Of the two ways of splitting one may leave a rest of known quotient and the other not: with
+    // i in [0, 4), 3*i - 1 by 4 leaves 3*i + 3 or 3 - i.
     for (const Parts& parts : {split(n, c), split_balanced(n, c)})
       if (std::optional<int64_t> k = constant_quotient(parts.rest, c))
         return combine(parts.whole, Terms{{}, *k}, 1);
@@ -222,6 +237,8 @@ class PlaceSimplifier::Rules {
     if (!sum) return sum;
     for (size_t k = 0; k < sum->terms.size(); ++k) {
       const BinOp* q = sum->terms[k].atom->as<BinOp>();
+      // Look for each quotient n / c in the sum, and for what makes it a remainder or takes it
+      // away.
       if (!q || q->op != BinOpKind::kDiv) continue;
       const std::optional<int64_t> c = as_int(q->rhs);
       if (!c || *c <= 0 || sum->terms[k].coeff % *c != 0) continue;
@@ -234,9 +251,12 @@ class PlaceSimplifier::Rules {
           std::optional<Terms> out = combine(*sum, Terms{{{mod, 1}}, 0}, -m);
           if (out) out = combine(*out, Terms{{{sum->terms[k].atom, 1}}, 0}, -sum->terms[k].coeff);
           if (out) out = combine(*out, *n, m);
+          // Each such step takes a term away or turns a quotient into a remainder, so that this
+          // ends.
           return collected(std::move(out));
         }
       // All of n is there, with the opposite sign.
+      // Every term of n with the factor -m: then the quotient and they are -m times n % c.
       bool whole = m != 0;
       for (const Affine::Term& t : n->terms) {
         int64_t have = 0;
@@ -263,6 +283,7 @@ class PlaceSimplifier::Rules {
       return e;
     }
     if (!o) return e;
+    // A literal on one side decides, or leaves the other; both sides have been simplified before.
     if (is_logical(o->op)) {
       const bool absorbing = o->op == BinOpKind::kOr;
       const std::optional<bool> l = literal(o->lhs), r = literal(o->rhs);
@@ -271,6 +292,7 @@ class PlaceSimplifier::Rules {
       return e;
     }
     if (!is_comparison(o->op) || is_data(o->lhs->type) || is_data(o->rhs->type)) return e;
+    // Data are not compared: no fact says anything of their values.
     const Formula f = problem().formula(e);
     if (f.kind == Formula::Kind::kTrue) return bool_const(true);
     if (f.kind == Formula::Kind::kFalse) return bool_const(false);
@@ -299,6 +321,7 @@ PlaceSimplifier::~PlaceSimplifier() = default;
 ExprPtr PlaceSimplifier::run(const ExprPtr& e) {
   if (e->as<Const>()) return e;
   if (const Read* r = e->as<Read>(); r && r->idx.empty()) return e;
+  // One expression comes often: bounds of the same loops, subscripts of the same accesses.
   auto [first, last] = known_.equal_range(e->hash);
   for (; first != last; ++first)
     if (equal(first->second.first, e)) return first->second.second;

@@ -15,6 +15,7 @@
 namespace exotune {
 namespace {
 
+// Of the whole program, for `-v` and the tests of speed; no answer depends on them.
 struct Counters {
   std::atomic<int64_t> syntactic{0}, affine{0}, z3{0}, cached{0}, unknown{0};
   std::atomic<int64_t> all_ns{0}, z3_ns{0};
@@ -44,6 +45,8 @@ class Stopwatch {
 
 // --- the affine tier -----------------------------------------------------------------------------
 
+// How much is tried before Z3 is asked: far more than the questions of usual nests take, and
+// together some milliseconds. More would only be later than Z3 on questions that are hard.
 constexpr int kMaxLeaves = 400;
 constexpr int kMaxGuesses = 1200;
 constexpr int64_t kLargestGuess = 600;
@@ -54,17 +57,25 @@ class CaseSplit {
   CaseSplit(int variables, std::span<const uint8_t> sizes) : variables_(variables), sizes_(sizes) {}
 
   Solution solve(std::vector<Constraint>& conjunction, std::vector<const Formula*>& open) {
+    // Unknown, not infeasible.
     if (++leaves_ > kMaxLeaves) return {};
+    // If the conjunction alone has no solution, no choice of cases gives it one: the subtree is
+    // cut.
     Solution here = solve_conjunction(conjunction, variables_, sizes_);
     if (here.feasible == Feasible::kUnknown && open.empty()) here = guess(conjunction);
     if (here.feasible == Feasible::kNo || open.empty()) return here;
     // A case that the model already satisfies need not be split.
+    // Which disjunction to split: the first that the model at hand violates, so that what holds
+    // anyway is never split.
     size_t pick = open.size();
     for (size_t k = 0; k < open.size() && pick == open.size(); ++k)
       if (here.feasible != Feasible::kYes || !holds(*open[k], here.model)) pick = k;
     if (pick == open.size()) return here;
     const Formula* split = open[pick];
+    // `open` and `conjunction` are one stack each for the whole search: taken down here, put back
+    // as they were on the way out.
     open.erase(open.begin() + static_cast<long>(pick));
+    // Infeasible only if every case is; one that nobody could decide leaves the whole undecided.
     bool unknown = false;
     for (const Formula& choice : split->kids) {
       const size_t constraints = conjunction.size(), cases = open.size();
@@ -85,6 +96,7 @@ class CaseSplit {
   // Elimination was not exact: quotients by several divisors leave a few residues of a size, and
   // fixing the size fixes them all. Tries small values of one size.
   Solution guess(std::vector<Constraint>& conjunction) {
+    // The size that was declared first, as later ones often are bounded by it.
     int size = -1;
     for (const Constraint& c : conjunction)
       for (const Lin::Term& t : c.lin.terms)
@@ -103,12 +115,14 @@ class CaseSplit {
     return {};
   }
 
+  // A conjunction flattened; disjunctions wait in `open`.
   static void add(const Formula& f, std::vector<Constraint>& conjunction,
                   std::vector<const Formula*>& open) {
     switch (f.kind) {
       case Formula::Kind::kTrue:
         return;
       case Formula::Kind::kFalse:
+        // -1 >= 0, which nothing satisfies.
         conjunction.push_back({Lin(-1), false});
         return;
       case Formula::Kind::kAtom:
@@ -133,6 +147,7 @@ class UnionFind {
  public:
   explicit UnionFind(int n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
   int find(int v) {
+    // Paths are halved on the way, which keeps them short without ranks.
     while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
     return v;
   }
@@ -153,6 +168,7 @@ constexpr size_t kManyFacts = 48;  // fewer are combined as fast as they are com
 
 // What single constraints say of a variable: lo <= v <= hi.
 struct VariableBounds {
+  // Wider than the coefficients: sums of products of 64-bit numbers do not overflow it.
   std::optional<__int128> lo, hi;
 };
 
@@ -163,6 +179,7 @@ std::vector<Constraint> without_redundant(std::span<const Constraint> facts, int
   constexpr int64_t kLarge = int64_t{1} << 40;  // beyond it sums could overflow: no bound
   std::vector<VariableBounds> bounds(static_cast<size_t>(variables));
   for (const Constraint& c : facts) {
+    // Facts of one variable: those that bound it.
     if (c.lin.terms.size() != 1) continue;
     const auto [var, coeff] = c.lin.terms[0];
     if (std::max(coeff, c.lin.constant) > kLarge || std::min(coeff, c.lin.constant) < -kLarge)
@@ -173,9 +190,11 @@ std::vector<Constraint> without_redundant(std::span<const Constraint> facts, int
                                      : __int128{floor_div(c.lin.constant, -coeff)};
     const auto raise = [&](__int128 x) { b.lo = b.lo ? std::max(*b.lo, x) : x; };
     const auto lower = [&](__int128 x) { b.hi = b.hi ? std::min(*b.hi, x) : x; };
+    // An equality that no integer satisfies bounds nothing here; elimination refutes it.
     if (coeff > 0 || (c.equality && c.lin.constant % coeff == 0)) raise(limit);
     if (coeff < 0 || (c.equality && c.lin.constant % coeff == 0)) lower(limit);
   }
+  // The least value under the bounds; nothing where a variable has none on the side that counts.
   const auto least = [&](const Lin& lin) -> std::optional<__int128> {
     __int128 sum = lin.constant;
     for (const Lin::Term& t : lin.terms) {
@@ -193,8 +212,10 @@ std::vector<Constraint> without_redundant(std::span<const Constraint> facts, int
       out.push_back(c);
       continue;
     }
+    // Bounds themselves stay: they are what the others follow from.
     if (c.lin.terms.size() > 1)
       if (const auto low = least(c.lin); low && *low >= 0) continue;
+    // Of `a - b + 3 >= 0` and `a - b + 1 >= 0` only the second says something.
     std::vector<std::pair<int, int64_t>> key;
     for (const Lin::Term& t : c.lin.terms) key.emplace_back(t.var, t.coeff);
     const auto [at, fresh] = tightest.emplace(std::move(key), out.size());
@@ -220,6 +241,7 @@ Parts split_parts(std::span<const Constraint> facts, std::span<const Formula> di
     needed = without_redundant(facts, variables);
     facts = needed;
   }
+  // One group more than variables: all that the question mentions.
   UnionFind groups(variables + 1);
   const int asked = variables;
   for_each_variable(question, [&](int v) { groups.join(v, asked); });
@@ -235,6 +257,8 @@ Parts split_parts(std::span<const Constraint> facts, std::span<const Formula> di
   Parts out;
   const int root = groups.find(asked);
   for (const Constraint& c : facts) {
+    // A fact without variables is true or false by itself: with the rest, where a false one is
+    // found.
     const bool near = !c.lin.terms.empty() && groups.find(c.lin.terms[0].var) == root;
     (near ? out.near : out.far).push_back(c);
   }
@@ -262,13 +286,17 @@ Solution solve_by_few(const std::vector<Constraint>& facts, std::vector<const Fo
     taken[k] = 1;
     few.push_back(facts[k]);
   };
+  // Those at the end were assumed last: bounds of the innermost loops, what most questions are
+  // about.
   for (size_t k = 0; k < facts.size(); ++k)
     if (facts[k].equality || facts[k].lin.terms.size() < 2 || k + kLast >= facts.size()) take(k);
+  // With half of all facts taken in, the whole question costs little more.
   for (int round = 0; round < kRounds && 2 * few.size() < facts.size(); ++round) {
     std::vector<Constraint> conjunction = few;
     std::vector<const Formula*> cases = open;
     CaseSplit::add(question, conjunction, cases);
     Solution s = CaseSplit(variables, sizes).solve(conjunction, cases);
+    // A contradiction among some facts is one among all; unknown is handed on.
     if (s.feasible != Feasible::kYes) return s;
     size_t found = 0;
     for (size_t k = 0; k < facts.size() && found < kAtOnce; ++k) {
@@ -276,6 +304,7 @@ Solution solve_by_few(const std::vector<Constraint>& facts, std::vector<const Fo
       take(k);
       ++found;
     }
+    // The model satisfies all facts, and so answers for all.
     if (found == 0) return s;
   }
   return {};
@@ -295,6 +324,8 @@ Decision decide_parts(Parts& parts, const Formula& question, int variables,
                       std::span<const uint8_t> sizes) {
   Solution near = solve_part(parts.near, parts.near_cases, question, variables, sizes);
   if (near.feasible == Feasible::kNo) return {Feasible::kNo, {}};
+  // What the question does not touch can still be contradictory: then everything holds, as in the
+  // branch of an if that never runs.
   Solution far = solve_part(parts.far, parts.far_cases, Formula::truth(true), variables, sizes);
   if (far.feasible == Feasible::kNo) return {Feasible::kNo, {}};
   if (near.feasible == Feasible::kUnknown || far.feasible == Feasible::kUnknown) return {};
@@ -332,6 +363,7 @@ bool refuted_nearby(const Parts& parts, const Formula& question, int variables,
       if (std::all_of(c.lin.terms.begin(), c.lin.terms.end(),
                       [&](const Lin::Term& t) { return inside[t.var]; }))
         conjunction.push_back(c);
+    // All of it: decide_parts does that.
     if (conjunction.size() == parts.near.size()) return false;
     if (round > 0 && conjunction.size() == before) continue;
     before = conjunction.size();
@@ -387,6 +419,8 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
         return out;
       }
     }
+    // The last tier, slower by a hundred times and more: worth a look into the cache even for a
+    // conjunction.
     *smt_tier = true;
     Stopwatch watch(counters().z3_ns);
     out = solver_internal::decide_smt(facts, disjunctions, question, variables, sizes);
@@ -413,6 +447,7 @@ Decision decide(std::span<const Constraint> facts, std::span<const Formula> disj
     Stopwatch watch(counters().all_ns);
     out = decide_in_tiers(facts, disjunctions, question, variables, sizes, &smt_tier);
   }
+  // For whoever keeps a proof's questions in files (queries.h).
   solver_internal::record(facts, disjunctions, question, out.feasible, smt_tier);
   return out;
 }

@@ -146,7 +146,10 @@ class Matcher {
     return j;
   }
 
+  // Names without a symbol: procedures, fields, functions. They are printed as they are.
   bool text(const std::string& p, const std::string& name) const { return p == "_" || p == name; }
+  // A symbol's own name, or the one that it is printed under where another of that name shadows
+  // it.
   bool name(const std::string& p, Sym s) const {
     if (p == "_" || p == s.name()) return true;
     if (!printed_) return false;
@@ -172,12 +175,14 @@ class Matcher {
     for (size_t k = 0; k < p.window.size(); ++k) {
       const std::vector<PatternExpr>& ends = p.window[k].ends;
       const WindowAccess& a = w->access[k];
+      // `x[_]` stands for a point and for an interval: the hole asks for neither.
       if (ends.size() == 1 && ends[0].kind == PatternExpr::Kind::kHole) continue;
       if ((ends.size() == 1) != a.is_point() || !expr(ends[0], a.lo)) return false;
       if (ends.size() == 2 && !expr(ends[1], a.hi)) return false;
     }
     return true;
   }
+  // `0` finds 0.0 and the other way round: a pattern does not know the type of what it looks for.
   static bool same_constant(const std::variant<int64_t, double, bool>& p,
                             const std::variant<int64_t, double, bool>& c) {
     if (p.index() == c.index()) return p == c;
@@ -197,6 +202,8 @@ class Finder {
   Finder(ProcPtr p, const Pattern& pattern, size_t limit, const Names* printed = nullptr)
       : proc_(std::move(p)), pattern_(pattern), limit_(limit), matcher_(printed) {}
 
+  // The statements [first, first + count) of `b`, which is the `child` block of the statement at
+  // `prefix`.
   void block(const Block& b, const Path& prefix, Child child, size_t first, size_t count) {
     path_ = prefix;
     path_.push_back({child, 0});
@@ -216,6 +223,8 @@ class Finder {
     for (size_t k = first; k < last && !done(); ++k) {
       path_.back().index = static_cast<int>(k);
       if (!pattern_.is_expr()) {
+        // n: how many statements the pattern covers from here. One that would reach over the end
+        // of the part that is searched does not count.
         size_t n = matcher_.sequence(pattern_.stmts(), b, k);
         if (n > 0 && k + n <= last) {
           found.push_back(pattern_.stmts().size() == 1
@@ -232,16 +241,20 @@ class Finder {
         }
         path_.pop_back();
       }
+      // A statement before what it holds, an if's first branch before its second: the order of the
+      // text.
       nested(body_of(*b[k]), Child::kBody);
       nested(orelse_of(*b[k]), Child::kOrelse);
     }
   }
+  // The path is one element longer while the block is walked; visit() sets its index.
   void nested(const Block& b, Child child) {
     if (b.empty() || done()) return;
     path_.push_back({child, 0});
     visit(b, 0, b.size());
     path_.pop_back();
   }
+  // The whole expression before its parts: `x[_] + _` is found at the outermost sum.
   void visit(const ExprPtr& e) {
     if (matcher_.expr(pattern_.expr(), e)) found.push_back(Cursor::expr(proc_, path_));
     if (done()) return;
@@ -288,6 +301,7 @@ std::vector<Cursor> matches(const ProcPtr& p, const Cursor* within, const Patter
       case CursorKind::kExpr:
         if (pattern.is_expr()) f.expr(within->expr(), within->path());
         return;
+      // Gaps, arguments and cursors whose target is gone.
       default:
         throw InvalidCursorError(std::string("there is nothing to find in a ") +
                                  name_of(within->kind()) + " cursor");
@@ -295,6 +309,8 @@ std::vector<Cursor> matches(const ProcPtr& p, const Cursor* within, const Patter
   };
   Finder f(p, pattern, limit);
   run(f);
+  // Names of the source win. Printed ones (`i_1`) are made only when nothing has the name:
+  // printing a large procedure costs more than the search.
   if (f.found.empty() && may_be_printed(pattern.text)) {
     Names printed = printed_names(*p);
     Finder again(p, pattern, limit, &printed);
@@ -304,10 +320,13 @@ std::vector<Cursor> matches(const ProcPtr& p, const Cursor* within, const Patter
   return std::move(f.found);
 }
 
+// Matches to look for until the one that is asked for: `#2` is the third.
 size_t limit_of(const Pattern& pattern) {
   return pattern.nth ? static_cast<size_t>(*pattern.nth) + 1 : 1;
 }
 
+// The pattern `for NAME in _: _`, built instead of parsed: NAME may be one that only printing
+// gives.
 Pattern loops_named(const std::string& name, std::optional<int> nth) {
   Pattern loops;
   loops.text = "for " + name + " in _: _";
@@ -353,6 +372,8 @@ std::string main_name(const Pattern& pattern) {
   bool loop = !pattern.is_expr() && pattern.stmts()[0].kind == PatternStmt::Kind::kFor;
   std::vector<std::string> names = names_in(*p, loop);
   std::string name = main_name(pattern);
+  // Distances between words grow with the product of their lengths; nobody mistypes a word of 64
+  // letters.
   std::string near = name.size() > 64 ? "" : nearest(name, names);
   std::string hint;
   if (!near.empty() && near != name) {
@@ -366,6 +387,7 @@ std::string main_name(const Pattern& pattern) {
 Cursor pick(const ProcPtr& p, const Cursor* within, const Pattern& pattern) {
   size_t limit = limit_of(pattern);
   std::vector<Cursor> found = matches(p, within, pattern, limit);
+  // Expressions first, as `x` usually means the buffer that is read.
   if (found.size() < limit && !pattern.bare_name().empty() && found.empty()) {
     // A bare name that no expression mentions: the loop over it, or the allocation of it.
     std::vector<Cursor> loops =
@@ -397,6 +419,7 @@ std::string outline(const Stmt& s) {
   return std::visit(Visitor{}, s.node);
 }
 
+// For an expression: its outermost operation, holes below. A constant is its own outline.
 std::string outline(const Expr& e) {
   struct Visitor {
     const Expr& e;
@@ -446,6 +469,7 @@ std::vector<Cursor> Cursor::find_all(const std::string& pattern) const {
   return matches(proc_, this, *cached_pattern(pattern), static_cast<size_t>(-1));
 }
 
+// A bare name means a loop here, whatever expressions are called so.
 Cursor find_loop(const ProcPtr& p, const std::string& name) {
   std::shared_ptr<const Pattern> pattern = cached_pattern(name);
   std::string bare = pattern->bare_name();
@@ -470,6 +494,7 @@ Cursor find_alloc_or_arg(const ProcPtr& p, const std::string& name) {
                              "write the buffer's name, or `name : _`");
   }
   if (alloc) return pick(p, nullptr, *pattern);
+  // Arguments come before allocations, unless the pattern counts, which only statements can be.
   if (!pattern->nth) {
     for (size_t k = 0; k < p->args.size(); ++k)
       if (p->args[k].name.name() == bare) return Cursor::arg(p, static_cast<int>(k));
@@ -500,6 +525,7 @@ std::string pattern_of(const Cursor& c) {
       return numbered(c, text);
     }
     case CursorKind::kGap: {
+      // A gap is named by the statement beside it; which side is kept by who asks.
       Cursor near = c.anchor();
       if (!near.valid()) throw InvalidCursorError("a gap with no statement beside it");
       return pattern_of(near);

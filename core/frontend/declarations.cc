@@ -30,6 +30,7 @@ std::string string_value(TokenStream& t, const std::string& what) {
   return out;
 }
 
+// Bounded by what the field can hold, so that no later conversion cuts it.
 int64_t natural(TokenStream& t, const std::string& what, int64_t most) {
   SourceLocation where = t.where();
   if (!t.at(Token::Kind::kInt)) t.fail(what + ", an integer that is not negative");
@@ -68,6 +69,7 @@ std::string class_body(TokenStream& t, F field) {
   return name;
 }
 
+// As Python writes it; a comma may stand after the last entry.
 std::map<std::string, std::string> string_map(TokenStream& t) {
   std::map<std::string, std::string> out;
   t.expect("{");
@@ -95,6 +97,7 @@ constexpr int64_t kIntMax = std::numeric_limits<int>::max();
 
 }  // namespace
 
+// `2 * 4 - 1` counts as a literal, `n - n + 1` does not: it mentions a symbol.
 std::optional<int64_t> literal_value(const ExprPtr& e) {
   if (e->bloom != 0) return {};
   if (auto v = as_int(e)) return v;
@@ -111,6 +114,7 @@ InstrInfo parse_instr_info(TokenStream& t) {
   while (!t.at(")")) {
     SourceLocation where = t.where();
     std::string key;
+    // Exo calls the template c_instr in its own instructions; both names are taken.
     if (t.at(Token::Kind::kName) && TokenStream::is(t.peek(1), "=")) {
       key = std::string(t.next().text);
       t.next();
@@ -133,6 +137,7 @@ InstrInfo parse_instr_info(TokenStream& t) {
       } else {
         t.fail("a cost in cycles");
       }
+      // Written so that NaN is refused as well.
       if (!(info.cost >= 0 && info.cost < 1e9)) throw InputError(at, "this is no cost in cycles");
     } else {
       throw InputError(where, "an instruction has no " + quoted(key),
@@ -147,6 +152,8 @@ InstrInfo parse_instr_info(TokenStream& t) {
   return info;
 }
 
+// `@config(readwrite=False)`: fields that only instructions read, so that none may stand in an
+// expression.
 bool parse_config_readable(TokenStream& t) {
   if (!t.accept("(")) return true;
   bool readable = true;
@@ -249,6 +256,8 @@ MemoryPtr parse_memory(TokenStream& t) {
     }
   });
   if (!has_kind) throw InputError(at, "memory " + quoted(m->name) + " does not say its `kind`");
+  // Elements of plain memory are C lvalues; others say by a template how one is read or written,
+  // or cannot be addressed one by one.
   bool plain = m->kind == MemoryKind::kHeap || m->kind == MemoryKind::kStack ||
                m->kind == MemoryKind::kStatic;
   m->addressable =

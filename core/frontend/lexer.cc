@@ -38,9 +38,11 @@ class Lexer {
       : text_(text), file_(std::move(file)), out_(out) {}
 
   void run() {
+    // A byte order mark, which some editors leave: no column counts it.
     if (text_.substr(0, 3) == "\xEF\xBB\xBF") pos_ = line_start_ = 3;
     indents_.push_back({0, 0});
     while (pos_ < text_.size()) {
+      // Within brackets a line's beginning means nothing, as in Python.
       if (at_line_start_ && brackets_.empty()) {
         if (!indentation()) continue;
       }
@@ -50,6 +52,8 @@ class Lexer {
       throw InputError(location(brackets_.back()),
                        "this `" + std::string(brackets_.back().text) + "` is never closed");
     }
+    // A last line without its end still ends, and every block that is open is closed: parsers need
+    // not ask for the end of the text.
     if (!at_line_start_) push(Token::Kind::kNewline, pos_, 0);
     while (indents_.size() > 1) {
       indents_.pop_back();
@@ -59,11 +63,14 @@ class Lexer {
   }
 
  private:
+  // NUL behind the end, which no rule takes for a part of anything; one in the text itself is
+  // refused by nul().
   char cur(size_t ahead = 0) const {
     return pos_ + ahead < text_.size() ? text_[pos_ + ahead] : '\0';
   }
   SourceLocation location(const Token& t) const { return {file_, t.line, t.column}; }
   SourceLocation here() const { return {file_, line_, column(pos_)}; }
+  // From 1, in bytes: what lies outside ASCII stands only in strings and comments.
   int column(size_t pos) const { return static_cast<int>(pos - line_start_) + 1; }
 
   Token& push(Token::Kind kind, size_t start, size_t length) {
@@ -101,6 +108,7 @@ class Lexer {
         ++in.wide, ++in.narrow;
       } else if (c == '\t') {
         in.wide = (in.wide / 8 + 1) * 8, ++in.narrow;
+        // A form feed begins the line anew, as in Python.
       } else if (c == '\f') {
         in = {0, 0};
       } else {
@@ -115,6 +123,7 @@ class Lexer {
       newline();
       return false;
     }
+    // A blank line or a comment alone says nothing about blocks; this one does.
     at_line_start_ = false;
     auto consistent = [&](const Indent& other) {
       return (in.wide < other.wide) == (in.narrow < other.narrow) &&
@@ -122,6 +131,7 @@ class Lexer {
     };
     if (!consistent(indents_.back())) mixed();
     if (in.wide > indents_.back().wide) {
+      // The parser is recursive: text must not decide how deep its stack goes.
       if (indents_.size() > static_cast<size_t>(kMaxNesting)) {
         throw InputError(here(), "the code is nested too deeply");
       }
@@ -129,6 +139,7 @@ class Lexer {
       push(Token::Kind::kIndent, pos_, 0);
       return true;
     }
+    // One dedent for each block that ends here, then it has to be a line's own indentation again.
     while (in.wide < indents_.back().wide) {
       indents_.pop_back();
       push(Token::Kind::kDedent, pos_, 0);
@@ -161,6 +172,7 @@ class Lexer {
       ++pos_;
       newline();
     } else if (is_name_start(c) || is_placeholder()) {
+      // r"..." as C templates are often written: their backslashes are C's.
       if ((c == 'r' || c == 'R') && (cur(1) == '"' || cur(1) == '\'')) {
         ++pos_;
         string(/*raw=*/true);
@@ -268,12 +280,14 @@ class Lexer {
         }
       };
       run();
+      // `1.` is a number, `1.x` is not read as one: it would be an attribute of an integer.
       if (cur() == '.' && !is_name_start(cur(1))) {
         is_float = true;
         digits += '.';
         ++pos_;
         run();
       }
+      // An e belongs to the number only with digits behind it.
       if ((cur() == 'e' || cur() == 'E') &&
           (is_digit(cur(1)) || ((cur(1) == '-' || cur(1) == '+') && is_digit(cur(2))))) {
         is_float = true;
@@ -297,6 +311,7 @@ class Lexer {
     const char* end = digits.data() + digits.size();
     if (is_float) {
       double v = 0;
+      // from_chars wants a digit in front of the point.
       if (digits[0] == '.') digits.insert(0, "0"), end = digits.data() + digits.size();
       auto r = std::from_chars(digits.data(), end, v);
       if (r.ec == std::errc::result_out_of_range) {
@@ -328,6 +343,7 @@ class Lexer {
     SourceLocation at = here();
     char quote = cur();
     bool triple = cur(1) == quote && cur(2) == quote;
+    // push() would give it the place where the string ends.
     int start_line = line_, start_column = column(pos_);
     pos_ += triple ? 3 : 1;
     std::string value;
@@ -350,6 +366,7 @@ class Lexer {
         ++pos_;
         continue;
       }
+      // A backslash stays in the text; it only keeps the quote behind it from closing the string.
       if (raw) {
         value += c;
         ++pos_;
@@ -438,6 +455,7 @@ std::string bound(std::string_view text, const TokenStream::Bindings& names) {
 
 }  // namespace
 
+// The first `$NAME` or `${NAME}` of a text; nothing for a lone dollar, which C templates may have.
 std::string_view placeholder_in(std::string_view text) {
   for (size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1)) {
     const bool braces = at + 1 < text.size() && text[at + 1] == '{';
@@ -467,6 +485,7 @@ void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Toke
   if (t.kind == Token::Kind::kString) {
     out.push_back(t);
     out.back().value = bound(t.value, names);
+    // Its text is made: the parser refuses what is left unbound in it, with this place.
     out.back().in_for = true;
     return;
   }
@@ -474,6 +493,7 @@ void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Toke
     out.push_back(t);
     return;
   }
+  // Tokens refer to text, so that what is made here has to live as long as the stream.
   const std::string_view text = keep(bound(t.text, names));
   std::vector<Token> made;
   try {
@@ -488,6 +508,7 @@ void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Toke
     if (m.kind == Token::Kind::kNewline || m.kind == Token::Kind::kIndent ||
         m.kind == Token::Kind::kDedent)
       throw InputError(where(t), "`" + std::string(t.text) + "` is more than one line here");
+    // Messages point at the placeholder: the text that was made stands in no file.
     m.line = t.line;
     m.column = t.column;
     out.push_back(std::move(m));
@@ -496,6 +517,7 @@ void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Toke
 
 void TokenStream::expand_block(const std::vector<Bindings>& passes) {
   size_t end = pos_ + 1;  // after the indentation
+  // To the dedent that closes the block; tokens of indentation come in pairs, which run() sees to.
   for (int depth = 1; depth > 0; ++end) {
     depth += tokens_[end].kind == Token::Kind::kIndent;
     depth -= tokens_[end].kind == Token::Kind::kDedent;

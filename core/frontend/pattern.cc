@@ -27,6 +27,8 @@ PatternExpr binary_pattern(BinOpKind op, PatternExpr lhs, PatternExpr rhs) {
   return p;
 }
 
+// Points become children, which also match a read by any other form of subscript; one interval
+// makes the whole a window, whose ends are matched one by one.
 void convert_access(const SyntaxExpr& e, PatternExpr& p) {
   bool ranges = false;
   for (const SyntaxExpr::Access& a : e.access) ranges |= a.range;
@@ -38,6 +40,7 @@ void convert_access(const SyntaxExpr& e, PatternExpr& p) {
   p.any_children = false;
   for (const SyntaxExpr::Access& a : e.access) {
     PatternExpr::Range r;
+    // `x[:n]`: an end that is left out matches any.
     r.ends.push_back(a.lo.empty() ? PatternExpr{} : convert(a.lo[0]));
     if (a.range) r.ends.push_back(a.hi.empty() ? PatternExpr{} : convert(a.hi[0]));
     p.window.push_back(std::move(r));
@@ -49,6 +52,7 @@ PatternExpr convert(const SyntaxExpr& e) {
   PatternExpr p;
   switch (e.kind) {
     case Kind::kName:
+      // A fresh PatternExpr is a hole.
       if (e.name == "_") return p;
       p.kind = PatternExpr::Kind::kRead;
       p.name = e.name;
@@ -99,6 +103,7 @@ PatternExpr convert(const SyntaxExpr& e) {
                            "write `stride(x, 0)` or `stride(x, _)`");
         }
         p.name = e.children[0].name;
+        // Any other dimension, `_` among them, leaves dim at "any".
         if (e.children.size() == 2 && e.children[1].kind == Kind::kInt) {
           p.dim = static_cast<int>(e.children[1].integer);
         }
@@ -109,6 +114,7 @@ PatternExpr convert(const SyntaxExpr& e) {
       for (const SyntaxExpr& c : e.children) p.children.push_back(convert(c));
       p.any_children = is_single_hole(p.children);
       return p;
+    // `Cfg.field`; there are no other attributes in object code.
     case Kind::kAttribute:
       p.kind = PatternExpr::Kind::kConfig;
       p.name = e.name;
@@ -118,6 +124,8 @@ PatternExpr convert(const SyntaxExpr& e) {
   EXO_CHECK(false);
 }
 
+// What a call is to the parser when it stands in an expression: a function of the table, or a
+// cast.
 bool is_extern(const std::string& name) {
   if (name == "stride") return true;
   return find_function(name) || scalar_type(name);
@@ -140,8 +148,10 @@ PatternStmt convert(const SyntaxStmt& s) {
         p.kind = PatternStmt::Kind::kWriteConfig;
         p.field = target.field;
       }
+      // Refused here, since it would match nothing and say nothing.
       if (!target.window.empty()) throw InputError(s.where, "a window cannot be written to");
       p.name = s.target->name;
+      // `x = _` finds assignments to any element of x.
       p.any_idx = target.any_children;
       p.idx = std::move(target.children);
       return p;
@@ -160,6 +170,7 @@ PatternStmt convert(const SyntaxStmt& s) {
       return p;
     case SyntaxStmt::Kind::kExpr: {
       const SyntaxExpr& e = *s.value;
+      // A lone `_` is any run of statements.
       if (e.is_hole()) return p;
       if (e.kind != SyntaxExpr::Kind::kCall || is_extern(e.name)) {
         throw InputError(e.where, "an expression cannot stand among statements");
@@ -185,6 +196,7 @@ PatternStmt convert(const SyntaxStmt& s) {
       p.name = s.target->name;
       p.body = convert(s.body);
       const SyntaxExpr& range = *s.value;
+      // Bounds and mode are left open: `for i in _`.
       if (range.is_hole()) return p;
       bool call = range.kind == SyntaxExpr::Kind::kCall;
       if (!call || (range.name != "seq" && range.name != "par" && range.name != "_")) {
@@ -192,6 +204,7 @@ PatternStmt convert(const SyntaxStmt& s) {
       }
       if (range.name == "seq") p.mode = LoopMode::kSeq;
       if (range.name == "par") p.mode = LoopMode::kPar;
+      // `par(_)`: a parallel loop of whatever bounds.
       if (range.children.size() == 1 && range.children[0].is_hole()) return p;
       if (range.children.size() != 2) {
         throw InputError(range.where, "`" + range.name + "` takes two bounds");
@@ -221,6 +234,7 @@ std::optional<int> take_index(std::string_view& text) {
   while (!digits.empty() && digits.front() == ' ') digits.remove_prefix(1);
   while (!digits.empty() && digits.back() == ' ') digits.remove_suffix(1);
   SourceLocation where{nullptr, 1, static_cast<int>(hash) + 1};
+  // Six digits: no procedure has a million matches, and the number cannot overflow.
   if (digits.empty() || digits.size() > 6 ||
       digits.find_first_not_of("0123456789") != std::string_view::npos) {
     throw InputError(where, "after `#` stands the number of the match, counted from 0",
@@ -241,11 +255,13 @@ std::string dedent(std::string_view text) {
   text = text.substr(0, end + 1);
   size_t start = text.find_first_not_of(kBlank);
   size_t line = text.rfind('\n', start);
+  // How far the first line is from the left.
   size_t indent = start - (line == std::string_view::npos ? 0 : line + 1);
   std::string out;
   for (size_t at = start - indent; at < text.size();) {
     size_t next = text.find('\n', at);
     std::string_view one = text.substr(at, next == std::string_view::npos ? next : next - at);
+    // A line further left than the first loses what it has, no more.
     size_t blank = std::min(one.find_first_not_of(" \t"), one.size());
     out += one.substr(std::min(indent, blank));
     if (next == std::string_view::npos) break;
@@ -273,6 +289,7 @@ Pattern parse_pattern(std::string_view text) {
   if (body.empty()) throw InputError(SourceLocation{nullptr, 1, 1}, "an empty pattern");
   TokenStream t(body, "");
   std::vector<SyntaxStmt> stmts;
+  // A lone expression parses as a statement, too, and is told apart below.
   while (!t.at(Token::Kind::kEnd)) parse_statement(t, stmts);
   if (stmts.empty()) t.fail("a statement or an expression");
   const SyntaxStmt& first = stmts[0];

@@ -26,6 +26,7 @@ std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b
   out.terms.reserve(a.terms.size() + b.terms.size());
   size_t i = 0, j = 0;
   while (i < a.terms.size() || j < b.terms.size()) {
+    // Both are taken where the hashes are equal.
     bool take_a = j == b.terms.size() ||
                   (i < a.terms.size() && a.terms[i].atom->hash <= b.terms[j].atom->hash);
     bool take_b = i == a.terms.size() ||
@@ -37,6 +38,7 @@ std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b
       if (__builtin_mul_overflow(b.terms[j].coeff, scale_b, &scaled) || !add_into(coeff, scaled))
         return std::nullopt;
     }
+    // Terms that cancel leave: a form without them is the same form.
     if (coeff != 0) out.terms.push_back({std::move(atom), coeff});
     i += take_a;
     j += take_b;
@@ -46,8 +48,10 @@ std::optional<Affine> combined(const Affine& a, const Affine& b, int64_t scale_b
 
 std::optional<Affine> checked_scaled(const Affine& a, int64_t k) { return combined({}, a, k); }
 
+// C rounds towards zero, the object language down.
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
 
+// An atom is what the form does not look into: a variable, a stride, a quotient.
 Affine of_atom(ExprPtr atom) { return Affine{{{std::move(atom), 1}}, 0}; }
 
 std::optional<Affine> quotient(const Affine& n, int64_t c, bool want_remainder) {
@@ -60,6 +64,7 @@ std::optional<Affine> quotient(const Affine& n, int64_t c, bool want_remainder) 
   }
   whole.constant = floor_div(n.constant, c);
   rest.constant = n.constant - whole.constant * c;
+  // Only a constant is left, which is smaller than c: divisible but for it.
   if (rest.terms.empty()) return want_remainder ? rest : whole;
   ExprPtr atom =
       bin_op(want_remainder ? BinOpKind::kMod : BinOpKind::kDiv, to_expr(rest), int_const(c));
@@ -113,6 +118,7 @@ std::optional<Affine> affine(const ExprPtr& e) {
     }
     std::optional<Affine> operator()(const Not&) { return std::nullopt; }
     std::optional<Affine> operator()(const BinOp& n) {
+      // Their operands may be integers, they themselves are not.
       if (is_comparison(n.op) || is_logical(n.op)) return std::nullopt;
       auto a = affine(n.lhs), b = affine(n.rhs);
       if (!a || !b) return std::nullopt;
@@ -144,6 +150,7 @@ std::optional<Affine> affine(const ExprPtr& e) {
 
 namespace {
 
+// In the order of the text, with repetitions.
 void symbols_in_order(const ExprPtr& e, std::vector<Sym>& out) {
   if (const Read* r = e->as<Read>()) out.push_back(r->name);
   if (const StrideExpr* s = e->as<StrideExpr>()) out.push_back(s->name);
@@ -168,8 +175,10 @@ bool prints_before(const ExprPtr& a, const ExprPtr& b) {
 
 }  // namespace
 
+// What people read: positive terms first, so that `n - i` is not printed as `-1 * i + n`.
 ExprPtr to_expr(const Affine& a) {
   if (a.terms.empty()) return int_const(a.constant);
+  // The atom itself, so that what was simple stays the same node.
   if (a.terms.size() == 1 && a.terms[0].coeff == 1 && a.constant == 0) return a.terms[0].atom;
   std::vector<const Affine::Term*> order;
   for (const Affine::Term& t : a.terms) order.push_back(&t);
@@ -220,6 +229,7 @@ ExprPtr fold_logic(const ExprPtr& e) {
   if (!o) return nullptr;
   if (is_logical(o->op)) {
     bool is_and = o->op == BinOpKind::kAnd;
+    // `true and x` is x, `false and x` is false; the other way round for or.
     for (auto [side, other] : {std::pair(o->lhs, o->rhs), std::pair(o->rhs, o->lhs)})
       if (auto b = as_bool(side)) return *b == is_and ? other : side;
     return nullptr;
@@ -227,6 +237,7 @@ ExprPtr fold_logic(const ExprPtr& e) {
   if (!is_comparison(o->op)) return nullptr;
   auto a = affine(o->lhs), b = affine(o->rhs);
   if (!a || !b) return nullptr;
+  // a < b says the same as a - b < 0, which is decided where the difference is a number.
   auto d = combined(*a, *b, -1);
   if (!d || !d->is_constant()) return nullptr;
   int64_t v = d->constant;
@@ -251,6 +262,7 @@ ExprPtr fold_logic(const ExprPtr& e) {
 }  // namespace
 
 ExprPtr normalize(const ExprPtr& e) {
+  // What most subscripts are, without a form being made for it.
   if (e->as<Const>() || (e->as<Read>() && e->as<Read>()->idx.empty())) return e;
   if (auto a = affine(e)) return to_expr(*a);
   std::vector<ExprPtr> children = expr_children(*e);

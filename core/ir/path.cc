@@ -24,11 +24,16 @@ const Block& child_block(const Stmt& s, Child c) {
 bool in_range(int index, size_t size) { return index >= 0 && static_cast<size_t>(index) < size; }
 }  // namespace
 
+// The statement a path leads to, its expression steps left out. Null where there is none: paths
+// come from users' cursors and from forwarding, and may be stale.
 StmtPtr stmt_at(const Proc& p, const Path& path) {
   StmtPtr s;
   const Block* block = &p.body;
   for (const Step& step : path) {
+    // What follows are steps within the statement's expressions.
     if (step.child == Child::kExpr) break;
+    // The first step is into the procedure's own body, each further one into a block of the
+    // statement before.
     if (s) block = &child_block(*s, step.child);
     if (!in_range(step.index, block->size())) return nullptr;
     s = (*block)[step.index];
@@ -68,6 +73,7 @@ Path stmt_part(const Path& path) {
 
 Path parent_stmt(const Path& stmt_path) {
   Path out = stmt_part(stmt_path);
+  // The procedure is no statement, so that its statements have no parent.
   EXO_CHECK(!out.empty());
   out.pop_back();
   return out;
@@ -86,9 +92,12 @@ bool is_prefix(const Path& prefix, const Path& path) {
 
 namespace {
 
+// Rebuilds the blocks on the path and shares all others: `n` statements from the path's end on
+// become `with`.
 Block splice_block(const Block& b, const Path& path, size_t depth, int n, const Block& with) {
   Block out;
   const Step& step = path[depth];
+  // The block that holds the place itself.
   if (depth + 1 == path.size()) {
     EXO_CHECK(step.index >= 0 && n >= 0 && static_cast<size_t>(step.index + n) <= b.size());
     out.reserve(b.size() - static_cast<size_t>(n) + with.size());
@@ -101,12 +110,14 @@ Block splice_block(const Block& b, const Path& path, size_t depth, int n, const 
   out = b;
   StmtPtr& s = out[static_cast<size_t>(step.index)];
   Block body = body_of(*s), orelse = orelse_of(*s);
+  // Which block the path goes on in is said by its next step.
   Block& inner = path[depth + 1].child == Child::kOrelse ? orelse : body;
   inner = splice_block(inner, path, depth + 1, n, with);
   s = with_blocks(s, std::move(body), std::move(orelse));
   return out;
 }
 
+// Rebuilds the expressions on the path, as splice_block does the blocks.
 ExprPtr replace_at(const ExprPtr& e, const Path& path, size_t depth, const ExprPtr& with) {
   if (depth == path.size()) return with;
   std::vector<ExprPtr> children = expr_children(*e);
@@ -144,15 +155,19 @@ void visit_scope(const Proc& p, const Path& path, const F& f) {
   std::vector<ScopeEntry> seen;
   Path at = stmt_part(path);
   for (size_t d = 0; d < at.size(); ++d) {
+    // In each block on the way only what stands before the path: declarations are seen from there
+    // on.
     size_t upto = std::min(static_cast<size_t>(std::max(at[d].index, 0)), block->size());
     for (size_t k = 0; k < upto; ++k) {
       const Stmt& s = *(*block)[k];
       if (const Alloc* a = s.as<Alloc>()) f(ScopeEntry{a->name, a->type, a->mem, nullptr});
       if (const WindowStmt* w = s.as<WindowStmt>()) f(ScopeEntry{w->name, w->type, nullptr, w});
     }
+    // At the end of the path: the statement itself declares nothing for itself.
     if (d + 1 == at.size() || !in_range(at[d].index, block->size())) break;
     const Stmt& s = *(*block)[static_cast<size_t>(at[d].index)];
     if (const For* l = s.as<For>())
+      // Inside the loop, the iterator; its bounds do not see it.
       f(ScopeEntry{l->iter, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr});
     block = &child_block(s, at[d + 1].child);
   }
@@ -161,6 +176,7 @@ void visit_scope(const Proc& p, const Path& path, const F& f) {
 
 std::vector<ScopeEntry> scope_at(const Proc& p, const Path& path) {
   std::vector<ScopeEntry> out;
+  // A window lies where its source does, which was declared before it.
   visit_scope(p, path, [&](ScopeEntry e) {
     if (e.window)
       for (const ScopeEntry& o : out)
@@ -172,6 +188,7 @@ std::vector<ScopeEntry> scope_at(const Proc& p, const Path& path) {
 
 std::optional<ScopeEntry> lookup(const Proc& p, const Path& path, Sym s) {
   std::optional<ScopeEntry> found;
+  // Symbols are unique: the last is the only one.
   visit_scope(p, path, [&](ScopeEntry e) {
     if (e.name == s) found = std::move(e);
   });
@@ -182,6 +199,7 @@ std::optional<ScopeEntry> lookup(const Proc& p, const Path& path, Sym s) {
 }
 
 namespace {
+// In the order of the text, each statement before what it holds.
 void collect_paths(const Block& b, Path& prefix, Child child, std::vector<Path>& out) {
   for (size_t k = 0; k < b.size(); ++k) {
     prefix.push_back({child, static_cast<int>(k)});

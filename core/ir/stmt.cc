@@ -16,6 +16,8 @@ namespace {
 
 struct StmtHasher {
   uint64_t hash = 0, bloom = 0;
+  // The order of the parts counts: a combination that did not mind it would give `x = y` and `y =
+  // x` one hash.
   void add(uint64_t v) { hash = hash_combine(hash, v); }
   void add(Sym s) {
     add(s.id());
@@ -25,6 +27,7 @@ struct StmtHasher {
     add(e->hash);
     bloom |= e->bloom;
   }
+  // With the number of subscripts, or x[i] = j and x[i, j] = ... could run together.
   void add(const std::vector<ExprPtr>& es) {
     add(es.size());
     for (const ExprPtr& e : es) add(e);
@@ -40,6 +43,8 @@ struct StmtHasher {
   void operator()(const Reduce& n) {
     add(n.name), add(n.idx), add(n.rhs), add(static_cast<uint64_t>(n.op));
   }
+  // A field is a name, not a symbol: it has no bloom, and whoever looks for configuration asks
+  // writes_config.
   void operator()(const WriteConfig& n) {
     add(reinterpret_cast<uintptr_t>(n.config.get())), add(hash_bytes(n.field)), add(n.rhs);
   }
@@ -53,6 +58,7 @@ struct StmtHasher {
     add(reinterpret_cast<uintptr_t>(n.mem.get()));
   }
   void operator()(const Call& n) { add(reinterpret_cast<uintptr_t>(n.callee.get())), add(n.args); }
+  // The type is left out: it follows from the expression.
   void operator()(const WindowStmt& n) { add(n.name), add(n.rhs); }
 };
 
@@ -68,6 +74,7 @@ bool any_writes_config(const Block& b) {
 
 bool node_writes_config(const StmtNode& node) {
   if (std::holds_alternative<WriteConfig>(node)) return true;
+  // The callee exists before the call, so that this ends: object code has no recursion.
   if (const Call* c = std::get_if<Call>(&node)) return any_writes_config(c->callee->body);
   if (const For* f = std::get_if<For>(&node)) return any_writes_config(f->body);
   if (const If* i = std::get_if<If>(&node))
@@ -84,6 +91,7 @@ const char* name_of(ReduceOp op) {
 
 StmtPtr make_stmt(StmtNode node, SourceLocation where) {
   StmtHasher h;
+  // So that an empty statement does not hash to what nothing at all hashes to.
   h.add(node.index() + 101);
   std::visit(h, node);
   auto s = std::make_shared<Stmt>();
@@ -128,6 +136,7 @@ std::vector<ExprPtr> stmt_exprs(const Stmt& s) {
     std::vector<ExprPtr> operator()(const Alloc& n) { return n.type.shape; }
     std::vector<ExprPtr> operator()(const Call& n) { return n.args; }
     std::vector<ExprPtr> operator()(const WindowStmt& n) { return {n.rhs}; }
+    // Subscripts first, the right side last: with_exprs takes the last one for the right side.
     static std::vector<ExprPtr> with_last(std::vector<ExprPtr> v, const ExprPtr& e) {
       v.push_back(e);
       return v;
@@ -139,6 +148,7 @@ std::vector<ExprPtr> stmt_exprs(const Stmt& s) {
 StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& e) {
   struct Visitor {
     const std::vector<ExprPtr>& e;
+    // What stmt_exprs put before the right side.
     std::vector<ExprPtr> init() { return {e.begin(), e.end() - 1}; }
     StmtNode operator()(const Assign& n) { return Assign{n.name, init(), e.back()}; }
     StmtNode operator()(const Reduce& n) { return Reduce{n.name, init(), e.back(), n.op}; }
@@ -146,6 +156,7 @@ StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& e) {
     StmtNode operator()(const Pass& n) { return n; }
     StmtNode operator()(const If& n) { return If{e[0], n.body, n.orelse}; }
     StmtNode operator()(const For& n) { return For{n.iter, e[0], e[1], n.body, n.mode}; }
+    // The extents are the expressions here.
     StmtNode operator()(const Alloc& n) {
       return Alloc{n.name, Type{n.type.scalar, e, n.type.window}, n.mem};
     }
@@ -173,6 +184,7 @@ StmtPtr with_exprs(const StmtPtr& s, const std::vector<ExprPtr>& e) {
 // what it is first.
 StmtPtr with_blocks(const StmtPtr& s, Block body, Block orelse) {
   if (const For* f = s->as<For>()) {
+    // A loop has one block. Whoever hands it two has mistaken it for an if.
     EXO_CHECK(orelse.empty());
     return make_stmt(For{f->iter, f->lo, f->hi, std::move(body), f->mode}, s->where);
   }
@@ -201,6 +213,8 @@ namespace {
 // Equality where symbols bound so far correspond through `to` (empty: plain equality).
 struct AlphaComparer {
   std::map<Sym, Sym> to, from;
+  // Free symbols (bound on neither side) have to be the same one; a bound one never equals a free
+  // one.
   bool same(Sym a, Sym b) const {
     auto i = to.find(a);
     auto j = from.find(b);
@@ -215,6 +229,7 @@ struct AlphaComparer {
   // Walks the two trees in step. Hashes are no help here: they contain the symbols' ids, which is
   // what may differ. What has no symbols inside (bloom 0) is compared by plain equality.
   bool same(const ExprPtr& a, const ExprPtr& b) const {
+    // A point of a window has no upper end: null on both sides is equal.
     if (!a || !b) return a == b;
     if (a->node.index() != b->node.index()) return false;
     if (const Read* r = a->as<Read>()) {
@@ -231,6 +246,7 @@ struct AlphaComparer {
       if (o->op != b->as<BinOp>()->op) return false;
     } else if (const Extern* x = a->as<Extern>()) {
       if (x->fn != b->as<Extern>()->fn) return false;
+      // Only here does the type say something that the children do not.
     } else if (a->as<Cast>()) {
       if (a->type != b->type) return false;
     } else if (a->bloom == 0 || a->as<Const>() || a->as<ReadConfig>()) {
@@ -253,6 +269,8 @@ struct AlphaComparer {
   }
   // A binder corresponds from here to the end of the comparison, not of its block: symbols are
   // unique, so that one which went out of scope is not met again.
+  // Expressions are compared before the statement's own symbol is bound: in `a: f32[n]` the n is
+  // an outer one.
   bool same(const StmtPtr& a, const StmtPtr& b) {
     if (a->node.index() != b->node.index()) return false;
     if (!same(stmt_exprs(*a), stmt_exprs(*b))) return false;
@@ -288,6 +306,7 @@ bool alpha_equal(const Block& a, const Block& b) { return AlphaComparer{}.same(a
 
 namespace {
 // Equality of what a statement holds besides its expressions and blocks.
+// Called where both nodes hold the same alternative, which other() relies on.
 struct HeadComparer {
   const Stmt& o;
   template <class T>
@@ -318,6 +337,7 @@ struct HeadComparer {
 // The hash first: trees that differ are told apart at once, and only equal ones are walked, as far
 // as they do not share nodes.
 bool equal(const StmtPtr& a, const StmtPtr& b) {
+  // Rewrites share what they leave alone, so this answers for most of two versions of a procedure.
   if (a == b) return true;
   if (a->hash != b->hash || a->node.index() != b->node.index()) return false;
   std::vector<ExprPtr> ea = stmt_exprs(*a), eb = stmt_exprs(*b);
@@ -352,6 +372,7 @@ Sym bound_symbol(const Stmt& s) {
 }
 
 bool mentions(const StmtPtr& s, Sym sym) {
+  // A bit that is missing proves absence; one that is there proves nothing, so the walk goes on.
   if (!(s->bloom & sym.bloom())) return false;
   if (own_symbol(*s) == sym) return true;
   for (const ExprPtr& e : stmt_exprs(*s))

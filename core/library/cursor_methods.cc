@@ -10,10 +10,12 @@ namespace {
 
 using A = OperatorArgs;
 
+// Forwarded to the procedure at hand when the arguments were bound.
 const Cursor& self(const A& a) { return *a[0].as<Cursor>(); }
 
 ValueList listed(const std::vector<Cursor>& cursors) { return {cursors.begin(), cursors.end()}; }
 
+// What a person would call it: the buffer that is written, the loop's iterator, the callee.
 std::string name_of_target(const Cursor& c) {
   if (c.kind() == CursorKind::kArg) {
     return c.proc()->args[static_cast<size_t>(c.arg_index())].name.name();
@@ -43,9 +45,11 @@ const Type& declared_type(const Cursor& c) {
 
 MemoryPtr declared_memory(const Cursor& c) {
   if (c.kind() == CursorKind::kArg) return c.proc()->args[static_cast<size_t>(c.arg_index())].mem;
+  // A window has its source's memory, which its own statement does not say.
   return c.as<Alloc>().mem;
 }
 
+// All methods of cursors take the cursor before the dot as their first argument.
 Param object() { return {"self", ParamKind::kCursor, {}}; }
 
 }  // namespace

@@ -19,6 +19,8 @@ int statements_before_use(const Proc& p, const Path& first, int last) {
   return leaf ? last : last + 1;
 }
 
+// Compared as trees, not as values: `i + 1` and `1 + i` are two expressions here, and binding one
+// leaves the other.
 bool holds(const ExprPtr& e, const ExprPtr& part) {
   if (equal(e, part)) return true;
   for (const ExprPtr& c : expr_children(*e))
@@ -38,6 +40,7 @@ void require_bindable(const Proc& p, const Path& path, const char* op) {
   const Path at = stmt_part(path);
   if (stmt_at(p, at)->as<Call>() || stmt_at(p, at)->as<WindowStmt>())
     refuse(op, "'" + str(e) + "' is passed by reference");
+  // A scalar and a whole tensor are read the same way; only the type tells them apart.
   if (const Read* r = e->as<Read>(); r && r->idx.empty()) {
     auto entry = lookup(p, at, r->name);
     if (entry && entry->type.is_tensor()) refuse(op, "'" + str(e) + "' is a whole tensor");
@@ -51,12 +54,14 @@ ProcPtr bind_at(ProcPtr p, const Path& at, const ExprPtr& e, const std::vector<P
   const Sym sym = Sym::fresh(name);
   const ExprPtr read = read_var(sym, e->type);
   Rewrite rw(std::move(p));
+  // The uses first, while their paths hold; then the two statements in front, which move them.
   for (const Path& u : uses) rw.replace_expr(u, read);
   rw.insert(at, {make_alloc(sym, Type{e->type, {}, false}, dram()), make_assign(sym, {}, e)});
   return rw.finish(op, std::move(args));
 }
 
 void collect_uses(const ExprPtr& here, const ExprPtr& e, Path& path, std::vector<Path>& out) {
+  // An expression has no proper part equal to itself, so that nothing below a use is one.
   if (equal(here, e)) {
     out.push_back(path);
     return;
@@ -71,6 +76,7 @@ void collect_uses(const ExprPtr& here, const ExprPtr& e, Path& path, std::vector
 
 // Every place below the statement at `path` that reads `e` as a value.
 void collect_uses(const StmtPtr& s, const ExprPtr& e, Path& path, std::vector<Path>& out) {
+  // Arguments of calls and windows pass places, not values: a copy would be another place.
   if (!s->as<Call>() && !s->as<WindowStmt>()) {
     std::vector<ExprPtr> exprs = stmt_exprs(*s);
     for (size_t k = 0; k < exprs.size(); ++k) {
@@ -103,6 +109,8 @@ ProcPtr bind_expr(ProcPtr p, const Where& where, const std::string& name, bool c
     uses.push_back(c.path());
   } else {
     const Block& block = block_at(*p, at);
+    // With cse also what the rest of the block computes, as long as nothing on the way may change
+    // the value.
     for (int k = at.back().index; k < static_cast<int>(block.size()); ++k) {
       const StmtPtr& s = block[static_cast<size_t>(k)];
       const int ahead = k - at.back().index;
@@ -128,6 +136,7 @@ struct Run {
 
 // From `depth` on in the block that the uses share, `first` (or the earliest use) to the last use.
 Run run_of(const std::vector<Path>& uses, size_t depth, std::optional<int> first) {
+  // Paths of statements of one block agree up to `depth`, where they hold the index in it.
   int from = first.value_or(uses[0][depth].index), last = from;
   for (const Path& u : uses) {
     if (!first) from = std::min(from, u[depth].index);
@@ -151,6 +160,8 @@ Run innermost_run(const std::vector<Path>& uses) {
     const size_t limit = std::min(depth, s.size() - 1);
     size_t common = 0;
     while (common < limit && s[common] == s0[common]) ++common;
+    // The step in front of the binding then stands before the if, where both branches see the
+    // name.
     if (s[common].child != s0[common].child) --common;  // two branches of one if: the if itself
     depth = common;
   }
@@ -161,6 +172,7 @@ Run innermost_run(const std::vector<Path>& uses) {
 Run run_from(const std::vector<Path>& uses, const Path& before, const char* op) {
   const size_t depth = before.size() - 1;
   for (const Path& u : uses) {
+    // In the block of `before` (or below one of its statements), not earlier.
     const bool below =
         stmt_part(u).size() > depth && std::equal(before.begin(), before.end() - 1, u.begin()) &&
         u[depth].child == before[depth].child && u[depth].index >= before[depth].index;
@@ -186,6 +198,7 @@ ProcPtr bind_exprs(ProcPtr p, const std::vector<Cursor>& exprs, const std::strin
     given.emplace_back(c);
   }
   const ExprPtr e = expr_at(*p, uses[0]);
+  // One name can stand for one value only: each of them has to be the same tree.
   for (const Path& u : uses)
     if (!equal(expr_at(*p, u), e))
       refuse(op, "'" + str(expr_at(*p, u)) + "' is not '" + str(e) + "'");
@@ -198,11 +211,15 @@ ProcPtr bind_exprs(ProcPtr p, const std::vector<Cursor>& exprs, const std::strin
   } else {
     run = innermost_run(uses);
   }
+  // Iterators and buffers that the expression names may be declared between there and the first
+  // use.
   require_visible(*p, run.at, e, op);
   const int ahead = statements_before_use(*p, run.at, run.length - 1);
   if (ahead > 0)
     require(value_unchanged_by(*p, run.at, ahead, e), op,
             "a statement before the last use may change '" + str(e) + "'");
+  // Where the run begins with a loop, the expression is now computed even if that loop does not
+  // run: nobody has proved its subscripts for that yet.
   if (!run.direct)
     require(reads_in_bounds(*p, run.at, e), op, "'" + str(e) + "' may lie out of bounds there");
   ProcPtr bound = bind_at(p, run.at, e, uses, name, op, std::move(args));
@@ -230,8 +247,10 @@ void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<Exp
 
 void collect_reads(const Proc& p, const ExprPtr& e, Sym x, const std::vector<ExprPtr>& idx,
                    Path& path, std::vector<Path>& out, const char* op) {
+  // Most expressions do not mention x: no bit, no walk.
   if (!(e->bloom & x.bloom())) return;
   if (const Read* r = e->as<Read>(); r && r->name == x) {
+    // As a whole: passed to a callee, which may write it.
     if (r->idx.size() != idx.size()) refuse(op, "'" + x.name() + "' is used as a whole");
     const Path at = stmt_part(path);
     for (size_t k = 0; k < idx.size(); ++k)
@@ -257,6 +276,8 @@ void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<Exp
   if (!mentions(s, x)) return;
   const Assign* a = s->as<Assign>();
   const Reduce* r = s->as<Reduce>();
+  // A second write would have to be told apart from the first at each read; nothing here does
+  // that.
   if ((a && a->name == x) || (r && r->name == x)) refuse(op, "'" + x.name() + "' is written again");
   if (s->as<Call>()) refuse(op, "'" + x.name() + "' is passed to a call");
   std::vector<ExprPtr> exprs = stmt_exprs(*s);
@@ -277,6 +298,7 @@ void collect_reads(const Proc& p, const StmtPtr& s, Sym x, const std::vector<Exp
 
 // The allocation of x above or before `at`, or nothing (an argument, a window).
 std::optional<Path> allocation_of(const Proc& p, const Path& at, Sym x) {
+  // From the statement outwards: before it in its own block, then before the loop around it, ...
   Path block = at;
   while (!block.empty()) {
     for (int k = 0; k < block.back().index; ++k) {
@@ -300,12 +322,15 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
   const Assign& a = c.as<Assign>();
   const Path at = c.path();
   auto alloc = allocation_of(*p, at, a.name);
+  // An argument's value is seen by the caller, a window's by whoever reads its source.
   if (!alloc) refuse(op, "'" + a.name.name() + "' is not allocated in this procedure");
+  // Storing in the buffer may round: f64 into f32 is another value than the expression.
   require_no_cast(a.rhs, element_type(*p, at, a.name), op);
   if (reads_buffer(*p, at, a.rhs, a.name))
     refuse(op, "the right side reads '" + a.name.name() + "'");
 
   const Block& block = block_at(*p, at);
+  // last: how many statements after the assignment the last read stands.
   std::vector<Path> uses;
   int last = 0;
   for (size_t k = static_cast<size_t>(at.back().index) + 1; k < block.size(); ++k) {
@@ -336,6 +361,7 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
     if (mentions(other, a.name))
       refuse(op, "'" + a.name.name() + "' is also used in another branch");
   }
+  // The value must be the same where it is read as where it was assigned.
   if (last > 0) {
     const Path next = sibling(at, 1);
     const int run = statements_before_use(*p, next, last - 1);
@@ -369,8 +395,10 @@ class WindowInliner {
   }
 
  private:
+  // Subscript i of the window is lo + i of its source.
   static ExprPtr moved(const ExprPtr& lo, const ExprPtr& e) { return plus(lo, e); }
 
+  // One subscript for each dimension of the source: the points that the window fixes are put back.
   std::vector<ExprPtr> points(const std::vector<ExprPtr>& idx) const {
     std::vector<ExprPtr> out;
     size_t k = 0;
@@ -385,6 +413,7 @@ class WindowInliner {
       return make_expr(Read{window_.name, points(r->idx)}, e->type, e->where);
     }
     if (const StrideExpr* s = e->as<StrideExpr>(); s && s->name == name_) {
+      // Dimension `dim` of the window is the dim-th of the source that it keeps.
       int seen = 0;
       for (size_t d = 0; d < window_.access.size(); ++d)
         if (!window_.access[d].is_point() && seen++ == s->dim)

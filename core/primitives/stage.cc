@@ -15,6 +15,7 @@ const char* const kStageMem = "stage_mem";
 
 enum class Place { kInside, kOutside };
 
+// Null for what is no reduction.
 std::optional<ReduceOp> reduction_of(Access::Kind k) {
   switch (k) {
     case Access::Kind::kReduceAdd:
@@ -35,10 +36,13 @@ class Stage {
  public:
   Stage(const ProcPtr& p, const Cursor& block, const std::string& window)
       : p_(*p), first_(block.path()), n_(block.length()) {
+    // Names in the window are those visible before the block, where the copy will be declared.
     ExprPtr parsed = parse_window_at(p_, first_, window);
     const WindowExpr* w = parsed->as<WindowExpr>();
     const Read* scalar = parsed->as<Read>();
     Sym name = w ? w->name : scalar->name;
+    // The window may be given of a window: everything below is said of the buffer at its root, so
+    // that uses through other windows are met as well.
     auto entry = lookup(p_, first_, name);
     auto alias = resolve_alias(p_, first_, name);
     if (!entry || !alias)
@@ -60,9 +64,12 @@ class Stage {
       a.lo = fold(a.lo);
       if (a.hi) a.hi = fold(a.hi);
     }
+    // A copy of no elements would make an allocation that C does not have.
     for (const ExprPtr& size : window_shape(access_))
       require(prove(p_, first_, bin_op(BinOpKind::kGt, size, int_const(0))), kStageMem,
               "the window's size `" + str(size) + "` is not proved positive");
+    // What is proved to lie outside is none of the stage's business; the rest has to be proved
+    // inside, access by access, when it is rewritten.
     for (const Access& a : accesses_of(p_, first_, n_))
       if (a.buffer == root_ && !provably_outside(a)) accesses_.push_back(a);
     if (accesses_.empty())
@@ -74,6 +81,7 @@ class Stage {
   const std::vector<WindowAccess>& access() const { return access_; }
   std::vector<ExprPtr> tmp_shape() const { return window_shape(access_); }
 
+  // A reduction reads and writes.
   bool is_read() const {
     for (const Access& a : accesses_)
       if (a.kind != Access::Kind::kWrite) return true;
@@ -92,6 +100,8 @@ class Stage {
   }
 
   // True when each element of the window is surely written by the block before anything reads it.
+  // Then no copy in is needed. One write has to cover all: several that do together are not
+  // recognised.
   bool written_first() const {
     for (const Access& w : accesses_)
       if (w.kind == Access::Kind::kWrite && covers(w) && precedes_all(w)) return true;
@@ -102,10 +112,13 @@ class Stage {
   std::optional<ElementUse> element(const Alias& alias, const std::vector<ExprPtr>& idx,
                                     const Path& at, Sym tmp) const {
     std::vector<ExprPtr> root_idx = compose(alias, idx);
+    // in: all hold where the use lies inside; out: one holds where it lies outside; mapped: the
+    // subscripts in the copy.
     std::vector<ExprPtr> in, out, mapped;
     for (size_t d = 0; d < access_.size(); ++d) {
       const WindowAccess& a = access_[d];
       const ExprPtr& i = root_idx[d];
+      // A dimension that the window drops: the copy has no subscript for it.
       if (a.is_point()) {
         if (affine_equal(i, a.lo)) continue;
         in.push_back(bin_op(BinOpKind::kEq, i, a.lo));
@@ -135,6 +148,7 @@ class Stage {
       in.push_back(bin_op(BinOpKind::kLe, u_end, a_end));
       out.push_back(bin_op(BinOpKind::kLe, u_end, a.lo));
       out.push_back(bin_op(BinOpKind::kLe, a_end, u.lo));
+      // A window use that keeps the dimension cannot be one of the copy, which has lost it.
       if (a.is_point()) {
         drops_interval |= !u.is_point();
         continue;
@@ -154,6 +168,8 @@ class Stage {
       const std::function<StmtPtr(std::vector<ExprPtr> tmp, std::vector<ExprPtr> root)>& make,
       bool touches_root = true) const {
     std::vector<Sym> iters;
+    // One loop per interval; a point is read at its place. Guards only for the ends that are not
+    // proved.
     std::vector<ExprPtr> tmp_idx, root_idx, guards;
     for (size_t d = 0; d < access_.size(); ++d) {
       const WindowAccess& a = access_[d];
@@ -164,6 +180,8 @@ class Stage {
         at = fold(a.lo + tmp_idx.back());
       }
       root_idx.push_back(at);
+      // Filling the copy with a neutral element reads nothing, so that nothing can leave the
+      // buffer.
       if (!touches_root) continue;
       ExprPtr last = a.is_point() ? a.lo : fold(a.hi - int_const(1));
       ExprPtr low = bin_op(BinOpKind::kLe, int_const(0), a.lo),
@@ -174,6 +192,7 @@ class Stage {
     StmtPtr s = make(tmp_idx, root_idx);
     if (!guards.empty()) s = make_if(conjunction(guards), {s});
     std::vector<ExprPtr> sizes = tmp_shape();
+    // From inside out: the last dimension becomes the innermost loop, which runs along memory.
     for (size_t k = iters.size(); k-- > 0;) s = make_for(iters[k], int_const(0), sizes[k], {s});
     return s;
   }
@@ -193,6 +212,7 @@ class Stage {
       any = any ? bin_op(BinOpKind::kOr, any, bin_op(BinOpKind::kOr, below, above))
                 : bin_op(BinOpKind::kOr, below, above);
     }
+    // No interval and every point equal: this is the element itself.
     if (!any) return false;
     // The usual access is inside, which is the cheaper question.
     if (prove_for_all(p_, first_, a.vars, a.conditions, conjunction(in))) return false;
@@ -206,6 +226,7 @@ class Stage {
     if (inside) return Place::kInside;
     ExprPtr any;
     for (const ExprPtr& c : out) any = any ? bin_op(BinOpKind::kOr, any, c) : c;
+    // Outside is the disjunction: below or above in one dimension is enough.
     if (any && prove(p_, at, any)) return Place::kOutside;
     require(inside, kStageMem,
             "an access to `" + root_.name() + "` is neither proved inside the window nor outside");
@@ -215,6 +236,7 @@ class Stage {
   // Does this write, over its loops, reach every element of the window for sure? Per interval its
   // offset must be a sum of c*v whose digits v count through the whole interval.
   bool covers(const Access& w) const {
+    // A write under a condition may not happen; of a call's write only its window is known.
     if (!w.conditions.empty() || w.whole_window) return false;
     std::set<Sym> used;
     for (size_t d = 0; d < access_.size(); ++d) {
@@ -243,6 +265,8 @@ class Stage {
     return false;
   }
 
+  // With v0 in [0, 4) and v1 in [0, 8): 4 * v1 + v0 runs through 0..31, each once. `used`: a
+  // variable counts in one dimension only.
   bool counts_through(const Affine& offset, const ExprPtr& size, const std::vector<RangedVar>& vars,
                       std::set<Sym>& used) const {
     struct Digit {
@@ -260,11 +284,15 @@ class Stage {
       auto base = affine(v.lo);
       auto self = affine(read_var(v.var, ScalarType::kIndex));
       if (!base || !self) return false;
+      // What is left when every digit stands at its lower bound must be nothing: the count starts
+      // at 0.
       rest = rest - self->scaled(c) + base->scaled(c);
     }
     if (!(rest == Affine{})) return false;
     std::sort(digits.begin(), digits.end(),
               [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
+    // How far the digits so far count: the next one's scale has to be just that, or places are
+    // left out.
     ExprPtr reach = int_const(1);
     for (const Digit& g : digits) {
       auto so_far = as_int(fold(reach));
@@ -278,11 +306,15 @@ class Stage {
   // whole statement of the block that holds the write, or, in the same iteration of all the write's
   // loops, after it and at the same element.
   bool precedes_all(const Access& w) const {
+    // Index of the statements of the block in each access's path.
     size_t depth = first_.size();
     for (const Access& r : accesses_) {
       if (&r == &w || r.kind == Access::Kind::kWrite) continue;
+      // In a later statement of the block: after all iterations of the write.
       if (r.stmt[depth - 1].index > w.stmt[depth - 1].index) continue;
       if (r.stmt[depth - 1].index < w.stmt[depth - 1].index || r.stmt == w.stmt) return false;
+      // Loops of the block around the write, all of which the read must share and none of which
+      // may be a loop of the read alone above the write.
       size_t loops = enclosing_loops(p_, w.stmt).size() - enclosing_loops(p_, first_).size();
       if (loops != w.vars.size() || r.vars.size() < loops) return false;
       Path w_block = parent_stmt(w.stmt);
@@ -321,11 +353,13 @@ std::vector<PrivateLoop> private_loops(const ProcPtr& p, const Cursor& block,
     const Cursor c = where.loop(p);
     const For& f = c.as<For>();
     const Path &at = c.path(), &first = block.path();
+    // Which statement of the block the loop lies in, -1 where in none.
     const int k = at.size() < first.size() ? -1 : at[first.size() - 1].index - first.back().index;
     const bool inside = k >= 0 && k < block.length() && is_prefix(sibling(first, k), at);
     if (!inside) refuse(kStageMem, "the loop over '" + f.iter.name() + "' is not in the block");
     PrivateLoop loop{at, f.iter, f.lo, trip_count(f)};
     for (const ExprPtr& e : {loop.lo, loop.extent}) {
+      // The copy's extent is evaluated before the block.
       if (!in_scope(*p, first, e) || reads_config(e))
         refuse(kStageMem, "the bounds of '" + f.iter.name() + "' are not known before the block");
     }

@@ -33,6 +33,8 @@ struct Function {
   bool of_class;  // the first argument is a variable that stands for a class
 };
 
+// What each computes is said where it is evaluated, and in the chapter on rules for those who
+// write them.
 constexpr Function kFunctions[] = {
     {"access", 1, true},   {"items", 1, true},       {"rank", 1, true},
     {"members", 1, true},  {"axis", 2, true},        {"compose", 2, false},
@@ -89,6 +91,7 @@ class ExpressionParser {
     at_ += token.size();
     return true;
   }
+  // `and` but not the beginning of `android`.
   bool take_word(std::string_view word) {
     const size_t before = at_;
     if (!take(word)) return false;
@@ -111,6 +114,7 @@ class ExpressionParser {
   }
   NodePtr comparison(int depth) {
     NodePtr left = sum(depth);
+    // Two characters before one, or `<=` would be read as `<`.
     for (const char* op : {"==", "!=", "<=", ">=", "<", ">"}) {
       // `=>` ends a side of a rule and is no comparison.
       if (take(op)) return call(op, {left, sum(depth)});
@@ -151,6 +155,7 @@ class ExpressionParser {
       return inner;
     }
     const std::string name = word();
+    // Variables are bound by the left side, constants by the file, everything else is a function.
     if (name[0] == '?') return variable(name);
     if (std::isdigit(static_cast<unsigned char>(name[0]))) return number(name);
     if (take("(")) return function(name, depth);
@@ -171,6 +176,7 @@ class ExpressionParser {
     const int index = variables_.find(name);
     if (index < 0) refuse("the left side does not bind " + name);
     Node node{Node::Kind::kVariable, 0, static_cast<size_t>(index), {}, {}};
+    // `?p.1`: the second parameter of the operator that ?p stands for.
     if (at_ < text_.size() && text_[at_] == '.') {
       ++at_;
       node.kind = Node::Kind::kElement;
@@ -213,6 +219,7 @@ namespace {
 Value evaluate(const Node& node, const Match& match);
 
 // Of a class: how many axes, which size.
+// `axis(?x, i)`: the extent of axis i, counted over access and item axes together.
 Value class_function(const Node& node, const Match& match) {
   const AccessType& type = match.types.of(match.graph, match.bindings[node.arguments[0]->variable]);
   if (node.name == "access") return {{static_cast<int64_t>(type.access.size())}};
@@ -220,12 +227,14 @@ Value class_function(const Node& node, const Match& match) {
   if (node.name == "rank") return {{static_cast<int64_t>(type.rank())}};
   if (node.name == "members") return {{type.tuple}};
   const Value x = evaluate(*node.arguments[1], match);
+  // Nothing rather than a wrong axis: the rule is not applied then.
   if (!x || x->size() != 1 || (*x)[0] < 0 || (*x)[0] >= static_cast<int64_t>(type.rank()))
     return std::nullopt;
   return {{type.axis(static_cast<size_t>((*x)[0]))}};
 }
 
 Value of_permutations(const Node& node, const Values& v) {
+  // Parameters of a rule are any integers: a list that is no permutation gives nothing.
   const auto inside = [](const std::vector<int64_t>& p, size_t n) {
     return std::all_of(p.begin(), p.end(),
                        [n](int64_t i) { return i >= 0 && static_cast<size_t>(i) < n; });
@@ -237,6 +246,7 @@ Value of_permutations(const Node& node, const Values& v) {
   }
   std::vector<int64_t> out(v[0].size());
   if (!inside(v[0], v[0].size())) return std::nullopt;
+  // out[p[i]] = i.
   if (node.name == "inverse") {
     for (size_t i = 0; i < out.size(); ++i)
       out[static_cast<size_t>(v[0][i])] = static_cast<int64_t>(i);
@@ -262,6 +272,7 @@ Value of_prefix(const std::string& name, const Values& v) {
 
 // The permutation of `rank` axes that takes axis `from` to place `to`.
 Value moved(int64_t rank, int64_t from, int64_t to) {
+  // 64 axes: a rank that a rule computed wrongly must not allocate without bound.
   if (from < 0 || to < 0 || from >= rank || to >= rank || rank > 64) return std::nullopt;
   std::vector<int64_t> order;
   for (int64_t i = 0; i < rank; ++i)
@@ -274,6 +285,8 @@ Value moved(int64_t rank, int64_t from, int64_t to) {
 std::optional<bool> compare(const std::string& op, Size a, Size b, SizeTable& sizes) {
   if (op == "==") return a == b;
   if (op == "!=") return a != b;
+  // A number where the symbols cancel and the difference is not negative; sizes have no negative
+  // numbers.
   const auto difference = SizeTable::number(sizes.sub(a, b));
   const auto back = SizeTable::number(sizes.sub(b, a));
   if (!difference && !back) return std::nullopt;  // depends on the sizes' values
@@ -289,7 +302,9 @@ Value of_numbers(const std::string& op, Size a, Size b, SizeTable& sizes) {
   if (op == "-") return {{sizes.sub(a, b)}};
   if (op == "*") return {{sizes.mul(a, b)}};
   if (op == "and") return {{a != 0 && b != 0}};
+  // divides(a, b): a divides b, also as symbols (n divides 4 * n).
   if (op == "divides") return {{a != 0 && sizes.divide(b, a).has_value()}};
+  // missing(k, s): how many rows s lacks to the next multiple of k.
   if (op == "missing") {
     const auto k = SizeTable::number(a), s = SizeTable::number(b);
     if (!k || !s || *k == 0) return std::nullopt;
@@ -304,6 +319,7 @@ Value evaluate_call(const Node& node, const Match& match) {
   const Function* f = find_function(node.name);
   if (f && f->of_class) return class_function(node, match);
   Values v;
+  // An argument without a value leaves the whole without one.
   for (const NodePtr& argument : node.arguments) {
     Value value = evaluate(*argument, match);
     if (!value) return std::nullopt;
@@ -312,6 +328,7 @@ Value evaluate_call(const Node& node, const Match& match) {
   if (node.name == "compose" || node.name == "inverse" || node.name == "is_identity")
     return of_permutations(node, v);
   if (node.name == "first" || node.name == "fixed_from") return of_prefix(node.name, v);
+  // What follows computes with single numbers.
   for (const std::vector<int64_t>& list : v)
     if (list.size() != 1) return std::nullopt;
   if (node.name == "moved") return moved(v[0][0], v[1][0], v[2][0]);
@@ -343,6 +360,7 @@ Value Expression::value(const Match& match) const { return evaluate(*node_, matc
 
 bool Expression::holds(const Match& match) const {
   const Value v = value(match);
+  // No value, no condition that holds.
   return v && v->size() == 1 && (*v)[0] != 0;
 }
 

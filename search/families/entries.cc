@@ -10,6 +10,8 @@
 namespace exotune::families {
 namespace {
 
+// Told by an argument's name in the template: `layout`, a choice, an integer, `*x` an array, all
+// others scalars.
 enum class Kind : uint8_t { kLayout, kChoice, kInteger, kScalar, kArray };
 
 struct Argument {
@@ -42,6 +44,8 @@ constexpr std::array<Choice, 6> kChoices = {{
     {"side", "CBLAS_SIDE", "side == CblasLeft || side == CblasRight", "LlRr", "side == CblasRight",
      "Rr"},
 }};
+// Of the BLAS: lengths, bandwidths, increments and leading dimensions, by the names that all
+// routines use.
 constexpr std::array<const char*, 12> kIntegers = {"n",    "m",   "k",   "kl",  "ku", "incx",
                                                    "incy", "lda", "ldb", "ldc", "ld", "inc"};
 
@@ -56,6 +60,7 @@ std::vector<Argument> arguments_of(const RoutineTemplate& routine) {
   std::istringstream words(routine.arguments);
   for (std::string word; words >> word;) {
     Argument argument;
+    // `*y!` is written, `*x:float` has elements of another type than the routine's.
     if (word.front() == '*') {
       argument.kind = Kind::kArray;
       word.erase(0, 1);
@@ -75,6 +80,7 @@ std::vector<Argument> arguments_of(const RoutineTemplate& routine) {
     } else if (std::find(kIntegers.begin(), kIntegers.end(), word) != kIntegers.end()) {
       argument.kind = Kind::kInteger;
     }
+    // It becomes a name in C.
     const bool named = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
       return std::isalnum(c) || c == '_';
     });
@@ -114,6 +120,7 @@ class EntryWriter {
   }
 
  private:
+  // iamax and its like: from 1 in Fortran, from 0 in CBLAS.
   bool is_index() const { return returns_ == "index"; }
 
   std::string array(const Argument& a) const {
@@ -142,6 +149,7 @@ class EntryWriter {
     }
     return (is_index() ? "CBLAS_INDEX" : returns_) + " " + symbol + "(" + joined(parts, ", ") + ")";
   }
+  // Fortran passes everything by reference, and knows no layout.
   std::string fortran_head(const std::string& symbol) const {
     std::vector<std::string> parts;
     for (const Argument& a : arguments_) {
@@ -159,6 +167,7 @@ class EntryWriter {
     std::vector<Check> out;
     int position = 0;
     for (const Argument& a : arguments_) {
+      // Positions count as the caller's interface does: Fortran's are one less.
       if (a.kind == Kind::kLayout && !cblas) continue;
       ++position;
       if (a.kind == Kind::kLayout)
@@ -168,6 +177,8 @@ class EntryWriter {
             {cblas ? "!(" + std::string(choice_of(a.name)->valid) + ")"
                    : "!exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->letters + "\")",
              position});
+      // A template's condition belongs to the argument that it begins with: `lda < max(1, m)` is
+      // of lda.
       for (const std::string& wrong : wrong_)
         if (wrong.compare(0, a.name.size(), a.name) == 0 && wrong.size() > a.name.size() &&
             wrong[a.name.size()] == ' ')
@@ -179,6 +190,8 @@ class EntryWriter {
   std::string refusals(bool cblas) const {
     const std::vector<Check> all = checks(cblas);
     if (all.empty()) return "";
+    // One test of all conditions, `|` instead of `||`, so that a right call passes one branch;
+    // only a wrong one looks which it was.
     std::string any, first;
     for (const Check& check : all) {
       any += (any.empty() ? "(" : " |\n               (") + check.wrong + ")";
@@ -187,6 +200,8 @@ class EntryWriter {
     }
     std::string text = "  if (EXO_RARE(" + any + ")) {\n    int wrong = 0;\n" + first;
     if (cblas) {
+      // In row-major order the body computes the transposed problem: what is wrong there has the
+      // other's position here.
       for (const auto& [a, b] : routine_.exchanged)
         text += "    wrong = row && wrong == " + std::to_string(a) + " ? " + std::to_string(b) +
                 " : row && wrong == " + std::to_string(b) + " ? " + std::to_string(a) +
@@ -196,9 +211,11 @@ class EntryWriter {
       std::string upper = name_;
       std::transform(upper.begin(), upper.end(), upper.begin(),
                      [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      // xerbla's names are blank-padded to six letters, as in the reference.
       upper.resize(std::max<size_t>(6, upper.size()), ' ');
       text += "    xerbla_(\"" + upper + "\", &wrong, " + std::to_string(upper.size()) + ");\n";
     }
+    // The reference returns zero after the error handler, where that returns at all.
     return text + (returns_ == "void" ? "    return;\n  }\n" : "    return 0;\n  }\n");
   }
 
@@ -216,6 +233,8 @@ class EntryWriter {
 
   std::string call() const {
     std::vector<std::string> parts;
+    // Values of what Fortran passes by address, under the names that the conditions and the body
+    // use.
     for (const Argument& a : arguments_) {
       if (a.kind == Kind::kLayout)
         parts.emplace_back("row");
