@@ -28,6 +28,7 @@ struct DbOptions {
   std::string older = "30d";
 };
 
+// UTC: databases travel between machines.
 std::string date(int64_t seconds) {
   const std::time_t t = seconds;
   std::tm parts = {};
@@ -50,6 +51,7 @@ std::vector<std::string> distinct(const Store& store, const std::string& what) {
   return all;
 }
 
+// What is not there, with the nearest that is, or some of what there is.
 [[noreturn]] void refuse(const std::string& what, const std::string& value,
                          const std::vector<std::string>& known) {
   const std::string near = nearest(value, known);
@@ -74,6 +76,7 @@ TrialFilter checked(const DbOptions& options, const Store& store) {
   if (!filter.kernel.empty()) {
     const auto names = distinct(store, "name FROM kernels WHERE name <> ''");
     const auto hashes = distinct(store, "hash FROM kernels");
+    // A filter may be the beginning of a kernel's hash.
     const bool hash = std::any_of(hashes.begin(), hashes.end(), [&](const std::string& h) {
       return h.starts_with(filter.kernel);
     });
@@ -88,6 +91,7 @@ TrialFilter checked(const DbOptions& options, const Store& store) {
     if (!holds(statuses, filter.status)) refuse("trial of status", filter.status, statuses);
   }
   if (!filter.sizes.empty()) {
+    // As keys write it: "K=8,M=4" however it was typed.
     filter.sizes = str(parse_sizes("--size", filter.sizes));
     const auto sizes = distinct(store, "sizes FROM contexts");
     // A key may add a word: "n=8 (symbolic)".
@@ -99,6 +103,7 @@ TrialFilter checked(const DbOptions& options, const Store& store) {
   return filter;
 }
 
+// Of its own context.
 bool is_winner(const Store& store, const TrialRecord& trial) {
   const auto best = store.best(trial.key);
   return best && best->candidate_id == trial.candidate_id;
@@ -109,6 +114,7 @@ void print_trials(const Store& store, const std::vector<TrialRecord>& trials, Fo
                "proof", "when"},
               {"median"});
   for (const TrialRecord& trial : trials) {
+    // Times as microseconds, counts as they are.
     const bool seconds = trial.unit == "seconds";
     table.add({trial.candidate_id.substr(0, 12), kernel_label(store, trial), trial.key.sizes,
                trial.key.target, trial.status,
@@ -162,10 +168,12 @@ ExitCode show(const DbOptions& options, const Session& session) {
   const auto store = open(options, session, OpenMode::kReadOnly);
   TrialFilter filter;
   filter.candidate_prefix = options.argument;
+  // One candidate may have been run in several contexts: all are shown.
   const auto found = store->list(filter);
   if (found.empty())
     throw InputError({}, "no trial's candidate begins with '" + options.argument + "'",
                      "exo-tune db ls shows the candidates");
+  // A prefix that several candidates share is no answer.
   std::set<std::string> ids;
   for (const TrialRecord& trial : found) ids.insert(trial.candidate_id);
   if (ids.size() > 1)

@@ -13,6 +13,7 @@ std::string SqliteStore::text(SQLite::Statement& s, int column) {
   return s.getColumn(column).getString();
 }
 
+// Of this very context: kernel, sizes, target, machine and compiler.
 std::optional<TrialRecord> SqliteStore::find_trial(const TrialKey& key,
                                                    const std::string& candidate_id) const {
   return one(std::string(kSameContext) + " AND t.candidate = ?", key, {candidate_id});
@@ -31,6 +32,7 @@ std::optional<Wisdom> SqliteStore::wisdom(const TrialKey& key, const MachineReco
     const char* condition;  // ?4 is the value
     std::string value, note;
   };
+  // From what is most alike to what is least; the first that has a winner answers.
   const Attempt attempts[] = {
       {WisdomMatch::kExact, " AND c.fingerprint = ?4", key.fingerprint,
        "no record with this compiler and its flags; using one of this machine with another"},
@@ -43,6 +45,7 @@ std::optional<Wisdom> SqliteStore::wisdom(const TrialKey& key, const MachineReco
            ")"},
   };
   for (const Attempt& a : attempts) {
+    // A machine that does not say its microarchitecture is like no other.
     if (a.value.empty()) continue;
     std::vector<TrialRecord> found = guard([&] {
       // The same compiler first, then the fastest, then by text: the same answer every time.
@@ -59,6 +62,7 @@ std::optional<Wisdom> SqliteStore::wisdom(const TrialKey& key, const MachineReco
     });
     if (found.empty()) continue;
     const bool same = found[0].key.compiler == key.compiler;
+    // Whoever uses it is told what it was measured with.
     std::string note = a.note;
     if (!same && a.match != WisdomMatch::kExact) note += ", compiled otherwise";
     return Wisdom{std::move(found[0]), a.match, same, std::move(note)};
@@ -67,6 +71,7 @@ std::optional<Wisdom> SqliteStore::wisdom(const TrialKey& key, const MachineReco
 }
 
 std::vector<TrialRecord> SqliteStore::list(const TrialFilter& filter) const {
+  // The newest first; by text and number after that, so that equal times list alike.
   return filtered(filter, "", "t.created DESC, t.candidate, t.id");
 }
 
@@ -97,6 +102,7 @@ std::vector<MachineRecord> SqliteStore::machines() const {
 void SqliteStore::export_json_lines(std::ostream& out) const {
   std::vector<std::string> lost;
   guard([&] {
+    // All tables as of one moment, whoever writes meanwhile.
     SQLite::Transaction snapshot(*db_);
     out << header_line() << "\n";
     // Row by row: a damaged one costs itself, a damaged page what is behind it in this order.
@@ -126,12 +132,15 @@ void SqliteStore::export_json_lines(std::ostream& out) const {
     rows(out, "kernels", "SELECT hash, name FROM kernels ORDER BY hash",
          [](SQLite::Statement& s) { return kernel_line(text(s, 0), text(s, 1)); });
     const auto trial = [&](SQLite::Statement& s) {
+      // Null for what won nothing.
       const SQLite::Column settled = s.getColumn(kTrialColumnCount);
       return trial_line({record(s), !settled.isNull(), settled.getInt() != 0});
     };
     const std::string trials = std::string("SELECT ") + kTrialColumns +
                                ", (SELECT settled FROM winners w WHERE w.trial = t.id)" +
                                kTrialTables;
+    // Kept until the last row: if the order's index is damaged, half of them would be written
+    // twice.
     std::ostringstream in_order;
     if (rows(in_order, "trials",
              trials + " ORDER BY c.kernel, c.sizes, c.target, c.fingerprint, c.compiler,"
@@ -191,6 +200,7 @@ Figures SqliteStore::figures(const FigureKey& key) const {
   });
 }
 
+// Columns by number, in the order of kTrialColumns.
 TrialRecord SqliteStore::record(SQLite::Statement& s) const {
   TrialRecord t;
   t.key = {text(s, 0), text(s, 1), text(s, 2), text(s, 3), text(s, 4)};
@@ -204,6 +214,7 @@ TrialRecord SqliteStore::record(SQLite::Statement& s) const {
   t.samples = std::move(*samples);
   t.unit = text(s, 10);
   const int proof = s.getColumn(11).getInt();
+  // A level that this version does not know must not pass for one that it does.
   if (proof < 0 || proof > 2) refuse_damaged("an unknown level of proof");
   t.proof = static_cast<ProofLevel>(proof);
   t.engine_version = text(s, 12);
@@ -231,6 +242,7 @@ std::optional<TrialRecord> SqliteStore::one(const std::string& condition, const 
     SQLite::Statement s(
         *db_, std::string("SELECT ") + kTrialColumns + kTrialTables + " WHERE " + condition);
     bind_key(s, key);
+    // The key takes the first five.
     for (size_t k = 0; k < more.size(); ++k) s.bind(6 + static_cast<int>(k), more[k]);
     if (!s.executeStep()) return std::nullopt;
     return record(s);
@@ -241,11 +253,14 @@ std::vector<TrialRecord> SqliteStore::filtered(const TrialFilter& f, const std::
                                                const std::string& order) const {
   std::vector<std::string> values;
   std::string where = also.empty() ? "1" : also;
+  // `times`: how many of its places take the value. Values are bound and never pasted into the
+  // text.
   const auto condition = [&](const std::string& value, const std::string& sql, int times = 1) {
     if (value.empty()) return;
     where += " AND " + sql;
     for (int k = 0; k < times; ++k) values.push_back(value);
   };
+  // By name, or by as much of the hash as was given.
   condition(f.kernel, "(k.name = ? OR substr(k.hash, 1, length(?)) = ?)", 3);
   // A key's sizes may say more: "n=100 (symbolic)".
   condition(f.sizes, "(c.sizes = ? OR substr(c.sizes, 1, length(?) + 2) = ? || ' (')", 3);

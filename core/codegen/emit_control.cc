@@ -11,12 +11,14 @@ namespace {
 
 std::string integer_literal(int64_t v) {
   if (v == std::numeric_limits<int64_t>::min()) return "(-9223372036854775807LL - 1)";
+  // An int constant suffices otherwise: operands are int64_t and widen it.
   const bool wide = v > 2147483647LL || v < -2147483647LL;
   return std::to_string(v) + (wide ? "LL" : "");
 }
 
 Text integer_text(int64_t v) { return {integer_literal(v), v < 0 ? Text::kUnary : Text::kPrimary}; }
 
+// Also -k as the parser leaves it for `-(k)`.
 std::optional<int64_t> literal_of(const ExprPtr& e) {
   if (const auto v = as_int(e)) return v;
   if (const auto* u = e->as<USub>())
@@ -75,12 +77,15 @@ Text FunctionEmitter::control(const ExprPtr& e) {
   if (const auto* b = e->as<BinOp>()) {
     if (const auto known = decided_comparison(*b))
       return {*known ? "true" : "false", Text::kPrimary};
+    // Constants are folded so that the C reads as a person would write it; compilers fold more.
     const auto x = literal_of(b->lhs), y = literal_of(b->rhs);
     int64_t folded = 0;
     auto binary = [&](const char* op, int precedence, int left, int right) {
       return Text{c(b->lhs, left) + " " + op + " " + c(b->rhs, right), precedence};
     };
     switch (b->op) {
+      // An overflow is left to the text: the check has proved that no value of the program has
+      // one.
       case BinOpKind::kAdd: {
         if (x && y && !__builtin_add_overflow(*x, *y, &folded)) return integer_text(folded);
         const Text left = control(b->lhs), right = control(b->rhs);
@@ -91,6 +96,7 @@ Text FunctionEmitter::control(const ExprPtr& e) {
       case BinOpKind::kSub:
         if (x && y && !__builtin_sub_overflow(*x, *y, &folded)) return integer_text(folded);
         if (y == 0) return control(b->lhs);
+        // a - (b + c) keeps its parentheses: the right operand binds tighter.
         return binary("-", Text::kAdd, Text::kAdd, Text::kMul);
       case BinOpKind::kMul: {
         if (x && y && !__builtin_mul_overflow(*x, *y, &folded)) return integer_text(folded);
@@ -131,6 +137,7 @@ std::string FunctionEmitter::config_field(const Config& config, const std::strin
     throw InputError(
         where, "`" + config.name + "." + field + "` lives in hardware only: C code cannot reach it",
         "an instruction must read or write it");
+  // Every function that reaches configuration gets the context as an argument.
   return "ctxt->" + c_identifier(config.name) + "." + c_identifier(field);
 }
 
@@ -142,9 +149,12 @@ Text FunctionEmitter::divide(const BinOp& b) {
                      "`" + str(b.rhs) + "`: control division needs a positive literal");
   if (*divisor == 1) return quotient ? control(b.lhs) : Text{"0", Text::kPrimary};
   if (const auto v = literal_of(b.lhs)) {
+    // Rounded down, as the object language divides.
     const int64_t q = *v / *divisor - (*v % *divisor < 0);
     return integer_text(quotient ? q : *v - q * *divisor);
   }
+  // C's / and % agree with it where the dividend is not negative, which is usual and cheap to see;
+  // then the prover is asked, and last a helper corrects the sign.
   auto low = lower_bound(b.lhs);
   if (!low || *low < 0) low = bounds_of(proc_, path_, b.lhs).lo;
   if (low && *low >= 0)
@@ -158,6 +168,7 @@ Text FunctionEmitter::divide(const BinOp& b) {
 std::optional<int64_t> FunctionEmitter::lower_bound(const ExprPtr& e) {
   if (const auto v = literal_of(e)) return v;
   if (const auto* r = e->as<Read>()) {
+    // Of iterators and sizes, noted when they were declared.
     const auto it = lower_.find(r->name);
     return it == lower_.end() ? std::nullopt : it->second;
   }
@@ -170,6 +181,7 @@ std::optional<int64_t> FunctionEmitter::lower_bound(const ExprPtr& e) {
       if (x && y && !__builtin_add_overflow(*x, *y, &v)) return v;
       return std::nullopt;
     case BinOpKind::kSub:
+      // A difference of two that vary would need an upper bound.
       if (const auto k = literal_of(b->rhs); k && x && !__builtin_sub_overflow(*x, *k, &v))
         return v;
       return std::nullopt;
@@ -179,6 +191,7 @@ std::optional<int64_t> FunctionEmitter::lower_bound(const ExprPtr& e) {
     case BinOpKind::kDiv:
       if (const auto k = literal_of(b->rhs); k && *k > 0 && x && *x >= 0) return *x / *k;
       return std::nullopt;
+    // Remainders are never negative.
     case BinOpKind::kMod:
       return 0;
     default:

@@ -12,6 +12,7 @@ namespace exotune {
 namespace codegen {
 
 void FileNeeds::add_global(const std::string& text) {
+  // Instructions that share a helper in C each bring its text: it is written once.
   if (!text.empty() && std::find(globals.begin(), globals.end(), text) == globals.end())
     globals.push_back(text);
 }
@@ -50,6 +51,7 @@ std::string signature_comment(const Proc& p) {
     if (to == std::string::npos) to = text.size();
     const std::string one = text.substr(from, to - from);
     from = to + 1;
+    // What printing adds to a procedure without a body.
     if (one.rfind("@proc", 0) == 0 || one == "    pass") continue;
     out += one + "\n";
   }
@@ -61,6 +63,7 @@ std::string prototype(const Signature& s, const std::string& restrict_word) {
   std::string text = "void " + s.name + "(";
   const size_t indent = text.size();
   size_t column = indent;
+  // Lines of at most a hundred columns, arguments below one another.
   for (size_t k = 0; k < s.args.size(); ++k) {
     const AbiArg& a = s.args[k];
     const std::string one =
@@ -78,6 +81,7 @@ std::string prototype(const Signature& s, const std::string& restrict_word) {
     text += one;
     column += one.size() + 1;
   }
+  // Always last, so that it can be left out of the text that binds arguments.
   if (s.takes_workspace)
     text += s.args.empty() ? "void* workspace" : ", void* workspace";
   else if (s.args.empty())
@@ -85,6 +89,7 @@ std::string prototype(const Signature& s, const std::string& restrict_word) {
   return text + ")";
 }
 
+// How much it needs depends on sizes alone.
 std::string workspace_prototype(const Signature& s) {
   std::string args;
   for (const AbiArg& a : s.args)
@@ -112,6 +117,7 @@ std::string window_definition(const std::string& name) {
 // Configuration that is shared by several functions lives in one struct, the context, which callers
 // own.
 std::string context_definition(const std::string& stem, const std::set<ConfigPtr>& configs) {
+  // By name and not by address, so that the struct is the same in every run.
   std::map<std::string, ConfigPtr> by_name;
   for (const ConfigPtr& c : configs) by_name[c_identifier(c->name)] = c;
   std::string text = "typedef struct " + stem + "_Context {\n";
@@ -148,6 +154,8 @@ class FileWriter {
       if (p->instr)
         throw InputError(
             p->where, "`" + p->name + "` is an instruction: it becomes C only where it is called");
+      // The last check before C: whatever rewrote it, what is emitted has been proved as it
+      // stands.
       check(*p, true);
       const std::string name = c_function_name(p->name);
       if (!file_.file_names.insert(name).second)
@@ -155,6 +163,7 @@ class FileWriter {
       public_names_[p] = name;
     }
     for (const ProcPtr& p : procs_) order(p);
+    // Callees that were not asked for become static functions, under names that are free.
     for (const ProcPtr& p : order_) {
       if (public_names_.contains(p)) continue;
       check(*p, true);
@@ -162,6 +171,7 @@ class FileWriter {
                                   unique_name(c_function_name(p->name), file_.file_names));
     }
     std::string functions;
+    // Bodies first: only then is known which headers, helpers and windows the file needs.
     for (const ProcPtr& p : order_) functions += function(p);
     CFile file;
     file.stem = options_.stem;
@@ -190,13 +200,16 @@ class FileWriter {
     const auto it = public_names_.find(p);
     const bool is_public = it != public_names_.end();
     const Usage& usage = usage_.of(p);
+    // The function's own name is taken for its arguments and locals.
     std::set<std::string> own = {is_public ? it->second : static_names_.at(p)};
     Signature s = make_signature(*p, usage, *own.begin(), stem_, file_.file_names);
     for (const AbiArg& a : s.args)
+      // Without "struct ".
       if (a.kind == AbiArg::Kind::kWindow) needs_.windows[a.c_type.substr(7)] = "";
     needs_.configs.insert(usage.configs.begin(), usage.configs.end());
     s.takes_workspace =
         options_.scratch == CodegenOptions::Scratch::kCaller && scratch_.of(p).needed;
+    // Others in the file may call it, nobody else.
     const std::string linkage = is_public ? "" : "static ";
     std::string text = "\n";
     if (s.takes_workspace)
@@ -232,6 +245,7 @@ class FileWriter {
     h += "#ifndef EXO_RESTRICT\n#ifdef __cplusplus\n#define EXO_RESTRICT __restrict\n#else\n"
          "#define EXO_RESTRICT restrict\n#endif\n#endif\n\n";
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    // Only structs that public functions take: the others are private to the .c.
     std::string windows;
     std::set<std::string> public_windows;
     for (const ProcPtr& p : procs_)
@@ -265,6 +279,7 @@ class FileWriter {
     return h;
   }
 
+  // An instruction's global may be just the header that declares its intrinsic.
   static bool only_includes(const std::string& global) {
     return global.rfind("#include ", 0) == 0 && global.find('\n') == std::string::npos;
   }
@@ -273,6 +288,7 @@ class FileWriter {
     std::string c = top_comment(options_.stem + ".c");
     c += "#include \"" + options_.stem + ".h\"\n\n";
     bool memcpy_used = false;
+    // Conversions of half floats read bits through memcpy.
     for (const std::string& h : needs_.helpers) memcpy_used |= h.find("f16_") != std::string::npos;
     if (needs_.math) c += "#include <math.h>\n";
     const bool arena = needs_.scratch && options_.scratch != CodegenOptions::Scratch::kCaller;
@@ -280,6 +296,8 @@ class FileWriter {
     if (memcpy_used) c += "#include <string.h>\n";
     std::vector<std::string> includes;  // each once, before the globals that need them
     for (const std::string& h : options_.headers) includes.push_back("#include " + h);
+    // What is no include: functions and macros of instructions and memories, in the order in which
+    // they were first needed.
     for (const std::string& g : needs_.globals)
       if (only_includes(g) && std::find(includes.begin(), includes.end(), g) == includes.end())
         includes.push_back(g);

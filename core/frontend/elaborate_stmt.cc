@@ -11,6 +11,7 @@ namespace {
 
 using Kind = SyntaxExpr::Kind;
 
+// With an interval a subscript is a window.
 bool has_range(const SyntaxExpr& e) {
   for (const SyntaxExpr::Access& a : e.access)
     if (a.range) return true;
@@ -59,6 +60,7 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
   if (t.window && !is_argument) {
     throw InputError(t.where, "an allocation is dense", "write `" + t.scalar + "[...]`");
   }
+  // Extents may name sizes that are in scope, in allocations iterators as well.
   for (const SyntaxExpr& e : t.shape) type.shape.push_back(integer(e));
   return type;
 }
@@ -95,6 +97,7 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
     case SyntaxStmt::Kind::kReduce:
       into.push_back(assignment(s, into));
       return;
+    // Seen from the next statement to the block's end.
     case SyntaxStmt::Kind::kAlloc: {
       if (s.target->is_hole()) unknown(*s.target);
       Type t = type(s.type, /*is_argument=*/false);
@@ -110,6 +113,7 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
     case SyntaxStmt::Kind::kFor:
       into.push_back(loop(s));
       return;
+    // Each branch is a scope of its own.
     case SyntaxStmt::Kind::kIf: {
       ExprPtr cond = boolean(*s.value);
       Block body = block(s.body);
@@ -133,6 +137,7 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
   if (target.kind == Kind::kAttribute) {
     if (!assigns) throw InputError(s.where, "a configuration field is assigned with `=` only");
     auto [config, field] = config_field(target);
+    // A field's type says how its value is read.
     ExprPtr rhs = is_data(field->type)               ? data(*s.value, field->type)
                   : field->type == ScalarType::kBool ? boolean(*s.value)
                                                      : integer(*s.value);
@@ -158,6 +163,8 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
     throw InputError(target.where, "nothing here is named " + quoted(target.name),
                      hint.empty() ? "allocate it first: `" + target.name + " : f32`" : hint);
   }
+  // Subscripts before the right side, as they stand, so that the first error in the text is
+  // reported.
   const Entry& entry = data_entry(target, "assigned");
   std::vector<ExprPtr> idx = indices(target, entry);
   Sym name = entry.sym;
@@ -170,6 +177,7 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
 void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
   const ExprPtr from = integer(range.children[0]), to = integer(range.children[1]);
   const ExprPtr i = read_var(Sym::fresh(iter.name), ScalarType::kIndex);
+  // 0: none that can be told, and no loop can be suggested.
   const int64_t step = literal_value(integer(range.children[2])).value_or(0);
   std::string hint = "loops count up by one";
   if (step == -1 || step > 1) {
@@ -198,6 +206,7 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
         quoted(range.name) + " takes two bounds, not " + std::to_string(range.children.size()),
         "write `seq(0, n)`");
   }
+  // Bounds are outside of the iterator's scope.
   ExprPtr lo = integer(range.children[0]);
   ExprPtr hi = integer(range.children[1]);
   Sym iter = Sym::fresh(s.target->name);
@@ -224,6 +233,7 @@ StmtPtr Elaborator::call(const SyntaxStmt& s) {
     throw InputError(e.where, "there is no procedure " + quoted(e.name) + " above this line",
                      did_you_mean(e.name, names));
   }
+  // The latest of that name above this line.
   const ProcPtr& callee = it->second;
   if (e.children.size() != callee->args.size()) {
     throw InputError(Diagnostic{e.where,
@@ -246,6 +256,7 @@ ExprPtr Elaborator::argument(const SyntaxExpr& e, const Arg& formal, const Proc&
   if (want.scalar == ScalarType::kBool) return boolean(e);
   if (is_control(want.scalar)) return integer(e);
   if (!want.is_tensor()) {
+    // A configuration field is a value without a place; code generation makes one.
     if (e.kind == Kind::kAttribute) return data(e);
     bool place = e.kind == Kind::kName || (e.kind == Kind::kSubscript && !has_range(e));
     if (!place) {
@@ -263,8 +274,10 @@ ExprPtr Elaborator::argument(const SyntaxExpr& e, const Arg& formal, const Proc&
     throw InputError(e.where, which + " has " + std::to_string(want.rank()) + " dimensions, not " +
                                   std::to_string(rank));
   };
+  // The whole tensor, by its name.
   if (e.kind == Kind::kName) {
     if (entry.type.rank() != want.rank()) wrong_rank(entry.type.rank());
+    // A dense tensor has no strides to pass; a window's rows may lie apart.
     if (entry.type.window && !want.window) {
       throw InputError(e.where,
                        which + " is a dense tensor, and " + quoted(e.name) + " is a window",

@@ -17,9 +17,11 @@ class ModuleParser {
   ModuleParser(std::string_view text, const std::string& file, const Importer& importer,
                const Module* prelude)
       : t_(text, file), importer_(importer) {
+    // Built in: there in every file.
     for (const MemoryPtr& m : {dram(), dram_stack(), dram_static()}) {
       module_.memories.emplace(m->name, m);
     }
+    // What stood in the files before this one of the same target.
     if (prelude) module_.import_all(*prelude);
     for (const ProcPtr& p : module_.imported_procs) globals_.procs.emplace(p->name, p);
     globals_.memories = &module_.memories;
@@ -37,6 +39,7 @@ class ModuleParser {
         import();
       } else if (t_.at("@")) {
         decorated();
+        // The decorator may be left out: `def` alone is a procedure.
       } else if (t_.at("def")) {
         proc(std::nullopt);
       } else if (t_.at("for")) {
@@ -81,6 +84,7 @@ class ModuleParser {
     SourceLocation name_where = t_.where();
     std::string name(t_.expect_name("the name of a target").text);
     t_.expect("import", "after the target's name");
+    // A module that Exo's own users begin many files with.
     if (name == "__future__") {  // harmless: pasted from Python
       while (!t_.at(Token::Kind::kNewline) && !t_.at(Token::Kind::kEnd)) t_.next();
       return end_of_line();
@@ -102,6 +106,7 @@ class ModuleParser {
     SourceLocation where = t_.where();
     std::string name(t_.expect_name("a constant's name").text);
     t_.expect("=");
+    // Earlier constants may stand in the value; arguments of procedures may not.
     Elaborator names(globals_);
     ExprPtr value = names.integer(parse_expression(t_));
     std::optional<int64_t> v = literal_value(value);
@@ -119,6 +124,7 @@ class ModuleParser {
     const SourceLocation where = t_.where(t_.next());
     std::vector<std::string> names;
     do {
+      // `for T, n in ...`: as many names as each entry has values.
       names.emplace_back(t_.expect_name("a name for `for` to give values").text);
     } while (t_.accept(","));
     t_.expect("in", "after the names");
@@ -135,6 +141,7 @@ class ModuleParser {
     t_.expect(":", "and an indented block");
     end_of_line();
     if (!t_.at(Token::Kind::kIndent)) t_.fail("an indented block");
+    // The tokens of the block are replaced in place and parsed next.
     t_.expand_block(passes);
   }
   // "f32", or ("f32", 16).
@@ -143,6 +150,7 @@ class ModuleParser {
     const bool several = t_.accept("(");
     std::vector<std::string> values;
     do {
+      // A comma at the end, as Python has it for tuples of one.
       if (several && t_.at(")")) break;
       const Token& v = t_.peek();
       const bool is_text = v.kind == Token::Kind::kString;
@@ -162,6 +170,7 @@ class ModuleParser {
   }
 
   void decorated() {
+    // Past the `@`.
     SourceLocation where = t_.where(t_.next());
     std::string decorator(t_.expect_name("proc, instr, config or memory").text);
     if (decorator == "proc") {
@@ -201,16 +210,20 @@ class ModuleParser {
     p->where = t_.where();
     p->name = std::string(t_.expect_name("the procedure's name").text);
     p->instr = std::move(info);
+    // Before the body is read: a name that is taken is reported at the second definition. The
+    // procedure itself is not yet among those that may be called.
     define(p->name, p->where);
     Elaborator e(globals_);
     arguments(*p, e);
     std::vector<SyntaxStmt> body = suite();
     size_t k = 0;
+    // Asserts stand in front of all else, so that the whole body may rely on them.
     for (; k < body.size() && body[k].kind == SyntaxStmt::Kind::kAssert; ++k) {
       p->asserts.push_back(e.boolean(*body[k].value));
     }
     body.erase(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(k));
     p->body = e.block(body);
+    // Blocks are never empty.
     if (p->body.empty()) p->body.push_back(make_stmt(Pass{}, p->where));
     globals_.procs[p->name] = p;
     module_.procs.push_back(std::move(p));
@@ -244,6 +257,7 @@ class ModuleParser {
       }
       t_.expect(":", "and the argument's type");
       SyntaxType syntax = parse_type(t_);
+      // Elaborated before it is bound: an extent names earlier arguments only.
       Type type = e.type(syntax, /*is_argument=*/true);
       MemoryPtr mem = is_data(type.scalar) ? e.memory(syntax) : nullptr;
       Sym sym = Sym::fresh(name);
@@ -266,6 +280,7 @@ class ModuleParser {
 // Parses all of `text` as one expression and hands it to `use`.
 template <class F>
 // For strings in schedules: all of the text must be the expression.
+// The place in messages is within the text; who holds the schedule adds its own line.
 auto whole_expression(std::string_view text, F use) {
   TokenStream t(text, "");
   if (t.at(Token::Kind::kNewline) || t.at(Token::Kind::kEnd)) t.fail("an expression");
@@ -280,6 +295,7 @@ auto whole_expression(std::string_view text, F use) {
 ProcPtr Module::find_proc(const std::string& name) const {
   for (const ProcPtr& p : procs)
     if (p->name == name) return p;
+  // Own ones before imported ones of the same name.
   for (const ProcPtr& p : imported_procs)
     if (p->name == name) return p;
   return nullptr;
@@ -298,6 +314,7 @@ void Module::import_all(const Module& other) {
   for (const ProcPtr& p : imported_procs) have.insert(p->name);
   for (const auto* list : {&other.procs, &other.imported_procs}) {
     for (const ProcPtr& p : *list)
+      // The first one of a name stays.
       if (have.insert(p->name).second) imported_procs.push_back(p);
   }
   memories.insert(other.memories.begin(), other.memories.end());
@@ -326,6 +343,7 @@ ExprPtr parse_expr(std::string_view text, const std::vector<ScopeEntry>& scope,
   Elaborator e(globals);
   e.bind_scope(scope);
   return whole_expression(text, [&](const SyntaxExpr& s) {
+    // A number alone is of either kind: it counts as control.
     return e.looks_like_data(s).value_or(false) ? e.data(s) : e.control(s);
   });
 }

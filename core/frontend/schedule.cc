@@ -20,6 +20,7 @@ class ScheduleParser {
   std::vector<ScheduleStmt> run() {
     std::vector<ScheduleStmt> out;
     while (!t_.at(Token::Kind::kEnd)) {
+      // Blank lines between statements.
       if (t_.accept(Token::Kind::kNewline)) continue;
       if (t_.at(Token::Kind::kIndent)) throw InputError(t_.where(), "unexpected indentation");
       for (const char* word :
@@ -42,6 +43,7 @@ class ScheduleParser {
   }
 
  private:
+  // Without children yet; height 1 until finished() says otherwise.
   ScheduleExpr node(ExprKind kind, SourceLocation where) {
     ScheduleExpr e;
     e.kind = kind;
@@ -62,11 +64,13 @@ class ScheduleParser {
   ScheduleStmt statement() {
     ScheduleStmt s;
     s.where = t_.where();
+    // A statement keeps its text, which messages and traces show as it was written.
     const char* start = t_.peek().text.data();
     ScheduleExpr first = tuple();
     if (t_.accept("=")) {
       s.target = target(std::move(first));
       s.value = tuple();
+      // `a = b = c`.
       if (t_.at("=")) throw InputError(t_.where(), "one assignment per statement");
     } else {
       s.value = std::move(first);
@@ -84,6 +88,7 @@ class ScheduleParser {
       throw InputError(e.where, "only names are assigned", "write `p = ...` or `p, c = ...`");
     }
     if (e.children.empty()) throw InputError(e.where, "no name to assign to");
+    // `[a, b] = ...` means the same as `a, b = ...`.
     e.kind = ExprKind::kTuple;
     for (ScheduleExpr& part : e.children) part = target(std::move(part));
     return e;
@@ -97,6 +102,7 @@ class ScheduleParser {
     ScheduleExpr e = node(ExprKind::kTuple, where);
     e.children.push_back(std::move(first));
     while (accept(",")) {
+      // A comma may stand at the end: `p, = f(x)`.
       if (t_.at("=") || t_.at(Token::Kind::kNewline) || t_.at(Token::Kind::kEnd) || t_.at(")"))
         break;
       e.children.push_back(sum());
@@ -127,6 +133,7 @@ class ScheduleParser {
   ScheduleExpr sum() {
     TokenStream::Nesting nesting(t_);
     ScheduleExpr e = chain({"+", "-"}, [&] { return product(); });
+    // Said here, where the operator stands, instead of "expected the end of the statement".
     for (const char* op : {"<", ">", "<=", ">=", "==", "!=", "and", "or", "if", "for", "in"}) {
       if (t_.at(op)) {
         throw InputError(t_.where(),
@@ -148,6 +155,7 @@ class ScheduleParser {
     take();
     if (t_.at(Token::Kind::kInt)) {
       ScheduleExpr e = node(ExprKind::kInt, where);
+      // -2^63 has no positive counterpart; the lexer lets 2^63 pass for it.
       e.integer = static_cast<int64_t>(uint64_t{0} - take().integer);
       return e;
     }
@@ -207,6 +215,7 @@ class ScheduleParser {
   ScheduleExpr subscript(ScheduleExpr base, SourceLocation where) {
     ScheduleExpr e = node(ExprKind::kSubscript, std::move(where));
     e.children.push_back(std::move(base));
+    // An end that is left out is None, as in Python.
     auto end = [&] {
       bool absent = t_.at(":") || t_.at("]");
       e.children.push_back(absent ? node(ExprKind::kNone, t_.where()) : sum());
@@ -240,6 +249,7 @@ class ScheduleParser {
       }
       case Token::Kind::kString: {
         ScheduleExpr e = node(ExprKind::kString, where);
+        // Literals side by side are one.
         while (t_.at(Token::Kind::kString)) e.text += take().value;
         return e;
       }
@@ -253,6 +263,7 @@ class ScheduleParser {
           e.boolean = take().text == "True";
           return e;
         }
+        // A keyword begins no expression.
         if (is_keyword(token.text)) break;
         ScheduleExpr e = node(ExprKind::kName, where);
         e.text = std::string(take().text);
@@ -261,6 +272,7 @@ class ScheduleParser {
       case Token::Kind::kOp:
         if (accept("[")) return list(std::move(where));
         if (accept("(")) {
+          // `()` is a tuple of nothing; `(a)` is a.
           if (accept(")")) return node(ExprKind::kTuple, where);
           ScheduleExpr e = tuple();
           expect(")", "to close the bracket");

@@ -25,6 +25,7 @@ SyntaxExpr node(Kind kind, SourceLocation where) {
 // Sets the height of a node that has all its children; refuses trees that recursion cannot walk.
 SyntaxExpr finished(SyntaxExpr e) {
   int below = static_cast<int>(e.ops.size());  // a chain of comparisons becomes a conjunction
+  // Subscripts hang below the access as children do.
   auto look = [&](const SyntaxExpr& c) { below = std::max(below, c.height); };
   for (const SyntaxExpr& c : e.children) look(c);
   for (const SyntaxExpr::Access& a : e.access) {
@@ -69,6 +70,7 @@ SyntaxExpr parse_name(TokenStream& t) {
     if (t.at("]")) t.fail("an index");
     while (!t.at("]")) {
       SyntaxExpr::Access a;
+      // `x[:n]` and `x[n:]` leave an end out.
       if (!t.at(":")) a.lo.push_back(parse_or(t));
       if (t.accept(":")) {
         a.range = true;
@@ -120,6 +122,7 @@ SyntaxExpr parse_primary(TokenStream& t) {
         e.integer = t.next().text == "True";
         return e;
       }
+      // `if`, `for` ...: no expression begins so.
       if (is_keyword(token.text)) break;
       return parse_name(t);
     case Token::Kind::kOp:
@@ -141,6 +144,7 @@ SyntaxExpr parse_unary(TokenStream& t) {
     if (t.at("**")) throw InputError(t.where(), "there is no power operator");
     return e;
   }
+  // - - - - x: each sign is a call of this function.
   TokenStream::Nesting nesting(t);
   SourceLocation where = t.where();
   if (t.accept("+")) return parse_unary(t);
@@ -179,6 +183,8 @@ SyntaxExpr parse_product(TokenStream& t) {
     } else {
       return e;
     }
+    // A binary expression's place is its operator's, where messages about its operands' types
+    // point.
     SourceLocation where = t.where(t.next());
     e = binary(op, std::move(where), std::move(e), parse_unary(t));
   }
@@ -210,6 +216,7 @@ SyntaxExpr parse_comparison(TokenStream& t) {
   if (!op) return first;
   SyntaxExpr e = node(Kind::kCompare, t.where());
   e.children.push_back(std::move(first));
+  // `0 <= i < n` is one chain; what it means is a conjunction.
   for (; op; op = comparison(t)) {
     t.next();
     e.ops.push_back(*op);
@@ -290,6 +297,7 @@ std::optional<ReduceOp> reduction(TokenStream& t) {
   const bool assigns = TokenStream::is(t.peek(1), "=");
   const bool maximum = t.at("max"), minimum = t.at("min");
   if (assigns && (maximum || minimum)) {
+    // The name and the `=` behind it.
     t.next(), t.next();
     return maximum ? ReduceOp::kMax : ReduceOp::kMin;
   }
@@ -301,6 +309,7 @@ std::optional<ReduceOp> reduction(TokenStream& t) {
 }
 
 // -e, a literal with its sign.
+// `x -= 1` adds -1, a literal, and prints as such.
 SyntaxExpr negated(SyntaxExpr e) {
   if (e.kind == Kind::kInt && e.integer > 0) {
     e.integer = -e.integer;
@@ -333,6 +342,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     throw InputError(s.where, "the language has no `" + std::string(t.peek().text) + "`");
   }
   SyntaxExpr first = parse_or(t);
+  // For `x *= e`, whose product has no place of its own in the text.
   const SourceLocation at_operator = t.where();
   auto rest = [&](SyntaxStmt::Kind kind) {
     bool lvalue = first.kind == Kind::kName || first.kind == Kind::kSubscript ||

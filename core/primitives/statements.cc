@@ -16,6 +16,7 @@ struct Write {
   std::optional<ReduceOp> op;
 };
 
+// Null for every other statement.
 std::optional<Write> as_write(const Stmt& s) {
   if (const Assign* a = s.as<Assign>()) return Write{a->name, &a->idx, a->rhs, {}};
   if (const Reduce* r = s.as<Reduce>()) return Write{r->name, &r->idx, r->rhs, r->op};
@@ -35,6 +36,7 @@ Cursor require_pair(const Where& where, const ProcPtr& p, const char* op) {
   return c;
 }
 
+// Subscripts may be written differently: `i + 1` and `1 + i` are one element.
 Answer same_element(const Proc& p, const Path& at, const Write& a, const Write& b) {
   Answer no;
   no.why = "they write to different buffers";
@@ -51,6 +53,7 @@ const char* function_of(ReduceOp op) { return op == ReduceOp::kMax ? "fmax" : "f
 
 ExprPtr combine(ReduceOp op, const ExprPtr& a, const ExprPtr& b) {
   if (op == ReduceOp::kAdd) return a + b;
+  // R, the type that a user left open, gives way to a precision.
   return make_expr(Extern{function_of(op), {a, b}}, a->type == ScalarType::kR ? b->type : a->type);
 }
 
@@ -71,6 +74,7 @@ bool is_zero(const ExprPtr& e) {
 ProcPtr reorder_stmts(ProcPtr p, const Where& pair) {
   static const char op[] = "reorder_stmts";
   Cursor c = require_pair(pair, p, op);
+  // No data and no configuration goes from one to the other in either order.
   require(blocks_commute(*p, c.path(), 1, 1), op, "the two statements do not commute");
   Rewrite rw(p);
   rw.move(sibling(c.path(), 1), 1, c.path());
@@ -89,6 +93,7 @@ namespace {
 bool is_empty_statement(const StmtPtr& s) {
   if (s->as<Pass>()) return true;
   if (!s->as<For>() && !s->as<If>()) return false;
+  // Loops and ifs over nothing do nothing: bounds and conditions have no effect.
   for (const Block* b : {&body_of(*s), &orelse_of(*s)})
     for (const StmtPtr& k : *b)
       if (!is_empty_statement(k)) return false;
@@ -98,6 +103,7 @@ bool is_empty_statement(const StmtPtr& s) {
 // Deletes, last to first, what does nothing in the block that starts at `first`.
 void delete_idle(Rewrite& rw, const Path& first) {
   const Block block = block_at(rw.proc(), first);
+  // A block keeps one statement; an else branch may go altogether.
   size_t left = block.size();
   for (size_t k = block.size(); k-- > 0;) {
     const Path at = sibling(first, static_cast<int>(k));
@@ -110,6 +116,7 @@ void delete_idle(Rewrite& rw, const Path& first) {
       }
       continue;
     }
+    // From the last to the first, so that the paths of those before stay.
     if (!body_of(*block[k]).empty()) delete_idle(rw, body_path(at));
     if (!orelse_of(*block[k]).empty()) delete_idle(rw, child_path(at, Child::kOrelse));
   }
@@ -131,12 +138,14 @@ ProcPtr merge_writes(ProcPtr p, const Where& pair) {
   require(value_unchanged_by(*p, at, 1, b.rhs), op,
           "the second right side reads what the first writes");
   Rewrite rw(p);
+  // An assignment in second place simply overwrites the first.
   if (b.op) {
     if (a.op && *a.op != *b.op)
       refuse(op, std::string("`") + name_of(*a.op) + "` and `" + name_of(*b.op) + "` do not merge");
     const ScalarType type = element_type(*p, at, a.name);
     require_no_cast(a.rhs, type, op);
     require_no_cast(b.rhs, type, op);
+    // x += a; x += b becomes x += a + b: another order of sums. After x = a it is the same order.
     rw.flags.reassociates |= a.op && *b.op == ReduceOp::kAdd && is_float(type);
     rw.replace_keep(next, write_of(b, combine(*b.op, a.rhs, b.rhs), a.op));
   }
@@ -152,6 +161,7 @@ ProcPtr split_write(ProcPtr p, const Where& where) {
   const BinOp* sum = w.rhs->as<BinOp>();
   if (!sum || sum->op != BinOpKind::kAdd || (w.op && *w.op != ReduceOp::kAdd))
     refuse(op, "expected a sum on the right side of = or +=");
+  // It is evaluated after the first write now.
   require(value_unchanged_by(*p, at, 1, sum->rhs), op, "the second summand reads what is written");
   const ScalarType type = element_type(*p, at, w.name);
   for (const ExprPtr& e : {w.rhs, sum->lhs, sum->rhs}) require_no_cast(e, type, op);
@@ -168,6 +178,7 @@ namespace {
 // null. The summand may stand anywhere in a tree of additions; `moved`: it was not the leftmost.
 ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const ExprPtr& e, ReduceOp op,
                        bool may_negate, bool* moved) {
+  // The two operands, where the node is the operation that is looked for.
   const ExprPtr *l = nullptr, *r = nullptr;
   const bool add = op == ReduceOp::kAdd;
   const BinOp* b = add ? e->as<BinOp>() : nullptr;
@@ -183,8 +194,10 @@ ExprPtr without_target(const Proc& p, const Path& at, const Write& w, const Expr
       if (!equal_in_context(p, at, read->idx[k], (*w.idx)[k])) return false;
     return true;
   };
+  // x - e is x += -e.
   if (is_target(*l)) return minus ? negate(*r) : *r;
   if (!minus && is_target(*r)) return *l;
+  // From here on another operand comes before the target in the sum.
   *moved = true;
   if (ExprPtr rest = without_target(p, at, w, *l, op, may_negate, moved))
     return minus ? rest - *r : combine(op, rest, *r);
@@ -231,6 +244,7 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   const Assign* zero = stmt_at(*p, at)->as<Assign>();
   if (!zero || !is_zero(zero->rhs)) refuse(op, "expected `x = 0` before the loop");
   if (!stmt_at(*p, loop)->as<For>()) refuse(op, "expected a loop after `x = 0`");
+  // Down to the one statement in all the loops and guards.
   Path inner = loop;
   std::set<Sym> iterators;
   StmtPtr s = stmt_at(*p, inner);
@@ -248,6 +262,7 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
           "cannot prove that the loop reduces into the element set to 0");
   const BinOp* product = r->rhs->as<BinOp>();
   if (!product || product->op != BinOpKind::kMul) refuse(op, "the reduction must add a product");
+  // The same in every iteration, and readable behind the loop, even where it never ran.
   auto is_constant = [&](const ExprPtr& e) {
     for (Sym i : iterators)
       if (mentions(e, i)) return false;
@@ -262,6 +277,7 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   const ScalarType type = element_type(*p, at, zero->name);
   for (const ExprPtr& e : {r->rhs, factor, rest}) require_no_cast(e, type, op);
   Rewrite rw(p);
+  // c * a + c * b and c * (a + b) round differently.
   rw.flags.reassociates = true;
   rw.replace_keep(inner, make_reduce(r->name, r->idx, rest));
   rw.insert(sibling(loop, 1),

@@ -12,6 +12,7 @@ namespace {
 
 const char* const kView = "stage_view";
 
+// A dimension of the view, with the symbol that the element's formula names it by.
 struct Axis {
   Sym name;
   ExprPtr extent;
@@ -30,6 +31,7 @@ class View {
       for (const Axis& other : axes_)
         if (other.name.name() == a.name) refuse(kView, "the axis `" + a.name + "` is given twice");
       if (reads_config(axis.extent)) refuse(kView, "`" + a.extent + "` reads configuration state");
+      // C has no arrays of no elements.
       require(prove(p_, first_, bin_op(BinOpKind::kGt, axis.extent, int_const(0))), kView,
               "the extent `" + a.extent + "` is not proved positive");
       axes_.push_back(axis);
@@ -39,6 +41,7 @@ class View {
     for (auto a = axes_.rbegin(); a != axes_.rend(); ++a)
       scope.insert(scope.begin(), {a->name, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr});
     source_ = parse_expr(element, scope);
+    // The formula is one access: what is computed from several elements is no view.
     const Read* r = source_->as<Read>();
     auto entry = r ? lookup(p_, first_, r->name) : std::nullopt;
     if (!r || r->idx.empty() || !entry || !is_data(entry->type.scalar))
@@ -56,6 +59,7 @@ class View {
       inside.push_back(bin_op(BinOpKind::kLe, int_const(0), index_[d]));
       inside.push_back(bin_op(BinOpKind::kLt, index_[d], shape_[d]));
     }
+    // For all indices of the view for which the condition holds, the element has to exist.
     std::vector<RangedVar> ranges;
     for (const Axis& a : axes_) ranges.push_back({a.name, int_const(0), a.extent});
     Answer within = prove_for_all(p_, first_, ranges, {condition_}, conjunction(inside));
@@ -79,6 +83,7 @@ class View {
     for (const Axis& a : axes_) at.push_back(read_var(a.name, ScalarType::kIndex));
     StmtPtr s = make_assign(view, at, source_);
     const Const* c = condition_->as<Const>();
+    // A condition that is always true was folded to a constant.
     if (!c) s = make_if(condition_, {s}, {make_assign(view, at, data_const(otherwise, scalar()))});
     for (size_t k = axes_.size(); k-- > 0;)
       s = make_for(axes_[k].name, int_const(0), axes_[k].extent, {s});
@@ -201,6 +206,7 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
   const Path& first = block.path();
   const int n = block.length();
   View view(p, first, axes, element, condition);
+  // The view is filled once, before the block: what the block wrote it would not see.
   for (const Access& a : accesses_of(*p, first, n))
     if (a.buffer == view.root() && a.kind != Access::Kind::kRead)
       refuse(kView, "the block writes `" + view.root().name() + "`");
@@ -208,6 +214,7 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
   Block staged(all.begin() + first.back().index, all.begin() + first.back().index + n);
   Sym made = Sym::fresh(name);
   int replaced = 0;
+  // The buffer may be read by its own name or through any window of it.
   for (const ScopeEntry& e : scope_at(*p, first)) {
     if (!is_data(e.type.scalar)) continue;
     auto alias = resolve_alias(*p, first, e.name);
@@ -231,6 +238,7 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
   if (replaced == 0)
     refuse(kView, "no read of `" + view.root().name() + "` in the block is an element of the view");
   Rewrite rw(p);
+  // Uses are replaced statement by statement, so that cursors into the block go on pointing there.
   rw.map_in_place(splice(*p, first, n, staged));
   rw.insert(first, {make_alloc(made, Type{view.scalar(), view.shape(), false}, dram()),
                     view.fill(made, otherwise)});

@@ -13,6 +13,7 @@ constexpr double kProductsAhead = 8;     // that wait while the processor issues
 constexpr size_t kInnerSums = 2;         // that may run inside a group of tiles
 constexpr int64_t kMostPanels = 64;      // that results are cut into along one loop
 
+// A memory is filled by whole tiles where it is a register file, else by bytes.
 struct Room {
   double bytes = 0;
   double tiles = 0;  // of a register file; 0: counted in bytes
@@ -24,10 +25,13 @@ class Space {
         const DeviceInstructions& instructions, const Target& target)
       : sum_(sum), product_(product), instructions_(instructions) {
     for (const TargetLevel& l : target.levels)
+      // What a byte from main memory costs, by the target's own text.
       if (l.memory && l.memory->kind == MemoryKind::kHeap && l.line_bytes > 0)
         cycles_per_byte_ = l.cost_per_line / l.line_bytes;
   }
 
+  // Depth first: a mapping of the product's loops to the sum's, then a split of each loop, then an
+  // order of the pieces, then how long each operand stays.
   std::vector<RankedPlan> run() {
     for (const SumMapping& m : mappings_of(sum_, product_)) {
       DevicePlan plan;
@@ -40,6 +44,7 @@ class Space {
   }
 
   std::vector<RankedPlan> like(DevicePlan plan) {
+    // Everything but what is kept how long is the given plan's.
     plan.first = plan.second = {};
     plan.rotated = 0;
     keep(plan, plan.sums_begin());
@@ -57,6 +62,8 @@ class Space {
     return out;
   }
 
+  // In tiles. Eight where a register file does not say how many it has; sums are wider than their
+  // factors, four bytes an element.
   int64_t room_for_results() const {
     const MemoryPtr& m = product_.out.memory;
     if (m->kind == MemoryKind::kRegisterFile) return m->count > 0 ? m->count : 8;
@@ -75,6 +82,7 @@ class Space {
     std::vector<PlanLoop> whole, panels, sums, groups, blocks;
   };
 
+  // Does the instruction itself run along this loop?
   bool is_tiled(const DevicePlan& plan, size_t k) const {
     return std::find(plan.mapping.loops.begin(), plan.mapping.loops.end(), k) !=
            plan.mapping.loops.end();
@@ -83,18 +91,22 @@ class Space {
   // Chooses how each kernel loop is split, then the orders.
   void split(const DevicePlan& plan, size_t k, const Parts& parts) {
     if (k == sum_.loops.size()) {
+      // Every loop has been split.
       order(plan, parts);
       return;
     }
     const int64_t trips = plan.tiles_along(k);
     if (!is_tiled(plan, k)) {
+      // Not in the instruction: all its trips are loops of the program, in one piece.
       Parts more = parts;
       (plan.reduces({k}) ? more.sums : more.panels).push_back({k, trips});
       split(plan, k + 1, more);
+      // One tile covers it: there is no loop left.
     } else if (trips == 1) {
       split(plan, k + 1, parts);
     } else if (plan.reduces({k})) {
       Parts more = parts;
+      // The most tiles that one transfer brings and that divide the trips.
       const int64_t group = divisors(trips, most_grouped()).back();
       if (group > 1 && group < trips) more.groups.push_back({k, group, LoopPart::kBlock});
       more.sums.push_back({k, group < trips ? trips / group : trips});
@@ -105,10 +117,13 @@ class Space {
   }
 
   void split_results(const DevicePlan& plan, size_t k, int64_t trips, const Parts& parts) {
+    // Every product of three factors: parts of results that are finished one after the other,
+    // panels within, blocks of tiles that are summed side by side.
     for (const int64_t block : divisors(trips, room_for_results()))
       for (const int64_t panel : divisors(trips / block, trips)) {
         const int64_t whole = trips / block / panel;
         if (whole > 1 && panel == 1 && block < trips) continue;  // the same as a panel alone
+        // More parts mean that operands are loaded more often, for nothing.
         if (whole > kMostPanels) continue;
         Parts more = parts;
         if (whole > 1) more.whole.push_back({k, whole, LoopPart::kWhole});
@@ -123,6 +138,7 @@ class Space {
 
   int64_t most_grouped() const {
     int64_t most = 1;
+    // 1 where no transfer brings several tiles.
     for (const TransferFamily& f : instructions_.families) most = std::max(most, f.tiles);
     return most;
   }
@@ -134,6 +150,8 @@ class Space {
   // The given order, and those with one loop moved to the front or the back.
   static std::vector<std::vector<PlanLoop>> variants(const std::vector<PlanLoop>& given) {
     std::vector<std::vector<PlanLoop>> out = {given};
+    // Not all n! orders: which loop is outermost or innermost decides what can be kept; the order
+    // of the others hardly counts.
     for (size_t k = 0; k < given.size(); ++k) {
       std::vector<PlanLoop> rest = given;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
@@ -150,6 +168,8 @@ class Space {
   std::vector<std::vector<PlanLoop>> sum_orders(const DevicePlan& plan,
                                                 const std::vector<PlanLoop>& given) const {
     std::vector<PlanLoop> taps_inside = given;
+    // Where a sum runs over a window's taps, keeping them inside lets neighbouring results share
+    // what was loaded.
     std::stable_partition(taps_inside.begin(), taps_inside.end(),
                           [&](const PlanLoop& l) { return is_tiled(plan, l.loop); });
     std::vector<std::vector<PlanLoop>> out = {given};
@@ -167,6 +187,7 @@ class Space {
                  last <= (parts.groups.empty() ? 0 : std::min(r.size(), kInnerSums)); ++last) {
               DevicePlan next = plan;
               const auto middle = r.end() - static_cast<std::ptrdiff_t>(last);
+              // Outermost first.
               for (const std::vector<PlanLoop>& part :
                    {w, p, {r.begin(), middle}, parts.groups, {middle, r.end()}, b})
                 next.order.insert(next.order.end(), part.begin(), part.end());
@@ -190,7 +211,9 @@ class Space {
   // tile along one of its own dimensions, by so little that one transfer still brings it.
   std::vector<size_t> spans(const DevicePlan& plan, const SumFactor& f) const {
     std::vector<size_t> out = {0};
+    // What the processor makes or a constant is not read along any loop.
     if (f.made(product_) || f.idx.empty()) return out;
+    // How much longer the tile has to be along each of the product's loops.
     std::map<size_t, int64_t> longer;  // by loop of the product
     for (size_t k = 0; k < plan.order.size(); ++k) {
       const PlanLoop& l = plan.order[plan.order.size() - 1 - k];
@@ -200,15 +223,19 @@ class Space {
       for (const int q : plan.argument_of(f).loops) {
         const size_t own = plan.mapping.loops[static_cast<size_t>(q)];
         if (is_tiled(plan, l.loop)) break;
+        // A subscript with both iterators, as `i + r` in a convolution: the loop over r slides the
+        // tile along i.
         const bool together = std::any_of(f.idx.begin(), f.idx.end(), [&](const ExprPtr& e) {
           return mentions(e, iter) && mentions(e, sum_.loops[own].iter);
         });
         if (!together) continue;
         int64_t& extra = longer[static_cast<size_t>(q)];
+        // A window over `trips` places is so many elements longer.
         extra += l.trips - 1;
         moves = plan.mapping.tiles[static_cast<size_t>(q)] + extra <=
                 product_.loops[static_cast<size_t>(q)].most;
       }
+      // Loops further out could only be spanned through this one.
       if (!moves) break;
       out.push_back(k + 1);
     }
@@ -226,6 +253,7 @@ class Space {
     for (size_t kept = spanned; kept <= plan.order.size(); ++kept) {
       PlanOperand o{kept, family, false, spanned};
       const double now = static_cast<double>(plan.tiles_of(f, o));
+      // More is kept with every loop further out: what does not fit now never will.
       if (!fits(memory, now, each)) break;
       const double loads = loads_of(plan, f, o);
       const bool roomier = !is_register_file() && now > tiles;
@@ -242,6 +270,7 @@ class Space {
   }
 
   static double loads_of(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) {
+    // The tiles kept at a time, as often as the loops outside of them run.
     double out = static_cast<double>(plan.tiles_of(f, o) / o.turns);
     for (size_t k = 0; k + o.kept < plan.order.size(); ++k)
       out *= static_cast<double>(plan.order[k].trips);
@@ -251,9 +280,11 @@ class Space {
   // The innermost loop that concerns it counts tiles side by side in memory, few enough.
   bool can_group(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) const {
     const TransferFamily& family = instructions_.families[o.family];
+    // Grouping is for transfers that bring several tiles at once.
     if (family.tiles <= 1 || f.made(product_) || f.idx.empty()) return false;
     for (size_t k = o.spanned; k < o.kept; ++k) {
       const PlanLoop& l = plan.order[plan.order.size() - 1 - k];
+      // The same tile in each iteration; inside a sum that would repeat the transfer.
       if (!plan.concerns(f, l)) {
         if (plan.reduces(l)) return false;
         continue;
@@ -261,6 +292,7 @@ class Space {
       // Only the innermost part of a loop steps from tile to tile.
       for (const PlanLoop& other : plan.order)
         if (other.loop == l.loop && other.part > l.part) return false;
+      // Side by side: the last subscript, and no tile at the end that is smaller than the others.
       return l.trips <= family.tiles && !plan.ragged(l.loop) &&
              mentions(f.idx.back(), sum_.loops[l.loop].iter);
     }
@@ -269,6 +301,7 @@ class Space {
 
   bool fits(const MemoryPtr& m, double tiles, int64_t each) const {
     if (m->kind == MemoryKind::kRegisterFile) return m->count == 0 || tiles <= m->count;
+    // A memory that says no size holds anything.
     return m->bytes == 0 || tiles * static_cast<double>(each) <= static_cast<double>(m->bytes);
   }
 
@@ -289,6 +322,8 @@ class Space {
     });
   }
 
+  // Transfers into the memory that the product reads this factor from, of its element type. The
+  // first of them is what the target's text names first.
   std::vector<size_t> families_for(const DevicePlan& plan, const SumFactor& f) const {
     std::vector<size_t> out;
     for (size_t k = 0; k < instructions_.families.size(); ++k)
@@ -311,6 +346,8 @@ class Space {
         next.first = first;
         next.second = second;
         if (!fits_together(next)) continue;
+        // Results in turns over the outer loops, as far as they fit: a store then need not be
+        // waited for.
         for (size_t r = 0; r < outside && !is_register_file(); ++r) {
           DevicePlan wider = next;
           wider.rotated = r + 1;
@@ -320,6 +357,7 @@ class Space {
         found.push_back({next, estimate(next)});
       }
     std::stable_sort(found.begin(), found.end(), cheaper);
+    // The best of each order is measured before the second of any.
     for (size_t k = 0; k < found.size(); ++k)
       (k == 0 ? out_ : rest_).push_back(std::move(found[k]));
   }
@@ -333,6 +371,7 @@ class Space {
   static double cost_of(const ProcPtr& p) { return p->instr ? p->instr->cost : 1; }
 
   double estimate(const DevicePlan& plan) const {
+    // Runs of the product; stores of results; iterations outside of all sums.
     double products = 1, results = 1, outside = 1;
     for (size_t k = 0; k < plan.order.size(); ++k) {
       const PlanLoop& l = plan.order[k];
@@ -383,11 +422,13 @@ class Space {
   // than the products of that iteration, the array waits.
   double first_pass_stall(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o,
                           double array, double each) const {
+    // How often what is kept is loaded anew.
     double regions = 1;
     for (size_t k = 0; k + o.kept < plan.order.size(); ++k)
       regions *= static_cast<double>(plan.order[k].trips);
     for (size_t k = plan.order.size() - o.kept; k + o.spanned < plan.order.size(); ++k) {
       if (plan.concerns(f, plan.order[k])) continue;
+      // Only the innermost such loop has a first pass that loads: the others find it there.
       const double pass = array / regions / static_cast<double>(plan.order[k].trips);
       const double loading = static_cast<double>(plan.tiles_of(f, o)) * each;
       return regions * std::max(0.0, loading - pass);
@@ -418,6 +459,7 @@ class Space {
                                         size_t most) {
     std::stable_sort(best.begin(), best.end(), cheaper);
     std::stable_sort(rest.begin(), rest.end(), cheaper);
+    // A quarter of the places is for second choices, where there are any.
     const size_t share = std::min(best.size(), most - std::min(rest.size(), most / 4));
     best.resize(share);
     for (RankedPlan& p : rest)

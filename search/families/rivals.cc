@@ -22,6 +22,8 @@ constexpr int kRows = 101, kNoTrans = 111, kTrans = 112, kUpper = 121, kLower = 
               kLeft = 141, kRight = 142;
 
 template <class T>
+// In [-1, 1): a linear congruence with the constants of Numerical Recipes; the same for every
+// library.
 std::vector<T> filled(size_t size, unsigned seed) {
   std::vector<T> values(size);
   unsigned state = seed;
@@ -40,6 +42,8 @@ struct Arrays {
     a = filled<T>(w.level == 1 ? side : square, 1);
     b = filled<T>(w.level == 3 ? square : side, 2);
     c = filled<T>(w.level == 3 ? square : side, 3);
+    // Solves and products by triangles are run again and again on their own result: with a matrix
+    // next to the identity it neither grows nor vanishes.
     if (w.routine.rfind("tr", 0) != 0) return;
     for (size_t i = 0; i < side; ++i)  // next to the identity
       for (size_t j = 0; j < side; ++j)
@@ -48,6 +52,7 @@ struct Arrays {
 };
 
 template <class T, class... Args>
+// A call of a C function with these types, put together from what it was given.
 std::function<void()> bound(void* symbol, Args... args) {
   return [=] { reinterpret_cast<T (*)(Args...)>(symbol)(args...); };
 }
@@ -55,10 +60,13 @@ std::function<void()> bound(void* symbol, Args... args) {
 // The arrays are written by some calls and read by all: the library's own affair.
 template <class T>
 std::function<void()> level1(void* f, const Workload& w, int n, T* x, T* y) {
+  // rotm's flag -1: all four elements are given.
   static T h[5] = {-1, T(0.8), T(-0.6), T(0.6), T(0.8)};
+  // Sums into y grow by a billionth with each call: no run becomes infinite or denormal.
   const T tiny = T(1e-9);
   if (w.routine == "axpy") return bound<void>(f, n, tiny, x, 1, y, 1);
   if (w.routine == "dot") return bound<T>(f, n, x, 1, y, 1);
+  // Next to one: after a million calls the numbers are still numbers.
   if (w.routine == "scal") return bound<void>(f, n, T(0.9999999), x, 1);
   if (w.routine == "copy" || w.routine == "swap") return bound<void>(f, n, x, 1, y, 1);
   if (w.routine == "rot") return bound<void>(f, n, x, 1, y, 1, T(0.8), T(0.6));
@@ -69,6 +77,7 @@ std::function<void()> level1(void* f, const Workload& w, int n, T* x, T* y) {
 
 template <class T>
 std::function<void()> level2(void* f, const Workload& w, int n, T* a, T* x, T* y) {
+  // beta is one, so that the result is read and written as in most uses.
   const T tiny = T(1e-9), one = 1;
   const int t = w.trans ? kTrans : kNoTrans, uplo = w.lower ? kLower : kUpper;
   if (w.routine == "gemv") return bound<void>(f, kRows, t, n, n, tiny, a, n, x, 1, one, y, 1);
@@ -96,6 +105,7 @@ std::function<void()> level3(void* f, const Workload& w, int n, T* a, T* b, T* c
 
 template <class T>
 std::function<void()> call_of(void* f, const Workload& w, int n, Arrays<T>& arrays) {
+  // One set for all rivals: each finds it where the one before left it, in memory and in value.
   T *a = arrays.a.data(), *b = arrays.b.data(), *c = arrays.c.data();
   if (w.level == 1) return level1<T>(f, w, n, a, b);
   return w.level == 2 ? level2<T>(f, w, n, a, b, c) : level3<T>(f, w, n, a, b, c);
@@ -105,12 +115,14 @@ std::function<void()> call_of(void* f, const Workload& w, int n, Arrays<T>& arra
 
 Rival::Rival(std::string name, const std::vector<std::string>& paths) : name_(std::move(name)) {
   for (const std::string& path : paths) {
+    // RTLD_LOCAL: every library exports the same names.
     handles_.push_back(dlopen(path.empty() ? nullptr : path.c_str(), RTLD_NOW | RTLD_LOCAL));
     if (handles_.back() == nullptr) throw InputError({}, name_ + " does not load: " + dlerror());
   }
 }
 
 void* Rival::find(const std::string& symbol) const {
+  // The first that has the symbol: what completes a peer stands before the peer.
   for (void* handle : handles_)
     if (void* found = dlsym(handle, symbol.c_str())) return found;
   return nullptr;
@@ -125,6 +137,7 @@ std::string rest_of(const Peer& peer, const TargetToolchain& toolchain, const st
   request.name = "rival-" + peer.library;
   request.flags = toolchain.flags;
   const bool clang = toolchain.cc.find("clang") != std::string::npos;
+  // Headers only: the calls of CBLAS are a source of ours around it.
   if (peer.library == "eigen") {
     request.compiler = clang ? "clang++" : "g++";
     request.extension = ".cc";
@@ -148,6 +161,7 @@ std::string rest_of(const Peer& peer, const TargetToolchain& toolchain, const st
 
 std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolchain& toolchain,
                                const std::string& folder) {
+  // Libraries read it when they are loaded.
   clear_peer_environment();
   for (const char* threads : {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS"})
     setenv(threads, "1", 1);
@@ -171,18 +185,23 @@ std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolc
 
 std::string Workload::title(bool is_double) const {
   const std::string p = is_double ? "d" : "s";
+  // The letter of the precision stands behind the i.
   const std::string name = routine == "iamax" ? "i" + p + "amax" : p + routine;
   return variant.empty() ? name : name + " " + variant;
 }
 
 double Workload::flops(double n) const {
+  // By convention, as all benchmarks of the BLAS count; copy and swap do none, and are seen in
+  // bytes.
   if (level == 1) return 2 * n;
+  // Half of a matrix, or a triangle: half of the products.
   const bool half = routine == "syr" || routine == "syrk" || routine.rfind("tr", 0) == 0;
   return (half ? 1 : 2) * n * n * (level == 3 ? n : 1);
 }
 
 double Workload::bytes(double n, bool is_double) const {
   const double size = is_double ? 8 : 4;
+  // Reads one vector only.
   const bool one =
       routine == "scal" || routine == "asum" || routine == "nrm2" || routine == "iamax";
   if (level == 1) return (one ? 1 : 2) * n * size;
@@ -231,6 +250,7 @@ const std::vector<Workload>& workloads() {
 }
 
 const std::vector<int>& sizes_of_level(int level) {
+  // Some powers of two, some beside them, and such that fall into each level of usual caches.
   static const std::vector<int> vectors = {1,     2,     4,      8,      16,      33,     64,
                                            100,   256,   500,    1000,   2048,    4096,   10000,
                                            30000, 65536, 200000, 500000, 1000000, 4000000};
@@ -265,6 +285,7 @@ std::function<void()> WorkloadArrays::call(const Rival& rival) const {
   const bool is_double = memory_->twice != nullptr;
   Workload plain = w;
   plain.variant.clear();
+  // Nothing to call: this library does not have the routine.
   void* f = rival.find("cblas_" + plain.title(is_double));
   if (f == nullptr) return {};
   return is_double ? call_of<double>(f, w, memory_->n, *memory_->twice)
