@@ -33,6 +33,7 @@ class Line {
     if (!v.is_string()) fail(std::string("'") + key + "' is not a string");
     return v.get<std::string>();
   }
+  // Part of what a record is found by: never empty.
   std::string key_text(const char* key) const {
     std::string s = text(key);
     if (s.empty()) fail(std::string("'") + key + "' is empty");
@@ -40,6 +41,7 @@ class Line {
   }
   int64_t integer(const char* key) const {
     const Json& v = field(key);
+    // Beyond the signed range JSON's number would wrap.
     if (!v.is_number_integer() || (v.is_number_unsigned() && v.get<uint64_t>() > INT64_MAX))
       fail(std::string("'") + key + "' is not an integer");
     return v.get<int64_t>();
@@ -51,6 +53,7 @@ class Line {
   }
   double number(const char* key) const {
     const Json& v = field(key);
+    // JSON has no infinities, but 1e999 reads as one.
     if (!v.is_number() || !std::isfinite(v.get<double>()))
       fail(std::string("'") + key + "' is not a number");
     return v.get<double>();
@@ -90,6 +93,7 @@ RankedTrial read_trial(const Line& line) {
            line.key_text("fingerprint"), line.text("compiler")};
   t.candidate_id = line.key_text("candidate");
   t.status = line.text("status");
+  // A status of a newer version: better refused than counted as something else.
   if (!known_status(t.status)) line.fail("no trial status is called '" + t.status + "'");
   t.cause = line.text("cause");
   t.script = line.text("script");

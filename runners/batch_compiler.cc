@@ -18,8 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The loop around the kernel, compiled with it: `calls` calls on `count` sets of arguments in
+// turn. The pointer goes through an empty asm, so that no compiler inlines the kernel into the
+// loop.
 std::string trampoline(const Candidate& c, const std::string& symbol) {
   std::string call;
+  // Some parameters may be left out or in another order than the arguments.
   const size_t count = c.parameters.empty() ? c.args.size() : c.parameters.size();
   for (size_t k = 0; k < count; ++k) {
     const size_t from = c.parameters.empty() ? k : c.parameters[k];
@@ -77,10 +81,12 @@ class Unit {
     write_file(source, unit_text(members));
     const CommandResult run =
         run_command(command(source, library), {directory_.string(), timeout_, {}});
+    // One library for all of them.
     if (run.ok()) {
       for (size_t m : members) results[m] = {library, symbol(m), "", toolchain_.threads};
       return;
     }
+    // By us: not the candidates' fault.
     if (run.stopped) {
       for (size_t m : members) {
         results[m].error = "stopped before it was compiled";
@@ -97,6 +103,7 @@ class Unit {
       results[members[0]].error = shorten(message);
       return;
     }
+    // After a time-out nobody is named: halves, until the one that takes so long is alone.
     const std::set<size_t> guilty = run.timed_out ? std::set<size_t>{} : named_in(run.err);
     std::vector<size_t> first, second;
     for (size_t k = 0; k < members.size(); ++k) {
@@ -110,6 +117,7 @@ class Unit {
   }
 
  private:
+  // By place in the batch.
   static std::string symbol(size_t m) { return "exo_call_" + std::to_string(m); }
 
   std::vector<std::string> command(const fs::path& source, const std::string& library) const {
@@ -133,6 +141,8 @@ class Unit {
       write_file(directory_ / folder / (stem + ".c"), c.c_source);
       if (!c.h_source.empty()) write_file(directory_ / folder / (stem + ".h"), c.h_source);
       std::set<std::string> names;
+      // Two files may define the same helper: each one's names get a prefix of its own by macros,
+      // which leave the text as it is.
       if (members.size() > 1) {
         for (const std::string* source : {&c.h_source, &c.c_source})
           for (std::string& name : file_scope_names(*source)) names.insert(std::move(name));
@@ -142,6 +152,7 @@ class Unit {
       for (const std::string& name : names)
         text += "#define " + name + " exo_" + folder + "_" + name + "\n";
       text += "#include \"" + folder + "/" + stem + ".c\"\n";
+      // Errors in the trampoline name it, and not the unit.
       text += "#line 1 \"" + folder + "/trampoline.c\"\n" + trampoline(c, symbol(m));
       for (const std::string& name : names) text += "#undef " + name + "\n";
     }
@@ -155,6 +166,7 @@ class Unit {
     for (std::string line; std::getline(lines, line);) {
       if (line.find("error:") == std::string::npos) continue;
       size_t k = line.rfind("/k", line.find(": "));
+      // Errors begin with "k12/stem.c:" or a path that ends so.
       k = line.rfind('k', 0) == 0 ? 1 : k == std::string::npos ? k : k + 2;
       if (k == std::string::npos) continue;
       size_t m = 0, digits = 0;
@@ -173,6 +185,7 @@ class Unit {
     const std::string prefix = directory_.string() + "/";
     for (std::string line; std::getline(lines, line);) {
       for (size_t at; (at = line.find(prefix)) != std::string::npos;) line.erase(at, prefix.size());
+      // The folder of the candidate, of up to six digits.
       if (line[0] == 'k' && line.find('/') < 8) line.erase(0, line.find('/') + 1);
       const size_t unresolved = line.find("undefined reference to ");
       if (unresolved != std::string::npos) line.erase(0, unresolved);
@@ -183,6 +196,7 @@ class Unit {
         out += (out.empty() ? "" : "\n") + line;
         ++kept;
       }
+      // In case no line is an error's.
       if (rest.size() < 600) rest += (rest.empty() ? "" : "\n") + line;
     }
     return kept > 0 ? out : rest.empty() ? "the compiler failed without a message" : rest;
@@ -199,6 +213,7 @@ class Unit {
 
 }  // namespace
 
+// What is compiled, flags aside, which are the toolchain's: equal keys share one result.
 std::string compilation_key(const Candidate& candidate) {
   std::string text = trampoline(candidate, "");
   for (const std::string* part :
@@ -213,6 +228,7 @@ std::string compile_prologue(const TargetToolchain& toolchain, const std::string
                              double timeout_seconds) {
   const std::string header = directory + "/prologue.h";
   write_file(header, headers_of(toolchain));
+  // They look for their compiled headers under different names.
   const bool clang = toolchain.cc.find("clang") != std::string::npos;
   std::vector<std::string> argv = compilation(toolchain);
   for (const std::string& a : {std::string("-x"), std::string("c-header"), header,
@@ -227,6 +243,7 @@ std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              const std::string& prologue) {
   std::vector<CompiledCandidate> results(batch.size());
   std::map<std::string, std::vector<size_t>> by_compiler;
+  // A candidate may ask for another compiler: peers, and nests as written.
   for (size_t k = 0; k < batch.size(); ++k) by_compiler[batch[k].compiler].push_back(k);
   int other = 0;
   for (const auto& [name, members] : by_compiler) {

@@ -25,6 +25,7 @@ class Tokens {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       const char d = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+      // A comment of one line ends at its newline, which the next turn sees.
       if (c == '/' && d == '/') {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (c == '/' && d == '*') {
@@ -37,6 +38,7 @@ class Tokens {
         ++at_;
       } else if (std::isspace(static_cast<unsigned char>(c))) {
         ++at_;
+        // Only at a line's beginning: elsewhere it is an operator of a macro.
       } else if (c == '#' && line_start_) {
         return {Token::kDirective, directive()};
       } else {
@@ -46,6 +48,7 @@ class Tokens {
           while (at_ < text_.size() && is_word(text_[at_])) ++at_;
           return {Token::kWord, text_.substr(from, at_ - from)};
         }
+        // 0x1p-3, 10UL, 1.5f: one number, though 1e-9 leaves its sign behind, which is no name.
         if (std::isdigit(static_cast<unsigned char>(c))) {
           while (at_ < text_.size() && (is_word(text_[at_]) || text_[at_] == '.')) ++at_;
           continue;
@@ -64,6 +67,7 @@ class Tokens {
   }
   std::string_view directive() {
     const size_t from = ++at_;
+    // A line that ends in a backslash goes on.
     while (at_ < text_.size() && !(text_[at_] == '\n' && text_[at_ - 1] != '\\')) ++at_;
     return text_.substr(from, at_ - from);
   }
@@ -95,6 +99,7 @@ class Scan {
     for (Token t = tokens_.next(); t.kind != Token::kEnd; t = tokens_.next()) {
       if (t.kind == Token::kDirective) {
         conditional(t.text);
+        // What only C++ sees is not compiled here.
       } else if (cplusplus_ == 0) {
         if (t.kind == Token::kWord)
           word(t.text);

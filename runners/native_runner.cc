@@ -26,6 +26,7 @@ constexpr int kMaxSamples = 512;
 constexpr double kLongSample = 10e-3;
 constexpr int kLongSamples = 3;
 
+// Memory that the child writes and we read: what is there when the child dies counts.
 struct TrialShared {
   ChildReport report;
   int64_t calls;
@@ -42,8 +43,10 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
   shared->calls = 1;
   shared->samples[0] = checked;
   shared->count = 1;
+  // Not enough time to calibrate and to take a sample: the check's own call is the result.
   if (checked > 0 && 4 * checked > left) return;
   BatchTimer timer(arguments.ranges(), options.cold, threads);
+  // So many calls that a sample is long against the clock's steps.
   const int64_t calls = timer.calibrate(call, options.batch_seconds);
   int wanted = std::clamp(options.batches, 1, kMaxSamples);
   for (int taken = 0; taken < wanted;) {
@@ -58,6 +61,7 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
     shared->calls = calls;
     shared->samples[taken++] = s.seconds;
     shared->count = taken;
+    // Far behind the best: one sample tells, and the time is others'.
     if (options.best_known > 0 && s.seconds > options.give_up_factor * options.best_known)
       wanted = 1;
     if (wall_seconds() > deadline) break;
@@ -68,6 +72,7 @@ void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
                 const RunOptions& options, TrialShared* shared) {
   const double start = wall_seconds();
   ChildReport* report = &shared->report;
+  // Until arguments are there, a fault has no address that could tell an argument's bounds.
   watch_faults(report, {});
   std::string error;
   const Binder bind = load_candidate(unit, &error);
@@ -80,6 +85,7 @@ void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
     report->stage = ChildReport::kTiming;
     const TimingArguments arguments(prepared, options.cold);
     watch_faults(report, arguments.all());
+    // From what is left: judging took some of the candidate's time.
     time_candidate(bind(arguments.sets()), arguments, unit.threads,
                    options.timeout_seconds - (wall_seconds() - start), options, shared);
     watch_faults(report, {});
@@ -95,6 +101,7 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
     result.cause = unit.error;
     return result;
   }
+  // Zeroed, so that a child that dies at once has said nothing.
   SharedMemory memory(sizeof(TrialShared));
   auto* shared = memory.as<TrialShared>();
   const ChildOutcome outcome =
@@ -107,7 +114,9 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
   result.status = found.status;
   result.cause = found.cause;
   if (found.status == TrialStatus::kCrash)
+    // Killed by it, or reported by the handler before the child went.
     result.signal = outcome.signal ? outcome.signal : shared->report.signal;
+  // A child that has gone wild may have written anything.
   const int count = std::clamp(shared->count, 0, kMaxSamples);
   result.samples.assign(shared->samples, shared->samples + count);
   result.calls_per_sample = shared->calls;
@@ -135,6 +144,7 @@ std::vector<std::vector<double>> read_outputs(const PreparedCase& prepared, cons
     if (!arg.is_data() || !arg.is_written) continue;
     const size_t width = element_bytes(arg.type);
     for (const int64_t offset : arg.element_offsets())
+      // Without the gaps of windows.
       out[a].push_back(load_element(arg.type, from + static_cast<size_t>(offset) * width));
     from += prepared.args[a].image[0].size();
   }
@@ -144,6 +154,7 @@ std::vector<std::vector<double>> read_outputs(const PreparedCase& prepared, cons
 }  // namespace
 
 Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
+  // OpenMP's runtime reads the environment when it is loaded.
   if (unit.threads > 1) announce_threads(unit.threads);
   void* library = dlopen(unit.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library && unit.threads > 1) limit_threads(library, unit.threads);
@@ -153,6 +164,7 @@ Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
     *error = text ? text : "no such symbol";
     return {};
   }
+  // The trampoline that batch_compiler.cc writes.
   const auto call = reinterpret_cast<void (*)(void** const*, int64_t, int64_t)>(entry);
   return [call](const std::vector<void**>& sets) -> BoundCall {
     return [call, sets](int64_t calls) {
@@ -174,6 +186,7 @@ NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
                            {},
                            "apt install gcc, or name another with cc in the target's file"},
                 ExitCode::kUnavailable);
+  // An illegal instruction would be each candidate's fault otherwise.
   require_cpu(toolchain);
   const int batch = std::max(1, options.batch_size), jobs = std::max(1, options.jobs);
   CompileCache::Options cache;
@@ -197,6 +210,7 @@ Evaluation NativeRunner::evaluate(const Candidate& candidate,
   TestCase test;
   test.inputs = inputs;
   const PreparedCase prepared = prepare(candidate.args, test);
+  // The report, and behind it the outputs.
   SharedMemory memory(sizeof(ChildReport) + output_bytes(prepared));
   auto* report = memory.as<ChildReport>();
   auto* results = reinterpret_cast<uint8_t*>(report + 1);
@@ -208,6 +222,7 @@ Evaluation NativeRunner::evaluate(const Candidate& candidate,
         if (!bind) return report->set(TrialStatus::kCrash, "cannot be loaded: " + error);
         report->stage = ChildReport::kChecking;
         GuardedArguments arguments(prepared, GuardedArguments::Placement::kTiming);
+        // One poison is enough: what comes out is looked at by the caller.
         arguments.fill(0);
         bind({arguments.pointers()})(1);
         for (const std::vector<uint8_t>& bytes : arguments.outputs())
@@ -225,6 +240,7 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
   std::vector<TrialResult> results(candidates.size());
   for (size_t k = 0; k < candidates.size(); ++k) {
     results[k].candidate_id = candidates[k].id;
+    // What the default status, skipped, means unless it is overwritten.
     results[k].cause = "interrupted before it ran";
   }
   if (candidates.empty()) return results;
@@ -241,6 +257,7 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
       TrialResult r = run_one(units[k], prepared, options);
       r.candidate_id = candidates[from + k].id;
       results[from + k] = std::move(r);
+      // One by one, so that a result is in the database before the next candidate can hang.
       if (options.finished) options.finished(from + k, results[from + k]);
     }
   }

@@ -4,6 +4,7 @@
 
 namespace exotune {
 
+// For b > 0, as everywhere here.
 int64_t floor_div(int64_t a, int64_t b) {
   int64_t q = a / b;
   return (a % b < 0) ? q - 1 : q;
@@ -27,6 +28,7 @@ int64_t Lin::coeff_of(int var) const {
 }
 
 Lin& Lin::add_constant(int64_t c) {
+  // Once it has overflowed a form says nothing: solvers answer unknown to it.
   overflow |= __builtin_add_overflow(constant, c, &constant);
   return *this;
 }
@@ -38,6 +40,7 @@ Lin& Lin::add(const Lin& other, int64_t scale) {
   overflow |= __builtin_mul_overflow(other.constant, scale, &scaled_constant);
   add_constant(scaled_constant);
   if (other.terms.empty()) return *this;
+  // Sorted by variable, without zero coefficients.
   decltype(terms) merged;
   size_t i = 0, j = 0;
   while (i < terms.size() || j < other.terms.size()) {
@@ -74,6 +77,7 @@ Formula Formula::truth(bool b) {
 }
 
 Formula Formula::at_least_zero(Lin lin) {
+  // Formulas never hold constants, so that "is it decided" is one look at the kind.
   if (lin.is_constant()) return truth(lin.constant >= 0);
   Formula f;
   f.kind = Kind::kAtom;
@@ -91,6 +95,7 @@ Formula Formula::equals_zero(Lin lin) {
 
 Formula Formula::not_zero(const Lin& lin) {
   if (lin.is_constant()) return truth(lin.constant != 0);
+  // Integers: x != 0 is x >= 1 or -x >= 1.
   Lin above = lin, below = lin.scaled(-1);
   above.add_constant(-1);
   below.add_constant(-1);
@@ -109,6 +114,7 @@ Formula gather(Formula::Kind kind, std::vector<Formula> kids) {
   for (Formula& kid : kids) {
     if (kid.kind == absorbing) return Formula::truth(absorbing == Formula::Kind::kTrue);
     if (kid.kind == neutral) continue;
+    // Nested conjunctions are one, which keeps case splits flat.
     if (kid.kind == kind) {
       for (Formula& grandchild : kid.kids) out.kids.push_back(std::move(grandchild));
     } else {
@@ -135,6 +141,7 @@ Formula negated(const Formula& f) {
       return Formula::truth(true);
     case Formula::Kind::kAtom: {
       if (f.atom.equality) return Formula::not_zero(f.atom.lin);
+      // not (x >= 0) is -x - 1 >= 0.
       Lin flipped = f.atom.lin.scaled(-1);
       flipped.add_constant(-1);
       return Formula::at_least_zero(std::move(flipped));
@@ -151,11 +158,13 @@ Formula negated(const Formula& f) {
 }
 
 bool holds(const Constraint& c, std::span<const int64_t> model) {
+  // Products of two 64-bit numbers fit; only their sum might not.
   __int128 sum = c.lin.constant;
   for (const Lin::Term& t : c.lin.terms)
     if (static_cast<size_t>(t.var) < model.size() &&
         __builtin_add_overflow(sum, static_cast<__int128>(t.coeff) * model[t.var], &sum))
       return false;
+  // A form that overflowed is satisfied by nothing.
   return !c.lin.overflow && (c.equality ? sum == 0 : sum >= 0);
 }
 

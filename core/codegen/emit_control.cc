@@ -84,8 +84,7 @@ Text FunctionEmitter::control(const ExprPtr& e) {
       return Text{c(b->lhs, left) + " " + op + " " + c(b->rhs, right), precedence};
     };
     switch (b->op) {
-      // An overflow is left to the text: the check has proved that no value of the program has
-      // one.
+      // What overflows is not folded, and would be no shorter as a number.
       case BinOpKind::kAdd: {
         if (x && y && !__builtin_add_overflow(*x, *y, &folded)) return integer_text(folded);
         const Text left = control(b->lhs), right = control(b->rhs);

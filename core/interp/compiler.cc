@@ -5,12 +5,14 @@
 
 namespace exotune::interp {
 
+// Half floats are computed with in f32 and rounded when they are stored, as emitted C does it.
 Rounding arithmetic_rounding(ScalarType t, Arithmetic mode) {
   const Rounding r = storage_rounding(t, mode);
   return r == Rounding::kF16 || r == Rounding::kBf16 ? Rounding::kF32 : r;
 }
 
 Rounding storage_rounding(ScalarType t, Arithmetic mode) {
+  // Reals: rewrites that reassociate then give the same result.
   if (is_float(t) && mode == Arithmetic::kExact) return Rounding::kNone;
   switch (t) {
     case ScalarType::kR:
@@ -44,6 +46,7 @@ Compiled Lowering::compile_entry(const Proc& proc, const std::vector<int64_t>& c
                                  const std::vector<EntryView>& entry) {
   Env env;
   size_t next_control = 0, next_data = 0;
+  // Control arguments are known, so that whatever depends on them alone is folded while lowering.
   for (const Arg& a : proc.args) {
     if (is_control(a.type.scalar)) {
       env.control[a.name] = control[next_control++];
@@ -60,6 +63,7 @@ Compiled Lowering::compile_entry(const Proc& proc, const std::vector<int64_t>& c
   }
   NodeList body;
   out_ = &body;
+  // Before the body, as the body relies on them.
   compile_asserts(proc, env, proc.where);
   compile_block(proc.body, env);
   result_.body = std::move(body);
@@ -76,6 +80,7 @@ void Lowering::unsupported(const SourceLocation& where, const std::string& what)
 int Lowering::config_slot(const Config& c, const std::string& field) {
   const ConfigField* f = c.find(field);
   EXO_CHECK(f != nullptr);
+  // Slots in the order in which fields are met.
   const std::string name = c.name + "." + field;
   for (size_t k = 0; k < result_.config.size(); ++k)
     if (result_.config[k] == name) return static_cast<int>(k);
@@ -84,6 +89,7 @@ int Lowering::config_slot(const Config& c, const std::string& field) {
   return static_cast<int>(result_.config.size()) - 1;
 }
 
+// A value that is used several times is computed once; linear forms are cheap enough to repeat.
 IntVal Lowering::let(IntVal v) {
   if (v.is_lin()) return v;
   auto n = std::make_unique<LetNode>();
@@ -96,6 +102,7 @@ IntVal Lowering::let(IntVal v) {
 
 void Lowering::require(IntVal cond, InterpError::Kind kind, std::string message,
                        const SourceLocation& where, std::optional<IntVal> shown) {
+  // Known to hold: no node. Known to fail is still a node, since the place may never be reached.
   if (cond.constant() && *cond.constant() != 0) return;
   auto n = std::make_unique<RequireNode>();
   n->cond = std::move(cond);
@@ -130,6 +137,7 @@ int64_t ControlEvaluator::eval(const ExprPtr& e) const {
   if (const auto* n = e->as<Not>()) return !eval(n->arg);
   if (const auto* b = e->as<BinOp>()) {
     const int64_t x = eval(b->lhs);
+    // As the machine does it: the right side only where the left leaves it open.
     if (b->op == BinOpKind::kAnd) return x != 0 && eval(b->rhs) != 0;
     if (b->op == BinOpKind::kOr) return x != 0 || eval(b->rhs) != 0;
     const int64_t y = eval(b->rhs);

@@ -49,6 +49,8 @@ IntVal tree(IntOp op, const IntVal& a, const IntVal& b) {
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
+// `unknown` is the bound that says nothing: the least or the greatest integer. What overflows says
+// nothing either.
 int64_t add_bound(int64_t a, int64_t b, int64_t unknown) {
   int64_t r;
   if (a == unknown || b == unknown || __builtin_add_overflow(a, b, &r)) return unknown;
@@ -73,8 +75,10 @@ bool split_by(const Lin& a, int64_t q, const Ranges& ranges, Lin* quotient, Lin*
       r2.terms.push_back(t);
   }
   const Range range = ranges.of(r2);
+  // Nothing is known of the rest: the division is left to the run.
   if (!range.bounded()) return false;
   const int64_t k = floor_div(range.lo, q);
+  // Within one multiple of q all values have the quotient k.
   if (k != floor_div(range.hi, q)) return false;
   q2.constant += k;
   r2.constant -= k * q;
@@ -98,6 +102,7 @@ Lin operator+(const Lin& a, const Lin& b) {
   auto x = a.terms.begin();
   auto y = b.terms.begin();
   while (x != a.terms.end() || y != b.terms.end()) {
+    // Terms are sorted by slot: one merge.
     if (y == b.terms.end() || (x != a.terms.end() && x->slot < y->slot)) {
       r.terms.push_back(*x++);
     } else if (x == a.terms.end() || y->slot < x->slot) {
@@ -129,6 +134,7 @@ Range Ranges::of(const Lin& l) const {
   for (const Lin::Term& t : l.terms) {
     const auto s = static_cast<size_t>(t.slot);
     const Range v = s < ranges_.size() ? ranges_[s] : Range{};
+    // A negative factor turns the interval round.
     const int64_t lo = t.coeff > 0 ? v.lo : v.hi, hi = t.coeff > 0 ? v.hi : v.lo;
     r.lo = add_bound(r.lo, mul_bound(lo, t.coeff, kMin), kMin);
     r.hi = add_bound(r.hi, mul_bound(hi, t.coeff, kMax), kMax);
@@ -136,6 +142,7 @@ Range Ranges::of(const Lin& l) const {
   return r;
 }
 
+// Folded as far as ranges allow; a tree otherwise, which is evaluated each time.
 IntVal int_op(IntOp op, const IntVal& a, const IntVal& b, const Ranges& ranges) {
   const auto ca = a.constant(), cb = b.constant();
   switch (op) {
@@ -160,6 +167,7 @@ IntVal int_op(IntOp op, const IntVal& a, const IntVal& b, const Ranges& ranges) 
     case IntOp::kNe:
       if (a.is_lin() && b.is_lin()) {
         const Range d = ranges.of(a.lin + scaled(b.lin, -1));  // a - b
+        // a < b holds where a - b is negative for all values, and fails where it is for none.
         if (op == IntOp::kLt && d.hi != kMax && d.hi < 0) return 1;
         if (op == IntOp::kLt && d.lo != kMin && d.lo >= 0) return int64_t{0};
         if (op == IntOp::kLe && d.hi != kMax && d.hi <= 0) return 1;
@@ -172,6 +180,7 @@ IntVal int_op(IntOp op, const IntVal& a, const IntVal& b, const Ranges& ranges) 
       break;
     case IntOp::kAnd:
       if (ca) return *ca ? b : IntVal(int64_t{0});
+      // `a and false` is not folded: a may fail.
       if (cb && *cb) return a;
       break;
     case IntOp::kOr:

@@ -9,6 +9,7 @@
 namespace exotune::families {
 namespace {
 
+// May be missing: a family may have kernels only.
 BodyText read_body(const std::filesystem::path& file) {
   BodyText body;
   body.where.file = std::make_shared<const std::string>(file.string());
@@ -28,6 +29,7 @@ Substitution read_places(const TomlTable& table) {
 
 Axis read_axis(const std::string& name, const TomlTable& table) {
   Axis axis{name, {}};
+  // A value stands for its own name under the axis's, and for whatever else its table says.
   for (const std::string& value : table.keys())
     axis.values.emplace_back(value, with({{name, value}}, read_places(table.table(value))));
   return axis;
@@ -59,6 +61,7 @@ KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
     bucket.allow_only({"when", "at"});
     kernel.buckets.push_back({bucket.text_or("when", ""), bucket.text("at")});
   }
+  // Some bucket has to be taken whatever the size.
   if (!kernel.buckets.empty() && !kernel.buckets.back().when.empty())
     throw InputError(table.where("buckets"), "the last bucket is for all other sizes",
                      "leave its `when` out");
@@ -94,11 +97,13 @@ int BodyText::lines() const {
   std::istringstream in(text);
   std::string line;
   int count = 0;
+  // Without blank lines and comments.
   for (bool comment = false; std::getline(in, line);) {
     const size_t begin = line.find_first_not_of(" \t");
     if (begin == std::string::npos) continue;
     comment = comment || line.compare(begin, 2, "/*") == 0;
     if (!comment) ++count;
+    // A comment that begins behind code on its line counts as code.
     if (line.find("*/") != std::string::npos) comment = false;
   }
   return count;
@@ -128,6 +133,7 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
     throw InputError({}, "there is no family '" + name + "'",
                      near.empty() ? "there are " + all + "all" : "did you mean " + near + "?");
   }
+  // In this order: kernels and routines name axes.
   const TomlTable table = TomlTable::read(folder / (name + ".toml"));
   table.allow_only({"title", "uses", "target", "sizes", "places", "axis", "kernel", "routine"});
   Family family;
@@ -165,6 +171,7 @@ std::vector<Substitution> combinations(const Family& family, const std::vector<s
     const Axis* axis = family.find_axis(name);
     EXO_CHECK(axis != nullptr);
     std::vector<Substitution> next;
+    // The last axis changes fastest.
     for (const Substitution& so_far : all)
       for (const auto& [value, places] : axis->values) next.push_back(with(so_far, places));
     all = std::move(next);

@@ -49,12 +49,14 @@ Chosen choose(const LibraryRequest& request) {
   for (const std::string& name : request.families)
     if (!has(name)) chosen.families.push_back(load_family(request.texts, name));
   chosen.asked = chosen.families.size();
+  // The list grows while it is walked: families used by those that are used.
   for (size_t k = 0; k < chosen.families.size(); ++k)
     for (const std::string& used : std::vector<std::string>(chosen.families[k].uses))
       if (!has(used)) chosen.families.push_back(load_family(request.texts, used));
   return chosen;
 }
 
+// What the tuned schedule gains over the usual one, size by size.
 std::string gains_of(const TunedMember& tuned) {
   std::string text;
   for (const BucketResult& bucket : tuned.buckets) {
@@ -73,6 +75,8 @@ fs::path schedule_file(const LibraryRequest& request, const Target& target,
   return request.folder / "schedules" / target.name / (tunable.name + ".sched");
 }
 
+// The first line of a schedule's file: with what, and for which text it was measured. Another text
+// is another key, and is measured again.
 std::string key_line(const LibraryRequest& request, const Tunable& tunable) {
   return "# tuned " + request.tuned_by + " " + tunable.key() + "\n";
 }
@@ -106,11 +110,13 @@ void tune_family(const LibraryRequest& request, const Family& family, const Targ
   hooks.finished = [&](size_t k, const ShardResult& result) {
     const MemberAnswer answer = read_member_answer(result.output, todo[k]);
     if (request.store != nullptr) keep_records(*request.store, answer.records, todo[k].name);
+    // The database first: records outlive the library's folder.
     if (request.say) request.say(todo[k].name + gains_of(answer.tuned));
     std::string& text = wisdom[todo[k].name];
     text = key_line(request, todo[k]) + print_versions(answer.tuned.versions);
     const fs::path file = schedule_file(request, *target, todo[k]);
     write_text(fs::path(file) += ".new", text);
+    // A file is there as a whole or not at all, and a run that was stopped goes on behind it.
     fs::rename(fs::path(file) += ".new", file);
     ++report.tuned;
   };
@@ -128,12 +134,14 @@ void write_unit(const fs::path& source, const Unit& unit) {
 std::vector<std::string> write_target(const LibraryRequest& request, const Chosen& chosen,
                                       const TargetPtr& target, LibraryReport& report) {
   std::vector<std::string> stems;
+  // Given ones, or those that came with the texts.
   FoundWisdom found =
       find_wisdom(request.wisdom.empty() ? request.texts / "wisdom" : request.wisdom, target->name,
                   request.machine);
   if (found.machine != request.machine && !found.machine.empty() && request.say)
     request.say("schedules for " + target->name + " are those measured on " + found.machine +
                 ": the nearest to " + request.machine);
+  // Tile sizes may belong to a machine, too.
   if (!found.sizes.empty())
     write_text(request.folder / "schedules" / target->name / "sizes.toml", found.sizes);
   Wisdom& wisdom = found.schedules;
@@ -141,6 +149,7 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
     const Family family = with_sizes(chosen.families[k], found);
     if (request.tune) tune_family(request, family, target, wisdom, report);
     if (request.say) request.say("proving " + family.name + " for " + target->name);
+    // Every step is proved again, whoever found the schedule.
     const std::vector<Member> members = prove_members(family, target, wisdom);
     std::map<std::string, std::vector<Version>> schedules;
     for (const Member& member : members) {
@@ -152,6 +161,7 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
       write_text(request.folder / "schedules" / target->name / (name + ".sched"),
                  wisdom.count(name) > 0 ? wisdom.at(name) : print_versions(versions));
     report.kernels += members.size();
+    // Kernels of a family that is only used get no routines of their own.
     const bool entries = k < chosen.asked;
     for (const Unit& unit :
          units_of({family, *target, members, request.targets.size() == 1, entries})) {
@@ -208,6 +218,7 @@ void build_library(const fs::path& folder, int jobs) {
                            "apt install make, then make -j -C " + (folder / "src").string()},
                 ExitCode::kUnavailable);
   CommandOptions options;
+  // Hours on a slow machine with sanitizers; without a limit a compiler that hangs would hang us.
   options.timeout_seconds = 3600;
   const CommandResult result =
       run_command({"make", "-C", (folder / "src").string(), "-j" + std::to_string(jobs)}, options);

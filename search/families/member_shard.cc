@@ -16,6 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Readable, as people look into the folder; text from compilers may be no UTF-8.
 std::string dump(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
@@ -24,6 +25,7 @@ size_t count_in(const JsonFields& fields, const char* key) {
   return static_cast<size_t>(std::max<int64_t>(0, fields.integer(key)));
 }
 
+// All that a node needs to answer: it has no other text of the family than this.
 struct Question {
   Tunable tunable;
   std::string target, target_hash, engine;
@@ -50,6 +52,7 @@ Question read_question(const Shard& shard) {
   throw Error(Diagnostic{{}, why, {}, hint}, ExitCode::kUnavailable);
 }
 
+// A node that answers for another machine would be believed.
 void require_fit(const Question& question, const Target& target, const Machine& machine,
                  const std::string& wanted) {
   const Fingerprint here = fingerprint(machine, target);
@@ -75,12 +78,14 @@ struct Context {
 };
 
 void keep_bucket(const BucketResult& bucket, const Context& context, Store& store) {
+  // Nothing was run for it.
   if (bucket.kernel == nullptr) return;
   const TrialKey key = context.key(bucket, store);
   std::vector<TrialRecord> trials = bucket.trials;
   for (TrialRecord& trial : trials) {
     trial.key = key;
     trial.engine_version = engine_version();
+    // The time of the answer, not of each run.
     trial.created = static_cast<int64_t>(std::time(nullptr));
   }
   store.put_trials(trials);
@@ -100,6 +105,7 @@ BucketMemory memory_in(Store& store, const Context& context) {
   return {[&](const BucketResult& bucket, const std::string& candidate_id) {
             std::optional<TrialRecord> trial =
                 store.find_trial(context.key(bucket, store), candidate_id);
+            // What another version measured may have been checked differently.
             if (trial && trial->engine_version != engine_version()) trial.reset();
             return trial;
           },
@@ -127,6 +133,7 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
   const TargetPtr target = find_target_(question.target);
   require_fit(question, *target, machine_, wanted);
   const TargetToolchain toolchain = toolchain_of(*target);
+  // One for each target: what it has compiled serves the next shard.
   std::shared_ptr<Arena>& arena = arenas_[target->name];
   if (arena == nullptr) arena = native_arena(toolchain);
   const Context context{question.tunable.name, *target, machine_, toolchain};
@@ -150,6 +157,8 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
 MemberAnswer read_member_answer(const std::string& output, const Tunable& tunable) {
   const JsonFields reader(output, "the answer for " + tunable.name);
   if (reader.text("member") != tunable.name) reader.refuse("it is another kernel's");
+  // An answer may only choose among what was asked: a stranger's schedule would go unseen into the
+  // library.
   std::vector<std::string> known = tunable.scripts;
   for (const Version& version : parse_versions(tunable.usual, tunable.name))
     known.push_back(version.script);
@@ -168,6 +177,7 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
       reader.refuse("it names a schedule that was not asked about");
     answer.tuned.buckets.push_back(std::move(bucket));
   }
+  // Sizes in the same order.
   bool same = answer.tuned.buckets.size() == tunable.buckets.size();
   for (size_t k = 0; same && k < tunable.buckets.size(); ++k)
     same = answer.tuned.buckets[k].at == tunable.buckets[k].at;
