@@ -12,6 +12,7 @@ namespace {
 
 using A = OperatorArgs;
 
+// Exo's older scripts say perfect=True, newer ones tail='perfect'.
 Tail tail_of(const A& a, int tail, int perfect) {
   if (a.boolean(perfect)) return Tail::kPerfect;
   return loop_tail(a.string(tail));
@@ -20,6 +21,7 @@ Tail tail_of(const A& a, int tail, int perfect) {
 std::vector<int> small_integers(const A& a, int k) {
   std::vector<int> out;
   for (int64_t v : a.integers(k)) {
+    // A dimension is an int below; a thousand are more than any tensor has.
     if (v < 0 || v > 1000) throw InputError({}, std::to_string(v) + " is no dimension");
     out.push_back(static_cast<int>(v));
   }
@@ -28,10 +30,12 @@ std::vector<int> small_integers(const A& a, int k) {
 
 // The place whose names an allocation's sizes and indices may use.
 Path alloc_scope(const A& a, int k) {
+  // An argument is declared before the first statement.
   Cursor c = a.where(k).buffer(a.proc());
   return c.kind() == CursorKind::kArg ? Path{{Child::kBody, 0}} : c.path();
 }
 
+// `('r', 3)` and `('r', '3')` are the same axis.
 std::string text_of(const Value& v) {
   if (const std::string* s = v.as<std::string>()) return *s;
   if (const int64_t* k = v.as<int64_t>()) return std::to_string(*k);
@@ -65,6 +69,7 @@ std::vector<std::string> names_in(const Value& v) {
   return out;
 }
 
+// Scripts may quote a number, as Exo's examples do with -inf.
 double number_of(const Value& v) {
   if (const double* d = v.as<double>()) return *d;
   if (const int64_t* k = v.as<int64_t>()) return static_cast<double>(*k);
@@ -188,6 +193,7 @@ std::vector<Operator> primitive_operators() {
         place("before", Value())},
        "s(e)  ->  x : _; x = e; s(x)   (before: a statement around s)",
        [](const A& a) -> Value {
+         // One expression, alone or with its equals (cse); or several that are given.
          std::vector<Where> exprs = a.places(1);
          if (exprs.size() == 1 && !a.given(4))
            return bind_expr(a.proc(), exprs[0], a.string(2), a.boolean(3));

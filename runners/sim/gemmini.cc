@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t kConfigure = 0, kLoad2 = 1, kLoad = 2, kStore = 3, kComputePreloaded = 4,
                    kComputeAccumulated = 5, kPreload = 6, kFlush = 7, kLoad3 = 14, kCounter = 126;
 
+// Commands pack their operands into two 64-bit registers.
 constexpr uint64_t field(uint64_t word, int low, int count) {
   return word >> low & ((uint64_t{1} << count) - 1);
 }
@@ -33,6 +34,7 @@ void Gemmini::reset() {
   execute_settings_ = {};
   weights_ = result_ = {};
   preloaded_ = false;
+  // An even number of rows: the product is computed two rows at a time.
   array_.assign((figures_.size + figures_.size % 2) * figures_.size, 0);
   next_array_ = array_;
   row_left_.assign(figures_.size + figures_.size % 2, 0);
@@ -48,6 +50,8 @@ void Gemmini::reset() {
 }
 
 std::optional<Device::Form> Gemmini::decode(uint32_t word) const {
+  // custom-3, where the generator puts its commands; the function code stands where R-type has
+  // funct7.
   const uint32_t opcode = word & 0x7f, function = word >> 12 & 7, upper = word >> 25;
   if (opcode != 0x7b) return std::nullopt;
   if (function == 7 && upper == kCounter) return Form{true, true, true};
@@ -56,6 +60,8 @@ std::optional<Device::Form> Gemmini::decode(uint32_t word) const {
   return Form{true, true, false};
 }
 
+// Loads, stores and computations wait in stations of their own; a configuration waits with what it
+// configures.
 Gemmini::Entries& Gemmini::entries_of(uint32_t function, uint64_t rs1) {
   switch (function) {
     case kLoad:
@@ -79,6 +85,7 @@ Device::Reply Gemmini::execute(const Call& call, Memory& memory) {
     reply.next = call.now + 1;
     return reply;
   }
+  // The processor stands still while the station is full.
   const uint64_t entered = entries_of(function, call.rs1).enter(call.now);
   full_ += entered - call.now;
   switch (function) {
@@ -114,6 +121,7 @@ Device::Reply Gemmini::execute(const Call& call, Memory& memory) {
   }
   idle_at_ =
       std::max({idle_at_, entered + 1, loads_.last_end, stores_.last_end, executes_.last_end});
+  // It goes on when the command has been taken, long before it is done.
   reply.next = entered + 1;
   return reply;
 }
@@ -122,6 +130,7 @@ std::string Gemmini::configure(uint64_t rs1, uint64_t rs2, uint64_t now) {
   switch (field(rs1, 0, 2)) {
     case 0: {
       // The array drains first.
+      // What the array computes with must not change under it.
       const uint64_t start = std::max(now, executes_.last_end);
       flush_ += start - std::min(start, std::max(now, array_free_));
       array_free_ = std::max(array_free_, start) + 1;
@@ -129,6 +138,7 @@ std::string Gemmini::configure(uint64_t rs1, uint64_t rs2, uint64_t now) {
       return configure_execute(rs1, rs2);
     }
     case 1:
+      // Three sets of settings for loads, by two bits.
       if (field(rs1, 3, 2) == 3) return "config_ld of a fourth set of settings";
       configure_load(rs1, rs2);
       loads_.leave(now + 1);
@@ -162,6 +172,7 @@ void Gemmini::configure_load(uint64_t rs1, uint64_t rs2) {
   LoadSettings& s = load_settings_[field(rs1, 3, 2)];
   s.stride = rs2;
   s.narrow = field(rs1, 2, 1);
+  // 0 means one.
   s.repeats = std::max<uint64_t>(1, field(rs1, 8, 8));
   s.block_stride = field(rs1, 16, 16);
   s.scale = as_float(field(rs1, 32, 32));
@@ -190,6 +201,7 @@ std::string Gemmini::configure_store(uint64_t rs1, uint64_t rs2) {
 }
 
 std::string Gemmini::preload(uint64_t rs1, uint64_t rs2, uint64_t now) {
+  // Only noted: the array takes them with the next computation.
   weights_ = GemminiTile::of(rs1);
   result_ = GemminiTile::of(rs2);
   preloaded_ = true;
@@ -227,12 +239,14 @@ uint64_t Gemmini::counter(uint64_t rs1) {
   constexpr std::pair<uint64_t, size_t> kNumbers[] = {
       {9, 0},  {12, 1},     {24, 2},     {25, 3},  {18, 4},      {21, 5},      {45, 6},
       {46, 7}, {64 + 4, 8}, {64 + 5, 9}, {41, 10}, {64 + 1, 11}, {64 + 2, 12}, {64 + 3, 13}};
+  // In the order that kNumbers counts by.
   const std::vector<Event> now = events();
   Counter& c = counters_[field(rs1, 4, 3)];
   if (field(rs1, 0, 1))
     for (Counter& each : counters_) each.from = each.event < now.size() ? now[each.event].count : 0;
   if (field(rs1, 3, 1)) {
     const uint64_t wanted = field(rs1, 12, 6) | (field(rs1, 31, 1) << 6);
+    // An event that is not simulated counts nothing.
     c = {now.size(), 0};
     for (const auto& [number, event] : kNumbers)
       if (number == wanted) c = {event, now[event].count};

@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kMostReadings = 4096;
 
 template <class Word>
+// The read-modify-write operations, by the upper bits of function 7 as the specification numbers
+// them.
 Word combine(uint8_t what, Word memory, Word operand) {
   using Signed = std::make_signed_t<Word>;
   const Signed a = static_cast<Signed>(memory), b = static_cast<Signed>(operand);
@@ -47,6 +49,7 @@ Word combine(uint8_t what, Word memory, Word operand) {
 }  // namespace
 
 std::string describe(const Trap& trap) {
+  // By cause, as mcause numbers them from 0.
   static const char* const kNames[] = {
       "misaligned jump to",   "no code at",
       "illegal instruction",  "breakpoint",
@@ -75,9 +78,12 @@ Hart<Word>::Hart(const ProcessorOptions& options, Memory& memory, Device* device
 template <class Word>
 Stop Hart<Word>::run(uint64_t instructions) {
   fault_.clear();
+  // The host's rounding and flags are the program's while it runs, and are put back however it
+  // ends.
   const FloatUnit::Session session;
   floats_.set_flags(kept_fcsr_ & 31);
   floats_.set_mode(kept_fcsr_ >> 5);
+  // Timing is a template parameter, so that the loop without it has no tests for it.
   const uint64_t limit = retired_ + instructions;
   const Leave how = options_.with_timing ? loop<true>(limit) : loop<false>(limit);
   kept_fcsr_ = floats_.flags() | floats_.mode() << 5;
@@ -97,6 +103,7 @@ Stop Hart<Word>::run(uint64_t instructions) {
 template <class Word>
 Account Hart<Word>::account() const {
   Account a;
+  // The clock counts half cycles.
   a.cycles = now_ / 2;
   a.instructions = retired_;
   a.waited = waited_;
@@ -112,14 +119,17 @@ bool Hart<Word>::control_register(const Instruction& i) {
   // What is read is the state before this instruction.
   const Clock clock{now_ / 2 - 1, retired_ - 1};
   const std::optional<uint64_t> old = control_.read(number, clock);
+  // No such register here: the instruction is illegal.
   if (!old) return false;
   if (ControlRegisters::is_cycle(number) && readings_.size() < kMostReadings) {
     readings_.push_back(account());
     readings_.back().cycles = clock.cycles;
     readings_.back().instructions = clock.instructions;
   }
+  // The immediate forms have their operand in the place of the register's number.
   const uint64_t operand = i.detail & 4 ? i.rs1 : x_[i.rs1];
   const int how = i.detail & 3;
+  // Setting or clearing no bits does not write, so that read-only registers can be read so.
   if (how == 1 || i.rs1 != 0) {
     if (number >> 10 == 3) return false;  // read-only
     const uint64_t value = how == 1 ? operand : how == 2 ? *old | operand : *old & ~operand;
@@ -134,6 +144,7 @@ bool Hart<Word>::atomic(const Instruction& i, uint64_t& cause, uint64_t& value) 
   const uint64_t address = x_[i.rs1], size = i.mode == 2 ? 4 : 8;
   value = address;
   const bool load_only = i.detail == 2;
+  // Within one aligned word, or the access would be no single one.
   if (address & (size - 1)) return cause = load_only ? 4 : 6, false;
   if (load_only ? !memory_.holds(address, size) : !memory_.may_write(address, size))
     return cause = load_only ? 5 : 7, false;
@@ -141,8 +152,10 @@ bool Hart<Word>::atomic(const Instruction& i, uint64_t& cause, uint64_t& value) 
       size == 4 ? extended(static_cast<Word>(static_cast<Signed>(memory_.read<int32_t>(address))))
                 : memory_.read<uint64_t>(address);
   uint64_t result = old;
+  // Load-reserved; one hart, so that a reservation is an address.
   if (i.detail == 2) {
     reserved_ = address;
+    // Store-conditional: 0 where the reservation held.
   } else if (i.detail == 3) {
     result = reserved_ != address;
     reserved_ = 0;
@@ -166,17 +179,20 @@ uint64_t Hart<Word>::run_device(const Instruction& i, uint64_t now) {
     return 0;
   }
   x_[i.rd] = static_cast<Word>(reply.rd);
+  // A device's instruction takes a cycle at least.
   return std::max(reply.next, now + 1);
 }
 
 template <class Word>
 bool Hart<Word>::begin_trap(uint64_t cause, uint64_t value) {
   trap_ = {cause, pc_, value, true};
+  // The first one is the cause; a handler that is broken makes others.
   if (!first_trap_.happened) first_trap_ = trap_;
   control_.trap_cause = cause;
   control_.trap_pc = static_cast<Word>(pc_);
   control_.trap_value = static_cast<Word>(value);
   now_ += 2;
+  // A trap at the handler's own first instruction would go on for ever.
   const bool handled = control_.trap_vector != 0 && pc_ != control_.trap_vector;
   if (handled) pc_ = control_.trap_vector;
   return handled;

@@ -40,6 +40,7 @@ struct Nest {
 std::optional<Nest> nest_of(const Proc& p) {
   Nest out;
   const Block* block = &p.body;
+  // Down to the first block that is not a loop alone.
   while (block->size() == 1 && block->front()->as<For>()) {
     const For& f = *block->front()->as<For>();
     ProductInstruction::Loop loop{f.iter.name(), 0, false};
@@ -47,6 +48,7 @@ std::optional<Nest> nest_of(const Proc& p) {
       loop.most = *n;
       loop.fixed = true;
     } else if (const Read* r = f.hi->as<Read>()) {
+      // A size argument: tiles may be smaller, up to what an assert allows.
       loop.most = bound_of(p, r->name);
     }
     if (as_int(f.lo) != 0 || loop.most <= 0) return std::nullopt;
@@ -68,6 +70,7 @@ std::optional<TileArgument> tile_argument(const Proc& p, const Nest& nest, Sym n
   for (const ExprPtr& e : idx) {
     const Read* r = e->as<Read>();
     const auto at = r ? std::find(nest.iters.begin(), nest.iters.end(), r->name) : nest.iters.end();
+    // A subscript that is not a loop's own iterator makes it no plain tile.
     if (at == nest.iters.end()) return std::nullopt;
     out.loops.push_back(static_cast<int>(at - nest.iters.begin()));
   }
@@ -80,11 +83,13 @@ std::optional<ProductInstruction> product_of(const ProcPtr& proc) {
   ProductInstruction out;
   out.proc = proc;
   out.loops = nest->loops;
+  // Bodies may convert factors through scalars first.
   std::map<Sym, ExprPtr> scalars;
   const Reduce* sum = nullptr;
   for (const StmtPtr& s : *nest->inside) {
     if (s->as<Alloc>()) continue;
     const Assign* a = s->as<Assign>();
+    // In front of the sum only: what comes after it belongs to no product.
     if (a && a->idx.empty() && !sum) {
       scalars[a->name] = a->rhs;
     } else if (const Reduce* r = s->as<Reduce>(); r && !sum && r->op == ReduceOp::kAdd) {
@@ -129,6 +134,7 @@ std::optional<Transfer> transfer_of(const Proc& p) {
   const Read* from = a ? a->rhs->as<Read>() : nullptr;
   if (!from || from->idx.empty()) return std::nullopt;
   const Arg *to = p.find_arg(a->name), *source = p.find_arg(from->name);
+  // From a memory that programs address into the device's own.
   if (!to || !source || !is_own_memory(to->mem) || is_own_memory(source->mem)) return std::nullopt;
   // One that repeats what it reads (a bias for all rows) brings no tile.
   for (const Sym iter : nest->iters)
@@ -144,8 +150,10 @@ std::optional<Transfer> transfer_of(const Proc& p) {
 
 std::optional<PassInstruction> pass_of(const ProcPtr& p) {
   const std::optional<Nest> nest = nest_of(*p);
+  // One statement alone is a copy.
   if (!nest || nest->inside->size() < 2) return std::nullopt;
   PassInstruction out{p, nest->loops, nullptr, ScalarType::kI32};
+  // A pass reads results in the device and writes one array outside.
   int elsewhere = 0;
   for (const Arg& a : p->args) {
     if (!is_data(a.type.scalar)) continue;
@@ -194,7 +202,9 @@ class Reader {
 
   DeviceInstructions run() {
     for (const ProcPtr& p : instructions_) {
+      // Settings and work in one: no step could prove what holds afterwards.
       if (writes_config(*p) && configs_set(*p).empty()) continue;
+      // An instruction that does nothing to data and takes nothing orders what is around it.
       if (p->args.empty() && p->body.size() == 1 && p->body.front()->as<Pass>()) {
         out_.fence = p;
         continue;
@@ -205,6 +215,7 @@ class Reader {
       if (auto transfer = transfer_of(*p)) add(p, *transfer);
       if (auto pass = pass_of(p)) out_.passes.push_back(std::move(*pass));
     }
+    // Each family with the instruction that makes its settings, so that replacing can insert it.
     for (TransferFamily& f : out_.families)
       for (const ProcPtr& p : out_.usable)
         if (const auto set = configs_set(*p); !set.empty() && set == settings_.at(key(f)))
@@ -220,6 +231,7 @@ class Reader {
     for (TransferFamily& f : out_.families) {
       if (f.memory != t.memory || f.element != t.element || settings_.at(key(f)) != settings)
         continue;
+      // The instruction of most tiles is tried first, one tile last.
       const bool first = t.tiles > f.tiles;
       f.instructions.insert(first ? f.instructions.begin() : f.instructions.end(), p);
       if (t.tiles < alone_.at(f.alone.get())) f.alone = p;

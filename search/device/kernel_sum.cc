@@ -25,11 +25,14 @@ bool assigns(const Stmt& s, Sym name) {
   return any(body_of(s)) || any(orelse_of(s));
 }
 
+// `C[..] += A[..] * B[..]` in loops of known extents from 0, as any kernel may write it, with
+// scalars in between.
 class SumReader {
  public:
   SumReader(const ProcPtr& p, const Path& path) : p_(p), path_(path), block_(block_at(*p, path)) {}
 
   std::optional<KernelSum> run() {
+    // Sums of products only.
     const Reduce* r = stmt_at(*p_, path_)->as<Reduce>();
     const BinOp* product = r && r->op == ReduceOp::kAdd ? r->rhs->as<BinOp>() : nullptr;
     if (!product || product->op != BinOpKind::kMul) return std::nullopt;
@@ -47,6 +50,7 @@ class SumReader {
 
  private:
   bool read_loops() {
+    // Outermost first.
     for (const Cursor& c : enclosing_loops(out_.sum)) {
       const For& f = c.as<For>();
       const std::optional<int64_t> extent = literal_extent(f);
@@ -56,6 +60,7 @@ class SumReader {
     return !out_.loops.empty();
   }
 
+  // Those of the sum's loops that the symbols name.
   std::set<Sym> loops_in(const std::set<Sym>& symbols) const {
     std::set<Sym> out;
     for (const SumLoop& l : out_.loops)
@@ -83,11 +88,14 @@ class SumReader {
       own = own || (a && a->name == name);
       if (assigns(*s, name)) writers.push_back(s);
     }
+    // A scalar from further out may hold the value of another iteration.
     if (!own || writers.empty()) return false;
     for (const StmtPtr& w : writers) collect(*w, symbols);
     const Assign* only = writers.size() == 1 ? writers.front()->as<Assign>() : nullptr;
     const Read* read = only ? only->rhs->as<Read>() : nullptr;
     out.through_scalar = true;
+    // A plain copy of an element is the element, converted; anything else is computed by the
+    // processor.
     out.computed = !read || read->idx.empty();
     if (!out.computed) {
       out.buffer = read->name;
@@ -129,6 +137,7 @@ int64_t largest_divisor(int64_t n, int64_t most) {
   return 1;
 }
 
+// All ways in which the product's loops can be loops of the sum.
 class Matcher {
  public:
   Matcher(const KernelSum& sum, const ProductInstruction& product, bool swapped)
@@ -158,6 +167,8 @@ class Matcher {
         accept(chosen);
       return;
     }
+    // A loop of the product must move the same operands and results as the loop that it stands
+    // for.
     for (size_t k = 0; k < sum_.loops.size(); ++k) {
       if (std::find(chosen.begin(), chosen.end(), k) != chosen.end()) continue;
       const Sym iter = sum_.loops[k].iter;
@@ -176,6 +187,7 @@ class Matcher {
   // index?
   bool walks(const TileArgument& tile, const std::vector<ExprPtr>& idx,
              const std::vector<size_t>& chosen) const {
+    // Subscripts that no tile's loop is in may stand in front: they choose the tile.
     size_t from = 0;
     for (const int loop : tile.loops) {
       const Sym iter = sum_.loops[chosen[static_cast<size_t>(loop)]].iter;
@@ -194,6 +206,8 @@ class Matcher {
 
   void accept(const std::vector<size_t>& chosen) {
     SumMapping m{swapped_, chosen, {}};
+    // Tiles divide the extent; where the largest divisor is small, whole tiles with a rest may be
+    // better, and both are proposed.
     bool ragged = false;
     for (size_t q = 0; q < chosen.size(); ++q) {
       const ProductInstruction::Loop& loop = product_.loops[q];
@@ -241,6 +255,7 @@ std::vector<KernelSum> sums_of(const ProcPtr& p) {
 
 std::vector<SumMapping> mappings_of(const KernelSum& sum, const ProductInstruction& product) {
   std::vector<SumMapping> out;
+  // a * b is b * a, but the operands' memories differ.
   for (const bool swapped : {false, true})
     for (SumMapping& m : Matcher(sum, product, swapped).run()) out.push_back(std::move(m));
   return out;

@@ -9,6 +9,7 @@ namespace exotune::device_plan {
 
 std::vector<std::string> PlanSteps::result_loops(bool with_rotated) const {
   std::vector<std::string> out;
+  // Loops that stand inside all sums: each of their iterations has a result of its own to keep.
   const size_t from = plan_.sums_begin() - (with_rotated ? plan_.rotated : 0);
   for (size_t k = from; k < plan_.order.size(); ++k)
     if (!plan_.reduces(plan_.order[k])) out.push_back(name_of(plan_.order[k]));
@@ -27,6 +28,8 @@ Cursor PlanSteps::last_parallel() const {
 void PlanSteps::keep_results() {
   const Sym target = plan_.sum->target;
   results_ = target.name();
+  // A target in memory is copied where its sums run; one that is a scalar already is kept as it
+  // is.
   if (!plan_.sum->target_idx.empty()) {
     const Cursor body = last_parallel().body();
     results_ = fresh(target.name() + "_sums");
@@ -34,6 +37,8 @@ void PlanSteps::keep_results() {
   }
   lift_results();
   const int levels = static_cast<int>(result_loops(false).size());
+  // What stands in front of the sums begins the results, what stands behind ends them: each in
+  // loops of its own, so that an instruction can do it.
   const Cursor begins = first_reduction();
   Cursor before, after;
   if (begins.path().back().index > 0) {
@@ -52,10 +57,12 @@ void PlanSteps::keep_results() {
 void PlanSteps::give_to_processor(Cursor c, const std::string& suffix) {
   const std::vector<std::string> tile = tile_names();
   Cursor nest;
+  // The outermost loop of the tile around it.
   for (c = forward(s_.proc, c); c.valid(); c = c.parent())
     if (c.is<For>() && std::find(tile.begin(), tile.end(), c.as<For>().iter.name()) != tile.end())
       nest = c;
   if (!nest.valid()) throw Refused{{"plan", results_, "its tiles have no loops"}};
+  // In the processor's own memory, where plain code may touch it.
   const std::string copy = fresh(results_ + suffix);
   step("auto_stage_mem", {Value(nest), Value(results_), Value(copy)});
   step("set_memory", {Value(alloc_of(copy)), Value(dram_stack())});
@@ -68,6 +75,8 @@ PlanSteps::DeviceAccesses PlanSteps::device_accesses() const {
     if (!call || !call->callee->instr) continue;
     for (size_t k = 0; k < call->args.size(); ++k) {
       const Arg& formal = call->callee->args[k];
+      // Buffers in the device's memories are met by instructions alone, which keep their order
+      // themselves.
       if (!is_data(formal.type.scalar) || (formal.mem && !formal.mem->addressable)) continue;
       std::set<Sym>& into = assigns(call->callee->body, formal.name) ? out.written : out.read;
       if (const WindowExpr* w = call->args[k]->as<WindowExpr>()) into.insert(w->name);
@@ -81,6 +90,8 @@ void PlanSteps::fence_processor() {
   if (!instructions_.fence) return;
   const DeviceAccesses device = device_accesses();
   std::set<Sym> shared = device.read;
+  // What the device touches at all: the processor's writes to it have to be seen, its writes
+  // waited for.
   shared.insert(device.written.begin(), device.written.end());
   std::vector<Cursor> before, after;
   // Of the plain statements right in front of each other: one fence before the first that needs
@@ -91,6 +102,7 @@ void PlanSteps::fence_processor() {
     if (last.empty() || c.path().back().index == 0 || last != sibling(c.path(), -1))
       fenced = pending = false;
     last = c.path();
+    // Where the device's memory accesses are in order with the processor's, stores need no fence.
     const bool meets = !instructions_.in_order && writes(*c.stmt(), shared);
     if (!fenced && (meets || reads(*c.stmt(), device.written))) {
       before.push_back(c);
@@ -107,6 +119,7 @@ void PlanSteps::fence_processor() {
 
 void PlanSteps::fence_behind(const Cursor& c, bool change_places) {
   const Cursor now = forward(s_.proc, c);
+  // Noop calls are inserted behind a statement.
   const bool first = now.path().back().index == 0;
   step("insert_noop_call", {Value(change_places && !first ? now.prev() : now),
                             Value(instructions_.fence), Value::strings({})});
@@ -154,6 +167,7 @@ std::vector<Cursor> PlanSteps::plain_statements() const {
   std::vector<Cursor> out;
   for (const Path& path : all_stmt_paths(*s_.proc)) {
     const Stmt& s = *stmt_at(*s_.proc, path);
+    // Loops that hold instructions are looked into; those of plain statements alone count as one.
     if (calls(s)) continue;
     const Cursor c = Cursor::stmt(s_.proc, path);
     const Cursor around = c.parent();
@@ -179,6 +193,7 @@ void PlanSteps::lift_results() {
   const std::vector<std::string> kept = result_loops(true);
   int64_t levels = 0;
   std::vector<Cursor> loops = enclosing_loops(alloc_of(results_));
+  // From the inside out: a dimension for each loop whose iterations keep results, none for sums.
   for (auto l = loops.rbegin(); l != loops.rend(); ++l, ++levels) {
     const std::string name = l->as<For>().iter.name();
     if (std::find(kept.begin(), kept.end(), name) != kept.end())
@@ -219,12 +234,14 @@ void PlanSteps::replace(const std::string& name, const PlanOperand& o) {
 void PlanSteps::replace_rest() {
   step("replace_configured", {list_of(instructions_.usable)});
   refuse_results_in_code();
+  // Settings that hold already are not made again in each iteration.
   step("hoist_config", {});
   std::vector<MemoryPtr> files;
   for (const TileArgument* t : {&plan_.product->out, &plan_.product->first, &plan_.product->second})
     if (t->memory->kind == MemoryKind::kRegisterFile &&
         std::find(files.begin(), files.end(), t->memory) == files.end())
       files.push_back(t->memory);
+  // Registers are numbers in instructions: loops over them are written out.
   for (const MemoryPtr& m : files) step("unroll_registers", {Value(m)});
   if (!files.empty()) step("simplify", {});
 }
