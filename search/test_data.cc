@@ -39,6 +39,7 @@ bool only_exact_arithmetic(const Proc& p) {
   bool exact = true;
   const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& e) {
     if (is_data(e->type)) {
+      // Quotients and roots of integers are none.
       if (const auto* op = e->as<BinOp>(); op != nullptr && op->op == BinOpKind::kDiv)
         exact = false;
       if (const auto* fn = e->as<Extern>())
@@ -57,6 +58,8 @@ bool only_exact_arithmetic(const Proc& p) {
 bool are_exact_integers(const std::vector<ArgSpec>& args, const ArgumentValues& values) {
   for (size_t a = 0; a < args.size(); ++a) {
     const double most = rounding_of(args[a].type).integers;
+    // Beyond that range floating types skip integers: another order of sums may give another
+    // result.
     for (const double v : values[a])
       if (!is_poison(v) && (v != std::floor(v) || std::fabs(v) > most)) return false;
   }
@@ -73,7 +76,9 @@ ArgumentValues moved(const std::vector<ArgSpec>& args, ArgumentValues values, ui
   for (size_t a = 0; a < args.size(); ++a) {
     if (!args[a].is_data() || !is_floating(args[a].type)) continue;
     const double unit = rounding_of(args[a].type).unit;
+    // Of half floats one unit is already much; of the others four, so that rounding them is seen.
     const double relative = element_bytes(args[a].type) > 2 ? 4 * unit : unit;
+    // A generator of its own for each argument: the same moves whatever the others' sizes.
     uint64_t state = hash_combine(seed, a);
     for (double& v : values[a]) {
       state = hash_mix(state + 0x9E3779B97F4A7C15ull);
@@ -85,6 +90,7 @@ ArgumentValues moved(const std::vector<ArgSpec>& args, ArgumentValues values, ui
 
 // Distance of two results of one element; infinite when either is none.
 double distance(double a, double b) {
+  // Neither has written it.
   if (is_poison(a) && is_poison(b)) return 0;
   const double d = std::fabs(a - b);
   return std::isfinite(d) ? d : INFINITY;
@@ -108,6 +114,8 @@ std::vector<double> slack_of(const ArgSpec& arg, const std::vector<double>& want
   double largest = 0;
   for (const double v : want)
     if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
+  // Results near zero are judged by the size of their neighbours, or by one: relative to
+  // themselves they have no digits.
   const double unit = largest > 0 ? std::min(1.0, largest) : 1;
   std::vector<double> slack = largest_nearby(errors);
   for (size_t i = 0; i < slack.size(); ++i) {
@@ -117,6 +125,7 @@ std::vector<double> slack_of(const ArgSpec& arg, const std::vector<double>& want
     slack[i] = std::max(kRoundingErrors * slack[i], type.least * size);
     // An integer made of floating-point numbers may fall on either side of a step.
     const double loose = is_floating(arg.type) ? type.loose * size : 1;
+    // So ill-conditioned that a comparison would say nothing: not compared.
     if (!in_range || !(slack[i] <= loose)) slack[i] = INFINITY;
   }
   return slack;
@@ -128,6 +137,7 @@ class Interpreted : public Reference {
       : proc_(std::move(proc)), args_(args), step_limit_(step_limit) {}
 
   ArgumentValues run(const ArgumentValues& inputs, Arithmetic arithmetic) override {
+    // Compiled for the interpreter once for each arithmetic, and run on many inputs.
     std::unique_ptr<Program>& program = programs_[arithmetic == Arithmetic::kExact];
     if (!program) program = std::make_unique<Program>(*proc_, arithmetic);
     std::vector<std::unique_ptr<Buffer>> storage(args_.size());
@@ -189,6 +199,8 @@ bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integ
     test.expected = std::move(want);
     return true;
   }
+  // How far does a right answer move? By inputs that are a rounding off, and by arithmetic that
+  // rounds as C's does: the larger of the two, element by element.
   std::vector<ArgumentValues> others = {
       reference.run(moved(args, test.inputs, seed), Arithmetic::kExact)};
   if (reference.has_exact() && has_narrow_types(args))
@@ -225,6 +237,7 @@ double compared_share(const TestCase& test) {
       compared -=
           static_cast<size_t>(std::count(test.slack[a].begin(), test.slack[a].end(), INFINITY));
   }
+  // Nothing is written: nothing is missed.
   return all == 0 ? 1 : static_cast<double>(compared) / static_cast<double>(all);
 }
 

@@ -16,11 +16,13 @@ constexpr double kOverflowsF16 = 65520, kOverflowsBf16 = 0x1.ffp127;
 
 }  // namespace
 
+// R is whatever precision is chosen later; when C is emitted it is f32.
 ScalarType Checker::decided(ScalarType t) const {
   return codegen_ && t == ScalarType::kR ? ScalarType::kF32 : t;
 }
 
 const Binding& Checker::buffer(Sym name, const SourceLocation& where) {
+  // Trees that rewrites made may name what is out of scope: this is where that is found.
   const Binding* b = scope_.find(name);
   if (!b) fail(where, name.name() + " is not defined here");
   if (!b->type || !is_data(b->type->scalar))
@@ -58,6 +60,7 @@ void Checker::integer(const ExprPtr& e, const SourceLocation& where) {
       c.integer(n.lhs, where);
       c.integer(n.rhs, where);
       auto literal = [&](const ExprPtr& x) { return c.problem_.lin(x).is_constant(); };
+      // Literal as far as the facts of the place know: a name of known value counts.
       if (n.op == BinOpKind::kMul && !literal(n.lhs) && !literal(n.rhs))
         c.fail(where, str(e) + ": one side of * must be a literal");
       if ((n.op == BinOpKind::kDiv || n.op == BinOpKind::kMod) &&
@@ -98,6 +101,7 @@ void Checker::boolean(const ExprPtr& e, const SourceLocation& where) {
       return boolean(n->rhs, where);
     }
     if (is_comparison(n->op)) {
+      // `b == true`: comparisons of conditions are conditions.
       const bool of_booleans =
           n->lhs->type == ScalarType::kBool || n->rhs->type == ScalarType::kBool;
       for (const ExprPtr& side : {n->lhs, n->rhs})
@@ -126,6 +130,7 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
     element(n->name, n->idx, where);
     return decided(scope_.find(n->name)->type->scalar);
   }
+  // A literal takes the precision of what it meets.
   if (e->as<Const>()) return std::nullopt;
   if (const USub* n = e->as<USub>()) return data(n->arg, where);
   if (const BinOp* n = e->as<BinOp>()) {
@@ -136,6 +141,7 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
   }
   if (const Extern* n = e->as<Extern>()) {
     std::optional<ScalarType> t;
+    // All arguments of a function have one precision, which is its result's.
     for (const ExprPtr& a : n->args) t = one_precision(t, data(a, where), where);
     const Function* f = find_function(n->fn);
     if (!f) fail(where, "there is no function " + n->fn);
@@ -181,9 +187,11 @@ void Checker::cast(const Cast& n, const ExprPtr& e, const SourceLocation& where)
   if (!is_data(e->type)) fail(where, str(e) + " is not a data value");
   integer(n.arg, where);
   const auto range = integers_of(e->type);
+  // Floating types hold any 64-bit integer, rounded.
   if (!range) return;
   const std::pair<ExprPtr, BinOpKind> bounds[] = {{int_const(range->first), BinOpKind::kGe},
                                                   {int_const(range->second), BinOpKind::kLe}};
+  // One question an end, so that the message says which is not proved.
   for (const auto& [bound, op] : bounds) {
     const ExprPtr inside = bin_op(op, n.arg, bound);
     if (Answer a = problem_.entails(inside); !a)
@@ -209,6 +217,7 @@ bool fits_type(ScalarType t, double v) {
     default:
       break;
   }
+  // As doubles both ends are exact: they have 32 bits.
   const auto range = integers_of(t);
   return v == std::trunc(v) && v >= static_cast<double>(range->first) &&
          v <= static_cast<double>(range->second);
@@ -233,9 +242,11 @@ void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocatio
              (fraction ? ", which is no integer" : ""),
          "choose another number, or another precision for what it meets");
   }
+  // They have a precision of their own, and no literals inside but subscripts.
   if (e->as<Read>() || e->as<ReadConfig>() || e->as<Cast>()) return;
   const bool undecided = has_own_precision(e) && e->type == ScalarType::kR && !codegen_;
   const ScalarType type = undecided ? ScalarType::kR : precision_in(e, context);
+  // select(a, b, x, y): a and b are compared in their own precision, x and y are the result's.
   if (const Extern* n = e->as<Extern>(); n && n->fn == "select" && n->args.size() == 4) {
     const ScalarType compared = precision_in(n->args[0], precision_in(n->args[1], type));
     for (size_t k = 0; k < 4; ++k) literals(n->args[k], k < 2 ? compared : type, where);
@@ -259,6 +270,7 @@ void Checker::element(Sym name, const std::vector<ExprPtr>& idx, const SourceLoc
     Lin room = problem_.lin(shape[k]) - at;
     const Formula low = Formula::at_least_zero(at),
                   high = Formula::at_least_zero(room.add_constant(-1));
+    // Both at once for those that hold, which is nearly all; one by one only for the message.
     if (problem_.entails(Formula::all_of({low, high}))) continue;
     const std::string what = str(read_elem(name, idx, ScalarType::kR)) + " may be out of bounds";
     if (Answer a = problem_.entails(low); !a) fail(where, what, "0 <= " + str(idx[k]), a);

@@ -26,6 +26,7 @@ std::optional<Size> size_of(const ExprPtr& e, SizeTable& sizes) {
       return sizes.sub(*left, *right);
     case BinOpKind::kMul:
       return sizes.mul(*left, *right);
+    // Where it comes out even; other quotients are no polynomials.
     case BinOpKind::kDiv:
       return sizes.divide(*left, *right);
     default:
@@ -44,6 +45,7 @@ class Lifter {
       if (!r || r->op != ReduceOp::kAdd) continue;
       const BinOp* product = r->rhs->as<BinOp>();
       if (!product || product->op != BinOpKind::kMul) continue;
+      // Three factors in a row: which two belong together is decided elsewhere.
       const auto is_product = [](const ExprPtr& e) {
         const BinOp* b = e->as<BinOp>();
         return b && b->op == BinOpKind::kMul;
@@ -59,6 +61,7 @@ class Lifter {
   // Nothing, or why not.
   std::optional<std::string> read(const Path& path, const Reduce& r, const BinOp& product) {
     Product found;
+    // Everything around the statement, outermost first: all have to be loops.
     for (size_t n = 1; n < path.size(); ++n) {
       const StmtPtr s = stmt_at(proc_, Path(path.begin(), path.begin() + static_cast<long>(n)));
       const For* loop = s->as<For>();
@@ -72,6 +75,7 @@ class Lifter {
     found.path = path;
     found.outermost = {path.front()};
     found.output_buffer = r.name;
+    // Or two iterations would write one element for other reasons than the sum.
     if (!output(r.idx, found))
       return "the output is not subscripted by loops that count each element once";
     for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;
@@ -80,6 +84,7 @@ class Lifter {
     if (!operand(bound(product.lhs, path), found, found.left) ||
         !operand(bound(product.rhs, path), found, found.right))
       return "a factor is no element of a tensor, subscripted by sums of loops";
+    // Views are told apart by the tensor's name.
     if (found.left.buffer == found.right.buffer) return "both factors are of one tensor";
     put_columns_right(found);
     if (found.left.buffer == r.name || found.right.buffer == r.name)
@@ -108,6 +113,7 @@ class Lifter {
       const Assign* a = block[static_cast<size_t>(k)]->as<Assign>();
       if (a && a->name == r->name && a->idx.empty()) return a->rhs;
     }
+    // Given no value here: the scalar itself, which is refused as a factor.
     return e;
   }
 
@@ -138,6 +144,7 @@ class Lifter {
     std::vector<int> loops;
     Size counted = 1;
     for (const auto& [c, loop] : inner_first) {
+      // The next loop must count on exactly where those inside it end.
       if (Size{c} != counted) return {};
       loops.insert(loops.begin(), loop);
       counted = sizes_.mul(counted, product.loops[static_cast<size_t>(loop)].extent);
@@ -151,10 +158,12 @@ class Lifter {
       if (!add_terms(e, product, 1, terms)) return false;
       const std::vector<int> loops = counting(terms, product);
       if (loops.empty()) return false;
+      // A loop in two subscripts (a diagonal) counts no element twice, but leaves most out.
       for (const int loop : loops)
         if (std::find(product.output.begin(), product.output.end(), loop) != product.output.end())
           return false;
       product.output.insert(product.output.end(), loops.begin(), loops.end());
+      // Only then can its loops be made one without a copy.
       product.output_is_plain = product.output_is_plain && loops.size() == 1;
     }
     return true;
@@ -168,6 +177,7 @@ class Lifter {
       terms[loop] += factor;
       return true;
     }
+    // Any other constant moves the element: that is another view.
     if (as_int(e) == 0) return true;
     const BinOp* op = e->as<BinOp>();
     if (!op) return false;
@@ -220,6 +230,7 @@ class OperandView {
   // nothing where it cannot be said.
   std::optional<int> build(const std::vector<int>& wanted, size_t border) {
     view_ = term_.share(language_.tensor(operand_.buffer.name(), operand_.dims), {});
+    // -1: not said yet.
     axes_.assign(operand_.dims.size(), -1);
     for (size_t d = 0; d < operand_.dims.size(); ++d)
       if (!subscript(d)) return std::nullopt;
@@ -229,6 +240,7 @@ class OperandView {
       if (it == axes_.end()) return std::nullopt;
       order.push_back(it - axes_.begin());
     }
+    // An axis that no loop of the term runs along.
     if (order.size() != axes_.size()) return std::nullopt;
     // Windows leave their starts in the access part; all axes are items while they move.
     unary(AccessOp::kAccess, {0});
@@ -259,6 +271,7 @@ class OperandView {
     if (terms.size() == 1) return stepped(d);
     if (terms.size() != 2) return false;
     std::pair<int, int64_t> start = *terms.begin(), tap = *std::next(terms.begin());
+    // Of `i + r` the loop of the output is where windows start, that of the sum what runs in them.
     if (loop(start.first).summed) std::swap(start, tap);
     const auto taps = SizeTable::number(loop(tap.first).extent);
     if (loop(start.first).summed || !loop(tap.first).summed || !taps) return false;
@@ -289,6 +302,7 @@ class OperandView {
     for (const auto& [k, c] : operand_.subscripts[d]) inner_first.push_back({c, k});
     std::sort(inner_first.begin(), inner_first.end());
     Size count = 1;
+    // From the innermost: each split cuts its extent off the rest of the axis.
     for (const auto& [c, k] : inner_first) {
       if (Size{c} != count) return false;
       count = sizes.mul(count, loop(k).extent);
@@ -350,6 +364,8 @@ std::variant<Term, NotLifted> term_of(const Product& product, AccessLanguage& la
     }
   }
   if (summed.empty()) return NotLifted{{}, "there is no sum"};
+  // Axes of an operand: what both have, what it has alone, what is summed: so that a zip and a dot
+  // product of items are the whole term.
   const auto order = [&](const std::vector<int>& own) {
     std::vector<int> all = shared;
     all.insert(all.end(), own.begin(), own.end());

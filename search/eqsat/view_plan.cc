@@ -61,9 +61,11 @@ std::vector<int> ordered_loops_of(const Product& product, const ProductOperand& 
     const std::map<int, int64_t>& view = map.subscripts[d];
     const std::map<int, int64_t>& terms = operand.subscripts[d];
     if (!view.contains(piece.variable)) continue;
+    // The dimension is one variable's: a plain axis, perhaps split.
     if (view.size() == 1) return loops_of_piece(product, terms, piece, sizes);
     const bool whole =
         piece.divisor == 1 && piece.extent == map.variables[static_cast<size_t>(piece.variable)];
+    // Parts of a window's axis are no loop.
     if (!whole) return {};
     // Windows of one element: their starts are all there is.
     if (terms.size() == 1 && view.begin()->first == piece.variable) return {terms.begin()->first};
@@ -120,6 +122,7 @@ StagedView staged_view(const Product& product, const ProductOperand& operand, co
     for (const auto& [loop, c] : terms)
       sum += (sum.empty() ? "" : " + ") + (c == 1 ? "" : std::to_string(c) + " * ") +
              name_of(product, loop);
+    // The formula as a user would write it for stage_view.
     v.element += (v.element.empty() ? "" : ", ") + (sum.empty() ? "0" : sum);
   }
   v.element = v.operand + "[" + v.element + "]";
@@ -153,8 +156,10 @@ std::variant<ViewPlan, std::string> plan_of(const Product& product, const Term& 
     const auto axes = axes_of(product, *operand, *map, language.sizes());
     if (!axes) return "an operand's axes are cut";
     for (const std::vector<int>& axis : *axes) {
+      // Both operands may ask for the same loops: once is enough.
       if (axis.size() < 2 || fused.contains(axis[0]) || !can_be_one(product, axis)) continue;
       const bool summed = loop_at(product, axis[0]).summed;
+      // Sums are made one where it was asked for; loops of the output where its buffer allows it.
       if (summed ? !request.fuse_sums : !product.output_is_plain) continue;
       fused.insert(axis.begin(), axis.end());
       plan.fused.push_back(axis);
@@ -170,6 +175,7 @@ std::variant<ViewPlan, std::string> plan_of(const Product& product, const Term& 
     if (std::any_of(fused.begin(), fused.end(), [&](int l) { return mentions(read, l); }))
       plan.views.push_back(staged_view(product, read, axes, language.sizes()));
   }
+  // From the outermost loop in, whichever operand came first.
   std::sort(plan.fused.begin(), plan.fused.end());
   return plan;
 }
@@ -196,6 +202,8 @@ ViewCost cost_of(const Product& product, const ViewPlan& plan, SizeTable& sizes)
     for (size_t k = 0; k < product.loops.size(); ++k)
       if (mentions(view, product.loops[k].iter.name()))
         elements = sizes.mul(elements, product.loops[k].extent);
+    // Each element of a view is written once; those whose rows lie otherwise also cost a line
+    // each.
     cost.copied = sizes.add(cost.copied, elements);
     if (!keeps_rows(product, view)) cost.across = sizes.add(cost.across, elements);
   }
@@ -214,6 +222,7 @@ ViewCost cost_of(const Product& product, const ViewPlan& plan, SizeTable& sizes)
       if (view.operand == operand.buffer.name())
         return view.axes.back().first == name_of(product, last);
     const std::map<int, int64_t>& terms = operand.subscripts.back();
+    // As it lies: neighbours along the output's rows are neighbours in memory.
     return terms.contains(last) && terms.at(last) == 1;
   };
   if (!ends_in(product.left) && !ends_in(product.right)) return cost;
@@ -252,6 +261,7 @@ class Replay {
   }
 
   ProcPtr run() {
+    // Copies first, while the loops still have the names that the formulas use.
     for (const StagedView& view : plan_.views) {
       std::vector<ViewAxis> axes;
       for (const auto& [name, extent] : view.axes) axes.push_back({name, extent});
