@@ -124,16 +124,8 @@ struct CommandRunner::Impl {
   }
 
   TrialResult judge(const Candidate& candidate, const RunOptions& run) {
-    TrialResult result;
-    result.candidate_id = candidate.id;
     const BuiltProgram program = builder->build(candidate);
-    if (!program.ok()) {
-      // A compiler that was stopped says nothing about the candidate.
-      const bool stopped = run.interrupted && run.interrupted();
-      result.status = stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
-      result.cause = stopped ? "interrupted" : program.error;
-      return result;
-    }
+    if (!program.ok()) return unbuilt(candidate, program, run);
     // A name that any tool takes.
     const Words words = words_for("exo_" + content_hash(candidate.id), program.elf);
     for (const RunnerRecord::File& file : record.files) {

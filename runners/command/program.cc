@@ -302,4 +302,14 @@ BuiltProgram ProgramBuilder::build(const Candidate& candidate) const {
   return built;
 }
 
+TrialResult unbuilt(const Candidate& candidate, const BuiltProgram& program,
+                    const RunOptions& run) {
+  const bool stopped = run.interrupted && run.interrupted();
+  TrialResult result;
+  result.candidate_id = candidate.id;
+  result.status = stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
+  result.cause = stopped ? "interrupted" : program.error;
+  return result;
+}
+
 }  // namespace exotune

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runners/candidate.h"
+#include "runners/runner.h"
 #include "runners/test_case.h"
 #include "runners/toolchain.h"
 
@@ -20,6 +21,10 @@ struct BuiltProgram {
   std::string error;  // the compiler's first messages
   bool ok() const { return !elf.empty(); }
 };
+
+/// The trial of a candidate whose program could not be built: its compiler's fault, unless it was
+/// stopped, which says nothing about the candidate.
+TrialResult unbuilt(const Candidate& candidate, const BuiltProgram& program, const RunOptions& run);
 
 /// What a program stands on.
 enum class ProgramForm : uint8_t { kBareMetal, kLinux };

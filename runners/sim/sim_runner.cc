@@ -37,16 +37,8 @@ struct SimRunner::Impl {
   }
 
   TrialResult judge(const Candidate& candidate, const RunOptions& run) {
-    TrialResult result;
-    result.candidate_id = candidate.id;
     const BuiltProgram program = builder->build(candidate);
-    if (!program.ok()) {
-      // A compiler that was stopped says nothing about the candidate.
-      const bool stopped = run.interrupted && run.interrupted();
-      result.status = stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
-      result.cause = stopped ? "interrupted" : program.error;
-      return result;
-    }
+    if (!program.ok()) return unbuilt(candidate, program, run);
     sim::SimulationLimits limits;
     limits.instructions =
         static_cast<uint64_t>(std::max(1e-3, run.timeout_seconds) * kInstructionsPerSecond);

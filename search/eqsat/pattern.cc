@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/base/diagnostic.h"
+#include "search/eqsat/text_reader.h"
 
 namespace exotune::eqsat {
 
@@ -27,10 +28,10 @@ constexpr int kDeepest = 200;  // of parentheses; text nested deeper is refused,
 
 // S-expressions with parameters in brackets. Errors carry the column: rules are text that people
 // write.
-class PatternParser {
+class PatternParser : TextReader {
  public:
   PatternParser(std::string_view text, OpTable& ops, Variables& variables, const std::string& where)
-      : text_(text), ops_(ops), variables_(variables), where_(where) {}
+      : TextReader(text), ops_(ops), variables_(variables), where_(where) {}
 
   Pattern parse() {
     term(0);
@@ -45,25 +46,13 @@ class PatternParser {
                      message);
   }
 
-  void skip_spaces() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-  }
-
-  bool take(char c) {
-    skip_spaces();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
   std::string_view word() {
-    skip_spaces();
-    const size_t begin = at_;
-    while (at_ < text_.size() && !std::isspace(static_cast<unsigned char>(text_[at_])) &&
-           std::string_view("()[],").find(text_[at_]) == std::string_view::npos)
-      ++at_;
-    if (at_ == begin) refuse("a name, a number or a variable is expected here");
-    return text_.substr(begin, at_ - begin);
+    const std::string_view found = run_of([](char c) {
+      return !std::isspace(static_cast<unsigned char>(c)) &&
+             std::string_view("()[],").find(c) == std::string_view::npos;
+    });
+    if (found.empty()) refuse("a name, a number or a variable is expected here");
+    return found;
   }
 
   static bool to_integer(std::string_view word, int64_t& value) {
@@ -137,11 +126,9 @@ class PatternParser {
     return push(head());
   }
 
-  std::string_view text_;
   OpTable& ops_;
   Variables& variables_;
   std::string where_;
-  size_t at_ = 0;
   Pattern pattern_;
 };
 

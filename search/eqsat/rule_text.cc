@@ -6,6 +6,7 @@
 
 #include "core/base/diagnostic.h"
 #include "search/eqsat/expression.h"
+#include "search/eqsat/text_reader.h"
 
 namespace exotune::eqsat {
 // Rules as text. The right side may compute parameters; a rule whose right side has another type
@@ -38,11 +39,11 @@ Id make(EGraph& graph, const AccessTypes& types, const Made& made, Bindings bind
 }
 
 // The right side of a rule, in the text's own syntax.
-class RightParser {
+class RightParser : TextReader {
  public:
   RightParser(std::string_view text, const Variables& variables,
               const std::map<std::string, int64_t>& constants, SourceLocation where)
-      : text_(text), variables_(variables), constants_(constants), where_(std::move(where)) {}
+      : TextReader(text), variables_(variables), constants_(constants), where_(std::move(where)) {}
 
   Made parse() {
     Made made = term(0);
@@ -53,23 +54,11 @@ class RightParser {
 
  private:
   [[noreturn]] void refuse(const std::string& message) const { throw InputError(where_, message); }
-  void skip_spaces() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
-  }
-  bool take(char c) {
-    skip_spaces();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
   std::string word() {
-    skip_spaces();
-    const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                  text_[at_] == '_' || text_[at_] == '?'))
-      ++at_;
-    if (at_ == begin) refuse("an operator or a variable is expected here");
-    return std::string(text_.substr(begin, at_ - begin));
+    const std::string_view found = run_of(
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '?'; });
+    if (found.empty()) refuse("an operator or a variable is expected here");
+    return std::string(found);
   }
 
   Made term(int depth) {
@@ -96,11 +85,9 @@ class RightParser {
     return made;
   }
 
-  std::string_view text_;
   const Variables& variables_;
   const std::map<std::string, int64_t>& constants_;
   SourceLocation where_;
-  size_t at_ = 0;
 };
 
 struct RuleLines {

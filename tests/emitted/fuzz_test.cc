@@ -27,13 +27,7 @@ using exhaustive::Outcome;
 
 const Grammar kGrammars[] = {
     {.name = "nests", .max_leaves = 3, .max_depth = 3, .guards = true, .matrix = true},
-    {.name = "buffers",
-     .max_leaves = 3,
-     .max_depth = 2,
-     .locals = true,
-     .windows = true,
-     .parallel = true,
-     .matrix = true},
+    exhaustive::kBuffers,
     {.name = "calls",
      .max_leaves = 3,
      .max_depth = 2,
@@ -75,21 +69,7 @@ const Grammar kGrammars[] = {
      .parallel = true,
      .procs = true},
     {.name = "rare", .max_leaves = 1, .max_depth = 1, .rare = true},
-    {.name = "all",
-     .max_leaves = 4,
-     .max_depth = 3,
-     .locals = true,
-     .windows = true,
-     .calls = true,
-     .guards = true,
-     .config = true,
-     .device = true,
-     .parallel = true,
-     .matrix = true,
-     .idioms = true,
-     .statics = true,
-     .casts = true,
-     .procs = true},
+    exhaustive::kEverything,
 };
 
 Build sanitizers_on_threads(bool clang) {

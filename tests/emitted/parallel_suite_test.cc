@@ -128,13 +128,7 @@ ProcPtr with_static_memory(ProcPtr p) {
 TEST(ParallelLoops, of_generated_programs) {
   using exhaustive::Grammar;
   static const Grammar grammars[] = {
-      {.name = "windows",
-       .max_leaves = 3,
-       .max_depth = 2,
-       .locals = true,
-       .windows = true,
-       .parallel = true,
-       .matrix = true},
+      exhaustive::kBuffers,
       {.name = "calls",
        .max_leaves = 3,
        .max_depth = 3,

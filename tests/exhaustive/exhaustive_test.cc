@@ -259,22 +259,7 @@ TEST(Exhaustive, idioms) {
       scaled(80, 8000), scaled(40, 8000));
 }
 TEST(Exhaustive, everything_together) {
-  sampled_procs({.name = "all",
-                 .max_leaves = 4,
-                 .max_depth = 3,
-                 .locals = true,
-                 .windows = true,
-                 .calls = true,
-                 .guards = true,
-                 .config = true,
-                 .device = true,
-                 .parallel = true,
-                 .matrix = true,
-                 .idioms = true,
-                 .statics = true,
-                 .casts = true,
-                 .procs = true},
-                scaled(40, 6000), scaled(75, 10000));
+  sampled_procs(kEverything, scaled(40, 6000), scaled(75, 10000));
 }
 
 // What went wrong once, on its smallest proc: every primitive is tried on it.

@@ -27,6 +27,31 @@ struct Grammar {
   bool rare = false;       // only what operators that seldom find a place look for
 };
 
+/// Everything together but what only some operators look for.
+inline const Grammar kEverything{.name = "all",
+                                 .max_leaves = 4,
+                                 .max_depth = 3,
+                                 .locals = true,
+                                 .windows = true,
+                                 .calls = true,
+                                 .guards = true,
+                                 .config = true,
+                                 .device = true,
+                                 .parallel = true,
+                                 .matrix = true,
+                                 .idioms = true,
+                                 .statics = true,
+                                 .casts = true,
+                                 .procs = true};
+/// Buffers and windows of them.
+inline const Grammar kBuffers{.name = "buffers",
+                              .max_leaves = 3,
+                              .max_depth = 2,
+                              .locals = true,
+                              .windows = true,
+                              .parallel = true,
+                              .matrix = true};
+
 /// May be no valid program (out of bounds for some N): filter with check().
 ProcPtr generate(const Grammar& g, Choices& c);
 

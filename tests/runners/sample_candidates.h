@@ -6,10 +6,18 @@
 #include "core/base/hashing.h"
 #include "runners/candidate.h"
 #include "runners/test_case.h"
+#include "runners/toolchain.h"
 
 namespace exotune::samples {
 
 inline constexpr int64_t kLength = 37;
+
+/// This machine's compiler, told little: what is compiled here is small and run once.
+inline TargetToolchain toolchain() {
+  TargetToolchain t = plain_toolchain();
+  t.flags = {"-O1", "-std=gnu11"};
+  return t;
+}
 
 /// y[i] = 2 * x[i] for i < n; y only written.
 inline std::vector<ArgSpec> double_args(int64_t n = kLength) {

@@ -13,13 +13,8 @@ namespace {
 using samples::double_args;
 using samples::double_case;
 using samples::good;
+using samples::toolchain;
 using samples::with_body;
-
-TargetToolchain toolchain() {
-  TargetToolchain t = plain_toolchain();
-  t.flags = {"-O1", "-std=gnu11"};
-  return t;
-}
 
 ShootoutOptions quick() {
   ShootoutOptions o;

@@ -16,18 +16,10 @@
 #include "search/random_schedules.h"
 #include "search/tuning_context.h"
 #include "search/weights.h"
+#include "tests/search/machines.h"
 
 namespace exotune {
 namespace {
-
-TargetPtr avx512() {
-  return load_target("avx512", {std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
-}
-Machine machine(const std::string& microarch) {
-  Machine m;
-  m.microarch = microarch;
-  return m;
-}
 
 ProcPtr product() {
   return parse_module(R"(
@@ -58,7 +50,7 @@ TEST(RandomSchedules, the_same_seed_draws_the_same_and_many_are_valid) {
   EXPECT_TRUE(first[0].empty());
   std::set<double> costs;
   int valid = 0;
-  const CostWeights weights = weights_of(*target, machine("any"), nullptr);
+  const CostWeights weights = weights_of(*target, machine_named("any"), nullptr);
   for (const Steps& steps : first) {
     const Stepped made = run_steps(p, steps);
     if (made.refusal) {
@@ -81,7 +73,7 @@ TEST(RandomSchedules, a_nest_that_is_not_understood_stays_as_it_is) {
 TEST(Weights, are_found_again_for_the_same_text_and_microarchitecture_only) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   EXPECT_FALSE(weights_of(*target, here, store.get()).fitted);
   CostWeights kept = weights_of(*target, here, nullptr);
   kept[Term::kLines2] = 3.25;
@@ -94,7 +86,7 @@ TEST(Weights, are_found_again_for_the_same_text_and_microarchitecture_only) {
   EXPECT_DOUBLE_EQ(found.hidden, 0.65);
   EXPECT_TRUE(weights_of(*target, here, store.get(), "gemm").fitted);
   EXPECT_FALSE(weights_of(*target, here, store.get(), "dot").fitted);
-  EXPECT_FALSE(weights_of(*target, machine("haswell"), store.get()).fitted);
+  EXPECT_FALSE(weights_of(*target, machine_named("haswell"), store.get()).fitted);
   Target edited = *target;
   edited.hash = "0123";
   EXPECT_FALSE(weights_of(edited, here, store.get()).fitted);

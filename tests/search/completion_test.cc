@@ -7,6 +7,7 @@
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "search/complete/script_text.h"
+#include "tests/said.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
@@ -64,17 +65,8 @@ Completion finish(const std::string& script, Strategy strategy = Strategy::kBeam
 }
 
 std::string said(const std::string& script) {
-  try {
-    finish(script);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit_code(), ExitCode::kInput);
-    return e.what();
-  }
-  return "accepted";
+  return said_by([&] { finish(script); });
 }
-
-#define EXPECT_SAID(script, part) \
-  EXPECT_NE(said(script).find(part), std::string::npos) << said(script)
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -10,14 +10,13 @@
 #include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/library/script.h"
+#include "tests/search/machines.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
 namespace {
 
 namespace fs = std::filesystem;
-
-TargetPtr avx512() { return load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"}); }
 
 Module matmul(int m, int n, int k) {
   const auto text = [](int v) { return std::to_string(v); };

@@ -4,25 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "search/weights.h"
+#include "tests/search/machines.h"
 
 namespace exotune {
 namespace {
-
-TargetPtr avx512() {
-  return load_target("avx512", {std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
-}
-Machine machine(const std::string& microarch) {
-  Machine m;
-  m.microarch = microarch;
-  return m;
-}
 
 bool nothing_found(const TargetFigures& f) { return f.instructions.empty() && f.lines.empty(); }
 
 TEST(Figures, what_was_measured_outranks_what_was_estimated) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   EXPECT_TRUE(nothing_found(figures_of(*target, here, nullptr)));
   EXPECT_TRUE(nothing_found(figures_of(*target, here, store.get())));
   const InstructionFigure estimated{1, 5, FigureSource::kEstimated};
@@ -52,13 +44,13 @@ TEST(Figures, what_was_measured_outranks_what_was_estimated) {
 TEST(Figures, are_those_of_one_text_compiler_and_machine) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   keep_instructions(*target, here, {{"mm512_add_ps", {0.5, 2, FigureSource::kMeasured}}}, *store);
   keep_lines(*target, here, {0.5, 1.25, 7}, *store);
   const TargetFigures found = figures_of(*target, here, store.get());
   EXPECT_EQ(found.lines, (std::vector<double>{0.5, 1.25, 7}));
   EXPECT_EQ(found.instructions.size(), 1u);
-  EXPECT_TRUE(nothing_found(figures_of(*target, machine("haswell"), store.get())));
+  EXPECT_TRUE(nothing_found(figures_of(*target, machine_named("haswell"), store.get())));
   Target edited = *target;
   edited.hash = "0123";
   EXPECT_TRUE(nothing_found(figures_of(edited, here, store.get())));
@@ -75,7 +67,7 @@ TEST(Figures, are_those_of_one_text_compiler_and_machine) {
 TEST(Figures, a_basis_leaves_some_out) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   keep_instructions(*target, here, {{"mm512_add_ps", {0.5, 2, FigureSource::kMeasured}}}, *store);
   keep_lines(*target, here, {0.5, 1.25, 7}, *store);
   const auto of = [&](CostBasis basis) { return figures_of(*target, here, store.get(), basis); };
@@ -92,7 +84,7 @@ TEST(Figures, a_basis_leaves_some_out) {
 TEST(Figures, fitted_lines_outrank_measured_ones_in_the_dynamic_program) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   keep_lines(*target, here, {0.5, 1.25, 2.5, 8}, *store);
   const auto lines = [&](const char* operation, CostBasis basis) {
     return dp_figures(*target, here, store.get(), operation, basis).lines;
@@ -112,7 +104,7 @@ TEST(Figures, fitted_lines_outrank_measured_ones_in_the_dynamic_program) {
 TEST(Figures, weights_fitted_with_other_instruction_costs_are_not_read) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   CostWeights weights = weights_of(*target, here, store.get());
   weights[Term::kLoop] = 3.5;
   keep_weights(*target, here, weights, {}, *store);
@@ -128,7 +120,7 @@ TEST(Figures, weights_fitted_with_other_instruction_costs_are_not_read) {
 TEST(Figures, measured_lines_are_the_weights_of_lines_until_a_fit) {
   const TargetPtr target = avx512();
   const auto store = make_memory_store();
-  const Machine here = machine("znver5");
+  const Machine here = machine_named("znver5");
   keep_lines(*target, here, {0.5, 1.25, 2.5, 8}, *store);
   EXPECT_EQ(unfitted_weights(*target, here, store.get()).cycles_per_line(),
             (std::vector<double>{1.25, 2.5, 8}));
@@ -140,7 +132,7 @@ TEST(Figures, a_target_that_only_a_simulator_runs_has_none) {
   const TargetPtr gemmini =
       load_target("gemmini", {std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
   const auto store = make_memory_store();
-  EXPECT_TRUE(nothing_found(figures_of(*gemmini, machine("any"), store.get())));
+  EXPECT_TRUE(nothing_found(figures_of(*gemmini, machine_named("any"), store.get())));
 }
 
 }  // namespace

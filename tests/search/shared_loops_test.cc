@@ -5,6 +5,7 @@
 
 #include "core/interp/interp.h"
 #include "core/library/script.h"
+#include "tests/search/machines.h"
 #include "tests/search/same_result.h"
 
 namespace exotune {
@@ -27,8 +28,6 @@ def sum(x: f32[64], s: f32[1]):
     for i in seq(0, 64):
         s[0] += x[i]
 )";
-
-TargetPtr avx512() { return load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"}); }
 
 TEST(SharedLoops, are_those_of_the_result_in_equal_parts) {
   const Nest nest = inspect_nest(*module_of(kProduct).procs.front());

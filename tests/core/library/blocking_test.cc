@@ -3,6 +3,7 @@
 
 #include "core/library/script.h"
 #include "tests/core/primitives/differential.h"
+#include "tests/said.h"
 
 namespace exotune::test {
 namespace {
@@ -74,13 +75,9 @@ Result scheduled(const std::string& text, const std::string& line,
 
 std::string said(const std::string& text, const std::string& line) {
   const Module m = parse_module(text, "test.exo");
-  try {
+  return said_by([&] {
     run_script("p = " + line + "\n", "test.sched", script_environment(m, {&object_code()}));
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit_code(), ExitCode::kInput);
-    return e.what();
-  }
-  return "accepted";
+  });
 }
 
 // How often `word` stands in `text`.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/library/script.h"
+#include "tests/said.h"
 
 namespace exotune {
 namespace {
@@ -46,17 +47,8 @@ ScriptResult run(const std::string& text) {
 }
 
 std::string said(const std::string& text) {
-  try {
-    run(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit_code(), ExitCode::kInput);
-    return e.what();
-  }
-  return "accepted";
+  return said_by([&] { run(text); });
 }
-
-#define EXPECT_SAID(script, part) \
-  EXPECT_NE(said(script).find(part), std::string::npos) << said(script)
 
 TEST(Constraints, avoid_takes_an_instruction_away) {
   const ScriptResult all = run("p = replace_all(p, instrs)\n");

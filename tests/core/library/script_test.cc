@@ -10,6 +10,7 @@
 #include "core/library/operators.h"
 #include "tests/core/frontend/samples.h"
 #include "tests/core/frontend/shipped.h"
+#include "tests/said.h"
 
 namespace exotune {
 namespace {
@@ -50,20 +51,8 @@ ScriptResult run(const std::string& text) {
 }
 
 std::string said(const std::string& text) {
-  try {
-    run(text);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.exit_code(), ExitCode::kInput);
-    return e.what();
-  }
-  return "accepted";
+  return said_by([&] { run(text); });
 }
-
-#define EXPECT_SAID(text, fragment)                                  \
-  do {                                                               \
-    std::string message = said(text);                                \
-    EXPECT_NE(message.find(fragment), std::string::npos) << message; \
-  } while (false)
 
 TEST(Script, schedules_a_matrix_product) {
   ScriptResult r =

@@ -7,6 +7,7 @@
 
 #include "search/dp/dp.h"
 #include "search/dp/stored_memo.h"
+#include "tests/search/dp/matmul_spec.h"
 
 namespace exotune {
 namespace {
@@ -35,19 +36,7 @@ struct World {
   }
 
   Spec matmul(uint32_t m, uint32_t n, uint32_t k, ScalarType t) {
-    const Subscript i{{0, 1}}, j{{1, 1}}, p{{2, 1}};
-    const SpecKind kind{"+= $0 * $1",         true,
-                        {false, false, true}, {{t, {i, p}}, {t, {p, j}}, {t, {i, j}}},
-                        {{0, 1}, {1, 0}},     "0"};
-    Spec spec;
-    spec.kind = static_cast<uint16_t>(kinds.id(kind));
-    spec.extents = {m, n, k};
-    for (int o = 0; o < 3; ++o) {
-      const OperandShape shape = operand_shape(kind.operands[o], spec.extents.data());
-      spec.operands[o] = {static_cast<uint8_t>(machine.outermost()), 0,
-                          layouts.id(TensorLayout::row_major(shape))};
-    }
-    return spec;
+    return matmul_spec(kinds, layouts, machine, {m, n, k}, t);
   }
 
   Answer answer(const Spec& spec) {
