@@ -122,9 +122,7 @@ const Machine& Workspace::machine() {
 
 TargetPtr Workspace::target(const std::string& name) {
   if (!name.empty()) return targets_.load(name);
-  std::vector<TargetPtr> all;
-  for (const std::string& each : targets_.names()) all.push_back(targets_.load(each));
-  TargetPtr best = best_target(machine(), all);
+  TargetPtr best = best_target(machine(), runnable());
   if (best == nullptr)
     throw Error(Diagnostic{{},
                            "this machine runs none of the targets natively",
@@ -134,17 +132,29 @@ TargetPtr Workspace::target(const std::string& name) {
   return best;
 }
 
+std::vector<TargetPtr> Workspace::runnable() {
+  std::vector<TargetPtr> all;
+  for (const std::string& each : targets_.names())
+    if (TargetPtr target = targets_.load(each); supports(machine(), *target)) all.push_back(target);
+  return all;
+}
+
 // Two different refusals: this machine lacks the instructions, or the compiler that makes them;
 // each says what would help.
 void Workspace::require_runnable(const Target& target) {
   const std::vector<std::string> missing = missing_features(machine(), target);
-  if (!missing.empty())
+  if (!missing.empty()) {
+    std::vector<std::string> names;
+    for (const TargetPtr& other : runnable()) names.push_back(other->name);
     throw Error(
         Diagnostic{{},
                    "this machine cannot run " + target.name + ": its CPU lacks " + joined(missing),
                    {},
-                   "exo-tune doctor shows what it can run"},
+                   names.empty() ? "it runs none of the targets: exo-tune list targets"
+                                 : "without --target the best that it runs is taken; it runs " +
+                                       joined(names, ", ")},
         ExitCode::kUnavailable);
+  }
   if (!target.runner.is_this_machine())
     throw Error(
         Diagnostic{{},

@@ -3,6 +3,7 @@
 // each read when first asked for. Start at Workspace.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/session.h"
 #include "hw/kernel_table.h"
@@ -39,8 +40,10 @@ class Workspace {
   /// `name`: a target or a folder; "": the best one this machine runs. Error(kUnavailable) when
   /// there is none.
   TargetPtr target(const std::string& name);
-  /// Error(kUnavailable), naming the missing features, when `target` is native and this machine
-  /// cannot run it.
+  /// The targets that ship with the command and run on this machine, by name.
+  std::vector<TargetPtr> runnable();
+  /// Error(kUnavailable), naming the missing features and the targets that would do, when `target`
+  /// is native and this machine cannot run it.
   void require_runnable(const Target& target);
 
   /// A file's procs, checked.

@@ -1,6 +1,7 @@
 // Every command that README.md and docs/ show in a ```console block is run and must succeed: lines
-// that begin with "$ exo-tune". Searches get a small size and few trials, so that this stays quick.
-// Every ```cpp block stands as it is in a program of examples/, which tests build and run.
+// that begin with "$ exo-tune"; and README's first, "./dev tune ..." in a block of its own, as the
+// verb that it runs. Searches get a small size and few trials, so that this stays quick. Every
+// ```cpp block stands as it is in a program of examples/, which tests build and run.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,13 +26,16 @@ std::ostream& operator<<(std::ostream& out, const ShownCommand& shown) {
 
 void collect(const fs::path& path, std::vector<ShownCommand>& into) {
   std::ifstream in(path);
-  std::string line;
-  bool console = false;
+  std::string line, fence;  // fence: the line that opened the block, "" outside of one
   for (int number = 1; std::getline(in, line); ++number) {
-    if (line.rfind("```", 0) == 0)
-      console = !console && line == "```console";
-    else if (console && line.rfind("$ exo-tune ", 0) == 0)
-      into.push_back({path.filename().string(), number, line.substr(11)});
+    const auto shown = [&](const std::string& block, const std::string& start,
+                           const std::string& verb) {
+      if (fence == block && line.rfind(start, 0) == 0)
+        into.push_back({path.filename().string(), number, verb + line.substr(start.size())});
+    };
+    if (line.rfind("```", 0) == 0) fence = fence.empty() ? line : "";
+    shown("```console", "$ exo-tune ", "");
+    shown("```", "./dev tune ", "kernel ");
   }
 }
 

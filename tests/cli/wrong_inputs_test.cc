@@ -32,6 +32,12 @@ const std::string kTwo = kAxpy +
 
 const std::string kBadToml = "name = \"made_up\"\n[compiler\n";
 
+// Native, and wants what no CPU has.
+const std::string kNoCpusTarget =
+    "title = \"Nobody's\"\nrequires = [\"warp\"]\nfiles = []\n[compiler]\nprograms = [\"gcc\"]\n"
+    "flags = [\"-O2\"]\nheaders = []\n[peak]\nf32 = 8\n[[level]]\nname = \"cache\"\n"
+    "bytes = 32768\nline = 64\n[runner]\nkind = \"native\"\n";
+
 const std::vector<WrongInput>& wrong_inputs() {
   static const std::vector<WrongInput> kInputs = {
       // --- the command line ---
@@ -341,6 +347,11 @@ const std::vector<WrongInput>& wrong_inputs() {
        {"schedule", "a.exo", "a.sched", "--target", "./made_up"},
        2,
        {"target.toml:2:"}},
+      {"target_of_another_cpu",
+       {{"made_up/target.toml", kNoCpusTarget}},
+       {"kernel", "sgemm", "--size", "M=8,N=8,K=8", "--target", "./made_up"},
+       6,
+       {"cannot run made_up: its CPU lacks warp", "hint: ", "it runs "}},
       // --- the database ---
       {"no_database", {}, {"db", "ls"}, 2, {"tune.db", "hint:"}},
       {"damaged_database",
