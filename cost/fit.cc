@@ -1,8 +1,8 @@
 #include "cost/fit.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/base/diagnostic.h"
 #include "cost/static_cost.h"
@@ -11,55 +11,81 @@ namespace exotune {
 
 namespace {
 
-using Matrix = Eigen::MatrixXd;
-using Vector = Eigen::VectorXd;
+using Column = std::vector<double>;
+using Columns = std::vector<Column>;  // a matrix, each of its columns together
+
+double product(const Column& a, const Column& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
 
 // Least squares over the columns in `active`; zero for the others.
-Vector solve_active(const Matrix& a, const Vector& b, const std::vector<bool>& active) {
-  std::vector<Eigen::Index> columns;
-  for (size_t k = 0; k < active.size(); ++k)
-    if (active[k]) columns.push_back(static_cast<Eigen::Index>(k));
-  Matrix part(a.rows(), static_cast<Eigen::Index>(columns.size()));
-  for (size_t k = 0; k < columns.size(); ++k)
-    part.col(static_cast<Eigen::Index>(k)) = a.col(columns[k]);
-  const Vector some = part.colPivHouseholderQr().solve(b);
-  Vector x = Vector::Zero(a.cols());
-  for (size_t k = 0; k < columns.size(); ++k) x[columns[k]] = some[static_cast<Eigen::Index>(k)];
+Column solve_active(const Columns& a, const Column& b, const std::vector<bool>& active) {
+  Columns part;
+  for (size_t k = 0; k < a.size(); ++k)
+    if (active[k]) part.push_back(a[k]);
+  const Column some = least_squares(std::move(part), b);
+  Column x(a.size(), 0);
+  for (size_t k = 0, at = 0; k < a.size(); ++k)
+    if (active[k]) x[k] = some[at++];
   return x;
 }
 
-Vector nonnegative(const Matrix& a, const Vector& b) {
-  const Eigen::Index n = a.cols();
-  Vector x = Vector::Zero(n);
-  std::vector<bool> active(static_cast<size_t>(n), false);
-  const double tolerance = 1e-10 * std::max(1.0, (a.transpose() * b).cwiseAbs().maxCoeff());
-  for (Eigen::Index round = 0; round < 3 * n; ++round) {
-    const Vector gradient = a.transpose() * (b - a * x);
-    Eigen::Index best = -1;
-    for (Eigen::Index k = 0; k < n; ++k)
-      if (!active[static_cast<size_t>(k)] && gradient[k] > tolerance &&
-          (best < 0 || gradient[k] > gradient[best]))
-        best = k;
-    if (best < 0) break;
-    active[static_cast<size_t>(best)] = true;
-    for (;;) {
-      const Vector s = solve_active(a, b, active);
-      double step = 1;
-      Eigen::Index leaves = -1;
-      for (Eigen::Index k = 0; k < n; ++k) {
-        if (!active[static_cast<size_t>(k)] || s[k] > 0) continue;
-        const double reach = x[k] > 0 ? x[k] / (x[k] - s[k]) : 0;
-        if (leaves >= 0 && reach >= step) continue;
-        step = reach;
-        leaves = k;
-      }
-      if (leaves < 0) {
-        x = s;
-        break;
-      }
-      x += step * (s - x);
-      x[leaves] = 0;
-      active[static_cast<size_t>(leaves)] = false;
+// b - A x
+Column rest_of(const Columns& a, const Column& b, const Column& x) {
+  Column rest = b;
+  for (size_t k = 0; k < a.size(); ++k)
+    for (size_t r = 0; x[k] != 0 && r < rest.size(); ++r) rest[r] -= x[k] * a[k][r];
+  return rest;
+}
+
+// The column outside of `active` that lessens the error most; a.size() when none does.
+size_t entering(const Columns& a, const Column& rest, const std::vector<bool>& active,
+                double tolerance) {
+  size_t best = a.size();
+  double most = tolerance;
+  for (size_t k = 0; k < a.size(); ++k) {
+    if (active[k]) continue;
+    if (const double gradient = product(a[k], rest); gradient > most) {
+      most = gradient;
+      best = k;
+    }
+  }
+  return best;
+}
+
+// From x towards s, the solution over the active columns, as far as none of them becomes negative:
+// the column that stops it leaves. False: all the way.
+bool step_towards(const Column& s, Column& x, std::vector<bool>& active) {
+  double step = 1;
+  size_t leaves = x.size();
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (!active[k] || s[k] > 0) continue;
+    const double reach = x[k] > 0 ? x[k] / (x[k] - s[k]) : 0;
+    if (leaves < x.size() && reach >= step) continue;
+    step = reach;
+    leaves = k;
+  }
+  if (leaves == x.size()) {
+    x = s;
+    return false;
+  }
+  for (size_t k = 0; k < x.size(); ++k) x[k] += step * (s[k] - x[k]);
+  x[leaves] = 0;
+  active[leaves] = false;
+  return true;
+}
+
+Column nonnegative(const Columns& a, const Column& b) {
+  Column x(a.size(), 0);
+  std::vector<bool> active(a.size(), false);
+  double largest = 1;
+  for (const Column& column : a) largest = std::max(largest, std::fabs(product(column, b)));
+  // Lawson and Hanson's loop ends by itself; roundings could make it go round in circles.
+  for (size_t round = 0; round < 3 * a.size(); ++round) {
+    const size_t best = entering(a, rest_of(a, b, x), active, 1e-10 * largest);
+    if (best == a.size()) break;
+    active[best] = true;
+    while (step_towards(solve_active(a, b, active), x, active)) {
     }
   }
   return x;
@@ -67,19 +93,54 @@ Vector nonnegative(const Matrix& a, const Vector& b) {
 
 }  // namespace
 
+// Householder's reflections: each makes one column zero below the diagonal, and turns the columns
+// behind it and the right side with it. What is left is a triangle, solved from its end.
+std::vector<double> least_squares(Columns a, Column b) {
+  constexpr double kDependent = 1e-12;  // of a column's length: the rest is rounding
+  const size_t n = a.size(), m = b.size();
+  Column diagonal(n, 0);
+  size_t row = 0;  // columns that depend on earlier ones have no row of the triangle
+  std::vector<size_t> rows(n, m);
+  for (size_t k = 0; k < n && row < m; ++k) {
+    Column& v = a[k];
+    const double whole = std::sqrt(product(v, v));
+    double below = 0;
+    for (size_t r = row; r < m; ++r) below += v[r] * v[r];
+    below = std::sqrt(below);
+    if (below <= kDependent * whole) continue;
+    diagonal[k] = v[row] > 0 ? -below : below;  // the sign that cancels nothing
+    v[row] -= diagonal[k];
+    double square = 0;
+    for (size_t r = row; r < m; ++r) square += v[r] * v[r];
+    const auto reflect = [&](Column& other) {
+      double along = 0;
+      for (size_t r = row; r < m; ++r) along += v[r] * other[r];
+      along *= 2 / square;
+      for (size_t r = row; r < m; ++r) other[r] -= along * v[r];
+    };
+    for (size_t j = k + 1; j < n; ++j) reflect(a[j]);
+    reflect(b);
+    rows[k] = row++;
+  }
+  Column x(n, 0);
+  for (size_t k = n; k-- > 0;) {
+    if (rows[k] == m) continue;
+    double sum = b[rows[k]];
+    for (size_t j = k + 1; j < n; ++j) sum -= a[j][rows[k]] * x[j];
+    x[k] = sum / diagonal[k];
+  }
+  return x;
+}
+
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& rows,
                                               const std::vector<double>& b) {
   EXO_CHECK(!rows.empty() && rows.size() == b.size());
-  Matrix a(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(rows[0].size()));
-  Vector right(static_cast<Eigen::Index>(b.size()));
+  Columns a(rows[0].size(), Column(rows.size()));
   for (size_t r = 0; r < rows.size(); ++r) {
     EXO_CHECK(rows[r].size() == rows[0].size());
-    for (size_t c = 0; c < rows[r].size(); ++c)
-      a(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) = rows[r][c];
-    right[static_cast<Eigen::Index>(r)] = b[r];
+    for (size_t c = 0; c < rows[r].size(); ++c) a[c][r] = rows[r][c];
   }
-  const Vector x = nonnegative(a, right);
-  return {x.data(), x.data() + x.size()};
+  return nonnegative(a, b);
 }
 
 namespace {
@@ -102,8 +163,8 @@ double error_of(const std::vector<MeasuredRun>& runs, const CostWeights& weights
 // One round's equations: a row a run, then a row a term that pulls it towards the start. Columns
 // have length one, or terms that are counted in millions would feel no pull.
 struct Equations {
-  Matrix a;
-  Vector b, lengths;
+  Columns a;
+  Column b, lengths;
 };
 
 // How much an equation may pull: one over the root of what was measured times what is predicted
@@ -119,26 +180,23 @@ double scale_of(const MeasuredRun& run, const CostWeights& now, bool first) {
 
 Equations equations_of(const std::vector<MeasuredRun>& runs, const std::vector<size_t>& terms,
                        const CostWeights& now, const CostWeights& start, double pull, bool first) {
-  const auto m = static_cast<Eigen::Index>(runs.size());
-  const auto n = static_cast<Eigen::Index>(terms.size());
-  Equations out{Matrix::Zero(m + n, n), Vector::Zero(m + n), Vector(n)};
-  for (Eigen::Index r = 0; r < m; ++r) {
-    const MeasuredRun& run = runs[static_cast<size_t>(r)];
-    const CostSides sides = sides_of(run.features, now);
+  const size_t m = runs.size(), n = terms.size();
+  Equations out{Columns(n, Column(m + n, 0)), Column(m + n, 0), Column(n, 0)};
+  for (size_t r = 0; r < m; ++r) {
+    const CostSides sides = sides_of(runs[r].features, now);
     const bool memory_bound = sides.memory > sides.core;
-    const double scale = scale_of(run, now, first);
-    for (Eigen::Index c = 0; c < n; ++c) {
-      const size_t term = terms[static_cast<size_t>(c)];
-      const bool lesser = is_memory(static_cast<Term>(term)) != memory_bound;
-      out.a(r, c) = scale * (lesser ? 1 - now.hidden : 1) * run.features.count[term];
+    const double scale = scale_of(runs[r], now, first);
+    for (size_t c = 0; c < n; ++c) {
+      const bool lesser = is_memory(static_cast<Term>(terms[c])) != memory_bound;
+      out.a[c][r] = scale * (lesser ? 1 - now.hidden : 1) * runs[r].features.count[terms[c]];
     }
-    out.b[r] = scale * run.cycles;
+    out.b[r] = scale * runs[r].cycles;
   }
-  for (Eigen::Index c = 0; c < n; ++c) {
-    out.lengths[c] = std::max(1e-300, out.a.col(c).norm());
-    out.a.col(c) /= out.lengths[c];
-    out.a(m + c, c) = pull;
-    out.b[m + c] = pull * out.lengths[c] * start.cycles[terms[static_cast<size_t>(c)]];
+  for (size_t c = 0; c < n; ++c) {
+    out.lengths[c] = std::max(1e-300, std::sqrt(product(out.a[c], out.a[c])));
+    for (double& each : out.a[c]) each /= out.lengths[c];
+    out.a[c][m + c] = pull;
+    out.b[m + c] = pull * out.lengths[c] * start.cycles[terms[c]];
   }
   return out;
 }
@@ -154,10 +212,8 @@ CostWeights fit_with(double hidden, const std::vector<MeasuredRun>& runs,
   least = error_of(runs, now);
   for (int round = 0; round < options.rounds; ++round) {
     const Equations e = equations_of(runs, terms, now, start, options.pull, round == 0);
-    const Vector x = nonnegative(e.a, e.b);
-    for (size_t c = 0; c < terms.size(); ++c)
-      now.cycles[terms[c]] =
-          x[static_cast<Eigen::Index>(c)] / e.lengths[static_cast<Eigen::Index>(c)];
+    const Column x = nonnegative(e.a, e.b);
+    for (size_t c = 0; c < terms.size(); ++c) now.cycles[terms[c]] = x[c] / e.lengths[c];
     if (const double error = error_of(runs, now); error < least) {
       least = error;
       best = now;

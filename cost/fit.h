@@ -27,6 +27,10 @@ struct FitOptions {
 CostWeights fit_weights(const std::vector<MeasuredRun>& runs, const CostWeights& start,
                         const FitOptions& options = {});
 
+/// min |A x - b|, by reflections; `columns` are those of A, each as long as b. One that depends on
+/// those before it gets 0.
+std::vector<double> least_squares(std::vector<std::vector<double>> columns, std::vector<double> b);
+
 /// min |A x - b| over x >= 0, by the active set method of Lawson and Hanson. `rows` are those of A.
 std::vector<double> nonnegative_least_squares(const std::vector<std::vector<double>>& rows,
                                               const std::vector<double>& b);

@@ -1,9 +1,11 @@
 #include "search/families/versions.h"
 
-#include <regex>
+#include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
+#include "core/base/words.h"
 
 namespace exotune::families {
 namespace {
@@ -19,11 +21,33 @@ constexpr std::string_view kWhen = "# when ", kOtherwise = "# otherwise";
                    "versions begin with `# when CONDITION`, the last one with `# otherwise`");
 }
 
-// Conditions become C as they stand: only what means the same there is one. Quotients would not
-// (the object language rounds them down), nor would what C reads on behind a parenthesis.
+bool is_name(const std::string& word) {
+  const auto belongs = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !std::isdigit(static_cast<unsigned char>(word[0])) &&
+         std::all_of(word.begin(), word.end(), belongs);
+}
+
+// Nine digits fit into an int of C.
+bool is_number(const std::string& word) {
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c); };
+  return word.size() <= 9 && std::all_of(word.begin(), word.end(), is_digit);
+}
+
+// `n < 64 * 3`, words one space apart. Conditions become C as they stand: only what means the same
+// there is one. Quotients would not (the object language rounds them down), nor would what C reads
+// on behind a parenthesis.
 bool is_condition(const std::string& text) {
-  static const std::regex form(R"re([A-Za-z_]\w* (<|<=|>|>=|==) \d{1,9}( \* \d{1,9})*)re");
-  return std::regex_match(text, form);
+  static const std::vector<std::string> kComparisons = {"<", "<=", ">", ">=", "=="};
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  if (words.size() < 3 || words.size() % 2 == 0 || joined(words, " ") != text) return false;
+  if (!is_name(words[0]) || !is_number(words[2]) ||
+      std::find(kComparisons.begin(), kComparisons.end(), words[1]) == kComparisons.end())
+    return false;
+  for (size_t k = 3; k < words.size(); k += 2)
+    if (words[k] != "*" || !is_number(words[k + 1])) return false;
+  return true;
 }
 
 }  // namespace

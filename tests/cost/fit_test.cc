@@ -91,6 +91,22 @@ TEST(Fit, terms_left_out_stay_at_zero_and_unseen_ones_where_they_were) {
   EXPECT_FALSE(fit_weights({}, start).fitted);
 }
 
+TEST(Fit, least_squares_solves_what_has_a_solution_and_leaves_columns_that_say_nothing_new) {
+  // x = 2, y = -3, of three equations; the third column is the sum of the others.
+  const std::vector<std::vector<double>> columns = {{1, 2, 0}, {1, 0, 4}, {2, 2, 4}};
+  const std::vector<double> b = {-1, 4, -12};
+  const std::vector<double> two = least_squares({columns[0], columns[1]}, b);
+  EXPECT_NEAR(two[0], 2, 1e-12);
+  EXPECT_NEAR(two[1], -3, 1e-12);
+  const std::vector<double> three = least_squares(columns, b);
+  EXPECT_NEAR(three[0], 2, 1e-12);
+  EXPECT_NEAR(three[1], -3, 1e-12);
+  EXPECT_EQ(three[2], 0);
+  // The mean is nearest to them all; no column, nothing.
+  EXPECT_NEAR(least_squares({{1, 1, 1}}, {1, 2, 6})[0], 3, 1e-12);
+  EXPECT_TRUE(least_squares({}, {1, 2}).empty());
+}
+
 TEST(Fit, nonnegative_least_squares_is_no_worse_than_any_point_nearby) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> value(-1, 1);
