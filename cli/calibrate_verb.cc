@@ -32,6 +32,7 @@ struct CalibrateOptions {
   CalibrationRequest defaults;
   bool dry = false, quiet = false, estimate = false;
 
+  // All parts where --only names none.
   bool wants(const std::string& part) const {
     return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
   }
@@ -59,6 +60,7 @@ std::vector<CalibrationKernel> kernels_of(const CalibrateOptions& options, Works
     const KernelEntry& entry = *input.entry;
     out.push_back({entry, input.proc, entry.calibration.empty() ? entry.sizes : entry.calibration});
   };
+  // A kernel without sizes of its own to calibrate at is drawn at those of the table.
   for (const std::string& name : options.kernels) add(name);
   if (options.kernels.empty())
     for (const KernelEntry& entry : workspace.kernels().kernels())
@@ -86,6 +88,7 @@ Table kernel_table(const CalibrationResult& result) {
 Table weight_table(const CalibrationResult& result) {
   Table table({"term", "cycles before", "after"}, {"cycles before", "after"});
   const std::vector<std::string> names = term_names();
+  // Names and weights both stand in the order of the enumeration.
   for (size_t k = 0; k < kTerms; ++k)
     table.add({names[k], number(result.before.cycles[k]), number(result.after.cycles[k])});
   table.add({"hidden share", number(result.before.hidden), number(result.after.hidden)});
@@ -98,6 +101,7 @@ Table run_table(const CalibrationResult& result) {
   const std::vector<std::string> names = term_names();
   columns.insert(columns.end(), names.begin(), names.end());
   columns.push_back("script");
+  // Columns that a table aligns to the right and JSON writes as numbers.
   std::vector<std::string> numbers = names;
   numbers.insert(numbers.end(), {"measured cycles", "before", "after"});
   Table table(columns, numbers);
@@ -120,8 +124,10 @@ bool print(const CalibrateOptions& options, const FoundFigures& found) {
     std::fputs(table.str(format).c_str(), stdout);
     return true;
   }
+  // A table of the fit was asked for, so the figures stay unprinted.
   if (!options.show.empty()) return !options.wants("weights");
   if (options.wants("weights")) {
+    // Machines read one table at a time.
     if (format == Format::kTable && options.wants("lines"))
       std::printf("%s\n", line_table(found).str(format).c_str());
     return false;
@@ -166,9 +172,11 @@ ExitCode stopped() {
 // A table of a fit is looked at: it is no order to measure for ten minutes.
 void require_calibrated(const Session& session, const CalibrateOptions& options,
                         const Target& target, const Machine& machine) {
+  // The others can be shown of what is being measured.
   if (options.show != "weights" && options.show != "kernels" && options.show != "runs") return;
   const std::string path = options.database.path(session);
   std::error_code ignored;
+  // Opening would make an empty database.
   if (std::filesystem::exists(path, ignored)) {
     const auto store = open_store(path, OpenMode::kReadOnly);
     if (weights_of(target, machine, store.get()).fitted) return;
@@ -218,6 +226,7 @@ CalibrationRequest calibration_request(const Session& session, const CalibrateOp
   request.machine = workspace.machine();
   if (options.executor.local())
     require_calibrated(session, options, *request.target, request.machine);
+  // With an executor it is the nodes that have to run it.
   if (options.executor.local()) workspace.require_runnable(*request.target);
   request.kernels = kernels_of(options, workspace);
   return request;
@@ -235,6 +244,7 @@ void say_plan(const CalibrateOptions& options, const CalibrationRequest& request
 
 CalibrationHooks calibration_hooks(const Session& session, const CalibrateOptions& options) {
   CalibrationHooks hooks;
+  // A line that writes over itself, for a person only.
   if (session.terminal && !options.quiet)
     hooks.progress = [](const std::string& what, int done, int planned) {
       std::fprintf(stderr, "\r\033[K[calibrate] %s %d/%d", what.c_str(), done, planned);
@@ -246,6 +256,7 @@ CalibrationHooks calibration_hooks(const Session& session, const CalibrateOption
 // Figures of the machine first: the fit needs them. An interrupted fit keeps the runs that were
 // made; the next one goes on from there.
 ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
+  // First of all: a signal during the probe is no crash.
   watch_interrupts();
   options.executor.read(session);
   options.format.value();
@@ -267,8 +278,10 @@ ExitCode run_calibration(const Session& session, CalibrateOptions& options) {
   }
   const auto store = open_store(options.database.path(session));
   if (!options.executor.local()) return run_elsewhere(session, options, request, workspace, *store);
+  // Proofs and compilers, too, end with the budget.
   const DeadlineScope scope(request.deadline);
   const FoundFigures found = find_figures(*request.target, request.machine, wishes, *store);
+  // Figures are in the database already; nothing is lost.
   if (interrupted()) return stopped();
   if (!options.quiet && wishes.instructions)
     std::fprintf(stderr, "%zu of %zu instructions measured, %zu estimated\n",

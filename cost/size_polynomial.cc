@@ -29,8 +29,10 @@ std::string integer_text(double value) { return std::to_string(std::llround(valu
 }  // namespace
 
 void SizePolynomial::add_term(const Powers& powers, double coefficient) {
+  // Powers without a symbol are the constant term.
   double& c = terms_[powers];
   c += coefficient;
+  // So that equal polynomials have equal terms.
   if (std::fabs(c) < kZero) terms_.erase(powers);
 }
 
@@ -59,6 +61,7 @@ std::optional<SizePolynomial> SizePolynomial::of(const ExprPtr& e) {
       return *a - *b;
     case BinOpKind::kMul:
       return *a * *b;
+    // Without rounding down: for counting work the fraction does not matter.
     case BinOpKind::kDiv:
       if (const auto by = as_int(op->rhs); by && *by != 0)
         return *a * SizePolynomial(1.0 / static_cast<double>(*by));
@@ -100,6 +103,7 @@ std::optional<double> SizePolynomial::coefficient(Sym s) const {
   double found = 0;
   for (const auto& [powers, c] : terms_) {
     if (powers.count(s) == 0) continue;
+    // With another symbol, or squared, it has no single coefficient.
     if (powers != Powers{{s, 1}}) return std::nullopt;
     found = c;
   }
@@ -135,6 +139,7 @@ SizePolynomial SizePolynomial::sum(Sym s, const SizePolynomial& lo,
     }
     SizePolynomial factor;
     factor.add_term(rest, c);
+    // Over lo <= s < hi: what runs to hi, less what runs to lo.
     out = out + factor * (power_sum(degree, hi) - power_sum(degree, lo));
   }
   return out;
@@ -160,6 +165,7 @@ std::string SizePolynomial::str() const {
   const auto whole = [&](double c) {
     return std::fabs(c * denominator - std::round(c * denominator)) < 1e-6;
   };
+  // 7!: sums of seven loops inside each other.
   while (denominator < 5040 &&
          !std::all_of(terms_.begin(), terms_.end(), [&](const auto& t) { return whole(t.second); }))
     ++denominator;
@@ -169,6 +175,7 @@ std::string SizePolynomial::str() const {
     for (const auto& [s, n] : p) total += n;
     return total;
   };
+  // The highest degree first, as people write it; ties by symbols' order.
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](const auto& a, const auto& b) { return degree(a.first) > degree(b.first); });
   std::string out;
@@ -180,6 +187,7 @@ std::string SizePolynomial::str() const {
     for (const auto& [s, n] : powers)
       for (int k = 0; k < n; ++k) term += (term.empty() ? "" : "*") + s.name();
     if (out.empty())
+      // Formulas have no sign in front.
       out = scaled < 0 ? "0 - " + term : term;
     else
       out += (scaled < 0 ? " - " : " + ") + term;

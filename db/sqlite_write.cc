@@ -35,6 +35,7 @@ int64_t SqliteStore::put_trials(const std::vector<TrialRecord>& trials) {
     for (const TrialRecord& t : trials) {
       const TrialRecord record = normalised(t);
       const int64_t context = context_id(record.key);
+      // 0: it was known, and what was known stays.
       if (const int64_t id = insert_trial(context, record); id != 0) {
         ++fresh;
         challenge(context, id, record, false);
@@ -49,6 +50,8 @@ void SqliteStore::replace_trial(const TrialRecord& trial) {
     const TrialRecord record = normalised(trial);
     const int64_t context = context_id(record.key);
     SQLite::Statement gone(*db_, "DELETE FROM trials WHERE context = ? AND candidate = ?");
+    // Measured again: the old samples go, and who won has to be found anew, as it may have been
+    // the winner.
     gone.bind(1, context);
     gone.bind(2, record.candidate_id);
     gone.exec();  // a winner's row goes with it
@@ -64,6 +67,7 @@ void SqliteStore::set_winner(const TrialKey& key, const std::string& candidate_i
                                      " AND t.candidate = ? AND t.status = 'ok' AND t.median > 0");
     bind_key(find, key);
     find.bind(6, candidate_id);
+    // Only what ran and was right can win.
     if (!find.executeStep())
       throw InputError({}, "no measured trial '" + candidate_id + "' can win in this context");
     crown(find.getColumn(1).getInt64(), find.getColumn(0).getInt64(), true);
@@ -72,6 +76,7 @@ void SqliteStore::set_winner(const TrialKey& key, const std::string& candidate_i
 
 void SqliteStore::put_figures(const FigureKey& key, const Figures& figures) {
   write([&] {
+    // All figures of a kind belong to one measurement: none of an older one may stay beside them.
     SQLite::Statement gone(*db_,
                            "DELETE FROM figures WHERE target = ? AND text = ?"
                            " AND microarchitecture = ? AND kind = ?");
@@ -92,12 +97,14 @@ MergeCounts SqliteStore::import_json_lines(std::istream& in, const std::string& 
     for (const auto& [hash, kernel] : contents.kernels)
       ++(enter_kernel(hash, kernel) ? counts.kernels : counts.known);
     for (const NamedFigure& f : contents.figures)
+      // Nobody can grant trust on another's behalf: it does not travel.
       if (f.key.kind != kTrustKind)
         ++(enter_figure(f.key, f.name, f.value) ? counts.figures : counts.known);
     for (const RankedTrial& r : contents.trials) {
       const int64_t context = context_id(r.trial.key);
       int64_t id = insert_trial(context, r.trial);
       ++(id != 0 ? counts.trials : counts.known);
+      // Known here: its rank may still be news.
       if (id == 0) {
         SQLite::Statement s(*db_, "SELECT id FROM trials WHERE context = ? AND candidate = ?");
         s.bind(1, context);
@@ -114,6 +121,8 @@ int64_t SqliteStore::gc(int64_t before) {
   int64_t deleted = 0;
   write([&] {
     SQLite::Statement s(*db_,
+                        // Measurements are kept for ever; failures only tell what not to try
+                        // again.
                         "DELETE FROM trials WHERE status <> 'ok' AND created < ?"
                         " AND id NOT IN (SELECT trial FROM winners)");
     s.bind(1, before);
@@ -122,6 +131,7 @@ int64_t SqliteStore::gc(int64_t before) {
     db_->exec("DELETE FROM kernels WHERE hash NOT IN (SELECT kernel FROM contexts)");
     db_->exec("DELETE FROM machines WHERE fingerprint NOT IN (SELECT fingerprint FROM contexts)");
   });
+  // Not within a transaction, which SQLite refuses.
   guard([&] { db_->exec("VACUUM"); });
   return deleted;
 }
@@ -162,6 +172,7 @@ int64_t SqliteStore::context_id(const TrialKey& key) {
   SQLite::Statement find(*db_, std::string("SELECT id FROM contexts c WHERE ") + kSameContext);
   bind_key(find, key);
   if (find.executeStep()) return find.getColumn(0).getInt64();
+  // Rows that the context refers to, filled in when somebody knows more.
   enter_machine({key.fingerprint, "", "", ""});
   enter_kernel(key.kernel_hash, "");
   SQLite::Statement add(*db_,

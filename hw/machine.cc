@@ -27,6 +27,8 @@ std::string lower(std::string s) {
 
 void identify_cpu(Machine& machine) {
 #if defined(CPU_FEATURES_ARCH_X86)
+  // Features that both the CPU and the system support: registers that are not saved at a switch do
+  // not count.
   const cpu_features::X86Info info = cpu_features::GetX86Info();
   machine.vendor = info.vendor;
   machine.model_name = info.brand_string;
@@ -39,6 +41,7 @@ void identify_cpu(Machine& machine) {
       machine.features.emplace_back(cpu_features::GetX86FeaturesEnumName(feature));
   }
   const auto microarch = cpu_features::GetX86Microarchitecture(&info);
+  // Newer cores than the library knows are named by vendor, family and model below.
   if (microarch != cpu_features::X86_UNKNOWN)
     machine.microarch = lower(cpu_features::GetX86MicroarchitectureName(microarch));
 #else
@@ -51,6 +54,7 @@ void identify_cpu(Machine& machine) {
     break;
   }
 #endif
+  // has_feature searches them so.
   std::sort(machine.features.begin(), machine.features.end());
   machine.features.erase(std::unique(machine.features.begin(), machine.features.end()),
                          machine.features.end());
@@ -63,14 +67,18 @@ void read_topology(Machine& machine) {
   hwloc_topology_t topology;
   if (hwloc_topology_init(&topology) != 0) return;
   if (hwloc_topology_load(topology) == 0) {
+    // At least one of each, also where the system says nothing.
     const auto count = [&](hwloc_obj_type_t type) {
       return std::max(1, hwloc_get_nbobjs_by_type(topology, type));
     };
     machine.cores = count(HWLOC_OBJ_CORE);
     machine.threads = count(HWLOC_OBJ_PU);
     machine.memory_bytes = static_cast<int64_t>(hwloc_get_root_obj(topology)->total_memory);
+    // From the first hardware thread outwards: its caches, the innermost first. Cores of another
+    // kind on the same machine have others.
     for (hwloc_obj_t o = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0); o; o = o->parent) {
       if (!hwloc_obj_type_is_dcache(o->type)) continue;
+      // Cores, not threads, as each core runs one thread of a kernel.
       const int sharers =
           hwloc_get_nbobjs_inside_cpuset_by_type(topology, o->cpuset, HWLOC_OBJ_CORE);
       machine.caches.push_back({static_cast<int>(o->attr->cache.depth),
@@ -86,6 +94,7 @@ void read_system(Machine& machine) {
   if (machine.memory_bytes <= 0)
     machine.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   if (!machine.caches.empty()) return;
+  // 0 or -1 where it does not know either.
   const long levels[3][2] = {{sysconf(_SC_LEVEL1_DCACHE_SIZE), sysconf(_SC_LEVEL1_DCACHE_LINESIZE)},
                              {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_LINESIZE)},
                              {sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_LINESIZE)}};
@@ -117,6 +126,7 @@ Machine probe_machine() {
 
 std::vector<std::string> missing_features(const Machine& machine, const Target& target) {
   std::vector<std::string> missing;
+  // Other runners bring their own CPU.
   if (!target.runner.is_this_machine()) return missing;
   for (const std::string& feature : target.required_features)
     if (!machine.has_feature(feature)) missing.push_back(feature);
@@ -149,6 +159,8 @@ Fingerprint fingerprint(const Machine& machine, const Target& target) {
   for (const CacheLevel& c : machine.caches)
     text << c.level << ' ' << c.bytes << ' ' << c.line_bytes << ' ' << c.shared_by << '\n';
   for (const std::string& feature : machine.features) text << feature << ' ';
+  // Not the clock, the memory or the system's name: they differ between machines whose schedules
+  // are the same.
   return {target.isa, machine.microarch, content_hash(text.str())};
 }
 
@@ -159,9 +171,11 @@ CompilerIdentity find_compiler(const TargetCompiler& compiler) {
     const std::string path = find_program(program);
     if (path.empty()) continue;
     const CommandResult result = run_command({path, "--version"});
+    // A program of that name that cannot say its version is none.
     if (!result.ok()) continue;
     CompilerIdentity found{program, path, result.out.substr(0, result.out.find('\n')), ""};
     std::string key = found.version;
+    // Other flags make another compiler, for whatever was measured.
     for (const std::string& flag : compiler.flags) key += '\n' + flag;
     found.hash = content_hash(key);
     return found;

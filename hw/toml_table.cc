@@ -10,6 +10,7 @@ namespace exotune {
 
 namespace fs = std::filesystem;
 
+// Shared by all tables of one file: each keeps it alive, and points at its own node in it.
 struct TomlTable::File {
   std::shared_ptr<const std::string> name;
   toml::table root;
@@ -17,6 +18,7 @@ struct TomlTable::File {
 
 namespace {
 
+// The header names no type of toml++, which few files need to read.
 const toml::table& as_table(const void* table) { return *static_cast<const toml::table*>(table); }
 
 SourceLocation locate(std::shared_ptr<const std::string> name, const toml::source_position& at) {
@@ -45,6 +47,7 @@ TomlTable TomlTable::parse(std::string_view text, const std::string& file_name) 
   try {
     file->root = toml::parse(text, file_name);
   } catch (const toml::parse_error& error) {
+    // The parser's own words, at its place.
     throw InputError(locate(file->name, error.source().begin), std::string(error.description()));
   }
   const void* root = &file->root;
@@ -57,12 +60,14 @@ bool TomlTable::is_text(std::string_view key) const { return as_table(table_)[ke
 
 std::vector<std::string> TomlTable::keys() const {
   std::vector<std::string> names;
+  // toml++ keeps keys sorted already, which it does not promise.
   for (const auto& [key, value] : as_table(table_)) names.emplace_back(key.str());
   std::sort(names.begin(), names.end());
   return names;
 }
 
 SourceLocation TomlTable::where(std::string_view key) const {
+  // Of a key: its value; of none: the table itself.
   const toml::node* node = key.empty() ? nullptr : as_table(table_).get(key);
   const toml::source_region& region = node ? node->source() : as_table(table_).source();
   SourceLocation at = locate(file_->name, region.begin);
@@ -71,6 +76,7 @@ SourceLocation TomlTable::where(std::string_view key) const {
 }
 
 void TomlTable::allow_only(const std::vector<std::string>& known) const {
+  // A misspelt key would be a default that nobody chose.
   for (const auto& [key, value] : as_table(table_)) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -93,6 +99,7 @@ std::string TomlTable::text(std::string_view key) const {
 }
 
 int64_t TomlTable::integer(std::string_view key) const {
+  // exact: 1.0 is no integer, and a number is no string.
   if (auto v = as_table(table_)[key].value_exact<int64_t>()) return *v;
   expected(key, "an integer");
 }
@@ -100,6 +107,7 @@ int64_t TomlTable::integer(std::string_view key) const {
 double TomlTable::number(std::string_view key) const {
   const auto node = as_table(table_)[key];
   if (auto v = node.value_exact<double>()) return *v;
+  // A number may be written without a point.
   if (auto v = node.value_exact<int64_t>()) return static_cast<double>(*v);
   expected(key, "a number");
 }
@@ -115,6 +123,7 @@ TomlTable TomlTable::table(std::string_view key) const {
 }
 
 std::string TomlTable::text_or(std::string_view key, std::string absent) const {
+  // A key of the wrong type is an error, also where it may be absent.
   return has(key) ? text(key) : std::move(absent);
 }
 int64_t TomlTable::integer_or(std::string_view key, int64_t absent) const {
@@ -129,6 +138,7 @@ bool TomlTable::boolean_or(std::string_view key, bool absent) const {
 
 std::vector<std::string> TomlTable::texts(std::string_view key) const {
   std::vector<std::string> out;
+  // A list that is left out is empty.
   if (!has(key)) return out;
   const toml::array* array = as_table(table_)[key].as_array();
   if (!array) expected(key, "a list of strings");
@@ -157,6 +167,7 @@ std::vector<TomlTable> TomlTable::tables(std::string_view key) const {
   return out;
 }
 
+// As text, for options that are handed on to whoever reads them.
 std::string TomlTable::scalar(std::string_view key) const {
   const toml::node* node = as_table(table_).get(key);
   if (!node) expected(key, "a value");

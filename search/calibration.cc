@@ -50,8 +50,10 @@ class Calibration {
     measure_clock();
     const std::unique_ptr<Runner> runner = native_runner(
         toolchain_, {.work_directory = request_.work_directory, .jobs = request_.jobs});
+    // Kernel by kernel, size by size: whoever stops it has whole sets for those before.
     for (const CalibrationKernel& k : request_.kernels)
       for (size_t s = 0; s < k.sizes.size() && !ended(); ++s) measure(k, s, *runner);
+    // Ended before anything ran: nothing to fit, and no error.
     if (!request_.fit || (ended() && result_.samples.empty())) return std::move(result_);
     if (result_.samples.empty())
       throw Error(Diagnostic{{},
@@ -94,9 +96,12 @@ class Calibration {
                                        request_.machine, toolchain_, store_);
     const Steps fixing = fixing_steps(*k.proc, sizes);
     const ProcPtr fixed = without_provenance(at_sizes(k.proc, sizes));
+    // Every size gets as many, however many it could have.
     const int share = std::max(1, request_.draws / static_cast<int>(k.sizes.size()));
     std::vector<Steps> schedules =
         random_schedules(inspect_nest(*fixed), *request_.target, share,
+                         // Seeded by kernel and size: another list of kernels draws the same
+                         // schedules for each.
                          hash_combine(request_.seed, hash_bytes(k.kernel.name + key.sizes)));
     for (Steps& steps : schedules) steps.insert(steps.begin(), fixing.begin(), fixing.end());
     std::vector<Trial> trials;
@@ -110,6 +115,7 @@ class Calibration {
     }
     const TrialLimits limits = limits_of(k.kernel.name + " " + key.sizes, trials.size());
     TrialRun run = run_trials(std::move(trials), key, problem, runner, store_, limits);
+    // The first pass was run_trials.
     for (int pass = 1; pass < request_.passes && !ended(); ++pass)
       measure_again(run.trials, key, problem, runner);
     count(run);
@@ -173,6 +179,7 @@ class Calibration {
       if (t.reused || t.status != TrialStatus::kOk || t.median <= 0) continue;
       again.push_back(&t);
       candidates.push_back(t.candidate);
+      // What is far slower than the fastest gets one sample, not all.
       if (options.best_known == 0 || t.minimum < options.best_known) options.best_known = t.minimum;
     }
     if (again.empty()) return;
@@ -192,6 +199,7 @@ class Calibration {
     Drawn out;
     const Stepped made = run_steps(k.proc, steps);
     if (made.refusal) {
+      // A draw that is refused is usual; a fault of ours is not.
       EXO_CHECK(made.refusal->op != kInternalError);
       return out;
     }

@@ -18,6 +18,7 @@ std::optional<Region> region_of(const Scope& scope, const ExprPtr& arg) {
   Sym name;
   if (const WindowExpr* w = arg->as<WindowExpr>()) {
     name = w->name;
+    // A point is its own first and last.
     for (const WindowAccess& a : w->access) {
       first.push_back(a.lo);
       last.push_back(a.is_point() ? a.lo : a.hi - int_const(1));
@@ -35,6 +36,8 @@ std::optional<Region> region_of(const Scope& scope, const ExprPtr& arg) {
   } else {
     return std::nullopt;
   }
+  // Through windows of windows, down to the buffer itself: only there can two arguments be
+  // compared.
   Location from = scope.resolve(name, std::move(first)), to = scope.resolve(name, std::move(last));
   return Region{from.root, std::move(from.idx), std::move(to.idx)};
 }
@@ -63,13 +66,16 @@ void Checker::call(const Stmt& s, const Call& n) {
     fail(s.where, callee.name + " takes " + std::to_string(callee.args.size()) +
                       " arguments, not " + std::to_string(n.args.size()));
   const CallSubstitution substitution(callee, n.args);
+  // Before the asserts, which may rely on sizes being positive.
   for (size_t k = 0; k < n.args.size(); ++k) argument(n, k, substitution, s.where);
+  // The caller has to prove what the callee may assume, with its own arguments in place.
   for (const ExprPtr& condition : callee.asserts) {
     const ExprPtr here = substitution.apply(condition);
     const Answer a = problem_.entails(here);
     if (!a) fail(s.where, callee.name + " asserts " + str(condition), str(here), a);
   }
   aliases(n, s.where);
+  // Outside of loops any value may be set.
   if (!s.writes_config || iters_.empty()) return;
   for (const ConfigEffect& c : effects_of_callee(n.callee)->config) {
     const ExprPtr value = substitution.apply(c.value);
@@ -91,6 +97,7 @@ void Checker::argument(const Call& n, size_t k, const CallSubstitution& substitu
   if (is_control(formal.type.scalar)) {
     if (formal.type.scalar == ScalarType::kBool) return boolean(arg, where);
     integer(arg, where);
+    // Extents and trip counts are made of sizes: a callee may divide its work by one.
     if (formal.type.scalar == ScalarType::kSize) {
       const ExprPtr positive = bin_op(BinOpKind::kGt, arg, int_const(0));
       const Answer a = problem_.entails(positive);

@@ -27,6 +27,7 @@ using Words = std::map<std::string, std::string>;
 // The files that match, sorted. `pattern` is relative to `folder` or absolute; * is within a name.
 std::vector<fs::path> matching(const fs::path& folder, const std::string& pattern) {
   std::vector<fs::path> found = {pattern.rfind('/', 0) == 0 ? fs::path("/") : folder};
+  // Folder by folder, so that a pattern may stand in any of them.
   for (const fs::path& part : fs::path(pattern).relative_path()) {
     std::vector<fs::path> next;
     for (const fs::path& at : found) {
@@ -61,6 +62,7 @@ class Results {
   /// What is new, the last by name when several are; "" and a cause when nothing is.
   std::string text(std::string* cause) const {
     fs::path last;
+    // A file that was written again has another time, and counts as new.
     for (const auto& stamp : stamps())
       if (!before_.count(stamp)) last = stamp.first;
     if (last.empty())
@@ -93,10 +95,13 @@ std::string first_lines(const std::string& text) {
 struct CommandRunner::Impl {
   Impl(TargetToolchain toolchain, RunnerRecord r, CommandRunnerOptions o)
       : record(std::move(r)), options(std::move(o)), directory(options.work_directory) {
+    // Every place of the record is filled in once with anything, so that a misspelt one is an
+    // error before the first candidate is built.
     const Words words = words_for("ID", "ELF");
     for (const auto& command : record.run) {
       for (const std::string& word : command) filled_in(word, words);
       const std::string program = filled_in(command[0], words);
+      // On PATH, or a file of the record's own folder.
       if (!find_program(program).empty() || fs::exists(fs::path(folder()) / program)) continue;
       throw Error(Diagnostic{{},
                              "the runner '" + record.name + "' needs '" + program +
@@ -138,6 +143,7 @@ struct CommandRunner::Impl {
     }
     std::vector<std::string> patterns;
     for (const std::string& pattern : record.outputs) patterns.push_back(filled_in(pattern, words));
+    // What is there before the run is not its result.
     const Results results(folder(), patterns);
     return execute(candidate, words, results,
                    record.timeout_seconds > 0 ? record.timeout_seconds : run.timeout_seconds);
@@ -150,9 +156,11 @@ struct CommandRunner::Impl {
     for (const auto& command : record.run) {
       std::vector<std::string> argv;
       for (const std::string& word : command) argv.push_back(filled_in(word, words));
+      // One time limit for all commands of a candidate.
       const double spent =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       const CommandResult r = run_command(argv, {folder(), std::max(0.01, seconds - spent), {}});
+      // Some simulators print to one, some to the other.
       printed += r.out + r.err;
       if (r.timed_out) {
         TrialResult late;
@@ -166,6 +174,7 @@ struct CommandRunner::Impl {
     if (!record.outputs.empty()) printed = results.text(&cause);
     const ContractOutput output = read_contract(printed);
     TrialResult result = judge_output(candidate, output, cause);
+    // A tool that says nothing of our contract: its own words may tell why.
     if (output.runs.empty() && !result.ok() && !output.trapped && !printed.empty())
       result.cause += ": " + first_lines(printed);
     return result;
@@ -190,6 +199,7 @@ SampleUnit CommandRunner::unit() const { return impl_->record.unit; }
 std::vector<TrialResult> CommandRunner::run(std::span<const Candidate> candidates,
                                             const TestCase& test, const RunOptions& options) {
   std::vector<TrialResult> results(candidates.size());
+  // One test for all: its data are compiled once.
   if (!candidates.empty()) impl_->builder->prepare(candidates[0].args, test);
   for (size_t k = 0; k < candidates.size(); ++k) {
     results[k].candidate_id = candidates[k].id;
