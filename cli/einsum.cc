@@ -29,6 +29,7 @@ class EinsumReader {
       refuse(text_.size(), "`->` and the indices of the result are missing",
              "for a product of matrices: einsum:ab,bc->ac");
     size_t begin = 0;
+    // Factors end at a comma or at the arrow.
     for (size_t at = 0; at <= arrow; ++at) {
       if (at < arrow && text_[at] != ',') continue;
       factors_.push_back(operand(begin, at));
@@ -52,6 +53,7 @@ class EinsumReader {
     for (size_t k = 0; k < factors_.size(); ++k)
       out += name(k) + ": " + factors_[k].type + "[" + list(factors_[k].indices, "") + "], ";
     out += "out: " + output_.type + "[" + (result.empty() ? "1" : list(result, "")) + "]):\n";
+    // The result's loops outside, sums inside, as people write them; the search reorders them.
     std::string loops = result;
     for (const char c : all)
       if (loops.find(c) == std::string::npos) loops += c;
@@ -88,6 +90,7 @@ class EinsumReader {
   void check_output(size_t begin) const {
     const std::string& result = output_.indices;
     for (size_t k = 0; k < result.size(); ++k) {
+      // Its place behind the arrow, for the message.
       const size_t at = text_.find(result[k], begin);
       if (result.find(result[k]) != k)
         refuse(text_.find(result[k], at + 1),
@@ -110,6 +113,8 @@ class EinsumReader {
     }
   }
 
+  // Bytes are summed in i32, half floats in f32: the first factor's such type that holds all
+  // factors.
   std::string summed_in() const {
     const auto fits = [&](const std::string& type) {
       return std::all_of(factors_.begin(), factors_.end(),
@@ -130,6 +135,8 @@ class EinsumReader {
     int bits;
   };
   static const TypeRow* row_of(const std::string& name) {
+    // bits: of the whole type; a float holds an integer of fewer bits than its own width here,
+    // which is a rule of this notation and not of rounding.
     static const std::vector<TypeRow> rows = {
         {"f32", "f32", true, 32},  {"f64", "f64", true, 64},   {"f16", "f32", true, 16},
         {"bf16", "f32", true, 16}, {"i8", "i32", false, 8},    {"ui8", "i32", false, 8},
@@ -144,6 +151,7 @@ class EinsumReader {
     return wide == narrow || (n.bits < w.bits && (w.floating || !n.floating));
   }
 
+  // The order of the procedure's size arguments.
   std::string all_indices() const {  // as they appear
     std::string all;
     for (const Operand& f : factors_)

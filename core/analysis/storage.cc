@@ -28,6 +28,7 @@ class Liveness {
 
  private:
   void block(const Block& b) {
+    // Allocations of this block: nothing after it can mention them.
     std::vector<Sym> bound;
     for (const StmtPtr& s : b) {
       const int at = position_++;
@@ -37,6 +38,7 @@ class Liveness {
         bound.push_back(a->name);
         continue;
       }
+      // A use of the window is one of what it shows.
       if (const auto* w = s->as<WindowStmt>()) {
         if (const auto* e = w->rhs->as<WindowExpr>()) alias_[w->name] = e->name;
       }
@@ -51,11 +53,13 @@ class Liveness {
       if (const auto* r = s->as<Reduce>()) used.insert(r->name);
       for (Sym f : free_symbols(body_of(*s))) used.insert(f);
       for (Sym f : free_symbols(orelse_of(*s))) used.insert(f);
+      // position_ has moved past everything inside.
       for (Sym u : used) extend(u, position_ - 1);
     }
     for (Sym s : bound) open_.erase(s);
   }
   void extend(Sym s, int to) {
+    // Windows of windows.
     for (auto it = alias_.find(s); it != alias_.end(); it = alias_.find(s)) s = it->second;
     const auto it = open_.find(s);
     if (it != open_.end()) ranges[it->second].to = std::max(ranges[it->second].to, to);
@@ -80,6 +84,7 @@ constexpr int64_t kMostBytes = int64_t{1} << 56;
 int64_t product_of(const std::vector<int64_t>& extents, int64_t start, const Alloc& a,
                    const SourceLocation& where) {
   int64_t n = start;
+  // Stopped at the limit: the product of what is left could overflow.
   for (int64_t e : extents)
     if (__builtin_mul_overflow(n, e, &n) || n > kMostBytes) refuse_size(a, where);
   return n;
@@ -106,6 +111,7 @@ class Threads {
   /// `parallel`: inside a par loop.
   Threads(const Block& b, std::set<Sym> mine, bool parallel) {
     for (const StmtPtr& s : b) {
+      // Read once, as every kind below is about something else.
       const For* f = s->as<For>();
       if (const Alloc* a = s->as<Alloc>()) {
         if (a->mem->kind == MemoryKind::kRegisterFile) mine.insert(a->name);
@@ -128,6 +134,7 @@ class Threads {
                        "` is a register of the thread in front of the parallel loop, "
                        "used in it by others",
                    "sink_alloc it into the loop");
+        // Within the loop each thread has registers of its own: none of those in front.
         Threads(f->body, {}, true);
       } else {
         Threads(body_of(*s), mine, parallel);
@@ -143,6 +150,7 @@ class Threads {
   }
   static void no_scratchpad(const Proc& p, const SourceLocation& where,
                             std::set<const Proc*>& seen) {
+    // A callee that is called twice is looked into once.
     if (!seen.insert(&p).second) return;
     for_each_stmt(p.body, [&](const StmtPtr& s) {
       if (const Alloc* a = s->as<Alloc>(); a && a->mem->kind == MemoryKind::kScratchpad)
@@ -160,10 +168,12 @@ int64_t first_fit(const std::vector<std::pair<const Live*, std::pair<int64_t, in
                   const Live& r, int64_t size, int64_t alignment) {
   std::vector<std::pair<int64_t, int64_t>> busy;
   for (const auto& [other, span] : placed)
+    // Both ends are inclusive: lives that touch overlap.
     if (other->from <= r.to && r.from <= other->to) busy.push_back(span);
   std::sort(busy.begin(), busy.end());
   int64_t at = 0;
   for (const auto& [lo, hi] : busy) {
+    // The gap in front of this span is wide enough.
     if (at + size <= lo) break;
     at = std::max(at, (hi + alignment - 1) / alignment * alignment);
   }
@@ -189,6 +199,7 @@ namespace {
 // it.
 std::vector<int> register_shape(const Memory& m, ScalarType element) {
   std::vector<int> one = m.shape;
+  // The shape is as the text has it.
   if (m.bytes <= 0 || one.empty()) return one;
   int64_t rows = bytes_of(element);
   for (size_t k = 0; k + 1 < one.size(); ++k) rows *= one[k];
@@ -202,6 +213,7 @@ int registers_of(const Alloc& a, const SourceLocation& where) {
   const std::string what = "`" + a.name.name() + "` in " + a.mem->name;
   const std::vector<int64_t> shape = constant_shape(a.type, what, where);
   const std::vector<int> one = register_shape(*a.mem, a.type.scalar);
+  // Dimensions in front count registers, those behind are one register's.
   const size_t extra = shape.size() < one.size() ? 0 : shape.size() - one.size();
   bool fits = shape.size() >= one.size();
   for (size_t k = 0; fits && k < one.size(); ++k) fits = shape[extra + k] == one[k];
@@ -218,6 +230,7 @@ using Used = std::map<std::string, int64_t>;
 
 /// What a callee uses of each memory, which is asked of each proc above it.
 Used used_by(const ProcPtr& callee) {
+  // By the procedure itself, which does not change; it is forgotten with it.
   static ProcCache<Used> known;
   if (std::optional<Used> found = known.find(callee)) return *std::move(found);
   Used used = plan_storage(*callee).used;
@@ -244,6 +257,8 @@ StoragePlan plan_storage(const Proc& p) {
                    m.name + " at once, " + std::to_string(m.count) + " exist",
                "make tiles smaller, or their lives shorter");
       mine.push_back({&r, {low, low + n}});
+      // Counted from the last register down where their number is known: instructions that name
+      // some by convention name the first ones.
       plan.first_register[r.name] = static_cast<int>(m.count > 0 ? m.count - low - n : low);
       plan.own[m.name] = std::max(plan.own[m.name], low + n);
     } else if (m.kind == MemoryKind::kScratchpad) {
@@ -259,6 +274,7 @@ StoragePlan plan_storage(const Proc& p) {
       plan.own[m.name] = std::max(plan.own[m.name], at + n);
     }
   }
+  // What callees take comes on top, one call at a time: they are not live together.
   plan.used = plan.own;
   for_each_stmt(p.body, [&](const StmtPtr& s) {
     const Call* c = s->as<Call>();
@@ -273,6 +289,7 @@ StoragePlan plan_storage(const Proc& p) {
     }
   });
   std::set<Sym> registers;
+  // Registers that come from outside are the calling thread's.
   for (const Arg& a : p.args)
     if (a.mem && a.mem->kind == MemoryKind::kRegisterFile) registers.insert(a.name);
   Threads(p.body, std::move(registers), false);

@@ -9,6 +9,7 @@ using namespace internal;
 
 namespace {
 
+// `n % 8 == 0`, or an equation such as n == 8 * m.
 bool has_modulo(const ExprPtr& e) {
   if (const BinOp* b = e->as<BinOp>(); b && (b->op == BinOpKind::kMod || b->op == BinOpKind::kEq))
     return true;
@@ -22,6 +23,7 @@ bool knows_remainders(const Proc& p, const Path& at) {
   for (const ExprPtr& a : p.asserts)
     if (has_modulo(a)) return true;
   Path up = at;
+  // Conditions around the loop hold in it, too.
   for (up.pop_back(); !up.empty(); up.pop_back())
     if (const If* i = stmt_at(p, up)->as<If>(); i && has_modulo(i->cond)) return true;
   return false;
@@ -31,6 +33,7 @@ bool knows_remainders(const Proc& p, const Path& at) {
 bool divides(const Proc& p, const Path& at, const ExprPtr& trip, int64_t q) {
   auto a = affine(trip);
   if (!a) return false;
+  // Every term a multiple of q: 8 * m + 16 by 4.
   bool syntactic = a->constant % q == 0;
   for (const Affine::Term& t : a->terms) syntactic = syntactic && t.coeff % q == 0;
   if (syntactic || a->is_constant()) return syntactic;
@@ -58,6 +61,7 @@ const char* name_of(Tail t) {
 // left: io / (tiles - 1) is 0 before the last tile and 1 there.
 ExprPtr extent_of_tile(int64_t trip, int64_t q, const ExprPtr& io) {
   const int64_t tiles = (trip + q - 1) / q, lacking = q * tiles - trip;
+  // io is 0 only, and 0 / 0 is nothing.
   if (tiles == 1) return int_const(trip);
   return minus(int_const(q), times(lacking, floor_div(io, tiles - 1)));
 }
@@ -78,6 +82,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   if (q < 1) refuse(op, "the factor must be at least 1, not " + std::to_string(q));
   require_moderate(int_const(q), op);
   if (names.size() != 2) refuse(op, "two names are needed: the outer and the inner iterator");
+  // A name that is taken is no fault: symbols are told apart, and printed apart.
   for (const std::string& n : names) require_name(op, n);
   const For& f = c.as<For>();
   const Path at = c.path();
@@ -101,11 +106,13 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   const Sym io = Sym::fresh(names[0]), ii = Sym::fresh(names[1]);
   const ExprPtr io_read = read_var(io, ScalarType::kIndex),
                 ii_read = read_var(ii, ScalarType::kIndex);
+  // What the old iterator was: lo + q * io + ii.
   const ExprPtr point = plus(f.lo, plus(times(q, io_read), ii_read));
 
   Rewrite rw(p);
   const ExprPtr inner_hi = shortened ? extent_of_tile(*literal(trip), q, io_read) : int_const(q);
   auto inner_loop = [&](Block b) { return make_for(ii, int_const(0), inner_hi, std::move(b)); };
+  // The body as it will stand; wrap() tells cursors how they get there.
   Block body = substitute(f.body, f.iter, point);
   if (guarded) {
     const ExprPtr in_range = less(point, f.hi);
@@ -115,6 +122,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   } else {
     rw.wrap(body_path(at), n, inner_loop);
   }
+  // Otherwise the outer loop counts whole tiles only.
   const bool rounded_up = guarded || shortened;
   const ExprPtr outer_hi = floor_div(rounded_up ? plus(trip, int_const(q - 1)) : trip, q);
   rw.replace_keep(at, make_for(io, int_const(0), outer_hi, {inner_loop(std::move(body))}, f.mode));
@@ -122,6 +130,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
   // The rest stands behind the loop and runs trip % q times. A range that may be negative has a
   // remainder that is not: the rest then needs the loop's own condition, or it would run.
   if (cut) {
+    // Of the same name as the inner iterator, another symbol.
     const Sym it = ii.copy();
     const ExprPtr start = plus(f.lo, times(q, floor_div(trip, q)));
     Block rest =
@@ -130,6 +139,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
     StmtPtr loop = make_for(it, int_const(0), left, std::move(rest), f.mode);
     ExprPtr condition;
     if (!literal(trip)) {
+      // Asked for by users of Exo 2: the rest under a condition of its own.
       if (tail == Tail::kCutAndGuard) condition = less(int_const(0), left);
       if (!prove(*p, at, less_equal(f.lo, f.hi))) {
         const ExprPtr runs = less(f.lo, f.hi);
@@ -142,6 +152,8 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
     if (!never) rw.insert(sibling(at, 1), {condition ? make_if(condition, {loop}) : loop});
   }
   require_config_may_stand(rw.proc(), {f.lo, f.hi}, op);
+  // Subscripts are other formulas now: the checker has to accept them, or the step is refused here
+  // and not at the end.
   require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(where, c), q, Value::strings(names), name_of(tail)});
 }
@@ -159,6 +171,8 @@ ProcPtr divide_with_recompute(ProcPtr p, const Where& where, const ExprPtr& n, i
   const int size = static_cast<int>(f.body.size());
   require_visible(*p, at, n, op);
   for (const ExprPtr& e : {f.lo, f.hi, n}) require_stable(*p, body_path(at), size, e, op);
+  // n tiles begin q apart; each runs over what is left behind the last one as well, so that
+  // neighbours share trip - q * n iterations.
   const ExprPtr trip = trip_count(f), covered = times(q, n);
   require(
       prove(*p, at, less_equal(covered, trip)), op,
@@ -190,6 +204,7 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   require_name(op, name);
   const For& f = c.as<For>();
   const Path at = c.path();
+  // where.nested has seen that the inner loop is all there is in the outer.
   const For& g = *f.body[0]->as<For>();
   // k / count and k % count stay affine for a constant only.
   const auto count = literal(trip_count(g));
@@ -205,6 +220,7 @@ ProcPtr mult_loops(ProcPtr p, const Where& where, const std::string& name) {
   body = substitute(body, g.iter, plus(g.lo, modulo(k_read, *count)));
   const ExprPtr hi = normalize(times(*count, trip_count(f)));
   Rewrite rw(p);
+  // Cursors into the inner body stay in it.
   rw.unwrap(body_path(at));
   rw.replace_keep(at, make_for(k, int_const(0), hi, std::move(body)));
   if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
@@ -224,6 +240,7 @@ ProcPtr cut_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   require(prove(*p, at, both(less_equal(f.lo, e), less_equal(e, f.hi))), op,
           "cannot prove that " + str(e) + " lies between " + str(f.lo) + " and " + str(f.hi));
   Rewrite rw(p);
+  // Cursors stay in the first part.
   rw.replace_keep(at, make_for(f.iter, f.lo, e, f.body, f.mode));
   rw.insert(sibling(at, 1), refresh_binders({make_for(f.iter, e, f.hi, f.body, f.mode)}));
   require_still_checks(rw.proc(), {c.stmt()}, op);
@@ -243,6 +260,7 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   require_visible(*p, at, e, op);
   require_moderate(e, op);
   for (const ExprPtr& b : {f.lo, e}) require_stable(*p, body_path(at), n, b, op);
+  // Indices are never negative in this language.
   require(prove(*p, at, less_equal(int_const(0), e)), op,
           "cannot prove that the new lower bound " + str(e) + " is not negative");
   const ExprPtr back = normalize(plus(read_var(f.iter, ScalarType::kIndex), minus(f.lo, e)));
@@ -260,6 +278,7 @@ ProcPtr join_loops(ProcPtr p, const Where& first, const Where& second) {
   const Path at = c.path();
   if (d.path() != sibling(at, 1)) refuse(op, "the second loop must stand right after the first");
   const For &f = c.as<For>(), &g = d.as<For>();
+  // With the same bounds on both, so that only names and bodies are compared.
   if (!alpha_equal({make_for(f.iter, f.lo, f.hi, f.body)}, {make_for(g.iter, f.lo, f.hi, g.body)}))
     refuse(op, "the bodies of the two loops differ");
   for (const ExprPtr& b : {f.hi, g.lo, g.hi})

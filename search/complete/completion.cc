@@ -20,15 +20,19 @@ class Completing {
         deadline_(Deadline::after(request.tune.time_budget_seconds)) {}
 
   Completion run() {
+    // With holes that change nothing: the script's own errors are found before any search.
     const ProcPtr whole = run_text(text_.filled({}), false).proc;
     const std::vector<TraceStep> trace = trace_of(whole);
+    // The procedure that the first step was applied to.
     kernel_ = trace.empty() ? whole : trace.front().before;
     read_sizes(trace);
+    // The budget is shared out by these.
     searches_left_ = text_.holes().size() + (request_.baseline ? 1 : 0);
     if (request_.baseline && !stopped()) find_baseline();
     for (size_t hole = 0; hole < text_.holes().size(); ++hole)
       if (!fill(hole)) return std::move(out_);
     out_.script = text_.filled(fills_);
+    // Once more from the text, constraints enforced: what is written is what was run.
     out_.proc = run_text(out_.script, true).proc;
     return std::move(out_);
   }
@@ -41,6 +45,7 @@ class Completing {
                         const std::function<ProcPtr(const ScriptHole&)>& search = {}) const {
     ScriptEnvironment env = request_.environment;
     env.enforce = enforce;
+    // What a hole gives back is what the script goes on with.
     env.search = search ? search : [](const ScriptHole& hole) { return hole.proc; };
     return run_script(script, request_.file, env);
   }
@@ -65,6 +70,7 @@ class Completing {
 
   void find_baseline() {
     TuneRequest r = base_request();
+    // The baseline is a rival of the winner, and meets the peers in its shoot-out.
     r.with_peers = false;
     const TuneResult found = tune_in_time(r);
     add(found.statistics);
@@ -73,6 +79,7 @@ class Completing {
 
   void add(const TuneStatistics& s) {
     TuneStatistics& all = out_.statistics;
+    // Sums over all searches; of each refusal the first example.
     all.states += s.states;
     all.refused += s.refused;
     all.duplicates += s.duplicates;
@@ -111,6 +118,7 @@ class Completing {
     }
     std::optional<ScriptHole> reached;
     run_text(text_.filled(fills_), false, [&](const ScriptHole& hole) {
+      // The first hole that is still one: those before it are filled.
       if (!reached) reached = hole;
       return hole.proc;
     });
@@ -130,6 +138,8 @@ class Completing {
   bool fill(size_t index) {
     const ScriptHole hole = reach(index);
     const HoleText& where = text_.holes()[index];
+    // `q = search(p)` begins with q = p; then the hole's own constraints as lines, so that they
+    // hold when the script is run again.
     std::vector<std::string> lines;
     if (where.target != where.source) lines.push_back(where.target + " = " + where.source);
     for (size_t k = hole.constraints.size() - hole.own_constraints; k < hole.constraints.size();
@@ -147,6 +157,7 @@ class Completing {
     std::vector<Cursor> open = open_nests(region, pins);
     const bool in_place =
         !hole.where && pins.empty() && (open.empty() || is_only_nest(hole.proc, open));
+    // Nothing to take out: the search may change the whole procedure.
     if (in_place || open.empty()) return search_in_place(index, hole, open.empty() && hole.where);
     std::stable_sort(open.begin(), open.end(),
                      [](const Cursor& a, const Cursor& b) { return work_at(a) > work_at(b); });
@@ -158,6 +169,7 @@ class Completing {
                           [&](const Cursor& nest) { return work_at(nest) < kSmallShare * all; });
     ProcPtr now = hole.proc;
     for (const Cursor& nest : open) {
+      // Parts before it may have moved it, or taken it away.
       const Cursor here = forward(now, nest);
       if (!here.valid()) continue;
       const bool small = work_at(nest) < kSmallShare * all;
@@ -186,6 +198,7 @@ class Completing {
       fills.back().push_back(std::move(line));
     WholeSchedule out;
     out.script = text_.filled(fills);
+    // Constraints can only be judged when no hole is left.
     const bool last = fills.size() == text_.holes().size();
     out.proc = run_text(out.script, last).proc;
     return out;
@@ -263,6 +276,7 @@ class Completing {
   }
 
   TuneResult search(TuneRequest r, bool last) {
+    // Only the last search ends with the script that is written.
     if (last) r.rivals = rivals_;
     if (!last) r.with_peers = false;
     TuneResult found = tune_in_time(r);
@@ -279,6 +293,7 @@ class Completing {
     std::string name;
     do {
       name = kernel_->name + "_part" + std::to_string(++names_);
+      // A name that the user's lines do not use.
     } while (text_.mentions(name));
     return name;
   }

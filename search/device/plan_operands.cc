@@ -8,6 +8,7 @@ namespace exotune::device_plan {
 
 Cursor PlanSteps::tile_nest() const {
   const std::vector<Cursor> loops = around();
+  // The tile's loops are the innermost ones.
   return loops[loops.size() - plan_.mapping.loops.size()];
 }
 
@@ -17,6 +18,7 @@ void PlanSteps::make_operand(const SumFactor& f) {
   const ExprPtr& e = &f == &plan_.sum->first ? product.lhs : product.rhs;
   const std::string name = e->as<Read>()->name.name();
   const TileArgument& tile = plan_.argument_of(f);
+  // expand_dim puts a dimension in front: the tile's last one first.
   for (auto d = tile.loops.rbegin(); d != tile.loops.rend(); ++d) {
     const std::string l = kernel_name(plan_.mapping.loops[static_cast<size_t>(*d)]);
     step("expand_dim", {Value(alloc_of(name)), Value(extent_of(l)), Value(l)});
@@ -29,6 +31,7 @@ void PlanSteps::make_operand(const SumFactor& f) {
     ++free;
   }
   // Out of all loops where it may be: the stack is set up once.
+  // apply tells a refusal, step would throw: then as far out as it is needed.
   if (apply(s_, "lift_alloc",
             {Value(alloc_of(name)), Value(levels + static_cast<int>(plan_.order.size()))}))
     step("lift_alloc", {Value(alloc_of(name)), Value(levels + free)});
@@ -40,12 +43,14 @@ void PlanSteps::fill_operand(const SumFactor& f) {
   const std::string& name = made_.at(&f);
   // One statement after the other, as long as other operands stand there too.
   const int levels = static_cast<int>(plan_.mapping.loops.size());
+  // What stands in front of the sum gets loops of its own.
   while (sum().path().back().index > 0) {
     const bool two = made_.size() > 1 && sum().path().back().index > 1;
     step("fission",
          {Value(two ? sum().prev(sum().path().back().index) : sum().prev()), Value(levels)});
   }
   for (const size_t k : plan_.mapping.loops) {
+    // A loop of the tile that the operand does not run along would fill it again and again.
     if (f.loops.contains(plan_.sum->loops[k].iter)) continue;
     for (const Cursor& c : enclosing_loops(writes_of(s_.proc, name).front()))
       if (c.as<For>().iter.name() == kernel_name(k)) {
@@ -102,6 +107,7 @@ void PlanSteps::keep(const std::string& name, const SumFactor& f, const PlanOper
   }
   size_t lifts = 0;
   for (size_t k = o.spanned; k < o.kept; ++k) {
+    // Counted from the innermost loop outwards.
     const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
     if (plan_.concerns(f, l))
       step("expand_dim", {Value(alloc_of(name)), Value(l.trips), Value(name_of(l))});
@@ -121,9 +127,13 @@ void PlanSteps::hoist(Cursor fill, const SumFactor& f, std::optional<int64_t> gr
     const PlanLoop& l = plan_.order[plan_.order.size() - 1 - k];
     fill = forward(s_.proc, fill);
     const Cursor around = fill.parent();
+    // The loop is another one than the plan thinks: the load stays where it is.
     if (!around.valid() || !around.is<For>() || around.as<For>().iter.name() != name_of(l)) return;
     const bool concerned = plan_.concerns(f, l);
+    // Out of a loop of the sum it may not go: each of its iterations loads another tile, or none
+    // does.
     if (plan_.reduces(l) && !concerned) return;
+    // One transfer does not bring so many tiles.
     if (concerned && (!group || l.trips > *group)) return;
     if (!move_to_front(fill)) return;
     fill = forward(s_.proc, fill);
@@ -135,6 +145,7 @@ void PlanSteps::hoist(Cursor fill, const SumFactor& f, std::optional<int64_t> gr
       // Inside all of the tile's loops but the one along memory.
       for (size_t d = 1; d < plan_.argument_of(f).loops.size(); ++d)
         step("reorder_loops", {Value(loop_around(fill, name_of(l)))});
+      // One loop is grouped, no more.
       group.reset();
       // The loops changed places: the filling one is now the outer.
       fill = forward(s_.proc, fill);
@@ -156,6 +167,7 @@ void PlanSteps::bring_side_by_side(const std::string& name, size_t own) {
   std::vector<int64_t> order;
   for (size_t d = 0; d < dims; ++d) order.push_back(static_cast<int64_t>(d));
   const auto counts = order.begin() + static_cast<std::ptrdiff_t>(dims - own - 1);
+  // The dimension that counts tiles goes between the rows and the columns of a tile.
   std::rotate(counts, counts + 1, order.end() - 2);
   step("rearrange_dim", {Value(alloc_of(name)), Value::ints(order)});
   side_by_side_.insert(name);
