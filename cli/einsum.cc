@@ -135,8 +135,7 @@ class EinsumReader {
     int bits;
   };
   static const TypeRow* row_of(const std::string& name) {
-    // bits: of the whole type; a float holds an integer of fewer bits than its own width here,
-    // which is a rule of this notation and not of rounding.
+    // A float holds every integer of half its bits exactly: i8 in bf16, i16 in f32, i32 in f64.
     static const std::vector<TypeRow> rows = {
         {"f32", "f32", true, 32},  {"f64", "f64", true, 64},   {"f16", "f32", true, 16},
         {"bf16", "f32", true, 16}, {"i8", "i32", false, 8},    {"ui8", "i32", false, 8},

@@ -45,8 +45,7 @@ class Stopwatch {
 
 // --- the affine tier -----------------------------------------------------------------------------
 
-// How much is tried before Z3 is asked: far more than the questions of usual nests take, and
-// together some milliseconds. More would only be later than Z3 on questions that are hard.
+// How much is tried before Z3 is asked: leaves of one case split, and sizes guessed in all of them.
 constexpr int kMaxLeaves = 400;
 constexpr int kMaxGuesses = 1200;
 constexpr int64_t kLargestGuess = 600;
@@ -419,8 +418,7 @@ Decision decide_in_tiers(std::span<const Constraint> facts, std::span<const Form
         return out;
       }
     }
-    // The last tier, slower by a hundred times and more: worth a look into the cache even for a
-    // conjunction.
+    // The last tier is the slow one: worth a look into the cache even for a conjunction.
     *smt_tier = true;
     Stopwatch watch(counters().z3_ns);
     out = solver_internal::decide_smt(facts, disjunctions, question, variables, sizes);

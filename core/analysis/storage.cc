@@ -257,8 +257,7 @@ StoragePlan plan_storage(const Proc& p) {
                    m.name + " at once, " + std::to_string(m.count) + " exist",
                "make tiles smaller, or their lives shorter");
       mine.push_back({&r, {low, low + n}});
-      // Counted from the last register down where their number is known: instructions that name
-      // some by convention name the first ones.
+      // From the last register down where their number is known.
       plan.first_register[r.name] = static_cast<int>(m.count > 0 ? m.count - low - n : low);
       plan.own[m.name] = std::max(plan.own[m.name], low + n);
     } else if (m.kind == MemoryKind::kScratchpad) {

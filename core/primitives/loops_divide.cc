@@ -139,7 +139,7 @@ ProcPtr divide_loop(ProcPtr p, const Where& where, int64_t q, const std::vector<
     StmtPtr loop = make_for(it, int_const(0), left, std::move(rest), f.mode);
     ExprPtr condition;
     if (!literal(trip)) {
-      // Asked for by users of Exo 2: the rest under a condition of its own.
+      // Exo's cut_and_guard: the rest under a condition of its own.
       if (tail == Tail::kCutAndGuard) condition = less(int_const(0), left);
       if (!prove(*p, at, less_equal(f.lo, f.hi))) {
         const ExprPtr runs = less(f.lo, f.hi);
@@ -260,7 +260,7 @@ ProcPtr shift_loop(ProcPtr p, const Where& where, const ExprPtr& e) {
   require_visible(*p, at, e, op);
   require_moderate(e, op);
   for (const ExprPtr& b : {f.lo, e}) require_stable(*p, body_path(at), n, b, op);
-  // Indices are never negative in this language.
+  // Loops begin at 0 or above.
   require(prove(*p, at, less_equal(int_const(0), e)), op,
           "cannot prove that the new lower bound " + str(e) + " is not negative");
   const ExprPtr back = normalize(plus(read_var(f.iter, ScalarType::kIndex), minus(f.lo, e)));

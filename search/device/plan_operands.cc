@@ -167,7 +167,8 @@ void PlanSteps::bring_side_by_side(const std::string& name, size_t own) {
   std::vector<int64_t> order;
   for (size_t d = 0; d < dims; ++d) order.push_back(static_cast<int64_t>(d));
   const auto counts = order.begin() + static_cast<std::ptrdiff_t>(dims - own - 1);
-  // The dimension that counts tiles goes between the rows and the columns of a tile.
+  // The dimension that counts tiles moves inwards, right in front of the last two: one transfer
+  // brings what lies side by side there.
   std::rotate(counts, counts + 1, order.end() - 2);
   step("rearrange_dim", {Value(alloc_of(name)), Value::ints(order)});
   side_by_side_.insert(name);

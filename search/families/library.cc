@@ -218,7 +218,7 @@ void build_library(const fs::path& folder, int jobs) {
                            "apt install make, then make -j -C " + (folder / "src").string()},
                 ExitCode::kUnavailable);
   CommandOptions options;
-  // Hours on a slow machine with sanitizers; without a limit a compiler that hangs would hang us.
+  // An hour: without a limit a compiler that hangs would hang us.
   options.timeout_seconds = 3600;
   const CommandResult result =
       run_command({"make", "-C", (folder / "src").string(), "-j" + std::to_string(jobs)}, options);
