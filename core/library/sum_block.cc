@@ -153,6 +153,9 @@ ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bo
   }
   // Last first, so that earlier paths stay.
   if (ends) p = end_in_vectors(p, sibling(sums, 1), unit, reads_first);
+  // What begins the sums first: then only sums of these lanes read what it writes there.
+  if (begins) p = run_to_whole_vectors(p, innermost(p, sibling(top, 1)), unit.lanes);
+  p = run_to_whole_vectors(p, child(inner), unit.lanes);
   p = vectorize(p, at(p, child(inner)), unit, VectorTail::kCutAndPredicate);
   for (int k = static_cast<int>(block_at(*p, child(inner)).size()) - 1; k >= 0; --k)
     if (Cursor loop = at(p, child(inner, k)); loop.is<For>()) p = hoist_from_loop(p, loop);

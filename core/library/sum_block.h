@@ -22,8 +22,9 @@ namespace exotune {
 ///   for i: for j: out[..] = end(s[i, j])
 ///
 /// j is vectorized; operands that run along j and are the same for all i are loaded once for all of
-/// them. Exact for any extents: a last partial vector is guarded. An extent of j that is no literal
-/// must be provably at most one vector. Nothing is reassociated.
+/// them. Exact for any extents: a last partial vector is guarded where memory is touched, and
+/// computed whole where nobody sees what is too much. An extent of j that is no literal must be
+/// provably at most one vector. Nothing is reassociated.
 ///
 /// `reads_first`: the end reads the whole tile of `out` before it writes any of it. Where rows are
 /// short, a masked vector of one row lies over the beginning of the next; a load of that waits

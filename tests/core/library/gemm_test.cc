@@ -84,6 +84,13 @@ def scaled(A: f32[12, 8], B: f32[8, 8], C: f32[12, 8]):
             C[i, j] += B[0, j] * s
 
 @proc
+def added_10(A: f32[12, 8], B: f32[8, 10], C: f32[12, 10]):
+    for i in seq(0, 12):
+        for j in seq(0, 10):
+            for k in seq(0, 8):
+                C[i, j] += A[i, k] * B[k, j]
+
+@proc
 def gemm_13(A: f32[12, 13], B: f32[13, 16], C: f32[12, 16]):
     for i in seq(0, 12):
         for j in seq(0, 16):
@@ -233,6 +240,18 @@ TEST(Gemm, a_tile_is_read_before_any_of_it_is_written) {
   EXPECT_TRUE(reads_behind_a_write(in_registers(false))) << str(*in_registers(false));
   EXPECT_FALSE(reads_behind_a_write(in_registers(true))) << str(*in_registers(true));
   EXPECT_EQ(result(in_registers(true), 12, 8, 8), result(p, 12, 8, 8));
+}
+
+TEST(Gemm, sums_of_a_last_partial_vector_need_no_mask) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("added_10");
+  ProcPtr q = block_loop(p, "i", {4}, {"io", "i"});
+  q = block_loop(q, "j", {4}, {"jo", "j"}, "i");
+  q = sum_block(q, "i", "j", machine.unit);
+  const std::string text = str(*q);
+  EXPECT_EQ(text.find("fma_prefix("), std::string::npos) << text;
+  EXPECT_NE(text.find("store_prefix("), std::string::npos) << text;  // what is in memory does
+  EXPECT_EQ(result(q, 12, 10, 8), result(p, 12, 10, 8));
 }
 
 TEST(Gemm, lines_are_asked_for_at_once_where_there_is_no_time_for_one_by_one) {
