@@ -21,8 +21,11 @@ std::string text_of(const fs::path& file) {
 
 std::vector<std::string> words_of(const std::string& name) {
   std::vector<std::string> words;
-  std::istringstream in(name);
-  for (std::string word; std::getline(in, word, '-');) words.push_back(word);
+  std::string spaced = name;  // "amd_zen3" and "authenticamd-25-17" alike
+  std::replace_if(
+      spaced.begin(), spaced.end(), [](char c) { return c == '-' || c == '_'; }, ' ');
+  std::istringstream in(spaced);
+  for (std::string word; in >> word;) words.push_back(word);
   return words;
 }
 

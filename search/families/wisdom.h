@@ -24,8 +24,8 @@ struct FoundWisdom {
 FoundWisdom find_wisdom(const std::filesystem::path& folder, const std::string& target,
                         const std::string& machine);
 
-/// Of `names` ("vendor-family-model") the one that shares the most words with `name` from the left
-/// on; of several the one whose next word is the nearest number. "" for none.
+/// Of `names` ("vendor-family-model", "vendor_name") the one that shares the most words with `name`
+/// from the left on; of several the one whose next word is the nearest number. "" for none.
 std::string nearest_machine(const std::string& name, const std::vector<std::string>& names);
 
 /// The family with the wisdom's sizes instead of its text's. InputError for a size that the family

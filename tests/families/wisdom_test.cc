@@ -35,6 +35,7 @@ TEST(Wisdom, the_nearest_machine_shares_the_most_words) {
   EXPECT_EQ(nearest_machine("amd-25-97", names), "amd-25-17");
   EXPECT_EQ(nearest_machine("amd-27-1", names), "amd-26-2");
   EXPECT_EQ(nearest_machine("intel-6-190", names), "intel-6-207");
+  EXPECT_EQ(nearest_machine("amd_zen9", {"intel-6-143", "amd_zen3"}), "amd_zen3");
   EXPECT_EQ(nearest_machine("x", {}), "");
 }
 
