@@ -145,7 +145,7 @@ EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
  * NaN is false, so that NaN is passed over unless it comes first. The last lanes meet some elements
  * again, which changes nothing. Vectors are of the compilers' own kind: an array of lanes would go through
  * memory at each step. */
-enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector };
+enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector, kFew = 16 /* elements that vectors do not pay for, a vector's at least */ };
 typedef ${real} ${p}vector __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
 typedef ${bits} ${p}lanes_set __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
 static inline ${p}vector ${p}larger(${p}vector most, ${p}vector a) {
@@ -180,18 +180,19 @@ static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
   return lane[0];
 }
 
-static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
-  if (n <= 0 || incx <= 0) return 0;
-  if (x[0] != x[0]) return 1;
-  if (incx != 1 || n < k${P}Vector) {
-    int64_t best = 0;
-    ${real} most = ${fabs}(x[0]);
-    for (int64_t i = 1; i < n; ++i) {
-      const ${real} a = ${fabs}(x[i * incx]);
-      if (a > most) most = a, best = i;
-    }
-    return best + 1;
+/* One by one: few elements, and those that are apart. */
+static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t incx) {
+  int64_t best = 0;
+  ${real} most = ${fabs}(x[0]);
+  for (int64_t i = 1; i < n; ++i) {
+    const ${real} a = ${fabs}(x[i * incx]);
+    if (a > most) most = a, best = i;
   }
+  return best + 1;
+}
+
+EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx) {
+  if (incx != 1) return ${p}first_greatest(n, x, incx);
   const int64_t block = 1024;
   int64_t best = 0;
   ${real} most = -1;
@@ -209,6 +210,12 @@ static int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
   }
   while (${fabs}(x[best]) != most) ++best;
   return best + 1;
+}
+EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return 0;
+  if (x[0] != x[0]) return 1;
+  if (incx == 1 && n < kFew) return ${p}first_greatest(n, x, 1);
+  return i${p}amax_others(n, x, incx);
 }
 
 EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,

@@ -202,6 +202,7 @@ EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${re
     return;
   }
   ${real} rx[kTriangle], ry[kTriangle], cx[kPiece], cy[kPiece];
+  const int64_t beside = incx == 1 && incy == 1 ? ${beside} : kPiece;
   for (int64_t i = 0; i < n; i += kTriangle) {
     const int64_t r = exo_least(kTriangle, n - i);
     const ${real}* px = ${p}piece(x, incx, i, r, rx);
@@ -210,8 +211,8 @@ EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${re
                                             OUT(py, r, 1));
     ${p}close(y, incy, i, r, ry);
     const struct exo_beside b = exo_beside(upper, n, i, r);
-    for (int64_t j = b.from; j < b.from + b.n; j += kPiece) { /* while it is in a near cache */
-      const int64_t c = exo_least(kPiece, b.from + b.n - j);
+    for (int64_t j = b.from; j < b.from + b.n; j += beside) { /* while it is in a near cache */
+      const int64_t c = exo_least(beside, b.from + b.n - j);
       const ${real}* pc = ${p}piece(x, incx, j, c, cx);
       ${real}* yc = ${p}open(y, incy, j, c, cy);
       K(${p}symv_beside)(r, c, &alpha, IN2(A + i * lda + j, lda), EXO_WINDOW(exo_win_1${T}c, x + i * incx, incx),
@@ -251,7 +252,7 @@ EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${rea
 static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
   if (n == 0 || alpha == 0) return;
   upper = upper == row;
-  if (incx != 1 || n > kPiece)
+  if (incx != 1)
     ${p}syr_others(upper, n, alpha, x, incx, A, lda);
   else if (upper)
     K(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
@@ -279,7 +280,7 @@ EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${re
 static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   if (n == 0 || alpha == 0) return;
   upper = upper == row;
-  if (incx != 1 || incy != 1 || n > kPiece)
+  if (incx != 1 || incy != 1)
     ${p}syr2_others(upper, n, alpha, x, incx, y, incy, A, lda);
   else if (upper)
     K(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));

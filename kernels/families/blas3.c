@@ -213,6 +213,12 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
   ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
+/* Do rows of f that are read one below the other share so few lines of the nearest cache that it cannot
+ * hold `rows` of them? */
+static inline bool ${p}crowded(struct ${p}factor f, int64_t rows) {
+  return f.ld * sizeof(${real}) % 512 == 0 && rows > 64;
+}
+
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
  * rows use them; rows of A are where they are transposed, symmetric, or would share cache lines.
  * Workspace: at most kDepth (kWidth + kHeight) elements and some padding. */
@@ -222,7 +228,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                                                         int64_t first_column, ${real}* C, int64_t ldc) {
   if (k == 0 || alpha == 0) return;
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
-  const bool pack_b = !plain_b || m > kMostPlain;
+  const bool pack_b = !plain_b || m > kMostPlain || (m > ${tile_rows} && ${p}crowded(B, k));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
   const bool turned = A.trans && !pack_a;
@@ -294,6 +300,30 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
   (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(square, kSquare), OUT2(C, ldc));
 }
 
+/* A factor of at most kTiny rows and columns; of a symmetric one its elements come to `to`, one by one. */
+static inline struct ${p}factor ${p}few_elements(struct ${p}factor f, int64_t m, int64_t n, ${real}* to) {
+  if (f.shape == kGeneral) return f;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const bool stands = f.shape == kLowerHalf ? j <= i : i <= j;
+      to[i * kTiny + j] = *${p}element(f, stands ? i : j, stands ? j : i);
+    }
+  return (struct ${p}factor){to, kTiny, false, kGeneral, false};
+}
+
+/* The same where no side is longer than kTiny: sums one by one. */
+static inline void ${p}multiply_tiny(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                     struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
+  ${real} left[kTiny * kTiny], right[kTiny * kTiny];
+  A = ${p}few_elements(A, m, k, left), B = ${p}few_elements(B, k, n, right);
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
+  const struct exo_win_2${T}c b = EXO_WINDOW2(exo_win_2${T}c, B.a, B.trans ? 1 : B.ld, B.trans ? B.ld : 1);
+  if (part == kWhole)
+    K(${p}gemm_tiny)(m, n, k, &alpha, a, b, OUT2(C, ldc));
+  else
+    (part == kLowerPart ? K(${p}gemm_tiny_l) : K(${p}gemm_tiny_u))(n, k, &alpha, a, b, OUT2(C, ldc));
+}
+
 /* The same; small products of matrices as they stand need no panels. */
 static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                 struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
@@ -303,11 +333,10 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
     return;
   }
   const bool general = part == kWhole && A.shape == kGeneral && B.shape == kGeneral;
-  if (general && m <= kTiny && n <= kTiny && k <= kTiny) {
-    const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
-    const struct exo_win_2${T}c b = EXO_WINDOW2(exo_win_2${T}c, B.a, B.trans ? 1 : B.ld, B.trans ? B.ld : 1);
-    K(${p}gemm_tiny)(m, n, k, &alpha, a, b, OUT2(C, ldc));
-  } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kDepth) {
+  if (m <= kTiny && n <= kTiny && k <= kTiny) {
+    ${p}multiply_tiny(part, m, n, k, alpha, A, B, C, ldc);
+  } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kDepth &&
+             !(m > ${tile_rows} && ${p}crowded(B, k))) {
     ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
   } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {
     ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
@@ -456,7 +485,7 @@ static void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t 
                            ${real}* C, int64_t ldc) {
   const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
   const bool t = trans == row;
-  if (n <= kSquare && k <= kSmall) {
+  if (n <= kSquare && k <= kSmall && !(n <= kTiny && k <= kTiny)) {
     ${p}scaled_matrix(part, n, n, beta, C, ldc);
     if (n > 0 && k > 0 && alpha != 0)
       ${p}multiply_square(part == kLowerPart, true, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral, false},
