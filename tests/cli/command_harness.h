@@ -1,6 +1,7 @@
 #pragma once
 // Runs the real command in a fresh folder of its own, as a user would, and hands back what it said.
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ class CommandHarness {
   CommandResult run(const std::vector<std::string>& arguments,
                     const std::map<std::string, std::string>& environment = {},
                     double timeout_seconds = 120) const;
+  /// As run, with a --time-budget that grows until the result is `enough`, or is the last one's:
+  /// what takes seconds on an idle machine takes many on a busy one, and the same command goes on.
+  CommandResult run_in_time(const std::vector<std::string>& arguments,
+                            const std::function<bool(const CommandResult&)>& enough) const;
 
  private:
   std::filesystem::path folder_;
