@@ -6,6 +6,7 @@
 #include "core/library/operators.h"
 #include "core/library/staging.h"
 #include "core/primitives/factor.h"
+#include "core/primitives/reindex.h"
 
 namespace exotune {
 namespace {
@@ -56,6 +57,31 @@ std::vector<ViewAxis> view_axes(const Value& v) {
   if (!list || out.size() != list->size())
     throw InputError({}, v.str() + " is no list of axes", "axes are [('j', '4'), ('r', '3')]");
   return out;
+}
+
+// Tuples of `width` texts: [('ko', 'K / 16', 'k / 16')]
+std::vector<std::vector<std::string>> tuples_in(const Value& v, size_t width, const char* hint) {
+  const ValueList* list = v.as<ValueList>();
+  std::vector<std::vector<std::string>> out;
+  for (const Value& item : list ? *list : ValueList{}) {
+    const ValueList* tuple = item.as<ValueList>();
+    if (!tuple || tuple->size() != width) break;
+    std::vector<std::string>& texts = out.emplace_back();
+    for (const Value& text : *tuple) texts.push_back(text_of(text));
+  }
+  if (!list || out.size() != list->size())
+    throw InputError({}, v.str() + " is no list of loops", hint);
+  return out;
+}
+
+Value reindexed(const A& a) {
+  std::vector<CountedLoop> loops;
+  FormerLoops former;
+  for (const auto& l : tuples_in(a[2], 3, "loops are [('ko', 'K / 16', 'k / 16'), ..]"))
+    loops.push_back({l[0], l[1], l[2]});
+  for (const auto& f : tuples_in(a[3], 2, "former loops are [('k', '16 * ko + ki'), ..]"))
+    former.push_back({f[0], f[1]});
+  return reindex_loops(a.proc(), a.where(1), loops, former, a.string(4));
 }
 
 std::vector<std::string> names_in(const Value& v) {
@@ -230,6 +256,10 @@ std::vector<Operator> primitive_operators() {
        [](const A& a) -> Value {
          return factor_sum(a.proc(), a.where(1), a.string(2), names_in(a[3]));
        }},
+      {"reindex_loops",
+       {proc(), place("loops"), any("counted"), any("former"), string("where", "")},
+       "for k: x += a[k]  ->  for ko: for ki: if 4 * ko + ki < K: x += a[4 * ko + ki]",
+       reindexed},
       {"lift_reduce_constant",
        {proc(), place("block")},
        "x = 0.0; for i: x += c * y[i]  ->  x = 0.0; for i: x += y[i]; x = c * x",

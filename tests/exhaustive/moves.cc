@@ -165,6 +165,7 @@ class Collector {
     for (const char* factor : {"x", "y", "z"})
       add("factor_sum", at(c) + ", " + factor,
           [=, p = p_] { return factor_sum(p, c, "ahead", {factor}); });
+    reindexed(c, f);
     if (f.body.size() == 1 && f.body[0]->as<For>()) {
       add("reorder_loops", at(c), [=, p = p_] { return reorder_loops(p, c); });
       add("mult_loops", at(c), [=, p = p_, m = loop_name("m")] { return mult_loops(p, c, m); });
@@ -191,6 +192,39 @@ class Collector {
     add("parallelize_reduction", at(c),
         [=, p = p_, acc = buffer_name("acc")] { return parallelize_reduction(p, c, acc, dram()); });
     out_.back().composite = true;
+  }
+
+  // The text of a bound may name what the place does not see by that name: refused as well.
+  static ProcPtr recounted(const ProcPtr& p, const Cursor& c, const std::vector<CountedLoop>& loops,
+                           const FormerLoops& former, const std::string& where) {
+    try {
+      return reindex_loops(p, c, loops, former, where);
+    } catch (const InputError& e) {
+      throw SchedulingError(e.what());
+    }
+  }
+
+  // Blocks of two, right and wrong ones: one too few, without their guard, one element short.
+  void reindexed(const Cursor& c, const For& f) {
+    const std::string old = f.iter.name(), hi = str(f.hi, scope_at(*p_, c.path()));
+    const std::string o = loop_name("ro"), value = "2 * " + o + " + ri";
+    for (const std::string& extent : {"(" + hi + " + 1) / 2", "(" + hi + ") / 2"})
+      for (const std::string& where :
+           {value + " < " + hi, std::string(), value + " < " + hi + " - 1"})
+        add("reindex_loops",
+            at(c) + ", [('" + o + "', '" + extent + "', '" + old + " / 2'), ('ri', '2', '" + old +
+                " % 2')], [('" + old + "', '" + value + "')], where='" + where + "'",
+            [=, p = p_] {
+              return recounted(p, c, {{o, extent, old + " / 2"}, {"ri", "2", old + " % 2"}},
+                               {{old, value}}, where);
+            });
+    const For* inner = f.body.size() == 1 ? f.body[0]->as<For>() : nullptr;
+    if (!inner) return;
+    const std::string other = inner->iter.name(), width = str(inner->hi, scope_at(*p_, c.path()));
+    add("reindex_loops", at(c) + ", the inner one outside, the outer one backwards", [=, p = p_] {
+      return recounted(p, c, {{"rb", width, other}, {"ra", hi, hi + " - 1 - " + old}},
+                       {{other, "rb"}, {old, hi + " - 1 - ra"}}, "");
+    });
   }
 
   void scope(const Cursor& c) {
