@@ -78,6 +78,30 @@ TEST(EqsatCounts, an_integral_of_a_logarithm_backoff) {
             "20749/10253 38902/21611 38936/21210 38849/21102 38839/21092");
 }
 
+TEST(EqsatCounts, further_goals_every_match) {
+  EXPECT_EQ(counts("(d x (+ 1 (* 2 x)))", Schedule::kEvery, 6), "20/9 38/14 37/10 20/6 20/6");
+  EXPECT_EQ(counts("(+ (* y (+ x y)) (- (+ x 2) (+ x x)))", Schedule::kEvery, 6),
+            "37/15 76/20 116/30 205/54 324/70 440/81");
+  EXPECT_EQ(counts("(i (* (cos x) x) x)", Schedule::kEvery, 6),
+            "21/11 81/39 209/80 643/226 1991/678 4634/1721");
+  EXPECT_EQ(counts("(i (+ (sin x) (* 2 (cos x))) x)", Schedule::kEvery, 6),
+            "26/11 77/36 220/79 565/191 1466/497 3393/1305");
+  EXPECT_EQ(counts("(d x (* (sin x) (ln x)))", Schedule::kEvery, 6),
+            "23/11 63/20 79/21 58/14 66/16 78/16");
+}
+
+TEST(EqsatCounts, further_goals_backoff) {
+  EXPECT_EQ(counts("(+ (* y (+ x y)) (- (+ x 2) (+ x x)))", Schedule::kBackoff, 14),
+            "37/15 76/20 116/30 205/54 324/70 440/81 576/81 718/106 900/143 1160/192 1409/227 "
+            "1561/190 1639/190 1639/190");
+  EXPECT_EQ(counts("(i (* (cos x) x) x)", Schedule::kBackoff, 14),
+            "21/11 81/39 209/80 643/226 1991/678 3611/1292 8840/4214 9624/4536 9333/4290 "
+            "9299/4211 9299/4211 19972/10019 23817/12244 23339/11765");
+  EXPECT_EQ(counts("(i (+ (sin x) (* 2 (cos x))) x)", Schedule::kBackoff, 14),
+            "26/11 77/36 220/79 565/191 1466/497 2758/1018 7079/3380 10302/5066 10797/5249 "
+            "10714/5119 10681/5070 10681/5070 15282/7341 18725/9742");
+}
+
 // The same for rules without conditions or constants.
 std::string counts_of(const std::vector<const char*>& rules, const std::string& term,
                       Schedule schedule, int iterations) {
