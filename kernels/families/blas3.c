@@ -13,6 +13,8 @@ enum {
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
   kShallowHeight = 3 * ${lanes} / ${tile_rows} * ${tile_rows}, /* and whose rows then go by a few at a time, to their ends */
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
+  kFewRows = 40, /* rows up to which a product has kernels of its own */
+  kManyColumns = 8 * kStrip, /* columns beyond which a first factor that stands well is packed, too */
   kTriangle = ${turned}, /* rows of a triangle that is turned to be applied from the right */
   kSmallTriangle = ${solved}, /* rows of a triangle that is solved with in blocks of kCorner */
   kLeftProduct = ${multiplied}, /* rows of one that is multiplied by from the left */
@@ -143,7 +145,9 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
     ${p}columns(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
-  if (w == kStrip)
+  if (w == kStrip && !turned && lda == kPitch && ldb == kStrip && m > kFewRows) /* both as packed ones stand */
+    K(${p}gemm_packed)(m, k, alpha, A, B, OUT2(C, ldc));
+  else if (w == kStrip)
     (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
   else
     (turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb),
@@ -230,9 +234,13 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
   const bool pack_b = !plain_b || m > kMostPlain || (m > ${tile_rows} && ${p}crowded(B, k));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
+                      (pack_b && n > kManyColumns && k > kShallow) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
   const bool turned = A.trans && !pack_a;
-  const int64_t depth = exo_least(k, kDepth), width = exo_least(n, kWidth);
+  /* Depths alike: a last one of a few steps would cost a way through all of C. */
+  const int64_t pieces = (k + kDepth - 1) / kDepth;
+  const int64_t depth = exo_least(kDepth, ((k + pieces - 1) / pieces + 3) / 4 * 4);
+  const int64_t width = exo_least(n, kWidth);
   const int64_t height = k <= kShallow ? kShallowHeight : kHeight;
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
@@ -242,8 +250,8 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                             ? few
                             : exo_workspace((need_a + need_b) * sizeof(${real}));
   ${real}* const packed_a = room + need_b;
-  for (int64_t k0 = 0; k0 < k; k0 += kDepth) {
-    const int64_t d = exo_least(kDepth, k - k0);
+  for (int64_t k0 = 0; k0 < k; k0 += depth) {
+    const int64_t d = exo_least(depth, k - k0);
     for (int64_t j0 = 0; j0 < n; j0 += kWidth) {
       const int64_t end = exo_least(j0 + kWidth, n);
       if (pack_b)
