@@ -28,7 +28,8 @@ struct EqsatOptions {
   std::vector<std::string> rule_files;
   int k = 16;
   int script = -1;
-  bool dot = false;
+  bool dot = false, allow_tested = false;
+  int64_t block = 0;
   eqsat::Limits limits;
   SizeOption size;
   FormatOption format;
@@ -51,11 +52,12 @@ std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& optio
   const auto read = [&](const std::filesystem::path& path) {
     rules.push_back({path.string(), read_text_file(path)});
   };
-  if (options.rule_files.empty()) {
-    for (const char* set : {"canonical", "layout"})
-      read(session.data.rules / (std::string(set) + ".rules"));
-    read(session.data.rules / (options.array.empty() ? "columns.rules" : "systolic.rules"));
-  }
+  // Blocks alone: with the other rules few of the smallest terms would be blocks.
+  std::vector<std::string> sets = {"canonical", "layout",
+                                   options.array.empty() ? "columns" : "systolic"};
+  if (options.block > 0) sets = {"canonical", "padding", "blocking"};
+  if (!options.rule_files.empty()) sets.clear();
+  for (const std::string& set : sets) read(session.data.rules / (set + ".rules"));
   for (const std::string& file : options.rule_files) read(file);
   return rules;
 }
@@ -124,7 +126,19 @@ std::string multiplications_of(const Candidate& c) {
   return c.figures ? std::to_string(std::llround(c.figures->products)) : "";
 }
 
+void print_proofs(const CandidateReport& report) {
+  std::map<eqsat::CandidateProof, int> count;
+  for (const Candidate& c : report.candidates) ++count[c.proof];
+  int left_out = 0;
+  for (const auto& [reason, n] : report.refused) left_out += n;
+  const int tested = count[eqsat::CandidateProof::kTested];
+  std::fprintf(stderr, "proofs: %d by replay, %d by Z3, %d only tested; %d terms left out\n",
+               count[eqsat::CandidateProof::kReplay], count[eqsat::CandidateProof::kBijection],
+               tested, left_out - tested);
+}
+
 void print_statistics(const CandidateReport& report) {
+  print_proofs(report);
   std::fprintf(stderr, "e-graph: %zu nodes in %zu classes, stopped: %s\n", report.nodes,
                report.classes, eqsat::name_of(report.stop));
   for (const eqsat::NotLifted& other : report.not_lifted)
@@ -134,34 +148,53 @@ void print_statistics(const CandidateReport& report) {
     std::fprintf(stderr, "note: %d not replayed: %s\n", count, reason.c_str());
 }
 
-// Lifts, saturates, extracts, replays each candidate through the core; only what is proved is shown
-// as a way to write the program.
-ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
-  if (options.kernel == "audit") return run_audit(session, options);
-  const std::map<std::string, int64_t> constants = array_constants(options.array);
-  Workspace workspace(session);
-  const ProcPtr proc = at_sizes(workspace.kernel(options.kernel).proc, options);
+eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& options) {
+  if (options.block > 0 && !options.array.empty())
+    throw InputError({}, "--block and --array ask for two forms of one product",
+                     "give one of them");
   eqsat::CandidateRequest request;
   request.rules = rules_of(session, options);
-  request.constants = constants;
+  request.constants = array_constants(options.array);
+  if (options.block > 0) request.constants.insert({{"K", options.block}, {"L", 0}});
   request.k = static_cast<size_t>(options.k);
+  if (options.block > 0 || !options.rule_files.empty()) request.loops = request.k;
   request.limits = options.limits;
   for (const auto& [name, value] :
        options.size.given() ? options.size.single() : std::map<std::string, int64_t>())
     request.sizes[name] = value;
   request.dot = options.dot;
+  request.allow_tested = options.allow_tested;
   request.plan.fuse_sums = !options.array.empty();
+  return request;
+}
+
+const ProcPtr& chosen_of(const CandidateReport& report, int script) {
+  if (static_cast<size_t>(script) >= report.candidates.size())
+    throw InputError({}, "--script: there is no candidate " + std::to_string(script),
+                     "the last one is " + std::to_string(report.candidates.size() - 1));
+  const ProcPtr& chosen = report.candidates[static_cast<size_t>(script)].proc;
+  if (!chosen)
+    throw InputError({},
+                     "--script: candidate " + std::to_string(script) +
+                         " was only tested: no schedule is proved to be the program",
+                     "take one that is proved by replay or by Z3");
+  return chosen;
+}
+
+// Lifts, saturates, extracts, replays each candidate through the core; only what is proved is shown
+// as a way to write the program.
+ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
+  if (options.kernel == "audit") return run_audit(session, options);
+  const eqsat::CandidateRequest request = request_of(session, options);
+  Workspace workspace(session);
+  const ProcPtr proc = at_sizes(workspace.kernel(options.kernel).proc, options);
   const CandidateReport report = eqsat::find_candidates(proc, request);
   if (options.dot) {
     std::fputs(report.dot.c_str(), stdout);
     return ExitCode::kOk;
   }
   if (options.script >= 0) {
-    if (static_cast<size_t>(options.script) >= report.candidates.size())
-      throw InputError({}, "--script: there is no candidate " + std::to_string(options.script),
-                       "the last one is " + std::to_string(report.candidates.size() - 1));
-    const ProcPtr& chosen = report.candidates[static_cast<size_t>(options.script)].proc;
-    std::fputs(trace_script(chosen).c_str(), stdout);
+    std::fputs(trace_script(chosen_of(report, options.script)).c_str(), stdout);
     return ExitCode::kOk;
   }
   Table table(
@@ -169,7 +202,7 @@ ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
   for (size_t i = 0; i < report.candidates.size(); ++i) {
     const Candidate& c = report.candidates[i];
     table.add({"#" + std::to_string(i), c.text, multiplications_of(c), c.copied, c.along,
-               i == 0 ? "" : "by replay", joined(c.rules)});
+               eqsat::name_of(c.proof), joined(c.rules)});
   }
   std::fputs(table.str(options.format.value()).c_str(), stdout);
   print_statistics(report);
@@ -191,6 +224,11 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--script", options->script, "print the schedule of this candidate");
+  app.add_option("--block", options->block, "look for blocks of this instead, padded to whole ones")
+      ->check(CLI::Range(2, 4096));
+  app.add_flag(
+      "--allow-tested", options->allow_tested,
+      "show terms too that are equal on random numbers and not proved; they have no schedule");
   app.add_flag("--dot", options->dot, "print the e-graphs as Graphviz text");
   app.add_option("--iterations", options->limits.iterations, "of saturation, at most")
       ->check(CLI::Range(0, 1000))

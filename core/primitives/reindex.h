@@ -30,7 +30,7 @@ using FormerLoops = std::vector<std::pair<std::string, std::string>>;
 /// new point for which `where` holds is a former one, and leads back to itself; each former point
 /// is a new one for which `where` holds, and leads back to itself: so every term of the sum is
 /// there, once. What the result reads is in bounds. Sums are reordered. Forwarding: cursors into
-/// the nest go. Proposed by equality saturation: blocks of a product, and blocks that end in a
+/// the nest go. Equality saturation finds such loops: blocks of a product, and blocks that end in a
 /// guard.
 [[nodiscard]] ProcPtr reindex_loops(ProcPtr p, const Where& nest,
                                     const std::vector<CountedLoop>& loops,

@@ -4,7 +4,9 @@
 #include <optional>
 #include <set>
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
+#include "search/eqsat/evaluation.h"
 #include "search/eqsat/extraction.h"
 #include "search/eqsat/factoring.h"
 #include "search/eqsat/graph_text.h"
@@ -34,7 +36,8 @@ class ProductSearch {
   std::optional<NotLifted> start() {
     std::variant<Term, NotLifted> term = term_of(product_, language_);
     if (const NotLifted* why = std::get_if<NotLifted>(&term)) return *why;
-    root_ = add(graph_, std::get<Term>(term));
+    written_ = std::get<Term>(std::move(term));
+    root_ = add(graph_, written_);
     return std::nullopt;
   }
 
@@ -54,38 +57,124 @@ class ProductSearch {
     report.classes += graph_.class_count();
     if (request.dot) report.dot += graph_text(graph_, types_);
     for (const Extracted& e : extract(graph_, root_, by_size(), kTerms)) {
-      if (found_ >= request.k) return;
+      if (is_done(request)) return;
       consider(e.term, rules, request, report);
     }
   }
 
  private:
-  static constexpr size_t kTerms = 400;  // many of them say the same of the program
+  static constexpr size_t kTerms = 400;              // many of them say the same of the program
+  static constexpr size_t kBijections = 64;          // that are put to proof, of each product
+  static constexpr double kProofSeconds = 5;         // of them all
+  static constexpr int64_t kTestedSize = 4;          // where a size is open
+  static constexpr int64_t kTestedPoints = 1 << 18;  // a moment each
 
+  // Replayed where the term says what is copied, else as other loops, else tested.
   void consider(const Term& term, const std::vector<Rule>& rules, const CandidateRequest& request,
                 CandidateReport& report) {
-    std::variant<ViewPlan, std::string> plan = plan_of(product_, term, language_, request.plan);
-    if (const std::string* why = std::get_if<std::string>(&plan)) {
-      ++report.refused[*why];
-      return;
-    }
     Candidate c;
-    c.plan = std::move(std::get<ViewPlan>(plan));
-    if (std::find(seen_.begin(), seen_.end(), c.plan) != seen_.end()) return;
-    seen_.push_back(c.plan);
-    try {
-      c.proc = replay(proc_, product_, c.plan, sizes_);
-    } catch (const SchedulingError& e) {
-      ++report.refused[e.diagnostic().message.str()];
-      return;
+    std::optional<std::string> why = replayed(term, request, c);
+    if (why && looks_for_loops(request)) why = counted(term, *std::move(why), c);
+    if (why) {
+      ++report.refused[*why];
+      if (request.allow_tested && tested_ < request.k) test(term, request, c);
     }
-    c.text = text_of(product_, c.plan);
+    if (c.proof == CandidateProof::kNone) return;
     c.term = term.str(ops_);
-    describe_cost(c, request.sizes);
+    if (c.proof == CandidateProof::kReplay) describe_cost(c, request.sizes);
+    if (c.loops) count_points(c, request.sizes);
     c.product = static_cast<int>(report.written.size()) - 1;
     c.rules = rules_between(term, rules);
     report.candidates.push_back(std::move(c));
-    ++found_;
+  }
+
+  // Each kind has places of its own: none takes those of another.
+  bool is_done(const CandidateRequest& request) const {
+    return replayed_ >= request.k && !looks_for_loops(request) &&
+           (!request.allow_tested || tested_ >= request.k);
+  }
+
+  bool looks_for_loops(const CandidateRequest& request) const {
+    return counted_ < request.loops && seen_loops_.size() < kBijections && proof_seconds_ > 0;
+  }
+
+  // Why it has no replay; nothing where it has one, though it may be known, or one too many.
+  std::optional<std::string> replayed(const Term& term, const CandidateRequest& request,
+                                      Candidate& c) {
+    std::variant<ViewPlan, std::string> read = plan_of(product_, term, language_, request.plan);
+    if (std::string* why = std::get_if<std::string>(&read)) return std::move(*why);
+    ViewPlan& plan = std::get<ViewPlan>(read);
+    if (replayed_ >= request.k) return std::nullopt;
+    if (std::find(seen_.begin(), seen_.end(), plan) != seen_.end()) return std::nullopt;
+    seen_.push_back(plan);
+    try {
+      c.proc = replay(proc_, product_, plan, sizes_);
+    } catch (const SchedulingError& e) {
+      return e.diagnostic().message.str();
+    }
+    c.text = text_of(product_, plan);
+    c.plan = std::move(plan);
+    c.proof = CandidateProof::kReplay;
+    ++replayed_;
+    return std::nullopt;
+  }
+
+  // Why it is no other loops, `why` where it has none; nothing where it is, though it may be known.
+  std::optional<std::string> counted(const Term& term, std::string why, Candidate& c) {
+    std::variant<IndexPlan, std::string> plan = index_plan_of(proc_, product_, term, language_);
+    if (std::holds_alternative<std::string>(plan)) return why;
+    IndexPlan& loops = std::get<IndexPlan>(plan);
+    if (std::find(seen_loops_.begin(), seen_loops_.end(), loops) != seen_loops_.end())
+      return std::nullopt;
+    seen_loops_.push_back(loops);
+    const DeadlineScope proofs(DeadlineScope::current().within(proof_seconds_));
+    const double start = TimeSource::steady().seconds();
+    try {
+      c.proc = reindexed(proc_, product_, loops);
+    } catch (const Error& e) {  // names that hide each other, points that are not the same
+      why = e.diagnostic().message.str();
+    }
+    proof_seconds_ -= TimeSource::steady().seconds() - start;
+    if (!c.proc) return why;
+    c.text = text_of(loops);
+    c.loops = std::move(loops);
+    c.proof = CandidateProof::kBijection;
+    ++counted_;
+    return std::nullopt;
+  }
+
+  // Equal to the program's term on random numbers; too large a product is not tried.
+  void test(const Term& term, const CandidateRequest& request, Candidate& c) {
+    std::map<std::string, int64_t> at = request.sizes;
+    Size points = 1;
+    for (const ProductLoop& loop : product_.loops) points = sizes_.mul(points, loop.extent);
+    for (const std::string& name : sizes_.names(points)) at.emplace(name, kTestedSize);
+    if (sizes_.value(points, at) > kTestedPoints) return;
+    const std::vector<Numbers> tensors = random_tensors(language_, at, 1);
+    if (!(numbers_of(term, tensors, at) == numbers_of(written_, tensors, at))) return;
+    c.text = "a term of its own";
+    c.proof = CandidateProof::kTested;
+    ++tested_;
+  }
+
+  Numbers numbers_of(const Term& term, const std::vector<Numbers>& tensors,
+                     const std::map<std::string, int64_t>& at) const {
+    std::vector<Numbers> all;
+    for (const Term::Node& node : term.nodes) {
+      std::vector<const Numbers*> arguments;
+      for (const int child : node.children) arguments.push_back(&all[static_cast<size_t>(child)]);
+      all.push_back(evaluate(language_, node.op, arguments, tensors, at));
+    }
+    return all.back();
+  }
+
+  // As written, but for points that a guard leaves out.
+  void count_points(Candidate& c, const std::map<std::string, int64_t>& at) const {
+    c.copied = "0";
+    c.figures = figures_as_written(at);
+    for (const std::string& name : sizes_.names(c.loops->points))
+      if (!at.contains(name)) c.figures.reset();
+    if (c.figures) c.figures->products = static_cast<double>(sizes_.value(c.loops->points, at));
   }
 
   void describe_cost(Candidate& c, const std::map<std::string, int64_t>& at) const {
@@ -120,9 +209,12 @@ class ProductSearch {
   AccessLanguage language_;
   AccessTypes types_;
   EGraph graph_;
+  Term written_;
   Id root_ = kNoId;
+  std::vector<IndexPlan> seen_loops_;
   std::vector<ViewPlan> seen_{ViewPlan{}};  // as written
-  size_t found_ = 0;
+  size_t replayed_ = 0, counted_ = 0, tested_ = 0;
+  double proof_seconds_ = kProofSeconds;  // that are left
 };
 
 }  // namespace
@@ -155,6 +247,7 @@ void add_orders(const ProcPtr& p, const SumOfFactors& sum, const CandidateReques
       continue;
     }
     out.text = text_of(sum, tree);
+    out.proof = CandidateProof::kReplay;
     out.rules = {"either-order", "either-pair"};
     out.figures = ViewFigures{tree.multiplications, 0, along};
     out.product = static_cast<int>(report.written.size()) - 1;
@@ -163,6 +256,20 @@ void add_orders(const ProcPtr& p, const SumOfFactors& sum, const CandidateReques
 }
 
 }  // namespace
+
+const char* name_of(CandidateProof proof) {
+  switch (proof) {
+    case CandidateProof::kNone:
+      return "";
+    case CandidateProof::kReplay:
+      return "by replay";
+    case CandidateProof::kBijection:
+      return "by Z3";
+    case CandidateProof::kTested:
+      return "tested";
+  }
+  return "?";
+}
 
 CandidateReport find_candidates(const ProcPtr& p, const CandidateRequest& request) {
   CandidateReport report;

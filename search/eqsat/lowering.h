@@ -6,13 +6,16 @@
 // the windows of a convolution laid out one after the other (im2col), axes taken together. A
 // candidate is replayed as copies of those views in front of the product (stage_view, mult_dim,
 // mult_loops), each step proved by the core; loop orders, blocks and registers are left to who
-// schedules the result. The program as written is candidate 0.
+// schedules the result. Where the term cuts or pads the axes there are no such copies: then its
+// loops are proved to count the same points as the program's (index_plan.h). The program as written
+// is candidate 0.
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "search/eqsat/index_plan.h"
 #include "search/eqsat/product.h"
 #include "search/eqsat/rule_audit.h"
 #include "search/eqsat/saturation.h"
@@ -27,11 +30,22 @@ struct ViewFigures {
   double across = 0;  // of those copied; see ViewCost
 };
 
+/// Why a candidate may stand for the program. Nothing is emitted of one that was only tested.
+enum class CandidateProof : uint8_t {
+  kNone,       // the program as written
+  kReplay,     // copies and fused loops, one primitive after another
+  kBijection,  // its points are the program's, each once: linear arithmetic and Z3
+  kTested,     // equal on random numbers modulo a prime; it has no proc
+};
+const char* name_of(CandidateProof proof);  // "by replay", "by Z3", "tested"
+
 struct Candidate {
   ViewPlan plan;                   // empty: as written, or another order of the factors
+  std::optional<IndexPlan> loops;  // of kBijection
+  CandidateProof proof = CandidateProof::kNone;
   std::string text;                // of the plan: "B_view[k, j] = B[j, k]"
   std::string term;                // that it was read from
-  ProcPtr proc;                    // with the copies: proved, and it knows its trace
+  ProcPtr proc;                    // with the copies: proved, and it knows its trace; or null
   std::vector<std::string> rules;  // the sequence that leads from the program's term to this one
   std::string copied, along;       // the cost as text (ViewCost); "" for an order of factors
   std::optional<ViewFigures> figures;
@@ -53,10 +67,15 @@ struct CandidateRequest {
   std::vector<RuleText> rules;
   std::map<std::string, int64_t> constants;
   size_t k = 16;  // candidates of each product, at most
+  /// Beside them as many whose loops count the same points, for rules that cut or pad axes. 0 puts
+  /// none to proof: proofs take up to seconds each.
+  size_t loops = 0;
   Limits limits;
   PlanRequest plan;
   bool dot = false;
   std::map<std::string, int64_t> sizes;  // for the costs in numbers, where sizes are open
+  /// Keep terms that have no proof but are equal to the program on random numbers, without a proc.
+  bool allow_tested = false;
 };
 
 /// For each product of the proc: saturates with the rules, extracts the smallest terms, and replays

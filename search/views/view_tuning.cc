@@ -140,7 +140,7 @@ TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleTex
     if (hooks.interrupted && hooks.interrupted()) break;
     ViewOutcome& outcome = outcomes.emplace_back();
     outcome.text = views[k].view.text;
-    outcome.proof = "by replay";
+    outcome.proof = eqsat::name_of(views[k].view.proof);
     // The more promising ones get more.
     const double mine = k + 1 < views.size() ? std::max(seconds / 2, kFewestSeconds) : seconds;
     seconds -= mine;
@@ -168,7 +168,7 @@ TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
   for (size_t k = 0; k < views.size(); ++k) {
     ViewOutcome& outcome = result.views.emplace_back();
     outcome.text = views[k].view.text;
-    outcome.proof = "by replay";
+    outcome.proof = eqsat::name_of(views[k].view.proof);
     outcome.script = request.known[k].script;
     outcome.chosen = result.script.starts_with(outcome.script);
   }

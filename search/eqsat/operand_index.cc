@@ -1,0 +1,234 @@
+// Views from a tensor up to a product, and back, one case for each.
+#include "search/eqsat/operand_index.h"
+
+#include <algorithm>
+
+namespace exotune::eqsat {
+namespace {
+
+std::string grouped(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+std::string scaled(int64_t factor, const std::string& text) {
+  return factor == 1 ? text : std::to_string(factor) + " * " + grouped(text);
+}
+
+struct Digits {
+  std::string whole, rest;
+};
+
+// `text` by k and modulo k; of `k * a + b` these are a and b, as axes taken together are.
+Digits digits(const std::string& text, int64_t k) {
+  const std::string front = std::to_string(k) + " * ";
+  const size_t plus = text.rfind(" + ");
+  if (text.starts_with(front) && plus != std::string::npos) {
+    std::string whole = text.substr(front.size(), plus - front.size());
+    std::string rest = text.substr(plus + 3);
+    const auto is_word = [](const std::string& t) {
+      return t.find_first_of(" ()") == std::string::npos;
+    };
+    if (is_word(whole) && is_word(rest)) return {std::move(whole), std::move(rest)};
+  }
+  return {grouped(text) + " / " + std::to_string(k), grouped(text) + " % " + std::to_string(k)};
+}
+
+// `k * a + b`; what was cut in two is itself again.
+std::string together(const std::string& whole, const std::string& rest, int64_t k) {
+  const std::string by = " / " + std::to_string(k), modulo = " % " + std::to_string(k);
+  if (whole.ends_with(by) && rest.ends_with(modulo)) {
+    std::string former = whole.substr(0, whole.size() - by.size());
+    if (former == rest.substr(0, rest.size() - modulo.size()) &&
+        former.find_first_of(" ()") == std::string::npos)
+      return former;
+  }
+  return scaled(k, whole) + " + " + rest;
+}
+
+std::vector<AxisValue> permuted(const std::vector<AxisValue>& v, const std::vector<int64_t>& from) {
+  std::vector<AxisValue> out;
+  for (const int64_t k : from) out.push_back(v[static_cast<size_t>(k)]);
+  return out;
+}
+std::vector<std::string> permuted_back(const std::vector<std::string>& v,
+                                       const std::vector<int64_t>& from) {
+  std::vector<std::string> out(v.size());
+  for (size_t k = 0; k < from.size(); ++k) out[static_cast<size_t>(from[k])] = v[k];
+  return out;
+}
+
+int64_t number_of(Size size) {
+  const auto value = SizeTable::number(size);
+  if (!value) throw NoLoops{"an axis of open size is taken together with another"};
+  return *value;
+}
+
+}  // namespace
+
+std::vector<AxisValue> OperandIndex::values(int index) const {
+  const Term::Node& node = term_.nodes[static_cast<size_t>(index)];
+  const AccessOp op = kind_of(node);
+  if (op == AccessOp::kTensor) return values_of_tensor(node.op);
+  const int child = node.children[0];
+  return values_of(op, language_.ops().params(node.op), values(child), type(child));
+}
+
+void OperandIndex::solve(int index, const std::vector<std::string>& axes) {
+  const Term::Node& node = term_.nodes[static_cast<size_t>(index)];
+  const AccessOp op = kind_of(node);
+  if (op == AccessOp::kTensor) return solve_tensor(node.op, axes);
+  const int child = node.children[0];
+  solve(child, below(op, language_.ops().params(node.op), axes, child));
+}
+
+const std::string& OperandIndex::name(int loop) const {
+  return product_.loops[static_cast<size_t>(loop)].iter.name();
+}
+AccessType OperandIndex::type(int index) const {
+  const auto type = type_of(term_, index, language_);
+  if (!type) throw NoLoops{"a view has no type"};
+  return *type;
+}
+
+AccessOp OperandIndex::kind_of(const Term::Node& node) const {
+  const auto kind = language_.kind(node.op);
+  const bool view = kind && (*kind == AccessOp::kTensor || node.children.size() == 1);
+  if (!view) throw NoLoops{"an operand is no view of one tensor"};
+  return *kind;
+}
+
+void OperandIndex::require_operand(Op tensor) const {
+  if (language_.declaration(tensor).name != operand_.buffer.name())
+    throw NoLoops{"the operands changed places"};
+}
+
+std::vector<AxisValue> OperandIndex::values_of_tensor(Op tensor) const {
+  require_operand(tensor);
+  std::vector<AxisValue> out;
+  for (const std::map<int, int64_t>& terms : operand_.subscripts) {
+    AxisValue& value = out.emplace_back(AxisValue{"", terms});
+    for (const auto& [loop, c] : terms)
+      value.text += (value.text.empty() ? "" : " + ") + scaled(c, name(loop));
+    if (value.text.empty()) value.text = "0";
+  }
+  return out;
+}
+
+// The loops of a window: where it starts, and its tap; -1 for none.
+std::pair<int, int> OperandIndex::window_of(const std::map<int, int64_t>& terms) const {
+  int start = -1, tap = -1;
+  for (const auto& [loop, c] : terms)
+    (product_.loops[static_cast<size_t>(loop)].summed ? tap : start) = loop;
+  if (start < 0 || terms.size() > 2 || (terms.size() == 2 && tap < 0))
+    throw NoLoops{"a window is of no two loops"};
+  return {start, tap};
+}
+
+std::vector<AxisValue> OperandIndex::values_of(AccessOp op, const std::vector<int64_t>& p,
+                                               std::vector<AxisValue> v,
+                                               const AccessType& of) const {
+  const size_t x = p.empty() ? 0 : static_cast<size_t>(p[0]);
+  const auto at = [&](size_t k) { return v.begin() + static_cast<std::ptrdiff_t>(k); };
+  switch (op) {
+    case AccessOp::kAccess:
+      return v;
+    case AccessOp::kTranspose:
+      return permuted(v, p);
+    case AccessOp::kWindow: {
+      const auto [start, tap] = window_of(v[x].terms);
+      v[x] = {tap < 0 ? "0" : name(tap), {}};
+      v.insert(at(of.access.size()), {name(start), {}});
+      return v;
+    }
+    case AccessOp::kSplit: {
+      Digits cut = digits(v[x].text, number_of(p[1]));
+      v[x] = {std::move(cut.whole), {}};
+      v.insert(at(x + 1), {std::move(cut.rest), {}});
+      return v;
+    }
+    case AccessOp::kMerge:
+      v[x] = {together(v[x].text, v[x + 1].text, number_of(of.axis(x + 1))), {}};
+      v.erase(at(x + 1));
+      return v;
+    case AccessOp::kInsert:
+      v.insert(at(x), {"0", {}});
+      return v;
+    case AccessOp::kSqueeze:
+      v.erase(at(x));
+      return v;
+    case AccessOp::kPad:
+      if (p[1] != 0) v[x] = {v[x].text + " + " + std::to_string(p[1]), {}};
+      return v;
+    default:
+      throw NoLoops{"an operand is no view of one tensor"};
+  }
+}
+
+// The axis without `before` zeros in front of it, and those behind it.
+void OperandIndex::unpad(std::string& axis, int64_t before, Size extent) {
+  if (before != 0) {
+    guards_.insert(std::to_string(before) + " <= " + axis);
+    axis += " - " + std::to_string(before);
+  }
+  guards_.insert(axis + " < " + language_.sizes().str(extent));
+}
+
+// What the axes of the child are, given those of the node.
+std::vector<std::string> OperandIndex::below(AccessOp op, const std::vector<int64_t>& p,
+                                             std::vector<std::string> e, int child) {
+  const AccessType of = type(child);
+  const size_t x = p.empty() ? 0 : static_cast<size_t>(p[0]);
+  const auto at = [&](size_t k) { return e.begin() + static_cast<std::ptrdiff_t>(k); };
+  switch (op) {
+    case AccessOp::kTranspose:
+      return permuted_back(e, p);
+    case AccessOp::kWindow: {
+      const auto [start, tap] = window_of(values(child)[x].terms);
+      const size_t border = of.access.size();
+      loops_[start] = e[border];
+      if (tap >= 0) loops_[tap] = e[x + 1];
+      e.erase(at(border));
+      return e;
+    }
+    case AccessOp::kSplit:
+      e[x] = together(e[x], e[x + 1], number_of(p[1]));
+      e.erase(at(x + 1));
+      return e;
+    case AccessOp::kMerge: {
+      Digits cut = digits(e[x], number_of(of.axis(x + 1)));
+      e[x] = std::move(cut.whole);
+      e.insert(at(x + 1), std::move(cut.rest));
+      return e;
+    }
+    case AccessOp::kInsert:
+      e.erase(at(x));
+      return e;
+    case AccessOp::kSqueeze:
+      e.insert(at(x), "0");
+      return e;
+    case AccessOp::kPad:
+      unpad(e[x], p[1], of.axis(x));
+      return e;
+    default:
+      return e;
+  }
+}
+
+void OperandIndex::solve_tensor(Op tensor, const std::vector<std::string>& axes) {
+  require_operand(tensor);
+  for (size_t d = 0; d < operand_.subscripts.size(); ++d) {
+    const std::map<int, int64_t>& terms = operand_.subscripts[d];
+    const auto known = [&](const auto& term) { return loops_.contains(term.first); };
+    if (std::any_of(terms.begin(), terms.end(), known)) continue;  // a window's
+    for (const auto& [loop, c] : terms) {
+      std::string text = c == 1 ? axes[d] : grouped(axes[d]) + " / " + std::to_string(c);
+      const bool outermost = std::all_of(terms.begin(), terms.end(),
+                                         [&, c = c](const auto& t) { return t.second <= c; });
+      if (!outermost)
+        text = grouped(text) + " % " +
+               std::to_string(number_of(product_.loops[static_cast<size_t>(loop)].extent));
+      loops_[loop] = text;
+    }
+  }
+}
+
+}  // namespace exotune::eqsat
