@@ -145,7 +145,7 @@ EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
  * NaN is false, so that NaN is passed over unless it comes first. The last lanes meet some elements
  * again, which changes nothing. Vectors are of the compilers' own kind: an array of lanes would go through
  * memory at each step. */
-enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector, kFew = 16 /* elements that vectors do not pay for, a vector's at least */ };
+enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector, kFew = sizeof(${real}) == 4 ? 24 : 20 /* elements that vectors do not pay for, a vector's at least */ };
 typedef ${real} ${p}vector __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
 typedef ${bits} ${p}lanes_set __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
 static inline ${p}vector ${p}larger(${p}vector most, ${p}vector a) {
