@@ -1,9 +1,9 @@
 #include "search/problem.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "core/base/hashing.h"
+#include "core/interp/asserted_layout.h"
 #include "core/interp/interp.h"
 #include "core/library/ahead.h"
 #include "search/expected_results.h"
@@ -14,16 +14,6 @@ namespace exotune {
 // come out, and how it is compiled. Everything a candidate is checked with is made here, once for
 // all of them.
 namespace {
-
-bool asserts_strides(const Proc& p, Sym name) {
-  const std::function<bool(const ExprPtr&)> speaks = [&](const ExprPtr& e) {
-    if (const auto* stride = e->as<StrideExpr>(); stride != nullptr && stride->name == name)
-      return true;
-    const std::vector<ExprPtr> children = expr_children(*e);
-    return std::any_of(children.begin(), children.end(), speaks);
-  };
-  return std::any_of(p.asserts.begin(), p.asserts.end(), speaks);
-}
 
 ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>& env,
                  int64_t free_stride) {
@@ -46,7 +36,9 @@ ArgSpec concrete(const AbiArg& arg, const Proc& p, const std::map<Sym, int64_t>&
       std::vector<int64_t> strides;
       // Where the kernel promises nothing about strides, elements lie apart in its test: a schedule
       // that takes them for neighbours must be found wrong.
-      if (!asserts_strides(p, arg.sym)) {
+      if (const auto asserted = asserted_layout(p, arg.sym, shape, env)) {
+        strides = *asserted;
+      } else {
         strides.assign(shape.size(), free_stride);
         for (size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
       }

@@ -149,9 +149,8 @@ class Interpreted : public Reference {
       if (is_control(arg.type.scalar)) {
         values.emplace_back(spec.value);
       } else {
-        storage[at] = std::make_unique<Buffer>(arg.type.scalar, spec.shape);
-        if (!inputs[at].empty()) storage[at]->data = inputs[at];
-        values.emplace_back(storage[at].get());
+        storage[at] = placed(arg.type.scalar, spec, inputs[at]);
+        values.push_back(argument(spec, *storage[at]));
       }
       ++at;
     }
@@ -160,11 +159,42 @@ class Interpreted : public Reference {
     program->run(values, options);
     ArgumentValues out(args_.size());
     for (size_t k = 0; k < args_.size(); ++k)
-      if (storage[k] && args_[k].is_written) out[k] = std::move(storage[k]->data);
+      if (storage[k] && args_[k].is_written) out[k] = taken(args_[k], *storage[k]);
     return out;
   }
 
  private:
+  // Values are in the order of elements; a window's stand where its strides say, as asserts may.
+  static bool stands_apart(const ArgSpec& spec) {
+    return spec.kind == ArgSpec::Kind::kWindow && !spec.strides.empty();
+  }
+  static std::unique_ptr<Buffer> placed(ScalarType type, const ArgSpec& spec,
+                                        const std::vector<double>& elements) {
+    const bool apart = stands_apart(spec);
+    auto buffer = std::make_unique<Buffer>(
+        type, apart ? std::vector<int64_t>{spec.span_elements()} : spec.shape);
+    if (elements.empty()) return buffer;
+    if (!apart) {
+      buffer->data = elements;
+      return buffer;
+    }
+    const std::vector<int64_t> offsets = spec.element_offsets();
+    for (size_t k = 0; k < offsets.size(); ++k)
+      buffer->data[static_cast<size_t>(offsets[k])] = elements[k];
+    return buffer;
+  }
+  static ArgValue argument(const ArgSpec& spec, Buffer& buffer) {
+    if (!stands_apart(spec)) return &buffer;
+    return WindowValue{&buffer, 0, spec.strides, spec.shape};
+  }
+  static std::vector<double> taken(const ArgSpec& spec, Buffer& buffer) {
+    if (!stands_apart(spec)) return std::move(buffer.data);
+    std::vector<double> elements;
+    for (const int64_t at : spec.element_offsets())
+      elements.push_back(buffer.data[static_cast<size_t>(at)]);
+    return elements;
+  }
+
   ProcPtr proc_;
   std::vector<ArgSpec> args_;
   int64_t step_limit_;

@@ -1,6 +1,5 @@
-#include <functional>
-
 #include "core/base/hashing.h"
+#include "core/interp/asserted_layout.h"
 #include "core/interp/interp.h"
 
 namespace exotune {
@@ -8,15 +7,10 @@ namespace {
 
 bool is_unsigned(ScalarType t) { return t == ScalarType::kUi8 || t == ScalarType::kUi16; }
 
-/// Does some assert speak of the window's strides? Then the caller's layout is fixed: dense.
-bool strides_are_asserted(const Proc& p, Sym name) {
-  bool found = false;
-  std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& e) {
-    if (const auto* s = e->as<StrideExpr>(); s && s->name == name) found = true;
-    for (const ExprPtr& c : expr_children(*e)) visit(c);
-  };
-  for (const ExprPtr& a : p.asserts) visit(a);
-  return found;
+std::vector<int64_t> dense_rows(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t k = shape.size(); k-- > 1;) strides[k - 1] = strides[k] * shape[k];
+  return strides;
 }
 
 }  // namespace
@@ -50,12 +44,17 @@ Arguments make_arguments(const Proc& proc, const std::map<std::string, int64_t>&
                 proc.where, "size not positive: a dimension of `" + a.name.name() + "`", {}, {}});
     }
     std::vector<int64_t> memory = shape;
-    const bool strided =
-        a.type.window && options.strided_windows && !strides_are_asserted(proc, a.name);
+    const auto asserted = a.type.window ? asserted_layout(proc, a.name, shape, env) : std::nullopt;
+    const bool strided = a.type.window && options.strided_windows && !asserted;
+    const bool placed = asserted && *asserted != dense_rows(shape);
     // A padded window: the last dimension has stride 2, every row some elements more.
     if (strided) {
       for (size_t k = 1; k < memory.size(); ++k) memory[k] += 1;
       memory.push_back(2);
+    } else if (placed) {
+      int64_t last = 0;
+      for (size_t k = 0; k < shape.size(); ++k) last += (shape[k] - 1) * (*asserted)[k];
+      memory = {last + 1};
     }
     for (int64_t s : memory) n *= s;
     std::vector<double> data(static_cast<size_t>(n));
@@ -73,6 +72,8 @@ Arguments make_arguments(const Proc& proc, const std::map<std::string, int64_t>&
       w.strides.assign(shape.size(), 2);
       for (size_t k = shape.size(); k-- > 1;) w.strides[k - 1] = w.strides[k] * memory[k];
       result.values.emplace_back(w);
+    } else if (placed) {
+      result.values.emplace_back(WindowValue{buffer.get(), 0, *asserted, shape});
     } else {
       result.values.emplace_back(buffer.get());
     }

@@ -20,6 +20,22 @@ size_t index_of(const TuningProblem& p, const std::string& name) {
   return static_cast<size_t>(std::find(p.names.begin(), p.names.end(), name) - p.names.begin());
 }
 
+TEST(TestData, columns_lie_behind_one_another_where_the_kernel_says_so) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def f(m: size, n: size, A: [f32][m, n], B: [f32][m, n], C: [f32][m, n], y: f32[n]):
+    assert stride(A, 0) == 1
+    assert stride(B, 0) == 2 * n + 1
+    for i in seq(0, m):
+        for j in seq(0, n):
+            y[j] += A[i, j] * B[i, j] * C[i, j]
+)",
+                                     {{"m", 3}, {"n", 5}});
+  EXPECT_EQ(p.args.at(index_of(p, "A")).strides, (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(p.args.at(index_of(p, "B")).strides, (std::vector<int64_t>{11, 1}));
+  EXPECT_EQ(p.args.at(index_of(p, "C")).strides, (std::vector<int64_t>{10, 2}));
+}
+
 TEST(TestData, sums_of_small_integers_are_exact) {
   const TuningProblem p = problem_of(R"(
 @proc

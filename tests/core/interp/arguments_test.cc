@@ -21,6 +21,24 @@ TEST(Arguments, shapes_follow_the_control_values) {
   run(*p, a.values);
 }
 
+TEST(Arguments, windows_stand_as_asserts_say) {
+  const ProcPtr p = proc_of(R"(
+@proc
+def f(m: size, n: size, A: [f32][m, n], B: [f32][m, n]):
+    assert stride(A, 0) == 1
+    assert stride(B, 0) == n + 4
+    for i in seq(0, m):
+        for j in seq(0, n):
+            A[i, j] += B[i, j]
+)");
+  for (const bool strided : {false, true}) {
+    const Arguments a = make_arguments(*p, {{"m", 3}, {"n", 5}}, 1, {.strided_windows = strided});
+    EXPECT_EQ(std::get<WindowValue>(a.values[2]).strides, (std::vector<int64_t>{1, 3}));
+    EXPECT_EQ(std::get<WindowValue>(a.values[3]).strides, (std::vector<int64_t>{9, 1}));
+    run(*p, a.values);  // whose first steps are the asserts
+  }
+}
+
 TEST(Arguments, values_are_small_integers_and_depend_on_the_seed_only) {
   const ProcPtr p = proc_of(kProc);
   const Arguments a = make_arguments(*p, {{"m", 5}, {"n", 9}}, 7),
