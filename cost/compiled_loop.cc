@@ -42,7 +42,10 @@ bool CompiledLoops::compiles(const For& f, const Block& b, double times, Body& b
           mentions(inner->hi, f.iter))
         return false;
       ranges_.enter(*inner);
-      if (!compiles(f, inner->body, trips * times, body)) return false;
+      unrolled_.push_back(inner);
+      const bool compiled = compiles(f, inner->body, trips * times, body);
+      unrolled_.pop_back();
+      if (!compiled) return false;
       continue;
     }
     const Assign* a = s->as<Assign>();
@@ -55,7 +58,8 @@ bool CompiledLoops::compiles(const For& f, const Block& b, double times, Body& b
     if (type == types_.end() || apart < 1) return false;
     if (!runs_along(f, value, times, body)) return false;
     body.bytes = std::max(body.bytes, bytes_of(type->second));
-    const double writes = apart > 1 ? times : 1;  // what a loop inside writes again stays
+    const std::vector<ExprPtr>& idx = a ? a->idx : r->idx;
+    const double writes = apart > 1 ? times : elements(idx);
     store(apart, writes, body);
     body.written[buffer] += times;
     if (apart > 1) body.apart[buffer] = std::max(body.apart[buffer], apart);
@@ -67,6 +71,17 @@ bool CompiledLoops::compiles(const For& f, const Block& b, double times, Body& b
     }
   }
   return true;
+}
+
+// Elements that the loops inside write: those that an index does not follow write them again, in
+// registers.
+double CompiledLoops::elements(const std::vector<ExprPtr>& idx) const {
+  double out = 1;
+  for (const For* inner : unrolled_)
+    if (std::any_of(idx.begin(), idx.end(),
+                    [&](const ExprPtr& i) { return mentions(i, inner->iter); }))
+      out *= static_cast<double>(ranges_.trips(*inner));
+  return out;
 }
 
 int64_t CompiledLoops::step(const For& f, const std::vector<ExprPtr>& idx) {

@@ -1,6 +1,7 @@
 #pragma once
 // Loops of plain statements as a C compiler makes vectors of them. Start at CompiledLoops.
 #include <map>
+#include <vector>
 
 #include "cost/index_ranges.h"
 #include "cost/instruction_class.h"
@@ -33,6 +34,7 @@ class CompiledLoops {
   int64_t step(const For& f, const std::vector<ExprPtr>& idx);
   bool compiles(const For& f, const Block& b, double times, Body& body);
   bool runs_along(const For& f, const ExprPtr& e, double times, Body& body);
+  double elements(const std::vector<ExprPtr>& idx) const;
   /// Loads and stores of vectors `step` elements apart.
   void load(int64_t step, double times, Body& body) const;
   void store(int64_t step, double times, Body& body) const;
@@ -40,6 +42,7 @@ class CompiledLoops {
   const CostMachine& machine_;
   IndexRanges& ranges_;
   std::map<Sym, ScalarType> types_;
+  std::vector<const For*> unrolled_;  // around the statement that is looked at, inside the loop
 };
 
 }  // namespace exotune

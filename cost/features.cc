@@ -260,23 +260,12 @@ class Counter {
     return out;
   }
 
-  // Does a bound of a loop inside follow the iterator?
-  static bool bounds_follow(const Block& body, Sym iter) {
-    bool found = false;
-    for_each_stmt(body, [&](const StmtPtr& s) {
-      if (const For* f = s->as<For>())
-        found = found || mentions(f->lo, iter) || mentions(f->hi, iter);
-    });
-    return found;
-  }
-
   Features loop(const For& f, Straight& around) {
     Features out;
     const double n = static_cast<double>(ranges_.trips(f));
     if (n == 0) return out;
     if (const double cycles = compiled_.cycles(f); cycles > 0) return compiled(f, cycles, around);
-    // Of a triangle the middle row stands for all: as many elements as the rows have on average.
-    ranges_.enter(f, bounds_follow(f.body, f.iter) ? ranges_.trips(f) / 2 : 0);
+    ranges_.enter(f, ranges_.typical(f));
     Straight line;
     const std::set<Sym> outside = names(registers_);
     const std::optional<Sym> around_iter = std::exchange(inner_, f.iter);

@@ -121,11 +121,12 @@ class Walk {
         Node child;
         child.trips = static_cast<double>(trips);
         touch({s}, child.swept);
+        const int64_t here = ranges_.typical(*f);
         if (trips > 1) {
-          ranges_.enter(*f, 1);
+          ranges_.enter(*f, here + 1 < trips ? here + 1 : here - 1);
           touch(f->body, child.second);
         }
-        ranges_.enter(*f);
+        ranges_.enter(*f, here);
         touch(f->body, child.first);
         fill(f->body, child);
         node.children.push_back(std::move(child));
@@ -147,7 +148,7 @@ class Walk {
         continue;
       }
       if (const For* f = s->as<For>()) {
-        if (ranges_.trips(*f) == 0) continue;
+        if (!ranges_.runs(*f)) continue;
         ranges_.sweep(*f);
       }
       for (const ExprPtr& e : stmt_exprs(*s)) touch(e, boxes);

@@ -61,6 +61,15 @@ int64_t IndexRanges::trips(const For& f) const {
   return std::max<int64_t>(0, value(f.hi) - value(f.lo));
 }
 
+int64_t IndexRanges::typical(const For& f) const {
+  bool follows = false;
+  for_each_stmt(f.body, [&](const StmtPtr& s) {
+    if (const For* inner = s->as<For>())
+      follows = follows || mentions(inner->lo, f.iter) || mentions(inner->hi, f.iter);
+  });
+  return follows ? trips(f) / 2 : 0;
+}
+
 void IndexRanges::enter(const For& f, int64_t step) {
   const int64_t lo = value(f.lo) + step;
   values_[f.iter] = {lo, lo};

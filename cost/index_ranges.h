@@ -23,6 +23,12 @@ class IndexRanges {
   int64_t value(const ExprPtr& e) const { return range(e).lo; }
   /// Iterations of the loop, with the iterators around it where they stand; never negative.
   int64_t trips(const For& f) const;
+  /// Is there some iteration, wherever the iterators around it stand in what they run over?
+  bool runs(const For& f) const { return range(f.hi).hi > range(f.lo).lo; }
+  /// The iteration that stands for all, counted from 0: the middle one where a bound of a loop
+  /// inside follows the iterator (of a triangle as many elements as its rows have on average), else
+  /// the first.
+  int64_t typical(const For& f) const;
 
   /// Puts the iterator at its first value plus `step`.
   void enter(const For& f, int64_t step = 0);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <set>
 
+#include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "search/finished_nests.h"
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/dot_tiles.h"
+#include "search/moves/factors.h"
 #include "search/moves/finishes.h"
 #include "search/moves/guards.h"
 #include "search/moves/loop_order.h"
@@ -30,6 +32,7 @@ constexpr int kMostDepth = 3;            // parts within parts
 constexpr size_t kPlansOfPart = 8;       // kept of each part
 constexpr size_t kPlansOfInnerPart = 2;  // tried of a part within a part
 constexpr size_t kOrders = 4;            // loop orders that are finished
+constexpr int kProductLoops = 3;         // of rows, columns and a sum
 constexpr double kSmallShare = 1.0 / 64;
 constexpr double kNoShare = 1.0 / 400;  // of the whole: as it is
 
@@ -135,13 +138,21 @@ class ProgramSearch::Impl {
     const Schedule start{proc, {}, false};
     std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
     const std::vector<Cursor> parts = parts_of(proc);
-    if (is_whole(proc, parts)) {
-      solve_nest(start, plans, depth);
-    } else if (!parts.empty() && depth < kMostDepth) {
-      put_together(start, "parts", plans, depth);
+    const bool whole = is_whole(proc, parts), deeper = depth < kMostDepth;
+    const std::optional<Schedule> ahead =
+        whole && deeper ? with_factors_ahead(start) : std::nullopt;
+    if (ahead) {
+      // What else may be done to the nest is done to what is left of it.
+      solve_nest(start, plans, kMostDepth);
+      count(*ahead);
+      put_together(*ahead, "factors ahead", plans, depth);
+    } else {
+      if (whole) solve_nest(start, plans, depth);
+      if (!whole && deeper && !parts.empty()) put_together(start, "parts", plans, depth);
+      if (!whole && deeper) cut_ordered_triangles(start, plans, depth);
+      // Also of what was solved as a nest: distributed, it may have better parts.
+      if (deeper) restructure(start, plans, depth);
     }
-    // Also of what was solved as a nest: distributed, it may have better parts.
-    if (depth < kMostDepth) restructure(start, plans, depth);
     // So that a budget that ends early has seen each way of going about it, and not eight of one.
     plans = moves_in_turn(std::move(plans));
     if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
@@ -169,8 +180,7 @@ class ProgramSearch::Impl {
       if (interrupted()) return;
       const Schedule apart = distribute(start, expand);
       if (!seen.insert(key_of(*apart.proc)).second) continue;
-      count(apart);
-      put_together(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
+      distributed(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
     }
     const Schedule fused = fuse_neighbours(start);
     if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
@@ -184,6 +194,24 @@ class ProgramSearch::Impl {
     }
   }
 
+  // Nests that stand apart, and what makes plain products of them. That comes first: what is found
+  // of its parts is known when the nests as they are come to it one level farther in.
+  void distributed(const Schedule& apart, const std::string& move, std::vector<Plan>& plans,
+                   int depth) {
+    const std::optional<Schedule> ahead = with_factors_ahead(apart);
+    const std::optional<Schedule> terms = with_terms_apart(apart);
+    const std::optional<Schedule> both = terms ? with_factors_ahead(*terms) : std::nullopt;
+    const auto add = [&](const std::optional<Schedule>& s, const std::string& more) {
+      if (!s || interrupted()) return;
+      count(*s);
+      put_together(*s, move + more, plans, depth);
+    };
+    add(both, ", terms apart, factors ahead");
+    if (!both) add(terms, ", terms apart");
+    add(ahead, ", factors ahead");
+    add(apart, "");
+    cut_ordered_triangles(apart, plans, depth);
+  }
   // Loops that need their own earlier iterations: factorizations, triangular solves, closures.
   void block_recurrences(const Schedule& start, std::vector<Plan>& plans, int depth) {
     // Blocks are as many rows as a vector has lanes; without vectors there is nothing to gain.
@@ -393,6 +421,16 @@ class ProgramSearch::Impl {
         count(*cut);
         put_together(*cut, squares ? "rectangle and square" : "rectangle and corner", plans, depth);
       }
+  }
+
+  // Nests whose rows come in order are walked into, as one row after another; the rectangle of a
+  // block of rows may be free of that order all the same: what it reads, no row of the block
+  // writes.
+  void cut_ordered_triangles(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    for (int k = 0; k < static_cast<int>(start.proc->body.size()); ++k)
+      if (const Path nest = {{Child::kBody, k}};
+          band_depth(*start.proc, nest) >= kProductLoops && !iterations_commute(*start.proc, nest))
+        cut_triangles(start, nest, plans, depth);
   }
 
   void finish(const Schedule& s, std::vector<Plan>& plans) {

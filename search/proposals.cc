@@ -116,7 +116,7 @@ void Proposals::search() {
       !request_.partial &&
       ((nest_.kind == NestKind::kContraction && nest_.loops.back().name != nest_.reduction_loop) ||
        (nest_.kind == NestKind::kSums && !nest_.rectangular));
-  if (!planned && known && !tiled && by_beam && (in_another_order || !is_scheduled(found)))
+  if (!planned && known && by_beam && ((in_another_order && !tiled) || !is_scheduled(found)))
     families.push_back({programs()});
   if (planned) {
     const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);

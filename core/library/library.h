@@ -12,6 +12,7 @@
 #include "core/library/constraints.h"    // what a partial schedule asks for
 #include "core/library/contraction.h"    // packing and the micro-kernel
 #include "core/library/dot_block.h"      // products of narrow elements
+#include "core/library/factors.h"        // what fewer loops change
 #include "core/library/gemm.h"           // a whole matrix product
 #include "core/library/guards.h"         // borders without conditions
 #include "core/library/halide.h"         // Halide's words

@@ -9,6 +9,7 @@
 #include "core/library/contraction.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/dot_block.h"
+#include "core/library/factors.h"
 #include "core/library/gemm.h"
 #include "core/library/guards.h"
 #include "core/library/lane_rows.h"
@@ -432,6 +433,11 @@ std::vector<Operator> library_operators() {
        "for k: for i: for j: x[i, j] min= x[i, k] + x[k, j]  ->  blocks of k: what the rest of the "
        "matrix reads is kept, the rest is a product",
        [](const A& a) -> Value { return block_closure(a.proc(), a.where(1), a.integer(2)); }},
+      {"factors_ahead",
+       {proc(), place("loop")},
+       "for i: for k: for j: s(a * x[i, k])  ->  t[i, k] = a * x[i, k] ahead; for i: for k: for j: "
+       "s(t[i, k])",
+       [](const A& a) -> Value { return factors_ahead(a.proc(), a.where(1)); }},
       {"cut_at_guards",
        {proc(), place("loop")},
        "for i: if 0 < i: s  ->  for i in seq(1, ..): s   loops are cut where conditions inside "

@@ -71,8 +71,8 @@ namespace exotune {
 
 /// x = e1 + e2  ->  x = e1; x += e2        x += e1 + e2  ->  x += e1; x += e2
 /// Obligation: e2 does not read what x writes; nothing is converted when stored. The second form
-/// reorders a sum.
-/// Forwarding: cursors to the statement stay with the first; the new one follows it.
+/// reorders a sum. Forwarding: cursors to the statement stay with the first; the new one follows.
+/// Proposed for sums of products under three loops or more.
 [[nodiscard]] ProcPtr split_write(ProcPtr p, const Where& stmt);
 
 /// x = x + e  ->  x += e      x = x - e  ->  x += -e      x = fmax(x, e)  ->  x max= e

@@ -14,6 +14,9 @@ Path child(Path path, Child branch, int k) {
   return path;
 }
 
+constexpr size_t kDeepEnough = 3;  // of rows, columns and a sum
+constexpr int kMostReordered = 6;  // statements of a body that change places: each asks the core
+
 class Distribution {
  public:
   Distribution(Schedule s, bool expand) : s_(std::move(s)), expand_(expand) {}
@@ -31,23 +34,63 @@ class Distribution {
   void split(const Path& path) {
     for (int k = size(path) - 1; k >= 0; --k) split(child(path, Child::kBody, k));
     if (!at(path)->as<For>() || size(path) < 2) return;
-    const Block& body = body_of(*at(path));
-    if (std::none_of(body.begin(), body.end(), holds_loop)) return;
+    if (!holds_gap(path)) return;
     Path loop = path;
     if (expand_) expand_allocations(loop);
-    for (int k = size(loop) - 1; k >= 1; --k) {
-      const StmtPtr before = at(child(loop, Child::kBody, k - 1));
-      if (before->as<Alloc>() || !worth_it(loop, k)) continue;
-      // A refusal is an answer: these belong together.
-      (void)!apply(s_, "fission", {Value(Cursor::stmt(s_.proc, child(loop, Child::kBody, k - 1)))});
+    Schedule apart = s_;
+    const Cuts cuts = cut(apart, loop);
+    if (cuts.refused > 0) in_another_order(loop, cuts, apart);
+    s_ = std::move(apart);
+  }
+
+  bool holds_gap(const Path& loop) const {
+    bool any = false;
+    for (int k = 1; k < size(loop); ++k) any = any || worth_it(*s_.proc, loop, k);
+    return any;
+  }
+
+  struct Cuts {
+    int made = 0, refused = 0;
+  };
+  // Fission at every gap of the loop's body. A refusal is an answer: these belong together.
+  Cuts cut(Schedule& s, const Path& loop) const {
+    Cuts out;
+    for (int k = static_cast<int>(body_of(*stmt_at(*s.proc, loop)).size()) - 1; k >= 1; --k) {
+      const Path before = child(loop, Child::kBody, k - 1);
+      if (stmt_at(*s.proc, before)->as<Alloc>() || !worth_it(*s.proc, loop, k)) continue;
+      ++(apply(s, "fission", {Value(Cursor::stmt(s.proc, before))}) ? out.refused : out.made);
+    }
+    return out;
+  }
+
+  // One statement behind all that follow it, where the core lets it pass them and the loop then
+  // comes apart in more places: what adds to later rows of an array that each row begins by
+  // scaling.
+  void in_another_order(const Path& loop, Cuts best, Schedule& apart) const {
+    const int statements = size(loop);
+    if (statements > kMostReordered) return;
+    for (int k = 0; k + 1 < statements; ++k) {
+      Schedule tried = s_;
+      bool passes = holds_loop(at(child(loop, Child::kBody, k)));
+      for (int to = k; passes && to + 1 < statements; ++to)
+        passes = !apply(tried, "reorder_stmts",
+                        {Value(Cursor::block(tried.proc, child(loop, Child::kBody, to), 2))});
+      if (!passes) continue;
+      const Cuts cuts = cut(tried, loop);
+      if (cuts.made <= best.made) continue;
+      best = cuts;
+      apart = std::move(tried);
     }
   }
 
-  // A nest on one side of the gap.
-  bool worth_it(const Path& loop, int gap) const {
-    const Block& body = body_of(*at(loop));
-    return holds_loop(body[static_cast<size_t>(gap)]) ||
-           holds_loop(body[static_cast<size_t>(gap) - 1]);
+  // A nest on one side of the gap; or two sums into different arrays, each a product of its own.
+  bool worth_it(const Proc& p, const Path& loop, int gap) const {
+    const Block& body = body_of(*stmt_at(p, loop));
+    const StmtPtr &before = body[static_cast<size_t>(gap) - 1],
+                  &after = body[static_cast<size_t>(gap)];
+    if (holds_loop(after) || holds_loop(before)) return true;
+    const Reduce *one = before->as<Reduce>(), *other = after->as<Reduce>();
+    return expand_ && loop.size() >= kDeepEnough && one && other && one->name != other->name;
   }
 
   void expand_allocations(Path& loop) {

@@ -10,7 +10,9 @@ namespace exotune {
 /// From the inside out, at every gap of a loop's body that has a nest on one side at least;
 /// statements that are one loop's elements stay together. With `expand`, what a loop's body
 /// allocates gets a dimension for that loop where that is what keeps the parts together
-/// (expand_dim, lift_alloc). Refusals are part of it and leave the place as it was.
+/// (expand_dim, lift_alloc), and two sums into different arrays under three loops part. Where a gap
+/// is refused, one statement is tried behind all that follow it (reorder_stmts). Refusals are part
+/// of it and leave the place as it was.
 Schedule distribute(Schedule s, bool expand);
 
 /// for i: s1 ; for i: s2  ->  for i: { s1; s2 }   for neighbours at the top that may, and whose

@@ -44,6 +44,22 @@ def scaled_product(beta: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def scaled(alpha: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
+    for i in seq(0, 32):
+        for k in seq(0, 48):
+            for j in seq(0, 64):
+                C[i, j] += alpha * A[i, k] * B[k, j]
+
+@proc
+def two_terms(A: f32[32, 48], B: f32[48, 64], D: f32[32, 48], E: f32[48, 64], C: f32[32, 64]):
+    for i in seq(0, 32):
+        for j in seq(0, 64):
+            C[i, j] = 0.0
+        for k in seq(0, 48):
+            for j in seq(0, 64):
+                C[i, j] += A[i, k] * B[k, j] + D[i, k] * E[k, j]
+
+@proc
 def across_rows(A: f32[32, 48], B: f32[64, 48], C: f32[32, 64]):
     for i in seq(0, 32):
         for j in seq(0, 64):
