@@ -23,7 +23,7 @@ Deadline PhaseBudget::search(bool measures) const {
 }
 
 Deadline PhaseBudget::plan(const Deadline& search) const {
-  return search.within(shares_.plan * search.left());
+  return search.within(std::min(shares_.plan * search.left(), shares_.plan_most));
 }
 
 Deadline PhaseBudget::measuring() const {

@@ -14,6 +14,7 @@ struct BudgetShares {
   double written = 0.2;      // the nest as written, before all else: a run never ends with nothing
   double search = 0.4;       // of what is left then: proposing schedules, at most
   double plan = 0.5;         // of that, at most: the dynamic program
+  double plan_most = 30;     // seconds: products that it plans well take it a few; others never end
   double finals = 0.25;      // kept back from measuring: other sizes, shoot-out, finals over sizes
   double finals_most = 60;   // seconds: more is never kept back
   double other_sizes = 0.3;  // of what the finals have: correctness at other sizes

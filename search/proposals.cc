@@ -276,7 +276,8 @@ DpRequest Proposals::dp_request() {
   // One thread for an estimate: how far several get with their Specs is not the same each time.
   ask.jobs = request_.effort == Effort::kEstimate ? 1 : request_.jobs;
   ask.specs = request_.dp_specs;
-  ask.deadline = run_.budget.plan(deadline_);
+  const bool alone = request_.strategy == Strategy::kDp;  // nothing else follows
+  ask.deadline = alone ? deadline_ : run_.budget.plan(deadline_);
   ask.memo_file = request_.memo_file;
   ask.figures = dp_figures(*request_.target, request_.machine, &run_.store,
                            request_.kernel.operation(), request_.costs);

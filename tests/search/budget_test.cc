@@ -47,6 +47,11 @@ TEST(PhaseBudget, gives_the_search_nearly_all_when_nothing_is_measured) {
   EXPECT_LE(budget.plan(budget.search(false)).left(), budget.search(false).left());
 }
 
+TEST(PhaseBudget, ends_plans_that_do_not_end_also_without_a_limit) {
+  const PhaseBudget none;
+  EXPECT_LE(none.plan(none.search(false)).left(), BudgetShares().plan_most);
+}
+
 TEST(PhaseBudget, hears_the_user_in_every_phase) {
   ManualTime clock;
   bool stop = false;
