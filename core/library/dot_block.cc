@@ -246,6 +246,19 @@ bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>&
   return true;
 }
 
+// { a : T ; a = x ; b : T ; b = y ; s }  ->  { a : T ; b : T ; a = x ; b = y ; s }   in the loop's
+// body: casts in an expression declare each where it is used, instructions declare first.
+ProcPtr declarations_first(ProcPtr p, const Path& loop) {
+  int declared = 0;
+  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, loop)).size()); ++k) {
+    if (!stmt_at(*p, child(loop, k))->as<Alloc>()) continue;
+    for (int place = k; place > declared; --place)
+      p = reorder_stmts(p, Cursor::block(p, child(loop, place - 1), 2));
+    ++declared;
+  }
+  return p;
+}
+
 // Full tiles first; then the boundaries in i and j, which are tiles of fewer rows or vectors over
 // loops of the same names, so that one loop over names finds all of them.
 ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, int64_t rows,
@@ -259,6 +272,7 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
         "a target's text states one as dst[l] += x[r] * w[l, r]");
   const DotInstr& dot = *found;
   unit.lanes = static_cast<int>(dot.lanes);
+  p = declarations_first(p, child(child(top)));
   p = group_depth(p, top, dot.group);
   const Cursor nest = at(p, top);
   p = align_rows(p, top, product, dot, k);

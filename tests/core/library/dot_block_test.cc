@@ -93,6 +93,19 @@ TEST(DotBlock, only_what_is_left_of_the_depth_stays_scalar) {
   EXPECT_EQ(count(text, "+= a * b"), 1u) << text;
 }
 
+TEST(DotBlock, takes_casts_inside_of_the_product) {
+  const std::string casts = "@proc\ndef f(" + std::string(kBytes) + R"():
+    for i in seq(0, M):
+        for j in seq(0, N):
+            for k in seq(0, K):
+                C[i, j] += i32(A[i, k]) * i32(B[k, j])
+)";
+  const Case c = case_of("i32", "i16", casts, 5, 9, 6);
+  const ProcPtr p = dot_block(c.before, "i", "j", "k", 2, 2, c.unit);
+  EXPECT_NE(str(*p).find("pairs(C_reg"), std::string::npos) << str(*p);
+  test::expect_same_meaning(c.before, p, {{}});
+}
+
 TEST(DotBlock, takes_operands_in_either_order) {
   const char* args = "M: size, N: size, K: size, A: i8[K, M], B: i8[N, K], C: i32[M, N]";
   const Case c = case_of("i32", "i16", product(args, "A[k, i]", "B[j, k]", "i32"), 5, 6, 8);
