@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/cursor/provenance.h"
+#include "search/device/gathered_sums.h"
 #include "search/device/plan_space.h"
 #include "search/tuning_context.h"
 
@@ -93,6 +94,11 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
     std::vector<KernelSum> sums = sums_of(starts_.back().proc);
     if (sums.size() != count)
       throw Error(Diagnostic{{}, "settings changed the sums", {}, ""}, ExitCode::kInternal);
+    if (auto apart = gathered_apart(starts_.back(), sums[k].sum, instructions_)) {
+      starts_.back() = std::move(*apart);
+      sums = sums_of(starts_.back().proc);
+      sums.at(k).in_device = true;
+    }
     sums_.push_back(std::move(sums[k]));
   }
   std::vector<std::vector<RankedPlan>> by_product;

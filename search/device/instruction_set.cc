@@ -148,11 +148,19 @@ std::optional<Transfer> transfer_of(const Proc& p) {
   return out;
 }
 
+// Loops in each other, at most.
+size_t depth_of(const Block& block) {
+  size_t most = 0;
+  for (const StmtPtr& s : block)
+    if (const For* f = s->as<For>()) most = std::max(most, 1 + depth_of(f->body));
+  return most;
+}
+
 std::optional<PassInstruction> pass_of(const ProcPtr& p) {
   const std::optional<Nest> nest = nest_of(*p);
   // One statement alone is a copy.
   if (!nest || nest->inside->size() < 2) return std::nullopt;
-  PassInstruction out{p, nest->loops, nullptr, ScalarType::kI32};
+  PassInstruction out{p, nest->loops, nullptr, ScalarType::kI32, depth_of(*nest->inside)};
   // A pass reads results in the device and writes one array outside.
   int elsewhere = 0;
   for (const Arg& a : p->args) {

@@ -50,6 +50,7 @@ struct PassInstruction {
   std::vector<ProductInstruction::Loop> loops;
   MemoryPtr from;
   ScalarType element = ScalarType::kI32;  // there
+  size_t window = 0;  // loops around what it reads for one result, as of pixels that are pooled
 };
 
 struct DeviceInstructions {

@@ -108,18 +108,18 @@ class SumReader {
   void read_target(const Reduce& r) {
     std::set<Sym> symbols;
     for (const ExprPtr& e : r.idx) collect_symbols(e, symbols);
-    if (r.idx.empty()) {  // the loops around its allocation tell its values apart
-      for (Path at = path_; !at.empty(); at = parent_stmt(at)) {
-        const Block& block = block_at(*p_, at);
-        const bool here = std::any_of(block.begin(), block.end(), [&](const StmtPtr& s) {
-          const Alloc* a = s->as<Alloc>();
-          return a && a->name == r.name;
-        });
-        if (!here) continue;
-        for (const Cursor& c : enclosing_loops(Cursor::stmt(p_, at)))
-          symbols.insert(c.as<For>().iter);
-        break;
-      }
+    // The loops around its allocation tell its values apart.
+    for (Path at = path_; !at.empty(); at = parent_stmt(at)) {
+      const Block& block = block_at(*p_, at);
+      const bool here = std::any_of(block.begin(), block.end(), [&](const StmtPtr& s) {
+        const Alloc* a = s->as<Alloc>();
+        return a && a->name == r.name;
+      });
+      if (!here) continue;
+      const std::vector<Cursor> outside = enclosing_loops(Cursor::stmt(p_, at));
+      for (const Cursor& c : outside) symbols.insert(c.as<For>().iter);
+      out_.outside = r.idx.empty() ? 0 : outside.size();
+      break;
     }
     out_.target_loops = loops_in(symbols);
     for (SumLoop& l : out_.loops) l.reduction = !out_.target_loops.contains(l.iter);

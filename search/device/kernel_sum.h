@@ -40,6 +40,10 @@ struct KernelSum {
   Sym target;
   std::vector<ExprPtr> target_idx;  // empty: a scalar of the nest's own
   std::set<Sym> target_loops;
+  /// Of a target with subscripts that the program allocates: the outermost loops, around that.
+  size_t outside = 0;
+  /// The target is to lie in the device itself: instructions begin the sums and take them.
+  bool in_device = false;
 };
 
 /// Every sum of products in `p`, whose sizes are fixed, all loops around which run from 0 over

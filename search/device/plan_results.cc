@@ -30,7 +30,7 @@ void PlanSteps::keep_results() {
   results_ = target.name();
   // A target in memory is copied where its sums run; one that is a scalar already is kept as it
   // is.
-  if (!plan_.sum->target_idx.empty()) {
+  if (!plan_.sum->target_idx.empty() && !plan_.sum->in_device) {
     const Cursor body = last_parallel().body();
     results_ = fresh(target.name() + "_sums");
     step("auto_stage_mem", {Value(body), Value(target.name()), Value(results_)});
@@ -207,8 +207,9 @@ void PlanSteps::place_in_memories(const std::string& first, const std::string& s
     // Rows of the tile that are not used keep their place: instructions count in whole tiles.
     const Type type = alloc_of(name).as<Alloc>().type;
     const size_t dims = type.shape.size(), own = tile.loops.size();
-    // The outermost of three or more only counts tiles.
-    for (size_t d = own > 2 ? 1 : 0; d < own && own <= dims; ++d) {
+    // The outermost of three or more only counts tiles; what a window gathers has rows of its own.
+    const size_t counts = plan_.sum->in_device && name == results_ ? own - 1 : own > 2 ? 1 : 0;
+    for (size_t d = counts; d < own && own <= dims; ++d) {
       const int64_t most = plan_.product->loops[static_cast<size_t>(tile.loops[d])].most;
       const std::optional<int64_t> size = as_int(type.shape[dims - own + d]);
       if (size && *size < most)

@@ -191,9 +191,15 @@ class Space {
               for (const std::vector<PlanLoop>& part :
                    {w, p, {r.begin(), middle}, parts.groups, {middle, r.end()}, b})
                 next.order.insert(next.order.end(), part.begin(), part.end());
-              keep(next, w.size() + p.size());
+              if (around_target(next)) keep(next, w.size() + p.size());
             }
           }
+  }
+
+  // Do the loops around the target's allocation stay outside of all others?
+  bool around_target(const DevicePlan& plan) const {
+    return std::is_partitioned(plan.order.begin(), plan.order.end(),
+                               [&](const PlanLoop& l) { return l.loop < sum_.outside; });
   }
 
   std::vector<PlanOperand> choices(const DevicePlan& plan, const SumFactor& f,

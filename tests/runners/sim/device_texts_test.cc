@@ -180,6 +180,14 @@ const Call kCalls[] = {
         ld_acc_i32(6, 9, A[y, 0:6, 0:9], c[y, 0:6, 0:16])
     st_pool2_acc_i8(3, 9, c[0:2, 0:6, 0:16], C[0:3, 0:9])
 )"},
+    {"pooled_after_a_factor", "gemmini", R"((s: f32, A: i32[2, 6, 9], C: i8[3, 9]):
+    c: i32[2, 6, 16] @ GEMM_ACCUM
+    config_ld_acc_i32(stride(A, 1))
+    for y in seq(0, 2):
+        do_ld_acc_i32(6, 9, A[y, 0:6, 0:9], c[y, 0:6, 0:16])
+    config_st_pool2_scaled_i8(3, stride(C, 0), s, True)
+    do_st_pool2_scaled_i8(3, 9, c[0:2, 0:6, 0:16], C[0:3, 0:9])
+)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Shipped, DeviceTexts, testing::ValuesIn(kCalls),

@@ -246,6 +246,13 @@ const Program kArray[] = {
      {{"B", 1}, {"H", 4}, {"W", 12}, {"C", 32}},
      true,
      "search"},
+    {"conv_pool_found",
+     "gemmini",
+     "docs/examples/conv_pool.exo",
+     "i8conv3x3_pool2",
+     {{"B", 1}, {"H", 2}, {"W", 14}, {"IC", 32}, {"OC", 32}, {"act", 1}},
+     true,
+     "search"},
     {"other_forms", "gemmini", kOtherForms, "", {}, true},
 };
 INSTANTIATE_TEST_SUITE_P(Array, OnSpike, testing::ValuesIn(kArray),

@@ -311,6 +311,46 @@ TEST(DeviceSearch, a_maximum_over_pixels_is_taken_on_the_way_out) {
   EXPECT_TRUE(has(all, "image_tile : i8[2, 2, 12, 16] @ GEMM_SCRATCH")) << all;
 }
 
+// A convolution, its rectifier and pooling in one nest: sums stay in the device until it pools
+// them.
+TEST(DeviceSearch, pixels_that_a_window_gathers_stay_in_the_device) {
+  std::ifstream in(std::string(EXOTUNE_SOURCE_DIR) + "/docs/examples/conv_pool.exo");
+  const ProcPtr layer =
+      parse_module(std::string(std::istreambuf_iterator<char>(in), {}), "layer.exo").procs.back();
+  const SizeBinding sizes = {{"B", 2}, {"H", 2}, {"W", 6}, {"IC", 16}, {"OC", 32}, {"act", 1}};
+  const std::string all = expect_found("gemmini", layer, sizes, "do_st_pool2_scaled_i8(", 4);
+  EXPECT_TRUE(has(all, "do_st_pool2_scaled_i8(6, 16,")) << all;
+  EXPECT_TRUE(has(all, "12, 16] @ GEMM_ACCUM")) << all;
+  EXPECT_FALSE(has(all, "best")) << "no pixel is pooled by the processor\n" << all;
+}
+
+// A window that no instruction does: its sums are found, and the processor gathers them.
+TEST(DeviceSearch, a_window_that_no_instruction_does_is_left_as_it_is) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def f(A: i8[16, 16], B: i8[3, 16, 16], C: i32[16, 16]):
+    for i in seq(0, 16):
+        for j in seq(0, 16):
+            best: i32
+            best = 0.0
+            for w in seq(0, 3):
+                sum: i32
+                sum = 0.0
+                for k in seq(0, 16):
+                    a: i32
+                    b: i32
+                    a = A[i, k]
+                    b = B[w, k, j]
+                    sum += a * b
+                best max= sum
+            C[i, j] = best
+)",
+                                 "t.exo")
+                        .procs.back();
+  DeviceSearch search(p, {}, *target_of("gemmini"));
+  for (const DeviceSchedule& d : search.next(2, {})) check(*d.schedule.proc, true);
+}
+
 TEST(DeviceSearch, settings_that_no_instruction_makes_are_refused_before_their_c) {
   const ProcPtr layer = kernel("gemm.exo", "i8gemm_scaled");
   const SizeBinding sizes = {{"M", 16}, {"N", 16}, {"K", 16}, {"act", 1}};
