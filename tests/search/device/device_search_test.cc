@@ -13,6 +13,7 @@
 #include "core/library/script.h"
 #include "core/primitives/primitives.h"
 #include "search/device/kernel_sum.h"
+#include "search/device/processor_loops.h"
 #include "search/problem.h"
 #include "search/tuning_context.h"
 
@@ -349,6 +350,27 @@ def f(A: i8[16, 16], B: i8[3, 16, 16], C: i32[16, 16]):
                         .procs.back();
   DeviceSearch search(p, {}, *target_of("gemmini"));
   for (const DeviceSchedule& d : search.next(2, {})) check(*d.schedule.proc, true);
+}
+
+TEST(ProcessorLoops, copies_do_several_elements_in_one_and_instructions_stay) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def f(A: i8[64, 64], B: i8[64, 64], C: i8[6]):
+    for i in seq(0, 64):
+        for j in seq(0, 64):
+            B[i, j] = A[j, i]
+    for i in seq(0, 6):
+        C[i] = A[i, i]
+)",
+                                 "t.exo")
+                        .procs.back();
+  const std::vector<Schedule> made = unrolled_loops(p);
+  ASSERT_EQ(made.size(), 3u);
+  EXPECT_TRUE(has(str(*made[0].proc), "B[i, 4 * jo + 3] = A[4 * jo + 3, i]")) << str(*made[0].proc);
+  for (const Schedule& s : made) {
+    EXPECT_TRUE(has(str(*s.proc), "for i in seq(0, 6):")) << "too short to be worth it";
+    check(*s.proc, true);
+  }
 }
 
 TEST(DeviceSearch, settings_that_no_instruction_makes_are_refused_before_their_c) {
