@@ -160,6 +160,44 @@ TEST_F(Simulated, the_doctor_says_what_a_missing_simulator_costs) {
   EXPECT_EQ(seen, 1);
 }
 
+// Verilator's binary and FireSim's manager are stood in for; the records are those that ship.
+void make_stand_in(const CommandHarness& harness, const std::string& name,
+                   const std::string& script) {
+  const std::string simulate = std::string(EXOTUNE_BINARY_DIR) + "/bin/simulate_stand_in";
+  harness.write("bin/" + name, "#!/bin/sh\nsimulate() { echo 'booting'; " + simulate +
+                                   " $1 rv32imc rvm | sed 's/$/\\r/'; echo '*** PASSED ***'; }\n" +
+                                   script);
+  std::filesystem::permissions(harness.folder() / "bin" / name, std::filesystem::perms::owner_all);
+}
+
+// The same program, three kinds of cycles: each is measured, named and kept by itself.
+TEST_F(Simulated, kinds_of_cycles_are_kept_apart) {
+  const CommandHarness harness("kinds");
+  make_stand_in(harness, "simulator-chipyard.harness-GemminiRocketConfig", "simulate $2\n");
+  make_stand_in(harness, "firesim",
+                "[ $1 = runworkload ] || exit 0\n"
+                "for json in deploy/workloads/*.json; do :; done\n"
+                "id=$(basename $json .json)\n"
+                "at=deploy/results-workload/2026-01-01--00-00-01-$id/${id}0\n"
+                "mkdir -p $at\nsimulate deploy/workloads/$id/program.elf > $at/uartlog\n"
+                "rm $json\n");
+  const std::string path = (harness.folder() / "bin").string() + ":" + std::getenv("PATH");
+  for (const auto& [runner, unit] : std::map<std::string, std::string>{
+           {"sim", "model cycles"}, {"verilator", "rtl cycles"}, {"firesim", "fpga cycles"}}) {
+    const CommandResult r = harness.run(
+        {"conv1d", "--target", "rvm", "--runner", runner, "--trials", "2"}, {{"PATH", path}});
+    ASSERT_EQ(r.exit_status, 0) << runner << "\n" << r.err;
+    EXPECT_TRUE(says(r.out, unit)) << r.out;
+    EXPECT_TRUE(says(r.out, " 0 known before")) << r.out;
+    const auto record = nlohmann::json::parse(harness.read("out/conv1d.json"));
+    EXPECT_EQ(record["cycles"]["unit"], unit);
+  }
+  const CommandResult kinds = harness.run(
+      {"db", "query", "select unit, count(distinct candidate) from results group by unit"});
+  for (const char* unit : {"model cycles", "rtl cycles", "fpga cycles"})
+    EXPECT_TRUE(says(kinds.out, unit)) << kinds.out;
+}
+
 TEST_F(Simulated, another_runner_is_named_or_missing) {
   const CommandHarness harness("runner");
   const CommandResult missing = harness.run({"conv1d", "--target", "rvm", "--runner", "spikes"});

@@ -86,7 +86,7 @@ const std::string kPrinter =
 // FireSim's manager: reads the workload it finds, writes a tree of results, always succeeds.
 const std::string kManager =
     "case $1 in infrasetup) exit 0 ;; esac\n"
-    "for json in deploy/workloads/*.json; do :; done\n"
+    "json=$(ls -t deploy/workloads/*.json | head -1)\n"
     "id=$(sed -n 's/.*benchmark_name\": \"\\([^\"]*\\)\".*/\\1/p' $json)\n"
     "elf=deploy/workloads/$id/$(sed -n 's/.*bootbinary\": \"\\([^\"]*\\)\".*/\\1/p' $json)\n"
     "out=deploy/results-workload\n"
@@ -153,6 +153,8 @@ TEST_F(Commands, a_manager_that_leaves_files) {
   const TrialResult stale = place.run("nothing");
   EXPECT_EQ(stale.status, TrialStatus::kCrash) << "the result of an earlier run does not count";
   EXPECT_NE(stale.cause.find("left no"), std::string::npos) << stale.cause;
+  const TrialResult wrong = place.run("ok", doubling("3"));
+  EXPECT_EQ(wrong.status, TrialStatus::kMismatch) << wrong.cause;
   EXPECT_EQ(place.run("truncated").status, TrialStatus::kCrash);
   EXPECT_EQ(place.run("two").median, good.median) << "the last of two folders";
   EXPECT_EQ(place.run("hang", doubling(), 0.3).status, TrialStatus::kTimeout);
