@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/base/deadline.h"
 #include "core/base/hashing.h"
 #include "core/base/subprocess.h"
 #include "runners/file_scope_names.h"
@@ -246,6 +247,7 @@ std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
   // A candidate may ask for another compiler: peers, and nests as written.
   for (size_t k = 0; k < batch.size(); ++k) by_compiler[batch[k].compiler].push_back(k);
   int other = 0;
+  const Deadline whole = DeadlineScope::current();
   for (const auto& [name, members] : by_compiler) {
     const std::optional<TargetToolchain> own = with_compiler(toolchain, name);
     if (!own) {
@@ -256,8 +258,13 @@ std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
     // Compiled headers are of the toolchain's own compiler.
     const std::string stem = name.empty() ? "unit" : "other" + std::to_string(other++) + "unit";
     double timeout = timeout_seconds;
+    Deadline patience = whole;
     for (const OtherCompiler& c : other_compilers())
-      if (c.name == name) timeout = std::min(timeout, c.timeout_seconds);
+      if (c.name == name) {
+        timeout = std::min(timeout, c.timeout_seconds);
+        patience = whole.within(c.share * whole.left());
+      }
+    const DeadlineScope scope(patience);
     Unit(*own, batch, directory, timeout, name.empty() ? prologue : "", stem)
         .compile(members, results);
   }

@@ -10,8 +10,9 @@ const std::vector<OtherCompiler>& other_compilers() {
     std::vector<OtherCompiler> all = {
         {"gcc", "gcc", {}, {}},
         {"clang", "clang", {}, reciprocals},
-        // Of three loops whose sizes are open it may think for a minute.
-        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals, 8}};
+        // Of three loops whose sizes are open it may think for a minute, of a small window's
+        // unrolled loops for longer.
+        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals, 8, 0.1}};
     std::erase_if(all, [](const OtherCompiler& c) { return find_program(c.cc).empty(); });
     return all;
   }();

@@ -20,6 +20,9 @@ struct OtherCompiler {
   std::vector<std::string> leave;
   /// What it gets for one unit, at most: what takes longer counts as not compiled.
   double timeout_seconds = 120;
+  /// Of the time that the thread's deadline leaves, what it gets at most: one that thinks long must
+  /// not take the time of all that is to be measured.
+  double share = 1;
 };
 
 /// Those that are on PATH, always in the same order.

@@ -2,14 +2,19 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
+#include "core/base/deadline.h"
 #include "runners/loaded_candidate.h"
 #include "runners/peer_library.h"
 
 namespace exotune {
 
 namespace {
+
+constexpr double kShareOfCompiling = 0.5;  // of the time that is left, for the peers' C
 
 Binder load_roof(const Roof& roof, std::string* error) {
   void* library = dlopen(roof.library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -40,29 +45,46 @@ Finding check_entry(const Entry& entry, const PreparedCase& prepared, double tim
       .finding;
 }
 
-/// The compiled form of each contender's candidate; those of others are left empty. What has a
-/// toolchain of its own is a file of its own.
+/// The compiled form of each contender's candidate; those of others are left empty. Candidates go
+/// through one compiler run together; what has a toolchain of its own is a file of its own, made
+/// meanwhile, as many at once as `native.jobs` allows, and stopped when half of the time that is
+/// left is over: a comparison that ends without a round helps nobody.
 std::vector<CompiledCandidate> compile_all(const TargetToolchain& toolchain,
                                            std::span<const Contender> contenders,
                                            const NativeOptions& native,
                                            const std::string& directory) {
   std::vector<CompiledCandidate> out(contenders.size());
   std::vector<Candidate> together;
-  for (const Contender& c : contenders)
-    if (c.competes()) together.push_back(*c.candidate);
+  std::vector<size_t> alone;
+  for (size_t k = 0; k < contenders.size(); ++k)
+    if (contenders[k].competes())
+      together.push_back(*contenders[k].candidate);
+    else if (contenders[k].candidate)
+      alone.push_back(k);
+  const Deadline whole = DeadlineScope::current(),
+                 half = whole.within(kShareOfCompiling * whole.left());
+  std::atomic<size_t> next = 0;
+  const auto compile_own = [&] {
+    const DeadlineScope scope(half);  // others' threads have none
+    for (size_t n; (n = next++) < alone.size();) {
+      const Contender& c = contenders[alone[n]];
+      const std::string own = directory + "/peer" + std::to_string(alone[n]);
+      std::filesystem::create_directories(own);
+      out[alone[n]] = compile_batch(*c.toolchain, std::span(&*c.candidate, 1), own,
+                                    native.compile_timeout_seconds)
+                          .front();
+    }
+  };
+  std::vector<std::jthread> others;
+  for (size_t t = 1; t < std::min<size_t>(static_cast<size_t>(native.jobs), alone.size() + 1); ++t)
+    others.emplace_back(compile_own);
   const std::vector<CompiledCandidate> units =
       compile_batch(toolchain, together, directory, native.compile_timeout_seconds);
-  size_t next = 0;
-  for (size_t k = 0; k < contenders.size(); ++k) {
-    const Contender& c = contenders[k];
-    if (c.competes()) out[k] = units[next++];
-    if (!c.candidate || !c.toolchain) continue;
-    const std::string own = directory + "/peer" + std::to_string(k);
-    std::filesystem::create_directories(own);
-    out[k] = compile_batch(*c.toolchain, std::span(&*c.candidate, 1), own,
-                           native.compile_timeout_seconds)
-                 .front();
-  }
+  compile_own();
+  others.clear();
+  size_t unit = 0;
+  for (size_t k = 0; k < contenders.size(); ++k)
+    if (contenders[k].competes()) out[k] = units[unit++];
   return out;
 }
 

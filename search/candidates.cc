@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/cursor/provenance.h"
+#include "runners/other_compilers.h"
 #include "search/tuning_context.h"
 
 namespace exotune {
@@ -79,6 +80,7 @@ std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
 std::vector<Trial> Candidates::otherwise(const Trial& usual) {
   std::vector<Trial> out;
   for (const Compilation& how : unusual_compilations(bench_.toolchain)) {
+    if (gave_up(how.compiler)) continue;
     Trial t = compiled(usual, how);
     if (std::none_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
           return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
@@ -86,6 +88,18 @@ std::vector<Trial> Candidates::otherwise(const Trial& usual) {
       out.push_back(std::move(t));
   }
   return out;
+}
+
+// A compiler that gets a part of the time only, and came to nothing with another schedule: it would
+// with this one.
+bool Candidates::gave_up(const std::string& compiler) const {
+  for (const OtherCompiler& c : other_compilers())
+    if (c.name == compiler && c.share < 1)
+      return std::any_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
+        return m.compilation.compiler == compiler &&
+               (m.status == TrialStatus::kSkipped || m.status == TrialStatus::kCompileError);
+      });
+  return false;
 }
 
 // The same code, made machine code in another way.
