@@ -23,8 +23,18 @@ const NestLoop* Nest::find(const std::string& loop) const {
   return nullptr;
 }
 
+bool Nest::ends_in_product() const {
+  const size_t n = loops.size();
+  return n >= 3 && loops[n - 1].name == reduction_loop && loops[n - 2].name == vector_loop &&
+         loops[n - 3].name == row_loop;
+}
+
 namespace nest_parts {
 namespace {
+
+// Of elements that a vector reads: a window with a stride, one colour of pixels. With more between
+// them a vector is as many lines of the cache as lanes.
+constexpr int64_t kLargestStep = 4;
 
 // Loops around one sum, in a nest that has other statements beside it: adds them to the nest.
 bool add_sum(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
@@ -148,22 +158,24 @@ class PerfectNest {
   }
 
   // In how many accesses vectors along loop `k` are contiguous; nothing where one is in the way:
-  // every access that mentions the loop does so in its last index, with coefficient one.
+  // every access that mentions the loop does so in its last index, with coefficient one. Reads may
+  // take every second to fourth element: targets have shuffles for that.
   std::optional<int> contiguous_along(size_t k) const {
     int score = 0;
     bool allowed = true;
-    const auto look = [&](const std::vector<ExprPtr>& idx) {
+    const auto look = [&](const std::vector<ExprPtr>& idx, int64_t most_step) {
       const int64_t strip = idx.empty() ? 0 : strip_of(idx.back(), iters_[k]);
       for (size_t d = 0; d < idx.size(); ++d) {
         if (!mentions(idx[d], iters_[k]) || picks_strip(idx[d], iters_[k], strip)) continue;
         if (d + 1 == idx.size() && (strip > 0 || runs_along(idx[d], iters_[k])))
           ++score;
-        else
+        else if (const int64_t step = coefficient(idx[d], iters_[k]);
+                 d + 1 < idx.size() || step < 1 || step > most_step)
           allowed = false;
       }
     };
-    for (const Statement& s : statements_) look(s.idx);
-    for (const Read* r : reads_) look(r->idx);
+    for (const Statement& s : statements_) look(s.idx, 1);
+    for (const Read* r : reads_) look(r->idx, kLargestStep);
     if (!allowed) return std::nullopt;
     return score;
   }
@@ -249,10 +261,7 @@ class PerfectNest {
   // out[.., row, vector] += a * b over one loop: then its loops are named.
   bool is_contraction() {
     if (nest_.loops.size() < 3 || !nest_.find(nest_.vector_loop)->in_output) return false;
-    for (const NestLoop& l : nest_.loops) {
-      if (l.in_output && l.name != nest_.vector_loop) nest_.row_loop = l.name;
-      if (!l.in_output) nest_.reduction_loop = l.name;
-    }
+    choose_rows_of_sums(nest_);
     if (nest_.row_loop.empty() || nest_.reduction_loop.empty()) return false;
     nest_.kind = NestKind::kContraction;
     return true;

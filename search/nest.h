@@ -64,6 +64,8 @@ struct Nest {
 
   /// Null when there is none of that name.
   const NestLoop* find(const std::string& loop) const;
+  /// Are the innermost loops rows, vectors and sum, in that order, as register_block wants them?
+  bool ends_in_product() const;
 };
 
 /// The loop nest of the proc; kOther when it has none or several, or one that is not perfect.

@@ -17,8 +17,9 @@ namespace exotune {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr int kElements = 64;  // of each one-dimensional buffer
-constexpr int kOffset = 3;     // windows begin here: nothing is aligned by luck
+// Of each one-dimensional buffer: 32 elements with three between each two, and what is before.
+constexpr int kElements = 160;
+constexpr int kOffset = 3;  // windows begin here: nothing is aligned by luck
 
 bool in_register(const Target& target, const Arg& a) {
   return a.type.is_tensor() && a.mem == target.vector_memory;
