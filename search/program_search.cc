@@ -370,11 +370,25 @@ class ProgramSearch::Impl {
     return pricing_.plan_of(whole, s.move);
   }
 
+  // The orders of a band, and of a deep one, which is not tried in all orders, that of a product:
+  // rows that share an operand, vectors, sum.
+  static std::vector<LoopOrder> orders_of(const Schedule& start, const Path& band) {
+    std::vector<LoopOrder> orders = loop_orders(start, band);
+    const Nest nest = inspect_nest(*start.proc);
+    if (nest.kind != NestKind::kContraction) return orders;
+    if (auto product = with_innermost(orders.front(), band,
+                                      {nest.row_loop, nest.vector_loop, nest.reduction_loop}))
+      if (std::none_of(orders.begin(), orders.end(),
+                       [&](const LoopOrder& o) { return o.order == product->order; }))
+        orders.push_back(std::move(*product));
+    return orders;
+  }
+
   // One nest: loop orders, then what each form of it allows.
   void solve_nest(const Schedule& start, std::vector<Plan>& plans, int depth) {
     const std::vector<Cursor> parts = parts_of(start.proc);
     const SizeBinding sizes = pricing_.sizes_of(*start.proc);
-    std::vector<LoopOrder> orders = loop_orders(start, parts.front().path());
+    std::vector<LoopOrder> orders = orders_of(start, parts.front().path());
     std::vector<Plan> ranked;
     for (const LoopOrder& o : orders) ranked.push_back(pricing_.plan_of(o.schedule, "order"));
     std::vector<size_t> by_cost(orders.size());

@@ -113,9 +113,8 @@ void Proposals::search() {
   // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product whose
   // loops stand in another order than the beam's, or a triangle of sums.
   const bool in_another_order =
-      !request_.partial &&
-      ((nest_.kind == NestKind::kContraction && nest_.loops.back().name != nest_.reduction_loop) ||
-       (nest_.kind == NestKind::kSums && !nest_.rectangular));
+      !request_.partial && ((nest_.kind == NestKind::kContraction && !nest_.ends_in_product()) ||
+                            (nest_.kind == NestKind::kSums && !nest_.rectangular));
   if (!planned && known && by_beam && ((in_another_order && !tiled) || !is_scheduled(found)))
     families.push_back({programs()});
   if (planned) {

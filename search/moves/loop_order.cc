@@ -35,6 +35,31 @@ int band_depth(const Proc& p, const Path& band) {
   return depth;
 }
 
+std::optional<LoopOrder> with_innermost(const LoopOrder& o, const Path& band,
+                                        const std::vector<std::string>& loops) {
+  LoopOrder out = o;
+  std::vector<int> rank;  // of each loop of the band: its place among `loops`, before them all -1
+  int found = 0;
+  for (int at = 0; at < static_cast<int>(o.order.size()); ++at) {
+    const For& f = *stmt_at(*o.schedule.proc, down(band, at))->as<For>();
+    const auto it = std::find(loops.begin(), loops.end(), f.iter.name());
+    rank.push_back(it == loops.end() ? -1 : static_cast<int>(it - loops.begin()));
+    found += it != loops.end();
+  }
+  if (found < static_cast<int>(loops.size())) return std::nullopt;
+  // Neighbours that stand wrongly change places until none does: the fewest swaps.
+  for (size_t sorted = 0; sorted + 1 < rank.size();) {
+    if (rank[sorted] <= rank[sorted + 1]) {
+      ++sorted;
+      continue;
+    }
+    if (!swap_at(out, band, static_cast<int>(sorted))) return std::nullopt;
+    std::swap(rank[sorted], rank[sorted + 1]);
+    sorted = 0;
+  }
+  return out;
+}
+
 std::vector<LoopOrder> loop_orders(const Schedule& s, const Path& band, int most_loops) {
   const int depth = band_depth(*s.proc, band);
   LoopOrder first{s, std::vector<int>(static_cast<size_t>(depth))};

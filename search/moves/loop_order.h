@@ -1,6 +1,8 @@
 #pragma once
 // Loop orders: every legal order of a band of perfectly nested loops. Start at loop_orders.
-#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "search/moves/step.h"
 
@@ -16,6 +18,11 @@ struct LoopOrder {
 /// change with the order. `band` is the outermost loop; the band goes down as far as loops hold
 /// nothing but a loop. Bands deeper than `most_loops` only try each loop as the innermost one.
 std::vector<LoopOrder> loop_orders(const Schedule& s, const Path& band, int most_loops = 4);
+
+/// The same with these loops innermost, the last of them inside; nothing: a swap was refused, or
+/// the band has no loop of a name.
+std::optional<LoopOrder> with_innermost(const LoopOrder& o, const Path& band,
+                                        const std::vector<std::string>& loops);
 
 /// The loop `levels` below, where loops hold nothing but a loop.
 Path down(Path path, int levels);

@@ -123,11 +123,7 @@ std::vector<Finish> register_tiles_of(const Nest& nest, const Target& target,
   const bool sums = nest.kind == NestKind::kSums;
   if (!target.vector_memory || target.lanes_of(nest.precision) <= 1) return {};
   if (nest.kind != NestKind::kContraction && !sums) return {};
-  const size_t n = nest.loops.size();
-  if (!sums &&
-      (n < 3 || nest.loops[n - 1].name != nest.reduction_loop ||
-       nest.loops[n - 2].name != nest.vector_loop || nest.loops[n - 3].name != nest.row_loop))
-    return {};
+  if (!sums && !nest.ends_in_product()) return {};
   return Tiles(nest, target, levels, instructions).run();
 }
 

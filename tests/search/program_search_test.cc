@@ -77,6 +77,29 @@ def steps(x: f32[34], y: f32[34]):
             x[i] = y[i - 1] + y[i + 1]
 )";
 
+// Rows that share y are those of b; c and d both run through y.
+const char* const kFourIndices = R"(
+@proc
+def four_indices(x: f32[2, 6, 12], y: f32[6, 3, 32], z: f32[2, 12, 3, 32]):
+    for a in seq(0, 2):
+        for b in seq(0, 12):
+            for c in seq(0, 3):
+                for d in seq(0, 32):
+                    for e in seq(0, 6):
+                        z[a, b, c, d] += x[a, e, b] * y[e, c, d]
+)";
+
+const char* const kEverySecond = R"(
+@proc
+def every_second(x: f32[2, 9, 65], y: f32[2, 4, 32]):
+    for c in seq(0, 2):
+        for i in seq(0, 4):
+            for j in seq(0, 32):
+                for r in seq(0, 3):
+                    for s in seq(0, 3):
+                        y[c, i, j] += x[c, 2 * i + r, 2 * j + s]
+)";
+
 class ProgramSearchTest : public ::testing::Test {
  protected:
   ProgramSearchTest() : target_(load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})) {
@@ -121,6 +144,24 @@ TEST_F(ProgramSearchTest, the_printed_steps_make_the_same_procedure) {
     const std::string text = key_of(s.steps);
     EXPECT_EQ(canonical_text(*run_script(text, "k.sched", env).proc), canonical_text(*s.proc));
   }
+}
+
+TEST_F(ProgramSearchTest, rows_of_a_tile_are_those_that_share_an_operand) {
+  const std::vector<BeamState> states = found(kFourIndices);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return key_of(s.steps).find("register_block(p, 'b', 'd', 'e'") != std::string::npos;
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+TEST_F(ProgramSearchTest, vectors_may_read_every_second_element) {
+  const std::vector<BeamState> states = found(kEverySecond);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return str(*s.proc).find("mm512_load_second_ps") != std::string::npos;
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
 TEST_F(ProgramSearchTest, an_operand_across_its_rows_is_copied_transposed) {
@@ -295,6 +336,17 @@ TEST(Parts, a_time_loop_is_walked_into) {
 TEST(LoopOrders, are_all_legal_ones) {
   const ProcPtr p = parsed(kTransposed);
   EXPECT_EQ(loop_orders({p, {}, false}, {{Child::kBody, 0}}).size(), 6u);
+}
+
+TEST(LoopOrders, bring_what_is_named_inside_with_the_fewest_swaps) {
+  const Path band = {{Child::kBody, 0}};
+  const ProcPtr p = parsed(kFourIndices);
+  const std::vector<LoopOrder> orders = loop_orders({p, {}, false}, band);
+  const auto product = with_innermost(orders.front(), band, {"b", "d", "e"});
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->order, (std::vector<int>{0, 2, 1, 3, 4}));
+  EXPECT_EQ(product->schedule.steps.size(), 1u);
+  EXPECT_FALSE(with_innermost(orders.front(), band, {"b", "q"}));
 }
 
 TEST(Distribution, keeps_what_depends_together) {
