@@ -3,7 +3,7 @@
 // branches know far less about than about one jump after each operation.
 //
 // Time is kept in half cycles, always even; a register's readiness is odd when a load writes it, so
-// that one maximum says both how long to wait and for what.
+// that one number says both how long to wait and for what.
 #include <algorithm>
 #include <bit>
 
@@ -20,18 +20,19 @@ namespace exotune::sim {
     goto* kEntry[static_cast<unsigned>(i->operation)]; \
   } while (0)
 // An instruction issues when its operands are ready, and one a cycle. What it waits is booked as
-// waiting for loads when the operand that was last came from one: the odd half cycle says so, and
-// maximum takes it along. Without timing only the count of cycles remains.
-#define EXOTUNE_SIM_WAIT(when)                      \
-  do {                                              \
-    if constexpr (kTiming) {                        \
-      const uint64_t until = std::max(now, (when)); \
-      const uint64_t wait = (until - now) >> 1;     \
-      waited += wait;                               \
-      waited_for_loads += wait & (0 - (until & 1)); \
-      now = until & ~uint64_t{1};                   \
-    }                                               \
-    now += 2;                                       \
+// waiting for loads when the operand that was last came from one: the odd half cycle says so. A
+// jump and no maximum: it is foreseen, so that the clock does not wait here for what the
+// instruction before it stored about its register. Without timing only the count of cycles remains.
+#define EXOTUNE_SIM_WAIT(when)                                       \
+  do {                                                               \
+    if constexpr (kTiming)                                           \
+      if (const uint64_t until = (when); until > now) [[unlikely]] { \
+        const uint64_t wait = (until - now) >> 1;                    \
+        waited += wait;                                              \
+        waited_for_loads += wait & (0 - (until & 1));                \
+        now = until & ~uint64_t{1};                                  \
+      }                                                              \
+    now += 2;                                                        \
   } while (0)
 // `now` already stands one cycle behind the issue (WAIT adds it), hence the - 2.
 #define EXOTUNE_SIM_READY(reg, cycles, load)                              \
