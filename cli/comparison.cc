@@ -28,6 +28,7 @@ void add_peers(const KernelEntry& entry, const TuningProblem& problem,
   if (!call) return;
   PeerOptions wanted;
   wanted.only = only;
+  wanted.problem = call;
   for (const Peer& peer : discover_peers(toolchain, wanted).peers)
     if (peer.supports(*call))
       contenders.push_back(contender_of(shown_name(peer, toolchain), PeerCall{peer, *call}));

@@ -84,18 +84,18 @@ function(exotune_included variable header folder)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-# What the release build makes of a library. Where a search spends its time: -O2. What a user waits
-# for once (texts, records, tables of the command): -Og, three quarters of -O1's time to compile. The
-# others, which a search calls and does not live in: -O1, two thirds of -O2's. Never -O0: a template
-# that two libraries use is linked from the first that has it.
-set(exotune_hot_libraries ir cursor analysis interp cost dp eqsat sim)
-set(exotune_cold_libraries base frontend hw db runners bare_metal runner_kinds executors families
-  complete cli)
+# What the release build makes of a library. A first build takes longer than most searches, so little
+# is -O2: the interpreter, which recomputes whole problems, and the simulator. Where a search spends its
+# own time: -O1, two thirds of -O2's time to compile for an eighth more time of a search. All the
+# others: -Og, three quarters of -O1's time. Never -O0: a template that two libraries use is linked
+# from the first that has it.
+set(exotune_hot_libraries interp sim)
+set(exotune_warm_libraries ir cursor analysis cost dp eqsat)
 function(exotune_optimization target name)
-  if(name IN_LIST exotune_cold_libraries)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
-  elseif(NOT name IN_LIST exotune_hot_libraries)
+  if(name IN_LIST exotune_warm_libraries)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  elseif(NOT name IN_LIST exotune_hot_libraries)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
   endif()
 endfunction()
 

@@ -36,7 +36,11 @@ class NativeArena : public Arena {
     }
   }
 
-  PeerReport peers() override { return discover_peers(toolchain_); }
+  PeerReport peers(const PeerProblem& problem) override {
+    PeerOptions options;
+    options.problem = problem;
+    return discover_peers(toolchain_, options);
+  }
 
   std::vector<Contender> plain_code(const Candidate& as_written) override {
     std::vector<Contender> out;

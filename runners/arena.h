@@ -22,8 +22,8 @@ class Arena {
   virtual double peak(ElementType precision) = 0;
   /// The roof to run among the contenders; nothing where there is none.
   virtual std::optional<Contender> roof(ElementType precision) = 0;
-  /// The libraries that can be asked to compete.
-  virtual PeerReport peers() = 0;
+  /// The libraries that can be asked to compete in `problem`.
+  virtual PeerReport peers(const PeerProblem& problem) = 0;
   /// What other compilers, or this one when it may do as it likes, make of the nest as written.
   virtual std::vector<Contender> plain_code(const Candidate& as_written) = 0;
 };

@@ -248,8 +248,10 @@ Finding GuardedArguments::check_kept(size_t a, int variant) const {
   const ArgSpec& arg = prepared_.specs[a];
   const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
   if (memcmp(slot.data, image.data(), slot.data_bytes) == 0) return {};
+  // A dense output: every element may have changed, and there is nothing between them.
+  if (arg.is_written && arg.kind != ArgSpec::Kind::kWindow) return {};
   const size_t width = element_bytes(arg.type);
-  std::vector<bool> is_element(slot.data_bytes / width, false);
+  std::vector<char> is_element(slot.data_bytes / width, false);
   const std::vector<int64_t> offsets = arg.element_offsets();
   for (size_t i = 0; i < offsets.size(); ++i) {
     is_element[static_cast<size_t>(offsets[i])] = true;

@@ -91,9 +91,11 @@ std::string cache_folder(const std::string& wanted, std::string* error) {
   return folder;
 }
 
-/// Compiles a peer made of source; fills path and version.
+/// Compiles a peer made of source, as much of it as `options` ask for; fills path and version.
 void compile_peer(Peer& peer, const PeerLibrary& row, const TargetToolchain& toolchain,
-                  const std::string& directory, std::string* error) {
+                  const PeerOptions& options, std::string* error) {
+  const std::string directory = cache_folder(options.cache_directory, error);
+  if (!error->empty()) return;
   SharedObjectRequest request;
   request.compiler = first_present(row.compilers);
   if (request.compiler.empty()) {
@@ -109,6 +111,8 @@ void compile_peer(Peer& peer, const PeerLibrary& row, const TargetToolchain& too
   request.libraries = row.libraries;
   const std::string& threads = peer.threads > 1 ? row.many_threads : row.one_thread;
   if (!threads.empty()) request.flags.push_back(threads);
+  if (row.part && options.problem)
+    for (std::string& flag : row.part(*options.problem)) request.flags.push_back(std::move(flag));
   peer.path = compile_shared_object(request, directory, error);
   if (!row.header.empty() && error->find(row.header) != std::string::npos) *error = "not installed";
   TargetToolchain described;
@@ -225,14 +229,13 @@ Peer found_peer(const PeerLibrary& row, const Instance& instance, const TargetTo
   peer.core_type = instance.core;
   if (row.threads) peer.threads = toolchain.threads;
   if (!row.source.empty()) {
-    const std::string folder = cache_folder(options.cache_directory, error);
-    if (error->empty()) compile_peer(peer, row, toolchain, folder, error);
+    compile_peer(peer, row, toolchain, options, error);
     return peer;
   }
   peer.path = find_library(toolchain.threads > 1 ? row.folders_of_threads : row.folders, row.files);
   if (peer.path.empty()) {
     *error = "not installed";
-  } else if (!row.adapter.empty()) {
+  } else if (!row.adapter.empty() && (!options.problem || options.problem->op == BlasOp::kConv2d)) {
     std::string unusable;
     const std::string folder = cache_folder(options.cache_directory, &unusable);
     if (unusable.empty()) compile_adapter(peer, row, folder);

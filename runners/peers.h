@@ -9,6 +9,7 @@
 // having for level 1 (SkylakeX and Cooperlake), as two copies in one process. Which libraries there
 // are is in peers/libraries.cc, which operations in peers/operations.cc, a row each.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,9 @@ struct PeerOptions {
   std::string cache_directory;  // for the compiled Eigen and C peers; "" = $XDG_CACHE_HOME/exo-tune
                                 // or the like
   std::vector<std::string> only;  // peer names; empty = all
+  /// The one problem that will be asked of them: what is compiled may leave out the rest (all of
+  /// Eigen's operations take a compiler half a minute, its product of floats a quarter of that).
+  std::optional<PeerProblem> problem;
 };
 
 struct PeerReport {

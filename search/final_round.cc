@@ -238,7 +238,7 @@ void FinalRound::add_peers(std::vector<Contender>& contenders, const Deadline& d
   }
   run_.report("peers", 0, 0);
   const DeadlineScope scope(deadline);
-  run_.result.peer_report = bench_.arena->peers();
+  run_.result.peer_report = bench_.arena->peers(*peer);
   for (const Peer& p : run_.result.peer_report.peers)
     if (p.supports(*peer))
       contenders.push_back(contender_of(shown_name(p, bench_.toolchain), PeerCall{p, *peer}));

@@ -58,6 +58,14 @@ bool eigen_serves(const Peer&, const PeerProblem& p) {
   return p.op != BlasOp::kConv2d;
 }
 
+// The products are what is asked for most, and a quarter of the work each for one type.
+std::vector<std::string> eigen_part(const PeerProblem& p) {
+  if (p.op != BlasOp::kGemm && p.op != BlasOp::kGemm2) return {};
+  // One in floats is always there: what was made is tried with it.
+  return p.type == ElementType::kF32 ? std::vector<std::string>{"-DPEER_PRODUCTS", "-DPEER_FLOAT"}
+                                     : std::vector<std::string>{"-DPEER_PRODUCTS"};
+}
+
 // Products that its authors call small, as they lie, added to the result or in its place.
 bool libxsmm_serves(const Peer&, const PeerProblem& p) {
   // Its own bound, LIBXSMM_MAX_MNK by default.
@@ -116,6 +124,7 @@ std::vector<PeerLibrary> rows() {
                  "-I/usr/local/include/eigen3"},
        .one_thread = "-DEIGEN_DONT_PARALLELIZE",
        .many_threads = "-fopenmp",
+       .part = eigen_part,
        .header = "Eigen/Core",
        .description = "Eigen, ",
        .serves = eigen_serves},

@@ -28,8 +28,10 @@ struct PeerLibrary {
   std::string source = "";
   std::vector<std::string> compilers = {}, flags = {}, libraries = {};
   std::string one_thread = "", many_threads = "";  // flags
-  std::string header = "";                         // where this is not found it is not installed
-  std::string description = "";                    // "Eigen, ": goes before the compiler
+  /// Flags that leave out what `problem` does not need; null: all is made always.
+  std::vector<std::string> (*part)(const PeerProblem& problem) = nullptr;
+  std::string header = "";       // where this is not found it is not installed
+  std::string description = "";  // "Eigen, ": goes before the compiler
 
   bool threads = true;     // it can be let loose on several
   bool multiplies = true;  // it is tried before it is believed

@@ -34,7 +34,7 @@ class FakeArena : public Arena {
   }
   double peak(ElementType) override { return 0; }
   std::optional<Contender> roof(ElementType) override { return std::nullopt; }
-  PeerReport peers() override { return {}; }
+  PeerReport peers(const PeerProblem&) override { return {}; }
   std::vector<Contender> plain_code(const Candidate&) override { return {}; }
 
  private:

@@ -363,6 +363,20 @@ TEST(Peers, any_library_with_the_names_can_be_one) {
   EXPECT_NE(result.cause.find("cblas_saxpy"), std::string::npos) << result.cause;
 }
 
+TEST(Peers, one_that_is_made_for_a_product_can_do_that_and_no_more) {
+  const Reference product = gemm(ElementType::kF32, 5, 7, 6, false, false, 1);
+  PeerOptions options;
+  options.cache_directory = std::string(EXOTUNE_BINARY_DIR) + "/peers";
+  options.only = {"eigen"};
+  options.problem = product.problem;
+  const PeerReport report = discover_peers(samples::widest_toolchain(), options);
+  if (report.peers.empty()) GTEST_SKIP() << "Eigen is not installed";
+  EXPECT_TRUE(check_peer({report.peers[0], product.problem}, product.args, product.test).ok());
+  const Reference sum = level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1);
+  const TrialResult result = check_peer({report.peers[0], sum.problem}, sum.args, sum.test);
+  EXPECT_NE(result.cause.find("cblas_saxpy"), std::string::npos) << result.cause;
+}
+
 TEST(Peers, a_library_that_is_not_there_is_reported) {
   PeerCall call{shared_peers().peers.back(),
                 level_one(BlasOp::kAxpy, ElementType::kF32, 5, 1).problem};

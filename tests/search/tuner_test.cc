@@ -88,7 +88,7 @@ class MadeUpArena : public Arena {
   }
   double peak(ElementType) override { return 50; }
   std::optional<Contender> roof(ElementType) override { return std::nullopt; }
-  PeerReport peers() override { return {}; }
+  PeerReport peers(const PeerProblem&) override { return {}; }
   std::vector<Contender> plain_code(const Candidate& as_written) override {
     Contender c = contender_of("c (other)", as_written);
     c.toolchain = TargetToolchain{};

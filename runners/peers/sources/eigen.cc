@@ -58,7 +58,7 @@ void with2(X* x, int incx, Y* y, int incy, int n, F f) {
 }
 
 constexpr int kTrans = 112, kUpper = 121;
-#define PEER(T, P)                                                                                 \
+#define PEER_VECTORS(T, P)                                                                         \
   extern "C" void cblas_##P##axpy(int n, T alpha, const T* x, int incx, T* y, int incy) {          \
     with2(x, incx, y, incy, n, [&](auto&& a, auto&& b) { b += alpha * a; });                       \
   }                                                                                                \
@@ -173,28 +173,36 @@ constexpr int kTrans = 112, kUpper = 121;
     Out<T> A(a, m, n, Eigen::OuterStride<>(lda));                                                  \
     with2(x, incx, y, incy, m, n,                                                                  \
           [&](auto&& vx, auto&& vy) { A.noalias() += (alpha * vx) * vy.transpose(); });            \
-  }                                                                                                \
-  extern "C" void cblas_##P##gemm(int, int ta, int tb, int m, int n, int k, T alpha, const T* a,   \
-                                  int lda, const T* b, int ldb, T beta, T* c, int ldc) {           \
-    const bool at = ta == kTrans, bt = tb == kTrans;                                               \
-    In<T> A(a, at ? k : m, at ? m : k, Eigen::OuterStride<>(lda));                                 \
-    In<T> B(b, bt ? n : k, bt ? k : n, Eigen::OuterStride<>(ldb));                                 \
-    Out<T> C(c, m, n, Eigen::OuterStride<>(ldc));                                                  \
-    scale(C, beta);                                                                                \
-    if (at && bt)                                                                                  \
-      C.noalias() += alpha * (A.transpose() * B.transpose());                                      \
-    else if (at)                                                                                   \
-      C.noalias() += alpha * (A.transpose() * B);                                                  \
-    else if (bt)                                                                                   \
-      C.noalias() += alpha * (A * B.transpose());                                                  \
-    else                                                                                           \
-      C.noalias() += alpha * (A * B);                                                              \
   }
-PEER(float, s)
-PEER(double, d)
+#define PEER_PRODUCT(T, P)                                                                       \
+  extern "C" void cblas_##P##gemm(int, int ta, int tb, int m, int n, int k, T alpha, const T* a, \
+                                  int lda, const T* b, int ldb, T beta, T* c, int ldc) {         \
+    const bool at = ta == kTrans, bt = tb == kTrans;                                             \
+    In<T> A(a, at ? k : m, at ? m : k, Eigen::OuterStride<>(lda));                               \
+    In<T> B(b, bt ? n : k, bt ? k : n, Eigen::OuterStride<>(ldb));                               \
+    Out<T> C(c, m, n, Eigen::OuterStride<>(ldc));                                                \
+    scale(C, beta);                                                                              \
+    if (at && bt)                                                                                \
+      C.noalias() += alpha * (A.transpose() * B.transpose());                                    \
+    else if (at)                                                                                 \
+      C.noalias() += alpha * (A.transpose() * B);                                                \
+    else if (bt)                                                                                 \
+      C.noalias() += alpha * (A * B.transpose());                                                \
+    else                                                                                         \
+      C.noalias() += alpha * (A * B);                                                            \
+  }
+// Compiled in parts: half a minute for all of it is long to wait for one product.
+PEER_PRODUCT(float, s)
+#ifndef PEER_FLOAT
+PEER_PRODUCT(double, d)
+#endif
+#ifndef PEER_PRODUCTS
+PEER_VECTORS(float, s)
+PEER_VECTORS(double, d)
 extern "C" double cblas_dsdot(int n, const float* x, int incx, const float* y, int incy) {
   double r = 0;
   with2(x, incx, y, incy, n,
         [&](auto&& a, auto&& b) { r = a.template cast<double>().dot(b.template cast<double>()); });
   return r;
 }
+#endif
