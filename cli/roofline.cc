@@ -34,6 +34,8 @@ Bandwidth bandwidth_here(const TuneRequest& request, Store& store, bool again = 
 
 }  // namespace
 
+// The level is the first that all data fit into: repeated calls find them there. Its bandwidth
+// bounds the time from one side, the peak from the other; whichever asks for more is the roof.
 std::optional<Roofline> roofline_of(double operations, double bytes, double seconds, double peak,
                                     const Bandwidth& bandwidth, const Machine& machine) {
   if (bytes <= 0 || seconds <= 0) return std::nullopt;
@@ -57,6 +59,8 @@ std::optional<Roofline> roofline_of(double operations, double bytes, double seco
   return out;
 }
 
+// Once with the bandwidth as the store has it; a kernel that is faster than that shows that the
+// store is wrong, and it is measured again, once.
 std::optional<Roofline> find_roofline(const TuneRequest& request, const TuneResult& result,
                                       Store& store, const Deadline& deadline) {
   const KernelEntry& kernel = request.kernel;

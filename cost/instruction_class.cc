@@ -6,6 +6,7 @@ namespace exotune {
 
 namespace {
 
+// A copy only moves; anything else that makes a value occupies the arithmetic ports.
 bool computes(const ExprPtr& e) {
   if (!is_data(e->type)) return false;
   if (e->as<BinOp>() || e->as<USub>() || e->as<Extern>() || e->as<Cast>()) return true;
@@ -67,8 +68,12 @@ void PortCycles::add(const PortCycles& o, double times) {
   other += times * o.other;
 }
 
+// Ports work at once: the one with the most to do bounds the rest.
 double PortCycles::busiest() const { return std::max({arithmetic, load, store, other}); }
 
+// Read off the body, so that an instruction that a target adds needs no entry here: it writes
+// registers or memory, computes or copies, and reads memory beside that or not. An operand that
+// comes from memory shares the instruction, so its load costs no more than `operand_load`.
 InstructionClass classify(const Proc& p, const InstructionFigures& figures, const CoreFacts& core) {
   InstructionClass out;
   double cost = p.instr ? p.instr->cost : 1;

@@ -6,6 +6,9 @@
 #include "core/base/diagnostic.h"
 
 namespace exotune {
+// Texts that travel between nodes, read without trust: a file may be half written, of another
+// version or somebody else's. Whatever is missing or of another type is refused by its key; nothing
+// is assumed.
 
 using Json = nlohmann::ordered_json;
 
@@ -71,6 +74,7 @@ double JsonFields::number(const char* key) const {
   return value.get<double>();
 }
 
+// Unsigned numbers above 2^63 would wrap in the conversion.
 int64_t JsonFields::integer(const char* key) const {
   const Json& value = object_->field(*this, key);
   if (!value.is_number_integer() ||

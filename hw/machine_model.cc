@@ -46,6 +46,7 @@ bool in_memory(const TargetLevel& level) {
 
 }  // namespace
 
+// A star at the end stands for anything: families of cores share a text.
 bool Microarchitecture::describes(const std::string& microarch) const {
   return std::any_of(microarchs.begin(), microarchs.end(), [&](const std::string& m) {
     const bool open = !m.empty() && m.back() == '*';
@@ -78,6 +79,8 @@ Microarchitecture load_microarchitecture(const fs::path& file) {
   return out;
 }
 
+// The first file that names the core, in the order of their names, so that two that do are decided
+// alike everywhere; else the default.
 Microarchitecture microarchitecture_of(const fs::path& folder, const std::string& microarch) {
   std::error_code ignored;
   std::vector<fs::path> files;
@@ -93,6 +96,7 @@ Microarchitecture microarchitecture_of(const fs::path& folder, const std::string
   return otherwise;
 }
 
+// A machine that is not there has the caches of its text and nothing that was probed here.
 Machine described_machine(Machine here, const fs::path& file) {
   const Microarchitecture core = load_microarchitecture(file);
   here.microarch = file.string();
@@ -104,6 +108,9 @@ Machine described_machine(Machine here, const fs::path& file) {
   return here;
 }
 
+// Each number from the best that knows it: the target's text, then the core's, then the probe, then
+// what was measured. Caches are matched by their order from the core outwards, levels of memory
+// with measured lines by the order of calibration.
 MachineModel model_of(const Target& target, const Machine& machine,
                       const std::vector<double>& measured_lines) {
   const bool here = !machine.microarch.ends_with(".toml");

@@ -12,6 +12,9 @@
 #endif
 
 namespace exotune {
+// Time of a candidate, in batches of calls long enough for the clock. One thread is timed by its
+// own CPU time, so that another process costs a context switch and not the sample; several only by
+// the wall clock, since they also wait for each other.
 
 namespace {
 
@@ -21,6 +24,8 @@ double clock_seconds(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+// How often the system took the core away: a sample with any is no clean one. Of several threads
+// those of the whole process, which a helper thread of a library shares.
 int64_t involuntary_switches(int threads) {
   rusage usage{};
   getrusage(threads > 1 ? RUSAGE_SELF : RUSAGE_THREAD, &usage);
@@ -35,8 +40,12 @@ double wall_seconds() { return clock_seconds(CLOCK_MONOTONIC); }
 BatchTimer::BatchTimer(std::vector<GuardedArguments::Range> data, bool cold, int threads)
     : data_(std::move(data)), cold_(cold), threads_(threads) {
 #if defined(__x86_64__)
+  // Flush denormals to zero, on input and on output: test data that decay would otherwise time the
+  // microcode of denormals.
   _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
+  // What two readings of the clock cost, to be taken off each sample: the least, as what is above
+  // it was an interruption.
   double least = 1;
   for (int i = 0; i < 64; ++i) {
     const double start = wall_seconds();
@@ -45,6 +54,8 @@ BatchTimer::BatchTimer(std::vector<GuardedArguments::Range> data, bool cold, int
   overhead_ = least;
 }
 
+// Cold runs start with none of their data in any cache. Where no instruction does that, enough
+// other data are written to push them out.
 void BatchTimer::flush() const {
 #if defined(__x86_64__)
   for (const auto& range : data_)
@@ -66,6 +77,8 @@ int64_t BatchTimer::calibrate(const BoundCall& call, double seconds) const {
     const double once = std::max(sample(call, 1).seconds, 1e-9);
     return std::clamp<int64_t>(static_cast<int64_t>(seconds / once), 1, 32);
   }
+  // Four times as many until a quarter of the wanted time is seen: an estimate from less would be
+  // one of the clock.
   for (int64_t calls = 1;; calls = std::min(kMost, calls * 4)) {
     const double start = now();
     call(calls);

@@ -5,6 +5,8 @@
 #include <numeric>
 
 namespace exotune {
+// Times are not normal: the machine only ever adds to them. So medians, and intervals that ask
+// nothing of the distribution, except between blocks, where Student's t is of the few medians.
 
 namespace {
 
@@ -40,6 +42,9 @@ SampleInterval median_interval(std::vector<double> values) {
   return {middle(sorted), sorted[k], sorted[n - 1 - k]};
 }
 
+// Where the median of a block measured at another time will lie. Samples of one block resemble each
+// other, so their number says little: the blocks are the observations, in logarithms because what
+// disturbs a machine multiplies.
 SampleInterval next_block_interval(const std::vector<double>& values,
                                    const std::vector<int>& blocks) {
   // Student's t for 95 %, by degrees of freedom from 2 on.
@@ -72,6 +77,7 @@ SampleInterval next_block_interval(const std::vector<double>& values,
   return out;
 }
 
+// Equal values share the mean of their ranks, as Spearman's coefficient wants it.
 std::vector<double> ranks_of(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -87,6 +93,7 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
   return ranks;
 }
 
+// Pearson's coefficient of the ranks; 0 where one side does not vary, and nothing can be said.
 double spearman(const std::vector<double>& x, const std::vector<double>& y) {
   const size_t n = std::min(x.size(), y.size());
   if (n < 2) return 0;

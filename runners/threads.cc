@@ -23,6 +23,8 @@ namespace exotune {
 
 namespace {
 
+// clang takes -fopenmp where its library is missing and fails only at linking: so a few lines are
+// linked, once a compiler.
 bool links_openmp(const std::string& cc) {
   static std::mutex mutex;
   static std::map<std::string, bool> known;
@@ -53,6 +55,7 @@ char state_of(const char* thread) {
   return name_end && name_end[1] == ' ' ? name_end[2] : 'S';
 }
 
+// Any other thread of this process on a core; false where /proc is not mounted.
 bool others_run() {
   DIR* threads = opendir("/proc/self/task");
   if (!threads) return false;
@@ -82,6 +85,7 @@ TargetToolchain with_threads(TargetToolchain toolchain, int threads) {
   return toolchain;
 }
 
+// OpenMP reads these when its library is loaded, not later.
 void announce_threads(int threads) {
   setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   setenv("OMP_DYNAMIC", "false", 1);

@@ -79,6 +79,8 @@ void FinalRound::run() {
   enter_winner(*chosen[w], shot.contenders[w]);
 }
 
+// Contenders in the order in which `rivals`, `peers` and `roof` divide them: ours first, then
+// schedules to compare with, then libraries, and the machine's roof last.
 FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalists) {
   Field out;
   for (const Trial* t : finalists)
@@ -97,6 +99,7 @@ FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalist
   return out;
 }
 
+// Ratios are to the winner and of the same rounds: what slowed the machine slowed both.
 void FinalRound::enter_rows(const Field& field, const ShootoutResult& shot, size_t winner) {
   if (field.roof < field.contenders.size())
     take_peak(shot, winner, field.roof, *field.contenders[field.roof].roof);

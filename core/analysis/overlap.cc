@@ -29,6 +29,7 @@ class Bound {
   int count_ = 0;
 };
 
+// An access in the solver's words: its own loops as fresh variables, its indices as linear forms.
 struct Translated {
   std::vector<int> vars;
   std::vector<Lin> idx;
@@ -42,6 +43,8 @@ Translated translate(Problem& problem, const Effect& e, const Instance& instance
   return out;
 }
 
+// The access happens at all: its loops are within their bounds and its conditions hold. Bounds may
+// name outer loops of the access, so each variable is bound before the next one's are read.
 void assume_execution(Problem& problem, const Effect& e, const Instance& instance,
                       const std::vector<int>& vars) {
   Bound bound(problem, instance);
@@ -55,6 +58,9 @@ void assume_execution(Problem& problem, const Effect& e, const Instance& instanc
 
 }  // namespace
 
+// Cheapest first: other buffers, then constants that differ in one index, then a difference of
+// linear forms that is a constant other than zero. Only what is left goes to the solver, which is
+// asked whether both can be executed with all indices equal.
 Answer never_overlap(Problem& problem, const Effect& a, const Instance& in_a, const Effect& b,
                      const Instance& in_b) {
   if (a.access.buffer != b.access.buffer) return {Verdict::kProved, {}, {}};
@@ -88,6 +94,7 @@ Answer never_overlap(Problem& problem, const Effect& a, const Instance& in_a, co
     out = problem.excludes(Formula::all_of(std::move(same)));
   }
   problem.rollback(mark);
+  // The text is made when somebody reads it: most refusals of a search are only counted.
   if (!out) {
     const Access x = a.access, y = b.access;
     out.why = LazyText([x, y] {

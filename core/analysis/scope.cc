@@ -14,6 +14,8 @@ Scope::Scope(const Proc& p) {
   }
 }
 
+// Down the path: at each level the statements before the step bind their names, then the loop that
+// is entered binds its own. An index one past the last statement is the gap at the block's end.
 Scope::Scope(const Proc& p, const Path& at) : Scope(p) {
   const Block* block = &p.body;
   for (size_t d = 0; d < at.size() && at[d].child != Child::kExpr; ++d) {
@@ -55,6 +57,9 @@ Sym Scope::root_of(Sym name) const {
   return name;
 }
 
+// A window may look at a window: one of its accesses after the other is put in front, points as
+// they are, intervals with the index counted from their start, until a buffer is reached. Zeros are
+// not added, so that equal places stay equal texts.
 Location Scope::resolve(Sym name, std::vector<ExprPtr> idx) const {
   const Binding* b = find(name);
   while (b && b->window) {
@@ -77,6 +82,7 @@ Location Scope::resolve(Sym name, std::vector<ExprPtr> idx) const {
   return {name, std::move(idx)};
 }
 
+// Only intervals of a window are dimensions of it; the points between them are skipped in counting.
 Scope::Axis Scope::axis_of(Sym name, int dim) const {
   const Binding* b = find(name);
   while (b && b->window) {
@@ -94,6 +100,7 @@ Scope::Axis Scope::axis_of(Sym name, int dim) const {
   return {name, dim};
 }
 
+// A window has the extents of its intervals, not those of what it looks at.
 std::vector<ExprPtr> Scope::shape_of(Sym name) const {
   const Binding* b = find(name);
   if (!b || !b->type) return {};

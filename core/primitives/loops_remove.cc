@@ -7,9 +7,12 @@ namespace exotune {
 using namespace internal;
 
 namespace {
+// More statements than that are no kernel any more, and every later step would walk them all.
 constexpr int64_t kMaxUnrolledIterations = 1 << 14;
-}
+}  // namespace
 
+// One trip needs no proof of the body; several need that running it again changes nothing, and none
+// at all must stay none: where the bounds do not say that it runs, an `if` does.
 ProcPtr remove_loop(ProcPtr p, const Where& where) {
   static const char op[] = "remove_loop";
   Cursor c = where.loop(p);
@@ -29,6 +32,8 @@ ProcPtr remove_loop(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+// The new loop must run at least once, or the statements would be lost. With a guard they run in
+// its first iteration only, so that nothing is asked of them.
 ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const ExprPtr& hi,
                  bool guard) {
   static const char op[] = "add_loop";
@@ -56,6 +61,8 @@ ProcPtr add_loop(ProcPtr p, const Where& where, const std::string& name, const E
   return rw.finish(op, {place(where, c), name, str(hi, scope_at(*p, at)), guard});
 }
 
+// The further iterations may do what nobody sees: write what is overwritten before it is read,
+// within bounds. The whole statement is checked again, as asserts of calls in it may fail there.
 ProcPtr extend_loop(ProcPtr p, const Where& where, const ExprPtr& hi) {
   static const char op[] = "extend_loop";
   Cursor c = where.loop(p);
@@ -78,6 +85,8 @@ ProcPtr extend_loop(ProcPtr p, const Where& where, const ExprPtr& hi) {
   return rw.finish(op, {place(where, c), str(hi, scope_at(*p, at))});
 }
 
+// Always allowed. The first iteration stays in place, so that cursors into the body stay good;
+// each copy binds names of its own.
 ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   static const char op[] = "unroll_loop";
   Cursor c = where.loop(p);
@@ -106,6 +115,8 @@ ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+// Iterations may come in any order and at once when no two touch a location that one of them
+// changes.
 ProcPtr parallelize_loop(ProcPtr p, const Where& where) {
   static const char op[] = "parallelize_loop";
   Cursor c = where.loop(p);

@@ -17,6 +17,8 @@ namespace {
 constexpr uint16_t EM_RISCV = 243;
 #endif
 
+// Every read is checked against the file's end: a program may come from a record, and what it says
+// of itself is not believed.
 class Reader {
  public:
   Reader(const std::string& bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -44,6 +46,7 @@ class Reader {
   const std::string& name_;
 };
 
+// 32 and 64 bits differ in the structures only.
 template <class Header, class Program, class Section, class Symbol>
 ElfImage read_as(const Reader& file, int xlen) {
   const auto header = file.at<Header>(0);
@@ -117,6 +120,8 @@ void ElfImage::load(Memory& memory) const {
   memory.protect(code_begin, code_end, (writable + 7) & ~uint64_t{7});
 }
 
+// The last symbol at or before the address; names of assemblers and mapping symbols ($x) tell
+// nothing.
 std::string ElfImage::locate(uint64_t address) const {
   const std::string* best = nullptr;
   uint64_t start = 0;

@@ -26,6 +26,8 @@ class Deviations {
   }
 
  private:
+  // One other action at one node. Its plan is made only when it is asked for: there are many, and a
+  // few are taken.
   struct Found {
     std::vector<int> path;
     Spec spec;
@@ -49,7 +51,8 @@ class Deviations {
     }
   };
 
-  // What the action costs when the memo knows all of it.
+  // What the action costs when the memo knows all of it. What it does not know is left out:
+  // solving it now could take as long as the search did.
   std::optional<int64_t> cost(const Expansion& e) {
     int64_t units = e.own_cost;
     for (int i = 0; i < e.parts; ++i) {
@@ -64,6 +67,8 @@ class Deviations {
     return units;
   }
 
+  // The main path only: the part that holds most of the work. An action elsewhere changes little. A
+  // part that runs several times counts so often.
   void collect(const PlanNode& node, int64_t times, const std::vector<int>& path) {
     session_.space().expand(node.spec, node.limits, [&](const Expansion& e) {
       if (e.action == node.action) return;
