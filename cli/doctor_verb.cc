@@ -86,6 +86,23 @@ std::vector<TargetPtr> report_targets(const Session& session, Workspace& workspa
   return usable;
 }
 
+// Of a simulator that is here: does it load the library of the target's extension?
+void report_library(const RunnerState& state, const Target& target, const std::string& extension,
+                    const std::filesystem::path& records, Table& table) {
+  const std::string label = "runner " + state.name + ", " + extension;
+  const std::string library = extension_library(extension);
+  try {
+    choose_runner(target, state.name, records, 1);
+    const bool sure = state.checked || library.find('/') != std::string::npos;
+    table.add({label, sure ? "ok" : "note",
+               sure ? library : library + " is not of this build: the loader has to find it"});
+  } catch (const Error& error) {
+    const Diagnostic& said = error.diagnostic();
+    table.add(
+        {label, "missing", said.message.str() + (said.hint.empty() ? "" : "; " + said.hint.str())});
+  }
+}
+
 // Simulators and boards beyond the one that is built in, and their libraries for the targets.
 void report_runners(const Session& session, Workspace& workspace, Table& table) {
   for (const RunnerState& state : runner_states(session.data.targets / "runners")) {
@@ -98,13 +115,10 @@ void report_runners(const Session& session, Workspace& workspace, Table& table) 
     table.add({label, "ok", "--runner " + state.name});
     if (!state.takes_libraries) continue;
     for (const std::string& name : workspace.targets().names()) {
-      const auto& options = workspace.targets().load(name)->runner.options;
-      const auto extension = options.find("extension");
-      if (extension == options.end()) continue;
-      const std::string library = extension_library(extension->second);
-      const bool own = library.find('/') != std::string::npos;
-      table.add({label + ", " + extension->second, own ? "ok" : "note",
-                 own ? library : library + " is not of this build: the loader has to find it"});
+      const TargetPtr target = workspace.targets().load(name);
+      const auto extension = target->runner.options.find("extension");
+      if (extension != target->runner.options.end())
+        report_library(state, *target, extension->second, session.data.targets / "runners", table);
     }
   }
 }

@@ -107,6 +107,7 @@ std::vector<RunnerState> runner_states(const fs::path& records) {
   for (const fs::path& file : files_in(records)) {
     const RunnerRecord record = read_runner_record(file);
     RunnerState state{file.stem().string(), "", record.without, record.hint};
+    state.checked = !record.check.empty();
     for (const std::vector<std::string>& command : record.run) {
       // What the target names cannot be looked for here.
       const bool known = command[0].find('{') == std::string::npos;

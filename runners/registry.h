@@ -44,6 +44,7 @@ struct RunnerState {
   std::string without;  // what is lost without it
   std::string hint;
   bool takes_libraries = false;  // a target's `extension` is a shared object for it
+  bool checked = false;          // making it finds out whether that can be loaded
 };
 std::vector<RunnerState> runner_states(const std::filesystem::path& records);
 

@@ -13,6 +13,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
 #include "core/base/subprocess.h"
+#include "core/base/words.h"
 #include "runners/command/outcome.h"
 #include "runners/command/program.h"
 #include "runners/work_directory.h"
@@ -103,17 +104,30 @@ struct CommandRunner::Impl {
       const std::string program = filled_in(command[0], words);
       // On PATH, or a file of the record's own folder.
       if (!find_program(program).empty() || fs::exists(fs::path(folder()) / program)) continue;
-      throw Error(Diagnostic{{},
-                             "the runner '" + record.name + "' needs '" + program +
-                                 "', which is not on PATH",
-                             {},
-                             record.hint},
-                  ExitCode::kUnavailable);
+      unavailable("needs '" + program + "', which is not on PATH");
     }
     for (const RunnerRecord::File& file : record.files)
       filled_in(file.path, words), filled_in(file.text, words), filled_in(file.from, words);
+    for (const auto& command : record.check) check(command);
     builder.emplace(std::move(toolchain), directory.path(), options.compile_timeout_seconds,
                     record.linux ? ProgramForm::kLinux : ProgramForm::kBareMetal);
+  }
+
+  [[noreturn]] void unavailable(const std::string& why) const {
+    throw Error(Diagnostic{{}, "the runner '" + record.name + "' " + why, {}, record.hint},
+                ExitCode::kUnavailable);
+  }
+
+  // What every candidate would fail by is found out before the first one.
+  void check(const std::vector<std::string>& command) const {
+    Words words = options.words;
+    words["directory"] = folder();
+    std::vector<std::string> argv;
+    for (const std::string& word : command) argv.push_back(filled_in(word, words));
+    const CommandResult r = run_command(argv, {folder(), 60, {}});
+    if (r.ok() || r.stopped) return;
+    const std::string said = first_lines(r.err + r.out);
+    unavailable("does not work here: " + (said.empty() ? joined(argv, " ") + " failed" : said));
   }
 
   std::string folder() const {

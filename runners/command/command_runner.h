@@ -21,7 +21,7 @@ struct CommandRunnerOptions {
 class CommandRunner : public Runner {
  public:
   /// Throws Error(kUnavailable) when the cross compiler or the record's programs are missing,
-  /// InputError for a placeholder that has no value.
+  /// or one of its checks fails; InputError for a placeholder that has no value.
   CommandRunner(TargetToolchain toolchain, RunnerRecord record, CommandRunnerOptions options = {});
   ~CommandRunner() override;
   std::string name() const override;

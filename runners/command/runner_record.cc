@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const std::string& command) {
 }
 
 RunnerRecord read(const TomlTable& table) {
-  table.allow_only({"name", "cycle_kind", "program", "timeout", "directory", "run", "file",
+  table.allow_only({"name", "cycle_kind", "program", "timeout", "directory", "check", "run", "file",
                     "output", "hint", "without"});
   RunnerRecord record;
   record.name = table.text("name");
@@ -42,6 +42,7 @@ RunnerRecord read(const TomlTable& table) {
   record.directory = table.text_or("directory", "");
   record.hint = table.text_or("hint", "");
   record.without = table.text_or("without", "");
+  for (const std::string& command : table.texts("check")) record.check.push_back(words_of(command));
   for (const std::string& command : table.texts("run")) record.run.push_back(words_of(command));
   record.outputs = table.texts("output");
   for (const TomlTable& file : table.tables("file")) {
@@ -53,6 +54,8 @@ RunnerRecord read(const TomlTable& table) {
   }
   if (record.run.empty() || record.run[0].empty())
     throw InputError(table.where(), "a runner needs commands", "run = [\"simulator {elf}\"]");
+  for (const std::vector<std::string>& command : record.check)
+    if (command.empty()) throw InputError(table.where("check"), "an empty command");
   return record;
 }
 

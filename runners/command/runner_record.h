@@ -16,11 +16,12 @@ struct RunnerRecord {
     std::string from;  // a copy of this file; "": the text
   };
   std::string name;
-  SampleUnit unit = SampleUnit::kInstret;     // cycle_kind
-  double timeout_seconds = 0;                 // of all commands for one program; 0: the caller's
-  std::string directory;                      // the commands' working directory; "": a fresh one
-  std::vector<std::vector<std::string>> run;  // commands, one after the other
-  std::vector<File> files;                    // written before
+  SampleUnit unit = SampleUnit::kInstret;       // cycle_kind
+  double timeout_seconds = 0;                   // of all commands for one program; 0: the caller's
+  std::string directory;                        // the commands' working directory; "": a fresh one
+  std::vector<std::vector<std::string>> check;  // commands that succeed where it can work at all
+  std::vector<std::vector<std::string>> run;    // commands, one after the other
+  std::vector<File> files;                      // written before
   std::vector<std::string> outputs;  // files with the result; * is any name. None: what is printed
   bool linux = false;                // program: "linux"; the default is "bare"
   std::string hint;                  // where to get what is missing

@@ -207,5 +207,26 @@ TEST(CommandRunner, a_missing_simulator_is_unavailable_and_says_how_to_get_it) {
   }
 }
 
+TEST(CommandRunner, a_check_that_fails_is_unavailable_in_its_own_words) {
+  if (find_program(kCompiler).empty()) GTEST_SKIP();
+  const auto made = [](const std::string& check) {
+    CommandRunner(toolchain(), parse_runner_record("name = \"x\"\ncycle_kind = \"rtl\"\nrun = "
+                                                   "[\"true {elf}\"]\ncheck = [\"true\", \"" +
+                                                       check + "\"]\nhint = \"build it\"\n",
+                                                   "x.toml"));
+  };
+  EXPECT_NO_THROW(made("true"));
+  EXPECT_THROW(made("true {elf}"), InputError);  // there is no program yet
+  EXPECT_THROW(made(""), InputError);
+  try {
+    made("ls no-such-file");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::kUnavailable);
+    EXPECT_NE(std::string(error.what()).find("no-such-file"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("build it"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace exotune
