@@ -127,9 +127,9 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 
 /// for i in seq(lo, hi): for j in seq(l, l + c): s
 ///   ->  for k in seq(0, c*(hi - lo)): s[i := lo + k / c, j := l + k % c]
-/// Obligation: the inner trip count is a positive literal c, its lower bound is free of i, and the
-/// bounds keep their values; configuration in them as in divide_loop.
+/// Obligation: c is a positive literal, l is free of i, bounds keep their values as in divide_loop.
 /// Forwarding: the outer loop becomes the new one, the statements stay; the inner loop is gone.
+/// Proposed for an accelerator's rows and columns of results that are gathered as one loop.
 [[nodiscard]] ProcPtr mult_loops(ProcPtr p, const Where& nested, const std::string& name);
 
 /// s  ->  for name in seq(0, hi): s                   guard = false
