@@ -1,11 +1,6 @@
 #define IN EXO_IN_${P}
 #define OUT EXO_OUT_${P}
 
-/* Few elements behind one another go straight to the kernel, which stands in the entry point; all
- * others have functions of their own, so that nothing is saved and restored for their sake. */
-#define EXO_STRAIGHT static inline __attribute__((flatten))
-#define EXO_OTHERS static __attribute__((noinline))
-
 /* What is written is written in whole lines where there is much of it: the elements before the first
  * line go by themselves, as many as the first round takes. */
 enum { kAligned = ${aligned} };

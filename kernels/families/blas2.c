@@ -5,13 +5,7 @@
 
 enum { kTriangle = ${triangle} }; /* rows of a block of a triangle, and what threads divide matrices by */
 
-/* Small matrices and vectors that stand as kernels take them go straight to the kernel; the others have
- * functions of their own, so that entry points need not save registers for their sake. */
-#ifndef EXO_STRAIGHT
-#define EXO_STRAIGHT static inline __attribute__((flatten))
-#define EXO_OTHERS static __attribute__((noinline))
-#endif
-enum { kStraight = ${straight} }; /* elements of a matrix */
+enum { kStraight = ${straight} }; /* elements of a matrix that goes straight to the kernel */
 
 /* ---- vectors in one piece: `x` points to the first element, elements are inc apart ---- */
 

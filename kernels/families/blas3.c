@@ -19,12 +19,18 @@ enum {
   kSmallTriangle = ${solved}, /* rows of a triangle that is solved with in blocks of kCorner */
   kLeftProduct = ${multiplied}, /* rows of one that is multiplied by from the left */
   kCorner = ${corner},
+  kSolved = 4 * kStrip, /* columns that are solved for at once: a row waits for the one above it, so others are to be there */
   kTinyTriangle = ${tiny_triangle},
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
+  kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
+  kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products whose factors need no order */
   kMostPlain = ${plain} /* rows that take a second factor as it stands */
 };
+
+/* As many as whole vectors hold. */
+static inline int64_t ${p}whole(int64_t n) { return (n + ${lanes} - 1) / ${lanes} * ${lanes}; }
 
 /* ---- factors: matrices as products read them ---- */
 
@@ -77,21 +83,10 @@ static inline void ${p}bring_stored(struct ${p}factor f, int64_t i, int64_t j, i
     K(${p}copied)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
 }
 
-/* A square of at most kSquare rows on the diagonal, from one of its triangles: the triangle turned over
- * in registers, then as it stands over the half that was made of nothing. */
-static void ${p}bring_square(struct ${p}factor f, int64_t i, int64_t n, ${real}* to, int64_t ld) {
-  ${real} half[kSquare * kSquare] __attribute__((aligned(64)));
-  memset(half, 0, n * kSquare * sizeof(${real}));
+/* A square of a few rows on the diagonal, from one of its triangles. */
+static inline void ${p}bring_square(struct ${p}factor f, int64_t i, int64_t n, ${real}* to, int64_t ld) {
   const struct exo_win_2${T}c a = IN2(f.a + i * f.ld + i, f.ld);
-  if (f.shape == kLowerHalf) {
-    K(${p}half_l)(n, a, OUT2(half, kSquare));
-    K(${p}transposed)(n, n, IN2(half, kSquare), OUT2(to, ld));
-    K(${p}half_l)(n, a, OUT2(to, ld));
-  } else {
-    K(${p}half_u)(n, a, OUT2(half, kSquare));
-    K(${p}transposed)(n, n, IN2(half, kSquare), OUT2(to, ld));
-    K(${p}half_u)(n, a, OUT2(to, ld));
-  }
+  (f.shape == kLowerHalf ? K(${p}mirrored_l) : K(${p}mirrored_u))(n, a, OUT2(to, ld));
 }
 
 /* The same for any factor. Rows of a symmetric one that the diagonal goes through are taken a few at a
@@ -280,11 +275,14 @@ static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, i
                                                          ${real}* C, int64_t ldc) {
   ${real} a[kSmall * kSmall] __attribute__((aligned(64))), b[kSmall * kSmall] __attribute__((aligned(64)));
   if (A.shape != kGeneral) {
-    ${p}bring(A, 0, 0, m, k, a, kSmall);
+    ${p}bring_square(A, 0, m, a, kSmall);
     A = (struct ${p}factor){a, kSmall, false, kGeneral, false};
   }
   if (B.trans || B.shape != kGeneral) {
-    ${p}bring(B, 0, 0, k, n, b, kSmall);
+    if (B.shape != kGeneral)
+      ${p}bring_square(B, 0, n, b, kSmall);
+    else
+      ${p}bring_stored(B, 0, 0, k, n, b, kSmall);
     B = (struct ${p}factor){b, kSmall, false, kGeneral, false};
   }
   ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
@@ -443,14 +441,36 @@ static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_
   exo_team(threads, ${p}share_of_product, &job);
 }
 
-static void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
-                          ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
-                          ${real} beta, ${real}* C, int64_t ldc) {
+EXO_OTHERS void ${p}gemm_others(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
+                                ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
+                                ${real} beta, ${real}* C, int64_t ldc) {
   const struct ${p}factor a = {A, lda, transa, kGeneral, false}, b = {B, ldb, transb, kGeneral, false};
   if (row)
     ${p}multiply_scaled(kWhole, m, n, k, alpha, a, b, beta, C, ldc);
   else
     ${p}multiply_scaled(kWhole, n, m, k, alpha, b, a, beta, C, ldc);
+}
+
+/* Products of at most kTiny rows, columns and steps stand in the entry points: what is set up for others
+ * takes longer than they do. Is this one, with something to be done? */
+static inline bool exo_is_tiny(int64_t m, int64_t n, int64_t k) {
+  return (uint64_t)(m - 1) < kTiny && (uint64_t)(n - 1) < kTiny && (uint64_t)(k - 1) < kTiny;
+}
+static inline struct exo_win_2${T}c ${p}as_it_stands(const ${real}* a, int64_t ld, bool trans) {
+  return EXO_WINDOW2(exo_win_2${T}c, a, trans ? 1 : ld, trans ? ld : 1);
+}
+
+EXO_STRAIGHT void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
+                                ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
+                                ${real} beta, ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny(m, n, k) || alpha == 0) {
+    ${p}gemm_others(row, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
+  const int64_t rows = row ? m : n, columns = row ? n : m;
+  ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
+  K(${p}gemm_tiny)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
 }
 
 #if ${single}
@@ -466,9 +486,9 @@ static void sbgemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n
 }
 #endif
 
-static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
-                          const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
-                          ${real}* C, int64_t ldc) {
+EXO_OTHERS void ${p}symm_others(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
+                                const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
+                                ${real}* C, int64_t ldc) {
   if (!row) {
     const int64_t t = m;
     m = n, n = t, right = !right, upper = !upper;
@@ -481,29 +501,125 @@ static void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n
     ${p}multiply_scaled(kWhole, m, n, m, alpha, a, b, beta, C, ldc);
 }
 
-static void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
-                          const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
+EXO_STRAIGHT void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
+                                const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
+                                ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny(m, n, 1) || alpha == 0) {
+    ${p}symm_others(row, right, upper, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  /* In column-major order it is the transposed problem. */
+  const int64_t rows = row ? m : n, columns = row ? n : m;
+  const bool behind = right == row;
+  const int64_t size = behind ? columns : rows;
+  ${real} whole[kTiny * kTiny];
+  const bool lower = upper != row;
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      whole[i * kTiny + j] = whole[j * kTiny + i] = lower ? A[i * lda + j] : A[j * lda + i];
+  const struct exo_win_2${T}c a = IN2(whole, kTiny), b = IN2(B, ldb);
+  ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
+  K(${p}gemm_tiny)(rows, columns, size, &alpha, behind ? b : a, behind ? a : b, OUT2(C, ldc));
+}
+
+EXO_OTHERS void ${p}syrk_others(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
+                                const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
   const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
   const struct ${p}factor a = {A, lda, trans == row, kGeneral, false}, b = {A, lda, trans != row, kGeneral, false};
   ${p}multiply_scaled(part, n, n, k, alpha, a, b, beta, C, ldc);
 }
 
-static void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
-                           const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
-                           ${real}* C, int64_t ldc) {
-  const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
-  const bool t = trans == row;
-  if (n <= kSquare && k <= kSmall && !(n <= kTiny && k <= kTiny)) {
-    ${p}scaled_matrix(part, n, n, beta, C, ldc);
-    if (n > 0 && k > 0 && alpha != 0)
-      ${p}multiply_square(part == kLowerPart, true, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral, false},
-                          (struct ${p}factor){B, ldb, !t, kGeneral, false}, C, ldc);
+/* C += alpha A B for the triangle of C that is told. */
+static inline void ${p}tiny_triangle(bool lower, int64_t n, int64_t k, ${real} alpha, struct exo_win_2${T}c a,
+                                     struct exo_win_2${T}c b, ${real}* C, int64_t ldc) {
+  if (lower)
+    K(${p}gemm_tiny_l)(n, k, &alpha, a, b, OUT2(C, ldc));
+  else
+    K(${p}gemm_tiny_u)(n, k, &alpha, a, b, OUT2(C, ldc));
+}
+
+EXO_STRAIGHT void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
+                                const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny(n, n, k) || alpha == 0) {
+    ${p}syrk_others(row, upper, trans, n, k, alpha, A, lda, beta, C, ldc);
     return;
   }
-  ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){A, lda, t, kGeneral, false},
-                      (struct ${p}factor){B, ldb, !t, kGeneral, false}, beta, C, ldc);
+  const bool lower = upper != row, t = trans == row;
+  ${p}scaled_matrix(lower ? kLowerPart : kUpperPart, n, n, beta, C, ldc);
+  ${p}tiny_triangle(lower, n, k, alpha, ${p}as_it_stands(A, lda, t), ${p}as_it_stands(A, lda, !t), C, ldc);
+}
+
+/* The triangle of C += alpha (A B + (A B)'), n at most kTwice: one product, added as it is and turned over. */
+static __attribute__((noinline)) void ${p}multiply_turned_too(bool lower, int64_t n, int64_t k, ${real} alpha,
+                                                              struct ${p}factor A, struct ${p}factor B,
+                                                              ${real}* C, int64_t ldc) {
+  ${real} sums[kTwice * kTwice] __attribute__((aligned(64))), turned[kTwice * kTwice] __attribute__((aligned(64)));
+  const int64_t whole = ${p}whole(n);
+  const ${real} one = 1;
+  memset(sums, 0, n * whole * sizeof(${real}));
+  ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, whole);
+  K(${p}transposed)(n, n, IN2(sums, whole), OUT2(turned, whole));
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t from = lower ? 0 : i, count = lower ? i + 1 : n - i;
+    K(${p}axpy)(count, &one, IN(sums + i * whole + from, count, 1), OUT(C + i * ldc + from, count, 1));
+    K(${p}axpy)(count, &one, IN(turned + i * whole + from, count, 1), OUT(C + i * ldc + from, count, 1));
+  }
+}
+
+/* The same for more rows: halves, and the rectangle between them as two products, A B and B' A'. */
+static void ${p}multiply_twice(bool lower, int64_t n, int64_t k, ${real} alpha, struct ${p}factor A,
+                               struct ${p}factor B, ${real}* C, int64_t ldc) {
+  if (n <= kTwice) {
+    ${p}multiply_turned_too(lower, n, k, alpha, A, B, C, ldc);
+    return;
+  }
+  const int64_t half = ${p}whole(n / 2);
+  struct ${p}factor A2 = A, B2 = B;
+  A2.a = ${p}element(A, half, 0), B2.a = ${p}element(B, 0, half);
+  const struct ${p}factor At = {A.a, A.ld, !A.trans, kGeneral, false}, Bt = {B.a, B.ld, !B.trans, kGeneral, false};
+  const struct ${p}factor A2t = {A2.a, A2.ld, !A2.trans, kGeneral, false}, B2t = {B2.a, B2.ld, !B2.trans, kGeneral, false};
+  ${p}multiply_twice(lower, half, k, alpha, A, B, C, ldc);
+  ${p}multiply_twice(lower, n - half, k, alpha, A2, B2, C + half * ldc + half, ldc);
+  if (lower) {
+    ${p}multiply(kWhole, n - half, half, k, alpha, A2, B, C + half * ldc, ldc);
+    ${p}multiply(kWhole, n - half, half, k, alpha, B2t, At, C + half * ldc, ldc);
+  } else {
+    ${p}multiply(kWhole, half, n - half, k, alpha, A, B2, C + half, ldc);
+    ${p}multiply(kWhole, half, n - half, k, alpha, Bt, A2t, C + half, ldc);
+  }
+}
+
+EXO_OTHERS void ${p}syr2k_others(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
+                                 const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
+                                 ${real}* C, int64_t ldc) {
+  const enum exo_part part = upper == row ? kUpperPart : kLowerPart;
+  const bool t = trans == row;
+  const struct ${p}factor a = {A, lda, t, kGeneral, false}, b = {B, ldb, !t, kGeneral, false};
+  if (n <= kMostTwice && (n * n * k < 2 * EXO_LEAST_PRODUCT || exo_team_size(n * n * k, EXO_LEAST_PRODUCT) == 1)) {
+    ${p}scaled_matrix(part, n, n, beta, C, ldc);
+    if (n == 0 || k == 0 || alpha == 0) return;
+    if (n <= kSquare && k <= kSmall)
+      ${p}multiply_square(part == kLowerPart, true, n, k, alpha, a, b, C, ldc);
+    else
+      ${p}multiply_twice(part == kLowerPart, n, k, alpha, a, b, C, ldc);
+    return;
+  }
+  ${p}multiply_scaled(part, n, n, k, alpha, a, b, beta, C, ldc);
   ${p}multiply_scaled(part, n, n, k, alpha, (struct ${p}factor){B, ldb, t, kGeneral, false},
                       (struct ${p}factor){A, lda, !t, kGeneral, false}, 1, C, ldc);
+}
+
+EXO_STRAIGHT void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
+                                 const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
+                                 ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny(n, n, k) || alpha == 0) {
+    ${p}syr2k_others(row, upper, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  const bool lower = upper != row, t = trans == row;
+  ${p}scaled_matrix(lower ? kLowerPart : kUpperPart, n, n, beta, C, ldc);
+  ${p}tiny_triangle(lower, n, k, alpha, ${p}as_it_stands(A, lda, t), ${p}as_it_stands(B, ldb, !t), C, ldc);
+  ${p}tiny_triangle(lower, n, k, alpha, ${p}as_it_stands(B, ldb, t), ${p}as_it_stands(A, lda, !t), C, ldc);
 }
 
 /* ---- triangles ---- */
@@ -541,14 +657,12 @@ static void ${p}solve_by_corners(struct ${p}task task, bool lower, struct ${p}fa
     const int64_t from = lower ? 0 : i + h, k = lower ? i : m - i - h; /* what is solved already */
     ${real}* const b = B + i * ldb;
     if (k > 0)
-      ${p}strip(A.trans, h, w, k, &minus, ${p}element(A, i, from), A.ld, B + from * ldb, ldb, b, ldb);
+      ${p}strips(A.trans, h, w, k, &minus, ${p}element(A, i, from), A.ld, B + from * ldb, ldb, b, ldb);
     kernel(h, w, ${p}any(${p}element(A, i, i), A), OUT2(b, ldb));
   }
 }
 
 /* ---- small triangles that multiply from the right: as matrices with zeros, where B has numbers only ---- */
-
-static inline int64_t ${p}whole(int64_t n) { return (n + ${lanes} - 1) / ${lanes} * ${lanes}; }
 
 /* The triangle with its zeros, at most kSmallTriangle rows. */
 static void ${p}bring_triangle(bool lower, bool unit, struct ${p}factor A, int64_t n, ${real}* to, int64_t ld) {
@@ -584,9 +698,10 @@ static bool ${p}product_right(bool lower, const ${real}* T, int64_t h, int64_t n
   const ${real} one = 1;
   if (!${p}bring_numbers(h, n, B, ldb, from)) return false;
   memset(to, 0, h * whole * sizeof(${real}));
-  for (int64_t j = 0; j < n; j += ${lanes}) {
-    const int64_t first = lower ? j : 0, k = lower ? n - j : exo_least(n, j + ${lanes});
-    ${p}strip(false, h, ${lanes}, k, &one, from + first, whole, T + first * kSmallTriangle + j, kSmallTriangle,
+  for (int64_t j = 0; j < whole; j += kStrip) {
+    const int64_t w = exo_least(kStrip, whole - j);
+    const int64_t first = lower ? j : 0, k = lower ? n - j : exo_least(n, j + w);
+    ${p}strip(false, h, w, k, &one, from + first, whole, T + first * kSmallTriangle + j, kSmallTriangle,
               to + j, whole);
   }
   K(${p}copied)(h, n, IN2(to, whole), OUT2(B, ldb));
@@ -606,9 +721,9 @@ static void ${p}multiply_left(struct ${p}task task, bool lower, struct ${p}facto
  * again before it has left the core. */
 static __attribute__((noinline)) void ${p}solve_left(struct ${p}task task, bool lower, struct ${p}factor A,
                                                      int64_t m, int64_t n, ${real}* B, int64_t ldb) {
-  ${real} strip[kSmallTriangle * kStrip] __attribute__((aligned(64)));
-  for (int64_t j = 0; j < n; j += kStrip) {
-    const int64_t w = exo_least(kStrip, n - j), whole = ${p}whole(w);
+  ${real} strip[kSmallTriangle * kSolved] __attribute__((aligned(64)));
+  for (int64_t j = 0; j < n; j += kSolved) {
+    const int64_t w = exo_least(kSolved, n - j), whole = ${p}whole(w);
     if (w == whole) {
       ${p}solve_by_corners(task, lower, A, m, w, B + j, ldb);
       continue;
@@ -710,39 +825,30 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   if (p->alpha != 0) ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
-/* At most kTinyTriangle rows and columns; from the right it is the transposed problem, B A = (A' B')'. */
-static __attribute__((noinline)) void ${p}apply_tiny(struct ${p}task task, bool right, bool lower,
-                                                     struct ${p}factor A, int64_t m, int64_t n,
-                                                     ${real} alpha, ${real}* B, int64_t ldb) {
+/* At most kTinyTriangle rows and columns, in the entry point; from the right it is the transposed problem,
+ * B A = (A' B')'. */
+static inline void ${p}apply_tiny(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
+                                  ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   if (alpha != 1) ${p}scale_matrix(kWhole, m, n, alpha, B, ldb);
   if (alpha == 0) return;
-  const bool turned = A.trans != right;
-  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, turned ? 1 : A.ld, turned ? A.ld : 1);
+  const bool turned = trans != right;
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
   const struct exo_win_2${T} b = EXO_WINDOW2(exo_win_2${T}, B, right ? 1 : ldb, right ? ldb : 1);
   const int64_t rows = right ? n : m, columns = right ? m : n;
-  if (task.solve && lower != right)
-    (task.unit ? K(${p}trsm_tiny_lu) : K(${p}trsm_tiny_ln))(rows, columns, a, b);
-  else if (task.solve)
-    (task.unit ? K(${p}trsm_tiny_uu) : K(${p}trsm_tiny_un))(rows, columns, a, b);
+  if (solve && lower != right)
+    unit ? K(${p}trsm_tiny_lu)(rows, columns, a, b) : K(${p}trsm_tiny_ln)(rows, columns, a, b);
+  else if (solve)
+    unit ? K(${p}trsm_tiny_uu)(rows, columns, a, b) : K(${p}trsm_tiny_un)(rows, columns, a, b);
   else if (lower != right)
-    (task.unit ? K(${p}trmm_tiny_lu) : K(${p}trmm_tiny_ln))(rows, columns, a, b);
+    unit ? K(${p}trmm_tiny_lu)(rows, columns, a, b) : K(${p}trmm_tiny_ln)(rows, columns, a, b);
   else
-    (task.unit ? K(${p}trmm_tiny_uu) : K(${p}trmm_tiny_un))(rows, columns, a, b);
+    unit ? K(${p}trmm_tiny_uu)(rows, columns, a, b) : K(${p}trmm_tiny_un)(rows, columns, a, b);
 }
 
-static void ${p}triangular(struct ${p}task task, bool row, bool right, bool upper, bool trans,
-                           int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda,
-                           ${real}* B, int64_t ldb) {
+EXO_OTHERS void ${p}triangular(struct ${p}task task, bool right, bool lower, bool trans, int64_t m, int64_t n,
+                               ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   if (m == 0 || n == 0) return;
-  if (!row) {
-    const int64_t t = m;
-    m = n, n = t, right = !right, upper = !upper;
-  }
-  if (m <= kTinyTriangle && n <= kTinyTriangle) {
-    ${p}apply_tiny(task, right, upper == trans, (struct ${p}factor){A, lda, trans, kGeneral, false}, m, n, alpha, B, ldb);
-    return;
-  }
-  const struct ${p}application job = {task, right, upper == trans, {A, lda, trans, kGeneral, false}, m, n, alpha, B, ldb};
+  const struct ${p}application job = {task, right, lower, {A, lda, trans, kGeneral, false}, m, n, alpha, B, ldb};
   const int64_t work = m * n / 2 * (right ? n : m);
   const int64_t threads = work < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(work, EXO_LEAST_PRODUCT);
   if (threads == 1)
@@ -751,11 +857,23 @@ static void ${p}triangular(struct ${p}task task, bool row, bool right, bool uppe
     exo_team(threads, ${p}share_of_application, &job);
 }
 
-static void ${p}trmm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,
-                          ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
-  ${p}triangular((struct ${p}task){false, unit}, row, right, upper, trans, m, n, alpha, A, lda, B, ldb);
+/* In column-major order it is the transposed problem. */
+static inline void ${p}triangle_body(bool solve, bool row, bool right, bool upper, bool trans, bool unit, int64_t m,
+                                     int64_t n, ${real} alpha, const ${real}* A, int64_t lda, ${real}* B,
+                                     int64_t ldb) {
+  const int64_t rows = row ? m : n, columns = row ? n : m;
+  const bool behind = right == row, lower = (upper == row) == trans;
+  if ((uint64_t)(rows - 1) < kTinyTriangle && (uint64_t)(columns - 1) < kTinyTriangle)
+    ${p}apply_tiny(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
+  else
+    ${p}triangular((struct ${p}task){solve, unit}, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
 }
-static void ${p}trsm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,
-                          ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
-  ${p}triangular((struct ${p}task){true, unit}, row, right, upper, trans, m, n, alpha, A, lda, B, ldb);
+
+EXO_STRAIGHT void ${p}trmm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,
+                                ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
+  ${p}triangle_body(false, row, right, upper, trans, unit, m, n, alpha, A, lda, B, ldb);
+}
+EXO_STRAIGHT void ${p}trsm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,
+                                ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
+  ${p}triangle_body(true, row, right, upper, trans, unit, m, n, alpha, A, lda, B, ldb);
 }

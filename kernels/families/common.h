@@ -10,6 +10,10 @@
 #include "cblas.h"
 
 #define EXO_PUBLIC __attribute__((visibility("default")))
+/* Few elements go straight to the kernel, which stands in the entry point; all others have functions of
+ * their own, so that nothing is saved and restored for their sake. */
+#define EXO_STRAIGHT static inline __attribute__((flatten))
+#define EXO_OTHERS static __attribute__((noinline))
 #define EXO_RARE(condition) __builtin_expect(!!(condition), 0)
 
 /* Elements of a vector that are brought into one piece at a time, on the stack. */
