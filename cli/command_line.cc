@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "cli/program.h"
 #include "hw/kernel_table.h"
 
 namespace exotune::cli {
@@ -14,14 +15,14 @@ namespace {
 
 constexpr const char* kVersion = "exo-tune " EXOTUNE_VERSION;
 
-bool is_verb(const std::string& word) {
+bool is_verb(const std::vector<Verb>& verbs, const std::string& word) {
   return word == "tune" ||
-         std::any_of(verbs().begin(), verbs().end(), [&](const Verb& v) { return word == v.name; });
+         std::any_of(verbs.begin(), verbs.end(), [&](const Verb& v) { return word == v.name; });
 }
 
-std::vector<std::string> verb_names() {
+std::vector<std::string> verb_names(const std::vector<Verb>& verbs) {
   std::vector<std::string> names;
-  for (const Verb& verb : verbs()) names.push_back(verb.name);
+  for (const Verb& verb : verbs) names.push_back(verb.name);
   names.push_back("tune");
   return names;
 }
@@ -130,10 +131,11 @@ void refuse_leftovers(const CLI::App& app) {
   }
 }
 
-ExitCode dispatch(std::vector<std::string> arguments) {
+ExitCode dispatch(const Program& program, std::vector<std::string> arguments) {
   Session session = make_session();
-  if (!arguments.empty() && !is_verb(arguments.front()))
-    arguments = with_verb(std::move(arguments), kernel_names(session));
+  session.parts = &program.parts;
+  if (!arguments.empty() && !is_verb(program.verbs, arguments.front()))
+    arguments = with_verb(program.verbs, std::move(arguments), kernel_names(session));
 
   session.command = as_typed(arguments);
 
@@ -141,7 +143,7 @@ ExitCode dispatch(std::vector<std::string> arguments) {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", kVersion);
   app.footer("exo-tune NAME ... is short for exo-tune kernel NAME ...");
-  for (const Verb& verb : verbs()) {
+  for (const Verb& verb : program.verbs) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     sub->allow_extras();
     verb.add(*sub, session);
@@ -169,18 +171,19 @@ ExitCode dispatch(std::vector<std::string> arguments) {
 
 }  // namespace
 
-std::vector<std::string> with_verb(std::vector<std::string> arguments,
+std::vector<std::string> with_verb(const std::vector<Verb>& verbs,
+                                   std::vector<std::string> arguments,
                                    const std::vector<std::string>& kernel_names) {
   if (arguments.empty()) return arguments;
   const std::string& first = arguments.front();
-  if (first == "-h" || first == "--help" || first == "--version" || is_verb(first))
+  if (first == "-h" || first == "--help" || first == "--version" || is_verb(verbs, first))
     return arguments;
   const bool kernel =
       first.starts_with("-") || first.starts_with("einsum:") ||
       first.find(".exo") != std::string::npos ||
       std::find(kernel_names.begin(), kernel_names.end(), first) != kernel_names.end();
   if (!kernel) {
-    std::vector<std::string> known = verb_names();
+    std::vector<std::string> known = verb_names(verbs);
     known.insert(known.end(), kernel_names.begin(), kernel_names.end());
     const std::string near = nearest(first, known);
     throw InputError(
@@ -192,9 +195,9 @@ std::vector<std::string> with_verb(std::vector<std::string> arguments,
   return arguments;
 }
 
-int run(std::vector<std::string> arguments) {
+int run(const Program& program, std::vector<std::string> arguments) {
   try {
-    const ExitCode code = dispatch(std::move(arguments));
+    const ExitCode code = dispatch(program, std::move(arguments));
     require_written();
     return static_cast<int>(code);
   } catch (const Error& error) {

@@ -1,6 +1,5 @@
 #include "cli/command_shard.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -170,23 +169,6 @@ CommandAnswer read_command_answer(const std::string& output, const std::string& 
 std::string target_elsewhere(const std::string& typed, const Target& chosen) {
   if (typed.find('/') == std::string::npos) return chosen.name;
   return fs::absolute(typed).lexically_normal().string();
-}
-
-std::vector<std::string> given_options(const CLI::App& app,
-                                       const std::vector<std::string>& without) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0 || option->get_positional()) continue;
-    const bool is_long = !option->get_lnames().empty();
-    const std::string name =
-        is_long ? "--" + option->get_lnames().front() : "-" + option->get_snames().front();
-    if (std::find(without.begin(), without.end(), name) != without.end()) continue;
-    if (option->get_expected_max() == 0)
-      words.push_back(name);
-    else
-      for (const std::string& value : option->results()) words.push_back(name + "=" + value);
-  }
-  return words;
 }
 
 }  // namespace exotune::cli

@@ -12,10 +12,6 @@
 #include "executors/executor.h"
 #include "executors/shared_folder.h"
 
-namespace CLI {
-class App;
-}
-
 namespace exotune::cli {
 
 inline constexpr const char* kCommandKind = "command";
@@ -51,10 +47,5 @@ inline constexpr const char* kAnswerStem = "result";
 /// The target for a request: as the user typed it, but a folder by its whole path, which the nodes
 /// see at the same place; where none was typed, the one this machine chose.
 std::string target_elsewhere(const std::string& typed, const Target& chosen);
-
-/// The options that were given on the command line, as "--name=value", but for those of `without`
-/// and positional ones.
-std::vector<std::string> given_options(const CLI::App& app,
-                                       const std::vector<std::string>& without);
 
 }  // namespace exotune::cli

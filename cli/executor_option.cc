@@ -2,20 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "executors/slurm_executor.h"
 #include "hw/toml_table.h"
 
 namespace exotune::cli {
 namespace {
 namespace fs = std::filesystem;
-
-constexpr int kAttempts = 3;
-
-std::string this_command() {
-  std::error_code failed;
-  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  return failed ? "exo-tune" : self.string();
-}
 
 int positive(const TomlTable& table, const std::string& key, int absent) {
   const int64_t value = table.integer_or(key, absent);
@@ -59,7 +50,7 @@ void ExecutorOption::read(const Session& session) {
       std::vector<std::string> options = slurm.texts("sbatch");
       options.insert(options.end(), sbatch_.begin(), sbatch_.end());  // the last one counts
       sbatch_ = std::move(options);
-      if (attempts_ == 0) attempts_ = positive(slurm, "attempts", kAttempts);
+      if (attempts_ == 0) attempts_ = positive(slurm, "attempts", kShardAttempts);
       if (bundle_ == 0) bundle_ = positive(slurm, "bundle", 1);
       shared_nodes_ = shared_nodes_ || !slurm.boolean_or("exclusive", true);
       command_ = slurm.text_or("command", "");
@@ -86,30 +77,6 @@ std::vector<std::string> ExecutorOption::names() {
 
 std::string ExecutorOption::machine_word(const std::string& here) const {
   return local() || machine_.empty() ? here : machine_;
-}
-
-std::unique_ptr<Executor> ExecutorOption::executor(const std::string& fingerprint,
-                                                   const std::string& database,
-                                                   ShardWork work) const {
-  if (local()) return std::make_unique<LocalExecutor>(std::move(work));
-  SlurmOptions options;
-  options.folder = folder_;
-  if (folder_.empty()) {
-    if (database == ":memory:")
-      throw InputError({}, "--executor slurm needs a folder that all nodes see",
-                       "--cluster-dir DIR");
-    options.folder = fs::absolute(database).parent_path() / "cluster";
-  }
-  options.worker = {command_.empty() ? this_command() : command_, "worker"};
-  options.partition = partition_;
-  options.sbatch = sbatch_;
-  if (!gres_.empty()) options.sbatch.push_back("--gres=" + gres_);
-  if (!constraint_.empty()) options.sbatch.push_back("--constraint=" + constraint_);
-  options.exclusive = !shared_nodes_;
-  options.machine = machine_ == "any" ? "" : machine_.empty() ? fingerprint : machine_;
-  options.attempts = attempts_ == 0 ? kAttempts : attempts_;
-  options.bundle = static_cast<size_t>(bundle_ == 0 ? 1 : bundle_);
-  return std::make_unique<SlurmExecutor>(std::move(options));
 }
 
 }  // namespace exotune::cli

@@ -18,6 +18,9 @@
 
 namespace exotune::cli {
 
+/// At each shard, before it is given up.
+inline constexpr int kShardAttempts = 3;
+
 class ExecutorOption {
  public:
   void add(CLI::App& app);

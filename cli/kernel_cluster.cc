@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/record_fields.h"
 #include "cli/replay.h"
+#include "cli/shard_work.h"
 #include "cli/text_file.h"
 #include "core/cursor/provenance.h"
 #include "executors/json_fields.h"
@@ -101,7 +102,8 @@ KernelAnswer read_kernel_answer(const CommandAnswer& answer, const KernelJob& jo
 }
 
 std::vector<std::optional<KernelAnswer>> tune_elsewhere(const ElsewhereRequest& request,
-                                                        Executor& executor, Store& store,
+                                                        const ExecutorOption& executor,
+                                                        const std::string& database, Store& store,
                                                         Workspace& workspace) {
   std::vector<Shard> shards;
   for (const KernelJob& job : request.jobs)
@@ -117,7 +119,11 @@ std::vector<std::optional<KernelAnswer>> tune_elsewhere(const ElsewhereRequest& 
     answers[k] = std::move(read);
     if (request.say) request.say(shards[k].name + " is answered by " + result.host);
   };
-  const ExecutorReport report = executor.run(shards, hooks);
+  const Target& target = *request.jobs.front().request.target;
+  const ExecutorReport report =
+      executor
+          .executor(fingerprint(workspace.machine(), target).hash, database, shard_work(workspace))
+          ->run(shards, hooks);
   if (!report.given_up.empty()) refuse_given_up(report, shards, "kernels");
   return answers;
 }

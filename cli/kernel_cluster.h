@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/command_shard.h"
+#include "cli/executor_option.h"
 #include "cli/roofline.h"
 #include "search/tuner.h"
 
@@ -34,9 +35,11 @@ struct ElsewhereRequest {
 };
 
 /// One for each job; nothing for those that an interrupt left unanswered. Records are in the store
-/// as they come. Error(kUnavailable) when the executor gave some up.
+/// as they come. Error(kUnavailable) when the executor gave some up. `database`: the
+/// file of `store`.
 std::vector<std::optional<KernelAnswer>> tune_elsewhere(const ElsewhereRequest& request,
-                                                        Executor& executor, Store& store,
+                                                        const ExecutorOption& executor,
+                                                        const std::string& database, Store& store,
                                                         Workspace& workspace);
 
 /// The answer to one job. InputError for one whose schedule is refused, is for another kernel or

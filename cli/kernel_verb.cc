@@ -9,10 +9,10 @@
 #include "cli/kernel_cluster.h"
 #include "cli/machine_text.h"
 #include "cli/options.h"
+#include "cli/program.h"
 #include "cli/result_files.h"
 #include "cli/result_text.h"
 #include "cli/session.h"
-#include "cli/shard_work.h"
 #include "cli/text_file.h"
 #include "cli/trust.h"
 #include "cli/tune_options.h"
@@ -136,15 +136,20 @@ std::vector<std::optional<KernelAnswer>> answers_for(const std::vector<Job>& job
                                                      Store& store) {
   if (options.executor.local() || jobs.empty())
     return std::vector<std::optional<KernelAnswer>>(jobs.size());
-  const Target& target = *jobs.front().request.target;
-  const auto executor =
-      options.executor.executor(fingerprint(workspace.machine(), target).hash,
-                                options.tune.database(session), shard_work(workspace));
   ElsewhereRequest request{jobs, options.given, options.tune.target(), options.tune.fresh(),
                            nullptr};
   if (!options.tune.quiet())
     request.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  return tune_elsewhere(request, *executor, store, workspace);
+  return session.parts->tune_elsewhere(request, options.executor, options.tune.database(session),
+                                       store, workspace);
+}
+
+// Before anything is done: what this program lacks, another one does from the beginning.
+void require_parts(const KernelOptions& options, const std::vector<Job>& jobs,
+                   const Session& session) {
+  if (!options.executor.local())
+    return require(session.parts->tune_elsewhere, "other machines' answers");
+  for (const Job& job : jobs) options.tune.require_parts(job.request, session);
 }
 
 // -n: what would be done, with every number and where it comes from; runs nothing.
@@ -202,6 +207,7 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
   Workspace workspace(session);
   const std::vector<Job> jobs = jobs_of(options, workspace, session);
   if (options.tune.dry()) return say_plans(jobs, options.tune.verbose());
+  require_parts(options, jobs, session);
   require_writable_folder(options.tune.folder());
   note_load(session, options, workspace.machine().cores);
   const auto store = open_store(options.tune.database(session));

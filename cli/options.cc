@@ -56,4 +56,21 @@ std::vector<Sizes> SizeOption::values(const std::vector<std::string>& names, boo
   return all;
 }
 
+std::vector<std::string> given_options(const CLI::App& app,
+                                       const std::vector<std::string>& without) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_positional()) continue;
+    const bool is_long = !option->get_lnames().empty();
+    const std::string name =
+        is_long ? "--" + option->get_lnames().front() : "-" + option->get_snames().front();
+    if (std::find(without.begin(), without.end(), name) != without.end()) continue;
+    if (option->get_expected_max() == 0)
+      words.push_back(name);
+    else
+      for (const std::string& value : option->results()) words.push_back(name + "=" + value);
+  }
+  return words;
+}
+
 }  // namespace exotune::cli

@@ -51,4 +51,9 @@ class SizeOption {
   std::string sizes_;
 };
 
+/// The options that were given on the command line, as "--name=value", but for those of `without`
+/// and positional ones.
+std::vector<std::string> given_options(const CLI::App& app,
+                                       const std::vector<std::string>& without);
+
 }  // namespace exotune::cli

@@ -28,12 +28,15 @@ struct DataFolders {
 /// of the three places exists.
 DataFolders find_data_folders();
 
+struct Parts;
+
 struct Session {
   DataFolders data;
   std::filesystem::path default_database;  // $XDG_DATA_HOME/exo-tune/tune.db
   std::filesystem::path config_file;       // $XDG_CONFIG_HOME/exo-tune/config.toml; need not exist
   bool terminal = false;                   // stderr is one
   std::string command;               // as typed, for hints that repeat it: "exo-tune kernel f.exo"
+  const Parts* parts = nullptr;      // of the program (cli/program.h), borrowed; set by run()
   std::function<ExitCode()> action;  // what the parsed verb does; set by its callback
 };
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <thread>
 
-#include "cli/runner_choice.h"
+#include "cli/program.h"
 #include "cli/text_file.h"
 #include "hw/machine_model.h"
-#include "search/views/view_tuning.h"
+#include "search/view_need.h"
 
 namespace exotune::cli {
 // From words on the command line to a request of the tuner. Two passes: check() refuses what is
@@ -56,16 +56,6 @@ std::vector<KnownSchedule> shipped_schedules(const TuneRequest& request) {
                                      (request.kernel.name + "_" + request.target->name + ".sched");
   if (!std::filesystem::exists(file)) return {};
   return {{file.string(), read_text_file(file.string())}};
-}
-
-// Those that say which views a product's operands have.
-std::vector<eqsat::RuleText> view_rules(const Session& session) {
-  std::vector<eqsat::RuleText> rules;
-  for (const char* set : {"canonical", "layout", "columns"}) {
-    const std::filesystem::path path = session.data.rules / (std::string(set) + ".rules");
-    rules.push_back({path.string(), read_text_file(path)});
-  }
-  return rules;
 }
 
 // The figures of the efforts; docs/how-the-search-works.md says what each costs.
@@ -247,22 +237,42 @@ void TuneOptions::require_native(const TuneRequest& request) const {
                 ExitCode::kUnavailable);
 }
 
+namespace {
+
+// An estimate measures nothing, so nobody could tell whether a view is worth its copies.
+bool searches_views(const TuneRequest& request) {
+  return request.effort != Effort::kEstimate && views_may_help(request);
+}
+
+}  // namespace
+
+void TuneOptions::require_parts(const TuneRequest& request, const Session& session) const {
+  if (!runner_of(request).is_this_machine())
+    require(session.parts->choose_runner, "a machine that is not this one");
+  else if (searches_views(request))
+    require(session.parts->tune_from_views, "a search through views of the operands");
+}
+
 // A target that is no native one says how its programs run; what is not here (a simulator, a cross
 // compiler) is refused with what to install.
 std::unique_ptr<Runner> TuneOptions::runner_for(const TuneRequest& request,
                                                 const Session& session) const {
-  return choose_runner(*request.target, runner_, session.data.targets / "runners", request.jobs);
+  if (runner_of(request).is_this_machine()) return nullptr;
+  return session.parts->choose_runner(*request.target, runner_, session.data.targets / "runners",
+                                      request.jobs);
 }
 
 TuneResult TuneOptions::tune(const TuneRequest& request, Store& store,
                              const Session& session) const {
+  require_parts(request, session);
   const std::unique_ptr<Runner> runner = runner_for(request, session);
   return with_progress(request, session, [&](const TuneHooks& hooks) {
-    const std::vector<eqsat::RuleText> rules = view_rules(session);
-    if (runner == nullptr) return tune_with_views(request, rules, store, hooks);
-    TuneResult result =
-        tune_on_with_views(*runner, request, shipped_schedules(request), rules, store, hooks);
-    if (result.cycles) result.cycles->spent = runner->spent_on(result.candidate_id);
+    if (runner == nullptr && !searches_views(request)) return exotune::tune(request, store, hooks);
+    ViewSearch search{request, runner.get(), {}, session.data.rules};
+    if (runner != nullptr) search.known = shipped_schedules(request);
+    TuneResult result = session.parts->tune_from_views(search, store, hooks);
+    if (runner != nullptr && result.cycles)
+      result.cycles->spent = runner->spent_on(result.candidate_id);
     return result;
   });
 }

@@ -36,6 +36,8 @@ class TuneOptions {
     hooks.interrupted = interrupted;
     return work(hooks);
   }
+  /// NeedsWholeCommand where this program lacks what the request needs (cli/program.h).
+  void require_parts(const TuneRequest& request, const Session& session) const;
   TuneResult tune(const TuneRequest& request, Store& store, const Session& session) const;
   /// Throws "no valid candidate" (exit 3) with the causes; `again` is the command to repeat.
   [[noreturn]] void refuse(const TuneRequest& request, const TuneResult& result,

@@ -1,6 +1,10 @@
 #include "cli/verbs.h"
 
+#include "cli/kernel_cluster.h"
+#include "cli/program.h"
+#include "cli/runner_choice.h"
 #include "cli/session.h"
+#include "cli/view_search.h"
 
 namespace exotune::cli {
 
@@ -23,6 +27,11 @@ const std::vector<Verb>& verbs() {
       {"manual", "this command's manual page, or completion for bash", add_manual_verb},
   };
   return kVerbs;
+}
+
+const Program& whole_command() {
+  static const Program kProgram{verbs(), {choose_runner, tune_from_views, tune_elsewhere}};
+  return kProgram;
 }
 
 }  // namespace exotune::cli

@@ -37,7 +37,7 @@ endfunction()
 # of the work from nothing. For builds from nothing only: a change compiles its whole piece again.
 # Files of one library therefore give a name in a namespace without a name to one thing only.
 option(EXOTUNE_UNITY "Compile the files of a library together" OFF)
-set(exotune_files_of_a_piece 64)
+set(exotune_files_of_a_piece 128)
 function(exotune_in_pieces target)
   if(EXOTUNE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON

@@ -6,6 +6,7 @@
 #include "core/cursor/provenance.h"
 #include "search/complete/completion.h"
 #include "search/tuning_context.h"
+#include "search/view_need.h"
 
 namespace exotune {
 
@@ -45,11 +46,6 @@ size_t fused_loops(const eqsat::Candidate& c) {
   size_t count = 0;
   for (const std::vector<int>& loops : c.plan.fused) count += loops.size();
   return count;
-}
-
-bool asks_for_views(const TuneRequest& request) {
-  return (request.strategy == Strategy::kAll || request.strategy == Strategy::kEqsat) &&
-         !request.partial;
 }
 
 ScriptEnvironment names_for(const TuneRequest& request) {
@@ -93,7 +89,7 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
 std::vector<ViewToTry> views_to_try(const TuneRequest& request,
                                     const std::vector<eqsat::RuleText>& rules, size_t most) {
   std::vector<ViewToTry> found;
-  if (!asks_for_views(request)) return found;
+  if (!views_may_help(request)) return found;
   eqsat::CandidateRequest ask;
   ask.rules = rules;
   ask.sizes = all_sizes(request);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/frontend/parser.h"
+#include "search/view_need.h"
 #include "search/views/view_tuning.h"
 
 namespace exotune {
@@ -82,6 +83,24 @@ TEST(Views, rows_that_are_read_in_steps_promise_much) {
 TEST(Views, a_product_whose_columns_lie_side_by_side_needs_none) {
   EXPECT_TRUE(views_to_try(request(kProduct, Strategy::kAll), rules(), 3).empty());
   EXPECT_EQ(views_to_try(request(kProduct, Strategy::kEqsat), rules(), 3).size(), 1u);
+}
+
+// Told without an e-graph, so that a program without one can tell; and never where one finds views.
+TEST(Views, may_help_unless_one_product_fills_its_vectors) {
+  const auto may_help = [](std::string text, const std::string& from, const std::string& to) {
+    for (size_t at = 0; !from.empty() && (at = text.find(from, at)) != std::string::npos;
+         at += to.size())
+      text.replace(at, from.size(), to);
+    return views_may_help(request(text, Strategy::kAll));
+  };
+  EXPECT_FALSE(may_help(kProduct, "", ""));
+  EXPECT_TRUE(may_help(kProduct, "64", "63"));
+  EXPECT_TRUE(may_help(kProduct, "B[k, j]", "B[j, k]"));
+  EXPECT_TRUE(may_help(kProduct, "C[i, j]", "C[j, i]"));
+  EXPECT_TRUE(may_help(kProduct, "A[i, k] *", "A[i, k] * A[i, k] *"));  // factors may be taken out
+  EXPECT_TRUE(may_help(kProduct, "A[i, k] *", "A[i, k] +"));
+  EXPECT_TRUE(may_help(kShortRows, "", ""));
+  EXPECT_TRUE(views_may_help(request(kProduct, Strategy::kEqsat)));
 }
 
 TEST(Views, are_for_the_strategies_that_ask) {
