@@ -212,10 +212,11 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
   ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
-/* Do rows of f that are read one below the other share so few lines of the nearest cache that it cannot
- * hold `rows` of them? */
+/* Do `rows` of f that are read one below the other share so few lines of a nearest cache of 32 KB in 8 ways
+ * that it cannot hold them? They meet again after 4 KB. */
 static inline bool ${p}crowded(struct ${p}factor f, int64_t rows) {
-  return f.ld * sizeof(${real}) % 512 == 0 && rows > 64;
+  const int64_t apart = f.ld * (int64_t)sizeof(${real});
+  return rows * exo_least(apart & -apart, 4096) > 8 * 4096;
 }
 
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
