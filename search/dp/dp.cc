@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "search/dp/action_forms.h"
 #include "search/dp/relaxed_floor.h"
 #include "search/dp/solver_team.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "search/dp/action_forms.h"
+
 namespace exotune {
 // A plan in words, a line an action, with what the actions that were not taken would have cost. All
 // costs come out of the memo: what was pruned is known only to cost at least so much, and printed
@@ -44,27 +46,9 @@ class Explainer {
   }
 
   std::string action(const Spec& spec, const DpAction& a) {
-    switch (a.kind) {
-      case ActionKind::kSelect:
-        return machine().kernels[a.index].name;
-      case ActionKind::kInitialise:
-        return "initialise";
-      case ActionKind::kTile:
-        return "tile " + loop(spec, a.index) + " by " + std::to_string(a.size);
-      case ActionKind::kParallelTile:
-        return "share out " + loop(spec, a.index) + " by " + std::to_string(a.size) + " to " +
-               std::to_string(machine().threads) + " threads";
-      case ActionKind::kMove: {
-        const DpLevel& level = machine().levels[a.to.level];
-        const OperandState& from = spec.operands[a.index];
-        std::string text = (from.level == a.to.level ? "copy " : "move ") + operand(spec, a.index) +
-                           " to " + level.name;
-        if (level.layouts && a.to.layout != from.layout)
-          text += " " + space().layouts().at(a.to.layout).str();
-        return text;
-      }
-    }
-    return "";
+    return text_of(a, spec, space(),
+                   {[&](int dim) { return loop(spec, dim); },
+                    [&](int index) { return operand(spec, index); }});
   }
 
   // What an action costs by the memo: exact, or what it costs at least when it was pruned.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/base/diagnostic.h"
+#include "search/dp/action_forms.h"
 
 namespace exotune {
 // Plans as trees: their costs, and how they print.
@@ -50,34 +51,12 @@ PlanCost cost_of(const PlanNode& plan, ActionSpace& space) {
 
 namespace {
 
-std::string str(const DpAction& a, ActionSpace& space) {
-  const DpMachine& m = space.machine();
-  std::string text;
-  switch (a.kind) {
-    case ActionKind::kSelect:
-      text += m.kernels[a.index].name;
-      break;
-    case ActionKind::kInitialise:
-      text += "initialise";
-      break;
-    case ActionKind::kTile:
-      text += "tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
-      break;
-    case ActionKind::kParallelTile:
-      text += "parallel tile " + std::to_string(a.index) + " by " + std::to_string(a.size);
-      break;
-    case ActionKind::kMove:
-      text += "move $" + std::to_string(a.index) + " to " + m.levels[a.to.level].name +
-              space.layouts().at(a.to.layout).str();
-      break;
-  }
-  return text;
-}
-
 void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& text) {
   text += std::string(indent, ' ') + std::to_string(plan.cost.units) + "  " +
           str(plan.spec, space.kinds(), space.layouts(), space.machine().level_names()) + ": " +
-          str(plan.action, space);
+          text_of(plan.action, plan.spec, space,
+                  {[](int dim) { return std::to_string(dim); },
+                   [](int index) { return "$" + std::to_string(index); }});
   text += "\n";
   for (const PlanNode& part : plan.parts) print(part, space, indent + 2, text);
 }
@@ -87,16 +66,6 @@ void print(const PlanNode& plan, ActionSpace& space, int indent, std::string& te
 std::string str(const PlanNode& plan, ActionSpace& space) {
   std::string text;
   print(plan, space, 0, text);
-  return text;
-}
-
-std::string outline(const PlanNode& plan, ActionSpace& space) {
-  std::string text = str(plan.action, space);
-  const PlanNode* node = &plan;
-  while (!node->parts.empty()) {
-    node = &node->parts[node->main];
-    text += "; " + str(node->action, space);
-  }
   return text;
 }
 

@@ -26,9 +26,6 @@ PlanCost cost_of(const PlanNode& plan, ActionSpace& space);
 /// "tile 0 by 64 ..." one line per node, for people.
 std::string str(const PlanNode& plan, ActionSpace& space);
 
-/// "tile 0 by 64; move $1 to L1[0,1]; ..." of the plan's main line.
-std::string outline(const PlanNode& plan, ActionSpace& space);
-
 /// The cost of one action from its parts' costs.
 PlanCost combine(const Expansion& e, const std::array<const PlanCost*, kMaxParts>& parts,
                  const LimitCodes& codes);

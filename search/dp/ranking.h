@@ -17,9 +17,4 @@ struct Ranking {
   void keep(const Alternative& a, int64_t order, int k);
 };
 
-/// What the schedule of an action and of the alternative that goes on with its main part differs by
-/// from other schedules: actions that come to the same steps are equal. `next` is null where the
-/// action has no parts; `into_registers`: it moves an operand there.
-PlanIdentity identity_of(const Expansion& e, const Alternative* next, bool into_registers);
-
 }  // namespace exotune
