@@ -25,6 +25,7 @@ PlanSteps::PlanSteps(const Schedule& start, const DevicePlan& plan,
 
 BuiltPlan PlanSteps::run() {
   try {
+    turn_factors();
     tile();
     const std::vector<std::string> inner = tile_loops_outside_sum();
     keep_results();
@@ -75,6 +76,21 @@ const std::string& PlanSteps::name_of(const PlanLoop& l) const {
 bool PlanSteps::is_tiled(size_t k) const {
   return std::find(plan_.mapping.loops.begin(), plan_.mapping.loops.end(), k) !=
          plan_.mapping.loops.end();
+}
+
+void PlanSteps::turn_factors() {
+  if (!plan_.mapping.swapped || !plan_.product->converts) return;
+  const Path path = sum().path();
+  const Block& block = block_at(*s_.proc, path);
+  const auto allocates = [&](size_t i) { return block[i]->as<Alloc>() != nullptr; };
+  const auto assigns = [&](size_t i) { return block[i]->as<Assign>() != nullptr; };
+  // Both names, both values, the sum: nothing else is read as one body.
+  if (block.size() != 5 || path.back().index != 4) return;
+  if (!allocates(0) || !allocates(1) || !assigns(2) || !assigns(3)) return;
+  for (const int first : {-4, -2}) {
+    const Cursor pair = Cursor::stmt(s_.proc, sibling(sum().path(), first));
+    step("reorder_stmts", {Value(pair.expand(0, 1))});
+  }
 }
 
 void PlanSteps::tile() {

@@ -49,6 +49,10 @@ class PlanSteps {
   std::string fresh(std::string name);
   const std::string& name_of(const PlanLoop& l) const;
   bool is_tiled(size_t k) const;
+  /// Where the product's first factor is the kernel's second and both have names in front of the
+  /// sum: the names in the order of the instruction's body, which is replaced statement by
+  /// statement.
+  void turn_factors();
   /// Each kernel loop becomes one over tiles (split in two where the plan says so) and one inside.
   void tile();
   /// Iterations of that part of a loop that has others too; 1: there is none.

@@ -137,6 +137,16 @@ TEST(DeviceSearch, each_precision_has_its_product) {
                "do_matmul_acc_i8_bt(", 2);
 }
 
+// Whichever factor the program names first: the names change places before the body is replaced.
+TEST(DeviceSearch, factors_are_named_in_either_order) {
+  const std::string nest =
+      "@proc\ndef f(A: i8[16, 32], B: i8[32, 16], C: i32[16, 16]):\n    for i in seq(0, 16):\n"
+      "        for j in seq(0, 16):\n            for k in seq(0, 32):\n"
+      "                a: i32\n                b: i32\n                a = B[k, j]\n"
+      "                b = A[i, k]\n                C[i, j] += a * b\n";
+  expect_found("gemmini", parse_module(nest, "f.exo").procs.back(), {}, "do_matmul_acc_i8(", 2);
+}
+
 // Bytes for an array of words, the second factor not as it wants it: the processor makes both
 // tiles.
 TEST(DeviceSearch, operands_that_no_transfer_brings_are_made) {
