@@ -15,6 +15,7 @@
 #include "core/cursor/provenance.h"
 #include "core/primitives/primitives.h"
 #include "search/eqsat/lowering.h"
+#include "search/views/view_cost.h"
 
 namespace exotune::cli {
 namespace {
@@ -24,7 +25,7 @@ using eqsat::CandidateReport;
 using eqsat::RuleText;
 
 struct EqsatOptions {
-  std::string kernel, array;
+  std::string kernel, array, target;
   std::vector<std::string> rule_files;
   int k = 16;
   int script = -1;
@@ -148,7 +149,8 @@ void print_statistics(const CandidateReport& report) {
     std::fprintf(stderr, "note: %d not replayed: %s\n", count, reason.c_str());
 }
 
-eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& options) {
+eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& options,
+                                   const std::optional<ViewCosts>& costs) {
   if (options.block > 0 && !options.array.empty())
     throw InputError({}, "--block and --array ask for two forms of one product",
                      "give one of them");
@@ -164,7 +166,7 @@ eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& o
     request.sizes[name] = value;
   request.dot = options.dot;
   request.allow_tested = options.allow_tested;
-  request.plan.fuse_sums = !options.array.empty();
+  request.plan.fuse_sums = !options.array.empty() || (costs && costs->multiplies_tiles());
   return request;
 }
 
@@ -181,13 +183,54 @@ const ProcPtr& chosen_of(const CandidateReport& report, int script) {
   return chosen;
 }
 
+// What one form takes there; empty where sizes are open, or it is one of several products.
+void add_costs(const CandidateReport& report, const Candidate& c, const ViewCosts& costs,
+               std::vector<std::string>& row) {
+  const bool whole = costs.multiplies_tiles() || report.written.size() == 1;
+  const std::optional<double> all = c.product >= 0 ? costs.operations(c.figures, c.proc)
+                                    : whole && !report.written.empty()
+                                        ? costs.operations(report.written.front(), c.proc)
+                                        : std::nullopt;
+  if (costs.multiplies_tiles()) {
+    const std::string tile = all ? costs.fit(c.proc).tile : "";
+    row.push_back(all && tile.empty() ? "none" : tile);
+  }
+  row.push_back(all ? std::to_string(std::llround(*all)) : "");
+  char gain[32] = "";
+  if (all) std::snprintf(gain, sizeof gain, "%.2f", gain_of(costs, report, c));
+  row.push_back(gain);
+}
+
+// With a target: what each form takes there, and how many times fewer than as written.
+Table table_of(const CandidateReport& report, const std::optional<ViewCosts>& costs) {
+  std::vector<std::string> head = {"candidate", "copies", "multiplications", "elements copied",
+                                   "in a row"};
+  if (costs && costs->multiplies_tiles()) head.push_back("tile");
+  if (costs) head.insert(head.end(), {costs->unit(), "gain"});
+  head.insert(head.end(), {"proof", "rules"});
+  Table table(head);
+  for (size_t i = 0; i < report.candidates.size(); ++i) {
+    const Candidate& c = report.candidates[i];
+    std::vector<std::string> row = {"#" + std::to_string(i), c.text, multiplications_of(c),
+                                    c.copied, c.along};
+    if (costs) add_costs(report, c, *costs, row);
+    row.insert(row.end(), {eqsat::name_of(c.proof), joined(c.rules)});
+    table.add(row);
+  }
+  return table;
+}
+
 // Lifts, saturates, extracts, replays each candidate through the core; only what is proved is shown
 // as a way to write the program.
 ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
   if (options.kernel == "audit") return run_audit(session, options);
-  const eqsat::CandidateRequest request = request_of(session, options);
   Workspace workspace(session);
-  const ProcPtr proc = at_sizes(workspace.kernel(options.kernel).proc, options);
+  const KernelInput input = workspace.kernel(options.kernel);
+  std::optional<ViewCosts> costs;
+  if (!options.target.empty())
+    costs.emplace(workspace.target(options.target), described(input, options.kernel).precision);
+  const eqsat::CandidateRequest request = request_of(session, options, costs);
+  const ProcPtr proc = at_sizes(input.proc, options);
   const CandidateReport report = eqsat::find_candidates(proc, request);
   if (options.dot) {
     std::fputs(report.dot.c_str(), stdout);
@@ -197,13 +240,7 @@ ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
     std::fputs(trace_script(chosen_of(report, options.script)).c_str(), stdout);
     return ExitCode::kOk;
   }
-  Table table(
-      {"candidate", "copies", "multiplications", "elements copied", "in a row", "proof", "rules"});
-  for (size_t i = 0; i < report.candidates.size(); ++i) {
-    const Candidate& c = report.candidates[i];
-    table.add({"#" + std::to_string(i), c.text, multiplications_of(c), c.copied, c.along,
-               eqsat::name_of(c.proof), joined(c.rules)});
-  }
+  const Table table = table_of(report, costs);
   std::fputs(table.str(options.format.value()).c_str(), stdout);
   print_statistics(report);
   return ExitCode::kOk;
@@ -219,6 +256,8 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
       ->required();
   app.add_option("--array", options->array,
                  "match products of ROWSxCOLUMNS only, as a systolic array does");
+  app.add_option("--target", options->target,
+                 "also count what each form takes there: vectors, or tiles of its instructions");
   app.add_option("--rules", options->rule_files, "rule files to use instead of the shipped ones");
   app.add_option("-k,--top-k", options->k, "candidates for each product, at most")
       ->check(CLI::Range(1, 1000))

@@ -1,12 +1,13 @@
 #include "search/views/view_tuning.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/cursor/provenance.h"
 #include "search/complete/completion.h"
 #include "search/tuning_context.h"
 #include "search/view_need.h"
+#include "search/views/view_cost.h"
+#include "search/views/whole_tiles.h"
 
 namespace exotune {
 
@@ -19,27 +20,10 @@ constexpr double kGainForMore = 1.5;        // and where they promise so much
 constexpr double kFewestSeconds = 3;        // a search in less finds nothing
 constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
 
-// Vector operations, copies included: a vector that is copied is loaded and stored, an element that
-// is copied by itself counts as one.
-double operations(const eqsat::ViewFigures& f, int64_t lanes) {
-  const auto width = static_cast<double>(lanes);
-  return f.products / f.along * std::ceil(f.along / width) + (f.copied - f.across) * 2 / width +
-         f.across;
-}
-
-int64_t lanes_of(const TuneRequest& request) {
-  return std::max<int64_t>(1, request.target->lanes_of(request.kernel.precision));
-}
-
 SizeBinding all_sizes(const TuneRequest& request) {
   SizeBinding sizes = request.representative;
   for (const auto& [name, value] : request.sizes) sizes[name] = value;
   return sizes;
-}
-
-// A machine without vectors, whose instructions multiply tiles: what counts is that loops are long.
-bool multiplies_tiles(const TuneRequest& request) {
-  return request.target->vector_memory == nullptr;
 }
 
 size_t fused_loops(const eqsat::Candidate& c) {
@@ -84,31 +68,89 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
   return std::nullopt;
 }
 
-}  // namespace
+// Every view but the program as written that the strategy asks for.
+void add_views(const TuneRequest& request, const ViewCosts& costs,
+               const eqsat::CandidateReport& report, std::vector<ViewToTry>& found) {
+  for (size_t i = 1; i < report.candidates.size(); ++i) {
+    const eqsat::Candidate& c = report.candidates[i];
+    const double gain = gain_of(costs, report, c);
+    const bool better =
+        report.written[static_cast<size_t>(c.product)] && (costs.multiplies_tiles() || gain > 1);
+    if (better || request.strategy == Strategy::kEqsat) found.push_back({c, gain});
+  }
+}
 
-std::vector<ViewToTry> views_to_try(const TuneRequest& request,
-                                    const std::vector<eqsat::RuleText>& rules, size_t most) {
-  std::vector<ViewToTry> found;
-  if (!views_may_help(request)) return found;
+bool fits(const ViewCosts& costs, const eqsat::Candidate& c) {
+  return !costs.fit(c.proc).tile.empty();
+}
+
+// Where tiles have one size, forms whose loops they do not divide fit none: these, and the program
+// as written, give what is left over to the processor.
+void cut_to_tiles(const ViewCosts& costs, const eqsat::CandidateReport& report,
+                  std::vector<ViewToTry>& found) {
+  eqsat::Candidate written = report.candidates.front();
+  if (report.written.size() == 1 && report.written[0] && !fits(costs, written)) {
+    written.product = 0;
+    written.figures = report.written[0];
+    written.proof = eqsat::CandidateProof::kReplay;
+    found.push_back({std::move(written), 1});
+  }
+  for (ViewToTry& v : found) {
+    if (fits(costs, v.view)) continue;
+    const ProcPtr cut = cut_to_whole_tiles(v.view.proc, costs.device());
+    if (!cut) continue;
+    v.view.proc = cut;
+    v.view.text += ", cut to whole tiles";
+    v.gain = gain_of(costs, report, v.view);
+  }
+  std::erase_if(found,
+                [&](const ViewToTry& v) { return v.view.proc == report.candidates[0].proc; });
+}
+
+// Loops in blocks of what one instruction does: nothing is copied, and it is only tried where all
+// was asked for, because the other searches cut loops themselves.
+void add_blocks(const TuneRequest& request, const ViewCosts& costs, const ViewRules& rules,
+                size_t most, std::vector<ViewToTry>& found) {
+  if (request.strategy != Strategy::kEqsat || rules.blocks.empty() || found.size() >= most) return;
+  const int64_t block = costs.block();
+  if (block < 2) return;
   eqsat::CandidateRequest ask;
-  ask.rules = rules;
+  ask.rules = rules.blocks;
+  ask.constants = {{"K", block}, {"L", 0}};
   ask.sizes = all_sizes(request);
-  const bool tiles = multiplies_tiles(request);
-  ask.plan.fuse_sums = tiles;
+  ask.loops = most - found.size();
   eqsat::CandidateReport report =
       eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
-  const int64_t lanes = lanes_of(request);
-  for (size_t i = 1; i < report.candidates.size(); ++i) {
-    eqsat::Candidate& c = report.candidates[i];
-    const auto& written = report.written[static_cast<size_t>(c.product)];
-    const double gain =
-        written && c.figures ? operations(*written, lanes) / operations(*c.figures, lanes) : 1;
-    const bool better = written && (tiles || gain > 1);
-    if (better || request.strategy == Strategy::kEqsat) found.push_back({std::move(c), gain});
-  }
-  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
-    return tiles ? fused_loops(a.view) > fused_loops(b.view) : a.gain > b.gain;
+  // The copies are known; without blocks they are among the others.
+  std::erase_if(report.candidates, [](const eqsat::Candidate& c) {
+    return c.proof == eqsat::CandidateProof::kReplay;
   });
+  add_views(request, costs, report, found);
+}
+
+}  // namespace
+
+std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
+                                    size_t most) {
+  std::vector<ViewToTry> found;
+  if (!views_may_help(request)) return found;
+  const ViewCosts costs(request.target, request.kernel.precision);
+  const bool tiles = costs.multiplies_tiles();
+  eqsat::CandidateRequest ask;
+  ask.rules = rules.views;
+  ask.sizes = all_sizes(request);
+  ask.plan.fuse_sums = tiles;
+  const eqsat::CandidateReport report =
+      eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
+  add_views(request, costs, report, found);
+  if (tiles) cut_to_tiles(costs, report, found);
+  const auto first_of = [&](const ViewToTry& v) {
+    return std::pair(!fits(costs, v.view), -static_cast<int64_t>(fused_loops(v.view)));
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+    return tiles ? first_of(a) < first_of(b) : a.gain > b.gain;
+  });
+  add_blocks(request, costs, rules, most, found);
   if (found.size() > most) found.resize(most);
   return found;
 }
@@ -124,8 +166,8 @@ double share_of(const TuneRequest& request, const std::vector<ViewToTry>& views)
 
 }  // namespace
 
-TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleText>& rules,
-                           Store& store, const TuneHooks& hooks) {
+TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& store,
+                           const TuneHooks& hooks) {
   if (request.effort == Effort::kEstimate) return tune(request, store, hooks);
   const Deadline deadline = Deadline::after(request.time_budget_seconds);
   std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
@@ -154,9 +196,8 @@ TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleTex
 }
 
 TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
-                              const std::vector<KnownSchedule>& known,
-                              const std::vector<eqsat::RuleText>& rules, Store& store,
-                              const TuneHooks& hooks) {
+                              const std::vector<KnownSchedule>& known, const ViewRules& rules,
+                              Store& store, const TuneHooks& hooks) {
   const std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
   for (const ViewToTry& v : views)
     request.known.push_back({v.view.proc, trace_script(v.view.proc)});

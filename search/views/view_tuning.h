@@ -14,6 +14,13 @@
 
 namespace exotune {
 
+/// Rules by what they are for; blocks are looked for by themselves, or few of the smallest terms
+/// would be blocks.
+struct ViewRules {
+  std::vector<eqsat::RuleText> views;
+  std::vector<eqsat::RuleText> blocks;  // with K: as many elements as an instruction takes; or none
+};
+
 struct ViewToTry {
   eqsat::Candidate view;
   /// Vector operations of the kernel as written over those of the view; 1 where nobody can tell.
@@ -22,21 +29,21 @@ struct ViewToTry {
 
 /// Views of the request's kernel that may be worth a search, most promising first: at most `most`.
 /// With Strategy::kAll only those that need fewer vector operations than the kernel as written,
-/// copies included; with kEqsat all; none for other strategies. For machines that multiply tiles:
-/// all, those that take loops together first, those of the sum too, so that short loops fill a
-/// tile; operands in another order are what an instruction may want.
-std::vector<ViewToTry> views_to_try(const TuneRequest& request,
-                                    const std::vector<eqsat::RuleText>& rules, size_t most);
+/// copies included; with kEqsat all, and loops cut in blocks where that is fewer than `most`; none
+/// for other strategies. For machines that multiply tiles: all, those that fill their tiles best
+/// first, loops of the sum taken together too; operands in another order are what an instruction
+/// may want.
+std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
+                                    size_t most);
 
 /// tune(), with what the views lead to among its candidates. An estimate measures nothing and has
 /// no views.
-TuneResult tune_with_views(TuneRequest request, const std::vector<eqsat::RuleText>& rules,
-                           Store& store, const TuneHooks& hooks = {});
+TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& store,
+                           const TuneHooks& hooks = {});
 
 /// tune_on(), with the views as further starts.
 TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
-                              const std::vector<KnownSchedule>& known,
-                              const std::vector<eqsat::RuleText>& rules, Store& store,
-                              const TuneHooks& hooks = {});
+                              const std::vector<KnownSchedule>& known, const ViewRules& rules,
+                              Store& store, const TuneHooks& hooks = {});
 
 }  // namespace exotune

@@ -7,15 +7,16 @@
 
 #include "core/frontend/parser.h"
 #include "search/view_need.h"
+#include "search/views/view_cost.h"
 #include "search/views/view_tuning.h"
 
 namespace exotune {
 namespace {
 
-std::vector<eqsat::RuleText> rules() {
+std::vector<eqsat::RuleText> rules_of(const std::vector<std::string>& sets) {
   std::vector<eqsat::RuleText> all;
-  for (const char* set : {"canonical", "layout", "columns"}) {
-    std::ifstream in(EXOTUNE_SOURCE_DIR "/search/eqsat/rules/" + std::string(set) + ".rules");
+  for (const std::string& set : sets) {
+    std::ifstream in(EXOTUNE_SOURCE_DIR "/search/eqsat/rules/" + set + ".rules");
     std::stringstream text;
     text << in.rdbuf();
     all.push_back({set, text.str()});
@@ -23,10 +24,16 @@ std::vector<eqsat::RuleText> rules() {
   return all;
 }
 
-TuneRequest request(const std::string& text, Strategy strategy) {
+ViewRules rules() {
+  return {rules_of({"canonical", "layout", "columns"}),
+          rules_of({"canonical", "padding", "blocking"})};
+}
+
+TuneRequest request(const std::string& text, Strategy strategy,
+                    const std::string& target = "avx512") {
   TuneRequest r;
   r.proc = parse_module(text, "test.exo").procs.front();
-  r.target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  r.target = load_target(target, {EXOTUNE_SOURCE_DIR "/hw"});
   r.kernel.precision = ScalarType::kF32;
   r.strategy = strategy;
   return r;
@@ -82,7 +89,57 @@ TEST(Views, rows_that_are_read_in_steps_promise_much) {
 
 TEST(Views, a_product_whose_columns_lie_side_by_side_needs_none) {
   EXPECT_TRUE(views_to_try(request(kProduct, Strategy::kAll), rules(), 3).empty());
-  EXPECT_EQ(views_to_try(request(kProduct, Strategy::kEqsat), rules(), 3).size(), 1u);
+  // Where all was asked for, its loops in blocks of a vector come after the one view.
+  const auto all = views_to_try(request(kProduct, Strategy::kEqsat), rules(), 3);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].view.proof, eqsat::CandidateProof::kReplay);
+  EXPECT_EQ(all[1].view.proof, eqsat::CandidateProof::kBijection);
+  EXPECT_EQ(all[1].view.text, "i = 16 * i0 + i1");
+  ViewRules none = rules();
+  none.blocks.clear();
+  EXPECT_EQ(views_to_try(request(kProduct, Strategy::kEqsat), none, 3).size(), 1u);
+}
+
+// A 3 x 3 convolution of four channels over 8 x 8 points, for tiles of 4 x 4 x 4.
+TEST(Views, a_view_that_fits_an_instruction_takes_its_cycles) {
+  const TuneRequest rvm = request(
+      "@proc\n"
+      "def conv(image: i32[4, 10, 10], weights: i32[8, 4, 3, 3], out: i32[8, 8, 8]):\n"
+      "    for o in seq(0, 8):\n"
+      "        for y in seq(0, 8):\n"
+      "            for x in seq(0, 8):\n"
+      "                for c in seq(0, 4):\n"
+      "                    for r in seq(0, 3):\n"
+      "                        for s in seq(0, 3):\n"
+      "                            out[o, y, x] += weights[o, c, r, s]"
+      " * image[c, y + r, x + s]\n",
+      Strategy::kAll, "rvm");
+  const ViewCosts costs(rvm.target, ScalarType::kI32);
+  EXPECT_EQ(costs.unit(), "cycles of tiles");
+  EXPECT_EQ(costs.fit(rvm.proc).tile, "");
+  EXPECT_EQ(costs.fit(rvm.proc).cycles, 8 * 64 * 36 * 4);  // by the processor
+  const auto views = views_to_try(rvm, rules(), 9);
+  const auto fits = std::find_if(views.begin(), views.end(), [&](const ViewToTry& v) {
+    return costs.fit(v.view.proc).tile == "4 x 4 x 4";
+  });
+  ASSERT_NE(fits, views.end());
+  EXPECT_EQ(costs.fit(fits->view.proc).cycles, 2 * 16 * 9 * 4);
+  EXPECT_GT(fits->gain, 5);
+}
+
+// 49 points are 48 in tiles of four, and one.
+TEST(Views, what_tiles_of_one_size_do_not_divide_is_cut_off) {
+  std::string text = kShortRows;
+  for (size_t at; (at = text.find("f32")) != std::string::npos;) text.replace(at, 3, "i32");
+  const TuneRequest rvm = request(text, Strategy::kAll, "rvm");
+  const ViewCosts costs(rvm.target, ScalarType::kI32);
+  EXPECT_EQ(costs.fit(rvm.proc).tile, "");
+  const auto views = views_to_try(rvm, rules(), 3);
+  ASSERT_FALSE(views.empty());
+  EXPECT_TRUE(views.front().view.text.ends_with("one loop: c r s, cut to whole tiles"))
+      << views.front().view.text;
+  EXPECT_EQ(costs.fit(views.front().view.proc).tile, "4 x 4 x 4");
+  EXPECT_GT(views.front().gain, 8);
 }
 
 // Told without an e-graph, so that a program without one can tell; and never where one finds views.
