@@ -171,9 +171,8 @@ Path child_of(const Path& parent, Child child, int index) {
 
 std::string unsupported_loop() { return "this is not a loop"; }
 
-// The scope and facts at a loop, with its iterator's two instances `early` < `late`.
-// Two instances of one body, the earlier first, with independent inner variables: what is proved of
-// them holds for every pair of iterations.
+// Two instances of one body, `early` < `late`, with the scope and facts at the loop and independent
+// inner variables: what is proved of them holds for every pair of iterations.
 struct TwoIterations {
   TwoIterations(const Proc& p, const Path& at, const For& loop)
       : place(p, at), scope(p, child_of(at, Child::kBody, 0)) {

@@ -17,9 +17,8 @@ namespace {
 // Of a size that nobody gave: larger than a vector, so that loops over it count as long.
 constexpr double kUnknownSize = 64;
 
-// The value of a control expression with every symbol at its mean.
-// For counting work where bounds follow outer loops (triangles): every iterator at its mean, which
-// makes a triangle half a square.
+// The value of a control expression with every iterator at its mean, for counting work where bounds
+// follow outer loops: a triangle is half a square.
 double mean_of(const ExprPtr& e, const std::map<Sym, double>& at) {
   if (const auto c = as_int(e)) return static_cast<double>(*c);
   if (const Read* r = e->as<Read>()) {
