@@ -18,6 +18,7 @@
 #include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
+#include "search/moves/shared_passes.h"
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
@@ -184,6 +185,11 @@ class ProgramSearch::Impl {
     }
     const Schedule fused = fuse_neighbours(start);
     if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
+    const Schedule shared = share_passes(start);
+    if (seen.insert(key_of(*shared.proc)).second) {
+      count(shared);
+      put_together(shared, "one pass over a shared array", plans, depth);
+    }
     // Each sweep more leaves the rows of one more in the cache between them and adds a boundary.
     for (const int steps : {1, 2, 4}) {
       if (interrupted()) return;

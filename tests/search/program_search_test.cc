@@ -16,6 +16,7 @@
 #include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
+#include "search/moves/shared_passes.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
 #include "search/steps/builders.h"
@@ -325,6 +326,62 @@ def mirrored(x: f32[20, 4], y: f32[20, 4]):
   EXPECT_TRUE(fuse_rows({p, {}, false}, 1).steps.empty());
   EXPECT_FALSE(has_repeated_sweeps(*p));
   EXPECT_TRUE(fuse_rows({p, {}, false}, 2).steps.empty());
+}
+
+// A matrix and its transpose times a vector, with what is in between.
+const char* const kBothWays = R"(
+@proc
+def both_ways(a: f64[9, 13], x: f64[9], y: f64[13], u: f64[13], v: f64[9]):
+    for i in seq(0, 9):
+        for j in seq(0, 13):
+            x[i] += a[i, j] * u[j]
+    for i in seq(0, 9):
+        v[i] = v[i] * 2.0
+    for i in seq(0, 13):
+        for j in seq(0, 9):
+            y[i] += a[j, i] * v[j]
+)";
+
+TEST(SharedPasses, a_matrix_is_read_once_for_both_products) {
+  const ProcPtr p = parsed(kBothWays);
+  const Schedule one = share_passes({p, {}, false});
+  EXPECT_EQ(count_of(one.steps, "reorder_loops"), 1);
+  EXPECT_EQ(count_of(one.steps, "fuse"), 2);
+  // v is scaled before the second product, which cannot pass it, but after the first, which can.
+  EXPECT_EQ(count_of(one.steps, "reorder_stmts"), 1);
+  EXPECT_EQ(one.proc->body.size(), 2u);
+  expect_same_result(p, one.proc, str(*one.proc));
+}
+
+TEST(SharedPasses, an_updated_array_is_used_where_it_was_updated) {
+  const ProcPtr p = parsed(R"(
+@proc
+def rank_one_and_product(a: f64[7, 9], s: f64[7], t: f64[9], x: f64[9], y: f64[7]):
+    for i in seq(0, 7):
+        for j in seq(0, 9):
+            a[i, j] += s[i] * t[j]
+    for j in seq(0, 9):
+        for i in seq(0, 7):
+            x[j] += a[i, j] * y[i]
+)");
+  const Schedule one = share_passes({p, {}, false});
+  EXPECT_EQ(count_of(one.steps, "fuse"), 2);
+  EXPECT_EQ(one.proc->body.size(), 1u);
+  expect_same_result(p, one.proc, str(*one.proc));
+}
+
+TEST(SharedPasses, what_needs_the_whole_sum_before_stays_apart) {
+  const ProcPtr p = parsed(R"(
+@proc
+def there_and_back(a: f64[7, 9], t: f64[7], x: f64[9], y: f64[9]):
+    for i in seq(0, 7):
+        for j in seq(0, 9):
+            t[i] += a[i, j] * x[j]
+    for j in seq(0, 9):
+        for i in seq(0, 7):
+            y[j] += a[i, j] * t[i]
+)");
+  EXPECT_TRUE(share_passes({p, {}, false}).steps.empty());
 }
 
 TEST(Parts, a_time_loop_is_walked_into) {
