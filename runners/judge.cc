@@ -86,7 +86,8 @@ void watch_faults(ChildReport* report, std::vector<const GuardedArguments*> argu
     sigaction(number, &action, nullptr);
 }
 
-bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report) {
+bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report,
+           bool once_if_long) {
   report->stage = ChildReport::kChecking;
   fault_case = &prepared;
   using Placement = GuardedArguments::Placement;
@@ -102,7 +103,7 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
     poison_stack(run == 0 ? 0xFF : 0x55);
     const double start = thread_seconds();
     call(1);
-    if (run == 1) report->call_seconds = thread_seconds() - start;
+    report->call_seconds = thread_seconds() - start;
     mallopt(M_PERTURB, 0);
     watch_faults(report, {});
     Finding f = arguments.check(run);
@@ -112,6 +113,7 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
     }
     if (f.status == TrialStatus::kPoisoned || (!f.ok() && found.ok())) found = std::move(f);
     if (run == 0) {
+      if (once_if_long && report->call_seconds > kLongestCall) break;
       first_outputs = arguments.outputs();
     } else if (found.status == TrialStatus::kMismatch && first_outputs != arguments.outputs()) {
       found = {TrialStatus::kPoisoned,
@@ -141,7 +143,7 @@ Judged judge_in_child(const PreparedCase& prepared, double timeout_seconds,
       },
       timeout_seconds);
   return {conclude(*report, outcome, timeout_seconds),
-          outcome.signal ? outcome.signal : report->signal};
+          outcome.signal ? outcome.signal : report->signal, report->call_seconds};
 }
 
 Finding conclude(const ChildReport& report, const ChildOutcome& outcome, double timeout_seconds) {

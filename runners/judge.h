@@ -25,7 +25,7 @@ struct ChildReport {
   TrialStatus status;
   int32_t signal;
   int32_t current;      // the contender being called, in a shoot-out
-  double call_seconds;  // CPU time of the second call of the check; 0 until it came back
+  double call_seconds;  // CPU time of the check's latest call; 0 until one came back
   char cause[1000];
 
   void set(TrialStatus new_status, const std::string& text);
@@ -35,14 +35,18 @@ struct ChildReport {
 /// one of `arguments`, a crash otherwise. Call again to change what is watched; none: no guards.
 void watch_faults(ChildReport* report, std::vector<const GuardedArguments*> arguments);
 
-/// Runs `bind` on both placements; the finding is also left in `report` (kOk when clean).
-bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report);
+/// Runs `bind` on both placements; the finding is also left in `report` (kOk when clean). With
+/// `once_if_long` a call that takes kLongestCall is all there is: for trials, since finalists are
+/// judged again.
+bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report,
+           bool once_if_long = false);
 
 /// Loads in a child process and judges there what was loaded: `load` is called in the child, and
 /// says with an empty Binder and a text why it cannot. The parent waits at most `timeout_seconds`.
 struct Judged {
   Finding finding;
-  int signal = 0;  // that ended the child, or that it caught; 0: none
+  int signal = 0;           // that ended the child, or that it caught; 0: none
+  double call_seconds = 0;  // of its latest call; 0: none came back
 };
 Judged judge_in_child(const PreparedCase& prepared, double timeout_seconds,
                       const std::function<Binder(std::string* error)>& load);

@@ -25,6 +25,7 @@ constexpr int kMaxSamples = 512;
 // meet one, and it is a small part of them. They vary little, and a few tell.
 constexpr double kLongSample = 10e-3;
 constexpr int kLongSamples = 3;
+constexpr double kNearTheBest = 1.1;
 
 // Memory that the child writes and we read: what is there when the child dies counts.
 struct TrialShared {
@@ -45,10 +46,13 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
   shared->count = 1;
   // Not enough time to calibrate and to take a sample: the check's own call is the result.
   if (checked > 0 && 4 * checked > left) return;
+  // The check's call is as good a sample as another. Within a tenth of the best it is taken again.
+  const bool very_long = checked > kLongestCall;
+  if (very_long && options.best_known > 0 && checked > kNearTheBest * options.best_known) return;
   BatchTimer timer(arguments.ranges(), options.cold, threads);
   // So many calls that a sample is long against the clock's steps.
-  const int64_t calls = timer.calibrate(call, options.batch_seconds);
-  int wanted = std::clamp(options.batches, 1, kMaxSamples);
+  const int64_t calls = very_long ? 1 : timer.calibrate(call, options.batch_seconds);
+  int wanted = very_long ? 1 : std::clamp(options.batches, 1, kMaxSamples);
   for (int taken = 0; taken < wanted;) {
     const BatchTimer::Sample s = timer.sample(call, calls);
     // Preempted samples are taken again, but not for ever: long calls on a crowded machine all are.
@@ -81,7 +85,7 @@ void child_main(const CompiledCandidate& unit, const PreparedCase& prepared,
     report->stage = ChildReport::kDone;
     return;
   }
-  if (judge(prepared, bind, report) && options.measure) {
+  if (judge(prepared, bind, report, options.measure) && options.measure) {
     report->stage = ChildReport::kTiming;
     const TimingArguments arguments(prepared, options.cold);
     watch_faults(report, arguments.all());

@@ -248,13 +248,13 @@ Peer found_peer(const PeerLibrary& row, const Instance& instance, const TargetTo
 TrialResult check_peer(const PeerCall& call, const std::vector<ArgSpec>& args, const TestCase& test,
                        double timeout_seconds) {
   const PreparedCase prepared = prepare(args, test);
-  const auto [found, signal] = judge_in_child(
+  const Judged judged = judge_in_child(
       prepared, timeout_seconds, [&](std::string* error) { return load_peer(call, args, error); });
   TrialResult result;
   result.candidate_id = call.peer.name;
-  result.status = found.status;
-  result.cause = found.cause;
-  if (found.status == TrialStatus::kCrash) result.signal = signal;
+  result.status = judged.finding.status;
+  result.cause = judged.finding.cause;
+  if (result.status == TrialStatus::kCrash) result.signal = judged.signal;
   return result;
 }
 

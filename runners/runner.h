@@ -30,6 +30,10 @@ enum class TrialStatus {
 const char* status_name(TrialStatus status);
 TrialStatus status_from_name(const std::string& name);
 
+/// Seconds. Calls that take longer are made as seldom as can be: once for the check and, of those
+/// near the best, once more.
+inline constexpr double kLongestCall = 0.25;
+
 /// What a sample counts; samples of different kinds are never compared.
 enum class SampleUnit { kSeconds, kModelCycles, kInstret, kRtlCycles, kFpgaCycles };
 const char* unit_name(SampleUnit unit);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -15,6 +16,7 @@ namespace exotune {
 namespace {
 
 constexpr double kShareOfCompiling = 0.5;  // of the time that is left, for the peers' C
+constexpr double kShareOfRound = 2;        // times what its calls take: their data are made anew
 
 Binder load_roof(const Roof& roof, std::string* error) {
   void* library = dlopen(roof.library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -35,14 +37,15 @@ Binder load_roof(const Roof& roof, std::string* error) {
 }
 
 // In its own child: does it load and compute the right thing?
-Finding check_entry(const Entry& entry, const PreparedCase& prepared, double timeout) {
+Finding check_entry(Entry& entry, const PreparedCase& prepared, double timeout) {
   // Reading, or a roof, computes nothing that could be wrong.
   if (entry.contender->roof) return {};
   if (entry.contender->peer && entry.contender->peer->problem.op == BlasOp::kRead) return {};
-  return judge_in_child(
-             prepared, timeout,
-             [&](std::string* error) { return load_entry(entry, prepared.specs, error); })
-      .finding;
+  Judged judged = judge_in_child(prepared, timeout, [&](std::string* error) {
+    return load_entry(entry, prepared.specs, error);
+  });
+  entry.call_seconds = judged.call_seconds;
+  return std::move(judged.finding);
 }
 
 /// The compiled form of each contender's candidate; those of others are left empty. Candidates go
@@ -103,17 +106,29 @@ std::vector<Entry> admit(const TargetToolchain& toolchain, std::span<const Conte
   const std::vector<CompiledCandidate> units =
       compile_all(toolchain, contenders, native, directory);
   std::vector<Entry> entries;
+  double round = 0;  // seconds that one call of each takes
   for (size_t k = 0; k < contenders.size(); ++k) {
     const Contender& c = contenders[k];
-    Entry entry{&c, units[k]};
+    Entry entry{&c, units[k], 0};
+    // A round must fit in what is left: those who come first are worth more than all in none.
+    const double for_check = DeadlineScope::current().left() - kShareOfRound * round;
+    if (!entries.empty() && for_check <= 0) {
+      results[k].cause = "the time was over";
+      continue;
+    }
     if (c.candidate && !entry.unit.ok()) {
       results[k].status = entry.unit.stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
       results[k].cause = entry.unit.error;
       continue;
     }
-    const Finding found = check_entry(entry, prepared, options.check_timeout_seconds);
+    const Finding found =
+        check_entry(entry, prepared,
+                    entries.empty() ? options.check_timeout_seconds
+                                    : std::min(options.check_timeout_seconds, for_check));
     results[k].status = found.status;
     results[k].cause = found.cause;
+    // What is short is called several times to find out how short, and once before each sample.
+    round += (entry.call_seconds > kLongestCall ? 1 : 4) * entry.call_seconds;
     if (found.ok()) entries.push_back(std::move(entry));
   }
   return entries;

@@ -14,7 +14,8 @@ namespace exotune {
 /// One contender made ready. Borrows the contender.
 struct Entry {
   const Contender* contender;
-  CompiledCandidate unit;  // of a candidate
+  CompiledCandidate unit;   // of a candidate
+  double call_seconds = 0;  // as the check saw it; 0: not checked
 };
 
 /// What binds the entry's code to arguments, loaded into this process: call it in a child only, as

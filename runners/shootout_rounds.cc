@@ -36,6 +36,7 @@ class Block {
         double timeout_seconds)
       : entries_(entries),
         sits_out_(sits_out),
+        takes_long_(entries.size(), false),
         prepared_(prepared),
         options_(options),
         variation_(variation),
@@ -98,17 +99,22 @@ class Block {
     const BatchTimer timer(arguments.ranges(), options_.cold, threads());
     std::vector<int64_t> counts(entries_.size(), 1);
     for (size_t e = 0; e < entries_.size(); ++e) {
-      if (sits_out_[e]) continue;
+      // One call is a sample by itself, and was made before.
+      takes_long_[e] = entries_[e].call_seconds > kLongestCall;
+      if (sits_out_[e] || takes_long_[e]) continue;
       s->report.current = static_cast<int32_t>(e);
       arguments.refill();
       counts[e] = timer.calibrate(calls[e], options_.batch_seconds);
     }
     while (s->rounds < most_) {
       arguments.refill();
-      for (size_t i = 0; i < entries_.size(); ++i)
+      for (size_t i = 0; i < entries_.size(); ++i) {
+        // One round is always finished: it is all there is to compare.
+        if (s->rounds > 0 && wall_seconds() > deadline) break;
         take(timer, (i + static_cast<size_t>(s->rounds)) % entries_.size(), calls, counts);
-      ++s->rounds;
-      if (wall_seconds() > deadline) break;
+      }
+      if (wall_seconds() > deadline && s->rounds > 0) break;
+      rest_the_slowest(s->rounds++);
     }
     watch_faults(&s->report, {});
     s->report.stage = ChildReport::kDone;
@@ -121,14 +127,25 @@ class Block {
     s->report.current = static_cast<int32_t>(e);
     sample(e, r) = kNaN;
     if (sits_out_[e]) return;
-    calls[e](1);  // brings its code and data back after the others
+    if (!takes_long_[e]) calls[e](1);  // brings its code and data back after the others
     const BatchTimer::Sample taken = timer.sample(calls[e], counts[e]);
     sample(e, r) = taken.seconds;
     preempted(e, r) = taken.preempted;
   }
 
+  /// Many times slower than the best and very long: one round of the block is enough of it.
+  void rest_the_slowest(int round) {
+    double best = 0;
+    for (size_t e = 0; e < entries_.size(); ++e)
+      if (const double m = sample(e, round); m > 0 && !entries_[e].contender->roof)
+        best = best == 0 ? m : std::min(best, m);
+    for (size_t e = 0; e < entries_.size(); ++e)
+      if (takes_long_[e] && sample(e, round) > kFarBehind * best) sits_out_[e] = true;
+  }
+
   const std::vector<Entry>& entries_;
-  const std::vector<bool>& sits_out_;
+  std::vector<bool> sits_out_;
+  std::vector<bool> takes_long_;  // a call by itself
   const PreparedCase& prepared_;
   const ShootoutOptions& options_;
   const int variation_, most_;

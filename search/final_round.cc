@@ -19,6 +19,8 @@ constexpr double kCheckedOperations = 3e7;
 constexpr double kShareOfCompiling = 0.3;  // of the time that is left, for finalists
 // Of the time that is left, for finding and compiling the peers: the first time takes longest.
 constexpr double kShareOfPeers = 0.4;
+// Likewise, for one call of the nest as written.
+constexpr double kShareOfWritten = 0.05;
 
 std::string failure_text(const ContenderResult& c) {
   return c.name + ": " + status_name(c.status) + ": " + c.cause;
@@ -87,10 +89,17 @@ FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalist
     out.contenders.push_back(
         contender_of("#" + std::to_string(out.contenders.size() + 1), t->candidate));
   out.rivals = out.contenders.size();
-  for (const Rival& rival : request_.rivals)
+  for (const Rival& rival : request_.rivals) {
+    // Its trial told how far behind it is; the time is for those who may be near.
+    if (rival.proc == request_.proc &&
+        measured_.written_takes(kShareOfWritten * run_.deadline.left())) {
+      run_.result.missed.push_back(rival.name + ": " + kTimeWasOver);
+      continue;
+    }
     out.contenders.push_back(contender_of(
         rival.name,
         make_candidate(at_sizes(rival.proc, request_.sizes), *request_.target, run_.problem)));
+  }
   out.peers = out.contenders.size();
   if (request_.with_peers)
     add_peers(out.contenders, run_.deadline.within(kShareOfPeers * run_.deadline.left()));

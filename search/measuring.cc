@@ -18,6 +18,8 @@ constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in othe
 // is around the fastest, and what other compilers make of it change more than one schedule more
 // does.
 constexpr double kShareOfStates = 0.75;
+constexpr double kLongestWritten = 60;  // seconds for the nest as written, where no budget is given
+constexpr double kCallsOfOthers = 4;    // of the nest as written, by each of the compilers
 constexpr double kShareOfRescue = 0.4;  // of what is left, for one candidate of a rescue
 // At first a few, so that something is known soon; then as many as take a small part of the time
 // that is left.
@@ -42,13 +44,18 @@ void Measuring::as_written() {
   const Deadline deadline = run_.budget.written();
   std::optional<Trial> written = candidates_.as_written();
   if (!written || deadline.over()) return;
-  measure({std::move(*written)}, 1, deadline, request_.timeout_seconds, true);
+  // All of its share of the time: what it takes bounds the others, and where it was stopped nobody
+  // knows how long they may take.
+  const double timeout = std::clamp(deadline.left(), request_.timeout_seconds,
+                                    std::max(request_.timeout_seconds, kLongestWritten));
+  measure({std::move(*written)}, 1, deadline, timeout, true);
   if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
   if (!measured_.trials.empty()) {
     candidates_.note_as_written_ran();
     // What other compilers make of it, as far as the time goes: nothing found may be slower.
-    measure(candidates_.otherwise(measured_.trials.front()), 1, deadline, request_.timeout_seconds,
-            false);
+    if (kCallsOfOthers * run_.best_seconds < deadline.left())
+      measure(candidates_.otherwise(measured_.trials.front()), 1, deadline,
+              request_.timeout_seconds, false);
   }
   run_.result.statistics.measure_seconds += run_.since(begun);
 }
@@ -102,6 +109,13 @@ bool Measuring::found_wrong() const {
   };
   const auto& causes = measured_.causes;
   return !run_.deadline.over() && !std::all_of(causes.begin(), causes.end(), slow);
+}
+
+bool Measuring::written_takes(double seconds) const {
+  return std::any_of(measured_.trials.begin(), measured_.trials.end(), [&](const Trial& t) {
+    return candidates_.is_as_written(t) &&
+           (t.status == TrialStatus::kTimeout || t.median > seconds);
+  });
 }
 
 // Is some schedule ok, and not the nest as written alone?

@@ -34,6 +34,8 @@ class Measuring {
   std::vector<const Trial*> ranked() const;
   /// Something that is not slowness was the end of every candidate.
   bool found_wrong() const;
+  /// A call of the nest as written takes longer, or it was stopped for taking too long.
+  bool written_takes(double seconds) const;
   /// Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
   double seconds_each() const;
   /// The fastest trial, as it was measured, is the result; nothing when none is ok.

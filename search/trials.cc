@@ -9,8 +9,9 @@ const char* engine_version() { return EXOTUNE_VERSION; }
 
 namespace {
 
-constexpr double kLongestCall = 3600;  // seconds, where there is no deadline
+constexpr double kForEver = 3600;      // seconds, where there is no deadline
 constexpr double kCallsOfATrial = 4;   // two of its check, one to warm up, one sample
+constexpr double kCallsOfALong = 2.5;  // one, one sample, and what filling and comparing takes
 constexpr double kShareOfOne = 0.25;   // of the time that is left
 
 void adopt(Trial& t, const TrialRecord& record) {
@@ -99,6 +100,10 @@ class Trials {
   double seconds_of(double sample) const {
     return runner_.unit() == SampleUnit::kSeconds ? sample : 1e-9 * sample;
   }
+  // Judge and native runner make fewer calls of those that take long.
+  double calls_of_a_trial() const {
+    return seconds_of(best_) > kLongestCall ? kCallsOfALong : kCallsOfATrial;
+  }
   bool may_go_on() const { return !limits_.deadline.over(); }
 
   void run_all(const std::vector<size_t>& todo) {
@@ -107,7 +112,7 @@ class Trials {
       // One that is slow must not take the time of all the others.
       const double most = std::max(limits_.timeout_seconds, kShareOfOne * limits_.deadline.left());
       const double limit =
-          std::min(most, std::max(limits_.timeout_seconds, kCallsOfATrial * seconds_of(best_)));
+          std::min(most, std::max(limits_.timeout_seconds, calls_of_a_trial() * seconds_of(best_)));
       run_batch({todo.begin() + static_cast<std::ptrdiff_t>(first),
                  todo.begin() + static_cast<std::ptrdiff_t>(last)},
                 limit);
@@ -184,10 +189,11 @@ class Trials {
       t.reused = false;
       (t.as_written ? written : others).push_back(k);
     }
-    const double left = std::min(kLongestCall, limits_.deadline.left());
+    const double left = std::min(kForEver, limits_.deadline.left());
     if (written.empty() || !may_go_on() || left <= limits_.timeout_seconds) return;
     run_batch(written, left);
-    if (best_ > 0 && kCallsOfATrial * seconds_of(best_) > limits_.timeout_seconds) run_all(others);
+    if (best_ > 0 && calls_of_a_trial() * seconds_of(best_) > limits_.timeout_seconds)
+      run_all(others);
   }
 
   void count_causes() {

@@ -29,8 +29,9 @@ struct Trial {
 };
 
 struct TrialLimits {
-  /// For one candidate, or as long as four calls of the fastest known take: what is as fast as that
-  /// has time for its check and a sample. A stored timeout counts when it outlasted as much.
+  /// For one candidate, or as long as four calls (of long ones fewer) of the fastest known take:
+  /// what is as fast as that has time for its check and a sample. A stored timeout counts when it
+  /// outlasted as much.
   double timeout_seconds = 2;
   /// When nothing is ok, the nest as written gets what is left of the deadline, then what timed out
   /// the time that follows from it.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Tunes plain nests and times each winner against the C compilers.
 
-    sweep.py EXO_TUNE [KERNEL ...] [--budget 20s] [--only tune|compare] [-o FOLDER]
+    sweep.py EXO_TUNE [KERNEL ...] [--budget 20s] [--only tune|compare] [--large] [-o FOLDER]
 
-Kernels are those of kernels/polybench at the suite's medium sizes and of kernels/nests at the
+Kernels are those of kernels/polybench at the suite's medium (or large) sizes and of kernels/nests at the
 sizes in their `# sizes:` lines. Prints compare.py's line for each, then the geometric mean of the
 ratios (of the best of gcc, clang and Polly over the tuned C) and the least one.
 """
@@ -23,12 +23,24 @@ MEDIUM = {
     "fdtd_2d": "T=100,NX=200,NY=240", "heat_3d": "T=100,N=40", "adi": "T=100,N=200",
 }
 
+LARGE = {
+    "gemm": "NI=1000,NJ=1100,NK=1200", "k2mm": "NI=800,NJ=900,NK=1100,NL=1200",
+    "k3mm": "NI=800,NJ=900,NK=1000,NL=1100,NM=1200", "atax": "M=1900,N=2100", "bicg": "N=2100,M=1900",
+    "doitgen": "NR=150,NQ=140,NP=160", "mvt": "N=2000", "gemver": "N=2000", "gesummv": "N=1300",
+    "symm": "M=1000,N=1200", "syrk": "N=1200,M=1000", "syr2k": "N=1200,M=1000", "trmm": "M=1000,N=1200",
+    "cholesky": "N=2000", "lu": "N=2000", "ludcmp": "N=2000", "trisolv": "N=2000", "durbin": "N=2000",
+    "gramschmidt": "M=1000,N=1200", "covariance": "N=1400,M=1200", "correlation": "N=1400,M=1200",
+    "deriche": "W=4096,H=2160", "floyd_warshall": "N=2800", "nussinov": "N=2500",
+    "jacobi_1d": "T=500,N=2000", "jacobi_2d": "T=500,N=1300", "seidel_2d": "T=500,N=2000",
+    "fdtd_2d": "T=500,NX=1000,NY=1200", "heat_3d": "T=500,N=120", "adi": "T=500,N=1000",
+}
 
-def kernels():
+
+def kernels(polybench):
     """(name, FILE.exo:name, sizes) of every kernel; a `# sizes:` line stands before its @proc."""
     for path in sorted(glob.glob(os.path.join(KERNELS, "polybench", "*.exo"))):
         for name in re.findall(r"^def (\w+)\(", open(path).read(), re.M):
-            yield name, f"{path}:{name}", MEDIUM[name]
+            yield name, f"{path}:{name}", polybench[name]
     for path in sorted(glob.glob(os.path.join(KERNELS, "nests", "*.exo"))):
         for sizes, name in re.findall(r"^# sizes: (\S+)\n@proc\ndef (\w+)\(", open(path).read(), re.M):
             yield name, f"{path}:{name}", sizes
@@ -58,11 +70,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool"), parser.add_argument("names", nargs="*")
     parser.add_argument("--budget", default="20s"), parser.add_argument("--only", default="")
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     ratios = []
-    for name, kernel, sizes in kernels():
+    for name, kernel, sizes in kernels(LARGE if a.large else MEDIUM):
         if a.names and name not in a.names:
             continue
         if a.only != "compare" and not tune(a, name, kernel, sizes):
