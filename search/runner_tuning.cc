@@ -32,6 +32,7 @@ constexpr size_t kAtOnce = 12;        // schedules made and measured before the 
 constexpr int kInVain = 2;            // times in a row
 constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
 constexpr size_t kTried = 4;          // from there, at first: several products take turns
+constexpr double kHopeless = 0.25;    // of the time, while no plan of the nest as written holds
 constexpr double kWorthMore = 1.5;    // of the best: a start whose first schedule is further off
 // Of the nest as written; half a second of the embedded simulator. A larger one is reckoned.
 constexpr double kMostOperations = 2e7;
@@ -160,13 +161,20 @@ class RunnerTuning {
     }
   }
 
+  // Plans of the nest as written that are all refused leave most of the time to other starts.
+  bool gives_up() const {
+    if (hooks_.interrupted && hooks_.interrupted()) return true;
+    const bool hopeless = from_ == nullptr && plan_of_.empty() && !request_.known.empty();
+    return hopeless && deadline_.left() < (1 - kHopeless) * request_.time_budget_seconds;
+  }
+
   // From the plain nest, by what the target's instructions do. Once nothing better comes, what
   // resembles the best.
   void search_plans(DeviceSearch& search) {
     // Numbers of plans belong to one search.
     plan_of_.clear();
     search_and_measure([&](size_t count) {
-      return take(search, [&] { return search.next(count, hooks_.interrupted); });
+      return take(search, [&] { return search.next(count, [&] { return gives_up(); }); });
     });
     // Trials that are used up end one search, not the variations of its best.
     if (stopped() && result_.stop != StopReason::kTrials) return;
