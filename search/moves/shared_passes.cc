@@ -83,7 +83,7 @@ bool swap_with_next(Schedule& s, int k) {
 
 // The later nest right behind the earlier one: what stands between goes in front of both where it
 // may, else behind both. `earlier` follows the nest.
-bool bring_together(Schedule& s, int& earlier, int later) {
+bool stand_together(Schedule& s, int& earlier, int later) {
   for (int between = earlier + 1; between < later; ++between) {
     Schedule tried = s;
     int at = between;
@@ -102,7 +102,7 @@ bool share(Schedule& s, int& earlier, int later) {
   const Outline o = outline_of(*s.proc);
   const std::optional<SharedArray> array = shared_by(o, earlier, later);
   if (!array || !in_order(s, earlier, array->earlier) || !in_order(s, later, array->later) ||
-      !bring_together(s, earlier, later))
+      !stand_together(s, earlier, later))
     return false;
   Path first = top(earlier), second = top(earlier + 1);
   for (size_t level = 0; level < array->earlier.size(); ++level) {
