@@ -16,7 +16,8 @@ TrialResult ok(double seconds) {
   return r;
 }
 
-// Candidates named by the seconds a call takes; all calls of a trial must fit into the time allowed.
+// Candidates named by the seconds a call takes; all calls of a trial must fit into the time
+// allowed.
 class SlowMachine : public Runner {
  public:
   std::string name() const override { return "slow"; }

@@ -1,6 +1,7 @@
 #pragma once
 // The Spec of a matrix product in memory, for tests of the solver that need no program.
 #include <array>
+#include <cstdint>
 
 #include "search/dp/dp.h"
 
@@ -10,7 +11,7 @@ namespace exotune {
 /// variables of rows, columns and depth, which a test names as it likes.
 inline Spec matmul_spec(SpecKinds& kinds, LayoutPool& layouts, const DpMachine& machine,
                         std::array<uint32_t, 3> extents, ScalarType t,
-                        std::array<int, 3> loops = {0, 1, 2}) {
+                        std::array<uint8_t, 3> loops = {0, 1, 2}) {
   const Subscript i{{loops[0], 1}}, j{{loops[1], 1}}, p{{loops[2], 1}};
   const SpecKind kind{"+= $0 * $1",         true,
                       {false, false, true}, {{t, {i, p}}, {t, {p, j}}, {t, {i, j}}},
