@@ -32,6 +32,7 @@ constexpr size_t kAtOnce = 12;        // schedules made and measured before the 
 constexpr int kInVain = 2;            // times in a row
 constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
 constexpr size_t kTried = 4;          // from there, at first: several products take turns
+constexpr size_t kEarlier = 6;        // of the best plans, that are made with earlier loads
 constexpr double kHopeless = 0.25;    // of the time, while no plan of the nest as written holds
 constexpr double kWorthMore = 1.5;    // of the best: a start whose first schedule is further off
 // Of the nest as written; half a second of the embedded simulator. A larger one is reckoned.
@@ -182,6 +183,21 @@ class RunnerTuning {
     const auto plan = best ? plan_of_.find(best->candidate.id) : plan_of_.end();
     if (plan == plan_of_.end()) return;
     take(search, [&] { return search.like(plan->second, kAtOnce, hooks_.interrupted); });
+    (void)measure();
+    load_earlier(search);
+  }
+
+  // The best plans with loads that begin earlier: which of them gains most by it, no estimate says.
+  void load_earlier(DeviceSearch& search) {
+    std::vector<const Trial*> best;
+    for (const Trial& t : done_)
+      if (t.status == TrialStatus::kOk && plan_of_.contains(t.candidate.id)) best.push_back(&t);
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Trial* a, const Trial* b) { return a->median < b->median; });
+    std::vector<size_t> numbers;
+    for (const Trial* t : best)
+      if (numbers.size() < kEarlier) numbers.push_back(plan_of_.at(t->candidate.id));
+    for (const size_t number : numbers) take(search, [&] { return search.earlier_loads(number); });
     (void)measure();
   }
 

@@ -22,6 +22,7 @@
 #include "core/library/level2.h"         // matrix-vector nests and triangles
 #include "core/library/manual.h"         // what these headers say, as text
 #include "core/library/operators.h"      // the table of all operators
+#include "core/library/overlap.h"        // sums and loads that begin earlier
 #include "core/library/prefetching.h"    // hints to the caches
 #include "core/library/rearranging.h"    // statements and loops on the move
 #include "core/library/recurrences.h"    // factorizations and solves in blocks of rows

@@ -17,6 +17,7 @@
 #include "core/library/level2.h"
 #include "core/library/operator_values.h"
 #include "core/library/operators.h"
+#include "core/library/overlap.h"
 #include "core/library/prefetching.h"
 #include "core/library/rearranging.h"
 #include "core/library/recurrences.h"
@@ -428,6 +429,17 @@ std::vector<Operator> library_operators() {
        [](const A& a) -> Value {
          return jam_skewed(a.proc(), a.where(1), a.integer(2), a.integer(3));
        }},
+      {"begin_sums",
+       {proc(), place("init"), place("nest")},
+       "x = 0; for k: x += e  ->  for k: if k == 0: { x = 0; x += e } else: x += e   (x and e in "
+       "nests: `nest` is what an instruction does)",
+       [](const A& a) -> Value { return begin_sums(a.proc(), a.where(1), a.where(2)); }},
+      {"run_ahead",
+       {proc(), place("gap")},
+       "for i: s(i); t(i)  ->  s(0); for i: s(i + 1); t(i); and the last t   (double buffering; "
+       "the "
+       "gap stands between s and t)",
+       [](const A& a) -> Value { return run_ahead(a.proc(), a.where(1)); }},
       {"block_closure",
        {proc(), place("loop"), integer("block")},
        "for k: for i: for j: x[i, j] min= x[i, k] + x[k, j]  ->  blocks of k: what the rest of the "

@@ -49,7 +49,10 @@ std::string DevicePlan::text() const {
            (o->turns > 1 ? "t" + std::to_string(o->turns) : "") +
            (o->spanned > 0 ? "s" + std::to_string(o->spanned) : "") + "f" +
            std::to_string(o->family);
-  return out + "; rotated " + std::to_string(rotated);
+  out += "; rotated " + std::to_string(rotated);
+  if (loading == Loading::kInFront) out += "; loads in front";
+  if (loading == Loading::kRunsAhead) out += "; loads ahead";
+  return out;
 }
 
 }  // namespace exotune

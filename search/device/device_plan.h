@@ -34,6 +34,13 @@ struct PlanOperand {
   int64_t turns = 1;  // places that tiles take in turns, where none is kept
 };
 
+/// When an operand's loads stand in the program.
+enum class Loading : uint8_t {
+  kInSum,      // where the sum needs them
+  kInFront,    // in front of the sum, as far as what is kept has room
+  kRunsAhead,  // in front of the sum before, one iteration of the loop around earlier
+};
+
 struct DevicePlan {
   const KernelSum* sum = nullptr;               // borrowed
   const ProductInstruction* product = nullptr;  // borrowed
@@ -41,6 +48,7 @@ struct DevicePlan {
   std::vector<PlanLoop> order;  // outside in, the loops inside the tile left out
   PlanOperand first, second;    // of the kernel's sum
   size_t rotated = 0;           // loops right outside the sum that each get results of their own
+  Loading loading = Loading::kInSum;
 
   /// The position in `order` of the first reduction: sums begin and end just outside it.
   size_t sums_begin() const;

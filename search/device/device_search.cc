@@ -142,15 +142,43 @@ std::vector<DeviceSchedule> DeviceSearch::next(size_t count,
   return out;
 }
 
+DeviceSearch::Chosen DeviceSearch::remember(RankedPlan plan) {
+  varied_.push_back(std::move(plan));
+  return {&varied_.back(), plans_.size() + varied_.size() - 1};
+}
+
+const DevicePlan* DeviceSearch::plan_at(size_t number) const {
+  if (number < plans_.size()) return &plans_[number].plan;
+  const size_t k = number - plans_.size();
+  return k < varied_.size() ? &varied_[k].plan : nullptr;
+}
+
+std::vector<DeviceSchedule> DeviceSearch::earlier_loads(size_t number) {
+  std::vector<DeviceSchedule> out;
+  const DevicePlan* plan = plan_at(number);
+  // Registers are written out: their loads stand where the compiler's scheduler finds them.
+  if (plan == nullptr || plan->product->out.memory->kind == MemoryKind::kRegisterFile) return out;
+  std::vector<Chosen> chosen;
+  const RankedPlan same{*plan, 0};
+  for (const Loading loading : {Loading::kRunsAhead, Loading::kInFront}) {
+    RankedPlan next = same;
+    next.plan.loading = loading;
+    if (tried_.insert(next.plan.text()).second) chosen.push_back(remember(std::move(next)));
+  }
+  build(chosen, out);
+  return out;
+}
+
 std::vector<DeviceSchedule> DeviceSearch::like(size_t number, size_t count,
                                                const std::function<bool()>& interrupted) {
   std::vector<DeviceSchedule> out;
-  if (number >= plans_.size()) return out;
-  const std::vector<RankedPlan> plans = plans_like(plans_[number].plan, instructions_, target_);
+  const DevicePlan* plan = plan_at(number);
+  if (plan == nullptr) return out;
+  const std::vector<RankedPlan> plans = plans_like(*plan, instructions_, target_);
   for (size_t k = 0; k < plans.size() && out.size() < count && !(interrupted && interrupted());) {
     std::vector<Chosen> chosen;
     for (; k < plans.size() && chosen.size() < count - out.size(); ++k)
-      if (tried_.insert(plans[k].plan.text()).second) chosen.push_back({&plans[k], number});
+      if (tried_.insert(plans[k].plan.text()).second) chosen.push_back(remember(plans[k]));
     build(chosen, out);
   }
   return out;

@@ -5,6 +5,7 @@
 // It reads the target's instructions, finds the kernel's sums that a product could do, ranks the
 // plans for each by the figures of the target's text, and builds them; what the core refuses is no
 // schedule. Nothing is measured here.
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class DeviceSearch {
   /// operands are kept, which estimates tell apart badly.
   std::vector<DeviceSchedule> like(size_t number, size_t count,
                                    const std::function<bool()>& interrupted);
+  /// The same plan with its loads in front of the sum, and ahead of the sum before.
+  std::vector<DeviceSchedule> earlier_loads(size_t number);
   bool empty() const { return plans_.empty() && passes_.empty(); }
   /// Of plans that were tried so far.
   const std::vector<StepRefusal>& refusals() const { return refusals_; }
@@ -51,12 +54,16 @@ class DeviceSearch {
   };
   // Side by side; results in the order given.
   void build(const std::vector<Chosen>& chosen, std::vector<DeviceSchedule>& out);
+  // Of plans made on request; their numbers follow those of `plans_`.
+  Chosen remember(RankedPlan plan);
+  const DevicePlan* plan_at(size_t number) const;
 
   const Target& target_;
   std::vector<Schedule> starts_;  // by sum: with the values that its device instructions read
   DeviceInstructions instructions_;
   std::vector<KernelSum> sums_;
   std::vector<RankedPlan> plans_;     // that refer to the above
+  std::deque<RankedPlan> varied_;     // made on request
   std::vector<PassSchedule> passes_;  // not handed out yet
   size_t next_ = 0;                   // all before were tried
   std::set<std::string> tried_;       // texts of plans

@@ -120,6 +120,18 @@ std::optional<ProductInstruction> product_of(const ProcPtr& proc) {
   return out;
 }
 
+// The memory in which an instruction sets results to zero and adds products to them, and the loops
+// that it does so in; 0: it does not.
+std::pair<MemoryPtr, size_t> begun_by(const Proc& p) {
+  const std::optional<Nest> nest = nest_of(p);
+  if (!nest || nest->inside->size() != 2) return {};
+  const Assign* zero = nest->inside->front()->as<Assign>();
+  const For* sum = nest->inside->back()->as<For>();
+  const Arg* arg = zero ? p.find_arg(zero->name) : nullptr;
+  if (!sum || !arg || !is_own_memory(arg->mem) || !zero->rhs->as<Const>()) return {};
+  return {arg->mem, nest->loops.size() + 1};
+}
+
 // What an instruction fills, when it copies: the memory, and how many tiles at once.
 struct Transfer {
   MemoryPtr memory;
@@ -223,6 +235,10 @@ class Reader {
       if (auto transfer = transfer_of(*p)) add(p, *transfer);
       if (auto pass = pass_of(p)) out_.passes.push_back(std::move(*pass));
     }
+    for (ProductInstruction& product : out_.products)
+      for (const ProcPtr& p : out_.usable)
+        if (begun_by(*p) == std::pair(product.out.memory, product.loops.size()))
+          product.begins = true;
     // Each family with the instruction that makes its settings, so that replacing can insert it.
     for (TransferFamily& f : out_.families)
       for (const ProcPtr& p : out_.usable)

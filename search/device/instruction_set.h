@@ -31,6 +31,7 @@ struct ProductInstruction {
   TileArgument out, first, second;
   ScalarType operand = ScalarType::kI32;  // of first and second
   bool converts = false;                  // factors go through scalars of another type
+  bool begins = false;  // there is one that sets the results to zero first, on the same memory
 };
 
 /// Instructions that fill one memory and share their settings: alternatives of each other, those

@@ -10,11 +10,12 @@
 namespace exotune::device_plan {
 
 PlanSteps::PlanSteps(const Schedule& start, const DevicePlan& plan,
-                     const DeviceInstructions& instructions, Processor processor)
+                     const DeviceInstructions& instructions, Processor processor, Zeros zeros)
     : s_(start),
       plan_(plan),
       instructions_(instructions),
       processor_(processor),
+      zeros_(zeros),
       sum_(plan.sum->sum) {
   for (const Path& path : all_stmt_paths(*s_.proc)) {
     const Stmt& s = *stmt_at(*s_.proc, path);
@@ -41,9 +42,15 @@ BuiltPlan PlanSteps::run() {
     keep(second, plan_.sum->second, plan_.second);
     step("simplify", {});
     place_in_memories(first, second);
+    begin_in_product();
+    if (plan_.loading != Loading::kInSum) {
+      bring_in_front(first);
+      bring_in_front(second);
+    }
     replace(first, plan_.first);
     replace(second, plan_.second);
     replace_rest();
+    if (plan_.loading == Loading::kRunsAhead) run_loads_ahead();
     fence_processor();
     return {std::move(s_), {}};
   } catch (const Refused& r) {
@@ -211,12 +218,14 @@ namespace exotune {
 BuiltPlan build_plan(const Schedule& start, const DevicePlan& plan,
                      const DeviceInstructions& instructions) {
   BuiltPlan built;
-  for (const device_plan::Processor& p :
-       {device_plan::Processor{}, device_plan::Processor{false, true},
-        device_plan::Processor{true, true}}) {
-    built = device_plan::PlanSteps(start, plan, instructions, p).run();
-    if (built.schedule || built.refusal.op != device_plan::kResultsInCode) break;
-  }
+  using device_plan::Processor, device_plan::Zeros;
+  for (const Processor& p : {Processor{}, Processor{false, true}, Processor{true, true}})
+    for (const Zeros zeros : {Zeros::kByProduct, Zeros::kByThemselves}) {
+      // The processor's own beginning is no zero that a product could write.
+      if (zeros == Zeros::kByProduct && (p.begins || !plan.product->begins)) continue;
+      built = device_plan::PlanSteps(start, plan, instructions, p, zeros).run();
+      if (built.schedule || built.refusal.op != device_plan::kResultsInCode) return built;
+    }
   return built;
 }
 

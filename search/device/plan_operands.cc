@@ -193,6 +193,44 @@ void PlanSteps::guard(const std::string& name, const SumFactor& f, const PlanOpe
   }
 }
 
+void PlanSteps::bring_in_front(const std::string& name) {
+  std::set<std::string> sums;  // loops inside which results grow
+  for (size_t k = plan_.sums_begin(); k < plan_.order.size(); ++k)
+    sums.insert(name_of(plan_.order[k]));
+  Cursor c = load_of(name);
+  const auto inside_sum = [&] {
+    const Cursor up = c.parent();
+    return up.valid() && up.is<For>() && sums.contains(up.as<For>().iter.name());
+  };
+  while (c.parent().valid() && c.parent().is<If>()) c = c.parent();
+  while (inside_sum()) {
+    if (!move_to_front(c)) return;
+    c = forward(s_.proc, c);
+    // Other iterations use the same place, or the next loop is around what is loaded already.
+    if (block_size(c) > 1 && apply(s_, "fission", {Value(c), Value(1)})) return;
+    c = forward(s_.proc, c).parent();
+  }
+}
+
+void PlanSteps::run_loads_ahead() {
+  // The product's outermost loop of the sum, found anew: settings that left it were split off.
+  const std::string outermost =
+      plan_.sums_begin() < plan_.order.size() ? name_of(plan_.order[plan_.sums_begin()]) : "";
+  for (const Path& path : all_stmt_paths(*s_.proc)) {
+    const Call* call = stmt_at(*s_.proc, path)->as<Call>();
+    if (!call || call->callee != plan_.product->proc) continue;
+    for (const Cursor& c : enclosing_loops(Cursor::stmt(s_.proc, path))) {
+      if (c.as<For>().iter.name() != outermost || c.path().back().index == 0) continue;
+      step("run_ahead", {Value(c.prev())});
+      step("simplify", {});
+      // Loads of the first iteration alone leave empty loops in the others.
+      step("delete_pass", {});
+      return;
+    }
+  }
+  throw Refused{{"run_ahead", "", "nothing stands in front of the sum"}};
+}
+
 Cursor PlanSteps::load_of(const std::string& name) const {
   Cursor c = writes_of(s_.proc, name).front();
   const std::set<std::string> plan = inner_names();

@@ -42,7 +42,7 @@ void PlanSteps::keep_results() {
   const Cursor begins = first_reduction();
   Cursor before, after;
   if (begins.path().back().index > 0) {
-    before = begins.prev();
+    before = begins_ = begins.prev();
     step("fission", {Value(before), Value(levels)});
   }
   const Cursor ends = first_reduction();
@@ -52,6 +52,21 @@ void PlanSteps::keep_results() {
   }
   if (processor_.begins && before.valid()) give_to_processor(before, "_begin");
   if (processor_.ends && after.valid()) give_to_processor(after, "_end");
+}
+
+void PlanSteps::begin_in_product() {
+  if (zeros_ != Zeros::kByProduct || !begins_.valid()) return;
+  Cursor c = forward(s_.proc, begins_);
+  if (!c.valid() || !c.is<Assign>() || !c.as<Assign>().rhs->as<Const>()) return;
+  const std::set<std::string> kept = [&] {
+    const std::vector<std::string> names = result_loops(false);
+    return std::set<std::string>(names.begin(), names.end());
+  }();
+  // In loops of its own since results are kept.
+  while (c.parent().valid() && c.parent().is<For>() &&
+         kept.contains(c.parent().as<For>().iter.name()))
+    c = c.parent();
+  (void)!apply(s_, "begin_sums", {Value(c), Value(tile_nest())});
 }
 
 void PlanSteps::give_to_processor(Cursor c, const std::string& suffix) {

@@ -29,10 +29,13 @@ struct Processor {
   bool begins = false, ends = false;
 };
 
+/// What sets results to zero: an instruction of its own, or the first product, which overwrites.
+enum class Zeros : uint8_t { kByThemselves, kByProduct };
+
 class PlanSteps {
  public:
   PlanSteps(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions,
-            Processor processor);
+            Processor processor, Zeros zeros);
   /// The whole plan, or the first refusal; errors of ours pass through. One call an instance.
   BuiltPlan run();
 
@@ -143,6 +146,12 @@ class PlanSteps {
   Cursor load_of(const std::string& name) const;
   /// Is the plan's loop inside the copy, as its second?
   bool group_of(const std::string& name, const std::string& iter) const;
+  /// The zero that results begin with moves into the sum's first product, where it may.
+  void begin_in_product();
+  /// The loads of a buffer go out of the loops of the sum, into loops of their own in front of it.
+  void bring_in_front(const std::string& name);
+  /// What stands in front of the sum runs one iteration ahead of it.
+  void run_loads_ahead();
   void place_in_memories(const std::string& first, const std::string& second);
   static Value list_of(const std::vector<ProcPtr>& instructions);
   void replace(const std::string& name, const PlanOperand& o);
@@ -151,7 +160,9 @@ class PlanSteps {
   const DevicePlan& plan_;
   const DeviceInstructions& instructions_;
   const Processor processor_;
+  const Zeros zeros_;
   const Cursor sum_;
+  Cursor begins_;  // the statement in front of the sum; not valid: there is none
   std::set<std::string> taken_;
   std::map<std::pair<size_t, LoopPart>, std::string> names_of_loops_;
   std::map<const SumFactor*, std::string> made_;

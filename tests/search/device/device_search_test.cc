@@ -75,15 +75,10 @@ def f(A: i8[16, 8], B: i8[8, 24], C: i32[16, 24]):
   EXPECT_EQ(all[0].loops, (std::vector<size_t>{2, 0, 1}));
 }
 
-// Every schedule found computes what the kernel does, calls something named `product`, can be
-// emitted, and is its own script. Their texts and plans come back.
-std::string expect_found(const std::string& target, const ProcPtr& kernel, const SizeBinding& sizes,
-                         const std::string& product, size_t most = 6) {
-  const TargetPtr t = target_of(target);
-  DeviceSearch search(kernel, sizes, *t);
-  const std::vector<DeviceSchedule> found = search.next(most, {});
-  EXPECT_FALSE(found.empty()) << (search.refusals().empty() ? ""
-                                                            : search.refusals().front().text());
+// Each computes what the kernel does, calls something named `product` and can be emitted. Their
+// texts and plans come back.
+std::string expect_right(const ProcPtr& kernel, const SizeBinding& sizes,
+                         const std::vector<DeviceSchedule>& found, const std::string& product) {
   const ProcPtr fixed = at_sizes(kernel, sizes);
   std::string all;
   for (const DeviceSchedule& d : found) {
@@ -98,6 +93,18 @@ std::string expect_found(const std::string& target, const ProcPtr& kernel, const
       EXPECT_EQ(first_difference(*expected.buffers[k], *got.buffers[k]), "") << d.plan;
     all += d.plan + "\n" + str(*p);
   }
+  return all;
+}
+
+// Some are found, all of them right, and the first is its own script.
+std::string expect_found(const std::string& target, const ProcPtr& kernel, const SizeBinding& sizes,
+                         const std::string& product, size_t most = 6) {
+  const TargetPtr t = target_of(target);
+  DeviceSearch search(kernel, sizes, *t);
+  const std::vector<DeviceSchedule> found = search.next(most, {});
+  EXPECT_FALSE(found.empty()) << (search.refusals().empty() ? ""
+                                                            : search.refusals().front().text());
+  std::string all = expect_right(kernel, sizes, found, product);
   if (found.empty()) return all;
   ScriptEnvironment names = script_environment({}, {&t->library});
   names.start = kernel;
@@ -135,6 +142,33 @@ TEST(DeviceSearch, each_precision_has_its_product) {
   expect_found("rvm", product("f32", "f32"), sizes, "rvm_fmmacc(", 2);
   expect_found("gemmini", product("i8", "i32"), {{"M", 32}, {"N", 16}, {"K", 32}},
                "do_matmul_acc_i8_bt(", 2);
+}
+
+// The first product of a sum overwrites what was there: no command sets it to zero.
+TEST(DeviceSearch, sums_begin_in_their_first_product) {
+  const std::string all =
+      expect_found("gemmini", kernel("gemm.exo", "i8gemm_scaled"),
+                   {{"M", 32}, {"N", 32}, {"K", 128}, {"act", 1}}, "do_matmul_i8(", 4);
+  EXPECT_TRUE(has(all, "do_matmul_acc_i8(")) << all;
+  EXPECT_FALSE(has(all, "zero_acc_i32(")) << all;
+}
+
+TEST(DeviceSearch, loads_run_ahead_of_their_sums_on_request) {
+  const TargetPtr t = target_of("gemmini");
+  const ProcPtr p = kernel("gemm.exo", "i8gemm");
+  const SizeBinding sizes = {{"M", 64}, {"N", 32}, {"K", 128}};
+  DeviceSearch search(p, sizes, *t);
+  const std::vector<DeviceSchedule> found = search.next(1, {});
+  ASSERT_EQ(found.size(), 1u);
+  const std::vector<DeviceSchedule> earlier = search.earlier_loads(found[0].number);
+  ASSERT_EQ(earlier.size(), 2u) << search.refusals().front().text();
+  const std::string all = expect_right(p, sizes, earlier, "do_matmul_acc_i8(");
+  EXPECT_TRUE(has(earlier[0].plan, "loads ahead"));
+  EXPECT_TRUE(has(earlier[1].plan, "loads in front"));
+  // The sums of the next rows come while the array works on these.
+  EXPECT_LT(all.find("do_ld_acc_i32("), all.find("do_matmul_acc_i8(")) << all;
+  EXPECT_LT(all.find("+ 1", all.find("do_ld_acc_i32(")), all.find("do_matmul_acc_i8(")) << all;
+  EXPECT_TRUE(search.earlier_loads(found[0].number).empty());
 }
 
 // Whichever factor the program names first: the names change places before the body is replaced.
