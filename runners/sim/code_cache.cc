@@ -62,6 +62,8 @@ uint32_t CodeCache::find(uint64_t address) {
     at += code_.back().length;
   }
   code_[header].immediate = count;
+  for (size_t k = header + 1; k + 1 < code_.size(); ++k)
+    code_[k].operation = followed_by(code_[k].operation, code_[k + 1].operation);
   return start_[(address - begin_) >> 1] = static_cast<uint32_t>(header + 1);
 }
 

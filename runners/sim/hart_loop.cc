@@ -41,23 +41,41 @@ namespace exotune::sim {
   } while (0)
 // Entries of one shape: an expression over `a` (and `b`), its latency in cycles. rd is never 0
 // here: the decoder sends such results to a register that nobody reads.
-#define EXOTUNE_SIM_ONE(name, cycles, expression) \
-  L_##name : {                                    \
-    EXOTUNE_SIM_WAIT(ready_[i->rs1]);             \
-    const Word a = x[i->rs1];                     \
-    (void)a;                                      \
-    x[i->rd] = static_cast<Word>(expression);     \
-    EXOTUNE_SIM_READY(i->rd, cycles, 0);          \
-    EXOTUNE_SIM_NEXT;                             \
+#define EXOTUNE_SIM_DO_ONE(cycles, expression) \
+  {                                            \
+    EXOTUNE_SIM_WAIT(ready_[i->rs1]);          \
+    const Word a = x[i->rs1];                  \
+    (void)a;                                   \
+    x[i->rd] = static_cast<Word>(expression);  \
+    EXOTUNE_SIM_READY(i->rd, cycles, 0);       \
   }
-#define EXOTUNE_SIM_TWO(name, cycles, expression)               \
-  L_##name : {                                                  \
+#define EXOTUNE_SIM_DO_TWO(cycles, expression)                  \
+  {                                                             \
     EXOTUNE_SIM_WAIT(std::max(ready_[i->rs1], ready_[i->rs2])); \
     const Word a = x[i->rs1], b = x[i->rs2];                    \
     x[i->rd] = static_cast<Word>(expression);                   \
     EXOTUNE_SIM_READY(i->rd, cycles, 0);                        \
-    EXOTUNE_SIM_NEXT;                                           \
   }
+#define EXOTUNE_SIM_ALONE(name, ...) L_##name : __VA_ARGS__ EXOTUNE_SIM_NEXT;
+#define EXOTUNE_SIM_ONE(name, cycles, expression) \
+  EXOTUNE_SIM_ALONE(name, EXOTUNE_SIM_DO_ONE(cycles, expression))
+#define EXOTUNE_SIM_TWO(name, cycles, expression) \
+  EXOTUNE_SIM_ALONE(name, EXOTUNE_SIM_DO_TWO(cycles, expression))
+// The same operation alone, and once for each that may follow it in a pair.
+#define EXOTUNE_SIM_THEN(first, second, ...)     \
+  L_##first##Then##second : __VA_ARGS__ { ++i; } \
+  goto L_##second;
+#define EXOTUNE_SIM_FIRST(name, ...)        \
+  EXOTUNE_SIM_ALONE(name, __VA_ARGS__)      \
+  EXOTUNE_SIM_THEN(name, Addi, __VA_ARGS__) \
+  EXOTUNE_SIM_THEN(name, Add, __VA_ARGS__)  \
+  EXOTUNE_SIM_THEN(name, Slli, __VA_ARGS__) \
+  EXOTUNE_SIM_THEN(name, Mul, __VA_ARGS__)  \
+  EXOTUNE_SIM_THEN(name, Lb, __VA_ARGS__)   \
+  EXOTUNE_SIM_THEN(name, Lw, __VA_ARGS__)   \
+  EXOTUNE_SIM_THEN(name, Sw, __VA_ARGS__)   \
+  EXOTUNE_SIM_THEN(name, Bne, __VA_ARGS__)  \
+  EXOTUNE_SIM_THEN(name, Bge, __VA_ARGS__)
 // Nothing issues while a division is under way.
 #define EXOTUNE_SIM_DIVIDE(name, expression)                    \
   L_##name : {                                                  \
@@ -76,8 +94,8 @@ namespace exotune::sim {
    ((limit) >> std::countr_zero(sizeof(type))))
 // `put` says where the value goes. Wrong addresses leave for load_trap, out of the way of the hot
 // path.
-#define EXOTUNE_SIM_LOAD(name, type, put)                                                  \
-  L_##name : {                                                                             \
+#define EXOTUNE_SIM_DO_LOAD(type, put)                                                     \
+  {                                                                                        \
     EXOTUNE_SIM_WAIT(ready_[i->rs1]);                                                      \
     const Word address = x[i->rs1] + static_cast<Word>(static_cast<Signed>(i->immediate)); \
     const uint64_t at = address - load_base;                                               \
@@ -89,12 +107,12 @@ namespace exotune::sim {
     type value;                                                                            \
     std::memcpy(&value, load_data + at, sizeof value);                                     \
     put;                                                                                   \
-    EXOTUNE_SIM_NEXT;                                                                      \
   }
+#define EXOTUNE_SIM_LOAD(name, type, put) EXOTUNE_SIM_ALONE(name, EXOTUNE_SIM_DO_LOAD(type, put))
 // Stores below `plain_stores` (code, constants, and the words by which the program talks to the
 // host) fail the same test and are told apart in store_trap.
-#define EXOTUNE_SIM_STORE(name, type, when, from)                                          \
-  L_##name : {                                                                             \
+#define EXOTUNE_SIM_DO_STORE(type, when, from)                                             \
+  {                                                                                        \
     EXOTUNE_SIM_WAIT(std::max(ready_[i->rs1], (when)));                                    \
     const Word address = x[i->rs1] + static_cast<Word>(static_cast<Signed>(i->immediate)); \
     const uint64_t at = address - store_base;                                              \
@@ -106,8 +124,9 @@ namespace exotune::sim {
       goto store_trap;                                                                     \
     }                                                                                      \
     std::memcpy(store_data + at, &value, sizeof value);                                    \
-    EXOTUNE_SIM_NEXT;                                                                      \
   }
+#define EXOTUNE_SIM_STORE(name, type, when, from) \
+  EXOTUNE_SIM_ALONE(name, EXOTUNE_SIM_DO_STORE(type, when, from))
 // Both ends of a branch are the beginning of a block, so both go through `go`, which finds it.
 #define EXOTUNE_SIM_BRANCH(name, condition)                                                  \
   L_##name : {                                                                               \
@@ -136,6 +155,9 @@ typename Hart<Word>::Leave Hart<Word>::loop(uint64_t limit) {
       EXOTUNE_SIM_INTEGER(EXOTUNE_SIM_ENTRY) EXOTUNE_SIM_MULTIPLY(EXOTUNE_SIM_ENTRY)
           EXOTUNE_SIM_MEMORY(EXOTUNE_SIM_ENTRY) EXOTUNE_SIM_CONTROL(EXOTUNE_SIM_ENTRY)
               EXOTUNE_SIM_OTHER(EXOTUNE_SIM_ENTRY)
+#undef EXOTUNE_SIM_ENTRY
+#define EXOTUNE_SIM_ENTRY(first, second) &&L_##first##Then##second,
+                  EXOTUNE_SIM_PAIRS(EXOTUNE_SIM_ENTRY)
 #undef EXOTUNE_SIM_ENTRY
   };
   constexpr Word kMost = Word{1} << (kBits - 1);
@@ -192,16 +214,17 @@ go : {
   goto* kEntry[static_cast<unsigned>(i->operation)];
 }
 
-  EXOTUNE_SIM_ONE(Addi, 1, a + static_cast<Word>(static_cast<SignedWord>(i->immediate)))
+  EXOTUNE_SIM_FIRST(
+      Addi, EXOTUNE_SIM_DO_ONE(1, a + static_cast<Word>(static_cast<SignedWord>(i->immediate))))
   EXOTUNE_SIM_ONE(Slti, 1, static_cast<SignedWord>(a) < static_cast<SignedWord>(i->immediate))
   EXOTUNE_SIM_ONE(Sltiu, 1, a < static_cast<Word>(static_cast<SignedWord>(i->immediate)))
   EXOTUNE_SIM_ONE(Xori, 1, a ^ static_cast<Word>(static_cast<SignedWord>(i->immediate)))
   EXOTUNE_SIM_ONE(Ori, 1, a | static_cast<Word>(static_cast<SignedWord>(i->immediate)))
   EXOTUNE_SIM_ONE(Andi, 1, a & static_cast<Word>(static_cast<SignedWord>(i->immediate)))
-  EXOTUNE_SIM_ONE(Slli, 1, a << i->immediate)
+  EXOTUNE_SIM_FIRST(Slli, EXOTUNE_SIM_DO_ONE(1, a << i->immediate))
   EXOTUNE_SIM_ONE(Srli, 1, a >> i->immediate)
   EXOTUNE_SIM_ONE(Srai, 1, static_cast<SignedWord>(a) >> i->immediate)
-  EXOTUNE_SIM_TWO(Add, 1, a + b)
+  EXOTUNE_SIM_FIRST(Add, EXOTUNE_SIM_DO_TWO(1, a + b))
   EXOTUNE_SIM_TWO(Sub, 1, a - b)
   EXOTUNE_SIM_TWO(Sll, 1, a << (b & kShift))
   EXOTUNE_SIM_TWO(Slt, 1, static_cast<SignedWord>(a) < static_cast<SignedWord>(b))
@@ -247,7 +270,7 @@ L_Auipc : {
 }
   // Multiplications keep the upper half where asked; division follows RISC-V: by zero all ones, and
   // the one quotient that overflows is the dividend.
-  EXOTUNE_SIM_TWO(Mul, timing.multiply, a * b)
+  EXOTUNE_SIM_FIRST(Mul, EXOTUNE_SIM_DO_TWO(timing.multiply, a * b))
   EXOTUNE_SIM_TWO(Mulh, timing.multiply_high,
                   static_cast<WideUnsigned>(static_cast<Wide>(static_cast<SignedWord>(a)) *
                                             static_cast<Wide>(static_cast<SignedWord>(b))) >>
@@ -305,9 +328,9 @@ L_Auipc : {
 #define EXOTUNE_SIM_PUT_FLOAT(bits) \
   f_[i->rd] = (bits);               \
   if constexpr (kTiming) float_ready_[i->rd] = now - 2 + 2 * timing.load + 1
-  EXOTUNE_SIM_LOAD(Lb, int8_t, EXOTUNE_SIM_PUT)
+  EXOTUNE_SIM_FIRST(Lb, EXOTUNE_SIM_DO_LOAD(int8_t, EXOTUNE_SIM_PUT))
   EXOTUNE_SIM_LOAD(Lh, int16_t, EXOTUNE_SIM_PUT)
-  EXOTUNE_SIM_LOAD(Lw, int32_t, EXOTUNE_SIM_PUT)
+  EXOTUNE_SIM_FIRST(Lw, EXOTUNE_SIM_DO_LOAD(int32_t, EXOTUNE_SIM_PUT))
   EXOTUNE_SIM_LOAD(Lbu, uint8_t, EXOTUNE_SIM_PUT)
   EXOTUNE_SIM_LOAD(Lhu, uint16_t, EXOTUNE_SIM_PUT)
   EXOTUNE_SIM_LOAD(Lwu, uint32_t, EXOTUNE_SIM_PUT)
@@ -318,7 +341,7 @@ L_Auipc : {
 #undef EXOTUNE_SIM_PUT_FLOAT
   EXOTUNE_SIM_STORE(Sb, uint8_t, ready_[i->rs2], x[i->rs2])
   EXOTUNE_SIM_STORE(Sh, uint16_t, ready_[i->rs2], x[i->rs2])
-  EXOTUNE_SIM_STORE(Sw, uint32_t, ready_[i->rs2], x[i->rs2])
+  EXOTUNE_SIM_FIRST(Sw, EXOTUNE_SIM_DO_STORE(uint32_t, ready_[i->rs2], x[i->rs2]))
   EXOTUNE_SIM_STORE(Sd, uint64_t, ready_[i->rs2], x[i->rs2])
   EXOTUNE_SIM_STORE(Fsw, uint32_t, float_ready_[i->rs2], f_[i->rs2])
   EXOTUNE_SIM_STORE(Fsd, uint64_t, float_ready_[i->rs2], f_[i->rs2])
@@ -489,8 +512,9 @@ trap : {
     retired -= static_cast<uint64_t>(first->immediate) - static_cast<uint64_t>(i - first - 1);
   EXOTUNE_SIM_SAVE;
   pc_ = i != nullptr ? base + i->offset : target;
-  const bool handled = begin_trap(cause, bad_address);
+  // Here, where pc still says which instruction it was.
   if (!fault_.empty()) return Leave::kDeviceFault;
+  const bool handled = begin_trap(cause, bad_address);
   if (!handled) return Leave::kTrap;
   now = now_;
   target = pc_;
@@ -505,6 +529,13 @@ trap : {
 #undef EXOTUNE_SIM_READY
 #undef EXOTUNE_SIM_ONE
 #undef EXOTUNE_SIM_TWO
+#undef EXOTUNE_SIM_DO_ONE
+#undef EXOTUNE_SIM_DO_TWO
+#undef EXOTUNE_SIM_DO_LOAD
+#undef EXOTUNE_SIM_DO_STORE
+#undef EXOTUNE_SIM_ALONE
+#undef EXOTUNE_SIM_THEN
+#undef EXOTUNE_SIM_FIRST
 #undef EXOTUNE_SIM_DIVIDE
 #undef EXOTUNE_SIM_INSIDE
 #undef EXOTUNE_SIM_LOAD

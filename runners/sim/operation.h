@@ -30,6 +30,15 @@ constexpr uint32_t bits(uint32_t word, int low, int count) {
 // Done outside the loop: floats, atomics, devices. Header precedes a block and is never executed.
 #define EXOTUNE_SIM_OTHER(X) \
   X(Float) X(FloatToInt) X(Amo) X(Device) X(Header)
+// Two operations that often stand next to each other. The first knows which one follows and goes
+// there straight: a jump that needs no prediction. The second is decoded as itself.
+#define EXOTUNE_SIM_SECONDS(X, first) \
+  X(first, Addi) X(first, Add) X(first, Slli) X(first, Mul) X(first, Lb) X(first, Lw) \
+  X(first, Sw) X(first, Bne) X(first, Bge)
+#define EXOTUNE_SIM_PAIRS(X) \
+  EXOTUNE_SIM_SECONDS(X, Addi) EXOTUNE_SIM_SECONDS(X, Add) EXOTUNE_SIM_SECONDS(X, Slli) \
+  EXOTUNE_SIM_SECONDS(X, Mul) EXOTUNE_SIM_SECONDS(X, Lb) EXOTUNE_SIM_SECONDS(X, Lw) \
+  EXOTUNE_SIM_SECONDS(X, Sw)
 // clang-format on
 
 enum class Operation : uint16_t {
@@ -38,8 +47,19 @@ enum class Operation : uint16_t {
       EXOTUNE_SIM_MEMORY(EXOTUNE_SIM_ENUM) EXOTUNE_SIM_CONTROL(EXOTUNE_SIM_ENUM)
           EXOTUNE_SIM_OTHER(EXOTUNE_SIM_ENUM)
 #undef EXOTUNE_SIM_ENUM
-              kCount
+#define EXOTUNE_SIM_ENUM(first, second) k##first##Then##second,
+              EXOTUNE_SIM_PAIRS(EXOTUNE_SIM_ENUM)
+#undef EXOTUNE_SIM_ENUM
 };
+
+/// The first of a pair with that second, where the two are one; else as it was.
+constexpr Operation followed_by(Operation first, Operation second) {
+#define EXOTUNE_SIM_PAIR(a, b) \
+  if (first == Operation::k##a && second == Operation::k##b) return Operation::k##a##Then##b;
+  EXOTUNE_SIM_PAIRS(EXOTUNE_SIM_PAIR)
+#undef EXOTUNE_SIM_PAIR
+  return first;
+}
 
 /// Register 0 as a destination: written, never read.
 constexpr uint8_t kNowhere = 32;

@@ -271,6 +271,8 @@ TEST_P(Faults, are_named_with_a_hint) {
   EXPECT_EQ(r.exit_status, 5) << r.err;
   EXPECT_TRUE(says(r.err, f.says)) << r.err;
   EXPECT_TRUE(says(r.err, "hint: " + f.hint)) << r.err;
+  // Where it was, whoever found it.
+  EXPECT_FALSE(says(r.err, "in exo_trap_entry")) << r.err;
 }
 
 const Fault kFaults[] = {

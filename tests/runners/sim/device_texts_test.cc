@@ -129,6 +129,41 @@ const Call kCalls[] = {
     for t in seq(0, 3):
         st_acc_i32(5, 7, c[t, 0:5, 0:16], C[t, 0:5, 0:7])
 )"},
+    {"new_sums_of_many_tiles", "gemmini", R"((A: i8[3, 5, 9], B: i8[9, 7], C: i32[3, 5, 7]):
+    a: i8[3, 16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[3, 16, 16] @ GEMM_ACCUM
+    ld_i8_id1(9, 7, B[0:9, 0:7], b[0:9, 0:16])
+    for t in seq(0, 3):
+        ld_i8(5, 9, A[t, 0:5, 0:9], a[t, 0:5, 0:16])
+    config_matmul()
+    do_matmul_i8_tiles(3, 5, 7, 9, a[0:3, 0:5, 0:16], b[0:9, 0:16], c[0:3, 0:5, 0:16])
+    do_matmul_i8_tiles(3, 5, 7, 9, a[0:3, 0:5, 0:16], b[0:9, 0:16], c[0:3, 0:5, 0:16])
+    for t in seq(0, 3):
+        st_acc_i32(5, 7, c[t, 0:5, 0:16], C[t, 0:5, 0:7])
+)"},
+    {"new_sums_second_transposed", "gemmini", R"((A: i8[5, 9], B: i8[7, 9], C: i32[5, 7]):
+    a: i8[16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[16, 16] @ GEMM_ACCUM
+    ld_i8(5, 9, A[0:5, 0:9], a[0:5, 0:16])
+    ld_i8_id1(7, 9, B[0:7, 0:9], b[0:7, 0:16])
+    config_matmul_bt()
+    do_matmul_i8_bt(5, 7, 9, a[0:5, 0:16], b[0:7, 0:16], c[0:5, 0:16])
+    do_matmul_i8_bt(5, 7, 9, a[0:5, 0:16], b[0:7, 0:16], c[0:5, 0:16])
+    st_acc_i32(5, 7, c[0:5, 0:16], C[0:5, 0:7])
+)"},
+    {"new_sums_first_transposed", "gemmini", R"((A: i8[9, 5], B: i8[9, 7], C: i32[5, 7]):
+    a: i8[16, 16] @ GEMM_SCRATCH
+    b: i8[16, 16] @ GEMM_SCRATCH
+    c: i32[16, 16] @ GEMM_ACCUM
+    ld_i8(9, 5, A[0:9, 0:5], a[0:9, 0:16])
+    ld_i8_id1(9, 7, B[0:9, 0:7], b[0:9, 0:16])
+    config_matmul_at()
+    do_matmul_i8_at(5, 7, 9, a[0:9, 0:16], b[0:9, 0:16], c[0:5, 0:16])
+    do_matmul_i8_at(5, 7, 9, a[0:9, 0:16], b[0:9, 0:16], c[0:5, 0:16])
+    st_acc_i32(5, 7, c[0:5, 0:16], C[0:5, 0:7])
+)"},
     {"factors_of_the_other_settings", "gemmini",
      R"((s: f32, t: f32, A: i8[5, 9], B: i8[9, 7], I: i8[5, 7], C: i32[5, 7]):
     a: i8[16, 16] @ GEMM_SCRATCH
