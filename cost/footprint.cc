@@ -3,92 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+
+#include "cost/touched_boxes.h"
 
 namespace exotune {
 
-namespace {
-
-// What is touched is kept as one box for each buffer: the range of every subscript. Boxes hold more
-// than was touched where subscripts depend on each other (a triangle counts as its square), but the
-// box of a loop follows from the boxes of its first and last iteration, so that no iteration is
+// The box of a loop follows from the boxes of its first and last iteration, so that no iteration is
 // ever run. From the inside out each loop then asks one question: does what its body touches stay
 // in the cache until the next iteration? If it does, only what is new enters; if not, the body's
 // traffic comes again every time.
-using Boxes = std::map<Sym, TouchedBox>;
-
-// A box as runs of adjacent bytes, a number of them.
-struct Runs {
-  double count = 1;          // of runs
-  double bytes = 0;          // of one, from its first to its last byte
-  int64_t stride = 0;        // bytes between runs of the dimension that has most of them
-  std::vector<bool> inside;  // dimension by dimension: steps along it stay in the run or next to it
-};
-
-Runs runs_of(const TouchedBox& box, double line) {
-  Runs runs;
-  runs.bytes = static_cast<double>(box.element);
-  runs.inside.assign(box.dims.size(), false);
-  int64_t most = 1;
-  for (size_t d = box.dims.size(); d-- > 0;) {
-    const double stride = static_cast<double>(box.strides[d]);
-    const int64_t extent = box.dims[d].count();
-    if (stride <= std::max(runs.bytes, line)) {
-      runs.inside[d] = true;
-      runs.bytes += static_cast<double>(extent - 1) * stride;
-    } else {
-      runs.count *= static_cast<double>(extent);
-      if (extent > most) {
-        most = extent;
-        runs.stride = box.strides[d];
-      }
-    }
-  }
-  return runs;
-}
-
-}  // namespace
 
 void LineCount::add(const LineCount& o, double times) {
   all += times * o.all;
   scattered += times * o.scattered;
-}
-
-double lines_of(const TouchedBox& box, double line) {
-  const Runs runs = runs_of(box, line);
-  return runs.count * std::ceil(runs.bytes / line);
-}
-
-namespace {
-
-// How the runs of `to` lie to those of `from`, one iteration earlier.
-struct Movement {
-  Runs runs;         // of `to`
-  double kept = 1;   // share of the runs that were there
-  double shift = 0;  // bytes that each of those moved on by
-};
-
-Movement movement(const TouchedBox& from, const TouchedBox& to, double line) {
-  Movement m{runs_of(to, line)};
-  for (size_t d = 0; d < to.dims.size(); ++d) {
-    const int64_t moved = std::abs(to.dims[d].lo - from.dims[d].lo);
-    const int64_t grown = std::max<int64_t>(0, to.dims[d].count() - from.dims[d].count());
-    const double step = static_cast<double>(std::max(moved, grown));
-    if (m.runs.inside[d]) {
-      m.shift += step * static_cast<double>(to.strides[d]);
-    } else {
-      const double extent = static_cast<double>(to.dims[d].count());
-      m.kept *= std::max(0.0, extent - step) / extent;
-    }
-  }
-  return m;
-}
-
-}  // namespace
-
-double lines_entered(const TouchedBox& from, const TouchedBox& to, double line) {
-  const Movement m = movement(from, to, line);
-  const double each = std::ceil(m.runs.bytes / line);
-  return m.runs.count * (m.kept * std::min(each, m.shift / line) + (1 - m.kept) * each);
 }
 
 // A loop body (or the whole proc), once.
@@ -120,28 +48,37 @@ class Walk {
         if (trips == 0) continue;
         Node child;
         child.trips = static_cast<double>(trips);
-        touch({s}, child.swept);
+        child.swept = touched({s}).boxes();
         const int64_t here = ranges_.typical(*f);
+        Touches next;
         if (trips > 1) {
           ranges_.enter(*f, here + 1 < trips ? here + 1 : here - 1);
-          touch(f->body, child.second);
+          next = touched(f->body);
         }
         ranges_.enter(*f, here);
-        touch(f->body, child.first);
+        const Touches first = touched(f->body);
+        child.first = first.boxes();
+        child.second = next.boxes(first);
         fill(f->body, child);
         node.children.push_back(std::move(child));
       } else if (s->as<If>()) {
         fill(body_of(*s), node);
         fill(orelse_of(*s), node);
       } else {
-        Boxes boxes;
-        touch({s}, boxes);
-        if (!boxes.empty()) node.statements.push_back(std::move(boxes));
+        if (const Touches here = touched({s}); !here.empty())
+          node.statements.push_back(here.boxes());
       }
     }
   }
 
-  void touch(const Block& b, Boxes& boxes) {
+  Touches touched(const Block& b) {
+    Touches out;
+    touch(b, out);
+    return out;
+  }
+
+ private:
+  void touch(const Block& b, Touches& boxes) {
     for (const StmtPtr& s : b) {
       if (const Alloc* a = s->as<Alloc>()) {
         allocate(*a);
@@ -159,7 +96,6 @@ class Walk {
     }
   }
 
- private:
   struct Buffer {
     std::vector<int64_t> strides, extents;
     int64_t element = 0;
@@ -184,39 +120,32 @@ class Walk {
     if (!register_file && !a.type.shape.empty()) declare(a.name, a.type);
   }
 
-  void add(Boxes& boxes, Sym name, const std::vector<ExprPtr>& idx) {
+  void add(Touches& touches, Sym name, const std::vector<ExprPtr>& idx) {
     std::vector<IndexRange> dims;
     for (const ExprPtr& i : idx) dims.push_back(ranges_.range(i));
     if (const auto b = buffers_.find(name); idx.empty() && b != buffers_.end())
       for (const int64_t extent : b->second.extents) dims.push_back({0, extent - 1});  // all of it
-    add(boxes, name, std::move(dims));
+    add(touches, name, form_of(idx), std::move(dims));
   }
-  void add(Boxes& boxes, Sym name, std::vector<IndexRange> dims) {
-    const auto buffer = buffers_.find(name);
-    if (buffer == buffers_.end() || buffer->second.strides.size() != dims.size()) return;
-    const auto [it, fresh] = boxes.try_emplace(name);
-    TouchedBox& box = it->second;
-    if (fresh) {
-      box = {std::move(dims), buffer->second.strides, buffer->second.element};
-      return;
-    }
-    for (size_t d = 0; d < dims.size(); ++d) {
-      box.dims[d].lo = std::min(box.dims[d].lo, dims[d].lo);
-      box.dims[d].hi = std::max(box.dims[d].hi, dims[d].hi);
-    }
+  void add(Touches& touches, Sym name, uint64_t form, std::vector<IndexRange> dims) {
+    const auto b = buffers_.find(name);
+    if (b == buffers_.end() || b->second.strides.size() != dims.size()) return;
+    touches.add(name, form, {std::move(dims), b->second.strides, b->second.element});
   }
 
-  void touch(const ExprPtr& e, Boxes& boxes) {
+  void touch(const ExprPtr& e, Touches& boxes) {
     if (const Read* r = e->as<Read>(); r && is_data(e->type)) {
       add(boxes, r->name, r->idx);
     } else if (const WindowExpr* w = e->as<WindowExpr>()) {
       std::vector<IndexRange> dims;
+      std::vector<ExprPtr> from;
       for (const WindowAccess& a : w->access) {
+        from.push_back(a.lo);
         const IndexRange lo = ranges_.range(a.lo);
         dims.push_back(
             a.is_point() ? lo : IndexRange{lo.lo, std::max(lo.lo, ranges_.range(a.hi).hi - 1)});
       }
-      add(boxes, w->name, std::move(dims));
+      add(boxes, w->name, form_of(from), std::move(dims));
     }
     if (!is_data(e->type) && !e->as<WindowExpr>()) return;
     for (const ExprPtr& c : expr_children(*e)) touch(c, boxes);
@@ -256,8 +185,31 @@ double occupied(const TouchedBox& box, const Cache& c) {
 
 double occupied(const Boxes& boxes, const Cache& c) {
   double out = 0;
-  for (const auto& [name, box] : boxes) out += occupied(box, c);
+  for (const auto& [name, all] : boxes)
+    for (const TouchedBox& box : all) out += occupied(box, c);
   return out;
+}
+
+// Of the buffer's boxes that move from one iteration to the next, the one that most lines enter.
+template <class Node>
+std::optional<Movement> main_movement(const Node& loop, Sym buffer, double line) {
+  const auto first = loop.first.find(buffer), second = loop.second.find(buffer);
+  if (first == loop.first.end() || second == loop.second.end()) return std::nullopt;
+  std::optional<Movement> out;
+  double most = -1;
+  for (size_t k = 0; k < first->second.size(); ++k) {
+    const TouchedBox &from = first->second[k], &to = second->second[k];
+    if (from == to) continue;
+    if (const double lines = lines_entered(from, to, line); lines > most) {
+      most = lines;
+      out = movement(from, to, line);
+    }
+  }
+  return out;
+}
+
+bool is_one_run(const std::vector<TouchedBox>& boxes, double line) {
+  return boxes.size() == 1 && runs_of(boxes.front(), line).count == 1;
 }
 
 // Share of the lines which the loop brings in of the buffer that prefetchers come late for: all in
@@ -277,17 +229,17 @@ double scattered_share(const Node& loop, Sym buffer, const Cache& c) {
   }
   for (size_t k = down.size(); k-- > 0;) {
     const Node& n = *down[k];
-    const auto first = n.first.find(buffer), second = n.second.find(buffer);
-    if (first == n.first.end() || second == n.second.end() || first->second == second->second)
-      continue;
-    const Movement m = movement(first->second, second->second, line);
-    if (m.kept < 1) return c.late(m.runs.bytes / line);
+    const std::optional<Movement> m = main_movement(n, buffer, line);
+    if (!m) continue;
+    if (m->kept < 1) return c.late(m->runs.bytes / line);
     const bool goes_on =
-        m.runs.count == 1 && k > 0 && runs_of(down[k - 1]->swept.at(buffer), line).count == 1;
-    return goes_on ? 0 : c.late(n.trips * m.shift / line);
+        m->runs.count == 1 && k > 0 && is_one_run(down[k - 1]->swept.at(buffer), line);
+    return goes_on ? 0 : c.late(n.trips * m->shift / line);
   }
-  const TouchedBox& box = loop.swept.at(buffer);
-  return c.late(runs_of(box, line).bytes / line);
+  double length = 0;
+  for (const TouchedBox& box : loop.swept.at(buffer))
+    length = std::max(length, runs_of(box, line).bytes / line);
+  return c.late(length);
 }
 
 template <class Node>
@@ -299,7 +251,8 @@ LineCount body_traffic(const Node& body, const Cache& c) {
   LineCount out;
   for (const Node& child : body.children) out.add(loop_traffic(child, c));
   for (const Boxes& boxes : body.statements)
-    for (const auto& [name, box] : boxes) out.add({lines_of(box, c.line), lines_of(box, c.line)});
+    for (const auto& [name, all] : boxes)
+      for (const TouchedBox& box : all) out.add({lines_of(box, c.line), lines_of(box, c.line)});
   return out;
 }
 
@@ -307,6 +260,26 @@ LineCount body_traffic(const Node& body, const Cache& c) {
 // pages lie at random, and what else runs needs some room.
 double lost(const Boxes& boxes, const Cache& c) {
   return std::clamp(2 * (occupied(boxes, c) / c.bytes - c.core.cache_full), 0.0, 1.0);
+}
+
+double lines_of(const std::vector<TouchedBox>& boxes, double line) {
+  double out = 0;
+  for (const TouchedBox& box : boxes) out += lines_of(box, line);
+  return out;
+}
+
+// Of a buffer, when only what the iteration before touched is still there. Nothing: the first
+// iteration does not touch it.
+template <class Node>
+std::optional<double> lines_entering(const Node& loop, Sym buffer, double line) {
+  const auto first = loop.first.find(buffer), second = loop.second.find(buffer);
+  if (first == loop.first.end()) return std::nullopt;
+  double out = lines_of(first->second, line);
+  if (loop.trips <= 1 || second == loop.second.end()) return out;
+  for (size_t k = 0; k < first->second.size(); ++k)
+    if (const TouchedBox& from = first->second[k], &to = second->second[k]; !(from == to))
+      out += (loop.trips - 1) * lines_entered(from, to, line);
+  return out;
 }
 
 // With a body that stays in the cache: each buffer whole when all of the loop stays, else what
@@ -317,13 +290,7 @@ LineCount kept_traffic(const Node& loop, const Cache& c) {
   const double gone = lost(loop.swept, c);
   for (const auto& [name, swept] : loop.swept) {
     const double all = lines_of(swept, c.line);
-    double entering = all;
-    if (const auto first = loop.first.find(name); gone > 0 && first != loop.first.end()) {
-      entering = lines_of(first->second, c.line);
-      const auto second = loop.second.find(name);
-      if (loop.trips > 1 && second != loop.second.end() && !(second->second == first->second))
-        entering += (loop.trips - 1) * lines_entered(first->second, second->second, c.line);
-    }
+    const double entering = gone > 0 ? lines_entering(loop, name, c.line).value_or(all) : all;
     const double lines = (1 - gone) * all + gone * entering;
     out.add({lines, lines * scattered_share(loop, name, c)});
   }
@@ -344,7 +311,7 @@ LineCount loop_traffic(const Node& loop, const Cache& c) {
 Footprints::Footprints(const Proc& p, const std::map<std::string, int64_t>& sizes)
     : root_(std::make_unique<Node>()) {
   Walk walk(p, sizes);
-  walk.touch(p.body, root_->first);
+  root_->first = walk.touched(p.body).boxes();
   walk.fill(p.body, *root_);
 }
 
@@ -359,7 +326,7 @@ LineCount Footprints::traffic(int64_t cache_bytes, int line_bytes, const CoreFac
 
 double Footprints::bytes(int line_bytes) const {
   double lines = 0;
-  for (const auto& [name, box] : root_->first) lines += lines_of(box, line_bytes);
+  for (const auto& [name, boxes] : root_->first) lines += lines_of(boxes, line_bytes);
   return lines * line_bytes;
 }
 

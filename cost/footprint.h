@@ -10,30 +10,17 @@
 #include <set>
 #include <vector>
 
-#include "cost/index_ranges.h"
+#include "core/ir/proc.h"
 #include "cost/terms.h"
 #include "hw/core_facts.h"
 
 namespace exotune {
-
-/// The part of one buffer between the least and the greatest index of each dimension.
-struct TouchedBox {
-  std::vector<IndexRange> dims;
-  std::vector<int64_t> strides;  // bytes from one index to the next, by dimension
-  int64_t element = 0;           // bytes
-  bool operator==(const TouchedBox&) const = default;
-};
 
 struct LineCount {
   double all = 0;
   double scattered = 0;  // of them, in runs too short for prefetchers
   void add(const LineCount& o, double times = 1);
 };
-
-/// Lines (or pages) of `line` bytes that hold the box.
-double lines_of(const TouchedBox& box, double line);
-/// Those of `to` that were not among the lines of `from`, the same box one iteration earlier.
-double lines_entered(const TouchedBox& from, const TouchedBox& to, double line);
 
 class Footprints {
  public:

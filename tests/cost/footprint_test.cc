@@ -73,6 +73,37 @@ TEST(Footprint, rows_a_power_of_two_apart_crowd_the_same_sets) {
   EXPECT_GT(lines(text(1024), 32768).all, 2000);
 }
 
+// A row, a column and an element of one array, far apart: what lies between them is not touched.
+TEST(Footprint, accesses_of_one_array_are_told_apart) {
+  const auto text = [](const std::string& args, const std::string& sum) {
+    return "\n@proc\ndef f(" + args +
+           "):\n    for i in seq(0, 200):\n        for j in seq(0, i):\n"
+           "            for k in seq(0, j):\n                " +
+           sum + "\n";
+  };
+  const double one = lines(text("A: f64[200, 200]", "A[i, j] += A[i, k] * A[k, j]"), 32768).all;
+  const double three = lines(text("A: f64[200, 200], B: f64[200, 200], C: f64[200, 200]",
+                                  "C[i, j] += A[i, k] * B[k, j]"),
+                             32768)
+                           .all;
+  EXPECT_GT(one, 0.5 * three);
+  EXPECT_LT(one, 2 * three);
+}
+
+// Equal but for constants: one box, however many statements.
+TEST(Footprint, neighbours_share_their_lines) {
+  const auto text = [](const std::string& body) {
+    return "\n@proc\ndef f(x: f32[500, 64], y: f32[500, 64]):\n    for i in seq(0, 498):\n"
+           "        for j in seq(0, 62):\n" +
+           body;
+  };
+  const double five = lines(text("            y[i, j] = x[i, j] + x[i + 2, j] + x[i + 1, j + 1] + "
+                                 "x[i + 1, j] + x[i + 1, j + 2]\n"),
+                            4096)
+                          .all;
+  EXPECT_NEAR(five, lines(text("            y[i, j] = x[i, j]\n"), 4096).all, 300);
+}
+
 TEST(Footprint, blocking_brings_in_less) {
   const auto product = [](const std::string& loops) {
     return "\n@proc\ndef f(a: f32[64, 64], b: f32[64, 80], c: f32[64, 64]):\n" + loops;
