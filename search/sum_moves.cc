@@ -58,6 +58,25 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
   return stage;
 }
 
+// What a tile may have of terms in a row: a filter of 5 x 5, not 32 channels of one.
+constexpr int64_t kMostTerms = 27;
+
+// The innermost sums, all their terms written out. A filter's weights then stay in registers, and
+// rows that neighbours read as well are loaded once.
+std::vector<Steps> short_sums(const Contraction& c) {
+  std::vector<Steps> out;
+  Steps steps;
+  int64_t terms = 1;
+  for (auto loop = c.nest.loops.rbegin(); loop != c.nest.loops.rend(); ++loop) {
+    if (loop->in_output) continue;
+    if (!loop->extent || terms * *loop->extent > kMostTerms) break;
+    terms *= *loop->extent;
+    steps.push_back({"unroll_all", {loop->name}});
+    out.push_back(steps);
+  }
+  return out;
+}
+
 }  // namespace
 
 SearchSpace sums_space(const Contraction& c) {
@@ -71,6 +90,7 @@ SearchSpace sums_space(const Contraction& c) {
   // The tiles' sums are chains already: this saves branches and lets loads go ahead.
   for (const int64_t factor : {2, 4})
     steps.moves.push_back({{interleave_step(c.k, factor)}, "", ""});
+  for (Steps& all : short_sums(c)) steps.moves.push_back({std::move(all), "", ""});
   space.stages.push_back(std::move(steps));
   return space;
 }

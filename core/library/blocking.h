@@ -88,7 +88,8 @@ ProcPtr unroll_registers(ProcPtr p, const MemoryPtr& memory);
 ProcPtr unroll_buffers(ProcPtr p, const MemoryPtr& memory);
 
 /// Unrolls every loop over `loop`, and removes those of one iteration.
-/// Proposed by the dynamic program, at the end, for what its plan unrolls.
+/// Proposed by the dynamic program, at the end, for what its plan unrolls, and for short sums (a
+/// filter's) behind their register tile.
 ProcPtr unroll_all(ProcPtr p, const std::string& loop);
 
 }  // namespace exotune

@@ -102,18 +102,14 @@ TargetPtr target() {
   return t;
 }
 
-class Convolution : public testing::TestWithParam<const char*> {
- protected:
-  static const Module& module() {
-    static const Module m = parse_module(kConvolutions, "convolutions.exo");
-    return m;
-  }
-  static ProcPtr kernel(const std::string& name) {
-    for (const ProcPtr& p : module().procs)
-      if (p->name == name) return p;
-    return nullptr;
-  }
-};
+ProcPtr kernel(const std::string& name) {
+  static const Module m = parse_module(kConvolutions, "convolutions.exo");
+  for (const ProcPtr& p : m.procs)
+    if (p->name == name) return p;
+  return nullptr;
+}
+
+class Convolution : public testing::TestWithParam<const char*> {};
 
 TEST_P(Convolution, keeps_its_sums_in_registers_and_its_meaning) {
   const ProcPtr before = kernel(GetParam());
@@ -139,6 +135,28 @@ INSTANTIATE_TEST_SUITE_P(Forms, Convolution,
                          testing::Values("bias_and_rectifier", "plain", "set_to_zero", "stride_two",
                                          "patches", "channels_first", "depthwise", "one_dimension"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Nine terms in a row; with three channels each there would be 27, and the space ends there.
+TEST(WrittenOut, a_filter_without_channels_is_written_out) {
+  const ProcPtr before = kernel("depthwise");
+  const SearchSpace space = space_for(inspect_nest(*before), *target(), target()->levels);
+  const auto unrolled = [](const Stage& stage) {
+    std::vector<size_t> out;
+    for (const Move& m : stage.moves)
+      if (!m.steps.empty() && m.steps.front().op == "unroll_all") out.push_back(m.steps.size());
+    return out;
+  };
+  EXPECT_EQ(unrolled(space.stages.back()), (std::vector<size_t>{1, 2}));
+  BeamContext context;
+  context.instructions = instruction_values(*target());
+  int written_out = 0;
+  for (const BeamState& s : beam_search(before, space, context, {.width = 20, .keep = 40}).states) {
+    if (str(*s.proc).find("for d") != std::string::npos) continue;
+    ++written_out;
+    expect_same_result(before, s.proc, str(*s.proc));
+  }
+  EXPECT_GT(written_out, 0);
+}
 
 TEST(NoConvolution, of_what_is_no_sum_of_loops_stays_as_it_is) {
   const Module m = parse_module(R"(
