@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Tunes plain nests and times each winner against the C compilers.
 
-    sweep.py EXO_TUNE [KERNEL ...] [--budget 20s] [--only tune|compare] [--large] [-o FOLDER]
+    sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|compare] [--at small|cache|memory] [-o FOLDER]
 
-Kernels are those of kernels/polybench at the suite's medium (or large) sizes and of kernels/nests at the
-sizes in their `# sizes:` lines. Prints compare.py's line for each, then the geometric mean of the
-ratios (of the best of gcc, clang and Polly over the tuned C) and the least one.
+Kernels are those of kernels/polybench at the suite's medium sizes (large ones at `memory`) and of
+kernels/nests at one of the three in their `# sizes:` lines; a group is a file's name (`stencils`), or
+`polybench`. Prints compare.py's line for each, then the geometric mean of the ratios (of the best of gcc,
+clang and Polly over the tuned C) and the least one.
 """
 import argparse, glob, math, os, re, subprocess, sys
 
@@ -36,14 +37,19 @@ LARGE = {
 }
 
 
-def kernels(polybench):
-    """(name, FILE.exo:name, sizes) of every kernel; a `# sizes:` line stands before its @proc."""
+PLACES = ["small", "cache", "memory"]
+
+
+def kernels(place):
+    """(group, name, FILE.exo:name, sizes) of every kernel; a `# sizes:` line stands before its @proc."""
+    suite = LARGE if place == "memory" else MEDIUM
     for path in sorted(glob.glob(os.path.join(KERNELS, "polybench", "*.exo"))):
         for name in re.findall(r"^def (\w+)\(", open(path).read(), re.M):
-            yield name, f"{path}:{name}", polybench[name]
+            yield "polybench", name, f"{path}:{name}", suite[name]
     for path in sorted(glob.glob(os.path.join(KERNELS, "nests", "*.exo"))):
-        for sizes, name in re.findall(r"^# sizes: (\S+)\n@proc\ndef (\w+)\(", open(path).read(), re.M):
-            yield name, f"{path}:{name}", sizes
+        group = os.path.basename(path)[:-4]
+        for sizes, name in re.findall(r"^# sizes: (.+)\n@proc\ndef (\w+)\(", open(path).read(), re.M):
+            yield group, name, f"{path}:{name}", sizes.split()[PLACES.index(place)]
 
 
 def tune(a, name, kernel, sizes):
@@ -70,13 +76,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool"), parser.add_argument("names", nargs="*")
     parser.add_argument("--budget", default="20s"), parser.add_argument("--only", default="")
-    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--at", choices=PLACES, default="cache")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     ratios = []
-    for name, kernel, sizes in kernels(LARGE if a.large else MEDIUM):
-        if a.names and name not in a.names:
+    for group, name, kernel, sizes in kernels(a.at):
+        if a.names and name not in a.names and group not in a.names:
             continue
         if a.only != "compare" and not tune(a, name, kernel, sizes):
             print(f"{name:16s} the tuner failed: see {a.out}/{name}.log", flush=True)
@@ -88,4 +94,5 @@ def main():
         print(f"{len(known)} of {len(ratios)}: geometric mean {mean:.2f}, least {min(known):.2f}")
 
 
-main()
+if __name__ == "__main__":
+    main()
