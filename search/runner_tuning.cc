@@ -33,6 +33,7 @@ constexpr int kInVain = 2;            // times in a row
 constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
 constexpr size_t kTried = 4;          // from there, at first: several products take turns
 constexpr size_t kEarlier = 6;        // of the best plans, that are made with earlier loads
+constexpr size_t kApart = 3;          // of them, that are made with zeros apart
 constexpr double kHopeless = 0.25;    // of the time, while no plan of the nest as written holds
 constexpr double kWorthMore = 1.5;    // of the best: a start whose first schedule is further off
 // Of the nest as written; half a second of the embedded simulator. A larger one is reckoned.
@@ -162,10 +163,12 @@ class RunnerTuning {
     }
   }
 
-  // Plans of the nest as written that are all refused leave most of the time to other starts.
-  bool gives_up() const {
+  // Plans of the nest as written that are all refused leave most of the time to other starts. Some
+  // have to have been: on a busy machine what comes before them may take long.
+  bool gives_up(const DeviceSearch& search) const {
     if (hooks_.interrupted && hooks_.interrupted()) return true;
-    const bool hopeless = from_ == nullptr && plan_of_.empty() && !request_.known.empty();
+    const bool hopeless = from_ == nullptr && plan_of_.empty() && !request_.known.empty() &&
+                          !search.refusals().empty();
     return hopeless && deadline_.left() < (1 - kHopeless) * request_.time_budget_seconds;
   }
 
@@ -175,7 +178,7 @@ class RunnerTuning {
     // Numbers of plans belong to one search.
     plan_of_.clear();
     search_and_measure([&](size_t count) {
-      return take(search, [&] { return search.next(count, [&] { return gives_up(); }); });
+      return take(search, [&] { return search.next(count, [&] { return gives_up(search); }); });
     });
     // Trials that are used up end one search, not the variations of its best.
     if (stopped() && result_.stop != StopReason::kTrials) return;
@@ -187,8 +190,8 @@ class RunnerTuning {
     load_earlier(search);
   }
 
-  // The best plans with loads that begin earlier: which of them gains most by it, no estimate says.
-  void load_earlier(DeviceSearch& search) {
+  // Numbers of the best plans, the best first.
+  std::vector<size_t> best_plans(size_t count) const {
     std::vector<const Trial*> best;
     for (const Trial& t : done_)
       if (t.status == TrialStatus::kOk && plan_of_.contains(t.candidate.id)) best.push_back(&t);
@@ -196,8 +199,18 @@ class RunnerTuning {
                      [](const Trial* a, const Trial* b) { return a->median < b->median; });
     std::vector<size_t> numbers;
     for (const Trial* t : best)
-      if (numbers.size() < kEarlier) numbers.push_back(plan_of_.at(t->candidate.id));
-    for (const size_t number : numbers) take(search, [&] { return search.earlier_loads(number); });
+      if (numbers.size() < count) numbers.push_back(plan_of_.at(t->candidate.id));
+    return numbers;
+  }
+
+  // The best plans with loads that begin earlier, and then those with zeros apart: which of them
+  // gains by it, no estimate says.
+  void load_earlier(DeviceSearch& search) {
+    for (const size_t number : best_plans(kEarlier))
+      take(search, [&] { return search.earlier_loads(number); });
+    (void)measure();
+    for (const size_t number : best_plans(kApart))
+      take(search, [&] { return search.zeros_apart(number); });
     (void)measure();
   }
 

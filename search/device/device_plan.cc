@@ -52,6 +52,7 @@ std::string DevicePlan::text() const {
   out += "; rotated " + std::to_string(rotated);
   if (loading == Loading::kInFront) out += "; loads in front";
   if (loading == Loading::kRunsAhead) out += "; loads ahead";
+  if (zeros == Zeros::kByThemselves) out += "; zeros apart";
   return out;
 }
 

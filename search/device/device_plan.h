@@ -41,6 +41,10 @@ enum class Loading : uint8_t {
   kRunsAhead,  // in front of the sum before, one iteration of the loop around earlier
 };
 
+/// What sets results to zero: the first product, where the device has one that overwrites, or an
+/// instruction of its own.
+enum class Zeros : uint8_t { kByProduct, kByThemselves };
+
 struct DevicePlan {
   const KernelSum* sum = nullptr;               // borrowed
   const ProductInstruction* product = nullptr;  // borrowed
@@ -49,6 +53,7 @@ struct DevicePlan {
   PlanOperand first, second;    // of the kernel's sum
   size_t rotated = 0;           // loops right outside the sum that each get results of their own
   Loading loading = Loading::kInSum;
+  Zeros zeros = Zeros::kByProduct;
 
   /// The position in `order` of the first reduction: sums begin and end just outside it.
   size_t sums_begin() const;

@@ -153,20 +153,31 @@ const DevicePlan* DeviceSearch::plan_at(size_t number) const {
   return k < varied_.size() ? &varied_[k].plan : nullptr;
 }
 
-std::vector<DeviceSchedule> DeviceSearch::earlier_loads(size_t number) {
-  std::vector<DeviceSchedule> out;
-  const DevicePlan* plan = plan_at(number);
-  // Registers are written out: their loads stand where the compiler's scheduler finds them.
-  if (plan == nullptr || plan->product->out.memory->kind == MemoryKind::kRegisterFile) return out;
+std::vector<DeviceSchedule> DeviceSearch::made_of(std::vector<DevicePlan> plans) {
   std::vector<Chosen> chosen;
-  const RankedPlan same{*plan, 0};
-  for (const Loading loading : {Loading::kRunsAhead, Loading::kInFront}) {
-    RankedPlan next = same;
-    next.plan.loading = loading;
-    if (tried_.insert(next.plan.text()).second) chosen.push_back(remember(std::move(next)));
-  }
+  for (DevicePlan& plan : plans)
+    if (tried_.insert(plan.text()).second) chosen.push_back(remember({std::move(plan), 0}));
+  std::vector<DeviceSchedule> out;
   build(chosen, out);
   return out;
+}
+
+std::vector<DeviceSchedule> DeviceSearch::earlier_loads(size_t number) {
+  const DevicePlan* plan = plan_at(number);
+  // Registers are written out: their loads stand where the compiler's scheduler finds them.
+  if (plan == nullptr || plan->product->out.memory->kind == MemoryKind::kRegisterFile) return {};
+  DevicePlan ahead = *plan, in_front = *plan;
+  ahead.loading = Loading::kRunsAhead;
+  in_front.loading = Loading::kInFront;
+  return made_of({ahead, in_front});
+}
+
+std::vector<DeviceSchedule> DeviceSearch::zeros_apart(size_t number) {
+  const DevicePlan* plan = plan_at(number);
+  if (plan == nullptr || !plan->product->begins) return {};
+  DevicePlan next = *plan;
+  next.zeros = Zeros::kByThemselves;
+  return made_of({next});
 }
 
 std::vector<DeviceSchedule> DeviceSearch::like(size_t number, size_t count,

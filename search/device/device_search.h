@@ -43,6 +43,8 @@ class DeviceSearch {
                                    const std::function<bool()>& interrupted);
   /// The same plan with its loads in front of the sum, and ahead of the sum before.
   std::vector<DeviceSchedule> earlier_loads(size_t number);
+  /// The same plan with instructions that set results to zero, where the first product did.
+  std::vector<DeviceSchedule> zeros_apart(size_t number);
   bool empty() const { return plans_.empty() && passes_.empty(); }
   /// Of plans that were tried so far.
   const std::vector<StepRefusal>& refusals() const { return refusals_; }
@@ -57,6 +59,7 @@ class DeviceSearch {
   // Of plans made on request; their numbers follow those of `plans_`.
   Chosen remember(RankedPlan plan);
   const DevicePlan* plan_at(size_t number) const;
+  std::vector<DeviceSchedule> made_of(std::vector<DevicePlan> plans);
 
   const Target& target_;
   std::vector<Schedule> starts_;  // by sum: with the values that its device instructions read

@@ -218,11 +218,12 @@ namespace exotune {
 BuiltPlan build_plan(const Schedule& start, const DevicePlan& plan,
                      const DeviceInstructions& instructions) {
   BuiltPlan built;
-  using device_plan::Processor, device_plan::Zeros;
+  using device_plan::Processor;
   for (const Processor& p : {Processor{}, Processor{false, true}, Processor{true, true}})
     for (const Zeros zeros : {Zeros::kByProduct, Zeros::kByThemselves}) {
       // The processor's own beginning is no zero that a product could write.
-      if (zeros == Zeros::kByProduct && (p.begins || !plan.product->begins)) continue;
+      const bool apart = plan.zeros == Zeros::kByThemselves || p.begins || !plan.product->begins;
+      if (zeros == Zeros::kByProduct && apart) continue;
       built = device_plan::PlanSteps(start, plan, instructions, p, zeros).run();
       if (built.schedule || built.refusal.op != device_plan::kResultsInCode) return built;
     }

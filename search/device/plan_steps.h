@@ -29,9 +29,6 @@ struct Processor {
   bool begins = false, ends = false;
 };
 
-/// What sets results to zero: an instruction of its own, or the first product, which overwrites.
-enum class Zeros : uint8_t { kByThemselves, kByProduct };
-
 class PlanSteps {
  public:
   PlanSteps(const Schedule& start, const DevicePlan& plan, const DeviceInstructions& instructions,

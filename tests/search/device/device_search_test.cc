@@ -169,6 +169,21 @@ TEST(DeviceSearch, loads_run_ahead_of_their_sums_on_request) {
   EXPECT_LT(all.find("do_ld_acc_i32("), all.find("do_matmul_acc_i8(")) << all;
   EXPECT_LT(all.find("+ 1", all.find("do_ld_acc_i32(")), all.find("do_matmul_acc_i8(")) << all;
   EXPECT_TRUE(search.earlier_loads(found[0].number).empty());
+  // These sums begin with what is there, so that nothing is set to zero.
+  EXPECT_FALSE(has(all, "do_matmul_i8("));
+}
+
+TEST(DeviceSearch, zeros_stand_apart_on_request) {
+  const TargetPtr t = target_of("gemmini");
+  const ProcPtr p = kernel("gemm.exo", "i8gemm_scaled");
+  const SizeBinding sizes = {{"M", 32}, {"N", 32}, {"K", 64}, {"act", 1}};
+  DeviceSearch search(p, sizes, *t);
+  const std::vector<DeviceSchedule> found = search.next(1, {});
+  ASSERT_EQ(found.size(), 1u);
+  const std::string all =
+      expect_right(p, sizes, search.zeros_apart(found[0].number), "zero_acc_i32(");
+  EXPECT_TRUE(has(all, "zeros apart")) << all;
+  EXPECT_FALSE(has(all, "do_matmul_i8(")) << all;
 }
 
 // Whichever factor the program names first: the names change places before the body is replaced.
