@@ -8,23 +8,12 @@
 #include <vector>
 
 #include "core/ir/normal_form.h"
+#include "core/library/attempted.h"
 #include "core/library/inspection.h"
-#include "core/library/staging.h"
 
 namespace exotune {
 
 namespace {
-
-// A rewrite that may be refused: the procedure is then the one before.
-template <class Rewrite>
-bool attempted(ProcPtr& p, const Rewrite& rewrite) {
-  try {
-    p = rewrite(p);
-    return true;
-  } catch (const SchedulingError&) {
-    return false;
-  }
-}
 
 // The loops around a statement from the block of rows inwards, the rows' loop first.
 std::vector<const For*> loops_between(const Proc& p, const Path& rows, const Path& path) {
@@ -82,8 +71,8 @@ class RowBlock {
     split_inside(rows_);
     move_ahead();
     join_finished();
-    const bool any = leave();
-    leave_behind();
+    bool any = leave();
+    any |= leave_behind(rows_);
     return any;
   }
   ProcPtr proc() const { return p_; }
@@ -104,12 +93,25 @@ class RowBlock {
     return at;
   }
 
+  // Blocks are counted from 0: they end at multiples of their size.
+  bool ends_block(const ExprPtr& point) const {
+    const std::optional<Affine> a = affine(point);
+    const auto rows = literal_extent(loop(rows_));
+    return a && rows && a->constant % *rows == 0 &&
+           std::all_of(a->terms.begin(), a->terms.end(),
+                       [&](const Affine::Term& t) { return t.coeff % *rows == 0; });
+  }
+
   void cut_inside(const Path& path) {
     for (int k = 0; k < size(path); ++k) {
       const Path inner = child(path, k);
       if (!stmt(inner)->as<For>()) continue;
-      if (const auto point = cut_of(inner))
-        attempted(p_, [&](ProcPtr p) { return cut_loop(p, at(p, inner), *point); });
+      if (const auto point = cut_of(inner)) {
+        // What begins behind its row is cut where the block ends too, not one element later.
+        const ExprPtr before = normalize(*point - int_const(1));
+        const ExprPtr where = ends_block(before) ? before : *point;
+        attempted(p_, [&](ProcPtr p) { return cut_loop(p, at(p, inner), where); });
+      }
       cut_inside(inner);
     }
   }
@@ -183,17 +185,37 @@ class RowBlock {
       }
       any = true;
       if (k == 0) rows_inside(rows_);
-      rows_ = sibling(rows_, 1);
+      // Steps on a matrix: what row after row needs, then what its columns beyond the block do.
+      const int before = siblings(rows_);
+      leave_behind(rows_);
+      rows_ = sibling(rows_, 1 + siblings(rows_) - before);
       k = 0;
     }
     return any;
   }
 
-  // What nobody in the loop needs leaves it at the end: a block's rows beyond its own columns.
-  void leave_behind() {
-    for (int gap = size(rows_) - 1; gap >= 1; --gap)
-      attempted(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(rows_, gap)), 1); });
+  // What nobody in the loop needs leaves it at the end: a block's rows beyond its own columns, and
+  // the rest of a matrix that each step changes. True: such a nest left.
+  bool leave_behind(const Path& loop) {
+    for (int k = size(loop) - 2; k >= 0; --k) {
+      if (!finished(child(loop, k))) continue;
+      for (int n = k; n + 1 < size(loop) && !finished(child(loop, n + 1)); ++n)
+        if (!attempted(p_, [&](ProcPtr p) {
+              return reorder_stmts(p, Cursor::block(p, child(loop, n), 2));
+            }))
+          break;
+    }
+    bool any = false;
+    for (int gap = size(loop) - 1; gap >= 1; --gap) {
+      const bool nest = finished(child(loop, gap));
+      any |= attempted(
+                 p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(loop, gap)), 1); }) &&
+             nest;
+    }
+    return any;
   }
+  // Statements of the block that the loop stands in.
+  int siblings(const Path& loop) const { return size_of_block(p_, loop); }
 
   // for i: for j: { several statements }: a recurrence over j in each row, as a rule.
   void rows_inside(const Path& path) {
@@ -205,86 +227,6 @@ class RowBlock {
   ProcPtr p_;
   Path rows_;
 };
-
-// The one array that the statements write.
-Sym written_array(const StmtPtr& s) {
-  std::vector<Sym> names;
-  for_each_stmt({s}, [&](const StmtPtr& at) {
-    if (const Assign* a = at->as<Assign>()) names.push_back(a->name);
-    if (const Reduce* r = at->as<Reduce>()) names.push_back(r->name);
-    if (at->as<Call>() || at->as<WindowStmt>())
-      throw SchedulingError("stage_panel: the loop does more than write one array");
-  });
-  if (names.empty() ||
-      std::any_of(names.begin(), names.end(), [&](Sym name) { return name != names.front(); }))
-    throw SchedulingError("stage_panel: the loop does more than write one array");
-  return names.front();
-}
-
-// An element that the loop writes, and which of its dimensions moves along `rows`.
-struct Written {
-  std::vector<ExprPtr> idx;
-  int along = -1;
-};
-Written written_along(const StmtPtr& s, const std::string& rows) {
-  Written out;
-  const auto named = [&](const ExprPtr& e) {
-    const std::optional<Affine> a = affine(e);
-    return a && std::any_of(a->terms.begin(), a->terms.end(), [&](const Affine::Term& t) {
-             const Read* r = t.atom->as<Read>();
-             return r && r->name.name() == rows;
-           });
-  };
-  const auto look = [&](const std::vector<ExprPtr>& idx) {
-    for (size_t d = 0; d < idx.size(); ++d)
-      if (named(idx[d])) out = {idx, static_cast<int>(d)};
-  };
-  for_each_stmt({s}, [&](const StmtPtr& at) {
-    if (const Assign* a = at->as<Assign>()) look(a->idx);
-    if (const Reduce* r = at->as<Reduce>()) look(r->idx);
-  });
-  return out;
-}
-
-// What is written; or with it what is read beside it, in the same column.
-std::optional<Rectangle> panel_of(const ProcPtr& p, const Cursor& loop, Sym array,
-                                  const Written& written, bool beside) {
-  if (!beside) return touched(p, loop, array, Touch::kWrites);
-  return touched(p, loop, array, Touch::kAny, [&](const Access& a) {
-    for (size_t d = 0; d < a.idx.size(); ++d)
-      if (static_cast<int>(d) != written.along && !affine_equal(a.idx[d], written.idx[d]))
-        return false;
-    return true;
-  });
-}
-
-ProcPtr stage_one_panel(ProcPtr p, const Cursor& loop, const Rectangle& window, Sym array,
-                        const std::string& name, int along) {
-  const Path path = loop.path();
-  p = stage_mem_if_any(p, loop, window.text(array.name(), scope_at(*p, path)), name);
-  const bool guarded = stmt_at(*p, path)->as<If>();
-  const Path alloc = guarded ? child(path) : path;
-  // Where nothing is staged there is nothing to do.
-  if (guarded) {
-    Path otherwise = path;
-    otherwise.push_back({Child::kOrelse, 0});
-    attempted(p, [&](ProcPtr q) { return eliminate_dead_code(q, at(q, otherwise)); });
-  }
-  // One element along a dimension is a point of the window, and no dimension of the buffer.
-  std::vector<int> order;
-  int last = -1, kept = 0;
-  for (size_t d = 0; d < window.lo.size(); ++d) {
-    if (as_int(normalize(window.hi[d] - window.lo[d])) == 1) continue;
-    if (static_cast<int>(d) == along)
-      last = kept;
-    else
-      order.push_back(kept);
-    ++kept;
-  }
-  if (last < 0 || last == kept - 1) return p;
-  order.push_back(last);
-  return rearrange_dim(p, at(p, alloc), order);
-}
 
 Path block_at_once(ProcPtr& p, const Path& path, int64_t block) {
   const std::string row = stmt_at(*p, path)->as<For>()->iter.name();
@@ -312,25 +254,6 @@ ProcPtr block_recurrence(ProcPtr p, const Where& where, int64_t block) {
     throw SchedulingError("block_recurrence: nothing could be taken out of a block of iterations",
                           {}, "it is for loops whose body has loops with bounds that follow them");
   return p;
-}
-
-ProcPtr stage_panel(ProcPtr p, const Where& where, const std::string& rows,
-                    const std::string& name) {
-  const Cursor loop = where.loop(p);
-  const StmtPtr stmt = stmt_at(*p, loop.path());
-  const Sym array = written_array(stmt);
-  const Written written = written_along(stmt, rows);
-  const auto only = panel_of(p, loop, array, written, false);
-  if (written.along < 0 || !only)
-    throw SchedulingError("stage_panel: what the loop writes of `" + array.name() +
-                          "` is no rectangle with a dimension along `" + rows + "`");
-  ProcPtr out = p;
-  const auto stage = [&](const Rectangle& window) {
-    return [&](ProcPtr q) { return stage_one_panel(q, loop, window, array, name, written.along); };
-  };
-  if (attempted(out, stage(*only))) return out;
-  const auto beside = panel_of(p, loop, array, written, true);
-  return stage_one_panel(p, loop, beside ? *beside : *only, array, name, written.along);
 }
 
 }  // namespace exotune

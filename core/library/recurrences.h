@@ -20,8 +20,10 @@ namespace exotune {
 /// rectangular bounds: inner loops whose bounds follow the rows (or follow loops that do) are cut
 /// where the block begins or ends, the parts move ahead (reorder_stmts) and leave the loop
 /// (fission), halves of one loop are joined again. Where such a nest is itself a recurrence, its
-/// rows go inside, for vectors. Each of these steps is proved, and one that is refused leaves its
-/// place as it was. The result iterates over `i`b and i.
+/// rows go inside, for vectors. What the iterations of a block leave for the rest goes behind them
+/// alike: steps that each change all of a matrix beyond their own row and column (elimination, by
+/// columns or by rows) change it a block at a time, by a product. Each of these steps is proved,
+/// and one that is refused leaves its place as it was. The result iterates over `i`b and i.
 ///
 /// SchedulingError: nothing of the body could be taken out of a block.
 /// Proposed for loops that need their own earlier iterations and have bounds that follow them:

@@ -76,6 +76,49 @@ TEST(BlockRecurrence, joins_what_two_loops_took_of_one_product) {
   EXPECT_NE(str(*q).find(product), std::string::npos) << str(*q);
 }
 
+// Steps that each change the rest of the matrix: what a block's steps leave for the rest is a
+// product, after the block's own rows and columns.
+TEST(BlockRecurrence, leaves_the_rest_of_an_elimination_to_a_product) {
+  const ProcPtr p = parsed(R"(
+@proc
+def eliminate(N: size, A: f64[N, N]):
+    for k in seq(0, N):
+        for i in seq(k + 1, N):
+            A[i, k] = A[i, k] / A[k, k]
+            for j in seq(k + 1, N):
+                A[i, j] += -(A[i, k] * A[k, j])
+)");
+  const ProcPtr q = block_recurrence(p, "k", 4);
+  for (const int64_t n : {1, 3, 4, 5, 7, 8, 13}) expect_same(p, q, n);
+  EXPECT_NE(str(*q).find("        for k in seq(0, 4):\n"
+                         "            for i in seq(4 * kb + 4, N):\n"
+                         "                for j in seq(4 * kb + 4, N):\n"
+                         "                    A[i, j] += -(A[i, 4 * kb + k] * A[4 * kb + k, j])\n"),
+            std::string::npos)
+      << str(*q);
+}
+
+TEST(BlockRecurrence, leaves_the_rest_of_a_triangle_to_a_product) {
+  const ProcPtr p = parsed(R"(
+@proc
+def cholesky_by_steps(N: size, A: f64[N, N]):
+    for k in seq(0, N):
+        A[k, k] = sqrt(A[k, k])
+        for i in seq(k + 1, N):
+            A[i, k] = A[i, k] / A[k, k]
+        for j in seq(k + 1, N):
+            for i in seq(j, N):
+                A[i, j] += -(A[i, k] * A[j, k])
+)");
+  const ProcPtr q = block_recurrence(p, "k", 4);
+  for (const int64_t n : {1, 3, 4, 5, 7, 8, 13}) expect_same(p, q, n);
+  EXPECT_NE(str(*q).find("        for k in seq(0, 4):\n"
+                         "            for j in seq(4 * kb + 4, N):\n"
+                         "                for i in seq(j, N):\n"),
+            std::string::npos)
+      << str(*q);
+}
+
 TEST(BlockRecurrence, blocks_the_columns_of_a_block_again) {
   const ProcPtr p = parsed(kFactors);
   ProcPtr q = block_recurrence(p, "i", 4);
