@@ -180,7 +180,11 @@ class ProgramSearch::Impl {
     for (const bool expand : {false, true}) {
       if (interrupted()) return;
       const Schedule apart = distribute(start, expand);
-      if (!seen.insert(key_of(*apart.proc)).second) continue;
+      if (!seen.insert(key_of(*apart.proc)).second) {
+        const auto ahead = expand ? std::nullopt : with_factors_ahead(start);
+        if (ahead) count(*ahead), put_together(*ahead, "factors ahead", plans, depth);
+        continue;
+      }
       distributed(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
     }
     const Schedule fused = fuse_neighbours(start);

@@ -45,6 +45,35 @@ ProcPtr grouped(ProcPtr p, const Path& product, int k) {
   return left_reassociate_expr(p, Cursor::expr(p, product));
 }
 
+// The last subscript of what a statement writes.
+ExprPtr last_subscript(const StmtPtr& s) {
+  const Reduce* r = s->as<Reduce>();
+  const Assign* a = s->as<Assign>();
+  const std::vector<ExprPtr>* idx = r ? &r->idx : a ? &a->idx : nullptr;
+  return idx && !idx->empty() ? idx->back() : nullptr;
+}
+
+// As the operand's own dimensions lie, so that neighbours stay neighbours, but the one that the
+// results' neighbours follow, `along`, last: vectors run along it. The k-th dimension is the
+// order[k]-th of the loops.
+std::vector<int> order_of(const ExprPtr& e, const std::vector<Sym>& dimensions,
+                          const ExprPtr& along) {
+  std::vector<int> out;
+  const auto add = [&](size_t d) {
+    if (std::find(out.begin(), out.end(), static_cast<int>(d)) == out.end())
+      out.push_back(static_cast<int>(d));
+  };
+  for (const Read* r : data_reads(e))
+    for (const ExprPtr& index : r->idx)
+      for (size_t d = 0; d < dimensions.size(); ++d)
+        if (mentions(index, dimensions[d])) add(d);
+  for (size_t d = 0; d < dimensions.size(); ++d) add(d);
+  std::stable_partition(out.begin(), out.end(), [&](int d) {
+    return !along || !mentions(along, dimensions[static_cast<size_t>(d)]);
+  });
+  return out;
+}
+
 // "alpha_A" for alpha * A[i, k].
 std::string name_of(const ExprPtr& e) {
   std::string out;
@@ -60,9 +89,10 @@ class FactorsAhead {
 
   /// True: something was brought ahead.
   bool run() {
+    bool any = false;
+    while (bring_name()) any = true;
     std::vector<Found> found;
     collect(nest_, {}, found);
-    bool any = false;
     for (const Found& f : found) {
       const Cursor here = forward(p_, f.place);
       if (here.valid()) any |= f.product ? bring_pair(here.path(), f.around) : bring(p_, here);
@@ -114,6 +144,24 @@ class FactorsAhead {
     return some && uses >= kWorthAnArray;
   }
 
+  // A value that has a name in front of the innermost statement, as a converted element has: what
+  // bind_expr would have made.
+  bool bring_name() {
+    Path loop = nest_;
+    std::vector<const For*> around;
+    for (const For* f = stmt_at(*p_, loop)->as<For>(); f; f = stmt_at(*p_, loop)->as<For>()) {
+      around.push_back(f);
+      if (f->body.size() != 1) break;
+      loop = child(loop);
+    }
+    const Block& body = body_of(*stmt_at(*p_, loop));
+    const Alloc* name = body.size() > 2 ? body[0]->as<Alloc>() : nullptr;
+    const Assign* value = name ? body[1]->as<Assign>() : nullptr;
+    if (!value || value->name != name->name || !name->type.shape.empty()) return false;
+    const ExprPtr e = value->rhs;
+    return is_worth_it(e, around) && lead_out(p_, loop, e);
+  }
+
   // The first grouping of the product whose pair may be computed ahead.
   bool bring_pair(const Path& product, const std::vector<const For*>& around) {
     for (int k = 0; k < 3; ++k) {
@@ -125,18 +173,35 @@ class FactorsAhead {
   }
 
   bool bring(ProcPtr q, const Cursor& operation) {
+    const Path stmt = stmt_part(operation.path());
+    const ExprPtr e = operation.expr();
     try {
-      const Path stmt = stmt_part(operation.path());
-      const ExprPtr e = operation.expr();
       q = bind_expr(q, operation, name_of(e));
-      Path loop(stmt.begin(), stmt.end() - 1);
-      for (; loop.size() >= nest_.size(); loop.pop_back()) q = out_of(q, loop, e);
-      nest_.back().index += 2;
-      p_ = q;
-      return true;
+    } catch (const SchedulingError&) {
+      return false;
+    }
+    return lead_out(q, Path(stmt.begin(), stmt.end() - 1), e);
+  }
+
+  // The first two statements in `loop`, a name and its value, leave it and all loops around it.
+  bool lead_out(ProcPtr q, Path loop, const ExprPtr& e) {
+    std::vector<Sym> dimensions;  // of the array, from the inside out
+    const ExprPtr along = last_subscript(body_of(*stmt_at(*q, loop)).back());
+    try {
+      for (; loop.size() >= nest_.size(); loop.pop_back()) {
+        const Sym iter = stmt_at(*q, loop)->as<For>()->iter;
+        if (mentions(e, iter)) dimensions.push_back(iter);
+        q = out_of(q, loop, e);
+      }
+      std::reverse(dimensions.begin(), dimensions.end());
+      const std::vector<int> order = order_of(e, dimensions, along);
+      if (!std::is_sorted(order.begin(), order.end())) q = rearrange_dim(q, at(q, nest_), order);
     } catch (const SchedulingError&) {
       return false;  // it is changed on the way, or has no bounds that stand outside
     }
+    nest_.back().index += 2;
+    p_ = q;
+    return true;
   }
 
   // for i: { t : T ; t = e ; s }  ->  t : T[I] ; for i: t[i] = e ; for i: s

@@ -54,7 +54,7 @@ TEST(FactorsAhead, a_loop_outside_that_does_not_change_it_goes) {
 )");
   const ProcPtr q = factors_ahead(p, "i");
   EXPECT_EQ(product(p), product(q)) << str(*q);
-  EXPECT_NE(str(*q).find("+= A[i, k] * alpha_B[j, k]"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("+= A[i, k] * alpha_B[k, j]"), std::string::npos) << str(*q);
 }
 
 TEST(FactorsAhead, triangles_have_arrays_as_wide_as_their_operand) {
@@ -74,7 +74,7 @@ TEST(FactorsAhead, triangles_have_arrays_as_wide_as_their_operand) {
 )");
   const ProcPtr ahead = factors_ahead(rows, "i");
   EXPECT_EQ(product(rows), product(ahead)) << str(*ahead);
-  EXPECT_NE(str(*ahead).find("A_alpha : f64[5, 6]"), std::string::npos) << str(*ahead);
+  EXPECT_NE(str(*ahead).find("A_alpha : f64[6, 5]"), std::string::npos) << str(*ahead);
 }
 
 TEST(FactorsAhead, another_pair_of_a_product_is_taken_where_one_has_no_bounds) {
@@ -96,6 +96,40 @@ TEST(FactorsAhead, another_pair_of_a_product_is_taken_where_one_has_no_bounds) {
   const ProcPtr ahead = factors_ahead(last, "i");
   EXPECT_EQ(product(last), product(ahead)) << str(*ahead);
   EXPECT_NE(str(*ahead).find("alpha_B : f64"), std::string::npos) << str(*ahead);
+}
+
+// Vectors run along the last subscript of the result, whichever the operand's is.
+TEST(FactorsAhead, the_results_neighbours_are_the_arrays) {
+  const ProcPtr p = parsed(R"(
+@proc
+def product(alpha: f64, A: f64[6, 5], B: f64[7, 5], C: f64[6, 7]):
+    for i in seq(0, 6):
+        for k in seq(0, 5):
+            for j in seq(0, 7):
+                C[i, j] += alpha * B[j, k] * A[i, k]
+)");
+  EXPECT_NE(str(*factors_ahead(p, "i")).find("alpha_B : f64[5, 7]"), std::string::npos);
+}
+
+TEST(FactorsAhead, converted_operands_are_converted_once) {
+  const ProcPtr p = parsed(R"(
+@proc
+def product(A: f32[6, 5], B: f32[5, 7], C: f64[6, 7]):
+    for i in seq(0, 6):
+        for j in seq(0, 7):
+            for k in seq(0, 5):
+                C[i, j] += f64(A[i, k]) * f64(B[k, j])
+)");
+  const ProcPtr q = factors_ahead(p, "i");
+  EXPECT_NE(str(*q).find("C[i, j] += A_f64[i, k] * B_f64[k, j]"), std::string::npos) << str(*q);
+  const auto result = [](const ProcPtr& r) {
+    Buffer a(ScalarType::kF32, {6, 5}), b(ScalarType::kF32, {5, 7}), c = filled({6, 7}, 6);
+    for (size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<double>(k % 9) - 4;
+    for (size_t k = 0; k < b.data.size(); ++k) b.data[k] = static_cast<double>(k * 5 % 7) - 3;
+    run(*r, {&a, &b, &c});
+    return c.data;
+  };
+  EXPECT_EQ(result(p), result(q)) << str(*q);
 }
 
 TEST(FactorsAhead, refuses_what_the_nest_changes_and_what_all_loops_change) {
