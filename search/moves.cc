@@ -78,6 +78,15 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit) {
   // find room in sixteen.
   for (const int64_t vectors : {4, 8, 2})
     stage.moves.push_back({{unit.step("optimize_columns", loops, {vectors})}, "", ""});
+  // A filter: many results side by side, as many vectors of them as registers hold, for each tap.
+  if (nest.slides)
+    for (const int64_t vectors : {8, 4, 10, 6})
+      for (Steps begin : {Steps{{"fission", {nest.output + "[_] = _"}}}, Steps{}}) {
+        begin.push_back(swap_step(nest.row_loop, nest.vector_loop));
+        begin.push_back(
+            unit.step("optimize_columns", {nest.vector_loop, nest.row_loop}, {vectors}));
+        stage.moves.push_back({std::move(begin), "", ""});
+      }
   if (nest.converts || !nest.packed_orders.empty()) add_column_moves(nest, unit, stage);
   stage.moves.push_back({{}, "", ""});
   space.stages.push_back(stage);

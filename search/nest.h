@@ -60,6 +60,7 @@ struct Nest {
   std::vector<PackedOrder> packed_orders;  // worth trying, best first; filled by who knows them
   bool converts = false;                   // operands are narrower than the sum they go into
   bool rectangular = true;                 // no loop's bounds move with another loop
+  bool slides = false;      // rows: all that moves with the rows lies side by side along them too
   bool unit_stride = true;  // the vector loop runs along elements that lie side by side
 
   /// Null when there is none of that name.

@@ -102,6 +102,24 @@ std::optional<TwoLoops> two_loops(const Proc& p) {
   return found;
 }
 
+// y[i] += x[i + k] * h[k]: of all that the outer loop moves, neighbours are its next iterations.
+bool slides_along(Sym outer, const std::vector<Statement>& statements,
+                  const std::vector<const Read*>& reads) {
+  const auto beside = [&](const std::vector<ExprPtr>& idx) {
+    return std::none_of(idx.begin(), idx.end() - 1,
+                        [&](const ExprPtr& e) { return mentions(e, outer); }) &&
+           runs_along(idx.back(), outer);
+  };
+  const auto moves = [&](const std::vector<ExprPtr>& idx) {
+    return std::any_of(idx.begin(), idx.end(),
+                       [&](const ExprPtr& e) { return mentions(e, outer); });
+  };
+  return std::all_of(statements.begin(), statements.end(),
+                     [&](const Statement& s) { return moves(s.idx) && beside(s.idx); }) &&
+         std::all_of(reads.begin(), reads.end(),
+                     [&](const Read* r) { return !moves(r->idx) || beside(r->idx); });
+}
+
 }  // namespace
 
 Nest inspect_rows(const Proc& p) {
@@ -138,6 +156,7 @@ Nest inspect_rows(const Proc& p) {
   nest.kind = NestKind::kRows;
   nest.row_loop = loops->outer->iter.name();
   nest.vector_loop = loops->inner->iter.name();
+  nest.slides = slides_along(loops->outer->iter, statements, reads);
   return nest;
 }
 

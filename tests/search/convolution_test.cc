@@ -158,6 +158,39 @@ TEST(WrittenOut, a_filter_without_channels_is_written_out) {
   EXPECT_GT(written_out, 0);
 }
 
+// One loop of results: vectors of them, many at a time, for each tap.
+TEST(Filter, has_vectors_of_results_where_they_lie_side_by_side) {
+  const Module m = parse_module(R"(
+@proc
+def filter(x: f32[204], h: f32[5], y: f32[200]):
+    for i in seq(0, 200):
+        y[i] = 0.0
+        for k in seq(0, 5):
+            y[i] += x[i + k] * h[k]
+
+@proc
+def rows(A: f32[200, 50], x: f32[50], y: f32[200]):
+    for i in seq(0, 200):
+        for k in seq(0, 50):
+            y[i] += A[i, k] * x[k]
+)",
+                                "filter.exo");
+  EXPECT_FALSE(inspect_nest(*m.procs[1]).slides);  // a column of A is scattered
+  const ProcPtr before = m.procs[0];
+  const Nest nest = inspect_nest(*before);
+  EXPECT_TRUE(nest.slides);
+  BeamContext context;
+  context.instructions = instruction_values(*target());
+  int side_by_side = 0;
+  for (const BeamState& s : beam_search(before, space_for(nest, *target(), target()->levels),
+                                        context, {.width = 20, .keep = 40})
+                                .states) {
+    expect_same_result(before, s.proc, str(*s.proc));
+    if (str(*s.proc).find("h[k:k + 1])") != std::string::npos) ++side_by_side;
+  }
+  EXPECT_GT(side_by_side, 0);
+}
+
 TEST(NoConvolution, of_what_is_no_sum_of_loops_stays_as_it_is) {
   const Module m = parse_module(R"(
 @proc
