@@ -2,28 +2,23 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/text_file.h"
+#include "core/base/json.h"
+#include "core/base/json_fields.h"
 #include "core/base/subprocess.h"
 #include "db/record_text.h"
 #include "db/store.h"
-#include "executors/json_fields.h"
 #include "runners/work_directory.h"
 #include "search/trials.h"
 
 namespace exotune::cli {
 namespace {
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr double kLongest = 30 * 24 * 3600.0;  // seconds: Slurm's limits end it before
 constexpr size_t kLargestFile = 16 << 20;
-
-std::string dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
-}
 
 // Files by plain names.
 std::map<std::string, std::string> files_in(const JsonFields& fields) {
@@ -124,7 +119,7 @@ Shard command_shard(const CommandQuestion& question) {
                      {"kernel_hash", question.kernel_hash},
                      {"after", question.after},
                      {"asked", question.asked}};
-  return {question.name, kCommandKind, dump(json)};
+  return {question.name, kCommandKind, json.str(1)};
 }
 
 ShardAnswer answer_command(const Shard& shard, const std::string& wanted, Workspace& workspace,
@@ -149,7 +144,7 @@ ShardAnswer answer_command(const Shard& shard, const std::string& wanted, Worksp
                        {"out", said.out},
                        {"files", files},
                        {"records", records_in(database)}};
-  return {here.hash, dump(answer)};
+  return {here.hash, answer.str(1)};
 }
 
 CommandAnswer read_command_answer(const std::string& output, const std::string& name) {

@@ -8,8 +8,8 @@
 #include "cli/replay.h"
 #include "cli/shard_work.h"
 #include "cli/text_file.h"
+#include "core/base/json_fields.h"
 #include "core/cursor/provenance.h"
-#include "executors/json_fields.h"
 #include "search/compilation.h"
 #include "search/families/member_shard.h"
 

@@ -2,14 +2,23 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "cli/einsum.h"
 #include "cli/text_file.h"
+#include "core/base/json.h"
 
 namespace exotune::cli {
 namespace {
 namespace fs = std::filesystem;
+
+// Whoever wrote the record wrote whole numbers; anything else is no size.
+Sizes sizes_in(const Json* field) {
+  Sizes sizes;
+  if (field != nullptr && field->fields() != nullptr)
+    for (const auto& [name, value] : *field->fields())
+      if (value.integer() != nullptr) sizes[name] = *value.integer();
+  return sizes;
+}
 
 Record from_json(const fs::path& path) {
   const auto refuse = [&](const std::string& why) {
@@ -18,31 +27,28 @@ Record from_json(const fs::path& path) {
   };
   Record record;
   const std::string text = read_text_file(path);
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object()) refuse("not a record");
-  for (const char* key : {"kernel", "script", "target"})
-    if (!json.contains(key) || !json[key].is_string()) refuse("no text '" + std::string(key) + "'");
+  const Json json = Json::parse(text).value_or(Json());
+  if (json.fields() == nullptr) refuse("not a record");
   const auto text_of = [&](const char* key) {
-    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
+    const Json* value = json.find(key);
+    return value != nullptr && value->text() != nullptr ? std::optional(*value->text())
+                                                        : std::nullopt;
   };
-  const auto sizes_of = [&](const char* key) {
-    Sizes sizes;
-    if (json.contains(key) && json[key].is_object())
-      for (const auto& [name, value] : json[key].items())
-        if (value.is_number_integer()) sizes[name] = value;
-    return sizes;
-  };
-  record.kernel = json["kernel"];
-  record.kernel_hash = text_of("kernel_hash");
-  record.target = text_of("target_folder").empty() ? json["target"] : json["target_folder"];
-  const fs::path script = path.parent_path() / json["script"].get<std::string>();
+  for (const char* key : {"kernel", "script", "target"})
+    if (!text_of(key)) refuse("no text '" + std::string(key) + "'");
+  record.kernel = *text_of("kernel");
+  record.kernel_hash = text_of("kernel_hash").value_or("");
+  const std::string folder = text_of("target_folder").value_or("");
+  record.target = folder.empty() ? *text_of("target") : folder;
+  const fs::path script = path.parent_path() / *text_of("script");
   record.script = read_text_file(script);
   record.script_name = script.string();
-  record.sizes = sizes_of("sizes");
-  record.measured_at = sizes_of("measured_at");
-  if (json.contains("threads") && json["threads"].is_number_integer())
-    record.threads = json["threads"];
-  record.trial = text_of("candidate");
+  record.sizes = sizes_in(json.find("sizes"));
+  record.measured_at = sizes_in(json.find("measured_at"));
+  const Json* threads = json.find("threads");
+  if (threads != nullptr && threads->integer() != nullptr)
+    record.threads = static_cast<int>(*threads->integer());
+  record.trial = text_of("candidate").value_or("");
   record.origin = path.string();
   record.from_file = true;
   return record;

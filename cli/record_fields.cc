@@ -1,21 +1,20 @@
 #include "cli/record_fields.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace exotune::cli {
 // Parts of a record written and read side by side, so that a field cannot be written in one place
 // and forgotten in the other; a test makes every field go there and back.
 
-nlohmann::ordered_json json_of(const std::vector<PeerRow>& rows) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+Json json_of(const std::vector<PeerRow>& rows) {
+  Json json = Json::List();
   for (const PeerRow& row : rows)
-    json.push_back({{"name", row.name},
-                    {"gflops", row.gflops},
-                    {"speedup", row.ratio.median},
-                    {"low", row.ratio.low},
-                    {"high", row.ratio.high},
-                    {"rounds", row.ratio.rounds}});
+    json.add({{"name", row.name},
+              {"gflops", row.gflops},
+              {"speedup", row.ratio.median},
+              {"low", row.ratio.low},
+              {"high", row.ratio.high},
+              {"rounds", row.ratio.rounds}});
   return json;
 }
 
@@ -36,8 +35,8 @@ std::vector<PeerRow> peer_rows(const JsonFields& record, const char* key) {
   return rows;
 }
 
-nlohmann::ordered_json json_of(const TuneStatistics& statistics) {
-  nlohmann::ordered_json json;
+Json json_of(const TuneStatistics& statistics) {
+  Json json;
   json["schedules"] = statistics.states;
   json["refused_steps"] = statistics.refused;
   json["duplicates"] = statistics.duplicates;
@@ -78,7 +77,7 @@ TuneStatistics statistics_of(const JsonFields& search) {
   return statistics;
 }
 
-nlohmann::ordered_json json_of(const Roofline& roofline) {
+Json json_of(const Roofline& roofline) {
   return {{"operations_per_byte", roofline.intensity},
           {"bound", roofline.memory_bound ? "memory" : "arithmetic"},
           {"level", roofline.level},
@@ -98,11 +97,11 @@ std::optional<Roofline> roofline_in(const JsonFields& record) {
   return roofline;
 }
 
-nlohmann::ordered_json json_of(const CycleCount& cycles) {
-  nlohmann::ordered_json json = {{"unit", unit_name(cycles.unit)},
-                                 {"count", cycles.count},
-                                 {"as_written", cycles.as_written},
-                                 {"share_of_peak", cycles.share_of_peak}};
+Json json_of(const CycleCount& cycles) {
+  Json json = {{"unit", unit_name(cycles.unit)},
+               {"count", cycles.count},
+               {"as_written", cycles.as_written},
+               {"share_of_peak", cycles.share_of_peak}};
   if (!cycles.written_at.empty()) json["as_written_reckoned_from"] = cycles.written_at;
   for (const auto& [what, count] : cycles.spent) json["spent"][what] = count;
   return json;

@@ -2,29 +2,29 @@
 // The parts of a record (.json beside a kernel) that are written here and read where another
 // machine made it: each written and read by two functions that stand side by side. Start at
 // json_of.
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/roofline.h"
-#include "executors/json_fields.h"
+#include "core/base/json.h"
+#include "core/base/json_fields.h"
 #include "search/tuner.h"
 
 namespace exotune::cli {
 
-nlohmann::ordered_json json_of(const std::vector<PeerRow>& rows);
+Json json_of(const std::vector<PeerRow>& rows);
 std::vector<PeerRow> peer_rows(const JsonFields& record, const char* key);
 
 /// Refusals by operator, causes and plans are for people: they are not read again.
-nlohmann::ordered_json json_of(const TuneStatistics& statistics);
+Json json_of(const TuneStatistics& statistics);
 TuneStatistics statistics_of(const JsonFields& search);
 
-nlohmann::ordered_json json_of(const Roofline& roofline);
+Json json_of(const Roofline& roofline);
 std::optional<Roofline> roofline_in(const JsonFields& record);
 
 /// What the cycles were spent on is for people.
-nlohmann::ordered_json json_of(const CycleCount& cycles);
+Json json_of(const CycleCount& cycles);
 std::optional<CycleCount> cycles_in(const JsonFields& record);
 
 /// kComplete for a name that is none.

@@ -1,12 +1,11 @@
 #include "cli/result_files.h"
 
-#include <nlohmann/json.hpp>
-
 #include "cli/quantities.h"
 #include "cli/record_fields.h"
 #include "cli/target_code.h"
 #include "cli/text_file.h"
 #include "cli/workspace.h"
+#include "core/base/json.h"
 #include "core/library/ahead.h"
 #include "search/problem.h"
 
@@ -29,11 +28,11 @@ std::string code_comment(const TuneRequest& request, const TuneResult& result) {
 
 std::string result_json(const TuneRequest& request, const TuneResult& result,
                         const ResultFiles& where) {
-  nlohmann::ordered_json json;
+  Json json;
   json["kernel"] = where.kernel;
   json["kernel_hash"] = kernel_hash(*request.proc);
   json["proc"] = request.proc->name;
-  json["sizes"] = request.sizes.empty() ? nlohmann::json::object() : nlohmann::json(request.sizes);
+  json["sizes"] = request.sizes.empty() ? Json::object() : Json(request.sizes);
   json["measured_at"] = request.sizes.empty() ? request.representative : request.sizes;
   json["target"] = request.target->name;
   // A target of the user's own is a folder; its name alone does not find it again.
@@ -56,16 +55,16 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   if (where.roofline) json["roofline"] = json_of(*where.roofline);
   json["peers"] = json_of(result.peers);
   json["rivals"] = json_of(result.rivals);
-  json["views"] = nlohmann::ordered_json::array();
+  json["views"] = Json::List();
   for (const ViewOutcome& view : result.views)
-    json["views"].push_back({{"view", view.text},
-                             {"proof", view.proof},
-                             {"gflops", view.gflops},
-                             {"trouble", view.trouble},
-                             {"chosen", view.chosen}});
+    json["views"].add({{"view", view.text},
+                       {"proof", view.proof},
+                       {"gflops", view.gflops},
+                       {"trouble", view.trouble},
+                       {"chosen", view.chosen}});
   json["search"] = json_of(result.statistics);
   json["stopped"] = name_of(result.stop);
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json.str(2) + "\n";
 }
 
 std::vector<std::filesystem::path> write_result(const TuneRequest& request,

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/base/diagnostic.h"
+#include "core/base/json.h"
 
 namespace exotune::cli {
 namespace {
@@ -98,20 +98,19 @@ std::string Table::table() const {
 }
 
 std::string Table::json() const {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  Json all = Json::List();
   for (const auto& row : rows_) {
-    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    Json object = Json::object();
     for (size_t c = 0; c < columns_.size(); ++c) {
-      nlohmann::ordered_json& cell = object[columns_[c]];
+      Json& cell = object[columns_[c]];
       cell = row[c];
       if (!numeric_[c]) continue;
-      if (row[c].empty()) cell = nullptr;
-      if (is_number(row[c])) cell = nlohmann::ordered_json::parse(row[c], nullptr, false);
-      if (cell.is_discarded()) cell = row[c];
+      if (row[c].empty()) cell = Json();
+      if (is_number(row[c])) cell = Json::parse(row[c]).value_or(row[c]);
     }
-    all.push_back(std::move(object));
+    all.add(std::move(object));
   }
-  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return all.str(2) + "\n";
 }
 
 std::string Table::csv() const {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "core/base/diagnostic.h"
+#include "core/base/json.h"
 
 namespace exotune {
 // One record a line, as JSON: what `db export` writes and `db import` reads back. Imports come from
@@ -15,23 +15,22 @@ namespace exotune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;
 
 /// Reads one line's fields; every mistake becomes an InputError with the line.
 class Line {
  public:
   Line(const std::string& text, const SourceLocation& where) : where_(where) {
-    json_ = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (json_.is_discarded() || !json_.is_object()) fail("this is not a JSON object");
+    json_ = Json::parse(text).value_or(Json());
+    if (json_.fields() == nullptr) fail("this is not a JSON object");
   }
   [[noreturn]] void fail(const std::string& what) const {
     throw InputError(where_, what, "only files written by `exo-tune db export` can be imported");
   }
   std::string text(const char* key) const {
-    const Json& v = field(key);
-    if (!v.is_string()) fail(std::string("'") + key + "' is not a string");
-    return v.get<std::string>();
+    const std::string* text = field(key).text();
+    if (text == nullptr) fail(std::string("'") + key + "' is not a string");
+    return *text;
   }
   // Part of what a record is found by: never empty.
   std::string key_text(const char* key) const {
@@ -40,51 +39,43 @@ class Line {
     return s;
   }
   int64_t integer(const char* key) const {
-    const Json& v = field(key);
-    // Beyond the signed range JSON's number would wrap.
-    if (!v.is_number_integer() || (v.is_number_unsigned() && v.get<uint64_t>() > INT64_MAX))
-      fail(std::string("'") + key + "' is not an integer");
-    return v.get<int64_t>();
+    const int64_t* integer = field(key).integer();
+    if (integer == nullptr) fail(std::string("'") + key + "' is not an integer");
+    return *integer;
   }
   bool flag(const char* key) const {
-    const Json& v = field(key);
-    if (!v.is_boolean()) fail(std::string("'") + key + "' is neither true nor false");
-    return v.get<bool>();
+    const bool* flag = field(key).flag();
+    if (flag == nullptr) fail(std::string("'") + key + "' is neither true nor false");
+    return *flag;
   }
   double number(const char* key) const {
-    const Json& v = field(key);
+    const std::optional<double> number = field(key).number();
     // JSON has no infinities, but 1e999 reads as one.
-    if (!v.is_number() || !std::isfinite(v.get<double>()))
-      fail(std::string("'") + key + "' is not a number");
-    return v.get<double>();
+    if (!number || !std::isfinite(*number)) fail(std::string("'") + key + "' is not a number");
+    return *number;
   }
   std::vector<double> numbers(const char* key) const {
-    const Json& v = field(key);
-    if (!v.is_array()) fail(std::string("'") + key + "' is not a list");
+    const Json::List* list = field(key).list();
+    if (list == nullptr) fail(std::string("'") + key + "' is not a list");
     std::vector<double> out;
-    for (const Json& n : v) {
-      if (!n.is_number() || !std::isfinite(n.get<double>()))
+    for (const Json& each : *list) {
+      const std::optional<double> number = each.number();
+      if (!number || !std::isfinite(*number))
         fail(std::string("'") + key + "' holds something that is not a number");
-      out.push_back(n.get<double>());
+      out.push_back(*number);
     }
     return out;
   }
 
  private:
   const Json& field(const char* key) const {
-    const auto at = json_.find(key);
-    if (at == json_.end()) fail(std::string("'") + key + "' is missing");
-    return *at;
+    const Json* found = json_.find(key);
+    if (found == nullptr) fail(std::string("'") + key + "' is missing");
+    return *found;
   }
   SourceLocation where_;
   Json json_;
 };
-
-// Text in records comes from compilers and may hold anything: what is no UTF-8 is replaced before
-// it is written.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 RankedTrial read_trial(const Line& line) {
   RankedTrial r;
@@ -116,49 +107,49 @@ RankedTrial read_trial(const Line& line) {
 
 }  // namespace
 
-std::string header_line() { return dump(Json{{"type", "exo-tune"}, {"format", kFormat}}); }
+std::string header_line() { return Json{{"type", "exo-tune"}, {"format", kFormat}}.str(); }
 
 std::string machine_line(const MachineRecord& m) {
-  return dump(Json{{"type", "machine"},
-                   {"fingerprint", m.fingerprint},
-                   {"microarchitecture", m.microarchitecture},
-                   {"isa", m.isa},
-                   {"description", m.description}});
+  return Json{{"type", "machine"},
+              {"fingerprint", m.fingerprint},
+              {"microarchitecture", m.microarchitecture},
+              {"isa", m.isa},
+              {"description", m.description}}
+      .str();
 }
 
 std::string kernel_line(const std::string& hash, const std::string& name) {
-  return dump(Json{{"type", "kernel"}, {"hash", hash}, {"name", name}});
+  return Json{{"type", "kernel"}, {"hash", hash}, {"name", name}}.str();
 }
 
 std::string trial_line(const RankedTrial& r) {
   const TrialRecord& t = r.trial;
-  return dump(Json{{"type", "trial"},
-                   {"kernel", t.key.kernel_hash},
-                   {"sizes", t.key.sizes},
-                   {"target", t.key.target},
-                   {"fingerprint", t.key.fingerprint},
-                   {"compiler", t.key.compiler},
-                   {"candidate", t.candidate_id},
-                   {"status", t.status},
-                   {"cause", t.cause},
-                   {"samples", t.samples},
-                   {"unit", t.unit},
-                   {"proof", proof_level_name(t.proof)},
-                   {"engine", t.engine_version},
-                   {"created", t.created},
-                   {"winner", r.winner},
-                   {"settled", r.settled},
-                   {"script", t.script}});
+  return Json{{"type", "trial"},
+              {"kernel", t.key.kernel_hash},
+              {"sizes", t.key.sizes},
+              {"target", t.key.target},
+              {"fingerprint", t.key.fingerprint},
+              {"compiler", t.key.compiler},
+              {"candidate", t.candidate_id},
+              {"status", t.status},
+              {"cause", t.cause},
+              {"samples", t.samples},
+              {"unit", t.unit},
+              {"proof", proof_level_name(t.proof)},
+              {"engine", t.engine_version},
+              {"created", t.created},
+              {"winner", r.winner},
+              {"settled", r.settled},
+              {"script", t.script}}
+      .str();
 }
 
 std::string figure_line(const NamedFigure& f) {
-  return dump(Json{{"type", "figure"},
-                   {"target", f.key.target},
-                   {"text", f.key.text},
-                   {"microarchitecture", f.key.microarchitecture},
-                   {"kind", f.key.kind},
-                   {"name", f.name},
-                   {"value", f.value}});
+  return Json{{"type", "figure"},   {"target", f.key.target},
+              {"text", f.key.text}, {"microarchitecture", f.key.microarchitecture},
+              {"kind", f.key.kind}, {"name", f.name},
+              {"value", f.value}}
+      .str();
 }
 
 // The first line names the format; the records' order does not matter here, whoever takes them over

@@ -1,7 +1,7 @@
 #include "executors/shard.h"
 
 #include "core/base/hashing.h"
-#include "executors/json_fields.h"
+#include "core/base/json_fields.h"
 
 namespace exotune {
 namespace {

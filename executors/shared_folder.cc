@@ -11,7 +11,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
-#include "executors/json_fields.h"
+#include "core/base/json_fields.h"
 
 namespace exotune {
 namespace {

@@ -4,17 +4,15 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "core/base/deadline.h"
+#include "core/base/json.h"
 #include "core/base/subprocess.h"
 #include "runners/work_directory.h"
 
 namespace exotune {
 
 namespace {
-
-using nlohmann::json;
 
 // Debian has it under the version's name too.
 std::string analyzer() {
@@ -27,18 +25,29 @@ std::string analyzer() {
 // model of a CPU of our days that knows the instructions, and the generic one last.
 constexpr const char* kModels[] = {"native", "znver3", "icelake-server", "neoverse-n1", "generic"};
 
+std::string text_at(const Json* object, const char* name) {
+  const Json* value = object == nullptr ? nullptr : object->find(name);
+  return value == nullptr || value->text() == nullptr ? "" : *value->text();
+}
+
+double number_at(const Json* object, const char* name) {
+  const Json* value = object == nullptr ? nullptr : object->find(name);
+  return value == nullptr ? 0 : value->number().value_or(0);
+}
+
 // Cycles of one iteration, by region; nothing when another model stood in for `model`.
 std::map<std::string, double> regions_of(const std::string& text, const std::string& model) {
   std::map<std::string, double> out;
-  const json j = json::parse(text, nullptr, false);
-  if (!j.is_object() || !j.contains("CodeRegions")) return out;
-  const std::string used = j.value("/TargetInfo/CPUName"_json_pointer, "");
+  const std::optional<Json> report = Json::parse(text);
+  const Json* regions = report ? report->find("CodeRegions") : nullptr;
+  if (regions == nullptr || regions->list() == nullptr) return out;
+  const std::string used = text_at(report->find("TargetInfo"), "CPUName");
   if (used == "generic" && model != used) return out;
-  for (const json& region : j["CodeRegions"]) {
-    const std::string name = region.value("Name", "");
-    const json summary = region.value("SummaryView", json::object());
-    const double iterations = summary.value("Iterations", 0.0);
-    if (iterations > 0) out[name] = summary.value("TotalCycles", 0.0) / iterations;
+  for (const Json& region : *regions->list()) {
+    const Json* summary = region.find("SummaryView");
+    const double iterations = number_at(summary, "Iterations");
+    if (iterations > 0)
+      out[text_at(&region, "Name")] = number_at(summary, "TotalCycles") / iterations;
   }
   return out;
 }

@@ -1,13 +1,11 @@
 #include "search/beam.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_for_each.h>
-
 #include <algorithm>
 #include <deque>
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 
@@ -140,8 +138,9 @@ class TreeReplay {
         out_[list].reached = true;
       }
     }
-    tbb::parallel_for_each(tree.next.begin(), tree.next.end(),
-                           [&](const auto& entry) { step(entry.second, state); });
+    std::vector<const StepTree::Branch*> branches;
+    for (const auto& [text, branch] : tree.next) branches.push_back(&branch);
+    in_parallel(branches.size(), [&](size_t k) { step(*branches[k], state); });
   }
 
  private:
@@ -260,8 +259,8 @@ class Beam {
     const size_t slice = 32;  // so that progress is seen
     for (size_t first = 0; first < fresh.size() && !out_.cut_short; first += slice) {
       const size_t last = std::min(fresh.size(), first + slice);
-      tbb::parallel_for(first, last,
-                        [&](size_t k) { apply(*fresh[k], context_, options_.deadline); });
+      in_parallel(last - first,
+                  [&](size_t k) { apply(*fresh[first + k], context_, options_.deadline); });
       if (options_.progress)
         options_.progress(out_.made + static_cast<int>(last),
                           out_.made + static_cast<int>(fresh.size()));

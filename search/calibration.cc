@@ -1,12 +1,11 @@
 #include "search/calibration.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "core/base/hashing.h"
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "cost/features.h"
 #include "cost/fit.h"
@@ -127,8 +126,7 @@ class Calibration {
   std::vector<Drawn> schedule_all(const CalibrationKernel& k, const std::vector<Steps>& schedules,
                                   const TuningProblem& problem) const {
     std::vector<Drawn> drawn(schedules.size());
-    tbb::parallel_for(size_t{0}, schedules.size(),
-                      [&](size_t n) { drawn[n] = schedule(k, schedules[n], problem); });
+    in_parallel(schedules.size(), [&](size_t n) { drawn[n] = schedule(k, schedules[n], problem); });
     return drawn;
   }
 

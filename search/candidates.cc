@@ -1,9 +1,8 @@
 #include "search/candidates.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "runners/other_compilers.h"
 #include "search/tuning_context.h"
@@ -65,7 +64,7 @@ std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
   if (run_.request.partial)
     for (size_t k = 0; k < states.size(); ++k) one(k);
   else
-    tbb::parallel_for(size_t{0}, states.size(), one);
+    in_parallel(states.size(), one);
   std::vector<Trial> out;
   for (size_t k = 0; k < states.size(); ++k)
     if (std::optional<Trial> t = keep(std::move(made[k]), states[k])) {

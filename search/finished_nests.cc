@@ -1,6 +1,6 @@
 #include "search/finished_nests.h"
 
-#include <tbb/parallel_for.h>
+#include "core/base/parallel.h"
 
 namespace exotune {
 
@@ -23,7 +23,7 @@ FinishedNest finished(const Schedule& nest, const Finish& finish, const PartPric
 std::vector<FinishedNest> finish_all(const Schedule& nest, const std::vector<Finish>& finishes,
                                      const PartPricing& pricing, const Deadline& deadline) {
   std::vector<FinishedNest> done(finishes.size());
-  tbb::parallel_for(size_t{0}, finishes.size(), [&](size_t k) {
+  in_parallel(finishes.size(), [&](size_t k) {
     if (deadline.over()) return;
     const DeadlineScope scope(deadline);  // for the proofs that this thread asks for
     done[k] = finished(nest, finishes[k], pricing);

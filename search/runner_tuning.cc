@@ -1,13 +1,12 @@
 #include "search/runner_tuning.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "core/analysis/queries.h"
 #include "core/base/hashing.h"
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/script.h"
@@ -278,7 +277,7 @@ class RunnerTuning {
     std::vector<std::string> reasons(found.size());
     // Checking and emitting take the time here; each writes its own place, so that the order is
     // that of the search.
-    tbb::parallel_for(size_t{0}, found.size(), [&](size_t k) {
+    in_parallel(found.size(), [&](size_t k) {
       try {
         made[k] = trial_of(found[k].schedule.proc, script_of(found[k].schedule.steps));
       } catch (const Error& e) {

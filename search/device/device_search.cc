@@ -1,9 +1,8 @@
 #include "search/device/device_search.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "search/device/gathered_sums.h"
 #include "search/device/plan_space.h"
@@ -111,7 +110,7 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
 
 void DeviceSearch::build(const std::vector<Chosen>& chosen, std::vector<DeviceSchedule>& out) {
   std::vector<BuiltPlan> built(chosen.size());
-  tbb::parallel_for(size_t{0}, chosen.size(), [&](size_t k) {
+  in_parallel(chosen.size(), [&](size_t k) {
     const DevicePlan& plan = chosen[k].ranked->plan;
     const auto sum = static_cast<size_t>(plan.sum - sums_.data());
     built[k] = build_plan(starts_[sum], plan, instructions_);

@@ -3,11 +3,10 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
 #include "db/sqlite_file.h"
+#include "search/dp/memo_names.h"
 
 namespace exotune {
 // A file is one memo: one machine, one set of rules, one number of plans (memo_identity). Several
@@ -17,64 +16,9 @@ namespace exotune {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kModel = "affine 8";  // changes with the meaning of stored costs
 
-json to_json(const SpecKind& kind) {
-  json operands = json::array();
-  for (const OperandKind& o : kind.operands) {
-    json subscripts = json::array();
-    for (const Subscript& s : o.subscripts) {
-      json terms = json::array();
-      for (const SubscriptTerm& t : s) terms.push_back({t.dim, t.coefficient});
-      subscripts.push_back(terms);
-    }
-    operands.push_back({{"type", static_cast<int>(o.type)}, {"subscripts", subscripts}});
-  }
-  return {{"statement", kind.statement},   {"accumulates", kind.accumulates},
-          {"reduction", kind.reduction},   {"operands", operands},
-          {"symmetries", kind.symmetries}, {"initial", kind.initial}};
-}
-
-SpecKind kind_of(const json& j) {
-  SpecKind kind;
-  kind.statement = j.at("statement");
-  kind.accumulates = j.at("accumulates");
-  kind.reduction = j.at("reduction").get<std::vector<bool>>();
-  for (const json& o : j.at("operands")) {
-    OperandKind operand{static_cast<ScalarType>(o.at("type").get<int>()), {}};
-    for (const json& s : o.at("subscripts")) {
-      Subscript subscript;
-      for (const json& t : s)
-        subscript.push_back({t.at(0).get<uint8_t>(), t.at(1).get<uint16_t>()});
-      operand.subscripts.push_back(subscript);
-    }
-    kind.operands.push_back(operand);
-  }
-  kind.symmetries = j.at("symmetries").get<std::vector<std::vector<int>>>();
-  kind.initial = j.at("initial");
-  return kind;
-}
-
-json to_json(const TensorLayout& layout) {
-  json dims = json::array();
-  for (int i = 0; i < layout.rank; ++i) dims.push_back({layout.dims[i].dim, layout.dims[i].pack});
-  return {{"contiguous", layout.contiguous}, {"dims", dims}};
-}
-
-TensorLayout layout_of(const json& j) {
-  TensorLayout layout;
-  for (const json& d : j.at("dims")) {
-    EXO_CHECK(layout.rank < kMaxPhysical);
-    layout.dims[layout.rank++] = {d.at(0).get<uint8_t>(), d.at(1).get<uint16_t>()};
-  }
-  layout.contiguous = j.at("contiguous");
-  return layout;
-}
-
-// Most numbers are small.
-// Numbers, seven bits at a time.
+// Numbers, seven bits at a time: most are small.
 class ByteWriter {
  public:
   void number(uint64_t v) {
@@ -98,8 +42,7 @@ class ByteReader {
   uint64_t number() {
     uint64_t v = 0;
     for (int shift = 0;; shift += 7) {
-      if (at_ == end_ || shift > 63)
-        throw InputError({}, "a stored memo is damaged", "delete the file");
+      if (at_ == end_ || shift > 63) throw InputError({}, "a number has no end");
       v |= static_cast<uint64_t>(*at_ & 127) << shift;
       if ((*at_++ & 128) == 0) return v;
     }
@@ -216,8 +159,8 @@ StoredMemo::StoredMemo(const std::string& path, const std::string& identity, Spe
   });
 }
 
-// SQLite's and the JSON reader's exceptions become our own, with the one piece of advice there is
-// for a cache.
+// SQLite's exceptions and what the readers above refuse, with the one piece of advice there is for
+// a cache.
 void StoredMemo::guard(const std::function<void()>& body) const {
   const char* const cache = "it is a cache: remove the file when no exo-tune is running";
   try {
@@ -228,8 +171,9 @@ void StoredMemo::guard(const std::function<void()>& body) const {
       throw InputError({}, "another exo-tune has been writing to '" + path_ + "' for long",
                        "wait for it, or name another database with --db FILE");
     throw InputError({}, "cannot use the memo '" + path_ + "': " + e.what(), cache);
-  } catch (const json::exception& e) {
-    throw InputError({}, "the memo '" + path_ + "' is damaged: " + e.what(), cache);
+  } catch (const InputError& e) {
+    throw InputError({}, "the memo '" + path_ + "' is damaged: " + e.diagnostic().message.str(),
+                     cache);
   }
 }
 
@@ -249,13 +193,13 @@ void StoredMemo::look() {
 bool StoredMemo::adopt_names() {
   SQLite::Statement names(file_->db, "SELECT what, number, text FROM names ORDER BY what, number");
   while (names.executeStep()) {
-    const json j = json::parse(names.getColumn(2).getString());
+    const std::string text = names.getColumn(2).getString();
     const int number = names.getColumn(1).getInt();
     const bool kind = names.getColumn(0).getString() == "kind";
     const int known = kind ? kinds_.size() : static_cast<int>(layouts_.size());
     if (number > known) return false;
     // A number that is free here is taken; one that is not must mean the same.
-    const int got = kind ? kinds_.id(kind_of(j)) : layouts_.id(layout_of(j));
+    const int got = kind ? kinds_.id(kind_named(text)) : layouts_.id(layout_named(text));
     if (got != number) return false;
   }
   return true;
@@ -326,16 +270,16 @@ void StoredMemo::save() {
 
 void StoredMemo::write_all() {
   SQLite::Statement name(file_->db, "INSERT OR REPLACE INTO names VALUES (?, ?, ?)");
-  const auto keep = [&](const char* what, int number, const json& j) {
+  const auto keep = [&](const char* what, int number, const std::string& text) {
     name.reset();
     name.bind(1, what);
     name.bind(2, number);
-    name.bind(3, j.dump());
+    name.bind(3, text);
     name.exec();
   };
-  for (int i = 0; i < kinds_.size(); ++i) keep("kind", i, to_json(kinds_.at(i)));
+  for (int i = 0; i < kinds_.size(); ++i) keep("kind", i, name_of(kinds_.at(i)));
   for (size_t i = LayoutPool::kAny + 1; i < layouts_.size(); ++i)
-    keep("layout", static_cast<int>(i), to_json(layouts_.at(static_cast<uint16_t>(i))));
+    keep("layout", static_cast<int>(i), name_of(layouts_.at(static_cast<uint16_t>(i))));
   SQLite::Statement insert(file_->db, "INSERT OR REPLACE INTO specs VALUES (?, ?)");
   for (const Spec& spec : changed_) {
     ByteWriter out;

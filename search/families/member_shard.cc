@@ -2,24 +2,17 @@
 
 #include <algorithm>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/base/json.h"
+#include "core/base/json_fields.h"
 #include "db/record_text.h"
-#include "executors/json_fields.h"
 #include "search/problem.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
 
 namespace exotune::families {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Readable, as people look into the folder; text from compilers may be no UTF-8.
-std::string dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
-}
 
 size_t count_in(const JsonFields& fields, const char* key) {
   return static_cast<size_t>(std::max<int64_t>(0, fields.integer(key)));
@@ -115,14 +108,14 @@ BucketMemory memory_in(Store& store, const Context& context) {
 }  // namespace
 
 Shard member_shard(const Tunable& tunable, const Target& target) {
-  Json buckets = Json::array();
+  Json buckets = Json::List();
   for (const Bucket& bucket : tunable.buckets)
-    buckets.push_back({{"when", bucket.when}, {"at", bucket.at}});
+    buckets.add({{"when", bucket.when}, {"at", bucket.at}});
   const Json question = {
       {"engine", engine_version()}, {"target", target.name},      {"target_hash", target.hash},
       {"name", tunable.name},       {"c_name", tunable.c_name},   {"code", tunable.code},
       {"usual", tunable.usual},     {"scripts", tunable.scripts}, {"buckets", buckets}};
-  return {tunable.name + " " + target.name, kMemberKind, dump(question)};
+  return {tunable.name + " " + target.name, kMemberKind, question.str(1)};
 }
 
 MemberWork::MemberWork(FindTarget find_target, Machine machine, Store* store)
@@ -140,18 +133,18 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
   const TunedMember tuned =
       tune_member(question.tunable, target, *arena,
                   store_ == nullptr ? BucketMemory{} : memory_in(*store_, context));
-  Json buckets = Json::array();
+  Json buckets = Json::List();
   for (const BucketResult& bucket : tuned.buckets)
-    buckets.push_back({{"at", bucket.at},
-                       {"winner", bucket.winner},
-                       {"tried", bucket.tried},
-                       {"refused", bucket.refused},
-                       {"failed", bucket.failed},
-                       {"gain", bucket.gain}});
+    buckets.add({{"at", bucket.at},
+                 {"winner", bucket.winner},
+                 {"tried", bucket.tried},
+                 {"refused", bucket.refused},
+                 {"failed", bucket.failed},
+                 {"gain", bucket.gain}});
   const Json answer = {{"member", question.tunable.name},
                        {"buckets", buckets},
                        {"records", records_of(tuned, context)}};
-  return {fingerprint(machine_, *target).hash, dump(answer)};
+  return {fingerprint(machine_, *target).hash, answer.str(1)};
 }
 
 MemberAnswer read_member_answer(const std::string& output, const Tunable& tunable) {

@@ -1,11 +1,10 @@
 #include "search/families/members.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <exception>
 
 #include "core/analysis/queries.h"
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "core/library/script.h"
 #include "core/library/transposition.h"
@@ -147,7 +146,7 @@ std::vector<Member> prove_members(const Family& family, const TargetPtr& target,
 
   const Prover prover(target);
   std::vector<std::exception_ptr> failures(members.size());
-  tbb::parallel_for(size_t{0}, members.size(), [&](size_t k) {
+  in_parallel(members.size(), [&](size_t k) {
     try {
       Member& member = members[k];
       const ProcPtr kernel = prover.read(member.code, member.c_name, "");

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 namespace exotune::cli {
 namespace {
 
-JsonFields fields(const nlohmann::ordered_json& json) { return {json.dump(), "the test"}; }
+JsonFields fields(const Json& json) { return {json.str(), "the test"}; }
 
 TEST(RecordFields, peers_are_read_as_written) {
   PeerRow row;
