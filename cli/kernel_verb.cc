@@ -20,7 +20,6 @@
 #include "cli/workspace.h"
 #include "core/base/deadline.h"
 #include "runners/conditions.h"
-#include "search/device/device_search.h"
 
 namespace exotune::cli {
 namespace {
@@ -96,13 +95,15 @@ void require_peak(const KernelOptions& options, const TuneResult& result) {
 using Job = KernelJob;
 
 // On an accelerator: kernels that none of its instructions has a part in stay away.
-void drop_what_the_device_leaves(std::vector<Job>& jobs) {
+void drop_what_the_device_leaves(std::vector<Job>& jobs, const Session& session) {
   if (jobs.empty()) return;
   const Target& target = *jobs.front().request.target;
   if (target.runner.is_this_machine() || target.vector_memory) return;
-  std::erase_if(jobs, [](const Job& job) {
+  require(session.parts->device_serves, "plans for accelerators");
+  std::erase_if(jobs, [&](const Job& job) {
     const TuneRequest& r = job.request;
-    return !device_serves(r.proc, r.sizes.empty() ? r.representative : r.sizes, *r.target);
+    return !session.parts->device_serves(r.proc, r.sizes.empty() ? r.representative : r.sizes,
+                                         *r.target);
   });
 }
 
@@ -124,7 +125,7 @@ std::vector<Job> jobs_of(const KernelOptions& options, Workspace& workspace,
       throw InputError({}, "--size needs a kernel's name",
                        "exo-tune kernel sgemm --size M=512,N=512,K=512");
     for (const KernelEntry& entry : workspace.kernels().kernels()) add(entry.name);
-    drop_what_the_device_leaves(jobs);
+    drop_what_the_device_leaves(jobs, session);
   }
   return jobs;
 }

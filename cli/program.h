@@ -3,8 +3,8 @@
 // Start at Program.
 //
 // There are two. `exo-tune` (main.cc) has everything. `exo-tune-kernel` (kernel_program.cc) is what
-// a first `./dev tune` waits for: the verb `kernel` for this machine, without simulators, clusters
-// and views found by rewriting. A run that needs one of these is handed to
+// a first `./dev tune` waits for: the verb `kernel` for this machine, without simulators, clusters,
+// plans for accelerators and views found by rewriting. A run that needs one of these is handed to
 // the whole command with the same words, before anything was done.
 #include <filesystem>
 #include <memory>
@@ -47,6 +47,9 @@ struct Parts {
                                                              const std::string& database,
                                                              Store& store,
                                                              Workspace& workspace) = nullptr;
+  /// Of accelerators: see search/device/device_search.h.
+  bool (*device_serves)(const ProcPtr& kernel, const SizeBinding& sizes,
+                        const Target& target) = nullptr;
 };
 
 struct Program {

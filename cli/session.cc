@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "cli/source_folder.h"
+
 namespace exotune::cli {
 namespace fs = std::filesystem;
 
@@ -33,7 +35,7 @@ DataFolders find_data_folders() {
     if (holds_data(installed))
       return {installed / "hw", installed / "kernels", installed / "rules"};
   }
-  const fs::path source = EXOTUNE_SOURCE_DIR;
+  const fs::path source = source_folder();
   if (holds_data(source))
     return {source / "hw", source / "kernels", source / "search" / "eqsat" / "rules"};
   throw InputError({}, "the built-in targets and kernels are not beside the command",

@@ -5,6 +5,7 @@
 #include "cli/runner_choice.h"
 #include "cli/session.h"
 #include "cli/view_search.h"
+#include "search/device/device_search.h"
 
 namespace exotune::cli {
 
@@ -30,7 +31,8 @@ const std::vector<Verb>& verbs() {
 }
 
 const Program& whole_command() {
-  static const Program kProgram{verbs(), {choose_runner, tune_from_views, tune_elsewhere}};
+  static const Program kProgram{verbs(),
+                                {choose_runner, tune_from_views, tune_elsewhere, device_serves}};
   return kProgram;
 }
 
