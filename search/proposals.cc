@@ -80,9 +80,11 @@ void Proposals::rehearse() {
 
 void Proposals::read_nest() {
   nest_ = inspect_nest(*start().proc);
+  if (request_.kernel.ahead.empty()) return;
+  const TargetFigures figures = figures_here();
   for (const std::string& operand : request_.kernel.ahead)
-    for (const AheadLayout& l :
-         ahead_layouts(*start().proc, operand, *request_.target, 6, run_.budget.plan(deadline_)))
+    for (const AheadLayout& l : ahead_layouts(*start().proc, operand, *request_.target, figures, 6,
+                                              run_.budget.plan(deadline_)))
       nest_.packed_orders.push_back({operand, l.tiles, l.order, l.depth});
 }
 
@@ -268,6 +270,12 @@ std::vector<BeamState> Proposals::kept(std::vector<Extended> extended) {
 
 // --- the dynamic program ------------------------------------------------------------------------
 
+// Of the machine that is planned for, whoever plans.
+TargetFigures Proposals::figures_here() const {
+  return dp_figures(*request_.target, request_.machine, &run_.store, request_.kernel.operation(),
+                    request_.costs);
+}
+
 DpRequest Proposals::dp_request() {
   DpRequest ask;
   ask.plans = request_.dp_plans;
@@ -278,8 +286,7 @@ DpRequest Proposals::dp_request() {
   const bool alone = request_.strategy == Strategy::kDp;  // nothing else follows
   ask.deadline = alone ? deadline_ : run_.budget.plan(deadline_);
   ask.memo_file = request_.memo_file;
-  ask.figures = dp_figures(*request_.target, request_.machine, &run_.store,
-                           request_.kernel.operation(), request_.costs);
+  ask.figures = figures_here();
   ask.instructions = context_.instructions;
   for (const ProcPtr& p : request_.target->instructions())
     if (std::none_of(context_.instructions.begin(), context_.instructions.end(),

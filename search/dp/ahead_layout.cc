@@ -61,10 +61,11 @@ SolverOptions until(const Deadline& deadline) {
 
 class Chooser {
  public:
-  Chooser(const Proc& p, const Target& target, LiftedNest nest, const Deadline& deadline)
+  Chooser(const Proc& p, const Target& target, const TargetFigures& figures, LiftedNest nest,
+          const Deadline& deadline)
       : proc_(p),
         deadline_(deadline),
-        machine_(machine_of(target)),
+        machine_(machine_of(target, figures)),
         space_(machine_, search_rules(), kinds_, layouts_),
         solver_(space_, memo_, until(deadline)),
         nest_(std::move(nest)) {}
@@ -213,14 +214,15 @@ class Chooser {
 }  // namespace
 
 std::vector<AheadLayout> ahead_layouts(const Proc& p, const std::string& buffer,
-                                       const Target& target, int most, const Deadline& deadline) {
+                                       const Target& target, const TargetFigures& figures, int most,
+                                       const Deadline& deadline) {
   std::optional<LiftedNest> nest = lift_nest(p);
   if (!nest) return {};
   const auto literal = [](int64_t e) { return e > 0; };
   if (!std::all_of(nest->extents.begin(), nest->extents.end(), literal)) return {};
   for (size_t i = 0; i + 1 < nest->buffers.size(); ++i)
     if (nest->buffers[i].name() == buffer)
-      return Chooser(p, target, *nest, deadline).run(static_cast<int>(i), most);
+      return Chooser(p, target, figures, *nest, deadline).run(static_cast<int>(i), most);
   return {};
 }
 

@@ -22,10 +22,10 @@ struct AheadLayout {
 /// The cheapest orders for the argument `buffer` of a nest of literal extents, best first: for each
 /// instruction that computes the nest's statement, blocks of its operand's shape, several side by
 /// side along the result, with the outer dimensions in every order; and the order as given. Each is
-/// solved as a Spec of its own with one memo. Empty when the nest is no Spec or no instruction
-/// fits; of those tried so far when the deadline is over first.
+/// solved as a Spec of its own with one memo, for the machine that `figures` are of. Empty when the
+/// nest is no Spec or no instruction fits; of those tried so far when the deadline is over first.
 std::vector<AheadLayout> ahead_layouts(const Proc& p, const std::string& buffer,
-                                       const Target& target, int most = 6,
-                                       const Deadline& deadline = {});
+                                       const Target& target, const TargetFigures& figures,
+                                       int most = 6, const Deadline& deadline = {});
 
 }  // namespace exotune

@@ -60,7 +60,7 @@ DpPlans plans_of_chain(const Proc& proc, const Target& target, const DpRequest& 
        chain_plans(proc, target, instructions_of(request, target), request.figures))
     out.plans.push_back({std::move(plan.steps), plan.units, static_cast<int>(out.plans.size())});
   if (!out.plans.empty()) out.outcome = DpOutcome::kSolved;
-  out.units_per_cycle = machine_of(target).units_per_cycle;
+  out.units_per_cycle = machine_of(target, request.figures).units_per_cycle;
   return out;
 }
 

@@ -38,7 +38,7 @@ TEST_P(AheadLayouts, are_what_the_instruction_takes) {
   const ProcPtr before = vecmat(32, 128);
   const VectorUnit unit{
       target->lanes_of(ScalarType::kF32), target->vector_memory, target->instructions(), {}};
-  const std::vector<AheadLayout> layouts = ahead_layouts(*before, "W", *target);
+  const std::vector<AheadLayout> layouts = ahead_layouts(*before, "W", *target, {});
   ASSERT_GT(layouts.size(), 1u);
   for (size_t k = 0; k < layouts.size(); ++k) {
     const AheadLayout& l = layouts[k];
@@ -58,7 +58,7 @@ TEST_P(AheadLayouts, that_are_read_from_end_to_end_are_cheapest) {
   TargetLibrary library({kRoot / "hw"});
   const ProcPtr large = vecmat(512, 8192);
   const std::vector<AheadLayout> layouts =
-      ahead_layouts(*large, "W", *library.load(GetParam()), 99);
+      ahead_layouts(*large, "W", *library.load(GetParam()), {}, 99);
   ASSERT_FALSE(layouts.empty());
   EXPECT_EQ(layouts.front().order.front(), layouts.front().depth > 1 ? 2 : 1);
   EXPECT_EQ(layouts.back().order.front(), 0);
@@ -66,12 +66,30 @@ TEST_P(AheadLayouts, that_are_read_from_end_to_end_are_cheapest) {
 }
 INSTANTIATE_TEST_SUITE_P(Targets, AheadLayouts, testing::Values("avx512", "avx512_bf16"));
 
+// A matrix that a cache holds costs less to read than one that no cache does.
+TEST(AheadLayouts, are_priced_for_the_machine_at_hand) {
+  TargetLibrary library({kRoot / "hw"});
+  const TargetPtr target = library.load("avx512");
+  TargetFigures large, small;
+  large.levels = small.levels = target->levels;
+  for (TargetLevel& level : large.levels)
+    if (level.name == "L2") level.bytes = 1 << 26;
+  for (TargetLevel& level : small.levels)
+    if (level.name == "L2" || level.name == "L3") level.bytes = 1 << 18;
+  const ProcPtr before = vecmat(512, 8192);
+  const auto cheapest = [&](const TargetFigures& figures) {
+    return ahead_layouts(*before, "W", *target, figures).at(0).cycles;
+  };
+  EXPECT_LT(cheapest(large), cheapest(small));
+}
+
 TEST(AheadLayouts, there_are_none_for_what_is_no_spec_or_has_no_instruction) {
   TargetLibrary library({kRoot / "hw"});
   const KernelTable table = load_kernel_table(kRoot / "kernels");
-  EXPECT_TRUE(ahead_layouts(*table.at("bf16_vecmat").load(), "W", *library.load("avx512")).empty());
-  EXPECT_TRUE(ahead_layouts(*vecmat(32, 128), "W", *library.load("avx2")).empty());
-  EXPECT_TRUE(ahead_layouts(*vecmat(32, 128), "y", *library.load("avx512")).empty());
+  EXPECT_TRUE(
+      ahead_layouts(*table.at("bf16_vecmat").load(), "W", *library.load("avx512"), {}).empty());
+  EXPECT_TRUE(ahead_layouts(*vecmat(32, 128), "W", *library.load("avx2"), {}).empty());
+  EXPECT_TRUE(ahead_layouts(*vecmat(32, 128), "y", *library.load("avx512"), {}).empty());
 }
 
 }  // namespace
