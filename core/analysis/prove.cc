@@ -1,4 +1,7 @@
-// Questions about control values at a place.
+// Questions about control values at a place. Syntax is asked first: most questions of a search are
+// settled by what both sides look like. Then the facts that hold
+// at the place are collected, once for all questions there, and each question is put on top of them
+// and taken off again.
 #include <sstream>
 
 #include "core/analysis/effects.h"
@@ -42,6 +45,7 @@ PlaceProver::PlaceProver(const Proc& p, Path at, ConfigFacts config)
     : p_(p), at_(std::move(at)), config_(config) {}
 PlaceProver::~PlaceProver() = default;
 
+// Made when the first question needs it: facts cost more than most answers.
 Place& PlaceProver::place() {
   if (!place_) place_ = std::make_unique<Place>(p_, at_, config_);
   return *place_;
@@ -54,6 +58,7 @@ Answer PlaceProver::prove(const ExprPtr& cond) {
       solver_internal::count_syntactic();
       return {Verdict::kProved, {}, {}};
     }
+  // Only what was proved is remembered: a refusal ends most steps, and is not asked twice.
   for (auto [at, end] = proved_.equal_range(cond->hash); at != end; ++at)
     if (equal(at->second, cond)) return {Verdict::kProved, {}, {}};
   Problem& problem = place().problem();
@@ -73,6 +78,7 @@ Answer PlaceProver::prove_equal(const ExprPtr& a, const ExprPtr& b) {
   Problem& problem = place().problem();
   const Problem::Mark before = problem.mark();
   Answer out;
+  // Conditions have no difference.
   if (a->type == ScalarType::kBool || b->type == ScalarType::kBool) {
     out = problem.entails(bin_op(BinOpKind::kEq, a, b));
   } else {
@@ -92,6 +98,8 @@ Answer prove_equal(const Proc& p, const Path& at, const ExprPtr& a, const ExprPt
   return PlaceProver(p, at).prove_equal(a, b);
 }
 
+// With the values that configuration has just before the statement, not only those that it keeps
+// all along.
 Answer prove_on_arrival(const Proc& p, const Path& at, const ExprPtr& cond) {
   return PlaceProver(p, at, ConfigFacts::kOnArrival).prove(cond);
 }
@@ -137,6 +145,7 @@ bool always_holds_argument(const Proc& p, const Path& at, const ConfigFieldName&
 
 }  // namespace
 
+// Unchanged, or given what it holds already.
 Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
                    const std::string& field) {
   const StmtPtr s = stmt_at(p, at);
@@ -157,6 +166,8 @@ Answer keeps_field(const Proc& p, const Path& at, const std::string& config,
   return prove_on_arrival(p, at, bin_op(BinOpKind::kEq, read, o.value));
 }
 
+// The variables are universally quantified by being bound to nothing but their ranges. An empty
+// range makes everything true, as it should.
 Answer prove_for_all(const Proc& p, const Path& at, const std::vector<RangedVar>& extra,
                      const std::vector<ExprPtr>& assumptions, const ExprPtr& cond) {
   Place place(p, at);

@@ -15,7 +15,13 @@ namespace {
 
 const char* const kFactorSum = "factor_sum";
 
-// A nest of loops around one sum of products, and how it falls into two.
+// A nest of loops around one sum of products, and how it falls into two:
+//
+//   for i, j, k: x[i] += a[i, j] * b[j] * c[k]        factors b, c over k
+//   ->  t[j] = sum of b[j] * c[k] over k;  for i, j: x[i] += a[i, j] * t[j]
+//
+// By distributivity: a loop that only the chosen factors mention can be summed over before the
+// others multiply it. What they mention beside it becomes an axis of the new buffer.
 class SumOfProducts {
  public:
   SumOfProducts(const ProcPtr& p, const Path& at, const std::vector<std::string>& chosen)
@@ -39,6 +45,8 @@ class SumOfProducts {
     rw.replace_keep(
         sum, make_reduce(sum_->name, sum_->idx, product(rest_) * read_elem(t, axes(), type_)));
     rw.insert(at_, ahead(t));
+    // The fill runs for all values of its loops, the nest perhaps only for some: its reads are
+    // proved anew where they stand now.
     const Path fill = fill_path();
     require(reads_in_bounds(rw.proc(), fill, stmt_at(rw.proc(), fill)->as<Reduce>()->rhs),
             kFactorSum, "the factors may read what does not exist");
@@ -76,6 +84,7 @@ class SumOfProducts {
     if (!sum_ || sum_->op != ReduceOp::kAdd) refuse(kFactorSum, "the loops hold no sum `x += ..`");
   }
 
+  // Factors of a product in any nesting: multiplication of reals has no order.
   void collect(const ExprPtr& e, const std::vector<std::string>& chosen) {
     const BinOp* b = e->as<BinOp>();
     if (b && b->op == BinOpKind::kMul) {
@@ -111,6 +120,8 @@ class SumOfProducts {
     });
   }
 
+  // Summed: of the chosen factors alone. Kept: of those factors and something else. The rest is
+  // none of the new buffer's business. The axis along which a factor lies comes last, for vectors.
   void choose_loops() {
     for (const StmtPtr& s : loops_) {
       const Sym iter = s->as<For>()->iter;
@@ -140,6 +151,8 @@ class SumOfProducts {
       }
   }
 
+  // Sizes of the new buffer have to be positive, and a sum over nothing would be made where the
+  // nest as written never ran.
   void require_runs() const {
     for (size_t k = 0; k < loops_.size(); ++k) {
       if (!summed_[k] && std::find(kept_.begin(), kept_.end(), k) == kept_.end()) continue;
@@ -171,6 +184,7 @@ class SumOfProducts {
       if (summed_[k]) sum = around(k, {sum});
     Block fill = {make_assign(t, axes(), data_const(0, type_)), sum};
     for (size_t k = kept_.size(); k-- > 0;) fill = {around(kept_[k], fill)};
+    // The same loops stand in the nest still: names that are bound twice are two symbols.
     fill = refresh_binders(fill);
     fill.insert(fill.begin(), make_alloc(t, Type{type_, shape, false}, dram()));
     return fill;

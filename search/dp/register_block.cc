@@ -4,6 +4,9 @@
 #include <cmath>
 
 namespace exotune {
+// A whole tile of sums in registers is one kernel to the program: solved step by step it would have
+// to find the tile, the order of its loads and what they hide behind again and again, each a Spec
+// of its own. What the tile costs is reckoned from one step of the sum.
 
 namespace {
 
@@ -33,6 +36,8 @@ bool holds_vectors(const SpecKind& kind, const OperandKind& operand, int loop,
   return inner.dim == last && inner.pack == 0 && extent % lanes == 0;
 }
 
+// One step of the sum over the whole tile: each operand is loaded once for all results it has a
+// part in, which is what a tile is for.
 struct SumStep {
   int64_t arithmetic = 0, loads = 0;  // units
   int64_t vectors = 0;                // loaded, of all inputs
@@ -59,6 +64,8 @@ SumStep step_of(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
   return step;
 }
 
+// Operands come from here as the instruction runs; that they lie farther out is the business of the
+// plan around the block.
 // The nearest level that is no register file, as a bit of DpKernel::levels.
 uint32_t nearest_memory(const DpMachine& machine) {
   uint32_t memory = 0;
@@ -89,6 +96,8 @@ int64_t cheapest_load(const DpMachine& machine, const DpKernel& k, uint32_t memo
 
 }  // namespace
 
+// One block for each instruction that adds products to a vector of results. Its other operands may
+// come from memory: a vector by the cheapest load there is, a scalar by the instruction itself.
 std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency, double crowding) {
   const uint32_t memory = nearest_memory(machine);
   std::vector<DpKernel> blocks;
@@ -117,6 +126,9 @@ std::vector<DpKernel> register_blocks(const DpMachine& machine, double latency, 
   return blocks;
 }
 
+// The results are vectors in registers, side by side along one loop; each input follows that loop
+// in whole vectors or does not follow it at all, in one of the orders that leave the product the
+// same.
 bool is_register_block(const DpKernel& block, const Spec& spec, const SpecKind& kind,
                        const LayoutPool& layouts) {
   const int loop = kind.vector_loop(), output = kind.output();
@@ -141,10 +153,14 @@ bool is_register_block(const DpKernel& block, const Spec& spec, const SpecKind& 
   return false;
 }
 
+// Beside the results: the vectors of one step, and one for the scalar that multiplies them.
 int64_t block_registers(const DpKernel& block, const Spec& spec, const SpecKind& kind) {
   return step_of(block, spec, kind).vectors + 1;
 }
 
+// Each result is a chain of its own, so that a step cannot be faster than one link of it (latency).
+// Loads and arithmetic have ports of their own and go on at once, but not quite: `crowding` is the
+// share of the rest that shows. Without ports they add up.
 int64_t block_cost(const DpKernel& block, const Spec& spec, const SpecKind& kind, bool ports) {
   const SumStep step = step_of(block, spec, kind);
   const int64_t all = step.arithmetic + step.loads;
