@@ -182,87 +182,125 @@ ConfigPtr parse_config(TokenStream& t, bool readable) {
   return config;
 }
 
+namespace {
+
+// A memory as its fields say it, one after the other.
+class MemoryFields {
+ public:
+  MemoryFields(TokenStream& t, Memory& memory) : t_(t), m_(memory) {}
+
+  /// The stream stands behind the `=` of field `key`.
+  void read(const std::string& key, const SourceLocation& where) {
+    const SourceLocation value = t_.where();
+    if (key == "kind") {
+      m_.kind = kind(value);
+      has_kind_ = true;
+    } else if (key == "count") {
+      m_.count = static_cast<int>(natural(t_, "the number of registers", kIntMax));
+    } else if (key == "bytes") {
+      m_.bytes = natural(t_, "a size in bytes", std::numeric_limits<int64_t>::max());
+    } else if (key == "alignment") {
+      m_.alignment = static_cast<int>(natural(t_, "an alignment in bytes", kIntMax));
+      if (m_.alignment == 0 || (m_.alignment & (m_.alignment - 1)) != 0)
+        throw InputError(value, "an alignment is a power of two");
+    } else if (key == "shape") {
+      read_shape();
+    } else if (key == "addressable") {
+      addressable_ = boolean_value(t_);
+      says_addressable_ = true;
+    } else if (key == "c_types") {
+      m_.c_types = string_map(t_);
+      for (const auto& [type, c] : m_.c_types)
+        if (!scalar_type(type)) throw InputError(value, "there is no type " + quoted(type));
+    } else if (key == "c_global") {
+      m_.c_global = string_value(t_, "C text for file scope, a string");
+    } else if (key == "templates") {
+      read_templates(value);
+    } else if (is_template(key)) {
+      m_.templates[key] = string_value(t_, "a C template, a string");
+      require_holes(m_.templates[key], value);
+    } else {
+      no_field(key, where);
+    }
+  }
+
+  /// What was not said. Elements of plain memory are C lvalues; others say by a template how one is
+  /// read or written, or cannot be addressed one by one.
+  void complete(const SourceLocation& at) {
+    if (!has_kind_) throw InputError(at, "memory " + quoted(m_.name) + " does not say its `kind`");
+    const bool plain = m_.kind == MemoryKind::kHeap || m_.kind == MemoryKind::kStack ||
+                       m_.kind == MemoryKind::kStatic;
+    const bool by_template = m_.templates.count("read") || m_.templates.count("write");
+    m_.addressable = says_addressable_ ? addressable_ : plain || by_template;
+  }
+
+ private:
+  static const std::vector<std::string>& templates() {
+    static const std::vector<std::string> kNames = {"alloc", "free",  "window",
+                                                    "read",  "write", "reduce"};
+    return kNames;
+  }
+  static bool is_template(const std::string& key) {
+    return std::find(templates().begin(), templates().end(), key) != templates().end();
+  }
+
+  MemoryKind kind(const SourceLocation& where) {
+    const std::string word = string_value(t_, "a kind of memory, a string");
+    if (const std::optional<MemoryKind> known = memory_kind(word)) return *known;
+    std::vector<std::string> names;
+    for (int n = 0; n <= static_cast<int>(MemoryKind::kScratchpad); ++n)
+      names.push_back(name_of(static_cast<MemoryKind>(n)));
+    const std::string hint = did_you_mean(word, names);
+    throw InputError(
+        where, "there is no kind of memory " + quoted(word),
+        hint.empty() ? "kinds: heap, stack, static, vector, register_file, scratchpad" : hint);
+  }
+
+  void read_shape() {
+    t_.expect("[");
+    while (!t_.at("]")) {
+      m_.shape.push_back(static_cast<int>(natural(t_, "a size", kIntMax)));
+      if (!t_.accept(",")) break;
+    }
+    t_.expect("]");
+  }
+
+  void read_templates(const SourceLocation& where) {
+    for (auto& [name, text] : string_map(t_)) {
+      if (!is_template(name))
+        throw InputError(where, "a memory has no template " + quoted(name),
+                         did_you_mean(name, templates()));
+      require_holes(text, where);
+      m_.templates[name] = text;
+    }
+  }
+
+  [[noreturn]] static void no_field(const std::string& key, const SourceLocation& where) {
+    std::vector<std::string> names = templates();
+    for (const char* name : {"kind", "count", "bytes", "alignment", "shape", "addressable",
+                             "c_types", "c_global", "templates"})
+      names.push_back(name);
+    throw InputError(where, "a memory has no field " + quoted(key), did_you_mean(key, names));
+  }
+
+  TokenStream& t_;
+  Memory& m_;
+  bool has_kind_ = false, says_addressable_ = false, addressable_ = false;
+};
+
+}  // namespace
+
 // Which fields a memory may have depends on its kind; what it does not say is its kind's default.
 MemoryPtr parse_memory(TokenStream& t) {
-  static const std::vector<std::string> kTemplates = {"alloc", "free",  "window",
-                                                      "read",  "write", "reduce"};
-  auto m = std::make_shared<Memory>();
-  std::optional<bool> addressable;
-  bool has_kind = false;
-  SourceLocation at = t.where();
-  m->name = class_body(t, [&](const std::string& key, const SourceLocation& where) {
+  auto memory = std::make_shared<Memory>();
+  MemoryFields fields(t, *memory);
+  const SourceLocation at = t.where();
+  memory->name = class_body(t, [&](const std::string& key, const SourceLocation& where) {
     t.expect("=", "after the field's name");
-    if (key == "kind") {
-      SourceLocation kind_where = t.where();
-      std::string kind = string_value(t, "a kind of memory, a string");
-      std::optional<MemoryKind> k = memory_kind(kind);
-      if (!k) {
-        std::vector<std::string> names;
-        for (int n = 0; n <= static_cast<int>(MemoryKind::kScratchpad); ++n)
-          names.push_back(name_of(static_cast<MemoryKind>(n)));
-        std::string hint = did_you_mean(kind, names);
-        throw InputError(
-            kind_where, "there is no kind of memory " + quoted(kind),
-            hint.empty() ? "kinds: heap, stack, static, vector, register_file, scratchpad" : hint);
-      }
-      m->kind = *k;
-      has_kind = true;
-    } else if (key == "count") {
-      m->count = static_cast<int>(natural(t, "the number of registers", kIntMax));
-    } else if (key == "bytes") {
-      m->bytes = natural(t, "a size in bytes", std::numeric_limits<int64_t>::max());
-    } else if (key == "alignment") {
-      SourceLocation value_where = t.where();
-      m->alignment = static_cast<int>(natural(t, "an alignment in bytes", kIntMax));
-      if (m->alignment == 0 || (m->alignment & (m->alignment - 1)) != 0) {
-        throw InputError(value_where, "an alignment is a power of two");
-      }
-    } else if (key == "shape") {
-      t.expect("[");
-      while (!t.at("]")) {
-        m->shape.push_back(static_cast<int>(natural(t, "a size", kIntMax)));
-        if (!t.accept(",")) break;
-      }
-      t.expect("]");
-    } else if (key == "addressable") {
-      addressable = boolean_value(t);
-    } else if (key == "c_types") {
-      SourceLocation map_where = t.where();
-      m->c_types = string_map(t);
-      for (const auto& [type, c] : m->c_types)
-        if (!scalar_type(type)) throw InputError(map_where, "there is no type " + quoted(type));
-    } else if (key == "c_global") {
-      m->c_global = string_value(t, "C text for file scope, a string");
-    } else if (key == "templates") {
-      SourceLocation map_where = t.where();
-      for (auto& [name, text] : string_map(t)) {
-        if (std::find(kTemplates.begin(), kTemplates.end(), name) == kTemplates.end()) {
-          throw InputError(map_where, "a memory has no template " + quoted(name),
-                           did_you_mean(name, kTemplates));
-        }
-        require_holes(text, map_where);
-        m->templates[name] = text;
-      }
-    } else if (std::find(kTemplates.begin(), kTemplates.end(), key) != kTemplates.end()) {
-      const SourceLocation text_where = t.where();
-      m->templates[key] = string_value(t, "a C template, a string");
-      require_holes(m->templates[key], text_where);
-    } else {
-      std::vector<std::string> names = kTemplates;
-      for (const char* k : {"kind", "count", "bytes", "alignment", "shape", "addressable",
-                            "c_types", "c_global", "templates"})
-        names.push_back(k);
-      throw InputError(where, "a memory has no field " + quoted(key), did_you_mean(key, names));
-    }
+    fields.read(key, where);
   });
-  if (!has_kind) throw InputError(at, "memory " + quoted(m->name) + " does not say its `kind`");
-  // Elements of plain memory are C lvalues; others say by a template how one is read or written,
-  // or cannot be addressed one by one.
-  bool plain = m->kind == MemoryKind::kHeap || m->kind == MemoryKind::kStack ||
-               m->kind == MemoryKind::kStatic;
-  m->addressable =
-      addressable.value_or(plain || m->templates.count("read") || m->templates.count("write"));
-  return m;
+  fields.complete(at);
+  return memory;
 }
 
 }  // namespace exotune

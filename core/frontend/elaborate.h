@@ -11,6 +11,9 @@
 
 namespace exotune {
 
+/// "1 dimension", "2 dimensions".
+std::string counted(size_t n, const std::string& one);
+
 /// "did you mean `x`?" or empty.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 

@@ -52,6 +52,9 @@ inline constexpr size_t kMostMoved = 20'000'000;
 /// The height of an expression's tree: a sum of n terms has height n.
 inline constexpr int kMaxHeight = 500;
 
+/// Appends the tokens of a text, the end among them; the text must outlive them. For TokenStream.
+void lex(std::string_view text, std::shared_ptr<const std::string> file, std::vector<Token>& out);
+
 /// A cursor over the tokens of one text, with the helpers every parser needs. The text must outlive
 /// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated
 /// string, 65-bit integer, inconsistent indentation). Made at once and kept: a cursor that looks
@@ -118,5 +121,7 @@ class TokenStream {
 
 /// Words that cannot name anything: for, if, def, and, ...
 bool is_keyword(std::string_view word);
+/// Letters, digits and underscores make a name.
+bool is_name_char(char c);
 
 }  // namespace exotune

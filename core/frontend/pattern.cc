@@ -133,84 +133,101 @@ bool is_extern(const std::string& name) {
 
 std::vector<PatternStmt> convert(const std::vector<SyntaxStmt>& stmts);
 
-PatternStmt convert(const SyntaxStmt& s) {
+PatternStmt convert_assignment(const SyntaxStmt& s) {
   PatternStmt p;
+  const bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
+  p.kind = assigns ? PatternStmt::Kind::kAssign : PatternStmt::Kind::kReduce;
+  p.op = s.op;
+  p.first = convert(*s.value);
+  PatternExpr target = convert(*s.target);
+  if (target.kind == PatternExpr::Kind::kConfig) {
+    if (!assigns) throw InputError(s.where, "a configuration field is assigned with `=` only");
+    p.kind = PatternStmt::Kind::kWriteConfig;
+    p.field = target.field;
+  }
+  // Refused here, since it would match nothing and say nothing.
+  if (!target.window.empty()) throw InputError(s.where, "a window cannot be written to");
+  p.name = s.target->name;
+  // `x = _` finds assignments to any element of x.
+  p.any_idx = target.any_children;
+  p.idx = std::move(target.children);
+  return p;
+}
+
+PatternStmt convert_allocation(const SyntaxStmt& s) {
+  PatternStmt p;
+  p.kind = PatternStmt::Kind::kAlloc;
+  p.name = s.target->name;
+  for (const SyntaxExpr& e : s.type.shape) p.idx.push_back(convert(e));
+  p.any_idx = p.idx.empty() || is_single_hole(p.idx);
+  if (s.type.scalar == "_") return p;
+  p.precision = scalar_type(s.type.scalar);
+  if (!p.precision || is_control(*p.precision))
+    throw InputError(s.type.where, "there is no precision `" + s.type.scalar + "`");
+  return p;
+}
+
+// A call, or a lone `_`: any run of statements.
+PatternStmt convert_expression(const SyntaxExpr& e) {
+  PatternStmt p;
+  if (e.is_hole()) return p;
+  if (e.kind != SyntaxExpr::Kind::kCall || is_extern(e.name))
+    throw InputError(e.where, "an expression cannot stand among statements");
+  p.kind = PatternStmt::Kind::kCall;
+  p.name = e.name;
+  for (const SyntaxExpr& c : e.children) p.idx.push_back(convert(c));
+  p.any_idx = is_single_hole(p.idx);
+  return p;
+}
+
+PatternStmt convert_branch(const SyntaxStmt& s) {
+  PatternStmt p;
+  p.kind = PatternStmt::Kind::kIf;
+  p.first = convert(*s.value);
+  p.body = convert(s.body);
+  p.orelse = convert(s.orelse);
+  p.has_orelse = !s.orelse.empty();
+  return p;
+}
+
+PatternStmt convert_loop(const SyntaxStmt& s) {
+  PatternStmt p;
+  p.kind = PatternStmt::Kind::kFor;
+  p.name = s.target->name;
+  p.body = convert(s.body);
+  const SyntaxExpr& range = *s.value;
+  // Bounds and mode are left open: `for i in _`.
+  if (range.is_hole()) return p;
+  const bool call = range.kind == SyntaxExpr::Kind::kCall;
+  if (!call || (range.name != "seq" && range.name != "par" && range.name != "_"))
+    throw InputError(range.where, "a loop runs over `_`, `seq(lo, hi)` or `par(lo, hi)`");
+  if (range.name == "seq") p.mode = LoopMode::kSeq;
+  if (range.name == "par") p.mode = LoopMode::kPar;
+  // `par(_)`: a parallel loop of whatever bounds.
+  if (range.children.size() == 1 && range.children[0].is_hole()) return p;
+  if (range.children.size() != 2)
+    throw InputError(range.where, "`" + range.name + "` takes two bounds");
+  p.first = convert(range.children[0]);
+  p.second = convert(range.children[1]);
+  return p;
+}
+
+PatternStmt convert(const SyntaxStmt& s) {
   switch (s.kind) {
     case SyntaxStmt::Kind::kAssign:
-    case SyntaxStmt::Kind::kReduce: {
-      bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
-      p.kind = assigns ? PatternStmt::Kind::kAssign : PatternStmt::Kind::kReduce;
-      p.op = s.op;
-      p.first = convert(*s.value);
-      PatternExpr target = convert(*s.target);
-      if (target.kind == PatternExpr::Kind::kConfig) {
-        if (!assigns) throw InputError(s.where, "a configuration field is assigned with `=` only");
-        p.kind = PatternStmt::Kind::kWriteConfig;
-        p.field = target.field;
-      }
-      // Refused here, since it would match nothing and say nothing.
-      if (!target.window.empty()) throw InputError(s.where, "a window cannot be written to");
-      p.name = s.target->name;
-      // `x = _` finds assignments to any element of x.
-      p.any_idx = target.any_children;
-      p.idx = std::move(target.children);
-      return p;
-    }
+    case SyntaxStmt::Kind::kReduce:
+      return convert_assignment(s);
     case SyntaxStmt::Kind::kAlloc:
-      p.kind = PatternStmt::Kind::kAlloc;
-      p.name = s.target->name;
-      for (const SyntaxExpr& e : s.type.shape) p.idx.push_back(convert(e));
-      p.any_idx = p.idx.empty() || is_single_hole(p.idx);
-      if (s.type.scalar != "_") {
-        p.precision = scalar_type(s.type.scalar);
-        if (!p.precision || is_control(*p.precision)) {
-          throw InputError(s.type.where, "there is no precision `" + s.type.scalar + "`");
-        }
-      }
-      return p;
-    case SyntaxStmt::Kind::kExpr: {
-      const SyntaxExpr& e = *s.value;
-      // A lone `_` is any run of statements.
-      if (e.is_hole()) return p;
-      if (e.kind != SyntaxExpr::Kind::kCall || is_extern(e.name)) {
-        throw InputError(e.where, "an expression cannot stand among statements");
-      }
-      p.kind = PatternStmt::Kind::kCall;
-      p.name = e.name;
-      for (const SyntaxExpr& c : e.children) p.idx.push_back(convert(c));
-      p.any_idx = is_single_hole(p.idx);
-      return p;
-    }
-    case SyntaxStmt::Kind::kPass:
-      p.kind = PatternStmt::Kind::kPass;
-      return p;
+      return convert_allocation(s);
+    case SyntaxStmt::Kind::kExpr:
+      return convert_expression(*s.value);
     case SyntaxStmt::Kind::kIf:
-      p.kind = PatternStmt::Kind::kIf;
-      p.first = convert(*s.value);
-      p.body = convert(s.body);
-      p.orelse = convert(s.orelse);
-      p.has_orelse = !s.orelse.empty();
-      return p;
-    case SyntaxStmt::Kind::kFor: {
-      p.kind = PatternStmt::Kind::kFor;
-      p.name = s.target->name;
-      p.body = convert(s.body);
-      const SyntaxExpr& range = *s.value;
-      // Bounds and mode are left open: `for i in _`.
-      if (range.is_hole()) return p;
-      bool call = range.kind == SyntaxExpr::Kind::kCall;
-      if (!call || (range.name != "seq" && range.name != "par" && range.name != "_")) {
-        throw InputError(range.where, "a loop runs over `_`, `seq(lo, hi)` or `par(lo, hi)`");
-      }
-      if (range.name == "seq") p.mode = LoopMode::kSeq;
-      if (range.name == "par") p.mode = LoopMode::kPar;
-      // `par(_)`: a parallel loop of whatever bounds.
-      if (range.children.size() == 1 && range.children[0].is_hole()) return p;
-      if (range.children.size() != 2) {
-        throw InputError(range.where, "`" + range.name + "` takes two bounds");
-      }
-      p.first = convert(range.children[0]);
-      p.second = convert(range.children[1]);
+      return convert_branch(s);
+    case SyntaxStmt::Kind::kFor:
+      return convert_loop(s);
+    case SyntaxStmt::Kind::kPass: {
+      PatternStmt p;
+      p.kind = PatternStmt::Kind::kPass;
       return p;
     }
     case SyntaxStmt::Kind::kAssert:

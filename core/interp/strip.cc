@@ -184,22 +184,13 @@ bool store_chunk(const StoreNode& s, const Place& p, int64_t first, int n, const
   return true;
 }
 
-}  // namespace
+constexpr size_t kMaxAccesses = 24, kMaxRegisters = 32;
 
-// Decides at each entry, from addresses and bounds as they are now: all accesses inside their
-// buffers, and no iteration reading what another one in the same chunk writes. Chunks then run
-// operation by operation.
-bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
-  const int64_t n = hi - lo;
-  const int64_t statements = n * static_cast<int64_t>(lines.size() + 1);
-  if (n < 4 || m.steps_left + m.steps_beyond < statements) return false;
-  if (m.steps_left < statements) allow_steps(m, statements);
-  constexpr size_t kMaxAccesses = 24, kMaxRegisters = 32;
-  if (accesses.size() > kMaxAccesses) return false;
-  Place places[kMaxAccesses];
-  int64_t& iter = m.ints[static_cast<size_t>(loop.slot)];
-  for (size_t k = 0; k < accesses.size(); ++k) {
-    const Access& a = *accesses[k];
+// Where each access runs; false when one would leave its buffer.
+bool find_places(const Strip& strip, Machine& m, int64_t& iter, int64_t lo, int64_t hi,
+                 Place* places) {
+  for (size_t k = 0; k < strip.accesses.size(); ++k) {
+    const Access& a = *strip.accesses[k];
     for (const Access::Check& c : a.checks) {
       const int64_t extent = c.extent.lin.eval(m.ints.data());
       iter = lo;
@@ -211,87 +202,130 @@ bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
     iter = lo;
     Place& p = places[k];
     p.at = m.bases[static_cast<size_t>(a.base)] + a.addr.lin.eval(m.ints.data());
-    p.step = steps[k];
-    const double* end = p.at + p.step * (n - 1);
+    p.step = strip.steps[k];
+    const double* end = p.at + p.step * (hi - lo - 1);
     p.lowest = std::min<const double*>(p.at, end);
     p.highest = std::max<const double*>(p.at, end);
   }
-  for (const Line& line : lines) {
-    if (line.ops.size() > kMaxRegisters) return false;
-    const Place& target = places[line.target];
-    // A same-iteration read of the target's own element is fine; so is any access of another line
-    // to the same sequence of elements.
-    for (int l : line.loads)
-      if (!disjoint(target, places[l]) && !same_sequence(target, places[l])) return false;
-    for (const Line& other : lines) {
-      if (&other == &line) continue;
-      for (int l : other.loads)
-        if (!disjoint(target, places[l]) && !same_sequence(target, places[l])) return false;
-      const Place& t = places[other.target];
-      if (!disjoint(target, t) && !same_sequence(target, t)) return false;
-    }
-    for (const Op& op : line.ops) {
-      if (op.kind != Kind::kConfig) continue;
-      const ConfigSlot& c = m.config[static_cast<size_t>(op.config)];
-      if (!c.present || is_poison(c.data)) return false;
-    }
+  return true;
+}
+
+// A same-iteration read of the target's own element is fine; so is any access of another line to
+// the same sequence of elements.
+bool is_independent(const Strip& strip, const Strip::Line& line, const Place* places) {
+  const auto apart = [&](int access) {
+    const Place &target = places[line.target], &other = places[access];
+    return disjoint(target, other) || same_sequence(target, other);
+  };
+  for (const Strip::Line& other : strip.lines) {
+    if (&other != &line && !apart(other.target)) return false;
+    if (!std::all_of(other.loads.begin(), other.loads.end(), apart)) return false;
+  }
+  return true;
+}
+
+bool reads_known_config(const Strip::Line& line, const Machine& m) {
+  for (const Strip::Op& op : line.ops) {
+    if (op.kind != Strip::Kind::kConfig) continue;
+    const ConfigSlot& c = m.config[static_cast<size_t>(op.config)];
+    if (!c.present || is_poison(c.data)) return false;
+  }
+  return true;
+}
+
+// One entry of the loop: chunks of iterations, operation by operation.
+class StripRun {
+ public:
+  StripRun(Machine& m, const ForNode& loop, int64_t lo, const Place* places)
+      : m_(m),
+        loop_(loop),
+        iter_(m.ints[static_cast<size_t>(loop.slot)]),
+        lo_(lo),
+        places_(places) {}
+
+  void run(const Strip::Line& line, int64_t from, int count) {
+    bool clean = true;
+    for (size_t r = 0; r < line.ops.size() && clean; ++r)
+      clean = compute(line.ops[r], from, count, registers_[r]);
+    if (clean)
+      clean = store_chunk(*line.store, places_[line.target], from, count, registers_[line.result]);
+    if (!clean) run_one_by_one(line, from, count);
   }
 
-  alignas(64) double registers[kMaxRegisters][kN];
-  for (int64_t from = 0; from < n; from += kN) {
-    const int count = static_cast<int>(std::min<int64_t>(kN, n - from));
-    for (const Line& line : lines) {
-      bool clean = true;
-      for (size_t r = 0; r < line.ops.size() && clean; ++r) {
-        const Op& op = line.ops[r];
-        double* out = registers[r];
-        switch (op.kind) {
-          case Kind::kLoad: {
-            const Place& p = places[op.access];
-            clean = gather(p.at + from * p.step, p.step, count, out);
-            break;
-          }
-          case Kind::kConst:
-            std::fill_n(out, count, op.value);
-            break;
-          case Kind::kConfig: {
-            const double v = m.config[static_cast<size_t>(op.config)].data;
-            std::fill_n(out, count, v);
-            break;
-          }
-          case Kind::kCast: {
-            iter = lo + from;
-            const int64_t first = op.integer->lin.eval(m.ints.data());
-            const int64_t step = op.integer->lin.coeff_of(loop.slot);
-            for (int i = 0; i < count; ++i)
-              out[i] = CastData::convert(op.rounding, first + i * step);
-            break;
-          }
-          case Kind::kOp:
-            apply_chunk(op, count, out, registers[op.a], registers[op.b]);
-            break;
-          case Kind::kSelect: {
-            const double *a = registers[op.a], *b = registers[op.b], *c = registers[op.c],
-                         *d = registers[op.d];
-            for (int i = 0; i < count; ++i) out[i] = a[i] < b[i] ? c[i] : d[i];
-            break;
-          }
-        }
+ private:
+  // False when an element that is read is poison.
+  bool compute(const Strip::Op& op, int64_t from, int count, double* out) {
+    switch (op.kind) {
+      case Strip::Kind::kLoad: {
+        const Place& p = places_[op.access];
+        return gather(p.at + from * p.step, p.step, count, out);
       }
-      if (clean)
-        clean = store_chunk(*line.store, places[line.target], from, count, registers[line.result]);
-      if (!clean) {  // poison: this line's chunk goes element by element, for the message or the
-                     // policy
-        m.active.push_back(&loop);
-        for (int i = 0; i < count; ++i) {
-          iter = lo + from + i;
-          line.store->exec(m);
-        }
-        m.active.pop_back();
-        m.steps_left += count;  // counted below
+      case Strip::Kind::kConst:
+        std::fill_n(out, count, op.value);
+        break;
+      case Strip::Kind::kConfig:
+        std::fill_n(out, count, m_.config[static_cast<size_t>(op.config)].data);
+        break;
+      case Strip::Kind::kCast: {
+        iter_ = lo_ + from;
+        const int64_t first = op.integer->lin.eval(m_.ints.data());
+        const int64_t step = op.integer->lin.coeff_of(loop_.slot);
+        for (int i = 0; i < count; ++i) out[i] = CastData::convert(op.rounding, first + i * step);
+        break;
+      }
+      case Strip::Kind::kOp:
+        apply_chunk(op, count, out, registers_[op.a], registers_[op.b]);
+        break;
+      case Strip::Kind::kSelect: {
+        const double *a = registers_[op.a], *b = registers_[op.b], *c = registers_[op.c],
+                     *d = registers_[op.d];
+        for (int i = 0; i < count; ++i) out[i] = a[i] < b[i] ? c[i] : d[i];
+        break;
       }
     }
+    return true;
   }
+
+  // Poison: element by element, for the message or the policy.
+  void run_one_by_one(const Strip::Line& line, int64_t from, int count) {
+    m_.active.push_back(&loop_);
+    for (int i = 0; i < count; ++i) {
+      iter_ = lo_ + from + i;
+      line.store->exec(m_);
+    }
+    m_.active.pop_back();
+    m_.steps_left += count;  // counted for the whole strip
+  }
+
+  Machine& m_;
+  const ForNode& loop_;
+  int64_t& iter_;
+  const int64_t lo_;
+  const Place* places_;
+  alignas(64) double registers_[kMaxRegisters][Strip::kChunk];
+};
+
+}  // namespace
+
+// Decides at each entry, from addresses and bounds as they are now: all accesses inside their
+// buffers, and no iteration reading what another one in the same chunk writes. Chunks then run
+// operation by operation.
+bool Strip::run(Machine& m, const ForNode& loop, int64_t lo, int64_t hi) const {
+  const int64_t n = hi - lo;
+  const int64_t statements = n * static_cast<int64_t>(lines.size() + 1);
+  if (n < 4 || m.steps_left + m.steps_beyond < statements) return false;
+  if (m.steps_left < statements) allow_steps(m, statements);
+  if (accesses.size() > kMaxAccesses) return false;
+  Place places[kMaxAccesses];
+  if (!find_places(*this, m, m.ints[static_cast<size_t>(loop.slot)], lo, hi, places)) return false;
+  for (const Line& line : lines)
+    if (line.ops.size() > kMaxRegisters || !is_independent(*this, line, places) ||
+        !reads_known_config(line, m))
+      return false;
+  StripRun run(m, loop, lo, places);
+  for (int64_t from = 0; from < n; from += kN)
+    for (const Line& line : lines)
+      run.run(line, from, static_cast<int>(std::min<int64_t>(kN, n - from)));
   m.steps_left -= statements;
   return true;
 }

@@ -1,0 +1,257 @@
+// Expressions of data: their precision, and what reads and computes them.
+#include "core/frontend/declarations.h"
+#include "core/frontend/elaborate.h"
+#include "core/ir/functions.h"
+
+namespace exotune {
+
+namespace {
+
+using Kind = SyntaxExpr::Kind;
+
+bool only_literals(const ExprPtr& e) {
+  if (e->bloom != 0 || e->as<ReadConfig>() || e->as<Cast>()) return false;
+  for (const ExprPtr& c : expr_children(*e))
+    if (!only_literals(c)) return false;
+  return true;
+}
+
+// Literals have no precision of their own: they take that of what they meet.
+ExprPtr retype(const ExprPtr& e, ScalarType to) {
+  if (e->type == to || !only_literals(e)) return e;
+  return rewrite(e, [&](const ExprPtr& n) {
+    return n->type == to ? nullptr : make_expr(n->node, to, n->where);
+  });
+}
+
+void unify(ExprPtr& a, ExprPtr& b) {
+  if (b->type != ScalarType::kR) a = retype(a, b->type);
+  if (a->type != ScalarType::kR) b = retype(b, a->type);
+}
+
+// Integers that a double holds exactly are doubles, so that `0` and `0.0` are one constant.
+ExprPtr data_literal(int64_t v, const SourceLocation& where) {
+  constexpr int64_t kExact = int64_t{1} << 53;
+  if (-kExact <= v && v <= kExact) {
+    return make_expr(Const{static_cast<double>(v)}, ScalarType::kR, where);
+  }
+  return make_expr(Const{v}, ScalarType::kR, where);
+}
+
+}  // namespace
+
+ExprPtr Elaborator::data(const SyntaxExpr& e, ScalarType target) {
+  ExprPtr r = data(e);
+  return r->type == ScalarType::kR ? retype(r, target) : r;
+}
+
+// Data or control is decided by where an expression stands, never by its text: `i + 1` as an index
+// and as data come through different functions. Literals start as R and take the precision of what
+// they meet.
+ExprPtr Elaborator::data(const SyntaxExpr& e) {
+  switch (e.kind) {
+    case Kind::kInt:
+      return data_literal(e.integer, e.where);
+    case Kind::kFloat:
+      return make_expr(Const{e.number}, ScalarType::kR, e.where);
+    case Kind::kName:
+    case Kind::kSubscript:
+      return data_name(e);
+    case Kind::kCall:
+      return data_call(e);
+    case Kind::kAttribute: {
+      auto [config, field] = config_field(e);
+      if (is_control(field->type)) {
+        throw InputError(e.where, quoted(e.name + "." + e.field) + " is a control value (" +
+                                      name_of(field->type) + ") and cannot be used as data");
+      }
+      return make_expr(ReadConfig{config, field->name}, field->type, e.where);
+    }
+    case Kind::kNegate: {
+      ExprPtr arg = data(e.children[0]);
+      return make_expr(USub{arg}, arg->type, e.where);
+    }
+    case Kind::kBinary:
+      return data_binary(e);
+    case Kind::kBool:
+    case Kind::kNot:
+    case Kind::kCompare:
+      throw InputError(e.where, "a condition cannot be used as data",
+                       "`select(a, b, c, d)` is `c` where a < b, else `d`");
+  }
+  EXO_CHECK(false);
+}
+
+ExprPtr Elaborator::data_name(const SyntaxExpr& e) {
+  if (e.kind == Kind::kName && !lookup(e.name) && globals_.constants) {
+    if (auto it = globals_.constants->find(e.name); it != globals_.constants->end())
+      return data_literal(it->second, e.where);
+  }
+  const Entry& entry = data_entry(e, "used as data");
+  std::vector<ExprPtr> idx = indices(e, entry);
+  return make_expr(Read{entry.sym, std::move(idx)}, entry.type.scalar, e.where);
+}
+
+std::vector<ExprPtr> Elaborator::indices(const SyntaxExpr& e, const Entry& entry) {
+  std::vector<ExprPtr> idx;
+  for (const SyntaxExpr::Access& a : e.access) {
+    if (a.range) {
+      throw InputError(e.where, "a window of " + quoted(e.name) + " cannot be used as a value",
+                       "windows stand in calls and in `w = x[lo:hi]`");
+    }
+    idx.push_back(integer(a.lo[0]));
+  }
+  if (idx.size() != entry.type.shape.size()) {
+    std::string have = entry.type.is_tensor()
+                           ? "has " + counted(entry.type.shape.size(), "dimension")
+                           : "is a scalar";
+    throw InputError(e.where, quoted(e.name) + " " + have + ", but " +
+                                  (idx.empty() ? "no index" : counted(idx.size(), "index")) +
+                                  (idx.size() > 1 ? "es are" : " is") + " given");
+  }
+  return idx;
+}
+
+// `f64(N)`: a control integer as data. `f64(x[i])`: data of another type, by an assignment to a
+// scalar in front of the statement.
+ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
+  const std::string name = name_of(to);
+  if (is_control(to)) throw InputError(e.where, quoted(name) + " is no type of data");
+  if (to == ScalarType::kR) {
+    throw InputError(e.where, "`R` is not decided yet", "write `f32(...)` or another precision");
+  }
+  if (e.children.size() != 1) {
+    throw InputError(e.where,
+                     quoted(name) + " takes 1 argument, not " + std::to_string(e.children.size()));
+  }
+  const SyntaxExpr& of = e.children[0];
+  if (!looks_like_data(of).value_or(false)) return make_expr(Cast{integer(of)}, to, e.where);
+  if (!in_front_) {
+    throw InputError(e.where,
+                     quoted(name + "(...)") + " casts data only in a statement of a procedure",
+                     "an assignment casts: assign it to a buffer of " + quoted(name));
+  }
+  const ExprPtr value = retype(data(of), to);
+  if (value->type == to) return value;
+  const Sym scalar =
+      Sym::fresh((value->as<Read>() ? value->as<Read>()->name.name() : "t") + "_" + name);
+  in_front_->push_back(make_stmt(Alloc{scalar, Type{to, {}, false}, dram()}, e.where));
+  in_front_->push_back(make_stmt(Assign{scalar, {}, value}, e.where));
+  return make_expr(Read{scalar, {}}, to, e.where);
+}
+
+// All arguments of a function share one precision; literals among them take it from the first that
+// has one.
+ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
+  if (const Function* x = find_function(e.name)) {
+    if (e.children.size() != static_cast<size_t>(x->arity)) {
+      throw InputError(e.where, quoted(e.name) + " takes " +
+                                    counted(static_cast<size_t>(x->arity), "argument") + ", not " +
+                                    std::to_string(e.children.size()));
+    }
+    std::vector<ExprPtr> args;
+    ScalarType type = ScalarType::kR;
+    for (const SyntaxExpr& c : e.children) {
+      args.push_back(data(c));
+      if (type == ScalarType::kR) type = args.back()->type;
+    }
+    for (ExprPtr& a : args) a = retype(a, type);
+    return make_expr(Extern{x->name, std::move(args)}, type, e.where);
+  }
+  if (std::optional<ScalarType> to = scalar_type(e.name)) return cast(e, *to);
+  if (e.name == "stride") {
+    throw InputError(e.where, "a stride is a control value and cannot be used as data");
+  }
+  if (globals_.procs.count(e.name)) {
+    throw InputError(e.where, quoted(e.name) + " is a procedure and returns nothing",
+                     "call it as a statement of its own, with the result as an argument");
+  }
+  std::vector<std::string> names;
+  for (const Function& f : functions()) names.push_back(f.name);
+  // What users of other languages type first; an edit distance would suggest `fabs` for nothing but
+  // `fabs`.
+  static const std::map<std::string, std::string> familiar = {{"abs", "fabs"},  {"max", "fmax"},
+                                                              {"min", "fmin"},  {"ln", "log"},
+                                                              {"float", "f32"}, {"double", "f64"}};
+  const auto it = familiar.find(e.name);
+  throw InputError(e.where, "there is no function " + quoted(e.name),
+                   it != familiar.end() ? "it is called " + quoted(it->second) + " here"
+                                        : did_you_mean(e.name, names));
+}
+
+ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
+  if (is_logical(e.op)) {
+    throw InputError(e.where, "a condition cannot be used as data",
+                     "`select(a, b, c, d)` is `c` where a < b, else `d`");
+  }
+  if (e.op == BinOpKind::kMod) throw InputError(e.where, "there is no `%` on data");
+  ExprPtr lhs = data(e.children[0]);
+  ExprPtr rhs = data(e.children[1]);
+  unify(lhs, rhs);
+  ScalarType type = lhs->type == ScalarType::kR ? rhs->type : lhs->type;
+  return make_expr(BinOp{e.op, lhs, rhs}, type, e.where);
+}
+
+// Needed only where both would be legal, for `f64(...)`: a leaf decides, and integer literals do
+// not.
+std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
+  switch (e.kind) {
+    case Kind::kInt:
+      return {};
+    case Kind::kFloat:
+    case Kind::kSubscript:
+      return true;
+    case Kind::kBool:
+    case Kind::kNot:
+    case Kind::kCompare:
+      return false;
+    case Kind::kCall:
+      return e.name != "stride";
+    case Kind::kName: {
+      const Entry* entry = lookup(e.name);
+      return entry && is_data(entry->type.scalar);
+    }
+    case Kind::kAttribute:
+      return is_data(config_field(e).second->type);
+    case Kind::kNegate:
+    case Kind::kBinary:
+      for (const SyntaxExpr& c : e.children)
+        if (std::optional<bool> d = looks_like_data(c)) return d;
+      return {};
+  }
+  EXO_CHECK(false);
+}
+
+ExprPtr Elaborator::window(const SyntaxExpr& e) {
+  if (e.kind != Kind::kName && e.kind != Kind::kSubscript) {
+    throw InputError(e.where, "a buffer or a window of one is wanted", "write `x[lo:hi, i]`");
+  }
+  const Entry& entry = data_entry(e, "windowed");
+  return whole_or_window(e, entry);
+}
+
+// `x` as all of x, `x[...]` with its ranges completed.
+// A missing bound of a range is the end of the dimension, so that `x[:, i]` works as in Python; the
+// result always has one access a dimension, which is what later layers rely on.
+ExprPtr Elaborator::whole_or_window(const SyntaxExpr& e, const Entry& entry) {
+  WindowExpr w{entry.sym, {}};
+  if (e.kind == Kind::kName) {
+    for (const ExprPtr& size : entry.type.shape) w.access.push_back({int_const(0), size});
+  } else {
+    if (e.access.size() != entry.type.shape.size()) {
+      throw InputError(e.where, quoted(e.name) + " has " +
+                                    counted(entry.type.shape.size(), "dimension") + ", but " +
+                                    std::to_string(e.access.size()) + " are given");
+    }
+    for (size_t k = 0; k < e.access.size(); ++k) {
+      const SyntaxExpr::Access& a = e.access[k];
+      WindowAccess access;
+      access.lo = a.lo.empty() ? int_const(0) : integer(a.lo[0]);
+      if (a.range) access.hi = a.hi.empty() ? entry.type.shape[k] : integer(a.hi[0]);
+      w.access.push_back(std::move(access));
+    }
+  }
+  return make_expr(std::move(w), entry.type.scalar, e.where);
+}
+
+}  // namespace exotune
