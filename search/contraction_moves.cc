@@ -64,7 +64,7 @@ Contraction contraction_of(const Nest& nest, const Target& target,
                 .front = nest.loops.front().name,
                 .unit = unit};
   c.lanes = target.lanes_of(nest.precision);
-  c.registers = target.vector_memory->count > 0 ? target.vector_memory->count : 32;
+  c.registers = registers_of(target);
   c.element = bytes_of(nest.precision);
   c.l1 = cache_bytes(levels, 0, 32768);
   c.l2 = cache_bytes(levels, 1, 8 * c.l1);

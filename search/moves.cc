@@ -56,7 +56,7 @@ void add_column_moves(const Nest& nest, const VectorValues& unit, Stage& stage) 
   for (const int64_t vectors : {4, 8}) add({}, vectors, 1);
 }
 
-SearchSpace rows_space(const Nest& nest, const VectorValues& unit) {
+SearchSpace rows_space(const Nest& nest, const VectorValues& unit, int64_t registers) {
   SearchSpace space;
   const ValueList loops = {nest.row_loop, nest.vector_loop};
   // Vectors run along the inner loop: when it is the outer one, the two change places first.
@@ -78,9 +78,11 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit) {
   // find room in sixteen.
   for (const int64_t vectors : {4, 8, 2})
     stage.moves.push_back({{unit.step("optimize_columns", loops, {vectors})}, "", ""});
-  // A filter: many results side by side, as many vectors of them as registers hold, for each tap.
+  // A filter: many results side by side for each tap, as many vectors of them as leave room for
+  // as many of the operand: half of the registers, less, and a little more.
   if (nest.slides)
-    for (const int64_t vectors : {8, 4, 10, 6})
+    for (const int64_t vectors :
+         {registers / 2, registers / 4, registers * 5 / 8, registers * 3 / 8})
       for (Steps begin : {Steps{{"fission", {nest.output + "[_] = _"}}}, Steps{}}) {
         begin.push_back(swap_step(nest.row_loop, nest.vector_loop));
         begin.push_back(
@@ -94,6 +96,10 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit) {
 }
 
 }  // namespace
+
+int64_t registers_of(const Target& target) {
+  return target.vector_memory->count > 0 ? target.vector_memory->count : 32;
+}
 
 // By kind of nest; what no kind fits has no space here and is searched as a program.
 SearchSpace space_for(const Nest& nest, const Target& target,
@@ -109,7 +115,7 @@ SearchSpace space_for(const Nest& nest, const Target& target,
     case NestKind::kSums:
       return sums_space(contraction_of(nest, target, levels, constraints, unit));
     case NestKind::kRows:
-      return rows_space(nest, unit);
+      return rows_space(nest, unit, registers_of(target));
     case NestKind::kElements:
       return elements_space(nest, unit);
     case NestKind::kOther:

@@ -35,6 +35,9 @@ struct SearchSpace {
   std::set<std::string> in_turn;
 };
 
+/// Vector registers that schedules may count on; 32 where the target's text does not say.
+int64_t registers_of(const Target& target);
+
 /// The decisions for this nest, outermost first. Empty stages: nothing to search. Loops that are
 /// tiles already, and operands that lie in strips already, stay so. Of the constraints, tile sets
 /// and keep_order shape the moves; the others are kept by refusing what breaks them.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/hashing.h"
+#include "search/moves.h"
 #include "search/steps/builders.h"
 
 namespace exotune {
@@ -149,8 +150,7 @@ std::vector<Steps> random_schedules(const Nest& nest, const Target& target, int 
                                     uint64_t seed) {
   std::vector<Steps> out(1);
   if (!target.vector_memory || nest.loops.empty() || nest.vector_loop.empty()) return out;
-  const Unit unit{{target, nest.precision, instruction_values(target)},
-                  target.vector_memory->count > 0 ? target.vector_memory->count : 32};
+  const Unit unit{{target, nest.precision, instruction_values(target)}, registers_of(target)};
   while (static_cast<int>(out.size()) < count) {
     Draw draw(hash_combine(seed, out.size()));
     switch (nest.kind) {

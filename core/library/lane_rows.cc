@@ -7,22 +7,12 @@
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/library/attempted.h"
 #include "core/library/inspection.h"
 
 namespace exotune {
 
 namespace {
-
-// A step that the core may refuse: the procedure is then the one before.
-template <class Rewrite>
-bool tried(ProcPtr& p, const Rewrite& rewrite) {
-  try {
-    p = rewrite(p);
-    return true;
-  } catch (const SchedulingError&) {
-    return false;
-  }
-}
 
 bool names_loop(const ExprPtr& index, const std::string& iter) {
   const std::optional<Affine> a = affine(index);
@@ -71,7 +61,7 @@ class Lanes {
       const int rank = a->type.rank();
       const For& f = loop_at(sibling(first_, lifted));
       const ExprPtr extent = f.hi, lane = read_var(f.iter, ScalarType::kIndex);
-      if (!tried(p_, [&](ProcPtr p) {
+      if (!attempted(p_, [&](ProcPtr p) {
             p = expand_dim(p, at(p, alloc), extent, lane);
             if (rank > 0) p = rearrange_dim(p, at(p, alloc), lane_last(rank));
             return lift_alloc(p, at(p, alloc), 1);
@@ -92,7 +82,7 @@ class Lanes {
   // Every gap of the loop that may be one.
   void split(const Path& loop) {
     for (int gap = size(loop) - 1; gap >= 1; --gap)
-      tried(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(loop, gap)), 1); });
+      attempted(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, child(loop, gap)), 1); });
   }
 
   // The lanes' loop at `path` goes inside what it is around.
@@ -100,7 +90,7 @@ class Lanes {
     if (!is_lanes(path)) return;
     const Path inner = child(path);
     if (size(path) == 1 && stmt(inner)->as<For>()) {
-      if (!tried(p_, [&](ProcPtr p) { return reorder_loops(p, at(p, path)); })) return;
+      if (!attempted(p_, [&](ProcPtr p) { return reorder_loops(p, at(p, path)); })) return;
       sunk_ = true;
       split_around_loops(inner);
       for (int k = 0; k < size(path); ++k) sink(sibling(inner, k));
@@ -111,7 +101,7 @@ class Lanes {
     for (int gap = size(loop) - 1; gap >= 1; --gap) {
       const Path here = child(loop, gap);
       if (!stmt(here)->as<For>() && !stmt(child(loop, gap - 1))->as<For>()) continue;
-      tried(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, here), 1); });
+      attempted(p_, [&](ProcPtr p) { return fission(p, Cursor::gap(p, here), 1); });
     }
   }
 
@@ -139,7 +129,7 @@ class Lanes {
     for (const Apart& apart : arrays_apart(from, length)) {
       block = forward(p_, block);
       if (!block.valid()) return;
-      tried(p_, [&](ProcPtr p) { return turned_over(p, block, apart); });
+      attempted(p_, [&](ProcPtr p) { return turned_over(p, block, apart); });
     }
   }
 
