@@ -9,6 +9,7 @@
 
 namespace exotune::nest_parts {
 
+// The index grows by one with the iterator: i, i + 3, n + i, but not 2 * i, n - i or i / 4.
 bool runs_along(const ExprPtr& index, Sym iter) {
   if (!mentions(index, iter)) return false;
   if (const Read* r = index->as<Read>()) return r->name == iter;
@@ -20,6 +21,8 @@ bool runs_along(const ExprPtr& index, Sym iter) {
   return false;
 }
 
+// x[.., j / 16, .., j % 16] is a panel in strips of 16: the last index tells the width, another one
+// picks the strip.
 int64_t strip_of(const ExprPtr& index, Sym iter) {
   const BinOp* o = index->as<BinOp>();
   if (!o || o->op != BinOpKind::kMod) return 0;
@@ -33,6 +36,8 @@ bool picks_strip(const ExprPtr& index, Sym iter, int64_t strip) {
          runs_along(o->lhs, iter);
 }
 
+// How far the index moves with one more iteration; 0 also for what is no sum of products with
+// literals, which then counts as standing still.
 int64_t coefficient(const ExprPtr& e, Sym iter) {
   if (const Read* r = e->as<Read>()) return r->name == iter ? 1 : 0;
   const BinOp* o = e->as<BinOp>();
@@ -45,6 +50,7 @@ int64_t coefficient(const ExprPtr& e, Sym iter) {
   return 0;
 }
 
+// A window's elements lie side by side only where an assertion says so: its stride is the caller's.
 bool is_contiguous(const Proc& p, Sym buffer) {
   const Arg* a = p.find_arg(buffer);
   if (!a || !a->type.window) return true;
@@ -57,6 +63,8 @@ bool is_contiguous(const Proc& p, Sym buffer) {
   return false;
 }
 
+// `period` is for loops whose extent is a multiple of outer iterators, as in triangles that were
+// cut into blocks: 64 * b + 20 iterations divide as 64 and 20 do.
 NestLoop loop_of(const For& f) {
   NestLoop loop;
   loop.name = f.iter.name();
@@ -122,6 +130,9 @@ bool slides_along(Sym outer, const std::vector<Statement>& statements,
 
 }  // namespace
 
+// Rows: two loops, whatever else stands in the outer one. The loop that vectors run along is the
+// inner one; `unit_stride` falls as soon as one access along it is of a window of unknown stride,
+// since a vector of scattered elements costs an instruction each.
 Nest inspect_rows(const Proc& p) {
   Nest nest;
   const std::optional<TwoLoops> loops = two_loops(p);

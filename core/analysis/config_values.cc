@@ -14,6 +14,7 @@ void collect_config_reads(const ExprPtr& e, std::set<ConfigFieldName>& into) {
   for (const ExprPtr& c : expr_children(*e)) collect_config_reads(c, into);
 }
 
+// Callees are shared by thousands of calls and never change: what they write is found once.
 std::set<ConfigFieldName> callee_writes(const ProcPtr& p) {
   static ProcCache<std::set<ConfigFieldName>> cache;
   if (std::optional<std::set<ConfigFieldName>> known = cache.find(p)) return *known;
@@ -52,6 +53,7 @@ FieldOutcome known(ExprPtr value, ConfigPtr config) {
   return {FieldOutcome::Kind::kKnown, std::move(value), std::move(config)};
 }
 
+// The callee's value in the caller's words; arguments that are no control values leave it unknown.
 FieldOutcome outcome_of_call(const Call& n, const ConfigFieldName& field) {
   FieldOutcome o = outcome_of(n.callee->body, field);
   if (!o.value) return o;
@@ -60,7 +62,8 @@ FieldOutcome outcome_of_call(const Call& n, const ConfigFieldName& field) {
   return here;
 }
 
-// After what `before` says, something with the outcome `then` may run or not.
+// After what `before` says, something with the outcome `then` may run or not. A join of a lattice
+// of four: unchanged, perhaps v, v, unknown; two values meet in one only where they are the same.
 FieldOutcome perhaps(const FieldOutcome& before, const FieldOutcome& then) {
   using Kind = FieldOutcome::Kind;
   if (then.kind == Kind::kUnchanged) return before;
@@ -70,6 +73,7 @@ FieldOutcome perhaps(const FieldOutcome& before, const FieldOutcome& then) {
   return unknown(then.config);
 }
 
+// A value that speaks of what the block declares says nothing behind it.
 FieldOutcome hidden_by(const Block& scope, FieldOutcome o) {
   if (o.value && binds_symbol_of(scope, o.value)) return unknown(std::move(o.config));
   return o;
@@ -125,7 +129,8 @@ Formula holds(Problem& problem, const ConfigPtr& config, const std::string& fiel
   return problem.formula(bin_op(BinOpKind::kEq, read, value));
 }
 
-// The field becomes `value`, which speaks of configuration as it was.
+// The field becomes `value`, which speaks of configuration as it was: the value is put into the
+// terms of the problem first, then the field's variable is replaced by a new one that equals it.
 void set_field(Problem& problem, const ConfigPtr& config, const std::string& field,
                const ExprPtr& value) {
   if (type_of(config, field) == ScalarType::kBool) {
@@ -216,6 +221,8 @@ FieldOutcome outcome_of(const Block& b, const ConfigFieldName& field) {
   return hidden_by(b, std::move(out));
 }
 
+// The strongest facts after a statement that are worth their price: a write is exact; of branches
+// and loops each field is either known, the same on all ways, or forgotten.
 void pass_config(Problem& problem, const Stmt& s) {
   if (!s.writes_config) return;
   if (const WriteConfig* w = s.as<WriteConfig>()) {
@@ -242,6 +249,8 @@ void pass_config(Problem& problem, const Stmt& s) {
     merge_field(problem, f, n ? outcome_of_iteration(*n, f) : outcome_of(s, f), surely);
 }
 
+// At the top of an iteration, any number of iterations ran before, none included: what a field is
+// must hold without them and after one, and by induction after all.
 void enter_iteration(Problem& problem, const Stmt& s) {
   const For* n = s.as<For>();
   if (!n || !s.writes_config) return;

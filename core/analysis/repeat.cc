@@ -1,4 +1,7 @@
-// What may run again, and what nobody reads any more.
+// What may run again, and what nobody reads any more. All answers rest on one question of effects:
+// may an access read what another one wrote in another run? Two runs are told apart by a mark on
+// the second's variables ("'"), and configuration that is written between them is havoc: it may
+// have any value in the second.
 #include <algorithm>
 
 #include "core/analysis/answers.h"
@@ -34,6 +37,9 @@ Answer field_refusal(const ConfigFieldName& f) {
 
 }  // namespace
 
+// s; s is s, if no read of s sees what s wrote: it never overlaps a write, or a write of the same
+// run surely comes before it. `break` leaves the writes and not the reads: a read that is surely
+// preceded by a write sees that one, whatever else is written.
 Answer block_idempotent(const Proc& p, const Path& at, int n) {
   const Path first = stmt_part(at);
   Place place(p, first);
@@ -61,6 +67,8 @@ Answer block_idempotent(const Proc& p, const Path& at, int n) {
   return proved();
 }
 
+// The value is asked for through a statement of its own, so that its reads are effects like any
+// others, windows and configuration included.
 Answer value_unchanged_by(const Proc& p, const Path& at, int n, const ExprPtr& value) {
   const Path first = stmt_part(at);
   Place place(p, first);
@@ -85,6 +93,10 @@ Answer value_unchanged_by(const Proc& p, const Path& at, int n, const ExprPtr& v
   return proved();
 }
 
+// Iterations may run twice and in any order (halos of tiles): each reads only what was there before
+// the loop or what it wrote itself, and no two write one element. Both variables are bound before
+// either range is assumed; the range of the other is taken back after each question of the first
+// part, where iterations may be equal, and kept for the second, where they are not.
 Answer recompute_safe(const Proc& p, const Path& at) {
   const Path loop_path = stmt_part(at);
   const StmtPtr s = stmt_at(p, loop_path);
@@ -168,6 +180,9 @@ Answer carried(Sym buffer) {
 
 }  // namespace
 
+// From the statement outwards: what follows it in its block, then, for each loop around, that body
+// from its top, since the next iteration comes there. Ends at the block that allocates the buffer,
+// beyond which nobody sees it.
 Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer) {
   Path at = stmt_part(stmt);
   const Sym root = Scope(p, sibling(at, 1)).root_of(buffer);

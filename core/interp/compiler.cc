@@ -42,6 +42,8 @@ Rounding storage_rounding(ScalarType t, Arithmetic mode) {
   return Rounding::kNone;
 }
 
+// Lowering is partial evaluation: control is known here, data is not. What is left for the machine
+// are loops, accesses by linear forms of iterators, and arithmetic on data.
 Compiled Lowering::compile_entry(const Proc& proc, const std::vector<int64_t>& control,
                                  const std::vector<EntryView>& entry) {
   Env env;
@@ -119,6 +121,7 @@ Compiled compile(const Proc& proc, Arithmetic arithmetic, const std::vector<int6
   return Lowering(arithmetic).compile_entry(proc, control, entry);
 }
 
+// Division and remainder round down, as the language says and C does not: -1 / 8 is -1.
 int64_t ControlEvaluator::eval(const ExprPtr& e) const {
   auto missing = [&](const std::string& what) -> int64_t {
     throw InterpError(InterpError::Kind::kArgument,

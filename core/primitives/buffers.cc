@@ -15,7 +15,10 @@ void require_positive_shape(const Proc& p, const Path& at, const Alloc& a, const
             "the size `" + str(n) + "` of `" + a.name.name() + "` is not proved positive there");
 }
 
-// One level: the allocation moves before the loop or `if` around it.
+// One level: the allocation moves before the loop or `if` around it. Every iteration then sees what
+// the one before left there, so each must write before it reads. The size has to be positive where
+// it now stands: inside, a loop that never ran did not ask. Iterations of a parallel loop would
+// share it, which is asked of the program as it is afterwards.
 void lift_once(Rewrite& rw, const Path& at) {
   const char* op = "lift_alloc";
   const Proc& p = rw.proc();
@@ -56,6 +59,8 @@ ProcPtr lift_alloc(ProcPtr p, const Where& alloc, int n_lifts) {
   return rw.finish(op, std::move(args));
 }
 
+// The reverse of lift_alloc, for the one statement that uses the buffer. Each iteration gets a
+// fresh one, so nothing may be carried between them; a branch and its `else` get one each.
 ProcPtr sink_alloc(ProcPtr p, const Where& alloc) {
   const char* op = "sink_alloc";
   Cursor c = alloc.alloc(p);
@@ -104,6 +109,8 @@ ProcPtr sink_alloc(ProcPtr p, const Where& alloc) {
   return rw.finish(op, {place(alloc, c)});
 }
 
+// Statements that only feed the buffer go with it; whatever else mentions it is a reader, and
+// refuses.
 ProcPtr delete_buffer(ProcPtr p, const Where& alloc) {
   const char* op = "delete_buffer";
   Cursor c = alloc.alloc(p);

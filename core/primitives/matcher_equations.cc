@@ -1,4 +1,9 @@
 // Control formals: the unknowns of affine equations between the callee and the block.
+//
+// Matching bodies statement by statement leaves an equation for each pair of indices and bounds:
+// the callee's expression over its formals equals the block's over what is visible there. Any call
+// whose arguments solve all of them computes what the block does, so a solution needs no
+// uniqueness; that there is none is only claimed where an equation fails.
 #include <algorithm>
 #include <functional>
 
@@ -26,7 +31,8 @@ bool Matcher::reads_formal_stride(const ExprPtr& e) const {
   return false;
 }
 
-// Strides of formals are known once the formals are bound.
+// Strides of formals are known once the formals are bound, which is why these equations wait until
+// all others are solved.
 bool Matcher::strides_agree(const std::vector<ExprPtr>& args) {
   for (const Equation& eq : stride_equations_) {
     ExprPtr pattern = at_call(p_, first_, callee_, args, eq.pattern);
@@ -54,6 +60,7 @@ bool Matcher::free_of_iters(const Affine& a) const {
   return true;
 }
 
+// The bloom of an expression's symbols saves most of the walks: few equations mention a formal.
 ExprPtr Matcher::with_solutions(ExprPtr e) const {
   for (const auto& [name, value] : bound_)
     if (e->bloom & name.bloom()) e = substitute(e, name, value);
@@ -71,6 +78,10 @@ bool Matcher::mentions_unknown(const ExprPtr& e) const {
   return false;
 }
 
+// Substitution to a fixed point: an equation with one unknown of coefficient 1 or -1 gives its
+// value, which may leave another with one. No elimination across equations: `i + j == a` beside
+// `i - j == b` is refused, since no instruction is written so. Ends, as each round that makes
+// progress closes an equation.
 bool Matcher::solve_controls() {
   // Whole dense tensors: their sizes are the buffer's.
   for (const auto& [name, buffer] : buffers_) {
@@ -123,6 +134,8 @@ bool Matcher::same_when_called() {
   return true;
 }
 
+// One equation, with what is known by now. An unknown inside an atom that is not affine, as in
+// n / 2, counts for two: it can only wait until another equation gives it.
 Matcher::Outcome Matcher::step(Equation& eq) {
   constexpr int64_t kLimit = int64_t{1} << 40;  // far from overflow
   ExprPtr pattern = with_solutions(eq.pattern);
@@ -161,6 +174,7 @@ Matcher::Outcome Matcher::step(Equation& eq) {
   return Outcome::kSolved;
 }
 
+// Both sides are equal: by their forms, or by what is known of the sizes where the block stands.
 bool Matcher::vanishes(const Affine& residual) {
   if (residual.terms.empty()) return residual.constant == 0 || no("the bounds or indices differ");
   if (!free_of_iters(residual)) return no("the indices differ");

@@ -24,7 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Other extents than these leave boundaries in every plan, and whoever cuts them evenly may win.
+// Does some tile that is tried divide every loop? Other extents leave boundaries in every plan, and
+// whoever cuts them evenly may win.
 bool divides(const Spec& spec, const LiftedNest& nest, ActionSpace& space) {
   constexpr int64_t kWhole = 8;  // needs no tile
   for (size_t d = 0; d < nest.extents.size(); ++d) {
@@ -40,6 +41,7 @@ bool divides(const Spec& spec, const LiftedNest& nest, ActionSpace& space) {
   return true;
 }
 
+// Plans are for fixed sizes: a loop of unknown extent has no tile that fits a cache.
 std::optional<LiftedNest> literal_nest(const Proc& proc) {
   std::optional<LiftedNest> nest = lift_nest(proc);
   if (nest && std::count(nest->extents.begin(), nest->extents.end(), 0) > 0) return std::nullopt;

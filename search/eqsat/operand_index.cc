@@ -1,4 +1,10 @@
 // Views from a tensor up to a product, and back, one case for each.
+//
+// A term of views names the axes of an operand in another order, in pieces or padded. Upwards
+// (values_of), each axis of the kernel's tensor is told in loops of the product as it was written;
+// downwards (below), the loops of the rewritten product are told in those of the former one, which
+// is what reindex_loops has to be given. Both are texts: they become arguments of a step, and the
+// core proves that step, so a wrong one is refused and never a wrong program.
 #include "search/eqsat/operand_index.h"
 
 #include <algorithm>
@@ -56,6 +62,7 @@ std::vector<std::string> permuted_back(const std::vector<std::string>& v,
   return out;
 }
 
+// Quotients and remainders are by literals only: the core has no others.
 int64_t number_of(Size size) {
   const auto value = SizeTable::number(size);
   if (!value) throw NoLoops{"an axis of open size is taken together with another"};
@@ -213,6 +220,9 @@ std::vector<std::string> OperandIndex::below(AccessOp op, const std::vector<int6
   }
 }
 
+// An axis that several loops count, 16 * g + o, gives each of them back by quotient and remainder;
+// the outermost needs no remainder, as nothing lies beyond it. Loops of a window are known already
+// from where the window was made.
 void OperandIndex::solve_tensor(Op tensor, const std::vector<std::string>& axes) {
   require_operand(tensor);
   for (size_t d = 0; d < operand_.subscripts.size(); ++d) {

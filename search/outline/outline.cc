@@ -45,7 +45,9 @@ double mean_of(const ExprPtr& e, const std::map<Sym, double>& at) {
   }
 }
 
-// One walk; places, loops, buffers and accesses are numbered in the order of the text.
+// One walk over loops and buffers, then one over accesses, as loops that hold an access must be
+// numbered by then. Places, loops, buffers and accesses are numbered in the order of the text,
+// which is what callers compare: an earlier number is an earlier place.
 class Reader {
  public:
   Reader(const Proc& p, const std::map<std::string, int64_t>& sizes) {
@@ -117,6 +119,7 @@ class Reader {
     return index;
   }
 
+  // By statements of the top level, since that is what moves: first and last are the buffer's life.
   void touch(Sym buffer, int top, bool writes) {
     for (OutlineBuffer& b : out_.buffers) {
       if (b.name != buffer) continue;
@@ -167,7 +170,9 @@ const Type* type_of(const Proc& p, Sym buffer, const Block& block) {
 
 }  // namespace
 
-// In elements, along one loop; nothing where the index is not affine in it.
+// In elements, along one loop; nothing where the index is not affine in it. An iterator within a
+// quotient or remainder counts as not affine: the step would not be the same everywhere. Sizes that
+// nobody gave make it an estimate, which is all that it is used for.
 std::optional<int64_t> Outline::stride(const OutlineAccess& access, int loop) const {
   const Sym iter = loops[static_cast<size_t>(loop)].iter;
   const Type* type = type_of(*proc, access.what.buffer, proc->body);
@@ -186,8 +191,8 @@ std::optional<int64_t> Outline::stride(const OutlineAccess& access, int loop) co
   return static_cast<int64_t>(total);
 }
 
-// Would neighbouring iterations touch different lines? Then vectors along this loop need a copy
-// first.
+// Would neighbouring iterations touch different lines, each its own? Then vectors along this loop
+// need a copy first.
 bool Outline::scattered(const OutlineAccess& access, int loop, int line_bytes) const {
   const std::optional<int64_t> step = stride(access, loop);
   return !step || std::abs(*step) * bytes_of(access.scalar) >= line_bytes;
