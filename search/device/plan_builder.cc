@@ -24,13 +24,16 @@ PlanSteps::PlanSteps(const Schedule& start, const DevicePlan& plan,
   }
 }
 
+// The order of the steps is fixed by what each needs to find: tiles before results, since the
+// results of a tile are what is kept; sums in order before operands are staged around them;
+// memories before instructions, which ask for them; and instructions before the processor's fences,
+// since only what is left is the processor's.
 BuiltPlan PlanSteps::run() {
   try {
     turn_factors();
     tile();
-    const std::vector<std::string> inner = tile_loops_outside_sum();
+    tile_loops_outside_sum();
     keep_results();
-    (void)inner;
     order_sum();
     make_operand(plan_.sum->first);
     make_operand(plan_.sum->second);
@@ -85,6 +88,8 @@ bool PlanSteps::is_tiled(size_t k) const {
          plan_.mapping.loops.end();
 }
 
+// The kernel multiplies first by second; a mapping that swaps them has to find the two converted
+// factors in its own order too, or no body matches.
 void PlanSteps::turn_factors() {
   if (!plan_.mapping.swapped || !plan_.product->converts) return;
   const Path path = sum().path();
@@ -100,6 +105,9 @@ void PlanSteps::turn_factors() {
   }
 }
 
+// A loop that the kernel has becomes tiles of its size; what a plan further divides, blocks and
+// panels, is split off the loop over tiles, from outside in. A loop shorter than its tile stays:
+// the instruction takes fewer.
 void PlanSteps::tile() {
   for (size_t k = 0; k < plan_.sum->loops.size(); ++k) {
     const std::string name = kernel_name(k);
@@ -146,6 +154,8 @@ std::vector<std::string> PlanSteps::tile_names() const {
   return out;
 }
 
+// Neighbours change places until all named loops stand in the order: each exchange is proved, and a
+// refused one ends the plan. Loops that are not named stay where they are, and nothing passes them.
 void PlanSteps::sort_loops(const std::vector<std::string>& order) {
   const auto place = [&](const Cursor& c) {
     return std::find(order.begin(), order.end(), c.as<For>().iter.name()) - order.begin();
@@ -171,15 +181,14 @@ bool PlanSteps::reduces(const std::string& name) const {
   return false;
 }
 
-std::vector<std::string> PlanSteps::tile_loops_outside_sum() {
-  std::vector<std::string> parallel;
-  for (const std::string& name : wanted_order())
-    if (!reduces(name)) parallel.push_back(name);
-  std::vector<std::string> order = parallel;
-  for (const std::string& name : wanted_order())
-    if (reduces(name)) order.push_back(name);
+// So that a tile of results is all that the sums need: what begins and ends them then stands around
+// the whole of the sum, and keep_results finds one place for the tile.
+void PlanSteps::tile_loops_outside_sum() {
+  std::vector<std::string> order;
+  for (const bool reduction : {false, true})
+    for (const std::string& name : wanted_order())
+      if (reduces(name) == reduction) order.push_back(name);
   sort_loops(order);
-  return parallel;
 }
 
 int64_t PlanSteps::extent_of(const std::string& name) const {
@@ -215,6 +224,9 @@ void PlanSteps::order_sum() {
 
 namespace exotune {
 
+// The device does as much as it can: first all of it, then with the processor ending the sums, then
+// with it beginning them too. Only results that no instruction takes are a reason for the next way;
+// any other refusal is the plan's.
 BuiltPlan build_plan(const Schedule& start, const DevicePlan& plan,
                      const DeviceInstructions& instructions) {
   BuiltPlan built;

@@ -67,7 +67,7 @@ class PlanSteps {
   /// Does the loop belong to the sum (and not to the results)?
   bool reduces(const std::string& name) const;
   /// Parallel loops in the order of the plan, those of the tile last, all outside the reductions.
-  std::vector<std::string> tile_loops_outside_sum();
+  void tile_loops_outside_sum();
   /// Loops of results: inside where the sum begins, and rotated ones outside.
   std::vector<std::string> result_loops(bool with_rotated) const;
   /// The innermost loop that is no reduction, whose body begins and ends the sums.
