@@ -8,13 +8,22 @@
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
 #include "core/base/subprocess.h"
-#include "runners/command/runtime.h"
 #include "runners/guarded_arguments.h"
 
 namespace exotune {
 // One program that holds a test and its kernel, for a machine that can do nothing but run programs.
 // The test (data, what is expected, the checking loop) is compiled once; each candidate is one more
 // file that is linked to it.
+//
+// What it needs besides (sources/) uses nothing but the compiler's own headers and is the same for
+// every runner (contract.h). Memory from 0x80000000: code and constants, `tohost`, a gap, the
+// stack, data. The stack grows towards the gap, so that a simulator that refuses stores there
+// catches its overflow. A program for Linux has its system's start-up code and C library instead,
+// counts nothing itself, and marks by a system call that no system has where what is to be counted
+// begins and ends.
+
+// Made by exotune_embed of sources/.
+const char* bare_metal_source(const std::string& file);
 
 namespace {
 
@@ -193,20 +202,20 @@ ProgramBuilder::ProgramBuilder(TargetToolchain toolchain, std::string directory,
             {}, "the cross compiler '" + toolchain_.cc + "' is not installed", {}, packages()},
         ExitCode::kUnavailable);
   const fs::path folder = directory_;
-  write(folder / "exo_tune.h", runtime::kHeader);
-  write(folder / "main.c", runtime::kMain);
+  write(folder / "exo_tune.h", bare_metal_source("exo_tune.h.in"));
+  write(folder / "main.c", bare_metal_source("main.c"));
   if (form_ == ProgramForm::kLinux) {
     toolchain_.flags.push_back("-DEXO_LINUX");
-    write(folder / "host.c", runtime::kLinuxHost);
+    write(folder / "host.c", bare_metal_source("linux_host.c"));
     for (const char* source : {"host.c", "main.c"}) compile_shared(source);
     return;
   }
   // Kernels may use the mathematical functions of a C library; the runtime itself needs none.
   const CommandResult specs = run_command({toolchain_.cc, "-print-file-name=picolibc.specs"}, {});
   if (specs.out.find('/') != std::string::npos) libraries_ = {"-specs=picolibc.specs"};
-  write(folder / "start.S", runtime::kStart);
-  write(folder / "link.ld", runtime::kLink);
-  write(folder / "host.c", runtime::kHost);
+  write(folder / "start.S", bare_metal_source("start.S"));
+  write(folder / "link.ld", bare_metal_source("link.ld"));
+  write(folder / "host.c", bare_metal_source("host.c"));
   for (const char* source : {"start.S", "host.c", "main.c"}) compile_shared(source);
 }
 
