@@ -7,6 +7,11 @@
 #include "core/base/hashing.h"
 
 namespace exotune {
+// What a loop body touches of a buffer, as boxes of its elements: lines are counted in boxes, and
+// boxes of two iterations tell what is new in the later one. Accesses that differ by constants
+// alone (a stencil's) have one form and one box; forms whose boxes lie together are joined, those
+// far apart (two halves of an array) stay apart, as a box around both would count what nobody
+// touches.
 
 void TouchedBox::hold(const TouchedBox& o) {
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -15,6 +20,9 @@ void TouchedBox::hold(const TouchedBox& o) {
   }
 }
 
+// From the innermost dimension outwards, a dimension joins the run as long as its next element lies
+// no further than a line beyond what is there: then the run is read through. The first that does
+// not breaks it, and all further out repeat it.
 Runs runs_of(const TouchedBox& box, double line) {
   Runs runs;
   runs.bytes = static_cast<double>(box.element);
@@ -42,6 +50,7 @@ double lines_of(const TouchedBox& box, double line) {
   return runs.count * std::ceil(runs.bytes / line);
 }
 
+// Along a run, movement shifts it by bytes; across runs, it leaves a share of them in place.
 Movement movement(const TouchedBox& from, const TouchedBox& to, double line) {
   Movement m{runs_of(to, line)};
   for (size_t d = 0; d < to.dims.size(); ++d) {
@@ -58,6 +67,7 @@ Movement movement(const TouchedBox& from, const TouchedBox& to, double line) {
   return m;
 }
 
+// Runs that stay bring in what they moved by, at most all of themselves; those that are new, all.
 double lines_entered(const TouchedBox& from, const TouchedBox& to, double line) {
   const Movement m = movement(from, to, line);
   const double each = std::ceil(m.runs.bytes / line);
@@ -100,6 +110,7 @@ bool holds_little_else(const TouchedBox& a, const TouchedBox& b) {
   return lines_of(both, kLine) <= kSlack * (lines_of(a, kLine) + lines_of(b, kLine));
 }
 
+// Greedy, in the order in which forms were met, which is that of the text: the same everywhere.
 template <class Forms>
 Joined join(const Forms& forms) {
   Joined out;
@@ -136,6 +147,8 @@ Boxes Touches::boxes() const {
   return out;
 }
 
+// Boxes of two iterations are compared one by one, so both are joined as the whole loop's forms
+// are, whichever of them the iteration has.
 Boxes Touches::boxes(const Touches& like) const {
   Boxes out;
   for (const auto& [buffer, forms] : like.forms_) {

@@ -5,6 +5,10 @@
 #include <set>
 
 namespace exotune {
+// Many candidates are compiled as one file, each with its names at file scope made its own, so the
+// names have to be known without a C parser. A scan by tokens does: a name stands at file scope
+// where no bracket is open, in front of what ends a declarator. A name too many costs a needless
+// rename; a name too few would be a clash, which the compiler reports.
 
 namespace {
 
@@ -91,6 +95,8 @@ std::pair<std::string_view, std::string_view> directive_words(std::string_view l
   return {first, word()};
 }
 
+// One pass. What a declaration is shows late (a function only by its bracket), so the last word
+// that may be a name is kept until something tells what it was.
 class Scan {
  public:
   explicit Scan(std::string_view text) : tokens_(text), guard_(header_guard(text)) {}
@@ -115,6 +121,8 @@ class Scan {
     bool guard = false, cplusplus = false;
   };
 
+  // What stands inside `#ifndef X #define X` is written once for all candidates and keeps its
+  // names; the header's own guard is not such a block, since all of the file stands in it.
   void conditional(std::string_view line) {
     const auto [what, name] = directive_words(line);
     if (what == "if" || what == "ifdef" || what == "ifndef") {
@@ -139,6 +147,7 @@ class Scan {
     maybe_guard_.clear();
   }
 
+  // `struct S` alone names nothing here; `struct S {` does, which the brace tells.
   void word(std::string_view w) {
     maybe_guard_.clear();
     if (braces_ > 0 || parens_ > 0) return;
@@ -150,6 +159,7 @@ class Scan {
     previous_ = kNoNames.count(w) ? "" : std::string(w);
   }
 
+  // An initialiser's names are uses, and an `extern` declares what stands elsewhere.
   void punct(char c) {
     maybe_guard_.clear();
     const bool outer = braces_ == 0 && parens_ == 0;

@@ -46,6 +46,9 @@ Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f
 
 }  // namespace
 
+// A body in place of its call, actuals in place of formals. Arguments are evaluated at the call and
+// would be evaluated where they are used: what of them reads configuration that the body writes is
+// refused.
 ProcPtr inline_call(ProcPtr p, const Where& where) {
   const char* op = "inline";
   Cursor c = where.call(p);
@@ -78,6 +81,9 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+// Two procs that descend from one, but for fields of configuration that the steps between changed:
+// those that are surely written before they are read again make no difference, the others are left
+// as what the new proc is equivalent modulo (thesis 4.3.2).
 ProcPtr call_eqv(ProcPtr p, const Where& where, const ProcPtr& other) {
   const char* op = "call_eqv";
   Cursor c = where.call(p);

@@ -20,6 +20,10 @@ struct ProductAxis {
   bool inner = false;  // a place in a block
 };
 
+// From a term, views around one product, to loops. The axes of the product become loops; what they
+// are of the loops as written is read upwards off one operand and must agree with the other, which
+// is what makes it the same sum; downwards, each former loop is told in the new ones. The core
+// proves that the new loops count the same points (reindex_loops), so that nothing here is trusted.
 class Planner {
  public:
   Planner(const ProcPtr& p, const Product& product, const Term& term,
@@ -136,6 +140,8 @@ class Planner {
 
   bool stays(size_t loop) const { return former_.at(static_cast<int>(loop)) == loop_name(loop); }
 
+  // Outer loops in the order they had, places in blocks innermost: blocks are there to stay near.
+  // Loops that are what they were and stand around more than the product are left where they are.
   IndexPlan made() const {
     IndexPlan plan;
     plan.around = loops_around_the_nest();
