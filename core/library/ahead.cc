@@ -5,6 +5,7 @@
 
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Packing that a caller does once for many calls (weights): pack_ahead moves the copy into a
@@ -137,6 +138,23 @@ CFile generate_kernel(const ProcPtr& p, CodegenOptions options) {
   procs.insert(procs.end(), parts->packs.begin(), parts->packs.end());
   procs.push_back(parts->kernel);
   return generate_c(procs, options);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> ahead_operators() {
+  using namespace params;
+  return {
+      {"pack_ahead",
+       {proc(), string("buffer"), integers("tiles"), integers("order")},
+       "s(W)  ->  W_ahead : T[..]; NAME_pack_W(W, W_ahead); s(W_ahead), which become functions of "
+       "their own",
+       [](const OperatorArgs& a) -> Value {
+         std::vector<int> order;
+         for (const int64_t d : a.integers(3)) order.push_back(static_cast<int>(d));
+         return pack_ahead(a.proc(), a.string(1), a.integers(2), order);
+       }},
+  };
 }
 
 }  // namespace exotune

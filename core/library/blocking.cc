@@ -4,6 +4,8 @@
 #include <span>
 
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/rearranging.h"
 
 namespace exotune {
 // Blocking and unrolling of single loops. Boundaries stay separate loops over the same names, found
@@ -232,6 +234,65 @@ ProcPtr unroll_all(ProcPtr p, const std::string& loop) {
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) p = unroll_loop(p, at(p, c->path()));
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> blocking_operators() {
+  using namespace params;
+  return {
+      {"block_loop",
+       {proc(), place("loop"), integers("sizes"), new_names("new_iters"), string("outside", "")},
+       "for ...: for x: s  ->  for xo: for ...: for xi: s   (and the rest of x after it)",
+       [](const OperatorArgs& a) -> Value {
+         return block_loop(a.proc(), a.where(1), a.integers(2), a.strings(3), a.string(4));
+       }},
+      {"lift_scope_n",
+       {proc(), place("scope"), integer("n_lifts", 1)},
+       "lift_scope n times",
+       [](const OperatorArgs& a) -> Value {
+         return lift_scope_n(a.proc(), a.where(1), a.small(2));
+       }},
+      {"fission_as_much_as_possible",
+       {proc(), place("loop")},
+       "for i: s1; s2; s3  ->  for i: s1; for i: s2; for i: s3",
+       [](const OperatorArgs& a) -> Value {
+         const Cursor c = a.where(1).stmt(a.proc());
+         // Exo 2 gives the statement that is to have loops of its own.
+         return c.is<For>() ? fission_as_much_as_possible(a.proc(), c) : isolate(a.proc(), c);
+       }},
+      {"round_loop",
+       {proc(), place("loop"), integer("factor"), new_names("new_iters")},
+       "for i in seq(0, n): s  ->  for io in seq(0, ceil(n / q)): for ii in seq(0, q): if q * io + "
+       "ii < n: s",
+       [](const OperatorArgs& a) -> Value {
+         return round_loop(a.proc(), a.where(1), a.integer(2), a.strings(3));
+       }},
+      {"interleave_loop",
+       {proc(), place("loop"), integer("factor")},
+       "for i: s  ->  for io: s[ii -> 0]; s[ii -> 1]; ...",
+       [](const OperatorArgs& a) -> Value {
+         return interleave_loop(a.proc(), a.where(1), a.integer(2));
+       }},
+      {"unroll_and_jam",
+       {proc(), place("outer"), integer("factor")},
+       "for i: for j: s  ->  for io: for j: s[ii -> 0]; s[ii -> 1]; ...",
+       [](const OperatorArgs& a) -> Value {
+         return unroll_and_jam(a.proc(), a.where(1), a.integer(2));
+       }},
+      {"unroll_all",
+       {proc(), string("loop")},
+       "unroll_loop for every loop of that name",
+       [](const OperatorArgs& a) -> Value { return unroll_all(a.proc(), a.string(1)); }},
+      {"unroll_registers",
+       {proc(), memory("memory")},
+       "unroll every loop that picks a register of the memory, then its buffers",
+       [](const OperatorArgs& a) -> Value { return unroll_registers(a.proc(), a.memory(1)); }},
+      {"unroll_buffers",
+       {proc(), memory("memory")},
+       "unroll_buffer for every dimension but the vector one of all that lives in the memory",
+       [](const OperatorArgs& a) -> Value { return unroll_buffers(a.proc(), a.memory(1)); }},
+  };
 }
 
 }  // namespace exotune

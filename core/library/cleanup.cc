@@ -1,6 +1,7 @@
 #include "core/library/cleanup.h"
 
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Everything here is decided by proofs at each statement; what is not proved stays.
@@ -47,6 +48,22 @@ ProcPtr cleanup(ProcPtr p) {
     return q;
   });
   return simplify(delete_pass(std::move(p)));
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> cleanup_operators() {
+  using namespace params;
+  return {
+      {"dce",
+       {proc()},
+       "decided ifs, loops that never run, unused buffers and pass disappear",
+       [](const OperatorArgs& a) -> Value { return dce(a.proc()); }},
+      {"cleanup",
+       {proc()},
+       "simplify, dce, and loops of one iteration unrolled",
+       [](const OperatorArgs& a) -> Value { return cleanup(a.proc()); }},
+  };
 }
 
 }  // namespace exotune

@@ -10,6 +10,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -202,6 +203,21 @@ ProcPtr block_closure(ProcPtr p, const Where& where, int64_t block) {
   const ExprPtr begin = int_const(block) * read_var(blocks.iter, ScalarType::kIndex);
   p = StepBlock(p, child(path), begin, block).run();
   return simplify(p);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> closures_operators() {
+  using namespace params;
+  return {
+      {"block_closure",
+       {proc(), place("loop"), integer("block")},
+       "for k: for i: for j: x[i, j] min= x[i, k] + x[k, j]  ->  blocks of k: what the rest of the "
+       "matrix reads is kept, the rest is a product",
+       [](const OperatorArgs& a) -> Value {
+         return block_closure(a.proc(), a.where(1), a.integer(2));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -2,6 +2,8 @@
 
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/replacement.h"
 #include "core/library/staging.h"
 #include "core/library/vector_loops.h"
@@ -83,6 +85,24 @@ ProcPtr accumulate_columns(ProcPtr p, const std::string& rows, const std::string
   for (auto c = blocks.rbegin(); c != blocks.rend(); ++c)
     p = accumulate_one(p, c->path(), rows, unit, depth);
   return unroll_registers(p, unit.memory);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> columns_operators() {
+  using namespace params;
+  return {
+      {"accumulate_columns",
+       {proc(), string("rows"), string("columns"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("vectors", 4), integer("depth", 1)},
+       "for j: for k: y[j] += e  ->  for blocks of j: registers = y; for k by depth: registers += "
+       "e; "
+       "y = registers",
+       [](const OperatorArgs& a) -> Value {
+         return accumulate_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                                   a.integer(6), a.integer(7));
+       }},
+  };
 }
 
 }  // namespace exotune

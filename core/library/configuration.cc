@@ -5,6 +5,7 @@
 #include "core/analysis/effects.h"
 #include "core/cursor/provenance.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Instructions that need settings (accelerators): replace_configured writes what an instruction
@@ -292,6 +293,27 @@ ProcPtr hoist_config(ProcPtr p) {
     if (equal(p->body, before->body)) break;
   }
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> configuration_operators() {
+  using namespace params;
+  return {
+      {"replace_configured",
+       {proc(), procs("instrs"), place("block", Value())},
+       "s  ->  config_f(...); f(...)   wherever an instruction fits but for the settings it "
+       "asserts",
+       [](const OperatorArgs& a) -> Value {
+         return replace_configured(a.proc(), a.given(2) ? a.where(2) : Where(body_of(a.proc())),
+                                   a.procs(1));
+       }},
+      {"hoist_config",
+       {proc()},
+       "for i: config_f(...); s  ->  config_f(...); for i: s   and settings that hold already "
+       "disappear",
+       [](const OperatorArgs& a) -> Value { return hoist_config(a.proc()); }},
+  };
 }
 
 }  // namespace exotune

@@ -175,15 +175,16 @@ void refuse_conflict(const ScriptConstraint& made, const std::vector<ScriptConst
 
 }  // namespace
 
-const std::vector<std::string>& constraint_names() {
-  static const std::vector<std::string> kNames = {"avoid", "keep_order", "max_unroll",
-                                                  "pin",   "tiles",      "use"};
-  return kNames;
+std::vector<std::string> constraint_names() {
+  std::vector<std::string> names;
+  for (const Operator& op : operator_table())
+    if (op.role == OperatorRole::kConstraint) names.push_back(op.name);
+  return names;
 }
 
-bool is_constraint(const std::string& op) {
-  const std::vector<std::string>& all = constraint_names();
-  return std::find(all.begin(), all.end(), op) != all.end();
+bool is_constraint(const std::string& name) {
+  const Operator* op = find_operator(name);
+  return op && op->role == OperatorRole::kConstraint;
 }
 
 ScriptConstraint make_constraint(const std::string& op, const ProcPtr& p,

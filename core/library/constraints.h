@@ -27,8 +27,9 @@ struct ScriptConstraint {
   SourceLocation where;
 };
 
+/// Told by the operators' rows; the names are sorted.
 bool is_constraint(const std::string& op);
-const std::vector<std::string>& constraint_names();
+std::vector<std::string> constraint_names();
 
 /// One constraint from a call's arguments. InputError for arguments that do not fit, and for one
 /// that contradicts `earlier` (use and avoid of one instruction).

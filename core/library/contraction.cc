@@ -5,6 +5,8 @@
 
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/prefetching.h"
 #include "core/library/tiles.h"
 
@@ -175,6 +177,30 @@ ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, co
                               j + "` and `" + k + "` around one sum",
                           {}, "bring the loops into this order first, or name them in theirs");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> contraction_operators() {
+  using namespace params;
+  return {
+      {"pack_operand",
+       {proc(), string("buffer"), string("before"), integer("strip"), integer("vw"),
+        memory("mem_type"), procs("instructions"), new_name("rows", "i0")},
+       "for k: s(B[k])  ->  for k: B_pack = B[k]; s(B_pack)   copied row by row, in a loop `rows`",
+       [](const OperatorArgs& a) -> Value {
+         return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
+                             vector_unit(a, 4, 5, 6), a.string(7));
+       }},
+      {"register_block",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
+        procs("instructions"), boolean("apart", false)},
+       "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  the micro-kernel, C in registers",
+       [](const OperatorArgs& a) -> Value {
+         return register_block(a.proc(), a.string(1), a.string(2), a.string(3),
+                               vector_unit(a, 4, 5, 6), a.boolean(7));
+       }},
+  };
 }
 
 }  // namespace exotune

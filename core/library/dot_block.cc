@@ -5,6 +5,7 @@
 
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 #include "core/library/tiles.h"
 
 namespace exotune {
@@ -332,6 +333,24 @@ ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const s
                               "` and `" + k + "` around one sum of products",
                           {}, "bring the loops into this order first, or name them in theirs");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> dot_block_operators() {
+  using namespace params;
+  return {
+      {"dot_block",
+       {proc(), string("i"), string("j"), string("k"), integer("rows"), integer("vectors"),
+        memory("mem_type"), procs("instructions")},
+       "for i: for j: for k: {a = A; b = B; C += a * b}  ->  tiles of `rows` x `vectors` "
+       "registers, "
+       "summed by an instruction that multiplies groups of k",
+       [](const OperatorArgs& a) -> Value {
+         return dot_block(a.proc(), a.string(1), a.string(2), a.string(3), a.integer(4),
+                          a.integer(5), {0, a.memory(6), a.procs(7), {}});
+       }},
+  };
 }
 
 }  // namespace exotune

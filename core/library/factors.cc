@@ -7,6 +7,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -233,6 +234,19 @@ ProcPtr factors_ahead(ProcPtr p, const Where& loop) {
     throw SchedulingError("factors_ahead: no operation under `" + nest.describe() +
                           "` is free of one of the loops around it and may be computed ahead");
   return ahead.proc();
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> factors_operators() {
+  using namespace params;
+  return {
+      {"factors_ahead",
+       {proc(), place("loop")},
+       "for i: for k: for j: s(a * x[i, k])  ->  t[i, k] = a * x[i, k] ahead; for i: for k: for j: "
+       "s(t[i, k])",
+       [](const OperatorArgs& a) -> Value { return factors_ahead(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

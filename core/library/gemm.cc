@@ -5,6 +5,8 @@
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/vector_loops.h"
 
 namespace exotune {
@@ -82,6 +84,34 @@ ProcPtr gemm(ProcPtr p, const std::string& i, const std::string& j, const std::s
   if (blocks.mc > 0 && whole_strips) p = block_loop(p, i, {blocks.mc}, {i + "c", i}, j + "o");
   p = block_loop(p, i, sizes_for(p, i, blocks.mr, 1), {i + "o", i}, "");
   return gen_ukernel(p, i, j, k, unit);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> gemm_operators() {
+  using namespace params;
+  return {
+      {"gen_ukernel",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
+        procs("instructions")},
+       "register_block, then unroll_registers",
+       [](const OperatorArgs& a) -> Value {
+         return gen_ukernel(a.proc(), a.string(1), a.string(2), a.string(3),
+                            vector_unit(a, 4, 5, 6));
+       }},
+      {"gemm",
+       {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("mr", 6), integer("nr", 16), integer("kc", 0),
+        integer("mc", 0), integer("nc", 0), boolean("pack", true)},
+       "for i: for j: for k: C[i, j] += A[i, k] * B[k, j]  ->  cache blocks, B packed, register "
+       "tiles",
+       [](const OperatorArgs& a) -> Value {
+         const GemmBlocks blocks{a.integer(7),  a.integer(8),  a.integer(9),
+                                 a.integer(10), a.integer(11), a.boolean(12)};
+         return gemm(a.proc(), a.string(1), a.string(2), a.string(3), vector_unit(a, 4, 5, 6),
+                     blocks);
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -8,6 +8,7 @@
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -212,6 +213,20 @@ ProcPtr cut_at_guards(ProcPtr p, const Where& where) {
     if (const For* f = stmt_at(*p, *path)->as<For>(); f && literal_extent(*f) == 1)
       p = unroll_loop(p, at(p, *path));
   return simplify(p);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> guards_operators() {
+  using namespace params;
+  return {
+      {"cut_at_guards",
+       {proc(), place("loop")},
+       "for i: if 0 < i: s  ->  for i in seq(1, ..): s   loops are cut where conditions inside "
+       "them "
+       "change",
+       [](const OperatorArgs& a) -> Value { return cut_at_guards(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -4,6 +4,8 @@
 
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 
 namespace exotune::halide {
 // Halide's scheduling words over the loops of a stage, by name. Each is a composition of this
@@ -125,3 +127,123 @@ ProcPtr compute_inline(ProcPtr p, const std::string& stage, const std::string& c
 }
 
 }  // namespace exotune::halide
+
+namespace exotune {
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> halide_operators() {
+  using namespace params;
+  return {
+      in_cpp("halide::tile",
+             {"H_tile",
+              {proc(), string("stage"), string("y"), string("x"), new_name("yi"), new_name("xi"),
+               integer("y_size"), integer("x_size"), string("tail", "perfect")},
+              "for y: for x: s  ->  for y: for x: for yi: for xi: s",
+              [](const OperatorArgs& a) -> Value {
+                return halide::tile(a.proc(), a.string(1), a.string(2), a.string(3), a.string(4),
+                                    a.string(5), a.integer(6), a.integer(7),
+                                    loop_tail(a.string(8)));
+              }}),
+      in_cpp("halide::split", {"H_split",
+                               {proc(), string("stage"), string("x"), new_name("xo"),
+                                new_name("xi"), integer("factor"), string("tail", "perfect")},
+                               "for x: s  ->  for xo: for xi: s",
+                               [](const OperatorArgs& a) -> Value {
+                                 return halide::split(a.proc(), a.string(1), a.string(2),
+                                                      a.string(3), a.string(4), a.integer(5),
+                                                      loop_tail(a.string(6)));
+                               }}),
+      in_cpp("halide::fuse",
+             {"H_fuse",
+              {proc(), string("stage"), string("y"), string("x"), new_name("fused")},
+              "for y: for x: s  ->  for fused: s",
+              [](const OperatorArgs& a) -> Value {
+                return halide::fuse(a.proc(), a.string(1), a.string(2), a.string(3), a.string(4));
+              }}),
+      in_cpp(
+          "halide::reorder",
+          {"H_reorder",
+           {proc(), string("stage"), strings("loops")},
+           "for y: for x: for c: s  ->  for y: for c: for x: s   with 'x c y': the innermost first",
+           [](const OperatorArgs& a) -> Value {
+             return halide::reorder(a.proc(), a.string(1), a.strings(2));
+           }}),
+      in_cpp("halide::vectorize",
+             {"H_vectorize",
+              {proc(), string("stage"), string("x"), integer("vw"), memory("mem_type"),
+               procs("instructions"), string("tail", "cut_and_predicate")},
+              "vectorize for every loop over x of the stage",
+              [](const OperatorArgs& a) -> Value {
+                return halide::vectorize(a.proc(), a.string(1), a.string(2),
+                                         vector_unit(a, 3, 4, 5), vector_tail(a.string(6)));
+              }}),
+      in_cpp("halide::unroll",
+             {"H_unroll",
+              {proc(), string("stage"), string("x"), integer("factor", 0)},
+              "for x: s  ->  s[x -> 0]; s[x -> 1]; ...   (factor: that many at a time)",
+              [](const OperatorArgs& a) -> Value {
+                return halide::unroll(a.proc(), a.string(1), a.string(2), a.integer(3));
+              }}),
+      in_cpp("halide::parallel", {"H_parallel",
+                                  {proc(), string("loop")},
+                                  "parallelize_loop for every loop of that name",
+                                  [](const OperatorArgs& a) -> Value {
+                                    return halide::parallel(a.proc(), a.string(1));
+                                  }}),
+      in_cpp("compute_at", {"H_compute_at",
+                            {proc(), string("producer"), string("consumer"), string("loop")},
+                            "compute_at with storage outside, as Halide does it: each iteration "
+                            "computes what is new",
+                            [](const OperatorArgs& a) -> Value {
+                              return compute_at(a.proc(), a.string(1), a.string(2), a.string(3),
+                                                Overlap::kSlide);
+                            }}),
+      in_cpp("store_at", {"H_store_at",
+                          {proc(), string("producer"), string("consumer"), string("loop")},
+                          "store_at",
+                          [](const OperatorArgs& a) -> Value {
+                            return store_at(a.proc(), a.string(1), a.string(2), a.string(3));
+                          }}),
+      in_cpp("compute_and_store_at",
+             {"H_compute_store_at",
+              {proc(), string("producer"), string("consumer"), string("loop")},
+              "compute_and_store_at",
+              [](const OperatorArgs& a) -> Value {
+                return compute_and_store_at(a.proc(), a.string(1), a.string(2), a.string(3));
+              }}),
+      in_cpp("halide::compute_inline",
+             {"H_compute_inline",
+              {proc(), string("producer"), string("consumer"), string("loop")},
+              "A[y] = e; s(A[y])  ->  s(e)   in the consumer's innermost loop",
+              [](const OperatorArgs& a) -> Value {
+                return halide::compute_inline(a.proc(), a.string(1), a.string(2), a.string(3));
+              }}),
+      in_cpp("compute_root",
+             {"H_compute_root",
+              {proc(), string("producer")},
+              "compute_root",
+              [](const OperatorArgs& a) -> Value { return compute_root(a.proc(), a.string(1)); }}),
+      in_cpp("halide::store_root", {"H_store_root",
+                                    {proc(), string("producer")},
+                                    "lift_alloc out of all loops",
+                                    [](const OperatorArgs& a) -> Value {
+                                      return halide::store_root(a.proc(), a.string(1));
+                                    }}),
+      in_cpp("set_memory", {"H_store_in",
+                            {proc(), string("producer"), memory("memory")},
+                            "set_memory",
+                            [](const OperatorArgs& a) -> Value {
+                              return set_memory(a.proc(), a.string(1), a.memory(2));
+                            }}),
+      in_cpp("resize_dim", {"H_fold_storage",
+                            {proc(), string("producer"), integer("dim"), integer("size")},
+                            "A : T[n]; A[y]  ->  A : T[size]; A[y % size]",
+                            [](const OperatorArgs& a) -> Value {
+                              return resize_dim(a.proc(), a.string(1), a.small(2),
+                                                int_const(a.integer(3)), int_const(0), true);
+                            }}),
+  };
+}
+
+}  // namespace exotune

@@ -6,6 +6,7 @@
 #include "core/base/diagnostic.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Questions that several operators ask of a program. None changes it; places are given as paths
@@ -289,6 +290,41 @@ std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>
       if (a.name == written) out[a.type.scalar].insert(shape_of(*b->front()));
   }
   return out;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+Touch touch_of(const std::string& t) {
+  if (t == "RW") return Touch::kAny;
+  if (t == "R") return Touch::kReads;
+  if (t == "W") return Touch::kWrites;
+  throw InputError({}, "there is no access '" + t + "'", "accesses are 'R', 'W' and 'RW'");
+}
+
+Value inferred(const OperatorArgs& a) {
+  const Cursor block = a.where(1).block(a.proc());
+  const std::optional<ScopeEntry> entry = visible(a.proc(), block.path(), a.string(2));
+  if (!entry) throw InvalidCursorError("no buffer `" + a.string(2) + "` is visible there");
+  const std::optional<Rectangle> r = touched(a.proc(), block, entry->name, touch_of(a.string(3)));
+  if (!r)
+    throw SchedulingError("bounds_inference: what the block touches of `" + a.string(2) +
+                          "` is no rectangle that can be inferred");
+  return ValueList{a.proc(), r->text(a.string(2), scope_at(*a.proc(), block.path()))};
+}
+
+}  // namespace
+
+std::vector<Operator> inspection_operators() {
+  using namespace params;
+  return {
+      in_cpp("touched",
+             {"bounds_inference",
+              {proc(), place("block"), string("buf"), string("include", "RW")},
+              "returns p and what the block touches of buf, as text: 'A[32 * y:32 * y + 34, 0:W]'",
+              inferred}),
+  };
 }
 
 }  // namespace exotune

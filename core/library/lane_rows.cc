@@ -9,6 +9,7 @@
 #include "core/ir/printer.h"
 #include "core/library/attempted.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -190,6 +191,26 @@ ProcPtr sink_loop(ProcPtr p, const Where& where) {
   if (!all.run(false))
     throw SchedulingError("sink_loop: the loop may go inside no loop of its body");
   return simplify(all.proc());
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> lane_rows_operators() {
+  using namespace params;
+  return {
+      {"sink_loop",
+       {proc(), place("loop")},
+       "for r: for i: s  ->  for i: for r: s, inside every loop that it may go into, allocations "
+       "with a dimension more",
+       [](const OperatorArgs& a) -> Value { return sink_loop(a.proc(), a.where(1)); }},
+      {"rows_to_lanes",
+       {proc(), place("loop"), integer("lanes")},
+       "for i: for j: s  ->  for io: for j: for i in seq(0, lanes): s, what rows hold apart turned "
+       "over in buffers",
+       [](const OperatorArgs& a) -> Value {
+         return rows_to_lanes(a.proc(), a.where(1), a.integer(2));
+       }},
+  };
 }
 
 }  // namespace exotune

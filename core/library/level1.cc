@@ -5,6 +5,8 @@
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/reduction.h"
 #include "core/library/statements.h"
 #include "core/library/vector_loops.h"
@@ -143,6 +145,25 @@ ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& u
                               interleave);
   p = unroll_named(p, loop + "u");
   return unroll_registers(p, unit.memory);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> level1_operators() {
+  using namespace params;
+  return {
+      {"optimize_level_1",
+       {proc(), string("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
+        integer("interleave", 4)},
+       "for i: s  ->  `interleave` vectors an iteration, then single ones, then a guarded one",
+       [](const OperatorArgs& a) -> Value {
+         return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.integer(5));
+       }},
+      {"keep_scalars",
+       {proc(), string("loop")},
+       "for i: s(alpha)  ->  alpha_r = alpha; for i: s(alpha_r)   for scalars that are only read",
+       [](const OperatorArgs& a) -> Value { return keep_scalars(a.proc(), a.string(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -9,6 +9,8 @@
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/reduction.h"
 #include "core/library/staging.h"
 #include "core/library/vector_loops.h"
@@ -325,6 +327,40 @@ ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string&
   // What else runs along the columns, such as scaling by beta.
   if (!loops_named(p, inner).empty()) p = optimize_level_1(p, inner, unit, vectors);
   return unroll_registers(unroll_named(p, row), unit.memory);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> level2_operators() {
+  using namespace params;
+  return {
+      {"optimize_level_2",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("rows", 4), integer("interleave", 1),
+        boolean("fused", false)},
+       "for i: for j: s  ->  vectors along j, `rows` iterations of i at a time",
+       [](const OperatorArgs& a) -> Value {
+         return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                                 a.integer(6), a.integer(7), a.boolean(8));
+       }},
+      {"optimize_level_2_general",
+       {proc(), string("outer"), integer("vw"), memory("mem_type"), procs("instructions"),
+        integer("r_fac", 4), integer("c_fac", 1)},
+       "optimize_level_2 along the loops inside `outer`, whatever they are called",
+       [](const OperatorArgs& a) -> Value {
+         return optimize_level_2_general(a.proc(), a.string(1), vector_unit(a, 2, 3, 4),
+                                         a.integer(5), a.integer(6));
+       }},
+      {"optimize_columns",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("vectors", 4)},
+       "for i: for j: y[j] += e  ->  for blocks of j: registers = y; for i: registers += e; y = "
+       "registers",
+       [](const OperatorArgs& a) -> Value {
+         return optimize_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                                 a.integer(6));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -13,16 +13,6 @@ VectorTail vector_tail(const std::string& t) {
       "tails are 'perfect', 'cut', 'cut_and_guard', 'predicate' and 'cut_and_predicate'");
 }
 
-Tail loop_tail(const std::string& t) {
-  if (t == "perfect") return Tail::kPerfect;
-  if (t == "guard") return Tail::kGuard;
-  if (t == "cut") return Tail::kCut;
-  if (t == "cut_and_guard") return Tail::kCutAndGuard;
-  if (t == "short") return Tail::kShort;
-  throw InputError({}, "there is no tail '" + t + "'",
-                   "tails are 'perfect', 'guard', 'cut', 'cut_and_guard' and 'short'");
-}
-
 InterleaveTail interleave_tail(const std::string& t) {
   if (t == "cut") return InterleaveTail::kCut;
   if (t == "perfect") return InterleaveTail::kPerfect;

@@ -8,8 +8,6 @@ namespace exotune {
 
 /// 'perfect', 'cut', 'cut_and_guard', 'predicate', 'cut_and_predicate'; else InputError.
 VectorTail vector_tail(const std::string& name);
-/// 'perfect', 'guard', 'cut', 'cut_and_guard', 'short'; else InputError.
-Tail loop_tail(const std::string& name);
 /// 'cut', 'perfect', 'recursive', 'specialize'; else InputError.
 InterleaveTail interleave_tail(const std::string& name);
 /// The vector unit of three parameters: lanes, memory, instructions.

@@ -7,6 +7,7 @@
 #include "core/base/words.h"
 #include "core/frontend/lexer.h"
 #include "core/frontend/parser.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 namespace {
@@ -158,78 +159,18 @@ std::string parameters(const Operator& op) { return "its form is " + op.signatur
 
 }  // namespace
 
-const char* name_of(ParamKind k) {
-  switch (k) {
-    case ParamKind::kProc:
-      return "a procedure";
-    case ParamKind::kProcs:
-      return "a list of procedures";
-    case ParamKind::kPlace:
-      return "a cursor or a pattern";
-    case ParamKind::kPlaces:
-      return "a list of cursors or patterns";
-    case ParamKind::kCursor:
-      return "a cursor";
-    case ParamKind::kInteger:
-      return "an integer";
-    case ParamKind::kIntegers:
-      return "a list of integers";
-    case ParamKind::kNumber:
-      return "a number";
-    case ParamKind::kBoolean:
-      return "True or False";
-    case ParamKind::kString:
-      return "a string";
-    case ParamKind::kStrings:
-      return "a list of strings";
-    case ParamKind::kName:
-      return "a new name (letters, digits and _, no keyword)";
-    case ParamKind::kNames:
-      return "a list of new names (letters, digits and _, no keyword)";
-    case ParamKind::kExpr:
-      return "an integer or an expression as a string";
-    case ParamKind::kExprs:
-      return "a list of expressions as strings";
-    case ParamKind::kMemory:
-      return "a memory";
-    case ParamKind::kConfig:
-      return "a configuration";
-    case ParamKind::kPrecision:
-      return "a precision ('f32', 'i8', ...)";
-    case ParamKind::kKeywords:
-      return "name=integer";
-    case ParamKind::kAny:
-      return "a value";
-  }
-  return "a value";
-}
-
 // --- the table --------------------------------------------------------------------------------
 
-std::string Operator::signature() const {
-  std::string out = name + "(";
-  for (size_t k = 0; k < params.size(); ++k) {
-    const Param& p = params[k];
-    if (k) out += ", ";
-    out += p.kind == ParamKind::kKeywords ? "**" + p.name : p.name;
-    if (p.fallback && p.kind != ParamKind::kKeywords) out += "=" + p.fallback->str();
-  }
-  return out + ")";
-}
+std::vector<Operator> library_operators() { return joined(kLibraryRows); }
 
-Operator in_cpp(std::string function, Operator row) {
-  row.function = std::move(function);
-  return row;
-}
-
-// Assembled once: primitives, library, stages, search, then the forms that Exo 2's library spells
+// Assembled once: primitives, library, search, then the forms that Exo 2's library spells
 // differently, which become alternatives of the operator of their name. Sorted by name, so that
 // `list operators`, docs and errors agree on an order. Function-local statics are initialised by
 // one thread, then only read.
 const std::vector<Operator>& operator_table() {
   static const std::vector<Operator> table = [] {
     std::vector<Operator> all = primitive_operators();
-    for (auto rows : {library_operators, stage_operators, search_operators})
+    for (auto rows : {library_operators, search_operators})
       for (Operator& op : rows()) all.push_back(std::move(op));
     for (Operator& op : exo2_forms()) {
       const auto known = std::find_if(all.begin(), all.end(),

@@ -6,6 +6,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -135,6 +136,25 @@ ProcPtr run_ahead(ProcPtr p, const Where& where) {
   p = fuse(p, part(1), part(2));
   p = unroll_loop(p, part(2));
   return unroll_loop(p, part(0));
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> overlap_operators() {
+  using namespace params;
+  return {
+      {"begin_sums",
+       {proc(), place("init"), place("nest")},
+       "x = 0; for k: x += e  ->  for k: if k == 0: { x = 0; x += e } else: x += e   (x and e in "
+       "nests: `nest` is what an instruction does)",
+       [](const OperatorArgs& a) -> Value { return begin_sums(a.proc(), a.where(1), a.where(2)); }},
+      {"run_ahead",
+       {proc(), place("gap")},
+       "for i: s(i); t(i)  ->  s(0); for i: s(i + 1); t(i); and the last t   (double buffering; "
+       "the "
+       "gap stands between s and t)",
+       [](const OperatorArgs& a) -> Value { return run_ahead(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

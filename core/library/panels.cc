@@ -6,6 +6,7 @@
 #include "core/ir/normal_form.h"
 #include "core/library/attempted.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 #include "core/library/recurrences.h"
 #include "core/library/staging.h"
 
@@ -112,6 +113,21 @@ ProcPtr stage_panel(ProcPtr p, const Where& where, const std::string& rows,
   if (attempted(out, stage(*only))) return out;
   const auto beside = panel_of(p, loop, array, written, true);
   return stage_one_panel(p, loop, beside ? *beside : *only, array, name, written.along);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> panels_operators() {
+  using namespace params;
+  return {
+      {"stage_panel",
+       {proc(), place("loop"), string("rows"), new_name("new_name")},
+       "for j: for i: s(A[r + i, j])  ->  P[j, i] = A[r + i, j]; for j: for i: s(P[j, i]); A[r + "
+       "i, j] = P[j, i]",
+       [](const OperatorArgs& a) -> Value {
+         return stage_panel(a.proc(), a.where(1), a.string(2), a.string(3));
+       }},
+  };
 }
 
 }  // namespace exotune

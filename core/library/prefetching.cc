@@ -4,6 +4,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Hints to the caches: they change no value. What matters is that a hint costs as much as a load:
@@ -276,6 +277,34 @@ ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& b
     throw SchedulingError("no loop over `" + loop + "` has one behind it that touches `" + buffer +
                           "`");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> prefetching_operators() {
+  using namespace params;
+  return {
+      {"prefetch_ahead",
+       {proc(), string("loop"), string("buffer", ""), integer("distance", 1)},
+       "for r: s(x[r])  ->  for r: prefetch(x[r + distance]); s(x[r])",
+       [](const OperatorArgs& a) -> Value {
+         return prefetch_ahead(a.proc(), a.string(1), a.string(2), a.integer(3));
+       }},
+      {"prefetch_meanwhile",
+       {proc(), string("loop"), string("within"), string("buffer", ""), integer("locality", 3)},
+       "for r: for ..: for k: s(x[r])  ->  for r: for ..: for kl: prefetch(a line of x[r + 1]); "
+       "for k: s(x[r])",
+       [](const OperatorArgs& a) -> Value {
+         return prefetch_meanwhile(a.proc(), a.string(1), a.string(2), a.string(3),
+                                   static_cast<int>(a.integer(4)));
+       }},
+      {"prefetch_behind",
+       {proc(), string("loop"), string("buffer")},
+       "for k: s; for j: t(x)  ->  prefetch(x); for k: s; for j: t(x)",
+       [](const OperatorArgs& a) -> Value {
+         return prefetch_behind(a.proc(), a.string(1), a.string(2));
+       }},
+  };
 }
 
 }  // namespace exotune

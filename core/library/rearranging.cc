@@ -4,6 +4,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 #include "core/library/replacement.h"
 
 namespace exotune {
@@ -252,6 +253,49 @@ Cursor get_inner_loop(const ProcPtr& p, const Where& outer) {
     if (path.size() > loop.path().size() && is_prefix(loop.path(), path) && at(p, path).is<For>())
       return at(p, path);
   throw InvalidCursorError("no loop stands inside `" + loop.describe() + "`");
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> rearranging_operators() {
+  using namespace params;
+  return {
+      {"isolate",
+       {proc(), place("stmt")},
+       "for i: s1; s; s2  ->  for i: s1; for i: s; for i: s2   (through all loops around)",
+       [](const OperatorArgs& a) -> Value { return isolate(a.proc(), a.where(1)); }},
+      {"fuse_all_loops",
+       {proc(), place("scope")},
+       "for i: s1; for i: s2  ->  for i: s1; s2   (neighbours of equal bounds, outer loops first)",
+       [](const OperatorArgs& a) -> Value { return fuse_all_loops(a.proc(), a.where(1)); }},
+      {"add_guard",
+       {proc(), place("stmt")},
+       "for i: s  ->  for i: if i == 0: s   (the nearest loop that does not concern s)",
+       [](const OperatorArgs& a) -> Value { return add_guard(a.proc(), a.where(1)); }},
+      {"reorder_loops_from_idx",
+       {proc(), place("access")},
+       "for j: for i: x[i, j] = e  ->  for i: for j: x[i, j] = e",
+       [](const OperatorArgs& a) -> Value { return reorder_loops_from_idx(a.proc(), a.where(1)); }},
+      {"unroll_loops",
+       {proc(), place("block", Value()), integer("threshold", 0)},
+       "for i in seq(0, 2): s  ->  s[i -> 0]; s[i -> 1]   every loop of at most threshold "
+       "iterations "
+       "(0: any number)",
+       [](const OperatorArgs& a) -> Value {
+         return unroll_loops(a.proc(), a.given(1) ? a.where(1) : Where(body_of(a.proc())),
+                             a.integer(2));
+       }},
+      {"replace_and_inline",
+       {proc(), procs("instr_and_setting")},
+       "s  ->  config_f(...); f(...)   (f and a procedure that sets and calls it)",
+       [](const OperatorArgs& a) -> Value {
+         return replace_and_inline(a.proc(), a.procs(1).back());
+       }},
+      {"get_inner_loop",
+       {proc(), place("outer_loop")},
+       "returns the first loop inside the loop, as a cursor",
+       [](const OperatorArgs& a) -> Value { return get_inner_loop(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -10,6 +10,7 @@
 #include "core/ir/normal_form.h"
 #include "core/library/attempted.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -254,6 +255,21 @@ ProcPtr block_recurrence(ProcPtr p, const Where& where, int64_t block) {
     throw SchedulingError("block_recurrence: nothing could be taken out of a block of iterations",
                           {}, "it is for loops whose body has loops with bounds that follow them");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> recurrences_operators() {
+  using namespace params;
+  return {
+      {"block_recurrence",
+       {proc(), place("loop"), integer("block")},
+       "a loop whose rows need the rows before: in blocks, what finished rows give to a block "
+       "apart",
+       [](const OperatorArgs& a) -> Value {
+         return block_recurrence(a.proc(), a.where(1), a.integer(2));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Sums in several chains: the latency of an addition is hidden by as many independent accumulators.
@@ -128,6 +129,28 @@ ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor,
   p = unroll_loop(p, at(p, child(sibling(top, 2))));
   p = unroll_loop(p, at(p, sibling(top, 1)));
   return unroll_buffer(p, at(p, top), 0);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> reduction_operators() {
+  using namespace params;
+  return {
+      {"parallelize_reduction",
+       {proc(), place("outer"), new_name("acc_name"), memory("memory")},
+       "for o: for i in seq(0, c): r += e  ->  acc = 0; for o: for i: acc[i] += e; for i: r += "
+       "acc[i]",
+       [](const OperatorArgs& a) -> Value {
+         return parallelize_reduction(a.proc(), a.where(1), a.string(2), a.memory(3));
+       }},
+      {"interleave_reduction",
+       {proc(), place("loop"), integer("factor"), new_name("acc_name")},
+       "for i: r += e  ->  for io: acc_0 += e[ii -> 0]; acc_1 += e[ii -> 1]; ...; r += acc_0; r += "
+       "acc_1; ...",
+       [](const OperatorArgs& a) -> Value {
+         return interleave_reduction(a.proc(), a.where(1), a.integer(2), a.string(3));
+       }},
+  };
 }
 
 }  // namespace exotune

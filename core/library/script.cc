@@ -1,12 +1,12 @@
 #include "core/library/script.h"
 
 #include <algorithm>
-#include <set>
 
 #include "core/base/words.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/cursor_methods.h"
+#include "core/library/script_parts.h"
 
 namespace exotune {
 namespace {
@@ -225,49 +225,9 @@ class Evaluator {
     throw InputError(e.where, "nothing is named " + quoted(e.text), did_you_mean(e.text, names));
   }
 
-  // Integers stay within 64 bits or are refused; quotients and remainders are Python's, which users
-  // of Exo rely on in their sizes. Strings and lists grow by `+` up to a limit: doubling a list 60
-  // times is a script of 60 lines.
   Value binary(const ScheduleExpr& e) {
-    Value a = eval(e.children[0]), b = eval(e.children[1]);
-    const std::string& op = e.text;
-    if (op == "+") {
-      const std::string *s = a.as<std::string>(), *t = b.as<std::string>();
-      if (s && t) {
-        if (s->size() + t->size() > kMostText) throw InputError(e.where, "this string is too long");
-        return *s + *t;
-      }
-      const ValueList *l = a.as<ValueList>(), *m = b.as<ValueList>();
-      if (l && m) {
-        ValueList out = *l;
-        out.insert(out.end(), m->begin(), m->end());
-        if (out.size() > kMostText) throw InputError(e.where, "this list is too long");
-        return out;
-      }
-    }
-    const int64_t *x = a.as<int64_t>(), *y = b.as<int64_t>();
-    if (!x || !y) throw InputError(e.where, quoted(op) + " is for integers here");
-    int64_t r = 0;
-    bool overflow = false;
-    if (op == "+") {
-      overflow = __builtin_add_overflow(*x, *y, &r);
-    } else if (op == "-") {
-      overflow = __builtin_sub_overflow(*x, *y, &r);
-    } else if (op == "*") {
-      overflow = __builtin_mul_overflow(*x, *y, &r);
-    } else {
-      if (*y == 0) throw InputError(e.where, "division by zero");
-      if (*y == -1) {  // the one quotient that may not fit
-        overflow = op == "//" && *x == INT64_MIN;
-        r = op == "//" && !overflow ? -*x : 0;
-      } else {
-        int64_t q = *x / *y, m = *x % *y;
-        if (m != 0 && (m < 0) != (*y < 0)) --q, m += *y;  // as in Python: towards minus infinity
-        r = op == "//" ? q : m;
-      }
-    }
-    if (overflow) throw InputError(e.where, "the result does not fit in 64 bits");
-    return r;
+    const Value a = eval(e.children[0]), b = eval(e.children[1]);
+    return script_binary(e.text, a, b, e.where);
   }
 
   // Blocks and lists alike, negative indices from the end. A part of a block is a block cursor; an
@@ -344,13 +304,14 @@ class Evaluator {
   Value apply(const Operator& op, const ScheduleExpr& e, const std::vector<Value>& positional,
               const std::vector<std::pair<std::string, Value>>& keyword,
               const SourceLocation& where) {
-    if (is_constraint(op.name)) {
+    if (op.role == OperatorRole::kConstraint) {
       constrain(make_constraint(op.name, current_, positional, keyword, where, constraints_));
       return constraints_.back().proc;
     }
     const std::string broken = broken_by_call(op.name, positional, keyword, constraints_);
     if (!broken.empty()) throw SchedulingError(broken, {}, "the constraint `tiles` says so");
-    if (op.name == "search" && env_.search) return search(e, positional, keyword);
+    if (op.role == OperatorRole::kHole && env_.search)
+      return env_.search(script_hole(positional, keyword, constraints_, e.where));
     return call_operator(op, positional, keyword, where, target_defaults());
   }
 
@@ -419,56 +380,6 @@ class Evaluator {
     if (++steps_ > env_.max_steps) throw InputError(e.where, "the script takes too many steps");
   }
 
-  Value search(const ScheduleExpr& e, const std::vector<Value>& positional,
-               const std::vector<std::pair<std::string, Value>>& keyword) {
-    ScriptHole hole;
-    hole.location = e.where;
-    const ProcPtr* p = positional.empty() ? nullptr : positional[0].as<ProcPtr>();
-    if (!p || positional.size() > 2) {
-      throw InputError(e.where, "`search` takes a procedure and a place in it");
-    }
-    hole.proc = *p;
-    hole.constraints = constraints_;
-    for (const auto& [name, value] : keyword) {
-      if (!is_constraint(name)) {
-        hole.options[name] = value;
-        continue;
-      }
-      for (const std::vector<Value>& args : arguments_of(name, value, e.where)) {
-        hole.constraints.push_back(
-            make_constraint(name, hole.proc, args, {}, e.where, hole.constraints));
-        ++hole.own_constraints;
-      }
-    }
-    if (positional.size() == 2 && !positional[1].is_none()) {
-      if (const Cursor* c = positional[1].as<Cursor>()) {
-        hole.where = forward(hole.proc, *c);
-      } else if (const std::string* pattern = positional[1].as<std::string>()) {
-        hole.where = Where(*pattern).block(hole.proc);
-      } else {
-        throw InputError(e.where, "the place of a search is a cursor or a pattern");
-      }
-    }
-    return env_.search(hole);
-  }
-
-  // `tiles=[['j', [48]], ['k', [64, 128]]]` is two constraints, `avoid=[f, g]` one of a list.
-  static std::vector<std::vector<Value>> arguments_of(const std::string& name, const Value& value,
-                                                      const SourceLocation& where) {
-    if (name != "tiles") return {{value}};
-    std::vector<std::vector<Value>> out;
-    const ValueList* list = value.as<ValueList>();
-    for (const Value& pair : list ? *list : ValueList{}) {
-      const ValueList* parts = pair.as<ValueList>();
-      if (!parts || parts->size() != 2) break;
-      out.push_back(*parts);
-    }
-    if (!list || out.size() != list->size() || out.empty())
-      throw InputError(where, "`tiles` is a list of loops and their sizes",
-                       "write tiles=[['j', [32, 48]]]");
-    return out;
-  }
-
   // Runs `f`; what it throws gets the script's line, the operator, and the proc as it stood.
   template <class F>
   Value located(const ScheduleExpr& e, const std::string& op, F f,
@@ -504,7 +415,6 @@ class Evaluator {
     }
   }
 
-  static constexpr size_t kMostText = 1'000'000;
   const ScheduleAst& script_;
   const ScriptEnvironment& env_;
   std::map<std::string, Value> bindings_;
@@ -517,39 +427,7 @@ class Evaluator {
   bool noted_ = false;  // the error on its way out has its notes
 };
 
-void add_names(const Module& m, std::map<std::string, Value>& names) {
-  for (const auto* list : {&m.procs, &m.imported_procs})
-    for (const ProcPtr& p : *list) names.emplace(p->name, p);
-  for (const auto& [name, memory] : m.memories) names.emplace(name, memory);
-  for (const auto& [name, config] : m.configs) names.emplace(name, config);
-  for (const auto& [name, value] : m.constants) names.emplace(name, value);
-}
-
 }  // namespace
-
-ScriptEnvironment script_environment(const Module& file,
-                                     const std::vector<const Module*>& libraries) {
-  ScriptEnvironment env;
-  add_names(file, env.names);
-  for (const Module* m : libraries) add_names(*m, env.names);
-  // `instrs`: every instruction in sight, for operators that choose among them.
-  ValueList instrs;
-  for (const Module* m : libraries)
-    for (const ProcPtr& p : m->procs)
-      if (p->instr) instrs.emplace_back(p);
-  for (const ProcPtr& p : file.procs)
-    if (p->instr) instrs.emplace_back(p);
-  env.names.emplace("instrs", Value(std::move(instrs)));
-  // `machine`: the vector registers, where there is one kind of them.
-  std::set<MemoryPtr> registers;
-  for (const Module* m : libraries)
-    for (const auto& [name, memory] : m->memories)
-      if (memory->kind == MemoryKind::kVector) registers.insert(memory);
-  if (registers.size() == 1) env.names.emplace("machine", Value(*registers.begin()));
-  std::vector<ProcPtr> procs = file.user_procs();
-  if (procs.size() == 1) env.start = procs[0];
-  return env;
-}
 
 ScriptResult run_script(const ScheduleAst& script, const ScriptEnvironment& environment) {
   return Evaluator(script, environment).run();

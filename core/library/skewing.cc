@@ -6,6 +6,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -92,6 +93,22 @@ ProcPtr jam_skewed(ProcPtr p, const Where& where, int64_t rows, int64_t shift) {
   p = divide_loop(p, at(p, path), rows, {name + "o", name}, Tail::kCut);
   p = unroll_loop(p, at(p, child(path)));
   return Wavefront(std::move(p), child(path), rows, shift).run();
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> skewing_operators() {
+  using namespace params;
+  return {
+      {"jam_skewed",
+       {proc(), place("loop"), integer("rows"), integer("shift")},
+       "for i: for j: s(i, j)  ->  for io: for j: { s(2 * io, j); s(2 * io + 1, j - shift) }   "
+       "(and "
+       "its ends)",
+       [](const OperatorArgs& a) -> Value {
+         return jam_skewed(a.proc(), a.where(1), a.integer(2), a.integer(3));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,8 @@
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/reduction.h"
 #include "core/library/staging.h"
 #include "core/library/vector_loops.h"
@@ -147,6 +149,24 @@ ProcPtr opt_skinny(ProcPtr p, const std::string& outer, const std::string& inner
     throw SchedulingError("opt_skinny: no loop over `" + inner + "` stands alone in a loop over `" +
                           outer + "`");
   return unroll_registers(p, unit.memory);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> skinny_operators() {
+  using namespace params;
+  return {
+      {"opt_skinny",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions"), integer("vectors", 0)},
+       "for i: for j in seq(0, n): s(v[j])  ->  if n <= vw: w = v; for i: s(w) elif n <= 2 * vw: "
+       "...   "
+       "(v in registers)",
+       [](const OperatorArgs& a) -> Value {
+         return opt_skinny(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                           a.integer(6));
+       }},
+  };
 }
 
 }  // namespace exotune

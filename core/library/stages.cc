@@ -6,6 +6,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Halide's compute_at and store_at over loops that are already there: the producer's loops are cut
@@ -307,6 +308,38 @@ ProcPtr compute_root(ProcPtr p, const std::string& producer) {
   }
   if (p == before) refuse("compute_root", "`" + producer + "` is computed on its own already");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> stages_operators() {
+  using namespace params;
+  return {
+      {"compute_at",
+       {proc(), string("producer"), string("consumer"), string("loop"), boolean("slide", false)},
+       "for y: A[y] = e; for y: s(A[y:y+3])  ->  for y: { for yi: A[y+yi] = e; s(A[y:y+3]) }   "
+       "(slide: one new A[y+2] per iteration)",
+       [](const OperatorArgs& a) -> Value {
+         return compute_at(a.proc(), a.string(1), a.string(2), a.string(3),
+                           a.boolean(4) ? Overlap::kSlide : Overlap::kRecompute);
+       }},
+      {"store_at",
+       {proc(), string("producer"), string("consumer"), string("loop")},
+       "A : T[n]; for y: s(A[y:y+3])  ->  for y: A : T[3]; s(A[0:3])",
+       [](const OperatorArgs& a) -> Value {
+         return store_at(a.proc(), a.string(1), a.string(2), a.string(3));
+       }},
+      {"compute_and_store_at",
+       {proc(), string("producer"), string("consumer"), string("loop")},
+       "compute_at, then store_at",
+       [](const OperatorArgs& a) -> Value {
+         return compute_and_store_at(a.proc(), a.string(1), a.string(2), a.string(3));
+       }},
+      {"compute_root",
+       {proc(), string("producer")},
+       "for y: { A : T; A = e; s(A) }  ->  A : T[n]; for y: A[y] = e; for y: s(A[y])",
+       [](const OperatorArgs& a) -> Value { return compute_root(a.proc(), a.string(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -1,8 +1,9 @@
 #include "core/library/staging.h"
 
-#include "core/frontend/parser.h"
 #include "core/ir/printer.h"
+#include "core/library/cursor_methods.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 // Copies of parts of a buffer, and moving allocations and statements out of loops, as far as
@@ -26,25 +27,6 @@ Path isolate(ProcPtr& p, const Path& loop, int k) {
 }
 
 }  // namespace
-
-ProcPtr stage_mem_if_any(ProcPtr p, const Where& where, const std::string& window,
-                         const std::string& name, bool accum, const std::vector<Where>& per) {
-  const Cursor block = where.block(p);
-  const ExprPtr parsed = parse_window_at(*p, block.path(), window);
-  ExprPtr any;
-  if (const WindowExpr* w = parsed->as<WindowExpr>())
-    for (const WindowAccess& a : w->access) {
-      if (a.is_point()) continue;
-      const ExprPtr some = bin_op(BinOpKind::kLt, a.lo, a.hi);
-      if (prove(*p, block.path(), some)) continue;
-      any = any ? bin_op(BinOpKind::kAnd, any, some) : some;
-    }
-  if (!any) return stage_mem(p, where, window, name, accum, per);
-  p = specialize(p, block, {any});
-  Path first = block.path();
-  first.push_back({Child::kBody, 0});
-  return stage_mem(p, Cursor::block(p, first, block.length()), window, name, accum, per);
-}
 
 // The window is worked out from what the block touches; the copy in is left out where everything is
 // written before it is read.
@@ -201,6 +183,54 @@ ProcPtr gather_vectors(ProcPtr p) {
   }
   if (!any) throw SchedulingError("gather_vectors: every vector argument has unit stride");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> staging_operators() {
+  using namespace params;
+  return {
+      {"auto_stage_mem",
+       {proc(), place("block"), string("buf"), new_name("new_buf_name"), boolean("accum", false),
+        boolean("rc", false)},
+       "stage_mem with the smallest window; rc: returns p and cursors alloc, load, block, store",
+       [](const OperatorArgs& a) -> Value {
+         Staged s = auto_stage_mem(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4));
+         if (!a.boolean(5)) return s.proc;
+         auto some = [](const Cursor& c) { return c.valid() ? Value(c) : Value(); };
+         return ValueList{s.proc, record({{"alloc", some(s.alloc)},
+                                          {"load", some(s.load)},
+                                          {"block", some(s.block)},
+                                          {"store", some(s.store)}})};
+       }},
+      {"autolift_alloc",
+       {proc(), place("alloc"), strings("dep_set", ValueList{}), integer("max_size", 0)},
+       "for i in seq(0, c): x : T; s  ->  x : T[c]; for i: s[x -> x[i]]   as far out as it goes",
+       [](const OperatorArgs& a) -> Value {
+         std::vector<std::string> loops = a.strings(2);
+         return autolift_alloc(a.proc(), a.where(1), {loops.begin(), loops.end()}, a.integer(3));
+       }},
+      {"autofission",
+       {proc(), place("gap"), integer("n_lifts", 1)},
+       "for i: s1; s2  ->  s1; for i: s2   (fission; a half that may leaves its loop)",
+       [](const OperatorArgs& a) -> Value {
+         return autofission(a.proc(), a.where(1).gap(a.proc()), a.small(2));
+       }},
+      {"hoist_stmt",
+       {proc(), place("stmt")},
+       "for i: s1; s; s2  ->  s; for i: s1; s2",
+       [](const OperatorArgs& a) -> Value { return hoist_stmt(a.proc(), a.where(1)); }},
+      {"remove_redundant_loops",
+       {proc(), place("stmt"), integer("num", 1)},
+       "takes a statement out of the `num` nearest loops that do not concern it",
+       [](const OperatorArgs& a) -> Value {
+         return remove_redundant_loops(a.proc(), a.where(1), a.small(2));
+       }},
+      {"gather_vectors",
+       {proc()},
+       "s(x)  ->  x_unit = x; s(x_unit); x = x_unit   for vector arguments of any stride",
+       [](const OperatorArgs& a) -> Value { return gather_vectors(a.proc()); }},
+  };
 }
 
 }  // namespace exotune

@@ -8,12 +8,6 @@
 
 namespace exotune {
 
-/// stage_mem; where the window may be empty ("x[0:i]", i from 0),
-///   s  ->  if i > 0: { t : T[i]; t = x[0:i]; s[x -> t] } else: s
-ProcPtr stage_mem_if_any(ProcPtr p, const Where& block, const std::string& window,
-                         const std::string& name, bool accum = false,
-                         const std::vector<Where>& per = {});
-
 /// What a staging made: cursors of `proc`.
 struct Staged {
   ProcPtr proc;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 #include "core/library/staging.h"
 #include "core/library/traversal.h"
 
@@ -190,6 +191,37 @@ ProcPtr fold_updates(ProcPtr p) {
   }
   if (!any) throw SchedulingError("fold_updates: no assignment adds to its own element");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> statement_chains_operators() {
+  using namespace params;
+  return {
+      {"take_reciprocals",
+       {proc(), place("loop")},
+       "for i: s(a / b)  ->  for i: s(a * (1.0 / b)), where b stays the same",
+       [](const OperatorArgs& a) -> Value { return take_reciprocals(a.proc(), a.where(1)); }},
+      {"fold_updates",
+       {proc()},
+       "x[i] = x[i] + e  ->  x[i] += e   (and fmax, fmin), wherever the element is written again",
+       [](const OperatorArgs& a) -> Value { return fold_updates(a.proc()); }},
+      {"cse",
+       {proc(), place("block"), new_name("name", "shared")},
+       "s(e); t(e)  ->  x = e; s(x); t(x)   for all that the block computes twice",
+       [](const OperatorArgs& a) -> Value { return cse(a.proc(), a.where(1), a.string(2)); }},
+      {"jam_stmt",
+       {proc(), place("stmt")},
+       "s; for i: t  ->  for i: s; t   (if i == 0: s, where s may not run again)",
+       [](const OperatorArgs& a) -> Value { return jam_stmt(a.proc(), a.where(1)); }},
+      {"bind_and_lift",
+       {proc(), place("expr"), new_name("new_name"), integer("max_size")},
+       "for i: s(e)  ->  x : T[c]; for i: x[i] = e; s(x[i])   returns p and cursors load, alloc",
+       [](const OperatorArgs& a) -> Value {
+         BoundAndLifted b = bind_and_lift(a.proc(), a.where(1), a.string(2), a.integer(3));
+         return ValueList{b.proc, b.load, b.alloc};
+       }},
+  };
 }
 
 }  // namespace exotune

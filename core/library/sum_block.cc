@@ -1,10 +1,11 @@
-#include "core/library/sum_block.h"
-
 #include <algorithm>
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/staging.h"
+#include "core/library/sum_block.h"
 #include "core/library/tiles.h"
 
 namespace exotune {
@@ -186,6 +187,23 @@ ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const V
     throw InvalidCursorError("there is no `for " + i + ": for " + j + ":`, " + i +
                              " of known extent, around loops that add up");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> sum_block_operators() {
+  using namespace params;
+  return {
+      {"sum_block",
+       {proc(), string("i"), string("j"), integer("vw"), memory("mem_type"), procs("instructions"),
+        boolean("reads_first", false)},
+       "for i: for j: s = b; for r..: s += x * y; out = f(s)  ->  for r..: for i: for j:, s[i, j] "
+       "in registers",
+       [](const OperatorArgs& a) -> Value {
+         return sum_block(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
+                          a.boolean(6));
+       }},
+  };
 }
 
 }  // namespace exotune

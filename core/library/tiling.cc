@@ -5,6 +5,7 @@
 #include "core/ir/normal_form.h"
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -179,6 +180,68 @@ ProcPtr split_triangle(ProcPtr p, const std::string& outer, const std::string& i
     throw SchedulingError("split_triangle: no loop over `" + inner + "` right inside `" + outer +
                           "` has one bound that depends on `" + outer + "`");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+// tile_loops: the pairs name loops or are cursors to them.
+Value tiled(const OperatorArgs& a) {
+  std::vector<std::pair<Where, int64_t>> loops;
+  const ValueList* list = a[1].as<ValueList>();
+  for (const Value& v : list ? *list : ValueList{Value()}) {
+    const ValueList* pair = v.as<ValueList>();
+    const bool two = pair && pair->size() == 2 && (*pair)[1].as<int64_t>();
+    const std::string* name = two ? (*pair)[0].as<std::string>() : nullptr;
+    const Cursor* cursor = two ? (*pair)[0].as<Cursor>() : nullptr;
+    if (!name && !cursor)
+      throw InputError({}, "the tiles are a list of loops and sizes",
+                       "write [('i', 4), ('j', 16)]");
+    loops.emplace_back(name ? Where(*name) : Where(*cursor), *(*pair)[1].as<int64_t>());
+  }
+  const Tiled t =
+      tile_loops(a.proc(), loops, a.boolean(3) ? Tail::kPerfect : loop_tail(a.string(2)));
+  ValueList inner(t.inner.begin(), t.inner.end());
+  return ValueList{t.proc, std::move(inner)};
+}
+
+}  // namespace
+
+std::vector<Operator> tiling_operators() {
+  using namespace params;
+  return {
+      {"tile_loops",
+       {proc(), any("loop_tile_pairs"), string("tail", "cut"), boolean("perfect", false)},
+       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [('i', 4), ('j', 16)]; "
+       "returns "
+       "p and the list of the inner loops",
+       tiled},
+      {"lift_alone",
+       {proc(), place("scope")},
+       "for i: s1; for j: s  ->  for i: s1; for j: for i: s",
+       [](const OperatorArgs& a) -> Value { return lift_alone(a.proc(), a.where(1)); }},
+      {"tile_to_instr",
+       {proc(), place("outermost_loop"), proc("instr")},
+       "for i: for j: s  ->  for io: for jo: f(...)   (and the rest of each loop after it)",
+       [](const OperatorArgs& a) -> Value {
+         return tile_to_instr(a.proc(), a.where(1), a.proc(2));
+       }},
+      {"split_triangle",
+       {proc(), string("outer"), string("inner"), integer("size")},
+       "for i: for j in seq(0, i + 1): s  ->  for io: (for ii: for j in seq(0, q * io + 1): s; for "
+       "ii: for j in seq(q * io + 1, q * io + ii + 1): s)",
+       [](const OperatorArgs& a) -> Value {
+         return split_triangle(a.proc(), a.string(1), a.string(2), a.integer(3));
+       }},
+      {"tile_loops_bottom_up",
+       {proc(), place("outermost_loop"), integers("tiles"), string("tail", "cut")},
+       "for i: for j: s  ->  for io: for jo: for ii: for ji: s   with [4, 16]; "
+       "each combination of whole and left-over tiles is a nest",
+       [](const OperatorArgs& a) -> Value {
+         return tile_loops_bottom_up(a.proc(), a.where(1), a.integers(2), loop_tail(a.string(3)));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -4,6 +4,7 @@
 #include "core/ir/printer.h"
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 
 namespace exotune {
 
@@ -55,6 +56,22 @@ ProcPtr pack_transposed(ProcPtr p, const std::string& buffer, const Where& where
     }
   }
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> transposition_operators() {
+  using namespace params;
+  return {
+      {"pack_transposed",
+       {proc(), string("buffer"), place("block"), procs("instructions")},
+       "s(B[j, k])  ->  B_t : T[K, J]; B_t[k, j] = B[j, k]; s(B_t[k, j])   in register tiles where "
+       "an "
+       "instruction transposes",
+       [](const OperatorArgs& a) -> Value {
+         return pack_transposed(a.proc(), a.string(1), a.where(2), a.procs(3));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -4,6 +4,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
 #include "core/library/staging.h"
 #include "core/library/tiles.h"
 
@@ -193,6 +194,20 @@ ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& in
     throw SchedulingError("square_corner: no loop over `" + inner + "` inside one over `" + outer +
                           "` follows it, both of known size");
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> triangles_operators() {
+  using namespace params;
+  return {
+      {"square_corner",
+       {proc(), string("outer"), string("inner")},
+       "a triangle of sums is computed as a square in a buffer, and leaves it as the triangle",
+       [](const OperatorArgs& a) -> Value {
+         return square_corner(a.proc(), a.string(1), a.string(2));
+       }},
+  };
 }
 
 }  // namespace exotune

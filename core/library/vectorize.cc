@@ -4,6 +4,8 @@
 
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/replacement.h"
 
 namespace exotune {
@@ -467,6 +469,31 @@ ProcPtr hoist_from_loop(ProcPtr p, const Where& loop) {
     }
   }
   return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> vectorize_operators() {
+  using namespace params;
+  return {
+      {"vectorize",
+       {proc(), place("loop"), integer("vw"), memory("mem_type"), procs("instructions"),
+        string("tail", "cut_and_predicate")},
+       "for i: x[i] = y[i] * z[i]  ->  for io: load; load; mul; store",
+       [](const OperatorArgs& a) -> Value {
+         return vectorize(a.proc(), a.where(1), vector_unit(a, 2, 3, 4), vector_tail(a.string(5)));
+       }},
+      {"vectorize_lanes",
+       {proc(), place("lane_loop"), integer("vw"), memory("mem_type"), procs("instructions")},
+       "for i in seq(0, vw): s  ->  one instruction per operation",
+       [](const OperatorArgs& a) -> Value {
+         return vectorize_lanes(a.proc(), a.where(1), vector_unit(a, 2, 3, 4));
+       }},
+      {"hoist_from_loop",
+       {proc(), place("loop")},
+       "for i: s1; s2  ->  s1; for i: s2   (s1 the same in every iteration)",
+       [](const OperatorArgs& a) -> Value { return hoist_from_loop(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -3,6 +3,7 @@
 // emitted.
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -171,6 +172,32 @@ ProcPtr set_window(ProcPtr p, const Where& arg, bool window) {
     require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()),
                   aliases_in(p->body, {name_at(c)}), op);
   return rw.finish(op, {place(arg, c), window});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> annotations_operators() {
+  using namespace params;
+  return {
+      {"set_memory",
+       {proc(), place("buf"), memory("memory")},
+       "x : T  ->  x : T @ MEM",
+       [](const OperatorArgs& a) -> Value {
+         return set_memory(a.proc(), a.where(1), a.memory(2));
+       }},
+      {"set_precision",
+       {proc(), places("bufs"), precision("precision")},
+       "x : R  ->  x : f32   (one buffer, or a list of those that go together)",
+       [](const OperatorArgs& a) -> Value {
+         return set_precision(a.proc(), a.places(1), a.precision(2));
+       }},
+      {"set_window",
+       {proc(), place("arg"), boolean("is_window", true)},
+       "x : T[n]  ->  x : [T][n]",
+       [](const OperatorArgs& a) -> Value {
+         return set_window(a.proc(), a.where(1), a.boolean(2));
+       }},
+  };
 }
 
 }  // namespace exotune

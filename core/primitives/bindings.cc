@@ -4,6 +4,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -374,6 +375,33 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
   rw.erase(at, 1);
   require_config_writes_fixed(rw.proc(), op);
   return rw.finish(op, {place(where, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> bindings_operators() {
+  using namespace params;
+  return {
+      {"bind_expr",
+       {proc(), places("exprs"), new_name("new_name"), boolean("cse", false),
+        place("before", Value())},
+       "s(e)  ->  x : _; x = e; s(x)   (before: a statement around s)",
+       [](const OperatorArgs& a) -> Value {
+         // One expression, alone or with its equals (cse); or several that are given.
+         std::vector<Where> exprs = a.places(1);
+         if (exprs.size() == 1 && !a.given(4))
+           return bind_expr(a.proc(), exprs[0], a.string(2), a.boolean(3));
+         std::vector<Cursor> cursors;
+         for (const Where& w : exprs) cursors.push_back(w.expr(a.proc()));
+         if (cursors.empty()) throw InputError({}, "there is no expression to bind");
+         if (a.given(4)) return bind_expr(a.proc(), cursors, a.string(2), a.where(4));
+         return bind_expr(a.proc(), cursors, a.string(2));
+       }},
+      {"inline_assign",
+       {proc(), place("assign")},
+       "x = e; s(x)  ->  s(e)",
+       [](const OperatorArgs& a) -> Value { return inline_assign(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

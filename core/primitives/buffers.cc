@@ -1,6 +1,7 @@
 // Primitives that move, remove or merge allocations.
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -182,6 +183,32 @@ ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced) {
   rw.map_in_place(splice(*p, sibling(cb.path(), 1), static_cast<int>(renamed.size()), renamed));
   rw.erase(cb.path(), 1);
   return rw.finish(op, {place(kept, ca), place(replaced, cb)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> buffers_operators() {
+  using namespace params;
+  return {
+      {"lift_alloc",
+       {proc(), place("alloc"), integer("n_lifts", 1)},
+       "for i: x : T; s  ->  x : T; for i: s",
+       [](const OperatorArgs& a) -> Value { return lift_alloc(a.proc(), a.where(1), a.small(2)); }},
+      {"sink_alloc",
+       {proc(), place("alloc")},
+       "x : T; for i: s  ->  for i: x : T; s",
+       [](const OperatorArgs& a) -> Value { return sink_alloc(a.proc(), a.where(1)); }},
+      {"reuse_buffer",
+       {proc(), place("buf"), place("replace")},
+       "x : T; s1; y : T; s2(y)  ->  x : T; s1; s2(x)",
+       [](const OperatorArgs& a) -> Value {
+         return reuse_buffer(a.proc(), a.where(1), a.where(2));
+       }},
+      {"delete_buffer",
+       {proc(), place("alloc")},
+       "x : T; s  ->  s   (x unused in s)",
+       [](const OperatorArgs& a) -> Value { return delete_buffer(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

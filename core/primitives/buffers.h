@@ -103,6 +103,12 @@ namespace exotune {
                                 const std::string& name, bool accum = false,
                                 const std::vector<Where>& per = {});
 
+/// stage_mem; where the window may be empty ("x[0:i]", i from 0),
+///   s  ->  if i > 0: { t : T[i]; t = x[0:i]; s[x -> t] } else: s
+[[nodiscard]] ProcPtr stage_mem_if_any(ProcPtr p, const Where& block, const std::string& window,
+                                       const std::string& name, bool accum = false,
+                                       const std::vector<Where>& per = {});
+
 /// t : T; t = x[i]; s(t); x[i] = e(t)  ->  s(x[i]); x[i] = e(x[i])      (x[i] = x[i] goes)
 /// Obligation: the inverse of stage_mem: x[i] staged around the result is proved, and makes the
 /// same program again. t is not used after the store. Forwarding: the statements between load and

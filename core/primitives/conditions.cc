@@ -1,6 +1,7 @@
 // Conditions made, decided and dropped: specialize, eliminate_dead_code, remove_guard.
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -89,6 +90,32 @@ ProcPtr remove_guard(ProcPtr p, const Where& where) {
                           {e.diagnostic().message});
   }
   return rw.finish(op, {place(where, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> conditions_operators() {
+  using namespace params;
+  return {
+      {"specialize",
+       {proc(), place("block"), expressions("conds")},
+       "s  ->  if c: s else: s",
+       [](const OperatorArgs& a) -> Value {
+         Cursor block = a.where(1).block(a.proc());
+         std::vector<ExprPtr> conds;
+         for (const std::string& text : a.strings(2))
+           conds.push_back(parse_expr_at(a.proc(), block.path(), text));
+         return specialize(a.proc(), block, conds);
+       }},
+      {"eliminate_dead_code",
+       {proc(), place("stmt")},
+       "if c: s1 else: s2  ->  s1   (c proved; loops that never run too)",
+       [](const OperatorArgs& a) -> Value { return eliminate_dead_code(a.proc(), a.where(1)); }},
+      {"remove_guard",
+       {proc(), place("guard")},
+       "if c: s  ->  s   (what s writes where c is false nobody reads)",
+       [](const OperatorArgs& a) -> Value { return remove_guard(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include "core/analysis/config_values.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -190,6 +191,31 @@ ProcPtr delete_config(ProcPtr p, const Where& where) {
       rw.flags.modulo_config.insert(config + "." + field);
   check_stays(rw.proc(), op);
   return rw.finish(op, {place(where, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> config_operators() {
+  using namespace params;
+  return {
+      {"write_config",
+       {proc(), place("gap"), config("config"), string("field"), expression("value")},
+       "s  ->  Cfg.f = e; s",
+       [](const OperatorArgs& a) -> Value {
+         Cursor gap = a.where(1).gap(a.proc());
+         return write_config(a.proc(), gap, a.config(2), a.string(3), a.any_expr(4, gap.path()));
+       }},
+      {"bind_config",
+       {proc(), place("expr"), config("config"), string("field")},
+       "s(e)  ->  Cfg.f = e; s(Cfg.f)",
+       [](const OperatorArgs& a) -> Value {
+         return bind_config(a.proc(), a.where(1), a.config(2), a.string(3));
+       }},
+      {"delete_config",
+       {proc(), place("stmt")},
+       "Cfg.f = e; s  ->  s",
+       [](const OperatorArgs& a) -> Value { return delete_config(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -1,6 +1,7 @@
 // Expressions rewritten where they stand.
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -123,6 +124,41 @@ ProcPtr rewrite_expr(ProcPtr p, const Where& where, const ExprPtr& with) {
   require_config_writes_fixed(rw.proc(), op);
   require_still_checks(rw.proc(), {stmt_at(rw.proc(), at)}, op);
   return rw.finish(op, {place(where, c), str(with, scope_at(*p, stmt_part(c.path())))});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> expressions_operators() {
+  using namespace params;
+  return {
+      {"commute_expr",
+       {proc(), places("exprs")},
+       "a * b  ->  b * a",
+       [](const OperatorArgs& a) -> Value {
+         ProcPtr p = a.proc();
+         for (const Where& w : a.places(1)) p = commute_expr(p, w);
+         return p;
+       }},
+      {"left_reassociate_expr",
+       {proc(), place("expr")},
+       "a + (b + c)  ->  (a + b) + c",
+       [](const OperatorArgs& a) -> Value { return left_reassociate_expr(a.proc(), a.where(1)); }},
+      {"multiply_by_reciprocal",
+       {proc(), place("expr")},
+       "a / b  ->  a * (1.0 / b)",
+       [](const OperatorArgs& a) -> Value { return multiply_by_reciprocal(a.proc(), a.where(1)); }},
+      {"negate_factor",
+       {proc(), place("expr")},
+       "-(a * b)  ->  -a * b",
+       [](const OperatorArgs& a) -> Value { return negate_factor(a.proc(), a.where(1)); }},
+      {"rewrite_expr",
+       {proc(), place("expr"), expression("new_expr")},
+       "e  ->  e'   (equal where it stands)",
+       [](const OperatorArgs& a) -> Value {
+         Cursor e = a.where(1).expr(a.proc());
+         return rewrite_expr(a.proc(), e, a.any_expr(2, e.path()));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -225,6 +226,36 @@ ProcPtr factor_sum(ProcPtr p, const Where& nest, const std::string& name,
   for (const std::string& factor : factors) names.emplace_back(factor);
   const SumOfProducts sum(p, c.path(), factors);
   return sum.run(name, {place(nest, c), name, names});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+std::vector<std::string> names_in(const Value& v) {
+  const ValueList* list = v.as<ValueList>();
+  std::vector<std::string> out;
+  if (list)
+    for (const Value& name : *list)
+      if (const std::string* text = name.as<std::string>()) out.push_back(*text);
+  if (!list || out.size() != list->size())
+    throw InputError({}, v.str() + " is no list of names", "factors are ['B', 'C']");
+  return out;
+}
+
+}  // namespace
+
+std::vector<Operator> factor_operators() {
+  using namespace params;
+  return {
+      {"factor_sum",
+       {proc(), place("loops"), new_name("name"), any("factors")},
+       "for i: for j: for k: x[i] += a[i, j] * b[j, k] * c[k]  ->  t = sum over k of b * c; for i: "
+       "for j: x[i] += a[i, j] * t[j]",
+       [](const OperatorArgs& a) -> Value {
+         return factor_sum(a.proc(), a.where(1), a.string(2), names_in(a[3]));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -201,6 +202,30 @@ Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name
   require_call(rw.proc(), first, op);
   require_still_checks(rw.proc(), {stmt_at(rw.proc(), first)}, op);
   return {rw.finish(op, {place(where, block), name}), made};
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> inline_operators() {
+  using namespace params;
+  return {
+      in_cpp("inline_call",
+             {"inline",
+              {proc(), place("call")},
+              "f(...)  ->  the body of f",
+              [](const OperatorArgs& a) -> Value { return inline_call(a.proc(), a.where(1)); }}),
+      {"call_eqv",
+       {proc(), place("call"), proc("eqv_proc")},
+       "f(...)  ->  g(...)   (g scheduled from f, or both from one)",
+       [](const OperatorArgs& a) -> Value { return call_eqv(a.proc(), a.where(1), a.proc(2)); }},
+      {"extract_subproc",
+       {proc(), place("block"), new_name("subproc_name")},
+       "s  ->  f(...); returns p, f",
+       [](const OperatorArgs& a) -> Value {
+         Extracted e = extract_subproc(a.proc(), a.where(1), a.string(2));
+         return ValueList{e.proc, e.subproc};
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -4,6 +4,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -97,6 +98,18 @@ ProcPtr inline_window(ProcPtr p, const Where& where) {
   rw.erase(at, 1);
   require_config_writes_fixed(rw.proc(), op);
   return rw.finish(op, {place(where, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> inline_window_operators() {
+  using namespace params;
+  return {
+      {"inline_window",
+       {proc(), place("window_stmt")},
+       "w = x[lo:hi]; s(w[i])  ->  s(x[lo + i])",
+       [](const OperatorArgs& a) -> Value { return inline_window(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/layout_site.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -251,6 +252,59 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   std::vector<Value> args{place(arg, c)};
   if (!given.empty()) args.push_back(Value::ints({given.begin(), given.end()}));
   return rw.finish(op, std::move(args));
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+std::vector<int> small_integers(const OperatorArgs& a, int k) {
+  std::vector<int> out;
+  for (int64_t v : a.integers(k)) {
+    // A dimension is an int below; a thousand are more than any tensor has.
+    if (v < 0 || v > 1000) throw InputError({}, std::to_string(v) + " is no dimension");
+    out.push_back(static_cast<int>(v));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Operator> layout_operators() {
+  using namespace params;
+  return {
+      {"expand_dim",
+       {proc(), place("buf"), expression("alloc_dim"), expression("indexing_expr")},
+       "x : T  ->  x : T[n]; x  ->  x[e]",
+       [](const OperatorArgs& a) -> Value {
+         Path at = scope_of(a.proc(), a.where(1));
+         return expand_dim(a.proc(), a.where(1), a.expr(2, at), a.expr(3, at));
+       }},
+      {"divide_dim",
+       {proc(), place("alloc"), integer("dim"), integer("quotient")},
+       "x : T[n]; x[i]  ->  x : T[n / q, q]; x[i / q, i % q]",
+       [](const OperatorArgs& a) -> Value {
+         return divide_dim(a.proc(), a.where(1), a.small(2), a.integer(3));
+       }},
+      {"mult_dim",
+       {proc(), place("alloc"), integer("hi_dim"), integer("lo_dim")},
+       "x : T[n, c]; x[i, j]  ->  x : T[n * c]; x[c * i + j]",
+       [](const OperatorArgs& a) -> Value {
+         return mult_dim(a.proc(), a.where(1), a.small(2), a.small(3));
+       }},
+      {"rearrange_dim",
+       {proc(), place("buf"), integers("permutation")},
+       "x : T[n, m]; x[i, j]  ->  x : T[m, n]; x[j, i]",
+       [](const OperatorArgs& a) -> Value {
+         return rearrange_dim(a.proc(), a.where(1), small_integers(a, 2));
+       }},
+      {"transpose",
+       {proc(), place("arg"), integers("permutation", Value(ValueList{}))},
+       "def f(x: T[n, m]): s(x[i, j])  ->  def f(x: T[m, n]): s(x[j, i])",
+       [](const OperatorArgs& a) -> Value {
+         return transpose(a.proc(), a.where(1), small_integers(a, 2));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -2,6 +2,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/layout_site.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -238,6 +239,29 @@ ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim) {
                   aliases_in(rest_of_block(rw.proc(), s.path()), made), op);
   }
   return rw.finish(op, {place(alloc, s.cursor), dim});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> layout_resize_operators() {
+  using namespace params;
+  return {
+      {"resize_dim",
+       {proc(), place("buf"), integer("dim"), expression("size"), expression("offset"),
+        boolean("fold", false)},
+       "x : T[n]; x[i]  ->  x : T[size]; x[i - offset]   (fold: x[i % size])",
+       [](const OperatorArgs& a) -> Value {
+         Path at = scope_of(a.proc(), a.where(1));
+         return resize_dim(a.proc(), a.where(1), a.small(2), a.expr(3, at), a.expr(4, at),
+                           a.boolean(5));
+       }},
+      {"unroll_buffer",
+       {proc(), place("alloc"), integer("dim")},
+       "x : T[2]; x[0]; x[1]  ->  x_0 : T; x_1 : T; x_0; x_1",
+       [](const OperatorArgs& a) -> Value {
+         return unroll_buffer(a.proc(), a.where(1), a.small(2));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -10,6 +10,12 @@ Site site_of(const ProcPtr& p, const Where& where) {
   return {c, &c.as<Alloc>()};
 }
 
+Path scope_of(const ProcPtr& p, const Where& buffer) {
+  // An argument is declared before the first statement.
+  const Cursor c = buffer.buffer(p);
+  return c.kind() == CursorKind::kArg ? Path{{Child::kBody, 0}} : c.path();
+}
+
 void require_dim(const Site& s, int dim, const char* op) {
   if (dim < 0 || dim >= s.rank())
     refuse(op, "`" + s.alloc->name.name() + "` has " + std::to_string(s.rank()) +

@@ -20,6 +20,9 @@ struct Site {
 
 Site site_of(const ProcPtr& p, const Where& where);
 
+/// The place whose names the sizes and indices of an allocation or argument may use.
+Path scope_of(const ProcPtr& p, const Where& buffer);
+
 /// Refuses a dimension that it does not have.
 void require_dim(const Site& s, int dim, const char* op);
 

@@ -2,6 +2,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -293,6 +294,68 @@ ProcPtr join_loops(ProcPtr p, const Where& first, const Where& second) {
   if (f.mode == LoopMode::kPar) rw.replace_keep(at, with_joint_mode(rw.proc(), at, f.mode, g.mode));
   require_still_checks(rw.proc(), {c.stmt()}, op);
   return rw.finish(op, {place(first, c), place(second, d)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+// Exo's older scripts say perfect=True, newer ones tail='perfect'.
+Tail tail_of(const OperatorArgs& a, int tail, int perfect) {
+  if (a.boolean(perfect)) return Tail::kPerfect;
+  return loop_tail(a.string(tail));
+}
+
+}  // namespace
+
+std::vector<Operator> loops_divide_operators() {
+  using namespace params;
+  return {
+      {"divide_loop",
+       {proc(), place("loop"), integer("q"), new_names("new_iters"), string("tail", "guard"),
+        boolean("perfect", false)},
+       "for i in seq(0, N): s  ->  for io in seq(0, N / q): for ii in seq(0, q): s[i -> q * io + "
+       "ii]",
+       [](const OperatorArgs& a) -> Value {
+         return divide_loop(a.proc(), a.where(1), a.integer(2), a.strings(3), tail_of(a, 4, 5));
+       }},
+      {"divide_with_recompute",
+       {proc(), place("loop"), expression("outer_hi"), integer("outer_stride"),
+        new_names("new_iters")},
+       "for i in seq(0, n): s  ->  for io in seq(0, N): for ii in seq(0, n - q * (N - 1)): s[i -> "
+       "q * io + ii]",
+       [](const OperatorArgs& a) -> Value {
+         Cursor loop = a.where(1).loop(a.proc());
+         return divide_with_recompute(a.proc(), loop, a.expr(2, loop.path()), a.integer(3),
+                                      a.strings(4));
+       }},
+      {"cut_loop",
+       {proc(), place("loop"), expression("cut_point")},
+       "for i in seq(lo, hi): s  ->  for i in seq(lo, c): s; for i in seq(c, hi): s",
+       [](const OperatorArgs& a) -> Value {
+         Cursor loop = a.where(1).loop(a.proc());
+         return cut_loop(a.proc(), loop, a.expr(2, loop.path()));
+       }},
+      {"shift_loop",
+       {proc(), place("loop"), expression("new_lo")},
+       "for i in seq(lo, hi): s  ->  for i in seq(new_lo, new_lo + hi - lo): s[i -> i + lo - "
+       "new_lo]",
+       [](const OperatorArgs& a) -> Value {
+         Cursor loop = a.where(1).loop(a.proc());
+         return shift_loop(a.proc(), loop, a.expr(2, loop.path()));
+       }},
+      {"join_loops",
+       {proc(), place("loop1"), place("loop2")},
+       "for i in seq(lo, m): s; for i in seq(m, hi): s  ->  for i in seq(lo, hi): s",
+       [](const OperatorArgs& a) -> Value { return join_loops(a.proc(), a.where(1), a.where(2)); }},
+      {"mult_loops",
+       {proc(), place("nested_loops"), new_name("new_iter")},
+       "for i in seq(0, n): for j in seq(0, c): s  ->  for k in seq(0, n * c): s[i -> k / c, j -> "
+       "k % c]",
+       [](const OperatorArgs& a) -> Value {
+         return mult_loops(a.proc(), a.where(1), a.string(2));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -1,6 +1,7 @@
 // Loops and ifs split in two and put together again.
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -120,6 +121,24 @@ ProcPtr fuse(ProcPtr p, const Where& first, const Where& second) {
   }
   require_still_checks(rw.proc(), {c.stmt(), d.stmt()}, op);
   return rw.finish(op, {place(first, c), place(second, d)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> loops_fission_operators() {
+  using namespace params;
+  return {
+      {"fission",
+       {proc(), place("gap"), integer("n_lifts", 1)},
+       "for i: s1; s2  ->  for i: s1; for i: s2",
+       [](const OperatorArgs& a) -> Value {
+         return fission(a.proc(), a.where(1).gap(a.proc()), a.small(2));
+       }},
+      {"fuse",
+       {proc(), place("scope1"), place("scope2")},
+       "for i: s1; for j: s2  ->  for i: s1; s2[j -> i]   (ifs of equal condition too)",
+       [](const OperatorArgs& a) -> Value { return fuse(a.proc(), a.where(1), a.where(2)); }},
+  };
 }
 
 }  // namespace exotune

@@ -2,6 +2,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -230,6 +231,28 @@ ProcPtr rename_loop(ProcPtr p, const Where& where, const std::string& name) {
                   make_for(iter, f.lo, f.hi,
                            substitute(f.body, f.iter, read_var(iter, ScalarType::kIndex)), f.mode));
   return rw.finish(op, {place(where, c), name});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> loops_order_operators() {
+  using namespace params;
+  return {
+      {"reorder_loops",
+       {proc(), place("nested_loops")},
+       "for i: for j: s  ->  for j: for i: s",
+       [](const OperatorArgs& a) -> Value { return reorder_loops(a.proc(), a.where(1)); }},
+      {"rename_loop",
+       {proc(), place("loop"), new_name("name")},
+       "for i in seq(lo, hi): s  ->  for name in seq(lo, hi): s[i -> name]",
+       [](const OperatorArgs& a) -> Value {
+         return rename_loop(a.proc(), a.where(1), a.string(2));
+       }},
+      {"lift_scope",
+       {proc(), place("scope")},
+       "for i: if c: s  ->  if c: for i: s   (for/if out of for/if)",
+       [](const OperatorArgs& a) -> Value { return lift_scope(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -1,6 +1,7 @@
 // Loops that come and go: remove, add, unroll, and the parallel annotation.
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -125,6 +126,40 @@ ProcPtr parallelize_loop(ProcPtr p, const Where& where) {
   Rewrite rw(p);
   rw.replace_keep(c.path(), make_for(f.iter, f.lo, f.hi, f.body, LoopMode::kPar));
   return rw.finish(op, {place(where, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> loops_remove_operators() {
+  using namespace params;
+  return {
+      {"extend_loop",
+       {proc(), place("loop"), expression("hi")},
+       "for i in seq(lo, n): s  ->  for i in seq(lo, hi): s   (what more is written nobody reads)",
+       [](const OperatorArgs& a) -> Value {
+         Cursor loop = a.where(1).loop(a.proc());
+         return extend_loop(a.proc(), loop, a.expr(2, loop.path()));
+       }},
+      {"remove_loop",
+       {proc(), place("loop")},
+       "for i: s  ->  s   (s idempotent and free of i)",
+       [](const OperatorArgs& a) -> Value { return remove_loop(a.proc(), a.where(1)); }},
+      {"add_loop",
+       {proc(), place("block"), new_name("iter_name"), expression("hi"), boolean("guard", false)},
+       "s  ->  for i in seq(0, hi): s   (s idempotent; guard: if i == 0)",
+       [](const OperatorArgs& a) -> Value {
+         Cursor block = a.where(1).block(a.proc());
+         return add_loop(a.proc(), block, a.string(2), a.expr(3, block.path()), a.boolean(4));
+       }},
+      {"unroll_loop",
+       {proc(), place("loop")},
+       "for i in seq(0, 2): s  ->  s[i -> 0]; s[i -> 1]",
+       [](const OperatorArgs& a) -> Value { return unroll_loop(a.proc(), a.where(1)); }},
+      {"parallelize_loop",
+       {proc(), place("loop")},
+       "for i in seq(lo, hi): s  ->  for i in par(lo, hi): s",
+       [](const OperatorArgs& a) -> Value { return parallelize_loop(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -5,6 +5,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -139,6 +140,26 @@ ProcPtr insert_noop_call(ProcPtr p, const Cursor& where, const ProcPtr& callee,
   rw.insert(gap.path(), {make_call(callee, actuals)});
   require_call(rw.proc(), gap.path(), op);
   return rw.finish(op, {gap, callee, Value::strings(args)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> prefetch_operators() {
+  using namespace params;
+  return {
+      {"add_prefetch",
+       {proc(), place("gap"), string("window"), integer("locality", Value(3))},
+       "s  ->  prefetch(x[i + 8, 0:16]); s",
+       [](const OperatorArgs& a) -> Value {
+         return add_prefetch(a.proc(), a.where(1).gap(a.proc()), a.string(2), a.small(3));
+       }},
+      {"insert_noop_call",
+       {proc(), place("gap"), proc("subproc"), strings("args")},
+       "s  ->  f(...); s   (f does nothing)",
+       [](const OperatorArgs& a) -> Value {
+         return insert_noop_call(a.proc(), a.where(1).gap(a.proc()), a.proc(2), a.strings(3));
+       }},
+  };
 }
 
 }  // namespace exotune

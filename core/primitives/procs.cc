@@ -2,6 +2,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -106,6 +107,35 @@ ProcPtr make_instr(ProcPtr p, const std::string& c_template, const std::string& 
   Rewrite rw(p);
   rw.set_header([&](Proc& q) { q.instr = InstrInfo{c_template, c_global, cost}; });
   return rw.finish("make_instr", {c_template, c_global, cost});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> procs_operators() {
+  using namespace params;
+  return {
+      in_cpp("rename_proc",
+             {"rename",
+              {proc(), new_name("name")},
+              "def f(...)  ->  def name(...)",
+              [](const OperatorArgs& a) -> Value { return rename_proc(a.proc(), a.string(1)); }}),
+      {"partial_eval",
+       {proc(), keywords("sizes")},
+       "def f(M: size, ...)  ->  def f(...)[M -> 6]   with M=6",
+       [](const OperatorArgs& a) -> Value { return partial_eval(a.proc(), a.keywords(1)); }},
+      {"add_assertion",
+       {proc(), expression("condition")},
+       "def f(...): s  ->  def f(...): assert c; s",
+       [](const OperatorArgs& a) -> Value {
+         return add_assertion(a.proc(), a.expr(1, {{Child::kBody, 0}}));
+       }},
+      {"make_instr",
+       {proc(), string("c_instr"), string("c_global", ""), number("cost", 1.0)},
+       "@proc def f  ->  @instr(c_instr) def f",
+       [](const OperatorArgs& a) -> Value {
+         return make_instr(a.proc(), a.string(1), a.string(2), a.number(3));
+       }},
+  };
 }
 
 }  // namespace exotune

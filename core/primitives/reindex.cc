@@ -5,6 +5,7 @@
 
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -191,6 +192,47 @@ ProcPtr reindex_loops(ProcPtr p, const Where& nest, const std::vector<CountedLoo
   std::vector<Value> args{place(nest, c), loop_values, former_values};
   if (!where.empty()) args.push_back(std::map<std::string, Value>{{"where", where}});
   return reindexing.run(std::move(args));
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+// Tuples of `width` texts: [('ko', 'K / 16', 'k / 16')]
+std::vector<std::vector<std::string>> tuples_in(const Value& v, size_t width, const char* hint) {
+  const ValueList* list = v.as<ValueList>();
+  std::vector<std::vector<std::string>> out;
+  for (const Value& item : list ? *list : ValueList{}) {
+    const ValueList* tuple = item.as<ValueList>();
+    if (!tuple || tuple->size() != width) break;
+    std::vector<std::string>& texts = out.emplace_back();
+    for (const Value& text : *tuple) texts.push_back(expression_text(text));
+  }
+  if (!list || out.size() != list->size())
+    throw InputError({}, v.str() + " is no list of loops", hint);
+  return out;
+}
+
+Value reindexed(const OperatorArgs& a) {
+  std::vector<CountedLoop> loops;
+  FormerLoops former;
+  for (const auto& l : tuples_in(a[2], 3, "loops are [('ko', 'K / 16', 'k / 16'), ..]"))
+    loops.push_back({l[0], l[1], l[2]});
+  for (const auto& f : tuples_in(a[3], 2, "former loops are [('k', '16 * ko + ki'), ..]"))
+    former.push_back({f[0], f[1]});
+  return reindex_loops(a.proc(), a.where(1), loops, former, a.string(4));
+}
+
+}  // namespace
+
+std::vector<Operator> reindex_operators() {
+  using namespace params;
+  return {
+      {"reindex_loops",
+       {proc(), place("loops"), any("counted"), any("former"), string("where", "")},
+       "for k: x += a[k]  ->  for ko: for ki: if 4 * ko + ki < K: x += a[4 * ko + ki]",
+       reindexed},
+  };
 }
 
 }  // namespace exotune

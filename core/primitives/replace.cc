@@ -1,6 +1,7 @@
 // replace: a block becomes a call of a proc that means the same. Most attempts fail, so failing is
 // made cheap: shapes are compared by cached hash before anything else.
 #include "core/primitives/calls.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/unify.h"
 
 namespace exotune {
@@ -85,6 +86,18 @@ std::optional<ProcPtr> try_replace(const ProcPtr& p, const Cursor& block, const 
   Attempt a = attempt(p, block, callee);
   if (!a.args) return std::nullopt;
   return replaced(p, block, block, callee, std::move(*a.args));
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> replace_operators() {
+  using namespace params;
+  return {
+      {"replace",
+       {proc(), place("block"), proc("subproc")},
+       "s  ->  f(...)   (s is f's body for some arguments)",
+       [](const OperatorArgs& a) -> Value { return replace(a.proc(), a.where(1), a.proc(2)); }},
+  };
 }
 
 }  // namespace exotune

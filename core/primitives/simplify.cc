@@ -2,6 +2,7 @@
 #include "core/analysis/facts.h"
 #include "core/analysis/place_simplifier.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -148,6 +149,20 @@ ProcPtr simplify(ProcPtr p, const Where& where) {
   }
   apply(rw, s.notes());
   return rw.finish("simplify", {place(where, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> simplify_operators() {
+  using namespace params;
+  return {
+      {"simplify",
+       {proc(), place("block", Value())},
+       "x[8 * io / 8 + 0]  ->  x[io]",
+       [](const OperatorArgs& a) -> Value {
+         return a.given(1) ? simplify(a.proc(), a.where(1)) : simplify(a.proc());
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -3,6 +3,7 @@
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -489,6 +490,43 @@ ProcPtr stage_mem(ProcPtr p, const Where& where, const std::string& window, cons
   }
   require_config_writes_fixed(rw.proc(), kStageMem);
   return rw.finish(kStageMem, std::move(args));
+}
+
+// Made of primitives: a loop that runs from 0 has no rows before it in its first iteration.
+ProcPtr stage_mem_if_any(ProcPtr p, const Where& where, const std::string& window,
+                         const std::string& name, bool accum, const std::vector<Where>& per) {
+  const Cursor block = where.block(p);
+  const ExprPtr parsed = parse_window_at(*p, block.path(), window);
+  ExprPtr any;
+  if (const WindowExpr* w = parsed->as<WindowExpr>())
+    for (const WindowAccess& a : w->access) {
+      if (a.is_point()) continue;
+      const ExprPtr some = bin_op(BinOpKind::kLt, a.lo, a.hi);
+      if (prove(*p, block.path(), some)) continue;
+      any = any ? bin_op(BinOpKind::kAnd, any, some) : some;
+    }
+  if (!any) return stage_mem(p, where, window, name, accum, per);
+  p = specialize(p, block, {any});
+  Path first = block.path();
+  first.push_back({Child::kBody, 0});
+  return stage_mem(p, Cursor::block(p, first, block.length()), window, name, accum, per);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> stage_operators() {
+  using namespace params;
+  return {
+      {"stage_mem",
+       {proc(), place("block"), string("win_expr"), new_name("new_buf_name"),
+        boolean("accum", false), places("per", ValueList{})},
+       "s(x[lo + i])  ->  t : T[hi - lo]; t = x[lo:hi]; s(t[i]); x[lo:hi] = t   (accum: t = 0; "
+       "s(t[i]); x += t; per: a copy for each iteration of these loops)",
+       [](const OperatorArgs& a) -> Value {
+         return stage_mem_if_any(a.proc(), a.where(1), a.string(2), a.string(3), a.boolean(4),
+                                 a.places(5));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -1,5 +1,6 @@
 // Statements: swapping neighbours, passes, and the algebra of writes.
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -285,6 +286,44 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   // Behind a loop that may never run the factor was not read at all.
   require_parallel_loops(rw.proc(), loop, op);
   return rw.finish(op, {place(pair, c)});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> statements_operators() {
+  using namespace params;
+  return {
+      {"reorder_stmts",
+       {proc(), place("block")},
+       "s1; s2  ->  s2; s1",
+       [](const OperatorArgs& a) -> Value { return reorder_stmts(a.proc(), a.where(1)); }},
+      {"insert_pass",
+       {proc(), place("gap")},
+       "s1; s2  ->  s1; pass; s2",
+       [](const OperatorArgs& a) -> Value {
+         return insert_pass(a.proc(), a.where(1).gap(a.proc()));
+       }},
+      {"delete_pass",
+       {proc()},
+       "pass; s  ->  s   (everywhere)",
+       [](const OperatorArgs& a) -> Value { return delete_pass(a.proc()); }},
+      {"merge_writes",
+       {proc(), place("block")},
+       "x = e1; x += e2  ->  x = e1 + e2",
+       [](const OperatorArgs& a) -> Value { return merge_writes(a.proc(), a.where(1)); }},
+      {"split_write",
+       {proc(), place("stmt")},
+       "x = e1 + e2  ->  x = e1; x += e2",
+       [](const OperatorArgs& a) -> Value { return split_write(a.proc(), a.where(1)); }},
+      {"fold_into_reduce",
+       {proc(), place("assign")},
+       "x = x + e  ->  x += e",
+       [](const OperatorArgs& a) -> Value { return fold_into_reduce(a.proc(), a.where(1)); }},
+      {"lift_reduce_constant",
+       {proc(), place("block")},
+       "x = 0.0; for i: x += c * y[i]  ->  x = 0.0; for i: x += y[i]; x = c * x",
+       [](const OperatorArgs& a) -> Value { return lift_reduce_constant(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

@@ -2,6 +2,7 @@
 // the result, and what comes out must be what was there.
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -104,6 +105,18 @@ ProcPtr unstage(ProcPtr p, const Where& alloc) {
   ProcPtr out = rw.finish(kUnstage, {place(alloc, c)});
   require_inverse(*p, out, s);
   return out;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> unstage_operators() {
+  using namespace params;
+  return {
+      {"unstage",
+       {proc(), place("alloc")},
+       "t : T; t = x[i]; s(t); x[i] = e(t)  ->  s(x[i]); x[i] = e(x[i])",
+       [](const OperatorArgs& a) -> Value { return unstage(a.proc(), a.where(1)); }},
+  };
 }
 
 }  // namespace exotune

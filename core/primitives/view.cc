@@ -2,6 +2,7 @@
 #include "core/frontend/parser.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
 
 namespace exotune {
@@ -250,6 +251,54 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
     args.push_back(std::map<std::string, Value>{{"where", condition}, {"otherwise", otherwise}});
   require_config_writes_fixed(rw.proc(), kView);
   return rw.finish(kView, std::move(args));
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+namespace {
+
+// [('j', '4'), ('r', 3)]
+std::vector<ViewAxis> view_axes(const Value& v) {
+  const ValueList* list = v.as<ValueList>();
+  std::vector<ViewAxis> out;
+  if (list) {
+    for (const Value& axis : *list) {
+      const ValueList* pair = axis.as<ValueList>();
+      if (!pair || pair->size() != 2 || !(*pair)[0].as<std::string>()) break;
+      out.push_back({*(*pair)[0].as<std::string>(), expression_text((*pair)[1])});
+    }
+  }
+  if (!list || out.size() != list->size())
+    throw InputError({}, v.str() + " is no list of axes", "axes are [('j', '4'), ('r', '3')]");
+  return out;
+}
+
+// Scripts may quote a number, as Exo's examples do with -inf.
+double number_of(const Value& v) {
+  if (const double* d = v.as<double>()) return *d;
+  if (const int64_t* k = v.as<int64_t>()) return static_cast<double>(*k);
+  if (const std::string* s = v.as<std::string>()) {
+    char* end = nullptr;
+    double d = std::strtod(s->c_str(), &end);
+    if (!s->empty() && *end == '\0') return d;
+  }
+  throw InputError({}, v.str() + " is no number");
+}
+
+}  // namespace
+
+std::vector<Operator> view_operators() {
+  using namespace params;
+  return {
+      {"stage_view",
+       {proc(), place("block"), new_name("new_buf_name"), any("axes"), string("element"),
+        string("where", ""), any("otherwise", Value(0.0))},
+       "s(x[4 * io + i + r])  ->  t : T[4, 3]; t[i, r] = x[4 * io + i + r]; s(t[i, r])",
+       [](const OperatorArgs& a) -> Value {
+         return stage_view(a.proc(), a.where(1), a.string(2), view_axes(a[3]), a.string(4),
+                           a.string(5), number_of(a[6]));
+       }},
+  };
 }
 
 }  // namespace exotune

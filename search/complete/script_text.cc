@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/diagnostic.h"
+#include "core/library/operators.h"
 
 namespace exotune {
 
@@ -11,9 +12,11 @@ namespace {
 using Kind = ScheduleExpr::Kind;
 
 bool is_search(const ScheduleExpr& e) {
-  return e.kind == Kind::kCall &&
-         (e.children[0].kind == Kind::kName || e.children[0].kind == Kind::kAttribute) &&
-         e.children[0].text == "search";
+  if (e.kind != Kind::kCall ||
+      (e.children[0].kind != Kind::kName && e.children[0].kind != Kind::kAttribute))
+    return false;
+  const Operator* op = find_operator(e.children[0].text);
+  return op && op->role == OperatorRole::kHole;
 }
 
 // A search somewhere below `e`.

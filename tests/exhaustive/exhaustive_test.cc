@@ -19,6 +19,7 @@
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/library/operators.h"
+#include "core/primitives/operator_rows.h"
 #include "tests/exhaustive/environment.h"
 #include "tests/exhaustive/trial.h"
 

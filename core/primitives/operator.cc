@@ -1,11 +1,10 @@
-// Parameters of an operator's row, and the arguments as its function asks for them.
+#include "core/primitives/operator.h"
+
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/base/words.h"
-#include "core/frontend/lexer.h"
 #include "core/frontend/parser.h"
-#include "core/library/operators.h"
+#include "core/primitives/operator_rows.h"
 
 namespace exotune {
 
@@ -139,5 +138,94 @@ std::vector<std::pair<std::string, int64_t>> OperatorArgs::keywords(int k) const
   }
   return out;
 }
+
+// --- rows -----------------------------------------------------------------------------------
+
+std::string Operator::signature() const {
+  std::string out = name + "(";
+  for (size_t k = 0; k < params.size(); ++k) {
+    const Param& p = params[k];
+    if (k) out += ", ";
+    out += p.kind == ParamKind::kKeywords ? "**" + p.name : p.name;
+    if (p.fallback && p.kind != ParamKind::kKeywords) out += "=" + p.fallback->str();
+  }
+  return out + ")";
+}
+
+Operator in_cpp(std::string function, Operator row) {
+  row.function = std::move(function);
+  return row;
+}
+
+const char* name_of(ParamKind k) {
+  switch (k) {
+    case ParamKind::kProc:
+      return "a procedure";
+    case ParamKind::kProcs:
+      return "a list of procedures";
+    case ParamKind::kPlace:
+      return "a cursor or a pattern";
+    case ParamKind::kPlaces:
+      return "a list of cursors or patterns";
+    case ParamKind::kCursor:
+      return "a cursor";
+    case ParamKind::kInteger:
+      return "an integer";
+    case ParamKind::kIntegers:
+      return "a list of integers";
+    case ParamKind::kNumber:
+      return "a number";
+    case ParamKind::kBoolean:
+      return "True or False";
+    case ParamKind::kString:
+      return "a string";
+    case ParamKind::kStrings:
+      return "a list of strings";
+    case ParamKind::kName:
+      return "a new name (letters, digits and _, no keyword)";
+    case ParamKind::kNames:
+      return "a list of new names (letters, digits and _, no keyword)";
+    case ParamKind::kExpr:
+      return "an integer or an expression as a string";
+    case ParamKind::kExprs:
+      return "a list of expressions as strings";
+    case ParamKind::kMemory:
+      return "a memory";
+    case ParamKind::kConfig:
+      return "a configuration";
+    case ParamKind::kPrecision:
+      return "a precision ('f32', 'i8', ...)";
+    case ParamKind::kKeywords:
+      return "name=integer";
+    case ParamKind::kAny:
+      return "a value";
+  }
+  return "a value";
+}
+
+Tail loop_tail(const std::string& t) {
+  if (t == "perfect") return Tail::kPerfect;
+  if (t == "guard") return Tail::kGuard;
+  if (t == "cut") return Tail::kCut;
+  if (t == "cut_and_guard") return Tail::kCutAndGuard;
+  if (t == "short") return Tail::kShort;
+  throw InputError({}, "there is no tail '" + t + "'",
+                   "tails are 'perfect', 'guard', 'cut', 'cut_and_guard' and 'short'");
+}
+
+std::string expression_text(const Value& v) {
+  if (const std::string* s = v.as<std::string>()) return *s;
+  if (const int64_t* k = v.as<int64_t>()) return std::to_string(*k);
+  throw InputError({}, v.str() + " is no expression", "give an integer or text");
+}
+
+std::vector<Operator> joined(std::span<OperatorRows* const> files) {
+  std::vector<Operator> all;
+  for (OperatorRows* const rows : files)
+    for (Operator& op : rows()) all.push_back(std::move(op));
+  return all;
+}
+
+std::vector<Operator> primitive_operators() { return joined(kPrimitiveRows); }
 
 }  // namespace exotune
