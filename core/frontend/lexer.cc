@@ -255,85 +255,100 @@ class Lexer {
     }
   }
 
+  // A number's characters without `_`, for from_chars.
+  struct Digits {
+    std::string text;
+    int base = 10;
+    bool is_float = false;
+  };
+
   // As Python reads numbers, `_` between digits included. The text is copied without `_`, and
   // from_chars does the rest: it knows no locale, and what it cannot hold is an error, never a
   // rounded integer.
   void number() {
-    size_t start = pos_;
-    SourceLocation at = here();
-    int base = 10;
-    if (cur() == '0' && (cur(1) == 'x' || cur(1) == 'X')) base = 16;
-    if (cur() == '0' && (cur(1) == 'b' || cur(1) == 'B')) base = 2;
-    std::string digits;
-    bool is_float = false;
-    if (base != 10) {
+    const size_t start = pos_;
+    const SourceLocation at = here();
+    Digits digits;
+    if (cur() == '0' && (cur(1) == 'x' || cur(1) == 'X')) digits.base = 16;
+    if (cur() == '0' && (cur(1) == 'b' || cur(1) == 'B')) digits.base = 2;
+    if (digits.base != 10) {
       pos_ += 2;
-      while (is_name_char(cur())) {
-        if (cur() != '_') digits += cur();
-        ++pos_;
-      }
+      for (; is_name_char(cur()); ++pos_)
+        if (cur() != '_') digits.text += cur();
     } else {
-      auto run = [&] {
-        while (is_digit(cur()) || (cur() == '_' && is_digit(cur(1)))) {
-          if (cur() != '_') digits += cur();
-          ++pos_;
-        }
-      };
+      digits = decimal_digits();
+      if (is_name_char(cur())) refuse_word(at, start, digits.is_float);
+    }
+    if (digits.is_float)
+      push(Token::Kind::kFloat, start, pos_ - start).number = float_value(at, digits.text);
+    else
+      push(Token::Kind::kInt, start, pos_ - start).integer = integer_value(at, digits);
+  }
+
+  Digits decimal_digits() {
+    Digits digits;
+    const auto run = [&] {
+      for (; is_digit(cur()) || (cur() == '_' && is_digit(cur(1))); ++pos_)
+        if (cur() != '_') digits.text += cur();
+    };
+    run();
+    // `1.` is a number, `1.x` is not read as one: it would be an attribute of an integer.
+    if (cur() == '.' && !is_name_start(cur(1))) {
+      digits.is_float = true;
+      digits.text += '.';
+      ++pos_;
       run();
-      // `1.` is a number, `1.x` is not read as one: it would be an attribute of an integer.
-      if (cur() == '.' && !is_name_start(cur(1))) {
-        is_float = true;
-        digits += '.';
-        ++pos_;
-        run();
-      }
-      // An e belongs to the number only with digits behind it.
-      if ((cur() == 'e' || cur() == 'E') &&
-          (is_digit(cur(1)) || ((cur(1) == '-' || cur(1) == '+') && is_digit(cur(2))))) {
-        is_float = true;
-        digits += 'e';
-        ++pos_;
-        if (cur() == '-' || cur() == '+') digits += cur(), ++pos_;
-        run();
-      }
-      if (is_name_char(cur())) {
-        while (is_name_char(cur())) ++pos_;
-        const std::string word(text_.substr(start, pos_ - start));
-        throw InputError(at, "`" + word + "` is neither a number nor a name",
-                         is_float
-                             ? (word.back() == 'f' || word.back() == 'F'
-                                    ? "numbers take their type from where they stand: write `" +
-                                          word.substr(0, word.size() - 1) + "`"
-                                    : "")
-                             : "a name begins with a letter: write `" + renamed(word) + "`");
-      }
     }
+    // An e belongs to the number only with digits behind it.
+    if ((cur() == 'e' || cur() == 'E') &&
+        (is_digit(cur(1)) || ((cur(1) == '-' || cur(1) == '+') && is_digit(cur(2))))) {
+      digits.is_float = true;
+      digits.text += 'e';
+      ++pos_;
+      if (cur() == '-' || cur() == '+') digits.text += cur(), ++pos_;
+      run();
+    }
+    return digits;
+  }
+
+  // A number that goes on as a name: `8x`, or C's `1.0f`.
+  [[noreturn]] void refuse_word(const SourceLocation& at, size_t start, bool is_float) {
+    while (is_name_char(cur())) ++pos_;
+    const std::string word(text_.substr(start, pos_ - start));
+    std::string hint;
+    if (!is_float)
+      hint = "a name begins with a letter: write `" + renamed(word) + "`";
+    else if (word.back() == 'f' || word.back() == 'F')
+      hint = "numbers take their type from where they stand: write `" +
+             word.substr(0, word.size() - 1) + "`";
+    throw InputError(at, "`" + word + "` is neither a number nor a name", hint);
+  }
+
+  static double float_value(const SourceLocation& at, std::string digits) {
+    // from_chars wants a digit in front of the point.
+    if (digits[0] == '.') digits.insert(0, "0");
     const char* end = digits.data() + digits.size();
-    if (is_float) {
-      double v = 0;
-      // from_chars wants a digit in front of the point.
-      if (digits[0] == '.') digits.insert(0, "0"), end = digits.data() + digits.size();
-      auto r = std::from_chars(digits.data(), end, v);
-      if (r.ec == std::errc::result_out_of_range) {
-        // Underflow is zero as in Python; overflow has no value.
-        bool tiny = digits.find("e-") != std::string::npos;
-        if (!tiny) throw InputError(at, "this number is too large");
-        v = 0;
-      } else if (r.ec != std::errc() || r.ptr != end) {
-        throw InputError(at, "this is no number");
-      }
-      push(Token::Kind::kFloat, start, pos_ - start).number = v;
-      return;
-    }
-    // 2^63 passes: only `-` may stand in front of it then, which the parser checks, since the lexer
-    // does not know signs.
-    uint64_t v = 0;
-    auto r = std::from_chars(digits.data(), end, v, base);
-    if (r.ec == std::errc::result_out_of_range || (r.ec == std::errc() && v > uint64_t{1} << 63)) {
-      throw InputError(at, "this integer does not fit in 64 bits");
+    double v = 0;
+    const auto r = std::from_chars(digits.data(), end, v);
+    if (r.ec == std::errc::result_out_of_range) {
+      // Underflow is zero as in Python; overflow has no value.
+      if (digits.find("e-") == std::string::npos) throw InputError(at, "this number is too large");
+      return 0;
     }
     if (r.ec != std::errc() || r.ptr != end) throw InputError(at, "this is no number");
-    push(Token::Kind::kInt, start, pos_ - start).integer = v;
+    return v;
+  }
+
+  // 2^63 passes: only `-` may stand in front of it then, which the parser checks, since the lexer
+  // does not know signs.
+  static uint64_t integer_value(const SourceLocation& at, const Digits& digits) {
+    const char* end = digits.text.data() + digits.text.size();
+    uint64_t v = 0;
+    const auto r = std::from_chars(digits.text.data(), end, v, digits.base);
+    if (r.ec == std::errc::result_out_of_range || (r.ec == std::errc() && v > uint64_t{1} << 63))
+      throw InputError(at, "this integer does not fit in 64 bits");
+    if (r.ec != std::errc() || r.ptr != end) throw InputError(at, "this is no number");
+    return v;
   }
 
   // A triple-quoted string may run over lines; the token's place is where it begins. Escapes are

@@ -89,42 +89,93 @@ Program::~Program() = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
-// Checks shapes and asserts, compiles if need be, runs; buffers are written in place, also when an
-// error ends the run half-way.
-void Program::run(const std::vector<ArgValue>& args, const InterpOptions& options) {
-  const Proc& p = impl_->proc;
+namespace {
+
+// A call's arguments as the machine takes them: numbers in the order of the formals, a view and a
+// base address for each buffer.
+struct Entry {
+  std::vector<int64_t> control;
+  std::vector<EntryView> views;
+  std::vector<double*> bases;
+  /// What compiled code depends on: numbers, then strides. Addresses are free.
+  std::vector<int64_t> key() const {
+    std::vector<int64_t> out = control;
+    for (const EntryView& v : views) out.insert(out.end(), v.strides.begin(), v.strides.end());
+    return out;
+  }
+};
+
+int64_t number_for(const Proc& p, const Arg& formal, const ArgValue& given) {
+  const auto* v = std::get_if<int64_t>(&given);
+  if (!v) bad_argument(p, "`" + formal.name.name() + "` takes a number");
+  if (formal.type.scalar == ScalarType::kSize && *v <= 0)
+    throw InterpError(InterpError::Kind::kSize,
+                      Diagnostic{p.where,
+                                 std::string(name_of(InterpError::Kind::kSize)) + ": `" +
+                                     formal.name.name() + "` = " + std::to_string(*v),
+                                 {},
+                                 {}});
+  return *v;
+}
+
+// Numbers first, wherever they stand: shapes are made of them.
+Entry bind_arguments(const Proc& p, const std::vector<ArgValue>& args) {
   if (args.size() != p.args.size())
     bad_argument(p, "`" + p.name + "` takes " + std::to_string(p.args.size()) + " arguments, not " +
                         std::to_string(args.size()));
   interp::ControlEvaluator env;
-  std::vector<int64_t> control, key;
+  Entry entry;
   for (size_t k = 0; k < args.size(); ++k) {
-    const Arg& formal = p.args[k];
-    if (!is_control(formal.type.scalar)) continue;
-    const auto* v = std::get_if<int64_t>(&args[k]);
-    if (!v) bad_argument(p, "`" + formal.name.name() + "` takes a number");
-    if (formal.type.scalar == ScalarType::kSize && *v <= 0)
-      throw InterpError(InterpError::Kind::kSize,
-                        Diagnostic{p.where,
-                                   std::string(name_of(InterpError::Kind::kSize)) + ": `" +
-                                       formal.name.name() + "` = " + std::to_string(*v),
-                                   {},
-                                   {}});
-    env.set(formal.name, *v);
-    control.push_back(*v);
+    if (!is_control(p.args[k].type.scalar)) continue;
+    entry.control.push_back(number_for(p, p.args[k], args[k]));
+    env.set(p.args[k].name, entry.control.back());
   }
-  key = control;
-  std::vector<EntryView> entry;
-  std::vector<double*> bases;
   for (size_t k = 0; k < args.size(); ++k) {
     if (!is_data(p.args[k].type.scalar)) continue;
     Bound b = bind_data(p, p.args[k], args[k], env);
-    bases.push_back(b.base);
-    key.insert(key.end(), b.view.strides.begin(), b.view.strides.end());
-    entry.push_back(std::move(b.view));
+    entry.bases.push_back(b.base);
+    entry.views.push_back(std::move(b.view));
   }
+  return entry;
+}
+
+// A field of configuration is one slot that is read as a number or as data; both are kept.
+void load_configuration(const Compiled& code, const ConfigState& from, Machine& m) {
+  for (size_t k = 0; k < code.config.size(); ++k) {
+    const auto it = from.find(code.config[k]);
+    if (it == from.end()) continue;
+    m.config[k].present = true;
+    if (const auto* i = std::get_if<int64_t>(&it->second)) {
+      m.config[k].integer = *i;
+      m.config[k].data = static_cast<double>(*i);
+    } else {
+      m.config[k].data = std::get<double>(it->second);
+      m.config[k].integer = code.config_is_data[k] ? 0 : static_cast<int64_t>(m.config[k].data);
+    }
+  }
+}
+
+void store_configuration(const Compiled& code, const Machine& m, ConfigState& to) {
+  for (size_t k = 0; k < code.config.size(); ++k) {
+    if (!m.config[k].present) continue;
+    if (code.config_is_data[k])
+      to[code.config[k]] = m.config[k].data;
+    else
+      to[code.config[k]] = m.config[k].integer;
+  }
+}
+
+}  // namespace
+
+// Checks shapes and asserts, compiles if need be, runs; buffers are written in place, also when an
+// error ends the run half-way.
+void Program::run(const std::vector<ArgValue>& args, const InterpOptions& options) {
+  const Proc& p = impl_->proc;
+  Entry entry = bind_arguments(p, args);
+  std::vector<int64_t> key = entry.key();
   if (!impl_->code || key != impl_->key) {
-    impl_->code = std::make_unique<Compiled>(interp::compile(p, impl_->arithmetic, control, entry));
+    impl_->code = std::make_unique<Compiled>(
+        interp::compile(p, impl_->arithmetic, entry.control, entry.views));
     impl_->key = std::move(key);
   }
 
@@ -132,36 +183,15 @@ void Program::run(const std::vector<ArgValue>& args, const InterpOptions& option
   Machine& m = impl_->machine;
   m = Machine{};
   m.ints.assign(static_cast<size_t>(code.int_slots), 0);
-  m.bases = std::move(bases);
+  m.bases = std::move(entry.bases);
   m.bases.resize(static_cast<size_t>(code.base_slots));
   m.poison = options.poison;
   m.steps_beyond =
       options.step_limit > 0 ? options.step_limit : std::numeric_limits<int64_t>::max() / 2;
   m.config.resize(code.config.size());
-  if (options.config) {
-    for (size_t k = 0; k < code.config.size(); ++k) {
-      const auto it = options.config->find(code.config[k]);
-      if (it == options.config->end()) continue;
-      m.config[k].present = true;
-      if (const auto* i = std::get_if<int64_t>(&it->second)) {
-        m.config[k].integer = *i;
-        m.config[k].data = static_cast<double>(*i);
-      } else {
-        m.config[k].data = std::get<double>(it->second);
-        m.config[k].integer = code.config_is_data[k] ? 0 : static_cast<int64_t>(m.config[k].data);
-      }
-    }
-  }
+  if (options.config) load_configuration(code, *options.config, m);
   interp::exec_all(code.body, m);
-  if (options.config) {
-    for (size_t k = 0; k < code.config.size(); ++k) {
-      if (!m.config[k].present) continue;
-      if (code.config_is_data[k])
-        (*options.config)[code.config[k]] = m.config[k].data;
-      else
-        (*options.config)[code.config[k]] = m.config[k].integer;
-    }
-  }
+  if (options.config) store_configuration(code, m, *options.config);
 }
 
 void run(const Proc& proc, const std::vector<ArgValue>& args, const InterpOptions& options) {

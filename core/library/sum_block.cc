@@ -1,3 +1,5 @@
+#include "core/library/sum_block.h"
+
 #include <algorithm>
 
 #include "core/ir/normal_form.h"
@@ -5,7 +7,6 @@
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"
 #include "core/library/staging.h"
-#include "core/library/sum_block.h"
 #include "core/library/tiles.h"
 
 namespace exotune {
@@ -88,55 +89,30 @@ ProcPtr end_in_vectors(ProcPtr p, const Path& end, const VectorUnit& unit, bool 
   return p;
 }
 
-// The order of the rewrites matters only for paths: each works on the last part of the program
-// first.
-ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bool reads_first) {
-  p = with_scalar(std::move(p), nest);
-  // The allocation is the first statement of the body; one scalar for each element of the tile.
-  const Path& top = nest.top;
+// One scalar for each element of the tile, in front of its loops; `place_of_sum` is the sum's place
+// in the body.
+ProcPtr with_tile_of_sums(ProcPtr p, const SumNest& nest, int place_of_sum) {
   const Block body = block_at(*p, nest.body(0));
-  const std::optional<int> at_sum = sum_of(body);
-  if (!at_sum) throw SchedulingError("sum_block: the sum is no longer one nest of loops");
-  const Sym sum = innermost_sum(body[*at_sum])->name;
-  int place = 0;
-  while (!body[place]->as<Alloc>() || body[place]->as<Alloc>()->name != sum) ++place;
-  if (place != 0) throw SchedulingError("sum_block: `" + sum.name() + "` is not allocated first");
-  for (const Path& loop : {child(top), top}) {
+  const Sym sum = innermost_sum(body[place_of_sum])->name;
+  // with_scalar put the allocation first.
+  const Alloc* first = body[0]->as<Alloc>();
+  if (!first || first->name != sum)
+    throw SchedulingError("sum_block: `" + sum.name() + "` is not allocated first");
+  for (const Path& loop : {child(nest.top), nest.top}) {
     const For& f = loop_at(p, loop);
     const ExprPtr index = read_var(f.iter, ScalarType::kIndex);
     const bool from_zero = as_int(f.lo) == 0;
     p = expand_dim(p, at(p, nest.body(0)), from_zero ? f.hi : f.hi - f.lo,
                    from_zero ? index : index - f.lo);
   }
-  p = lift_alloc(p, at(p, nest.body(0)), 2);
+  return lift_alloc(p, at(p, nest.body(0)), 2);
+}
 
-  // alloc; begin nest; sum nest; end nest
-  const bool begins = *at_sum > 1;
-  Path sums = sibling(top, 1);
-  SumNest rest{sums};
-  const int statements = static_cast<int>(body.size()) - 1;
-  const bool ends = *at_sum < statements;
-  if (ends) p = fission(p, Cursor::gap(p, rest.body(*at_sum)), 2);
-  if (begins) {
-    p = fission(p, Cursor::gap(p, rest.body(*at_sum - 1)), 2);
-    sums = sibling(top, 2);
-    rest.top = sums;
-  }
-  // The loops of the sum come out in front of i and j, in the order they have.
-  Path inner = sums;  // for i, under the loops of the sum
-  while (at(p, child(child(inner))).is<For>()) {
-    p = lift_scope(p, at(p, child(child(inner))));
-    p = lift_scope(p, at(p, child(inner)));
-    inner = child(inner);
-  }
-  p = simplify(p, at(p, sums));  // packed operands: (48*jo + j) / 48 -> jo
-  p = split_last_dim(p, top, unit.lanes);
-  p = set_memory(p, at(p, top), unit.memory);
-
-  // What runs along j and is the same for all i, in front of i.
-  const Sym i = loop_at(p, inner).iter, j = loop_at(p, child(inner)).iter;
+// What the sum under `i` reads along j and that is the same for all i.
+std::vector<Sym> shared_operands(const ProcPtr& p, const Path& i_loop) {
+  const Sym i = loop_at(p, i_loop).iter, j = loop_at(p, child(i_loop)).iter;
   std::vector<Sym> shared;
-  const ExprPtr summand = at(p, child(child(inner))).as<Reduce>().rhs;  // holds what is read
+  const ExprPtr summand = at(p, child(child(i_loop))).as<Reduce>().rhs;  // holds what is read
   for (const Read* r : data_reads(summand)) {
     const bool moves =
         std::any_of(r->idx.begin(), r->idx.end(), [&](const ExprPtr& e) { return mentions(e, i); });
@@ -144,27 +120,82 @@ ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bo
     if (along && std::find(shared.begin(), shared.end(), r->name) == shared.end())
       shared.push_back(r->name);
   }
-  std::vector<Path> loads;
-  for (const Sym operand : shared) {
-    p = stage_around(p, inner, operand, operand.name() + "_reg");
-    p = split_last_dim(p, inner, unit.lanes);
-    p = set_memory(p, at(p, inner), unit.memory);
-    loads.push_back(sibling(inner, 1));
-    inner = sibling(inner, 2);
+  return shared;
+}
+
+// Where the parts of the program stand once the sums have a tile: the allocation, the nest that
+// begins the sums (if any), the nest that adds, the one that ends them (if any).
+struct TileParts {
+  ProcPtr proc;
+  Path top;    // the first nest, which was the whole
+  Path sums;   // the nest that adds; its sibling ends
+  Path inner;  // in it, the loop over i: the loops of the sum are in front
+  bool begins = false, ends = false;
+};
+
+// The body apart by fission, and the loops of the sum out in front of i and j, in the order they
+// have.
+TileParts apart(ProcPtr p, const Path& top, int place_of_sum, int statements) {
+  TileParts parts{nullptr, top, {}, {}};
+  parts.begins = place_of_sum > 1;
+  parts.ends = place_of_sum < statements;
+  parts.sums = sibling(parts.top, 1);
+  const SumNest rest{parts.sums};
+  if (parts.ends) p = fission(p, Cursor::gap(p, rest.body(place_of_sum)), 2);
+  if (parts.begins) {
+    p = fission(p, Cursor::gap(p, rest.body(place_of_sum - 1)), 2);
+    parts.sums = sibling(parts.top, 2);
   }
-  // Last first, so that earlier paths stay.
-  if (ends) p = end_in_vectors(p, sibling(sums, 1), unit, reads_first);
+  parts.inner = parts.sums;
+  while (at(p, child(child(parts.inner))).is<For>()) {
+    p = lift_scope(p, at(p, child(child(parts.inner))));
+    p = lift_scope(p, at(p, child(parts.inner)));
+    parts.inner = child(parts.inner);
+  }
+  parts.proc = std::move(p);
+  return parts;
+}
+
+// Vectors for everything, what comes last in the program first, so that earlier paths stay.
+ProcPtr tile_in_vectors(ProcPtr p, const TileParts& parts, const std::vector<Path>& loads,
+                        const VectorUnit& unit, bool reads_first) {
+  const Path& inner = parts.inner;
+  if (parts.ends) p = end_in_vectors(p, sibling(parts.sums, 1), unit, reads_first);
   // What begins the sums first: then only sums of these lanes read what it writes there.
-  if (begins) p = run_to_whole_vectors(p, innermost(p, sibling(top, 1)), unit.lanes);
+  const Path begin = sibling(parts.top, 1);
+  if (parts.begins) p = run_to_whole_vectors(p, innermost(p, begin), unit.lanes);
   p = run_to_whole_vectors(p, child(inner), unit.lanes);
   p = vectorize(p, at(p, child(inner)), unit, VectorTail::kCutAndPredicate);
   for (int k = static_cast<int>(block_at(*p, child(inner)).size()) - 1; k >= 0; --k)
     if (Cursor loop = at(p, child(inner, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
   for (auto load = loads.rbegin(); load != loads.rend(); ++load)
     p = vectorize(p, at(p, innermost(p, *load)), unit, VectorTail::kCutAndPredicate);
-  if (begins)
-    p = vectorize(p, at(p, innermost(p, sibling(top, 1))), unit, VectorTail::kCutAndPredicate);
+  if (parts.begins)
+    p = vectorize(p, at(p, innermost(p, begin)), unit, VectorTail::kCutAndPredicate);
   return p;
+}
+
+// The order of the rewrites matters only for paths: each works on the last part of the program
+// first.
+ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bool reads_first) {
+  p = with_scalar(std::move(p), nest);
+  const Block body = block_at(*p, nest.body(0));
+  const std::optional<int> at_sum = sum_of(body);
+  if (!at_sum) throw SchedulingError("sum_block: the sum is no longer one nest of loops");
+  p = with_tile_of_sums(std::move(p), nest, *at_sum);
+  TileParts parts = apart(std::move(p), nest.top, *at_sum, static_cast<int>(body.size()) - 1);
+  p = simplify(parts.proc, at(parts.proc, parts.sums));  // packed operands: (48*jo + j) / 48 -> jo
+  p = split_last_dim(p, parts.top, unit.lanes);
+  p = set_memory(p, at(p, parts.top), unit.memory);
+  std::vector<Path> loads;
+  for (const Sym operand : shared_operands(p, parts.inner)) {
+    p = stage_around(p, parts.inner, operand, operand.name() + "_reg");
+    p = split_last_dim(p, parts.inner, unit.lanes);
+    p = set_memory(p, at(p, parts.inner), unit.memory);
+    loads.push_back(sibling(parts.inner, 1));
+    parts.inner = sibling(parts.inner, 2);
+  }
+  return tile_in_vectors(std::move(p), parts, loads, unit, reads_first);
 }
 
 }  // namespace
