@@ -6,48 +6,11 @@
 
 namespace exotune {
 
-namespace {
-
-// `weight`: cycles where nothing was measured. Lines take theirs from the caches instead.
-struct TermRow {
-  const char* name;
-  double weight;
-};
-constexpr TermRow kRows[kTerms] = {
-    {"run", 20},
-    {"port", 1},
-    {"arithmetic", 0},
-    {"load", 0},
-    {"store", 0},
-    {"other", 0},
-    {"latency", 1},
-    {"split", 0.5},
-    {"partial store", 2},
-    {"spill", 2},
-    {"indexed", 1},
-    {"scalar", 1},
-    {"compiled", 1},
-    {"chain", 1},
-    {"loop", 1},
-    {"entry", 0},
-    {"branch", 1},
-    {"call", 10},
-    {"lines into cache 1", 0},
-    {"lines into cache 2", 0},
-    {"lines into cache 3", 0},
-    {"scattered lines into cache 1", 0},
-    {"scattered lines into cache 2", 0},
-    {"scattered lines into cache 3", 0},
-    {"pages", 0},
-};
-
-}  // namespace
-
-const char* name_of(Term t) { return kRows[static_cast<size_t>(t)].name; }
+const char* name_of(Term t) { return kTermRows[static_cast<size_t>(t)].name; }
 
 std::vector<std::string> term_names() {
   std::vector<std::string> names;
-  for (const TermRow& row : kRows) names.push_back(row.name);
+  for (const TermRow& row : kTermRows) names.push_back(row.name);
   return names;
 }
 
@@ -82,7 +45,7 @@ std::vector<double> CostWeights::cycles_per_line() const {
 CostWeights default_weights(const CostMachine& machine) {
   CostWeights w;
   w.machine = machine;
-  for (size_t k = 0; k < kTerms; ++k) w.cycles[k] = kRows[k].weight;
+  for (size_t k = 0; k < kTerms; ++k) w.cycles[k] = kTermRows[k].weight;
   for (size_t k = 0; k < std::min(machine.caches.size(), kCacheTerms); ++k)
     w.cycles[static_cast<size_t>(Term::kLines1) + k] = machine.caches[k].cycles_per_line;
   return w;

@@ -7,6 +7,7 @@
 // L2) and fitted from measured runs (cost/fit.h), and each can be switched off by its name.
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,47 @@ enum class Term : uint8_t {
   kScattered3,
   kPages,  // pages beyond those whose translations are at hand
 };
-// Of the enumeration above.
-inline constexpr size_t kTerms = 25;
+/// A term is an enumerator, its row here, and where cost/features.cc counts it.
+struct TermRow {
+  Term term;
+  const char* name;
+  double weight;  // cycles where nothing was measured; lines take theirs from the caches instead
+};
+inline constexpr TermRow kTermRows[] = {
+    {Term::kRun, "run", 20},
+    {Term::kPort, "port", 1},
+    {Term::kArithmetic, "arithmetic", 0},
+    {Term::kLoad, "load", 0},
+    {Term::kStore, "store", 0},
+    {Term::kOther, "other", 0},
+    {Term::kLatency, "latency", 1},
+    {Term::kSplit, "split", 0.5},
+    {Term::kPartial, "partial store", 2},
+    {Term::kSpill, "spill", 2},
+    {Term::kIndexed, "indexed", 1},
+    {Term::kScalar, "scalar", 1},
+    {Term::kCompiled, "compiled", 1},
+    {Term::kChain, "chain", 1},
+    {Term::kLoop, "loop", 1},
+    {Term::kEntry, "entry", 0},
+    {Term::kBranch, "branch", 1},
+    {Term::kCall, "call", 10},
+    {Term::kLines1, "lines into cache 1", 0},
+    {Term::kLines2, "lines into cache 2", 0},
+    {Term::kLines3, "lines into cache 3", 0},
+    {Term::kScattered1, "scattered lines into cache 1", 0},
+    {Term::kScattered2, "scattered lines into cache 2", 0},
+    {Term::kScattered3, "scattered lines into cache 3", 0},
+    {Term::kPages, "pages", 0},
+};
+inline constexpr size_t kTerms = std::size(kTermRows);  // one row each
+static_assert(
+    [] {
+      for (size_t k = 0; k < kTerms; ++k)
+        if (kTermRows[k].term != static_cast<Term>(k)) return false;
+      return kTermRows[kTerms - 1].term == Term::kPages;
+    }(),
+    "one row a term, in the order of the enumeration");
 inline constexpr size_t kCacheTerms = 3;  // caches that have terms of their own
 /// Terms of memory; the others are the core's.
 constexpr bool is_memory(Term t) { return t >= Term::kLines1; }
