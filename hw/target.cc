@@ -228,8 +228,7 @@ void refuse_unread(const TomlTable& toml, const Target& target) {
 TargetPtr read_target(const fs::path& folder, const Importer& importer) {
   const TomlTable toml = TomlTable::read(folder / kTargetFile);
   toml.allow_only({"title", "isa", "requires", "files", "extends", "compiler", "runner", "vector",
-                   "peak", "roof", "peers", "latency", "parameters", "level",
-                   "search"});  // [search]: search/dp
+                   "peak", "roof", "peers", "latency", "parameters", "level", "search"});
   auto target = std::make_shared<Target>();
   target->name = fs::absolute(folder / kTargetFile).parent_path().filename().string();
   target->title = toml.text("title");
@@ -255,6 +254,7 @@ TargetPtr read_target(const fs::path& folder, const Importer& importer) {
       target->roofs[data_type(roofs, key)] = read_roof(roofs.table(key));
   }
   if (toml.has("peers")) target->peers = read_peers(toml.table("peers"));
+  if (toml.has("search")) target->search = toml.table("search");
   target->latency = numbers(toml, "latency");
   target->parameters = numbers(toml, "parameters");
   // Caches of no particular core; the probe replaces them where the program runs.

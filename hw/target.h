@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/frontend/parser.h"
 #include "hw/comparison.h"
+#include "hw/toml_table.h"
 
 namespace exotune {
 
@@ -64,6 +66,7 @@ struct Target {
 
   PeerLimits peers;                      // what the libraries it meets are held to
   std::map<ScalarType, RoofLoop> roofs;  // what their peak is measured with
+  std::optional<TomlTable> search;       // [search], which the dynamic program reads (search/dp)
 
   Module library;  // instructions, memories, configs, constants and helper procs of the text
 
