@@ -213,14 +213,17 @@ fs::path find_folder(const std::string& name_or_folder, const std::vector<fs::pa
                    near.empty() ? all : "did you mean '" + near + "'?");
 }
 
-// What only models of this machine's cores read. Other runners refuse for themselves what they do
-// not read (a simulator's figures), or read whatever there is (the words of a record).
+// Plans read a few figures by name. A simulator reads more of its own and refuses the rest itself;
+// by a record (hw/runners) code only runs, and `[runner]` has the words of its commands.
 void refuse_unread(const TomlTable& toml, const Target& target) {
-  if (!target.runner.is_this_machine()) return;
-  toml.table("runner").allow_only({"kind"});
+  const bool here = target.runner.is_this_machine();
+  const fs::path record = target.folder.parent_path() / "runners" / (target.runner.kind + ".toml");
+  if (!here && !fs::exists(record)) return;
+  if (here) toml.table("runner").allow_only({"kind"});
   if (toml.has("latency")) toml.table("latency").allow_only({"fma", "load"});
-  if (toml.has("parameters"))
-    toml.table("parameters").allow_only({"thread_start", "thread_trip", "thread_memory"});
+  std::vector<std::string> parameters = {"thread_start", "thread_trip", "thread_memory"};
+  if (!here) parameters.push_back("memory_in_order");
+  if (toml.has("parameters")) toml.table("parameters").allow_only(parameters);
 }
 
 // The order matters where a table needs another: memories before vectors and levels, the runner

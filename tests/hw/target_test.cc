@@ -36,6 +36,11 @@ class Broken {
   }
   ~Broken() { fs::remove_all(root_); }
   std::string file(const std::string& name) const { return (root_ / "vec4" / name).string(); }
+  /// A further file beside the target's folder.
+  void add(const std::string& name, const std::string& text) {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name) << text;
+  }
   std::string refused() const {
     return refusal([&] { load_target("vec4", {root_}); });
   }
@@ -191,6 +196,17 @@ TEST(TargetErrors, keys_that_nobody_reads) {
   }
   const Broken roles("target.toml", "[runner]", "[roles]\naccumulator = \"VEC4\"\n[runner]");
   EXPECT_NE(roles.refused().find("unknown key 'roles'"), std::string::npos) << roles.refused();
+}
+
+TEST(TargetErrors, figures_that_no_plan_reads_where_a_record_runs_the_code) {
+  Broken b("target.toml", "kind = \"native\"", "kind = \"board\"\nwords = \"its own\"");
+  b.add("runners/board.toml", "");
+  EXPECT_EQ(b.refused(), "accepted");
+  Broken wrong("target.toml", "kind = \"native\"", "kind = \"board\"\n[latency]\nfmaa = 4");
+  wrong.add("runners/board.toml", "");
+  EXPECT_NE(wrong.refused().find("unknown key 'fmaa'\nhint: did you mean 'fma'?"),
+            std::string::npos)
+      << wrong.refused();
 }
 
 TEST(TargetErrors, wrong_type) {
