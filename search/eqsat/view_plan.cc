@@ -77,6 +77,18 @@ std::vector<int> ordered_loops_of(const Product& product, const ProductOperand& 
 
 using Axes = std::vector<std::vector<int>>;  // loops of each axis, outermost first
 
+// Loops of one point stand in any axis as well as in another, so a map does not say which: each is
+// an axis of its own, in front.
+void put_single_points_first(const Product& product, const ProductOperand& operand, Axes& axes) {
+  std::set<int> there;
+  for (const std::vector<int>& axis : axes) there.insert(axis.begin(), axis.end());
+  Axes front;
+  for (const std::map<int, int64_t>& terms : operand.subscripts)
+    for (const auto& [loop, c] : terms)
+      if (loop_at(product, loop).extent == 1 && there.insert(loop).second) front.push_back({loop});
+  axes.insert(axes.begin(), front.begin(), front.end());
+}
+
 // Nothing where an axis is made of parts of loops.
 std::optional<Axes> axes_of(const Product& product, const ProductOperand& operand,
                             const ViewMap& map, SizeTable& sizes) {
@@ -84,11 +96,13 @@ std::optional<Axes> axes_of(const Product& product, const ProductOperand& operan
   for (const std::vector<ViewPiece>& pieces : map.axes) {
     axes.emplace_back();
     for (const ViewPiece& piece : pieces) {
+      if (piece.extent == 1) continue;
       const std::vector<int> loops = ordered_loops_of(product, operand, map, piece, sizes);
       if (loops.empty() || loops[0] < 0) return std::nullopt;
       axes.back().insert(axes.back().end(), loops.begin(), loops.end());
     }
   }
+  put_single_points_first(product, operand, axes);
   return axes;
 }
 

@@ -77,6 +77,35 @@ TEST(Lowering, im2col_of_a_convolution_is_found_and_proved) {
   }
 }
 
+// Axes of one point say of no loop where it went.
+TEST(Lowering, im2col_of_an_image_with_one_channel) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def conv(image: f32[1, 12, 12], weights: f32[16, 1, 5, 5], out: f32[16, 8, 8]):\n"
+      "    for o in seq(0, 16):\n"
+      "        for y in seq(0, 8):\n"
+      "            for x in seq(0, 8):\n"
+      "                for c in seq(0, 1):\n"
+      "                    for r in seq(0, 5):\n"
+      "                        for s in seq(0, 5):\n"
+      "                            out[o, y, x] += weights[o, c, r, s] * image[c, y + r, x + s]\n");
+  EXPECT_TRUE(copies(r).contains("image_view[c,y,x,r,s]"));
+  for (size_t i = 1; i < r.candidates.size(); ++i)
+    EXPECT_TRUE(is_equivalent(r.candidates[0].proc, r.candidates[i].proc));
+}
+
+TEST(Lowering, a_product_of_single_rows) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def row(A: f32[1, 16], B: f32[16, 16], C: f32[1, 16]):\n"
+      "    for i in seq(0, 1):\n"
+      "        for j in seq(0, 16):\n"
+      "            for k in seq(0, 16):\n"
+      "                C[i, j] += A[i, k] * B[k, j]\n");
+  EXPECT_TRUE(copies(r).contains("B_view[j,k]"));
+  EXPECT_EQ(r.refused.count("an operand's axes are cut"), 0u);
+}
+
 TEST(Lowering, a_stride_is_kept) {
   const CandidateReport r = candidates(
       "@proc\n"
