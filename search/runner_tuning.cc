@@ -32,7 +32,7 @@ constexpr int kInVain = 2;            // times in a row
 constexpr double kLeastGain = 0.998;  // of the cycles: what is less is nothing
 constexpr size_t kTried = 4;          // from there, at first: several products take turns
 constexpr size_t kEarlier = 6;        // of the best plans, that are made with earlier loads
-constexpr size_t kApart = 3;          // of them, that are made with zeros apart
+constexpr size_t kApart = 3;          // of them, that are made with zeros and stores apart
 constexpr double kHopeless = 0.25;    // of the time, while no plan of the nest as written holds
 constexpr double kWorthMore = 1.5;    // of the best: a start whose first schedule is further off
 // Of the nest as written; half a second of the embedded simulator. A larger one is reckoned.
@@ -202,14 +202,14 @@ class RunnerTuning {
     return numbers;
   }
 
-  // The best plans with loads that begin earlier, and then those with zeros apart: which of them
-  // gains by it, no estimate says.
+  // The best plans with loads that begin earlier, and then with zeros and stores apart: which of
+  // them gains by it, no estimate says.
   void load_earlier(DeviceSearch& search) {
     for (const size_t number : best_plans(kEarlier))
       take(search, [&] { return search.earlier_loads(number); });
     (void)measure();
     for (const size_t number : best_plans(kApart))
-      take(search, [&] { return search.zeros_apart(number); });
+      take(search, [&] { return search.taken_apart(number); });
     (void)measure();
   }
 

@@ -53,6 +53,7 @@ std::string DevicePlan::text() const {
   if (loading == Loading::kInFront) out += "; loads in front";
   if (loading == Loading::kRunsAhead) out += "; loads ahead";
   if (zeros == Zeros::kByThemselves) out += "; zeros apart";
+  if (stores == Stores::kOneByOne) out += "; stores one by one";
   return out;
 }
 

@@ -45,6 +45,9 @@ enum class Loading : uint8_t {
 /// instruction of its own.
 enum class Zeros : uint8_t { kByProduct, kByThemselves };
 
+/// Finished results leave the device tile after tile, or several side by side in one instruction.
+enum class Stores : uint8_t { kSideBySide, kOneByOne };
+
 struct DevicePlan {
   const KernelSum* sum = nullptr;               // borrowed
   const ProductInstruction* product = nullptr;  // borrowed
@@ -54,6 +57,7 @@ struct DevicePlan {
   size_t rotated = 0;           // loops right outside the sum that each get results of their own
   Loading loading = Loading::kInSum;
   Zeros zeros = Zeros::kByProduct;
+  Stores stores = Stores::kSideBySide;
 
   /// The position in `order` of the first reduction: sums begin and end just outside it.
   size_t sums_begin() const;

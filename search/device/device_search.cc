@@ -171,12 +171,19 @@ std::vector<DeviceSchedule> DeviceSearch::earlier_loads(size_t number) {
   return made_of({ahead, in_front});
 }
 
-std::vector<DeviceSchedule> DeviceSearch::zeros_apart(size_t number) {
+std::vector<DeviceSchedule> DeviceSearch::taken_apart(size_t number) {
   const DevicePlan* plan = plan_at(number);
-  if (plan == nullptr || !plan->product->begins) return {};
-  DevicePlan next = *plan;
-  next.zeros = Zeros::kByThemselves;
-  return made_of({next});
+  if (plan == nullptr) return {};
+  std::vector<DevicePlan> plans;
+  if (plan->product->begins) {
+    plans.push_back(*plan);
+    plans.back().zeros = Zeros::kByThemselves;
+  }
+  if (instructions_.tiles_taken(plan->product->out.memory) > 1) {
+    plans.push_back(*plan);
+    plans.back().stores = Stores::kOneByOne;
+  }
+  return made_of(std::move(plans));
 }
 
 std::vector<DeviceSchedule> DeviceSearch::like(size_t number, size_t count,

@@ -43,8 +43,9 @@ class DeviceSearch {
                                    const std::function<bool()>& interrupted);
   /// The same plan with its loads in front of the sum, and ahead of the sum before.
   std::vector<DeviceSchedule> earlier_loads(size_t number);
-  /// The same plan with instructions that set results to zero, where the first product did.
-  std::vector<DeviceSchedule> zeros_apart(size_t number);
+  /// The same plan with instructions that set results to zero, where the first product did; and
+  /// with stores of one tile, where several left together.
+  std::vector<DeviceSchedule> taken_apart(size_t number);
   bool empty() const { return plans_.empty() && passes_.empty(); }
   /// Of plans that were tried so far.
   const std::vector<StepRefusal>& refusals() const { return refusals_; }

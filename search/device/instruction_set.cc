@@ -189,6 +189,30 @@ std::optional<PassInstruction> pass_of(const ProcPtr& p) {
   return out;
 }
 
+// Results that leave the device: more dimensions there than outside mean that the first counts
+// tiles.
+std::optional<TilesTaken> tiles_taken_by(const ProcPtr& proc) {
+  const Proc& p = *proc;
+  const std::optional<Nest> nest = nest_of(p);
+  if (!nest || depth_of(*nest->inside) > 0) return std::nullopt;
+  const Assign* to = nest->inside->back()->as<Assign>();
+  const Arg* outside = to ? p.find_arg(to->name) : nullptr;
+  if (!outside || is_own_memory(outside->mem)) return std::nullopt;
+  std::optional<TilesTaken> out;
+  for_each_expr(p.body, [&](const ExprPtr& e) {
+    const Read* r = e->as<Read>();
+    const Arg* arg = r && r->idx.size() >= to->idx.size() ? p.find_arg(r->name) : nullptr;
+    if (!arg || !is_own_memory(arg->mem)) return;
+    out = TilesTaken{proc, arg->mem, 1, p.instr ? p.instr->cost : 1};
+    const Read* first = r->idx.front()->as<Read>();
+    if (r->idx.size() == to->idx.size()) return;
+    for (size_t k = 0; first && k < nest->iters.size(); ++k)
+      if (nest->iters[k] == first->name && mentions(to->idx.back(), first->name))
+        out->tiles = nest->loops[k].most;
+  });
+  return out;
+}
+
 void collect_configs(const ExprPtr& e, std::set<std::string>& into) {
   if (const ReadConfig* r = e->as<ReadConfig>()) into.insert(r->config->name);
   for (const ExprPtr& c : expr_children(*e)) collect_configs(c, into);
@@ -233,6 +257,7 @@ class Reader {
       read_fields(*p);
       if (auto product = product_of(p)) out_.products.push_back(*product);
       if (auto transfer = transfer_of(*p)) add(p, *transfer);
+      if (const auto taken = tiles_taken_by(p)) out_.taken.push_back(*taken);
       if (auto pass = pass_of(p)) out_.passes.push_back(std::move(*pass));
     }
     for (ProductInstruction& product : out_.products)
@@ -289,6 +314,23 @@ class Reader {
 };
 
 }  // namespace
+
+int64_t DeviceInstructions::tiles_taken(const MemoryPtr& from) const {
+  int64_t most = 1;
+  for (const TilesTaken& t : taken)
+    if (t.from == from) most = std::max(most, t.tiles);
+  return most;
+}
+
+double DeviceInstructions::cost_of_leaving(const MemoryPtr& from, int64_t tiles) const {
+  double least = 0;
+  for (const TilesTaken& t : taken) {
+    if (t.from != from) continue;
+    const double each = t.cost / static_cast<double>(std::min(tiles, t.tiles));
+    if (least == 0 || each < least) least = each;
+  }
+  return least;
+}
 
 DeviceInstructions read_instructions(const Target& target) {
   DeviceInstructions out = Reader(target).run();

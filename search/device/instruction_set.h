@@ -54,9 +54,19 @@ struct PassInstruction {
   size_t window = 0;  // loops around what it reads for one result, as of pixels that are pooled
 };
 
+/// What takes results out of a memory of the device's own: how many tiles side by side in one
+/// instruction, and what one takes by the target's text.
+struct TilesTaken {
+  ProcPtr proc;
+  MemoryPtr from;
+  int64_t tiles = 1;  // at most
+  double cost = 0;
+};
+
 struct DeviceInstructions {
   std::vector<ProductInstruction> products;
   std::vector<PassInstruction> passes;
+  std::vector<TilesTaken> taken;
   std::vector<TransferFamily> families;
   /// All that may stand in a finished schedule: what works under settings made before, and what
   /// only makes settings. Instructions that do both are left out.
@@ -74,6 +84,11 @@ struct DeviceInstructions {
     ScalarType type = ScalarType::kF32;
   };
   std::vector<Field> values;
+
+  /// Tiles that one instruction takes out of the memory, at most; 1 where none takes several.
+  int64_t tiles_taken(const MemoryPtr& from) const;
+  /// The least that one of `tiles` side by side takes to leave the memory; 0: nothing takes any.
+  double cost_of_leaving(const MemoryPtr& from, int64_t tiles) const;
 };
 
 /// Empty products: the target's instructions multiply no tiles.

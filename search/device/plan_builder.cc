@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "search/device/plan_steps.h"
+#include "search/device/processor_loops.h"
 
 namespace exotune::device_plan {
 
@@ -55,6 +56,8 @@ BuiltPlan PlanSteps::run() {
     replace_rest();
     if (plan_.loading == Loading::kRunsAhead) run_loads_ahead();
     fence_processor();
+    // Registers' loops are written out already.
+    if (plan_.product->out.memory->kind != MemoryKind::kRegisterFile) cut_at_short_tiles(s_);
     return {std::move(s_), {}};
   } catch (const Refused& r) {
     return {std::nullopt, r.refusal};

@@ -26,8 +26,10 @@ class Space {
       : sum_(sum), product_(product), instructions_(instructions) {
     for (const TargetLevel& l : target.levels)
       // What a byte from main memory costs, by the target's own text.
-      if (l.memory && l.memory->kind == MemoryKind::kHeap && l.line_bytes > 0)
+      if (l.memory && l.memory->kind == MemoryKind::kHeap && l.line_bytes > 0) {
         cycles_per_byte_ = l.cost_per_line / l.line_bytes;
+        line_bytes_ = l.line_bytes;
+      }
   }
 
   // Depth first: a mapping of the product's loops to the sum's, then a split of each loop, then an
@@ -400,13 +402,42 @@ class Space {
     }
     const double store =
         static_cast<double>(tile_bytes(product_.out, product_.operand)) * cycles_per_byte_;
-    transfers += results * store;
+    const int64_t together = results_together(plan);
+    const MemoryPtr& from = product_.out.memory;
+    transfers += results * std::max(store, leaving_cycles(plan, together));
     processor += commands * kCyclesPerCommand;
     // Sums end together: their stores follow each other, and other commands wait behind them.
-    const double burst = 2 * store * results / outside;
+    const auto at_once = static_cast<double>(std::min(together, instructions_.tiles_taken(from)));
+    const double burst = 2 * store * results / at_once / outside;
     const double hidden = plan.rotated > 0 ? kProductsAhead * product : 0;
     stalls += outside * std::max(0.0, burst - hidden);
     return std::max({array, transfers, processor}) + stalls + 0.1 * (array + transfers + processor);
+  }
+
+  // Of one tile of results, where so many side by side are finished together. Rows that are no
+  // whole number of tiles begin anywhere in a line of memory: part of them touches one line more.
+  double leaving_cycles(const DevicePlan& plan, int64_t together) const {
+    const MemoryPtr& from = product_.out.memory;
+    const double each = instructions_.cost_of_leaving(from, together);
+    const size_t along = plan.mapping.loops[static_cast<size_t>(product_.out.loops.back())];
+    if (!plan.ragged(along) || line_bytes_ == 0) return each;
+    const double row = static_cast<double>(bytes_of(product_.operand) * plan.tile_of(along) *
+                                           std::min(together, instructions_.tiles_taken(from)));
+    return each * (1 + (row - 1) / line_bytes_);
+  }
+
+  // Tiles of results side by side that are finished together.
+  int64_t results_together(const DevicePlan& plan) const {
+    int64_t together = 1;
+    const size_t along = plan.mapping.loops[static_cast<size_t>(product_.out.loops.back())];
+    for (size_t k = plan.sums_begin(); k < plan.order.size(); ++k) {
+      const PlanLoop& l = plan.order[k];
+      if (l.loop != along) continue;
+      // A shorter one at the end leaves on its own, where the loop is not part of another.
+      const bool whole = !plan.ragged(l.loop);
+      if (whole || l.trips == plan.tiles_along(l.loop)) together = l.trips - (whole ? 0 : 1);
+    }
+    return std::max<int64_t>(1, together);
   }
 
   // Of one tile.
@@ -479,6 +510,7 @@ class Space {
   const ProductInstruction& product_;
   const DeviceInstructions& instructions_;
   double cycles_per_byte_ = 0.25;
+  double line_bytes_ = 0;  // of main memory; 0: the text does not say
   std::vector<RankedPlan> out_, rest_;
 };
 

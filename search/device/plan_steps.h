@@ -145,6 +145,12 @@ class PlanSteps {
   bool group_of(const std::string& name, const std::string& iter) const;
   /// The zero that results begin with moves into the sum's first product, where it may.
   void begin_in_product();
+  /// Finished tiles that lie side by side in a row of the result leave in one instruction, where
+  /// the device has one: the loops around `ends`, which stores a tile's element, are grouped so.
+  /// What the core refuses leaves them as they are.
+  void store_side_by_side(const Cursor& ends);
+  /// Of the loops around a statement: the one of that name.
+  std::optional<Cursor> loop_of(const Cursor& c, const std::string& name) const;
   /// The loads of a buffer go out of the loops of the sum, into loops of their own in front of it.
   void bring_in_front(const std::string& name);
   /// What stands in front of the sum runs one iteration ahead of it.

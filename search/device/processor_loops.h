@@ -12,4 +12,9 @@ namespace exotune {
 /// iterations in one, once for each number that is tried. Empty where there is no such loop.
 std::vector<Schedule> unrolled_loops(const ProcPtr& p);
 
+/// Loops whose last iterations have shorter tiles than the others are cut there, the innermost
+/// first, a few of them: what is left has tiles of one size, and no arithmetic of the processor
+/// that finds it. What cannot be cut stays.
+void cut_at_short_tiles(Schedule& s);
+
 }  // namespace exotune

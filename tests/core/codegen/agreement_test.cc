@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/codegen/codegen.h"
 #include "core/frontend/parser.h"
 #include "tests/core/codegen/c_library.h"
 #include "tests/core/codegen/random_proc.h"
@@ -86,6 +87,28 @@ def f(q: i32[41], r: i32[41]):
                     r[x + 20] += 1.0
 )",
                        {{}});
+}
+
+// The last tile of each loop is shorter, by a quotient that is 0 or 1.
+TEST(Agreement, quotients_of_two_values_are_comparisons) {
+  const std::string text = R"(
+@proc
+def f(n: size, x: i32[10, 20]):
+    assert n <= 5
+    for io in seq(0, 10):
+        for i in seq(0, 20 - 7 * (io / 9)):
+            x[io, i] += 1.0
+        for i in seq(0, 3 + (io + n) / 8):
+            x[io, i] += 1.0
+        for i in seq(0, 3 + io / 5):
+            x[io, i] += 1.0
+)";
+  expect_module_agrees(text, {{{"n", 1}}, {{"n", 5}}});
+  const ProcPtr p = parse_module(text, "t.exo").procs.back();
+  const std::string c = generate_c({p}).c;
+  EXPECT_NE(c.find("(io >= 9 ? 1 : 0)"), std::string::npos) << c;
+  EXPECT_NE(c.find("(io + n >= 8 ? 1 : 0)"), std::string::npos) << c;
+  EXPECT_NE(c.find("(io >= 5 ? 1 : 0)"), std::string::npos) << c;
 }
 
 TEST(Agreement, integer_corners) {

@@ -173,17 +173,34 @@ TEST(DeviceSearch, loads_run_ahead_of_their_sums_on_request) {
   EXPECT_FALSE(has(all, "do_matmul_i8("));
 }
 
-TEST(DeviceSearch, zeros_stand_apart_on_request) {
+TEST(DeviceSearch, zeros_and_stores_stand_apart_on_request) {
   const TargetPtr t = target_of("gemmini");
   const ProcPtr p = kernel("gemm.exo", "i8gemm_scaled");
   const SizeBinding sizes = {{"M", 32}, {"N", 32}, {"K", 64}, {"act", 1}};
   DeviceSearch search(p, sizes, *t);
   const std::vector<DeviceSchedule> found = search.next(1, {});
   ASSERT_EQ(found.size(), 1u);
-  const std::string all =
-      expect_right(p, sizes, search.zeros_apart(found[0].number), "zero_acc_i32(");
-  EXPECT_TRUE(has(all, "zeros apart")) << all;
-  EXPECT_FALSE(has(all, "do_matmul_i8(")) << all;
+  const std::vector<DeviceSchedule> apart = search.taken_apart(found[0].number);
+  ASSERT_EQ(apart.size(), 2u);
+  const std::string zeros = expect_right(p, sizes, {apart[0]}, "zero_acc_i32(");
+  EXPECT_TRUE(has(zeros, "zeros apart")) << zeros;
+  EXPECT_FALSE(has(zeros, "do_matmul_i8(")) << zeros;
+  const std::string stores = expect_right(p, sizes, {apart[1]}, "do_st_acc_scaled_i8(");
+  EXPECT_TRUE(has(stores, "stores one by one")) << stores;
+  EXPECT_FALSE(has(stores, "do_st_acc_scaled_i8_tiles(")) << stores;
+}
+
+// Tiles that are finished together and lie side by side leave in one instruction; of seven with a
+// shorter one at the end, four, two and the short one.
+TEST(DeviceSearch, tiles_side_by_side_leave_together) {
+  const TargetPtr t = target_of("gemmini");
+  const ProcPtr p = kernel("gemm.exo", "i8gemm_scaled");
+  const SizeBinding sizes = {{"M", 20}, {"N", 101}, {"K", 32}, {"act", 0}};
+  DeviceSearch search(p, sizes, *t);
+  const std::string all = expect_right(p, sizes, search.next(12, {}), "do_st_acc_scaled_i8");
+  EXPECT_TRUE(has(all, "do_st_acc_scaled_i8_tiles(-12 * io + 16, 4, ")) << all;
+  EXPECT_TRUE(has(all, "do_st_acc_scaled_i8_tiles(-12 * io + 16, 2, ")) << all;
+  EXPECT_TRUE(has(all, "do_st_acc_scaled_i8(-12 * io + 16, 5, ")) << all;
 }
 
 // Whichever factor the program names first: the names change places before the body is replaced.
@@ -321,13 +338,14 @@ TEST(DeviceSearch, a_layer_with_its_factor_becomes_tiles_in_scratchpads) {
                {{"M", 32}, {"N", 32}, {"K", 64}, {"act", 1}}, "do_matmul_acc_i8(");
 }
 
-// No tile of at most 16 divides these: the last of each loop is shorter, in one nest with the rest.
+// No tile of at most 16 divides these: the last of each loop is shorter, and their loops are cut
+// there.
 TEST(DeviceSearch, odd_sizes_get_whole_tiles_and_shorter_last_ones) {
   const std::string all =
       expect_found("gemmini", kernel("gemm.exo", "i8gemm_scaled"),
                    {{"M", 37}, {"N", 50}, {"K", 23}, {"act", 1}}, "do_matmul_acc_i8(");
-  EXPECT_TRUE(has(all, "-11 * (io / 2) + 16")) << all;
-  EXPECT_TRUE(has(all, "-9 * (ko / 1) + 16") || has(all, "-9 * ko + 16")) << all;
+  EXPECT_TRUE(has(all, "do_ld_i8(16, -9 * ko + 16, A[")) << all;
+  EXPECT_TRUE(has(all, "do_ld_i8(5, -9 * ko + 16, A[")) << all;
 }
 
 // Taps move the image by a pixel: a tile of it spans them, and its weights stay in the array for
@@ -430,6 +448,32 @@ def f(A: i8[64, 64], B: i8[64, 64], C: i8[6]):
     EXPECT_TRUE(has(str(*s.proc), "for i in seq(0, 6):")) << "too short to be worth it";
     check(*s.proc, true);
   }
+}
+
+TEST(ProcessorLoops, loops_end_where_their_tiles_get_shorter) {
+  Schedule s{parse_module(R"(
+@proc
+def f(A: i32[10, 20]):
+    for io in seq(0, 10):
+        for jo in seq(0, 2):
+            for j in seq(0, 16 - 12 * jo):
+                A[io, 16 * jo + j] = 1.0
+        for i in seq(0, 20 - 7 * (io / 9)):
+            A[io, i] = 2.0
+)",
+                          "t.exo")
+                 .procs.back(),
+             {},
+             false};
+  const ProcPtr before = s.proc;
+  cut_at_short_tiles(s);
+  EXPECT_TRUE(has(str(*s.proc), "for io in seq(0, 9):")) << str(*s.proc);
+  EXPECT_TRUE(has(str(*s.proc), "for i in seq(0, 13):")) << str(*s.proc);
+  EXPECT_FALSE(has(str(*s.proc), "/")) << str(*s.proc);
+  check(*s.proc, true);
+  const size_t steps = s.steps.size();
+  cut_at_short_tiles(s);
+  EXPECT_EQ(s.steps.size(), steps) << "nothing is left to cut";
 }
 
 TEST(DeviceSearch, settings_that_no_instruction_makes_are_refused_before_their_c) {
