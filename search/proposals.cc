@@ -26,6 +26,13 @@ std::vector<BeamState> cheapest_of(std::vector<BeamState> states) {
   return states;
 }
 
+// Does anything in the program add up?
+bool has_sum(const Proc& p) {
+  bool found = false;
+  for_each_stmt(p.body, [&](const StmtPtr& s) { found = found || s->as<Reduce>(); });
+  return found;
+}
+
 BeamContext context_of(const TuningState& run) {
   BeamContext out;
   const TuneRequest& request = run.request;
@@ -97,17 +104,20 @@ void Proposals::search() {
   const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
                                  [](const NestLoop& loop) { return !loop.outer.empty(); });
   const bool by_beam = request_.strategy != Strategy::kDp;
+  // The beam knows no instruction that sums groups of narrower elements.
+  const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
+  const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
+  // Of what only moves data the dynamic program plans every level of a hierarchy, and whole
+  // programs are proposed for it in a fraction of that time.
+  const bool only_moves = by_beam && !known && !has_sum(*start().proc);
   std::vector<Family> families;
-  if (request_.strategy != Strategy::kBeam && !tiled) families.push_back({plans()});
+  if (request_.strategy != Strategy::kBeam && !tiled && !only_moves) families.push_back({plans()});
   const bool planned = !families.empty() && !families[0].states.empty();
   // Nothing is measured for an estimate: where the plans' tiles divide the loops, the beam has
   // nothing that the model would prefer, and takes most of the time.
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  // The beam knows no instruction that sums groups of narrower elements.
-  const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
-  const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
   if (by_beam && !tiled && !known) families.push_back({programs()});
   // Before what stands around the plans: a search that is cut short has both.
   std::vector<BeamState> found;

@@ -76,6 +76,24 @@ def polynomial(n: size, c: f32[6], x: f32[n], y: f32[n]):
   EXPECT_TRUE(has(r, "optimize_level_1(")) << r.script;
 }
 
+// The dynamic program would take most of a short search for levels that a move knows.
+TEST(Estimate, what_only_moves_data_is_left_to_programs) {
+  const char* const nest = R"(
+@proc
+def planes(C: size, H: size, W: size, x: f32[C, H, W], y: f32[H, W, C]):
+    for c in seq(0, C):
+        for i in seq(0, H):
+            for j in seq(0, W):
+                y[i, j, c] = x[c, i, j]
+)";
+  const SizeBinding sizes = {{"C", 64}, {"H", 24}, {"W", 24}};
+  const TuneResult r = estimate(nest, sizes, false);
+  EXPECT_FALSE(r.statistics.dp);
+  EXPECT_FALSE(r.as_written) << r.script;
+  expect_same_result(parse_module(nest, "nest.exo").procs.back(), r.winner, r.script, sizes);
+  EXPECT_TRUE(estimate(nest, {{"C", 4}, {"H", 2}, {"W", 4}}, false, Strategy::kDp).statistics.dp);
+}
+
 TEST(Estimate, plans_for_fixed_sizes_serve_open_ones) {
   const TuneResult r = estimate(kProduct, {{"M", 96}, {"N", 96}, {"K", 96}}, true, Strategy::kDp);
   ASSERT_TRUE(r.statistics.dp);
