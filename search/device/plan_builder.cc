@@ -51,6 +51,8 @@ BuiltPlan PlanSteps::run() {
       bring_in_front(first);
       bring_in_front(second);
     }
+    load_side_by_side(first, plan_.sum->first, plan_.first);
+    load_side_by_side(second, plan_.sum->second, plan_.second);
     replace(first, plan_.first);
     replace(second, plan_.second);
     replace_rest();

@@ -79,10 +79,7 @@ void PlanSteps::store_side_by_side(const Cursor& ends) {
   for (size_t k = plan_.sums_begin(); k < plan_.order.size(); ++k)
     if (plan_.order[k].loop == along) tiles = &plan_.order[k];
   if (!tiles) return;
-  const bool short_last = plan_.ragged(along);
-  const int64_t whole = tiles->trips - (short_last ? 1 : 0);
-  // The short one is the last of this loop only where the loop is all there is.
-  if (whole < 2 || (short_last && tiles->trips != plan_.tiles_along(along))) return;
+  if (whole_tiles(*tiles) < 2) return;
   // Inside all other loops over tiles.
   std::optional<Cursor> row = loop_of(ends, name_of(*tiles));
   const auto tile_inside = [&](const Block& body) {
@@ -93,14 +90,27 @@ void PlanSteps::store_side_by_side(const Cursor& ends) {
     if (apply(s_, "reorder_loops", {Value(*row)})) return;
     row = loop_of(ends, name_of(*tiles));
   }
-  if (!row) return;
-  if (short_last && apply(s_, "cut_loop", {Value(*row), Value(whole)})) return;
-  row = loop_of(ends, name_of(*tiles));
-  if (!row || whole <= most) return;
-  const std::string outer = fresh(name_of(*tiles) + "s"), inner = fresh(name_of(*tiles) + "t");
-  (void)!apply(s_, "divide_loop",
-               {Value(*row), Value(most), Value::strings({outer, inner}),
-                whole % most == 0 ? "perfect" : "cut"});
+  if (row) (void)cut_into(ends, *tiles, most);
+}
+
+int64_t PlanSteps::whole_tiles(const PlanLoop& l) const {
+  if (!plan_.ragged(l.loop)) return l.trips;
+  return l.trips == plan_.tiles_along(l.loop) ? l.trips - 1 : 0;
+}
+
+std::optional<std::string> PlanSteps::cut_into(const Cursor& c, const PlanLoop& l, int64_t most) {
+  const int64_t whole = whole_tiles(l);
+  std::optional<Cursor> row = loop_of(c, name_of(l));
+  if (!row) return std::nullopt;
+  if (whole < l.trips && apply(s_, "cut_loop", {Value(*row), Value(whole)})) return std::nullopt;
+  if (whole <= most) return name_of(l);
+  row = loop_of(c, name_of(l));
+  const std::string outer = fresh(name_of(l) + "s"), inner = fresh(name_of(l) + "t");
+  if (!row || apply(s_, "divide_loop",
+                    {Value(*row), Value(most), Value::strings({outer, inner}),
+                     whole % most == 0 ? "perfect" : "cut"}))
+    return std::nullopt;
+  return inner;
 }
 
 void PlanSteps::begin_in_product() {
@@ -292,8 +302,12 @@ Value PlanSteps::list_of(const std::vector<ProcPtr>& instructions) {
 }
 
 void PlanSteps::replace(const std::string& name, const PlanOperand& o) {
-  step("replace_configured",
-       {list_of(instructions_.families[o.family].instructions), Value(load_of(name))});
+  std::vector<Cursor> loads;
+  for (const Cursor& write : writes_of(s_.proc, name))
+    if (write.is<Assign>()) loads.push_back(load_around(write, name));
+  for (const Cursor& load : loads)
+    step("replace_configured",
+         {list_of(instructions_.families[o.family].instructions), Value(forward(s_.proc, load))});
 }
 
 void PlanSteps::replace_rest() {

@@ -139,8 +139,19 @@ class PlanSteps {
   bool move_to_front(const Cursor& fill);
   /// Where loops further out repeat a fill, it runs in the first iteration only.
   void guard(const std::string& name, const SumFactor& f, const PlanOperand& o);
-  /// The loops that copy into the buffer, without the plan's.
+  /// The loops that copy into the buffer, without the plan's; around the first write, or one.
   Cursor load_of(const std::string& name) const;
+  Cursor load_around(Cursor write, const std::string& name) const;
+  /// Tiles of a row that are loaded one after the other come with as few instructions as the device
+  /// can, where some tiles are shorter, for which plans have no groups: their loop leaves the sum
+  /// and ends before a shorter last one. What the core refuses leaves them as they are.
+  void load_side_by_side(const std::string& name, const SumFactor& f, const PlanOperand& o);
+  /// Whole tiles in the plan's loop, as it is told apart by `along`; 0: the loop's last tile may be
+  /// shorter and is not the last of all.
+  int64_t whole_tiles(const PlanLoop& l) const;
+  /// The loop of that name around a statement ends before a shorter last tile and does at most
+  /// `most` in an inner loop; its name, nothing where the core refuses.
+  std::optional<std::string> cut_into(const Cursor& c, const PlanLoop& l, int64_t most);
   /// Is the plan's loop inside the copy, as its second?
   bool group_of(const std::string& name, const std::string& iter) const;
   /// The zero that results begin with moves into the sum's first product, where it may.

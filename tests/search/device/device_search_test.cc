@@ -201,6 +201,10 @@ TEST(DeviceSearch, tiles_side_by_side_leave_together) {
   EXPECT_TRUE(has(all, "do_st_acc_scaled_i8_tiles(-12 * io + 16, 4, ")) << all;
   EXPECT_TRUE(has(all, "do_st_acc_scaled_i8_tiles(-12 * io + 16, 2, ")) << all;
   EXPECT_TRUE(has(all, "do_st_acc_scaled_i8(-12 * io + 16, 5, ")) << all;
+  // They come so, too: of 101 columns four tiles, two and the short one.
+  EXPECT_TRUE(has(all, "do_ld_i8_block_id1(16, 4, B[")) << all;
+  EXPECT_TRUE(has(all, "do_ld_i8_block_id1(16, 2, B[")) << all;
+  EXPECT_TRUE(has(all, "do_ld_i8_id1(16, 5, B[")) << all;
 }
 
 // Whichever factor the program names first: the names change places before the body is replaced.
