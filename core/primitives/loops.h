@@ -53,8 +53,8 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// Obligation: an `if` and a loop: the condition is free of the iterator and nothing in the loop
 /// changes it; the if around a loop has no orelse. Two ifs: none (conditions have no effects).
 /// What is written to configuration stays known.
-/// Forwarding: cursors follow their statements; of a branch that is now there twice, the copy under
-/// the body.
+/// Forwarding: cursors follow their statements; of a branch that is there twice, the body's copy.
+/// Proposed where a guard stands between an accelerator's loop and the load of its tile.
 [[nodiscard]] ProcPtr lift_scope(ProcPtr p, const Where& scope);
 
 /// for i in seq(lo, hi): s
