@@ -171,17 +171,19 @@ void Matches::clear() {
 class Matcher::Machine {
  public:
   Machine(const Matcher& matcher, const EGraph& graph, size_t limit, const Known& known,
-          Matches& found)
+          Matches& found, const std::function<bool()>& keep_going)
       : matcher_(matcher),
         graph_(graph),
         view_(graph.view()),
         limit_(limit),
         known_(known),
         found_(found),
+        keep_going_(keep_going),
         registers_(static_cast<size_t>(matcher.registers_)) {}
 
-  // False: the limit is reached.
+  // False: the limit is reached, or nobody wants more.
   bool run(Id root) {
+    if (!go_on()) return false;
     root_ = root;
     registers_[0] = root;
     return step(matcher_.program_.data(), is_new(root));
@@ -189,6 +191,12 @@ class Matcher::Machine {
 
  private:
   uint32_t& reg(int i) { return registers_[static_cast<size_t>(i)]; }
+  // Of several patterns one root may match as often as there are pairs of classes: so each class
+  // that is tried as a root, and each match, counts.
+  bool go_on() {
+    constexpr size_t kAskEvery = 256;  // of them; as often as while matches are applied
+    return ++counted_ % kAskEvery != 0 || !keep_going_ || keep_going_();
+  }
   // Classes never come back, and those since have larger ids.
   bool is_new(Id leader) const { return leader >= known_.since.ids; }
 
@@ -211,7 +219,7 @@ class Matcher::Machine {
         case Code::kScan:
           for (const Id id : view_.classes()) {
             reg(i->out) = id;
-            if (!step(i + 1, fresh || is_new(id))) return false;
+            if (!go_on() || !step(i + 1, fresh || is_new(id))) return false;
           }
           return true;
       }
@@ -287,7 +295,7 @@ class Matcher::Machine {
       uint32_t* value = found_.values.extend(found_.stride);
       for (const int r : matcher_.register_of_) *value++ = r < 0 ? kNoId : reg(r);
     }
-    return found_.found() < limit_;
+    return found_.found() < limit_ && go_on();
   }
 
   const Matcher& matcher_;
@@ -296,6 +304,8 @@ class Matcher::Machine {
   const size_t limit_;
   const Known known_;
   Matches& found_;
+  const std::function<bool()>& keep_going_;
+  size_t counted_ = 0;
   std::vector<uint32_t> registers_;
   std::vector<Id> classes_;  // of a ground term, reused
   Id root_ = kNoId;
@@ -306,15 +316,11 @@ class Matcher::Machine {
 void Matcher::search(const EGraph& graph, size_t limit, Matches& found, const Known& known,
                      const std::function<bool()>& keep_going) const {
   EXO_CHECK(graph.clean());
-  constexpr size_t kAskEvery = 64;  // classes
   found.stride = register_of_.size();
   if (limit == 0) return;
-  Machine machine(*this, graph, limit, known, found);
-  size_t asked = 0;
-  for (const Id id : rooted_ ? graph.view().classes_with(root_family_) : graph.classes()) {
-    if (keep_going && ++asked % kAskEvery == 0 && !keep_going()) return;
+  Machine machine(*this, graph, limit, known, found, keep_going);
+  for (const Id id : rooted_ ? graph.view().classes_with(root_family_) : graph.classes())
     if (!machine.run(id)) return;
-  }
 }
 
 }  // namespace exotune::eqsat

@@ -229,6 +229,22 @@ TEST(Saturation, memory_stays_near_its_limit) {
   }
 }
 
+// One root matches as often as there are pairs of classes.
+TEST(Saturation, several_patterns_are_interrupted_within_one_root) {
+  OpTable ops;
+  EGraph graph(ops);
+  add_term(graph, ops, "(z (p a) (p b))");
+  const std::vector<Rule> rules = {
+      Rule::parse("pairs", "?x = (p ?a), ?y = (p ?b) => (p (q ?a ?b))", ops)};
+  size_t asked = 0;
+  const auto report =
+      saturate(graph, rules, {.iterations = 60, .nodes = 10'000'000, .seconds = 1000},
+               {.schedule = Schedule::kEvery}, {.interrupted = [&] { return ++asked > 2'000; }});
+  EXPECT_EQ(report.stop, StopReason::kInterrupted);
+  // As many matches as were asked about, not as there are pairs.
+  EXPECT_LE(report.iterations.back().matched[0], 256u * 2'100);
+}
+
 TEST(Saturation, time_stays_near_its_limit_however_long_a_rebuild_takes) {
   OpTable ops;
   EGraph graph(ops);
