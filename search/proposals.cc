@@ -107,11 +107,11 @@ void Proposals::search() {
   // The beam knows no instruction that sums groups of narrower elements.
   const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
   const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
-  // Of what only moves data the dynamic program plans every level of a hierarchy, and whole
-  // programs are proposed for it in a fraction of that time.
-  const bool only_moves = by_beam && !known && !has_sum(*start().proc);
+  // Where nothing adds up the dynamic program plans every level of a hierarchy, and whole programs
+  // are proposed in a fraction of that time.
+  const bool sumless = by_beam && !known && !has_sum(*start().proc);
   std::vector<Family> families;
-  if (request_.strategy != Strategy::kBeam && !tiled && !only_moves) families.push_back({plans()});
+  if (request_.strategy != Strategy::kBeam && !tiled && !sumless) families.push_back({plans()});
   const bool planned = !families.empty() && !families[0].states.empty();
   // Nothing is measured for an estimate: where the plans' tiles divide the loops, the beam has
   // nothing that the model would prefer, and takes most of the time.

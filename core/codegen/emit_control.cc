@@ -155,10 +155,11 @@ Text FunctionEmitter::divide(const BinOp& b) {
   // C's / and % agree with it where the dividend is not negative, which is usual and cheap to see;
   // then the prover is asked, and last a helper corrects the sign.
   auto low = lower_bound(b.lhs);
-  const Bounds bounds = bounds_of(proc_, path_, b.lhs);
-  if (!low || *low < 0) low = bounds.lo;
+  const bool unseen = !low || *low < 0;
+  const Bounds bounds = unseen || quotient ? bounds_of(proc_, path_, b.lhs) : Bounds{};
+  if (unseen) low = bounds.lo;
   // Of tiles of which only the last is shorter: processors divide slowly, where they do at all.
-  if (quotient && low && *low >= 0 && bounds.hi && *bounds.hi < 2 * *divisor)
+  if (quotient && low && *low >= 0 && bounds.hi && *bounds.hi - *divisor < *divisor)
     return {"(int64_t)(" + c(b.lhs, Text::kAdd) + " >= " + integer_literal(*divisor) + " ? 1 : 0)",
             Text::kUnary};
   if (low && *low >= 0)

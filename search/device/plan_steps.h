@@ -146,8 +146,8 @@ class PlanSteps {
   /// can, where some tiles are shorter, for which plans have no groups: their loop leaves the sum
   /// and ends before a shorter last one. What the core refuses leaves them as they are.
   void load_side_by_side(const std::string& name, const SumFactor& f, const PlanOperand& o);
-  /// Whole tiles in the plan's loop, as it is told apart by `along`; 0: the loop's last tile may be
-  /// shorter and is not the last of all.
+  /// Iterations of the loop with a whole tile; 0: the shorter one is in another loop's iterations,
+  /// too, so that no place in this one tells it.
   int64_t whole_tiles(const PlanLoop& l) const;
   /// The loop of that name around a statement ends before a shorter last tile and does at most
   /// `most` in an inner loop; its name, nothing where the core refuses.
@@ -157,8 +157,8 @@ class PlanSteps {
   /// The zero that results begin with moves into the sum's first product, where it may.
   void begin_in_product();
   /// Finished tiles that lie side by side in a row of the result leave in one instruction, where
-  /// the device has one: the loops around `ends`, which stores a tile's element, are grouped so.
-  /// What the core refuses leaves them as they are.
+  /// the device has one: the loops around `ends`, the first of what is done to a finished element,
+  /// are grouped so. What the core refuses leaves them as they are.
   void store_side_by_side(const Cursor& ends);
   /// Of the loops around a statement: the one of that name.
   std::optional<Cursor> loop_of(const Cursor& c, const std::string& name) const;
