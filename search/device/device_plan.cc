@@ -1,5 +1,7 @@
 #include "search/device/device_plan.h"
 
+#include <algorithm>
+
 namespace exotune {
 
 size_t DevicePlan::sums_begin() const {
@@ -16,6 +18,37 @@ int64_t DevicePlan::tile_of(size_t loop) const {
 
 int64_t DevicePlan::tiles_along(size_t loop) const {
   return (sum->loops[loop].extent + tile_of(loop) - 1) / tile_of(loop);
+}
+
+int64_t DevicePlan::trips_of(size_t loop, LoopPart part) const {
+  for (const PlanLoop& l : order)
+    if (l.loop == loop && l.part == part) return l.trips;
+  return 1;
+}
+
+int64_t DevicePlan::places_along(size_t loop) const {
+  int64_t out = 1;
+  for (const PlanLoop& l : order)
+    if (l.loop == loop) out *= l.trips;
+  return out;
+}
+
+size_t DevicePlan::along_rows() const {
+  return mapping.loops[static_cast<size_t>(product->out.loops.back())];
+}
+
+std::optional<int64_t> DevicePlan::blocks_before_last(size_t loop) const {
+  const int64_t block = trips_of(loop, LoopPart::kBlock);
+  if (stores == Stores::kOneByOne || loop != along_rows() || block == 1) return std::nullopt;
+  if (trips_of(loop, LoopPart::kPanel) > 1 || !(ragged(loop) || uneven(loop))) return std::nullopt;
+  const int64_t whole = sum->loops[loop].extent / (tile_of(loop) * block);
+  return whole > 0 ? std::optional<int64_t>(whole) : std::nullopt;
+}
+
+bool DevicePlan::steps_by_tile(const PlanLoop& l) const {
+  return std::none_of(order.begin(), order.end(), [&](const PlanLoop& other) {
+    return other.loop == l.loop && other.part > l.part;
+  });
 }
 
 int64_t DevicePlan::tiles_of(const SumFactor& f, const PlanOperand& o) const {

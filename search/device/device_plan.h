@@ -2,6 +2,7 @@
 // Plans: how a kernel's sum is done by a device's product, as data. Which loops are tiled by how
 // much and in which order they run says all about reuse; how far each operand is kept says what is
 // loaded when. Start at DevicePlan; build_plan (plan_builder.h) makes the schedule of one.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,10 +67,25 @@ struct DevicePlan {
   /// Tiles along a kernel loop, and whether the last of them is shorter.
   int64_t tiles_along(size_t loop) const;
   bool ragged(size_t loop) const { return sum->loops[loop].extent % tile_of(loop) != 0; }
+  /// Iterations of that part of a kernel loop; 1: there is none.
+  int64_t trips_of(size_t loop, LoopPart part) const;
+  /// What the trips of its parts multiply to: more than its tiles where blocks do not divide them,
+  /// and the last block has fewer.
+  int64_t places_along(size_t loop) const;
+  bool uneven(size_t loop) const { return places_along(loop) != tiles_along(loop); }
+  /// The kernel loop along a row of results in the device.
+  size_t along_rows() const;
+  /// Of a loop along rows in two parts, blocks inside: how many blocks have all their tiles, all of
+  /// them whole. Where these are not all, the last one gets a program of its own, so that
+  /// instructions for several tiles serve the others. Nothing: there is no such last block, or
+  /// nothing to gain.
+  std::optional<int64_t> blocks_before_last(size_t loop) const;
   bool reduces(const PlanLoop& l) const { return sum->loops[l.loop].reduction; }
   bool concerns(const SumFactor& f, const PlanLoop& l) const {
     return f.loops.contains(sum->loops[l.loop].iter);
   }
+  /// Does each iteration move on by one tile, and not by a block of them?
+  bool steps_by_tile(const PlanLoop& l) const;
   /// Tiles that a factor's buffer holds, and the results.
   int64_t tiles_of(const SumFactor& f, const PlanOperand& o) const;
   int64_t result_tiles() const;

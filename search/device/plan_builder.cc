@@ -51,6 +51,8 @@ BuiltPlan PlanSteps::run() {
       bring_in_front(first);
       bring_in_front(second);
     }
+    set_last_blocks_apart();
+    for (const Cursor& ends : ends_) store_side_by_side(ends);
     load_side_by_side(first, plan_.sum->first, plan_.first);
     load_side_by_side(second, plan_.sum->second, plan_.second);
     replace(first, plan_.first);
@@ -126,23 +128,18 @@ void PlanSteps::tile() {
       continue;
     }
     names_of_loops_[{k, LoopPart::kWhole}] = outer;
-    const int64_t block = trips_of(k, LoopPart::kBlock), panel = trips_of(k, LoopPart::kPanel);
+    const int64_t block = plan_.trips_of(k, LoopPart::kBlock),
+                  panel = plan_.trips_of(k, LoopPart::kPanel);
     if (block > 1) split_off(k, LoopPart::kBlock, outer, block, name + "b");
     if (panel > 1) split_off(k, LoopPart::kPanel, outer, panel, name + "p");
   }
 }
 
-int64_t PlanSteps::trips_of(size_t k, LoopPart part) const {
-  for (const PlanLoop& l : plan_.order)
-    if (l.loop == k && l.part == part) return l.trips;
-  return 1;
-}
-
 void PlanSteps::split_off(size_t k, LoopPart part, const std::string& outer, int64_t trips,
                           const std::string& name) {
   const std::string inner = fresh(name);
-  step("divide_loop",
-       {Value(loop(outer)), Value(trips), Value::strings({outer, inner}), "perfect"});
+  step("divide_loop", {Value(loop(outer)), Value(trips), Value::strings({outer, inner}),
+                       plan_.uneven(k) ? "short" : "perfect"});
   names_of_loops_[{k, part}] = inner;
 }
 
@@ -199,6 +196,8 @@ void PlanSteps::tile_loops_outside_sum() {
 int64_t PlanSteps::extent_of(const std::string& name) const {
   for (const size_t k : plan_.mapping.loops)
     if (kernel_name(k) == name) return plan_.tile_of(k);
+  for (const PlanLoop& l : plan_.order)
+    if (name_of(l) == name) return l.trips;
   return literal_extent(loop(name).as<For>()).value_or(0);
 }
 

@@ -246,49 +246,6 @@ Cursor PlanSteps::load_around(Cursor c, const std::string& name) const {
   return c;
 }
 
-void PlanSteps::load_side_by_side(const std::string& name, const SumFactor& f,
-                                  const PlanOperand& o) {
-  // Plans of whole tiles are made with their groups.
-  const bool ragged = std::any_of(plan_.mapping.loops.begin(), plan_.mapping.loops.end(),
-                                  [&](size_t k) { return plan_.ragged(k); });
-  const TransferFamily& family = instructions_.families[o.family];
-  const bool apart = !ragged || plan_.stores == Stores::kOneByOne || family.tiles < 2 ||
-                     o.grouped || o.spanned > 0 || plan_.argument_of(f).loops.size() != 2;
-  if (apart || f.idx.empty() || f.made(*plan_.product)) return;
-  Cursor load = load_of(name), guarded = load;
-  while (guarded.parent().valid() && guarded.parent().is<If>()) guarded = guarded.parent();
-  const Cursor around = guarded.parent();
-  if (!around.valid() || !around.is<For>()) return;
-  const PlanLoop* tiles = nullptr;
-  for (const PlanLoop& l : plan_.order)
-    if (name_of(l) == around.as<For>().iter.name()) tiles = &l;
-  if (!tiles || whole_tiles(*tiles) < 2) return;
-  // Next to each other in a row outside, and in the device right in front of a tile's own.
-  const Assign* write = writes_of(s_.proc, name).front().stmt()->as<Assign>();
-  if (!write || write->idx.size() < 3 ||
-      !mentions(f.idx.back(), plan_.sum->loops[tiles->loop].iter) ||
-      !mentions(write->idx[write->idx.size() - 3], around.as<For>().iter))
-    return;
-  if (!move_to_front(guarded)) return;
-  guarded = forward(s_.proc, guarded);
-  if (block_size(guarded) > 1 && apply(s_, "fission", {Value(guarded), Value(1)})) return;
-  for (;;) {
-    load = load_of(name);
-    const std::optional<Cursor> row = loop_of(load, name_of(*tiles));
-    if (!row || !row->body()[0].is<If>()) break;
-    if (apply(s_, "lift_scope", {Value(row->body()[0])})) return;
-  }
-  const std::optional<std::string> inner = cut_into(load, *tiles, family.tiles);
-  if (!inner) return;
-  // What is left of a row is a loop of the same name; one tile alone needs no group.
-  for (const Cursor& write : writes_of(s_.proc, name))
-    if (const std::optional<Cursor> row = loop_of(write, *inner);
-        row && literal_extent(row->as<For>()).value_or(0) > 1)
-      step("reorder_loops", {Value(*row)});
-  // Whole tiles are told from shorter ones by their bounds alone.
-  step("simplify", {});
-}
-
 bool PlanSteps::group_of(const std::string& name, const std::string& iter) const {
   Cursor c = writes_of(s_.proc, name).front().parent();
   const std::set<std::string> plan = inner_names();

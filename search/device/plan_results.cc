@@ -52,65 +52,7 @@ void PlanSteps::keep_results() {
   }
   if (processor_.begins && before.valid()) give_to_processor(before, "_begin");
   if (processor_.ends && after.valid()) give_to_processor(after, "_end");
-  if (!processor_.ends && after.valid()) store_side_by_side(after);
-}
-
-std::optional<Cursor> PlanSteps::loop_of(const Cursor& c, const std::string& name) const {
-  for (const Cursor& l : enclosing_loops(forward(s_.proc, c)))
-    if (l.as<For>().iter.name() == name) return l;
-  return std::nullopt;
-}
-
-void PlanSteps::store_side_by_side(const Cursor& ends) {
-  const int64_t most = instructions_.tiles_taken(plan_.product->out.memory);
-  // What is computed on the way out stands in front of the store itself.
-  const Assign* store = block_at(*s_.proc, forward(s_.proc, ends).path()).back()->as<Assign>();
-  if (most < 2 || plan_.stores == Stores::kOneByOne || !store || store->idx.empty()) return;
-  // The tile's loop that runs along a row, and the innermost loop over tiles that does.
-  size_t along = plan_.sum->loops.size();
-  std::vector<std::string> own;
-  for (const size_t k : plan_.mapping.loops) {
-    if (plan_.sum->loops[k].reduction) continue;
-    own.push_back(kernel_name(k));
-    const std::optional<Cursor> l = loop_of(ends, own.back());
-    if (l && mentions(store->idx.back(), l->as<For>().iter)) along = k;
-  }
-  const PlanLoop* tiles = nullptr;
-  for (size_t k = plan_.sums_begin(); k < plan_.order.size(); ++k)
-    if (plan_.order[k].loop == along) tiles = &plan_.order[k];
-  if (!tiles) return;
-  if (whole_tiles(*tiles) < 2) return;
-  // Inside all other loops over tiles.
-  std::optional<Cursor> row = loop_of(ends, name_of(*tiles));
-  const auto tile_inside = [&](const Block& body) {
-    const For* f = body.size() == 1 ? body.front()->as<For>() : nullptr;
-    return !f || std::find(own.begin(), own.end(), f->iter.name()) != own.end();
-  };
-  while (row && !tile_inside(row->as<For>().body)) {
-    if (apply(s_, "reorder_loops", {Value(*row)})) return;
-    row = loop_of(ends, name_of(*tiles));
-  }
-  if (row) (void)cut_into(ends, *tiles, most);
-}
-
-int64_t PlanSteps::whole_tiles(const PlanLoop& l) const {
-  if (!plan_.ragged(l.loop)) return l.trips;
-  return l.trips == plan_.tiles_along(l.loop) ? l.trips - 1 : 0;
-}
-
-std::optional<std::string> PlanSteps::cut_into(const Cursor& c, const PlanLoop& l, int64_t most) {
-  const int64_t whole = whole_tiles(l);
-  std::optional<Cursor> row = loop_of(c, name_of(l));
-  if (!row) return std::nullopt;
-  if (whole < l.trips && apply(s_, "cut_loop", {Value(*row), Value(whole)})) return std::nullopt;
-  if (whole <= most) return name_of(l);
-  row = loop_of(c, name_of(l));
-  const std::string outer = fresh(name_of(l) + "s"), inner = fresh(name_of(l) + "t");
-  if (!row || apply(s_, "divide_loop",
-                    {Value(*row), Value(most), Value::strings({outer, inner}),
-                     whole % most == 0 ? "perfect" : "cut"}))
-    return std::nullopt;
-  return inner;
+  if (!processor_.ends && after.valid()) ends_.push_back(after);
 }
 
 void PlanSteps::begin_in_product() {

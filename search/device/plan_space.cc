@@ -136,6 +136,19 @@ class Space {
               {k, block, whole > 1 || panel > 1 ? LoopPart::kBlock : LoopPart::kWhole});
         split(plan, k + 1, more);
       }
+    split_unevenly(plan, k, trips, parts);
+  }
+
+  // Where no instruction's number of tiles divides a row of results: blocks of that many, and the
+  // rest.
+  void split_unevenly(const DevicePlan& plan, size_t k, int64_t trips, const Parts& parts) {
+    const int64_t block = instructions_.tiles_taken(product_.out.memory);
+    const bool along = plan.along_rows() == k;
+    if (!along || block < 2 || trips <= block || trips % block == 0) return;
+    Parts more = parts;
+    more.panels.push_back({k, (trips + block - 1) / block, LoopPart::kWhole});
+    more.blocks.push_back({k, block, LoopPart::kBlock});
+    split(plan, k + 1, more);
   }
 
   int64_t most_grouped() const {
@@ -280,16 +293,25 @@ class Space {
   static double loads_of(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) {
     // The tiles kept at a time, as often as the loops outside of them run.
     double out = static_cast<double>(plan.tiles_of(f, o) / o.turns);
-    for (size_t k = 0; k + o.kept < plan.order.size(); ++k)
-      out *= static_cast<double>(plan.order[k].trips);
+    for (size_t k = 0; k + o.kept < plan.order.size(); ++k) out *= trips_of(plan, plan.order[k]);
     return out;
+  }
+
+  // Blocks that do not divide the tiles: the last one counts for as much of a block as it has.
+  static double trips_of(const DevicePlan& plan, const PlanLoop& l) {
+    const auto trips = static_cast<double>(l.trips);
+    if (l.part != LoopPart::kWhole || !plan.uneven(l.loop)) return trips;
+    return trips * static_cast<double>(plan.tiles_along(l.loop)) /
+           static_cast<double>(plan.places_along(l.loop));
   }
 
   // The innermost loop that concerns it counts tiles side by side in memory, few enough.
   bool can_group(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) const {
     const TransferFamily& family = instructions_.families[o.family];
-    // Grouping is for transfers that bring several tiles at once.
+    // Grouping is for transfers that bring several tiles at once, each as wide as the product's.
     if (family.tiles <= 1 || f.made(product_) || f.idx.empty()) return false;
+    const auto last = static_cast<size_t>(plan.argument_of(f).loops.back());
+    if (plan.mapping.tiles[last] < product_.loops[last].most) return false;
     for (size_t k = o.spanned; k < o.kept; ++k) {
       const PlanLoop& l = plan.order[plan.order.size() - 1 - k];
       // The same tile in each iteration; inside a sum that would repeat the transfer.
@@ -298,10 +320,9 @@ class Space {
         continue;
       }
       // Only the innermost part of a loop steps from tile to tile.
-      for (const PlanLoop& other : plan.order)
-        if (other.loop == l.loop && other.part > l.part) return false;
+      if (!plan.steps_by_tile(l)) return false;
       // Side by side: the last subscript, and no tile at the end that is smaller than the others.
-      return l.trips <= family.tiles && !plan.ragged(l.loop) &&
+      return l.trips <= family.tiles && !plan.ragged(l.loop) && !plan.uneven(l.loop) &&
              mentions(f.idx.back(), sum_.loops[l.loop].iter);
     }
     return false;
@@ -383,9 +404,9 @@ class Space {
     double products = 1, results = 1, outside = 1;
     for (size_t k = 0; k < plan.order.size(); ++k) {
       const PlanLoop& l = plan.order[k];
-      products *= static_cast<double>(l.trips);
-      if (!plan.reduces(l)) results *= static_cast<double>(l.trips);
-      if (k < plan.sums_begin()) outside *= static_cast<double>(l.trips);
+      products *= trips_of(plan, l);
+      if (!plan.reduces(l)) results *= trips_of(plan, l);
+      if (k < plan.sums_begin()) outside *= trips_of(plan, l);
     }
     const double product = product_cycles(plan), array = products * product;
     double transfers = 0, commands = products + 2 * results, processor = 0, stalls = 0;
@@ -419,7 +440,7 @@ class Space {
   double leaving_cycles(const DevicePlan& plan, int64_t together) const {
     const MemoryPtr& from = product_.out.memory;
     const double each = instructions_.cost_of_leaving(from, together);
-    const size_t along = plan.mapping.loops[static_cast<size_t>(product_.out.loops.back())];
+    const size_t along = plan.along_rows();
     if (!plan.ragged(along) || line_bytes_ == 0) return each;
     const double row = static_cast<double>(bytes_of(product_.operand) * plan.tile_of(along) *
                                            std::min(together, instructions_.tiles_taken(from)));
@@ -429,13 +450,13 @@ class Space {
   // Tiles of results side by side that are finished together.
   int64_t results_together(const DevicePlan& plan) const {
     int64_t together = 1;
-    const size_t along = plan.mapping.loops[static_cast<size_t>(product_.out.loops.back())];
+    const size_t along = plan.along_rows();
     for (size_t k = plan.sums_begin(); k < plan.order.size(); ++k) {
       const PlanLoop& l = plan.order[k];
       if (l.loop != along) continue;
-      // A shorter one at the end leaves on its own, where the loop is not part of another.
-      const bool whole = !plan.ragged(l.loop);
-      if (whole || l.trips == plan.tiles_along(l.loop)) together = l.trips - (whole ? 0 : 1);
+      // A shorter one at the end leaves on its own.
+      const bool whole = !plan.ragged(l.loop) || plan.blocks_before_last(l.loop);
+      together = l.trips - (whole ? 0 : 1);
     }
     return std::max<int64_t>(1, together);
   }

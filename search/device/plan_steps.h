@@ -2,7 +2,8 @@
 // PlanSteps: the work behind build_plan, one use a plan. It holds the schedule as it is so far and
 // makes one proved step after the other: plan_builder.cc the tiles and the order of their loops,
 // plan_operands.cc what is brought to the device and how seldom, plan_results.cc what is kept there
-// and taken back. Loops are known by their names, which every step keeps unique.
+// and taken back, plan_rows.cc what comes and goes together. Loops are known by their names, which
+// every step keeps unique.
 #include <map>
 #include <optional>
 #include <set>
@@ -55,8 +56,6 @@ class PlanSteps {
   void turn_factors();
   /// Each kernel loop becomes one over tiles (split in two where the plan says so) and one inside.
   void tile();
-  /// Iterations of that part of a loop that has others too; 1: there is none.
-  int64_t trips_of(size_t k, LoopPart part) const;
   void split_off(size_t k, LoopPart part, const std::string& outer, int64_t trips,
                  const std::string& name);
   /// The names of the loops around the sum in the wanted order.
@@ -101,7 +100,7 @@ class PlanSteps {
   /// A place for each result of the loops that are kept together, outside of all loops where it may
   /// be.
   void lift_results();
-  /// Of a loop within a tile that may be shorter, the most.
+  /// Of a loop within a tile, or of a block of tiles, that may be shorter: the most.
   int64_t extent_of(const std::string& name) const;
   Cursor first_reduction() const;
   int block_size(const Cursor& c) const;
@@ -146,9 +145,13 @@ class PlanSteps {
   /// can, where some tiles are shorter, for which plans have no groups: their loop leaves the sum
   /// and ends before a shorter last one. What the core refuses leaves them as they are.
   void load_side_by_side(const std::string& name, const SumFactor& f, const PlanOperand& o);
-  /// Iterations of the loop with a whole tile; 0: the shorter one is in another loop's iterations,
-  /// too, so that no place in this one tells it.
-  int64_t whole_tiles(const PlanLoop& l) const;
+  /// One that a program has.
+  void group_load(Cursor load, const SumFactor& f, int64_t most);
+  /// Does the loop over tiles hold one copy alone?
+  static bool holds_copy(const Cursor& row);
+  /// Iterations of the loop with a whole tile: all, or all but the last where loops inside are
+  /// shorter there. 0: their number is not literal.
+  static int64_t whole_tiles(const Cursor& row);
   /// The loop of that name around a statement ends before a shorter last tile and does at most
   /// `most` in an inner loop; its name, nothing where the core refuses.
   std::optional<std::string> cut_into(const Cursor& c, const PlanLoop& l, int64_t most);
@@ -156,6 +159,9 @@ class PlanSteps {
   bool group_of(const std::string& name, const std::string& iter) const;
   /// The zero that results begin with moves into the sum's first product, where it may.
   void begin_in_product();
+  /// The last block of tiles, where it has fewer or a shorter one, gets a program of its own: in
+  /// all others the bounds are numbers.
+  void set_last_blocks_apart();
   /// Finished tiles that lie side by side in a row of the result leave in one instruction, where
   /// the device has one: the loops around `ends`, the first of what is done to a finished element,
   /// are grouped so. What the core refuses leaves them as they are.
@@ -177,6 +183,8 @@ class PlanSteps {
   const Zeros zeros_;
   const Cursor sum_;
   Cursor begins_;  // the statement in front of the sum; not valid: there is none
+  // The first of what instructions do to a finished element, a program of the last block each.
+  std::vector<Cursor> ends_;
   std::set<std::string> taken_;
   std::map<std::pair<size_t, LoopPart>, std::string> names_of_loops_;
   std::map<const SumFactor*, std::string> made_;

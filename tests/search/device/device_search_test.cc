@@ -207,6 +207,30 @@ TEST(DeviceSearch, tiles_side_by_side_leave_together) {
   EXPECT_TRUE(has(all, "do_ld_i8_id1(16, 5, B[")) << all;
 }
 
+// Blocks of as many tiles as one instruction takes, though they do not divide the row: the last one
+// has fewer, or a shorter one, and gets a program of its own.
+TEST(DeviceSearch, the_last_block_of_a_row_may_be_shorter) {
+  const ProcPtr p = kernel("gemm.exo", "i8gemm_scaled");
+  // Seven tiles in blocks of four; eight, the last one shorter, in two blocks of four.
+  for (const auto& [columns, whole, last] : {std::tuple{101, 2, 5}, std::tuple{125, 3, 13}}) {
+    const SizeBinding sizes = {{"M", 20}, {"N", columns}, {"K", 40}, {"act", 0}};
+    DeviceSearch search(p, sizes, *target_of("gemmini"));
+    std::vector<DeviceSchedule> found = search.next(24, {});
+    std::erase_if(found, [](const DeviceSchedule& s) { return !has(s.plan, " jb4"); });
+    ASSERT_FALSE(found.empty()) << columns;
+    found.resize(1);
+    const std::string all = expect_right(p, sizes, found, "do_matmul_acc_i8(");
+    const std::string store = "do_st_acc_scaled_i8", tail = std::to_string(last) + ", ";
+    const std::string several = store + "_tiles(-12 * io + 16, ";
+    EXPECT_TRUE(has(all, several + "4, ")) << all;
+    EXPECT_TRUE(has(all, several + std::to_string(whole) + ", ")) << all;
+    EXPECT_TRUE(has(all, store + "(-12 * io + 16, " + tail)) << all;
+    EXPECT_TRUE(has(all, "do_ld_i8_block_id1(16, 4, B[")) << all;
+    EXPECT_TRUE(has(all, "do_ld_i8_block_id1(16, " + std::to_string(whole) + ", B[")) << all;
+    EXPECT_TRUE(has(all, "do_ld_i8_id1(16, " + tail)) << all;
+  }
+}
+
 // Whichever factor the program names first: the names change places before the body is replaced.
 TEST(DeviceSearch, factors_are_named_in_either_order) {
   const std::string nest =
