@@ -135,7 +135,8 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
   }
   // In this order: kernels and routines name axes.
   const TomlTable table = TomlTable::read(folder / (name + ".toml"));
-  table.allow_only({"title", "uses", "target", "sizes", "places", "axis", "kernel", "routine"});
+  table.allow_only(
+      {"title", "uses", "target", "sizes", "places", "half", "axis", "kernel", "routine"});
   Family family;
   family.name = name;
   family.title = table.text("title");
@@ -146,6 +147,7 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
       family.targets[target] = read_places(targets.table(target));
   }
   if (table.has("places")) family.places = read_places(table.table("places"));
+  if (table.has("half")) family.half = read_places(table.table("half"));
   if (table.has("sizes")) {
     const TomlTable sizes = table.table("sizes");
     for (const std::string& size : sizes.keys())

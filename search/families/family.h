@@ -66,7 +66,9 @@ struct Family {
   std::map<std::string, Substitution> targets;
   /// Figures of the bodies that machines differ in: the wisdom of one replaces them (wisdom.h).
   Substitution sizes;
-  Substitution places;     // what places stand for whatever the target and the axes
+  Substitution places;  // what places stand for whatever the target and the axes
+  /// What places stand for where another target has vectors of half the width; elsewhere nothing.
+  Substitution half;
   std::vector<Axis> axes;  // that templates name
   std::vector<KernelTemplate> kernels;
   std::vector<RoutineTemplate> routines;

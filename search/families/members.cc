@@ -87,19 +87,16 @@ Substitution places_of(const Family& family, const Target& target) {
     places["lanes." + name] = std::to_string(target.lanes_of(type));
     places["unit." + name] = "${lanes." + name + "}, ${memory}, instrs";
     places["blocks." + name] = blocks_of(target.lanes_of(type));
-    for (const char* loop : {"1", "2"})
-      places[std::string("half") + loop + "." + name] =
-          half == nullptr
-              ? ""
-              : "p = vectorize(p, '${loop} #" + std::string(loop) + "', " +
-                    std::to_string(half->lanes_of(type)) + ", " + half->vector_memory->name + ", " +
-                    instructions_name(*half) + ", tail='perfect')\n";
+    if (half != nullptr)
+      places["half." + name] = std::to_string(half->lanes_of(type)) + ", " +
+                               half->vector_memory->name + ", " + instructions_name(*half);
     places["transpose." + name] = transposing(target, type);
   }
   // Less than a vector of any type, and less than eight: where the shortest are measured.
   const int shortest = target.lanes_of(ScalarType::kF64);
   places["few"] = std::to_string(std::max(1, shortest * 3 / 4));
   places["several"] = std::to_string(shortest * 7 - 1);
+  for (const auto& [place, steps] : family.half) places[place] = half == nullptr ? "" : steps;
   places = with(with(places, family.places), family.sizes);
   const auto own = family.targets.find(target.name);
   return own == family.targets.end() ? places : with(places, own->second);

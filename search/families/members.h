@@ -53,8 +53,8 @@ std::string c_name_of(const std::string& member, const Target& target);
 
 /// What templates may say of the target, the family's own words for it first: ${unit.f32} "16,
 /// AVX512, instrs", ${lanes.f32}, ${memory},
-/// ${transpose.f32}, ${blocks.f32} "16, 8, 4, 2, 1", ${half1.f32}, ${half2.f32} (steps that take
-/// blocks of half a vector, the loops "#1" and "#2", by vectors of half the width, or nothing),
+/// ${transpose.f32}, ${blocks.f32} "16, 8, 4, 2, 1", where another target has vectors of half the
+/// width ${half.f32} "8, AVX2, instrs_avx2", and otherwise nothing for all that [half] names,
 /// ${few} and ${several} (sizes below one and below eight vectors of any type).
 Substitution places_of(const Family& family, const Target& target);
 

@@ -154,7 +154,12 @@ TEST(HalfWidth, is_that_of_a_target_that_requires_no_more) {
 
 TEST(Prover, takes_blocks_of_half_a_vector_by_vectors_of_half_the_width) {
   const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
-  const Substitution places = with(places_of(family_of(kFamily), *target), {{"loop", "i"}});
+  const Family family =
+      family_of(std::string(kFamily) + "[half]\nsteps = \"p = vectorize(p, 'i #2', ${half.f64}, " +
+                "tail='perfect')\\n\"\n");
+  const Substitution places = places_of(family, *target);
+  // Nothing where no target has half the width.
+  EXPECT_EQ(places_of(family, *load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"})).at("steps"), "");
   EXPECT_EQ(expand("${blocks.f64}", places, {}), "8, 4, 2, 1");
   const Prover prover(target);
   const ProcPtr kernel = prover.read(
@@ -162,7 +167,7 @@ TEST(Prover, takes_blocks_of_half_a_vector_by_vectors_of_half_the_width) {
       "f", "");
   const ProcPtr p = prover.replay(
       kernel,
-      expand("p = block_loop(p, 'i', [16, ${blocks.f64}], ['io', 'i'])\n${half2.f64}", places, {}),
+      expand("p = block_loop(p, 'i', [16, ${blocks.f64}], ['io', 'i'])\n${steps}", places, {}),
       "f");
   EXPECT_NE(str(*p).find("mm256_mul_pd("), std::string::npos);
   EXPECT_EQ(str(*p).find("mm512"), std::string::npos);
