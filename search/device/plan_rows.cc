@@ -113,24 +113,29 @@ void PlanSteps::load_side_by_side(const std::string& name, const SumFactor& f,
   step("simplify", {});
 }
 
+// The loop right around a load, where that steps from tile to tile along a row outside and right in
+// front of a tile's own dimensions in the device.
+const PlanLoop* PlanSteps::row_of(const Cursor& load, const Cursor& around,
+                                  const SumFactor& f) const {
+  const PlanLoop* tiles = nullptr;
+  for (const PlanLoop& l : plan_.order)
+    if (name_of(l) == around.as<For>().iter.name()) tiles = &l;
+  if (!tiles || !plan_.steps_by_tile(*tiles) || whole_tiles(around) < 2) return nullptr;
+  Cursor inside = load;
+  while (inside.is<For>()) inside = inside.body()[0];
+  const Assign* write = inside.stmt()->as<Assign>();
+  const bool along = write && write->idx.size() > 2 &&
+                     mentions(f.idx.back(), plan_.sum->loops[tiles->loop].iter) &&
+                     mentions(write->idx[write->idx.size() - 3], around.as<For>().iter);
+  return along ? tiles : nullptr;
+}
+
 void PlanSteps::group_load(Cursor load, const SumFactor& f, int64_t most) {
   Cursor guarded = load;
   while (guarded.parent().valid() && guarded.parent().is<If>()) guarded = guarded.parent();
   const Cursor around = guarded.parent();
-  if (!around.valid() || !around.is<For>()) return;
-  const PlanLoop* tiles = nullptr;
-  for (const PlanLoop& l : plan_.order)
-    if (name_of(l) == around.as<For>().iter.name()) tiles = &l;
-  if (!tiles || !plan_.steps_by_tile(*tiles) || whole_tiles(around) < 2) return;
-  // Next to each other in a row outside, and in the device right in front of a tile's own.
-  Cursor inside = load;
-  while (inside.is<For>()) inside = inside.body()[0];
-  const Assign* write = inside.stmt()->as<Assign>();
-  if (!write || write->idx.size() < 3 ||
-      !mentions(f.idx.back(), plan_.sum->loops[tiles->loop].iter) ||
-      !mentions(write->idx[write->idx.size() - 3], around.as<For>().iter))
-    return;
-  if (!move_to_front(guarded)) return;
+  const PlanLoop* tiles = around.valid() && around.is<For>() ? row_of(load, around, f) : nullptr;
+  if (!tiles || !move_to_front(guarded)) return;
   guarded = forward(s_.proc, guarded);
   if (block_size(guarded) > 1 && apply(s_, "fission", {Value(guarded), Value(1)})) return;
   for (;;) {
@@ -138,16 +143,20 @@ void PlanSteps::group_load(Cursor load, const SumFactor& f, int64_t most) {
     if (!row || !row->body()[0].is<If>()) break;
     if (apply(s_, "lift_scope", {Value(row->body()[0])})) return;
   }
-  const std::optional<std::string> inner = cut_into(load, *tiles, most);
-  if (!inner) return;
-  // What is left of a row is a loop of the same name behind; one tile alone needs no group.
-  std::vector<Cursor> rows = {*loop_of(load, *inner)};
-  const Cursor top = *inner == name_of(*tiles) ? rows.front() : rows.front().parent();
+  if (const std::optional<std::string> inner = cut_into(load, *tiles, most))
+    bring_tiles_inside(*loop_of(load, *inner), *inner == name_of(*tiles));
+}
+
+// What is left of a row is a loop of the same name behind; one tile alone needs no group.
+void PlanSteps::bring_tiles_inside(const Cursor& first, bool outermost) {
+  const std::string name = first.as<For>().iter.name();
+  std::vector<Cursor> rows = {first};
+  const Cursor top = outermost ? first : first.parent();
   if (top.path().back().index + 1 < block_size(top)) rows.push_back(top.next());
   for (const Cursor& each : rows) {
     const Cursor row = forward(s_.proc, each);
     const For* f = row.stmt()->as<For>();
-    if (f && f->iter.name() == *inner && literal_extent(*f).value_or(0) > 1 && holds_copy(row))
+    if (f && f->iter.name() == name && literal_extent(*f).value_or(0) > 1 && holds_copy(row))
       step("reorder_loops", {Value(row)});
   }
 }

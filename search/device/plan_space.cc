@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "search/device/plan_costs.h"
+
 namespace exotune {
 
 namespace {
 
-constexpr double kCyclesPerElement = 6;  // that the processor itself copies or computes
-constexpr double kCyclesPerCommand = 4;  // to issue it
-constexpr double kProductsAhead = 8;     // that wait while the processor issues other commands
-constexpr size_t kInnerSums = 2;         // that may run inside a group of tiles
-constexpr int64_t kMostPanels = 64;      // that results are cut into along one loop
+constexpr size_t kInnerSums = 2;     // that may run inside a group of tiles
+constexpr int64_t kMostPanels = 64;  // that results are cut into along one loop
 
 // A memory is filled by whole tiles where it is a register file, else by bytes.
 struct Room {
@@ -23,14 +22,10 @@ class Space {
  public:
   Space(const KernelSum& sum, const ProductInstruction& product,
         const DeviceInstructions& instructions, const Target& target)
-      : sum_(sum), product_(product), instructions_(instructions) {
-    for (const TargetLevel& l : target.levels)
-      // What a byte from main memory costs, by the target's own text.
-      if (l.memory && l.memory->kind == MemoryKind::kHeap && l.line_bytes > 0) {
-        cycles_per_byte_ = l.cost_per_line / l.line_bytes;
-        line_bytes_ = l.line_bytes;
-      }
-  }
+      : sum_(sum),
+        product_(product),
+        instructions_(instructions),
+        costs_(product, instructions, target) {}
 
   // Depth first: a mapping of the product's loops to the sum's, then a split of each loop, then an
   // order of the pieces, then how long each operand stays.
@@ -69,13 +64,7 @@ class Space {
   int64_t room_for_results() const {
     const MemoryPtr& m = product_.out.memory;
     if (m->kind == MemoryKind::kRegisterFile) return m->count > 0 ? m->count : 8;
-    return std::max<int64_t>(1, m->bytes / tile_bytes(product_.out, ScalarType::kI32));
-  }
-
-  int64_t tile_bytes(const TileArgument& t, ScalarType element) const {
-    int64_t out = bytes_of(element);
-    for (const int l : t.loops) out *= product_.loops[static_cast<size_t>(l)].most;
-    return out;
+    return std::max<int64_t>(1, m->bytes / costs_.tile_bytes(product_.out, ScalarType::kI32));
   }
 
   // The loops of a plan by where they may stand: parts of results outermost, then panels, then
@@ -269,40 +258,26 @@ class Space {
                                    size_t spanned) const {
     std::vector<PlanOperand> out;
     const MemoryPtr& memory = plan.argument_of(f).memory;
-    const int64_t each = tile_bytes(plan.argument_of(f), product_.operand);
+    const int64_t each = costs_.tile_bytes(plan.argument_of(f), product_.operand);
     double least = 0, tiles = 0;
     for (size_t kept = spanned; kept <= plan.order.size(); ++kept) {
       PlanOperand o{kept, family, false, spanned};
       const double now = static_cast<double>(plan.tiles_of(f, o));
       // More is kept with every loop further out: what does not fit now never will.
       if (!fits(memory, now, each)) break;
-      const double loads = loads_of(plan, f, o);
+      const double loads = PlanCosts::loads_of(plan, f, o);
       const bool roomier = !is_register_file() && now > tiles;
       if (!out.empty() && loads >= least && !roomier) continue;
       // Of those with equal loads the first two and the last stay.
       const size_t n = out.size();
-      if (n > 2 && loads >= least && loads_of(plan, f, out[n - 3]) <= least) out.pop_back();
+      if (n > 2 && loads >= least && PlanCosts::loads_of(plan, f, out[n - 3]) <= least)
+        out.pop_back();
       least = loads;
       tiles = now;
       o.grouped = can_group(plan, f, o);
       out.push_back(o);
     }
     return out;
-  }
-
-  static double loads_of(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) {
-    // The tiles kept at a time, as often as the loops outside of them run.
-    double out = static_cast<double>(plan.tiles_of(f, o) / o.turns);
-    for (size_t k = 0; k + o.kept < plan.order.size(); ++k) out *= trips_of(plan, plan.order[k]);
-    return out;
-  }
-
-  // Blocks that do not divide the tiles: the last one counts for as much of a block as it has.
-  static double trips_of(const DevicePlan& plan, const PlanLoop& l) {
-    const auto trips = static_cast<double>(l.trips);
-    if (l.part != LoopPart::kWhole || !plan.uneven(l.loop)) return trips;
-    return trips * static_cast<double>(plan.tiles_along(l.loop)) /
-           static_cast<double>(plan.places_along(l.loop));
   }
 
   // The innermost loop that concerns it counts tiles side by side in memory, few enough.
@@ -339,7 +314,7 @@ class Space {
     std::map<MemoryPtr, double> tiles, bytes;
     const auto add = [&](const TileArgument& t, int64_t n, ScalarType element) {
       tiles[t.memory] += static_cast<double>(n);
-      bytes[t.memory] += static_cast<double>(n * tile_bytes(t, element));
+      bytes[t.memory] += static_cast<double>(n * costs_.tile_bytes(t, element));
     };
     add(product_.out, plan.result_tiles(), ScalarType::kI32);
     add(plan.argument_of(sum_.first), plan.tiles_of(sum_.first, plan.first), product_.operand);
@@ -383,7 +358,7 @@ class Space {
           if (!fits_together(wider)) break;
           next = wider;
         }
-        found.push_back({next, estimate(next)});
+        found.push_back({next, costs_.estimate(next)});
       }
     std::stable_sort(found.begin(), found.end(), cheaper);
     // The best of each order is measured before the second of any.
@@ -391,123 +366,6 @@ class Space {
       (k == 0 ? out_ : rest_).push_back(std::move(found[k]));
   }
   bool is_register_file() const { return product_.out.memory->kind == MemoryKind::kRegisterFile; }
-
-  // A tile smaller than the instruction can do takes less as far as the outermost loop goes.
-  double product_cycles(const DevicePlan& plan) const {
-    return cost_of(product_.proc) * static_cast<double>(plan.mapping.tiles.front()) /
-           static_cast<double>(product_.loops.front().most);
-  }
-  static double cost_of(const ProcPtr& p) { return p->instr ? p->instr->cost : 1; }
-
-  double estimate(const DevicePlan& plan) const {
-    // Runs of the product; stores of results; iterations outside of all sums.
-    double products = 1, results = 1, outside = 1;
-    for (size_t k = 0; k < plan.order.size(); ++k) {
-      const PlanLoop& l = plan.order[k];
-      products *= trips_of(plan, l);
-      if (!plan.reduces(l)) results *= trips_of(plan, l);
-      if (k < plan.sums_begin()) outside *= trips_of(plan, l);
-    }
-    const double product = product_cycles(plan), array = products * product;
-    double transfers = 0, commands = products + 2 * results, processor = 0, stalls = 0;
-    for (const auto& [f, o] :
-         {std::pair(&sum_.first, &plan.first), std::pair(&sum_.second, &plan.second)}) {
-      const double loads = loads_of(plan, *f, *o), each = load_cycles(plan, *f, *o);
-      transfers += loads * each;
-      commands +=
-          loads / static_cast<double>(o->grouped ? instructions_.families[o->family].tiles : 1);
-      stalls += first_pass_stall(plan, *f, *o, products * product, each);
-      // One place for all: each load waits for the last use of what it replaces.
-      if (plan.tiles_of(*f, *o) == 1 && !is_register_file()) stalls += loads * each;
-      if (f->made(product_)) processor += made_elements(plan, *f) * kCyclesPerElement;
-    }
-    const double store =
-        static_cast<double>(tile_bytes(product_.out, product_.operand)) * cycles_per_byte_;
-    const int64_t together = results_together(plan);
-    const MemoryPtr& from = product_.out.memory;
-    transfers += results * std::max(store, leaving_cycles(plan, together));
-    processor += commands * kCyclesPerCommand;
-    // Sums end together: their stores follow each other, and other commands wait behind them.
-    const auto at_once = static_cast<double>(std::min(together, instructions_.tiles_taken(from)));
-    const double burst = 2 * store * results / at_once / outside;
-    const double hidden = plan.rotated > 0 ? kProductsAhead * product : 0;
-    stalls += outside * std::max(0.0, burst - hidden);
-    return std::max({array, transfers, processor}) + stalls + 0.1 * (array + transfers + processor);
-  }
-
-  // Of one tile of results, where so many side by side are finished together. Rows that are no
-  // whole number of tiles begin anywhere in a line of memory: part of them touches one line more.
-  double leaving_cycles(const DevicePlan& plan, int64_t together) const {
-    const MemoryPtr& from = product_.out.memory;
-    const double each = instructions_.cost_of_leaving(from, together);
-    const size_t along = plan.along_rows();
-    if (!plan.ragged(along) || line_bytes_ == 0) return each;
-    const double row = static_cast<double>(bytes_of(product_.operand) * plan.tile_of(along) *
-                                           std::min(together, instructions_.tiles_taken(from)));
-    return each * (1 + (row - 1) / line_bytes_);
-  }
-
-  // Tiles of results side by side that are finished together.
-  int64_t results_together(const DevicePlan& plan) const {
-    int64_t together = 1;
-    const size_t along = plan.along_rows();
-    for (size_t k = plan.sums_begin(); k < plan.order.size(); ++k) {
-      const PlanLoop& l = plan.order[k];
-      if (l.loop != along) continue;
-      // A shorter one at the end leaves on its own.
-      const bool whole = !plan.ragged(l.loop) || plan.blocks_before_last(l.loop);
-      together = l.trips - (whole ? 0 : 1);
-    }
-    return std::max<int64_t>(1, together);
-  }
-
-  // Of one tile.
-  double load_cycles(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o) const {
-    const TransferFamily& family = instructions_.families[o.family];
-    const TileArgument& tile = plan.argument_of(f);
-    const double bytes = static_cast<double>(tile_bytes(tile, product_.operand));
-    // A tile of more than rows and columns is loaded by several instructions.
-    double parts = 1;
-    for (size_t d = 0; d + 2 < tile.loops.size(); ++d)
-      parts *= static_cast<double>(plan.mapping.tiles[static_cast<size_t>(tile.loops[d])]);
-    const double each =
-        o.grouped ? cost_of(family.instructions.front()) / static_cast<double>(family.tiles)
-                  : cost_of(family.alone);
-    return std::max(bytes * cycles_per_byte_, parts * each);
-  }
-
-  // What is kept while a loop repeats is loaded in its first iteration: as far as that takes longer
-  // than the products of that iteration, the array waits.
-  double first_pass_stall(const DevicePlan& plan, const SumFactor& f, const PlanOperand& o,
-                          double array, double each) const {
-    // How often what is kept is loaded anew.
-    double regions = 1;
-    for (size_t k = 0; k + o.kept < plan.order.size(); ++k)
-      regions *= static_cast<double>(plan.order[k].trips);
-    for (size_t k = plan.order.size() - o.kept; k + o.spanned < plan.order.size(); ++k) {
-      if (plan.concerns(f, plan.order[k])) continue;
-      // Only the innermost such loop has a first pass that loads: the others find it there.
-      const double pass = array / regions / static_cast<double>(plan.order[k].trips);
-      const double loading = static_cast<double>(plan.tiles_of(f, o)) * each;
-      return regions * std::max(0.0, loading - pass);
-    }
-    return 0;
-  }
-
-  // A made operand is computed again wherever a loop outside of those it leaves runs.
-  double made_elements(const DevicePlan& plan, const SumFactor& f) const {
-    double out = 1;
-    for (const int l : plan.argument_of(f).loops)
-      out *= static_cast<double>(plan.mapping.tiles[static_cast<size_t>(l)]);
-    size_t left = 0;
-    while (left < plan.order.size() &&
-           !plan.concerns(f, plan.order[plan.order.size() - 1 - left]) &&
-           !plan.reduces(plan.order[plan.order.size() - 1 - left]))
-      ++left;
-    for (size_t k = 0; k + left < plan.order.size(); ++k)
-      out *= static_cast<double>(plan.order[k].trips);
-    return out;
-  }
 
   static bool cheaper(const RankedPlan& a, const RankedPlan& b) { return a.estimate < b.estimate; }
 
@@ -530,8 +388,7 @@ class Space {
   const KernelSum& sum_;
   const ProductInstruction& product_;
   const DeviceInstructions& instructions_;
-  double cycles_per_byte_ = 0.25;
-  double line_bytes_ = 0;  // of main memory; 0: the text does not say
+  const PlanCosts costs_;
   std::vector<RankedPlan> out_, rest_;
 };
 

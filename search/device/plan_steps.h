@@ -147,6 +147,10 @@ class PlanSteps {
   void load_side_by_side(const std::string& name, const SumFactor& f, const PlanOperand& o);
   /// One that a program has.
   void group_load(Cursor load, const SumFactor& f, int64_t most);
+  const PlanLoop* row_of(const Cursor& load, const Cursor& around, const SumFactor& f) const;
+  /// The loop over the tiles of a group goes inside the copy's own along memory, so does what is
+  /// left of the row behind it. `outermost`: it is not itself inside a loop over groups.
+  void bring_tiles_inside(const Cursor& first, bool outermost);
   /// Does the loop over tiles hold one copy alone?
   static bool holds_copy(const Cursor& row);
   /// Iterations of the loop with a whole tile: all, or all but the last where loops inside are
