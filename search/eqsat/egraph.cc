@@ -7,8 +7,8 @@
 
 namespace exotune::eqsat {
 // The e-graph: union-find over ids, a table of canonical nodes, parents of classes for congruence.
-// As in egg, congruence is restored in rebuild() only, after all unions of an iteration: each class
-// is then closed once, not once a union.
+// As in egg, congruence is restored in close() only, after many unions: each class is then closed
+// once, not once a union.
 
 EGraph::EGraph(const OpTable& ops, Analysis* analysis, bool proofs)
     : ops_(ops), analysis_(analysis), proofs_(proofs ? std::make_unique<ProofForest>() : nullptr) {}

@@ -90,6 +90,9 @@ class EGraph {
   }
   /// Closes the graph under congruence and renews the view. Returns how many unions that took.
   size_t rebuild();
+  /// The first half of that: the view stays the one of the last rebuild. Cost: the nodes whose
+  /// children were merged since the last time.
+  size_t close();
   /// Nothing was added or united since the last rebuild.
   bool clean() const { return clean_; }
 
@@ -112,6 +115,7 @@ class EGraph {
   /// spelling of the same term otherwise.
   const ENode& original(Id id) const { return originals_[id]; }
   const OpTable& ops() const { return ops_; }
+  bool has_analysis() const { return analysis_ != nullptr; }
   /// Null when none are kept.
   const ProofForest* proofs() const { return proofs_.get(); }
 
@@ -141,8 +145,6 @@ class EGraph {
   bool merge(Id a, Id b, int reason);
   /// One waiting node: entered under its new spelling, or united with the node that has it.
   void close_one(Id id, size_t& unions);
-  /// Until nothing waits; how many unions it took.
-  size_t close();
 
   // In the place of a rule: the children were equal.
   static constexpr int kCongruence = -2;

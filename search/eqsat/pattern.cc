@@ -164,29 +164,8 @@ std::string Pattern::str(const OpTable& ops, const Variables& variables) const {
   return texts.back();
 }
 
-// Adds the pattern's term under the bindings, children first; what the graph knows already is
-// found, not made.
 Id Pattern::instantiate(EGraph& graph, Bindings bindings) const {
-  std::array<Id, 64> few;
-  std::vector<Id> many;
-  if (nodes.size() > few.size()) many.resize(nodes.size());
-  Id* const ids = many.empty() ? few.data() : many.data();
-  // Adding finds the leaders of children; proofs speak of the very terms that are added.
-  const bool exact = graph.proofs() != nullptr;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    if (node.kind == Kind::kVariable) {
-      const Id bound = bindings[static_cast<size_t>(node.variable)];
-      ids[i] = exact ? graph.find(bound) : bound;
-      continue;
-    }
-    ENode made{
-        node.kind == Kind::kOperator ? node.op : bindings[static_cast<size_t>(node.variable)],
-        {kNoId, kNoId, kNoId}};
-    for (size_t k = 0; k < node.arity; ++k) made.children[k] = ids[node.places[k]];
-    ids[i] = graph.add(made);
-  }
-  return ids[nodes.size() - 1];
+  return Maker(*this).make(graph, bindings);
 }
 
 }  // namespace exotune::eqsat

@@ -71,6 +71,34 @@ struct Pattern {
   Id instantiate(EGraph& graph, Bindings bindings) const;
 };
 
+/// A pattern compiled for being instantiated often: a compiled right side. Not for two threads at
+/// once.
+class Maker {
+ public:
+  /// Cost: linear in the pattern, which is not needed any more then.
+  explicit Maker(const Pattern& pattern);
+  /// As Pattern::instantiate.
+  Id make(EGraph& graph, Bindings bindings);
+  /// The same if the graph has every subterm but the whole already; else kNoId, and nothing is
+  /// added.
+  Id make_of_known(EGraph& graph, Bindings bindings);
+
+ private:
+  /// One operator of the pattern.
+  struct Step {
+    Op op = kNoOp;
+    Var op_variable = -1;  // bound to the operator, where it is not -1
+    size_t arity = 0;
+    std::array<int, kMaxChildren> places = {};  // of the children: a step before, or ~variable
+  };
+  Id at(int place, Bindings bindings) const;
+  ENode node_of(const Step& step, Bindings bindings) const;
+
+  std::vector<Step> steps_;  // children first
+  std::vector<Id> made_;     // by step, in the match at hand
+  int root_ = 0;             // a place
+};
+
 /// A point in the life of a graph, to tell matches that were there from those that were not.
 struct Moment {
   uint32_t view = 0;  // EGraphView::number

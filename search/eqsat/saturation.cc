@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
+
+#include "search/eqsat/applied_matches.h"
 
 namespace exotune::eqsat {
 // The loop: search all rules, apply all matches, rebuild, until nothing changes or a limit is
 // reached. Searching before applying makes an iteration independent of the rules' order; the
 // backoff scheduler bans rules that match too much for a while. Every run has a stop reason.
+//
+// What an iteration makes does not depend on the order of its matches either, where no condition or
+// analysis looks at the graph meanwhile: the same terms and the same equations, closed under
+// congruence. So those whose right side only puts known classes together come first. They name the
+// classes that the other right sides are made of, which otherwise would each be made anew, found
+// equal and merged: several times as many as stay.
 
 const char* name_of(StopReason r) {
   switch (r) {
@@ -38,51 +47,12 @@ struct RuleState {
   Moment done;
 };
 
-// Matches of a conditional or computed rule that were applied, by a hash of 64 bits: those that
-// were not may be next time. Two that share a hash would cost a rewrite, never a wrong one. (A
-// plain rule needs no such list: what it has made equal once stays so, and matches know their age.)
-class AppliedMatches {
- public:
-  // True the first time.
-  bool insert(uint64_t key) {
-    key += key == 0;
-    if ((count_ + 1) * 2 > slots_.size()) grow();
-    size_t slot = key & (slots_.size() - 1);
-    while (slots_[slot] != 0 && slots_[slot] != key) slot = (slot + 1) & (slots_.size() - 1);
-    if (slots_[slot] == key) return false;
-    slots_[slot] = key;
-    ++count_;
-    return true;
-  }
-  bool contains(uint64_t key) const {
-    key += key == 0;
-    if (slots_.empty()) return false;
-    size_t slot = key & (slots_.size() - 1);
-    while (slots_[slot] != 0 && slots_[slot] != key) slot = (slot + 1) & (slots_.size() - 1);
-    return slots_[slot] == key;
-  }
-  size_t bytes() const { return slots_.capacity() * sizeof(slots_[0]); }
+bool is_plain(const Rule& rule) { return !rule.compute && rule.conditions.empty(); }
 
- private:
-  void grow() {
-    std::vector<uint64_t> old(slots_.empty() ? 64 : 2 * slots_.size());
-    old.swap(slots_);
-    count_ = 0;
-    for (const uint64_t key : old)
-      if (key != 0) insert(key);
-  }
-  std::vector<uint64_t> slots_;  // 0: free
-  size_t count_ = 0;
+// A match by its rule and its place among the rule's.
+struct Later {
+  uint32_t rule, match;
 };
-
-uint64_t hash_of_match(Id root, Bindings bindings) {
-  uint64_t h = (root + 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
-  for (const uint32_t value : bindings) {
-    h = (h ^ (h >> 32) ^ value) * 0xD6E8FEB86659FD93ull;
-    h ^= h >> 29;
-  }
-  return h ^ (h >> 32);
-}
 
 class Saturation {
  public:
@@ -97,7 +67,11 @@ class Saturation {
         matches_(rules.size()),
         applied_(rules.size()),
         searched_(rules.size()) {
-    for (const Rule& rule : rules) matchers_.emplace_back(rule.left, rule.variables.size());
+    for (const Rule& rule : rules) {
+      matchers_.emplace_back(rule.left, rule.variables.size());
+      rights_.emplace_back(rule.right);
+    }
+    in_any_order_ = !graph.has_analysis() && std::all_of(rules.begin(), rules.end(), is_plain);
     start_ = now();
   }
 
@@ -118,6 +92,8 @@ class Saturation {
   }
 
  private:
+  static constexpr size_t kAskEvery = 256;  // matches
+
   double now() const {
     if (hooks_.now) return hooks_.now();
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
@@ -130,7 +106,7 @@ class Saturation {
     size_t sum = 0;
     for (const Matches& m : matches_) sum += m.bytes();
     for (const AppliedMatches& a : applied_) sum += a.bytes();
-    return sum;
+    return sum + later_.capacity() * sizeof(Later);
   }
 
   // Asked between rules and within long ones, in the order in which users set them: nodes, memory,
@@ -143,17 +119,23 @@ class Saturation {
     return std::nullopt;
   }
 
-  // What the next rebuild will take: as long as the last one, by the terms there are now. It is not
-  // interrupted, so that the graph is whole whatever stopped the run.
+  // What closing and rebuilding will take: as long as the last time, by the terms there are now.
+  // Neither is interrupted, so that the graph is whole whatever stopped the run.
   double rebuilding() const {
     if (rebuilt_terms_ == 0) return 0;
     return rebuilt_seconds_ * static_cast<double>(graph_.term_count()) /
            static_cast<double>(rebuilt_terms_);
   }
+  size_t close() {
+    const double begin = now();
+    const size_t unions = graph_.close();
+    closed_seconds_ = now() - begin;
+    return unions;
+  }
   size_t rebuild() {
     const double begin = now();
     const size_t unions = graph_.rebuild();
-    rebuilt_seconds_ = now() - begin;
+    rebuilt_seconds_ = now() - begin + std::exchange(closed_seconds_, 0);
     rebuilt_terms_ = graph_.term_count();
     return unions;
   }
@@ -191,8 +173,6 @@ class Saturation {
                        [&](const Condition& holds) { return holds(graph_, bindings); });
   }
 
-  static bool is_plain(const Rule& rule) { return !rule.compute && rule.conditions.empty(); }
-
   // Conditions are asked at the moment of application; a match whose condition is false now may
   // hold later and is kept for then.
   bool apply_one(size_t rule, Id root, Bindings bindings, bool known) {
@@ -201,23 +181,49 @@ class Saturation {
     const uint64_t key = plain ? 0 : hash_of_match(root, bindings);
     if (!plain && known && applied_[rule].contains(key)) return false;
     if (!allowed(r, bindings)) return false;
-    const Id made = r.compute ? r.compute(graph_, bindings) : r.right.instantiate(graph_, bindings);
+    const Id made = r.compute ? r.compute(graph_, bindings) : rights_[rule].make(graph_, bindings);
     if (made == kNoId) return false;
     if (!plain) applied_[rule].insert(key);
+    return unite(rule, root, bindings, made);
+  }
+
+  bool unite(size_t rule, Id root, Bindings bindings, Id made) {
     // With proofs the left side must be the very term that the rule speaks of.
-    const Id left = graph_.proofs() ? r.left[0].pattern.instantiate(graph_, bindings) : root;
-    return graph_.unite(left, made, static_cast<int>(rule));
+    if (graph_.proofs()) root = rules_[rule].left[0].pattern.instantiate(graph_, bindings);
+    return graph_.unite(root, made, static_cast<int>(rule));
+  }
+
+  // True: the graph had all that the right side is made of.
+  bool apply_to_known(size_t rule, Id root, Bindings bindings, size_t& applied) {
+    const Id made = rights_[rule].make_of_known(graph_, bindings);
+    if (made != kNoId) applied += unite(rule, root, bindings, made);
+    return made != kNoId;
   }
 
   std::optional<StopReason> apply(size_t rule, size_t& applied) {
-    constexpr size_t kAskEvery = 256;  // matches
     const Matches& found = matches_[rule];
     for (size_t i = 0; i < found.size(); ++i) {
-      applied += apply_one(rule, found.roots[i], found.bindings(i), found.known[i] != 0);
+      if (!in_any_order_)
+        applied += apply_one(rule, found.roots[i], found.bindings(i), found.known[i] != 0);
+      else if (!apply_to_known(rule, found.roots[i], found.bindings(i), applied))
+        later_.push_back({static_cast<uint32_t>(rule), static_cast<uint32_t>(i)});
       if (i % kAskEvery == kAskEvery - 1)
         if (const auto stop = over_limit()) return stop;
     }
-    if (searched_[rule]) states_[rule].done = searched_at_;
+    return over_limit();
+  }
+
+  // Those that the first pass left, when the graph is closed under what it made equal.
+  std::optional<StopReason> apply_later(IterationReport& report) {
+    if (later_.empty()) return std::nullopt;
+    report.congruences += close();
+    for (size_t i = 0; i < later_.size(); ++i) {
+      const auto [rule, match] = later_[i];
+      const Matches& found = matches_[rule];
+      report.applied[rule] += apply_one(rule, found.roots[match], found.bindings(match), false);
+      if (i % kAskEvery == kAskEvery - 1)
+        if (const auto stop = over_limit()) return stop;
+    }
     return over_limit();
   }
 
@@ -243,19 +249,21 @@ class Saturation {
       stop = search(r, iteration);
       now_report.matched[r] = matches_[r].found();
     }
-    size_t unions = 0;
-    for (size_t r = 0; r < rules_.size() && !stop; ++r) {
-      stop = apply(r, now_report.applied[r]);
-      unions += now_report.applied[r];
-    }
-    now_report.congruences = rebuild();
+    later_.clear();
+    for (size_t r = 0; r < rules_.size() && !stop; ++r) stop = apply(r, now_report.applied[r]);
+    if (!stop) stop = apply_later(now_report);
+    for (size_t r = 0; r < rules_.size() && !stop; ++r)
+      if (searched_[r]) states_[r].done = searched_at_;
+    now_report.congruences += rebuild();
     now_report.nodes = graph_.node_count();
     now_report.classes = graph_.class_count();
     now_report.terms = graph_.term_count();
+    const bool united = std::any_of(now_report.applied.begin(), now_report.applied.end(),
+                                    [](size_t unions) { return unions > 0; });
     report.iterations.push_back(std::move(now_report));
     if (reached()) return StopReason::kGoal;
     if (stop) return stop;
-    if (unions > 0) return std::nullopt;
+    if (united) return std::nullopt;
     const bool grew = terms != graph_.term_count() || classes != graph_.class_count();
     if (!unban(iteration) && !grew) return StopReason::kSaturated;
     return std::nullopt;
@@ -267,13 +275,16 @@ class Saturation {
   const ScheduleOptions options_;
   const SaturationHooks& hooks_;
   std::vector<Matcher> matchers_;
+  std::vector<Maker> rights_;  // right sides
   std::vector<RuleState> states_;
   std::vector<Matches> matches_;
   std::vector<AppliedMatches> applied_;
+  bool in_any_order_ = false;   // matches may be applied so
+  FlatVector<Later> later_;     // left by the first pass
   std::vector<char> searched_;  // by rule: whether this iteration found all its matches
   Moment searched_at_;
   double start_ = 0;
-  double rebuilt_seconds_ = 0;
+  double closed_seconds_ = 0, rebuilt_seconds_ = 0;
   size_t rebuilt_terms_ = 0;
 };
 

@@ -3,8 +3,9 @@
 // Start at saturate().
 //
 // Each iteration searches all rules in the graph as it stands, applies all matches, and rebuilds
-// once; so the order of rules and matches does not decide what is found (egg, section 3). Limits
-// have names and every run has a stop reason. Deterministic as long as no time limit is met.
+// once; so the order of rules and matches does not decide what is found (egg, section 3), only how
+// many terms are made that come to nothing. Limits have names and every run has a stop reason.
+// Deterministic as long as no time limit is met.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -55,7 +56,7 @@ const char* name_of(StopReason r);
 struct IterationReport {
   size_t nodes = 0, classes = 0, terms = 0;  // after the iteration; see EGraph
   std::vector<size_t> matched, applied;      // by rule: matches used, unions they made
-  size_t congruences = 0;                    // unions that rebuilding made
+  size_t congruences = 0;                    // unions that closing the graph made
 };
 
 /// How a run went.
