@@ -52,8 +52,7 @@ uint64_t lowest(uint64_t set) { return set & -set; }
 
 }  // namespace
 
-std::vector<ContractionTree> contraction_orders(const Contraction& c, size_t k,
-                                                const Limits& limits) {
+ContractionOrders contraction_orders(const Contraction& c, size_t k, const Limits& limits) {
   EXO_CHECK(c.factors.size() >= 2 && c.factors.size() <= 12);
   OpTable ops;
   Factors factors(ops);
@@ -67,7 +66,10 @@ std::vector<ContractionTree> contraction_orders(const Contraction& c, size_t k,
   const std::vector<Rule> rules = {
       Rule::parse("either-order", "(times ?a ?b) => (times ?b ?a)", ops),
       Rule::parse("either-pair", "(times (times ?a ?b) ?c) => (times ?a (times ?b ?c))", ops)};
-  saturate(graph, rules, limits, {.schedule = Schedule::kEvery});
+  ContractionOrders out;
+  out.stop = saturate(graph, rules, limits, {.schedule = Schedule::kEvery}).stop;
+  out.nodes = graph.node_count();
+  out.classes = graph.class_count();
   const CostModel model{.of = [&](const EGraph& g, Id, const ENode& node) {
     CostVector cost = {};
     if (node.arity() == 0) return cost;
@@ -77,22 +79,21 @@ std::vector<ContractionTree> contraction_orders(const Contraction& c, size_t k,
                                            : HUGE_VAL;
     return cost;
   }};
-  std::vector<ContractionTree> trees;
   for (const Extracted& e : extract(graph, root, model, k)) {
     if (std::isinf(e.cost[0])) continue;
-    ContractionTree& tree = trees.emplace_back();
+    ContractionTree& tree = out.trees.emplace_back();
     tree.multiplications = e.cost[0];
     for (const Term::Node& node : e.term.nodes) {
-      ContractionTree::Node& out = tree.nodes.emplace_back();
+      ContractionTree::Node& made = tree.nodes.emplace_back();
       if (node.children.empty()) {
-        out.factor = static_cast<int>(ops.params(node.op)[0]);
+        made.factor = static_cast<int>(ops.params(node.op)[0]);
       } else {
-        out.left = node.children[0];
-        out.right = node.children[1];
+        made.left = node.children[0];
+        made.right = node.children[1];
       }
     }
   }
-  return trees;
+  return out;
 }
 
 }  // namespace exotune::eqsat

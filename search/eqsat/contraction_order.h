@@ -28,11 +28,17 @@ struct ContractionTree {
   double multiplications = 0;  // of all its products
 };
 
+/// Trees, and the graph that they were read from.
+struct ContractionOrders {
+  std::vector<ContractionTree> trees;  // the cheapest first
+  size_t nodes = 0, classes = 0;
+  StopReason stop = StopReason::kSaturated;
+};
+
 /// The `k` cheapest trees, each once whatever the order of the two sides. An index is summed over
 /// in the product after which nobody has it.
-std::vector<ContractionTree> contraction_orders(const Contraction& c, size_t k,
-                                                const Limits& limits = {.iterations = 40,
-                                                                        .nodes = 600'000,
-                                                                        .seconds = 10});
+ContractionOrders contraction_orders(const Contraction& c, size_t k,
+                                     const Limits& limits = {
+                                         .iterations = 40, .nodes = 600'000, .seconds = 10});
 
 }  // namespace exotune::eqsat

@@ -237,7 +237,11 @@ void add_orders(const ProcPtr& p, const SumOfFactors& sum, const CandidateReques
   for (const double extent : c->extents) points *= extent;
   const double along = sum.last < 0 ? 1 : c->extents[static_cast<size_t>(sum.last)];
   report.written.push_back(ViewFigures{points, 0, along});
-  for (const ContractionTree& tree : contraction_orders(*c, std::min(kOrders, request.k))) {
+  const ContractionOrders orders = contraction_orders(*c, std::min(kOrders, request.k));
+  report.nodes += orders.nodes;
+  report.classes += orders.classes;
+  if (orders.stop != StopReason::kSaturated) report.stop = orders.stop;
+  for (const ContractionTree& tree : orders.trees) {
     if (tree.multiplications >= points) continue;
     Candidate out;
     try {
