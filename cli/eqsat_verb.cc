@@ -30,7 +30,7 @@ struct EqsatOptions {
   int k = 16;
   int script = -1;
   bool dot = false, allow_tested = false;
-  int64_t block = 0;
+  std::vector<int64_t> blocks;  // each is a part of the one before
   eqsat::Limits limits;
   SizeOption size;
   FormatOption format;
@@ -56,7 +56,7 @@ std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& optio
   // Blocks alone: with the other rules few of the smallest terms would be blocks.
   std::vector<std::string> sets = {"canonical", "layout",
                                    options.array.empty() ? "columns" : "systolic"};
-  if (options.block > 0) sets = {"canonical", "padding", "blocking"};
+  if (!options.blocks.empty()) sets = {"canonical", "padding", "blocking"};
   if (!options.rule_files.empty()) sets.clear();
   for (const std::string& set : sets) read(session.data.rules / (set + ".rules"));
   for (const std::string& file : options.rule_files) read(file);
@@ -151,15 +151,22 @@ void print_statistics(const CandidateReport& report) {
 
 eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& options,
                                    const std::optional<ViewCosts>& costs) {
-  if (options.block > 0 && !options.array.empty())
+  if (!options.blocks.empty() && !options.array.empty())
     throw InputError({}, "--block and --array ask for two forms of one product",
                      "give one of them");
+  for (size_t k = 1; k < options.blocks.size(); ++k)
+    if (options.blocks[k] >= options.blocks[k - 1] ||
+        options.blocks[k - 1] % options.blocks[k] != 0)
+      throw InputError({},
+                       "--block: " + std::to_string(options.blocks[k]) + " is no part of " +
+                           std::to_string(options.blocks[k - 1]),
+                       "the larger block first, for example 64,16");
   eqsat::CandidateRequest request;
   request.rules = rules_of(session, options);
   request.constants = array_constants(options.array);
-  if (options.block > 0) request.constants.insert({{"K", options.block}, {"L", 0}});
+  request.blocks = options.blocks;
   request.k = static_cast<size_t>(options.k);
-  if (options.block > 0 || !options.rule_files.empty()) request.loops = request.k;
+  if (!options.blocks.empty() || !options.rule_files.empty()) request.loops = request.k;
   request.limits = options.limits;
   for (const auto& [name, value] :
        options.size.given() ? options.size.single() : std::map<std::string, int64_t>())
@@ -263,7 +270,11 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--script", options->script, "print the schedule of this candidate");
-  app.add_option("--block", options->block, "look for blocks of this instead, padded to whole ones")
+  app.add_option("--block", options->blocks,
+                 "look for blocks of this instead, padded to whole ones; 64,16: and for blocks of "
+                 "16 in them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(2, 4096));
   app.add_flag(
       "--allow-tested", options->allow_tested,

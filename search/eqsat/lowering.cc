@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
@@ -19,6 +20,30 @@ namespace {
 // Each node counts, so that what changes nothing is left out.
 CostModel by_size() {
   return {.of = [](const EGraph&, Id, const ENode&) { return CostVector{1}; }};
+}
+
+// An operand whose blocks are taken together again is what it was, and a sum of sums has the points
+// of the sum: both come last, or they would be most of the smallest terms.
+CostModel by_blocks(const AccessTypes& types) {
+  return {.of = [&types](const EGraph& graph, Id id, const ENode& node) {
+    constexpr double kLast = 8;  // more nodes than such a term has fewer
+    const auto kind = types.language().kind(node.op);
+    const bool again = kind == AccessOp::kMerge && !types.of(graph, id).item.empty();
+    return CostVector{again || kind == AccessOp::kSum ? kLast : 1};
+  }};
+}
+
+// The constants of the rules, one set after the other.
+std::vector<std::map<std::string, int64_t>> levels_of(const CandidateRequest& request) {
+  if (request.blocks.empty()) return {request.constants};
+  std::vector<std::map<std::string, int64_t>> levels;
+  int64_t whole = 0;
+  for (const int64_t block : request.blocks) {
+    levels.push_back(request.constants);
+    levels.back()["K"] = block;
+    levels.back()["L"] = std::exchange(whole, block);
+  }
+  return levels;
 }
 
 // One product's search: term, graph, candidates' views.
@@ -49,14 +74,25 @@ class ProductSearch {
 
   void run(const CandidateRequest& request, CandidateReport& report) {
     std::vector<Rule> rules;
-    for (const RuleText& text : request.rules)
-      for (Rule& rule : parse_rules(text.text, text.file, types_, request.constants))
-        rules.push_back(std::move(rule));
-    report.stop = saturate(graph_, rules, request.limits).stop;
+    const Deadline end = Deadline::after(request.limits.seconds);
+    StopReason stop = StopReason::kSaturated;
+    // The rules of each level have the names of the others', in one order: a proof names them.
+    for (const auto& constants : levels_of(request)) {
+      if (stop != StopReason::kSaturated) break;
+      rules.clear();
+      for (const RuleText& text : request.rules)
+        for (Rule& rule : parse_rules(text.text, text.file, types_, constants))
+          rules.push_back(std::move(rule));
+      Limits limits = request.limits;
+      limits.seconds = end.left();
+      stop = saturate(graph_, rules, limits).stop;
+    }
+    if (stop != StopReason::kSaturated) report.stop = stop;
     report.nodes += graph_.node_count();
     report.classes += graph_.class_count();
     if (request.dot) report.dot += graph_text(graph_, types_);
-    for (const Extracted& e : extract(graph_, root_, by_size(), kTerms)) {
+    const CostModel model = request.blocks.empty() ? by_size() : by_blocks(types_);
+    for (const Extracted& e : extract(graph_, root_, model, kTerms)) {
       if (is_done(request)) return;
       consider(e.term, rules, request, report);
     }

@@ -58,14 +58,17 @@ struct CandidateReport {
   std::vector<NotLifted> not_lifted;
   /// Terms that were extracted but not replayed, and why, counted.
   std::map<std::string, int> refused;
-  size_t nodes = 0, classes = 0;  // of all graphs
-  std::string dot;                // the graphs as Graphviz text, where asked for
-  StopReason stop = StopReason::kSaturated;
+  size_t nodes = 0, classes = 0;             // of all graphs
+  std::string dot;                           // the graphs as Graphviz text, where asked for
+  StopReason stop = StopReason::kSaturated;  // of the last graph that met a limit, if one did
 };
 
 struct CandidateRequest {
   std::vector<RuleText> rules;
   std::map<std::string, int64_t> constants;
+  /// For rules that cut axes in blocks of K, which are parts of blocks of L: {64, 16} is the rules
+  /// with K = 64 and L = 0 until nothing is new, then, in the same graph, with K = 16 and L = 64.
+  std::vector<int64_t> blocks;
   size_t k = 16;  // candidates of each product, at most
   /// Beside them as many whose loops count the same points, for rules that cut or pad axes. 0 puts
   /// none to proof: proofs take up to seconds each.

@@ -8,6 +8,8 @@
 #include "search/eqsat/operand_index.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 namespace exotune::eqsat {
 namespace {
@@ -23,18 +25,37 @@ struct Digits {
   std::string whole, rest;
 };
 
-// `text` by k and modulo k; of `k * a + b` these are a and b, as axes taken together are.
-Digits digits(const std::string& text, int64_t k) {
-  const std::string front = std::to_string(k) + " * ";
-  const size_t plus = text.rfind(" + ");
-  if (text.starts_with(front) && plus != std::string::npos) {
-    std::string whole = text.substr(front.size(), plus - front.size());
-    std::string rest = text.substr(plus + 3);
-    const auto is_word = [](const std::string& t) {
-      return t.find_first_of(" ()") == std::string::npos;
-    };
-    if (is_word(whole) && is_word(rest)) return {std::move(whole), std::move(rest)};
+bool is_word(const std::string& text) { return text.find_first_of(" ()") == std::string::npos; }
+
+// `(a + b)` without its parentheses; nothing for `(a) + (b)` and the like.
+std::optional<std::string> inside(const std::string& text) {
+  if (is_word(text)) return text;
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0 && i + 1 < text.size()) return std::nullopt;
   }
+  return text.substr(1, text.size() - 2);
+}
+
+// Of `k * a + b` a and b, where b is a word, or again such a text with a divisor of k: as axes
+// taken together are. Whether b is less than k is not asked; the core does.
+std::optional<Digits> whole_and_rest(const std::string& text, int64_t k) {
+  const std::string front = std::to_string(k) + " * ";
+  const size_t plus = text.find(" + ");
+  if (!text.starts_with(front) || plus == std::string::npos) return std::nullopt;
+  Digits cut{text.substr(front.size(), plus - front.size()), text.substr(plus + 3)};
+  if (!is_word(cut.whole)) return std::nullopt;
+  if (is_word(cut.rest)) return cut;
+  const int64_t next = std::strtoll(cut.rest.c_str(), nullptr, 10);
+  if (next < 2 || next >= k || k % next != 0 || !whole_and_rest(cut.rest, next))
+    return std::nullopt;
+  return cut;
+}
+
+// `text` by k and modulo k.
+Digits digits(const std::string& text, int64_t k) {
+  if (std::optional<Digits> cut = whole_and_rest(text, k)) return *std::move(cut);
   return {grouped(text) + " / " + std::to_string(k), grouped(text) + " % " + std::to_string(k)};
 }
 
@@ -42,10 +63,9 @@ Digits digits(const std::string& text, int64_t k) {
 std::string together(const std::string& whole, const std::string& rest, int64_t k) {
   const std::string by = " / " + std::to_string(k), modulo = " % " + std::to_string(k);
   if (whole.ends_with(by) && rest.ends_with(modulo)) {
-    std::string former = whole.substr(0, whole.size() - by.size());
-    if (former == rest.substr(0, rest.size() - modulo.size()) &&
-        former.find_first_of(" ()") == std::string::npos)
-      return former;
+    const std::string former = whole.substr(0, whole.size() - by.size());
+    if (former == rest.substr(0, rest.size() - modulo.size()))
+      if (std::optional<std::string> text = inside(former)) return *std::move(text);
   }
   return scaled(k, whole) + " + " + rest;
 }

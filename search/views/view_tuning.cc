@@ -116,7 +116,7 @@ void add_blocks(const TuneRequest& request, const ViewCosts& costs, const ViewRu
   if (block < 2) return;
   eqsat::CandidateRequest ask;
   ask.rules = rules.blocks;
-  ask.constants = {{"K", block}, {"L", 0}};
+  ask.blocks = {block};
   ask.sizes = all_sizes(request);
   ask.loops = most - found.size();
   eqsat::CandidateReport report =

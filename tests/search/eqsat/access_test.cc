@@ -356,6 +356,16 @@ TEST(Rules, two_levels_of_blocks_need_few_nodes_at_any_size) {
   EXPECT_LE(nodes(true), 500u);
 }
 
+TEST(Rules, two_levels_of_blocks_are_sound) {
+  Problem p;
+  p.matmul(8, 8, 8);
+  for (const auto& [k, l] : {std::pair{4, 0}, {2, 4}})
+    EXPECT_EQ(
+        saturate(p.graph, p.rules({"canonical", "blocking"}, {{"K", k}, {"L", l}}), kPlenty).stop,
+        StopReason::kSaturated);
+  expect_sound(p);
+}
+
 // Multiplications of a chain by the dynamic program that every textbook has.
 double cheapest_chain(const std::vector<Size>& sizes) {
   const size_t n = sizes.size() - 1;

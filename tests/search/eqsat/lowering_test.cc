@@ -354,6 +354,25 @@ TEST(Lowering, blocks_that_do_not_fit_end_in_a_guard) {
                   .contains("k = 16 * k0 + k1 where 16 * k0 + k1 < 40"));
 }
 
+// Blocks of 16 in blocks of 64, found in one graph.
+TEST(Lowering, blocks_in_blocks) {
+  for (const char* size : {"1024", "64 * N"}) {
+    CandidateRequest request{.blocks = {64, 16}, .loops = 64};
+    for (const char* set : {"canonical", "padding", "blocking"})
+      request.rules.push_back(shipped(set));
+    const CandidateReport r = find_candidates(proc(product_of(size, size, size)), request);
+    EXPECT_LE(r.nodes, 500u);
+    EXPECT_EQ(r.stop, StopReason::kSaturated);
+    const auto found = by_bijection(r);
+    EXPECT_TRUE(found.contains("i = 64 * i0 + i1, j = 64 * j0 + j1, k = 64 * k0 + k1"))
+        << testing::PrintToString(found);
+    EXPECT_TRUE(
+        found.contains("i = 64 * i0 + 16 * i1 + i2, j = 64 * j0 + 16 * j1 + j2, "
+                       "k = 64 * k0 + 16 * k1 + k2"))
+        << testing::PrintToString(found);
+  }
+}
+
 // What is replayed is the same with other loops looked for and without, even where places are few.
 TEST(Lowering, other_loops_take_no_places_of_replays) {
   CandidateRequest request{.constants = {{"K", 4}, {"L", 0}}, .k = 2};
