@@ -15,23 +15,11 @@ EGraph::EGraph(const OpTable& ops, Analysis* analysis, bool proofs)
 
 EGraph::~EGraph() = default;
 
-Id EGraph::lookup(const ENode& node) const {
-  const Id known = memo_.find(canonical(node));
-  return known == kNoId ? kNoId : find(known);
-}
-
 Id EGraph::add(Op op, std::span<const Id> children) {
   EXO_CHECK(children.size() <= kMaxChildren);
   ENode node{op, {kNoId, kNoId, kNoId}};
   std::copy(children.begin(), children.end(), node.children.begin());
   return add(node);
-}
-
-Id EGraph::add(const ENode& original) {
-  const ENode node = canonical(original);
-  const Id known = memo_.find_or_insert(node, static_cast<Id>(originals_.size()));
-  if (known == kNoId) return add_class(node, original);
-  return proofs_ ? add_spelling(original, known) : known;
 }
 
 // The node is in the memo already.
@@ -96,13 +84,10 @@ void EGraph::queue_parents_to_learn(Id id) {
     analysis_pending_.push_back(parent_links_[link].parent);
 }
 
-bool EGraph::unite(Id a, Id b, int rule) { return merge(a, b, rule); }
-
 // The class with more parents keeps its id, so that fewer lists are moved; the reason is kept for
 // proofs.
 bool EGraph::merge(Id a, Id b, int reason) {
   Id into = find(a), from = find(b);
-  if (into == from) return false;
   clean_ = false;
   if (parents_[into].count < parents_[from].count) std::swap(into, from);
   if (proofs_) proofs_->connect(a, b, reason == kCongruence ? ProofForest::kCongruence : reason);
@@ -138,7 +123,7 @@ void EGraph::close_one(Id id, size_t& unions) {
     originals_[id] = node;
   }
   const Id before = memo_.exchange(node, id);
-  if (before != kNoId && before != id) unions += unite_congruent(before, id);
+  if (before != kNoId) unions += unite(before, id, kCongruence);
 }
 
 // Upward closure.

@@ -61,16 +61,24 @@ class EGraph {
 
   /// The class of this node, made when it is new; children are ids of this graph. The id stands for
   /// exactly this term when proofs are kept, for some equal term otherwise; find() gives the class.
-  Id add(const ENode& node);
+  Id add(const ENode& original) {
+    const ENode node = canonical(original);
+    const Id known = memo_.find_or_insert(node, static_cast<Id>(originals_.size()));
+    if (known == kNoId) return add_class(node, original);
+    return proofs_ ? add_spelling(original, known) : known;
+  }
   Id add(Op op, std::span<const Id> children);
   Id add(Op op, std::initializer_list<Id> children = {}) {
     return add(op, std::span<const Id>(children.begin(), children.size()));
   }
   /// The class that holds this node, or kNoId. Adds nothing.
-  Id lookup(const ENode& node) const;
+  Id lookup(const ENode& node) const {
+    const Id known = memo_.find(canonical(node));
+    return known == kNoId ? kNoId : find(known);
+  }
 
   /// Merges two classes; false when they were one. `rule` is what proofs name as the reason.
-  bool unite(Id a, Id b, int rule = kGiven);
+  bool unite(Id a, Id b, int rule = kGiven) { return find(a) != find(b) && merge(a, b, rule); }
   static constexpr int kGiven = -1;  // united by the caller, not by a rule
 
   /// The leader of the id's class: the same for two ids exactly when they are known to be equal.
@@ -140,8 +148,7 @@ class EGraph {
   void queue_parents(Id id);
   /// Their classes may learn from a changed fact: they wait for close().
   void queue_parents_to_learn(Id id);
-  bool unite_congruent(Id a, Id b) { return merge(a, b, kCongruence); }
-  /// The class with more parents stays, so that fewer nodes are looked at again.
+  /// Of two classes, the one with more parents stays, so that fewer nodes are looked at again.
   bool merge(Id a, Id b, int reason);
   /// One waiting node: entered under its new spelling, or united with the node that has it.
   void close_one(Id id, size_t& unions);

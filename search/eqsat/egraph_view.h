@@ -36,9 +36,11 @@ class EGraphView {
     const Range& range = ranges_[leader];
     return {now_.nodes.data() + range.first, range.last - range.first};
   }
-  /// False: no node of the class `leader` is of the family.
-  bool may_have(Id leader, Family family) const {
-    return (ranges_[leader].families >> (family & 63)) & 1;
+  /// The same for a leader, if a node of the family may be among them; else none.
+  std::span<const ENode> nodes(Id leader, Family family) const {
+    const Range& range = ranges_[leader];
+    if (((range.families >> (family & 63)) & 1) == 0) return {};
+    return {now_.nodes.data() + range.first, range.last - range.first};
   }
   /// The birth of a node of this view, which is given by its place.
   uint32_t birth(const ENode& node) const {

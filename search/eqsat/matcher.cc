@@ -151,6 +151,7 @@ Matcher::Matcher(const std::vector<Rooted>& patterns, size_t variables) {
   EXO_CHECK(!patterns.empty());
   Compiler compiler(*this, variables);
   for (size_t i = 0; i < patterns.size(); ++i) compiler.compile(patterns[i], i == 0);
+  program_.push_back({.code = Code::kMatch});
   registers_ = compiler.registers();
   const Pattern::Node& root = patterns[0].pattern.nodes.back();
   rooted_ = root.kind != Pattern::Kind::kVariable;
@@ -202,9 +203,7 @@ class Matcher::Machine {
 
   // `fresh`: something that is bound so far was not there before.
   bool step(const Instruction* i, bool fresh) {
-    for (const Instruction* const end = matcher_.program_.data() + matcher_.program_.size();
-         i != end; ++i) {
-      switch (i->code) {
+    for (;; ++i) switch (i->code) {
         case Code::kBindOp:
         case Code::kBindFamily:
           return bind(*i, fresh);
@@ -222,31 +221,32 @@ class Matcher::Machine {
             if (!go_on() || !step(i + 1, fresh || is_new(id))) return false;
           }
           return true;
+        case Code::kMatch:
+          return note_match(fresh);
       }
-    }
-    return note_match(fresh);
   }
 
   // Nodes of a class are sorted by operator, so those of one operator are a range.
   bool bind(const Instruction& i, bool fresh) {
-    const Id id = reg(i.in);
-    if (!view_.may_have(id, i.family)) return true;
-    const std::span<const ENode> nodes = view_.nodes(id);
-    const Op first = i.code == Code::kBindOp ? i.op : i.family << kFamilyShift;
+    const std::span<const ENode> nodes = view_.nodes(reg(i.in), i.family);
+    const bool any = i.code == Code::kBindFamily;  // operator of the family
+    const Op first = any ? i.family << kFamilyShift : i.op;
+    const Op last = any ? first | ((Op{1} << kFamilyShift) - 1) : i.op;
     const ENode* node = nodes.data();
     const ENode* const end = node + nodes.size();
     if (nodes.size() > 8)
       node = std::lower_bound(node, end, first, [](const ENode& n, Op op) { return n.op < op; });
     else
       while (node != end && node->op < first) ++node;
-    for (; node != end; ++node) {
-      if (i.code == Code::kBindOp ? node->op != i.op : family_of(node->op) != i.family) break;
+    const bool matched = (&i + 1)->code == Code::kMatch;  // with any such node
+    for (; node != end && node->op <= last; ++node) {
       // As many children as the pattern has: the next one is missing, the last one is not.
       if (i.arity < kMaxChildren && node->children[static_cast<size_t>(i.arity)] != kNoId) continue;
       if (i.arity > 0 && node->children[static_cast<size_t>(i.arity) - 1] == kNoId) continue;
       for (int k = 0; k < i.arity; ++k) reg(i.out + k) = node->children[static_cast<size_t>(k)];
       if (i.op_out >= 0) reg(i.op_out) = node->op;
-      if (!step(&i + 1, fresh || view_.birth(*node) > known_.since.view)) return false;
+      const bool now_fresh = fresh || view_.birth(*node) > known_.since.view;
+      if (!(matched ? note_match(now_fresh) : step(&i + 1, now_fresh))) return false;
     }
     return true;
   }

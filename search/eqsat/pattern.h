@@ -87,16 +87,17 @@ class Maker {
   /// One operator of the pattern.
   struct Step {
     Op op = kNoOp;
-    Var op_variable = -1;  // bound to the operator, where it is not -1
-    size_t arity = 0;
-    std::array<int, kMaxChildren> places = {};  // of the children: a step before, or ~variable
+    int op_place = -1;                          // of the operator, where a variable is bound to it
+    std::array<uint32_t, kMaxChildren> places;  // of the children
   };
-  Id at(int place, Bindings bindings) const;
-  ENode node_of(const Step& step, Bindings bindings) const;
+  void bind(Bindings bindings);
+  ENode node_of(const Step& step) const;
 
   std::vector<Step> steps_;  // children first
-  std::vector<Id> made_;     // by step, in the match at hand
-  int root_ = 0;             // a place
+  // In the match at hand: what the variables are bound to, then an id for each step, then kNoId.
+  std::vector<Id> values_;
+  size_t variables_ = 0;
+  size_t root_ = 0;  // its place
 };
 
 /// A point in the life of a graph, to tell matches that were there from those that were not.
@@ -156,6 +157,7 @@ class Matcher {
     kCompareOp,   // two registers are the same operator
     kLookup,      // the class of a term whose variables are all bound
     kScan,        // every class, for a pattern that nothing before it leads to
+    kMatch,       // the end: what the registers hold is a match
   };
   struct Ground {  // a term whose leaves are registers
     Op op = kNoOp;
