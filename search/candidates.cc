@@ -67,12 +67,8 @@ std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
     in_parallel(states.size(), one);
   std::vector<Trial> out;
   for (size_t k = 0; k < states.size(); ++k)
-    if (std::optional<Trial> t = keep(std::move(made[k]), states[k])) {
-      const std::optional<Trial> written = t->as_written ? t : std::nullopt;
+    if (std::optional<Trial> t = keep(std::move(made[k]), states[k]))
       if (!t->as_written || !written_ran_) out.push_back(std::move(*t));
-      if (!written) continue;
-      for (Trial& other : otherwise(*written)) out.push_back(std::move(other));
-    }
   return out;
 }
 

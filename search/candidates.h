@@ -24,8 +24,7 @@ class Candidates {
   /// The nest as written, alone; nothing when it has no C.
   std::optional<Trial> as_written();
   /// The trials of these states, those that become whole schedules with C; the others are counted
-  /// as refused. Emitted in parallel but for parts of a user's script. With the nest as written
-  /// come the other ways to compile it.
+  /// as refused. Emitted in parallel but for parts of a user's script.
   std::vector<Trial> trials_of(const std::vector<size_t>& states);
   /// The same code in the other ways to compile it that are not among the trials yet.
   std::vector<Trial> otherwise(const Trial& usual);

@@ -49,7 +49,8 @@ std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
   check.measure = false;
   check.timeout_seconds = 20;
   if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return nullptr;
-  return compiled(make_candidate(problem.kernel, *options.target, problem), *options.runner,
+  const ProcPtr& written = options.written ? options.written : problem.kernel;
+  return compiled(make_candidate(written, *options.target, problem), *options.runner,
                   kReferenceSeconds);
 }
 

@@ -21,6 +21,8 @@ constexpr double kShareOfCompiling = 0.3;  // of the time that is left, for fina
 constexpr double kShareOfPeers = 0.4;
 // Likewise, for one call of the nest as written.
 constexpr double kShareOfWritten = 0.05;
+// So many times behind the fastest trial no noise explains: it would take the others' time.
+constexpr double kFarBehind = 3;
 
 std::string failure_text(const ContenderResult& c) {
   return c.name + ": " + status_name(c.status) + ": " + c.cause;
@@ -153,6 +155,7 @@ std::vector<const Trial*> FinalRound::finalists() {
   std::vector<const Trial*> chosen;
   for (const Trial* t : measured_.ranked()) {
     if (chosen.size() >= most) break;
+    if (!chosen.empty() && t->median > kFarBehind * chosen.front()->median) break;
     const std::optional<bool> correct = correct_elsewhere(*t, deadline);
     run_.report("other sizes", static_cast<int>(chosen.size()), static_cast<int>(most));
     if (!correct) {

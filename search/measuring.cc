@@ -53,9 +53,7 @@ void Measuring::as_written() {
   if (!measured_.trials.empty()) {
     candidates_.note_as_written_ran();
     // What other compilers make of it, as far as the time goes: nothing found may be slower.
-    if (kCallsOfOthers * run_.best_seconds < deadline.left())
-      measure(candidates_.otherwise(measured_.trials.front()), 1, deadline,
-              request_.timeout_seconds, false);
+    if (kCallsOfOthers * run_.best_seconds < deadline.left()) written_otherwise(deadline);
   }
   run_.result.statistics.measure_seconds += run_.since(begun);
 }
@@ -86,6 +84,15 @@ void Measuring::run() {
   run_.result.failures = measured_.first_causes;
   s.measure_seconds += run_.since(begun);
   if (!all || deadline.over()) run_.result.stop = stop_of(deadline);
+}
+
+void Measuring::written_otherwise(const Deadline& deadline) {
+  for (const Trial& t : measured_.trials)
+    if (t.compilation.is_usual() && candidates_.is_as_written(t)) {
+      std::vector<Trial> others = candidates_.otherwise(t);
+      const int planned = static_cast<int>(measured_.trials.size() + others.size());
+      return measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
+    }
 }
 
 // Neighbours of the fastest are tried while that helps, with what is left of the trials.
@@ -165,7 +172,7 @@ void Measuring::compile_otherwise(const Deadline& deadline) {
 }
 
 double Measuring::seconds_each() const {
-  return measured_.measured == 0 ? 0 : measured_seconds_ / measured_.measured;
+  return schedules_ == 0 ? 0 : schedules_seconds_ / schedules_;
 }
 
 // What whole programs took, by the text of their procedures.
@@ -227,7 +234,13 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
   while (next < last && !deadline.over()) {
     std::vector<size_t> batch;
     for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
+    const double begun = run_.clock.seconds();
+    const int before = measured_.measured;
     measure(candidates_.trials_of(batch), planned, deadline, request_.timeout_seconds, false);
+    if (measured_.measured > before) schedules_seconds_ += run_.since(begun);
+    schedules_ += measured_.measured - before;
+    // Not before something is known of schedules: each may take many times as long as the best.
+    if (batch.front() == 0) written_otherwise(deadline);
   }
   return next >= last && !deadline.over();
 }
@@ -235,7 +248,6 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
 // `rescue`: TrialLimits has it.
 void Measuring::measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
                         double timeout_seconds, bool rescue) {
-  const double begun = run_.clock.seconds();
   TrialLimits limits;
   limits.timeout_seconds = timeout_seconds;
   limits.rescue = rescue;
@@ -255,7 +267,6 @@ void Measuring::measure(std::vector<Trial> trials, int planned, const Deadline& 
   };
   TrialRun run = run_trials(std::move(trials), run_.result.key, run_.problem, *bench_.runner,
                             run_.store, limits);
-  if (run.measured > 0) measured_seconds_ += run_.since(begun);
   for (const Trial& t : run.trials) note_best(t);
   measured_.measured += run.measured;
   measured_.reused += run.reused;

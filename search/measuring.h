@@ -36,7 +36,7 @@ class Measuring {
   bool found_wrong() const;
   /// A call of the nest as written takes longer, or it was stopped for taking too long.
   bool written_takes(double seconds) const;
-  /// Seconds that a candidate took so far, compiled, checked and timed; what one more will take.
+  /// Seconds that a schedule took so far, compiled, checked and timed; what one more will take.
   double seconds_each() const;
   /// The fastest trial, as it was measured, is the result; nothing when none is ok.
   void take_fastest();
@@ -49,6 +49,8 @@ class Measuring {
   void refine(size_t most, size_t kept, const Deadline& deadline);
   /// When nothing was ok: the cheapest by the model again, with more time.
   void rescue();
+  /// What other compilers make of the nest as written, unless that is known.
+  void written_otherwise(const Deadline& deadline);
   /// The fastest again, by the other compilers and their flags.
   void compile_otherwise(const Deadline& deadline);
   /// By BeamState::text_hash, for whole programs.
@@ -71,7 +73,8 @@ class Measuring {
   const Bench& bench_;
   TrialRun measured_;
   Candidates candidates_;
-  double measured_seconds_ = 0;
+  double schedules_seconds_ = 0;  // without the nest as written, which may take as long as all
+  int schedules_ = 0;
 };
 
 }  // namespace exotune

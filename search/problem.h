@@ -37,6 +37,9 @@ struct ProblemOptions {
   Runner* runner = nullptr;
   int64_t interpreted_steps = 10'000'000;
   const Target* target = nullptr;  // with it: whose headers that C needs
+  /// What is judged by then: the kernel in the form that will be measured as the nest as written
+  /// (at its sizes, say), so that one call of it serves both; null: the kernel itself.
+  ProcPtr written;
 };
 
 /// `sizes` names every control argument of `kernel` (and may name more). Inputs are chosen by the

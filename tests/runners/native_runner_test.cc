@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -190,6 +191,45 @@ TEST(NativeRunner, what_one_call_leaves_behind_is_told) {
   EXPECT_EQ(e.outputs.at(1), test.expected[1]);
   EXPECT_TRUE(e.outputs.at(2).empty());
   EXPECT_NE(runner.evaluate(with_body("abort();"), test.inputs, 20).cause, "");
+}
+
+// Code that can be called once: a trial of it is ok because its evaluation's call serves.
+TEST(NativeRunner, a_long_evaluation_is_the_trial_of_the_same_code_on_the_same_data) {
+  const std::string file =
+      std::filesystem::temp_directory_path() / ("exo_called_once_" + std::to_string(getpid()));
+  const Candidate once = with_body(
+      "extern int access(const char*, int), creat(const char*, unsigned);\n"
+      "extern long clock(void);\n"
+      "if (access(\"" +
+      file +
+      "\", 0) == 0) abort();\n"
+      "creat(\"" +
+      file +
+      "\", 0600);\n"
+      "for (const long end = clock() + 300000; clock() < end;) {}\n"
+      "for (int64_t i = 0; i < n; ++i) y[i] = helper(x[i]);");
+  NativeRunner runner(toolchain());
+  TestCase test = double_case();
+  const Evaluation e = runner.evaluate(once, test.inputs, 20);
+  ASSERT_EQ(e.cause, "");
+  RunOptions options;
+  options.timeout_seconds = 20;
+  const TrialResult r = runner.run({&once, 1}, test, options).at(0);
+  EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
+  ASSERT_EQ(r.samples.size(), 1u);
+  EXPECT_GE(r.samples[0], 0.25);
+  // A check alone, other results or other data: it is called, which this code does not survive.
+  const auto status = [&](const TestCase& t, const RunOptions& o) {
+    return runner.run({&once, 1}, t, o).at(0).status;
+  };
+  EXPECT_EQ(status(test, check_only()), TrialStatus::kCrash);
+  TestCase other = test;
+  other.expected[1][0] += 1;
+  EXPECT_EQ(status(other, options), TrialStatus::kCrash);
+  other = test;
+  other.inputs[2][0] += 1;
+  EXPECT_EQ(status(other, options), TrialStatus::kCrash);
+  std::filesystem::remove(file);
 }
 
 TEST(NativeRunner, an_element_may_be_off_by_its_slack) {
