@@ -117,11 +117,33 @@ class ProductSearch {
     }
     if (c.proof == CandidateProof::kNone) return;
     c.term = term.str(ops_);
-    if (c.proof == CandidateProof::kReplay) describe_cost(c, request.sizes);
-    if (c.loops) count_points(c, request.sizes);
     c.product = static_cast<int>(report.written.size()) - 1;
     c.rules = rules_between(term, rules);
+    const bool views = c.proof == CandidateProof::kReplay;
     report.candidates.push_back(std::move(c));
+    Candidate& taken = report.candidates.back();
+    if (taken.loops) count_points(taken, request.sizes);
+    if (!views) return;
+    describe_cost(taken, request.sizes);
+    // The tiles of an array lie in one way alone.
+    if (taken.plan.fused.empty() && request.constants.empty()) read_in_place(request, report);
+  }
+
+  // The last candidate with one copy less: a machine may read an operand as it lies, and a term
+  // does not say which of its views are worth copying.
+  void read_in_place(const CandidateRequest& request, CandidateReport& report) {
+    const Candidate whole = report.candidates.back();
+    for (size_t k = 0; whole.plan.views.size() > 1 && k < whole.plan.views.size(); ++k) {
+      ViewPlan plan = whole.plan;
+      plan.views.erase(plan.views.begin() + static_cast<long>(k));
+      Candidate c;
+      if (take(std::move(plan), request, c) || c.proof == CandidateProof::kNone) continue;
+      c.term = whole.term;
+      c.product = whole.product;
+      c.rules = whole.rules;
+      describe_cost(c, request.sizes);
+      report.candidates.push_back(std::move(c));
+    }
   }
 
   // Each kind has places of its own: none takes those of another.
@@ -139,7 +161,10 @@ class ProductSearch {
                                       Candidate& c) {
     std::variant<ViewPlan, std::string> read = plan_of(product_, term, language_, request.plan);
     if (std::string* why = std::get_if<std::string>(&read)) return std::move(*why);
-    ViewPlan& plan = std::get<ViewPlan>(read);
+    return take(std::get<ViewPlan>(std::move(read)), request, c);
+  }
+
+  std::optional<std::string> take(ViewPlan plan, const CandidateRequest& request, Candidate& c) {
     if (replayed_ >= request.k) return std::nullopt;
     if (std::find(seen_.begin(), seen_.end(), plan) != seen_.end()) return std::nullopt;
     seen_.push_back(plan);

@@ -107,6 +107,27 @@ void cut_to_tiles(const ViewCosts& costs, const eqsat::CandidateReport& report,
                 [&](const ViewToTry& v) { return v.view.proc == report.candidates[0].proc; });
 }
 
+// The same loops, every copy that `less` makes, and more of them.
+bool copies_more(const eqsat::ViewPlan& plan, const eqsat::ViewPlan& less) {
+  const auto made = [&](const eqsat::StagedView& v) {
+    return std::find(plan.views.begin(), plan.views.end(), v) != plan.views.end();
+  };
+  return plan.fused == less.fused && plan.views.size() > less.views.size() &&
+         std::all_of(less.views.begin(), less.views.end(), made);
+}
+
+// Of the most promising first: who copies more than one before, for no gain, takes its time only.
+void leave_out_needless_copies(std::vector<ViewToTry>& found) {
+  for (size_t k = 0; k < found.size(); ++k)
+    if (!found[k].view.plan.views.empty())
+      found.erase(std::remove_if(found.begin() + static_cast<long>(k) + 1, found.end(),
+                                 [&](const ViewToTry& v) {
+                                   return v.view.product == found[k].view.product &&
+                                          copies_more(v.view.plan, found[k].view.plan);
+                                 }),
+                  found.end());
+}
+
 // Loops in blocks of what one instruction does: nothing is copied, and it is only tried where all
 // was asked for, because the other searches cut loops themselves.
 void add_blocks(const TuneRequest& request, const ViewCosts& costs, const ViewRules& rules,
@@ -150,6 +171,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
     return tiles ? first_of(a) < first_of(b) : a.gain > b.gain;
   });
+  if (!tiles && request.strategy != Strategy::kEqsat) leave_out_needless_copies(found);
   add_blocks(request, costs, rules, most, found);
   if (found.size() > most) found.resize(most);
   return found;

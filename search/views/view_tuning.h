@@ -29,10 +29,10 @@ struct ViewToTry {
 
 /// Views of the request's kernel that may be worth a search, most promising first: at most `most`.
 /// With Strategy::kAll only those that need fewer vector operations than the kernel as written,
-/// copies included; with kEqsat all, and loops cut in blocks where that is fewer than `most`; none
-/// for other strategies. For machines that multiply tiles: all, those that fill their tiles best
-/// first, loops of the sum taken together too; operands in another order are what an instruction
-/// may want.
+/// copies included, and than those that copy a part of what they do; with kEqsat all, and loops cut
+/// in blocks where that is fewer than `most`; none for other strategies. For machines that multiply
+/// tiles: all, those that fill their tiles best first, loops of the sum taken together too;
+/// operands in another order are what an instruction may want.
 std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
                                     size_t most);
 

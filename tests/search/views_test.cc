@@ -100,6 +100,21 @@ TEST(Views, a_product_whose_columns_lie_side_by_side_needs_none) {
   EXPECT_EQ(views_to_try(request(kProduct, Strategy::kEqsat), none, 3).size(), 1u);
 }
 
+// Each element of A meets a vector of B's columns: it may lie anywhere.
+TEST(Views, of_two_transposed_factors_one_is_copied) {
+  const std::string both =
+      "@proc\n"
+      "def product(A: f32[64, 64], B: f32[64, 64], C: f32[64, 64]):\n"
+      "    for i in seq(0, 64):\n"
+      "        for j in seq(0, 64):\n"
+      "            for k in seq(0, 64):\n"
+      "                C[i, j] += A[k, i] * B[j, k]\n";
+  const auto views = views_to_try(request(both, Strategy::kAll), rules(), 3);
+  ASSERT_EQ(views.size(), 1u);
+  EXPECT_EQ(views[0].view.text, "B_view[k, j] = B[j, k]");
+  EXPECT_EQ(views_to_try(request(both, Strategy::kEqsat), rules(), 3).size(), 3u);
+}
+
 // A 3 x 3 convolution of four channels over 8 x 8 points, for tiles of 4 x 4 x 4.
 TEST(Views, a_view_that_fits_an_instruction_takes_its_cycles) {
   const TuneRequest rvm = request(

@@ -106,6 +106,30 @@ TEST(Lowering, a_product_of_single_rows) {
   EXPECT_EQ(r.refused.count("an operand's axes are cut"), 0u);
 }
 
+// Vectors run along the columns of B: what of A is wanted is one element at a time, wherever it
+// lies.
+TEST(Lowering, one_of_two_transposed_factors_may_be_read_in_place) {
+  const ProcPtr p = proc(
+      "@proc\n"
+      "def tt(A: f32[24, 16], B: f32[32, 24], C: f32[16, 32]):\n"
+      "    for i in seq(0, 16):\n"
+      "        for j in seq(0, 32):\n"
+      "            for k in seq(0, 24):\n"
+      "                C[i, j] += A[k, i] * B[j, k]\n");
+  const CandidateReport r =
+      find_candidates(p, {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
+  const auto both = std::find_if(r.candidates.begin(), r.candidates.end(),
+                                 [](const Candidate& c) { return c.plan.views.size() == 2; });
+  ASSERT_NE(both, r.candidates.end());
+  const auto one = std::find_if(r.candidates.begin(), r.candidates.end(), [](const Candidate& c) {
+    return c.plan.views.size() == 1 && c.plan.views[0].operand == "B" && c.copied == "768";
+  });
+  ASSERT_NE(one, r.candidates.end());
+  EXPECT_EQ(both->copied, "1152");
+  for (size_t i = 1; i < r.candidates.size(); ++i)
+    EXPECT_TRUE(is_equivalent(r.candidates[0].proc, r.candidates[i].proc));
+}
+
 TEST(Lowering, a_stride_is_kept) {
   const CandidateReport r = candidates(
       "@proc\n"
