@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "core/base/diagnostic.h"
 #include "core/base/json.h"
@@ -21,7 +23,7 @@ constexpr int kFormat = 1;
 class Line {
  public:
   Line(const std::string& text, const SourceLocation& where) : where_(where) {
-    json_ = Json::parse(text).value_or(Json());
+    if (std::optional<Json> parsed = Json::parse(text)) json_ = *std::move(parsed);
     if (json_.fields() == nullptr) fail("this is not a JSON object");
   }
   [[noreturn]] void fail(const std::string& what) const {
