@@ -14,6 +14,7 @@
 #include "core/primitives/factor.h"
 #include "core/primitives/loops.h"
 #include "core/primitives/procedures.h"
+#include "core/primitives/reduce_ahead.h"
 #include "core/primitives/reindex.h"
 #include "core/primitives/state.h"
 #include "core/primitives/statements.h"

@@ -166,6 +166,13 @@ class Collector {
       add("factor_sum", at(c) + ", " + factor,
           [=, p = p_] { return factor_sum(p, c, "ahead", {factor}); });
     reindexed(c, f);
+    for (size_t n = 1; n <= c.path().size(); ++n) {
+      const Path around(c.path().begin(), c.path().begin() + static_cast<long>(n));
+      if (!stmt_at(*p_, around)->as<For>()) continue;
+      const Cursor nest = Cursor::stmt(p_, around);
+      add("reduce_ahead", at(nest) + ", " + at(c),
+          [=, p = p_, t = buffer_name("ahead")] { return reduce_ahead(p, nest, c, t); });
+    }
     if (f.body.size() == 1 && f.body[0]->as<For>()) {
       add("reorder_loops", at(c), [=, p = p_] { return reorder_loops(p, c); });
       add("mult_loops", at(c), [=, p = p_, m = loop_name("m")] { return mult_loops(p, c, m); });
