@@ -155,7 +155,11 @@ class Lifter {
   bool output(const std::vector<ExprPtr>& idx, Product& product) const {
     for (const ExprPtr& e : idx) {
       std::map<int, int64_t> terms;
-      if (!add_terms(e, product, 1, terms)) return false;
+      bool moved = false;
+      if (!add_terms(e, product, 1, terms, &moved)) return false;
+      // Elements of a part of the output, wherever it begins: counted as those of all of it.
+      if (moved || terms.empty()) product.output_is_plain = false;
+      if (terms.empty()) continue;
       const std::vector<int> loops = counting(terms, product);
       if (loops.empty()) return false;
       // A loop in two subscripts (a diagonal) counts no element twice, but leaves most out.
@@ -169,24 +173,30 @@ class Lifter {
     return true;
   }
 
+  // `moved`: constants and sizes are allowed beside the loops, and whether there are any. Of an
+  // operand they would be another view.
   static bool add_terms(const ExprPtr& e, const Product& product, int64_t factor,
-                        std::map<int, int64_t>& terms) {
-    if (const Read* r = e->as<Read>()) {
-      const int loop = loop_of(product, r->name);
-      if (loop < 0) return false;
+                        std::map<int, int64_t>& terms, bool* moved = nullptr) {
+    const Read* r = e->as<Read>();
+    if (const int loop = r ? loop_of(product, r->name) : -1; loop >= 0) {
       terms[loop] += factor;
       return true;
     }
-    // Any other constant moves the element: that is another view.
     if (as_int(e) == 0) return true;
+    if (as_int(e) || e->type == ScalarType::kSize) {
+      if (moved) *moved = true;
+      return moved != nullptr;
+    }
     const BinOp* op = e->as<BinOp>();
     if (!op) return false;
-    if (op->op == BinOpKind::kAdd)
-      return add_terms(op->lhs, product, factor, terms) &&
-             add_terms(op->rhs, product, factor, terms);
+    const auto add = [&](const ExprPtr& part, int64_t times) {
+      return add_terms(part, product, factor * times, terms, moved);
+    };
+    if (op->op == BinOpKind::kAdd) return add(op->lhs, 1) && add(op->rhs, 1);
+    if (op->op == BinOpKind::kSub && moved) return add(op->lhs, 1) && add(op->rhs, -1);
     if (op->op != BinOpKind::kMul) return false;
-    if (const auto c = as_int(op->lhs)) return add_terms(op->rhs, product, factor * *c, terms);
-    if (const auto c = as_int(op->rhs)) return add_terms(op->lhs, product, factor * *c, terms);
+    if (const auto c = as_int(op->lhs)) return add(op->rhs, *c);
+    if (const auto c = as_int(op->rhs)) return add(op->lhs, *c);
     return false;
   }
 

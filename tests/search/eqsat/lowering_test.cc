@@ -187,6 +187,33 @@ TEST(Lowering, groups_of_channels_in_one_dimension) {
             "the output is not subscripted by loops that count each element once");
 }
 
+// A part of the output, a row or a place of it: the operands are what views are of.
+TEST(Lowering, an_output_that_begins_elsewhere_is_read) {
+  const auto of = [](const std::string& element) {
+    return candidates(
+        "@proc\n"
+        "def part(N: size, A: f32[32, 16], B: f32[16, 16], C: f32[2, N + 64, 17]):\n"
+        "    for i in seq(0, 32):\n"
+        "        for j in seq(0, 16):\n"
+        "            for k in seq(0, 16):\n"
+        "                C[" +
+        element + "] += A[i, k] * B[j, k]\n");
+  };
+  for (const char* element :
+       {"1, i, j", "0, i + 3, j", "0, i, j + 1", "1, i + N, j", "0, 31 - N + N + i, 1 + j"}) {
+    const CandidateReport r = of(element);
+    EXPECT_TRUE(r.not_lifted.empty()) << element;
+    EXPECT_TRUE(copies(r).contains("B_view[k,j]")) << element;
+    for (const Candidate& c : r.candidates) {
+      EXPECT_NO_THROW(check(*c.proc)) << element;
+      EXPECT_TRUE(is_equivalent(c.proc, r.candidates[0].proc)) << element;
+    }
+  }
+  // Backwards, or one element for several points beside the sum's.
+  for (const char* element : {"0, 31 - i, j", "0, i + j, 1", "0, 2 * i + 1, j"})
+    EXPECT_EQ(of(element).not_lifted.size(), 1u) << element;
+}
+
 TEST(Lowering, a_buffer_of_the_program_is_an_operand) {
   const ProcPtr p = proc(
       "@proc\n"
