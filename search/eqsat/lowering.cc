@@ -9,9 +9,9 @@
 #include "core/base/diagnostic.h"
 #include "search/eqsat/evaluation.h"
 #include "search/eqsat/extraction.h"
-#include "search/eqsat/factoring.h"
 #include "search/eqsat/graph_text.h"
 #include "search/eqsat/proof_forest.h"
+#include "search/eqsat/reduction_steps.h"
 #include "search/eqsat/rule_text.h"
 
 namespace exotune::eqsat {
@@ -280,48 +280,6 @@ class ProductSearch {
 
 }  // namespace
 
-namespace {
-
-constexpr size_t kOrders = 3;  // of the factors of one sum
-
-// The cheapest orders of three factors and more.
-void add_orders(const ProcPtr& p, const SumOfFactors& sum, const CandidateRequest& request,
-                CandidateReport& report) {
-  const std::optional<Contraction> c = contraction_of(sum, request.sizes);
-  if (!c) {
-    report.not_lifted.push_back({{},
-                                 "the best order of " + sum.factors.front() +
-                                     " and the other factors depends on the sizes"});
-    return;
-  }
-  double points = static_cast<double>(sum.factors.size() - 1);
-  for (const double extent : c->extents) points *= extent;
-  const double along = sum.last < 0 ? 1 : c->extents[static_cast<size_t>(sum.last)];
-  report.written.push_back(ViewFigures{points, 0, along});
-  const ContractionOrders orders = contraction_orders(*c, std::min(kOrders, request.k));
-  report.nodes += orders.nodes;
-  report.classes += orders.classes;
-  if (orders.stop != StopReason::kSaturated) report.stop = orders.stop;
-  for (const ContractionTree& tree : orders.trees) {
-    if (tree.multiplications >= points) continue;
-    Candidate out;
-    try {
-      out.proc = factor(p, sum, tree);
-    } catch (const SchedulingError& e) {
-      ++report.refused[e.diagnostic().message.str()];
-      continue;
-    }
-    out.text = text_of(sum, tree);
-    out.proof = CandidateProof::kReplay;
-    out.rules = {"either-order", "either-pair"};
-    out.figures = ViewFigures{tree.multiplications, 0, along};
-    out.product = static_cast<int>(report.written.size()) - 1;
-    report.candidates.push_back(std::move(out));
-  }
-}
-
-}  // namespace
-
 const char* name_of(CandidateProof proof) {
   switch (proof) {
     case CandidateProof::kNone:
@@ -351,7 +309,8 @@ CandidateReport find_candidates(const ProcPtr& p, const CandidateRequest& reques
     report.written.push_back(search.figures_as_written(request.sizes));
     search.run(request, report);
   }
-  for (const SumOfFactors& sum : lift_sums(*p)) add_orders(p, sum, request, report);
+  add_orders(p, request, report);
+  add_steps_of_windows(p, request, report);
   return report;
 }
 

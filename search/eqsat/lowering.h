@@ -49,7 +49,8 @@ struct Candidate {
   std::vector<std::string> rules;  // the sequence that leads from the program's term to this one
   std::string copied, along;       // the cost as text (ViewCost); "" for an order of factors
   std::optional<ViewFigures> figures;
-  int product = -1;  // which one it is of
+  int product = -1;       // which one it is of
+  bool in_steps = false;  // a reduction over windows: only worth a try where it saves operations
 };
 
 struct CandidateReport {

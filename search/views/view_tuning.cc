@@ -74,8 +74,8 @@ void add_views(const TuneRequest& request, const ViewCosts& costs,
   for (size_t i = 1; i < report.candidates.size(); ++i) {
     const eqsat::Candidate& c = report.candidates[i];
     const double gain = gain_of(costs, report, c);
-    const bool better =
-        report.written[static_cast<size_t>(c.product)] && (costs.multiplies_tiles() || gain > 1);
+    const bool better = report.written[static_cast<size_t>(c.product)] &&
+                        (costs.multiplies_tiles() ? !c.in_steps : gain > 1);
     if (better || request.strategy == Strategy::kEqsat) found.push_back({c, gain});
   }
 }

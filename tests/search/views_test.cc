@@ -115,6 +115,38 @@ TEST(Views, of_two_transposed_factors_one_is_copied) {
   EXPECT_EQ(views_to_try(request(both, Strategy::kEqsat), rules(), 3).size(), 3u);
 }
 
+// Means of 5 x 5 one direction after the other; windows that share nothing are left as they are.
+TEST(Views, pooling_in_two_steps_where_that_saves_operations) {
+  const auto pool = [](int window, int stride, Strategy strategy) {
+    const std::string w = std::to_string(window), at = std::to_string(stride) + " * ";
+    const std::string side = std::to_string(31 * stride + window);
+    return views_to_try(request("@proc\n"
+                                "def pool(a: f32[8, " +
+                                    side + ", " + side +
+                                    "], out: f32[8, 32, 32]):\n"
+                                    "    for c in seq(0, 8):\n"
+                                    "        for y in seq(0, 32):\n"
+                                    "            for x in seq(0, 32):\n"
+                                    "                out[c, y, x] = 0.0\n"
+                                    "                for r in seq(0, " +
+                                    w +
+                                    "):\n"
+                                    "                    for s in seq(0, " +
+                                    w +
+                                    "):\n"
+                                    "                        out[c, y, x] += a[c, " +
+                                    at + "y + r, " + at + "x + s]\n",
+                                strategy),
+                        rules(), 3);
+  };
+  const auto views = pool(5, 1, Strategy::kAll);
+  ASSERT_EQ(views.size(), 2u);
+  EXPECT_EQ(views[0].view.text, "a_r = sum of a over r");
+  EXPECT_GT(views[0].gain, 1.5);
+  EXPECT_TRUE(pool(2, 2, Strategy::kAll).empty());
+  EXPECT_EQ(pool(2, 2, Strategy::kEqsat).size(), 2u);
+}
+
 // A 3 x 3 convolution of four channels over 8 x 8 points, for tiles of 4 x 4 x 4.
 TEST(Views, a_view_that_fits_an_instruction_takes_its_cycles) {
   const TuneRequest rvm = request(
