@@ -1,6 +1,10 @@
 #include "search/tuning_context.h"
 
+#include <map>
+
+#include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
+#include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/primitives/procedures.h"
 
@@ -15,7 +19,30 @@ Steps fixing_steps(const Proc& p, const SizeBinding& sizes) {
   return step.named.empty() ? Steps{} : Steps{std::move(step)};
 }
 
+namespace {
+
+// What nobody can run: an error of the sizes, told where the assert stands.
+void require_asserts(const Proc& p, const SizeBinding& sizes) {
+  std::map<Sym, int64_t> env;
+  for (const Arg& a : p.args)
+    if (const auto it = sizes.find(a.name.name()); it != sizes.end()) env[a.name] = it->second;
+  for (const ExprPtr& assert : p.asserts) {
+    bool holds = true;
+    try {
+      holds = eval_control(assert, env) != 0;
+    } catch (const InterpError&) {  // speaks of strides, or of sizes that stay open
+    }
+    if (!holds)
+      throw InputError(assert->where,
+                       "the assert `" + str(assert) + "` does not hold at " + sizes_text(sizes),
+                       "--size with sizes at which it does");
+  }
+}
+
+}  // namespace
+
 ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes) {
+  require_asserts(*p, sizes);
   std::vector<std::pair<std::string, int64_t>> values;
   for (const Arg& a : p->args)
     if (const auto it = sizes.find(a.name.name());

@@ -15,7 +15,7 @@ namespace exotune {
 /// partial_eval(K=512, M=512, N=512) for the sizes that the proc has; no step for none.
 Steps fixing_steps(const Proc& p, const SizeBinding& sizes);
 
-/// `p` with those of its sizes fixed that `sizes` names.
+/// `p` with those of its sizes fixed that `sizes` names. InputError at an assert that they break.
 ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes);
 
 /// "K=512,M=512,N=512"

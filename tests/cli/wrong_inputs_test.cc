@@ -95,6 +95,13 @@ const std::vector<WrongInput>& wrong_inputs() {
        {"calibrate", "--target", "avx2", "--show", "weights", "--db", "none.db"},
        2,
        {"nothing is fitted for avx2", "hint: exo-tune calibrate --target avx2"}},
+      {"sizes_that_an_assert_forbids",
+       {{"a.exo",
+         "@proc\ndef f(n: size, x: f32[n]):\n    assert n % 8 == 0\n    for i in seq(0, n):\n"
+         "        x[i] = 0.0\n"}},
+       {"kernel", "a.exo", "--size", "n=9"},
+       2,
+       {"a.exo:3:", "the assert `n % 8 == 0` does not hold at n=9", "hint: --size"}},
       {"negative_seed", {}, {"kernel", "sgemm", "--seed", "-1"}, 2, {"--seed"}},
       {"stem_with_a_folder",
        {},
