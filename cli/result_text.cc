@@ -75,9 +75,10 @@ bool uses_instructions(const Proc& proc) {
                      [](const ProcPtr& callee) { return callee->instr.has_value(); });
 }
 
-// Does the winner's schedule sum some factors ahead, so that it computes less than the loops say?
-bool has_other_order(const TuneResult& result) {
-  return result.script.find("= factor_sum(") != std::string::npos;
+// Has the winner's schedule a step after which it computes less than the loops say?
+bool needs_fewer_operations(const TuneResult& result) {
+  return result.script.find("= factor_sum(") != std::string::npos ||
+         result.script.find("= reduce_ahead(") != std::string::npos;
 }
 
 // Windows whose elements need not lie side by side: "`x`, `y`".
@@ -266,7 +267,7 @@ std::string warnings_text(const TuneResult& result) {
   std::string out;
   const TuneStatistics& s = result.statistics;
   if (percent_of_peak(result) > 100.5)
-    out += has_other_order(result)
+    out += needs_fewer_operations(result)
                ? "peak     over 100 %: operations are counted as your loops are written, and the "
                  "winner needs fewer\n"
                : "peak     over 100 %: the peak is wrong, not the speed; the target's flags allow "

@@ -52,6 +52,18 @@ void describe(const WindowFigures& f, Candidate& c, std::optional<ViewFigures>& 
   c.figures = ViewFigures{f.steps, f.stored, f.along};
 }
 
+const char* rule_of(const Proc& p, const WindowReduction& windows) {
+  switch (stmt_at(p, windows.reduce)->as<Reduce>()->op) {
+    case ReduceOp::kAdd:
+      return "sum-of-sums";
+    case ReduceOp::kMax:
+      return "maximum-of-maxima";
+    case ReduceOp::kMin:
+      return "minimum-of-minima";
+  }
+  return "";
+}
+
 void add_steps_of(const ProcPtr& p, const WindowReduction& windows, const CandidateRequest& request,
                   CandidateReport& report) {
   const size_t product = report.written.size();
@@ -66,7 +78,7 @@ void add_steps_of(const ProcPtr& p, const WindowReduction& windows, const Candid
     }
     out.text = text_of(*p, windows, tap);
     out.proof = CandidateProof::kReplay;
-    out.rules = {windows.sums ? "sum-of-sums" : "maximum-of-maxima"};
+    out.rules = {rule_of(*p, windows)};
     out.product = static_cast<int>(product);
     out.in_steps = true;
     if (const auto f = figures_of(*p, windows, tap, *out.proc, request.sizes))
