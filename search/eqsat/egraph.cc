@@ -22,15 +22,16 @@ Id EGraph::add(Op op, std::span<const Id> children) {
   return add(node);
 }
 
+const ENode& EGraph::original(Id id) const { return proofs_ ? proofs_->term(id) : nodes_[id]; }
+
 // The node is in the memo already.
 Id EGraph::add_class(const ENode& canonical, const ENode& original) {
-  const Id id = static_cast<Id>(originals_.size());
+  const Id id = static_cast<Id>(nodes_.size());
   EXO_CHECK(id != kNoId);
   leader_.push_back(id);
-  originals_.push_back(proofs_ ? original : canonical);
+  nodes_.push_back(canonical);
   parents_.push_back({});
   is_pending_.push_back(0);
-  added_.push_back(id);
   if (proofs_) proofs_->add(original, id);
   ++class_count_;
   clean_ = false;
@@ -48,9 +49,9 @@ Id EGraph::add_class(const ENode& canonical, const ENode& original) {
 // spelling stand for it.
 Id EGraph::add_spelling(const ENode& original, Id known) {
   if (const Id same = proofs_->find(original); same != kNoId) return same;
-  const Id id = static_cast<Id>(originals_.size());
+  const Id id = static_cast<Id>(nodes_.size());
   leader_.push_back(find(known));
-  originals_.push_back(original);
+  nodes_.push_back({});
   parents_.push_back({});
   is_pending_.push_back(0);
   proofs_->add(original, id);
@@ -61,27 +62,33 @@ Id EGraph::add_spelling(const ENode& original, Id known) {
 void EGraph::note_parent(Id child, Id parent) {
   ParentList& list = parents_[child];
   const uint32_t link = static_cast<uint32_t>(parent_links_.size());
-  parent_links_.push_back({parent, kEnd});
-  if (list.tail == kEnd)
-    list.head = link;
-  else
-    parent_links_[list.tail].next = link;
-  list.tail = link;
+  parent_links_.push_back({parent, link});
+  if (list.last != kEnd) std::swap(parent_links_[link].next, parent_links_[list.last].next);
+  list.last = link;
   ++list.count;
+}
+
+template <typename Visit>
+void EGraph::for_each_parent(Id id, const Visit& visit) const {
+  const uint32_t last = parents_[id].last;
+  if (last == kEnd) return;
+  uint32_t link = last;
+  do {
+    link = parent_links_[link].next;
+    visit(parent_links_[link].parent);
+  } while (link != last);
 }
 
 // Parents of a class that was merged may have become equal to others: they wait for the next
 // rebuild.
 void EGraph::queue_parents(Id id) {
-  for (uint32_t link = parents_[id].head; link != kEnd; link = parent_links_[link].next) {
-    const Id parent = parent_links_[link].parent;
+  for_each_parent(id, [this](Id parent) {
     if (std::exchange(is_pending_[parent], 1) == 0) pending_.push_back(parent);
-  }
+  });
 }
 
 void EGraph::queue_parents_to_learn(Id id) {
-  for (uint32_t link = parents_[id].head; link != kEnd; link = parent_links_[link].next)
-    analysis_pending_.push_back(parent_links_[link].parent);
+  for_each_parent(id, [this](Id parent) { analysis_pending_.push_back(parent); });
 }
 
 // The class with more parents keeps its id, so that fewer lists are moved; the reason is kept for
@@ -102,12 +109,9 @@ bool EGraph::merge(Id a, Id b, int reason) {
   }
   ParentList& kept = parents_[into];
   const ParentList gone = std::exchange(parents_[from], {});
-  if (gone.head != kEnd) {
-    if (kept.tail == kEnd)
-      kept.head = gone.head;
-    else
-      parent_links_[kept.tail].next = gone.head;
-    kept.tail = gone.tail;
+  if (gone.last != kEnd) {  // and so the other has parents, which are more
+    std::swap(parent_links_[kept.last].next, parent_links_[gone.last].next);
+    kept.last = gone.last;
     kept.count += gone.count;
   }
   if (analysis_) analysis_->modify(*this, into);
@@ -117,11 +121,9 @@ bool EGraph::merge(Id a, Id b, int reason) {
 // A node whose children changed leaders may now be equal to another. One that is spelled as before
 // is in the memo so.
 void EGraph::close_one(Id id, size_t& unions) {
-  const ENode node = canonical(originals_[id]);
-  if (!proofs_) {
-    if (node == originals_[id]) return;
-    originals_[id] = node;
-  }
+  const ENode node = canonical(nodes_[id]);
+  if (node == nodes_[id]) return;
+  nodes_[id] = node;
   const Id before = memo_.exchange(node, id);
   if (before != kNoId) unions += unite(before, id, kCongruence);
 }
@@ -142,7 +144,7 @@ size_t EGraph::close() {
       const Id id = analysis_pending_.back();
       analysis_pending_.pop_back();
       const Id leader = find(id);
-      if (!analysis_->remake(*this, canonical(originals_[id]), leader)) continue;
+      if (!analysis_->remake(*this, canonical(nodes_[id]), leader)) continue;
       queue_parents_to_learn(leader);
       analysis_->modify(*this, leader);
     }
@@ -154,8 +156,8 @@ size_t EGraph::close() {
 size_t EGraph::rebuild() {
   const size_t unions = close();
   if (!clean_ || classes().empty()) {
-    view_.renew(*this, analysis_, {added_.data(), added_.size()});
-    added_.clear();
+    view_.renew(*this, analysis_, viewed_);
+    viewed_ = static_cast<Id>(id_count());
   }
   clean_ = true;
   return unions;
@@ -164,23 +166,21 @@ size_t EGraph::rebuild() {
 size_t EGraph::bytes_soon() const {
   constexpr size_t kSoon = 1024;  // elements
   size_t sum = bytes() + memo_.growth_within(kSoon) +
-               view_.growth(added_.size() + kSoon, added_.size() + kSoon);
+               view_.growth(id_count() - viewed_ + kSoon, id_count() - viewed_ + kSoon);
   const auto grows = [&](const auto& v) {
     if (v.size() + kSoon > v.capacity()) sum += 2 * v.capacity() * sizeof(v[0]);
   };
-  grows(originals_);
+  grows(nodes_);
   grows(leader_);
   grows(parents_);
   grows(parent_links_);
-  grows(added_);
   return sum;
 }
 
 size_t EGraph::bytes() const {
   const auto held = [](const auto&... v) { return (... + (v.capacity() * sizeof(v[0]))); };
   return memo_.bytes() +
-         held(originals_, leader_, parents_, parent_links_, added_, pending_, is_pending_,
-              analysis_pending_) +
+         held(nodes_, leader_, parents_, parent_links_, pending_, is_pending_, analysis_pending_) +
          view_.bytes() + (proofs_ ? proofs_->bytes() : 0);
 }
 

@@ -63,7 +63,7 @@ class EGraph {
   /// exactly this term when proofs are kept, for some equal term otherwise; find() gives the class.
   Id add(const ENode& original) {
     const ENode node = canonical(original);
-    const Id known = memo_.find_or_insert(node, static_cast<Id>(originals_.size()));
+    const Id known = memo_.find_or_insert(node, static_cast<Id>(nodes_.size()));
     if (known == kNoId) return add_class(node, original);
     return proofs_ ? add_spelling(original, known) : known;
   }
@@ -113,7 +113,7 @@ class EGraph {
   size_t class_count() const { return class_count_; }       // now
   size_t node_count() const { return view_.node_count(); }  // in the view
   size_t term_count() const { return memo_.size(); }        // nodes ever known, in all spellings
-  size_t id_count() const { return originals_.size(); }
+  size_t id_count() const { return nodes_.size(); }
   /// Bytes held by the tables; what a memory limit is checked against.
   size_t bytes() const;
   /// bytes() while the tables grow that are nearly full, old and new ones together.
@@ -121,7 +121,10 @@ class EGraph {
 
   /// The node that the id was made for: as it was added when proofs are kept, in some later
   /// spelling of the same term otherwise.
-  const ENode& original(Id id) const { return originals_[id]; }
+  const ENode& original(Id id) const;
+  /// The same, spelled as of the last time the graph was closed. Its operator is kNoOp for an id
+  /// that only stands for another spelling of a term, in proofs.
+  const ENode& node(Id id) const { return nodes_[id]; }
   const OpTable& ops() const { return ops_; }
   bool has_analysis() const { return analysis_ != nullptr; }
   /// Null when none are kept.
@@ -130,8 +133,9 @@ class EGraph {
  private:
   // Of a list whose links are indices.
   static constexpr uint32_t kEnd = ~uint32_t{0};
+  // A ring, whose last link leads to the first: two of them are joined by an exchange.
   struct ParentList {
-    uint32_t head = kEnd, tail = kEnd, count = 0;
+    uint32_t last = kEnd, count = 0;
   };
   struct ParentLink {
     Id parent;
@@ -144,6 +148,8 @@ class EGraph {
   Id add_spelling(const ENode& original, Id known);
   /// `parent` is looked at again when the class of `child` is merged.
   void note_parent(Id child, Id parent);
+  template <typename Visit>
+  void for_each_parent(Id id, const Visit& visit) const;
   /// Those nodes may have become equal to others: they wait for close().
   void queue_parents(Id id);
   /// Their classes may learn from a changed fact: they wait for close().
@@ -160,14 +166,14 @@ class EGraph {
   Analysis* analysis_;
   std::unique_ptr<ProofForest> proofs_;
   mutable FlatVector<Id> leader_;   // union-find by id
-  FlatVector<ENode> originals_;     // by id
+  FlatVector<ENode> nodes_;         // by id, as node() says
   NodeTable memo_;                  // canonical node -> id
   FlatVector<ParentList> parents_;  // by leader
   FlatVector<ParentLink> parent_links_;
   FlatVector<Id> pending_;           // whose nodes may have become equal to others, each once
   FlatVector<uint8_t> is_pending_;   // by id
   FlatVector<Id> analysis_pending_;  // whose class may learn from them
-  FlatVector<Id> added_;             // classes made since the last rebuild
+  Id viewed_ = 0;                    // how many ids there were at the last rebuild
   size_t class_count_ = 0;
   bool clean_ = true;
   EGraphView view_;

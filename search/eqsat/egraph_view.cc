@@ -17,11 +17,12 @@ class EGraphView::Renewal {
     ++view_.number_;
   }
 
-  void run(std::span<const Id> added) {
+  void run(Id added) {
     count(added);
     for (size_t k = 0; k < old_.classes.size(); ++k) place_class(k);
-    for (const Id id : added)
-      place(graph_.find(id), graph_.canonical(graph_.original(id)), view_.number_, true);
+    for (Id id = added; id < graph_.id_count(); ++id)
+      if (is_member(id))
+        place(graph_.find(id), graph_.canonical(graph_.node(id)), view_.number_, true);
     for (std::vector<Id>& list : view_.by_family_) list.clear();
     next_.ends.clear();
     for (const Id id : next_.classes) {
@@ -34,13 +35,14 @@ class EGraphView::Renewal {
 
  private:
   // Room for each class; until it is settled, bit 0 of `families` says that it changed.
-  void count(std::span<const Id> added) {
+  void count(Id added) {
     FlatVector<Range>& ranges = view_.ranges_;
     ranges.resize(graph_.id_count());
     std::fill(ranges.begin(), ranges.end(), Range{});
     for (size_t k = 0; k < old_.classes.size(); ++k)
       ranges[graph_.find(old_.classes[k])].last += old_.ends[k] - first_of(k);
-    for (const Id id : added) ++ranges[graph_.find(id)].last;
+    for (Id id = added; id < ranges.size(); ++id)
+      if (is_member(id)) ++ranges[graph_.find(id)].last;
     next_.classes.clear();
     uint32_t first = 0;
     for (Id id = 0; id < ranges.size(); ++id) {
@@ -53,6 +55,8 @@ class EGraphView::Renewal {
     next_.nodes.resize(first);
     next_.births.resize(first);
   }
+
+  bool is_member(Id id) const { return graph_.node(id).op != kNoOp; }
 
   // Where the nodes of the k-th class of the last view begin.
   uint32_t first_of(size_t k) const { return k == 0 ? 0 : old_.ends[k - 1]; }
@@ -101,7 +105,7 @@ class EGraphView::Renewal {
     if (range.last == range.first || family != family_of(next_.nodes[range.last - 1].op)) {
       if (family >= view_.by_family_.size()) view_.by_family_.resize(family + 1);
       view_.by_family_[family].push_back(id);
-      range.families |= uint64_t{1} << (family & 63);
+      range.families |= uint32_t{1} << (family & 31);
     }
     next_.nodes[range.last] = node;
     next_.births[range.last] = birth;
@@ -117,7 +121,7 @@ class EGraphView::Renewal {
   uint32_t end_ = 0;
 };
 
-void EGraphView::renew(const EGraph& graph, const Analysis* analysis, std::span<const Id> added) {
+void EGraphView::renew(const EGraph& graph, const Analysis* analysis, Id added) {
   Renewal(*this, graph, analysis).run(added);
 }
 

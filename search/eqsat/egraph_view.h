@@ -39,7 +39,7 @@ class EGraphView {
   /// The same for a leader, if a node of the family may be among them; else none.
   std::span<const ENode> nodes(Id leader, Family family) const {
     const Range& range = ranges_[leader];
-    if (((range.families >> (family & 63)) & 1) == 0) return {};
+    if (((range.families >> (family & 31)) & 1) == 0) return {};
     return {now_.nodes.data() + range.first, range.last - range.first};
   }
   /// The birth of a node of this view, which is given by its place.
@@ -56,15 +56,16 @@ class EGraphView {
   size_t growth(size_t nodes, size_t ids) const;
 
   /// Makes the next view of `graph`, whose unions are closed: the nodes of this one and those of
-  /// the ids in `added`, spelled as of now, less those that `analysis` (may be null) does not keep.
+  /// the ids from `added` on, spelled as of now, less those that `analysis` (may be null) does not
+  /// keep.
   /// Cost: a pass over all nodes, and sorting of classes that changed.
-  void renew(const EGraph& graph, const Analysis* analysis, std::span<const Id> added);
+  void renew(const EGraph& graph, const Analysis* analysis, Id added);
 
  private:
   /// Of one class.
   struct Range {
     uint32_t first = 0, last = 0;  // its nodes' places in Nodes::nodes
-    uint64_t families = 0;         // a bit for each that the class has, by its number modulo 64
+    uint32_t families = 0;         // a bit for each that the class has, by its number modulo 32
   };
   struct Nodes {
     FlatVector<ENode> nodes;      // by class

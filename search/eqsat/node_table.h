@@ -107,8 +107,9 @@ class NodeSlots {
     slot.id = id;
     if (is_full(++count_)) grow();
   }
-  // At most five of eight slots: a node that is not there is then looked for in four.
-  bool is_full(size_t nodes) const { return nodes * 8 > slots_.size() * 5; }
+  // At most three of four slots: more room would cost more to touch for the first time than it
+  // saves.
+  bool is_full(size_t nodes) const { return nodes * 4 > slots_.size() * 3; }
   void allot(size_t slots) {
     slots_.resize(slots);
     std::fill(slots_.begin(), slots_.end(), Slot{kNoOp, {}, kNoId});

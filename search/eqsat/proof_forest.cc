@@ -11,6 +11,7 @@ namespace exotune::eqsat {
 void ProofForest::add(const ENode& original, Id id) {
   EXO_CHECK(id == edges_.size());
   edges_.emplace_back();
+  terms_.push_back(original);
   exact_.exchange(original, id);
 }
 

@@ -31,6 +31,8 @@ class ProofForest {
 
   /// The id of exactly this term, or kNoId.
   Id find(const ENode& original) const { return exact_.find(original); }
+  /// What the id was made for: an operator and the exact terms below it.
+  const ENode& term(Id id) const { return terms_[id]; }
   /// A new id, larger by one than the last.
   void add(const ENode& original, Id id);
   /// a and b, of different trees, became equal; left and right side of the rule in this order.
@@ -40,7 +42,9 @@ class ProofForest {
   /// equal or when it would take more than `most` steps. Cost: the length of the answer.
   std::optional<std::vector<ProofStep>> explain(const EGraph& graph, Id from, Id to,
                                                 size_t most = 100'000) const;
-  size_t bytes() const { return exact_.bytes() + edges_.size() * sizeof(Edge); }
+  size_t bytes() const {
+    return exact_.bytes() + terms_.capacity() * sizeof(ENode) + edges_.capacity() * sizeof(Edge);
+  }
 
  private:
   struct Edge {
@@ -57,7 +61,8 @@ class ProofForest {
   bool append(const EGraph& graph, Id from, Id to, std::vector<int>& position, size_t most,
               std::vector<ProofStep>& steps) const;
 
-  NodeTable exact_;
+  FlatVector<ENode> terms_;  // by id
+  NodeTable exact_;          // and back
   std::vector<Edge> edges_;
 };
 
