@@ -200,22 +200,23 @@ std::string FunctionEmitter::opaque_element(const Storage& s, int outer,
   if (s.mem->templates.contains("window")) return expand_memory(s, "window", {}, "", where);
   switch (s.mem->kind) {
     case MemoryKind::kVector: {
-      // One C variable or array of vectors: every dimension but the lanes is a subscript.
+      // One C variable or array of vectors: every dimension but the lanes is a subscript. Several
+      // registers are a pointer to the first.
       std::string out = s.name;
       const size_t lanes = s.root_shape.size() - 1;
+      bool several = false;
       for (size_t k = 0; k < lanes; ++k) {
-        if (std::find(s.dims.begin(), s.dims.end(), static_cast<int>(k)) != s.dims.end()) {
-          if (!is_zero(s.offsets[k]))
-            throw InputError(where,
-                             "`" + s.root.name() + "`: a part of its registers has no name in C");
-          continue;
-        }
+        if (several)
+          throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name +
+                                      ": registers of one operand that are no neighbours");
+        several = std::find(s.dims.begin(), s.dims.end(), static_cast<int>(k)) != s.dims.end();
         out += "[" + c(s.offsets[k]) + "]";
       }
       if (!is_zero(s.offsets[lanes]))
         throw InputError(where, "`" + s.root.name() + "` in " + s.mem->name +
                                     ": the part wanted starts inside a register");
-      return out;
+      if (!several) return out;
+      return Text{"&" + out, Text::kUnary}.in(outer);
     }
     case MemoryKind::kRegisterFile:
       return c(opaque_register(s, where), outer);

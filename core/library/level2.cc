@@ -58,7 +58,8 @@ ProcPtr optimize_row_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
     p = simplify(p, at(p, main));
     ++parts;
   }
-  for (int k = parts; k >= -1; --k)
+  p = add_up_lanes(p, sibling(main, parts), unit);
+  for (int k = parts - 1; k >= -1; --k)
     p = vectorize_lanes(p, at(p, innermost(p, sibling(main, k))), unit);
   return p;
 }
@@ -120,6 +121,45 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = vectorize_lanes(p, at(p, sibling(rows, 3)), unit);
   p = vectorize_lanes(p, at(p, child(sibling(rows, 2))), unit);
   return vectorize_lanes(p, at(p, sibling(rows, 1)), unit);
+}
+
+// Do the elements that the statement at `path` touches lie side by side, row by row?
+bool is_contiguous(const ProcPtr& p, const Path& path) {
+  bool all = true;
+  const auto check = [&](Sym name, size_t rank) {
+    if (rank == 0) return;
+    const ExprPtr stride =
+        make_expr(StrideExpr{name, static_cast<int>(rank) - 1}, ScalarType::kStride);
+    all = all && prove_equal(*p, path, stride, int_const(1));
+  };
+  const StmtPtr s = stmt_at(*p, path);
+  if (const Assign* a = s->as<Assign>()) check(a->name, a->idx.size());
+  if (const Reduce* r = s->as<Reduce>()) check(r->name, r->idx.size());
+  for_each_expr({s}, [&](const ExprPtr& e) {
+    for (const Read* r : data_reads(e)) check(r->name, r->idx.size());
+  });
+  return all;
+}
+
+// What each row of a block has of its own, y[i] = beta y[i] + alpha sum[i], in vectors of rows: as
+// the sums come out of instructions that add up several rows. Elsewhere an element that was just
+// written alone would be waited for by a vector.
+ProcPtr vectorize_own(ProcPtr p, const Path& rows, const VectorUnit& unit) {
+  const For& loop = *find_loop(p, rows);
+  const int64_t count = literal_extent(loop).value_or(0);
+  const StmtPtr s = loop.body.front();
+  if (loop.body.size() != 1 || (!s->as<Assign>() && !s->as<Reduce>()) || count < unit.lanes ||
+      count % unit.lanes != 0 || !adds_up_rows(unit, count) || !is_contiguous(p, child(rows)))
+    return p;
+  const std::string name = loop.iter.name();
+  try {
+    ProcPtr out = p;
+    if (count == unit.lanes) return vectorize_lanes(out, at(out, rows), unit);
+    out = divide_loop(out, at(out, rows), unit.lanes, {name, name + "l"}, Tail::kPerfect);
+    return vectorize_lanes(out, at(out, child(rows)), unit);
+  } catch (const SchedulingError&) {
+    return p;  // functions, for which the unit has no instruction
+  }
 }
 
 // The statements of a block of rows become loops of their own: scalars get a place per row.
@@ -248,6 +288,8 @@ ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string&
       const For* inside = f && f->body.size() == 1 ? f->body[0]->as<For>() : nullptr;
       if (inside && inside->iter.name() == inner && is_row_free(*inside, f->iter))
         p = optimize_rows(p, path, unit);
+      else if (f && f->iter.name() == names[1])
+        p = vectorize_own(p, path, unit);
     }
     if (fused) p = fuse_vector_loops(p, child(top), inner + "v");
   }

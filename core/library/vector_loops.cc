@@ -1,5 +1,7 @@
 #include "core/library/vector_loops.h"
 
+#include <algorithm>
+
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
 #include "core/library/reduction.h"
@@ -29,11 +31,65 @@ bool is_reduction(const ProcPtr& p, const Path& path, Sym iter) {
   return true;
 }
 
+namespace {
+
+// The rows whose lanes the instruction adds up, one after the other; 0: it does not.
+// `for i: for j: d[i] += s[i, j]`
+int64_t rows_added_up(const Proc& instr, int lanes) {
+  const For* rows = instr.body.size() == 1 ? instr.body[0]->as<For>() : nullptr;
+  const For* lane = rows && rows->body.size() == 1 ? rows->body[0]->as<For>() : nullptr;
+  const Reduce* sum = lane && lane->body.size() == 1 ? lane->body[0]->as<Reduce>() : nullptr;
+  const Read* r = sum ? sum->rhs->as<Read>() : nullptr;
+  if (!r || r->idx.size() != 2 || sum->idx.size() != 1 || mentions(sum->idx[0], lane->iter))
+    return 0;
+  return literal_extent(*lane) == lanes ? literal_extent(*rows).value_or(0) : 0;
+}
+
+// As many rows of the loop at `rows` as the instruction takes, again and again; nothing where it
+// does not fit. What is left stands behind.
+std::optional<ProcPtr> added_up_by(ProcPtr p, const Path& rows, const ProcPtr& instr,
+                                   int64_t count) {
+  try {
+    const std::string name = find_loop(p, rows)->iter.name();
+    p = divide_loop(p, at(p, rows), count, {name + "o", name}, Tail::kCut);
+    p = simplify(p, at(p, rows));
+    return replace(p, at(p, child(rows)), instr);
+  } catch (const SchedulingError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool adds_up_rows(const VectorUnit& unit, int64_t rows) {
+  return std::any_of(unit.instrs.begin(), unit.instrs.end(), [&](const ProcPtr& instr) {
+    const int64_t taken = rows_added_up(*instr, unit.lanes);
+    return taken > 0 && taken <= rows;
+  });
+}
+
+ProcPtr add_up_lanes(ProcPtr p, const Path& rows, const VectorUnit& unit) {
+  const For* loop = find_loop(p, rows);
+  const For* lane = loop && loop->body.size() == 1 ? loop->body[0]->as<For>() : nullptr;
+  const int64_t count = lane ? literal_extent(*loop).value_or(0) : 0;
+  for (const ProcPtr& instr : unit.instrs) {
+    const int64_t taken = rows_added_up(*instr, unit.lanes);
+    if (taken < 1 || taken > count) continue;
+    const std::string name = loop->iter.name();
+    const std::optional<ProcPtr> done = added_up_by(p, rows, instr, taken);
+    if (!done) continue;
+    const Path rest = count % taken == 0 ? Path() : boundary_after(*done, rows, name);
+    return rest.empty() ? *done : add_up_lanes(*done, rest, unit);
+  }
+  return vectorize_lanes(p, at(p, innermost(p, rows)), unit);
+}
+
 ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
   StmtPtr s = stmt_at(*p, top);
   while (body_of(*s).size() == 1) s = body_of(*s)[0];
   p = parallelize_reduction(p, at(p, top), s->as<Reduce>()->name.name() + "_acc", unit.memory);
-  for (int k = 3; k >= 1; --k)  // alloc, zero, main, add: last first
+  p = add_up_lanes(p, sibling(top, 3), unit);
+  for (int k = 2; k >= 1; --k)  // alloc, zero, main, add: last first
     p = vectorize_lanes(p, at(p, innermost(p, sibling(top, k))), unit);
   return p;
 }

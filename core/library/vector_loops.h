@@ -16,6 +16,12 @@ Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name)
 /// Is the nest at `path` a single sum whose target does not move along the loop over `iter`?
 bool is_reduction(const ProcPtr& p, const Path& path, Sym iter);
 
+/// A nest `for row: for lane: r[row] += acc[row, lane]` becomes instructions: those that add up
+/// the lanes of several registers first, as many rows at a time as one of them takes.
+ProcPtr add_up_lanes(ProcPtr p, const Path& rows, const VectorUnit& unit);
+/// Has the unit an instruction that adds up the lanes of `rows` registers, or of a part of them?
+bool adds_up_rows(const VectorUnit& unit, int64_t rows);
+
 /// A nest `for seq: for row: for lane: r[row] += e` becomes instructions, with an accumulator per
 /// row. `top` is the sequential loop.
 ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit);

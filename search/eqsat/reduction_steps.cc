@@ -52,7 +52,7 @@ void describe(const WindowFigures& f, Candidate& c, std::optional<ViewFigures>& 
   c.figures = ViewFigures{f.steps, f.stored, f.along};
 }
 
-const char* rule_of(const Proc& p, const WindowReduction& windows) {
+const char* step_rule(const Proc& p, const WindowReduction& windows) {
   switch (stmt_at(p, windows.reduce)->as<Reduce>()->op) {
     case ReduceOp::kAdd:
       return "sum-of-sums";
@@ -78,7 +78,7 @@ void add_steps_of(const ProcPtr& p, const WindowReduction& windows, const Candid
     }
     out.text = text_of(*p, windows, tap);
     out.proof = CandidateProof::kReplay;
-    out.rules = {rule_of(*p, windows)};
+    out.rules = {step_rule(*p, windows)};
     out.product = static_cast<int>(product);
     out.in_steps = true;
     if (const auto f = figures_of(*p, windows, tap, *out.proc, request.sizes))

@@ -55,6 +55,29 @@ bool asserts_unit_stride(const Proc& p, const Arg& a) {
   return false;
 }
 
+// "8, 4"
+std::string shape_text(const Arg& a) {
+  std::string out;
+  for (const ExprPtr& extent : a.type.shape) out += (out.empty() ? "" : ", ") + str(extent);
+  return out;
+}
+
+// "[0:8, 0:4]"
+std::string whole_text(const Arg& a) {
+  std::string out;
+  for (const ExprPtr& extent : a.type.shape) out += (out.empty() ? "[0:" : ", 0:") + str(extent);
+  return out + "]";
+}
+
+// The registers of an operand: "[0:8]", or of several "[0, 0:8]", "[1, 0:8]"..
+std::vector<std::string> registers_of(const Arg& a) {
+  if (a.type.rank() == 1) return {whole_text(a)};
+  std::vector<std::string> out;
+  for (int64_t k = 0; k < as_int(a.type.shape[0]).value(); ++k)
+    out.push_back("[" + std::to_string(k) + ", 0:" + str(a.type.shape[1]) + "]");
+  return out;
+}
+
 // The wrapper's text, or "" when a register operand cannot be loaded or stored.
 std::string wrapper_text(const Target& target, const Proc& p) {
   std::string formals, asserts, before, call, after;
@@ -71,15 +94,17 @@ std::string wrapper_text(const Target& target, const Proc& p) {
       add(formals, name + ": " + type);
       add(call, name);
     } else if (in_register(target, a)) {
-      const std::string extent = str(a.type.shape[0]), reg = name + "_reg";
+      const std::string reg = name + "_reg", shape = shape_text(a);
       const std::string load = mover(target, a.type.scalar, true),
                         store = mover(target, a.type.scalar, false);
       if (load.empty() || store.empty()) return "";
-      add(formals, name + ": " + type + "[" + extent + "]");
-      before += "    " + reg + ": " + type + "[" + extent + "] @ " + a.mem->name + "\n";
-      before += "    " + load + "(" + reg + "[0:" + extent + "], " + name + "[0:" + extent + "])\n";
-      after += "    " + store + "(" + name + "[0:" + extent + "], " + reg + "[0:" + extent + "])\n";
-      add(call, reg + "[0:" + extent + "]");
+      add(formals, name + ": " + type + "[" + shape + "]");
+      before += "    " + reg + ": " + type + "[" + shape + "] @ " + a.mem->name + "\n";
+      for (const std::string& part : registers_of(a)) {
+        before += "    " + load + "(" + reg + part + ", " + name + part + ")\n";
+        after += "    " + store + "(" + name + part + ", " + reg + part + ")\n";
+      }
+      add(call, reg + whole_text(a));
     } else if (a.type.rank() == 2) {
       const std::string rows = str(a.type.shape[0]), row = str(a.type.shape[1]);
       const std::string first = std::to_string(kOffset);

@@ -48,6 +48,12 @@ def half(v: [f32][2] @ VEC):
     for i in seq(0, 2):
         v[i] = 0.0
 
+@instr("pair({v_data});")
+def pair(v: [f32][2, 4] @ VEC):
+    for i in seq(0, 2):
+        for j in seq(0, 4):
+            v[i, j] = 0.0
+
 @instr("bad({w_data});")
 def bad_hole(v: [f32][4] @ DRAM):
     for i in seq(0, 4):
@@ -119,6 +125,14 @@ TEST(CodegenErrors, a_scratchpad_too_small) {
 TEST(CodegenErrors, a_vector_register_is_taken_whole) {
   EXPECT_REFUSED("@proc\ndef f():\n    v: f32[4] @ VEC\n    half(v[2:4])\n", "inside a register");
   EXPECT_REFUSED("@proc\ndef f():\n    v: f32[8] @ VEC\n    vzero(v[0:4])\n", "VEC");
+}
+
+TEST(CodegenErrors, registers_of_one_operand_are_neighbours) {
+  const std::string head = "@proc\ndef f():\n    v: f32[3, 6, 4] @ VEC\n";
+  EXPECT_NE(c_of(head + "    pair(v[1, 4:6, 0:4])\n").find("pair(&v[1][4]);"), std::string::npos);
+  EXPECT_NE(c_of("@proc\ndef f():\n    v: f32[2, 4] @ VEC\n    pair(v)\n").find("pair(&v[0]);"),
+            std::string::npos);
+  EXPECT_REFUSED(head + "    pair(v[1:3, 4, 0:4])\n", "no neighbours");
 }
 
 TEST(CodegenErrors, a_vector_memory_holds_its_types_only) {

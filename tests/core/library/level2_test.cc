@@ -273,6 +273,80 @@ TEST(Skinny, columns_without_a_bound_and_nests_without_a_vector_are_refused) {
   EXPECT_THROW(opt_skinny(bounded, "j", "i", machine.unit), SchedulingError);
 }
 
+constexpr const char* kSumsOfRows = R"(
+@instr("sums")
+def sums(dst: [f32][4] @ DRAM, src: [f32][4, 4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 1) == 1
+    for i in seq(0, 4):
+        for j in seq(0, 4):
+            dst[i] += src[i, j]
+
+@proc
+def products(M: size, N: size, A: f32[M, N], x: f32[N], y: f32[M]):
+    for i in seq(0, M):
+        dot: f32
+        dot = 0.0
+        for j in seq(0, N):
+            dot += A[i, j] * x[j]
+        y[i] = dot
+
+@proc
+def products_of_any_stride(M: size, N: size, A: f32[M, N], x: f32[N], y: [f32][M]):
+    for i in seq(0, M):
+        dot: f32
+        dot = 0.0
+        for j in seq(0, N):
+            dot += A[i, j] * x[j]
+        y[i] = dot
+
+@proc
+def sums_of_any_stride(M: size, N: size, A: f32[M, N], x: f32[N], y: [f32][M]):
+    for i in seq(0, M):
+        for j in seq(0, N):
+            y[i] += A[i, j] * x[j]
+)";
+
+// y after one run.
+std::vector<double> products_result(const ProcPtr& p, int64_t m, int64_t n) {
+  std::vector<double> a;
+  for (int64_t k = 0; k < m * n; ++k) a.push_back(static_cast<double>(k % 7) - 3);
+  Buffer A(ScalarType::kF32, {m, n}, a);
+  Buffer x(ScalarType::kF32, {n}, std::vector<double>(static_cast<size_t>(n), 2));
+  Buffer y(ScalarType::kF32, {m}, std::vector<double>(static_cast<size_t>(m), 1));
+  run(*p, {m, n, &A, &x, &y});
+  return y.data;
+}
+
+TEST(Level2, lanes_of_several_rows_are_added_up_at_once) {
+  const FourLanes machine(kSumsOfRows);
+  const auto text_of = [&](const char* name, int64_t rows) {
+    const ProcPtr p = machine.find(name);
+    const ProcPtr q = optimize_level_2(p, "i", "j", machine.unit, rows, 1);
+    for (int64_t m : {1, 4, 9})
+      for (int64_t n : {1, 4, 7, 8})
+        EXPECT_EQ(products_result(q, m, n), products_result(p, m, n)) << name << m << " " << n;
+    return str(*q);
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  std::string text = text_of("products", 4);
+  EXPECT_TRUE(has(text, "sums(dot[0:4], dot_acc[0:4, 0:4])")) << text;
+  EXPECT_TRUE(has(text, "store(y[4 * io:4 * io + 4], ")) << text;
+  text = text_of("products", 8);
+  EXPECT_TRUE(has(text, "sums(dot[4:8], dot_acc[4:8, 0:4])")) << text;
+  text = text_of("products", 6);  // two rows are left: one by one, and no vector of y
+  EXPECT_TRUE(has(text, "sums(dot[0:4], dot_acc[0:4, 0:4])")) << text;
+  EXPECT_TRUE(has(text, "lanes(dot[5:6], dot_acc[5, 0:4])")) << text;
+  EXPECT_FALSE(has(text, "store(y")) << text;
+  EXPECT_FALSE(has(text_of("products", 2), "sums("));
+  text = text_of("products_of_any_stride", 4);
+  EXPECT_TRUE(has(text, "sums(dot[0:4], dot_acc[0:4, 0:4])")) << text;
+  EXPECT_FALSE(has(text, "store(y")) << text;
+  EXPECT_FALSE(has(text_of("sums_of_any_stride", 4), "sums("));
+}
+
 TEST(Level2, the_general_form_finds_the_inner_loop) {
   const Machine machine;
   for (const char* name : {"trmv_lower", "symv_lower"}) {
