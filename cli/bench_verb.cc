@@ -79,6 +79,7 @@ ExitCode bench_library(const Session& session, const BenchOptions& options) {
   LibraryComparison request = options.library;
   request.folder = options.what;
   request.only_peers = options.comparison.only_peers;
+  request.threads = std::max(1, options.comparison.threads);
   request.format = options.format.value();
   Workspace workspace(session);
   const TargetPtr target = workspace.target(options.target);
@@ -170,7 +171,7 @@ void add_bench_verb(CLI::App& app, Session& session) {
       ->delimiter(',');
   options->comparison.threads = 0;  // not given: as the record says
   app.add_option("--threads", options->comparison.threads,
-                 "of everyone (default: as many as it was tuned for)")
+                 "of everyone (default: as many as it was tuned for; of a library 1)")
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options->comparison.rounds,
                  "of the interleaved measurement (default 15)");

@@ -17,6 +17,7 @@ struct LibraryComparison {
   std::vector<std::string> only_peers;  // empty: all that are here
   std::vector<std::string> routines;    // empty: all
   int most = 0;                         // no size above it; 0: none is too large
+  int threads = 1;                      // of every library; more than 1: those that have any
   std::string page;                     // the heat map, "" = FOLDER/heat-map.html
   Format format = Format::kTable;
 };
@@ -26,7 +27,8 @@ bool is_blas_library(const std::string& folder);
 
 /// Prints a row for each routine (geometric mean over the sizes and the worst one, with warm and
 /// with cold caches), then the worst ten points and what bounds them, and writes the page; as CSV
-/// or JSON every point. What was measured when the user interrupts is shown.
+/// or JSON every point. Several threads: by wall time, with warm caches. What was measured when the
+/// user interrupts is shown.
 ExitCode compare_library(const LibraryComparison& request);
 
 }  // namespace exotune::cli

@@ -109,21 +109,6 @@ BenchPoint measure(const Workload& workload, bool is_double, int n, const Rival&
   return point;
 }
 
-void require_known(const std::vector<std::string>& routines) {
-  std::vector<std::string> known;
-  for (const Workload& workload : workloads()) known.push_back(workload.routine);
-  for (const std::string& name : routines) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string near = nearest(name, known);
-    throw InputError({}, "there is no routine '" + name + "' to measure",
-                     near.empty() ? "gemv, gemm, axpy, ..." : "did you mean " + near + "?");
-  }
-}
-
-}  // namespace
-
-namespace {
-
 double least_of(const std::vector<double>& ratios) {
   double best = kNone;
   for (const double ratio : ratios)
@@ -151,15 +136,29 @@ Mean mean_over(const std::vector<BenchPoint>& points, const std::string& title,
 double BenchPoint::against_best() const { return least_of(ratios); }
 double BenchPoint::cold_against_best() const { return least_of(cold); }
 
+std::vector<Workload> workloads_of(const LibraryBenchOptions& options) {
+  std::vector<std::string> known;
+  for (const Workload& workload : workloads()) known.push_back(workload.routine);
+  for (const std::string& name : options.routines) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string near = nearest(name, known);
+    throw InputError({}, "there is no routine '" + name + "' to measure",
+                     near.empty() ? "gemv, gemm, axpy, ..." : "did you mean " + near + "?");
+  }
+  std::vector<Workload> out;
+  for (const Workload& workload : workloads())
+    if (options.routines.empty() || std::find(options.routines.begin(), options.routines.end(),
+                                              workload.routine) != options.routines.end())
+      out.push_back(workload);
+  return out;
+}
+
 std::vector<BenchPoint> bench_library(const Rival& ours, const std::vector<Rival>& rivals,
                                       const LibraryBenchOptions& options) {
-  require_known(options.routines);
+  const std::vector<Workload> asked = workloads_of(options);
   const FlushToZero flush;
   std::vector<BenchPoint> points;
-  for (const Workload& workload : workloads()) {
-    if (!options.routines.empty() && std::find(options.routines.begin(), options.routines.end(),
-                                               workload.routine) == options.routines.end())
-      continue;
+  for (const Workload& workload : asked) {
     for (const bool is_double : {false, true}) {
       Workload plain = workload;
       plain.variant.clear();

@@ -1,6 +1,7 @@
 #pragma once
 // A library against others, routine by routine and size by size: every point is timed in turn in
-// one process, and the ratio is the median of pairs of the same round. Start at bench_library.
+// one process, and the ratio is the median of pairs of the same round. Start at bench_library;
+// with threads, at bench_library_threads.
 #include <functional>
 #include <string>
 #include <vector>
@@ -36,6 +37,17 @@ struct LibraryBenchOptions {
 /// InputError, naming the nearest, for a routine that there is not.
 std::vector<BenchPoint> bench_library(const Rival& ours, const std::vector<Rival>& rivals,
                                       const LibraryBenchOptions& options);
+
+/// The same with `threads` threads each, by wall time and with warm caches alone: every library in
+/// processes of its own, in turn, since the waiting threads of one take the cores from another.
+/// Cost: `rounds` times what a library takes, and its loading.
+std::vector<BenchPoint> bench_library_threads(const RivalLibrary& ours,
+                                              const std::vector<RivalLibrary>& rivals, int threads,
+                                              const LibraryBenchOptions& options);
+
+/// The workloads that the options ask for. InputError, naming the nearest, for a routine that there
+/// is not.
+std::vector<Workload> workloads_of(const LibraryBenchOptions& options);
 
 /// Geometric mean of against_best over the points with this title (all for ""), and how many.
 struct Mean {

@@ -159,13 +159,10 @@ std::string rest_of(const Peer& peer, const TargetToolchain& toolchain, const st
 
 }  // namespace
 
-std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolchain& toolchain,
-                               const std::string& folder) {
-  // Libraries read it when they are loaded.
-  clear_peer_environment();
-  for (const char* threads : {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS"})
-    setenv(threads, "1", 1);
-  std::vector<Rival> rivals;
+std::vector<RivalLibrary> rival_libraries(const std::vector<Peer>& peers,
+                                          const TargetToolchain& toolchain,
+                                          const std::string& folder) {
+  std::vector<RivalLibrary> out;
   std::vector<std::string> seen;
   for (const Peer& peer : peers) {
     const bool open = peer.library == "openblas", blis = peer.library == "blis";
@@ -173,14 +170,25 @@ std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolc
     // Another core type of the same library would be the same one again.
     if (std::find(seen.begin(), seen.end(), peer.path) != seen.end()) continue;
     seen.push_back(peer.path);
+    RivalLibrary library{peer.name, {peer.path}, "", peer.core_type, open || blis};
     if (!peer.core_type.empty())
-      setenv(open ? "OPENBLAS_CORETYPE" : "BLIS_ARCH_TYPE", peer.core_type.c_str(), 1);
-    std::vector<std::string> paths = {peer.path};
+      library.core_variable = open ? "OPENBLAS_CORETYPE" : "BLIS_ARCH_TYPE";
     if (const std::string rest = rest_of(peer, toolchain, folder); !rest.empty())
-      paths.insert(paths.begin(), rest);
-    rivals.emplace_back(peer.name, paths);
+      library.paths.insert(library.paths.begin(), rest);
+    out.push_back(std::move(library));
   }
-  return rivals;
+  return out;
+}
+
+Rival load_rival(const RivalLibrary& library, int threads) {
+  // Libraries read it when they are loaded.
+  clear_peer_environment();
+  const std::string number = std::to_string(threads);
+  for (const char* variable : {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS"})
+    setenv(variable, number.c_str(), 1);
+  if (!library.core_variable.empty())
+    setenv(library.core_variable.c_str(), library.core.c_str(), 1);
+  return {library.name, library.paths};
 }
 
 std::string Workload::title(bool is_double) const {

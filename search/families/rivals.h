@@ -25,12 +25,23 @@ class Rival {
   std::vector<void*> handles_;
 };
 
-/// The peers of this machine that have CBLAS functions, with one thread each: OpenBLAS, BLIS, and
-/// Eigen and plain C, of which what their peers lack is compiled for `toolchain` into `folder`
-/// (half a minute the first time; without what does not compile). Sets the environment that they
-/// read when they are loaded.
-std::vector<Rival> load_rivals(const std::vector<Peer>& peers, const TargetToolchain& toolchain,
-                               const std::string& folder);
+/// What a Rival is loaded from.
+struct RivalLibrary {
+  std::string name;
+  std::vector<std::string> paths;   // as Rival takes them
+  std::string core_variable, core;  // the core type it is held to, for the environment; or ""
+  bool has_threads = true;          // of its own
+};
+
+/// The peers of this machine that have CBLAS functions: OpenBLAS, BLIS, and Eigen and plain C, of
+/// which what their peers lack is compiled for `toolchain` into `folder` (half a minute the first
+/// time; without what does not compile).
+std::vector<RivalLibrary> rival_libraries(const std::vector<Peer>& peers,
+                                          const TargetToolchain& toolchain,
+                                          const std::string& folder);
+
+/// Loads it into this process, with the environment set that it reads then: for `threads` threads.
+Rival load_rival(const RivalLibrary& library, int threads = 1);
 
 /// One routine in one variant, as a heat map has rows.
 struct Workload {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/diagnostic.h"
+#include "runners/shared_object.h"
 #include "search/families/bench_reasons.h"
 
 namespace exotune::families {
@@ -77,6 +78,57 @@ TEST(LibraryBench, draws_a_cell_for_each_point) {
   EXPECT_NE(page.find(">20k<"), std::string::npos);
   EXPECT_NE(page.find("a, n = 20000: 0 GFLOP/s; rival 0.50"), std::string::npos);
   EXPECT_EQ(page.find("http"), std::string::npos) << "nothing is loaded from elsewhere";
+}
+
+// A library of one routine that waits some microseconds, if it was loaded for three threads.
+RivalLibrary library_that_waits(const std::string& name, int microseconds) {
+  SharedObjectRequest request;
+  request.name = name;
+  request.compiler = "cc";
+  request.flags = {"-O1"};
+  request.source = R"(
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static int threads;
+__attribute__((constructor)) static void loaded(void) {
+  const char* n = getenv("OMP_NUM_THREADS");
+  threads = n ? atoi(n) : 0;
+}
+void cblas_saxpy(int n, float alpha, const float* x, int incx, float* y, int incy) {
+  struct timespec begin, now;
+  if (threads != 3 || WAIT < 0) abort();
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < WAIT * 1000L);
+}
+)";
+  request.flags.push_back("-DWAIT=" + std::to_string(microseconds));
+  std::string error;
+  RivalLibrary library;
+  library.name = name;
+  library.paths = {
+      compile_shared_object(request, ::testing::TempDir() + "exotune_waits_" + name, &error)};
+  EXPECT_EQ(error, "");
+  return library;
+}
+
+TEST(LibraryBench, libraries_with_threads_are_timed_in_processes_of_their_own) {
+  LibraryBenchOptions options;
+  options.routines = {"axpy"};
+  options.most = 2;
+  options.rounds = 1;
+  const std::vector<BenchPoint> points = bench_library_threads(
+      library_that_waits("quick", 20),
+      {library_that_waits("slow", 200), library_that_waits("broken", -1)}, 3, options);
+  ASSERT_EQ(points.size(), 2u) << "daxpy is not there";
+  for (const BenchPoint& p : points) {
+    EXPECT_EQ(p.title, "saxpy");
+    EXPECT_GE(p.seconds, 20e-6);
+    EXPECT_GT(p.ratios[0], 1) << "the best of several calls: 200 us over 20 and what is between";
+    EXPECT_TRUE(std::isnan(p.ratios[1])) << "it ended with abort";
+    EXPECT_EQ(p.against_best(), p.ratios[0]);
+  }
 }
 
 TEST(LibraryBench, refuses_a_routine_that_there_is_not) {
