@@ -149,7 +149,7 @@ ProcPtr vectorize_own(ProcPtr p, const Path& rows, const VectorUnit& unit) {
   const int64_t count = literal_extent(loop).value_or(0);
   const StmtPtr s = loop.body.front();
   if (loop.body.size() != 1 || (!s->as<Assign>() && !s->as<Reduce>()) || count < unit.lanes ||
-      count % unit.lanes != 0 || !adds_up_rows(unit, count) || !is_contiguous(p, child(rows)))
+      count % unit.lanes != 0 || !adds_up_to_vectors(unit, count) || !is_contiguous(p, child(rows)))
     return p;
   const std::string name = loop.iter.name();
   try {

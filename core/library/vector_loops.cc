@@ -61,10 +61,10 @@ std::optional<ProcPtr> added_up_by(ProcPtr p, const Path& rows, const ProcPtr& i
 
 }  // namespace
 
-bool adds_up_rows(const VectorUnit& unit, int64_t rows) {
+bool adds_up_to_vectors(const VectorUnit& unit, int64_t rows) {
   return std::any_of(unit.instrs.begin(), unit.instrs.end(), [&](const ProcPtr& instr) {
     const int64_t taken = rows_added_up(*instr, unit.lanes);
-    return taken > 0 && taken <= rows;
+    return taken > 0 && taken <= rows && taken % unit.lanes == 0;
   });
 }
 

@@ -19,8 +19,10 @@ bool is_reduction(const ProcPtr& p, const Path& path, Sym iter);
 /// A nest `for row: for lane: r[row] += acc[row, lane]` becomes instructions: those that add up
 /// the lanes of several registers first, as many rows at a time as one of them takes.
 ProcPtr add_up_lanes(ProcPtr p, const Path& rows, const VectorUnit& unit);
-/// Has the unit an instruction that adds up the lanes of `rows` registers, or of a part of them?
-bool adds_up_rows(const VectorUnit& unit, int64_t rows);
+/// Has the unit an instruction that adds up the lanes of `rows` registers, or of a part of them,
+/// into whole vectors? Those can be loaded at once; what was stored in parts has to reach the cache
+/// first.
+bool adds_up_to_vectors(const VectorUnit& unit, int64_t rows);
 
 /// A nest `for seq: for row: for lane: r[row] += e` becomes instructions, with an accumulator per
 /// row. `top` is the sequential loop.
