@@ -41,7 +41,8 @@ constexpr int kOperandBytes = 8192, kLowerHalf = 512, kUpperHalf = 2048;
 struct Operand {
   const Arg* arg = nullptr;
   bool in_register = false;
-  std::string c_type;  // of the register, or of an element
+  int64_t registers = 1;  // an array of so many where it is more
+  std::string c_type;     // of a register, or of an element
   std::vector<int64_t> strides;
   int64_t offset = 0;  // in memory, or where its first value is
 };
@@ -109,8 +110,10 @@ class LoopWriter {
       if (o.offset + 2 * kOperandBytes > InstructionLoops::kMemoryBytes) return false;
       if (kind == MemoryKind::kVector) {
         const auto type = a.mem->c_types.find(name_of(a.type.scalar));
-        // A register of this element type, and one of them: no array of registers.
-        if (type == a.mem->c_types.end() || a.type.rank() != 1) return false;
+        // Registers of this element type, read as one or as an array.
+        if (type == a.mem->c_types.end() || a.type.rank() > 2) return false;
+        if (a.type.rank() == 2) o.registers = literal(a.type.shape[0]).value_or(0);
+        if (o.registers < 1 || (o.registers > 1 && is_result(a))) return false;
         o.in_register = true;
         o.c_type = type->second;
         registers_ = std::max(registers_, a.mem->count);
@@ -139,6 +142,10 @@ class LoopWriter {
       dense = o.strides[static_cast<size_t>(d)] * extent;
     }
     return dense;
+  }
+
+  bool is_result(const Arg& a) const {
+    return class_.written >= 0 && &a == &p_.args[static_cast<size_t>(class_.written)];
   }
 
   const Operand* written() const {
@@ -200,7 +207,8 @@ class LoopWriter {
     for (size_t k = 0; k < operands_.size(); ++k) {
       memory = memory || !operands_[k].in_register;
       // Or the compiler would compute what is the same in every step once, in front of the loop.
-      if (operands_[k].in_register) text += "    EXO_CHANGES(" + place(k, number, from) + ");\n";
+      if (operands_[k].in_register)
+        text += "    " + changes(operands_[k], place(k, number, from)) + "\n";
     }
     if (memory) text += "    EXO_CHANGES_MEMORY();\n";
     return text;
@@ -220,6 +228,15 @@ class LoopWriter {
     }
     good_ = false;  // a window's struct, a register's number
     return "";
+  }
+
+  // Each of the operand's registers may be another one from here on.
+  static std::string changes(const Operand& o, const std::string& variable) {
+    if (o.registers == 1) return "EXO_CHANGES(" + variable + ");";
+    std::string text;
+    for (int64_t r = 0; r < o.registers; ++r)
+      text += "EXO_CHANGES(" + variable + "[" + std::to_string(r) + "]); ";
+    return text;
   }
 
   std::string declarations(int count, int from) const {
@@ -242,8 +259,9 @@ class LoopWriter {
         const std::string variable = place(k, n, from);
         if (std::find(known.begin(), known.end(), variable) != known.end()) continue;
         known.push_back(variable);
-        text += "  " + o.c_type + " " + variable + "; memcpy(&" + variable + ", " + at +
-                ", sizeof " + variable + "); EXO_CHANGES(" + variable + ");\n";
+        const std::string several = o.registers > 1 ? "[" + std::to_string(o.registers) + "]" : "";
+        text += "  " + o.c_type + " " + variable + several + "; memcpy(&" + variable + ", " + at +
+                ", sizeof " + variable + "); " + changes(o, variable) + "\n";
       }
     }
     return text;

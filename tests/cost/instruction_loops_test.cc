@@ -77,6 +77,29 @@ def sum(d: f32 @ DRAM, a: [f32][2] @ PAIR):
   EXPECT_EQ(count(loops->chain, "(*(float*)(m + 2048)) += "), loops->chain_count);
 }
 
+TEST(InstructionLoops, several_registers_are_an_array) {
+  const auto loops = instruction_loops(*instruction(R"(
+@instr("sums({d_data}, {s_data});")
+def sums(d: [f32][3] @ DRAM, s: [f32][3, 2] @ PAIR):
+    for i in seq(0, 3):
+        for j in seq(0, 2):
+            d[i] += s[i, j]
+)"),
+                                       "t");
+  ASSERT_TRUE(loops);
+  EXPECT_EQ(count(loops->independent, "pair s1[3]; memcpy(&s1"), 1) << loops->independent;
+  EXPECT_EQ(count(loops->chain, "EXO_CHANGES(s1[2]);"), 9) << "once in front, in each of 8 steps";
+  EXPECT_FALSE(instruction_loops(*instruction(R"(
+@instr("twice({d_data}, {s_data});")
+def twice(d: [f32][2, 2] @ PAIR, s: [f32][2] @ PAIR):
+    for i in seq(0, 2):
+        for j in seq(0, 2):
+            d[i, j] = s[j]
+)"),
+                                 "t"))
+      << "nobody writes several registers yet";
+}
+
 TEST(InstructionLoops, a_result_of_another_type_makes_no_chain) {
   const auto loops = instruction_loops(*instruction(R"(
 @instr("{d_data} = as_numbers({a_data}, {n}, {w.strides[0]}, &{w_data});", "/* here */")
