@@ -14,63 +14,6 @@ namespace exotune {
 
 namespace {
 
-int loops_from(const Path& outer, const Path& inner) {
-  return static_cast<int>(inner.size() - outer.size());
-}
-
-// The innermost loop of a nest in vectors, after simplify, which may find that the nest never runs.
-ProcPtr vectorize_simplified(ProcPtr p, const Cursor& nest, const VectorUnit& unit) {
-  const Cursor inner = at(p, innermost(p, nest.path()));
-  p = simplify(p, nest);
-  const Cursor left = forward(p, inner);
-  return left.valid() ? vectorize(p, left, unit, VectorTail::kCutAndPredicate) : p;
-}
-
-}  // namespace
-
-ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
-                     const VectorUnit& unit, const std::string& rows) {
-  std::vector<Cursor> loops = require_loops(p, before);
-  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
-    const Path path = c->path();
-    auto entry = visible(p, path, buffer);
-    if (!entry)
-      throw InvalidCursorError("there is no buffer `" + buffer + "` at the loop over `" + before +
-                               "`");
-    if (!mentions(at(p, path).stmt(), entry->name)) continue;
-    p = stage_around(p, path, entry->name, buffer + "_pack");
-    Path copy = sibling(path, 1);
-    if (loop_at(p, copy).iter.name() != rows) p = rename_loop(p, at(p, copy), rows);
-    if (strip > 0) {
-      p = split_last_dim(p, path, strip);
-      int rank = at(p, path).as<Alloc>().type.rank();
-      std::vector<int> order = {rank - 2};
-      for (int d = 0; d < rank - 2; ++d) order.push_back(d);
-      order.push_back(rank - 1);
-      p = rearrange_dim(p, at(p, path), order);
-      // Copy strip by strip: the strip loop outermost, then the rows, then one strip's row.
-      Path last = innermost(p, copy);
-      int levels = loops_from(copy, last);
-      auto extent = literal_extent(loop_at(p, last));
-      if (!extent || *extent > strip) {
-        p = divide_loop(p, at(p, last), strip, {"s", "e"}, Tail::kCut);
-        bool boundary = block_at(*p, last).size() > 1;
-        if (boundary && levels > 0) p = fission(p, at(p, last).after(), levels);
-        p = lift_scope_n(p, at(p, last), levels);
-        // The boundary strip's copy follows the whole strips'.
-        Path rest = sibling(copy, 1);
-        if (boundary) {
-          p = vectorize_simplified(p, at(p, rest), unit);
-        }
-      }
-    }
-    p = vectorize_simplified(p, at(p, copy), unit);
-  }
-  return p;
-}
-
-namespace {
-
 // Vectorizes a copy nest between a register tile and memory, and unrolls it.
 ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
   Path last = innermost(p, nest);
@@ -184,14 +127,6 @@ ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, co
 std::vector<Operator> contraction_operators() {
   using namespace params;
   return {
-      {"pack_operand",
-       {proc(), string("buffer"), string("before"), integer("strip"), integer("vw"),
-        memory("mem_type"), procs("instructions"), new_name("rows", "i0")},
-       "for k: s(B[k])  ->  for k: B_pack = B[k]; s(B_pack)   copied row by row, in a loop `rows`",
-       [](const OperatorArgs& a) -> Value {
-         return pack_operand(a.proc(), a.string(1), a.string(2), a.integer(3),
-                             vector_unit(a, 4, 5, 6), a.string(7));
-       }},
       {"register_block",
        {proc(), string("i"), string("j"), string("k"), integer("vw"), memory("mem_type"),
         procs("instructions"), boolean("apart", false)},

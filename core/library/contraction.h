@@ -13,10 +13,12 @@ namespace exotune {
 /// loop. `strip` > 0 lays the last dimension out in strips of that many elements, strip outermost:
 /// B[k0:k0+kc, 0:N] -> B_pack[N/strip, kc, strip], and copies strip by strip; 0 keeps the order.
 /// The last strip is padded (and its padding never read). `rows`: what the loop over the copy's
-/// first dimension is called.
+/// first dimension is called. `dim`: the strips are of this dimension of the buffer (-1: the last
+/// one), which becomes the copy's last: B[j0:j0+jc, 0:K] -> B_pack[jc/strip, K, strip] with 0, in
+/// register tiles where an instruction transposes. SchedulingError when one element of it is read.
 /// Proposed for an operand that is read in strides: strips of the register tile.
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
-                     const VectorUnit& unit, const std::string& rows = "i0");
+                     const VectorUnit& unit, const std::string& rows = "i0", int dim = -1);
 
 /// The micro-kernel. At every nest `for i: for j: for k: out[i, j] += a * b` over loops of these
 /// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,

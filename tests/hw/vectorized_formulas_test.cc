@@ -5,6 +5,7 @@
 #include "core/codegen/codegen.h"
 #include "core/interp/interp.h"
 #include "core/library/blocking.h"
+#include "core/library/contraction.h"
 #include "core/library/gemm.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
@@ -156,6 +157,29 @@ TEST_P(VectorizedFormulas, the_second_factor_of_a_times_b_transposed_is_turned_o
   blocks.nr = unit.lanes;
   q = gemm(q, "i", "j", "k", unit, blocks);
   expect_same(p, q, {{"M", 7}, {"N", 37}, {"K", 21}});
+}
+
+TEST_P(VectorizedFormulas, strips_of_a_transposed_factor_are_turned_over_as_they_are_packed) {
+  const TargetPtr target = library().load(GetParam());
+  for (const char* type : {"f32", "f64"}) {
+    std::string text =
+        "@proc\ndef f(M: size, N: size, K: size, A: T[M, K], B: T[N, K], C: T[M, N]):\n"
+        "    for i in seq(0, M):\n        for j in seq(0, N):\n"
+        "            for k in seq(0, K):\n"
+        "                C[i, j] += A[i, k] * B[j, k]\n";
+    for (size_t at = 0; (at = text.find(": T", at)) != std::string::npos; ++at)
+      text.replace(at + 2, 1, type);
+    const ProcPtr p = parse_module(text, "gemm_nt.exo").procs.back();
+    const VectorUnit unit = unit_of(*target, type);
+    if (unit.lanes <= 1) continue;
+    const ProcPtr q = pack_operand(p, "B", "i", 2 * unit.lanes, unit, "i0", 0);
+    int turned = 0;
+    for_each_stmt(q->body, [&](const StmtPtr& s) {
+      turned += s->as<Call>() && is_transpose(*s->as<Call>()->callee);
+    });
+    EXPECT_GT(turned, 0) << type;
+    expect_same(p, q, {{"M", 2}, {"N", 37}, {"K", 21}});
+  }
 }
 
 TEST_P(VectorizedFormulas, products_of_any_size_in_cache_blocks) {
