@@ -255,7 +255,19 @@ ProcPtr prefetch_during(ProcPtr p, const Cursor& loop, const Cursor& use, Sym bu
   return ask_evenly(p, body_of(path), buffer.name(), *lines, round, *extent / each, 3);
 }
 
-ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& buffer) {
+namespace {
+
+// In front of the loop: the last element of each row of what `use` touches.
+ProcPtr ask_for_ends(ProcPtr p, const Cursor& loop, const Cursor& use, Sym buffer) {
+  std::optional<Rectangle> ends = touched(p, use, buffer);
+  if (!ends) return p;
+  ends->lo.back() = normalize(ends->hi.back() - int_const(1));
+  return add_prefetch(p, loop.before(), ends->text(buffer.name(), scope_at(*p, use.path()), true));
+}
+
+}  // namespace
+
+ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& buffer, bool ends) {
   bool found = false;
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
@@ -268,7 +280,9 @@ ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& b
       const Cursor use = Cursor::stmt(p, path);
       if (!use.is<For>() || !touched(p, use, entry->name)) continue;
       path.back().index = own;
-      p = prefetch_during(p, Cursor::stmt(p, path), use, entry->name);
+      const Cursor sums = Cursor::stmt(p, path);
+      if (ends) p = ask_for_ends(p, sums, use, entry->name);
+      p = prefetch_during(p, forward(p, sums), forward(p, use), entry->name);
       found = true;
       break;
     }
@@ -299,10 +313,10 @@ std::vector<Operator> prefetching_operators() {
                                    static_cast<int>(a.integer(4)));
        }},
       {"prefetch_behind",
-       {proc(), string("loop"), string("buffer")},
+       {proc(), string("loop"), string("buffer"), boolean("ends", Value(false))},
        "for k: s; for j: t(x)  ->  prefetch(x); for k: s; for j: t(x)",
        [](const OperatorArgs& a) -> Value {
-         return prefetch_behind(a.proc(), a.string(1), a.string(2));
+         return prefetch_behind(a.proc(), a.string(1), a.string(2), a.boolean(3));
        }},
   };
 }

@@ -41,7 +41,9 @@ ProcPtr prefetch_during(ProcPtr p, const Cursor& loop, const Cursor& use, Sym bu
 ///
 /// prefetch_during at every loop over `loop`, for what the first loop behind it in the same block
 /// touches of `buffer`: results that sums are added to when these are known. SchedulingError when
-/// there is no such pair of loops.
-ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& buffer);
+/// there is no such pair of loops. `ends` asks for the last element of each row, too: a row that
+/// begins within a line reaches into one line more than its length says.
+ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& buffer,
+                        bool ends = false);
 
 }  // namespace exotune

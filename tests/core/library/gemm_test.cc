@@ -221,6 +221,17 @@ TEST(Gemm, results_are_asked_for_in_front_of_their_sums) {
   const ProcPtr asking = prefetch_behind(q, "k", "C");
   EXPECT_NE(str(*asking).find("prefetch_3_f32(C["), std::string::npos) << str(*asking);
   EXPECT_EQ(result(asking, 12, 16, 8), result(p, 12, 16, 8));
+  const auto requests = [](const ProcPtr& proc) {
+    const std::string text = str(*proc);
+    int count = 0;
+    for (size_t at = 0; (at = text.find("prefetch_3_f32(C[", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  const ProcPtr ends = prefetch_behind(q, "k", "C", true);
+  EXPECT_GT(requests(ends), requests(asking)) << str(*ends);
+  EXPECT_NE(str(*ends).find("8 * jo + 7])"), std::string::npos) << str(*ends);
+  EXPECT_EQ(result(ends, 12, 16, 8), result(p, 12, 16, 8));
   EXPECT_THROW(prefetch_behind(q, "k", "A"), SchedulingError);  // nothing behind the sums reads it
   EXPECT_THROW(prefetch_behind(q, "jo", "C"), Error);
 }
