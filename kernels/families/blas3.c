@@ -114,6 +114,18 @@ static void ${p}bring(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int6
   }
 }
 
+/* n columns of a factor from (i, j) on, m rows of it, as strips that are `apart`. */
+static void ${p}bring_strips(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t n, ${real}* to,
+                             int64_t apart) {
+  int64_t done = 0;
+  if (f.shape == kGeneral && !f.trans && !f.brain && n >= kStrip) {
+    done = n / kStrip * kStrip;
+    K(${p}paneled)(m, n / kStrip, IN2(${p}element(f, i, j), f.ld), OUT2(to, apart));
+  }
+  for (; done < n; done += kStrip)
+    ${p}bring(f, i, j + done, m, exo_least(kStrip, n - done), to + done / kStrip * apart, kStrip);
+}
+
 /* ---- the product ---- */
 
 /* Columns of C, one after the other, each of A's rows times a column of B. */
@@ -125,6 +137,11 @@ static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t 
     for (int64_t l = 0; l < k; ++l) column[l] = B[l * ldb + j];
     K(${p}gemm_dots)(m, k, alpha, IN2(A, lda), IN(column, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
   }
+}
+
+/* Do both factors stand as they are packed, for a whole strip of more than a few rows? */
+static inline bool ${p}is_packed(bool turned, int64_t m, int64_t w, int64_t lda, int64_t ldb) {
+  return w == kStrip && !turned && lda == kPitch && ldb == kStrip && m > kFewRows;
 }
 
 /* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are
@@ -140,7 +157,7 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
     ${p}columns(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
-  if (w == kStrip && !turned && lda == kPitch && ldb == kStrip && m > kFewRows) /* both as packed ones stand */
+  if (${p}is_packed(turned, m, w, lda, ldb))
     K(${p}gemm_packed)(m, k, alpha, A, B, OUT2(C, ldc));
   else if (w == kStrip)
     (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
@@ -149,7 +166,19 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
                                                           OUT2(C, ldc));
 }
 
-/* The same for any number of columns. */
+/* C = alpha A B for a strip: what stands in C does not count. */
+static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                                   const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                                   int64_t ldc) {
+  if (${p}is_packed(turned, m, w, lda, ldb)) {
+    K(${p}gemm_packed_fresh)(m, k, alpha, A, B, OUT2(C, ldc));
+    return;
+  }
+  for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
+  ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
+}
+
+/* C += alpha A B for any number of columns. */
 static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                               int64_t ldc) {
@@ -157,7 +186,8 @@ static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, cons
     ${p}strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
 }
 
-enum exo_part { kWhole, kUpperPart, kLowerPart };
+/* What of a result is computed: all of it, a triangle, or all of one that nothing stands in yet. */
+enum exo_part { kWhole, kUpperPart, kLowerPart, kFresh };
 
 /* Rows [i, i + h) of the square block of C whose diagonal begins at its first element: the triangle
  * by way of the stack, what is beside it in these rows as it stands. Pointers are to the block's rows and
@@ -190,8 +220,8 @@ static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const
 static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i, int64_t m, int64_t j,
                                      int64_t w, int64_t k, const ${real}* alpha, const ${real}* A,
                                      int64_t lda, const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
-  if (part == kWhole) {
-    ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C + i * ldc + j, ldc);
+  if (part == kWhole || part == kFresh) {
+    (part == kFresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B, ldb, C + i * ldc + j, ldc);
     return;
   }
   const int64_t step = turned ? 1 : lda;
@@ -220,7 +250,8 @@ static inline bool ${p}crowded(struct ${p}factor f, int64_t rows) {
 }
 
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
- * rows use them; rows of A are where they are transposed, symmetric, or would share cache lines.
+ * rows use them (fewer where many columns stand far apart); rows of A are where the kernel for packed ones takes
+ * both, or where they are transposed, symmetric, or would share cache lines.
  * Workspace: at most kDepth (kWidth + kHeight) elements and some padding. */
 static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int64_t m, int64_t n,
                                                         int64_t k, ${real} alpha, struct ${p}factor A,
@@ -228,31 +259,29 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                                                         int64_t first_column, ${real}* C, int64_t ldc) {
   if (k == 0 || alpha == 0) return;
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
-  const bool pack_b = !plain_b || m > kMostPlain || (m > ${tile_rows} && ${p}crowded(B, k));
+  const bool pack_b = !plain_b || m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B, k));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
-                      (pack_b && n > kManyColumns && k > kShallow) ||
+                      (pack_b && m > kFewRows && n > kManyColumns && k > kShallow / 2) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
   const bool turned = A.trans && !pack_a;
-  /* Depths alike: a last one of a few steps would cost a way through all of C. */
-  const int64_t pieces = (k + kDepth - 1) / kDepth;
-  const int64_t depth = exo_least(kDepth, ((k + pieces - 1) / pieces + 3) / 4 * 4);
-  const int64_t width = exo_least(n, kWidth);
-  const int64_t height = k <= kShallow ? kShallowHeight : kHeight;
+  /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
+   * through all of the second factor. */
+  const int64_t depth = exo_alike(k, kDepth, 4);
+  const int64_t width = exo_alike(n, kWidth, kStrip);
+  const int64_t height = exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
-  const int64_t need_a = pack_a ? exo_least(m, kHeight) * kPitch : 0;
+  const int64_t need_a = pack_a ? exo_least(m, height) * kPitch : 0;
   ${real}* const room = (need_a + need_b) * sizeof(${real}) <= sizeof few
                             ? few
                             : exo_workspace((need_a + need_b) * sizeof(${real}));
   ${real}* const packed_a = room + need_b;
   for (int64_t k0 = 0; k0 < k; k0 += depth) {
     const int64_t d = exo_least(depth, k - k0);
-    for (int64_t j0 = 0; j0 < n; j0 += kWidth) {
-      const int64_t end = exo_least(j0 + kWidth, n);
-      if (pack_b)
-        for (int64_t j = j0; j < end; j += kStrip)
-          ${p}bring(B, k0, first_column + j, d, exo_least(kStrip, end - j), room + (j - j0) * depth, kStrip);
+    for (int64_t j0 = 0; j0 < n; j0 += width) {
+      const int64_t end = exo_least(j0 + width, n);
+      if (pack_b) ${p}bring_strips(B, k0, first_column + j0, d, end - j0, room, depth * kStrip);
       for (int64_t i = 0; i < m; i += height) {
         const int64_t h = exo_least(height, m - i);
         if (part == kLowerPart && i + h <= j0) continue;
@@ -261,7 +290,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
         const ${real}* a = pack_a ? packed_a : ${p}element(A, first_row + i, k0);
         const int64_t lda = pack_a ? kPitch : A.ld;
         for (int64_t j = j0; j < end; j += kStrip)
-          ${p}part_of_strip(part, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
+          ${p}part_of_strip(k0 > 0 && part == kFresh ? kWhole : part, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
                             pack_b ? room + (j - j0) * depth : ${p}element(B, k0, first_column + j),
                             pack_b ? kStrip : B.ld, C, ldc);
       }
@@ -367,6 +396,12 @@ static __attribute__((noinline)) void ${p}scale_matrix(enum exo_part part, int64
   }
 }
 
+/* C := alpha A B + beta C, or a part of it: whole results that are too large to be kept in a cache are not
+ * cleared first. */
+static inline bool ${p}begins_fresh(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha, ${real} beta) {
+  return beta == 0 && alpha != 0 && part == kWhole && m > kMostPlain && n > kManyColumns && k > kShallow;
+}
+
 static inline void ${p}scaled_matrix(enum exo_part part, int64_t m, int64_t n, ${real} beta, ${real}* C,
                                      int64_t ldc) {
   if (beta != 1) ${p}scale_matrix(part, m, n, beta, C, ldc);
@@ -390,7 +425,11 @@ static void ${p}compute(const struct ${p}product* p, enum exo_part part, int64_t
   if (m <= 0 || n <= 0) return;
   struct ${p}factor A = p->A, B = p->B;
   ${real}* const C = p->C + i * p->ldc + j;
-  ${p}scaled_matrix(part, m, n, p->beta, C, p->ldc);
+  const bool fresh = ${p}begins_fresh(part, m, n, p->k, p->alpha, p->beta);
+  if (fresh)
+    part = kFresh;
+  else
+    ${p}scaled_matrix(part, m, n, p->beta, C, p->ldc);
   if (A.shape == kGeneral && B.shape == kGeneral) {
     A.a = ${p}element(A, i, 0);
     B.a = ${p}element(B, 0, j);
@@ -434,6 +473,10 @@ static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_
                                 int64_t ldc) {
   const int64_t threads = m * n * k < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(m * n * k, EXO_LEAST_PRODUCT);
   if (threads == 1) {
+    if (${p}begins_fresh(part, m, n, k, alpha, beta)) {
+      ${p}multiply_from(kFresh, m, n, k, alpha, A, 0, B, 0, C, ldc);
+      return;
+    }
     ${p}scaled_matrix(part, m, n, beta, C, ldc);
     ${p}multiply(part, m, n, k, alpha, A, B, C, ldc);
     return;
@@ -680,31 +723,21 @@ static void ${p}bring_triangle(bool lower, bool unit, struct ${p}factor A, int64
   for (int64_t i = 0; unit && i < n; ++i) to[i * ld + i] = 1;
 }
 
-/* m rows of n elements, behind one another as whole vectors. Are they all numbers? A zero of a triangle
- * times anything else would be NaN. */
-static bool ${p}bring_numbers(int64_t m, int64_t n, const ${real}* B, int64_t ldb, ${real}* to) {
-  const int64_t whole = ${p}whole(n);
-  if (n < whole) memset(to, 0, m * whole * sizeof(${real}));
-  K(${p}copied)(m, n, IN2(B, ldb), OUT2(to, whole));
-  ${real} sum;
-  K(${p}asum)(m * whole, IN(to, m * whole, 1), &sum);
-  return sum - sum == 0;
-}
-
-/* B := B T for h rows of B, at most kSmallTriangle. */
+/* B := B T for h rows of B, at most kSmallTriangle, unless something in B is no number: a zero of the triangle
+ * times that would be NaN. Each element meets its own diagonal element, so that such a one is seen in the result. */
 static bool ${p}product_right(bool lower, const ${real}* T, int64_t h, int64_t n, ${real}* B, int64_t ldb) {
-  ${real} from[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
   ${real} to[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
   const int64_t whole = ${p}whole(n);
   const ${real} one = 1;
-  if (!${p}bring_numbers(h, n, B, ldb, from)) return false;
   memset(to, 0, h * whole * sizeof(${real}));
   for (int64_t j = 0; j < whole; j += kStrip) {
     const int64_t w = exo_least(kStrip, whole - j);
     const int64_t first = lower ? j : 0, k = lower ? n - j : exo_least(n, j + w);
-    ${p}strip(false, h, w, k, &one, from + first, whole, T + first * kSmallTriangle + j, kSmallTriangle,
-              to + j, whole);
+    ${p}strip(false, h, w, k, &one, B + first, ldb, T + first * kSmallTriangle + j, kSmallTriangle, to + j, whole);
   }
+  ${real} sum;
+  K(${p}asum)(h * whole, IN(to, h * whole, 1), &sum);
+  if (sum - sum != 0) return false;
   K(${p}copied)(h, n, IN2(to, whole), OUT2(B, ldb));
   return true;
 }

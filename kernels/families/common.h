@@ -22,6 +22,13 @@ enum { kPiece = 512 };
 static inline int64_t exo_most(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t exo_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* How large pieces of n elements are that are to be alike: at most `most`, rounded up to whole multiples of
+ * `step`. */
+static inline int64_t exo_alike(int64_t n, int64_t most, int64_t step) {
+  const int64_t pieces = (n + most - 1) / most;
+  return ((n + pieces - 1) / pieces + step - 1) / step * step;
+}
+
 /* The first element of a vector in the order of its indices: BLAS counts from the far end of one
  * whose increment is negative. */
 static inline int64_t exo_first(int64_t n, int64_t inc) { return inc < 0 ? (1 - n) * inc : 0; }
