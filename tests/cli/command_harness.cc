@@ -34,6 +34,13 @@ std::string CommandHarness::read(const std::string& file) const {
 
 bool CommandHarness::exists(const std::string& file) const { return fs::exists(folder_ / file); }
 
+// What a program with sanitizers takes may be several times as long.
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kSlower = 4;
+#else
+constexpr double kSlower = 1;
+#endif
+
 CommandResult CommandHarness::run(const std::vector<std::string>& arguments,
                                   const std::map<std::string, std::string>& environment,
                                   double timeout_seconds) const {
@@ -44,7 +51,7 @@ CommandResult CommandHarness::run(const std::vector<std::string>& arguments,
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   CommandOptions options;
   options.directory = folder_.string();
-  options.timeout_seconds = timeout_seconds;
+  options.timeout_seconds = timeout_seconds * kSlower;
   return run_command(argv, options);
 }
 
