@@ -54,6 +54,7 @@ Json json_of(const TuneStatistics& statistics) {
                      {"seconds", dp.seconds}};
   }
   json["neighbours"] = statistics.neighbours;
+  json["prepare_seconds"] = statistics.prepare_seconds;
   json["search_seconds"] = statistics.search_seconds;
   json["measure_seconds"] = statistics.measure_seconds;
   json["shootout_seconds"] = statistics.shootout_seconds;
@@ -71,6 +72,7 @@ TuneStatistics statistics_of(const JsonFields& search) {
   statistics.measured = count("measured");
   statistics.reused = count("reused");
   statistics.neighbours = count("neighbours");
+  statistics.prepare_seconds = search.number("prepare_seconds");
   statistics.search_seconds = search.number("search_seconds");
   statistics.measure_seconds = search.number("measure_seconds");
   statistics.shootout_seconds = search.number("shootout_seconds");

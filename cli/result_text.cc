@@ -255,9 +255,11 @@ std::string search_text(const TuneResult& result) {
       s.states, s.refused, s.measured, s.reused);
   if (s.dp) out += "plans    " + plans_text(s) + "\n";
   for (const ViewOutcome& view : result.views) out += "view     " + text_of(view) + "\n";
-  out +=
-      fmt::format("time     {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: {}\n",
-                  s.search_seconds, s.measure_seconds, s.shootout_seconds, name_of(result.stop));
+  out += fmt::format(
+      "time     {:.1f} s before, {:.1f} s search, {:.1f} s measuring, {:.1f} s shoot-out; stopped: "
+      "{}\n",
+      s.prepare_seconds, s.search_seconds, s.measure_seconds, s.shootout_seconds,
+      name_of(result.stop));
   return out;
 }
 

@@ -40,7 +40,6 @@ Measuring::Measuring(TuningState& run, Proposals& proposals, const Bench& bench)
       candidates_(run, proposals, bench, measured_.trials) {}
 
 void Measuring::as_written() {
-  const double begun = run_.clock.seconds();
   const Deadline deadline = run_.budget.written();
   std::optional<Trial> written = candidates_.as_written();
   if (!written || deadline.over()) return;
@@ -55,7 +54,6 @@ void Measuring::as_written() {
     // What other compilers make of it, as far as the time goes: nothing found may be slower.
     if (kCallsOfOthers * run_.best_seconds < deadline.left()) written_otherwise(deadline);
   }
-  run_.result.statistics.measure_seconds += run_.since(begun);
 }
 
 void Measuring::run() {

@@ -63,11 +63,13 @@ TuneResult measure(TuningState& run, const Bench& bench) {
   const TuneRequest& request = run.request;
   run.result.key = enter_context(request.proc, request.kernel.name, sizes_of_key(run),
                                  *request.target, request.machine, bench.toolchain, run.store);
+  const double begun = run.clock.seconds();
   find_expected(run, bench);
   FinalRound::note_peak(run, bench);
   Proposals proposals(run);
   Measuring measuring(run, proposals, bench);
   if (run.can_measure) measuring.as_written();
+  run.result.statistics.prepare_seconds = run.since(begun);
   proposals.search();
   measuring.run();
   FinalRound finals(run, measuring, bench);

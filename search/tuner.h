@@ -112,6 +112,8 @@ struct TuneStatistics {
   std::map<std::string, int> refusals;         // by operator
   std::map<std::string, std::string> reasons;  // the first message of each of them
   std::map<std::string, int> causes;           // of bad trials, by status
+  // Before the search: what must come out, the peak, the nest as written by every compiler.
+  double prepare_seconds = 0;
   double search_seconds = 0, measure_seconds = 0, shootout_seconds = 0;
   std::string first_refusal;  // text of one, for `explain`
   std::optional<DpPlans> dp;  // nothing when it was not asked

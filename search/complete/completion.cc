@@ -90,6 +90,7 @@ class Completing {
     for (const auto& [op, n] : s.refusals) all.refusals[op] += n;
     all.reasons.insert(s.reasons.begin(), s.reasons.end());
     for (const auto& [cause, n] : s.causes) all.causes[cause] += n;
+    all.prepare_seconds += s.prepare_seconds;
     all.search_seconds += s.search_seconds;
     all.measure_seconds += s.measure_seconds;
     all.shootout_seconds += s.shootout_seconds;

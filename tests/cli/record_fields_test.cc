@@ -26,7 +26,8 @@ TEST(RecordFields, peers_are_read_as_written) {
 TEST(RecordFields, statistics_are_read_as_written) {
   TuneStatistics s;
   s.states = 1, s.refused = 2, s.duplicates = 3, s.measured = 4, s.reused = 5, s.neighbours = 6;
-  s.search_seconds = 0.5, s.measure_seconds = 1.5, s.shootout_seconds = 2.5;
+  s.prepare_seconds = 0.25, s.search_seconds = 0.5, s.measure_seconds = 1.5,
+  s.shootout_seconds = 2.5;
   EXPECT_EQ(json_of(statistics_of(fields(json_of(s)))), json_of(s));
 }
 

@@ -26,7 +26,7 @@ constexpr const char* kRecord = R"({"candidate": "0123456789abcdef0123456789abcd
   "gbytes_per_second": 3, "peak_gflops": 4, "rivals": [], "peers": [{"name": "blas", "gflops": 1,
   "speedup": 2, "low": 1.5, "high": 2.5, "rounds": 15}], "search": {"schedules": 1,
   "refused_steps": 2, "duplicates": 3, "measured": 4, "reused": 5, "neighbours": 6,
-  "search_seconds": 1, "measure_seconds": 1, "shootout_seconds": 1}})";
+  "prepare_seconds": 1, "search_seconds": 1, "measure_seconds": 1, "shootout_seconds": 1}})";
 
 class KernelAnswers : public ::testing::Test {
  protected:
