@@ -5,6 +5,7 @@
 #include "core/primitives/calls.h"
 #include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
+#include "core/primitives/value_range.h"
 
 namespace exotune {
 
@@ -89,14 +90,42 @@ namespace {
 
 bool is_signed(ScalarType t) { return t != ScalarType::kUi8 && t != ScalarType::kUi16; }
 
-void require_holds_all(ScalarType old, ScalarType precision, const char* op) {
+// Do all values that the allocation at `c` is given fit the type, and is each only taken from
+// there? Arithmetic would wrap around earlier in the narrower type.
+bool may_narrow(const Cursor& c, ScalarType precision) {
+  const std::optional<ValueRange> all = values_of(precision);
+  if (!all || c.kind() == CursorKind::kArg) return false;
+  const Sym name = name_at(c);
+  const ValueRanges ranges(*c.proc());
+  bool may = true;
+  for_each_stmt(c.proc()->body, [&](const StmtPtr& s) {
+    const Assign* a = s->as<Assign>();
+    const Reduce* r = s->as<Reduce>();
+    if (r && r->name == name) may = false;
+    if (a && a->name == name) {
+      const std::optional<ValueRange> given = ranges.of(a->rhs);
+      may = may && given && all->holds(*given);
+    }
+    for (const ExprPtr& e : stmt_exprs(*s))
+      if (mentions(e, name) && !(a && e == a->rhs && e->as<Read>())) may = false;
+  });
+  return may;
+}
+
+void require_holds_all(const Cursor& c, ScalarType precision, const char* op) {
+  const ScalarType old = type_at(c).scalar;
   const bool widens =
       !is_float(old) && !is_float(precision) &&
       ((is_signed(old) == is_signed(precision) && bytes_of(precision) >= bytes_of(old)) ||
        (!is_signed(old) && bytes_of(precision) > bytes_of(old)));
-  if (old != ScalarType::kR && !(is_float(old) && is_float(precision)) && !widens)
-    refuse(op, std::string("values of `") + name_of(old) + "` are not all values of `" +
-                   name_of(precision) + "`");
+  const bool narrows = !is_float(old) && !widens && may_narrow(c, precision);
+  if (old != ScalarType::kR && !(is_float(old) && is_float(precision)) && !widens && !narrows)
+    refuse(op,
+           std::string("values of `") + name_of(old) + "` are not all values of `" +
+               name_of(precision) + "`",
+           values_of(precision) ? "a narrower one must hold all that is assigned, and may only be "
+                                  "read as a whole right side: t = x[i]"
+                                : "");
 }
 
 Block retyped(const Block& b, const std::set<Sym>& names, ScalarType precision) {
@@ -142,7 +171,7 @@ ProcPtr set_precision(ProcPtr p, const std::vector<Where>& buffers, ScalarType p
     const ScalarType old = type_at(c).scalar;
     const Sym name = name_at(c);
     if (!is_data(old)) refuse(op, "`" + name.name() + "` holds no data");
-    require_holds_all(old, precision, op);
+    require_holds_all(c, precision, op);
     const bool is_arg = c.kind() == CursorKind::kArg;
     rw.map_in_place(retyped(rw.proc().body,
                             aliases_in(is_arg ? p->body : rest_of_block(*p, c.path()), {name}),

@@ -2,6 +2,7 @@
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
 #include "core/primitives/operator_rows.h"
+#include "core/primitives/value_range.h"
 
 namespace exotune {
 
@@ -67,6 +68,25 @@ ProcPtr negate_factor(ProcPtr p, const Where& where) {
       c.path(), bin_op(BinOpKind::kMul, make_expr(USub{product->lhs}, product->lhs->type, e->where),
                        product->rhs));
   return rw.finish(op, {place(where, c)});
+}
+
+ProcPtr shift_factor(ProcPtr p, const Where& where, int64_t by) {
+  static const char op[] = "shift_factor";
+  Cursor c = where.expr(p);
+  const ExprPtr e = c.expr();
+  const BinOp* product = e->as<BinOp>();
+  if (!product || product->op != BinOpKind::kMul || !is_data(e->type))
+    refuse(op, "'" + str(e) + "' is no product of data");
+  // In floating-point numbers the sum would swallow the factor.
+  const std::optional<ValueRange> all = values_of(e->type);
+  if (!all) refuse(op, "'" + str(e) + "' is no product of integers");
+  if (!all->holds({std::min(by, -by), std::max(by, -by)}))
+    refuse(op, std::to_string(by) + " or its opposite is no `" + name_of(e->type) + "`");
+  const ExprPtr shift = data_const(static_cast<double>(by), e->type);
+  Rewrite rw(p);
+  rw.replace_expr(c.path(), (product->lhs + shift) * product->rhs +
+                                data_const(-1, e->type) * (shift * product->rhs));
+  return rw.finish(op, {place(where, c), by});
 }
 
 ProcPtr multiply_by_reciprocal(ProcPtr p, const Where& where) {
@@ -151,6 +171,12 @@ std::vector<Operator> expressions_operators() {
        {proc(), place("expr")},
        "-(a * b)  ->  -a * b",
        [](const OperatorArgs& a) -> Value { return negate_factor(a.proc(), a.where(1)); }},
+      {"shift_factor",
+       {proc(), place("expr"), integer("by")},
+       "a * b  ->  (a + c) * b + -1.0 * (c * b)",
+       [](const OperatorArgs& a) -> Value {
+         return shift_factor(a.proc(), a.where(1), a.integer(2));
+       }},
       {"rewrite_expr",
        {proc(), place("expr"), expression("new_expr")},
        "e  ->  e'   (equal where it stands)",

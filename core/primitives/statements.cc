@@ -238,6 +238,24 @@ ProcPtr fold_into_reduce(ProcPtr p, const Where& where) {
   return rw.finish(op, {place(where, c)});
 }
 
+namespace {
+
+// { a : T ; a = e ; s }: all but the last statement make names of the block's own.
+bool ends_in_one(const Block& body) {
+  std::set<Sym> own;
+  for (size_t k = 0; k + 1 < body.size(); ++k) {
+    if (const Alloc* a = body[k]->as<Alloc>()) {
+      own.insert(a->name);
+      continue;
+    }
+    const Assign* a = body[k]->as<Assign>();
+    if (!a || !own.count(a->name)) return false;
+  }
+  return !body.empty();
+}
+
+}  // namespace
+
 ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   static const char op[] = "lift_reduce_constant";
   Cursor c = require_pair(pair, p, op);
@@ -247,13 +265,20 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   if (!stmt_at(*p, loop)->as<For>()) refuse(op, "expected a loop after `x = 0`");
   // Down to the one statement in all the loops and guards.
   Path inner = loop;
-  std::set<Sym> iterators;
+  std::set<Sym> changing;  // iterators, and names made on the way
   StmtPtr s = stmt_at(*p, inner);
   while (s->as<For>() || s->as<If>()) {
-    if (const For* f = s->as<For>()) iterators.insert(f->iter);
-    if (body_of(*s).size() != 1 || !orelse_of(*s).empty())
-      refuse(op, "the loop must hold just one reduction");
-    inner = body_path(inner);
+    if (const For* f = s->as<For>()) changing.insert(f->iter);
+    const Block& body = body_of(*s);
+    if (!ends_in_one(body) || !orelse_of(*s).empty())
+      refuse(op, "the loop must hold just one reduction, behind names of its own");
+    for (size_t k = 0; k + 1 < body.size(); ++k) {
+      if (const Alloc* a = body[k]->as<Alloc>()) changing.insert(a->name);
+      for (const ExprPtr& e : stmt_exprs(*body[k]))
+        if (reads_buffer(*p, body_path(inner, static_cast<int>(k)), e, zero->name))
+          refuse(op, "a value in the loop reads what the loop writes");
+    }
+    inner = body_path(inner, static_cast<int>(body.size()) - 1);
     s = stmt_at(*p, inner);
   }
   const Reduce* r = s->as<Reduce>();
@@ -265,7 +290,7 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   if (!product || product->op != BinOpKind::kMul) refuse(op, "the reduction must add a product");
   // The same in every iteration, and readable behind the loop, even where it never ran.
   auto is_constant = [&](const ExprPtr& e) {
-    for (Sym i : iterators)
+    for (Sym i : changing)
       if (mentions(e, i)) return false;
     return bool(value_unchanged_by(*p, loop, 1, e)) && bool(reads_in_bounds(*p, loop, e));
   };
@@ -278,8 +303,8 @@ ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair) {
   const ScalarType type = element_type(*p, at, zero->name);
   for (const ExprPtr& e : {r->rhs, factor, rest}) require_no_cast(e, type, op);
   Rewrite rw(p);
-  // c * a + c * b and c * (a + b) round differently.
-  rw.flags.reassociates = true;
+  // c * a + c * b and c * (a + b) round differently; integers wrap around either way.
+  rw.flags.reassociates = is_float(type);
   rw.replace_keep(inner, make_reduce(r->name, r->idx, rest));
   rw.insert(sibling(loop, 1),
             {make_assign(zero->name, zero->idx, factor * read_elem(zero->name, zero->idx, type))});

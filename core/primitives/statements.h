@@ -82,10 +82,13 @@ namespace exotune {
 [[nodiscard]] ProcPtr fold_into_reduce(ProcPtr p, const Where& assign);
 
 /// x = 0; for i: x += c * e   ->   x = 0; for i: x += e; x = c * x
-/// The loop may be a nest of loops and ifs around the one reduction; c may be either factor.
-/// Obligation: x's indices and c are free of the iterators, c reads nothing that the loop writes
+/// The loop may be a nest of loops and ifs around the one reduction, in front of which there may be
+/// values with names of their own; c may be either factor.
+/// Obligation: x's indices and c are free of the iterators and of those names, whose values do not
+/// read x; c reads nothing that the loop writes
 /// and may be read after it, also where the loop does not run (the `par` loops around are proved
-/// free of races again); e does not read x; nothing is converted when stored. Always reorders.
+/// free of races again); e does not read x; nothing is converted when stored. Reorders sums of
+/// floating-point numbers.
 /// Forwarding: every statement stays; the multiplication is new.
 [[nodiscard]] ProcPtr lift_reduce_constant(ProcPtr p, const Where& pair);
 
@@ -102,6 +105,11 @@ namespace exotune {
 /// Obligation: floating-point data; the sign of a product is that of its factors, so the value is
 /// the same to the bit. Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr negate_factor(ProcPtr p, const Where& expr);
+
+/// a * b  ->  (a + c) * b + -1.0 * (c * b)
+/// Obligation: integers, which wrap around, so that nothing is lost; c and -c are values of their
+/// type. Forwarding: the expression and its parts are new; all else stays.
+[[nodiscard]] ProcPtr shift_factor(ProcPtr p, const Where& expr, int64_t by);
 
 /// a / b  ->  a * (1.0 / b)
 /// Obligation: floating-point data; equal over the reals, and marked as reassociated: b is rounded

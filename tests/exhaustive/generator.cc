@@ -1,6 +1,7 @@
 #include "tests/exhaustive/generator.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace exotune::exhaustive {
@@ -231,6 +232,40 @@ class Generator {
     return out;
   }
 
+  // Bytes that are widened, shifted and multiplied: set_precision may narrow some of them,
+  // shift_factor may shift a factor, lift_reduce_constant may lift one.
+  Block bytes_to_narrow(Sym k, Sym x, Sym y) {
+    const ScalarType wide = ScalarType::kI32;
+    const Sym b = local("t"), a = local("t"), s = local("t"), u = local("t"), v = local("t");
+    const auto scalar = [&](Sym name, ScalarType type) {
+      return make_alloc(name, Type{type, {}, false}, dram());
+    };
+    const auto read = [&](Sym name) { return read_elem(name, {}, wide); };
+    const ExprPtr i = iterator(k);
+    const double shift = std::array{128.0, 127.0, 1.0}[static_cast<size_t>(c_.pick(3))];
+    const ExprPtr shifted = c_.pick(3) ? read(a) + data_const(shift, wide) : read(a) * read(a);
+    const ExprPtr use = c_.pick(3) ? read(s) : read(s) + data_const(1, wide);
+    Block body = {scalar(b, ScalarType::kI8),
+                  make_assign(b, {}, read_elem(x, {i}, kElement)),
+                  scalar(a, wide),
+                  make_assign(a, {}, read_elem(b, {}, ScalarType::kI8)),
+                  scalar(s, wide),
+                  make_assign(s, {}, shifted),
+                  scalar(u, wide),
+                  make_assign(u, {}, use)};
+    if (!c_.pick(3)) body.push_back(make_reduce(s, {}, read(a), reduction()));
+    const ExprPtr product = c_.pick(2) ? read(u) * read(a) : data_const(2, wide) * read(u);
+    if (c_.pick(2)) {
+      body.push_back(make_reduce(v, {}, product));
+      return {scalar(v, wide), make_assign(v, {}, data_const(0, wide)),
+              make_for(k, int_const(0), size(), body), make_assign(y, {int_const(0)}, read(v))};
+    }
+    body.push_back(scalar(v, wide));
+    body.push_back(make_assign(v, {}, product));
+    body.push_back(make_assign(y, {i}, read(v)));
+    return {make_for(k, int_const(0), size(), body)};
+  }
+
   // t = x[i]; a few statements; x[i] = e(t), nearly or quite as staging one element leaves it.
   Block staged_element(Sym k, Sym m) {
     const Sym t = local("t");
@@ -258,10 +293,12 @@ class Generator {
     auto shifted = [&](const ExprPtr& e) { return c_.pick(3) ? e : e + int_const(1); };
     auto extent = [&] { return c_.pick(2) ? size() : int_const(2 + c_.pick(2)); };
     const Sym from = c_.pick(4) ? x : y;
-    switch (c_.pick(9)) {
+    switch (c_.pick(10)) {
       case 7:
       case 8:
         return staged_element(k, m);
+      case 9:
+        return bytes_to_narrow(k, x, y);
       case 0: {  // fuse
         const ExprPtr hi = extent(), first = shifted(i), second = shifted(j);
         const StmtPtr uses =

@@ -263,7 +263,7 @@ class Collector {
     add("delete_buffer", at(c), [=, p = p_] { return delete_buffer(p, c); });
     for (const MemoryPtr& m : {dram_stack(), dram_static()})
       add("set_memory", at(c) + ", " + m->name, [=, p = p_] { return set_memory(p, c, m); });
-    for (ScalarType t : {ScalarType::kF64, ScalarType::kI32})
+    for (ScalarType t : {ScalarType::kF64, ScalarType::kI32, ScalarType::kUi8, ScalarType::kI8})
       add("set_precision", at(c) + ", " + name_of(t),
           [=, p = p_] { return set_precision(p, c, t); });
     std::vector<Where> all;
@@ -444,6 +444,7 @@ class Collector {
       add("negate_factor", said(path), [=, p = p_] { return negate_factor(p, c); });
     if (e->as<BinOp>()) {
       add("commute_expr", said(path), [=, p = p_] { return commute_expr(p, c); });
+      add("shift_factor", said(path) + ", 100", [=, p = p_] { return shift_factor(p, c, 100); });
       add("left_reassociate_expr", said(path), [=, p = p_] { return left_reassociate_expr(p, c); });
       add("multiply_by_reciprocal", said(path),
           [=, p = p_] { return multiply_by_reciprocal(p, c); });

@@ -336,6 +336,59 @@ def f(N: size, x: f32[N], z: i32[N]):
   EXPECT_REFUSED(set_precision(p, "x", ScalarType::kSize), "no data type");
 }
 
+TEST(Annotations, set_precision_narrows_what_holds_no_more) {
+  ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, x: i8[N], y: i32[N]):
+    for i in seq(0, N):
+        a : i32
+        a = x[i]
+        t : i32
+        t = a + 128.0
+        b : i32
+        b = t
+        y[i] = b * b
+)");
+  const ProcPtr q = set_precision(p, "t", ScalarType::kUi8);
+  EXPECT_TRUE(contains(str(*q), "t : ui8")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  check(*q, /*for_codegen=*/true);
+  expect_same_meaning(p, set_precision(p, "t", ScalarType::kI16), kSmall);
+  EXPECT_REFUSED(set_precision(p, "t", ScalarType::kI8), "not all values");
+  EXPECT_REFUSED(set_precision(p, "b", ScalarType::kUi8), "not all values");  // b * b wraps around
+  EXPECT_REFUSED(set_precision(p, "a", ScalarType::kI8), "not all values");   // and so may a + 128
+}
+
+TEST(Annotations, set_precision_narrows_nothing_that_is_written_otherwise) {
+  const char* text = R"(
+@proc
+def g(d: [i32][1]):
+    d[0] = 300.0
+@proc
+def f(x: i8[4], y: i32[4]):
+    s : i32
+    s = 0.0
+    for i in seq(0, 4):
+        s += x[i]
+    y[0] = s
+    w : i32[1]
+    w[0] = 1.0
+    g(w[0:1])
+    y[1] = w[0]
+    v : i32[2]
+    v[0] = 1.0
+    z = v[0:1]
+    z[0] = 300.0
+    y[2] = v[0]
+    u : i32
+    u = w[0]
+    y[3] = u
+)";
+  ProcPtr p = parse_last(text);
+  for (const char* name : {"s", "w", "v", "u"})
+    EXPECT_REFUSED(set_precision(p, name, ScalarType::kI8), "not all values");
+}
+
 TEST(Annotations, set_window_looks_at_calls) {
   ProcPtr p = parse_last(R"(
 @proc

@@ -1,4 +1,5 @@
 #include "core/cursor/provenance.h"
+#include "tests/core/primitives/differential.h"
 #include "tests/core/primitives/support.h"
 
 namespace exotune {
@@ -215,6 +216,33 @@ TEST(Expressions, integers_and_sums_keep_their_sign) {
               check(*negate_factor(p, find(p, "y = _ #1").rhs()));
             }).find("no negative product of data"),
             std::string::npos);
+}
+
+TEST(Expressions, a_factor_of_integers_is_shifted_exactly) {
+  ProcPtr p = parse("def f(x: i32[4], y: i32):\n    y += x[0] * x[1]\n");
+  const ProcPtr q = shift_factor(p, find(p, "y += _").rhs(), 128);
+  expect_proc(q,
+              "def f(x: i32[4], y: i32):\n"
+              "    y += (x[0] + 128.0) * x[1] + -1.0 * (128.0 * x[1])\n");
+  EXPECT_FALSE(reassociates(q));
+  test::expect_same_meaning(p, q, {{}});
+}
+
+TEST(Expressions, a_shift_that_would_lose_digits_or_is_no_integer_is_refused) {
+  const auto shifted = [](const char* text, int64_t by) {
+    ProcPtr p = parse(text);
+    return refusal([&] { (void)shift_factor(p, find(p, "y += _").rhs(), by); });
+  };
+  const char* floats = "def f(x: f32[4], y: f32):\n    y += x[0] * x[1]\n";
+  const char* sums = "def f(x: i32[4], y: i32):\n    y += x[0] + x[1]\n";
+  const char* bytes = "def f(x: i8[4], y: i8):\n    y += x[0] * x[1]\n";
+  const char* words = "def f(x: i32[4], y: i32):\n    y += x[0] * x[1]\n";
+  EXPECT_NE(shifted(floats, 128).find("no product of integers"), std::string::npos);
+  EXPECT_NE(shifted(sums, 128).find("no product of data"), std::string::npos);
+  EXPECT_NE(shifted(bytes, 128).find("128 or its opposite is no `i8`"), std::string::npos);
+  EXPECT_EQ(shifted(bytes, 127), "");
+  EXPECT_NE(shifted(words, -2147483648LL), "");
+  EXPECT_NE(shifted(words, INT64_MIN), "");
 }
 
 TEST(Expressions, integers_and_products_have_no_reciprocal) {
