@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/library/blocking.h"
+#include "core/library/dot_shift.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
 #include "core/library/tiles.h"
@@ -103,13 +104,22 @@ bool holds_all_of(ScalarType wide, ScalarType narrow) {
   return wide == narrow || widens(kSigned) || widens(kUnsigned);
 }
 
-// The instruction of the largest group that the operands fit; the first of those.
-// A larger group does more work in an instruction.
+// What is added to a signed element to make it one of the unsigned type of its size; 0: nothing
+// does.
+int64_t shift_between(ScalarType from, ScalarType to) {
+  if (from == ScalarType::kI8 && to == ScalarType::kUi8) return 128;
+  if (from == ScalarType::kI16 && to == ScalarType::kUi16) return 32768;
+  return 0;
+}
+
+// The instruction of the largest group that the operands fit, or do once the first is shifted; the
+// first of those. A larger group does more work in an instruction.
 std::optional<DotInstr> instruction_for(const Product& product,
                                         const std::vector<ProcPtr>& instrs) {
   std::optional<DotInstr> best;
   for (const DotInstr& dot : dot_instructions(instrs))
-    if (dot.sum == product.sum_type && holds_all_of(dot.x, product.a_type) &&
+    if (dot.sum == product.sum_type &&
+        (holds_all_of(dot.x, product.a_type) || shift_between(product.a_type, dot.x) != 0) &&
         holds_all_of(dot.w, product.b_type) && (!best || dot.group > best->group))
       best = dot;
   return best;
@@ -145,22 +155,49 @@ ProcPtr split_dim(ProcPtr p, const Path& alloc, int dim, int64_t q) {
   return divide_dim(p, at(p, alloc), dim, q);
 }
 
+// Is the instruction a copy of `lanes` x `group` elements, for e: for r: dst[..] = src[..]?
+bool copies_groups(const Proc& instr, const DotInstr& dot) {
+  const For* lanes = instr.body.size() == 1 ? instr.body[0]->as<For>() : nullptr;
+  const For* group = lanes && lanes->body.size() == 1 ? lanes->body[0]->as<For>() : nullptr;
+  return group && group->body.size() == 1 && group->body[0]->as<Assign>() &&
+         literal_extent(*lanes) == dot.lanes && literal_extent(*group) == dot.group;
+}
+
+// for e: for r: the elements of a strip's groups, by an instruction that interleaves rows or one by
+// one.
+ProcPtr copy_groups(ProcPtr p, const Path& elements, const DotInstr& dot, const VectorUnit& unit) {
+  for (const ProcPtr& instr : unit.instrs) {
+    if (!copies_groups(*instr, dot)) continue;
+    try {
+      return replace(p, at(p, elements), instr);
+    } catch (const SchedulingError&) {  // of other types, or along the other dimension
+    }
+  }
+  return unroll_loop(p, at(p, child(elements)));
+}
+
 // The copy of a matrix into strips of one vector, groups of its depth side by side:
-// for k: for j  ->  for jo: for ko: for jl: the group's elements, one by one.
-ProcPtr order_copy(ProcPtr p, const Path& copy, bool depth_first, const DotInstr& dot) {
+// for k: for j  ->  for jo: for ko: for jl: the group's elements.
+ProcPtr order_copy(ProcPtr p, const Path& copy, bool depth_first, const DotInstr& dot,
+                   const VectorUnit& unit) {
   if (!depth_first) p = reorder_loops(p, at(p, copy));
   p = divide_loop(p, at(p, copy), dot.group, {"ko", "r"}, Tail::kPerfect);
   p = reorder_loops(p, at(p, child(copy)));
-  p = unroll_loop(p, at(p, child(child(copy))));
   p = divide_loop(p, at(p, child(copy)), dot.lanes, {"s", "e"}, Tail::kCut);
-  if (block_at(*p, child(copy)).size() > 1) p = fission(p, at(p, child(copy)).after(), 1);
-  if (loop_at(p, child(copy)).iter.name() == "s") p = reorder_loops(p, at(p, copy));
-  return simplify(p, at(p, copy));
+  if (block_at(*p, child(copy)).size() > 1) {
+    p = fission(p, at(p, child(copy)).after(), 1);
+    p = unroll_loop(p, at(p, child(child(sibling(copy, 1)))));
+  }
+  const bool whole = loop_at(p, child(copy)).iter.name() == "s";
+  if (whole) p = reorder_loops(p, at(p, copy));
+  p = simplify(p, at(p, copy));
+  return whole ? copy_groups(p, child(child(copy)), dot, unit)
+               : unroll_loop(p, at(p, child(child(copy))));
 }
 
 // B of the nest at `top` in strips of the instruction's operand; the nest stands two on.
 ProcPtr pack_strips(ProcPtr p, const Path& top, const Product& product, const DotInstr& dot,
-                    const std::string& j, const std::string& k) {
+                    const std::string& j, const std::string& k, const VectorUnit& unit) {
   p = stage_around(p, top, product.b, product.b.name() + "_dot");
   const Sym packed = at(p, top).as<Alloc>().name;
   const int along_k = dim_along(p, sibling(top, 2), packed, k);
@@ -173,7 +210,7 @@ ProcPtr pack_strips(ProcPtr p, const Path& top, const Product& product, const Do
   p = split_dim(p, top, 0, depth_first ? dot.group : dot.lanes);
   p = rearrange_dim(p, at(p, top), depth_first ? std::vector{2, 0, 3, 1} : std::vector{0, 2, 1, 3});
   if (dot.w != product.b_type) p = set_precision(p, at(p, top), dot.w);
-  return order_copy(p, sibling(top, 1), depth_first, dot);
+  return order_copy(p, sibling(top, 1), depth_first, dot, unit);
 }
 
 // A with its depth last and in the instruction's type, copied only where it is not; statements
@@ -200,18 +237,24 @@ ProcPtr vectorize_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
 }
 
 // Sums live in registers for the whole depth, as in register_block.
-// for i: for j: for k: for r, a tile: its sums in registers while k runs.
-ProcPtr tile_in_registers(ProcPtr p, const Path& tile, Sym sum, const DotInstr& dot,
+// for i: for j: for k: for r, a tile: its sums in registers while k runs. `row_loops`: 1, or 0
+// where there is no loop over i. What follows the loop over k is done in registers as well.
+ProcPtr tile_in_registers(ProcPtr p, const Path& tile, int row_loops, Sym sum, const DotInstr& dot,
                           const VectorUnit& unit) {
-  p = reorder_loops(p, at(p, child(tile)));
-  p = reorder_loops(p, at(p, tile));
+  const Path inner = row_loops ? child(tile) : tile;
+  const bool corrected = block_at(*p, child(inner)).size() > 1;
+  if (corrected) p = fission(p, Cursor::gap(p, child(inner, 1)), 1 + row_loops);
+  p = reorder_loops(p, at(p, inner));
+  if (row_loops) p = reorder_loops(p, at(p, tile));
   p = simplify(p, at(p, tile));
-  p = stage_around(p, tile, sum, sum.name() + "_reg", 1, true);
+  const int length = corrected ? 2 : 1;
+  p = stage_around(p, tile, sum, sum.name() + "_reg", length, true);
   p = split_last_dim(p, tile, dot.lanes);
   p = set_memory(p, at(p, tile), unit.memory);
-  const Path load = sibling(tile, 1), depth = sibling(tile, 2), store = sibling(tile, 3);
+  const Path load = sibling(tile, 1), depth = sibling(tile, 2), store = sibling(tile, 2 + length);
   p = vectorize_copy(p, store, unit);
-  const Path columns = child(child(depth));
+  if (corrected) p = vectorize_copy(p, sibling(tile, 3), unit);
+  const Path columns = row_loops ? child(child(depth)) : child(depth);
   p = run_to_whole_vectors(p, columns, dot.lanes);
   const std::string j = loop_at(p, columns).iter.name();
   p = divide_loop(p, at(p, columns), dot.lanes, {j + "v", j + "l"}, Tail::kPerfect);
@@ -236,17 +279,6 @@ ProcPtr group_depth(ProcPtr p, const Path& top, int64_t group) {
   return p;
 }
 
-// Is a tile at `path`: for i: for j: for k: for r: {..}, over loops of these names?
-bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>& names) {
-  StmtPtr s = stmt_at(*p, path);
-  for (const std::string& name : names) {
-    const For* f = loop_called(s, name);
-    if (!f || f->body.empty()) return false;
-    s = f->body.front();
-  }
-  return true;
-}
-
 // { a : T ; a = x ; b : T ; b = y ; s }  ->  { a : T ; b : T ; a = x ; b = y ; s }   in the loop's
 // body: casts in an expression declare each where it is used, instructions declare first.
 ProcPtr declarations_first(ProcPtr p, const Path& loop) {
@@ -258,6 +290,32 @@ ProcPtr declarations_first(ProcPtr p, const Path& loop) {
     ++declared;
   }
   return p;
+}
+
+// for j: for k: for r: the sum of one row, in vectors as far as there are whole ones.
+ProcPtr tile_row(ProcPtr p, const Path& row, Sym sum, const DotInstr& dot, const VectorUnit& unit) {
+  p = declarations_first(p, child(child(row)));
+  const Cursor columns = at(p, row);
+  const std::string j = loop_at(p, row).iter.name();
+  const size_t before = block_at(*p, row).size();
+  p = block_loop(p, columns, {dot.lanes}, {j + "o", j});
+  for (size_t part = block_at(*p, row).size() - before + 1; part-- > 0;) {
+    const Path tile = sibling(row, static_cast<int>(part));
+    p = tile_in_registers(p, loop_at(p, tile).iter.name() == j ? tile : child(tile), 0, sum, dot,
+                          unit);
+  }
+  return p;
+}
+
+// Is a tile at `path`: for i: for j: for k: for r: {..}, over loops of these names?
+bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>& names) {
+  StmtPtr s = stmt_at(*p, path);
+  for (const std::string& name : names) {
+    const For* f = loop_called(s, name);
+    if (!f || f->body.empty()) return false;
+    s = f->body.front();
+  }
+  return true;
 }
 
 // Full tiles first; then the boundaries in i and j, which are tiles of fewer rows or vectors over
@@ -276,9 +334,19 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
   p = declarations_first(p, child(child(top)));
   p = group_depth(p, top, dot.group);
   const Cursor nest = at(p, top);
-  p = align_rows(p, top, product, dot, k);
-  p = pack_strips(p, forward(p, nest).path(), product, dot, j, k);
+  const int64_t shift = shift_between(product.a_type, dot.x);
+  if (!shift) p = align_rows(p, top, product, dot, k);
+  p = pack_strips(p, forward(p, nest).path(), product, dot, j, k, unit);
   top = forward(p, nest).path();
+  if (shift) {
+    const Sym strips = product_at(p, top, names)->b;
+    ShiftedProduct s = shift_rows(p, top, product.a, strips, product.sum, dot.x, shift, dot.group);
+    p = s.proc;
+    const Cursor rows = at(p, s.nest);
+    p = declarations_first(p, child(child(s.nest)));
+    p = tile_row(p, s.correction, s.correction_sum, dot, unit);
+    top = forward(p, rows).path();
+  }
   const std::string group = k + "g";
   p = divide_loop(p, at(p, child(child(top))), dot.group, {k, group}, Tail::kPerfect);
   // Tiles, and at their boundaries smaller ones, all over loops of the same names.
@@ -294,7 +362,7 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
   std::vector<Cursor> tiles = loops_named(p, i);
   for (auto t = tiles.rbegin(); t != tiles.rend(); ++t)
     if (is_tile(p, t->path(), {i, j, k, group}))
-      p = tile_in_registers(p, t->path(), product.sum, dot, unit);
+      p = tile_in_registers(p, t->path(), 1, product.sum, dot, unit);
   return p;
 }
 

@@ -31,7 +31,9 @@ std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& 
 
 /// for i: for j: for k: { a = A[.., k]; b = B[.., k, j]; C[.., j] += a * b }
 ///   ->  B_dot: B in strips of one vector's columns, groups of neighbours in k side by side
-///       A_dot: A, where the instruction wants wider elements than it has
+///       A_dot: A, where the instruction wants wider elements than it has; where it wants unsigned
+///       ones of A's width, A_shift = A + 128 (or 32768), and what that adds to a column of C is
+///       summed once and taken off in the tiles (dot_shift.h)
 ///       tiles of `rows` x `vectors` registers, summed over k by the instruction
 /// at every nest over loops of these names, literal extents. What is left of k's last group and of
 /// j's last vector stays in loops of its own behind, in vectors where the unit has them. Of the

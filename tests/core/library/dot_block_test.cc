@@ -129,6 +129,69 @@ TEST(DotBlock, works_inside_blocks_of_the_depth) {
   test::expect_same_meaning(c.before, p, {{}});
 }
 
+// An instruction of unsigned and signed bytes, and what is added in registers.
+constexpr const char* kUnsignedBytes = R"(
+@instr("bytes")
+def bytes(dst: [i32][4] @ V4, x: [ui8][4] @ DRAM, w: [i8][4, 4] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(x, 0) == 1
+    assert stride(w, 0) == 4
+    assert stride(w, 1) == 1
+    for i in seq(0, 4):
+        for r in seq(0, 4):
+            a: i32
+            b: i32
+            a = x[r]
+            b = w[i, r]
+            dst[i] += a * b
+
+@instr("add")
+def add(dst: [i32][4] @ V4, src: [i32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] += src[i]
+
+@instr("add_prefix")
+def add_prefix(n: size, dst: [i32][4] @ V4, src: [i32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    assert n <= 4
+    for i in seq(0, 4):
+        if i < n:
+            dst[i] += src[i]
+)";
+
+Case bytes_case(const std::string& kernel, int64_t m, int64_t n, int64_t k) {
+  Case out = case_of("i32", "i16", kUnsignedBytes + kernel, m, n, k);
+  for (const char* name : {"bytes", "add", "add_prefix"})
+    out.unit.instrs.push_back(out.module.find_proc(name));
+  return out;
+}
+
+TEST(DotBlock, shifts_signed_rows_for_unsigned_factors) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{4, 8, 8}, {5, 9, 7}, {1, 4, 4}, {3, 17, 11}}) {
+    const Case c = bytes_case(product(kBytes, "A[i, k]", "B[k, j]", "i32"), m, n, k);
+    const ProcPtr p =
+        unroll_registers(dot_block(c.before, "i", "j", "k", 2, 2, c.unit), c.unit.memory);
+    const std::string text = str(*p);
+    EXPECT_NE(text.find("A_shift : ui8"), std::string::npos) << text;
+    EXPECT_NE(text.find("bytes(C_reg"), std::string::npos) << text;
+    EXPECT_EQ(text.find("pairs("), std::string::npos) << text;
+    test::expect_same_meaning(c.before, p, {{}});
+    check(*p, true);
+  }
+}
+
+TEST(DotBlock, shifts_rows_of_blocks_of_the_depth_and_across) {
+  const char* args = "M: size, N: size, K: size, A: i8[K, M], B: i8[N, K], C: i32[M, N]";
+  const Case c = bytes_case(product(args, "A[k, i]", "B[j, k]", "i32"), 5, 9, 12);
+  ProcPtr p = block_loop(c.before, "k", {8}, {"ko", "k"}, "i");
+  p = dot_block(p, "i", "j", "k", 2, 2, c.unit);
+  test::expect_same_meaning(c.before, p, {{}});
+}
+
 TEST(DotBlock, refuses_what_no_instruction_sums) {
   const auto refusal = [](const Case& c, const char* i) {
     try {
