@@ -74,8 +74,13 @@ Contraction contraction_of(const Nest& nest, const Target& target,
                                   [&](const std::string& l) { return !nest.find(l)->in_output; });
   };
   for (const Operand& o : nest.operands)
-    if (o.along_vector && (nest.kind != NestKind::kSums || packs(o)))
-      c.vectored = o.buffer, c.strip = o.strip;
+    if (o.along_vector && c.turned < 0 && (nest.kind != NestKind::kSums || packs(o)))
+      c.vectored = o.buffer, c.strip = o.strip, c.turned = o.turned;
+  for (const Operand& o : nest.operands)
+    if (const auto i = o.dimension.find(c.i), k = o.dimension.find(c.k);
+        i != o.dimension.end() && k != o.dimension.end() && !o.along_vector &&
+        k->second + 1 < o.rank && !o.dimension.count(c.j))
+      c.strided = {o.buffer, i->second, k->second};
   c.most_vectors = std::max<int64_t>(1, c.registers / 8);
   c.place = outermost_part(nest, c.i).name;
   if (c.is_tile(c.j)) {
@@ -129,8 +134,10 @@ Stage strips(const Contraction& c, const std::string& before, const std::string&
   Stage stage{"strips", {}};
   const std::optional<int64_t> extent = c.extent(c.j), most = c.most(c.j), rows = c.most(c.i);
   const bool many_rows = !rows || *rows > 8 || c.is_tile(c.i);
-  const bool packs = !c.vectored.empty() && c.strip == 0 && many_rows;
-  const auto pack = [&](int64_t width) { return pack_step(c.vectored, before, width, c.unit); };
+  const bool packs = !c.vectored.empty() && c.strip == 0 && (many_rows || c.turned >= 0);
+  const auto pack = [&](int64_t width) {
+    return pack_step(c.vectored, before, width, c.unit, c.turned);
+  };
   const auto add = [&](int64_t width, const Steps& steps) {
     const std::string tag = vectors_tag(ceil_div(width, c.lanes));
     if (packs) {
@@ -144,7 +151,7 @@ Stage strips(const Contraction& c, const std::string& before, const std::string&
         stage.moves.push_back({std::move(packed), tag, ""});
       }
     }
-    stage.moves.push_back({steps, tag, ""});
+    if (c.turned < 0) stage.moves.push_back({steps, tag, ""});
   };
   if (c.is_tile(c.j)) {
     if (*extent <= c.most_vectors * c.lanes) add(*extent, {});
@@ -226,6 +233,36 @@ Stage register_tiles(const Contraction& c, const Steps& kernel) {
   return stage;
 }
 
+const char kRowsPacked[] = "rows packed";
+
+// A tile's rows of A[k, i] are a line of each row of A, which lie a power of two apart more often
+// than not: they push each other out of the nearest cache. Which of the two copies is the cheaper
+// depends on whether short vectors can be stored at once.
+std::vector<Move> with_rows_packed(const Contraction& c, const std::vector<Move>& tiles,
+                                   const std::string& before) {
+  std::vector<Move> out;
+  if (c.strided.buffer.empty() || c.is_tile(c.i) || c.is_tile(c.j)) return out;
+  const std::optional<int64_t> columns = c.extent(c.j);
+  for (const Move& m : tiles) {
+    // One strip has no loop over strips.
+    const bool alone = columns && m.needs == vectors_tag(ceil_div(*columns, c.lanes));
+    const std::string& place = alone ? c.place : before;
+    const ScheduleStep& rows = m.steps.front();
+    const Value* sizes = rows.op == "block_loop" ? value_of(rows, "sizes") : nullptr;
+    if (!sizes) continue;
+    const Value& first = sizes->as<ValueList>() ? sizes->as<ValueList>()->front() : *sizes;
+    for (const bool turned : {false, true}) {
+      Move packed{m.steps, kRowsPacked, m.needs};
+      packed.steps.insert(packed.steps.begin(),
+                          turned ? pack_step(c.strided.buffer, place, 0, c.unit, c.strided.sum)
+                                 : pack_step(c.strided.buffer, place, *first.as<int64_t>(), c.unit,
+                                             c.strided.rows));
+      out.push_back(std::move(packed));
+    }
+  }
+  return out;
+}
+
 namespace {
 
 // Tiles inside; the outer part of each loop stays where the loop was.
@@ -258,6 +295,7 @@ SearchSpace contraction_space(const Contraction& c) {
   const std::string columns = c.is_tile(c.j) ? c.nest.find(c.j)->outer : c.outer_of(c.j);
   space.stages.push_back(row_blocks(c, columns));
   Stage tiles = register_tiles(c, micro_kernel(c));
+  std::vector<Move> packed = with_rows_packed(c, tiles.moves, columns);
   if (Stage order = orders(c); !order.moves.empty()) {
     std::set<std::string> panels;
     for (const Move& m : order.moves)
@@ -267,12 +305,23 @@ SearchSpace contraction_space(const Contraction& c) {
       for (const std::string& tag : panels) stage.moves.push_back({{}, "", tag});
     }
     for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
-      if (panels.count(panel_tag(vectors)))
-        for (Move& m : panel_tiles(c, vectors)) tiles.moves.push_back(std::move(m));
+      if (panels.count(panel_tag(vectors))) {
+        const std::vector<Move> plain = panel_tiles(c, vectors);
+        tiles.moves.insert(tiles.moves.end(), plain.begin(), plain.end());
+        for (Move& m : with_rows_packed(c, plain, c.block_of(c.j))) packed.push_back(std::move(m));
+      }
     space.in_turn = panels;
     space.in_turn.insert({kByColumns, kMeanwhile});
     space.stages.insert(space.stages.begin(), std::move(order));
   }
+  // How wide a tile serves rows that lie across the sum best depends on which of their lines push
+  // each other out, of which the cost knows nothing.
+  if (!packed.empty()) {
+    space.in_turn.insert(kRowsPacked);
+    for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
+      space.in_turn.insert(vectors_tag(vectors));
+  }
+  for (Move& m : packed) tiles.moves.push_back(std::move(m));
   space.stages.push_back(std::move(tiles));
   return space;
 }

@@ -20,7 +20,14 @@ struct Contraction {
   std::string front;     // the outermost loop
   std::string place;     // the loop that what is outside the tiles goes in front of
   std::string vectored;  // the operand that runs along j
-  int64_t strip = 0;     // it lies in strips already
+  int turned = -1;       // in this dimension, so that it must be packed; -1: in its last
+  /// The operand that runs along i and is read across its rows, since k is not its last dimension:
+  /// the dimensions that i and k move. "": there is none.
+  struct Strided {
+    std::string buffer;
+    int rows = -1, sum = -1;
+  } strided;
+  int64_t strip = 0;  // it lies in strips already
   int64_t lanes = 0, registers = 0;
   double l1 = 0, l2 = 0, l3 = 0, element = 0;
   VectorValues unit;
@@ -77,6 +84,15 @@ Stage register_heights(const Contraction& c);
 
 /// The same, each followed by `kernel`.
 Stage register_tiles(const Contraction& c, const Steps& kernel);
+
+/// The tag of schedules that pack the strided operand as well.
+extern const char kRowsPacked[];
+
+/// Each of the register tiles with the strided operand packed in front of the loop `before`: in
+/// strips as high as the tile, or turned, so that its rows lie as the sum goes. None where there is
+/// no such operand, or where tiles are given.
+std::vector<Move> with_rows_packed(const Contraction& c, const std::vector<Move>& tiles,
+                                   const std::string& before);
 
 /// The tag of schedules that keep a strip of the vectored operand near, which the stages of
 /// contraction_space go on with.

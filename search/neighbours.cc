@@ -68,6 +68,9 @@ std::optional<int64_t> division_of(const ScheduleStep& step) {
 
 bool is_pack(const ScheduleStep& step) { return step.op == "pack_operand"; }
 
+// Packed in strips of another dimension than the last: its copy has no rows to go through.
+bool is_turned(const ScheduleStep& step) { return number_of(step, "dim").value_or(-1) >= 0; }
+
 bool any_of(const Steps& steps, const char* op) {
   for (const ScheduleStep& step : steps)
     if (step.op == op) return true;
@@ -149,11 +152,20 @@ class Changes {
       if (size < 1 || size == s || (tile && size > where_.registers * where_.lanes)) continue;
       Steps out = changed(step, "sizes", block.with(size));
       // An operand in strips follows the loop that the strips serve.
-      if (columns && tile)
+      if (tile && (columns || packs_rows(step, block.loop, s)))
         for (const size_t other : packs_for(step, s))
           out[other] = with_value(std::move(out[other]), "strip", size);
       add(std::move(out), Change::kSize);
     }
+  }
+
+  // Are the strips of that many the rows of a tile, and not its columns?
+  bool packs_rows(size_t step, const std::string& loop, int64_t strip) const {
+    if (rows_.count(loop) == 0) return false;
+    for (size_t k = 0; k < step; ++k)
+      if (const auto block = blocking_of(steps_[k]))
+        if (columns_.count(block->loop) > 0 && block->size == strip) return false;
+    return !packs_for(step, strip).empty();
   }
 
   // The steps that pack into strips for the tiles made here: all of them when there is only one
@@ -223,30 +235,43 @@ class Changes {
     const Value* asks = value_of(steps_[first_kernel_], "apart");
     if (steps_[first_kernel_].op != "register_block" || (asks && *asks->as<bool>())) return;
     const Steps apart = changed(first_kernel_, "apart", true);
+    const Steps panels = asks_of_panels(kernel);
+    // Once the rows are asked for, or alone: what comes next of the rows may lie packed already.
+    const auto with_panels = [&](Steps steps, size_t behind) {
+      if (panels.empty()) return;
+      steps.insert(steps.begin() + static_cast<long>(behind), panels.begin(), panels.end());
+      add(std::move(steps), Change::kPrefetching);
+    };
     if (const auto outer = tiles_of(kernel.rows)) {
       Steps all = apart;
       insert(all, first_kernel_ + 1, {"prefetch_meanwhile", {*outer, kernel.sum}});
       size_t behind = first_kernel_ + 2;
-      Steps panels;  // what they ask for, once the rows are asked for
       for (size_t k = first_kernel_; k-- > 0;) {
-        if (!is_pack(steps_[k])) continue;
-        const std::string buffer = text_of(steps_[k], "buffer");
-        if (const auto panel = panels_of(kernel.columns, k))
-          panels.push_back(
-              {"prefetch_meanwhile", {*panel, kernel.sum, buffer}, {}, {{"locality", 2}}});
-        insert(
-            all, k + 1,
-            {"prefetch_ahead", {text_of(steps_[k], "rows"), buffer}, {}, {{"distance", kAhead}}});
+        if (!is_pack(steps_[k]) || is_turned(steps_[k])) continue;
+        insert(all, k + 1,
+               {"prefetch_ahead",
+                {text_of(steps_[k], "rows"), text_of(steps_[k], "buffer")},
+                {},
+                {{"distance", kAhead}}});
         ++behind;
       }
-      if (!panels.empty()) {
-        Steps both = all;
-        both.insert(both.begin() + static_cast<long>(behind), panels.begin(), panels.end());
-        add(std::move(both), Change::kPrefetching);
-      }
+      with_panels(all, behind);
       add(std::move(all), Change::kPrefetching);
     }
+    with_panels(apart, first_kernel_ + 1);
     add(apart, Change::kPrefetching);
+  }
+
+  // What the next panel of columns reads of the operands that are packed panel by panel.
+  Steps asks_of_panels(const Kernel& kernel) const {
+    Steps out;
+    for (size_t k = first_kernel_; k-- > 0;)
+      if (const auto panel = is_pack(steps_[k]) ? panels_of(kernel.columns, k) : std::nullopt)
+        out.push_back({"prefetch_meanwhile",
+                       {*panel, kernel.sum, text_of(steps_[k], "buffer")},
+                       {},
+                       {{"locality", 2}}});
+    return out;
   }
 
   static constexpr int64_t kAhead = 8;  // rows of an operand while it is packed

@@ -80,6 +80,19 @@ bool are_whole_sums(const Nest& nest, bool inside) {
          nest.find(nest.vector_loop)->in_output;
 }
 
+bool is_rectangular(const Block& body) {
+  bool moves = false;
+  for_each_stmt(body, [&](const StmtPtr& outer) {
+    const For* f = outer->as<For>();
+    if (!f) return;
+    for_each_stmt(f->body, [&](const StmtPtr& s) {
+      const For* inner = s->as<For>();
+      moves |= inner && (mentions(inner->lo, f->iter) || mentions(inner->hi, f->iter));
+    });
+  });
+  return !moves;
+}
+
 // A nest that is perfect down to its statements, of which one may be loops around a sum.
 class PerfectNest {
  public:
@@ -96,6 +109,12 @@ class PerfectNest {
     find_precision();
     // Register tiles are of the output.
     if (inside_ || (nest_.loops.size() >= 3 && is_one_sum())) choose_vector_loop(true);
+    if (nest_.vector_loop.empty() && nest_.loops.size() >= 3 && (inside_ || is_one_sum()) &&
+        is_rectangular(p_.body)) {
+      turns_ = true;
+      choose_vector_loop(true);
+    }
+    if (nest_.vector_loop.empty()) turns_ = false;
     if (nest_.vector_loop.empty() && !inside_) choose_vector_loop(false);
     find_operands();
     for (const Statement& s : statements_) find_tiles(s.idx);
@@ -157,9 +176,40 @@ class PerfectNest {
       }
   }
 
+  // The one dimension of the index that loop `k` moves, one element at a time, and that no other
+  // loop moves; -1: there is none such.
+  int dimension_along(const std::vector<ExprPtr>& idx, size_t k) const {
+    int found = -1;
+    for (size_t d = 0; d < idx.size(); ++d) {
+      if (!mentions(idx[d], iters_[k])) continue;
+      if (found >= 0 || !runs_along(idx[d], iters_[k])) return -1;
+      for (const Sym& other : iters_)
+        if (other != iters_[k] && mentions(idx[d], other)) return -1;
+      found = static_cast<int>(d);
+    }
+    return found;
+  }
+
+  // Is what `r` reads along loop `k` worth packing in strips of the dimension that the loop moves:
+  // read the same way everywhere, and again by some loop of the output that does not move it?
+  bool can_be_turned(const Read& r, size_t k) const {
+    const int d = dimension_along(r.idx, k);
+    if (d < 0 || d + 1 == static_cast<int>(r.idx.size())) return false;
+    const bool one_way = std::all_of(reads_.begin(), reads_.end(), [&](const Read* other) {
+      return other->name != r.name || same_indices(other->idx, r.idx);
+    });
+    bool again = false;
+    for (size_t l = 0; l < iters_.size(); ++l)
+      again |= nest_.loops[l].in_output && nest_.loops[l].extent != 1 &&
+               std::none_of(r.idx.begin(), r.idx.end(),
+                            [&](const ExprPtr& e) { return mentions(e, iters_[l]); });
+    return one_way && again && r.name != last().name;
+  }
+
   // In how many accesses vectors along loop `k` are contiguous; nothing where one is in the way:
   // every access that mentions the loop does so in its last index, with coefficient one. Reads may
-  // take every second to fourth element: targets have shuffles for that.
+  // take every second to fourth element: targets have shuffles for that. Where nothing else would
+  // do, one operand may be turned while it is packed.
   std::optional<int> contiguous_along(size_t k) const {
     int score = 0;
     bool allowed = true;
@@ -175,7 +225,13 @@ class PerfectNest {
       }
     };
     for (const Statement& s : statements_) look(s.idx, 1);
-    for (const Read* r : reads_) look(r->idx, kLargestStep);
+    Sym turned;
+    for (const Read* r : reads_) {
+      if (turns_ && (!turned.valid() || r->name == turned) && can_be_turned(*r, k))
+        turned = r->name;
+      else
+        look(r->idx, kLargestStep);
+    }
     if (!allowed) return std::nullopt;
     return score;
   }
@@ -206,9 +262,12 @@ class PerfectNest {
 
   // The element that the statement writes, not another one of the same buffer.
   bool is_result(const Read& r) const {
-    return r.name == last().name &&
-           std::equal(r.idx.begin(), r.idx.end(), last().idx.begin(), last().idx.end(),
-                      [](const auto& a, const auto& b) { return equal(a, b); });
+    return r.name == last().name && same_indices(r.idx, last().idx);
+  }
+
+  static bool same_indices(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return equal(x, y); });
   }
 
   void check_stride(Sym buffer, const std::vector<ExprPtr>& idx) {
@@ -217,12 +276,18 @@ class PerfectNest {
   }
 
   Operand operand_of(const Read& r) const {
-    Operand o{r.name.name(), {}, false};
+    Operand o;
+    o.buffer = r.name.name();
+    o.rank = static_cast<int>(r.idx.size());
     for (const ExprPtr& e : r.idx)
       for (size_t k = 0; k < iters_.size(); ++k)
         if (mentions(e, iters_[k])) o.loops.push_back(nest_.loops[k].name);
+    for (size_t k = 0; k < iters_.size(); ++k)
+      if (const int d = dimension_along(r.idx, k); d >= 0) o.dimension[nest_.loops[k].name] = d;
     o.along_vector = vector_iter_.valid() && mentions(r.idx.back(), vector_iter_);
-    if (!o.along_vector) return o;
+    if (const auto d = o.dimension.find(nest_.vector_loop); turns_ && d != o.dimension.end())
+      if (d->second + 1 < o.rank) o.along_vector = true, o.turned = d->second;
+    if (!o.along_vector || o.turned >= 0) return o;
     o.strip = strip_of(r.idx.back(), vector_iter_);
     o.halo = std::any_of(iters_.begin(), iters_.end(), [&](Sym iter) {
       return iter != vector_iter_ && mentions(r.idx.back(), iter);
@@ -272,6 +337,7 @@ class PerfectNest {
   std::vector<Sym> iters_;  // of nest_.loops
   size_t around_ = 0;       // loops that are not below the statements' own
   bool inside_ = false;     // one of the statements is loops around a sum
+  bool turns_ = false;      // an operand may run along the vectors in another dimension
   std::vector<Statement> statements_;
   std::vector<const Read*> reads_;  // of the statements' values
   Sym vector_iter_;
@@ -280,26 +346,9 @@ class PerfectNest {
 }  // namespace
 }  // namespace nest_parts
 
-namespace {
-
-bool is_rectangular(const Block& body) {
-  bool moves = false;
-  for_each_stmt(body, [&](const StmtPtr& outer) {
-    const For* f = outer->as<For>();
-    if (!f) return;
-    for_each_stmt(f->body, [&](const StmtPtr& s) {
-      const For* inner = s->as<For>();
-      moves |= inner && (mentions(inner->lo, f->iter) || mentions(inner->hi, f->iter));
-    });
-  });
-  return !moves;
-}
-
-}  // namespace
-
 Nest inspect_nest(const Proc& p) {
   Nest out = nest_parts::PerfectNest(p).run();
-  out.rectangular = is_rectangular(p.body);
+  out.rectangular = nest_parts::is_rectangular(p.body);
   return out;
 }
 

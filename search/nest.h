@@ -1,6 +1,7 @@
 #pragma once
 // What the beam reads off a kernel before it proposes schedules: the loops, which one vectors run
 // along, and what is reused where. Nothing here knows a kernel's name. Start at inspect_nest.
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +34,15 @@ const char* name_of(NestKind k);
 struct Operand {
   std::string buffer;              // its name
   std::vector<std::string> loops;  // that its indices mention, by dimension's order
-  bool along_vector = false;       // its last index runs along the vector loop
+  bool along_vector = false;       // an index runs along the vector loop: its last, or `turned`
   bool halo = false;               // and along other loops too, as in data[x + dx]
   int64_t strip = 0;               // it lies in strips of this many elements along it; 0: as it is
+  /// It runs along the vector loop (so `along_vector`), but in this dimension, which is not its
+  /// last: vectors of it are there once it is packed in strips of it. -1: no.
+  int turned = -1;
+  /// Of the loops that move one dimension alone, and no other loop moves that: which.
+  std::map<std::string, int> dimension;
+  int rank = 0;
 };
 
 /// An order for an operand that the caller packs ahead (pack_ahead), and how many iterations of the

@@ -31,7 +31,7 @@ Stage orders(const Contraction& c) {
       for (const int64_t strips : panels)
         stage.moves.push_back({{block_step(c.k, k, c.outer_of(c.k), c.place),
                                 block_step(c.j, strips * width, c.block_of(c.j), c.place),
-                                pack_step(c.vectored, c.place, width, c.unit)},
+                                pack_step(c.vectored, c.place, width, c.unit, c.turned)},
                                panel_tag(vectors),
                                ""});
     }

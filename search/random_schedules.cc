@@ -69,8 +69,9 @@ Steps contraction(const Nest& nest, const Unit& unit, Draw& draw) {
   const std::string &i = nest.row_loop, &j = nest.vector_loop, &k = nest.reduction_loop;
   const auto extent = [&](const std::string& l) { return nest.find(l)->extent.value_or(1); };
   std::string vectored;
+  int turned = -1;
   for (const Operand& o : nest.operands)
-    if (o.along_vector) vectored = o.buffer;
+    if (o.along_vector && turned < 0) vectored = o.buffer, turned = o.turned;
   Steps steps;
   if (draw.chance(30) && extent(j) > 4 * unit.lanes())
     steps.push_back(block_step(j, draw.scaled(2, extent(j) / unit.lanes() / 2) * unit.lanes(),
@@ -79,8 +80,8 @@ Steps contraction(const Nest& nest, const Unit& unit, Draw& draw) {
     steps.push_back(block_step(k, draw.scaled(8, extent(k)), k + "o", draw.chance(90) ? i : ""));
   const int64_t vectors =
       draw.between(1, std::min<int64_t>(6, std::max<int64_t>(1, extent(j) / unit.lanes())));
-  const bool packed = !vectored.empty() && draw.chance(55);
-  if (packed) steps.push_back(pack_step(vectored, i, vectors * unit.lanes(), unit.values));
+  const bool packed = !vectored.empty() && (turned >= 0 || draw.chance(55));
+  if (packed) steps.push_back(pack_step(vectored, i, vectors * unit.lanes(), unit.values, turned));
   const int64_t most = std::max<int64_t>(1, (unit.registers * 3 / 2 - vectors) / vectors);
   const int64_t fits = std::max<int64_t>(1, (unit.registers - vectors - 1) / vectors);
   const int64_t rows = std::min(extent(i), draw.between(1, draw.chance(70) ? fits : most));

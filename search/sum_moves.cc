@@ -48,10 +48,11 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
       Move move{{block_step(c.j, sizes, c.outer_of(c.j), place)},
                 vectors_tag(ceil_div(width, c.lanes)),
                 ""};
-      stage.moves.push_back(move);
+      if (c.turned < 0) stage.moves.push_back(move);
       if (c.vectored.empty()) continue;
       // The operand in strips of its own, once for everything.
-      move.steps.insert(move.steps.begin(), pack_step(c.vectored, order.front(), width, c.unit));
+      move.steps.insert(move.steps.begin(),
+                        pack_step(c.vectored, order.front(), width, c.unit, c.turned));
       stage.moves.push_back(std::move(move));
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/path.h"
+#include "search/nest.h"
 #include "search/outline/outline.h"
 #include "search/tuning_context.h"
 
@@ -26,13 +27,23 @@ const OutlineAccess* only_product(const Outline& o) {
   return product != nullptr && product->op == BinOpKind::kMul ? sum : nullptr;
 }
 
-// Whole vectors along the loop, each loaded at once, broadcast or stored at once.
+bool is_turned(const Nest& nest, const std::string& loop, const std::string& buffer) {
+  return nest.ends_in_product() && loop == nest.vector_loop &&
+         std::any_of(nest.operands.begin(), nest.operands.end(),
+                     [&](const Operand& o) { return o.buffer == buffer && o.turned >= 0; });
+}
+
+// Whole vectors along the loop, each loaded at once, broadcast or stored at once; where the search
+// turns an operand while it packs it, its vectors are loaded at once, too.
 bool whole_vectors(const Outline& o, const OutlineAccess& sum, int loop, int64_t lanes) {
+  const Nest nest = inspect_nest(*o.proc);
   const std::optional<int64_t>& extent = o.loops[static_cast<size_t>(loop)].extent;
   if (!extent || *extent % lanes != 0 || o.stride(sum, loop) != 1) return false;
   return std::all_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& access) {
     const std::optional<int64_t> step = o.stride(access, loop);
-    return access.writes() || step == 0 || step == 1;
+    return access.writes() || step == 0 || step == 1 ||
+           is_turned(nest, o.loops[static_cast<size_t>(loop)].iter.name(),
+                     access.what.buffer.name());
   });
 }
 

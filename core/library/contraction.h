@@ -16,7 +16,8 @@ namespace exotune {
 /// first dimension is called. `dim`: the strips are of this dimension of the buffer (-1: the last
 /// one), which becomes the copy's last: B[j0:j0+jc, 0:K] -> B_pack[jc/strip, K, strip] with 0, in
 /// register tiles where an instruction transposes. SchedulingError when one element of it is read.
-/// Proposed for an operand that is read in strides: strips of the register tile.
+/// Proposed for the operand that vectors run along, in the dimension that they run along, and for
+/// one whose rows a sum goes across: strips of the register tile, or turned.
 ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& before, int64_t strip,
                      const VectorUnit& unit, const std::string& rows = "i0", int dim = -1);
 

@@ -262,12 +262,24 @@ class ChainPlanner {
     }
   }
 
-  // What every row of the part multiplies with is packed once, in front of all tiles.
+  // The dimension of the operand that runs along the columns; -1: its last, or none alone.
+  static int turned_dimension(const ChainPart& part, const OperandKind& operand) {
+    const int columns = columns_of(part), last = static_cast<int>(operand.subscripts.size()) - 1;
+    for (int d = 0; d < last; ++d) {
+      const Subscript& s = operand.subscripts[static_cast<size_t>(d)];
+      if (s.size() == 1 && s[0].dim == columns) return d;
+    }
+    return -1;
+  }
+
+  // What every row of the part multiplies with is packed once, in front of all tiles, and turned
+  // where its columns are not its last dimension.
   void pack(const ChainPart& part, const std::string& before, int64_t strip, Steps& out) const {
     for (size_t i = 0; i + 1 < part.nest.buffers.size(); ++i) {
       const OperandKind& operand = part.nest.kind.operands[i];
       if (mentions_loop(operand, part.rows) || operand.subscripts.size() < 2) continue;
-      out.push_back(pack_step(part.nest.buffers[i].name(), before, strip, unit_));
+      out.push_back(pack_step(part.nest.buffers[i].name(), before, strip, unit_,
+                              turned_dimension(part, operand)));
     }
   }
 

@@ -129,18 +129,18 @@ class StepWriter {
     return body;
   }
 
-  // Strips of the last dimension as the layout says; without one the copy keeps the order.
+  // Strips of the dimension that the layout has innermost, as wide as it says; 0 where it is no
+  // strip: that dimension becomes the copy's last.
   void pack(const PlanNode& node) {
     const int operand = node.action.index;
     const TensorLayout& layout = space_.layouts().at(node.action.to.layout);
     const SpecKind& kind = space_.kinds().at(node.spec.kind);
-    const int last = static_cast<int>(kind.operands[operand].subscripts.size()) - 1;
-    int64_t strip = 0;
-    for (int i = 0; i < layout.rank; ++i)
-      if (layout.dims[i].dim == last && layout.dims[i].pack != 0) strip = layout.dims[i].pack;
     const std::vector<int> open = open_loops();
-    if (open.empty()) return;
-    steps_.push_back(pack_step(nest_.buffers[operand].name(), names_[open.front()], strip, unit_));
+    if (open.empty() || layout.rank == 0) return;
+    const int last = static_cast<int>(kind.operands[operand].subscripts.size()) - 1;
+    const PhysicalDim& inner = layout.dims[layout.rank - 1];
+    steps_.push_back(pack_step(nest_.buffers[operand].name(), names_[open.front()], inner.pack,
+                               unit_, inner.dim == last ? -1 : inner.dim));
   }
 
   // From here on operands are in vector registers: the micro-kernel.

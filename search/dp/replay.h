@@ -3,7 +3,8 @@
 //
 //   tile(dim, size)              block_loop: the outer part in front of the whole current nest
 //   parallel tile(dim, size)     the same, and its loop becomes parallel when all else is done
-//   move into another layout     pack_operand in front of the current nest
+//   move into another layout     pack_operand in front of the current nest, in strips of the
+//                                dimension that the layout has innermost
 //   move into a cache            nothing: the hardware does it
 //   output into vector registers register_block: the micro-kernel that the rest of the plan
 //   describes elementwise into registers   vectorize select, initialise           nothing more: the

@@ -82,29 +82,35 @@ class Tiles {
       for (const Steps& g : groups) f.steps.insert(f.steps.end(), g.begin(), g.end());
       out_.push_back(std::move(f));
     };
+    const Operand* packed = vectored();
+    const bool turns = packed && packed->turned >= 0;  // vectors of it are there once it is packed
+    const auto pack = [&](const std::string& before) {
+      ScheduleStep step{"pack_operand",
+                        with_unit({Value(packed->buffer), Value(before), Value(columns)})};
+      if (turns) step.named = {{"dim", static_cast<int64_t>(packed->turned)}};
+      return step;
+    };
     if (sums) {
-      add("", {strips, {by_rows, any, unroll}});
+      Steps ahead;
+      if (turns) ahead.push_back(pack(nest_.loops.front().name));
+      add(turns ? ", packed" : "", {ahead, strips, {by_rows, any, unroll}});
       return;
     }
-    const std::string packed = vectored();
-    if (!packed.empty())
-      add(", packed", {cut,
-                       strips,
-                       {{"pack_operand", with_unit({Value(packed), Value(i), Value(columns)}), {}},
-                        by_rows,
-                        product,
-                        unroll}});
+    if (packed) add(", packed", {cut, strips, {pack(i), by_rows, product, unroll}});
+    if (turns) return;
     add("", {strips, {by_rows, product, unroll}});
     add(", any sum", {strips, {by_rows, any, unroll}});
   }
 
-  // The operand that runs along the vectors and is used again by every row.
-  std::string vectored() const {
+  // The operand that runs along the vectors and is used again by every row; one that must be turned
+  // before any other. Null: none.
+  const Operand* vectored() const {
+    const Operand* found = nullptr;
     for (const Operand& o : nest_.operands)
       if (o.along_vector && !o.halo && o.strip == 0 &&
           std::find(o.loops.begin(), o.loops.end(), nest_.row_loop) == o.loops.end())
-        return o.buffer;
-    return "";
+        if (!found || o.turned >= 0) found = &o;
+    return found;
   }
 
   const Nest& nest_;

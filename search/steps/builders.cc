@@ -37,8 +37,10 @@ Value halving(int64_t size, int64_t last) {
 }
 
 ScheduleStep pack_step(const std::string& buffer, const std::string& before, int64_t strip,
-                       const VectorValues& unit) {
-  return unit.step("pack_operand", {buffer, before, strip});
+                       const VectorValues& unit, int dim) {
+  ScheduleStep step = unit.step("pack_operand", {buffer, before, strip});
+  if (dim >= 0) step.named = {{"dim", static_cast<int64_t>(dim)}};
+  return step;
 }
 
 ScheduleStep swap_step(const std::string& outer, const std::string& inner) {

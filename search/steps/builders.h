@@ -41,9 +41,9 @@ ScheduleStep block_step(const std::string& loop, Value sizes, const std::string&
 /// [8, 4, 2, 1] for 8 and 1: for a boundary whose extent is not known.
 Value halving(int64_t size, int64_t last);
 
-/// Copies the operand in front of the loop, in strips.
+/// Copies the operand in front of the loop, in strips of its dimension `dim` (-1: of its last).
 ScheduleStep pack_step(const std::string& buffer, const std::string& before, int64_t strip,
-                       const VectorValues& unit);
+                       const VectorValues& unit, int dim = -1);
 
 /// The two loops, one directly inside the other, change places.
 ScheduleStep swap_step(const std::string& outer, const std::string& inner);

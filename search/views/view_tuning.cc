@@ -4,6 +4,7 @@
 
 #include "core/cursor/provenance.h"
 #include "search/complete/completion.h"
+#include "search/nest.h"
 #include "search/tuning_context.h"
 #include "search/view_need.h"
 #include "search/views/view_cost.h"
@@ -149,6 +150,17 @@ void add_blocks(const TuneRequest& request, const ViewCosts& costs, const ViewRu
   add_views(request, costs, report, found);
 }
 
+// The search turns an operand while it packs it: as written such a product fills its vectors.
+void count_turned_vectors(const Proc& proc, eqsat::CandidateReport& report) {
+  const Nest nest = inspect_nest(proc);
+  const bool turned = std::any_of(nest.operands.begin(), nest.operands.end(),
+                                  [](const Operand& o) { return o.turned >= 0; });
+  if (!turned || !nest.ends_in_product() || report.written.size() != 1 || !report.written[0])
+    return;
+  const NestLoop& along = *nest.find(nest.vector_loop);
+  if (along.extent) report.written[0]->along = static_cast<double>(*along.extent);
+}
+
 }  // namespace
 
 std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
@@ -161,8 +173,9 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   ask.rules = rules.views;
   ask.sizes = all_sizes(request);
   ask.plan.fuse_sums = tiles;
-  const eqsat::CandidateReport report =
-      eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
+  const ProcPtr proc = at_sizes(request.proc, request.sizes);
+  eqsat::CandidateReport report = eqsat::find_candidates(proc, ask);
+  if (!tiles) count_turned_vectors(*proc, report);
   add_views(request, costs, report, found);
   if (tiles) cut_to_tiles(costs, report, found);
   const auto first_of = [&](const ViewToTry& v) {

@@ -139,6 +139,39 @@ TEST(Neighbours, the_next_panel_is_asked_for_where_panels_go_by) {
                                         "p = prefetch_ahead(p, 'i0', 'B', distance=8)"}));
 }
 
+// What the rows' next tile needs may be packed already, so that there is nothing to ask for.
+TEST(Neighbours, the_next_panel_is_asked_for_alone_too) {
+  ScheduleStep turned = pack("B", "i", 32, 8);
+  turned.named = {{"dim", 0}};
+  const Around around(
+      {block("j", 32, "jo", "i"), turned, block("i", 6, "io", ""), kernel("i", "j", "k", 8)});
+  const std::string next = "p = prefetch_meanwhile(p, 'jo', 'k', 'B', locality=2)",
+                    rows = "p = prefetch_meanwhile(p, 'io', 'k')";
+  EXPECT_TRUE(around.has(Change::kPrefetching, {next, rows}));
+  bool alone = false;
+  for (const Neighbour& n : around.all()) {
+    const std::vector<std::string> lines = lines_of(n.steps);
+    const auto has = [&](const std::string& line) {
+      return std::find(lines.begin(), lines.end(), line) != lines.end();
+    };
+    alone |= has(next) && !has(rows);
+    // A copy that is turned has no rows to go through.
+    EXPECT_FALSE(has("p = prefetch_ahead(p, 'i0', 'B', distance=8)"));
+  }
+  EXPECT_TRUE(alone);
+}
+
+// Strips as high as a tile follow its height, those of the columns do not.
+TEST(Neighbours, packed_rows_follow_the_height_of_the_tile) {
+  ScheduleStep rows = pack("A", "jo", 6, 8);
+  rows.named = {{"dim", 1}};
+  const Around around({pack("B", "i", 32, 8), block("j", 32, "jo", "i"), rows,
+                       block("i", 6, "io", ""), kernel("i", "j", "k", 8)});
+  EXPECT_TRUE(around.has(Change::kSize, {"p = pack_operand(p, 'A', 'jo', 5, 8, V, instrs, dim=1)",
+                                         "p = block_loop(p, 'i', 5, ['io', 'i'])",
+                                         "p = pack_operand(p, 'B', 'i', 32, 8, V, instrs)"}));
+}
+
 TEST(Neighbours, rows_of_a_copy_go_by_the_name_that_its_step_gave) {
   ScheduleStep named = pack("B", "i", 24, 8);
   named.named = {{"rows", "r"}};

@@ -109,10 +109,14 @@ TEST(Views, of_two_transposed_factors_one_is_copied) {
       "        for j in seq(0, 64):\n"
       "            for k in seq(0, 64):\n"
       "                C[i, j] += A[k, i] * B[j, k]\n";
-  const auto views = views_to_try(request(both, Strategy::kAll), rules(), 3);
-  ASSERT_EQ(views.size(), 1u);
-  EXPECT_EQ(views[0].view.text, "B_view[k, j] = B[j, k]");
-  EXPECT_EQ(views_to_try(request(both, Strategy::kEqsat), rules(), 3).size(), 3u);
+  // The search turns B while it packs it.
+  EXPECT_TRUE(views_to_try(request(both, Strategy::kAll), rules(), 3).empty());
+  const auto views = views_to_try(request(both, Strategy::kEqsat), rules(), 3);
+  EXPECT_EQ(views.size(), 3u);
+  // Where rows leave a part of a vector empty, that is no reason to copy either.
+  std::string odd = both;
+  for (size_t at = 0; (at = odd.find("64", at)) != std::string::npos;) odd.replace(at, 2, "63");
+  EXPECT_TRUE(views_to_try(request(odd, Strategy::kAll), rules(), 3).empty());
 }
 
 // Means of 5 x 5 one direction after the other; windows that share nothing are left as they are.
@@ -199,7 +203,7 @@ TEST(Views, may_help_unless_one_product_fills_its_vectors) {
   };
   EXPECT_FALSE(may_help(kProduct, "", ""));
   EXPECT_TRUE(may_help(kProduct, "64", "63"));
-  EXPECT_TRUE(may_help(kProduct, "B[k, j]", "B[j, k]"));
+  EXPECT_FALSE(may_help(kProduct, "B[k, j]", "B[j, k]"));  // turned while it is packed
   EXPECT_TRUE(may_help(kProduct, "C[i, j]", "C[j, i]"));
   EXPECT_TRUE(may_help(kProduct, "A[i, k] *", "A[i, k] * A[i, k] *"));  // factors may be taken out
   EXPECT_TRUE(may_help(kProduct, "A[i, k] *", "A[i, k] +"));

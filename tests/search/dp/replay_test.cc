@@ -88,6 +88,23 @@ TEST_P(DpReplay, every_plan_is_a_script_that_means_the_same) {
   }
 }
 
+// An operand across the vectors: the plan lays it out anew, in strips of its first dimension.
+TEST(DpReplay, an_operand_is_turned_while_it_is_packed) {
+  const std::vector<Replayed> all = replay_all(R"(
+@proc
+def product(A: f32[8, 8], B: f32[32, 8], C: f32[8, 32]):
+    for i in seq(0, 8):
+        for j in seq(0, 32):
+            for k in seq(0, 8):
+                C[i, j] += A[i, k] * B[j, k]
+)",
+                                               "avx512", 1);
+  ASSERT_EQ(all.size(), 1u);
+  expect_same(all[0]);
+  EXPECT_GT(all[0].vectors, 0);
+  EXPECT_NE(all[0].script.find("dim=0"), std::string::npos) << all[0].script;
+}
+
 // Sums of several loops: convolutions with channels last, of stride two, by depth, in one
 // dimension.
 class DpReplayOfSums : public testing::TestWithParam<const char*> {};
