@@ -18,7 +18,7 @@ struct OpRow {
   int params;  // -1: as many as the argument has axes
 };
 
-constexpr std::array<OpRow, 22> kOps = {{
+constexpr std::array<OpRow, 25> kOps = {{
     {AccessOp::kTensor, "tensor", 0, 1},
     {AccessOp::kAccess, "access", 1, 1},
     {AccessOp::kTranspose, "transpose", 1, -1},
@@ -32,12 +32,15 @@ constexpr std::array<OpRow, 22> kOps = {{
     {AccessOp::kInsert, "insert", 1, 1},
     {AccessOp::kSqueeze, "squeeze", 1, 1},
     {AccessOp::kBroadcast, "broadcast", 1, 2},
+    {AccessOp::kReverse, "reverse", 1, 1},
+    {AccessOp::kDiagonal, "diagonal", 1, 1},
     {AccessOp::kProduct, "product", 1, 0},
     {AccessOp::kSum, "sum", 1, 0},
     {AccessOp::kMaximum, "maximum", 1, 0},
     {AccessOp::kDot, "dot", 1, 0},
     {AccessOp::kReduceSum, "rsum", 1, 0},
     {AccessOp::kReduceMax, "rmax", 1, 0},
+    {AccessOp::kReduceMin, "rmin", 1, 0},
     {AccessOp::kRelu, "relu", 1, 0},
     {AccessOp::kNegate, "negate", 1, 0},
     {AccessOp::kSystolic, "systolic", 2, 3},
@@ -93,10 +96,18 @@ Op AccessLanguage::op(AccessOp op, const std::vector<int64_t>& params) const {
   return ops_.op(families_[static_cast<size_t>(op)], params);
 }
 
-std::optional<AccessOp> AccessLanguage::kind(Op op) const {
-  const auto it = std::find(families_.begin(), families_.end(), family_of(op));
+std::optional<AccessOp> AccessLanguage::kind_of(Family family) const {
+  const auto it = std::find(families_.begin(), families_.end(), family);
   if (it == families_.end()) return std::nullopt;
   return static_cast<AccessOp>(it - families_.begin());
+}
+
+int AccessLanguage::arity(AccessOp op) { return kOps[static_cast<size_t>(op)].children; }
+
+std::string AccessLanguage::names() {
+  std::string text;
+  for (const OpRow& row : kOps) text += (text.empty() ? "" : ", ") + std::string(row.name);
+  return text;
 }
 
 // Nothing where the operator does not fit its arguments: such a term is no term, and the rule that
@@ -130,6 +141,7 @@ Type AccessLanguage::compute_type(AccessOp op, const AccessType& a) const {
       return AccessType{a.access, {}, 0};
     case AccessOp::kReduceSum:
     case AccessOp::kReduceMax:
+    case AccessOp::kReduceMin:
       if (a.tuple != 0 || a.item.empty()) return std::nullopt;
       return AccessType{a.access, {}, 0};
     case AccessOp::kRelu:
@@ -225,9 +237,11 @@ Type AccessLanguage::view_type(AccessOp op, const std::vector<int64_t>& p,
       return t;
     }
     case AccessOp::kSlice: {
-      const auto n = SizeTable::number(a.axis(x));
-      if (p[1] < 0 || p[2] <= p[1] || !n || p[2] > *n) return std::nullopt;
-      axis_of(t, x) = p[2] - p[1];
+      // At least one element, all of them there, whatever the named sizes are.
+      if (!sizes_.at_most(0, p[1]) || !sizes_.at_most(sizes_.add(p[1], 1), p[2]) ||
+          !sizes_.at_most(p[2], a.axis(x)))
+        return std::nullopt;
+      axis_of(t, x) = sizes_.sub(p[2], p[1]);
       return t;
     }
     case AccessOp::kPad:
@@ -242,6 +256,15 @@ Type AccessLanguage::view_type(AccessOp op, const std::vector<int64_t>& p,
       if (a.axis(x) != 1) return std::nullopt;
       axis_of(t, x) = p[1];
       return t;
+    case AccessOp::kReverse:
+      return t;
+    case AccessOp::kDiagonal: {
+      const size_t border = a.access.size();
+      if (x + 1 >= a.rank() || (x < border) != (x + 1 < border) || a.axis(x) != a.axis(x + 1))
+        return std::nullopt;
+      erase_axis(t, x + 1);
+      return t;
+    }
     default:
       return std::nullopt;
   }
@@ -275,7 +298,8 @@ std::pair<bool, bool> AccessTypes::merge(Id into, Id from) {
 }
 
 bool AccessTypes::keeps(const EGraph&, Id id, const ENode& node) const {
-  return std::find(node.children.begin(), node.children.end(), id) == node.children.end();
+  return keep_all_ ||
+         std::find(node.children.begin(), node.children.end(), id) == node.children.end();
 }
 
 Id AccessTypes::typed_add(EGraph& graph, Op op, std::span<const Id> children) const {

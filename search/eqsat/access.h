@@ -20,8 +20,11 @@
 //   insert[x] a          a new axis of size 1 before x (at the border: of C)
 //   squeeze[x] a         takes such an axis away
 //   broadcast[x,n] a     axis x of size 1 becomes n equal ones
+//   reverse[x] a         axis x backwards
+//   diagonal[x] a        axes x and x + 1, of one size and both of S or both of C, become one: the
+//                        places where they are equal
 //   product a, sum a, maximum a       over the tuple: (S | t | C) -> (S | | C)
-//   dot a, rsum a, rmax a             over the item: (S | | C) -> (S | | ); dot takes a tuple, and
+//   dot a, rsum a, rmax a, rmin a     over the item: (S | | C) -> (S | | ); dot takes a tuple, and
 //                                     sums the products of its members
 //   relu a, negate a                  each element
 //   systolic[n,r,c] a b  (Z S1 | | r), (Z S2 | | r c) -> (Z S1 S2 c | | ), n = |Z|: products of
@@ -63,12 +66,15 @@ enum class AccessOp : uint8_t {
   kInsert,
   kSqueeze,
   kBroadcast,
+  kReverse,
+  kDiagonal,
   kProduct,
   kSum,
   kMaximum,
   kDot,
   kReduceSum,
   kReduceMax,
+  kReduceMin,
   kRelu,
   kNegate,
   kSystolic,
@@ -94,7 +100,10 @@ class AccessLanguage {
   /// The operator with these parameters; the same one for equal parameters.
   Op op(AccessOp op, const std::vector<int64_t>& params = {}) const;
   /// Nothing for a family that is none of these operators.
-  std::optional<AccessOp> kind(Op op) const;
+  std::optional<AccessOp> kind(Op op) const { return kind_of(family_of(op)); }
+  std::optional<AccessOp> kind_of(Family family) const;
+  static int arity(AccessOp op);
+  static std::string names();  // "tensor, access, transpose, ..": of all operators
   /// The type of the operator over arguments of these types; nothing where it does not apply. Never
   /// throws for wrong parameters: rules ask it before they add a node.
   std::optional<AccessType> type_of(Op op, std::span<const AccessType* const> arguments) const;
@@ -119,12 +128,16 @@ class AccessLanguage {
 /// The type of each class. Terms are added through typed_add only, so each class has one.
 class AccessTypes : public Analysis {
  public:
-  explicit AccessTypes(const AccessLanguage& language) : language_(language) {}
+  /// What only names its own class again is dropped, or, `keep_all`, is there for an audit: a wrong
+  /// rule may have made it so.
+  explicit AccessTypes(const AccessLanguage& language, bool keep_all = false)
+      : language_(language), keep_all_(keep_all) {}
   /// Types are computed when a class is made and never change.
   void make(const EGraph& graph, const ENode& node, Id id) override;
   std::pair<bool, bool> merge(Id into, Id from) override;
   bool remake(const EGraph&, const ENode&, Id) override { return false; }
-  /// What only names its own class again (a transposition that changes nothing) is dropped.
+  /// Whether the node is more than its own class's name: a transposition that changes nothing is
+  /// not.
   bool keeps(const EGraph& graph, Id id, const ENode& node) const override;
 
   const AccessType& of(const EGraph& graph, Id id) const { return types_[graph.find(id)]; }
@@ -134,6 +147,7 @@ class AccessTypes : public Analysis {
 
  private:
   const AccessLanguage& language_;
+  const bool keep_all_;
   std::vector<AccessType> types_;
 };
 

@@ -29,6 +29,12 @@ uint64_t mul(uint64_t a, uint64_t b) {
 // Signed meaning of a residue: the upper half is negative.
 bool is_negative(uint64_t a) { return a > kPrime / 2; }
 
+// Maxima and minima go by it: zeros that padding adds are not below every number.
+bool is_less(uint64_t a, uint64_t b) {
+  const auto key = [](uint64_t v) { return is_negative(v) ? v - kPrime / 2 - 1 : v + kPrime / 2; };
+  return key(a) < key(b);
+}
+
 int64_t product(const Index& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
@@ -113,20 +119,27 @@ std::optional<Index> source(AccessOp op, const std::vector<int64_t>& p, const Nu
     case AccessOp::kBroadcast:
       from[x] = 0;
       return from;
+    case AccessOp::kReverse:
+      from[x] = joined(a.access, a.item)[x] - 1 - from[x];
+      return from;
+    case AccessOp::kDiagonal:
+      from.insert(at(x + 1), axes[x]);
+      return from;
     default:
       return from;  // access, relu, negate: the same axes
   }
 }
 
 uint64_t of_item(AccessOp op, const Numbers& a, const Index& s) {
-  uint64_t result = op == AccessOp::kReduceMax ? kPrime : 0;  // no maximum yet
+  const bool largest = op == AccessOp::kReduceMax, least = op == AccessOp::kReduceMin;
+  uint64_t result = largest || least ? kPrime : 0;  // no element yet
   for_each_index(a.item, [&](const Index& c) {
     const Index axes = joined(s, c);
     uint64_t v = op == AccessOp::kDot ? 1 : a.values[place(a, axes, 0)];
     if (op == AccessOp::kDot)
       for (int64_t t = 0; t < a.tuple; ++t) v = mul(v, a.values[place(a, axes, t)]);
-    if (op == AccessOp::kReduceMax)
-      result = result == kPrime ? v : std::max(result, v);
+    if (largest || least)
+      result = result == kPrime || is_less(result, v) == largest ? v : result;
     else
       result = add(result, v);
   });
@@ -142,7 +155,7 @@ uint64_t of_tuple(AccessOp op, const Numbers& a, const Index& axes) {
     else if (op == AccessOp::kSum)
       result = add(result, v);
     else
-      result = std::max(result, v);
+      result = t == 0 || is_less(result, v) ? v : result;
   }
   return result;
 }
@@ -248,6 +261,7 @@ Numbers evaluate(const AccessLanguage& language, Op op,
       case AccessOp::kDot:
       case AccessOp::kReduceSum:
       case AccessOp::kReduceMax:
+      case AccessOp::kReduceMin:
         return of_item(kind, a, s_of(axes));
       case AccessOp::kProduct:
       case AccessOp::kSum:

@@ -3,8 +3,9 @@
 //
 // Numbers are integers modulo a prime, so that sums and products are exact whatever the order; two
 // terms that agree on random tensors modulo a prime of 61 bits agree as polynomials but for a
-// chance of degree / prime. Maxima and relu compare the residues as integers, which is a function
-// like any other: a rule that moves them may not be sound for it and then fails here.
+// chance of degree / prime. Maxima, minima and relu compare the residues as integers, the upper
+// half as negative ones, which is a function like any other: a rule that moves them may not be
+// sound for it and then fails here.
 #include <map>
 #include <string>
 #include <vector>

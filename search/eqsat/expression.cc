@@ -41,6 +41,8 @@ constexpr Function kFunctions[] = {
     {"inverse", 1, false}, {"moved", 3, false},      {"is_identity", 1, false},
     {"number", 1, false},  {"divides", 2, false},    {"min", 2, false},
     {"first", 2, false},   {"fixed_from", 2, false}, {"missing", 2, false},
+    {"place", 2, false},   {"without", 2, false},    {"sorted", 2, false},
+    {"ranks", 1, false},
 };
 
 const Function* find_function(const std::string& name) {
@@ -69,7 +71,19 @@ class ExpressionParser {
   // Parentheses in parentheses: the reader calls itself for each.
   static constexpr int kDeepest = 100;
 
-  [[noreturn]] void refuse(const std::string& message) const { throw InputError(where_, message); }
+  [[noreturn]] void refuse(const std::string& message, const std::string& hint = "") const {
+    throw InputError({where_.file, where_.line, static_cast<int>(at_) + 1}, message, hint);
+  }
+  static std::string functions() {
+    std::string text;
+    for (const Function& f : kFunctions) text += (text.empty() ? "" : ", ") + std::string(f.name);
+    return text;
+  }
+  std::string constants() const {
+    std::string text;
+    for (const auto& [name, value] : constants_) text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "this command has none" : "those of this command: " + text;
+  }
 
   // Only operators have parameters; what is asked of a class is asked by a function.
   void require_parameters(const Node& node) const {
@@ -160,7 +174,8 @@ class ExpressionParser {
     if (std::isdigit(static_cast<unsigned char>(name[0]))) return number(name);
     if (take("(")) return function(name, depth);
     const auto constant = constants_.find(name);
-    if (constant == constants_.end()) refuse("there is no constant called `" + name + "`");
+    if (constant == constants_.end())
+      refuse("there is no constant called `" + name + "`", constants());
     return std::make_shared<const Node>(Node{Node::Kind::kNumber, constant->second, 0, {}, {}});
   }
 
@@ -187,7 +202,7 @@ class ExpressionParser {
 
   NodePtr function(const std::string& name, int depth) {
     const Function* f = find_function(name);
-    if (!f) refuse("there is no function called `" + name + "`");
+    if (!f) refuse("there is no function called `" + name + "`", functions());
     std::vector<NodePtr> arguments;
     while (!take(")")) {
       if (!arguments.empty() && !take(",")) refuse("`,` or `)` is expected here");
@@ -270,6 +285,33 @@ Value of_prefix(const std::string& name, const Values& v) {
   return {{1}};
 }
 
+// place(p, n): where n stands in a list, nothing where it does not. without(p, n): a permutation of
+// one axis less, which the others close up over. sorted(p, n): its first n put in order.
+Value of_lists(const std::string& name, const Values& v) {
+  std::vector<int64_t> list = v[0];
+  if (v[1].size() != 1) return std::nullopt;
+  const int64_t n = v[1][0];
+  if (name == "sorted") {
+    if (n < 0 || n > static_cast<int64_t>(list.size())) return std::nullopt;
+    std::sort(list.begin(), list.begin() + n);
+    return list;
+  }
+  const auto at = std::find(list.begin(), list.end(), n);
+  if (at == list.end()) return std::nullopt;
+  if (name == "place") return {{at - list.begin()}};
+  list.erase(at);
+  for (int64_t& i : list) i -= i > n ? 1 : 0;
+  return list;
+}
+
+// How many of the list are smaller, for each.
+Value ranks(const std::vector<int64_t>& list) {
+  std::vector<int64_t> out;
+  for (const int64_t i : list)
+    out.push_back(std::count_if(list.begin(), list.end(), [i](int64_t k) { return k < i; }));
+  return out;
+}
+
 // The permutation of `rank` axes that takes axis `from` to place `to`.
 Value moved(int64_t rank, int64_t from, int64_t to) {
   // 64 axes: a rank that a rule computed wrongly must not allocate without bound.
@@ -328,6 +370,9 @@ Value evaluate_call(const Node& node, const Match& match) {
   if (node.name == "compose" || node.name == "inverse" || node.name == "is_identity")
     return of_permutations(node, v);
   if (node.name == "first" || node.name == "fixed_from") return of_prefix(node.name, v);
+  if (node.name == "place" || node.name == "without" || node.name == "sorted")
+    return of_lists(node.name, v);
+  if (node.name == "ranks") return ranks(v[0]);
   // What follows computes with single numbers.
   for (const std::vector<int64_t>& list : v)
     if (list.size() != 1) return std::nullopt;

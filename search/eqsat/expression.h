@@ -27,7 +27,7 @@ using Value = std::optional<std::vector<int64_t>>;
 class Expression {
  public:
   /// Reads an expression from `text` at `at` and leaves `at` behind it. Throws InputError at
-  /// `where`.
+  /// `where`, in the column of `text`.
   static Expression parse(std::string_view text, size_t& at, const Variables& variables,
                           const std::map<std::string, int64_t>& constants,
                           const SourceLocation& where);

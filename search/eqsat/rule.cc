@@ -11,7 +11,7 @@ constexpr std::string_view kSpaces = " \t\r\n";
 
 std::string_view trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return {};
+  if (begin == std::string_view::npos) return text.substr(text.size());
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
@@ -40,6 +40,21 @@ std::set<Var> variables_in(const Pattern& pattern) {
 
 }  // namespace
 
+namespace {
+
+// A pattern that is a part of `text`: what is wrong with it stands in a column of the whole.
+Pattern part_of(std::string_view text, std::string_view part, OpTable& ops, Variables& variables,
+                const std::string& name) {
+  try {
+    return Pattern::parse(part, ops, variables, name);
+  } catch (InputError& e) {
+    e.diagnostic().where.column += static_cast<int>(part.data() - text.data());
+    throw;
+  }
+}
+
+}  // namespace
+
 Rule Rule::parse_left(const std::string& name, std::string_view text, OpTable& ops) {
   Rule rule;
   rule.name = name;
@@ -53,7 +68,7 @@ Rule Rule::parse_left(const std::string& name, std::string_view text, OpTable& o
                                  " stands for an operator and for a class");
       part = trimmed(part.substr(equals + 1));
     }
-    rooted.pattern = Pattern::parse(part, ops, rule.variables, name);
+    rooted.pattern = part_of(text, part, ops, rule.variables, name);
     rule.left.push_back(std::move(rooted));
   }
   return rule;
@@ -66,7 +81,7 @@ Rule Rule::parse(const std::string& name, std::string_view text, OpTable& ops) {
                      "a rule reads `(f ?x) => (g ?x)`");
   Rule rule = parse_left(name, text.substr(0, arrow), ops);
   const size_t bound = rule.variables.size();
-  rule.right = Pattern::parse(trimmed(text.substr(arrow + 2)), ops, rule.variables, name);
+  rule.right = part_of(text, trimmed(text.substr(arrow + 2)), ops, rule.variables, name);
   for (const Var v : variables_in(rule.right))
     if (static_cast<size_t>(v) >= bound)
       throw InputError({nullptr, 1, 1}, "rule '" + name + "': the left side does not bind " +

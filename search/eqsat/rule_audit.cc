@@ -42,7 +42,7 @@ class Problem {
   OpTable ops;
   SizeTable sizes;
   AccessLanguage language{ops, sizes};
-  AccessTypes types{language};
+  AccessTypes types{language, true};
   EGraph graph{ops, &types};
 };
 
@@ -50,6 +50,62 @@ struct NamedProblem {
   const char* name;
   std::function<void(Problem&)> build;
 };
+
+// Operators that programs are not lifted to by themselves, or that rules bring in: a rule about
+// them is to meet them.
+std::vector<NamedProblem> other_operators() {
+  return {
+      {"dense layer",
+       [](Problem& p) {
+         const Id rows = p.product(p.tensor("A", {3, 2}, 1), p.columns("B", 2, 2));
+         const Id bias = p.op(AccessOp::kInsert, {0}, {p.tensor("bias", {2}, 1)});
+         const Id all = p.op(AccessOp::kBroadcast, {0, 3}, {bias});
+         p.op(AccessOp::kRelu, {}, {p.sum(rows, all, 2)});
+       }},
+      {"largest, product and sum of pairs",
+       [](Problem& p) {
+         const Id a = p.tensor("A", {2, 3}, 2), b = p.tensor("B", {2, 3}, 2);
+         const Id pairs = p.op(AccessOp::kZip, {2}, {a, b});
+         const Id both =
+             p.sum(p.op(AccessOp::kMaximum, {}, {pairs}), p.op(AccessOp::kProduct, {}, {pairs}), 2);
+         p.op(AccessOp::kNegate, {}, {p.op(AccessOp::kRelu, {}, {both})});
+       }},
+      {"product of rows in two parts",
+       [](Problem& p) {
+         const Id a =
+             p.op(AccessOp::kConcat, {1}, {p.tensor("A", {2, 2}, 1), p.tensor("A2", {2, 2}, 1)});
+         const Id b =
+             p.op(AccessOp::kConcat, {1}, {p.tensor("B", {2, 2}, 1), p.tensor("B2", {2, 2}, 1)});
+         p.product(a, b);
+         p.op(AccessOp::kReduceSum, {}, {a});
+         p.op(AccessOp::kReduceMax, {}, {b});
+       }},
+      {"product of two blocks of rows",
+       [](Problem& p) {
+         const Id a =
+             p.op(AccessOp::kConcat, {0}, {p.tensor("A", {2, 2}, 1), p.tensor("A2", {2, 2}, 1)});
+         const Id b =
+             p.op(AccessOp::kConcat, {0}, {p.tensor("B", {2, 2}, 1), p.tensor("B2", {2, 2}, 1)});
+         p.product(a, b);
+       }},
+      {"parts of padded rows",
+       [](Problem& p) {
+         const Id a = p.op(AccessOp::kPad, {1, 1, 1}, {p.tensor("A", {16, 2}, 1)});
+         const Id b = p.op(AccessOp::kSlice, {1, 1, 5}, {p.tensor("B", {2, 6}, 1)});
+         p.product(a, b);
+         p.op(AccessOp::kReduceMax, {}, {a});
+         p.op(AccessOp::kReduceMin, {}, {a});
+         p.op(AccessOp::kReduceSum, {}, {a});
+       }},
+      {"turned rows and a diagonal",
+       [](Problem& p) {
+         const Id a = p.op(AccessOp::kReverse, {1}, {p.tensor("A", {3, 3}, 1)});
+         const Id d = p.op(AccessOp::kDiagonal, {0}, {p.tensor("D", {3, 3, 3}, 2)});
+         p.product(a, d);
+         p.op(AccessOp::kReduceMax, {}, {p.op(AccessOp::kWindow, {1, 2, 1, 1}, {a})});
+       }},
+  };
+}
 
 std::vector<NamedProblem> problems() {
   const auto convolution = [](int64_t stride, int64_t dilation) {
@@ -106,6 +162,8 @@ std::vector<NamedProblem> problems() {
        }},
       {"pooling, largest",
        [](Problem& p) { p.op(AccessOp::kReduceMax, {}, {p.windows(1, 4, 4, 2, 2, 1)}); }},
+      {"pooling, least",
+       [](Problem& p) { p.op(AccessOp::kReduceMin, {}, {p.windows(2, 5, 5, 3, 1, 1)}); }},
       {"pooling, sum",
        [](Problem& p) { p.op(AccessOp::kReduceSum, {}, {p.windows(1, 4, 4, 2, 2, 1)}); }},
       {"largest of a row",
@@ -135,7 +193,9 @@ std::vector<AuditRow> audit_rules(const std::vector<RuleText>& texts,
                                   const std::map<std::string, int64_t>& constants,
                                   const Limits& limits) {
   std::vector<AuditRow> rows;
-  for (const NamedProblem& named : problems()) {
+  std::vector<NamedProblem> all = problems();
+  for (NamedProblem& named : other_operators()) all.push_back(std::move(named));
+  for (const NamedProblem& named : all) {
     Problem p;
     named.build(p);
     std::vector<Rule> rules;

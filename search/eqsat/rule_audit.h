@@ -23,8 +23,9 @@ struct AuditRow {
 
 /// The sets together, on each problem: products (plain, of a batch, transposed), convolutions
 /// (plain, strided, dilated, of each channel, channels last), pooling, chains of products, sums of
-/// products. `constants` (K, R, C) are the sets'. Sizes are small, because every node is evaluated.
-/// Throws InputError for a text that is no rule set. Cost: about a second.
+/// products, and one or more with each other operator. `constants` (K, R, C) are the sets'. Sizes
+/// are small, because every node is evaluated. Throws InputError for a text that is no rule set.
+/// Cost: about a second.
 std::vector<AuditRow> audit_rules(const std::vector<RuleText>& rules,
                                   const std::map<std::string, int64_t>& constants,
                                   const Limits& limits = {

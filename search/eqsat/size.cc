@@ -8,16 +8,20 @@
 namespace exotune::eqsat {
 namespace {
 
+constexpr const char* kTooLarge = "elements and multiplications are counted: take smaller extents";
+
 // Sizes come from users' programs: beyond 64 bits is a refusal, not undefined behaviour.
 int64_t checked_mul(int64_t a, int64_t b) {
   int64_t out = 0;
-  if (__builtin_mul_overflow(a, b, &out)) throw InputError({}, "a size does not fit 64 bits");
+  if (__builtin_mul_overflow(a, b, &out))
+    throw InputError({}, "a size does not fit 64 bits", kTooLarge);
   return out;
 }
 
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t out = 0;
-  if (__builtin_add_overflow(a, b, &out)) throw InputError({}, "a size does not fit 64 bits");
+  if (__builtin_add_overflow(a, b, &out))
+    throw InputError({}, "a size does not fit 64 bits", kTooLarge);
   return out;
 }
 
@@ -91,6 +95,17 @@ std::optional<Size> SizeTable::divide(Size a, Size b) {
     quotient[rest] = d / c;
   }
   return intern(quotient);
+}
+
+// Products of names are at least 1 each: where all come in positive numbers, their sum is smallest
+// there.
+bool SizeTable::at_most(Size a, Size b) {
+  int64_t least = 0;
+  for (const auto& [monomial, c] : terms(sub(b, a))) {
+    if (c < 0 && !monomial.empty()) return false;
+    least = checked_add(least, c);
+  }
+  return least >= 0;
 }
 
 int64_t SizeTable::value(Size a, const std::map<std::string, int64_t>& values) const {

@@ -28,6 +28,10 @@ class SizeTable {
   /// a / b where that is a polynomial again: 4*N / 2, M*N / N; nothing otherwise.
   std::optional<Size> divide(Size a, Size b);
 
+  /// Whether a <= b whatever the names' values are; false where that depends on them, or is not
+  /// seen.
+  bool at_most(Size a, Size b);
+
   /// Its value; nothing where it has names.
   static std::optional<int64_t> number(Size a) {
     return a >= 0 ? std::optional<int64_t>(a) : std::nullopt;
