@@ -182,6 +182,8 @@ class EinsumReader {
                std::string("write `") + static_cast<char>(c + 32) +
                    "`: capital ones name the factors");
       if (c == '.') refuse(at, "`...` is not read", "write each index");
+      if (static_cast<unsigned char>(c) >= 0x80)  // one byte of a letter alone cannot be printed
+        refuse(at, "an index is one letter, a to z");
       if (c < 'a' || c > 'z')
         refuse(at, std::string("`") + c + "` is no index: one letter, a to z");
       out += c;

@@ -1,6 +1,8 @@
 // exo-tune eqsat KERNEL|FILE.exo[:proc]: which views of a product's operands rewriting finds, each
 // replayed and proved. Nothing runs. exo-tune eqsat audit: the rules, put to the test.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -39,27 +41,36 @@ struct EqsatOptions {
 // "16x16": the rows and columns of an array of multipliers.
 std::map<std::string, int64_t> array_constants(const std::string& text) {
   if (text.empty()) return {};
-  int rows = 0, columns = 0, used = 0;
-  const bool whole = std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &used) == 2 &&
-                     static_cast<size_t>(used) == text.size();
-  if (!whole || rows < 1 || columns < 1)
+  constexpr int kLargest = 4096;  // as for --block
+  int rows = 0, columns = 0;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, rows);
+  const bool by = first.ec == std::errc() && first.ptr != end && *first.ptr == 'x';
+  const auto second = std::from_chars(by ? first.ptr + 1 : end, end, columns);
+  const bool whole = by && second.ec == std::errc() && second.ptr == end;
+  if (!whole || std::min(rows, columns) < 1 || std::max(rows, columns) > kLargest)
     throw InputError({}, "--array: '" + text + "' is no array",
-                     "rows x columns, for example 16x16");
+                     "rows x columns, each at most 4096, for example 16x16");
   return {{"R", rows}, {"C", columns}};
 }
 
-std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& options) {
+std::vector<RuleText> shipped_rules(const Session& session, const std::vector<std::string>& sets) {
   std::vector<RuleText> rules;
-  const auto read = [&](const std::filesystem::path& path) {
+  for (const std::string& set : sets) {
+    const std::filesystem::path path = session.data.rules / (set + ".rules");
     rules.push_back({path.string(), read_text_file(path)});
-  };
+  }
+  return rules;
+}
+
+std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& options) {
   // Blocks alone: with the other rules few of the smallest terms would be blocks.
   std::vector<std::string> sets = {"canonical", "layout",
                                    options.array.empty() ? "columns" : "systolic"};
   if (!options.blocks.empty()) sets = {"canonical", "padding", "blocking"};
-  if (!options.rule_files.empty()) sets.clear();
-  for (const std::string& set : sets) read(session.data.rules / (set + ".rules"));
-  for (const std::string& file : options.rule_files) read(file);
+  if (options.rule_files.empty()) return shipped_rules(session, sets);
+  std::vector<RuleText> rules;
+  for (const std::string& file : options.rule_files) rules.push_back({file, read_text_file(file)});
   return rules;
 }
 
@@ -85,11 +96,8 @@ std::vector<RuleSets> audited_sets(const Session& session, const EqsatOptions& o
                                              {"canonical", "pooling", "layout"},
                                              {"canonical", "algebraic"}}) {
     RuleSets& sets = all.emplace_back();
-    for (const std::string& name : names) {
-      const std::filesystem::path path = session.data.rules / (name + ".rules");
-      sets.name += (sets.name.empty() ? "" : " + ") + name;
-      sets.rules.push_back({path.string(), read_text_file(path)});
-    }
+    for (const std::string& name : names) sets.name += (sets.name.empty() ? "" : " + ") + name;
+    sets.rules = shipped_rules(session, names);
   }
   return all;
 }
@@ -163,6 +171,8 @@ eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& o
                        "the larger block first, for example 64,16");
   eqsat::CandidateRequest request;
   request.rules = rules_of(session, options);
+  request.reductions =
+      options.rule_files.empty() ? shipped_rules(session, {"canonical", "pooling"}) : request.rules;
   request.constants = array_constants(options.array);
   request.blocks = options.blocks;
   request.k = static_cast<size_t>(options.k);
@@ -269,7 +279,8 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
   app.add_option("-k,--top-k", options->k, "candidates for each product, at most")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--script", options->script, "print the schedule of this candidate");
+  app.add_option("--script", options->script, "print the schedule of this candidate")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--block", options->blocks,
                  "look for blocks of this instead, padded to whole ones; 64,16: and for blocks of "
                  "16 in them")
@@ -284,6 +295,7 @@ void add_eqsat_verb(CLI::App& app, Session& session) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   app.add_option("--nodes", options->limits.nodes, "of the e-graph, at most")
+      ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
   options->size.add(app);
   options->format.add(app);

@@ -15,7 +15,8 @@ ViewRules view_rules(const std::filesystem::path& folder) {
     }
     return rules;
   };
-  return {read({"canonical", "layout", "columns"}), read({"canonical", "padding", "blocking"})};
+  return {read({"canonical", "layout", "columns"}), read({"canonical", "padding", "blocking"}),
+          read({"canonical", "pooling"})};
 }
 
 }  // namespace

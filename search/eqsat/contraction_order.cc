@@ -14,11 +14,12 @@ class Factors : public Analysis {
   explicit Factors(const OpTable& ops) : ops_(ops) {}
   void make(const EGraph& graph, const ENode& node, Id id) override {
     if (id >= sets_.size()) sets_.resize(id + 1);
-    sets_[id] = node.arity() == 0 ? uint64_t{1} << ops_.params(node.op)[0]
+    sets_[id] = node.arity() == 0 ? of_leaf(node)
                                   : of(graph, node.children[0]) | of(graph, node.children[1]);
   }
   std::pair<bool, bool> merge(Id, Id) override { return {false, false}; }
   bool remake(const EGraph&, const ENode&, Id) override { return false; }
+  uint64_t of_leaf(const ENode& node) const { return uint64_t{1} << ops_.params(node.op)[0]; }
   uint64_t of(const EGraph& graph, Id id) const { return sets_[graph.find(id)]; }
 
  private:
@@ -31,14 +32,6 @@ uint64_t kept(const Contraction& c, uint64_t set) {
   uint64_t inside = 0, outside = c.output;
   for (size_t k = 0; k < c.factors.size(); ++k) (set >> k & 1 ? inside : outside) |= c.factors[k];
   return inside & outside;
-}
-
-// What one factor has stays until it is multiplied.
-uint64_t indices_of(const Contraction& c, uint64_t set) {
-  if ((set & (set - 1)) != 0) return kept(c, set);
-  for (size_t k = 0; k < c.factors.size(); ++k)
-    if (set >> k & 1) return c.factors[k];
-  return 0;
 }
 
 double points(const Contraction& c, uint64_t indices) {
@@ -75,8 +68,7 @@ ContractionOrders contraction_orders(const Contraction& c, size_t k, const Limit
     if (node.arity() == 0) return cost;
     const uint64_t left = factors.of(g, node.children[0]), right = factors.of(g, node.children[1]);
     // Of the two orders of a product one is enough.
-    cost[0] = lowest(left) < lowest(right) ? points(c, indices_of(c, left) | indices_of(c, right))
-                                           : HUGE_VAL;
+    cost[0] = lowest(left) < lowest(right) ? points(c, kept(c, left) | kept(c, right)) : HUGE_VAL;
     return cost;
   }};
   for (const Extracted& e : extract(graph, root, model, k)) {

@@ -25,7 +25,7 @@ struct ContractionTree {
     int left = -1, right = -1;  // of a product: earlier nodes
   };
   std::vector<Node> nodes;     // the root is last
-  double multiplications = 0;  // of all its products
+  double multiplications = 0;  // of all its products; sums of a factor alone have none
 };
 
 /// Trees, and the graph that they were read from.
@@ -36,7 +36,8 @@ struct ContractionOrders {
 };
 
 /// The `k` cheapest trees, each once whatever the order of the two sides. An index is summed over
-/// in the product after which nobody has it.
+/// in the product after which nobody has it, one of a single factor in that factor, before anything
+/// is multiplied.
 ContractionOrders contraction_orders(const Contraction& c, size_t k,
                                      const Limits& limits = {
                                          .iterations = 40, .nodes = 600'000, .seconds = 10});

@@ -10,7 +10,7 @@
 namespace exotune::eqsat {
 namespace {
 
-constexpr size_t kFewest = 3, kMost = 8;  // factors
+constexpr size_t kFewest = 2, kMost = 8;  // factors
 
 bool mentions_symbol(const ExprPtr& e, Sym name) {
   if (const Read* r = e->as<Read>(); r && r->name == name) return true;
@@ -34,6 +34,7 @@ std::optional<SumOfFactors> lift(const Proc& p, const Path& path) {
   if (!r || r->op != ReduceOp::kAdd || !collect(r->rhs, factors)) return std::nullopt;
   if (factors.size() < kFewest || factors.size() > kMost) return std::nullopt;
   SumOfFactors sum;
+  sum.statement = path;
   for (const ExprPtr& e : factors) {
     sum.factors.push_back(e->as<Read>()->name.name());
     if (std::count(sum.factors.begin(), sum.factors.end(), sum.factors.back()) > 1)
@@ -62,11 +63,19 @@ std::optional<SumOfFactors> lift(const Proc& p, const Path& path) {
       sum.last = static_cast<int>(sum.loops.size()) - 1;
   }
   if (sum.loops.empty() || sum.loops.size() > 60) return std::nullopt;
+  if (factors.size() == 2 && sum.own(0) == 0 && sum.own(1) == 0) return std::nullopt;
   sum.nest = Path(path.begin(), path.begin() + static_cast<long>(first));
   return sum;
 }
 
 }  // namespace
+
+uint64_t SumOfFactors::own(size_t factor) const {
+  uint64_t others = output;
+  for (size_t k = 0; k < indices.size(); ++k)
+    if (k != factor) others |= indices[k];
+  return indices[factor] & ~others;
+}
 
 std::vector<SumOfFactors> lift_sums(const Proc& p) {
   std::vector<SumOfFactors> all;
@@ -93,7 +102,8 @@ std::optional<Contraction> contraction_of(const SumOfFactors& sum,
 
 namespace {
 
-// Each product but the last, inner ones first: its name and those of its two sides.
+// Each product but the last, inner ones first: its name and those of its two sides; of a sum of one
+// factor the right one is empty.
 struct Step {
   std::string name, left, right;
 };
@@ -102,7 +112,11 @@ std::vector<Step> steps_of(const SumOfFactors& sum, const ContractionTree& tree)
   std::vector<std::string> names;
   for (const ContractionTree::Node& node : tree.nodes) {
     if (node.factor >= 0) {
-      names.push_back(sum.factors[static_cast<size_t>(node.factor)]);
+      const auto k = static_cast<size_t>(node.factor);
+      names.push_back(sum.factors[k]);
+      if (sum.own(k) == 0) continue;
+      names.back() += "_sum";
+      steps.push_back({names.back(), sum.factors[k], ""});
       continue;
     }
     const std::string left = names[static_cast<size_t>(node.left)];
@@ -110,6 +124,7 @@ std::vector<Step> steps_of(const SumOfFactors& sum, const ContractionTree& tree)
     names.push_back(left + "_" + right);
     steps.push_back({names.back(), left, right});
   }
+  // The last one is what the nest itself does.
   if (!steps.empty()) steps.pop_back();
   return steps;
 }
@@ -119,7 +134,8 @@ std::vector<Step> steps_of(const SumOfFactors& sum, const ContractionTree& tree)
 std::string text_of(const SumOfFactors& sum, const ContractionTree& tree) {
   std::string text;
   for (const Step& step : steps_of(sum, tree))
-    text += (text.empty() ? "" : ", ") + step.name + " = sum of " + step.left + " * " + step.right;
+    text += (text.empty() ? "" : ", ") + step.name + " = sum of " + step.left +
+            (step.right.empty() ? "" : " * " + step.right);
   return text;
 }
 
@@ -127,7 +143,9 @@ ProcPtr factor(const ProcPtr& p, const SumOfFactors& sum, const ContractionTree&
   const Cursor nest = Cursor::stmt(p, sum.nest);
   ProcPtr now = p;
   for (const Step& step : steps_of(sum, tree))
-    now = factor_sum(now, forward(now, nest), step.name, {step.left, step.right});
+    now = factor_sum(now, forward(now, nest), step.name,
+                     step.right.empty() ? std::vector<std::string>{step.left}
+                                        : std::vector<std::string>{step.left, step.right});
   return now;
 }
 

@@ -154,6 +154,8 @@ class Planner {
     bool changed = false;
     for (const ProductAxis& a : order) {
       plan.points = language_.sizes().mul(plan.points, a.extent);
+      // The item of a product without a sum.
+      if (a.loops == 0 && a.extent == 1) continue;
       const bool same = a.loops == 1 && a.value == a.name;
       changed = changed || !same;
       if (same && a.first < plan.around) continue;

@@ -118,7 +118,7 @@ class ProductSearch {
     if (c.proof == CandidateProof::kNone) return;
     c.term = term.str(ops_);
     c.product = static_cast<int>(report.written.size()) - 1;
-    c.rules = rules_between(term, rules);
+    c.rules = rules_between(graph_, root_, add(graph_, term), rules);
     const bool views = c.proof == CandidateProof::kReplay;
     report.candidates.push_back(std::move(c));
     Candidate& taken = report.candidates.back();
@@ -250,19 +250,6 @@ class ProductSearch {
     c.figures = {value(products), value(cost.copied), value(cost.along), value(cost.across)};
   }
 
-  // Rules in the order of their use; one that follows itself is named once.
-  std::vector<std::string> rules_between(const Term& term, const std::vector<Rule>& rules) {
-    std::vector<std::string> names;
-    const auto steps = graph_.proofs()->explain(graph_, root_, add(graph_, term), 1'000);
-    if (!steps) return names;
-    for (const ProofStep& step : *steps) {
-      if (step.rule < 0) continue;
-      const std::string& name = rules[static_cast<size_t>(step.rule)].name;
-      if (names.empty() || names.back() != name) names.push_back(name);
-    }
-    return names;
-  }
-
   const ProcPtr& proc_;
   const Product& product_;
   SizeTable& sizes_;
@@ -301,13 +288,20 @@ CandidateReport find_candidates(const ProcPtr& p, const CandidateRequest& reques
   const LiftedProducts lifted = lift_products(*p, sizes);
   report.not_lifted = lifted.others;
   for (const Product& product : lifted.products) {
-    ProductSearch search(p, product, sizes);
-    if (auto why = search.start()) {
-      report.not_lifted.push_back(*std::move(why));
-      continue;
+    const SourceLocation where = stmt_at(*p, product.path)->where;
+    try {
+      ProductSearch search(p, product, sizes);
+      if (auto why = search.start()) {
+        why->where = where;
+        report.not_lifted.push_back(*std::move(why));
+        continue;
+      }
+      report.written.push_back(search.figures_as_written(request.sizes));
+      search.run(request, report);
+    } catch (InputError& e) {  // extents whose product nothing counts
+      if (!e.diagnostic().where.known()) e.diagnostic().where = where;
+      throw;
     }
-    report.written.push_back(search.figures_as_written(request.sizes));
-    search.run(request, report);
   }
   add_orders(p, request, report);
   add_steps_of_windows(p, request, report);

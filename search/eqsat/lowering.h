@@ -66,6 +66,8 @@ struct CandidateReport {
 
 struct CandidateRequest {
   std::vector<RuleText> rules;
+  /// Those for reductions over windows; without any they are left as they are.
+  std::vector<RuleText> reductions;
   std::map<std::string, int64_t> constants;
   /// For rules that cut axes in blocks of K, which are parts of blocks of L: {64, 16} is the rules
   /// with K = 64 and L = 0 until nothing is new, then, in the same graph, with K = 16 and L = 64.

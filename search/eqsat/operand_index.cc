@@ -128,26 +128,71 @@ void OperandIndex::require_operand(Op tensor) const {
     throw NoLoops{"the operands changed places"};
 }
 
+// From the other end of the axis; what is told so already, from this one.
+std::string OperandIndex::turned(const std::string& axis, Size extent) const {
+  const Size last = language_.sizes().sub(extent, 1);
+  const std::string front = grouped(language_.sizes().str(last)) + " - ";
+  if (axis.starts_with(front))
+    if (std::optional<std::string> text = inside(axis.substr(front.size())))
+      return *std::move(text);
+  return front + grouped(axis);
+}
+
+// A loop that counts down is told from its end, whichever way around.
+std::string OperandIndex::as_counted(const std::string& text, int loop, size_t dimension) const {
+  return operand_.backwards[dimension].contains(loop)
+             ? turned(text, product_.loops[static_cast<size_t>(loop)].extent)
+             : text;
+}
+
+// Which place of their points these loops are at.
+std::string OperandIndex::counted(const SubscriptLoops& loops, size_t dimension) const {
+  std::string text;
+  for (auto l = loops.rbegin(); l != loops.rend(); ++l)
+    text += (text.empty() ? "" : " + ") + scaled(l->first / loops.front().first,
+                                                 as_counted(name(l->second), l->second, dimension));
+  return text.empty() ? "0" : text;
+}
+
+// The other way: what each of them is where all together are at this place. The outermost needs no
+// remainder, as nothing lies beyond it.
+void OperandIndex::take_apart(const SubscriptLoops& loops, size_t dimension,
+                              const std::string& axis) {
+  std::string rest = axis;
+  for (auto l = loops.rbegin(); l != loops.rend(); ++l) {
+    const auto& [c, loop] = *l;
+    std::string text = rest;
+    if (c != loops.front().first) {
+      Digits cut = digits(rest, c / loops.front().first);
+      text = std::move(cut.whole);
+      rest = std::move(cut.rest);
+    }
+    loops_[loop] = as_counted(text, loop, dimension);
+  }
+}
+
+// Places are counted from the first element that is read: parts of a dimension begin there.
 std::vector<AxisValue> OperandIndex::values_of_tensor(Op tensor) const {
   require_operand(tensor);
   std::vector<AxisValue> out;
-  for (const std::map<int, int64_t>& terms : operand_.subscripts) {
-    AxisValue& value = out.emplace_back(AxisValue{"", terms});
-    for (const auto& [loop, c] : terms)
-      value.text += (value.text.empty() ? "" : " + ") + scaled(c, name(loop));
-    if (value.text.empty()) value.text = "0";
+  for (size_t d = 0; d < operand_.subscripts.size(); ++d) {
+    const WindowLoops w = window_loops(product_, operand_.subscripts[d], language_.sizes());
+    // Of windows no place is told before they are made.
+    out.push_back({w.taps.empty() ? counted(w.starts, d) : operand_.index[d], static_cast<int>(d)});
   }
   return out;
 }
 
-// The loops of a window: where it starts, and its tap; -1 for none.
-std::pair<int, int> OperandIndex::window_of(const std::map<int, int64_t>& terms) const {
-  int start = -1, tap = -1;
-  for (const auto& [loop, c] : terms)
-    (product_.loops[static_cast<size_t>(loop)].summed ? tap : start) = loop;
-  if (start < 0 || terms.size() > 2 || (terms.size() == 2 && tap < 0))
+// Of a view that makes windows of a dimension.
+WindowLoops OperandIndex::windows(const AxisValue& axis, int64_t step, int64_t apart) const {
+  if (axis.dimension < 0) throw NoLoops{"a window is of no dimension"};
+  const std::map<int, int64_t>& subscript =
+      operand_.subscripts[static_cast<size_t>(axis.dimension)];
+  WindowLoops w = window_loops(product_, subscript, language_.sizes());
+  if (w.starts.empty() || w.starts.front().first != step ||
+      (!w.taps.empty() && w.taps.front().first != apart))
     throw NoLoops{"a window is of no two loops"};
-  return {start, tap};
+  return w;
 }
 
 std::vector<AxisValue> OperandIndex::values_of(AccessOp op, const std::vector<int64_t>& p,
@@ -161,29 +206,48 @@ std::vector<AxisValue> OperandIndex::values_of(AccessOp op, const std::vector<in
     case AccessOp::kTranspose:
       return permuted(v, p);
     case AccessOp::kWindow: {
-      const auto [start, tap] = window_of(v[x].terms);
-      v[x] = {tap < 0 ? "0" : name(tap), {}};
-      v.insert(at(of.access.size()), {name(start), {}});
+      const auto d = static_cast<size_t>(v[x].dimension);
+      const WindowLoops w = windows(v[x], p[2], p[3]);
+      v[x] = {counted(w.taps, d)};
+      v.insert(at(of.access.size()), {counted(w.starts, d)});
       return v;
     }
+    case AccessOp::kSlice:
+      if (v[x].dimension < 0 || operand_.first[static_cast<size_t>(v[x].dimension)] != p[1])
+        throw NoLoops{"an operand is a part of what is read"};
+      return v;
+    case AccessOp::kReverse:
+      v[x] = {turned(v[x].text, of.axis(x))};
+      return v;
+    case AccessOp::kDiagonal:
+      if (v[x].text != v[x + 1].text) throw NoLoops{"a diagonal is of no one loop"};
+      v[x] = {v[x].text};
+      v.erase(at(x + 1));
+      return v;
     case AccessOp::kSplit: {
       Digits cut = digits(v[x].text, number_of(p[1]));
-      v[x] = {std::move(cut.whole), {}};
-      v.insert(at(x + 1), {std::move(cut.rest), {}});
+      v[x] = {std::move(cut.whole)};
+      v.insert(at(x + 1), {std::move(cut.rest)});
       return v;
     }
     case AccessOp::kMerge:
-      v[x] = {together(v[x].text, v[x + 1].text, number_of(of.axis(x + 1))), {}};
+      v[x] = {together(v[x].text, v[x + 1].text, number_of(of.axis(x + 1)))};
       v.erase(at(x + 1));
       return v;
     case AccessOp::kInsert:
-      v.insert(at(x), {"0", {}});
+      v.insert(at(x), {"0"});
       return v;
     case AccessOp::kSqueeze:
       v.erase(at(x));
       return v;
+    // What is left when the items are reduced.
+    case AccessOp::kReduceSum:
+    case AccessOp::kReduceMax:
+    case AccessOp::kReduceMin:
+      v.resize(of.access.size());
+      return v;
     case AccessOp::kPad:
-      if (p[1] != 0) v[x] = {v[x].text + " + " + std::to_string(p[1]), {}};
+      if (p[1] != 0) v[x] = {v[x].text + " + " + std::to_string(p[1])};
       return v;
     default:
       throw NoLoops{"an operand is no view of one tensor"};
@@ -209,13 +273,21 @@ std::vector<std::string> OperandIndex::below(AccessOp op, const std::vector<int6
     case AccessOp::kTranspose:
       return permuted_back(e, p);
     case AccessOp::kWindow: {
-      const auto [start, tap] = window_of(values(child)[x].terms);
+      const AxisValue axis = values(child)[x];
+      const auto d = static_cast<size_t>(axis.dimension);
+      const WindowLoops w = windows(axis, p[2], p[3]);
       const size_t border = of.access.size();
-      loops_[start] = e[border];
-      if (tap >= 0) loops_[tap] = e[x + 1];
+      take_apart(w.starts, d, e[border]);
+      take_apart(w.taps, d, e[x + 1]);
       e.erase(at(border));
       return e;
     }
+    case AccessOp::kReverse:
+      e[x] = turned(e[x], of.axis(x));
+      return e;
+    case AccessOp::kDiagonal:
+      e.insert(at(x + 1), e[x]);
+      return e;
     case AccessOp::kSplit:
       e[x] = together(e[x], e[x + 1], number_of(p[1]));
       e.erase(at(x + 1));
@@ -240,24 +312,17 @@ std::vector<std::string> OperandIndex::below(AccessOp op, const std::vector<int6
   }
 }
 
-// An axis that several loops count, 16 * g + o, gives each of them back by quotient and remainder;
-// the outermost needs no remainder, as nothing lies beyond it. Loops of a window are known already
-// from where the window was made.
+// Loops of a window are known already from where the window was made, those of a diagonal from its
+// other axis.
 void OperandIndex::solve_tensor(Op tensor, const std::vector<std::string>& axes) {
   require_operand(tensor);
   for (size_t d = 0; d < operand_.subscripts.size(); ++d) {
     const std::map<int, int64_t>& terms = operand_.subscripts[d];
     const auto known = [&](const auto& term) { return loops_.contains(term.first); };
-    if (std::any_of(terms.begin(), terms.end(), known)) continue;  // a window's
-    for (const auto& [loop, c] : terms) {
-      std::string text = c == 1 ? axes[d] : grouped(axes[d]) + " / " + std::to_string(c);
-      const bool outermost = std::all_of(terms.begin(), terms.end(),
-                                         [&, c = c](const auto& t) { return t.second <= c; });
-      if (!outermost)
-        text = grouped(text) + " % " +
-               std::to_string(number_of(product_.loops[static_cast<size_t>(loop)].extent));
-      loops_[loop] = text;
-    }
+    if (std::any_of(terms.begin(), terms.end(), known)) continue;
+    const WindowLoops w = window_loops(product_, terms, language_.sizes());
+    if (!w.taps.empty()) throw NoLoops{"a window is of no two loops"};
+    take_apart(w.starts, d, axes[d]);
   }
 }
 

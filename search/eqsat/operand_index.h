@@ -20,10 +20,10 @@ struct NoLoops {
   std::string reason;
 };
 
-/// What an axis is at a point of the program's loops; of a tensor's own dimension, the terms too.
+/// What an axis is at a point of the program's loops; of a tensor's own dimension, which one.
 struct AxisValue {
   std::string text;
-  std::map<int, int64_t> terms;
+  int dimension = -1;
 };
 
 class OperandIndex {
@@ -49,10 +49,14 @@ class OperandIndex {
   AccessOp kind_of(const Term::Node& node) const;
   void require_operand(Op tensor) const;
   std::vector<AxisValue> values_of_tensor(Op tensor) const;
-  std::pair<int, int> window_of(const std::map<int, int64_t>& terms) const;
+  WindowLoops windows(const AxisValue& axis, int64_t step, int64_t apart) const;
+  std::string counted(const SubscriptLoops& loops, size_t dimension) const;
+  void take_apart(const SubscriptLoops& loops, size_t dimension, const std::string& axis);
+  std::string as_counted(const std::string& text, int loop, size_t dimension) const;
   std::vector<AxisValue> values_of(AccessOp op, const std::vector<int64_t>& p,
                                    std::vector<AxisValue> v, const AccessType& of) const;
   void unpad(std::string& axis, int64_t before, Size extent);
+  std::string turned(const std::string& axis, Size extent) const;
   std::vector<std::string> below(AccessOp op, const std::vector<int64_t>& p,
                                  std::vector<std::string> e, int child);
   void solve_tensor(Op tensor, const std::vector<std::string>& axes);

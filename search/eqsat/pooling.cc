@@ -7,6 +7,7 @@
 #include "core/cursor/cursor.h"
 #include "core/primitives/primitives.h"
 #include "core/primitives/reduce_ahead.h"
+#include "search/eqsat/operand_index.h"
 
 namespace exotune::eqsat {
 namespace {
@@ -76,12 +77,21 @@ bool mentions_any(const std::vector<ExprPtr>& in, Sym iter) {
   return std::any_of(in.begin(), in.end(), [&](const ExprPtr& e) { return mentions(e, iter); });
 }
 
+// Whether each iteration of the loop has an output of its own: subscripted by it, or made in it.
+bool has_own_output(const Proc& p, const Path& loop, const Reduce& reduce, const Path& at) {
+  if (mentions_any(reduce.idx, for_at(p, loop).iter)) return true;
+  for (size_t n = loop.size() + 1; n <= at.size(); ++n)
+    for (const StmtPtr& s : block_at(p, prefix(at, n)))
+      if (const Alloc* a = s->as<Alloc>(); a && a->name == reduce.name) return true;
+  return false;
+}
+
 // The taps of one buffer, the first that has two.
 std::optional<WindowReduction> windows_at(const Proc& p, const Path& path,
                                           const KnownSizes& sizes) {
   const Reduce* reduce = stmt_at(p, path)->as<Reduce>();
   if (!reduce) return std::nullopt;
-  WindowReduction w{.reduce = path, .sums = reduce->op == ReduceOp::kAdd};
+  WindowReduction w{.reduce = path, .element = nullptr, .sums = reduce->op == ReduceOp::kAdd};
   std::vector<ExprPtr> factors;
   factors_in(reduce->rhs, w.sums, factors);
   const std::vector<Path> loops = loops_above(p, path);
@@ -91,11 +101,11 @@ std::optional<WindowReduction> windows_at(const Proc& p, const Path& path,
     const Read* of = nullptr;
     const ExprPtr* index = only_subscript(factors, f.iter, of);
     const auto extent = value_at(f.hi, sizes);
-    if (mentions_any(reduce->idx, f.iter) || !index || !extent || *extent < 2) continue;
+    if (has_own_output(p, tap, *reduce, path) || !index || !extent || *extent < 2) continue;
     // Where the windows are is up to loops of the output in the same subscript.
     const auto places = [&](const Path& loop) {
       const Sym iter = for_at(p, loop).iter;
-      return mentions_any(reduce->idx, iter) && mentions(*index, iter);
+      return has_own_output(p, loop, *reduce, path) && mentions(*index, iter);
     };
     const auto first = std::find_if(loops.begin(), loops.end(), places);
     if (first == loops.end() || (windowed && windowed != of)) continue;
@@ -105,11 +115,8 @@ std::optional<WindowReduction> windows_at(const Proc& p, const Path& path,
   }
   if (w.taps.size() < 2) return std::nullopt;
   w.buffer = windowed->name.name();
+  w.element = windowed;
   return w;
-}
-
-std::string name_ahead(const Proc& p, const WindowReduction& w, const Path& tap) {
-  return w.buffer + "_" + for_at(p, tap).iter.name();
 }
 
 }  // namespace
@@ -121,24 +128,112 @@ std::vector<WindowReduction> lift_windows(const Proc& p, const KnownSizes& sizes
   return all;
 }
 
-ProcPtr one_direction_ahead(const ProcPtr& p, const WindowReduction& w, const Path& tap) {
-  // Further out other statements may write what the windows are of.
-  for (size_t n = 1;; ++n) {
-    const Path nest = prefix(w.outermost, n);
-    if (!stmt_at(*p, nest)->as<For>()) continue;
-    try {
-      return reduce_ahead(p, Cursor::stmt(p, nest), Cursor::stmt(p, tap), name_ahead(*p, w, tap));
-    } catch (const SchedulingError&) {
-      if (n == w.outermost.size()) throw;
-    }
-  }
+namespace {
+
+AccessOp reduction_of(const Proc& p, const WindowReduction& w) {
+  const ReduceOp op = stmt_at(p, w.reduce)->as<Reduce>()->op;
+  return w.sums                 ? AccessOp::kReduceSum
+         : op == ReduceOp::kMax ? AccessOp::kReduceMax
+                                : AccessOp::kReduceMin;
 }
 
-std::string text_of(const Proc& p, const WindowReduction& w, const Path& tap) {
+// Whether the statement has other factors that depend on the loop.
+bool has_another_factor(const Proc& p, const WindowReduction& w, Sym iter) {
+  std::vector<ExprPtr> factors;
+  factors_in(stmt_at(p, w.reduce)->as<Reduce>()->rhs, w.sums, factors);
+  return std::any_of(factors.begin(), factors.end(), [&](const ExprPtr& e) {
+    return e->as<Read>() != w.element && mentions(e, iter);
+  });
+}
+
+}  // namespace
+
+std::optional<WindowTerm> window_term(const Proc& p, const WindowReduction& w,
+                                      AccessLanguage& language) {
+  std::optional<Product> product = lift_reduction(p, w.reduce, *w.element, language.sizes());
+  if (!product) return std::nullopt;
+  std::vector<int> loops, summed;
+  for (size_t k = 0; k < product->loops.size(); ++k) {
+    const ProductLoop& loop = product->loops[k];
+    const bool read =
+        std::any_of(product->left.subscripts.begin(), product->left.subscripts.end(),
+                    [&](const auto& terms) { return terms.contains(static_cast<int>(k)); });
+    if (!read) continue;
+    const bool items = loop.summed && !has_another_factor(p, w, loop.iter);
+    (items ? summed : loops).push_back(static_cast<int>(k));
+  }
+  const size_t border = loops.size();
+  loops.insert(loops.end(), summed.begin(), summed.end());
+  WindowTerm out{*std::move(product), {}};
+  const auto view = view_of(out.product, out.product.left, loops, border, language, out.term);
+  if (!view || summed.empty()) return std::nullopt;
+  out.term.share(language.op(reduction_of(p, w)), {*view});
+  return out;
+}
+
+std::variant<std::vector<Path>, std::string> steps_of(const Proc& p, const WindowReduction& w,
+                                                      const WindowTerm& window, const Term& term,
+                                                      const AccessLanguage& language) {
+  const AccessOp reduction = reduction_of(p, w);
+  const OperandIndex index(window.product, window.product.left, term, language);
+  std::vector<Path> steps, last;
+  // Children come first, so the reduction that is done last is the last one here.
+  for (const Term::Node& node : term.nodes) {
+    if (language.kind(node.op) != reduction) continue;
+    steps.insert(steps.end(), last.begin(), last.end());
+    last.clear();
+    try {
+      const std::vector<AxisValue> axes = index.values(node.children[0]);
+      const size_t border = type_of(term, node.children[0], language)->access.size();
+      for (size_t x = axes.size(); x-- > border;) {
+        const auto& loops = window.product.loops;
+        const auto loop = std::find_if(loops.begin(), loops.end(), [&](const ProductLoop& l) {
+          return l.iter.name() == axes[x].text;
+        });
+        if (loop == loops.end()) return "a step is over no loop of the program";
+        last.push_back(prefix(w.reduce, static_cast<size_t>(loop - loops.begin()) + 1));
+      }
+    } catch (const NoLoops& no) {
+      return no.reason;
+    }
+  }
+  return steps;
+}
+
+std::vector<ProcPtr> in_steps(const ProcPtr& p, const WindowReduction& w,
+                              const std::vector<Path>& ahead) {
+  std::vector<ProcPtr> made;
+  std::string name = w.buffer;
+  for (const Path& loop : ahead) {
+    const ProcPtr& now = made.empty() ? p : made.back();
+    name += "_" + for_at(*p, loop).iter.name();
+    // Further out other statements may write what the windows are of.
+    for (size_t n = 1;; ++n) {
+      const Path nest = prefix(w.outermost, n);
+      if (!stmt_at(*p, nest)->as<For>()) continue;
+      try {
+        made.push_back(reduce_ahead(now, forward(now, Cursor::stmt(p, nest)),
+                                    forward(now, Cursor::stmt(p, loop)), name));
+        break;
+      } catch (const SchedulingError&) {
+        if (n == w.outermost.size()) throw;
+      }
+    }
+  }
+  return made;
+}
+
+std::string text_of(const Proc& p, const WindowReduction& w, const std::vector<Path>& ahead) {
   const ReduceOp op = stmt_at(p, w.reduce)->as<Reduce>()->op;
   const std::string what = w.sums ? "sum" : op == ReduceOp::kMax ? "maximum" : "minimum";
-  return name_ahead(p, w, tap) + " = " + what + " of " + w.buffer + " over " +
-         for_at(p, tap).iter.name();
+  std::string text, of = w.buffer;
+  for (const Path& loop : ahead) {
+    const std::string over = for_at(p, loop).iter.name();
+    text +=
+        (text.empty() ? "" : ", ") + of + "_" + over + " = " + what + " of " + of + " over " + over;
+    of += "_" + over;
+  }
+  return text;
 }
 
 namespace {
@@ -175,20 +270,28 @@ std::optional<double> stored_between(const Proc& p, const Proc& made, const Know
 
 }  // namespace
 
-std::optional<WindowFigures> figures_of(const Proc& p, const WindowReduction& w, const Path& tap,
-                                        const Proc& made, const KnownSizes& sizes) {
+std::optional<WindowFigures> figures_of(const Proc& p, const WindowReduction& w,
+                                        const std::vector<Path>& ahead,
+                                        const std::vector<ProcPtr>& made, const KnownSizes& sizes) {
   const auto written = times_run(p, w.reduce, sizes);
-  const auto stored = stored_between(p, made, sizes);
-  if (!written || !stored) return std::nullopt;
-  WindowFigures out{.written = *written, .stored = *stored};
+  if (!written) return std::nullopt;
+  WindowFigures out{.written = *written};
   const Reduce* reduce = stmt_at(p, w.reduce)->as<Reduce>();
   for (const Path& loop : loops_above(p, w.reduce)) {
     const For& f = for_at(p, loop);
     if (!reduce->idx.empty() && mentions(reduce->idx.back(), f.iter))
       out.along = *value_at(f.hi, sizes);
   }
-  const double taps = *value_at(for_at(p, tap).hi, sizes);
-  out.steps = out.written / taps + out.stored * (w.sums ? taps : taps - 1);
+  double last = *written;
+  for (size_t k = 0; k < ahead.size(); ++k) {
+    const auto stored = stored_between(k == 0 ? p : *made[k - 1], *made[k], sizes);
+    const auto taps = value_at(for_at(p, ahead[k]).hi, sizes);
+    if (!stored || !taps) return std::nullopt;
+    last /= *taps;
+    out.stored += *stored;
+    out.steps += *stored * (w.sums ? *taps : *taps - 1);
+  }
+  out.steps += last;
   return out;
 }
 

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/base/diagnostic.h"
-#include "search/eqsat/view.h"
 
 namespace exotune::eqsat {
 namespace {
@@ -34,6 +33,13 @@ std::optional<Size> size_of(const ExprPtr& e, SizeTable& sizes) {
   }
 }
 
+SubscriptLoops by_distance(const std::map<int, int64_t>& subscript) {
+  SubscriptLoops loops;
+  for (const auto& [loop, c] : subscript) loops.push_back({c, loop});
+  std::sort(loops.begin(), loops.end());
+  return loops;
+}
+
 class Lifter {
  public:
   Lifter(const Proc& p, SizeTable& sizes) : proc_(p), sizes_(sizes) {}
@@ -57,10 +63,16 @@ class Lifter {
     return std::move(out_);
   }
 
- private:
-  // Nothing, or why not.
-  std::optional<std::string> read(const Path& path, const Reduce& r, const BinOp& product) {
+  std::optional<Product> reduction(const Path& path, const Read& of) {
     Product found;
+    const Reduce& r = *stmt_at(proc_, path)->as<Reduce>();
+    if (read_loops(path, r, found) || of.name == r.name) return std::nullopt;
+    return operand(of, found, found.left) ? std::optional<Product>(std::move(found)) : std::nullopt;
+  }
+
+ private:
+  // The loops around it and where it adds to; nothing, or why not.
+  std::optional<std::string> read_loops(const Path& path, const Reduce& r, Product& found) const {
     // Everything around the statement, outermost first: all have to be loops.
     for (size_t n = 1; n < path.size(); ++n) {
       const StmtPtr s = stmt_at(proc_, Path(path.begin(), path.begin() + static_cast<long>(n)));
@@ -81,11 +93,17 @@ class Lifter {
     for (const int k : found.output) found.loops[static_cast<size_t>(k)].summed = false;
     // Each iteration of a loop around the output's allocation has an output of its own.
     for (size_t k = 0; k < loops_around(path, r.name); ++k) found.loops[k].summed = false;
-    if (!operand(bound(product.lhs, path), found, found.left) ||
-        !operand(bound(product.rhs, path), found, found.right))
+    return std::nullopt;
+  }
+
+  // Nothing, or why not.
+  std::optional<std::string> read(const Path& path, const Reduce& r, const BinOp& product) {
+    Product found;
+    if (auto reason = read_loops(path, r, found)) return reason;
+    const ExprPtr left = bound(product.lhs, path), right = bound(product.rhs, path);
+    if (!left->as<Read>() || !right->as<Read>() || !operand(*left->as<Read>(), found, found.left) ||
+        !operand(*right->as<Read>(), found, found.right))
       return "a factor is no element of a tensor, subscripted by sums of loops";
-    // Views are told apart by the tensor's name.
-    if (found.left.buffer == found.right.buffer) return "both factors are of one tensor";
     put_columns_right(found);
     if (found.left.buffer == r.name || found.right.buffer == r.name)
       return "a factor is of the output";
@@ -138,27 +156,20 @@ class Lifter {
   // Loops by falling coefficient, each that of all loops further in together: `16*g + o` where o
   // runs to 16. Empty where they count some number twice, or leave one out.
   std::vector<int> counting(const std::map<int, int64_t>& terms, const Product& product) const {
-    std::vector<std::pair<int64_t, int>> inner_first;
-    for (const auto& [loop, c] : terms) inner_first.push_back({c, loop});
-    std::sort(inner_first.begin(), inner_first.end());
-    std::vector<int> loops;
-    Size counted = 1;
-    for (const auto& [c, loop] : inner_first) {
-      // The next loop must count on exactly where those inside it end.
-      if (Size{c} != counted) return {};
-      loops.insert(loops.begin(), loop);
-      counted = sizes_.mul(counted, product.loops[static_cast<size_t>(loop)].extent);
-    }
-    return loops;
+    const SubscriptLoops loops = by_distance(terms);
+    if (!points_of(product, loops, 1, sizes_)) return {};
+    std::vector<int> outer_first;
+    for (const auto& [c, loop] : loops) outer_first.insert(outer_first.begin(), loop);
+    return outer_first;
   }
 
   bool output(const std::vector<ExprPtr>& idx, Product& product) const {
     for (const ExprPtr& e : idx) {
       std::map<int, int64_t> terms;
-      bool moved = false;
-      if (!add_terms(e, product, 1, terms, &moved)) return false;
+      Size begin = 0;
+      if (!add_terms(e, product, 1, terms, begin)) return false;
       // Elements of a part of the output, wherever it begins: counted as those of all of it.
-      if (moved || terms.empty()) product.output_is_plain = false;
+      if (begin != 0 || terms.empty()) product.output_is_plain = false;
       if (terms.empty()) continue;
       const std::vector<int> loops = counting(terms, product);
       if (loops.empty()) return false;
@@ -173,27 +184,26 @@ class Lifter {
     return true;
   }
 
-  // `moved`: constants and sizes are allowed beside the loops, and whether there are any. Of an
-  // operand they would be another view.
-  static bool add_terms(const ExprPtr& e, const Product& product, int64_t factor,
-                        std::map<int, int64_t>& terms, bool* moved = nullptr) {
+  // Loops with their coefficients, and in `begin` what does not depend on them.
+  bool add_terms(const ExprPtr& e, const Product& product, int64_t factor,
+                 std::map<int, int64_t>& terms, Size& begin) const {
     const Read* r = e->as<Read>();
     if (const int loop = r ? loop_of(product, r->name) : -1; loop >= 0) {
-      terms[loop] += factor;
+      if ((terms[loop] += factor) == 0) terms.erase(loop);
       return true;
     }
-    if (as_int(e) == 0) return true;
-    if (as_int(e) || e->type == ScalarType::kSize) {
-      if (moved) *moved = true;
-      return moved != nullptr;
+    if (const auto size = size_of(e, sizes_)) {
+      const Size part = sizes_.mul(*size, factor < 0 ? -factor : factor);
+      begin = factor < 0 ? sizes_.sub(begin, part) : sizes_.add(begin, part);
+      return true;
     }
     const BinOp* op = e->as<BinOp>();
     if (!op) return false;
     const auto add = [&](const ExprPtr& part, int64_t times) {
-      return add_terms(part, product, factor * times, terms, moved);
+      return add_terms(part, product, factor * times, terms, begin);
     };
     if (op->op == BinOpKind::kAdd) return add(op->lhs, 1) && add(op->rhs, 1);
-    if (op->op == BinOpKind::kSub && moved) return add(op->lhs, 1) && add(op->rhs, -1);
+    if (op->op == BinOpKind::kSub) return add(op->lhs, 1) && add(op->rhs, -1);
     if (op->op != BinOpKind::kMul) return false;
     if (const auto c = as_int(op->lhs)) return add(op->rhs, *c);
     if (const auto c = as_int(op->rhs)) return add(op->lhs, *c);
@@ -208,19 +218,52 @@ class Lifter {
     return nullptr;
   }
 
-  bool operand(const ExprPtr& e, const Product& product, ProductOperand& out) {
-    const Read* r = e->as<Read>();
-    const std::vector<ExprPtr>* extents = r ? extents_of(r->name) : nullptr;
-    if (!extents || r->idx.empty()) return false;
-    out.buffer = r->name;
-    for (size_t d = 0; d < r->idx.size(); ++d) {
+  bool operand(const Read& r, const Product& product, ProductOperand& out) {
+    const std::vector<ExprPtr>* extents = extents_of(r.name);
+    if (!extents || r.idx.empty()) return false;
+    out.buffer = r.name;
+    for (size_t d = 0; d < r.idx.size(); ++d) {
       const auto dim = size_of((*extents)[d], sizes_);
       std::map<int, int64_t> terms;
-      if (!dim || !add_terms(r->idx[d], product, 1, terms)) return false;
+      Size begin = 0;
+      if (!dim || !add_terms(r.idx[d], product, 1, terms, begin)) return false;
       out.dims.push_back(*dim);
-      out.subscripts.push_back(std::move(terms));
+      out.index.push_back(text_of(terms, begin, product));
+      add_subscript(std::move(terms), begin, product, out);
     }
     return true;
+  }
+
+  // A loop that counts down reads its smallest index at its end.
+  void add_subscript(std::map<int, int64_t> terms, Size begin, const Product& product,
+                     ProductOperand& out) {
+    std::set<int>& backwards = out.backwards.emplace_back();
+    for (auto& [loop, c] : terms) {
+      if (c > 0) continue;
+      c = -c;
+      const Size last = sizes_.sub(product.loops[static_cast<size_t>(loop)].extent, 1);
+      begin = sizes_.sub(begin, sizes_.mul(c, last));
+      backwards.insert(loop);
+    }
+    out.first.push_back(begin);
+    out.subscripts.push_back(std::move(terms));
+  }
+
+  // As a user would write it for stage_view: what is added first.
+  std::string text_of(const std::map<int, int64_t>& terms, Size begin,
+                      const Product& product) const {
+    std::string plus, minus;
+    for (const auto& [loop, c] : terms) {
+      std::string& text = c > 0 ? plus : minus;
+      text += (c > 0 ? (plus.empty() ? "" : " + ") : " - ") +
+              (c == 1 || c == -1 ? "" : std::to_string(c > 0 ? c : -c) + " * ") +
+              product.loops[static_cast<size_t>(loop)].iter.name();
+    }
+    if (begin != 0) {
+      const std::string size = sizes_.str(begin);
+      plus += (plus.empty() ? "" : " + ") + (SizeTable::number(begin) ? size : "(" + size + ")");
+    }
+    return (plus.empty() ? "0" : plus) + minus;
   }
 
   const Proc& proc_;
@@ -228,173 +271,45 @@ class Lifter {
   LiftedProducts out_;
 };
 
-// An operand as a view whose axes are loops: a tensor, windows where two loops share a subscript,
-// then a transposition to a given order.
-class OperandView {
- public:
-  OperandView(const Product& product, const ProductOperand& operand, AccessLanguage& language,
-              Term& term)
-      : product_(product), operand_(operand), language_(language), term_(term) {}
+}  // namespace
 
-  // The index of the view in the term, its axes these loops, `border` of them of the access part;
-  // nothing where it cannot be said.
-  std::optional<int> build(const std::vector<int>& wanted, size_t border) {
-    view_ = term_.share(language_.tensor(operand_.buffer.name(), operand_.dims), {});
-    // -1: not said yet.
-    axes_.assign(operand_.dims.size(), -1);
-    for (size_t d = 0; d < operand_.dims.size(); ++d)
-      if (!subscript(d)) return std::nullopt;
-    std::vector<int64_t> order;
-    for (const int loop : wanted) {
-      const auto it = std::find(axes_.begin(), axes_.end(), loop);
-      if (it == axes_.end()) return std::nullopt;
-      order.push_back(it - axes_.begin());
-    }
-    // An axis that no loop of the term runs along.
-    if (order.size() != axes_.size()) return std::nullopt;
-    // Windows leave their starts in the access part; all axes are items while they move.
-    unary(AccessOp::kAccess, {0});
-    unary(AccessOp::kTranspose, order);
-    unary(AccessOp::kAccess, {static_cast<int64_t>(border)});
-    // Windows may reach less far than the loops run, or further: then it is not this view.
-    const std::optional<AccessType> type = type_of(term_, view_, language_);
-    if (!type) return std::nullopt;
-    for (size_t x = 0; x < wanted.size(); ++x)
-      if (type->axis(x) != loop(wanted[x]).extent) return std::nullopt;
-    return view_;
+std::optional<Size> points_of(const Product& product, const SubscriptLoops& loops, int64_t distance,
+                              SizeTable& sizes) {
+  Size points = 1;
+  for (const auto& [c, loop] : loops) {
+    // The next loop must count on exactly where those inside it end.
+    if (Size{c} != sizes.mul(points, distance)) return std::nullopt;
+    points = sizes.mul(points, product.loops[static_cast<size_t>(loop)].extent);
   }
-
- private:
-  const ProductLoop& loop(int k) const { return product_.loops[static_cast<size_t>(k)]; }
-  void unary(AccessOp op, const std::vector<int64_t>& params) {
-    view_ = term_.share(language_.op(op, params), {view_});
-  }
-
-  bool subscript(size_t d) {
-    const std::map<int, int64_t>& terms = operand_.subscripts[d];
-    // Starts of earlier windows are the last access axes; this dimension is an item behind them.
-    if (terms.size() == 1 && terms.begin()->second == 1) {
-      axes_[place(d)] = terms.begin()->first;
-      return loop(terms.begin()->first).extent == operand_.dims[d];
-    }
-    if (counted(d)) return true;
-    if (terms.size() == 1) return stepped(d);
-    if (terms.size() != 2) return false;
-    std::pair<int, int64_t> start = *terms.begin(), tap = *std::next(terms.begin());
-    // Of `i + r` the loop of the output is where windows start, that of the sum what runs in them.
-    if (loop(start.first).summed) std::swap(start, tap);
-    const auto taps = SizeTable::number(loop(tap.first).extent);
-    if (loop(start.first).summed || !loop(tap.first).summed || !taps) return false;
-    unary(AccessOp::kWindow, {static_cast<int64_t>(place(d)), *taps, start.second, tap.second});
-    axes_[place(d)] = tap.first;
-    axes_.insert(axes_.begin() + static_cast<long>(starts_), start.first);
-    ++starts_;
-    return true;
-  }
-
-  // `2*x`: windows of one element, whose starts are what is read.
-  bool stepped(size_t d) {
-    const auto [k, step] = *operand_.subscripts[d].begin();
-    if (step < 2) return false;
-    unary(AccessOp::kWindow, {static_cast<int64_t>(place(d)), 1, step, 1});
-    axes_.erase(axes_.begin() + static_cast<long>(place(d)));
-    axes_.insert(axes_.begin() + static_cast<long>(starts_), k);
-    ++starts_;
-    unary(AccessOp::kSqueeze, {static_cast<int64_t>(place(d))});
-    --splits_;
-    return true;
-  }
-
-  // `16*g + o`, o to 16 and g over the whole dimension: the axis is split into those of the loops.
-  bool counted(size_t d) {
-    SizeTable& sizes = language_.sizes();
-    std::vector<std::pair<int64_t, int>> inner_first;
-    for (const auto& [k, c] : operand_.subscripts[d]) inner_first.push_back({c, k});
-    std::sort(inner_first.begin(), inner_first.end());
-    Size count = 1;
-    // From the innermost: each split cuts its extent off the rest of the axis.
-    for (const auto& [c, k] : inner_first) {
-      if (Size{c} != count) return false;
-      count = sizes.mul(count, loop(k).extent);
-    }
-    if (count != operand_.dims[d] || inner_first.size() < 2) return false;
-    for (const auto& [c, k] : inner_first) {
-      axes_[place(d)] = k;
-      if (k == inner_first.back().second) break;
-      unary(AccessOp::kSplit, {static_cast<int64_t>(place(d)), loop(k).extent});
-      axes_.insert(axes_.begin() + static_cast<long>(place(d)), -1);
-    }
-    splits_ += static_cast<int>(inner_first.size()) - 1;
-    return true;
-  }
-
-  // Where dimension d stands: behind the starts of the windows and the parts of dimensions so far.
-  size_t place(size_t d) const {
-    return static_cast<size_t>(static_cast<int>(starts_ + d) + splits_);
-  }
-
-  const Product& product_;
-  const ProductOperand& operand_;
-  AccessLanguage& language_;
-  Term& term_;
-  int view_ = -1;
-  std::vector<int> axes_;  // the loop of each axis
-  size_t starts_ = 0;
-  int splits_ = 0;  // axes that dimensions so far have beyond one, less those that have none
-};
-
-std::set<int> loops_of(const ProductOperand& operand) {
-  std::set<int> loops;
-  for (const auto& terms : operand.subscripts)
-    for (const auto& [loop, c] : terms) loops.insert(loop);
-  return loops;
+  return points;
 }
 
-}  // namespace
+WindowLoops window_loops(const Product& product, const std::map<int, int64_t>& subscript,
+                         SizeTable& sizes) {
+  const auto is_known = [&](const SubscriptLoops& loops) {
+    return std::all_of(loops.begin(), loops.end(), [&](const auto& l) {
+      return SizeTable::number(product.loops[static_cast<size_t>(l.second)].extent).has_value();
+    });
+  };
+  WindowLoops w;
+  for (const auto& [c, loop] : by_distance(subscript))
+    (product.loops[static_cast<size_t>(loop)].summed ? w.taps : w.starts).push_back({c, loop});
+  if (w.starts.empty() || !is_known(w.taps)) std::swap(w.starts, w.taps);
+  // Two loops of one kind that do not count on: a window all the same.
+  if (w.taps.empty() && w.starts.size() == 2 &&
+      !points_of(product, w.starts, w.starts.front().first, sizes)) {
+    const bool second = w.starts[0].second < w.starts[1].second;
+    w.taps = {w.starts[second ? 1 : 0]};
+    w.starts.erase(w.starts.begin() + (second ? 1 : 0));
+  }
+  return w;
+}
 
 LiftedProducts lift_products(const Proc& p, SizeTable& sizes) { return Lifter(p, sizes).run(); }
 
-std::variant<Term, NotLifted> term_of(const Product& product, AccessLanguage& language) {
-  const std::set<int> left = loops_of(product.left), right = loops_of(product.right);
-  std::vector<int> shared, of_left, of_right, summed;
-  for (size_t k = 0; k < product.loops.size(); ++k) {
-    const int loop = static_cast<int>(k);
-    const bool l = left.contains(loop), r = right.contains(loop);
-    if (product.loops[k].summed) {
-      if (!l || !r)
-        return NotLifted{
-            {}, "the sum over `" + product.loops[k].iter.name() + "` is of one factor only"};
-      summed.push_back(loop);
-    } else if (l && r) {
-      shared.push_back(loop);
-    } else if (l || r) {
-      (l ? of_left : of_right).push_back(loop);
-    } else {
-      return NotLifted{{}, "no factor mentions `" + product.loops[k].iter.name() + "`"};
-    }
-  }
-  if (summed.empty()) return NotLifted{{}, "there is no sum"};
-  // Axes of an operand: what both have, what it has alone, what is summed: so that a zip and a dot
-  // product of items are the whole term.
-  const auto order = [&](const std::vector<int>& own) {
-    std::vector<int> all = shared;
-    all.insert(all.end(), own.begin(), own.end());
-    all.insert(all.end(), summed.begin(), summed.end());
-    return all;
-  };
-  Term term;
-  const auto a = OperandView(product, product.left, language, term)
-                     .build(order(of_left), shared.size() + of_left.size());
-  const auto b = OperandView(product, product.right, language, term)
-                     .build(order(of_right), shared.size() + of_right.size());
-  if (!a || !b)
-    return NotLifted{{},
-                     "`" + (a ? product.right : product.left).buffer.name() +
-                         "` is read in a way that no view says"};
-  const int zip =
-      term.share(language.op(AccessOp::kZip, {static_cast<int64_t>(shared.size())}), {*a, *b});
-  term.share(language.op(AccessOp::kDot), {zip});
-  return term;
+std::optional<Product> lift_reduction(const Proc& p, const Path& statement, const Read& operand,
+                                      SizeTable& sizes) {
+  return Lifter(p, sizes).reduction(statement, operand);
 }
 
 }  // namespace exotune::eqsat

@@ -9,9 +9,9 @@ namespace exotune::eqsat {
 /// sum as written.
 void add_orders(const ProcPtr& p, const CandidateRequest& request, CandidateReport& report);
 
-/// For each reduction over windows that are longer than 1 in two directions, each of them ahead of
-/// the others. Whether that saves anything is in the figures: windows that do not overlap share
-/// nothing.
+/// For each reduction over windows that are longer than 1 in two directions, the directions one
+/// after the other, as the rules in `request.reductions` find it. Whether that saves anything is in
+/// the figures: windows that do not overlap share nothing.
 void add_steps_of_windows(const ProcPtr& p, const CandidateRequest& request,
                           CandidateReport& report);
 

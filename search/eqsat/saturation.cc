@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "search/eqsat/applied_matches.h"
+#include "search/eqsat/proof_forest.h"
 
 namespace exotune::eqsat {
 // The loop: search all rules, apply all matches, rebuild, until nothing changes or a limit is
@@ -293,6 +294,21 @@ class Saturation {
 SaturationReport saturate(EGraph& graph, const std::vector<Rule>& rules, const Limits& limits,
                           const ScheduleOptions& options, const SaturationHooks& hooks) {
   return Saturation(graph, rules, limits, options, hooks).run();
+}
+
+std::vector<std::string> rules_between(const EGraph& graph, Id from, Id to,
+                                       const std::vector<Rule>& rules) {
+  constexpr size_t kLongest = 1'000;  // steps; nobody reads more
+  std::vector<std::string> names;
+  if (!graph.proofs()) return names;
+  const auto steps = graph.proofs()->explain(graph, from, to, kLongest);
+  if (!steps) return names;
+  for (const ProofStep& step : *steps) {
+    if (step.rule < 0) continue;
+    const std::string& name = rules[static_cast<size_t>(step.rule)].name;
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace exotune::eqsat

@@ -77,4 +77,9 @@ struct SaturationHooks {
 SaturationReport saturate(EGraph& graph, const std::vector<Rule>& rules, const Limits& limits = {},
                           const ScheduleOptions& options = {}, const SaturationHooks& hooks = {});
 
+/// Names of the rules that lead from one term to another, in the order of their use; one that
+/// follows itself is named once. None where the graph keeps no proofs, or the way is too long.
+std::vector<std::string> rules_between(const EGraph& graph, Id from, Id to,
+                                       const std::vector<Rule>& rules);
+
 }  // namespace exotune::eqsat

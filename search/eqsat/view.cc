@@ -114,17 +114,56 @@ class Mapper {
         m.axes.erase(at(x));
         if (x < m.access) --m.access;
         return true;
+      case AccessOp::kSlice: {
+        const auto v = whole_variable(m, x);
+        if (v) m.axes[x][0].extent = m.variables[*v] = sizes.sub(p[2], p[1]);
+        return v.has_value();
+      }
+      case AccessOp::kReverse:
+        return reverse(m, x);
+      case AccessOp::kDiagonal:
+        return diagonal(m, x);
       default:
         return false;
     }
   }
 
+  // The variable that the axis is; nothing where it is a part of one, or of several.
+  static std::optional<size_t> whole_variable(const ViewMap& m, size_t x) {
+    const Axis& axis = m.axes[x];
+    if (axis.size() != 1 || axis[0].divisor != 1) return std::nullopt;
+    const auto v = static_cast<size_t>(axis[0].variable);
+    return axis[0].extent == m.variables[v] ? std::optional<size_t>(v) : std::nullopt;
+  }
+
+  // Of a part of a variable it would not be the same stride everywhere.
+  static bool reverse(ViewMap& m, size_t x) {
+    const Axis& axis = m.axes[x];
+    if (axis.empty()) return true;
+    if (axis.size() != 1) return false;
+    for (std::map<int, int64_t>& terms : m.subscripts)
+      if (const auto it = terms.find(axis[0].variable); it != terms.end()) it->second *= -1;
+    return true;
+  }
+
+  static bool diagonal(ViewMap& m, size_t x) {
+    const auto v = whole_variable(m, x), w = whole_variable(m, x + 1);
+    if (!v || !w) return false;
+    for (std::map<int, int64_t>& terms : m.subscripts)
+      if (const auto it = terms.find(static_cast<int>(*w)); it != terms.end()) {
+        const int64_t c = it->second;
+        terms.erase(it);
+        terms[static_cast<int>(*v)] += c;
+      }
+    m.axes.erase(m.axes.begin() + static_cast<std::ptrdiff_t>(x) + 1);
+    if (x + 1 < m.access) --m.access;
+    return true;
+  }
+
   // The axis must be one whole variable, which becomes start and tap wherever it stands.
   bool window(ViewMap& m, size_t x, const std::vector<int64_t>& p) const {
     const Axis axis = m.axes[x];
-    if (axis.size() != 1 || axis[0].divisor != 1 ||
-        axis[0].extent != m.variables[static_cast<size_t>(axis[0].variable)])
-      return false;
+    if (!whole_variable(m, x)) return false;
     SizeTable& sizes = language_.sizes();
     const Size rest = sizes.sub(axis[0].extent, p[3] * (p[1] - 1) + 1);
     const auto number = SizeTable::number(rest);

@@ -26,28 +26,15 @@ std::optional<std::pair<int, int>> factors_of(const Term& term, const AccessLang
   return found;
 }
 
-// The loop that a variable of a window is.
-int loop_of_window(const Product& product, const std::map<int, int64_t>& terms,
-                   const std::map<int, int64_t>& view, int variable) {
-  // Where a window starts comes before its tap; a start is no sum.
-  const bool start = view.begin()->first == variable;
-  for (const auto& [loop, c] : terms)
-    if (loop_at(product, loop).summed != start) return loop;
-  return -1;
-}
-
-// The loops that count a piece of a dimension, outermost first: `16 * g + o` is g and then o. Empty
-// where a loop counts some of it only.
-std::vector<int> loops_of_piece(const Product& product, const std::map<int, int64_t>& terms,
+// Those of the loops that count a piece of their points, outermost first: `16 * g + o` is g and
+// then o. Empty where a loop counts some of it only.
+std::vector<int> loops_of_piece(const Product& product, const SubscriptLoops& inner_first,
                                 const ViewPiece& piece, SizeTable& sizes) {
-  std::vector<std::pair<int64_t, int>> inner_first;
-  for (const auto& [loop, c] : terms) inner_first.push_back({c, loop});
-  std::sort(inner_first.begin(), inner_first.end());
   std::vector<int> loops;
   Size counted = 1;
   for (const auto& [c, loop] : inner_first) {
     if (counted == piece.extent) break;
-    if (loops.empty() && Size{c} != piece.divisor) continue;
+    if (loops.empty() && Size{c / inner_first.front().first} != piece.divisor) continue;
     loops.insert(loops.begin(), loop);
     counted = sizes.mul(counted, loop_at(product, loop).extent);
   }
@@ -59,18 +46,12 @@ std::vector<int> ordered_loops_of(const Product& product, const ProductOperand& 
                                   const ViewMap& map, const ViewPiece& piece, SizeTable& sizes) {
   for (size_t d = 0; d < operand.subscripts.size(); ++d) {
     const std::map<int, int64_t>& view = map.subscripts[d];
-    const std::map<int, int64_t>& terms = operand.subscripts[d];
     if (!view.contains(piece.variable)) continue;
-    // The dimension is one variable's: a plain axis, perhaps split.
-    if (view.size() == 1) return loops_of_piece(product, terms, piece, sizes);
-    const bool whole =
-        piece.divisor == 1 && piece.extent == map.variables[static_cast<size_t>(piece.variable)];
-    // Parts of a window's axis are no loop.
-    if (!whole) return {};
-    // Windows of one element: their starts are all there is.
-    if (terms.size() == 1 && view.begin()->first == piece.variable) return {terms.begin()->first};
-    if (view.size() != terms.size()) return {};
-    return {loop_of_window(product, terms, view, piece.variable)};
+    const WindowLoops w = window_loops(product, operand.subscripts[d], sizes);
+    // A plain axis, perhaps split; of a window, the variable of its starts comes before its tap's.
+    const bool taps = view.size() > 1 && view.begin()->first != piece.variable;
+    const SubscriptLoops& loops = taps ? w.taps : w.starts;
+    return loops.empty() ? std::vector<int>() : loops_of_piece(product, loops, piece, sizes);
   }
   return {};
 }
@@ -127,18 +108,15 @@ StagedView staged_view(const Product& product, const ProductOperand& operand, co
                        SizeTable& sizes) {
   StagedView v;
   v.operand = operand.buffer.name();
-  v.name = v.operand + "_view";
+  v.right = &operand == &product.right;
+  const bool of_one = product.left.buffer == product.right.buffer;
+  v.name = v.operand + "_view" + (v.right && of_one ? "_right" : "");
   for (const std::vector<int>& axis : axes)
     for (const int loop : axis)
       v.axes.push_back({name_of(product, loop), sizes.str(loop_at(product, loop).extent)});
-  for (const std::map<int, int64_t>& terms : operand.subscripts) {
-    std::string sum;
-    for (const auto& [loop, c] : terms)
-      sum += (sum.empty() ? "" : " + ") + (c == 1 ? "" : std::to_string(c) + " * ") +
-             name_of(product, loop);
-    // The formula as a user would write it for stage_view.
-    v.element += (v.element.empty() ? "" : ", ") + (sum.empty() ? "0" : sum);
-  }
+  // The formula as a user would write it for stage_view.
+  for (const std::string& index : operand.index)
+    v.element += (v.element.empty() ? "" : ", ") + index;
   v.element = v.operand + "[" + v.element + "]";
   return v;
 }
@@ -198,11 +176,10 @@ namespace {
 
 // Whether neighbours in the view's rows are neighbours where they are read.
 bool keeps_rows(const Product& product, const StagedView& view) {
-  for (const ProductOperand* operand : {&product.left, &product.right}) {
-    if (operand->buffer.name() != view.operand) continue;
-    for (const auto& [loop, c] : operand->subscripts.back())
-      if (name_of(product, loop) == view.axes.back().first) return c == 1;
-  }
+  const ProductOperand& operand = view.right ? product.right : product.left;
+  for (const auto& [loop, c] : operand.subscripts.back())
+    if (name_of(product, loop) == view.axes.back().first)
+      return c == 1 && !operand.backwards.back().contains(loop);
   return false;
 }
 
@@ -233,11 +210,11 @@ ViewCost cost_of(const Product& product, const ViewPlan& plan, SizeTable& sizes)
   const int last = product.output.back();
   const auto ends_in = [&](const ProductOperand& operand) {
     for (const StagedView& view : plan.views)
-      if (view.operand == operand.buffer.name())
+      if (view.right == (&operand == &product.right))
         return view.axes.back().first == name_of(product, last);
     const std::map<int, int64_t>& terms = operand.subscripts.back();
     // As it lies: neighbours along the output's rows are neighbours in memory.
-    return terms.contains(last) && terms.at(last) == 1;
+    return terms.contains(last) && terms.at(last) == 1 && !operand.backwards.back().contains(last);
   };
   if (!ends_in(product.left) && !ends_in(product.right)) return cost;
   cost.along = extent(last);

@@ -16,6 +16,7 @@ namespace exotune::eqsat {
 /// One copy of an operand: what stage_view is told, and then mult_dim for axes that become one.
 struct StagedView {
   std::string operand, name;
+  bool right = false;                                     // which factor it is of
   std::vector<std::pair<std::string, std::string>> axes;  // name and extent, before they are fused
   std::string element;                                    // "image[c, y + r, x + s]"
   bool operator==(const StagedView&) const = default;

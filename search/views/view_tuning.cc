@@ -171,6 +171,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   const bool tiles = costs.multiplies_tiles();
   eqsat::CandidateRequest ask;
   ask.rules = rules.views;
+  ask.reductions = rules.reductions;
   ask.sizes = all_sizes(request);
   ask.plan.fuse_sums = tiles;
   const ProcPtr proc = at_sizes(request.proc, request.sizes);

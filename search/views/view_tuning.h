@@ -19,6 +19,7 @@ namespace exotune {
 struct ViewRules {
   std::vector<eqsat::RuleText> views;
   std::vector<eqsat::RuleText> blocks;  // with K: as many elements as an instruction takes; or none
+  std::vector<eqsat::RuleText> reductions;  // over windows
 };
 
 struct ViewToTry {

@@ -26,7 +26,7 @@ std::vector<eqsat::RuleText> rules_of(const std::vector<std::string>& sets) {
 
 ViewRules rules() {
   return {rules_of({"canonical", "layout", "columns"}),
-          rules_of({"canonical", "padding", "blocking"})};
+          rules_of({"canonical", "padding", "blocking"}), rules_of({"canonical", "pooling"})};
 }
 
 TuneRequest request(const std::string& text, Strategy strategy,

@@ -22,7 +22,7 @@ double cheapest(const Contraction& c) {
   const auto indices = [&](uint64_t set) {
     uint64_t inside = 0, outside = c.output;
     for (size_t k = 0; k < n; ++k) (set >> k & 1 ? inside : outside) |= c.factors[k];
-    return (set & (set - 1)) == 0 ? inside : inside & outside;
+    return inside & outside;  // what one factor has alone is summed before
   };
   for (uint64_t set = 1; set < best.size(); ++set) {
     if ((set & (set - 1)) == 0) continue;

@@ -328,24 +328,120 @@ TEST(Lowering, named_sizes) {
   EXPECT_TRUE(copies(r).contains("A_view[i,k]"));
 }
 
+struct ReadNest {
+  const char* arguments;
+  const char* loops;  // "i:8 j:8"
+  const char* sum;
+  const char* copy;  // that some candidate makes
+};
+
+std::string text_of(const ReadNest& n) {
+  std::string text = std::string("@proc\ndef f(") + n.arguments + "):\n", indent = "    ";
+  std::istringstream loops(n.loops);
+  for (std::string loop; loops >> loop; indent += "    ") {
+    const size_t colon = loop.find(':');
+    text +=
+        indent + "for " + loop.substr(0, colon) + " in seq(0, " + loop.substr(colon + 1) + "):\n";
+  }
+  return text + indent + n.sum + "\n";
+}
+
+// Backwards, from an element on, a part of it, a diagonal, steps counted by two loops, one tensor
+// twice, windows whose taps the output has: each is a view, and so are blocks of it.
+TEST(Lowering, operands_are_read_in_any_direction_from_anywhere) {
+  const ReadNest nests[] = {
+      {"x: f32[4, 12], w: f32[8, 4, 5], z: f32[8, 8]", "o:8 y:8 c:4 r:5",
+       "z[o, y] += w[o, c, r] * x[c, y - r + 4]", "x_view[y,c,r]"},
+      {"x: f32[4, 12], w: f32[8, 4, 5], z: f32[8, 8]", "o:8 y:8 c:4 r:5",
+       "z[o, y] += w[o, c, 4 - r] * x[c, y + r]", "w_view[o,c,r]"},
+      {"N: size, x: f32[4, N + 4], w: f32[8, 4, 5], z: f32[8, N]", "o:8 y:N c:4 r:5",
+       "z[o, y] += w[o, c, r] * x[c, y - r + 4]", "x_view[c,r,y]"},
+      {"N: size, A: f32[8, N], B: f32[N, 8], C: f32[8, 8]", "i:8 j:8 k:N",
+       "C[i, j] += A[i, N - 1 - k] * B[k, j]", "A_view[i,k]"},
+      {"A: f32[20, 20], B: f32[20, 20], C: f32[8, 8]", "i:8 j:8 k:12",
+       "C[i, j] += A[i + 3, k] * B[j, k + 8]", "B_view[k,j]"},
+      {"A: f32[3, 8, 12], B: f32[12, 8], C: f32[8, 8]", "i:8 j:8 k:12",
+       "C[i, j] += A[1, i, k] * B[k, j]", "B_view[j,k]"},
+      {"A: f32[8, 8, 12], B: f32[12, 8], C: f32[8, 8]", "i:8 j:8 k:12",
+       "C[i, j] += A[i, i, k] * B[k, j]", "A_view[i,k]"},
+      {"x: f32[4, 19, 20], w: f32[8, 4, 3, 3], z: f32[8, 16, 16]", "o:8 p:4 q:4 x0:16 c:4 r:3 s:3",
+       "z[o, 4 * p + q, x0] += w[o, c, r, s] * x[c, 4 * p + q + r, x0 + s + 1]",
+       "x_view[p,q,x0,c,r,s]"},
+      {"A: f32[8, 12], C: f32[8, 8]", "i:8 j:8 k:12", "C[i, j] += A[i, k] * A[j, k]",
+       "A_view_right[k,j]"},
+      {"x: f32[4, 10], g: f32[8, 8], z: f32[8, 4, 3]", "o:8 c:4 r:3 y:8",
+       "z[o, c, r] += g[o, y] * x[c, y + r]", "x_view[y,c,r]"},
+      {"A: f32[8, 8], B: f32[12, 8], C: f32[8, 12]", "i:8 j:12 k:8",
+       "C[7 - i + i - 7 + i, j] += A[7 - i, k] * B[11 - j, 7 - k]", "B_view[k,j]"},
+  };
+  for (const ReadNest& nest : nests) {
+    const ProcPtr p = proc(text_of(nest));
+    const CandidateReport r = find_candidates(
+        p, {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
+    EXPECT_TRUE(r.not_lifted.empty()) << nest.sum << ": " << r.not_lifted[0].reason;
+    EXPECT_TRUE(r.refused.empty()) << nest.sum << ": " << r.refused.begin()->first;
+    EXPECT_TRUE(copies(r).contains(nest.copy)) << nest.sum << testing::PrintToString(copies(r));
+    for (const Candidate& c : r.candidates) {
+      EXPECT_NO_THROW(check(*c.proc)) << c.text;
+      EXPECT_TRUE(is_equivalent(p, c.proc)) << c.text;
+    }
+  }
+}
+
+TEST(Lowering, blocks_of_what_is_read_backwards_or_from_an_element_on) {
+  for (const ReadNest& nest :
+       {ReadNest{"A: f32[64, 64], B: f32[64, 64], C: f32[32, 32]", "i:32 j:32 k:48",
+                 "C[i, j] += A[i + 3, 50 - k] * B[k, j]", ""},
+        ReadNest{"A: f32[32, 32, 48], B: f32[48, 32], C: f32[32, 32]", "i:32 j:32 k:48",
+                 "C[i, j] += A[i, i, k] * B[k, j]", ""}}) {
+    const CandidateReport r =
+        find_candidates(proc(text_of(nest)),
+                        {.rules = {shipped("canonical"), shipped("padding"), shipped("blocking")},
+                         .constants = {{"K", 16}, {"L", 0}},
+                         .loops = 16,
+                         .limits = {.iterations = 12, .nodes = 20'000}});
+    const bool found =
+        std::any_of(r.candidates.begin(), r.candidates.end(), [](const Candidate& c) {
+          return c.proof == CandidateProof::kBijection &&
+                 c.text == "i = 16 * i0 + i1, j = 16 * j0 + j1, k = 16 * k0 + k1";
+        });
+    EXPECT_TRUE(found) << nest.sum;
+  }
+}
+
+// Nothing is summed: items of one point.
+TEST(Lowering, a_product_of_all_with_all_is_a_term) {
+  const CandidateReport r =
+      find_candidates(proc(text_of({"A: f32[4, 6], B: f32[8, 16], C: f32[4, 8, 6, 16]",
+                                    "i:4 k:8 j:6 l:16", "C[i, k, j, l] += A[i, j] * B[k, l]", ""})),
+                      {.rules = {shipped("canonical"), shipped("layout"), shipped("columns")}});
+  EXPECT_TRUE(r.not_lifted.empty());
+  EXPECT_GT(r.nodes, 0u);
+}
+
+TEST(Lowering, what_one_factor_sums_alone_is_summed_ahead) {
+  const ProcPtr p = proc(text_of({"A: f32[8, 6, 12], B: f32[12, 9], C: f32[8, 9]",
+                                  "i:8 j:9 b:6 k:12", "C[i, j] += A[i, b, k] * B[k, j]", ""}));
+  const CandidateReport r = find_candidates(p, {});
+  ASSERT_EQ(r.candidates.size(), 2u);
+  EXPECT_EQ(r.candidates[1].text, "A_sum = sum of A");
+  EXPECT_EQ(r.candidates[1].figures->products, 8 * 6 * 12 + 8 * 9 * 12);
+  EXPECT_TRUE(r.not_lifted.empty());
+  EXPECT_NO_THROW(check(*r.candidates[1].proc));
+}
+
 TEST(Lowering, what_is_no_product_of_views_is_named) {
-  const CandidateReport square = candidates(
+  const CandidateReport r = candidates(
       "@proc\n"
-      "def f(A: f32[8, 8], C: f32[8, 8]):\n"
+      "def f(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):\n"
       "    for i in seq(0, 8):\n"
-      "        for j in seq(0, 8):\n"
+      "        for j in seq(1, 8):\n"
       "            for k in seq(0, 8):\n"
-      "                C[i, j] += A[i, k] * A[j, k]\n");
-  ASSERT_EQ(square.not_lifted.size(), 1u);
-  EXPECT_EQ(square.not_lifted[0].reason, "both factors are of one tensor");
-  const CandidateReport diagonal = candidates(
-      "@proc\n"
-      "def f(A: f32[8, 8], B: f32[8, 8], c: f32[8]):\n"
-      "    for i in seq(0, 8):\n"
-      "        for k in seq(0, 8):\n"
-      "            c[i] += A[i, i] * B[i, k]\n");
-  EXPECT_EQ(diagonal.candidates.size(), 1u);
-  EXPECT_EQ(diagonal.not_lifted.size(), 1u);
+      "                C[i, j] += A[i, k] * B[k, j]\n");
+  EXPECT_EQ(r.candidates.size(), 1u);
+  ASSERT_EQ(r.not_lifted.size(), 1u);
+  EXPECT_EQ(r.not_lifted[0].reason, "the bounds of `j` are not 0 and a size");
+  EXPECT_TRUE(r.not_lifted[0].where.known());
 }
 
 // Rules whose terms cut or pad axes: no copy says them, their loops do.
