@@ -141,6 +141,9 @@ class StepWriter {
     const PhysicalDim& inner = layout.dims[layout.rank - 1];
     steps_.push_back(pack_step(nest_.buffers[operand].name(), names_[open.front()], inner.pack,
                                unit_, inner.dim == last ? -1 : inner.dim));
+    const Subscript& along = kind.operands[operand].subscripts[inner.dim];
+    if (inner.pack > 0 && along.size() == 1 && along[0].dim == kind.vector_loop())
+      strips_.push_back(steps_.size() - 1);
   }
 
   // From here on operands are in vector registers: the micro-kernel.
@@ -155,7 +158,13 @@ class StepWriter {
     // Loops that run once are loops still, but not of the micro-kernel when there are others.
     for (std::vector<int>* dims : {&rows, &sums})
       if (dims->size() > 1) std::erase_if(*dims, [&](int d) { return node.spec.extents[d] == 1; });
-    const bool along = node.spec.extents[vector] > 1;
+    // A tile reads whole strips: of one that is cut in several, each part is a strip.
+    const int64_t width = node.spec.extents[vector];
+    for (const size_t k : strips_)
+      if (const int64_t strip = *value_of(steps_[k], "strip")->as<int64_t>();
+          strip > width && strip % width == 0)
+        steps_[k] = with_value(std::move(steps_[k]), "strip", width);
+    const bool along = width > 1;
     if (along && several_sums()) {
       const int row = kind.row_loop();
       if (row < 0 || unrolled_.contains(row)) return;
@@ -178,6 +187,7 @@ class StepWriter {
   std::vector<std::string> parallel_;  // loops
   std::vector<int> order_;             // of the loops that the blocks leave
   std::set<int> unrolled_;
+  std::vector<size_t> strips_;  // steps that pack strips along the vector loop
   int outers_ = 0;
   bool done_ = false;
 };
