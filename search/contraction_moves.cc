@@ -253,6 +253,9 @@ std::vector<Move> with_rows_packed(const Contraction& c, const std::vector<Move>
     const Value& first = sizes->as<ValueList>() ? sizes->as<ValueList>()->front() : *sizes;
     for (const bool turned : {false, true}) {
       Move packed{m.steps, kRowsPacked, m.needs};
+      // Results are added in the end, since the copy has taken the cache that they were in.
+      for (ScheduleStep& step : packed.steps)
+        if (step.op == "register_block") step = with_value(std::move(step), "apart", true);
       packed.steps.insert(packed.steps.begin(),
                           turned ? pack_step(c.strided.buffer, place, 0, c.unit, c.strided.sum)
                                  : pack_step(c.strided.buffer, place, *first.as<int64_t>(), c.unit,
