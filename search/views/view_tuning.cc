@@ -1,6 +1,7 @@
 #include "search/views/view_tuning.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/cursor/provenance.h"
 #include "search/complete/completion.h"
@@ -14,11 +15,16 @@ namespace exotune {
 
 namespace {
 
-constexpr size_t kViews = 3;                // that are searched from
-constexpr double kShareOfAll = 0.3;         // of the time, beside everything else
-constexpr double kShareOfEqsat = 0.6;       // where the views are what was asked for
-constexpr double kGainForMore = 1.5;        // and where they promise so much
-constexpr double kFewestSeconds = 3;        // a search in less finds nothing
+constexpr size_t kViews = 3;           // that are searched from
+constexpr double kShareOfAll = 0.3;    // of the time, beside everything else
+constexpr double kShareOfEqsat = 0.6;  // where the views are what was asked for
+constexpr double kGainForMore = 1.5;   // and where they promise so much
+constexpr double kFewestSeconds = 3;   // a search in less finds nothing
+constexpr double kShareOfFirst = 0.6;  // of the views' time: until it is known who leads
+constexpr double kShareOfProbe = 0.2;  // of the whole: what the program as written comes to
+constexpr double kLeads = 1.03;        // by more than repeated runs differ
+// Of what is left then: the last search repeats a known one, and what it must do is the finals.
+constexpr double kShareOfLeader = 0.6;
 constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
 
 SizeBinding all_sizes(const TuneRequest& request) {
@@ -200,6 +206,74 @@ double share_of(const TuneRequest& request, const std::vector<ViewToTry>& views)
   return more ? kShareOfEqsat : kShareOfAll;
 }
 
+// One search for each view, the more promising ones the longer; then, where one of them leads what
+// the program as written comes to in a short search, that one goes on: the time is for who shows
+// something. What was measured is known by then.
+class ViewSearches {
+ public:
+  ViewSearches(const TuneRequest& request, std::vector<ViewToTry> views, Store& store,
+               const TuneHooks& hooks)
+      : request_(request), views_(std::move(views)), store_(store), hooks_(hooks) {}
+
+  void each(double seconds) {
+    for (size_t k = 0; k < views_.size() && !interrupted(); ++k) {
+      ViewOutcome& outcome = outcomes_.emplace_back();
+      outcome.text = views_[k].view.text;
+      outcome.proof = eqsat::name_of(views_[k].view.proof);
+      const double mine = k + 1 < views_.size() ? std::max(seconds / 2, kFewestSeconds) : seconds;
+      seconds -= mine;
+      search(k, mine);
+    }
+  }
+
+  void leader(const Deadline& deadline) {
+    size_t best = 0;
+    for (size_t k = 1; k < outcomes_.size(); ++k)
+      if (outcomes_[k].gflops > outcomes_[best].gflops) best = k;
+    if (outcomes_.empty() || outcomes_[best].gflops <= 0 || interrupted()) return;
+    TuneRequest probe = request_;
+    probe.time_budget_seconds = kShareOfProbe * request_.time_budget_seconds;
+    probe.with_peers = false;
+    probe.rivals.clear();
+    probe.top_k = std::min(probe.top_k, kFinalists);
+    probe.rounds = std::min(probe.rounds, kRounds);
+    const double seconds = kShareOfLeader * (deadline.left() - probe.time_budget_seconds);
+    if (seconds < kFewestSeconds) return;
+    const TuneResult written = tune(probe, store_, hooks_);
+    if (outcomes_[best].gflops > kLeads * written.gflops && !interrupted()) search(best, seconds);
+  }
+
+  std::vector<WholeSchedule> take_known() {
+    std::vector<WholeSchedule> out;
+    for (auto& [k, known] : known_) out.push_back(std::move(known));
+    return out;
+  }
+  std::vector<ViewOutcome> take_outcomes() { return std::move(outcomes_); }
+
+ private:
+  bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+
+  // A second search of a view that finds nothing leaves the first one's result.
+  void search(size_t k, double seconds) {
+    ViewOutcome now = outcomes_[k];
+    now.trouble.clear();
+    std::optional<WholeSchedule> found =
+        searched(request_, views_[k].view, seconds, store_, hooks_, now);
+    if (!found && !outcomes_[k].script.empty()) return;
+    if (found && now.gflops < outcomes_[k].gflops) return;
+    if (found) now.script = found->script;
+    outcomes_[k] = std::move(now);
+    if (found) known_[k] = std::move(*found);
+  }
+
+  const TuneRequest& request_;
+  const std::vector<ViewToTry> views_;
+  Store& store_;
+  const TuneHooks& hooks_;
+  std::vector<ViewOutcome> outcomes_;
+  std::map<size_t, WholeSchedule> known_;  // of views by their number
+};
+
 }  // namespace
 
 TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& store,
@@ -207,22 +281,13 @@ TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& s
   if (request.effort == Effort::kEstimate) return tune(request, store, hooks);
   const Deadline deadline = Deadline::after(request.time_budget_seconds);
   std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
-  double seconds = share_of(request, views) * request.time_budget_seconds;
+  const double seconds = kShareOfFirst * share_of(request, views) * request.time_budget_seconds;
   views.resize(std::min(views.size(), static_cast<size_t>(seconds / kFewestSeconds)));
-  std::vector<ViewOutcome> outcomes;
-  for (size_t k = 0; k < views.size(); ++k) {
-    if (hooks.interrupted && hooks.interrupted()) break;
-    ViewOutcome& outcome = outcomes.emplace_back();
-    outcome.text = views[k].view.text;
-    outcome.proof = eqsat::name_of(views[k].view.proof);
-    // The more promising ones get more.
-    const double mine = k + 1 < views.size() ? std::max(seconds / 2, kFewestSeconds) : seconds;
-    seconds -= mine;
-    if (auto found = searched(request, views[k].view, mine, store, hooks, outcome)) {
-      outcome.script = found->script;
-      request.known.push_back(std::move(*found));
-    }
-  }
+  ViewSearches searches(request, std::move(views), store, hooks);
+  searches.each(seconds);
+  searches.leader(deadline);
+  for (WholeSchedule& known : searches.take_known()) request.known.push_back(std::move(known));
+  std::vector<ViewOutcome> outcomes = searches.take_outcomes();
   request.time_budget_seconds = std::max(1.0, deadline.left());
   TuneResult result = tune(request, store, hooks);
   for (ViewOutcome& outcome : outcomes)
