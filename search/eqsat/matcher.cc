@@ -243,15 +243,9 @@ class Matcher::Machine {
       // As many children as the pattern has: the next one is missing, the last one is not.
       if (i.arity < kMaxChildren && node->children[static_cast<size_t>(i.arity)] != kNoId) continue;
       if (i.arity > 0 && node->children[static_cast<size_t>(i.arity) - 1] == kNoId) continue;
-      const bool now_fresh = fresh || view_.birth(*node) > known_.since.view;
-      if (matched && known_.leave_out && !now_fresh) {
-        // Nobody asks what is bound.
-        ++found_.left_out;
-        if (found_.found() >= limit_ || !go_on()) return false;
-        continue;
-      }
       for (int k = 0; k < i.arity; ++k) reg(i.out + k) = node->children[static_cast<size_t>(k)];
       if (i.op_out >= 0) reg(i.op_out) = node->op;
+      const bool now_fresh = fresh || view_.birth(*node) > known_.since.view;
       if (!(matched ? note_match(now_fresh) : step(&i + 1, now_fresh))) return false;
     }
     return true;
