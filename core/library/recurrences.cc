@@ -111,7 +111,9 @@ class RowBlock {
         // What begins behind its row is cut where the block ends too, not one element later.
         const ExprPtr before = normalize(*point - int_const(1));
         const ExprPtr where = ends_block(before) ? before : *point;
-        attempted(p_, [&](ProcPtr p) { return cut_loop(p, at(p, inner), where); });
+        // A loop that begins there was cut already: what comes behind the cut is met next.
+        if (!surely_empty(loop(inner).lo, where))
+          attempted(p_, [&](ProcPtr p) { return cut_loop(p, at(p, inner), where); });
       }
       cut_inside(inner);
     }

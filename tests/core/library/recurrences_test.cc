@@ -131,6 +131,23 @@ TEST(BlockRecurrence, blocks_the_columns_of_a_block_again) {
   for (const int64_t n : {1, 3, 4, 7, 8, 13}) expect_same(p, q, n);
 }
 
+// Levinson and Durbin's recursion: sums that reach as far as their row, behind a row that ends
+// where a block does.
+TEST(BlockRecurrence, ends_where_a_sum_begins_at_the_cut) {
+  EXPECT_THROW((void)block_recurrence(parsed(R"(
+@proc
+def durbin(r: f64[9], y: f64[9]):
+    for k in seq(0, 8):
+        sum: f64
+        sum = r[k + 1]
+        for i in seq(0, k + 1):
+            sum += r[k - i] * y[i]
+        y[k + 1] = sum
+)"),
+                                      "k", 4),
+               SchedulingError);
+}
+
 TEST(BlockRecurrence, begins_a_row_before_its_sum) {
   const ProcPtr p = parsed(R"(
 @proc
