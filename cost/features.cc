@@ -120,6 +120,7 @@ class Counter {
       line.scalar += operations(s);
       ++line.instructions;
       line.written.insert(place_of(a->name, a->idx));
+      if (a->idx.empty() && a->rhs->as<Const>()) literals_[a->name] = a->rhs->hash;
     } else if (const Reduce* r = s->as<Reduce>()) {
       ++line.instructions;
       line.scalar += operations(s);
@@ -139,6 +140,18 @@ class Counter {
       strides[d] = stride;
       stride *= std::max<int64_t>(1, ranges_.value(type.shape[d]));
     }
+  }
+
+  // Registers that hold the same literal in all lanes are one to a compiler.
+  void note_constant(const Call& c) {
+    if (c.args.size() != 2) return;
+    const WindowExpr* to = c.args.front()->as<WindowExpr>();
+    const Read* from = c.args.back()->as<Read>();
+    const auto literal = from ? literals_.find(from->name) : literals_.end();
+    if (!to || literal == literals_.end() || !registers_.count(to->name)) return;
+    const auto [first, fresh] =
+        broadcasts_.emplace(std::pair(literal->second, c.callee.get()), to->name);
+    if (!fresh && first->second != to->name) registers_[to->name] = 0;
   }
 
   // Lines beyond the first that a vector in memory touches, on average over where its rows begin.
@@ -191,6 +204,7 @@ class Counter {
       for (const ExprPtr& e : c.args) out[Term::kSplit] += splits(e);
     }
     if (k.writes_memory) line.loaded.clear();
+    note_constant(c);
     for (const ExprPtr& e : c.args)
       if (const WindowExpr* w = e->as<WindowExpr>(); w && registers_.count(w->name))
         for (size_t d = 0; d + 1 < w->access.size(); ++d)
@@ -341,7 +355,9 @@ class Counter {
   std::optional<Sym> inner_;                     // iterator of the innermost loop around
   std::map<Sym, std::vector<int64_t>> strides_;  // bytes, by dimension
   std::map<Sym, double> registers_;
-  std::set<Sym> local_;  // scalars of the proc itself: registers
+  std::set<Sym> local_;               // scalars of the proc itself: registers
+  std::map<Sym, uint64_t> literals_;  // the literal that a scalar was set to, by its hash
+  std::map<std::pair<uint64_t, const Proc*>, Sym> broadcasts_;  // the first register that holds it
   int capacity_ = 0;
   std::map<const Proc*, InstructionClass> classes_;
   std::map<uint64_t, StmtPtr> places_;

@@ -7,8 +7,10 @@
 
 namespace exotune {
 
-/// In the body's own statements: those of `outside` that it mentions, and its own from the first to
-/// the last statement that mentions them. `registers`: how many each buffer takes.
+/// In the body's own statements: those of `outside` whose values it needs from before, and every
+/// value that it computes, from the statement that writes it to the last that reads it. An
+/// instruction that overwrites a whole register begins a new value. `registers`: how many each
+/// buffer takes.
 double register_pressure(const For& f, const std::map<Sym, double>& registers,
                          const std::set<Sym>& outside);
 

@@ -40,6 +40,11 @@ def zero(dst: [f32][4] @ REG):
     for i in seq(0, 4):
         dst[i] = 0.0
 
+@instr("set", cost = 0.5)
+def set(dst: [f32][4] @ REG, src: f32 @ DRAM):
+    for i in seq(0, 4):
+        dst[i] = src
+
 @instr("store_part", cost = 1)
 def store_part(n: size, dst: [f32][n] @ DRAM, src: [f32][4] @ REG):
     for i in seq(0, 4):
@@ -185,6 +190,38 @@ TEST(Features, registers_beyond_the_file_spill) {
   };
   EXPECT_DOUBLE_EQ(count(text(3))[Term::kSpill], 0);
   EXPECT_DOUBLE_EQ(count(text(6))[Term::kSpill], 100 * (6 + 1 - 4));
+}
+
+TEST(Features, registers_that_are_written_anew_need_not_last) {
+  // Six registers, each for two statements: no more than two are needed at once.
+  std::string body = "\n@proc\ndef f(x: f32[400], y: f32[400]):\n";
+  for (int k = 0; k < 6; ++k) body += "    s" + std::to_string(k) + ": f32[4] @ REG\n";
+  body += "    for i in seq(0, 100):\n";
+  for (int k = 0; k < 6; ++k) {
+    const std::string s = "s" + std::to_string(k);
+    body += "        load(" + s + "[0:4], x[4 * i:4 * i + 4])\n        store(y[4 * i:4 * i + 4], " +
+            s + "[0:4])\n";
+  }
+  EXPECT_DOUBLE_EQ(count(body)[Term::kSpill], 0);
+}
+
+TEST(Features, one_literal_in_many_registers_is_one) {
+  const auto text = [](bool same) {
+    std::string body = "\n@proc\ndef f(x: f32[400]):\n    a: f32[4] @ REG\n    zero(a[0:4])\n";
+    for (int k = 0; k < 6; ++k) {
+      const std::string n = std::to_string(k);
+      body += "    c" + n + ": f32\n    c" + n + " = " + (same ? "2" : n) + ".5\n    s" + n +
+              ": f32[4] @ REG\n    set(s" + n + "[0:4], c" + n + ")\n";
+    }
+    body += "    for i in seq(0, 100):\n";
+    for (int k = 0; k < 6; ++k) {
+      const std::string s = "s" + std::to_string(k) + "[0:4]";
+      body += "        fma(a[0:4], " + s + ", " + s + ")\n";
+    }
+    return body;
+  };
+  EXPECT_DOUBLE_EQ(count(text(true))[Term::kSpill], 0);
+  EXPECT_DOUBLE_EQ(count(text(false))[Term::kSpill], 100 * (6 + 1 - 4));
 }
 
 TEST(Features, what_a_compiler_vectorizes_is_counted_in_vectors) {
