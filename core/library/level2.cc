@@ -5,6 +5,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/library/attempted.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
@@ -235,17 +236,27 @@ bool same_range(const For& a, const For& b) {
          str(normalize(a.hi)) == str(normalize(b.hi));
 }
 
-// The loop at place `from` of the block comes up behind the one at `to`, and they become one. The
-// procedure as it was where a statement between them, or a loop, does not let it.
+// The loops at places `to` and `from` of the block become one: the later one comes up behind the
+// earlier one, or the earlier one down in front of it (a later loop stays behind the registers that
+// it sums into). The procedure as it was where a statement between them, or a loop, lets neither.
 ProcPtr fused_with(const ProcPtr& before, const Path& block, int to, int from) {
-  try {
-    ProcPtr p = before;
-    for (int k = from; k > to + 1; --k)
-      p = reorder_stmts(p, Cursor::block(p, sibling(block, k - 1), 2));
-    return fuse(p, at(p, sibling(block, to)), at(p, sibling(block, to + 1)));
-  } catch (const SchedulingError&) {
-    return before;
-  }
+  const auto exchanged = [&](const ProcPtr& p, int k) {
+    return reorder_stmts(p, Cursor::block(p, sibling(block, k), 2));
+  };
+  const auto fused_at = [&](const ProcPtr& p, int k) {
+    return fuse(p, at(p, sibling(block, k)), at(p, sibling(block, k + 1)));
+  };
+  ProcPtr p = before;
+  const bool up = attempted(p, [&](ProcPtr q) {
+    for (int k = from; k > to + 1; --k) q = exchanged(q, k - 1);
+    return fused_at(q, to);
+  });
+  if (!up)
+    attempted(p, [&](ProcPtr q) {
+      for (int k = to; k + 1 < from; ++k) q = exchanged(q, k);
+      return fused_at(q, from - 1);
+    });
+  return p;
 }
 
 // In the block that begins at `block`, loops of this name over the same range become one.

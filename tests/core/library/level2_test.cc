@@ -200,6 +200,37 @@ TEST(Level2, statements_over_the_same_vectors_share_a_loop) {
     EXPECT_EQ(triangle_result(fused, n), triangle_result(p, n)) << n;
 }
 
+// One sum goes along the rows, the other down them; what the first sums into is made behind the
+// second's loop, and ten columns leave a rest between the two.
+TEST(Level2, statements_share_a_loop_whichever_of_them_may_move) {
+  const FourLanes machine(R"(
+@proc
+def both(A: f32[9, 10], p: f32[10], q: f32[9], r: f32[9], s: f32[10]):
+    for i in seq(0, 9):
+        q[i] = 0.0
+        for j in seq(0, 10):
+            s[j] += r[i] * A[i, j]
+            q[i] += A[i, j] * p[j]
+)");
+  const ProcPtr p = machine.find("both"),
+                fused = optimize_level_2(p, "i", "j", machine.unit, 4, 1, true);
+  const std::string text = str(*fused);
+  const size_t loop = text.find("for jv in seq(0, 2)");
+  ASSERT_NE(loop, std::string::npos) << text;
+  EXPECT_LT(text.find("store(s[4 * jv:4 * jv + 4]", loop), text.find("fma(q_acc_0", loop)) << text;
+  EXPECT_LT(text.find("fma(q_acc_0", loop), text.find("for jv", loop + 1)) << text;
+  const auto result = [](const ProcPtr& of) {
+    Buffer a(ScalarType::kF32, {9, 10}), along(ScalarType::kF32, {10}), q(ScalarType::kF32, {9}),
+        down(ScalarType::kF32, {9}), s(ScalarType::kF32, {10});
+    for (size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<double>(k * 5 % 7);
+    for (size_t k = 0; k < 10; ++k) along.data[k] = s.data[k] = static_cast<double>(k);
+    for (size_t k = 0; k < 9; ++k) down.data[k] = static_cast<double>(3 * k % 4);
+    run(*of, {&a, &along, &q, &down, &s});
+    return std::pair(q.data, s.data);
+  };
+  EXPECT_EQ(result(p), result(fused)) << text;
+}
+
 ProcPtr with_columns(const ProcPtr& p, int64_t most) {
   for (const Arg& a : p->args)
     if (a.name.name() == "N")
