@@ -76,6 +76,7 @@ ProcPtr interleave_loop(ProcPtr p, const Where& loop, int64_t factor,
                         InterleaveTail tail = InterleaveTail::kCut);
 
 /// for i: for j: s -> for io: for j: {s(ii = 0); s(ii = 1); ...}: unroll the outer, jam the inner.
+/// Proposed for stencils: 2 or 4 rows, which read rows in common.
 ProcPtr unroll_and_jam(ProcPtr p, const Where& outer, int64_t factor);
 
 /// Unrolls every loop whose iterator picks a register of `memory` (compilers keep registers in

@@ -30,6 +30,7 @@
 #include "core/library/reduction.h"      // sums in several chains
 #include "core/library/replacement.h"    // instructions in the place of loops
 #include "core/library/script.h"         // schedules as text
+#include "core/library/shifted_loads.h"  // overlapping loads as shifts of registers
 #include "core/library/skewing.h"        // sweeps in place, rows one behind the other
 #include "core/library/skinny.h"         // few columns, all in registers
 #include "core/library/stages.h"         // compute_at and store_at

@@ -12,22 +12,23 @@ OperatorRows ahead_operators, blocking_operators, cleanup_operators, closures_op
     factors_operators, gemm_operators, guards_operators, halide_operators, inspection_operators,
     lane_rows_operators, level1_operators, level2_operators, overlap_operators, packing_operators,
     panels_operators, prefetching_operators, rearranging_operators, recurrences_operators,
-    reduction_operators, replacement_operators, skewing_operators, skinny_operators,
-    stages_operators, staging_operators, statement_chains_operators, sum_block_operators,
-    tiling_operators, transposition_operators, triangles_operators, vectorize_operators;
+    reduction_operators, replacement_operators, shifted_loads_operators, skewing_operators,
+    skinny_operators, stages_operators, staging_operators, statement_chains_operators,
+    sum_block_operators, tiling_operators, transposition_operators, triangles_operators,
+    vectorize_operators;
 
 inline constexpr OperatorRows* kLibraryRows[] = {
-    ahead_operators,       blocking_operators,         cleanup_operators,
-    closures_operators,    columns_operators,          configuration_operators,
-    contraction_operators, dot_block_operators,        factors_operators,
-    gemm_operators,        guards_operators,           halide_operators,
-    inspection_operators,  lane_rows_operators,        level1_operators,
-    level2_operators,      overlap_operators,          packing_operators,
-    panels_operators,      prefetching_operators,      rearranging_operators,
-    recurrences_operators, reduction_operators,        replacement_operators,
-    skewing_operators,     skinny_operators,           stages_operators,
-    staging_operators,     statement_chains_operators, sum_block_operators,
-    tiling_operators,      transposition_operators,    triangles_operators,
-    vectorize_operators};
+    ahead_operators,         blocking_operators,    cleanup_operators,
+    closures_operators,      columns_operators,     configuration_operators,
+    contraction_operators,   dot_block_operators,   factors_operators,
+    gemm_operators,          guards_operators,      halide_operators,
+    inspection_operators,    lane_rows_operators,   level1_operators,
+    level2_operators,        overlap_operators,     packing_operators,
+    panels_operators,        prefetching_operators, rearranging_operators,
+    recurrences_operators,   reduction_operators,   replacement_operators,
+    shifted_loads_operators, skewing_operators,     skinny_operators,
+    stages_operators,        staging_operators,     statement_chains_operators,
+    sum_block_operators,     tiling_operators,      transposition_operators,
+    triangles_operators,     vectorize_operators};
 
 }  // namespace exotune
