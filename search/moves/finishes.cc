@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "core/library/shifted_loads.h"
 #include "core/library/transposition.h"
+#include "search/moves/stencils.h"
 
 namespace exotune {
 
@@ -12,7 +14,12 @@ namespace {
 class Finishing {
  public:
   Finishing(const Outline& o, const Target& target, const ValueList& instructions)
-      : o_(o), target_(target), instructions_(instructions) {}
+      : o_(o), target_(target), instructions_(instructions) {
+    for (const Value& v : instructions) {
+      shifts_ = shifts_ || shifts_registers(**v.as<ProcPtr>());
+      reverses_ = reverses_ || loads_reversed(**v.as<ProcPtr>());
+    }
+  }
 
   std::vector<Finish> run() {
     out_.push_back({"compiled", {}});
@@ -26,11 +33,17 @@ class Finishing {
         if (const int outer = o_.loops[static_cast<size_t>(k)].parent; outer >= 0)
           pairs.emplace(name(outer), name(k));
     for (const auto& [outer, inner] : pairs) {
-      for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows);
+      for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows, false);
+      // What several statements read of a row is loaded once.
+      if (statements_in(loop_named(inner)) > 1)
+        for (const int64_t rows : {4, 8}) along_rows(outer, inner, rows, true);
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
     }
-    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) over_short_loops(k);
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
+      over_short_loops(k);
+      along_neighbours(k);
+    }
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
       if (const int outer = o_.loops[static_cast<size_t>(k)].parent;
           outer >= 0 && o_.loops[static_cast<size_t>(k)].children.empty())
@@ -43,24 +56,26 @@ class Finishing {
     return o_.loops[static_cast<size_t>(loop)].iter.name();
   }
 
-  // The precision that the innermost statements work in: the widest of what they touch.
+  // The precision that the loop's statements work in: the widest of what they touch.
   ScalarType precision(int loop) const {
     ScalarType widest = ScalarType::kF32;
     int bytes = 0;
     for (const OutlineAccess& a : o_.accesses)
-      if (!a.loops.empty() && a.loops.back() == loop && bytes_of(a.scalar) > bytes)
+      if (std::find(a.loops.begin(), a.loops.end(), loop) != a.loops.end() &&
+          bytes_of(a.scalar) > bytes)
         widest = a.scalar, bytes = bytes_of(a.scalar);
     return widest;
   }
 
-  // Everything that moves along the loop lies side by side, and something does.
+  // Everything that moves along the loop lies side by side, forwards or back, and something does.
   bool vectors_run(int loop) const {
     bool some = false;
     for (const OutlineAccess& a : o_.accesses) {
       if (a.loops.empty() || a.loops.back() != loop) continue;
       const std::optional<int64_t> step = o_.stride(a, loop);
-      if (!step || (*step != 0 && *step != 1)) return false;
-      some = some || *step == 1;
+      const bool reversed = reverses_ && step == -1;
+      if (!step || (*step != 0 && *step != 1 && !reversed)) return false;
+      some = some || *step != 0;
     }
     return some;
   }
@@ -103,12 +118,23 @@ class Finishing {
     if (!f.steps.empty()) out_.push_back(std::move(f));
   }
 
-  void along_rows(const std::string& outer, const std::string& inner, int64_t rows) {
-    if (const auto u = unit(loop_named(inner)))
-      out_.push_back({"rows=" + std::to_string(rows) + " " + outer,
-                      {{"optimize_level_2",
-                        joined({Value(outer), Value(inner)}, joined(*u, {Value(rows), Value(1)})),
-                        {}}}});
+  // Statements that write, in the innermost loop.
+  size_t statements_in(int loop) const {
+    std::vector<Path> out;
+    for (const OutlineAccess& a : o_.accesses)
+      if (a.writes() && !a.loops.empty() && a.loops.back() == loop &&
+          std::find(out.begin(), out.end(), a.what.stmt) == out.end())
+        out.push_back(a.what.stmt);
+    return out.size();
+  }
+
+  void along_rows(const std::string& outer, const std::string& inner, int64_t rows, bool fused) {
+    const auto u = unit(loop_named(inner));
+    if (!u) return;
+    ValueList values = joined({Value(outer), Value(inner)}, joined(*u, {Value(rows), Value(1)}));
+    if (fused) values.push_back(Value(true));
+    out_.push_back({"rows=" + std::to_string(rows) + (fused ? " fused " : " ") + outer,
+                    {{"optimize_level_2", values, {}}}});
   }
 
   void by_columns(const std::string& outer, const std::string& inner, int64_t vectors) {
@@ -165,14 +191,72 @@ class Finishing {
     const auto u = some ? unit_of(widest) : std::nullopt;
     if (!u) return;
     // The unrolled loops already are that many independent statements: few vectors beside them.
+    const int around = o_.loops[static_cast<size_t>(loop)].parent;
     for (const int64_t vectors : {1, 2, 4}) {
       Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), {}};
       for (auto k = inner.rbegin(); k != inner.rend(); ++k)
         f.steps.push_back({"unroll_loop", {Value(name(*k))}, {}});
+      if (vectors < 4 && taps_along(around, loop))
+        jammed(f, {{around, 4}}, loop, vectors, shifts_ && taps_along(loop, loop));
       f.steps.push_back(
           {"optimize_level_1", joined({Value(name(loop))}, joined(*u, {Value(vectors)})), {}});
       out_.push_back(std::move(f));
     }
+  }
+  // Does a loop inside `loop` go on where `along` goes, so that both come to the same places?
+  bool taps_along(int along, int loop) const {
+    return along >= 0 &&
+           std::any_of(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
+             const auto from = std::find(a.loops.begin(), a.loops.end(), loop);
+             const auto step = o_.stride(a, along);
+             return !a.writes() && from != a.loops.end() && step && *step != 0 &&
+                    std::any_of(from + 1, a.loops.end(),
+                                [&](int k) { return o_.stride(a, k) == step; });
+           });
+  }
+
+  // Stencils: neighbours in a row come out of registers (shift_loads), and rows that several rows
+  // of results read are loaded for all of them (unroll_and_jam).
+  void along_neighbours(int loop) {
+    if (!o_.loops[static_cast<size_t>(loop)].children.empty() || !vectors_run(loop)) return;
+    const Neighbours n = neighbours_along(o_, target_, loop);
+    const bool in_row = n.in_row && shifts_;
+    // One vector needs two loads in the place of three; of several side by side the next one's
+    // first is the last one's second.
+    if (in_row)
+      for (const int64_t vectors : {1, 4}) jammed({"", {}}, {}, loop, vectors, true);
+    // As many registers as two rows of two vectors: more would not stay in them.
+    for (const int around : n.across) {
+      jammed({"", {}}, {{around, 2}}, loop, 2, in_row);
+      jammed({"", {}}, {{around, 4}}, loop, 1, in_row);
+    }
+    if (n.across.size() > 1)
+      jammed({"", {}}, {{*n.across.begin(), 2}, {*n.across.rbegin(), 2}}, loop, 1, in_row);
+  }
+  // `f` so far, then so many rows of each loop at once and vectors along `loop`.
+  void jammed(Finish f, const std::vector<std::pair<int, int64_t>>& rows, int loop, int64_t vectors,
+              bool in_row) {
+    const auto u = unit(loop);
+    if (!u) return;
+    if (f.name.empty()) f.name = "vectors=" + std::to_string(vectors);
+    for (const auto& [outer, count] : rows) {
+      f.name += ", " + std::to_string(count) + " of " + name(outer) + " jammed";
+      f.steps.push_back({"unroll_and_jam", {Value(name(outer)), Value(count)}, {}});
+    }
+    f.steps.push_back(
+        {"optimize_level_1", joined({Value(name(loop))}, joined(*u, {Value(vectors)})), {}});
+    out_.push_back(in_row ? shifted(std::move(f), loop, vectors) : std::move(f));
+  }
+  // In the loops that optimize_level_1 makes of several vectors an iteration, and of single ones.
+  Finish shifted(Finish f, int loop, int64_t vectors) const {
+    f.name += ", shifted";
+    for (const char* part : {"o", "v"})
+      if (vectors > 1 || part[0] == 'v')
+        f.steps.push_back(
+            {"shift_loads",
+             {Value(name(loop) + part), Value(target_.vector_memory), Value(instructions_)},
+             {}});
+    return f;
   }
 
   // A copy that runs along rows of one side and columns of the other: tiles of it in registers,
@@ -199,6 +283,7 @@ class Finishing {
   const Outline& o_;
   const Target& target_;
   const ValueList& instructions_;
+  bool shifts_ = false, reverses_ = false;  // the target has instructions for it
   std::vector<Finish> out_;
 };
 

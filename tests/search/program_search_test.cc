@@ -90,6 +90,24 @@ def four_indices(x: f32[2, 6, 12], y: f32[6, 3, 32], z: f32[2, 12, 3, 32]):
                         z[a, b, c, d] += x[a, e, b] * y[e, c, d]
 )";
 
+const char* const kNeighbours = R"(
+@proc
+def neighbours(x: f32[18, 50], y: f32[18, 50]):
+    for i in seq(1, 17):
+        for j in seq(1, 49):
+            y[i, j] = x[i - 1, j] + x[i, j - 1] + x[i, j + 1] + x[i + 1, j]
+)";
+
+const char* const kTwoWays = R"(
+@proc
+def two_ways(A: f32[9, 40], p: f32[40], q: f32[9], r: f32[9], s: f32[40]):
+    for i in seq(0, 9):
+        q[i] = 0.0
+        for j in seq(0, 40):
+            s[j] += r[i] * A[i, j]
+            q[i] += A[i, j] * p[j]
+)";
+
 const char* const kEverySecond = R"(
 @proc
 def every_second(x: f32[2, 9, 65], y: f32[2, 4, 32]):
@@ -160,6 +178,25 @@ TEST_F(ProgramSearchTest, vectors_may_read_every_second_element) {
   const std::vector<BeamState> states = found(kEverySecond);
   EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
     return str(*s.proc).find("mm512_load_second_ps") != std::string::npos;
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+TEST_F(ProgramSearchTest, neighbours_come_out_of_registers_and_rows_are_jammed) {
+  const std::vector<BeamState> states = found(kNeighbours);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "unroll_and_jam") &&
+           str(*s.proc).find("mm512_shifted_2_ps") != std::string::npos;
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+TEST_F(ProgramSearchTest, what_two_statements_read_of_a_row_is_loaded_once) {
+  const std::vector<BeamState> states = found(kTwoWays);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return key_of(s.steps).find("1, True)") != std::string::npos;
   }));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
