@@ -3,7 +3,10 @@
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
 
-enum { kTriangle = ${triangle} }; /* rows of a block of a triangle, and what threads divide matrices by */
+enum {
+  kTriangle = ${triangle}, /* rows of a block of a triangle, and what threads divide matrices by */
+  kTransposed = ${transposed} /* rows of a block of one that multiplies transposed: beside it all of them go by at once */
+};
 
 enum { kStraight = ${straight} }; /* elements of a matrix that goes straight to the kernel */
 
@@ -285,14 +288,14 @@ static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha,
 typedef void ${p}triangle(int64_t, struct exo_win_2${T}c, struct exo_win_1${T});
 
 /* Blocks of a triangle from the first down or from the last up. */
-static inline int64_t exo_block(bool down, int64_t n, int64_t done) {
-  return down ? done : exo_most(0, n - done - kTriangle);
+static inline int64_t exo_block(bool down, int64_t rows, int64_t n, int64_t done) {
+  return down ? done : exo_most(0, n - done - rows);
 }
 
-/* A kernel takes the whole triangle, but not from the last row up past the caches, and no large one
- * transposed: columns beside the diagonal go faster by many rows at once. */
-static inline bool exo_whole(bool down, bool trans, int64_t n, int64_t inc) {
-  return inc == 1 && n <= (trans ? ${whole_transposed} : down ? INT64_MAX : ${whole_upwards});
+/* A kernel takes the whole triangle, but not from the last row up past the caches, and of transposed ones only
+ * those of few rows: columns beside the diagonal go faster by many rows at once. */
+static inline bool exo_whole(bool down, bool trans, int64_t few, int64_t n, int64_t inc) {
+  return inc == 1 && n <= (trans ? few : down ? INT64_MAX : ${whole_upwards});
 }
 
 EXO_OTHERS void ${p}trmv_others(${p}triangle* kernel, bool upper, bool trans, int64_t n, const ${real}* A,
@@ -300,8 +303,9 @@ EXO_OTHERS void ${p}trmv_others(${p}triangle* kernel, bool upper, bool trans, in
   x += exo_first(n, incx);
   ${real} rx[kTriangle];
   const ${real} one = 1;
-  for (int64_t done = 0; done < n; done += kTriangle) {
-    const int64_t i = exo_block(upper != trans, n, done), r = exo_least(kTriangle, n - done);
+  const int64_t rows = trans ? kTransposed : kTriangle;
+  for (int64_t done = 0; done < n; done += rows) {
+    const int64_t i = exo_block(upper != trans, rows, n, done), r = exo_least(rows, n - done);
     const struct exo_beside b = exo_beside(upper, n, i, r);
     const ${real}* part = A + i * lda + b.from;
     if (trans && b.n > 0)
@@ -322,7 +326,7 @@ static inline void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, in
                     : unit ? K(${p}trmv_tlu) : K(${p}trmv_tln)
             : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
                     : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
-  if (exo_whole(upper != trans, trans, n, incx))
+  if (exo_whole(upper != trans, trans, 2 * kTransposed, n, incx))
     kernel(n, IN2(A, lda), OUT(x, n, 1));
   else
     ${p}trmv_others(kernel, upper, trans, n, A, lda, x, incx);
@@ -334,7 +338,7 @@ EXO_OTHERS void ${p}trsv_others(${p}triangle* kernel, bool upper, bool trans, in
   ${real} rx[kTriangle];
   const ${real} minus = -1;
   for (int64_t done = 0; done < n; done += kTriangle) {
-    const int64_t i = exo_block(upper == trans, n, done), r = exo_least(kTriangle, n - done);
+    const int64_t i = exo_block(upper == trans, kTriangle, n, done), r = exo_least(kTriangle, n - done);
     const struct exo_beside b = exo_beside(upper, n, i, r);
     const ${real}* part = A + i * lda + b.from;
     if (!trans && b.n > 0)
@@ -355,7 +359,7 @@ static inline void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, in
                     : unit ? K(${p}trsv_tlu) : K(${p}trsv_tln)
             : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
                     : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
-  if (exo_whole(upper == trans, trans, n, incx))
+  if (exo_whole(upper == trans, trans, ${whole_transposed}, n, incx))
     kernel(n, IN2(A, lda), OUT(x, n, 1));
   else
     ${p}trsv_others(kernel, upper, trans, n, A, lda, x, incx);

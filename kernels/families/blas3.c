@@ -8,6 +8,7 @@
 enum {
   kStrip = ${tile_vectors} * ${lanes},
   kDepth = ${depth},
+  kPlainDepth = ${plain_depth} < kDepth ? ${plain_depth} : kDepth, /* where the second factor stands as it is */
   kWidth = ${width},
   kHeight = ${height} / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
@@ -266,7 +267,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool turned = A.trans && !pack_a;
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
-  const int64_t depth = exo_alike(k, kDepth, 4);
+  const int64_t depth = exo_alike(k, pack_b ? kDepth : kPlainDepth, 4);
   const int64_t width = exo_alike(n, kWidth, kStrip);
   const int64_t height = exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
@@ -371,7 +372,7 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
   const bool general = part == kWhole && A.shape == kGeneral && B.shape == kGeneral;
   if (m <= kTiny && n <= kTiny && k <= kTiny) {
     ${p}multiply_tiny(part, m, n, k, alpha, A, B, C, ldc);
-  } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kDepth &&
+  } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kPlainDepth &&
              !(m > ${tile_rows} && ${p}crowded(B, k))) {
     ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
   } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {

@@ -109,6 +109,52 @@ TEST(Tuning, never_takes_what_computes_something_else) {
   EXPECT_THROW(tune_member(tunable(*target), target, none), Error);
 }
 
+// What a first factor that is transposed looks like to a kernel.
+TEST(Tuning, measures_kernels_whose_columns_are_contiguous) {
+  constexpr const char* kColumns = R"(
+title = "columns"
+[axis.p]
+d = { T = "f64" }
+[[kernel]]
+name = "${p}columns"
+for = ["p"]
+code = '''
+@proc
+def ${name}(m: size, n: size, A: [${T}][m, n], y: [${T}][m]):
+    assert stride(A, 0) == 1
+    for i in seq(0, m):
+        for j in seq(0, n):
+            y[i] += A[i, j]
+'''
+schedule = "p = p\n"
+tries = ["p = reorder_loops(p, 'i j')\n"]
+buckets = [{ at = "m=5 n=3" }]
+)";
+  class Watching : public FakeArena {
+   public:
+    Watching() : FakeArena([](int64_t, size_t place) { return place == 1 ? 1.0 : 2.0; }) {}
+    ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>& args,
+                           const TestCase& test, const ShootoutOptions& options) override {
+      for (const ArgSpec& arg : args)
+        if (arg.name == "A") strides = arg.element_strides();
+      expected = test.expected;
+      return FakeArena::compete(contenders, args, test, options);
+    }
+    std::vector<int64_t> strides;
+    std::vector<std::vector<double>> expected;
+  };
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const cli::CommandHarness harness("columns");
+  harness.write("columns.toml", kColumns);
+  Watching arena;
+  const TunedMember tuned = tune_member(
+      tunables_of(load_family(harness.folder(), "columns"), *target).at(0), target, arena);
+  EXPECT_EQ(arena.strides, (std::vector<int64_t>{1, 5}));
+  EXPECT_FALSE(arena.expected.empty());
+  ASSERT_EQ(tuned.versions.size(), 1u);
+  EXPECT_NE(tuned.versions[0].script.find("reorder_loops"), std::string::npos);
+}
+
 TEST(Tuning, refuses_a_size_that_is_none) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   FakeArena arena([](int64_t, size_t) { return 1.0; });
