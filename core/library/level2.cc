@@ -13,6 +13,7 @@
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"
 #include "core/library/reduction.h"
+#include "core/library/skinny.h"
 #include "core/library/staging.h"
 #include "core/library/vector_loops.h"
 
@@ -363,20 +364,26 @@ ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string&
     p = inline_scalars(p, c->path());
     if (only_loop(p, c->path(), inner)) p = reorder_loops(p, at(p, c->path()));
   }
-  std::vector<int64_t> sizes;
-  for (int64_t n = vectors; n >= 1; n /= 2) sizes.push_back(n * unit.lanes);
-  p = block_loop(p, inner, sizes, {inner + "o", inner}, "");
-  // A block of columns is a register tile of one row.
+  p = block_loop(p, inner, {vectors * unit.lanes}, {inner + "o", inner}, "");
+  // A block of columns is a register tile of one row. What is left of an extent that is not known
+  // is a case for each number of registers: all of them go down the rows at once, since a pass for
+  // each would read a matrix larger than the cache again.
   const std::string row = outer + "r";
+  bool rest = false, tile = false;
   std::vector<Cursor> blocks = loops_named(p, inner);
-  for (auto c = blocks.rbegin(); c != blocks.rend(); ++c)
-    if (only_loop(p, c->path(), outer))
-      p = add_loop(p, at(p, c->path()), row, int_const(1), /*guard=*/false);
-  if (loops_named(p, row).empty())
+  for (auto c = blocks.rbegin(); c != blocks.rend(); ++c) {
+    if (!only_loop(p, c->path(), outer)) continue;
+    const bool whole = literal_extent(*find_loop(p, c->path())).has_value();
+    p = whole ? add_loop(p, at(p, c->path()), row, int_const(1), /*guard=*/false)
+              : reorder_loops(p, at(p, c->path()));
+    (whole ? tile : rest) = true;
+  }
+  if (!tile && !rest)
     throw SchedulingError("optimize_columns: no loop over `" + outer + "` is around a loop over `" +
                               inner + "` alone",
                           {}, "fission what else stands in it into loops of its own first");
-  p = register_block(p, row, inner, outer, unit);
+  if (tile) p = register_block(p, row, inner, outer, unit);
+  if (rest) p = opt_skinny(p, outer, inner, unit, vectors);
   // What else runs along the columns, such as scaling by beta.
   if (!loops_named(p, inner).empty()) p = optimize_level_1(p, inner, unit, vectors);
   return unroll_registers(unroll_named(p, row), unit.memory);

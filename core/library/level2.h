@@ -23,7 +23,8 @@ ProcPtr optimize_level_2_general(ProcPtr p, const std::string& outer, const Vect
                                  int64_t r_fac, int64_t c_fac);
 
 /// for i: [t = f(i);] for j: y[j] += e(i, j), by columns: `vectors` registers of y stay put while
-/// all rows go by, so that y is read and written once. Scalars that a row computes are inlined.
+/// all rows go by, so that y is read and written once. Scalars that a row computes are inlined. The
+/// rest of an extent that is not known goes down the rows once as well (opt_skinny).
 /// Proposed for sums that move along a matrix: 1 to 8 columns or vectors.
 ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t vectors);

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/ir/normal_form.h"
 #include "core/library/blocking.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
@@ -19,12 +20,13 @@ namespace {
 
 constexpr int64_t kMostVectors = 16;
 
+// At the iterator, or as far from it in all iterations.
 bool runs_along(const std::vector<ExprPtr>& idx, Sym iter) {
-  const Read* r = idx.size() == 1 ? idx[0]->as<Read>() : nullptr;
-  return r && r->idx.empty() && r->name == iter;
+  if (idx.size() != 1 || !mentions(idx[0], iter)) return false;
+  return !mentions(normalize(idx[0] - read_var(iter, ScalarType::kIndex)), iter);
 }
 
-// The one-dimensional buffer that a loop touches exactly at its iterator: the one written first.
+// The one-dimensional buffer that a loop touches along its iterator: the one written first.
 std::string reused_vector(const Cursor& inner) {
   const For& loop = inner.as<For>();
   std::string written, read;
