@@ -238,15 +238,22 @@ class Matcher::Machine {
       node = std::lower_bound(node, end, first, [](const ENode& n, Op op) { return n.op < op; });
     else
       while (node != end && node->op < first) ++node;
-    const bool matched = (&i + 1)->code == Code::kMatch;  // with any such node
+    // A child that has to be a class known by now is asked for here: most nodes have another.
+    const Instruction* next = &i + 1;
+    const int child = next->code == Code::kCompare ? next->in - i.out : -1;
+    const bool asks = child >= 0 && child < i.arity && next->out < i.out;
+    const Id wanted = asks ? reg(next->out) : kNoId;
+    if (asks) ++next;
+    const bool matched = next->code == Code::kMatch;  // with any such node
     for (; node != end && node->op <= last; ++node) {
+      if (asks && node->children[static_cast<size_t>(child)] != wanted) continue;
       // As many children as the pattern has: the next one is missing, the last one is not.
       if (i.arity < kMaxChildren && node->children[static_cast<size_t>(i.arity)] != kNoId) continue;
       if (i.arity > 0 && node->children[static_cast<size_t>(i.arity) - 1] == kNoId) continue;
       for (int k = 0; k < i.arity; ++k) reg(i.out + k) = node->children[static_cast<size_t>(k)];
       if (i.op_out >= 0) reg(i.op_out) = node->op;
       const bool now_fresh = fresh || view_.birth(*node) > known_.since.view;
-      if (!(matched ? note_match(now_fresh) : step(&i + 1, now_fresh))) return false;
+      if (!(matched ? note_match(now_fresh) : step(next, now_fresh))) return false;
     }
     return true;
   }
