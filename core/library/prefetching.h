@@ -25,7 +25,8 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
 /// are there already serve again, with up to two lines each. `locality` as in add_prefetch: 2 for
 /// what would push other data out of the nearest cache. Extents must be literal. SchedulingError
 /// when there is no such loop, or there are more lines than rounds can take.
-/// Proposed by neighbours and for panels: the next tile, a line an iteration.
+/// Proposed by neighbours, for panels and for tiles of narrow products: the next tile, a line an
+/// iteration.
 ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
                            const std::string& buffer = "", int locality = 3);
 

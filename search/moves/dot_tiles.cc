@@ -60,6 +60,7 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
   const std::optional<int64_t> height = literal_extent(rows), width = literal_extent(columns),
                                depth = literal_extent(sum);
   if (!dot || !height || !width || !depth || *height < 1) return {};
+  const Reduce* result = sum.body.back()->as<Reduce>();
   std::vector<Finish> out;
   const int64_t registers = target.vector_memory->count;
   // Wide tiles first: a loaded group serves all its vectors. Each takes all the registers there
@@ -80,7 +81,16 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
                          {Value(i), Value(j), Value(k), Value(tile), Value(vectors),
                           Value(target.vector_memory), Value(instructions)},
                          {}});
-      f.steps.push_back({"unroll_registers", {Value(target.vector_memory)}, {}});
+      const ScheduleStep unrolled{"unroll_registers", {Value(target.vector_memory)}, {}};
+      out.push_back(f);
+      out.back().steps.push_back(unrolled);
+      // The next rows' results come while these are summed. Only of many tiles is that worth a
+      // trial.
+      if (!result || tile == *height) continue;
+      f.name += " ahead";
+      f.steps.push_back(
+          {"prefetch_meanwhile", {Value(i + "o"), Value(k), Value(result->name.name())}, {}});
+      f.steps.push_back(unrolled);
       out.push_back(std::move(f));
     }
   }
