@@ -75,12 +75,18 @@ void FinalRound::run() {
     for (size_t k = field.rivals; k < field.roof; ++k) miss(shot.contenders[k]);
     return;
   }
-  const size_t w = winner_of(chosen, shot);
+  // Copies: one more trial moves the others.
+  std::vector<Trial> finalists;
+  for (const Trial* t : chosen) finalists.push_back(*t);
+  SizeTable table;
+  size_t w = winner_of(finalists, shot, table);
   if (shot.contenders[w].status != TrialStatus::kOk) return;
-  candidates_.take(*chosen[w]);
+  const std::optional<Trial> two = shared_out(finalists, std::move(table), w);
+  const Trial& best = two ? *two : finalists[w];
+  candidates_.take(best);
   run_.note_speed(shot.contenders[w].median);
   enter_rows(field, shot, w);
-  enter_winner(*chosen[w], shot.contenders[w]);
+  enter_winner(best, shot.contenders[w]);
 }
 
 // Contenders in the order in which `rivals`, `peers` and `roof` divide them: ours first, then
@@ -289,13 +295,11 @@ std::vector<SizeBinding> FinalRound::listed_sizes() const {
   return out;
 }
 
-// The winner among the finalists; of a kernel for every size, over the sizes it lists.
-size_t FinalRound::winner_of(const std::vector<const Trial*>& finalists,
-                             const ShootoutResult& shot) {
+FinalsAtSizes FinalRound::finals_of(const std::vector<Trial>& finalists) {
   FinalsAtSizes finals;
-  for (const Trial* t : finalists) {
-    finals.finalists.push_back(candidates_.procedure(*t));
-    finals.compilations.push_back(t->compilation);
+  for (const Trial& t : finalists) {
+    finals.finalists.push_back(candidates_.procedure(t));
+    finals.compilations.push_back(t.compilation);
   }
   finals.kernel = request_.proc;
   finals.target = request_.target.get();
@@ -303,8 +307,37 @@ size_t FinalRound::winner_of(const std::vector<const Trial*>& finalists,
   finals.seed = request_.seed;
   finals.deadline = run_.deadline;
   finals.sizes = listed_sizes();
+  return finals;
+}
+
+// The winner among the finalists; of a kernel for every size, over the sizes it lists.
+size_t FinalRound::winner_of(const std::vector<Trial>& finalists, const ShootoutResult& shot,
+                             SizeTable& table) {
+  const FinalsAtSizes finals = finals_of(finalists);
   run_.report("finals", 0, static_cast<int>(finals.sizes.size()));
-  return best_over_sizes(finals, shot);
+  return best_over_sizes(finals, shot, &table);
+}
+
+// Two schedules in one procedure, which is then a candidate like others: measured, checked at other
+// sizes. At the sizes of the run it does what one of the two did in the shoot-out.
+std::optional<Trial> FinalRound::shared_out(const std::vector<Trial>& finalists, SizeTable table,
+                                            size_t& winner) {
+  if (table.sizes.empty() || request_.partial || request_.threads > 1) return std::nullopt;
+  table.sizes.push_back(run_.sizes);
+  std::vector<std::string> names;
+  for (const Arg& a : request_.proc->args)
+    if (a.type.scalar == ScalarType::kSize && !request_.sizes.count(a.name.name()))
+      names.push_back(a.name.name());
+  const std::optional<SizeClasses> classes = size_classes(table, names);
+  if (!classes) return std::nullopt;
+  const Trial &where = finalists[classes->where], &elsewhere = finalists[classes->elsewhere];
+  if (!where.compilation.is_usual() || !elsewhere.compilation.is_usual()) return std::nullopt;
+  const Steps steps = steps_of(*classes, *request_.proc, candidates_.state(where).steps,
+                               candidates_.state(elsewhere).steps);
+  const std::optional<Trial> two = measured_.one_more(steps, run_.deadline);
+  if (!two || !correct_elsewhere(*two, run_.deadline).value_or(false)) return std::nullopt;
+  winner = classes->holds.back() ? classes->where : classes->elsewhere;
+  return two;
 }
 
 // The peak as the rounds of the shoot-out saw it beside the winner.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "search/finals.h"
 #include "search/measuring.h"
 
 namespace exotune {
@@ -44,7 +45,13 @@ class FinalRound {
   Field field_of(const std::vector<const Trial*>& finalists);
   void add_peers(std::vector<Contender>& contenders, const Deadline& deadline);
   void add_roof(std::vector<Contender>& contenders);
-  size_t winner_of(const std::vector<const Trial*>& finalists, const ShootoutResult& shot);
+  size_t winner_of(const std::vector<Trial>& finalists, const ShootoutResult& shot,
+                   SizeTable& table);
+  FinalsAtSizes finals_of(const std::vector<Trial>& finalists);
+  /// Of a kernel for any size: two finalists, each for some of the sizes. Nothing where that is no
+  /// better than `winner`; else `winner` becomes the one of the two at the sizes of the run.
+  std::optional<Trial> shared_out(const std::vector<Trial>& finalists, SizeTable table,
+                                  size_t& winner);
   std::vector<SizeBinding> listed_sizes() const;
   void take_peak(const ShootoutResult& shot, size_t winner, size_t roof, const Roof& loop);
   void enter_rows(const Field& field, const ShootoutResult& shot, size_t winner);

@@ -17,14 +17,17 @@ size_t best_finalist(size_t finalists, const ShootoutResult& shot) {
   return best;
 }
 
-size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) {
+size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot, SizeTable* table) {
   const size_t n = finals.finalists.size(), winner = best_finalist(n, shot);
   std::vector<double> score(n, 0);
   bool compared = false;
+  if (table) table->seconds.resize(n);
   const auto add = [&](const ShootoutResult& r) {
     for (size_t k = 0; k < n; ++k) {
       const ContenderResult& c = r.contenders[k];
-      score[k] += c.status == TrialStatus::kOk && c.median > 0 ? std::log(c.median) : INFINITY;
+      const double seconds = c.status == TrialStatus::kOk && c.median > 0 ? c.median : INFINITY;
+      score[k] += std::log(seconds);
+      if (table) table->seconds[k].push_back(seconds);
     }
   };
   ShootoutOptions options;
@@ -46,6 +49,7 @@ size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot) 
         finals.arena->compete(contenders, problem.args, problem.test, options);
     if (finals.deadline.over()) break;
     add(there);
+    if (table) table->sizes.push_back(sizes);
     compared = true;
   }
   if (!compared) return winner;

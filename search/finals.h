@@ -6,6 +6,7 @@
 #include "runners/arena.h"
 #include "search/compilation.h"
 #include "search/problem.h"
+#include "search/size_classes.h"
 
 namespace exotune {
 
@@ -26,7 +27,9 @@ struct FinalsAtSizes {
 
 /// A kernel for every size must be good at more than one: of the finalists that passed the
 /// shoot-out, the one with the least geometric mean time over its sizes and these. Runs one
-/// shoot-out a size.
-size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot);
+/// shoot-out a size. Into `table`, if given, goes what was seen, the shoot-out's sizes last (their
+/// binding is the caller's to fill in).
+size_t best_over_sizes(const FinalsAtSizes& finals, const ShootoutResult& shot,
+                       SizeTable* table = nullptr);
 
 }  // namespace exotune

@@ -108,6 +108,18 @@ void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
   }
 }
 
+std::optional<Trial> Measuring::one_more(const Steps& steps, const Deadline& deadline) {
+  const size_t state = proposals_.states().size();
+  if (steps.empty() || !proposals_.add_schedule(steps)) return std::nullopt;
+  const size_t before = measured_.trials.size();
+  measure_states(state, 1, deadline);
+  if (measured_.trials.size() == before || measured_.trials.back().status != TrialStatus::kOk)
+    return std::nullopt;
+  run_.result.statistics.measured = measured_.measured;
+  run_.result.statistics.reused = measured_.reused;
+  return measured_.trials.back();
+}
+
 bool Measuring::found_wrong() const {
   const auto slow = [](const auto& cause) {
     return cause.first == status_name(TrialStatus::kTimeout);

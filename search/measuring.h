@@ -30,6 +30,10 @@ class Measuring {
   /// the fastest, and other ways to compile these. Says in the result why it ended.
   void run();
 
+  /// One more schedule, measured like the others. Nothing: it is refused, or not ok in time. Trials
+  /// that ranked() gave before are no more.
+  std::optional<Trial> one_more(const Steps& steps, const Deadline& deadline);
+
   /// Those that are ok, the fastest first.
   std::vector<const Trial*> ranked() const;
   /// Something that is not slowness was the end of every candidate.

@@ -178,6 +178,12 @@ void Proposals::add(std::vector<BeamState> more) {
   }
 }
 
+bool Proposals::add_schedule(const Steps& steps) {
+  const size_t before = states_.size();
+  add(kept(extend_all(start(), {steps}, context_, run_.deadline)));
+  return states_.size() > before;
+}
+
 // --- whole programs -----------------------------------------------------------------------------
 
 // What the outline of the whole program suggests, whatever its form.

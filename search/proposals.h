@@ -48,6 +48,8 @@ class Proposals {
   /// Adds the fastest parts of whole programs together, by the seconds of whole programs (by
   /// BeamState::text_hash). False: the proposals are no programs of parts.
   bool add_recombined(const std::map<std::string, double>& seconds, const Deadline& deadline);
+  /// Adds the kernel scheduled by these steps. False: the core refuses one, or it is there already.
+  bool add_schedule(const Steps& steps);
 
  private:
   /// What is searched: the kernel, or the part of a user's schedule that is left open.
