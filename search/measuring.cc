@@ -247,12 +247,27 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
     const double begun = run_.clock.seconds();
     const int before = measured_.measured;
     measure(candidates_.trials_of(batch), planned, deadline, request_.timeout_seconds, false);
+    finished_otherwise(batch, planned, deadline);
     if (measured_.measured > before) schedules_seconds_ += run_.since(begun);
     schedules_ += measured_.measured - before;
     // Not before something is known of schedules: each may take many times as long as the best.
     if (batch.front() == 0) written_otherwise(deadline);
   }
   return next >= last && !deadline.over();
+}
+
+// Of a schedule that another search finished nothing tells how it was compiled there; what was
+// measured then is known, and costs nothing.
+void Measuring::finished_otherwise(const std::vector<size_t>& batch, int planned,
+                                   const Deadline& deadline) {
+  std::vector<Trial> others;
+  for (const Trial& t : measured_.trials)
+    if (t.status == TrialStatus::kOk && t.compilation.is_usual() &&
+        proposals_.known(candidates_.state(t)) &&
+        std::count(batch.begin(), batch.end(), candidates_.state_index(t)) > 0)
+      for (Trial& other : candidates_.otherwise(t)) others.push_back(std::move(other));
+  if (!others.empty())
+    measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
 }
 
 // `rescue`: TrialLimits has it.

@@ -156,8 +156,8 @@ class Completing {
     const Cursor everything = body_of(hole.proc);
     const Cursor region = hole.where ? *hole.where : everything;
     std::vector<Cursor> open = open_nests(region, pins);
-    const bool in_place =
-        !hole.where && pins.empty() && (open.empty() || is_only_nest(hole.proc, open));
+    const bool in_place = !hole.where && pins.empty() &&
+                          (open.empty() || request_.together || is_only_nest(hole.proc, open));
     // Nothing to take out: the search may change the whole procedure.
     if (in_place || open.empty()) return search_in_place(index, hole, open.empty() && hole.where);
     std::stable_sort(open.begin(), open.end(),

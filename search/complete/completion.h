@@ -35,6 +35,9 @@ struct CompletionRequest {
   /// Also finds the schedule that exo-tune would have made without the user's lines, to measure
   /// both in one run.
   bool baseline = true;
+  /// What is open is searched as one program, be it several nests; otherwise each by itself, and
+  /// the time is shared out to them.
+  bool together = false;
 };
 
 struct Completion {

@@ -61,6 +61,8 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
   ask.tune.top_k = std::min(ask.tune.top_k, kFinalists);
   ask.tune.rounds = std::min(ask.tune.rounds, kRounds);
   ask.baseline = false;
+  // Products in another order are a program of several nests, none of them a copy beside it.
+  ask.together = view.plan.views.empty() && view.plan.fused.empty();
   try {
     const Completion done = complete(ask, store, hooks);
     outcome.gflops = done.result.gflops;
@@ -230,7 +232,8 @@ class ViewSearches {
     size_t best = 0;
     for (size_t k = 1; k < outcomes_.size(); ++k)
       if (outcomes_[k].gflops > outcomes_[best].gflops) best = k;
-    if (outcomes_.empty() || outcomes_[best].gflops <= 0 || interrupted()) return;
+    if (outcomes_.empty() || interrupted()) return;
+    if (outcomes_[best].gflops <= 0) return go_on_unmeasured(deadline);
     TuneRequest probe = request_;
     probe.time_budget_seconds = kShareOfProbe * request_.time_budget_seconds;
     probe.with_peers = false;
@@ -252,6 +255,13 @@ class ViewSearches {
 
  private:
   bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+
+  // On a busy machine the first searches may end before anything ran. What promises much goes on
+  // all the same, rather than the program as written, which needs so many times the operations.
+  void go_on_unmeasured(const Deadline& deadline) {
+    const double seconds = kShareOfLeader * deadline.left();
+    if (views_.front().gain >= kGainForMore && seconds >= kFewestSeconds) search(0, seconds);
+  }
 
   // A second search of a view that finds nothing leaves the first one's result.
   void search(size_t k, double seconds) {
