@@ -168,6 +168,7 @@ class Finishing {
     constexpr int64_t kMostCopies = 64;
     std::vector<int> inner = inside(loop);
     if (inner.empty()) return;
+    int64_t most = 1;
     for (const int k : inner) {
       int64_t copies = 1;
       for (int at = k; at != loop; at = o_.loops[static_cast<size_t>(at)].parent) {
@@ -175,6 +176,7 @@ class Finishing {
         copies = n ? copies * *n : kMostCopies + 1;
         if (copies > kMostCopies) return;
       }
+      most = std::max(most, copies);
       if (std::count_if(o_.loops.begin(), o_.loops.end(),
                         [&](const OutlineLoop& l) { return l.iter.name() == name(k); }) > 1)
         return;
@@ -190,18 +192,23 @@ class Finishing {
     }
     const auto u = some ? unit_of(widest) : std::nullopt;
     if (!u) return;
+    Steps unrolled;
+    for (auto k = inner.rbegin(); k != inner.rend(); ++k)
+      unrolled.push_back({"unroll_loop", {Value(name(*k))}, {}});
     // The unrolled loops already are that many independent statements: few vectors beside them.
-    const int around = o_.loops[static_cast<size_t>(loop)].parent;
     for (const int64_t vectors : {1, 2, 4}) {
-      Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), {}};
-      for (auto k = inner.rbegin(); k != inner.rend(); ++k)
-        f.steps.push_back({"unroll_loop", {Value(name(*k))}, {}});
-      if (vectors < 4 && taps_along(around, loop))
-        jammed(f, {{around, 4}}, loop, vectors, shifts_ && taps_along(loop, loop));
+      Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), unrolled};
       f.steps.push_back(
           {"optimize_level_1", joined({Value(name(loop))}, joined(*u, {Value(vectors)})), {}});
       out_.push_back(std::move(f));
     }
+    const int around = o_.loops[static_cast<size_t>(loop)].parent;
+    if (!taps_along(around, loop)) return;
+    // Four rows of one vector or two of two, as the copies leave room for.
+    const bool four = 4 * most <= kMostCopies;
+    if (four || 2 * most <= kMostCopies)
+      jammed({"short loops unrolled", unrolled}, {{around, four ? 4 : 2}}, loop, four ? 1 : 2,
+             shifts_ && taps_along(loop, loop));
   }
   // Does a loop inside `loop` go on where `along` goes, so that both come to the same places?
   bool taps_along(int along, int loop) const {
