@@ -21,12 +21,15 @@ enum {
   kLeftProduct = ${multiplied}, /* rows of one that is multiplied by from the left */
   kCorner = ${corner},
   kSolved = 4 * kStrip, /* columns that are solved for at once: a row waits for the one above it, so others are to be there */
-  kTinyTriangle = ${tiny_triangle},
+  kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
+  kTinySolved = ${tiny_solved}, /* and solved with */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products whose factors need no order */
+  kTinyPart = ${tiny_part}, /* the same of those of which a triangle is computed: less to do, and more to set up otherwise */
+  kTinyTwice = kTinyPart - 1, /* and of two such at once */
   kMostPlain = ${plain} /* rows that take a second factor as it stands */
 };
 
@@ -501,6 +504,9 @@ EXO_OTHERS void ${p}gemm_others(bool row, bool transa, bool transb, int64_t m, i
 static inline bool exo_is_tiny(int64_t m, int64_t n, int64_t k) {
   return (uint64_t)(m - 1) < kTiny && (uint64_t)(n - 1) < kTiny && (uint64_t)(k - 1) < kTiny;
 }
+static inline bool exo_is_tiny_part(int64_t n, int64_t k, uint64_t most) {
+  return (uint64_t)(n - 1) < most && (uint64_t)(k - 1) < most;
+}
 static inline struct exo_win_2${T}c ${p}as_it_stands(const ${real}* a, int64_t ld, bool trans) {
   return EXO_WINDOW2(exo_win_2${T}c, a, trans ? 1 : ld, trans ? ld : 1);
 }
@@ -585,7 +591,7 @@ static inline void ${p}tiny_triangle(bool lower, int64_t n, int64_t k, ${real} a
 
 EXO_STRAIGHT void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                                 const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(n, n, k) || alpha == 0) {
+  if (!exo_is_tiny_part(n, k, kTinyPart) || alpha == 0) {
     ${p}syrk_others(row, upper, trans, n, k, alpha, A, lda, beta, C, ldc);
     return;
   }
@@ -657,7 +663,7 @@ EXO_OTHERS void ${p}syr2k_others(bool row, bool upper, bool trans, int64_t n, in
 EXO_STRAIGHT void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                                  const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
                                  ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(n, n, k) || alpha == 0) {
+  if (!exo_is_tiny_part(n, k, kTinyTwice) || alpha == 0) {
     ${p}syr2k_others(row, upper, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
@@ -860,7 +866,7 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   if (p->alpha != 0) ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
-/* At most kTinyTriangle rows and columns, in the entry point; from the right it is the transposed problem,
+/* A few rows and columns, in the entry point; from the right it is the transposed problem,
  * B A = (A' B')'. */
 static inline void ${p}apply_tiny(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
                                   ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
@@ -898,7 +904,8 @@ static inline void ${p}triangle_body(bool solve, bool row, bool right, bool uppe
                                      int64_t ldb) {
   const int64_t rows = row ? m : n, columns = row ? n : m;
   const bool behind = right == row, lower = (upper == row) == trans;
-  if ((uint64_t)(rows - 1) < kTinyTriangle && (uint64_t)(columns - 1) < kTinyTriangle)
+  const uint64_t tiny = solve ? kTinySolved : kTinyTriangle;
+  if ((uint64_t)(rows - 1) < tiny && (uint64_t)(columns - 1) < tiny)
     ${p}apply_tiny(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
   else
     ${p}triangular((struct ${p}task){solve, unit}, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
