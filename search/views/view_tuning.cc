@@ -25,6 +25,7 @@ constexpr double kShareOfProbe = 0.2;  // of the whole: what the program as writ
 constexpr double kLeads = 1.03;        // by more than repeated runs differ
 // Of what is left then: the last search repeats a known one, and what it must do is the finals.
 constexpr double kShareOfLeader = 0.6;
+constexpr double kKeptForLast = 0.25;  // of the whole, whatever leads: it ends in the comparison
 constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
 
 SizeBinding all_sizes(const TuneRequest& request) {
@@ -240,7 +241,7 @@ class ViewSearches {
     probe.rivals.clear();
     probe.top_k = std::min(probe.top_k, kFinalists);
     probe.rounds = std::min(probe.rounds, kRounds);
-    const double seconds = kShareOfLeader * (deadline.left() - probe.time_budget_seconds);
+    const double seconds = leader_seconds(deadline.left() - probe.time_budget_seconds);
     if (seconds < kFewestSeconds) return;
     const TuneResult written = tune(probe, store_, hooks_);
     if (outcomes_[best].gflops > kLeads * written.gflops && !interrupted()) search(best, seconds);
@@ -256,10 +257,14 @@ class ViewSearches {
  private:
   bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
 
+  double leader_seconds(double left) const {
+    return std::min(kShareOfLeader * left, left - kKeptForLast * request_.time_budget_seconds);
+  }
+
   // On a busy machine the first searches may end before anything ran. What promises much goes on
   // all the same, rather than the program as written, which needs so many times the operations.
   void go_on_unmeasured(const Deadline& deadline) {
-    const double seconds = kShareOfLeader * deadline.left();
+    const double seconds = leader_seconds(deadline.left());
     if (views_.front().gain >= kGainForMore && seconds >= kFewestSeconds) search(0, seconds);
   }
 
