@@ -69,7 +69,7 @@ std::optional<int64_t> division_of(const ScheduleStep& step) {
 bool is_pack(const ScheduleStep& step) { return step.op == "pack_operand"; }
 
 // Packed in strips of another dimension than the last: its copy has no rows to go through.
-bool is_turned(const ScheduleStep& step) { return number_of(step, "dim").value_or(-1) >= 0; }
+bool packs_turned(const ScheduleStep& step) { return number_of(step, "dim").value_or(-1) >= 0; }
 
 bool any_of(const Steps& steps, const char* op) {
   for (const ScheduleStep& step : steps)
@@ -247,7 +247,7 @@ class Changes {
       insert(all, first_kernel_ + 1, {"prefetch_meanwhile", {*outer, kernel.sum}});
       size_t behind = first_kernel_ + 2;
       for (size_t k = first_kernel_; k-- > 0;) {
-        if (!is_pack(steps_[k]) || is_turned(steps_[k])) continue;
+        if (!is_pack(steps_[k]) || packs_turned(steps_[k])) continue;
         insert(all, k + 1,
                {"prefetch_ahead",
                 {text_of(steps_[k], "rows"), text_of(steps_[k], "buffer")},

@@ -49,7 +49,8 @@ std::vector<std::vector<int64_t>> choices_of(const std::vector<std::vector<int64
   return out;
 }
 
-std::string text_of(const std::vector<int64_t>& bounds, const std::vector<std::string>& names) {
+std::string condition_text(const std::vector<int64_t>& bounds,
+                           const std::vector<std::string>& names) {
   std::string out;
   for (size_t d = 0; d < names.size(); ++d)
     if (bounds[d] > 0)
@@ -95,7 +96,7 @@ std::optional<SizeClasses> size_classes(const SizeTable& table,
     }
     if (classes.where == classes.elsewhere || !(sum < best - 1e-9)) continue;
     best = sum;
-    classes.condition = text_of(bounds, names);
+    classes.condition = condition_text(bounds, names);
     classes.holds = within;
     classes.gain = std::exp((alone - sum) / static_cast<double>(sizes));
     out = classes;

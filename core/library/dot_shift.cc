@@ -9,7 +9,7 @@ namespace exotune {
 
 namespace {
 
-Cursor part(const Cursor& of, int k) {
+Cursor operand_of(const Cursor& of, int k) {
   Path path = of.path();
   path.push_back({Child::kExpr, k});
   return Cursor::expr(of.proc(), path);
@@ -96,15 +96,15 @@ class RowShift {
   void take_apart(int64_t shift) {
     const Sym a = name_of_element(p_, depth(), first_), b = name_of_element(p_, depth(), second_);
     Cursor product = last(depth()).rhs();
-    const Read* left = part(product, 0).expr()->as<Read>();
+    const Read* left = operand_of(product, 0).expr()->as<Read>();
     if (!left || left->name != a) p_ = commute_expr(p_, product);
     p_ = shift_factor(p_, last(depth()).rhs(), shift);
-    shifted_ = bind(part(part(last(depth()).rhs(), 0), 0), first_.name() + "_shift");
-    bind(part(part(last(depth()).rhs(), 0), 0), a.name());
+    shifted_ = bind(operand_of(operand_of(last(depth()).rhs(), 0), 0), first_.name() + "_shift");
+    bind(operand_of(operand_of(last(depth()).rhs(), 0), 0), a.name());
     p_ = split_write(p_, last(depth()));
     const Cursor main = last(depth()).prev();
-    bind(part(part(last(depth()).rhs(), 1), 1), b.name());
-    bind(part(forward(p_, main).rhs(), 1), b.name());
+    bind(operand_of(operand_of(last(depth()).rhs(), 1), 1), b.name());
+    bind(operand_of(forward(p_, main).rhs(), 1), b.name());
     p_ = set_precision(p_, at(p_, child(depth(), allocation_of(p_, depth(), b))), type_of_second());
     p_ = inline_assign(p_, at(p_, child(depth(), assignment_of(p_, depth(), b))));
     p_ = delete_buffer(p_, at(p_, child(depth(), allocation_of(p_, depth(), b))));
@@ -149,8 +149,8 @@ class RowShift {
     const std::string k = loop_at(p_, child(correction_)).iter.name();
     p_ = divide_loop(p_, at(p_, child(correction_)), group, {k, k + "g"}, Tail::kPerfect);
     const Path inner = child(child(correction_));
-    const Sym s = bind(part(last(inner).rhs(), 0), first_.name() + "_ones");
-    const Sym a = bind(part(last(inner).rhs(), 0), "a");
+    const Sym s = bind(operand_of(last(inner).rhs(), 0), first_.name() + "_ones");
+    const Sym a = bind(operand_of(last(inner).rhs(), 0), "a");
     p_ = to_front(p_, inner, allocation_of(p_, inner, s), 0);
     p_ = to_front(p_, inner, assignment_of(p_, inner, s), 1);
     // The factors in the order in which the product has them.

@@ -10,7 +10,7 @@ namespace {
 
 // How far the second of two reads of one buffer lies behind the first, by dimension; nothing
 // where that is not the same in every iteration.
-std::optional<std::vector<int64_t>> distance(const OutlineAccess& a, const OutlineAccess& b) {
+std::optional<std::vector<int64_t>> steps_apart(const OutlineAccess& a, const OutlineAccess& b) {
   if (a.writes() || b.writes() || a.what.buffer != b.what.buffer || a.loops != b.loops)
     return std::nullopt;
   std::vector<int64_t> out;
@@ -46,7 +46,7 @@ Neighbours neighbours_along(const Outline& o, const Target& target, int loop) {
   for (const OutlineAccess& a : o.accesses) {
     if (a.loops.empty() || a.loops.back() != loop) continue;
     for (const OutlineAccess& b : o.accesses) {
-      const auto apart = distance(a, b);
+      const auto apart = steps_apart(a, b);
       if (!apart || apart->empty()) continue;
       const int64_t along = apart->back();
       if (std::any_of(apart->begin(), apart->end() - 1, [](int64_t n) { return n != 0; }))
