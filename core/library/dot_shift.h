@@ -23,7 +23,7 @@ struct ShiftedProduct {
   Path nest, correction;  // of `proc`: for i, and for j of the sum of shift * B
   Sym first, correction_sum;
 };
-ShiftedProduct shift_rows(ProcPtr p, const Path& nest, Sym first, Sym second, Sym sum,
-                          ScalarType unsigned_type, int64_t shift, int64_t group);
+[[nodiscard]] ShiftedProduct shift_rows(ProcPtr p, const Path& nest, Sym first, Sym second, Sym sum,
+                                        ScalarType unsigned_type, int64_t shift, int64_t group);
 
 }  // namespace exotune

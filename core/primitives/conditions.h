@@ -14,6 +14,7 @@ namespace exotune {
 /// Obligation: the conditions are control booleans over names visible there; nothing that s
 /// allocates is used after it; what s writes to configuration stays known.
 /// Forwarding: cursors into s go to the first branch.
+/// Proposed for kernels of any size: two schedules, each for its sizes.
 [[nodiscard]] ProcPtr specialize(ProcPtr p, const Where& block,
                                  const std::vector<ExprPtr>& conditions);
 
