@@ -328,10 +328,11 @@ std::optional<Trial> FinalRound::shared_out(const std::vector<Trial>& finalists,
   for (const Arg& a : request_.proc->args)
     if (a.type.scalar == ScalarType::kSize && !request_.sizes.count(a.name.name()))
       names.push_back(a.name.name());
+  // Another compiler, or leave to take sums in any order, is of a whole file.
+  for (const Trial& t : finalists) table.whole.push_back(!t.compilation.is_usual());
   const std::optional<SizeClasses> classes = size_classes(table, names);
   if (!classes) return std::nullopt;
   const Trial &where = finalists[classes->where], &elsewhere = finalists[classes->elsewhere];
-  if (!where.compilation.is_usual() || !elsewhere.compilation.is_usual()) return std::nullopt;
   const Steps steps = steps_of(*classes, *request_.proc, candidates_.state(where).steps,
                                candidates_.state(elsewhere).steps);
   const std::optional<Trial> two = measured_.one_more(steps, run_.deadline);

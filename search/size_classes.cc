@@ -85,6 +85,7 @@ std::optional<SizeClasses> size_classes(const SizeTable& table,
     for (const bool side : {true, false}) {
       double least = INFINITY;
       for (size_t k = 0; k < n; ++k) {
+        if (!table.whole.empty() && table.whole[k]) continue;
         double of_k = 0;
         for (size_t s = 0; s < sizes; ++s)
           if (within[s] == side) of_k += std::log(table.seconds[k][s]);

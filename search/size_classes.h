@@ -14,6 +14,7 @@ namespace exotune {
 struct SizeTable {
   std::vector<SizeBinding> sizes;
   std::vector<std::vector<double>> seconds;  // [schedule][size]
+  std::vector<bool> whole;  // schedules that cannot be one of two, only be all; empty: none
 };
 
 /// Where `condition` holds the schedule `where`, elsewhere the other.

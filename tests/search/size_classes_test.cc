@@ -38,6 +38,17 @@ TEST(SizeClasses, bounds_of_several_sizes_where_one_does_not_tell_them_apart) {
   EXPECT_EQ(classes->condition, "M >= 60 and N >= 60");
 }
 
+TEST(SizeClasses, those_that_must_be_whole_are_beaten_by_two_others_or_stay) {
+  SizeTable table = table_of({{16, 16}, {1024, 1024}}, {{1, 2.2}, {1, 4}, {2, 2}});
+  table.whole = {true, false, false};
+  const auto classes = size_classes(table, kNames);
+  ASSERT_TRUE(classes);
+  EXPECT_EQ(classes->elsewhere, 1u);
+  EXPECT_EQ(classes->where, 2u);
+  table.seconds[0] = {1, 2};
+  EXPECT_FALSE(size_classes(table, kNames));
+}
+
 TEST(SizeClasses, one_schedule_that_is_as_good_everywhere_is_enough) {
   EXPECT_FALSE(size_classes(table_of({{16, 16}, {64, 64}}, {{1, 1}, {1.01, 1}}), kNames));
   EXPECT_FALSE(size_classes(table_of({{16, 16}, {64, 64}}, {{1, 1}, {2, 2}}), kNames));
