@@ -80,7 +80,8 @@ ProcPtr shift_factor(ProcPtr p, const Where& where, int64_t by) {
   // In floating-point numbers the sum would swallow the factor.
   const std::optional<ValueRange> all = values_of(e->type);
   if (!all) refuse(op, "'" + str(e) + "' is no product of integers");
-  if (!all->holds({std::min(by, -by), std::max(by, -by)}))
+  // First as it is: the least int64_t has no opposite.
+  if (!all->holds({by, by}) || !all->holds({-by, -by}))
     refuse(op, std::to_string(by) + " or its opposite is no `" + name_of(e->type) + "`");
   const ExprPtr shift = data_const(static_cast<double>(by), e->type);
   Rewrite rw(p);
