@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/sanitizers.h"
+
 namespace exotune::cli {
 namespace fs = std::filesystem;
 
@@ -35,11 +37,7 @@ std::string CommandHarness::read(const std::string& file) const {
 bool CommandHarness::exists(const std::string& file) const { return fs::exists(folder_ / file); }
 
 // What a program with sanitizers takes may be several times as long.
-#ifdef __SANITIZE_ADDRESS__
-constexpr double kSlower = 4;
-#else
-constexpr double kSlower = 1;
-#endif
+constexpr double kSlower = kAddressSanitizer ? 4 : 1;
 
 CommandResult CommandHarness::run(const std::vector<std::string>& arguments,
                                   const std::map<std::string, std::string>& environment,

@@ -15,6 +15,7 @@
 #include "runners/statistics.h"
 #include "runners/threads.h"
 #include "tests/runners/sample_candidates.h"
+#include "tests/sanitizers.h"
 
 namespace exotune {
 namespace {
@@ -101,9 +102,7 @@ TEST(NativeRunner, reading_uninitialised_heap_memory_is_poisoned) {
   const TrialResult r = run_body(
       "volatile float* t = malloc(4 * n);\n"
       "for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + t[i];\n free((void*)t);");
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's malloc cannot be made to fill memory";
-#endif
+  if (kAddressSanitizer) GTEST_SKIP() << "the sanitizer's malloc cannot be made to fill memory";
   EXPECT_EQ(r.status, TrialStatus::kPoisoned) << r.cause;
 }
 
