@@ -39,7 +39,9 @@ class Reindexing {
 
   ProcPtr run(std::vector<Value> args) const {
     Rewrite rw(p_);
-    rw.flags.reassociates = sum_->op == ReduceOp::kAdd;
+    // Integers wrap, in whichever order they are added.
+    rw.flags.reassociates =
+        sum_->op == ReduceOp::kAdd && is_float(element_type(*p_, sum_path_, sum_->name));
     for (size_t k = 0; k < old_.size(); ++k) rw.unwrap(at_);
     rw.replace_keep(at_, substitute(Block{sum_stmt_}, former_).front());
     if (!where_->as<Const>())
