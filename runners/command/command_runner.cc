@@ -220,6 +220,7 @@ std::vector<TrialResult> CommandRunner::run(std::span<const Candidate> candidate
     results[k].cause = "interrupted";
     if (options.interrupted && options.interrupted()) continue;
     results[k] = impl_->judge(candidates[k], options);
+    if (options.finished) options.finished(k, results[k]);
   }
   return results;
 }

@@ -103,10 +103,13 @@ std::vector<TrialResult> SimRunner::run(std::span<const Candidate> candidates, c
   if (candidates.empty()) return results;
   impl_->builder->prepare(candidates[0].args, test);
   std::atomic<size_t> next = 0;
+  std::mutex telling;  // who is told need not expect several at once
   const auto work = [&] {
     for (size_t k; (k = next++) < candidates.size();) {
       if (options.interrupted && options.interrupted()) return;
       results[k] = impl_->judge(candidates[k], options);
+      const std::scoped_lock one(telling);
+      if (options.finished) options.finished(k, results[k]);
     }
   };
   std::vector<std::jthread> others;

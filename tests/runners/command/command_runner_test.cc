@@ -58,7 +58,11 @@ struct Place {
     for (const double x : test.inputs[0]) test.expected[1].push_back(2 * x);
     RunOptions options;
     options.timeout_seconds = seconds;
-    return runner->run({&c, 1}, test, options)[0];
+    int told = 0;
+    options.finished = [&](size_t, const TrialResult&) { ++told; };
+    const TrialResult result = runner->run({&c, 1}, test, options)[0];
+    EXPECT_EQ(told, 1) << "a result is told as soon as it is there";
+    return result;
   }
   fs::path folder;
   std::unique_ptr<CommandRunner> runner;

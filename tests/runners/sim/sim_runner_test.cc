@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/base/diagnostic.h"
 #include "core/base/subprocess.h"
 
@@ -66,6 +68,18 @@ TEST_F(SimulatedKernels, a_right_kernel_has_cycles_that_repeat) {
   ASSERT_TRUE(first.ok()) << first.cause;
   EXPECT_GT(first.median, 8);
   EXPECT_EQ(first.median, second.median);
+}
+
+// Each as soon as it is there, so that a search that is killed has lost no others.
+TEST_F(SimulatedKernels, results_are_told_one_by_one) {
+  const std::vector<Candidate> all = {candidate(kDouble), candidate("y[0] = 1;", "k2")};
+  std::map<size_t, TrialStatus> told;
+  RunOptions options;
+  options.finished = [&](size_t k, const TrialResult& r) { told[k] = r.status; };
+  const std::vector<TrialResult> results = runner_->run(all, doubling(all[0]), options);
+  const std::map<size_t, TrialStatus> expected = {{0, results[0].status}, {1, results[1].status}};
+  EXPECT_EQ(told, expected);
+  EXPECT_EQ(results[0].status, TrialStatus::kOk);
 }
 
 TEST_F(SimulatedKernels, a_wrong_result_says_where) {
