@@ -292,7 +292,12 @@ void TuneOptions::refuse(const TuneRequest& request, const TuneResult& result,
   for (const std::string& failure : result.failures) diagnostic.notes.push_back(LazyText(failure));
   if (!result.statistics.first_refusal.empty())
     diagnostic.notes.push_back(LazyText("a refused step: " + result.statistics.first_refusal));
-  diagnostic.hint = LazyText("again, from nothing: " + again + " --fresh -v");
+  const bool late = result.stop == StopReason::kTimeBudget;
+  if (late) diagnostic.notes.push_back(LazyText("the time was over before one had run"));
+  diagnostic.hint =
+      LazyText((late ? "give it a longer --time-budget, or smaller sizes; again, from nothing: "
+                     : "again, from nothing: ") +
+               again + " --fresh -v");
   throw Error(std::move(diagnostic), ExitCode::kNoCandidate);
 }
 

@@ -261,6 +261,7 @@ BuiltProgram ProgramBuilder::compile(const std::vector<std::string>& sources,
   const CommandResult run = run_command(argv, {directory_, timeout_seconds_, {}});
   if (run.ok()) return {(fs::path(directory_) / output).string(), ""};
   if (run.timed_out) return {"", "the compiler took longer than its time limit"};
+  if (run.stopped) return {"", "the time was over before it was compiled", true};
   return {"", shortened(run.err, directory_)};
 }
 
@@ -286,9 +287,11 @@ void ProgramBuilder::prepare(const std::vector<ArgSpec>& args, const TestCase& t
     // The blobs lie beside the text that names them.
     BuiltProgram built =
         compile({"-I" + directory_, "-Wa,-I," + folder.string(), source}, object, false);
-    if (!built.ok())
-      throw Error(Diagnostic{{}, "the test does not compile: " + built.error, {}, ""},
-                  ExitCode::kInternal);
+    if (built.ok()) continue;
+    const std::string problem = built.stopped ? "the time was over before the test was compiled"
+                                              : "the test does not compile: " + built.error;
+    throw Error(Diagnostic{{}, problem, {}, built.stopped ? "give it a longer --time-budget" : ""},
+                built.stopped ? ExitCode::kNoCandidate : ExitCode::kInternal);
   }
   problem_ = name;
   forms_ = forms;
@@ -313,7 +316,7 @@ BuiltProgram ProgramBuilder::build(const Candidate& candidate) const {
 
 TrialResult unbuilt(const Candidate& candidate, const BuiltProgram& program,
                     const RunOptions& run) {
-  const bool stopped = run.interrupted && run.interrupted();
+  const bool stopped = program.stopped || (run.interrupted && run.interrupted());
   TrialResult result;
   result.candidate_id = candidate.id;
   result.status = stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;

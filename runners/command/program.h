@@ -17,8 +17,9 @@
 namespace exotune {
 
 struct BuiltProgram {
-  std::string elf;    // path; "" when it could not be built
-  std::string error;  // the compiler's first messages
+  std::string elf;       // path; "" when it could not be built
+  std::string error;     // the compiler's first messages
+  bool stopped = false;  // the time was over: says nothing about the program
   bool ok() const { return !elf.empty(); }
 };
 
