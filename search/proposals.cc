@@ -90,8 +90,8 @@ void Proposals::read_nest() {
   if (request_.kernel.ahead.empty()) return;
   const TargetFigures figures = figures_here();
   for (const std::string& operand : request_.kernel.ahead)
-    for (const AheadLayout& l : ahead_layouts(*start().proc, operand, *request_.target, figures, 6,
-                                              run_.budget.plan(deadline_)))
+    for (const AheadLayout& l :
+         ahead_layouts(*start().proc, operand, *request_.target, figures, 6, plan_deadline()))
       nest_.packed_orders.push_back({operand, l.tiles, l.order, l.depth});
 }
 
@@ -292,6 +292,13 @@ TargetFigures Proposals::figures_here() const {
                     request_.costs);
 }
 
+// An estimate depends on its input alone, however busy the machine: its time is what was asked for.
+Deadline Proposals::plan_deadline() const {
+  const bool alone = request_.strategy == Strategy::kDp;  // nothing else follows
+  const bool estimate = request_.effort == Effort::kEstimate;
+  return alone || estimate ? deadline_ : run_.budget.plan(deadline_);
+}
+
 DpRequest Proposals::dp_request() {
   DpRequest ask;
   ask.plans = request_.dp_plans;
@@ -299,8 +306,7 @@ DpRequest Proposals::dp_request() {
   // One thread for an estimate: how far several get with their Specs is not the same each time.
   ask.jobs = request_.effort == Effort::kEstimate ? 1 : request_.jobs;
   ask.specs = request_.dp_specs;
-  const bool alone = request_.strategy == Strategy::kDp;  // nothing else follows
-  ask.deadline = alone ? deadline_ : run_.budget.plan(deadline_);
+  ask.deadline = plan_deadline();
   ask.memo_file = request_.memo_file;
   ask.figures = figures_here();
   ask.instructions = context_.instructions;

@@ -67,6 +67,7 @@ class Proposals {
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
                                 const Deadline& deadline);
   TargetFigures figures_here() const;
+  Deadline plan_deadline() const;
   DpRequest dp_request();
   BeamResult beam(const Nest& nest, const SharedLoop* shared);
   /// As surroundings_of; where there is a rehearsal, of and among the rehearsed.
