@@ -199,7 +199,7 @@ void ActionSpace::expand_select(const Spec& spec, const Limits& limits, const Vi
       fits = fits && e.used.codes[level] <= limits.codes[level];
     }
     if (!fits || !applies(kernel, spec)) continue;
-    e.action = {ActionKind::kSelect, static_cast<uint8_t>(i), {}, 0};
+    e.action = {ActionKind::kSelect, static_cast<uint16_t>(i), {}, 0};
     e.own_cost = cost_.kernel(kernel, spec);
     visit(e);
   }

@@ -24,9 +24,9 @@ enum class ActionKind : uint8_t { kSelect, kInitialise, kTile, kMove, kParallelT
 /// Stored in the memo: by structure, never by its place in a list.
 struct DpAction {
   ActionKind kind = ActionKind::kSelect;
-  uint8_t index = 0;  // kernel, dim, or operand
-  OperandState to;    // kMove: where the operand goes
-  uint32_t size = 0;  // kTile, kParallelTile
+  uint16_t index = 0;  // kernel, dim, or operand
+  OperandState to;     // kMove: where the operand goes
+  uint32_t size = 0;   // kTile, kParallelTile
   bool operator==(const DpAction&) const = default;
 };
 

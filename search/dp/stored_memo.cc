@@ -88,7 +88,7 @@ MemoValue read_value(ByteReader& in) {
     a.cost.peak = in.limits();
     a.cost.depth = static_cast<uint8_t>(in.number());
     a.action.kind = static_cast<ActionKind>(in.number());
-    a.action.index = static_cast<uint8_t>(in.number());
+    a.action.index = static_cast<uint16_t>(in.number());
     a.action.to.level = static_cast<uint8_t>(in.number());
     a.action.to.vector = static_cast<uint8_t>(in.number());
     a.action.to.layout = static_cast<uint16_t>(in.number());
