@@ -8,7 +8,7 @@
 namespace exotune::cli {
 namespace {
 
-// The one process-wide state: a signal handler can reach nothing else.
+// Process-wide, because a signal handler can reach nothing else.
 volatile std::sig_atomic_t stop_requested = 0;
 volatile std::sig_atomic_t first_tick = 0;  // when the first one came
 

@@ -1,5 +1,5 @@
 #pragma once
-// The kinds of runners there are, one row each. Start at make_runner; a new kind is a folder with a
+// The kinds of runners there are, one row each. Start at runner_kind; a new kind is a folder with a
 // class of Runner (runner.h) and one row of registry.cc.
 //
 // Records (command/runner_record.h) are kinds without code: a text that says how to run a program

@@ -1,6 +1,6 @@
 #pragma once
 // Products in programs: sums of products of two operands, as access patterns. Start at
-// lift_products; search.md's "lift" of equality saturation.
+// lift_products.
 //
 // Any statement `out[..] += a[..] * b[..]` below loops from 0 counts, wherever it stands, also with
 // names for the factors (`a = A[i, k]`) in front of it: what else
