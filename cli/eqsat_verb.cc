@@ -63,10 +63,12 @@ std::vector<RuleText> shipped_rules(const Session& session, const std::vector<st
   return rules;
 }
 
-std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& options) {
+std::vector<RuleText> rules_of(const Session& session, const EqsatOptions& options,
+                               bool tiles = false) {
   // Blocks alone: with the other rules few of the smallest terms would be blocks.
   std::vector<std::string> sets = {"canonical", "layout",
                                    options.array.empty() ? "columns" : "systolic"};
+  if (tiles) sets.push_back("items");
   if (!options.blocks.empty()) sets = {"canonical", "padding", "blocking"};
   if (options.rule_files.empty()) return shipped_rules(session, sets);
   std::vector<RuleText> rules;
@@ -89,8 +91,8 @@ std::vector<RuleSets> audited_sets(const Session& session, const EqsatOptions& o
   }
   std::vector<RuleSets> all;
   for (const std::vector<std::string>& names :
-       std::vector<std::vector<std::string>>{{"canonical", "layout", "columns"},
-                                             {"canonical", "layout", "systolic"},
+       std::vector<std::vector<std::string>>{{"canonical", "layout", "columns", "items"},
+                                             {"canonical", "layout", "systolic", "items"},
                                              {"canonical", "blocking", "systolic"},
                                              {"canonical", "padding", "blocking", "systolic"},
                                              {"canonical", "pooling", "layout"},
@@ -170,7 +172,7 @@ eqsat::CandidateRequest request_of(const Session& session, const EqsatOptions& o
                            std::to_string(options.blocks[k - 1]),
                        "the larger block first, for example 64,16");
   eqsat::CandidateRequest request;
-  request.rules = rules_of(session, options);
+  request.rules = rules_of(session, options, costs && costs->multiplies_tiles());
   request.reductions =
       options.rule_files.empty() ? shipped_rules(session, {"canonical", "pooling"}) : request.rules;
   request.constants = array_constants(options.array);

@@ -15,8 +15,10 @@ ViewRules view_rules(const std::filesystem::path& folder) {
     }
     return rules;
   };
-  return {read({"canonical", "layout", "columns"}), read({"canonical", "padding", "blocking"}),
-          read({"canonical", "pooling"})};
+  return {.views = read({"canonical", "layout", "columns"}),
+          .tiles = read({"canonical", "layout", "columns", "items"}),
+          .blocks = read({"canonical", "padding", "blocking"}),
+          .reductions = read({"canonical", "pooling"})};
 }
 
 }  // namespace

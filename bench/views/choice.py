@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Does the search choose the better of the loops as written and their views?
 
-usage: choice.py [--exo-tune PATH] [--target T] [--time-budget SECONDS] [--db FILE] [layers | products] [NAME ...]
+usage: choice.py [--exo-tune PATH] [--target T] [--time-budget SECONDS] [--db FILE] [--file F] [layers | products] [NAME ...]
 
-layers    each convolution is searched twice from an empty database: with every view that was found
-          (--strategy eqsat), and as a user would (--strategy all). The choice is right when the second
-          is at least 0.97 of the best that either run saw.
+layers    each convolution is searched three times from an empty database: its loops as written
+          (--strategy beam), with every view that was found (eqsat), and as a user would (all). The
+          choice is right when the last is at least 0.97 of the best that any run saw.
+          --file layers_bytes.exo or layers_bytes_last.exo for machines that multiply bytes, channels
+          first or last; runs in a billion cycles then. --channels 4 divides the channels by 4, so that
+          a simulator runs the loops as written in a second.
 products  NT, TN and TT products and chains beside the NN product of their size, copies included.
 
 One line each; the exit code is 1 when a choice was wrong.
@@ -13,12 +16,12 @@ One line each; the exit code is 1 when a choice was wrong.
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCE = HERE / "layers.exo"
 ENOUGH = 0.97
 
 LAYERS = {  # name: (procedure, sizes); ResNet and MobileNet
@@ -42,6 +45,9 @@ class Tuner:
     def __init__(self, options, folder):
         self.options, self.folder, self.count = options, folder, 0
 
+    def file(self):
+        return HERE / self.options.file
+
     def run(self, kernel, sizes, strategy):
         self.count += 1
         out = self.folder / str(self.count)
@@ -59,8 +65,9 @@ class Tuner:
 
 
 def speed(record):
-    """GFLOP/s, or for a simulator operations a cycle: more is better."""
-    return record.get("gflops") or 0.0
+    """GFLOP/s, or for a simulator runs in a billion cycles: more is better."""
+    cycles = record.get("cycles", {}).get("count")
+    return 1e9 / cycles if cycles else record.get("gflops") or 0.0
 
 
 def views_of(record):
@@ -72,15 +79,17 @@ def compare_layers(tuner, names):
     wrong = 0
     for name in names or LAYERS:
         procedure, sizes = LAYERS[name]
-        forced = tuner.run(f"{SOURCE}:{procedure}", sizes, "eqsat")
-        free = tuner.run(f"{SOURCE}:{procedure}", sizes, "all")
-        views = [v["gflops"] for r in (forced, free) for v in views_of(r)]
-        chose_view = any(v.get("chosen") for v in free.get("views", []))
-        # What won without being a view is the nest as written, scheduled.
-        written = [speed(r) for r in (forced, free)
-                   if not any(v.get("chosen") for v in r.get("views", []))]
-        views += [speed(r) for r in (forced, free)
-                  if any(v.get("chosen") for v in r.get("views", []))]
+        sizes = re.sub(r"\b([OC])=(\d+)", lambda m: f"{m[1]}={int(m[2]) // tuner.options.channels}",
+                       sizes)
+        runs = [tuner.run(f"{tuner.file()}:{procedure}", sizes, strategy)
+                for strategy in ("beam", "eqsat", "all")]
+        free = runs[-1]
+        of_view = [any(v.get("chosen") for v in r.get("views", [])) for r in runs]
+        # What won without being of a view is the nest as written, scheduled.
+        written = [speed(r) for r, view in zip(runs, of_view) if not view]
+        views = [v["gflops"] for r in runs for v in views_of(r)]
+        views += [speed(r) for r, view in zip(runs, of_view) if view]
+        chose_view = of_view[-1]
         best = max(written + views)
         ratio = speed(free) / best
         wrong += ratio < ENOUGH
@@ -94,7 +103,7 @@ def compare_products(tuner, names):
     plain, wrong = {}, 0
     for name in names or PRODUCTS:
         procedure, sizes = PRODUCTS[name]
-        record = tuner.run(f"{SOURCE}:{procedure}", sizes, "all")
+        record = tuner.run(f"{tuner.file()}:{procedure}", sizes, "all")
         plain.setdefault(sizes, speed(record))
         ratio = speed(record) / plain[sizes]
         wrong += ratio < ENOUGH
@@ -107,6 +116,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--exo-tune", default=str(HERE.parents[1] / "build/release/bin/exo-tune"))
     parser.add_argument("--target")
+    parser.add_argument("--file", default="layers.exo", help="of the layers, beside this program")
+    parser.add_argument("--channels", type=int, default=1, help="as many times fewer channels")
     parser.add_argument("--time-budget", type=float, default=30)
     parser.add_argument("--db", help="keep trials here; otherwise each run begins with none")
     parser.add_argument("what", choices=("layers", "products"))

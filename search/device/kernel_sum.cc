@@ -187,14 +187,16 @@ class Matcher {
   // index?
   bool walks(const TileArgument& tile, const std::vector<ExprPtr>& idx,
              const std::vector<size_t>& chosen) const {
-    // Subscripts that no tile's loop is in may stand in front: they choose the tile.
+    // Subscripts that no tile's loop is in may stand in front: they choose the tile. Two loops in one
+    // subscript (x + s) read elements twice, which no copy of a box of memory holds.
     size_t from = 0;
     for (const int loop : tile.loops) {
       const Sym iter = sum_.loops[chosen[static_cast<size_t>(loop)]].iter;
       while (from < idx.size() && !mentions(idx[from], iter)) ++from;
       if (from == idx.size()) return false;
+      ++from;
     }
-    return from + 1 == idx.size();
+    return from == idx.size();
   }
   bool walks(const TileArgument& tile, const SumFactor& factor,
              const std::vector<size_t>& chosen) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/cursor/provenance.h"
 #include "search/complete/completion.h"
@@ -22,7 +23,9 @@ constexpr double kGainForMore = 1.5;   // and where they promise so much
 constexpr double kFewestSeconds = 3;   // a search in less finds nothing
 constexpr double kShareOfFirst = 0.6;  // of the views' time: until it is known who leads
 constexpr double kShareOfProbe = 0.2;  // of the whole: what the program as written comes to
-constexpr double kLeads = 1.03;        // by more than repeated runs differ
+// Of the cycles as written: what is said to take more than twice as many is not searched.
+constexpr double kHopelessGain = 0.5;
+constexpr double kLeads = 1.03;  // by more than repeated runs differ
 // Of what is left then: the last search repeats a known one, and what it must do is the finals.
 constexpr double kShareOfLeader = 0.6;
 constexpr double kKeptForLast = 0.25;  // of the whole, whatever leads: it ends in the comparison
@@ -179,7 +182,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   const ViewCosts costs(request.target, request.kernel.precision);
   const bool tiles = costs.multiplies_tiles();
   eqsat::CandidateRequest ask;
-  ask.rules = rules.views;
+  ask.rules = tiles ? rules.tiles : rules.views;
   ask.reductions = rules.reductions;
   ask.sizes = all_sizes(request);
   ask.plan.fuse_sums = tiles;
@@ -188,12 +191,16 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   if (!tiles) count_turned_vectors(*proc, report);
   add_views(request, costs, report, found);
   if (tiles) cut_to_tiles(costs, report, found);
+  if (request.strategy != Strategy::kEqsat)
+    std::erase_if(found, [](const ViewToTry& v) { return v.gain < kHopelessGain; });
+  // What fits no tile has been given to the processor as a whole; of equals, the one of fewer
+  // loops.
   const auto first_of = [&](const ViewToTry& v) {
-    return std::pair(!fits(costs, v.view), -static_cast<int64_t>(fused_loops(v.view)));
+    return std::tuple(tiles && !fits(costs, v.view), -v.gain,
+                      -static_cast<int64_t>(tiles ? fused_loops(v.view) : 0));
   };
-  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
-    return tiles ? first_of(a) < first_of(b) : a.gain > b.gain;
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const auto& a, const auto& b) { return first_of(a) < first_of(b); });
   if (!tiles && request.strategy != Strategy::kEqsat) leave_out_needless_copies(found);
   add_blocks(request, costs, rules, most, found);
   if (found.size() > most) found.resize(most);

@@ -18,6 +18,7 @@ namespace exotune {
 /// would be blocks.
 struct ViewRules {
   std::vector<eqsat::RuleText> views;
+  std::vector<eqsat::RuleText> tiles;   // views for machines that multiply tiles
   std::vector<eqsat::RuleText> blocks;  // with K: as many elements as an instruction takes; or none
   std::vector<eqsat::RuleText> reductions;  // over windows
 };
@@ -32,8 +33,8 @@ struct ViewToTry {
 /// With Strategy::kAll only those that need fewer vector operations than the kernel as written,
 /// copies included, and than those that copy a part of what they do; with kEqsat all, and loops cut
 /// in blocks where that is fewer than `most`; none for other strategies. For machines that multiply
-/// tiles: all, those that fill their tiles best first, loops of the sum taken together too;
-/// operands in another order are what an instruction may want.
+/// tiles: those that take the fewest cycles first, copies included, loops of the sum taken together
+/// and in another order too; operands in another order are what an instruction may want.
 std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
                                     size_t most);
 

@@ -25,8 +25,10 @@ std::vector<eqsat::RuleText> rules_of(const std::vector<std::string>& sets) {
 }
 
 ViewRules rules() {
-  return {rules_of({"canonical", "layout", "columns"}),
-          rules_of({"canonical", "padding", "blocking"}), rules_of({"canonical", "pooling"})};
+  return {.views = rules_of({"canonical", "layout", "columns"}),
+          .tiles = rules_of({"canonical", "layout", "columns", "items"}),
+          .blocks = rules_of({"canonical", "padding", "blocking"}),
+          .reductions = rules_of({"canonical", "pooling"})};
 }
 
 TuneRequest request(const std::string& text, Strategy strategy,
@@ -176,6 +178,33 @@ TEST(Views, a_view_that_fits_an_instruction_takes_its_cycles) {
   ASSERT_NE(fits, views.end());
   EXPECT_EQ(costs.fit(fits->view.proc).cycles, 2 * 16 * 9 * 4);
   EXPECT_GT(fits->gain, 5);
+}
+
+// A convolution of bytes, channels first. Its filters' rows are taps, of which only three follow each
+// other, while windows overlap: no tile is read as it lies. With the filters' channels last there is
+// one for each tap, and the image needs no copy.
+TEST(Views, sums_take_another_order_for_tiles) {
+  const TuneRequest bytes = request(
+      "@proc\n"
+      "def conv(image: i8[32, 10, 10], filters: i8[16, 32, 3, 3], out: i32[16, 8, 8]):\n"
+      "    for o in seq(0, 16):\n"
+      "        for y in seq(0, 8):\n"
+      "            for x in seq(0, 8):\n"
+      "                for c in seq(0, 32):\n"
+      "                    for r in seq(0, 3):\n"
+      "                        for s in seq(0, 3):\n"
+      "                            a: i32\n"
+      "                            b: i32\n"
+      "                            a = image[c, y + r, x + s]\n"
+      "                            b = filters[o, c, r, s]\n"
+      "                            out[o, y, x] += a * b\n",
+      Strategy::kAll, "gemmini");
+  const ViewCosts costs(bytes.target, ScalarType::kI32);
+  EXPECT_EQ(costs.fit(bytes.proc).tile, "");
+  const auto views = views_to_try(bytes, rules(), 3);
+  ASSERT_FALSE(views.empty());
+  EXPECT_EQ(views[0].view.text, "filters_view[o, r, s, c] = filters[o, c, r, s]");
+  EXPECT_EQ(costs.fit(views[0].view.proc).tile, "16 x 8 x 16");
 }
 
 // 49 points are 48 in tiles of four, and one.
