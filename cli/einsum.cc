@@ -98,7 +98,8 @@ class EinsumReader {
       if (std::none_of(factors_.begin(), factors_.end(), [&](const Operand& f) {
             return f.indices.find(result[k]) != std::string::npos;
           }))
-        refuse(at, std::string("no factor has the index `") + result[k] + "`");
+        refuse(at, std::string("no factor has the index `") + result[k] + "`",
+               "leave it out of the result, or give a factor that has it");
     }
   }
 

@@ -214,7 +214,9 @@ ProcPtr shift_loads(ProcPtr p, const std::string& loop, const MemoryPtr& memory,
       }
     }
   }
-  if (!any) throw SchedulingError("shift_loads: nothing is shared along `" + loop + "`: " + why);
+  if (!any)
+    throw SchedulingError("shift_loads: nothing is shared along `" + loop + "`: " + why, {},
+                          "the loop needs two loads of one row, less than a vector apart");
   return p;
 }
 

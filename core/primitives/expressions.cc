@@ -82,7 +82,8 @@ ProcPtr shift_factor(ProcPtr p, const Where& where, int64_t by) {
   if (!all) refuse(op, "'" + str(e) + "' is no product of integers");
   // First as it is: the least int64_t has no opposite.
   if (!all->holds({by, by}) || !all->holds({-by, -by}))
-    refuse(op, std::to_string(by) + " or its opposite is no `" + name_of(e->type) + "`");
+    refuse(op, std::to_string(by) + " or its opposite is no `" + name_of(e->type) + "`",
+           "a shift of " + std::to_string(-all->hi) + " to " + std::to_string(all->hi));
   const ExprPtr shift = data_const(static_cast<double>(by), e->type);
   Rewrite rw(p);
   rw.replace_expr(c.path(), (product->lhs + shift) * product->rhs +
