@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 
 namespace exotune {
@@ -131,6 +132,11 @@ class SumReader {
   KernelSum out_;
 };
 
+bool steps_by_one(const ExprPtr& subscript, Sym iter) {
+  const std::optional<Affine> form = affine(subscript);
+  return form && form->coeff_of(iter) == 1;
+}
+
 int64_t largest_divisor(int64_t n, int64_t most) {
   for (int64_t d = std::min(n, most); d > 1; --d)
     if (n % d == 0) return d;
@@ -187,13 +193,14 @@ class Matcher {
   // index?
   bool walks(const TileArgument& tile, const std::vector<ExprPtr>& idx,
              const std::vector<size_t>& chosen) const {
-    // Subscripts that no tile's loop is in may stand in front: they choose the tile. Two loops in one
-    // subscript (x + s) read elements twice, which no copy of a box of memory holds.
+    // Subscripts that no tile's loop is in may stand in front: they choose the tile. Two loops in
+    // one subscript (x + s) read elements twice, and 2 * x leaves some out: no box of memory is the
+    // tile.
     size_t from = 0;
     for (const int loop : tile.loops) {
       const Sym iter = sum_.loops[chosen[static_cast<size_t>(loop)]].iter;
       while (from < idx.size() && !mentions(idx[from], iter)) ++from;
-      if (from == idx.size()) return false;
+      if (from == idx.size() || !steps_by_one(idx[from], iter)) return false;
       ++from;
     }
     return from == idx.size();

@@ -75,6 +75,35 @@ def f(A: i8[16, 8], B: i8[8, 24], C: i32[16, 24]):
   EXPECT_EQ(all[0].loops, (std::vector<size_t>{2, 0, 1}));
 }
 
+// A tile is a box of memory: of a step of 2 it would hold every second element.
+TEST(DeviceInstructions, a_step_of_two_is_no_tile) {
+  const DeviceInstructions instructions = read_instructions(*target_of("gemmini"));
+  const auto mappings = [&](const std::string& subscript) {
+    const ProcPtr p = parse_module(
+                          "@proc\n"
+                          "def f(A: i8[32, 16], B: i8[16, 16], C: i32[16, 16]):\n"
+                          "    for i in seq(0, 16):\n"
+                          "        for j in seq(0, 16):\n"
+                          "            for k in seq(0, 16):\n"
+                          "                a: i32\n"
+                          "                b: i32\n"
+                          "                a = A[" +
+                              subscript +
+                              ", k]\n"
+                              "                b = B[k, j]\n"
+                              "                C[i, j] += a * b\n",
+                          "t.exo")
+                          .procs.back();
+    size_t count = 0;
+    for (const ProductInstruction& product : instructions.products)
+      count += mappings_of(sums_of(p).at(0), product).size();
+    return count;
+  };
+  EXPECT_GT(mappings("i"), 0u);
+  EXPECT_GT(mappings("i + 16"), 0u);
+  EXPECT_EQ(mappings("2 * i"), 0u);
+}
+
 // Each computes what the kernel does, calls something named `product` and can be emitted. Their
 // texts and plans come back.
 std::string expect_right(const ProcPtr& kernel, const SizeBinding& sizes,
