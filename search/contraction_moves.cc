@@ -193,7 +193,8 @@ Stage row_blocks(const Contraction& c, const std::string& outside) {
 
 // The same steps for all tiles: what differs between candidates is only sizes.
 Steps micro_kernel(const Contraction& c) {
-  return {register_block_step(c.i, c.j, c.k, c.unit), unroll_registers_step(c.unit)};
+  return {register_block_step(c.i, c.j, c.k, c.unit, c.nest.adds && lasts_for_asking(c.most(c.k))),
+          unroll_registers_step(c.unit)};
 }
 
 Stage register_heights(const Contraction& c) {
@@ -253,9 +254,6 @@ std::vector<Move> with_rows_packed(const Contraction& c, const std::vector<Move>
     const Value& first = sizes->as<ValueList>() ? sizes->as<ValueList>()->front() : *sizes;
     for (const bool turned : {false, true}) {
       Move packed{m.steps, kRowsPacked, m.needs};
-      // Results are added in the end, since the copy has taken the cache that they were in.
-      for (ScheduleStep& step : packed.steps)
-        if (step.op == "register_block") step = with_value(std::move(step), "apart", true);
       packed.steps.insert(packed.steps.begin(),
                           turned ? pack_step(c.strided.buffer, place, 0, c.unit, c.strided.sum)
                                  : pack_step(c.strided.buffer, place, *first.as<int64_t>(), c.unit,

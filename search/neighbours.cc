@@ -228,12 +228,14 @@ class Changes {
 
   // The result's lines asked for while a tile is computed, with the next rows' lines between the
   // terms of the sums and the lines of later rows while strips are packed, and where panels go by
-  // with the lines of the next one too; and without these.
+  // with the lines of the next one too; and without these. A tile that asks already also begins
+  // with the result.
   void spread_prefetches() {
     if (kernels_.size() != 1 || any_of(steps_, "prefetch_meanwhile")) return;
     const Kernel& kernel = kernels_.front();
+    if (steps_[first_kernel_].op != "register_block") return;
     const Value* asks = value_of(steps_[first_kernel_], "apart");
-    if (steps_[first_kernel_].op != "register_block" || (asks && *asks->as<bool>())) return;
+    const bool is_apart = asks && *asks->as<bool>();
     const Steps apart = changed(first_kernel_, "apart", true);
     const Steps panels = asks_of_panels(kernel);
     // Once the rows are asked for, or alone: what comes next of the rows may lie packed already.
@@ -259,7 +261,7 @@ class Changes {
       add(std::move(all), Change::kPrefetching);
     }
     with_panels(apart, first_kernel_ + 1);
-    add(apart, Change::kPrefetching);
+    add(is_apart ? changed(first_kernel_, "apart", false) : apart, Change::kPrefetching);
   }
 
   // What the next panel of columns reads of the operands that are packed panel by panel.

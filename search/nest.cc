@@ -308,6 +308,7 @@ class PerfectNest {
   }
 
   void choose_kind() {
+    nest_.adds = is_one_sum() && last().adds;
     if (inside_ || is_one_sum()) {
       choose_rows_of_sums(nest_);
       if (are_whole_sums(nest_, inside_)) nest_.kind = NestKind::kSums;

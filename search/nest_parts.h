@@ -14,6 +14,7 @@ struct Statement {
   std::vector<ExprPtr> idx;
   ExprPtr rhs;
   bool reduces;
+  bool adds = false;  // it reduces by a sum
 };
 /// Nothing for anything but assignments and reductions.
 std::optional<Statement> statement_of(const StmtPtr& s);

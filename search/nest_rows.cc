@@ -82,7 +82,8 @@ NestLoop loop_of(const For& f) {
 
 std::optional<Statement> statement_of(const StmtPtr& s) {
   if (const Assign* a = s->as<Assign>()) return Statement{a->name, a->idx, a->rhs, false};
-  if (const Reduce* r = s->as<Reduce>()) return Statement{r->name, r->idx, r->rhs, true};
+  if (const Reduce* r = s->as<Reduce>())
+    return Statement{r->name, r->idx, r->rhs, true, r->op == ReduceOp::kAdd};
   return std::nullopt;
 }
 

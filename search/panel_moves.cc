@@ -49,7 +49,7 @@ std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors) {
                panel_tag(vectors)};
     Move asking = plain;
     for (const ScheduleStep& step : micro_kernel(c)) plain.steps.push_back(step);
-    asking.steps.push_back(with_value(register_block_step(c.i, c.j, c.k, c.unit), "apart", true));
+    asking.steps.push_back(register_block_step(c.i, c.j, c.k, c.unit, true));
     asking.steps.push_back({"prefetch_meanwhile", {c.outer_of(c.i), c.k}});
     asking.steps.push_back(
         {"prefetch_meanwhile", {c.block_of(c.j), c.k, c.vectored}, {}, {{"locality", 2}}});

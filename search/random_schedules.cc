@@ -96,7 +96,7 @@ Steps contraction(const Nest& nest, const Unit& unit, Draw& draw) {
     steps.push_back(tile);
     steps.push_back(strip);
   }
-  steps.push_back(register_block_step(i, j, k, unit.values));
+  steps.push_back(register_block_step(i, j, k, unit.values, false));
   if (draw.chance(93)) steps.push_back(unroll_registers_step(unit.values));
   if (draw.chance(25)) steps.push_back(interleave_step(k, draw.among<int64_t>({2, 4, 8})));
   return steps;

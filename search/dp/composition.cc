@@ -230,6 +230,7 @@ class ChainPlanner {
   // Loops of a part by what they do; the sum must be one loop.
   struct Names {
     std::string rows, columns, sum;
+    int64_t terms = 0;  // of the sum
   };
   std::optional<Names> names_of(const ChainPart& part) const {
     Names out;
@@ -241,6 +242,7 @@ class ChainPlanner {
                                                                              : out.rows;
       if (!name.empty()) return std::nullopt;
       name = part.nest.loops[static_cast<size_t>(d)].name();
+      if (&name == &out.sum) out.terms = part.nest.extents[static_cast<size_t>(d)];
     }
     if (out.rows.empty() || out.columns.empty() || out.sum.empty()) return std::nullopt;
     return out;
@@ -304,7 +306,8 @@ class ChainPlanner {
       out.push_back(block_step(n.rows, tiles[k].rows, n.rows + "o"));
     }
     for (const Names& n : names)
-      out.push_back(register_block_step(n.rows, n.columns, n.sum, unit_));
+      out.push_back(
+          register_block_step(n.rows, n.columns, n.sum, unit_, lasts_for_asking(n.terms)));
     out.push_back(unroll_registers_step(unit_));
     return out;
   }

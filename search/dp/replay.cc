@@ -146,6 +146,9 @@ class StepWriter {
       strips_.push_back(steps_.size() - 1);
   }
 
+  // As against the largest of its terms.
+  static bool adds(const SpecKind& kind) { return kind.statement.rfind("+=", 0) == 0; }
+
   // From here on operands are in vector registers: the micro-kernel.
   void registers(const PlanNode& node) {
     const SpecKind& kind = space_.kinds().at(node.spec.kind);
@@ -172,7 +175,8 @@ class StepWriter {
       steps_.push_back(unroll_registers_step(unit_));
     } else if (along && rows.size() == 1 && sums.size() == 1) {
       steps_.push_back(
-          register_block_step(names_[rows[0]], names_[vector], names_[sums[0]], unit_));
+          register_block_step(names_[rows[0]], names_[vector], names_[sums[0]], unit_,
+                              adds(kind) && lasts_for_asking(node.spec.extents[sums[0]])));
       steps_.push_back(unroll_registers_step(unit_));
     } else if (along && sums.empty()) {
       steps_.push_back(unit_.step("vectorize", {names_[vector]}));

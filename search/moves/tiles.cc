@@ -74,7 +74,8 @@ class Tiles {
       cut.push_back(block(k, balanced(extent, depth), k + "o", nest_.loops.front().name));
     const ScheduleStep by_rows = block(i, rows, i + "o", "");
     const ScheduleStep unroll = {"unroll_registers", {Value(target_.vector_memory)}, {}};
-    const ScheduleStep product = {"register_block", with_unit({Value(i), Value(j), Value(k)}), {}};
+    ScheduleStep product = {"register_block", with_unit({Value(i), Value(j), Value(k)}), {}};
+    if (nest_.adds && lasts_for_asking(loop(k).most)) product.named = {{"apart", true}};
     const ScheduleStep any = {"sum_block", with_unit({Value(i), Value(j)}), {}};
     const std::string name = "tile " + std::to_string(rows) + "x" + std::to_string(vectors);
     const auto add = [&](const std::string& how, std::vector<Steps> groups) {

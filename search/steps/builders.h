@@ -4,6 +4,7 @@
 // A loop that a step makes is found again through the step's values (value_of), never by how its
 // name is spelt: who needs it later keeps the name that it passed here.
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/library/step.h"
@@ -48,9 +49,13 @@ ScheduleStep pack_step(const std::string& buffer, const std::string& before, int
 /// The two loops, one directly inside the other, change places.
 ScheduleStep swap_step(const std::string& outer, const std::string& inner);
 
-/// Sums of a tile in registers, along three loops.
+/// Does a sum of so many terms (nothing: not known) last until the lines of its tile, which are
+/// asked for meanwhile, are there? Then `apart` is worth it.
+bool lasts_for_asking(std::optional<int64_t> terms);
+
+/// Sums of a tile in registers, along three loops; `apart`: added to the result in the end.
 ScheduleStep register_block_step(const std::string& rows, const std::string& columns,
-                                 const std::string& sum, const VectorValues& unit);
+                                 const std::string& sum, const VectorValues& unit, bool apart);
 /// The same for sums over several loops.
 ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,
                             const VectorValues& unit);

@@ -126,6 +126,17 @@ TEST(Neighbours, what_one_product_needs_next_is_asked_for_while_it_computes) {
                          {apart, meanwhile, "p = prefetch_ahead(p, 'i0', 'B', distance=8)"}));
 }
 
+TEST(Neighbours, a_tile_that_is_added_in_the_end_also_begins_with_the_result) {
+  ScheduleStep apart = kernel("i", "j", "k", 8);
+  apart.named = {{"apart", true}};
+  const Around around({block("i", 8, "io", ""), apart, {"unroll_registers", {vector_memory()}}});
+  EXPECT_TRUE(around.has(Change::kPrefetching,
+                         {"p = register_block(p, 'i', 'j', 'k', 8, V, instrs, apart=False)"}));
+  EXPECT_TRUE(around.has(Change::kPrefetching,
+                         {"p = register_block(p, 'i', 'j', 'k', 8, V, instrs, apart=True)",
+                          "p = prefetch_meanwhile(p, 'io', 'k')"}));
+}
+
 TEST(Neighbours, the_next_panel_is_asked_for_where_panels_go_by) {
   const Around around({block("j", 96, "jc", "i"),
                        pack("B", "i", 32, 8),

@@ -36,7 +36,7 @@ class SurroundingsTest : public ::testing::Test {
     const auto refusal = extend(
         good_,
         {pack_step("B", "i", 32, unit), block_step("j", 32, "jo", "i"), block_step("i", 6, "io"),
-         register_block_step("i", "j", "k", unit), unroll_registers_step(unit)},
+         register_block_step("i", "j", "k", unit, false), unroll_registers_step(unit)},
         context_);
     EXPECT_FALSE(refusal) << refusal->text();
   }

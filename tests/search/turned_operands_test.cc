@@ -104,6 +104,25 @@ TEST(TurnedOperands, are_packed_in_strips_by_every_schedule) {
   }
 }
 
+// Sums that are long enough are added to the result in the end; the largest of terms is none.
+TEST(TurnedOperands, tiles_of_every_schedule_are_added_in_the_end) {
+  const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  const auto apart = [](const BeamState& s) {
+    return std::count_if(s.steps.begin(), s.steps.end(), [](const ScheduleStep& step) {
+      return step.op == "register_block" && *value_of(step, "apart")->as<bool>();
+    });
+  };
+  std::string largest = kNT, few = kNT;
+  largest.replace(largest.find("+= A[i, k] *"), 12, "max= A[i, k] +");
+  for (size_t at; (at = few.find("18")) != std::string::npos;) few.replace(at, 2, "9");
+  for (const auto& [text, wanted] : {std::pair(kNT, 1), {kTT, 1}, {largest, 0}, {few, 0}}) {
+    const BeamResult found = beam_of(parsed(text), *target);
+    ASSERT_GT(found.states.size(), 4u) << text;
+    for (size_t k = 0; k < 4; ++k)
+      EXPECT_EQ(apart(found.states[k]), wanted) << key_of(found.states[k].steps);
+  }
+}
+
 // In strips as high as the tile, turned, and not at all.
 TEST(TurnedOperands, that_a_sum_goes_across_are_packed_in_turn) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
