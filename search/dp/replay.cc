@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/base/diagnostic.h"
 #include "search/steps/builders.h"
@@ -17,6 +18,8 @@ class StepWriter {
       : space_(space), nest_(nest), unit_(target, nest.kind.operands.back().type, instructions) {
     for (const Sym loop : nest.loops) names_.push_back(loop.name());
     for (size_t d = 0; d < names_.size(); ++d) order_.push_back(static_cast<int>(d));
+    for (int input = 0; input < nest.kind.output(); ++input)
+      if (nest.kind.turned(input) >= 0) unpacked_.insert(input);
   }
 
   Steps run(const PlanNode& plan) {
@@ -98,7 +101,13 @@ class StepWriter {
       if (std::find(dims.begin(), dims.end(), dim) == dims.end()) dims.push_back(dim);
       last = &last->parts[0];
     }
-    for (const int dim : dims) {
+    const auto again = std::stable_partition(dims.begin(), dims.end(), [&](int dim) {
+      return std::all_of(unpacked_.begin(), unpacked_.end(),
+                         [&](int input) { return moves(input, dim); });
+    });
+    for (auto at = dims.begin(); at != dims.end(); ++at) {
+      const int dim = *at;
+      if (at == again) turn_operands(*last);
       const std::string& name = names_[dim];
       const uint32_t size = last->spec.extents[dim];
       block(dim, size);
@@ -121,12 +130,46 @@ class StepWriter {
       if (part.spec.kind == node.spec.kind && part.spec.operands[operand] == to) body = &part;
     EXO_CHECK(body);
     if (level.registers) {
+      turn_operands(node);
       registers(node);
       done_ = true;
       return nullptr;
     }
-    if (to.layout != node.spec.operands[operand].layout && operand != kind.output()) pack(node);
+    if (to.layout != node.spec.operands[operand].layout && operand != kind.output()) {
+      unpacked_.erase(operand);
+      pack(node);
+    }
     return body;
+  }
+
+  bool moves(int operand, int dim) const {
+    for (const Subscript& s : nest_.kind.operands[operand].subscripts)
+      for (const SubscriptTerm& t : s)
+        if (t.dim == dim) return true;
+    return false;
+  }
+
+  // What was planned as if its vectors lay there is packed in front of the first loop that reads it
+  // again, unless the plan packs it farther inside.
+  void turn_operands(const PlanNode& from) {
+    const std::vector<int> open = open_loops();
+    for (const int input : std::exchange(unpacked_, {})) {
+      if (open.empty() || packs(from, input)) continue;
+      strips_.push_back(steps_.size());
+      steps_.push_back(pack_step(nest_.buffers[input].name(), names_[open.front()], 0, unit_,
+                                 nest_.kind.turned(input)));
+    }
+  }
+
+  // Does the plan from here on lay the input out anew, outside of registers?
+  bool packs(const PlanNode& from, int input) const {
+    if (from.action.kind == ActionKind::kMove && from.action.index == input &&
+        !space_.machine().levels[from.action.to.level].registers &&
+        from.action.to.layout != from.spec.operands[input].layout)
+      return true;
+    return std::any_of(from.parts.begin(), from.parts.end(), [&](const PlanNode& part) {
+      return part.spec.kind == from.spec.kind && packs(part, input);
+    });
   }
 
   // Strips of the dimension that the layout has innermost, as wide as it says; 0 where it is no
@@ -165,7 +208,7 @@ class StepWriter {
     const int64_t width = node.spec.extents[vector];
     for (const size_t k : strips_)
       if (const int64_t strip = *value_of(steps_[k], "strip")->as<int64_t>();
-          strip > width && strip % width == 0)
+          strip % width == 0 && strip != width)
         steps_[k] = with_value(std::move(steps_[k]), "strip", width);
     const bool along = width > 1;
     if (along && several_sums()) {
@@ -191,7 +234,8 @@ class StepWriter {
   std::vector<std::string> parallel_;  // loops
   std::vector<int> order_;             // of the loops that the blocks leave
   std::set<int> unrolled_;
-  std::vector<size_t> strips_;  // steps that pack strips along the vector loop
+  std::vector<size_t> strips_;  // steps that pack strips along the vector loop; 0: as wide as tiles
+  std::set<int> unpacked_;      // inputs across the vectors that no step has packed yet
   int outers_ = 0;
   bool done_ = false;
 };
@@ -227,7 +271,16 @@ Spec spec_of(const LiftedNest& nest, const Proc& proc, ActionSpace& space) {
   for (size_t i = 0; i < nest.kind.operands.size(); ++i) {
     const OperandShape shape = operand_shape(nest.kind.operands[i], spec.extents.data());
     spec.operands[i].level = static_cast<uint8_t>(space.machine().outermost());
-    spec.operands[i].layout = space.layouts().id(TensorLayout::row_major(shape));
+    std::vector<int> order;
+    for (size_t d = 0; d < nest.kind.operands[i].subscripts.size(); ++d)
+      order.push_back(static_cast<int>(d));
+    // Every plan packs such an input once, which costs them alike: planned as if its vectors lay
+    // there, four fifths of the Specs need not be looked at.
+    if (const int turned = nest.kind.turned(static_cast<int>(i)); turned >= 0) {
+      order.erase(order.begin() + turned);
+      order.push_back(turned);
+    }
+    spec.operands[i].layout = space.layouts().id(TensorLayout::ordered(order, shape));
   }
   return spec;
 }

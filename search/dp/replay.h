@@ -5,6 +5,7 @@
 //   parallel tile(dim, size)     the same, and its loop becomes parallel when all else is done
 //   move into another layout     pack_operand in front of the current nest, in strips of the
 //                                dimension that the layout has innermost
+//   input across the vectors     pack_operand in front of the first loop that reads it again
 //   move into a cache            nothing: the hardware does it
 //   output into vector registers register_block: the micro-kernel that the rest of the plan
 //   describes elementwise into registers   vectorize select, initialise           nothing more: the
@@ -23,9 +24,10 @@ namespace exotune {
 Steps steps_of(const PlanNode& plan, ActionSpace& space, const LiftedNest& nest,
                const Target& target, const ValueList& instructions);
 
-/// The Spec of the nest with every operand in the outermost level, row by row. Where vectors can be
-/// masked, the loop they run along is rounded up to whole ones. Refuses (InputError) symbolic
-/// extents.
+/// The Spec of the nest with every operand in the outermost level, row by row, but for a factor
+/// that the vector loop goes across (SpecKind::turned): every plan packs that one, and is made as
+/// if its vectors lay there already. Where vectors can be masked, the loop they run along is
+/// rounded up to whole ones. Refuses (InputError) symbolic extents.
 Spec spec_of(const LiftedNest& nest, const Proc& proc, ActionSpace& space);
 
 }  // namespace exotune

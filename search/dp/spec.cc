@@ -72,6 +72,24 @@ bool SpecKind::has_taps() const {
   return false;
 }
 
+int SpecKind::turned(int input) const {
+  const int along = vector_loop();
+  const std::vector<Subscript>& subscripts = operands[static_cast<size_t>(input)].subscripts;
+  if (along < 0 || input == output() || output() != 2 ||
+      std::count(reduction.begin(), reduction.end(), true) != 1)
+    return -1;
+  std::vector<bool> moves(reduction.size());
+  int found = -1;
+  for (size_t d = 0; d < subscripts.size(); ++d) {
+    if (subscripts[d].size() != 1 || subscripts[d][0].coefficient != 1) return -1;
+    moves[subscripts[d][0].dim] = true;
+    if (subscripts[d][0].dim == along) found = static_cast<int>(d);
+  }
+  bool again = false;
+  for (int d = 0; d < dims(); ++d) again |= !reduction[d] && !moves[d];
+  return again && found + 1 < static_cast<int>(subscripts.size()) ? found : -1;
+}
+
 bool SpecKind::is_elementwise() const {
   for (const OperandKind& operand : operands) {
     if (operand.subscripts.size() != reduction.size()) return false;

@@ -62,6 +62,9 @@ struct SpecKind {
   /// A sum that shares a subscript with another loop: `r` in image[h + r].
   bool is_tap(int loop) const;
   bool has_taps() const;
+  /// Of a product of two inputs: the dimension of `input` that the vector loop moves where that is
+  /// not its last, as the first of B in A B', and rows of the result read it again. -1: none.
+  int turned(int input) const;
   /// Every operand is subscripted by all loops, in order: a move or a fill.
   bool is_elementwise() const;
   bool operator==(const SpecKind&) const = default;

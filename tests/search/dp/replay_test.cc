@@ -71,6 +71,20 @@ std::vector<Replayed> replay_all(const std::string& source, const std::string& t
   return out;
 }
 
+// Specs that are worked out for the best plan.
+int64_t solved(const std::string& source) {
+  TargetLibrary library({std::filesystem::path(EXOTUNE_SOURCE_DIR) / "hw"});
+  const DpMachine machine = machine_of(*library.load("avx512"));
+  SpecKinds kinds;
+  LayoutPool layouts;
+  ActionSpace space(machine, search_rules(), kinds, layouts);
+  BoxMemo memo;
+  SpecSolver solver(space, memo);
+  const ProcPtr p = parse_module(source, "product.exo").procs.front();
+  solver.solve(spec_of(*lift_nest(*p), *p, space));
+  return solver.statistics().solved;
+}
+
 void expect_same(const Replayed& r) {
   ASSERT_TRUE(r.after);
   expect_same_result(r.before, r.after, r.script);
@@ -103,6 +117,32 @@ def product(A: f32[8, 8], B: f32[32, 8], C: f32[8, 32]):
   expect_same(all[0]);
   EXPECT_GT(all[0].vectors, 0);
   EXPECT_NE(all[0].script.find("dim=0"), std::string::npos) << all[0].script;
+}
+
+// In strips as wide as the tile, in front of the rows; and as few Specs as a product whose second
+// factor lies along the vectors.
+TEST(DpReplay, a_turned_operand_is_packed_once_in_front_of_what_reads_it_again) {
+  const std::string turned = R"(
+@proc
+def product(A: f32[%K, %M], B: f32[%N, %K], C: f32[%M, %N]):
+    for i in seq(0, %M):
+        for j in seq(0, %N):
+            for k in seq(0, %K):
+                C[i, j] += A[k, i] * B[j, k]
+)";
+  for (const auto& [m, n, k] : {std::tuple(24, 64, 48), {64, 96, 128}}) {
+    const std::vector<Replayed> all = replay_all(sized(turned, m, n, k), "avx512", 4);
+    ASSERT_FALSE(all.empty());
+    for (const Replayed& r : all) {
+      expect_same(r);
+      const size_t pack = r.script.find("pack_operand("), rows = r.script.find("block_loop(p, 'i'");
+      ASSERT_NE(pack, std::string::npos) << r.script;
+      EXPECT_EQ(r.script.find("'B'", pack), pack + 16) << r.script;
+      EXPECT_TRUE(rows == std::string::npos || pack < rows) << r.script;
+      EXPECT_EQ(r.script.find("pack_operand(p, 'B'", pack + 1), std::string::npos) << r.script;
+    }
+    EXPECT_LE(solved(sized(turned, m, n, k)), 3 * solved(sized(kMatmul, m, n, k)));
+  }
 }
 
 // Sums of several loops: convolutions with channels last, of stride two, by depth, in one
