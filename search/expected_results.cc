@@ -12,48 +12,6 @@ namespace {
 // One call of the nest as written on data too large for the interpreter.
 constexpr double kReferenceSeconds = 120;
 
-// Sizes small enough for the interpreter at which the asserts of `p` hold; nothing when none of
-// those tried do.
-std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes) {
-  for (const int64_t most : {13, 16, 32, 64}) {
-    SizeBinding small = sizes;
-    int64_t next = most;
-    for (auto& [name, value] : small) {
-      if (value <= most) continue;
-      value = next;
-      if (most == 13) next += 2;  // unequal ones tell more
-    }
-    const std::map<Sym, int64_t> env = control_values(p, small);
-    if (std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
-          try {
-            return eval_control(e, env) != 0;
-          } catch (const InterpError&) {
-            return true;  // speaks of strides
-          }
-        }))
-      return small;
-  }
-  return std::nullopt;
-}
-
-// The nest as written, once its C was found to do at a small size what the interpreter does.
-std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
-                                        const ProblemOptions& options) {
-  const std::optional<SizeBinding> small = small_sizes(*problem.kernel, problem.sizes);
-  if (!small) return nullptr;
-  ProblemOptions interpreting = options;
-  interpreting.runner = nullptr;
-  const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
-  const Candidate code = make_candidate(problem.kernel, *options.target, sample);
-  RunOptions check;
-  check.measure = false;
-  check.timeout_seconds = 20;
-  if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return nullptr;
-  const ProcPtr& written = options.written ? options.written : problem.kernel;
-  return compiled(make_candidate(written, *options.target, problem), *options.runner,
-                  kReferenceSeconds);
-}
-
 double values_read(const ExprPtr& e) {
   double count = 1;
   if (!e->as<Read>())
@@ -87,6 +45,53 @@ double operations_of(const Proc& p, const SizeBinding& sizes) {
   } catch (const InterpError&) {  // bounds that only a run knows
     return 0;
   }
+}
+
+// Sizes small enough for the interpreter at which the asserts of `p` hold; nothing when none of
+// those tried do. Of many loops inside one another, as in a chain of factors, smaller ones.
+std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes, int64_t steps) {
+  bool many = false;
+  for (const int64_t most : {13, 5, 3, 16, 32, 64}) {
+    if (most < 13 && !many) continue;
+    SizeBinding small = sizes;
+    int64_t next = most;
+    for (auto& [name, value] : small) {
+      if (value <= most) continue;
+      value = next;
+      if (most <= 13) next += most > 5 ? 2 : 1;  // unequal ones tell more
+    }
+    if (most == 13 && operations_of(p, small) > static_cast<double>(steps)) many = true;
+    if (most == 13 && many) continue;
+    const std::map<Sym, int64_t> env = control_values(p, small);
+    if (std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
+          try {
+            return eval_control(e, env) != 0;
+          } catch (const InterpError&) {
+            return true;  // speaks of strides
+          }
+        }))
+      return small;
+  }
+  return std::nullopt;
+}
+
+// The nest as written, once its C was found to do at a small size what the interpreter does.
+std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
+                                        const ProblemOptions& options) {
+  const std::optional<SizeBinding> small =
+      small_sizes(*problem.kernel, problem.sizes, options.interpreted_steps);
+  if (!small) return nullptr;
+  ProblemOptions interpreting = options;
+  interpreting.runner = nullptr;
+  const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
+  const Candidate code = make_candidate(problem.kernel, *options.target, sample);
+  RunOptions check;
+  check.measure = false;
+  check.timeout_seconds = 20;
+  if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return nullptr;
+  const ProcPtr& written = options.written ? options.written : problem.kernel;
+  return compiled(make_candidate(written, *options.target, problem), *options.runner,
+                  kReferenceSeconds);
 }
 
 }  // namespace

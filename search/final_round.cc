@@ -29,6 +29,7 @@ std::string failure_text(const ContenderResult& c) {
 }
 
 constexpr const char* kTimeWasOver = "the time was over";
+constexpr const char* kFarMore = "so many more operations that nobody waits for them";
 
 }  // namespace
 
@@ -99,6 +100,10 @@ FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalist
   out.rivals = out.contenders.size();
   for (const Rival& rival : request_.rivals) {
     // Its trial told how far behind it is; the time is for those who may be near.
+    if (rival.proc == request_.proc && request_.shorter) {
+      run_.result.missed.push_back(rival.name + ": " + kFarMore);
+      continue;
+    }
     if (rival.proc == request_.proc &&
         measured_.written_takes(kShareOfWritten * run_.deadline.left())) {
       run_.result.missed.push_back(rival.name + ": " + kTimeWasOver);

@@ -40,6 +40,11 @@ Measuring::Measuring(TuningState& run, Proposals& proposals, const Bench& bench)
       candidates_(run, proposals, bench, measured_.trials) {}
 
 void Measuring::as_written() {
+  // A part that a search goes on from is a schedule like others; the nest itself has no turn.
+  if (request_.shorter) {
+    if (!request_.partial) candidates_.note_as_written_ran();
+    return;
+  }
   const Deadline deadline = run_.budget.written();
   std::optional<Trial> written = candidates_.as_written();
   if (!written || deadline.over()) return;

@@ -103,6 +103,12 @@ void Proposals::search() {
   // A nest that is in tiles already has its plan, and many more loops to plan for.
   const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
                                  [](const NestLoop& loop) { return !loop.outer.empty(); });
+  // Forms with so many fewer operations that no schedule of the nest as written comes near.
+  if (request_.shorter && !request_.partial && !request_.known.empty()) {
+    add(known_states());
+    run_.result.statistics.search_seconds = run_.since(begun);
+    return;
+  }
   const bool by_beam = request_.strategy != Strategy::kDp;
   // The beam knows no instruction that sums groups of narrower elements.
   const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);

@@ -38,7 +38,8 @@ void find_expected(TuningState& run, const Bench& bench) {
   ProblemOptions data{.seed = run.request.seed};
   data.runner = bench.runner;
   data.target = run.request.target.get();
-  data.written = at_sizes(run.request.proc, run.request.sizes);
+  data.written =
+      run.request.shorter ? run.request.shorter : at_sizes(run.request.proc, run.request.sizes);
   const Deadline deadline = run.budget.reference();
   try {
     const DeadlineScope scope(deadline);

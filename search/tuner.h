@@ -89,6 +89,10 @@ struct TuneRequest {
   /// Schedules that are measured among those found; on a machine that is not this one, that a
   /// search starts from besides the nest as written.
   std::vector<WholeSchedule> known;
+  /// A form of `proc` at its `sizes`, proved equal, with so many fewer operations that the nest as
+  /// written is worth no call: what must come out is computed with it, and where schedules are
+  /// known, which are of such forms, no others are looked for. Null: the nest as written tells.
+  ProcPtr shorter;
 };
 
 /// What a progress line shows; told at every candidate and stage.

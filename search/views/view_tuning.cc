@@ -6,6 +6,7 @@
 
 #include "core/cursor/provenance.h"
 #include "search/complete/completion.h"
+#include "search/complete/open_nests.h"
 #include "search/nest.h"
 #include "search/tuning_context.h"
 #include "search/view_need.h"
@@ -30,6 +31,11 @@ constexpr double kLeads = 1.03;  // by more than repeated runs differ
 constexpr double kShareOfLeader = 0.6;
 constexpr double kKeptForLast = 0.25;  // of the whole, whatever leads: it ends in the comparison
 constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
+// A sum of several factors, multiplied in order, that is so many times shorter than as written, and
+// as written takes so many iterations, a third of a second or more, that no call of it is worth
+// its time: each of a run's searches would wait for several.
+constexpr double kFarShorter = 8, kManyIterations = 1 << 28;
+constexpr double kNearBest = 0.98;  // of the best order's gain: others are not searched then
 
 SizeBinding all_sizes(const TuneRequest& request) {
   SizeBinding sizes = request.representative;
@@ -50,6 +56,11 @@ ScriptEnvironment names_for(const TuneRequest& request) {
   return names;
 }
 
+// Products in another order are a program of several nests, none of them a copy beside it.
+bool is_order(const eqsat::Candidate& view) {
+  return view.plan.views.empty() && view.plan.fused.empty();
+}
+
 // What a search from the view leads to; nothing to show for it is no error.
 std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::Candidate& view,
                                       double seconds, Store& store, const TuneHooks& hooks,
@@ -65,8 +76,7 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
   ask.tune.top_k = std::min(ask.tune.top_k, kFinalists);
   ask.tune.rounds = std::min(ask.tune.rounds, kRounds);
   ask.baseline = false;
-  // Products in another order are a program of several nests, none of them a copy beside it.
-  ask.together = view.plan.views.empty() && view.plan.fused.empty();
+  ask.together = is_order(view);
   try {
     const Completion done = complete(ask, store, hooks);
     outcome.gflops = done.result.gflops;
@@ -216,6 +226,21 @@ double share_of(const TuneRequest& request, const std::vector<ViewToTry>& views)
   return more ? kShareOfEqsat : kShareOfAll;
 }
 
+// Where an order of the factors is the only way to go about it: what is left of the views are the
+// orders that are about as short.
+bool only_orders(const TuneRequest& request, std::vector<ViewToTry>& views) {
+  if (views.empty() || !is_order(views.front().view) || views.front().gain < kFarShorter)
+    return false;
+  double iterations = 0;
+  for (const Cursor& nest : open_nests(body_of(at_sizes(request.proc, all_sizes(request))), {}))
+    iterations += work_at(nest);
+  if (iterations < kManyIterations) return false;
+  const double gain = views.front().gain;
+  std::erase_if(views,
+                [&](const ViewToTry& v) { return !is_order(v.view) || v.gain < kNearBest * gain; });
+  return true;
+}
+
 // One search for each view, the more promising ones the longer; then, where one of them leads what
 // the program as written comes to in a short search, that one goes on: the time is for who shows
 // something. What was measured is known by then.
@@ -242,6 +267,11 @@ class ViewSearches {
       if (outcomes_[k].gflops > outcomes_[best].gflops) best = k;
     if (outcomes_.empty() || interrupted()) return;
     if (outcomes_[best].gflops <= 0) return go_on_unmeasured(deadline);
+    if (request_.shorter) {
+      if (const double more = leader_seconds(deadline.left()); more >= kFewestSeconds)
+        search(best, more);
+      return;
+    }
     TuneRequest probe = request_;
     probe.time_budget_seconds = kShareOfProbe * request_.time_budget_seconds;
     probe.with_peers = false;
@@ -303,7 +333,12 @@ TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& s
   if (request.effort == Effort::kEstimate) return tune(request, store, hooks);
   const Deadline deadline = Deadline::after(request.time_budget_seconds);
   std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
-  const double seconds = kShareOfFirst * share_of(request, views) * request.time_budget_seconds;
+  const bool orders = only_orders(request, views);
+  if (orders) request.shorter = views.front().view.proc;
+  // One that is alone has all the time but for the comparison.
+  const double share =
+      orders && views.size() == 1 ? 1 - kKeptForLast : kShareOfFirst * share_of(request, views);
+  const double seconds = share * request.time_budget_seconds;
   views.resize(std::min(views.size(), static_cast<size_t>(seconds / kFewestSeconds)));
   ViewSearches searches(request, std::move(views), store, hooks);
   searches.each(seconds);
