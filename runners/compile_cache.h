@@ -13,8 +13,9 @@
 
 namespace exotune {
 
-/// Not thread-safe: one runner owns it. Compiling runs `jobs` processes at once and gives up with
-/// the thread's deadline; what was compiled until then stays known.
+/// Not thread-safe: of one runner, and who shares it from the same thread. Compiling runs `jobs`
+/// processes at once and gives up with the thread's deadline; what was compiled until then stays
+/// known.
 class CompileCache {
  public:
   struct Options {

@@ -220,9 +220,19 @@ Binder load_candidate(const CompiledCandidate& unit, std::string* error) {
 struct NativeRunner::Impl {
   TargetToolchain toolchain;
   size_t at_once;  // candidates compiled before they are run
-  CompileCache cache;
+  std::shared_ptr<CompileCache> cache;
   LongCalls evaluated;
 };
+
+std::shared_ptr<CompileCache> shared_compiler(const TargetToolchain& toolchain,
+                                              const NativeOptions& options) {
+  CompileCache::Options cache;
+  cache.parent_directory = options.work_directory;
+  cache.batch_size = std::max(1, options.batch_size);
+  cache.jobs = std::max(1, options.jobs);
+  cache.timeout_seconds = options.compile_timeout_seconds;
+  return std::make_shared<CompileCache>(toolchain, std::move(cache));
+}
 
 NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
   if (find_program(toolchain.cc).empty())
@@ -234,23 +244,20 @@ NativeRunner::NativeRunner(TargetToolchain toolchain, NativeOptions options) {
   // An illegal instruction would be each candidate's fault otherwise.
   require_cpu(toolchain);
   const int batch = std::max(1, options.batch_size), jobs = std::max(1, options.jobs);
-  CompileCache::Options cache;
-  cache.parent_directory = options.work_directory;
-  cache.batch_size = batch;
-  cache.jobs = jobs;
-  cache.timeout_seconds = options.compile_timeout_seconds;
-  impl_.reset(new Impl{toolchain, static_cast<size_t>(batch) * static_cast<size_t>(jobs),
-                       CompileCache(toolchain, std::move(cache))});
+  impl_.reset(new Impl{toolchain,
+                       static_cast<size_t>(batch) * static_cast<size_t>(jobs),
+                       options.compiler ? options.compiler : shared_compiler(toolchain, options),
+                       {}});
 }
 
 NativeRunner::~NativeRunner() = default;
 const TargetToolchain& NativeRunner::toolchain() const { return impl_->toolchain; }
-int64_t NativeRunner::compiled() const { return impl_->cache.compiled(); }
+int64_t NativeRunner::compiled() const { return impl_->cache->compiled(); }
 
 Evaluation NativeRunner::evaluate(const Candidate& candidate,
                                   const std::vector<std::vector<double>>& inputs,
                                   double timeout_seconds) {
-  const CompiledCandidate unit = impl_->cache.compile(std::span(&candidate, 1)).front();
+  const CompiledCandidate unit = impl_->cache->compile(std::span(&candidate, 1)).front();
   if (!unit.ok()) return {{}, unit.error};
   TestCase test;
   test.inputs = inputs;
@@ -303,7 +310,7 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
   for (size_t from = 0; from < candidates.size() && !interrupted(); from += impl_->at_once) {
     const size_t count = std::min(impl_->at_once, candidates.size() - from);
     const std::vector<CompiledCandidate> units =
-        impl_->cache.compile(candidates.subspan(from, count));
+        impl_->cache->compile(candidates.subspan(from, count));
     for (size_t k = 0; k < count && !interrupted(); ++k) {
       const Candidate& candidate = candidates[from + k];
       const double known = options.measure ? impl_->evaluated.seconds(candidate.id, test) : 0;

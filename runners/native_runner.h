@@ -15,12 +15,21 @@
 
 namespace exotune {
 
+class CompileCache;
+
 struct NativeOptions {
   std::string work_directory;            // "" = a fresh folder under TMPDIR, removed at the end
   int batch_size = 32;                   // candidates per shared object
   int jobs = 1;                          // compilers at once
   double compile_timeout_seconds = 120;  // per batch
+  /// By shared_compiler, for the same toolchain: what one user of it compiled, none compiles again.
+  /// Null: one of its own.
+  std::shared_ptr<CompileCache> compiler = nullptr;
 };
+
+/// What a runner and an arena of one thread may share, by NativeOptions::compiler.
+std::shared_ptr<CompileCache> shared_compiler(const TargetToolchain& toolchain,
+                                              const NativeOptions& options);
 
 /// Used by one thread at a time; others may run meanwhile.
 class NativeRunner : public Runner {

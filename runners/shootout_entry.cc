@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/deadline.h"
+#include "runners/compile_cache.h"
 #include "runners/loaded_candidate.h"
 #include "runners/peer_library.h"
 
@@ -49,9 +50,10 @@ Finding check_entry(Entry& entry, const PreparedCase& prepared, double timeout) 
 }
 
 /// The compiled form of each contender's candidate; those of others are left empty. Candidates go
-/// through one compiler run together; what has a toolchain of its own is a file of its own, made
-/// meanwhile, as many at once as `native.jobs` allows, and stopped when half of the time that is
-/// left is over: a comparison that ends without a round helps nobody.
+/// through one compiler run together, or come from those that are compiled already; what has a
+/// toolchain of its own is a file of its own, made meanwhile, as many at once as `native.jobs`
+/// allows, and stopped when half of the time that is left is over: a comparison that ends without a
+/// round helps nobody.
 std::vector<CompiledCandidate> compile_all(const TargetToolchain& toolchain,
                                            std::span<const Contender> contenders,
                                            const NativeOptions& native,
@@ -82,7 +84,9 @@ std::vector<CompiledCandidate> compile_all(const TargetToolchain& toolchain,
   for (size_t t = 1; t < std::min<size_t>(static_cast<size_t>(native.jobs), alone.size() + 1); ++t)
     others.emplace_back(compile_own);
   const std::vector<CompiledCandidate> units =
-      compile_batch(toolchain, together, directory, native.compile_timeout_seconds);
+      native.compiler
+          ? native.compiler->compile(together)
+          : compile_batch(toolchain, together, directory, native.compile_timeout_seconds);
   compile_own();
   others.clear();
   size_t unit = 0;

@@ -96,9 +96,10 @@ TuneResult tune(const TuneRequest& request, Store& store, const TuneHooks& hooks
   require_memory(*request.proc, run.sizes, request.machine, runs);
   run.problem = forms_of(run);
   if (!runs) return estimate(run);
-  const NativeOptions native{.work_directory = request.work_directory, .jobs = request.jobs};
+  NativeOptions native{.work_directory = request.work_directory, .jobs = request.jobs};
   const TargetToolchain toolchain = with_threads(toolchain_of(*request.target), request.threads);
-  // One for all phases: what was compiled stays so.
+  // One for all phases: what was compiled stays so, for comparisons and for other sizes too.
+  native.compiler = shared_compiler(toolchain, native);
   const std::unique_ptr<Runner> runner = native_runner(toolchain, native);
   const std::unique_ptr<Arena> arena = native_arena(toolchain, native);
   return measure(run, {runner.get(), arena.get(), toolchain});

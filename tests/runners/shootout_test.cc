@@ -171,6 +171,20 @@ TEST(Arena, the_roof_runs_beside_what_it_is_the_roof_of) {
   EXPECT_EQ(r.reference, "ours");
 }
 
+TEST(Arena, compiles_nothing_that_its_runner_compiled) {
+  NativeOptions native;
+  native.compiler = shared_compiler(toolchain(), native);
+  NativeRunner runner(toolchain(), native);
+  const Candidate c = good(), other = slow();
+  ASSERT_TRUE(runner.run({&c, 1}, double_case(), {.measure = false})[0].ok());
+  const std::unique_ptr<Arena> arena = native_arena(toolchain(), native);
+  const std::vector<Contender> field = {contender("known", c), contender("new", other)};
+  EXPECT_EQ(arena->compete(field, double_args(), double_case(), quick()).winner, 0);
+  EXPECT_EQ(runner.compiled(), 2);
+  arena->compete(field, double_args(), double_case(), quick());
+  EXPECT_EQ(runner.compiled(), 2);
+}
+
 TEST(Arena, no_roof_where_the_cpu_has_no_such_instruction) {
   EXPECT_FALSE(native_arena(toolchain())->roof(ElementType::kI8).has_value());
 }
