@@ -6,9 +6,11 @@ namespace exotune {
 
 const std::vector<OtherCompiler>& other_compilers() {
   static const std::vector<OtherCompiler> found = [] {
-    const std::vector<std::string> reciprocals = {"-freciprocal-math"};
+    // Nobody reads errno: where a root may set it, its loop stays scalar.
+    const std::string no_errno = "-fno-math-errno";
+    const std::vector<std::string> reciprocals = {"-freciprocal-math", no_errno};
     std::vector<OtherCompiler> all = {
-        {"gcc", "gcc", {}, {}},
+        {"gcc", "gcc", {}, {no_errno}},
         {"clang", "clang", {}, reciprocals},
         // Of three loops whose sizes are open it may think for a minute, of a small window's
         // unrolled loops for longer.
