@@ -15,6 +15,7 @@
 #include "core/library/reduction.h"
 #include "core/library/skinny.h"
 #include "core/library/staging.h"
+#include "core/library/statements.h"
 #include "core/library/vector_loops.h"
 
 namespace exotune {
@@ -273,6 +274,13 @@ ProcPtr fuse_vector_loops(ProcPtr p, const Path& block, const std::string& name)
   return p;
 }
 
+// A division in each vector would take longer than all else that a row does with it.
+ProcPtr take_reciprocals_in(ProcPtr p, const std::string& inner) {
+  std::vector<Cursor> loops = loops_named(p, inner);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) p = take_reciprocals(p, at(p, c->path()));
+  return p;
+}
+
 }  // namespace
 
 // Blocks of rows, columns in vectors, then whatever the boundary leaves, each with the same
@@ -280,6 +288,7 @@ ProcPtr fuse_vector_loops(ProcPtr p, const Path& block, const std::string& name)
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,
                          const VectorUnit& unit, int64_t rows, int64_t interleave, bool fused) {
   if (rows <= 1) return optimize_level_1(separate_columns(p, inner, rows), inner, unit, interleave);
+  p = take_reciprocals_in(p, inner);
   const std::vector<std::string> names = {outer + "o", outer + "i"};
   std::vector<Cursor> loops = require_loops(p, outer);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
@@ -362,7 +371,9 @@ ProcPtr optimize_columns(ProcPtr p, const std::string& outer, const std::string&
   std::vector<Cursor> rows = require_loops(p, outer);
   for (auto c = rows.rbegin(); c != rows.rend(); ++c) {
     p = inline_scalars(p, c->path());
-    if (only_loop(p, c->path(), inner)) p = reorder_loops(p, at(p, c->path()));
+    // What moves with the rows would want registers for all of them.
+    if (only_loop(p, c->path(), inner) && is_reduction(p, c->path(), find_loop(p, c->path())->iter))
+      p = reorder_loops(p, at(p, c->path()));
   }
   p = block_loop(p, inner, {vectors * unit.lanes}, {inner + "o", inner}, "");
   // A block of columns is a register tile of one row. What is left of an extent that is not known

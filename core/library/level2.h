@@ -9,7 +9,8 @@ namespace exotune {
 
 /// for i: for j: s, vectorized along j, `rows` iterations of i at a time: each vector of what does
 /// not depend on i is loaded once per block of rows, and what does not depend on j stays in
-/// registers. `fused`: statements of a block of rows that run over the same vectors do so in one
+/// registers; what is divided by something that does not depend on j is multiplied by its
+/// reciprocal. `fused`: statements of a block of rows that run over the same vectors do so in one
 /// loop, as far as they may, so that what several of them read is loaded once.
 /// Proposed for sums along rows: 1 to 8 rows, 1 to 4 vectors at once.
 ProcPtr optimize_level_2(ProcPtr p, const std::string& outer, const std::string& inner,

@@ -148,6 +148,57 @@ TEST(Level2, sums_cut_into_blocks_have_rests_without_a_whole_vector) {
   for (int64_t n : {1, 3, 4, 5, 8, 11}) EXPECT_EQ(dots(q, 3, n), dots(p, 3, n)) << n;
 }
 
+// Registers for all the rows of a matrix are no registers.
+TEST(Level2, a_matrix_that_is_written_is_no_sum_of_columns) {
+  const Machine machine;
+  const ProcPtr p = partial_eval(machine.find("ger"), {{"M", 64}, {"N", 16}});
+  EXPECT_THROW(optimize_columns(p, "i", "j", machine.unit, 2), SchedulingError);
+}
+
+TEST(Level2, what_rows_are_divided_by_is_a_factor) {
+  const FourLanes machine(R"(
+@instr("mul")
+def mul(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] * b[i]
+
+@instr("div")
+def div(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] / b[i]
+
+@instr("one")
+def one(dst: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = 1.0
+
+@proc
+def scaled(A: f32[4, 8], x: f32[4], B: f32[4, 8]):
+    for i in seq(0, 4):
+        for j in seq(0, 8):
+            B[i, j] = A[i, j] / x[i]
+)");
+  const ProcPtr p = machine.find("scaled"), q = optimize_level_2(p, "i", "j", machine.unit, 2, 1);
+  // Once for a row, which no lane of a matrix has a part in.
+  EXPECT_EQ(str(*q).find("div(t_v, A_v"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("mul("), std::string::npos) << str(*q);
+  const auto result = [](const ProcPtr& of) {
+    Buffer a(ScalarType::kF32, {4, 8}), x(ScalarType::kF32, {4}, {1, 2, 4, 8}),
+        b(ScalarType::kF32, {4, 8});
+    for (size_t k = 0; k < a.data.size(); ++k) a.data[k] = static_cast<double>(k);
+    run(*of, {&a, &x, &b});
+    return b.data;
+  };
+  EXPECT_EQ(result(q), result(p));
+}
+
 TEST(Level2, vectors_of_any_stride_are_copied_once) {
   const Machine machine;
   const ProcPtr q = gather_vectors(machine.kernel);
