@@ -5,6 +5,7 @@
 
 #include "search/dp/ahead_layout.h"
 #include "search/moves/dot_tiles.h"
+#include "search/moves/stencils.h"
 #include "search/steps/builders.h"
 #include "search/tuning_context.h"
 #include "search/turns.h"
@@ -113,6 +114,10 @@ void Proposals::search() {
   // The beam knows no instruction that sums groups of narrower elements.
   const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
   const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
+  // Nor what neighbours share, which loads of one line and rows of one image are.
+  const bool stencil = known && request_.target->vector_memory &&
+                       (nest_.kind == NestKind::kElements || nest_.kind == NestKind::kRows) &&
+                       reads_neighbours(outline_of(*start().proc, run_.sizes), *request_.target);
   // Where nothing adds up the dynamic program plans every level of a hierarchy, and whole programs
   // are proposed in a fraction of that time.
   const bool sumless = by_beam && !known && !has_sum(*start().proc);
@@ -124,7 +129,7 @@ void Proposals::search() {
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  if (by_beam && !tiled && !known) families.push_back({programs()});
+  if (by_beam && !tiled && (!known || stencil)) families.push_back({programs()});
   // Before what stands around the plans: a search that is cut short has both.
   std::vector<BeamState> found;
   if (beams_too) found = beams();
@@ -133,7 +138,8 @@ void Proposals::search() {
   const bool in_another_order =
       !request_.partial && ((nest_.kind == NestKind::kContraction && !nest_.ends_in_product()) ||
                             (nest_.kind == NestKind::kSums && !nest_.rectangular));
-  if (!planned && known && by_beam && ((in_another_order && !tiled) || !is_scheduled(found)))
+  if (!planned && known && !stencil && by_beam &&
+      ((in_another_order && !tiled) || !is_scheduled(found)))
     families.push_back({programs()});
   if (planned) {
     const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);

@@ -58,4 +58,13 @@ Neighbours neighbours_along(const Outline& o, const Target& target, int loop) {
   return out;
 }
 
+bool reads_neighbours(const Outline& o, const Target& target) {
+  for (int k = 0; k < static_cast<int>(o.loops.size()); ++k) {
+    const Neighbours n = neighbours_along(o, target, k);
+    if (o.loops[static_cast<size_t>(k)].children.empty() && (n.in_row || !n.across.empty()))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace exotune

@@ -18,6 +18,9 @@ struct Neighbours {
 /// that are the same in every iteration.
 Neighbours neighbours_along(const Outline& o, const Target& target, int loop);
 
+/// Does some innermost loop have neighbours of either sort?
+bool reads_neighbours(const Outline& o, const Target& target);
+
 /// Is the instruction `for i: dst[i] = src[n - i]`? Reads may then go back where vectors go on.
 bool loads_reversed(const Proc& instr);
 

@@ -76,6 +76,24 @@ def polynomial(n: size, c: f32[6], x: f32[n], y: f32[n]):
   EXPECT_TRUE(has(r, "optimize_level_1(")) << r.script;
 }
 
+// One sweep over an image, of a kind that the beam knows: rows that several rows of results read
+// are moves of programs. A copy has none, and ten schedules or so of its own.
+TEST(Estimate, a_single_sweep_over_neighbours_is_searched_as_a_program_too) {
+  const auto states = [](const std::string& value) {
+    return estimate((R"(
+@proc
+def sweep(m: size, n: size, x: f32[m + 2, n], y: f32[m, n]):
+    for i in seq(0, m):
+        for j in seq(0, n):
+            y[i, j] = )" +
+                     value + "\n")
+                        .c_str(),
+                    {{"m", 200}, {"n", 320}}, false)
+        .statistics.states;
+  };
+  EXPECT_GT(states("x[i, j] + 2.0 * x[i + 1, j] + x[i + 2, j]"), states("2.0 * x[i, j]") + 4);
+}
+
 // The dynamic program would take most of a short search for levels that a move knows.
 TEST(Estimate, what_only_moves_data_is_left_to_programs) {
   const char* const nest = R"(
