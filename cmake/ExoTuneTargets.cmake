@@ -108,8 +108,11 @@ function(exotune_optimization target name)
   exotune_precompile(${target} ${level})
 endfunction()
 
+# A warning is an error where everything is built and nobody reads what scrolls by.
+option(EXOTUNE_WERROR "Fail on warnings" OFF)
 function(exotune_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
+    $<$<BOOL:${EXOTUNE_WERROR}>:-Werror>)
 endfunction()
 
 function(exotune_library name)
