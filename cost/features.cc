@@ -103,16 +103,16 @@ class Counter {
       Features yes = block(i->body), no = block(i->orelse);
       out.add(yes[Term::kPort] + yes[Term::kScalar] >= no[Term::kPort] + no[Term::kScalar] ? yes
                                                                                            : no);
-    } else if (const Alloc* a = s->as<Alloc>()) {
-      declare(a->name, a->type);
-      if (a->mem && a->mem->kind == MemoryKind::kVector) {
+    } else if (const Alloc* alloc = s->as<Alloc>()) {
+      declare(alloc->name, alloc->type);
+      if (alloc->mem && alloc->mem->kind == MemoryKind::kVector) {
         double count = 1;
-        for (size_t d = 0; d + 1 < a->type.shape.size(); ++d)
-          count *= static_cast<double>(ranges_.value(a->type.shape[d]));
-        registers_[a->name] = count;
-        capacity_ = a->mem->count;
-      } else if (a->type.shape.empty()) {
-        local_.insert(a->name);
+        for (size_t d = 0; d + 1 < alloc->type.shape.size(); ++d)
+          count *= static_cast<double>(ranges_.value(alloc->type.shape[d]));
+        registers_[alloc->name] = count;
+        capacity_ = alloc->mem->count;
+      } else if (alloc->type.shape.empty()) {
+        local_.insert(alloc->name);
       }
     } else if (const Call* c = s->as<Call>()) {
       call(*c, line, out);

@@ -61,9 +61,9 @@ void on_fault(int number, siginfo_t* info, void*) {
 /// Fills the stack below this frame, so that a candidate's uninitialised locals are poison.
 __attribute__((noinline)) void poison_stack(int byte) {
   // More than candidates put there: their larger buffers are on the heap.
-  constexpr size_t kBytes = 192 << 10;
-  auto* area = static_cast<volatile unsigned char*>(alloca(kBytes));
-  for (size_t i = 0; i < kBytes; ++i) area[i] = static_cast<unsigned char>(byte);
+  constexpr size_t kPoisoned = 192 << 10;
+  auto* area = static_cast<volatile unsigned char*>(alloca(kPoisoned));
+  for (size_t i = 0; i < kPoisoned; ++i) area[i] = static_cast<unsigned char>(byte);
 }
 
 }  // namespace

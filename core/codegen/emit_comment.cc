@@ -56,8 +56,8 @@ void flow_of(const Block& block, Names names, Flow& flow) {
       reads_of(r->rhs, names, flow);
     } else if (const auto* w = s->as<WindowStmt>()) {
       names[w->name] = shown(names, buffer_of(w->rhs));
-    } else if (const auto* a = s->as<Alloc>()) {
-      flow.inside.insert(a->name);
+    } else if (const auto* t = s->as<Alloc>()) {
+      flow.inside.insert(t->name);
     } else if (const auto* c = s->as<Call>()) {
       Names formals;
       for (size_t k = 0; k < c->args.size(); ++k)

@@ -120,9 +120,9 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
     return literal(*k, context);
   } else if (const auto* r = e->as<Read>()) {
     return load(r->name, r->idx, context, e->where);
-  } else if (const auto* k = e->as<ReadConfig>()) {
-    t = {config_field(*k->config, k->field, e->where), Text::kPrimary};
-    const ScalarType stored = k->config->find(k->field)->type;
+  } else if (const auto* field = e->as<ReadConfig>()) {
+    t = {config_field(*field->config, field->field, e->where), Text::kPrimary};
+    const ScalarType stored = field->config->find(field->field)->type;
     if (stored == ScalarType::kF16 || stored == ScalarType::kBf16) {
       const std::string fn = std::string("exo_") + name_of(stored) + "_to_f32";
       file_.needs.helpers.insert(fn);
@@ -143,8 +143,9 @@ Text FunctionEmitter::data(const ExprPtr& e, ScalarType context) {
     t = arithmetic(b->op, b->lhs, b->rhs, type);
   } else if (const auto* x = e->as<Extern>()) {
     t = extern_call(*x, type, e->where);
-  } else if (const auto* k = e->as<Cast>()) {
-    t = {"(" + element_c_type(arithmetic_type(type)) + ")" + c(k->arg, Text::kUnary), Text::kUnary};
+  } else if (const auto* cast = e->as<Cast>()) {
+    t = {"(" + element_c_type(arithmetic_type(type)) + ")" + c(cast->arg, Text::kUnary),
+         Text::kUnary};
   } else {
     throw InputError(e->where, "`" + str(e) + "` is no data expression that C can compute");
   }

@@ -44,10 +44,10 @@ Usage UsageTable::compute(const Proc& p) {
       source[w->name] = buffer_of(w->rhs);
       u.observed.insert(source[w->name]);
       for (const ExprPtr& e : expr_children(*w->rhs)) read_all(e);
-    } else if (const auto* w = s->as<WriteConfig>()) {
+    } else if (const auto* field = s->as<WriteConfig>()) {
       u.materialises_config = true;
-      u.configs.insert(w->config);
-      read_all(w->rhs);
+      u.configs.insert(field->config);
+      read_all(field->rhs);
     } else if (const auto* c = s->as<Call>()) {
       const Usage& callee = of(c->callee);
       if (!c->callee->instr) {

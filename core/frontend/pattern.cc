@@ -9,6 +9,8 @@
 namespace exotune {
 namespace {
 
+using Kind = SyntaxExpr::Kind;
+
 // Patterns use the language's own syntax tree with `_` added: what parses as a statement can be a
 // pattern, and nothing else can.
 PatternExpr convert(const SyntaxExpr& e);
@@ -48,7 +50,6 @@ void convert_access(const SyntaxExpr& e, PatternExpr& p) {
 }
 
 PatternExpr convert(const SyntaxExpr& e) {
-  using Kind = SyntaxExpr::Kind;
   PatternExpr p;
   switch (e.kind) {
     case Kind::kName:

@@ -342,10 +342,10 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
     const Sym strips = product_at(p, top, names)->b;
     ShiftedProduct s = shift_rows(p, top, product.a, strips, product.sum, dot.x, shift, dot.group);
     p = s.proc;
-    const Cursor rows = at(p, s.nest);
+    const Cursor shifted = at(p, s.nest);
     p = declarations_first(p, child(child(s.nest)));
     p = tile_row(p, s.correction, s.correction_sum, dot, unit);
-    top = forward(p, rows).path();
+    top = forward(p, shifted).path();
   }
   const std::string group = k + "g";
   p = divide_loop(p, at(p, child(child(top))), dot.group, {k, group}, Tail::kPerfect);

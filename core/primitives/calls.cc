@@ -45,7 +45,7 @@ ExprPtr at_call(const Proc& p, const Path& at, const Proc& callee, const std::ve
       int k = position(s->name);
       if (k < 0) return nullptr;
       const ExprPtr& arg = args[static_cast<size_t>(k)];
-      if (const Read* r = arg->as<Read>()) return stride_of(p, at, r->name, s->dim);
+      if (const Read* b = arg->as<Read>()) return stride_of(p, at, b->name, s->dim);
       if (const WindowExpr* w = arg->as<WindowExpr>()) {
         int kept = 0;
         for (size_t d = 0; d < w->access.size(); ++d)
