@@ -72,12 +72,12 @@ class RunnerTuning {
     search_plans(search);
     search_other_sums();
     if (request_.target->vector_memory) measure_proposals();
-    for (const WholeSchedule& start : request_.known) {
+    for (const WholeSchedule& known : request_.known) {
       if (result_.stop == StopReason::kTimeBudget || result_.stop == StopReason::kInterrupted)
         break;
       result_.stop = StopReason::kComplete;
-      from_ = &start;
-      DeviceSearch more(start.proc, {}, *request_.target);
+      from_ = &known;
+      DeviceSearch more(known.proc, {}, *request_.target);
       if (worth_more(more)) search_plans(more);
     }
     unroll_processor_loops();
