@@ -40,7 +40,8 @@ TileFit fit_of_sum(const KernelSum& sum, const DeviceInstructions& device) {
     for (const SumMapping& mapping : mappings_of(sum, product)) {
       const double each = product.proc->instr ? product.proc->instr->cost : 1;
       const double cycles = tiles_in(sum, mapping) * each;
-      if (best.tile.empty() || cycles < best.cycles) best = {cycles, 0, tile_text(mapping)};
+      const bool made = sum.first.made(product) || sum.second.made(product);
+      if (best.tile.empty() || cycles < best.cycles) best = {cycles, 0, tile_text(mapping), made};
     }
   best.points = points_of(sum);
   if (best.tile.empty()) best.cycles = kCyclesByProcessor * best.points;
@@ -93,6 +94,7 @@ TileFit ViewCosts::fit(const ProcPtr& proc) const {
     all.cycles += one.cycles;
     all.points += one.points;
     if (!one.tile.empty()) all.tile = one.tile;
+    all.made = all.made || one.made;
   }
   return all;
 }

@@ -17,6 +17,8 @@ struct TileFit {
   double cycles = 0;
   double points = 0;  // multiplications of them all; others have loops that do not start at 0
   std::string tile;   // "16 x 16 x 16" of the last product that fits one; "" where none does
+  bool made =
+      false;  // the processor makes operands of tiles, how often is a plan's: not in `cycles`
 };
 
 /// For one target and the type of a kernel's results.

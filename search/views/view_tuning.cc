@@ -201,7 +201,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   if (!tiles) count_turned_vectors(*proc, report);
   add_views(request, costs, report, found);
   if (tiles) cut_to_tiles(costs, report, found);
-  if (request.strategy != Strategy::kEqsat)
+  if (request.strategy != Strategy::kEqsat && !(tiles && costs.fit(proc).made))
     std::erase_if(found, [](const ViewToTry& v) { return v.gain < kHopelessGain; });
   // What fits no tile has been given to the processor as a whole; of equals, the one of fewer
   // loops.
