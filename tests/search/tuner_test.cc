@@ -272,6 +272,31 @@ TEST_F(MadeUpMachine, finished_schedules_are_measured_among_those_found) {
   EXPECT_GE(r.statistics.duplicates, 1) << "the nest as written is there already";
 }
 
+// Where a proved form of the kernel is so much shorter, neither the nest as written nor a schedule
+// of it has a turn, and as a rival it is named with the reason.
+TEST_F(MadeUpMachine, of_a_far_shorter_form_only_what_is_known_is_measured) {
+  const Module module = parse_module(R"(
+@proc
+def scale(x: f32[64]):
+    for j in seq(0, 64):
+        x[j] = 3.0 * x[j]
+)",
+                                     "shorter.exo");
+  request.shorter = module.procs.front();
+  request.known = {{module.procs.front(), "known"}};
+  request.rivals = {{"your loops", request.proc}};
+  const TuneResult r = tuned();
+  EXPECT_EQ(r.statistics.states, 0);
+  // As usual, and in the other ways to compile it.
+  EXPECT_LE(runner.ran.size(), 1 + unusual_compilations({}).size());
+  EXPECT_TRUE(r.script.ends_with("known")) << r.script;
+  ASSERT_EQ(r.missed.size(), 1u);
+  EXPECT_EQ(r.missed[0].rfind("your loops: so many more operations", 0), 0u) << r.missed[0];
+
+  request.shorter = nullptr;
+  EXPECT_GT(tuned().statistics.states, 0);
+}
+
 TEST_F(MadeUpMachine, the_number_of_trials_is_kept) {
   request.trials = 4;
   const TuneResult r = tuned();
