@@ -36,6 +36,7 @@ class Candidates {
   const BeamState& state(const Trial& t) const { return proposals_.states()[state_index(t)]; }
   size_t state_index(const Trial& t) const { return state_of_.at(t.candidate.id); }
   bool is_as_written(const Trial& t) const { return proposals_.is_as_written(state(t)); }
+  bool is_for_large(const Trial& t) const { return proposals_.is_for_large(state(t)); }
 
   /// The trial is the result.
   void take(const Trial& t);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
+#include <set>
 
 #include "core/interp/interp.h"
 #include "search/finals.h"
@@ -23,6 +26,12 @@ constexpr double kShareOfPeers = 0.4;
 constexpr double kShareOfWritten = 0.05;
 // So many times behind the fastest trial no noise explains: it would take the others' time.
 constexpr double kFarBehind = 3;
+// What another way to compile a schedule gains within this is noise, and bars it from being one of
+// two in a procedure.
+constexpr double kSameSpeed = 1.02;
+constexpr size_t kLargeTried = 8;      // schedules that meet at the largest size
+constexpr size_t kLargeFinalists = 2;  // of them
+constexpr int kLargeRounds = 3;
 
 std::string failure_text(const ContenderResult& c) {
   return c.name + ": " + status_name(c.status) + ": " + c.cause;
@@ -64,7 +73,7 @@ void FinalRound::run() {
   ShootoutOptions options;
   options.rounds = request_.rounds;
   run_.report("shoot-out", 0, static_cast<int>(field.contenders.size()));
-  deadline_ = run_.budget.shootout(!listed_sizes().empty());
+  deadline_ = run_.budget.shootout(!run_.listed_sizes().empty());
   const ShootoutResult shot = [&] {
     const DeadlineScope scope(deadline_);
     return bench_.arena->compete(field.contenders, run_.problem.args, run_.problem.test, options);
@@ -164,7 +173,7 @@ std::vector<const Trial*> FinalRound::finalists() {
     most = std::clamp(static_cast<size_t>(kShareOfCompiling * run_.deadline.left() / each),
                       std::min<size_t>(2, most), most);
   std::vector<const Trial*> chosen;
-  for (const Trial* t : measured_.ranked()) {
+  for (const Trial* t : eligible()) {
     if (chosen.size() >= most) break;
     if (!chosen.empty() && t->median > kFarBehind * chosen.front()->median) break;
     const std::optional<bool> correct = correct_elsewhere(*t, deadline);
@@ -177,7 +186,75 @@ std::vector<const Trial*> FinalRound::finalists() {
     }
     if (*correct) chosen.push_back(t);
   }
+  add_large(chosen, deadline);
   return chosen;
+}
+
+std::vector<const Trial*> FinalRound::eligible() const {
+  std::vector<const Trial*> ranked = measured_.ranked();
+  if (run_.listed_sizes().empty()) return ranked;
+  // The usual compilation stands for a schedule unless another one is faster than noise.
+  const auto usual_of = [&](const Trial& t) {
+    for (const Trial* u : ranked)
+      if (u->compilation.is_usual() && candidates_.state_index(*u) == candidates_.state_index(t))
+        return u->median <= kSameSpeed * t.median ? u : &t;
+    return &t;
+  };
+  std::vector<const Trial*> out;
+  std::set<size_t> seen;
+  for (const Trial* t : ranked)
+    if (seen.insert(candidates_.state_index(*t)).second) out.push_back(usual_of(*t));
+  return out;
+}
+
+void FinalRound::add_large(std::vector<const Trial*>& chosen, const Deadline& deadline) {
+  const std::optional<SizeBinding> large = run_.large_sizes();
+  if (!large || chosen.empty() || deadline.over()) return;
+  // The best of the others say what is fast there.
+  std::vector<const Trial*> field(
+      chosen.begin(),
+      chosen.begin() + static_cast<std::ptrdiff_t>(std::min(chosen.size(), kLargeFinalists)));
+  for (const Trial* t : eligible())
+    if (field.size() < kLargeTried && candidates_.is_for_large(*t) &&
+        std::find(chosen.begin(), chosen.end(), t) == chosen.end())
+      field.push_back(t);
+  if (field.size() <= kLargeFinalists) return;
+  const std::vector<double> seconds = seconds_at(*large, field);
+  std::vector<size_t> order(field.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
+  for (size_t k = 0; k < kLargeFinalists; ++k) {
+    const Trial* t = field[order[k]];
+    if (std::isfinite(seconds[order[k]]) &&
+        std::find(chosen.begin(), chosen.end(), t) == chosen.end() &&
+        correct_elsewhere(*t, run_.deadline).value_or(false))
+      chosen.push_back(t);
+  }
+}
+
+// One call of each, as a few rounds tell; infinite where one is not ok.
+std::vector<double> FinalRound::seconds_at(const SizeBinding& sizes,
+                                           const std::vector<const Trial*>& trials) {
+  const DeadlineScope scope(run_.deadline);
+  const TuningProblem problem =
+      make_problem(request_.proc, sizes, {.seed = request_.seed, .expected = false});
+  std::vector<Contender> contenders;
+  for (const Trial* t : trials)
+    contenders.push_back(contender_of(
+        "#" + std::to_string(contenders.size() + 1),
+        compiled_as(make_candidate(candidates_.procedure(*t), *request_.target, problem),
+                    t->compilation)));
+  ShootoutOptions options;
+  options.rounds = kLargeRounds;
+  options.extend = false;
+  options.blocks = 1;
+  const ShootoutResult shot =
+      bench_.arena->compete(contenders, problem.args, problem.test, options);
+  std::vector<double> out;
+  for (const ContenderResult& c : shot.contenders)
+    out.push_back(c.status == TrialStatus::kOk && c.median > 0 ? c.median : INFINITY);
+  return out;
 }
 
 // Halves the largest size until the work is small enough: boundaries are met at small sizes too.
@@ -287,19 +364,6 @@ void FinalRound::add_roof(std::vector<Contender>& contenders) {
 
 // --- who wins -----------------------------------------------------------------------------------
 
-// Sizes besides the tuned one that a kernel for every size should be good at.
-std::vector<SizeBinding> FinalRound::listed_sizes() const {
-  std::vector<SizeBinding> out;
-  for (const SizeBinding& listed : request_.kernel.sizes) {
-    SizeBinding sizes = run_.sizes;
-    for (auto& [name, value] : sizes)
-      if (auto it = listed.find(name); it != listed.end() && !request_.sizes.count(name))
-        value = it->second;
-    if (sizes != run_.sizes) out.push_back(std::move(sizes));
-  }
-  return out;
-}
-
 FinalsAtSizes FinalRound::finals_of(const std::vector<Trial>& finalists) {
   FinalsAtSizes finals;
   for (const Trial& t : finalists) {
@@ -311,7 +375,7 @@ FinalsAtSizes FinalRound::finals_of(const std::vector<Trial>& finalists) {
   finals.arena = bench_.arena;
   finals.seed = request_.seed;
   finals.deadline = run_.deadline;
-  finals.sizes = listed_sizes();
+  finals.sizes = run_.listed_sizes();
   return finals;
 }
 

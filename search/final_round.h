@@ -32,6 +32,12 @@ class FinalRound {
 
  private:
   std::vector<const Trial*> finalists();
+  /// The trials that may be finalists, in the order of ranked(): of a kernel for any size each
+  /// schedule once.
+  std::vector<const Trial*> eligible() const;
+  /// Adds those that are the fastest at the largest of the sizes, if they are not there.
+  void add_large(std::vector<const Trial*>& chosen, const Deadline& deadline);
+  std::vector<double> seconds_at(const SizeBinding& sizes, const std::vector<const Trial*>& trials);
   std::optional<bool> correct_elsewhere(const Trial& t, const Deadline& deadline);
   const TuningProblem* other_problem(size_t place, const std::vector<std::string>& free,
                                      const Deadline& deadline);
@@ -52,7 +58,6 @@ class FinalRound {
   /// better than `winner`; else `winner` becomes the one of the two at the sizes of the run.
   std::optional<Trial> shared_out(const std::vector<Trial>& finalists, SizeTable table,
                                   size_t& winner);
-  std::vector<SizeBinding> listed_sizes() const;
   void take_peak(const ShootoutResult& shot, size_t winner, size_t roof, const Roof& loop);
   void enter_rows(const Field& field, const ShootoutResult& shot, size_t winner);
   void miss(const ContenderResult& c);

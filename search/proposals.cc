@@ -124,6 +124,7 @@ void Proposals::search() {
   std::vector<Family> families;
   if (request_.strategy != Strategy::kBeam && !tiled && !sumless) families.push_back({plans()});
   const bool planned = !families.empty() && !families[0].states.empty();
+  if (planned && rehearsal_ && run_.can_measure) families.push_back({plans_for_large()});
   // Nothing is measured for an estimate: where the plans' tiles divide the loops, the beam has
   // nothing that the model would prefer, and takes most of the time.
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
@@ -337,13 +338,28 @@ std::vector<BeamState> Proposals::plans() {
   s.dp = dp_plans(*planned, *request_.target, dp_request());
   if (s.dp->outcome == DpOutcome::kOutOfTime && request_.strategy == Strategy::kDp)
     run_.result.stop = StopReason::kTimeBudget;
+  return performed_plans(*s.dp);
+}
+
+std::vector<BeamState> Proposals::performed_plans(const DpPlans& found) {
   const int64_t lanes = request_.target->lanes_of(nest_.precision);
   std::vector<Steps> lists;
-  for (const DpPlan& p : s.dp->plans)
+  for (const DpPlan& p : found.plans)
     lists.push_back(rehearsal_ ? with_open_ends(p.steps, lanes) : p.steps);
   std::vector<Extended> made = extend_all(start(), lists, context_, deadline_);
-  for (const Extended& e : made) s.plans_refused += e.refusal.has_value();
+  for (const Extended& e : made) run_.result.statistics.plans_refused += e.refusal.has_value();
   return kept(std::move(made));
+}
+
+// What packs nothing is good where the operands fit a cache; where they do not, no plan for smaller
+// ones is among the best, and the finals would have nobody to send there.
+std::vector<BeamState> Proposals::plans_for_large() {
+  const std::optional<SizeBinding> large = run_.large_sizes();
+  if (!large) return {};
+  std::vector<BeamState> made =
+      performed_plans(dp_plans(*at_sizes(start().proc, *large), *request_.target, dp_request()));
+  for (const BeamState& state : made) for_large_.insert(state.text_hash);
+  return made;
 }
 
 // --- around good ones ---------------------------------------------------------------------------

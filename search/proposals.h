@@ -37,6 +37,8 @@ class Proposals {
   bool is_as_written(const BeamState& s) const { return s.text_hash == start().text_hash; }
   /// The finished schedule that the request brought and this state is; null for those found here.
   const WholeSchedule* known(const BeamState& s) const;
+  /// Planned for the largest size that a kernel for any size lists.
+  bool is_for_large(const BeamState& s) const { return for_large_.count(s.text_hash) > 0; }
   /// States by the cost model, the cheapest first.
   std::vector<size_t> cheapest_first() const;
   /// The time for proposing was over before everything was proposed.
@@ -60,7 +62,10 @@ class Proposals {
   /// Fills nest_, with the orders that operands packed ahead may have.
   void read_nest();
   // Each is one source of schedules, made by the core: none of them adds to the states itself.
-  std::vector<BeamState> plans();     // of the dynamic program
+  std::vector<BeamState> plans();  // of the dynamic program
+  std::vector<BeamState> plans_for_large();
+  /// Plans made of the kernel; refusals are counted.
+  std::vector<BeamState> performed_plans(const DpPlans& found);
   std::vector<BeamState> programs();  // of the search over whole programs
   std::vector<BeamState> beams();     // with threads, one beam for each loop they may share
   std::vector<BeamState> known_states();
@@ -92,6 +97,7 @@ class Proposals {
   std::map<std::string, const WholeSchedule*> known_;  // of the request, by that hash
   std::optional<Rehearsal> rehearsal_;                 // where sizes are open
   std::set<std::string> seen_rehearsed_;               // as seen_, of procedures at fixed sizes
+  std::set<std::string> for_large_;                    // by text_hash: see is_for_large
   Deadline deadline_;                                  // of the search
   Deadline program_deadline_, program_end_;  // of the program search: proposing, and all it does
   std::unique_ptr<ProgramSearch> program_;   // null: the nest is of a kind the beam knows

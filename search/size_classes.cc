@@ -8,8 +8,23 @@ namespace exotune {
 
 namespace {
 
-// What a second copy of the code must be worth: less may be noise, with as many ways to choose two.
-constexpr double kWorthTwo = 1.02;
+// What a second copy of the code must be worth at the sizes that are its own: less may be noise,
+// with as many ways to choose two. Few of the sizes may be large ones, so that a mean over all
+// says little.
+constexpr double kWorthTwo = 1.04;
+
+// Of the classes' schedules over the best one alone, where they are another: a geometric mean.
+double gain_of(const SizeClasses& classes, const SizeTable& table, size_t alone) {
+  double sum = 0;
+  int count = 0;
+  for (size_t s = 0; s < table.sizes.size(); ++s) {
+    const size_t here = classes.holds[s] ? classes.where : classes.elsewhere;
+    if (here == alone) continue;
+    sum += std::log(table.seconds[alone][s] / table.seconds[here][s]);
+    ++count;
+  }
+  return std::exp(sum / std::max(1, count));
+}
 
 // Bounds of each size: none (0), and one between each two neighbouring sizes of the table.
 std::vector<std::vector<int64_t>> bounds_of(const SizeTable& table,
@@ -64,13 +79,13 @@ std::optional<SizeClasses> size_classes(const SizeTable& table,
                                         const std::vector<std::string>& names) {
   const size_t n = table.seconds.size(), sizes = table.sizes.size();
   if (n < 2 || sizes < 2 || names.empty()) return std::nullopt;
-  double alone = INFINITY;
-  for (const std::vector<double>& s : table.seconds) {
+  double best = INFINITY;
+  size_t alone = 0;
+  for (size_t k = 0; k < n; ++k) {
     double sum = 0;
-    for (const double t : s) sum += std::log(t);
-    alone = std::min(alone, sum);
+    for (const double t : table.seconds[k]) sum += std::log(t);
+    if (sum < best) best = sum, alone = k;
   }
-  double best = alone;
   std::optional<SizeClasses> out;
   for (const std::vector<int64_t>& bounds : choices_of(bounds_of(table, names))) {
     std::vector<bool> within;
@@ -99,7 +114,7 @@ std::optional<SizeClasses> size_classes(const SizeTable& table,
     best = sum;
     classes.condition = condition_text(bounds, names);
     classes.holds = within;
-    classes.gain = std::exp((alone - sum) / static_cast<double>(sizes));
+    classes.gain = gain_of(classes, table, alone);
     out = classes;
   }
   return out && out->gain >= kWorthTwo ? out : std::nullopt;

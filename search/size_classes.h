@@ -22,12 +22,13 @@ struct SizeClasses {
   size_t where = 0, elsewhere = 0;
   std::string condition;    // "M >= 724 and N >= 64"
   std::vector<bool> holds;  // at the sizes of the table
-  double gain = 1;          // geometric mean over the sizes, against the best schedule alone
+  double gain = 1;          // over the best schedule alone, at the sizes where that does not run
 };
 
 /// The two schedules and the bounds on sizes that come to the least geometric mean of the times:
 /// bounds lie between sizes of the table, as few of them as do. Nothing: one schedule is as good
-/// everywhere, up to what the noise of a measurement explains.
+/// everywhere, up to what the noise of a measurement explains. What is gained counts at the sizes
+/// where it is gained: one large size among many small ones is reason enough.
 std::optional<SizeClasses> size_classes(const SizeTable& table,
                                         const std::vector<std::string>& names);
 

@@ -63,6 +63,33 @@ void TuningState::note_speed(double seconds) {
   result.gbytes = per_second(request.kernel.bytes, seconds);
 }
 
+std::vector<SizeBinding> TuningState::listed_sizes() const {
+  std::vector<SizeBinding> out;
+  for (const SizeBinding& listed : request.kernel.sizes) {
+    SizeBinding other = sizes;
+    for (auto& [name, value] : other)
+      if (auto it = listed.find(name); it != listed.end() && !request.sizes.count(name))
+        value = it->second;
+    if (other != sizes) out.push_back(std::move(other));
+  }
+  return out;
+}
+
+std::optional<SizeBinding> TuningState::large_sizes() const {
+  // Of the operations; half as many rows, columns and terms again fill no other level of a cache.
+  constexpr double kAnotherMatter = 4;
+  const SizeFormula& operations = request.kernel.flops;
+  if (operations.text().empty()) return std::nullopt;
+  double most = kAnotherMatter * operations.evaluate(sizes);
+  std::optional<SizeBinding> out;
+  for (SizeBinding& listed : listed_sizes())
+    if (const double n = operations.evaluate(listed); n >= most) {
+      most = n;
+      out = std::move(listed);
+    }
+  return out;
+}
+
 std::optional<ElementType> TuningState::peak_type() const {
   const ScalarType precision = request.kernel.precision;
   ScalarType narrowest = precision;
