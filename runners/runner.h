@@ -51,8 +51,8 @@ struct RunOptions {
   double give_up_factor = 2;
   /// Asked between candidates; true ends the run, the rest is kSkipped. May be empty.
   std::function<bool()> interrupted;
-  /// Told each result as soon as there is one, by the candidate's place, one after the other. May be
-  /// empty.
+  /// Told each result as soon as there is one, by the candidate's place, one after the other. May
+  /// be empty.
   std::function<void(size_t, const TrialResult&)> finished;
 };
 

@@ -32,8 +32,8 @@ struct ProvenanceBase {
 
 /// Equality of procs is identity of pointers: each rewrite makes a new one, and shares the
 /// statements that it did not touch. The body was checked if it came out of the frontend or of a
-/// primitive; code that builds procs by hand calls check() (core/analysis/queries.h) before it trusts
-/// them.
+/// primitive; code that builds procs by hand calls check() (core/analysis/queries.h) before it
+/// trusts them.
 struct Proc {
   std::string name;
   std::vector<Arg> args;

@@ -53,7 +53,8 @@ class Analysis {
 class EGraph {
  public:
   /// `analysis` may be null; both outlive the graph. With `proofs`, each union is recorded and
-  /// explain() (proof_forest.h) can tell why two terms are equal; adding then costs about twice as much.
+  /// explain() (proof_forest.h) can tell why two terms are equal; adding then costs about twice as
+  /// much.
   explicit EGraph(const OpTable& ops, Analysis* analysis = nullptr, bool proofs = false);
   ~EGraph();
   EGraph(const EGraph&) = delete;

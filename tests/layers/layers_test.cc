@@ -14,7 +14,8 @@ std::vector<SourceText> source_tree() {
   namespace fs = std::filesystem;
   const fs::path root = EXOTUNE_SOURCE_DIR;
   std::vector<SourceText> sources;
-  for (const char* folder : {"core", "hw", "cost", "runners", "executors", "db", "search", "cli", "include"}) {
+  for (const char* folder :
+       {"core", "hw", "cost", "runners", "executors", "db", "search", "cli", "include"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path& path = entry.path();
       const bool code = path.extension() == ".h" || path.extension() == ".cc";

@@ -180,9 +180,9 @@ TEST(Views, a_view_that_fits_an_instruction_takes_its_cycles) {
   EXPECT_GT(fits->gain, 5);
 }
 
-// A convolution of bytes, channels first. Its filters' rows are taps, of which only three follow each
-// other, while windows overlap: no tile is read as it lies. With the filters' channels last there is
-// one for each tap, and the image needs no copy.
+// A convolution of bytes, channels first. Its filters' rows are taps, of which only three follow
+// each other, while windows overlap: no tile is read as it lies. With the filters' channels last
+// there is one for each tap, and the image needs no copy.
 TEST(Views, sums_take_another_order_for_tiles) {
   const TuneRequest bytes = request(
       "@proc\n"
