@@ -146,5 +146,6 @@ function(exotune_test name)
   target_compile_definitions(test_${name} PRIVATE EXOTUNE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     EXOTUNE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   exotune_warnings(test_${name})
+  target_compile_options(test_${name} PRIVATE -Wno-shadow)  # GoogleTest's macros name a parameter twice
   add_test(NAME ${name} COMMAND test_${name})
 endfunction()

@@ -17,10 +17,10 @@ using Visit = std::function<void(const Expansion&)>;
 // Every rule that changes what is tried, or what it costs, must be in this text: it is part of the
 // stored memo's identity, and a memo solved under other rules would answer wrongly.
 std::string DpRules::str() const {
-  const auto list = [](const std::vector<uint32_t>& factors) {
-    std::string text;
-    for (const uint32_t f : factors) text += "," + std::to_string(f);
-    return text;
+  const auto list = [](const std::vector<uint32_t>& numbers) {
+    std::string out;
+    for (const uint32_t n : numbers) out += "," + std::to_string(n);
+    return out;
   };
   std::string text =
       "relayout" + std::to_string(static_cast<int>(relayout)) + " x" + list(factors.rows) +
