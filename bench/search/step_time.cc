@@ -22,9 +22,12 @@ struct Setting {
   TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
   ProcPtr kernel = parse_module(kProduct, "product.exo").procs.front();
   VectorValues unit{*target, ScalarType::kF32, instruction_values(*target)};
-  Steps steps = {block_step("k", 64, "ko", "i"),           pack_step("B", "i", 64, unit),
-                 block_step("j", 64, "jo", "i"),           block_step("i", 6, "io"),
-                 register_block_step("i", "j", "k", unit), unroll_registers_step(unit)};
+  Steps steps = {block_step("k", 64, "ko", "i"),
+                 pack_step("B", "i", 64, unit),
+                 block_step("j", 64, "jo", "i"),
+                 block_step("i", 6, "io"),
+                 register_block_step("i", "j", "k", unit, false),
+                 unroll_registers_step(unit)};
   ScriptEnvironment environment = script_environment({}, {&target->library});
 };
 
