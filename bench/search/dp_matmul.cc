@@ -73,8 +73,8 @@ void run(const std::string& target, const std::array<uint32_t, 3>& sizes, int th
               static_cast<long long>(work.solved), static_cast<long long>(work.expanded),
               static_cast<long long>(work.pruned), static_cast<long long>(work.relaxed));
   for (int rank = 0; rank < static_cast<int>(value->best.size()); ++rank)
-    std::printf("%lld  %s\n", static_cast<long long>(value->best[rank].cost.units),
-                outline(solver.plan(spec, space.codes().all(), rank), space).c_str());
+    std::printf("plan %d: %lld units\n", rank,
+                static_cast<long long>(value->best[rank].cost.units));
   std::printf("%s", str(solver.plan(spec, space.codes().all()), space).c_str());
 }
 
