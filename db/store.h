@@ -40,6 +40,9 @@ struct TrialKey {
   bool operator==(const TrialKey&) const = default;
 };
 
+/// One candidate that was run, or failed to, on one machine at one size: found again by its key and
+/// id instead of running it twice. Times are seconds a call, or cycles where the runner counts
+/// them.
 struct TrialRecord {
   TrialKey key;
   std::string candidate_id;
@@ -92,6 +95,8 @@ struct MergeCounts {
   int64_t known = 0;                                           // records that were there already
 };
 
+/// What was learned: SQLite keeps it (sqlite_store.h, which says who may share a file), tests also
+/// elsewhere. What is put is there for the next question, and after a kill for the next process.
 class Store {
  public:
   virtual ~Store() = default;

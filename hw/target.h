@@ -44,6 +44,8 @@ struct TargetRunner {
   bool is_this_machine() const { return kind == "native"; }
 };
 
+/// A folder of `hw/` as read: instructions and memories as object code, and the numbers of its
+/// target.toml. What no key says is zero or empty, and means unknown. Never changed once loaded.
 struct Target {
   std::string name;   // of the folder
   std::string title;  // one line for lists

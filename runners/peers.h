@@ -88,6 +88,8 @@ struct PeerProblem {
   int64_t lda = 0, ldb = 0, ldc = 0, incx = 0, incy = 0;
 };
 
+/// A library's call, or plain C, that does what a kernel does: where it lies and how it is held to
+/// the kernel's instruction set and to one thread. It is loaded in a process of its own.
 struct Peer {
   std::string name;  // "openblas", "openblas-cooperlake", "blis", "onednn", "eigen", "c", "reads"
   std::string library;    // its row in peers/libraries.h; "" = a library that the user named

@@ -38,6 +38,8 @@ Contender contender_of(std::string name, PeerCall peer);
 /// Calls of a contender with a roof take this many steps of it.
 inline constexpr int64_t kRoofSteps = 5000;
 
+/// How fair, and how long, a comparison is; the defaults are those of `kernel` and `bench`.
+/// Seconds.
 struct ShootoutOptions {
   int rounds = 15;                   // at least
   int blocks = 5;                    // that they are dealt to, each a process

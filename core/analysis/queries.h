@@ -15,6 +15,8 @@ namespace exotune {
 
 enum class Verdict : uint8_t { kProved, kRefuted, kUnknown };
 
+/// What a question came to. Only kProved is a yes: unknown counts as a refusal, and `if (answer)`
+/// asks for the proof.
 struct Answer {
   Verdict verdict = Verdict::kUnknown;
   /// The smallest counter-example found: values of sizes, indices (by printed name).

@@ -55,6 +55,8 @@ struct Diagnostic {
   std::string str() const;
 };
 
+/// Whatever ends a command: its diagnostic is printed by `cli`, its code is the exit status. Thrown
+/// by value, caught by reference; kInput is the user's to mend, kInternal ours.
 class Error : public std::exception {
  public:
   explicit Error(Diagnostic d, ExitCode code = ExitCode::kInput)

@@ -47,6 +47,7 @@ struct FunctionAbi {
   std::string workspace_bytes;
 };
 
+/// What the C is to look like and to say of itself; nothing here changes what it computes.
 struct CodegenOptions {
   std::string stem = "kernel";  // names the files, the include guard and the context
   std::string comment;  // put at the top of both files: trace id, levels of proof; may have lines
@@ -63,6 +64,7 @@ struct CodegenOptions {
   bool openmp = true;  // `par` loops become `#pragma omp parallel for`, else plain loops
 };
 
+/// Generated C, in memory: nothing is written here.
 struct CFile {
   std::string stem;
   std::string c, h;                    // text of STEM.c (which includes "STEM.h") and STEM.h

@@ -16,6 +16,9 @@ namespace exotune {
 enum class CursorKind : uint8_t { kInvalid, kStmt, kBlock, kGap, kExpr, kArg };
 const char* name_of(CursorKind k);
 
+/// A place in one procedure: a statement, a block of them, a gap, an expression or an argument. It
+/// holds the procedure it was made of; forward() finds the place that became of it in a later one.
+/// Copies are cheap. What is asked of an invalid cursor throws InvalidCursorError.
 class Cursor {
  public:
   Cursor() = default;

@@ -5,6 +5,9 @@
 
 namespace exotune {
 
+/// How a procedure came from its parent: the operator with its arguments, what it changed in the
+/// tree, by which cursors are forwarded, and what the equality of the two rests on. Never changed
+/// once made.
 struct Provenance : ProvenanceBase {
   ProcPtr parent;
   std::string op;
@@ -15,6 +18,7 @@ struct Provenance : ProvenanceBase {
 
 const Provenance* provenance_of(const Proc& p);  // null for a user's own proc
 
+/// One step of a trace; `how` belongs to `after`.
 struct TraceStep {
   ProcPtr before, after;
   const Provenance* how;

@@ -54,6 +54,8 @@ struct ScriptLine {
   ProcPtr before, after;  // `p` around the line; equal when it did not change
 };
 
+/// What a script came to. `lines` has each line that ran with the procedure before and after it,
+/// for those who explain a schedule step by step.
 struct ScriptResult {
   ProcPtr proc;                           // never null
   std::map<std::string, Value> bindings;  // every name at the end

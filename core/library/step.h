@@ -20,6 +20,8 @@
 
 namespace exotune {
 
+/// `p = op(p, args..., named...)` as data: what searches propose and mutate, and what a line of a
+/// .sched file reads as. Nothing is checked until it is applied.
 struct ScheduleStep {
   std::string op;
   ValueList args;  // by position, after the procedure

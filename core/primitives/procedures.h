@@ -39,6 +39,7 @@ namespace exotune {
 /// Proposed for programs: the scheduled part takes the place of the one as written.
 [[nodiscard]] ProcPtr call_eqv(ProcPtr p, const Where& call, const ProcPtr& other);
 
+/// The caller, and the procedure that its statements became.
 struct Extracted {
   ProcPtr proc, subproc;
 };
