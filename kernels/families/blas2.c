@@ -10,6 +10,10 @@ enum {
 
 enum { kStraight = ${straight} }; /* elements of a matrix that goes straight to the kernel */
 
+/* Up to this many rows and columns are written out in the entry points: the way to a kernel would cost more
+ * than the work. Elements of a matrix are `down` and `right` apart there, whatever its layout. */
+enum { kFewRows = 2 };
+
 /* ---- vectors in one piece: `x` points to the first element, elements are inc apart ---- */
 
 /* Elements [from, from + n) in one piece: where they stand, or copied. */
@@ -108,10 +112,9 @@ EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha,
   const struct ${p}product job = {trans, m, n, alpha, A, lda, x, incx, y, incy};
   exo_team(threads, ${p}share_of_product, &job);
 }
-static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+EXO_OTHERS void ${p}gemv_some(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                                  int64_t incy) {
-  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
   if (!row) {
     const int64_t t = m;
     m = n, n = t, trans = !trans;
@@ -122,6 +125,21 @@ static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${r
     K(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1));
   else
     K(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1));
+}
+static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                                 int64_t incy) {
+  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
+  if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1 || beta != 1) {
+    ${p}gemv_some(row, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);
+    return;
+  }
+  const int64_t down = row != trans ? lda : 1, right = row != trans ? 1 : lda;
+  const int64_t rows = trans ? n : m, columns = trans ? m : n;
+  y[0] += alpha * (columns == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
+  if (rows == 1) return;
+  A += down;
+  y[1] += alpha * (columns == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
 }
 
 /* A += alpha x y'; no size is 0. */
@@ -167,15 +185,28 @@ EXO_OTHERS void ${p}ger_others(bool row, int64_t m, int64_t n, ${real} alpha, co
   else
     exo_team(threads, ${p}share_of_sum, &job);
 }
-static inline void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
+EXO_OTHERS void ${p}ger_some(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
                                 int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (m == 0 || n == 0 || alpha == 0) return;
   if (incx != 1 || incy != 1 || m * n > kStraight)
     ${p}ger_others(row, m, n, alpha, x, incx, y, incy, A, lda);
   else if (row)
     K(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda));
   else
     K(${p}ger)(n, m, &alpha, IN(y, n, 1), IN(x, m, 1), OUT2(A, lda));
+}
+static inline void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
+                                int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (m == 0 || n == 0 || alpha == 0) return;
+  if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1) {
+    ${p}ger_some(row, m, n, alpha, x, incx, y, incy, A, lda);
+    return;
+  }
+  const int64_t down = row ? lda : 1, right = row ? 1 : lda;
+  for (int64_t i = 0; i < m; ++i, A += down) {
+    const ${real} t = alpha * x[i];
+    A[0] += t * y[0];
+    if (n > 1) A[right] += t * y[1];
+  }
 }
 
 /* Where vectors are in one piece a kernel takes a triangle whole. Others go by in blocks of kTriangle rows: the triangle on the diagonal by a kernel of its own,
@@ -219,10 +250,9 @@ EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${re
   }
 }
 
-static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+EXO_OTHERS void ${p}symv_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                                  int64_t incy) {
-  if (n == 0 || (alpha == 0 && beta == 1)) return;
   upper = upper == row;
   if (incx != 1 || incy != 1 || beta != 1 || n > kTriangle)
     ${p}symv_others(upper, n, alpha, A, lda, x, incx, beta, y, incy);
@@ -230,6 +260,22 @@ static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha,
     K(${p}symv_u)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
   else
     K(${p}symv_l)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
+}
+static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                                 int64_t incy) {
+  if (n == 0 || (alpha == 0 && beta == 1)) return;
+  if (n > kFewRows || incx != 1 || incy != 1 || beta != 1) {
+    ${p}symv_some(row, upper, n, alpha, A, lda, x, incx, beta, y, incy);
+    return;
+  }
+  if (n == 1) {
+    y[0] += alpha * (A[0] * x[0]);
+    return;
+  }
+  const ${real} across = A[upper == row ? 1 : lda];
+  y[0] += alpha * (A[0] * x[0] + across * x[1]);
+  y[1] += alpha * (across * x[0] + A[lda + 1] * x[1]);
 }
 
 EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${real}* x,
@@ -246,8 +292,7 @@ EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${rea
                 lda);
   }
 }
-static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
-  if (n == 0 || alpha == 0) return;
+EXO_OTHERS void ${p}syr_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
   upper = upper == row;
   if (incx != 1)
     ${p}syr_others(upper, n, alpha, x, incx, A, lda);
@@ -255,6 +300,18 @@ static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, 
     K(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
   else
     K(${p}syr_l)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
+}
+static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
+  if (n == 0 || alpha == 0) return;
+  if (n > kFewRows || incx != 1) {
+    ${p}syr_some(row, upper, n, alpha, x, incx, A, lda);
+    return;
+  }
+  A[0] += alpha * x[0] * x[0];
+  if (n == 1) return;
+  const ${real} t = alpha * x[1];
+  A[upper == row ? 1 : lda] += t * x[0];
+  A[lda + 1] += t * x[1];
 }
 
 EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${real}* x,
@@ -274,8 +331,7 @@ EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${re
     ${p}outer(r, b.n, alpha, y + i * incy, incy, x + b.from * incx, incx, part, lda);
   }
 }
-static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (n == 0 || alpha == 0) return;
+EXO_OTHERS void ${p}syr2_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   upper = upper == row;
   if (incx != 1 || incy != 1)
     ${p}syr2_others(upper, n, alpha, x, incx, y, incy, A, lda);
@@ -283,6 +339,18 @@ static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha,
     K(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
   else
     K(${p}syr2_l)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
+}
+static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (n == 0 || alpha == 0) return;
+  if (n > kFewRows || incx != 1 || incy != 1) {
+    ${p}syr2_some(row, upper, n, alpha, x, incx, y, incy, A, lda);
+    return;
+  }
+  const ${real} tx = alpha * x[0], ty = alpha * y[0];
+  A[0] += tx * y[0] + ty * x[0];
+  if (n == 1) return;
+  A[upper == row ? 1 : lda] += tx * y[1] + ty * x[1];
+  A[lda + 1] += alpha * x[1] * y[1] + alpha * y[1] * x[1];
 }
 
 typedef void ${p}triangle(int64_t, struct exo_win_2${T}c, struct exo_win_1${T});
@@ -317,9 +385,8 @@ EXO_OTHERS void ${p}trmv_others(${p}triangle* kernel, bool upper, bool trans, in
       ${p}product(false, r, b.n, one, part, lda, x + b.from * incx, incx, x + i * incx, incx);
   }
 }
-static inline void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
+static inline void ${p}trmv_some(bool row, bool upper, bool trans, bool unit, int64_t n,
                                  const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
-  if (n == 0) return;
   if (!row) upper = !upper, trans = !trans;
   ${p}triangle* const kernel =
       trans ? upper ? unit ? K(${p}trmv_tuu) : K(${p}trmv_tun)
@@ -330,6 +397,23 @@ static inline void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, in
     kernel(n, IN2(A, lda), OUT(x, n, 1));
   else
     ${p}trmv_others(kernel, upper, trans, n, A, lda, x, incx);
+}
+static inline void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
+                                 const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  if (n == 0) return;
+  if (n > kFewRows || incx != 1) {
+    ${p}trmv_some(row, upper, trans, unit, n, A, lda, x, incx);
+    return;
+  }
+  if (n == 1) {
+    if (!unit) x[0] *= A[0];
+    return;
+  }
+  const bool above = upper != trans; /* the product's triangle */
+  const int64_t first = above ? 0 : 1, last = 1 - first;
+  const ${real} t = x[first], across = A[upper == row ? 1 : lda];
+  x[first] = (unit ? t : A[first * (lda + 1)] * t) + across * x[last];
+  if (!unit) x[last] *= A[last * (lda + 1)];
 }
 
 EXO_OTHERS void ${p}trsv_others(${p}triangle* kernel, bool upper, bool trans, int64_t n, const ${real}* A,
@@ -350,9 +434,8 @@ EXO_OTHERS void ${p}trsv_others(${p}triangle* kernel, bool upper, bool trans, in
       ${p}product(true, r, b.n, minus, part, lda, x + i * incx, incx, x + b.from * incx, incx);
   }
 }
-static inline void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
+static inline void ${p}trsv_some(bool row, bool upper, bool trans, bool unit, int64_t n,
                                  const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
-  if (n == 0) return;
   if (!row) upper = !upper, trans = !trans;
   ${p}triangle* const kernel =
       trans ? upper ? unit ? K(${p}trsv_tuu) : K(${p}trsv_tun)
@@ -363,6 +446,23 @@ static inline void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, in
     kernel(n, IN2(A, lda), OUT(x, n, 1));
   else
     ${p}trsv_others(kernel, upper, trans, n, A, lda, x, incx);
+}
+static inline void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
+                                 const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  if (n == 0) return;
+  if (n > kFewRows || incx != 1) {
+    ${p}trsv_some(row, upper, trans, unit, n, A, lda, x, incx);
+    return;
+  }
+  if (n == 1) {
+    if (!unit) x[0] /= A[0];
+    return;
+  }
+  const bool above = upper != trans; /* the system's triangle */
+  const int64_t first = above ? 1 : 0, last = 1 - first;
+  if (!unit) x[first] /= A[first * (lda + 1)];
+  x[last] -= A[upper == row ? 1 : lda] * x[first];
+  if (!unit) x[last] /= A[last * (lda + 1)];
 }
 
 /* ---- banded and packed matrices: row by row, with the kernels of level 1 ---- */

@@ -61,6 +61,9 @@ TYPED_TEST(Level2, gemv_and_gbmv_multiply) {
   using T = TypeParam;
   this->each([&](const BlasLibrary& library, int layout, int incx, int incy) {
     for (const auto& [m, n] : std::vector<std::pair<int, int>>{{1, 1},
+                                                               {1, 2},
+                                                               {2, 1},
+                                                               {2, 2},
                                                                {3, 9},
                                                                {17, 5},
                                                                {40, 40},
@@ -126,10 +129,12 @@ TYPED_TEST(Level2, ger_syr_and_their_kin_add_outer_products) {
         }
       EXPECT_TRUE(a.intact()) << routine;
     };
+    for (const auto& [m, n] : std::vector<std::pair<int, int>>{{1, 1}, {1, 2}, {2, 1}, {2, 2}})
+      check({m, n, layout == kRowMajor}, "ger", false, false);
     check({3, 530, layout == kRowMajor}, "ger", false, false);
     check({530, 3, layout == kRowMajor}, "ger", false, false);
     for (const int triangle : {kUpper, kLower})
-      for (const int n : {1, 5, 33, 100}) {
+      for (const int n : {1, 2, 5, 33, 100}) {
         Storage storage{n, n, layout == kRowMajor, triangle};
         check(storage, "syr", true, false);
         check(storage, "syr2", true, true);
