@@ -176,7 +176,11 @@ std::vector<const Trial*> FinalRound::finalists() {
   for (const Trial* t : eligible()) {
     if (chosen.size() >= most) break;
     if (!chosen.empty() && t->median > kFarBehind * chosen.front()->median) break;
-    const std::optional<bool> correct = correct_elsewhere(*t, deadline);
+    std::optional<bool> correct = correct_elsewhere(*t, deadline);
+    if (const Trial* usual = as_usually_compiled(*t); correct == false && usual != t) {
+      t = usual;
+      correct = correct_elsewhere(*t, deadline);
+    }
     run_.report("other sizes", static_cast<int>(chosen.size()), static_cast<int>(most));
     if (!correct) {
       if (!chosen.empty()) break;
@@ -188,6 +192,16 @@ std::vector<const Trial*> FinalRound::finalists() {
   }
   add_large(chosen, deadline);
   return chosen;
+}
+
+// The schedule of `t` in its usual compilation, `t` where that was not measured: what a compiler's
+// freedom broke may be right without it, and what is wrong in itself must not stay "ok".
+const Trial* FinalRound::as_usually_compiled(const Trial& t) const {
+  if (t.compilation.is_usual()) return &t;
+  const size_t state = candidates_.state_index(t);
+  for (const Trial* u : measured_.ranked())
+    if (u->compilation.is_usual() && candidates_.state_index(*u) == state) return u;
+  return &t;
 }
 
 std::vector<const Trial*> FinalRound::eligible() const {

@@ -32,6 +32,7 @@ class FinalRound {
 
  private:
   std::vector<const Trial*> finalists();
+  const Trial* as_usually_compiled(const Trial& t) const;
   /// The trials that may be finalists, in the order of ranked(): of a kernel for any size each
   /// schedule once.
   std::vector<const Trial*> eligible() const;
