@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Tunes plain nests and times each winner against the C compilers.
 
-    sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|compare] [--at small|cache|memory] [-o FOLDER]
+    sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|compare] [--at small|cache|memory]
+             [--target avx2] [-o FOLDER]
 
 Kernels are those of kernels/polybench at the suite's medium sizes (large ones at `memory`) and of
 kernels/nests at one of the three in their `# sizes:` lines; a group is a file's name (`stencils`), or
 `polybench`. Prints compare.py's line for each, then the geometric mean of the ratios (of the best of gcc,
-clang and Polly over the tuned C) and the least one.
+clang and Polly over the tuned C) and the least one. With `--target avx2` the compilers are held to
+AVX2, too.
 """
 import argparse, glob, math, os, re, subprocess, sys
 
@@ -38,6 +40,7 @@ LARGE = {
 
 
 PLACES = ["small", "cache", "memory"]
+MARCH = {"avx2": "haswell"}  # what the compilers may use where it is not all that the CPU has
 
 
 def kernels(place):
@@ -55,6 +58,8 @@ def kernels(place):
 def tune(a, name, kernel, sizes):
     command = [a.tool, "kernel", kernel, "--size", sizes, "--time-budget", a.budget, "--db",
                os.path.join(a.out, name + ".db"), "-o", a.out, "--no-progress", "-v"]
+    if a.target:
+        command += ["--target", a.target]
     with open(os.path.join(a.out, name + ".log"), "w") as log:
         return subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode == 0
 
@@ -62,7 +67,8 @@ def tune(a, name, kernel, sizes):
 def compare(a, name, kernel, sizes):
     tuned = os.path.join(a.out, name + ".c")
     command = [sys.executable, os.path.join(HERE, "compare.py"), a.tool, kernel, sizes,
-               "--tuned", tuned, "--seconds", str(a.seconds)]
+               "--tuned", tuned, "--seconds", str(a.seconds),
+               "--march", MARCH.get(a.target, "native")]
     if not os.path.exists(tuned):
         print(f"{name:16s} no result: see {a.out}/{name}.log", flush=True)
         return None
@@ -77,6 +83,7 @@ def main():
     parser.add_argument("tool"), parser.add_argument("names", nargs="*")
     parser.add_argument("--budget", default="20s"), parser.add_argument("--only", default="")
     parser.add_argument("--at", choices=PLACES, default="cache")
+    parser.add_argument("--target", default="")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
