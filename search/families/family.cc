@@ -44,12 +44,13 @@ std::vector<std::string> read_axes(const TomlTable& table, const Family& family)
 }
 
 KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
-  table.allow_only({"name", "for", "code", "schedule", "tries", "values", "buckets"});
+  table.allow_only({"name", "for", "code", "schedule", "like", "tries", "values", "buckets"});
   KernelTemplate kernel;
   kernel.name = table.text("name");
   kernel.axes = read_axes(table, family);
   kernel.code = table.text("code");
   kernel.schedule = table.text_or("schedule", "");
+  kernel.like = table.text_or("like", "");
   kernel.where = table.where("code");
   kernel.tries = table.texts("tries");
   if (table.has("values")) {

@@ -24,7 +24,7 @@ struct Axis {
 /// Sizes that are tuned together.
 struct Bucket {
   std::string when;  // "n <= 64", as in versions.h; "" for the last
-  std::string at;    // where it is measured: "n=40", "M=40 N=40"
+  std::string at;    // where it is measured: "n=40", at several "M=40 N=40, M=33 N=50"
 };
 
 /// A `[[kernel]]`: one member for each combination of its axes' values.
@@ -32,6 +32,7 @@ struct KernelTemplate {
   std::string name;               // with places: "${p}axpy${_any}"
   std::vector<std::string> axes;  // names
   std::string code, schedule;  // with places; the schedule may have several versions (versions.h)
+  std::string like;            // the member whose schedules it takes, with places; "": its own
   std::vector<std::string> tries;  // other schedules, with places; tuning chooses for each bucket
   std::vector<std::pair<std::string, std::vector<std::string>>> values;  // of places in tries
   std::vector<Bucket> buckets;

@@ -152,14 +152,18 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
     // Every step is proved again, whoever found the schedule.
     const std::vector<Member> members = prove_members(family, target, wisdom);
     std::map<std::string, std::vector<Version>> schedules;
+    std::map<std::string, std::string> origins;  // the member that a schedule was measured for
     for (const Member& member : members) {
       schedules[member.name].push_back({member.when, member.schedule});
+      origins[member.name] = member.scheduled_as;
       report.steps += member.steps;
       report.reassociated += member.reassociates ? 1 : 0;
     }
-    for (const auto& [name, versions] : schedules)
+    for (const auto& [name, versions] : schedules) {
+      const auto known = wisdom.find(origins[name]);
       write_text(request.folder / "schedules" / target->name / (name + ".sched"),
-                 wisdom.count(name) > 0 ? wisdom.at(name) : print_versions(versions));
+                 known != wisdom.end() ? known->second : print_versions(versions));
+    }
     report.kernels += members.size();
     // Kernels of a family that is only used get no routines of their own.
     const bool entries = k < chosen.asked;

@@ -64,25 +64,25 @@ struct Context {
   const Target& target;
   const Machine& machine;
   const TargetToolchain& toolchain;
-  TrialKey key(const BucketResult& bucket, Store& store) const {
-    return enter_context(bucket.kernel, member, sizes_text(bucket.sizes), target, machine,
-                         toolchain, store);
+  TrialKey key(const BucketResult& bucket, const SizeBinding& sizes, Store& store) const {
+    return enter_context(bucket.kernel, member, sizes_text(sizes), target, machine, toolchain,
+                         store);
   }
 };
 
 void keep_bucket(const BucketResult& bucket, const Context& context, Store& store) {
-  // Nothing was run for it.
-  if (bucket.kernel == nullptr) return;
-  const TrialKey key = context.key(bucket, store);
-  std::vector<TrialRecord> trials = bucket.trials;
-  for (TrialRecord& trial : trials) {
-    trial.key = key;
-    trial.engine_version = engine_version();
-    // The time of the answer, not of each run.
-    trial.created = static_cast<int64_t>(std::time(nullptr));
+  for (const BucketPoint& point : bucket.points) {
+    const TrialKey key = context.key(bucket, point.sizes, store);
+    std::vector<TrialRecord> trials = point.trials;
+    for (TrialRecord& trial : trials) {
+      trial.key = key;
+      trial.engine_version = engine_version();
+      // The time of the answer, not of each run.
+      trial.created = static_cast<int64_t>(std::time(nullptr));
+    }
+    store.put_trials(trials);
+    if (!point.winner_id.empty()) store.set_winner(key, point.winner_id);
   }
-  store.put_trials(trials);
-  if (!bucket.winner_id.empty()) store.set_winner(key, bucket.winner_id);
 }
 
 // What was measured, as the lines of a database of its own.
@@ -95,14 +95,15 @@ std::string records_of(const TunedMember& tuned, const Context& context) {
 }
 
 BucketMemory memory_in(Store& store, const Context& context) {
-  return {[&](const BucketResult& bucket, const std::string& candidate_id) {
-            std::optional<TrialRecord> trial =
-                store.find_trial(context.key(bucket, store), candidate_id);
-            // What another version measured may have been checked differently.
-            if (trial && trial->engine_version != engine_version()) trial.reset();
-            return trial;
-          },
-          [&](const BucketResult& bucket) { keep_bucket(bucket, context, store); }};
+  return {
+      [&](const BucketResult& bucket, const SizeBinding& sizes, const std::string& candidate_id) {
+        std::optional<TrialRecord> trial =
+            store.find_trial(context.key(bucket, sizes, store), candidate_id);
+        // What another version measured may have been checked differently.
+        if (trial && trial->engine_version != engine_version()) trial.reset();
+        return trial;
+      },
+      [&](const BucketResult& bucket) { keep_bucket(bucket, context, store); }};
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ std::string with_assert(const std::string& code, const std::string& when) {
 std::vector<Member> versions_of(const KernelTemplate& kernel, const Substitution& places,
                                 const Target& target, const Wisdom& wisdom) {
   const std::string name = expand(kernel.name, places, kernel.where);
-  const auto known = wisdom.find(name);
+  const std::string as = scheduled_as(kernel, places);
+  const auto known = wisdom.find(as);
   const std::string schedule =
       known != wisdom.end() ? known->second : expand(kernel.schedule, places, kernel.where);
   const std::vector<Version> versions = parse_versions(schedule, name);
@@ -35,6 +36,7 @@ std::vector<Member> versions_of(const KernelTemplate& kernel, const Substitution
   for (size_t k = 0; k < versions.size(); ++k) {
     Member member;
     member.name = name;
+    member.scheduled_as = as;
     const std::string version = versions.size() == 1 ? "" : "_v" + std::to_string(k);
     member.c_name = c_name_of(name + version, target);
     member.unit = precision == places.end() ? "mixed" : precision->second;
@@ -56,6 +58,10 @@ std::string transposing(const Target& target, ScalarType type) {
 }
 
 }  // namespace
+
+std::string scheduled_as(const KernelTemplate& kernel, const Substitution& places) {
+  return expand(kernel.like.empty() ? kernel.name : kernel.like, places, kernel.where);
+}
 
 std::string c_name_of(const std::string& member, const Target& target) {
   return "blas_" + member + "_" + target.name;

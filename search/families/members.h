@@ -14,14 +14,15 @@ namespace exotune::families {
 
 /// One kernel with all its parameters fixed, in one version.
 struct Member {
-  std::string name;      // "saxpy_any"; several versions share it
-  std::string c_name;    // "blas_saxpy_any_avx512", or "blas_saxpy_any_v0_avx512" of several
-  std::string when;      // the sizes this version is for, "n < 16"; "" for all that are left
-  std::string unit;      // the precision it belongs to, "mixed" for none
-  std::string code;      // its object code
-  std::string schedule;  // the script that was replayed
-  ProcPtr proc;          // as scheduled; proved
-  size_t steps = 0;      // primitives applied
+  std::string name;          // "saxpy_any"; several versions share it
+  std::string scheduled_as;  // the member whose schedules it has: mostly itself
+  std::string c_name;        // "blas_saxpy_any_avx512", or "blas_saxpy_any_v0_avx512" of several
+  std::string when;          // the sizes this version is for, "n < 16"; "" for all that are left
+  std::string unit;          // the precision it belongs to, "mixed" for none
+  std::string code;          // its object code
+  std::string schedule;      // the script that was replayed
+  ProcPtr proc;              // as scheduled; proved
+  size_t steps = 0;          // primitives applied
   bool reassociates = false;
 };
 
@@ -41,6 +42,9 @@ class Prover {
 
 /// Schedules by member's name, instead of the ones in the family's file.
 using Wisdom = std::map<std::string, std::string>;
+
+/// The member whose schedules the one with these places takes: mostly itself.
+std::string scheduled_as(const KernelTemplate& kernel, const Substitution& places);
 
 /// Every member of `family` for `target`, in the order of the file, the versions of one together.
 /// InputError or SchedulingError that names the member when its code does not parse or a step is

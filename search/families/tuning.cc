@@ -15,6 +15,10 @@ namespace {
 // Times faster that a schedule must be for the library to carry one more version of the kernel.
 constexpr double kWorthAVersion = 1.03;
 
+constexpr size_t kUsual = 0;  // the place of the usual schedule among a bucket's scripts
+
+constexpr const char* kSizesHint = "at = \"M=64 N=64\", of several at = \"M=64 N=64, M=50 N=90\"";
+
 // Every combination of the values whose places the text mentions.
 std::vector<std::string> spelled_out(const std::string& text, const KernelTemplate& kernel,
                                      const Substitution& places) {
@@ -41,10 +45,21 @@ SizeBinding sizes_at(const std::string& text) {
     const char* const begin = equals < word.size() ? word.data() + equals + 1 : end;
     const auto [rest, error] = std::from_chars(begin, end, value);
     if (error != std::errc() || rest != end || value < 1)
-      throw InputError({}, "'" + word + "' is no size of a bucket", "at = \"M=64 N=64\"");
+      throw InputError({}, "'" + word + "' is no size of a bucket", kSizesHint);
     sizes[word.substr(0, equals)] = value;
   }
   return sizes;
+}
+
+// Sizes separated by commas.
+std::vector<SizeBinding> all_sizes_at(const std::string& text) {
+  std::vector<SizeBinding> all;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) all.push_back(sizes_at(part));
+  const auto none = [](const SizeBinding& sizes) { return sizes.empty(); };
+  if (all.empty() || std::any_of(all.begin(), all.end(), none))
+    throw InputError({}, "'" + text + "' has no sizes to measure a bucket at", kSizesHint);
+  return all;
 }
 
 // The version of the usual schedule for these sizes: the one whose condition the bucket has, else
@@ -71,23 +86,28 @@ TrialRecord record_of(const Contender& contender, const ContenderResult& result,
   return record;
 }
 
-// What takes part: each schedule that can be replayed, with the number of its script.
+// What takes part: each schedule that can be replayed and emitted, with the number of its script.
 struct Field {
-  std::vector<Contender> contenders;
   std::vector<size_t> scripts;
   std::vector<ProofLevel> proofs;
+  std::vector<std::vector<Contender>> contenders;  // at each of the bucket's sizes
 };
 
 Field field_of(const Tunable& tunable, const std::vector<std::string>& scripts,
-               const Prover& prover, const TuningProblem& problem, const Target& target,
-               BucketResult& result) {
+               const Prover& prover, const std::vector<TuningProblem>& problems,
+               const Target& target, BucketResult& result) {
   Field field;
+  field.contenders.resize(problems.size());
   for (size_t k = 0; k < scripts.size(); ++k) {
     ++result.tried;
     try {
-      const ProcPtr scheduled = prover.replay(problem.kernel, scripts[k], tunable.name);
-      field.contenders.push_back(
-          contender_of("#" + std::to_string(k), make_candidate(scheduled, target, problem)));
+      const ProcPtr scheduled = prover.replay(result.kernel, scripts[k], tunable.name);
+      std::vector<Contender> everywhere;
+      for (const TuningProblem& problem : problems)
+        everywhere.push_back(
+            contender_of("#" + std::to_string(k), make_candidate(scheduled, target, problem)));
+      for (size_t at = 0; at < problems.size(); ++at)
+        field.contenders[at].push_back(std::move(everywhere[at]));
       field.scripts.push_back(k);
       field.proofs.push_back(reassociates(scheduled) ? ProofLevel::kProvedModuloReassociation
                                                      : ProofLevel::kProved);
@@ -100,12 +120,13 @@ Field field_of(const Tunable& tunable, const std::vector<std::string>& scripts,
 }
 
 // The rounds of an earlier run, when it had all that take part now.
-std::optional<ShootoutResult> remembered(const Field& field, const BucketResult& bucket,
+std::optional<ShootoutResult> remembered(const std::vector<Contender>& contenders,
+                                         const BucketResult& bucket, const SizeBinding& sizes,
                                          const BucketMemory& memory) {
   ShootoutResult shot;
   if (!memory.known) return std::nullopt;
-  for (const Contender& contender : field.contenders) {
-    const std::optional<TrialRecord> trial = memory.known(bucket, contender.candidate->id);
+  for (const Contender& contender : contenders) {
+    const std::optional<TrialRecord> trial = memory.known(bucket, sizes, contender.candidate->id);
     if (!trial) return std::nullopt;
     ContenderResult result;
     result.name = contender.name;
@@ -114,26 +135,56 @@ std::optional<ShootoutResult> remembered(const Field& field, const BucketResult&
     result.cause = trial->cause;
     result.samples = {trial->median};  // records need not have the rounds of one another
     result.median = trial->median;
-    const auto place = static_cast<int>(shot.contenders.size());
-    if (result.status == TrialStatus::kOk &&
-        (shot.winner < 0 ||
-         result.median < shot.contenders[static_cast<size_t>(shot.winner)].median))
-      shot.winner = place;
     shot.contenders.push_back(std::move(result));
   }
   return shot;
 }
 
+// What each of the field takes at all the sizes.
+class Comparison {
+ public:
+  explicit Comparison(size_t contenders) : contenders_(contenders) {}
+  void add(ShootoutResult shot) { shots_.push_back(std::move(shot)); }
+  bool ran(size_t k) const {
+    return std::all_of(shots_.begin(), shots_.end(), [&](const ShootoutResult& shot) {
+      return shot.contenders[k].status == TrialStatus::kOk;
+    });
+  }
+  /// Time of `k` over that of `base`, geometric mean over the sizes; both ran.
+  double ratio(size_t base, size_t k) const {
+    double logs = 0;
+    for (const ShootoutResult& shot : shots_) logs += std::log(shot.ratio(base, k).median);
+    return std::exp(logs / static_cast<double>(shots_.size()));
+  }
+  /// The fastest that ran; nothing when none did.
+  std::optional<size_t> fastest() const {
+    std::optional<size_t> best;
+    double least = 0;
+    for (size_t k = 0; k < contenders_; ++k) {
+      if (!ran(k)) continue;
+      double logs = 0;
+      for (const ShootoutResult& shot : shots_) logs += std::log(shot.contenders[k].median);
+      if (!best || logs < least) {
+        best = k;
+        least = logs;
+      }
+    }
+    return best;
+  }
+
+ private:
+  size_t contenders_;
+  std::vector<ShootoutResult> shots_;
+};
+
 // A version more is code more: what other sizes have already (`before`), or the usual, is taken
 // when it is as good as the fastest.
 size_t worth_keeping(const Field& field, const std::vector<std::string>& scripts,
-                     const std::string& before, const ShootoutResult& shot) {
-  const auto fastest = static_cast<size_t>(shot.winner);
+                     const std::string& before, const Comparison& times, size_t fastest) {
   size_t winner = fastest;
   for (size_t k = 0; k < field.scripts.size(); ++k)
-    if ((k == 0 || scripts[field.scripts[k]] == before) &&
-        shot.contenders[k].status == TrialStatus::kOk &&
-        shot.ratio(fastest, k).median < kWorthAVersion) {
+    if ((field.scripts[k] == kUsual || scripts[field.scripts[k]] == before) && times.ran(k) &&
+        times.ratio(fastest, k) < kWorthAVersion) {
       winner = k;
       if (scripts[field.scripts[k]] == before) break;
     }
@@ -151,6 +202,24 @@ ShootoutOptions bucket_rounds() {
   return options;
 }
 
+// Runs the field at one of the bucket's sizes, or takes what is remembered of that.
+ShootoutResult measure_at(size_t at, const TuningProblem& problem, const Field& field,
+                          const std::vector<std::string>& scripts, Arena& arena,
+                          const BucketMemory& memory, BucketResult& result) {
+  const std::vector<Contender>& contenders = field.contenders[at];
+  const std::optional<ShootoutResult> earlier =
+      remembered(contenders, result, problem.sizes, memory);
+  ShootoutResult shot =
+      earlier ? *earlier : arena.compete(contenders, problem.args, problem.test, bucket_rounds());
+  BucketPoint point;
+  point.sizes = problem.sizes;
+  for (size_t k = 0; k < contenders.size(); ++k)
+    point.trials.push_back(
+        record_of(contenders[k], shot.contenders[k], scripts[field.scripts[k]], field.proofs[k]));
+  result.points.push_back(std::move(point));
+  return shot;
+}
+
 // `before`: the script of the sizes below.
 BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std::string& before,
                          const TargetPtr& target, Arena& arena, const BucketMemory& memory) {
@@ -161,29 +230,24 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
     if (std::find(scripts.begin(), scripts.end(), script) == scripts.end())
       scripts.push_back(script);
   const Prover prover(target);
-  const ProcPtr kernel = prover.read(tunable.code, tunable.c_name, bucket.when);
-  result.kernel = kernel;
-  result.sizes = sizes_at(bucket.at);
-  const TuningProblem problem = make_problem(kernel, result.sizes);
-  const Field field = field_of(tunable, scripts, prover, problem, *target, result);
-  const std::optional<ShootoutResult> earlier = remembered(field, result, memory);
-  const ShootoutResult shot =
-      earlier ? *earlier
-              : arena.compete(field.contenders, problem.args, problem.test, bucket_rounds());
-  for (size_t k = 0; k < field.scripts.size(); ++k) {
-    if (shot.contenders[k].status != TrialStatus::kOk) ++result.failed;
-    result.trials.push_back(record_of(field.contenders[k], shot.contenders[k],
-                                      scripts[field.scripts[k]], field.proofs[k]));
-  }
-  if (shot.winner < 0)
+  result.kernel = prover.read(tunable.code, tunable.c_name, bucket.when);
+  std::vector<TuningProblem> problems;
+  for (const SizeBinding& sizes : all_sizes_at(bucket.at))
+    problems.push_back(make_problem(result.kernel, sizes));
+  const Field field = field_of(tunable, scripts, prover, problems, *target, result);
+  Comparison times(field.scripts.size());
+  for (size_t at = 0; at < problems.size(); ++at)
+    times.add(measure_at(at, problems[at], field, scripts, arena, memory, result));
+  for (size_t k = 0; k < field.scripts.size(); ++k) result.failed += times.ran(k) ? 0 : 1;
+  const std::optional<size_t> fastest = times.fastest();
+  if (!fastest)
     throw Error(Diagnostic{{}, "no schedule of " + tunable.name + " runs at " + bucket.at, {}, {}},
                 ExitCode::kNoCandidate);
-  if (field.scripts.front() != 0) return result;  // the usual schedule wants larger sizes
-  const size_t winner = worth_keeping(field, scripts, before, shot);
+  const size_t winner = worth_keeping(field, scripts, before, times, *fastest);
   result.winner = scripts[field.scripts[winner]];
-  result.winner_id = result.trials[winner].candidate_id;
-  if (shot.contenders.front().status == TrialStatus::kOk)
-    result.gain = shot.ratio(winner, 0).median;
+  for (BucketPoint& point : result.points) point.winner_id = point.trials[winner].candidate_id;
+  // The usual one may want larger sizes, and be refused.
+  if (field.scripts.front() == kUsual && times.ran(0)) result.gain = times.ratio(winner, 0);
   return result;
 }
 
@@ -205,6 +269,7 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
       const Substitution places = with(of_target, fixed);
       Tunable tunable;
       tunable.name = expand(kernel.name, places, kernel.where);
+      if (scheduled_as(kernel, places) != tunable.name) continue;
       tunable.c_name = c_name_of(tunable.name, target);
       tunable.code = expand(kernel.code, with(places, {{"name", tunable.c_name}}), kernel.where);
       tunable.usual = expand(kernel.schedule, places, kernel.where);

@@ -29,20 +29,26 @@ struct Tunable {
   std::string key() const;
 };
 
-/// Those members of `family` whose kernels have tries and buckets.
+/// Those members of `family` whose kernels have tries and buckets and which take no other's
+/// schedules.
 std::vector<Tunable> tunables_of(const Family& family, const Target& target);
+
+/// What was measured at one of a bucket's sizes: each run but for its key.
+struct BucketPoint {
+  SizeBinding sizes;
+  std::vector<TrialRecord> trials;
+  std::string winner_id;  // of them, the bucket's winner; "" when there is none
+};
 
 struct BucketResult {
   std::string at;
-  /// The script; "" where the usual one is refused: the next version is for these sizes, too.
+  /// The script; "" in an answer that has none for these sizes: the next version is for them, too.
   std::string winner;
-  size_t tried = 0, refused = 0, failed = 0;  // failed: compiled or ran wrongly
-  double gain = 1;                            // time of the usual schedule over the winner's
-  /// What was measured: the kernel under the bucket's condition, and each run but for its key.
-  ProcPtr kernel;
-  SizeBinding sizes;
-  std::vector<TrialRecord> trials;
-  std::string winner_id;  // of them; "" when there is none
+  size_t tried = 0, refused = 0, failed = 0;  // failed: compiled or ran wrongly, at any size
+  double gain = 1;                  // time of the usual schedule over the winner's, geometric mean;
+                                    // 1 where the usual one is refused
+  ProcPtr kernel;                   // that was measured, under the bucket's condition
+  std::vector<BucketPoint> points;  // in the order of `at`
 };
 
 struct TunedMember {
@@ -52,8 +58,8 @@ struct TunedMember {
 
 /// What one run leaves to the next, bucket by bucket; either may be empty.
 struct BucketMemory {
-  /// What was measured of a candidate under the bucket's kernel and sizes before.
-  std::function<std::optional<TrialRecord>(const BucketResult& bucket,
+  /// What was measured of a candidate under the bucket's kernel at the sizes before.
+  std::function<std::optional<TrialRecord>(const BucketResult& bucket, const SizeBinding& sizes,
                                            const std::string& candidate_id)>
       known;
   std::function<void(const BucketResult& bucket)> measured;
@@ -62,8 +68,9 @@ struct BucketMemory {
 /// The versions that the buckets' winners make; none when no bucket has one.
 std::vector<Version> versions_of(const Tunable& tunable, const std::vector<BucketResult>& buckets);
 
-/// A version that gains less than 3 % over the one for the sizes below, or over the usual one, is
-/// not worth its code. Of a bucket all of whose candidates `memory` knows nothing runs.
+/// Of a bucket with several sizes that schedule wins whose times are the least in the geometric
+/// mean. A version that gains less than 3 % over the one for the sizes below, or over the usual
+/// one, is not worth its code. Of a bucket all of whose candidates `memory` knows nothing runs.
 /// Error(kNoCandidate) when no schedule of a bucket is right, which the usual
 /// one is.
 TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena,

@@ -5,6 +5,7 @@
 #include "search/families/entries.h"
 #include "search/families/half_width.h"
 #include "search/families/members.h"
+#include "search/families/tuning.h"
 #include "search/families/units.h"
 #include "search/families/versions.h"
 #include "tests/cli/command_harness.h"
@@ -141,6 +142,45 @@ TEST(Family, names_the_member_whose_schedule_is_refused) {
   const Wisdom wisdom{{"dtwice", "p = divide_loop(p, 'j', 4, ['a', 'b'], tail='cut')\n"}};
   EXPECT_NE(refusal([&] { prove_members(family, target, wisdom); }).find("in kernel dtwice"),
             std::string::npos);
+}
+
+// A diagonal of ones takes the schedules that were found for any diagonal: nothing is tuned for it,
+// and what a folder has under its own name is not looked at.
+TEST(Family, a_member_may_take_the_schedules_of_another) {
+  constexpr const char* kLike = R"(
+title = "like"
+[axis.diag]
+n = { times = "2.0 * " }
+u = { times = "" }
+[[kernel]]
+name = "scaled_${diag}"
+for = ["diag"]
+like = "scaled_n"
+code = '''
+@proc
+def ${name}(n: size, x: [f32][n]):
+    for i in seq(0, n):
+        x[i] = ${times}x[i]
+'''
+schedule = "p = p\n"
+tries = ["p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\n"]
+buckets = [{ at = "n=9" }]
+)";
+  const Family family = family_of(kLike);
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const std::vector<Tunable> tunables = tunables_of(family, *target);
+  ASSERT_EQ(tunables.size(), 1u);
+  EXPECT_EQ(tunables[0].name, "scaled_n");
+  const Wisdom wisdom = {
+      {"scaled_n",
+       "# when n <= 4\np = p\n# otherwise\np = divide_loop(p, 'i', 8, ['io', 'ii'], tail='cut')\n"},
+      {"scaled_u", "p = no_such_operator(p)\n"}};
+  const std::vector<Member> members = prove_members(family, target, wisdom);
+  ASSERT_EQ(members.size(), 4u);
+  for (const Member& member : members) EXPECT_EQ(member.scheduled_as, "scaled_n");
+  EXPECT_EQ(members[3].name, "scaled_u");
+  EXPECT_NE(members[3].schedule.find("'i', 8,"), std::string::npos);
+  EXPECT_EQ(members[2].when, "n <= 4");
 }
 
 TEST(HalfWidth, is_that_of_a_target_that_requires_no_more) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/cli/command_harness.h"
 #include "tests/families/twice_family.h"
 
@@ -47,9 +49,9 @@ values = { by = ["2", "4"] }
 buckets = [{ when = "n <= 8", at = "n=5" }, { when = "n <= 64", at = "n=40" }, { at = "n=100" }]
 )";
 
-Tunable tunable(const Target& target) {
+Tunable tunable(const Target& target, const std::string& tries = kTries) {
   const cli::CommandHarness harness("tuning");
-  harness.write("one.toml", std::string(kTwice) + kTries);
+  harness.write("one.toml", kTwice + tries);
   return tunables_of(load_family(harness.folder(), "one"), target).at(0);
 }
 
@@ -69,6 +71,29 @@ TEST(Tuning, takes_the_fastest_for_each_bucket_and_joins_neighbours) {
   EXPECT_DOUBLE_EQ(tuned.buckets[0].gain, 2.0);
 }
 
+// Blocks of four are three times as fast where they divide the size, and half as fast elsewhere.
+TEST(Tuning, a_bucket_of_several_sizes_is_won_by_the_best_mean) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const auto versions = [&](const std::string& at) {
+    std::string tries = kTries;
+    const std::string last = "{ at = \"n=100\" }";
+    tries.replace(tries.find(last), last.size(), "{ at = \"" + at + "\" }");
+    FakeArena arena([](int64_t n, size_t place) {
+      return place != 2 || n < 70 ? 3.0 : n % 4 == 0 ? 1.0 : 6.0;
+    });
+    return tune_member(tunable(*target, tries), target, arena);
+  };
+  EXPECT_NE(versions("n=100").versions.back().script.find("'i', 4,"), std::string::npos);
+  EXPECT_EQ(versions("n=100, n=101, n=102").versions.back().script, "p = p\n");
+  const TunedMember two = versions("n=100, n=101");
+  EXPECT_NE(two.versions.back().script.find("'i', 4,"), std::string::npos);
+  ASSERT_EQ(two.buckets.back().points.size(), 2u);
+  EXPECT_EQ(two.buckets.back().points[1].sizes.at("n"), 101);
+  EXPECT_NEAR(two.buckets.back().gain, std::sqrt(3.0 * 0.5), 1e-9);
+  for (const char* wrong : {"", "n=5,,n=6", "n=5, n=0", "n=5; n=6"})
+    EXPECT_THROW(versions(wrong), InputError) << wrong;
+}
+
 TEST(Tuning, measures_nothing_of_a_bucket_that_was_measured_to_its_end) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   int competitions = 0, until = 2;  // the run is killed in the third bucket
@@ -77,16 +102,20 @@ TEST(Tuning, measures_nothing_of_a_bucket_that_was_measured_to_its_end) {
     return n == 100 ? 1.0 + static_cast<double>(place) : 3.0 - static_cast<double>(place);
   });
   std::map<std::string, TrialRecord> kept;  // by sizes and candidate
-  const auto sizes = [](const BucketResult& bucket) { return bucket.at + " "; };
-  const BucketMemory memory{
-      [&](const BucketResult& bucket, const std::string& id) -> std::optional<TrialRecord> {
-        const auto found = kept.find(sizes(bucket) + id);
-        return found == kept.end() ? std::nullopt : std::optional(found->second);
-      },
-      [&](const BucketResult& bucket) {
-        for (const TrialRecord& trial : bucket.trials)
-          kept[sizes(bucket) + trial.candidate_id] = trial;
-      }};
+  const auto key = [](const SizeBinding& sizes, const std::string& id) {
+    return std::to_string(sizes.at("n")) + " " + id;
+  };
+  const BucketMemory memory{[&](const BucketResult&, const SizeBinding& sizes,
+                                const std::string& id) -> std::optional<TrialRecord> {
+                              const auto found = kept.find(key(sizes, id));
+                              return found == kept.end() ? std::nullopt
+                                                         : std::optional(found->second);
+                            },
+                            [&](const BucketResult& bucket) {
+                              for (const BucketPoint& point : bucket.points)
+                                for (const TrialRecord& trial : point.trials)
+                                  kept[key(point.sizes, trial.candidate_id)] = trial;
+                            }};
   EXPECT_THROW(tune_member(tunable(*target), target, arena, memory), std::runtime_error);
   until = 100;
   competitions = 0;
