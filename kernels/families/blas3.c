@@ -28,6 +28,7 @@ enum {
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products whose factors need no order */
+  kTinyProduct = ${tiny_product}, /* of those of two general factors that stand in the entry points */
   kTinyPart = ${tiny_part}, /* the same of those of which a triangle is computed: less to do, and more to set up otherwise */
   kTinyTwice = kTinyPart - 1, /* and of two such at once */
   kMostPlain = ${plain} /* rows that take a second factor as it stands */
@@ -148,15 +149,20 @@ static inline bool ${p}is_packed(bool turned, int64_t m, int64_t w, int64_t lda,
   return w == kStrip && !turned && lda == kPitch && ldb == kStrip && m > kFewRows;
 }
 
-/* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are
- * contiguous. Vectors along a few columns would be mostly empty: where sums along k, 8 steps dearer by
- * the additions in the end, take fewer steps, they run there. */
+/* Vectors along a few columns would be mostly empty: do sums along k, 8 steps dearer by the additions in the
+ * end, take fewer steps for the last of w columns? */
+static inline bool ${p}sums_along(bool turned, int64_t w, int64_t k) {
+  const int64_t few = w % ${lanes};
+  return !turned && few > 0 && few * (k / ${lanes} + 8) < k;
+}
+
+/* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are contiguous. */
 static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                              int64_t ldc) {
   const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
-  const int64_t few = w % ${lanes};
-  if (!turned && few > 0 && few * (k / ${lanes} + 8) < k) {
+  if (${p}sums_along(turned, w, k)) {
+    const int64_t few = w % ${lanes};
     w -= few;
     ${p}columns(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
@@ -176,10 +182,14 @@ static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k,
                                    int64_t ldc) {
   if (${p}is_packed(turned, m, w, lda, ldb)) {
     K(${p}gemm_packed_fresh)(m, k, alpha, A, B, OUT2(C, ldc));
-    return;
+  } else if (turned || ${p}sums_along(turned, w, k)) {
+    for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
+    ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
+  } else if (w == kStrip) {
+    K(${p}gemm_strip_fresh)(m, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
+  } else {
+    K(${p}gemm_rest_fresh)(m, w, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
   }
-  for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
-  ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
 }
 
 /* C += alpha A B for any number of columns. */
@@ -188,6 +198,12 @@ static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, cons
                               int64_t ldc) {
   for (int64_t j = 0; j < n; j += kStrip)
     ${p}strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
+}
+static inline void ${p}fresh_strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                                    int64_t ldc) {
+  for (int64_t j = 0; j < n; j += kStrip)
+    ${p}fresh_strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
 }
 
 /* What of a result is computed: all of it, a triangle, or all of one that nothing stands in yet. */
@@ -246,10 +262,10 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
   ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
-/* Do `rows` of f that are read one below the other share so few lines of a nearest cache of 32 KB in 8 ways
+/* Do `rows` that are ld apart and read one below the other share so few lines of a nearest cache of 32 KB in 8 ways
  * that it cannot hold them? They meet again after 4 KB. */
-static inline bool ${p}crowded(struct ${p}factor f, int64_t rows) {
-  const int64_t apart = f.ld * (int64_t)sizeof(${real});
+static inline bool ${p}crowded(int64_t ld, int64_t rows) {
+  const int64_t apart = ld * (int64_t)sizeof(${real});
   return rows * exo_least(apart & -apart, 4096) > 8 * 4096;
 }
 
@@ -263,7 +279,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                                                         int64_t first_column, ${real}* C, int64_t ldc) {
   if (k == 0 || alpha == 0) return;
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
-  const bool pack_b = !plain_b || m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B, k));
+  const bool pack_b = !plain_b || m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (pack_b && m > kFewRows && n > kManyColumns && k > kShallow / 2) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
@@ -364,7 +380,17 @@ static inline void ${p}multiply_tiny(enum exo_part part, int64_t m, int64_t n, i
     (part == kLowerPart ? K(${p}gemm_tiny_l) : K(${p}gemm_tiny_u))(n, k, &alpha, a, b, OUT2(C, ldc));
 }
 
-/* The same; small products of matrices as they stand need no panels. */
+/* Small products of matrices as they stand need no panels. */
+static inline bool ${p}needs_no_panels(int64_t m, int64_t n, int64_t k, int64_t ldb) {
+  return m <= kMostPlain && n <= kMostPlain && k <= kPlainDepth && !(m > ${tile_rows} && ${p}crowded(ldb, k));
+}
+static inline bool ${p}goes_as_it_stands(enum exo_part part, int64_t m, int64_t n, int64_t k, struct ${p}factor A,
+                                         struct ${p}factor B) {
+  return part == kWhole && A.shape == kGeneral && B.shape == kGeneral && !B.trans &&
+         ${p}needs_no_panels(m, n, k, B.ld);
+}
+
+/* The same for any sides. */
 static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                 struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
@@ -372,11 +398,9 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
     ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
     return;
   }
-  const bool general = part == kWhole && A.shape == kGeneral && B.shape == kGeneral;
   if (m <= kTiny && n <= kTiny && k <= kTiny) {
     ${p}multiply_tiny(part, m, n, k, alpha, A, B, C, ldc);
-  } else if (general && !B.trans && m <= kMostPlain && n <= kMostPlain && k <= kPlainDepth &&
-             !(m > ${tile_rows} && ${p}crowded(B, k))) {
+  } else if (${p}goes_as_it_stands(part, m, n, k, A, B)) {
     ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
   } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {
     ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
@@ -489,20 +513,41 @@ static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_
   exo_team(threads, ${p}share_of_product, &job);
 }
 
-EXO_OTHERS void ${p}gemm_others(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
-                                ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
-                                ${real} beta, ${real}* C, int64_t ldc) {
+EXO_OTHERS void ${p}gemm_panels(bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
+                                int64_t ldc) {
   const struct ${p}factor a = {A, lda, transa, kGeneral, false}, b = {B, ldb, transb, kGeneral, false};
-  if (row)
-    ${p}multiply_scaled(kWhole, m, n, k, alpha, a, b, beta, C, ldc);
-  else
-    ${p}multiply_scaled(kWhole, n, m, k, alpha, b, a, beta, C, ldc);
+  ${p}multiply_scaled(kWhole, m, n, k, alpha, a, b, beta, C, ldc);
 }
 
-/* Products of at most kTiny rows, columns and steps stand in the entry points: what is set up for others
+/* Small products go straight to the kernels: a factor that is described in memory and read back is a good part
+ * of their time. */
+EXO_OTHERS void ${p}gemm_rows(bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
+                              int64_t ldc) {
+  if (transb || m == 0 || n == 0 || k == 0 || alpha == 0 || !${p}needs_no_panels(m, n, k, ldb) ||
+      m * n * k >= 2 * EXO_LEAST_PRODUCT) {
+    ${p}gemm_panels(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+  } else if (beta == 0) {
+    ${p}fresh_strips(transa, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+  } else {
+    ${p}scaled_matrix(kWhole, m, n, beta, C, ldc);
+    ${p}strips(transa, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+  }
+}
+EXO_STRAIGHT void ${p}gemm_others(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
+                                  ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
+                                  ${real} beta, ${real}* C, int64_t ldc) {
+  if (row)
+    ${p}gemm_rows(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+  else
+    ${p}gemm_rows(transb, transa, n, m, k, alpha, B, ldb, A, lda, beta, C, ldc);
+}
+
+/* Products of at most `most` rows, columns and steps stand in the entry points: what is set up for others
  * takes longer than they do. Is this one, with something to be done? */
-static inline bool exo_is_tiny(int64_t m, int64_t n, int64_t k) {
-  return (uint64_t)(m - 1) < kTiny && (uint64_t)(n - 1) < kTiny && (uint64_t)(k - 1) < kTiny;
+static inline bool exo_is_tiny(int64_t m, int64_t n, int64_t k, uint64_t most) {
+  return (uint64_t)(m - 1) < most && (uint64_t)(n - 1) < most && (uint64_t)(k - 1) < most;
 }
 static inline bool exo_is_tiny_part(int64_t n, int64_t k, uint64_t most) {
   return (uint64_t)(n - 1) < most && (uint64_t)(k - 1) < most;
@@ -514,12 +559,16 @@ static inline struct exo_win_2${T}c ${p}as_it_stands(const ${real}* a, int64_t l
 EXO_STRAIGHT void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                                 ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                                 ${real} beta, ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(m, n, k) || alpha == 0) {
+  if (!exo_is_tiny(m, n, k, kTinyProduct) || alpha == 0) {
     ${p}gemm_others(row, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
   const int64_t rows = row ? m : n, columns = row ? n : m;
+  if (beta == 0) {
+    K(${p}gemm_tiny_fresh)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
+    return;
+  }
   ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
   K(${p}gemm_tiny)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
 }
@@ -555,7 +604,7 @@ EXO_OTHERS void ${p}symm_others(bool row, bool right, bool upper, int64_t m, int
 EXO_STRAIGHT void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
                                 const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
                                 ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(m, n, 1) || alpha == 0) {
+  if (!exo_is_tiny(m, n, 1, kTiny) || alpha == 0) {
     ${p}symm_others(row, right, upper, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
@@ -749,35 +798,41 @@ static bool ${p}product_right(bool lower, const ${real}* T, int64_t h, int64_t n
   return true;
 }
 
-/* Columns of B in strips that stay in the nearest cache. */
-static void ${p}multiply_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
-                              ${real}* B, int64_t ldb) {
+/* Products, in the same blocks: rows are read by those that come after them. */
+static void ${p}multiply_by_corners(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t w,
+                                    ${real}* B, int64_t ldb) {
   ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
-  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
-  const int64_t width = 8 * ${lanes};
-  for (int64_t j = 0; j < n; j += width)
-    kernel(m, exo_least(width, n - j), a, OUT2(B + j, ldb));
+  if (w <= ${lanes} && m <= 2 * kCorner) {
+    kernel(m, w, ${p}any(A.a, A), OUT2(B, ldb));
+    return;
+  }
+  const ${real} one = 1;
+  for (int64_t done = 0; done < m; done += kCorner) {
+    const int64_t i = lower ? exo_most(0, m - done - kCorner) : done, h = exo_least(kCorner, m - done);
+    const int64_t from = lower ? 0 : i + h, k = lower ? i : m - i - h; /* what is read as it was */
+    ${real}* const b = B + i * ldb;
+    kernel(h, w, ${p}any(${p}element(A, i, i), A), OUT2(b, ldb));
+    if (k > 0)
+      ${p}strips(A.trans, h, w, k, &one, ${p}element(A, i, from), A.ld, B + from * ldb, ldb, b, ldb);
+  }
 }
+
 /* Where rows are no whole vectors they come onto the stack: in place, what a masked vector writes is read
  * again before it has left the core. */
-static __attribute__((noinline)) void ${p}solve_left(struct ${p}task task, bool lower, struct ${p}factor A,
+static __attribute__((noinline)) void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A,
                                                      int64_t m, int64_t n, ${real}* B, int64_t ldb) {
   ${real} strip[kSmallTriangle * kSolved] __attribute__((aligned(64)));
   for (int64_t j = 0; j < n; j += kSolved) {
     const int64_t w = exo_least(kSolved, n - j), whole = ${p}whole(w);
-    if (w == whole) {
-      ${p}solve_by_corners(task, lower, A, m, w, B + j, ldb);
-      continue;
+    ${real}* const to = w == whole ? B + j : strip;
+    const int64_t ld = w == whole ? ldb : whole;
+    if (w != whole) {
+      memset(strip, 0, m * whole * sizeof(${real}));
+      K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, whole));
     }
-    memset(strip, 0, m * whole * sizeof(${real}));
-    K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, whole));
-    ${p}solve_by_corners(task, lower, A, m, whole, strip, whole);
-    K(${p}copied)(m, w, IN2(strip, whole), OUT2(B + j, ldb));
+    (task.solve ? ${p}solve_by_corners : ${p}multiply_by_corners)(task, lower, A, m, whole, to, ld);
+    if (w != whole) K(${p}copied)(m, w, IN2(strip, whole), OUT2(B + j, ldb));
   }
-}
-static void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
-                           ${real}* B, int64_t ldb) {
-  (task.solve ? ${p}solve_left : ${p}multiply_left)(task, lower, A, m, n, B, ldb);
 }
 
 /* B A = (A' B')': rows of B in blocks, transposed there and back. */
