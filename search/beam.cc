@@ -28,9 +28,10 @@ struct Attempt {
 // A refusal is a result like any other: it is counted, and the move is out.
 void apply(Attempt& a, const BeamContext& context, const Deadline& deadline) {
   if (deadline.over()) return;
-  const DeadlineScope scope(deadline);
   a.result = *a.from;
-  a.refusal = extend(a.result, a.move->steps, context);
+  const bool done =
+      done_within(deadline, [&] { a.refusal = extend(a.result, a.move->steps, context); });
+  if (!done) return;
   a.reached = !a.refusal || !deadline.over();  // else the refusal may be the deadline's
   if (!a.refusal && !a.move->tag.empty()) a.result.tags.insert(a.move->tag);
 }
@@ -132,7 +133,7 @@ class TreeReplay {
     if (deadline_.over()) return;
     if (!tree.ends.empty()) {
       BeamState whole = state;
-      describe(whole, context_);
+      if (!done_within(deadline_, [&] { describe(whole, context_); })) return;
       for (const size_t list : tree.ends) {
         out_[list].state = whole;
         out_[list].reached = true;
@@ -145,8 +146,9 @@ class TreeReplay {
 
  private:
   void step(const StepTree::Branch& branch, BeamState state) {
-    const DeadlineScope scope(deadline_);
-    const std::optional<StepRefusal> refusal = apply_step(state, branch.step, context_);
+    std::optional<StepRefusal> refusal;
+    if (!done_within(deadline_, [&] { refusal = apply_step(state, branch.step, context_); }))
+      return;
     if (!refusal) return run(branch.below, state);
     if (deadline_.over()) return;  // the refusal may be the deadline's
     branch.below.for_each_end([&](size_t list) {

@@ -25,8 +25,7 @@ std::vector<FinishedNest> finish_all(const Schedule& nest, const std::vector<Fin
   std::vector<FinishedNest> done(finishes.size());
   in_parallel(finishes.size(), [&](size_t k) {
     if (deadline.over()) return;
-    const DeadlineScope scope(deadline);  // for the proofs that this thread asks for
-    done[k] = finished(nest, finishes[k], pricing);
+    (void)done_within(deadline, [&] { done[k] = finished(nest, finishes[k], pricing); });
   });
   return done;
 }

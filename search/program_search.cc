@@ -53,6 +53,7 @@ class ProgramSearch::Impl {
  public:
   explicit Impl(const ProgramSearchRequest& request)
       : request_(request),
+        structuring_(request.deadline.or_when(request.interrupted)),
         instructions_(request.context->instructions),
         pricing_(*request.context) {}
 
@@ -60,12 +61,14 @@ class ProgramSearch::Impl {
     // Plans come in the order in which they are worth measuring; those that no code can be made of
     // are refused here and counted.
     start_ = start;
-    for (const Plan& plan : solve(start.proc, 0)) {
-      if (out_.states.size() >= static_cast<size_t>(request_.keep) || request_.deadline.over())
-        break;
-      if (plan.steps.empty()) continue;
-      if (std::optional<BeamState> state = state_of(plan)) out_.states.push_back(std::move(*state));
-    }
+    (void)done_within(request_.deadline, [&] {
+      for (const Plan& plan : solve(start.proc, 0)) {
+        if (out_.states.size() >= static_cast<size_t>(request_.keep)) break;
+        if (plan.steps.empty()) continue;
+        if (std::optional<BeamState> state = state_of(plan))
+          out_.states.push_back(std::move(*state));
+      }
+    });
     return std::move(out_);
   }
 
@@ -74,8 +77,13 @@ class ProgramSearch::Impl {
   // measured.
   std::vector<BeamState> recombine(const std::map<std::string, double>& seconds) {
     std::vector<BeamState> out;
+    (void)done_within(structuring_, [&] { recombine(seconds, out); });
+    return out;
+  }
+
+ private:
+  void recombine(const std::map<std::string, double>& seconds, std::vector<BeamState>& out) {
     for (size_t k = 0; k < structures_.size(); ++k) {
-      if (interrupted()) break;
       const Structure& s = structures_[k];
       std::vector<size_t> best(s.nests.size(), 0);
       // 0 stands for "not measured" in `base` and `least`.
@@ -97,13 +105,9 @@ class ProgramSearch::Impl {
       if (!plan || choices_.count(plan->text_hash)) continue;
       if (std::optional<BeamState> state = state_of(*plan)) out.push_back(std::move(*state));
     }
-    return out;
   }
 
- private:
-  bool interrupted() const {
-    return request_.deadline.over() || (request_.interrupted && request_.interrupted());
-  }
+  bool interrupted() const { return structuring_.over(); }
 
   // One example of each operator that refuses, and all that have no place.
   void note(const StepRefusal& r) {
@@ -138,8 +142,18 @@ class ProgramSearch::Impl {
     // The plan "as written" is always one: a part that nothing improves keeps the whole possible.
     const Schedule start{proc, {}, false};
     std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
-    const std::vector<Cursor> parts = parts_of(proc);
-    const bool whole = is_whole(proc, parts), deeper = depth < kMostDepth;
+    // What was found when the time for it is over stands.
+    (void)done_within(structuring_, [&] { solve(start, plans, depth); });
+    // So that a budget that ends early has seen each way of going about it, and not eight of one.
+    plans = moves_in_turn(std::move(plans));
+    if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
+    memo_[key] = {depth, plans};
+    return plans;
+  }
+
+  void solve(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    const std::vector<Cursor> parts = parts_of(start.proc);
+    const bool whole = is_whole(start.proc, parts), deeper = depth < kMostDepth;
     const std::optional<Schedule> ahead =
         whole && deeper ? with_factors_ahead(start) : std::nullopt;
     if (ahead) {
@@ -154,11 +168,6 @@ class ProgramSearch::Impl {
       // Also of what was solved as a nest: distributed, it may have better parts.
       if (deeper) restructure(start, plans, depth);
     }
-    // So that a budget that ends early has seen each way of going about it, and not eight of one.
-    plans = moves_in_turn(std::move(plans));
-    if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
-    memo_[key] = {depth, plans};
-    return plans;
   }
 
   // Other structures of the same program.
@@ -266,9 +275,16 @@ class ProgramSearch::Impl {
 
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
   // with another one for each part in turn.
+  // Parts that were solved become wholes also when the time for more structures is over.
   void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
                     int depth) {
-    const Structure here = take_apart(s, move, depth);
+    (void)done_within(request_.deadline, [&] {
+      const Structure here = take_apart(s, move, depth);
+      add_choices(here, plans, depth);
+    });
+  }
+
+  void add_choices(const Structure& here, std::vector<Plan>& plans, int depth) {
     const size_t n_parts = here.nests.size();
     if (n_parts == 0) return;
     // Cycles of the whole if each part takes its best plan.
@@ -488,6 +504,7 @@ class ProgramSearch::Impl {
   }
 
   const ProgramSearchRequest request_;
+  const Deadline structuring_;  // of more structures and finishes
   const ValueList instructions_;
   const PartPricing pricing_;
   BeamState start_;

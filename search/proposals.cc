@@ -100,58 +100,69 @@ void Proposals::search() {
   const double begun = run_.clock.seconds();
   deadline_ = run_.budget.search(run_.can_measure);
   run_.report("search", 0, 0);
-  read_nest();
-  // A nest that is in tiles already has its plan, and many more loops to plan for.
-  const bool tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
-                                 [](const NestLoop& loop) { return !loop.outer.empty(); });
+  FoundFamilies found;
+  found.known = known_states();
   // Forms with so many fewer operations that no schedule of the nest as written comes near.
-  if (request_.shorter && !request_.partial && !request_.known.empty()) {
-    add(known_states());
-    run_.result.statistics.search_seconds = run_.since(begun);
-    return;
-  }
-  const bool by_beam = request_.strategy != Strategy::kDp;
+  const bool enough = request_.shorter && !request_.partial && !request_.known.empty();
+  // What a family has when the time is over stands.
+  (void)done_within(deadline_, [&] {
+    read_nest();
+    if (!enough) search(found);
+  });
+  add(in_turns({{std::move(found.known)},
+                {std::move(found.plans)},
+                {std::move(found.large_plans)},
+                {std::move(found.programs)},
+                {std::move(found.around)},
+                {std::move(found.beams)}}));
+  if (!enough && deadline_.over()) run_.result.stop = stop_of(deadline_);
+  run_.result.statistics.search_seconds = run_.since(begun);
+}
+
+Proposals::Form Proposals::form() const {
+  Form out;
+  // A nest that is in tiles already has its plan, and many more loops to plan for.
+  out.tiled = std::any_of(nest_.loops.begin(), nest_.loops.end(),
+                          [](const NestLoop& loop) { return !loop.outer.empty(); });
   // The beam knows no instruction that sums groups of narrower elements.
   const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
-  const bool known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
+  out.known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
   // Nor what neighbours share, which loads of one line and rows of one image are.
-  const bool stencil = known && request_.target->vector_memory &&
-                       (nest_.kind == NestKind::kElements || nest_.kind == NestKind::kRows) &&
-                       reads_neighbours(outline_of(*start().proc, run_.sizes), *request_.target);
+  out.stencil = out.known && request_.target->vector_memory &&
+                (nest_.kind == NestKind::kElements || nest_.kind == NestKind::kRows) &&
+                reads_neighbours(outline_of(*start().proc, run_.sizes), *request_.target);
+  return out;
+}
+
+void Proposals::search(FoundFamilies& found) {
+  const Form form = this->form();
+  const bool by_beam = request_.strategy != Strategy::kDp;
   // Where nothing adds up the dynamic program plans every level of a hierarchy, and whole programs
   // are proposed in a fraction of that time.
-  const bool sumless = by_beam && !known && !has_sum(*start().proc);
-  std::vector<Family> families;
-  if (request_.strategy != Strategy::kBeam && !tiled && !sumless) families.push_back({plans()});
-  const bool planned = !families.empty() && !families[0].states.empty();
-  if (planned && rehearsal_ && run_.can_measure) families.push_back({plans_for_large()});
+  const bool sumless = by_beam && !form.known && !has_sum(*start().proc);
+  if (request_.strategy != Strategy::kBeam && !form.tiled && !sumless) found.plans = plans();
+  const bool planned = !found.plans.empty();
+  if (planned && rehearsal_ && run_.can_measure) found.large_plans = plans_for_large();
   // Nothing is measured for an estimate: where the plans' tiles divide the loops, the beam has
   // nothing that the model would prefer, and takes most of the time.
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  if (by_beam && !tiled && (!known || stencil)) families.push_back({programs()});
+  if (by_beam && !form.tiled && (!form.known || form.stencil)) found.programs = programs();
   // Before what stands around the plans: a search that is cut short has both.
-  std::vector<BeamState> found;
-  if (beams_too) found = beams();
+  if (beams_too) found.beams = beams();
   // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product whose
   // loops stand in another order than the beam's, or a triangle of sums.
   const bool in_another_order =
       !request_.partial && ((nest_.kind == NestKind::kContraction && !nest_.ends_in_product()) ||
                             (nest_.kind == NestKind::kSums && !nest_.rectangular));
-  if (!planned && known && !stencil && by_beam &&
-      ((in_another_order && !tiled) || !is_scheduled(found)))
-    families.push_back({programs()});
-  if (planned) {
-    const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
-    const auto good = settled ? cheapest_of(families[0].states) : families[0].states;
-    families.push_back({around(good, static_cast<size_t>(most), deadline_)});
-  }
-  if (beams_too) families.push_back({std::move(found)});
-  families.insert(families.begin(), {known_states()});
-  add(in_turns(std::move(families)));
-  if (deadline_.over()) run_.result.stop = stop_of(deadline_);
-  run_.result.statistics.search_seconds = run_.since(begun);
+  if (by_beam && !planned && form.known && !form.stencil &&
+      ((in_another_order && !form.tiled) || !is_scheduled(found.beams)))
+    found.programs = programs();
+  if (!planned) return;
+  const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
+  const auto good = settled ? cheapest_of(found.plans) : found.plans;
+  found.around = around(good, static_cast<size_t>(most), deadline_);
 }
 
 // Finished schedules: measured early, and nothing is tried around them.

@@ -54,6 +54,18 @@ class Proposals {
   bool add_schedule(const Steps& steps);
 
  private:
+  /// What is asked of the nest before anything is tried.
+  struct Form {
+    bool tiled = false;    // it is in tiles already
+    bool known = false;    // of a kind that the beam has moves for
+    bool stencil = false;  // and results read neighbours
+  };
+  /// By where they come from, in the order in which they take turns.
+  struct FoundFamilies {
+    std::vector<BeamState> known, plans, large_plans, programs, around, beams;
+  };
+  Form form() const;
+  void search(FoundFamilies& found);
   /// What is searched: the kernel, or the part of a user's schedule that is left open.
   ProcPtr asked() const;
   /// Are the sizes open, and steps at open sizes slow enough to try them at fixed ones first?
@@ -100,7 +112,7 @@ class Proposals {
   std::set<std::string> for_large_;                    // by text_hash: see is_for_large
   Deadline deadline_;                                  // of the search
   Deadline program_deadline_, program_end_;  // of the program search: proposing, and all it does
-  std::unique_ptr<ProgramSearch> program_;   // null: the nest is of a kind the beam knows
+  std::unique_ptr<ProgramSearch> program_;   // null: nobody asked it
 };
 
 }  // namespace exotune

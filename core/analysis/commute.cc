@@ -4,6 +4,7 @@
 
 #include "core/analysis/overlap.h"
 #include "core/analysis/queries.h"
+#include "core/base/deadline.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -65,10 +66,12 @@ bool same_elements(const Effect& a, const Effect& b) {
 // Locals of a block are nobody else's: they are left out.
 std::vector<const Effect*> shared(const Effects& e) {
   std::vector<const Effect*> out;
-  for (const Effect& m : e.memory)
+  for (const Effect& m : e.memory) {
+    leave_if_over();
     if (!m.local &&
         std::none_of(out.begin(), out.end(), [&](const Effect* o) { return same_elements(*o, m); }))
       out.push_back(&m);
+  }
   return out;
 }
 

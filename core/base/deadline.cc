@@ -18,6 +18,10 @@ class SteadyTime : public TimeSource {
 const Deadline kNoDeadline;
 // A thread's own: no other thread can see it, and each scope puts back what it found.
 thread_local const Deadline* current_deadline = nullptr;
+thread_local bool may_leave = false;  // whoever opened the innermost scope waits for Left
+
+// What ends work that is left: of no type that anybody else catches.
+struct Left {};
 
 }  // namespace
 
@@ -61,15 +65,42 @@ double Deadline::left() const {
   return std::max(0.0, end_ - clock().seconds());
 }
 
-DeadlineScope::DeadlineScope(Deadline deadline)
-    : deadline_(std::move(deadline)), outer_(current_deadline) {
+DeadlineScope::DeadlineScope(Deadline deadline) : DeadlineScope(std::move(deadline), false) {}
+
+DeadlineScope::DeadlineScope(Deadline deadline, bool leaves)
+    : deadline_(std::move(deadline)), outer_(current_deadline), outer_leaves_(may_leave) {
   current_deadline = &deadline_;
+  may_leave = leaves;
 }
 
-DeadlineScope::~DeadlineScope() { current_deadline = outer_; }
+DeadlineScope::~DeadlineScope() {
+  current_deadline = outer_;
+  may_leave = outer_leaves_;
+}
 
 const Deadline& DeadlineScope::current() {
   return current_deadline ? *current_deadline : kNoDeadline;
+}
+
+bool done_within(const Deadline& deadline, const std::function<void()>& work) {
+  const DeadlineScope scope(deadline, /*leaves=*/true);
+  try {
+    work();
+    return true;
+  } catch (const Left&) {
+    return false;
+  }
+}
+
+void leave_if_over() {
+  if (may_leave && current_deadline->over()) throw Left{};
+}
+
+InheritedScope::InheritedScope() : deadline_(DeadlineScope::current()), leaves_(may_leave) {}
+
+void InheritedScope::run(const std::function<void()>& task) const {
+  const DeadlineScope scope(deadline_, leaves_);
+  task();
 }
 
 }  // namespace exotune

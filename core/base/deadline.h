@@ -5,6 +5,7 @@
 // (within, sooner). It is over when its time has passed, or as soon as its owner asks to stop: who
 // waits for a child or turns a long loop has one question, over(). What runs deep below, where no
 // parameter reaches (a compiler's child, a proof), asks the deadline of its thread, DeadlineScope.
+// Work that may be left in the middle, as a step of a schedule may, is run by done_within.
 #include <functional>
 #include <memory>
 
@@ -62,9 +63,10 @@ class Deadline {
   static constexpr double kNever = 1e300;
 };
 
-/// The deadline of this thread from here to the end of the scope. Threads that are started inside
-/// do not have it: they open a scope of their own. Children that the thread waits for are killed
-/// when it is over, and proofs that it makes end undecided, which refuses the step.
+/// The deadline of this thread from here to the end of the scope, and of the tasks that it shares
+/// out (in_parallel). Threads that are started otherwise do not have it: they open a scope of their
+/// own. Children that the thread waits for are killed when it is over, and proofs that it makes end
+/// undecided, which refuses the step.
 class DeadlineScope {
  public:
   explicit DeadlineScope(Deadline deadline);
@@ -76,8 +78,35 @@ class DeadlineScope {
   static const Deadline& current();
 
  private:
+  friend class InheritedScope;
+  friend bool done_within(const Deadline& deadline, const std::function<void()>& work);
+  DeadlineScope(Deadline deadline, bool leaves);
   Deadline deadline_;
   const Deadline* outer_;
+  bool outer_leaves_;
+};
+
+/// Runs `work` under the deadline, and leaves it in the middle when that is over: what may take
+/// long looks (leave_if_over). False: it was left; what it had stored by then stands. Scopes may
+/// lie in one another, and the innermost decides: a DeadlineScope inside lets its work end.
+bool done_within(const Deadline& deadline, const std::function<void()>& work);
+
+/// Ends the innermost done_within of this thread if its deadline is over; does nothing outside of
+/// one. No refusal, and no Error: who tries one way after another must not go on to the next.
+/// Costs as much as Deadline::over.
+void leave_if_over();
+
+/// The scope of another thread, for a task that works for it.
+class InheritedScope {
+ public:
+  /// Taken on the thread that shares work out.
+  InheritedScope();
+  /// Runs `task` in that scope.
+  void run(const std::function<void()>& task) const;
+
+ private:
+  Deadline deadline_;
+  bool leaves_;
 };
 
 }  // namespace exotune

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/deadline.h"
 #include "core/cursor/provenance.h"
 
 namespace exotune {
@@ -154,6 +155,7 @@ std::optional<Path> forward(const Edit& e, const Path& path, bool gap) {
 // checked here: primitives prove first and check afterwards.
 Rewrite::Rewrite(ProcPtr p)
     : original_(std::move(p)), current_(std::make_shared<Proc>(*original_)) {
+  leave_if_over();  // every primitive begins here
   current_->provenance = nullptr;
 }
 

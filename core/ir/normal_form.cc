@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
 #include "core/ir/printer.h"
 
@@ -101,7 +102,20 @@ bool operator==(const Affine& a, const Affine& b) {
   return true;
 }
 
+namespace {
+
+// Loops over all pairs of accesses ask for this: their time is here, and so they look at it here,
+// where the clock costs as much as some of the answers.
+void look_at_the_time() {
+  constexpr unsigned kTurns = 64;
+  thread_local unsigned turn = 0;
+  if (++turn % kTurns == 0) leave_if_over();
+}
+
+}  // namespace
+
 std::optional<Affine> affine(const ExprPtr& e) {
+  look_at_the_time();
   if (!is_integer_control(e->type) && !(e->as<Const>() && is_control(e->type))) return std::nullopt;
   struct Visitor {
     const ExprPtr& e;

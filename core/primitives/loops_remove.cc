@@ -1,4 +1,5 @@
 // Loops that come and go: remove, add, unroll, and the parallel annotation.
+#include "core/base/deadline.h"
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
 #include "core/primitives/operator_rows.h"
@@ -109,9 +110,11 @@ ProcPtr unroll_loop(ProcPtr p, const Where& where) {
   rw.unwrap(at);
   Block rest;
   rest.reserve(f.body.size() * static_cast<size_t>(*hi - *lo - 1));
-  for (int64_t k = *lo + 1; k < *hi; ++k)
+  for (int64_t k = *lo + 1; k < *hi; ++k) {
+    leave_if_over();
     for (StmtPtr& s : refresh_binders(substitute(f.body, f.iter, int_const(k))))
       rest.push_back(std::move(s));
+  }
   if (!rest.empty()) rw.insert(sibling(at, static_cast<int>(f.body.size())), std::move(rest));
   return rw.finish(op, {place(where, c)});
 }

@@ -1,6 +1,7 @@
 // simplify: arithmetic, decided branches and empty loops, in one pass.
 #include "core/analysis/facts.h"
 #include "core/analysis/place_simplifier.h"
+#include "core/base/deadline.h"
 #include "core/primitives/internal.h"
 #include "core/primitives/operator_rows.h"
 
@@ -34,6 +35,7 @@ class Simplifier {
     out.reserve(b.size());
     std::unique_ptr<PlaceSimplifier> outer = std::move(here_);
     for (size_t k = 0; k < b.size(); ++k) {
+      leave_if_over();
       path.push_back({child, static_cast<int>(k)});
       out.push_back(stmt(b[k], path));
       path.pop_back();

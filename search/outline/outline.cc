@@ -65,8 +65,7 @@ class Reader {
   Outline run() {
     const Proc& p = *out_.proc;
     for (int k = 0; k < static_cast<int>(p.body.size()); ++k) read({{Child::kBody, k}}, -1);
-    for (int k = 0; k < static_cast<int>(p.body.size()); ++k) read_accesses(k);
-    out_.edges = edges_of(out_);
+    read_accesses();
     return std::move(out_);
   }
 
@@ -130,11 +129,11 @@ class Reader {
     }
   }
 
-  void read_accesses(int top) {
+  void read_accesses() {
     const Proc& p = *out_.proc;
     // Buffers that a nest allocates are its own: the statements inside are asked one by one.
     for (const Path& path : all_stmt_paths(p)) {
-      if (path.front().index != top) continue;
+      const int top = path.front().index;
       const StmtPtr s = stmt_at(p, path);
       if (!body_of(*s).empty() || s->as<Alloc>() || s->as<WindowStmt>() || s->as<Pass>()) continue;
       for (Access& a : accesses_of(p, path, 1)) {

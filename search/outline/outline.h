@@ -71,7 +71,6 @@ struct Outline {
   std::vector<OutlineLoop> loops;  // in program order, outer before inner
   std::vector<OutlineAccess> accesses;
   std::vector<OutlineBuffer> buffers;
-  std::vector<OutlineEdge> edges;
   std::map<Sym, double> sizes;  // of size arguments
 
   /// Elements that the access moves from one iteration of the loop to the next; 0 when it does not
@@ -93,7 +92,7 @@ Outline outline_of(const Proc& p, const std::map<std::string, int64_t>& sizes = 
 /// Asks the core: one question, proved or not.
 LoopRole role_of(const Outline& o, int loop);
 
-/// Producer and consumer pairs among the top-level statements; outline_of calls it.
+/// Producer and consumer pairs among the top-level statements.
 std::vector<OutlineEdge> edges_of(const Outline& o);
 
 }  // namespace exotune

@@ -17,7 +17,9 @@ namespace exotune {
 
 namespace {
 
-constexpr size_t kViews = 3;           // that are searched from
+constexpr size_t kViews = 3;  // that are searched from
+// Of the whole, for finding them: seconds at most, but of programs of a thousand statements.
+constexpr double kShareOfFinding = 0.3;
 constexpr double kShareOfAll = 0.3;    // of the time, beside everything else
 constexpr double kShareOfEqsat = 0.6;  // where the views are what was asked for
 constexpr double kGainForMore = 1.5;   // and where they promise so much
@@ -331,8 +333,10 @@ class ViewSearches {
 TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& store,
                            const TuneHooks& hooks) {
   if (request.effort == Effort::kEstimate) return tune(request, store, hooks);
-  const Deadline deadline = Deadline::after(request.time_budget_seconds);
-  std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
+  const Deadline deadline = Deadline::after(request.time_budget_seconds).or_when(hooks.interrupted);
+  std::vector<ViewToTry> views;
+  (void)done_within(deadline.within(kShareOfFinding * request.time_budget_seconds),
+                    [&] { views = views_to_try(request, rules, kViews); });
   const bool orders = only_orders(request, views);
   if (orders) request.shorter = views.front().view.proc;
   // One that is alone has all the time but for the comparison.

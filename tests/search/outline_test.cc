@@ -82,10 +82,11 @@ def blur(N: size, x: f32[N + 4], y: f32[N]):
         y[i] = t[i] + t[i + 2]
 )");
   const Outline o = outline_of(*p);
-  ASSERT_EQ(o.edges.size(), 1u);
-  EXPECT_EQ(o.edges[0].producer, 1);
-  EXPECT_EQ(o.edges[0].consumer, 2);
-  EXPECT_EQ(o.edges[0].halo, std::vector<int64_t>{2});
+  const std::vector<OutlineEdge> edges = edges_of(o);
+  ASSERT_EQ(edges.size(), 1u);
+  EXPECT_EQ(edges[0].producer, 1);
+  EXPECT_EQ(edges[0].consumer, 2);
+  EXPECT_EQ(edges[0].halo, std::vector<int64_t>{2});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
@@ -232,6 +233,48 @@ TEST_F(ProgramSearchTest, sweeps_inside_a_time_loop_are_searched) {
   EXPECT_TRUE(some_call(states, "optimize_level_1"));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+// At whatever moment it is stopped: what was found is finished and right.
+TEST_F(ProgramSearchTest, a_search_that_is_stopped_leaves_whole_schedules) {
+  size_t most = 0;
+  for (const int questions : {0, 30, 300, 3000, 30000}) {
+    std::atomic<int> asked = 0;
+    kernel_ = parsed(kScaledProduct);
+    ProgramSearchRequest request;
+    request.target = target_.get();
+    request.levels = target_->levels;
+    request.context = &context_;
+    request.interrupted = [&] { return ++asked > questions; };
+    request.deadline = Deadline().or_when([&] { return asked > 2 * questions; });
+    const std::vector<BeamState> states =
+        ProgramSearch(request).run(first_state(kernel_, context_)).states;
+    for (const BeamState& s : states)
+      expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+    most = std::max(most, states.size());
+  }
+  EXPECT_GT(most, 0u);
+}
+
+// One step alone would take minutes.
+TEST_F(ProgramSearchTest, a_step_that_runs_away_is_left) {
+  const ProcPtr p = parsed(R"(
+@proc
+def long(x: f32[16, 64, 64]):
+    for i in seq(0, 16):
+        for j in seq(0, 64):
+            for k in seq(0, 64):
+                x[i, j, k] = x[i, j, k] + x[i, k, j]
+)");
+  const auto unroll = [](const char* loop) { return ScheduleStep{"unroll_loop", {loop}, {}}; };
+  const Steps steps = {unroll("k"), unroll("j"), unroll("i"), {"simplify", {}, {}}};
+  int asked = 0;
+  const Deadline deadline = Deadline().or_when([&] { return ++asked > 1000; });
+  const std::vector<Extended> made =
+      extend_all(first_state(p, context_), {steps}, context_, deadline);
+  EXPECT_FALSE(made.front().reached);
+  EXPECT_FALSE(made.front().refusal) << "the core did not refuse";
+  EXPECT_LT(asked, 2000);
 }
 
 TEST_F(ProgramSearchTest, the_fastest_of_each_part_are_put_together) {

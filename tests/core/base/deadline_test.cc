@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <thread>
 
+#include "core/base/parallel.h"
 #include "core/base/subprocess.h"
 
 namespace exotune {
@@ -67,6 +69,70 @@ TEST(DeadlineScope, is_of_its_thread_and_ends_with_its_block) {
     std::thread([] { EXPECT_TRUE(std::isinf(DeadlineScope::current().left())); }).join();
   }
   EXPECT_TRUE(std::isinf(DeadlineScope::current().left()));
+}
+
+TEST(DoneWithin, leaves_work_where_it_looks_and_the_time_is_over) {
+  ManualTime clock;
+  int done = 0;
+  const auto work = [&] {
+    for (; done < 10; ++done) {
+      leave_if_over();
+      clock.advance(1);
+    }
+  };
+  EXPECT_FALSE(done_within(Deadline::after(3, clock), work));
+  EXPECT_EQ(done, 3);
+  EXPECT_TRUE(done_within(Deadline::after(30, clock), work));
+  EXPECT_EQ(done, 10);
+}
+
+TEST(DoneWithin, alone_may_be_left) {
+  ManualTime clock;
+  const Deadline over = Deadline::after(0, clock);
+  leave_if_over();
+  const DeadlineScope scope(over);
+  leave_if_over();
+  bool inner = false, outer = false;
+  EXPECT_FALSE(done_within(over, [&] {
+    {
+      const DeadlineScope ends(over);  // as for proofs: they end undecided
+      leave_if_over();
+    }
+    EXPECT_TRUE(done_within(Deadline(), [&] { inner = (leave_if_over(), true); }));
+    leave_if_over();
+    outer = true;
+  }));
+  EXPECT_TRUE(inner);
+  EXPECT_FALSE(outer);
+  leave_if_over();
+}
+
+TEST(DoneWithin, is_no_error_that_a_step_may_take_for_a_refusal) {
+  ManualTime clock;
+  int caught = 0;
+  EXPECT_FALSE(done_within(Deadline::after(0, clock), [&] {
+    try {
+      leave_if_over();
+    } catch (const std::exception&) {
+      ++caught;
+    }
+  }));
+  EXPECT_EQ(caught, 0);
+}
+
+TEST(DoneWithin, leaves_what_is_shared_out_too) {
+  ManualTime clock;
+  std::atomic<int> begun = 0, ended = 0;
+  EXPECT_FALSE(done_within(Deadline::after(0, clock), [&] {
+    in_parallel(64, [&](size_t) {
+      ++begun;
+      leave_if_over();
+      ++ended;
+    });
+  }));
+  EXPECT_GT(begun, 0);
+  EXPECT_EQ(ended, 0);
+  in_parallel(64, [&](size_t) { leave_if_over(); });
 }
 
 TEST(DeadlineScope, kills_the_program_that_is_waited_for) {
