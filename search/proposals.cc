@@ -151,14 +151,11 @@ void Proposals::search(FoundFamilies& found) {
   if (by_beam && !form.tiled && (!form.known || form.stencil)) found.programs = programs();
   // Before what stands around the plans: a search that is cut short has both.
   if (beams_too) found.beams = beams();
-  // A nest of a kind that the beam knows, and nothing of that kind fits it; or a product whose
-  // loops stand in another order than the beam's, or a triangle of sums.
-  const bool in_another_order =
-      !request_.partial && ((nest_.kind == NestKind::kContraction && !nest_.ends_in_product()) ||
-                            (nest_.kind == NestKind::kSums && !nest_.rectangular));
-  if (by_beam && !planned && form.known && !form.stencil &&
-      ((in_another_order && !form.tiled) || !is_scheduled(found.beams)))
-    found.programs = programs();
+  // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
+  // badly (two sums in one statement's loops, operands that slide), and other orders or a split may
+  // be better. What is in tiles has its order; it is asked for where nothing of the kind fits.
+  const bool any_form = (!request_.partial && !form.tiled) || !is_scheduled(found.beams);
+  if (by_beam && !planned && form.known && !form.stencil && any_form) found.programs = programs();
   if (!planned) return;
   const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
   const auto good = settled ? cheapest_of(found.plans) : found.plans;
