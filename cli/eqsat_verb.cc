@@ -17,6 +17,7 @@
 #include "core/cursor/provenance.h"
 #include "core/primitives/primitives.h"
 #include "search/eqsat/lowering.h"
+#include "search/tuning_context.h"
 #include "search/views/view_cost.h"
 
 namespace exotune::cli {
@@ -249,7 +250,7 @@ ExitCode run_eqsat(const Session& session, const EqsatOptions& options) {
   if (!options.target.empty())
     costs.emplace(workspace.target(options.target), described(input, options.kernel).precision);
   const eqsat::CandidateRequest request = request_of(session, options, costs);
-  const ProcPtr proc = at_sizes(input.proc, options);
+  const ProcPtr proc = with_folded_updates(at_sizes(input.proc, options));
   const CandidateReport report = eqsat::find_candidates(proc, request);
   if (options.dot) {
     std::fputs(report.dot.c_str(), stdout);

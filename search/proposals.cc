@@ -58,7 +58,7 @@ Proposals::Proposals(TuningState& run)
     if (const auto refusal = extend(start, fixing_steps(*from, request_.sizes), context_))
       run_.count(*refusal);
   // Sums are sums however they are spelled; a refusal: there are no others.
-  if (!request_.partial) (void)extend(start, {{"fold_updates", {}, {}}}, context_);
+  (void)extend(start, {{"fold_updates", {}, {}}}, context_);
   seen_.insert(start.text_hash);
   states_.push_back(std::move(start));
   if (worth_rehearsing()) rehearse();

@@ -6,6 +6,8 @@
 #include "core/base/hashing.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/attempted.h"
+#include "core/library/statements.h"
 #include "core/primitives/procedures.h"
 
 namespace exotune {
@@ -49,6 +51,11 @@ ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes) {
         it != sizes.end() && is_integer_control(a.type.scalar))
       values.emplace_back(*it);
   return values.empty() ? p : partial_eval(std::move(p), values);
+}
+
+ProcPtr with_folded_updates(ProcPtr p) {
+  (void)attempted(p, [](const ProcPtr& q) { return fold_updates(q); });
+  return p;
 }
 
 std::string sizes_text(const SizeBinding& sizes) {

@@ -17,6 +17,9 @@ Steps fixing_steps(const Proc& p, const SizeBinding& sizes);
 
 /// `p` with those of its sizes fixed that `sizes` names. InputError at an assert that they break.
 ProcPtr at_sizes(ProcPtr p, const SizeBinding& sizes);
+/// With `x = x + e`, `x = fmax(e, x)` and the like as the reductions that they are (fold_updates);
+/// as it is where there are none. Whoever looks for sums asks for this form.
+ProcPtr with_folded_updates(ProcPtr p);
 
 /// "K=512,M=512,N=512"
 std::string sizes_text(const SizeBinding& sizes);

@@ -50,7 +50,7 @@ bool whole_vectors(const Outline& o, const OutlineAccess& sum, int loop, int64_t
 bool fills_vectors(const TuneRequest& request) {
   SizeBinding sizes = request.representative;
   for (const auto& [name, value] : request.sizes) sizes[name] = value;
-  const ProcPtr proc = at_sizes(request.proc, request.sizes);
+  const ProcPtr proc = with_folded_updates(at_sizes(request.proc, request.sizes));
   const Outline o = outline_of(*proc, sizes);
   const OutlineAccess* const sum = only_product(o);
   if (sum == nullptr) return false;

@@ -74,7 +74,7 @@ std::vector<RankedPlan> in_turns(std::vector<std::vector<RankedPlan>> lists) {
 bool device_serves(const ProcPtr& kernel, const SizeBinding& sizes, const Target& target) {
   const DeviceInstructions instructions = read_instructions(target);
   if (instructions.products.empty()) return false;
-  for (const KernelSum& sum : sums_of(at_sizes(kernel, sizes)))
+  for (const KernelSum& sum : sums_of(with_folded_updates(at_sizes(kernel, sizes))))
     for (const ProductInstruction& product : instructions.products)
       if (!mappings_of(sum, product).empty()) return true;
   return false;
@@ -85,6 +85,7 @@ DeviceSearch::DeviceSearch(const ProcPtr& kernel, const SizeBinding& sizes, cons
   if (instructions_.products.empty() && instructions_.passes.empty()) return;
   Schedule fixed{kernel, {}, false};
   fix_sizes(fixed, sizes);
+  (void)!apply(fixed, "fold_updates", {});  // refused: all sums are spelled as such
   const size_t count = sums_of(fixed.proc).size();
   for (size_t k = 0; k < count; ++k) {
     starts_.push_back(fixed);

@@ -166,7 +166,7 @@ void add_blocks(const TuneRequest& request, const ViewCosts& costs, const ViewRu
   ask.sizes = all_sizes(request);
   ask.loops = most - found.size();
   eqsat::CandidateReport report =
-      eqsat::find_candidates(at_sizes(request.proc, request.sizes), ask);
+      eqsat::find_candidates(with_folded_updates(at_sizes(request.proc, request.sizes)), ask);
   // The copies are known; without blocks they are among the others.
   std::erase_if(report.candidates, [](const eqsat::Candidate& c) {
     return c.proof == eqsat::CandidateProof::kReplay;
@@ -198,7 +198,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   ask.reductions = rules.reductions;
   ask.sizes = all_sizes(request);
   ask.plan.fuse_sums = tiles;
-  const ProcPtr proc = at_sizes(request.proc, request.sizes);
+  const ProcPtr proc = with_folded_updates(at_sizes(request.proc, request.sizes));
   eqsat::CandidateReport report = eqsat::find_candidates(proc, ask);
   if (!tiles) count_turned_vectors(*proc, report);
   add_views(request, costs, report, found);

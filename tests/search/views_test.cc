@@ -121,6 +121,40 @@ TEST(Views, of_two_transposed_factors_one_is_copied) {
   EXPECT_TRUE(views_to_try(request(odd, Strategy::kAll), rules(), 3).empty());
 }
 
+// A sum or a maximum is one however it is spelled.
+TEST(Views, reductions_may_be_spelled_as_assignments) {
+  const auto pool = [](const std::string& update) {
+    return views_to_try(request("@proc\n"
+                                "def pool(a: f32[8, 36, 36], out: f32[8, 32, 32]):\n"
+                                "    for c in seq(0, 8):\n"
+                                "        for y in seq(0, 32):\n"
+                                "            for x in seq(0, 32):\n"
+                                "                out[c, y, x] = a[c, y, x]\n"
+                                "                for r in seq(0, 5):\n"
+                                "                    for s in seq(0, 5):\n"
+                                "                        out[c, y, x] " +
+                                    update + "\n",
+                                Strategy::kAll),
+                        rules(), 3);
+  };
+  const auto usual = pool("max= a[c, y + r, x + s]");
+  ASSERT_FALSE(usual.empty());
+  for (const char* update :
+       {"= fmax(out[c, y, x], a[c, y + r, x + s])", "= fmax(a[c, y + r, x + s], out[c, y, x])"}) {
+    const auto views = pool(update);
+    ASSERT_EQ(views.size(), usual.size()) << update;
+    for (size_t k = 0; k < views.size(); ++k)
+      EXPECT_EQ(views[k].view.text, usual[k].view.text) << update;
+  }
+  EXPECT_EQ(pool("min= a[c, y + r, x + s]").size(),
+            pool("= fmin(out[c, y, x], a[c, y + r, x + s])").size());
+  EXPECT_TRUE(pool("= fmax(a[c, y, x], a[c, y + r, x + s])").empty()) << "no reduction";
+  // Each of these fills its vectors as it is.
+  std::string product = kProduct;
+  product.replace(product.find("+= A"), 3, "= C[i, j] +");
+  EXPECT_TRUE(views_to_try(request(product, Strategy::kAll), rules(), 3).empty());
+}
+
 // Means of 5 x 5 one direction after the other; windows that share nothing are left as they are.
 TEST(Views, pooling_in_two_steps_where_that_saves_operations) {
   const auto pool = [](int window, int stride, Strategy strategy) {

@@ -106,17 +106,23 @@ TEST(Statements, bind_and_lift_gives_a_buffer_per_iteration) {
 
 TEST(Statements, fold_updates_takes_what_a_loop_writes_again) {
   const ProcPtr p = parse(R"(
-def f(x: f32[8, 4], y: f32[8], z: f32[8]):
+def f(x: f32[8, 4], y: f32[8], z: f32[8], w: f32[8]):
     for i in seq(0, 8):
         for j in seq(0, 4):
             y[i] = y[i] - x[i, j]
             z[i] = fmax(x[i, j], z[i])
+            w[i] = fmin(x[i, j], fmin(w[i], 2.0))
+            w[i] = x[i, j] * 2.0 + w[i]
+            w[i] = fmax(x[i, j], w[i] * 2.0)
         z[i] = z[i] + 1.0
 )");
   EXPECT_EQ(body(fold_updates(p)), R"(for i in seq(0, 8):
     for j in seq(0, 4):
         y[i] += -x[i, j]
         z[i] max= x[i, j]
+        w[i] min= fmin(x[i, j], 2.0)
+        w[i] += x[i, j] * 2.0
+        w[i] = fmax(x[i, j], w[i] * 2.0)
     z[i] = z[i] + 1.0
 )");
   EXPECT_THROW((void)fold_updates(parse(kNest)), SchedulingError);
