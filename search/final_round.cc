@@ -191,6 +191,7 @@ std::vector<const Trial*> FinalRound::finalists() {
     if (*correct) chosen.push_back(t);
   }
   add_large(chosen, deadline);
+  add_written(chosen);
   return chosen;
 }
 
@@ -202,6 +203,18 @@ const Trial* FinalRound::as_usually_compiled(const Trial& t) const {
   for (const Trial* u : measured_.ranked())
     if (u->compilation.is_usual() && candidates_.state_index(*u) == state) return u;
   return &t;
+}
+
+// Trials run on data that one candidate has had to itself, in the nearest caches; among others,
+// with data farther away, a compiler's own loops may be the fastest. They are right at every size.
+void FinalRound::add_written(std::vector<const Trial*>& chosen) const {
+  if (chosen.empty()) return;
+  const auto written = [&](const Trial* t) { return candidates_.is_as_written(*t); };
+  if (std::any_of(chosen.begin(), chosen.end(), written)) return;
+  const std::vector<const Trial*> all = eligible();
+  const auto fastest = std::find_if(all.begin(), all.end(), written);
+  if (fastest != all.end() && (*fastest)->median <= kFarBehind * chosen.front()->median)
+    chosen.push_back(*fastest);
 }
 
 std::vector<const Trial*> FinalRound::eligible() const {

@@ -38,6 +38,8 @@ class FinalRound {
   std::vector<const Trial*> eligible() const;
   /// Adds those that are the fastest at the largest of the sizes, if they are not there.
   void add_large(std::vector<const Trial*>& chosen, const Deadline& deadline);
+  /// Adds the fastest way to compile the nest as written, unless it is far behind.
+  void add_written(std::vector<const Trial*>& chosen) const;
   std::vector<double> seconds_at(const SizeBinding& sizes, const std::vector<const Trial*>& trials);
   std::optional<bool> correct_elsewhere(const Trial& t, const Deadline& deadline);
   const TuningProblem* other_problem(size_t place, const std::vector<std::string>& free,
