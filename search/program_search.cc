@@ -443,6 +443,12 @@ class ProgramSearch::Impl {
       count(*transposed);
       put_together(*transposed, "transposed operands", plans, depth);
     }
+    if (!request_.target->vector_memory) return;
+    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    if (const auto turned = transpose_results(start, parts.front(), sizes, lanes)) {
+      count(*turned);
+      put_together(*turned, "transposed results", plans, depth);
+    }
   }
 
   // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles. Below four

@@ -49,7 +49,8 @@ namespace exotune {
 /// a : T[n0, n1, ..]       a : T[n_p0, n_p1, ..]
 /// s(a[i0, i1, ..])   ->   s(a[i_p0, i_p1, ..])
 /// Obligation: a permutation; no window or call sees its dimensions in another order.
-/// Proposed for accelerators: the order that an instruction takes.
+/// Proposed for accelerators: the order that an instruction takes; and for results that no long
+/// loop runs along, in a copy turned over.
 [[nodiscard]] ProcPtr rearrange_dim(ProcPtr p, const Where& alloc,
                                     const std::vector<int>& permutation);
 

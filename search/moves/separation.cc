@@ -3,24 +3,12 @@
 #include <algorithm>
 
 #include "core/ir/normal_form.h"
-#include "core/ir/printer.h"
 #include "search/moves/touched_range.h"
 #include "search/moves/transposition.h"
 
 namespace exotune {
 
 namespace {
-
-std::optional<std::string> shared_window(const Outline& o, const OutlineAccess& a,
-                                         const std::vector<ScopeEntry>& scope) {
-  std::string out = str(read_elem(a.what.buffer, {}, a.scalar), scope) + "[";
-  for (size_t d = 0; d < a.what.idx.size(); ++d) {
-    const std::optional<TouchedRange> r = range_of(o, a, a.what.idx[d]);
-    if (!r) return std::nullopt;
-    out += (d ? ", " : "") + str(r->lo, scope) + ":" + str(r->hi, scope);
-  }
-  return out + "]";
-}
 
 bool same_index(const OutlineAccess& a, const OutlineAccess& b) {
   return std::equal(a.what.idx.begin(), a.what.idx.end(), b.what.idx.begin(), b.what.idx.end(),
@@ -61,7 +49,7 @@ std::optional<Schedule> separate_operands(const Schedule& s, const Cursor& nest,
           return !b.writes() && b.what.buffer == a.what.buffer && is_prefix(top, b.what.stmt) &&
                  !same_index(a, b);
         });
-    const auto window = shared_window(o, a, scope_at(*s.proc, top));
+    const auto window = window_text(o, a, scope_at(*s.proc, top));
     if (!twice || !window) continue;
     const std::string name = window->substr(0, window->find('[')) + "_own";
     if (apply(out, "stage_mem", {Value(forward(out.proc, nest)), Value(*window), Value(name)}))

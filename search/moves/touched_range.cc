@@ -1,6 +1,7 @@
 #include "search/moves/touched_range.h"
 
 #include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
 
 namespace exotune {
 
@@ -18,6 +19,17 @@ std::optional<TouchedRange> range_of(const Outline& o, const OutlineAccess& a,
   out.lo = normalize(out.lo);
   out.hi = normalize(out.hi + int_const(1));
   return out;
+}
+
+std::optional<std::string> window_text(const Outline& o, const OutlineAccess& a,
+                                       const std::vector<ScopeEntry>& scope) {
+  std::string out = str(read_elem(a.what.buffer, {}, a.scalar), scope) + "[";
+  for (size_t d = 0; d < a.what.idx.size(); ++d) {
+    const std::optional<TouchedRange> r = range_of(o, a, a.what.idx[d]);
+    if (!r) return std::nullopt;
+    out += (d ? ", " : "") + str(r->lo, scope) + ":" + str(r->hi, scope);
+  }
+  return out + "]";
 }
 
 }  // namespace exotune

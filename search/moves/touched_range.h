@@ -16,4 +16,9 @@ struct TouchedRange {
 std::optional<TouchedRange> range_of(const Outline& o, const OutlineAccess& a,
                                      const ExprPtr& index);
 
+/// What the access touches in all iterations, as a window by the names of `scope`:
+/// "y[k, 0:64]". Nothing where it cannot be told.
+std::optional<std::string> window_text(const Outline& o, const OutlineAccess& a,
+                                       const std::vector<ScopeEntry>& scope);
+
 }  // namespace exotune

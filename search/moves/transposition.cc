@@ -137,4 +137,56 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
   return out;
 }
 
+namespace {
+
+// Of the buffer's dimensions but the last the one along which the longest loop runs in every
+// access; nothing where a long one runs along the last already, or none does.
+struct RunsAlong {
+  size_t dimension;
+  double trips;
+};
+std::optional<RunsAlong> longest_run(const Outline& o, const Path& nest, const OutlineAccess& write,
+                                     int64_t lanes) {
+  std::optional<RunsAlong> best;
+  for (const int l : write.loops) {
+    const OutlineLoop& loop = o.loops[static_cast<size_t>(l)];
+    if (!is_prefix(nest, loop.path) || loop.trips < static_cast<double>(lanes)) continue;
+    if (o.stride(write, l) == 1) return std::nullopt;
+    const int d = dimension_along(write, loop.iter);
+    const bool everywhere =
+        std::all_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& a) {
+          return a.what.buffer != write.what.buffer || !is_prefix(nest, a.what.stmt) ||
+                 dimension_along(a, loop.iter) == d;
+        });
+    if (d < 0 || d + 1 == static_cast<int>(write.what.idx.size()) || !everywhere) continue;
+    if (!best || loop.trips > best->trips) best = {static_cast<size_t>(d), loop.trips};
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<Schedule> transpose_results(const Schedule& s, const Cursor& nest,
+                                          const std::map<std::string, int64_t>& sizes,
+                                          int64_t lanes, double least_reuse) {
+  const Outline o = outline_of(*s.proc, sizes);
+  const Path top = forward(s.proc, nest).path();
+  for (const OutlineAccess& a : o.accesses) {
+    if (!a.writes() || !is_prefix(top, a.what.stmt) || a.what.buffer != a.what.through) continue;
+    const std::optional<RunsAlong> along = longest_run(o, top, a, lanes);
+    const std::optional<std::string> window = window_text(o, a, scope_at(*s.proc, top));
+    if (!along || !window || o.trips(a) < least_reuse * elements_of(o, a.what.buffer)) continue;
+    std::vector<int64_t> order;
+    for (size_t d = 0; d < a.what.idx.size(); ++d)
+      if (d != along->dimension) order.push_back(static_cast<int64_t>(d));
+    order.push_back(static_cast<int64_t>(along->dimension));
+    const std::string name = window->substr(0, window->find('[')) + "_t";
+    Schedule out = s;
+    if (apply(out, "stage_mem", {Value(nest), Value(*window), Value(name)})) continue;
+    if (apply(out, "rearrange_dim", {Value(name + ": _"), Value::ints(order)})) continue;
+    return out;
+  }
+  return std::nullopt;
+}
+
 }  // namespace exotune

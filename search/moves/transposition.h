@@ -1,6 +1,6 @@
 #pragma once
 // Transposition: operands that a nest reads across their rows are copied so that it reads along
-// them. Start at transpose_operands.
+// them; results that it writes across theirs go through a copy. Start at transpose_operands.
 #include "search/moves/step.h"
 #include "search/outline/outline.h"
 
@@ -15,6 +15,18 @@ namespace exotune {
 std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest,
                                            const std::map<std::string, int64_t>& sizes,
                                            double least_reuse = 4);
+
+/// for i: for k: for c: for r: y[k, 2 * i + r] += x[c, i] * w[c, k, r]
+///   ->  y_t[d, k] = y[k, d] ; the nest, into y_t ; y[k, d] = y_t[d, k]   (stage_mem,
+///   rearrange_dim)
+///
+/// For a buffer that the nest at the top (`nest`) writes, where no loop of at least `lanes`
+/// iterations runs along its last dimension, and one does along another; each element is touched
+/// at least `least_reuse` times, so that vectors of it are worth both copies. Nothing: it is
+/// otherwise, or refused.
+std::optional<Schedule> transpose_results(const Schedule& s, const Cursor& nest,
+                                          const std::map<std::string, int64_t>& sizes,
+                                          int64_t lanes, double least_reuse = 4);
 
 /// The loop in which what the nest writes lies side by side, the busiest one; -1: none.
 int contiguous_loop(const Outline& o, const Path& nest);

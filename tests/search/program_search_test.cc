@@ -651,6 +651,54 @@ def part(A: f32[12, 16], B: f32[400, 16], C: f32[12, 40]):
   expect_same_result(p, turned->proc, str(*turned->proc));
 }
 
+const char* const kScattered = R"(
+@proc
+def scattered(x: f32[8, 20], w: f32[8, 32, 4], y: f32[32, 42]):
+    for c in seq(0, 8):
+        for k in seq(0, 32):
+            for i in seq(0, 20):
+                for r in seq(0, 4):
+                    y[k, 2 * i + r] += x[c, i] * w[c, k, r]
+)";
+
+std::optional<Schedule> turned_results(const std::string& text, int64_t lanes) {
+  const ProcPtr p = parsed(text);
+  std::optional<Schedule> turned =
+      transpose_results({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {}, lanes);
+  if (turned) expect_same_result(p, turned->proc, str(*turned->proc));
+  return turned;
+}
+
+TEST(Transposition, turns_results_that_no_long_loop_runs_along) {
+  const std::optional<Schedule> turned = turned_results(kScattered, 16);
+  ASSERT_TRUE(turned);
+  const std::string text = str(*turned->proc);
+  EXPECT_NE(text.find("y_t : f32[42, 32]"), std::string::npos) << text;
+  EXPECT_NE(text.find("y_t[2 * i + r, k] += "), std::string::npos) << text;
+}
+
+TEST(Transposition, leaves_results_that_would_not_gain) {
+  const auto with = [](std::string text, const std::string& from, const std::string& to) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+    return text;
+  };
+  EXPECT_FALSE(turned_results(kScattered, 4)) << "vectors run along r as it is";
+  EXPECT_FALSE(turned_results(kScattered, 64)) << "no loop is long enough";
+  EXPECT_FALSE(turned_results(with(kScattered, "seq(0, 8)", "seq(0, 2)"), 16)) << "few terms";
+  EXPECT_FALSE(turned_results(with(kScattered, "y[k, 2 * i", "y[k / 2 + k / 2, 2 * i"), 16))
+      << "not one by one";
+}
+
+TEST_F(ProgramSearchTest, scattered_results_become_tiles_of_a_copy) {
+  const std::vector<BeamState> states = found(kScattered);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "rearrange_dim") && calls(s, "sum_block");
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
 TEST(Steps, refuse_without_a_change) {
   Schedule s{parsed(kTransposed), {}, false};
   const std::optional<StepRefusal> refusal = apply(s, "unroll_loop", {Value("x")});

@@ -181,6 +181,14 @@ def polynomial(c: f32[6], x: f32[100], y: f32[100]):
         y[i] = t
 
 @proc
+def scattered(x: f32[8, 40], w: f32[8, 32, 4], y: f32[32, 82]):
+    for c in seq(0, 8):
+        for k in seq(0, 32):
+            for i in seq(0, 40):
+                for r in seq(0, 4):
+                    y[k, 2 * i + r] += x[c, i] * w[c, k, r]
+
+@proc
 def bytes(A: i8[12, 32], B: i8[32, 64], C: i32[12, 64]):
     for i in seq(0, 12):
         for j in seq(0, 64):
