@@ -75,6 +75,17 @@ std::vector<Sizes> bench_sizes(const BenchOptions& options, const KernelInput& i
   return all;
 }
 
+// Of a library for several targets the first that the CPU has is what runs: the others would be
+// held to less than it.
+void require_taken(Workspace& workspace, const std::string& folder, const std::string& wanted) {
+  for (const std::string& name : targets_of_library(folder)) {
+    if (!missing_features(workspace.machine(), *workspace.target(name)).empty()) continue;
+    if (name == wanted) return;
+    throw InputError({}, folder + " runs its code for " + name + " on this CPU, not for " + wanted,
+                     "one for it alone: exo-tune family all --target " + wanted + " -o DIR");
+  }
+}
+
 ExitCode bench_library(const Session& session, const BenchOptions& options) {
   LibraryComparison request = options.library;
   request.folder = options.what;
@@ -83,6 +94,7 @@ ExitCode bench_library(const Session& session, const BenchOptions& options) {
   request.format = options.format.value();
   Workspace workspace(session);
   const TargetPtr target = workspace.target(options.target);
+  if (!options.target.empty()) require_taken(workspace, options.what, target->name);
   request.target = target;
   request.vector_bytes = 4 * target->lanes_of(ScalarType::kF32);
   return compare_library(request);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "cli/interrupt.h"
 #include "cli/text_file.h"
@@ -85,6 +86,16 @@ std::vector<families::BenchPoint> measured_points(
 }  // namespace
 
 bool is_blas_library(const std::string& folder) { return fs::exists(shared_object(folder)); }
+
+std::vector<std::string> targets_of_library(const std::string& folder) {
+  const std::string prefix = "CC_";
+  std::vector<std::string> targets;
+  std::ifstream makefile(fs::path(folder) / "src" / "Makefile");
+  for (std::string line; std::getline(makefile, line);)
+    if (line.rfind(prefix, 0) == 0)
+      targets.push_back(line.substr(prefix.size(), line.find(' ') - prefix.size()));
+  return targets;
+}
 
 ExitCode compare_library(const LibraryComparison& request) {
   const TargetToolchain toolchain = toolchain_of(*request.target);

@@ -25,6 +25,10 @@ struct LibraryComparison {
 /// Has the folder a library in it?
 bool is_blas_library(const std::string& folder);
 
+/// The targets that it was written for, the one that is taken first at the head; empty when its
+/// Makefile is gone.
+std::vector<std::string> targets_of_library(const std::string& folder);
+
 /// Prints a row for each routine (geometric mean over the sizes and the worst one, with warm and
 /// with cold caches), then the worst ten points and what bounds them, and writes the page; as CSV
 /// or JSON every point. Several threads: by wall time, with warm caches. What was measured when the

@@ -44,6 +44,13 @@ TEST(FamilyVerb, builds_a_library_that_programs_link_to) {
        {"cblas_sdsdot@@EXO_BLAS_0", "drotmg_@@EXO_BLAS_0", "xerbla_@@EXO_BLAS_0"})
     EXPECT_NE(symbols.out.find(symbol), std::string::npos) << symbol;
   EXPECT_EQ(symbols.out.find(" blas_daxpy"), std::string::npos) << "kernels are nobody else's";
+
+  // What is measured is what the CPU takes.
+  if (!samples::runs_here("avx512")) return;
+  const CommandResult held = harness.run({"bench", "blas", "--target", "avx2"});
+  EXPECT_EQ(held.exit_status, 2) << held.out << held.err;
+  EXPECT_NE(held.err.find("runs its code for avx512"), std::string::npos) << held.err;
+  EXPECT_NE(held.err.find("--target avx2 -o"), std::string::npos) << held.err;
 }
 
 TEST(FamilyVerb, writes_the_same_bytes_again) {
