@@ -7,6 +7,33 @@
 
 namespace exotune {
 
+namespace {
+
+// What holds procedures, of steps that nobody needs any more.
+struct LetGo {
+  std::vector<ProcPtr> parents;
+  std::vector<std::vector<Value>> args;
+};
+// Of the outermost destructor on this thread, while it runs; those inside it add to it.
+thread_local LetGo* let_go = nullptr;
+
+}  // namespace
+
+Provenance::~Provenance() {
+  LetGo mine;
+  const bool outermost = let_go == nullptr;
+  if (outermost) let_go = &mine;
+  let_go->parents.push_back(std::move(parent));
+  let_go->args.push_back(std::move(args));
+  while (outermost && !mine.parents.empty()) {
+    const ProcPtr last = std::move(mine.parents.back());
+    const std::vector<Value> held = std::move(mine.args.back());
+    mine.parents.pop_back();
+    mine.args.pop_back();
+  }
+  if (outermost) let_go = nullptr;
+}
+
 const Provenance* provenance_of(const Proc& p) {
   return static_cast<const Provenance*>(p.provenance.get());
 }

@@ -9,6 +9,13 @@ namespace exotune {
 /// tree, by which cursors are forwarded, and what the equality of the two rests on. Never changed
 /// once made.
 struct Provenance : ProvenanceBase {
+  Provenance() = default;
+  /// A step may be made of a hundred thousand primitives: parents are let go of one by one, not one
+  /// inside the other, for which no stack is deep enough.
+  ~Provenance() override;
+  Provenance(const Provenance&) = delete;
+  Provenance& operator=(const Provenance&) = delete;
+
   ProcPtr parent;
   std::string op;
   std::vector<Value> args;

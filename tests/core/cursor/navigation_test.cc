@@ -1,6 +1,7 @@
 // Every kind of cursor, where it leads, and how each kind follows a rewrite.
 #include <gtest/gtest.h>
 
+#include "core/cursor/provenance.h"
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/primitives/primitives.h"
@@ -119,6 +120,17 @@ TEST(Forwarding, ends_with_what_is_deleted) {
   EXPECT_FALSE(forward(q, product.child_expr(0)).valid());
   EXPECT_TRUE(forward(q, sum).is<Reduce>());
   EXPECT_THROW((void)bind_expr(q, product.child_expr(0), "c"), InvalidCursorError);
+}
+
+// A single step may be made of as many primitives.
+TEST(Provenance, of_a_hundred_thousand_steps_is_let_go_of) {
+  ProcPtr p = parse_module("@proc\ndef f(x: f32[8]):\n    x[0] = 1.0\n    x[1] = 2.0\n", "f.exo")
+                  .procs.back();
+  const ProcPtr first = p;
+  for (int k = 0; k < 100000; ++k) p = reorder_stmts(p, Cursor::block(p, {{Child::kBody, 0}}, 2));
+  EXPECT_EQ(str(*p), str(*first));
+  p = nullptr;
+  EXPECT_EQ(provenance_of(*first), nullptr);
 }
 
 }  // namespace
