@@ -138,6 +138,7 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
   for (const BucketResult& bucket : tuned.buckets)
     buckets.add({{"at", bucket.at},
                  {"winner", bucket.winner},
+                 {"joins", bucket.joins ? 1 : 0},
                  {"tried", bucket.tried},
                  {"refused", bucket.refused},
                  {"failed", bucket.failed},
@@ -161,6 +162,7 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
     BucketResult bucket;
     bucket.at = each.text("at");
     bucket.winner = each.text("winner");
+    bucket.joins = each.integer("joins") != 0;
     bucket.tried = count_in(each, "tried");
     bucket.refused = count_in(each, "refused");
     bucket.failed = count_in(each, "failed");

@@ -251,6 +251,31 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
   return result;
 }
 
+// Is the last version as fast under the wider condition `when`, at the sizes that it was chosen
+// for? With fewer sizes known to be possible the same steps leave more code.
+bool serves_both(const Tunable& tunable, const TunedMember& tuned, const std::string& when,
+                 const TargetPtr& target, Arena& arena) {
+  const Version& last = tuned.versions.back();
+  const Prover prover(target);
+  const ProcPtr own = prover.read(tunable.code, tunable.c_name, last.when);
+  const ProcPtr wider = prover.read(tunable.code, tunable.c_name, when);
+  const ProcPtr scheduled[] = {prover.replay(own, last.script, tunable.name),
+                               prover.replay(wider, last.script, tunable.name)};
+  Comparison times(2);
+  for (size_t k = tuned.buckets.size(); k-- > 0;) {
+    for (const SizeBinding& at : all_sizes_at(tuned.buckets[k].at)) {
+      const TuningProblem problem = make_problem(own, at);
+      std::vector<Contender> both;
+      for (const ProcPtr& proc : scheduled)
+        both.push_back(contender_of("#" + std::to_string(both.size()),
+                                    make_candidate(proc, *target, problem)));
+      times.add(arena.compete(both, problem.args, problem.test, bucket_rounds()));
+    }
+    if (!tuned.buckets[k].joins) break;  // where the version begins
+  }
+  return times.ran(1) && times.ratio(0, 1) < kWorthAVersion;
+}
+
 }  // namespace
 
 std::string Tunable::key() const {
@@ -291,7 +316,7 @@ std::vector<Version> versions_of(const Tunable& tunable, const std::vector<Bucke
     const std::string& script = buckets[k].winner;
     const std::string& when = tunable.buckets[k].when;
     if (script.empty()) continue;
-    if (!versions.empty() && versions.back().script == script)
+    if (!versions.empty() && buckets[k].joins && versions.back().script == script)
       versions.back().when = when;
     else
       versions.push_back({when, script});
@@ -304,7 +329,10 @@ TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& 
   TunedMember tuned;
   for (const Bucket& bucket : tunable.buckets) {
     const std::string before = tuned.versions.empty() ? "" : tuned.versions.back().script;
-    tuned.buckets.push_back(tune_bucket(tunable, bucket, before, target, arena, memory));
+    BucketResult result = tune_bucket(tunable, bucket, before, target, arena, memory);
+    if (!before.empty() && result.winner == before)
+      result.joins = serves_both(tunable, tuned, bucket.when, target, arena);
+    tuned.buckets.push_back(std::move(result));
     if (memory.measured) memory.measured(tuned.buckets.back());
     tuned.versions = versions_of(tunable, tuned.buckets);
   }

@@ -44,6 +44,9 @@ struct BucketResult {
   std::string at;
   /// The script; "" in an answer that has none for these sizes: the next version is for them, too.
   std::string winner;
+  /// Has the bucket before the same script, and is that as fast under this bucket's condition? Then
+  /// one version serves both.
+  bool joins = false;
   size_t tried = 0, refused = 0, failed = 0;  // failed: compiled or ran wrongly, at any size
   double gain = 1;                  // time of the usual schedule over the winner's, geometric mean;
                                     // 1 where the usual one is refused

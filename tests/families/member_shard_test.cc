@@ -25,10 +25,10 @@ class MemberShards : public ::testing::Test {
     return MemberWork([this](const std::string&) { return target_; }, probe_machine());
   }
   // An answer as a worker would give it, without one.
-  static std::string answer(const std::string& first, const std::string& second) {
-    const auto bucket = [](const std::string& at, const std::string& winner) {
-      return R"({"at": ")" + at + R"(", "winner": ")" + winner +
-             R"(", "tried": 2, "refused": 0, "failed": 0, "gain": 1.5})";
+  static std::string answer(const std::string& first, const std::string& second, int joins = 1) {
+    const auto bucket = [joins](const std::string& at, const std::string& winner) {
+      return R"({"at": ")" + at + R"(", "winner": ")" + winner + R"(", "joins": )" +
+             std::to_string(joins) + R"(, "tried": 2, "refused": 0, "failed": 0, "gain": 1.5})";
     };
     return R"({"member": "dtwice", "buckets": [)" + bucket("n=5", first) + ", " +
            bucket("n=100", second) + R"(], "records": "{\"type\":\"exo-tune\",\"format\":1}\n"})";
@@ -60,6 +60,9 @@ TEST_F(MemberShards, come_back_as_versions_and_records) {
 
 TEST_F(MemberShards, join_neighbours_with_the_same_schedule) {
   EXPECT_EQ(read_member_answer(answer("p = p\\n", "p = p\\n"), tunable_).tuned.versions.size(), 1u);
+  EXPECT_EQ(read_member_answer(answer("p = p\\n", "p = p\\n", 0), tunable_).tuned.versions.size(),
+            2u)
+      << "they were found slower together";
   const std::string fours = "p = divide_loop(p, 'i', 4, ['io', 'ii'], tail='cut')\\n";
   EXPECT_EQ(read_member_answer(answer(fours, "p = p\\n"), tunable_).tuned.versions.size(), 2u);
 }

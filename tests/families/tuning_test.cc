@@ -94,9 +94,36 @@ TEST(Tuning, a_bucket_of_several_sizes_is_won_by_the_best_mean) {
     EXPECT_THROW(versions(wrong), InputError) << wrong;
 }
 
+// Joined, the version for n <= 8 would be for n <= 64, and twice as slow there: it is not.
+TEST(Tuning, joins_no_neighbours_whose_joint_version_is_slower) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  class Joint : public FakeArena {
+   public:
+    explicit Joint(double seconds)
+        : FakeArena([](int64_t, size_t place) { return place == 2 ? 1.0 : 2.0; }),
+          seconds_(seconds) {}
+    ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>& args,
+                           const TestCase& test, const ShootoutOptions& options) override {
+      ShootoutResult result = FakeArena::compete(contenders, args, test, options);
+      if (contenders.size() != 2) return result;
+      for (size_t k = 0; k < 2; ++k) {
+        result.contenders[k].median = k == 0 ? 1.0 : seconds_;
+        result.contenders[k].samples.assign(3, result.contenders[k].median);
+      }
+      return result;
+    }
+
+   private:
+    double seconds_;
+  };
+  Joint slower(2.0), equal(1.0);
+  EXPECT_EQ(tune_member(tunable(*target), target, slower).versions.size(), 3u);
+  EXPECT_EQ(tune_member(tunable(*target), target, equal).versions.size(), 1u);
+}
+
 TEST(Tuning, measures_nothing_of_a_bucket_that_was_measured_to_its_end) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
-  int competitions = 0, until = 2;  // the run is killed in the third bucket
+  int competitions = 0, until = 3;  // the run is killed in the third bucket; two are joined
   FakeArena arena([&](int64_t n, size_t place) {
     if (place == 0 && ++competitions > until) throw std::runtime_error("killed");
     return n == 100 ? 1.0 + static_cast<double>(place) : 3.0 - static_cast<double>(place);
@@ -120,7 +147,7 @@ TEST(Tuning, measures_nothing_of_a_bucket_that_was_measured_to_its_end) {
   until = 100;
   competitions = 0;
   const TunedMember again = tune_member(tunable(*target), target, arena, memory);
-  EXPECT_EQ(competitions, 1) << "two buckets of three were known";
+  EXPECT_EQ(competitions, 2) << "two buckets of three were known, but for their joint version";
   const TunedMember fresh = tune_member(tunable(*target), target, arena);
   ASSERT_EQ(again.versions.size(), fresh.versions.size());
   for (size_t k = 0; k < fresh.versions.size(); ++k)
@@ -131,8 +158,7 @@ TEST(Tuning, never_takes_what_computes_something_else) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   FakeArena arena([](int64_t, size_t place) { return place == 0 ? 5.0 : -1.0; });
   const TunedMember tuned = tune_member(tunable(*target), target, arena);
-  ASSERT_EQ(tuned.versions.size(), 1u);
-  EXPECT_EQ(tuned.versions[0].script, "p = p\n");
+  for (const Version& version : tuned.versions) EXPECT_EQ(version.script, "p = p\n");
   EXPECT_EQ(tuned.buckets[0].failed, 2u);
   FakeArena none([](int64_t, size_t) { return -1.0; });
   EXPECT_THROW(tune_member(tunable(*target), target, none), Error);
