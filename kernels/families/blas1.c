@@ -1,8 +1,8 @@
 #define IN EXO_IN_${P}
 #define OUT EXO_OUT_${P}
 
-/* What is written is written in whole lines where there is much of it: the elements before the first
- * line go by themselves, as many as the first round takes. */
+/* What is written, and what only sums read, goes by in whole lines where there is much of it: the elements before
+ * the first line go by themselves, as many as the first round takes. */
 enum { kAligned = ${aligned} };
 static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
   const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
@@ -34,14 +34,22 @@ EXO_STRAIGHT void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int6
 
 EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
                                   int64_t incy) {
-  ${real} result;
-  K(${p}dot_any)(n, IN(x, n, incx), IN(y, n, incy), &result);
+  ${real} result = 0;
+  if (incx == 1 && incy == 1) {
+    EXO_IN_LINES(x, i, r) {
+      ${real} part;
+      K(${p}dot)(r, IN(x + i, r, 1), IN(y + i, r, 1), &part);
+      result += part;
+    }
+  } else {
+    K(${p}dot_any)(n, IN(x, n, incx), IN(y, n, incy), &result);
+  }
   return result;
 }
 EXO_STRAIGHT ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
                                   int64_t incy) {
   if (n <= 0) return 0;
-  if (incx != 1 || incy != 1) return ${p}dot_others(n, x, incx, y, incy);
+  if (incx != 1 || incy != 1 || n >= kAligned) return ${p}dot_others(n, x, incx, y, incy);
   ${real} result;
   K(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
   return result;
@@ -103,13 +111,21 @@ EXO_STRAIGHT void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y,
 }
 
 EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
-  ${real} result;
-  K(${p}asum_any)(n, IN(x, n, incx), &result);
+  ${real} result = 0;
+  if (incx == 1) {
+    EXO_IN_LINES(x, i, r) {
+      ${real} part;
+      K(${p}asum)(r, IN(x + i, r, 1), &part);
+      result += part;
+    }
+  } else {
+    K(${p}asum_any)(n, IN(x, n, incx), &result);
+  }
   return result;
 }
 EXO_STRAIGHT ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return 0;
-  if (incx != 1) return ${p}asum_others(n, x, incx);
+  if (incx != 1 || n >= kAligned) return ${p}asum_others(n, x, incx);
   ${real} result;
   K(${p}asum)(n, IN(x, n, 1), &result);
   return result;
@@ -124,13 +140,21 @@ EXO_OTHERS ${real} ${p}wide_nrm2(int64_t n, const ${real}* x, int64_t incx) {
   return (${real})sqrtl(wide);
 }
 EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
-  ${real} sum;
-  K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
+  ${real} sum = 0;
+  if (incx == 1) {
+    EXO_IN_LINES(x, i, r) {
+      ${real} part;
+      K(${p}sumsq)(r, IN(x + i, r, 1), &part);
+      sum += part;
+    }
+  } else {
+    K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
+  }
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
 EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0) return 0;
-  if (incx != 1) return ${p}nrm2_others(n, x, incx);
+  if (incx != 1 || n >= kAligned) return ${p}nrm2_others(n, x, incx);
   ${real} sum;
   K(${p}sumsq)(n, IN(x, n, 1), &sum);
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
