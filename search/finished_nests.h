@@ -16,7 +16,8 @@ struct FinishedNest {
 };
 
 /// One result a finish, in their order: at any number of threads the same, unless the deadline is
-/// over first. A refused step is left out, or the whole finish where its steps go together.
+/// over first; a finish that takes a large share of what is left of it is given up. A refused step
+/// is left out, or the whole finish where its steps go together.
 std::vector<FinishedNest> finish_all(const Schedule& nest, const std::vector<Finish>& finishes,
                                      const PartPricing& pricing, const Deadline& deadline);
 

@@ -36,7 +36,7 @@ class Finishing {
       for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows, false);
       // What several statements read of a row is loaded once.
       if (statements_in(loop_named(inner)) > 1)
-        for (const int64_t rows : {4, 8}) along_rows(outer, inner, rows, true);
+        for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows, true);
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
     }

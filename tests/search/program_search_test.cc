@@ -10,6 +10,7 @@
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "core/library/script.h"
+#include "search/finished_nests.h"
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
@@ -235,6 +236,30 @@ TEST_F(ProgramSearchTest, sweeps_inside_a_time_loop_are_searched) {
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
+const char* const kManyOperands = R"(
+@proc
+def many_operands(x: f32[160, 4], c: f32[40, 4], d: f32[160]):
+    for i in seq(0, 160):
+        for k in seq(0, 40):
+            for j in seq(0, 4):
+                d[i] += (x[i, j] - c[k, j]) * (x[i, j] - c[k, j])
+)";
+
+// A vector for each of a thousand operands takes minutes: that has a share of the time, and the
+// others theirs.
+TEST_F(ProgramSearchTest, a_finish_that_runs_away_leaves_time_for_the_others) {
+  const ProcPtr p = parsed(kManyOperands);
+  const ScheduleStep vectors{
+      "optimize_level_1",
+      {"i", 16, Value(target_->vector_memory), Value(context_.instructions), 1},
+      {}};
+  const Finish away{"away", {{"unroll_loop", {"j"}, {}}, {"unroll_loop", {"k"}, {}}, vectors}};
+  const std::vector<FinishedNest> done = finish_all({p, {}, false}, {away, Finish{"as it is", {}}},
+                                                    PartPricing(context_), Deadline::after(8));
+  EXPECT_FALSE(done[0].plan);
+  EXPECT_TRUE(done[1].plan);
+}
+
 // At whatever moment it is stopped: what was found is finished and right.
 TEST_F(ProgramSearchTest, a_search_that_is_stopped_leaves_whole_schedules) {
   size_t most = 0;
@@ -256,7 +281,7 @@ TEST_F(ProgramSearchTest, a_search_that_is_stopped_leaves_whole_schedules) {
   EXPECT_GT(most, 0u);
 }
 
-// One step alone would take minutes.
+// The core looks at the time more often than once a step.
 TEST_F(ProgramSearchTest, a_step_that_runs_away_is_left) {
   const ProcPtr p = parsed(R"(
 @proc
