@@ -10,7 +10,7 @@ namespace {
 
 // Of the time that is left, for one finish, and seconds that each may have: most take hundredths of
 // one, and the few that bind a thousand operands must not take the others' time.
-constexpr double kShareOfOne = 0.1, kAnyway = 1;
+constexpr double kShareOfFinish = 0.1, kFinishAnyway = 1;
 
 FinishedNest finished(const Schedule& nest, const Finish& finish, const PartPricing& pricing) {
   FinishedNest out;
@@ -31,7 +31,8 @@ std::vector<FinishedNest> finish_all(const Schedule& nest, const std::vector<Fin
   std::vector<FinishedNest> done(finishes.size());
   in_parallel(finishes.size(), [&](size_t k) {
     if (deadline.over()) return;
-    const Deadline mine = deadline.within(std::max(kAnyway, kShareOfOne * deadline.left()));
+    const Deadline mine =
+        deadline.within(std::max(kFinishAnyway, kShareOfFinish * deadline.left()));
     (void)done_within(mine, [&] { done[k] = finished(nest, finishes[k], pricing); });
   });
   return done;
