@@ -7,6 +7,7 @@
 
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
+#include "core/interp/interp.h"
 #include "search/problem.h"
 
 namespace exotune::families {
@@ -251,6 +252,16 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
   return result;
 }
 
+// Does the kernel's condition hold at these sizes? Conditions of buckets need not be nested.
+bool takes(const ProcPtr& kernel, const SizeBinding& sizes) {
+  try {
+    make_problem(kernel, sizes);
+    return true;
+  } catch (const InterpError&) {
+    return false;
+  }
+}
+
 // Is the last version as fast under the wider condition `when`, at the sizes that it was chosen
 // for? With fewer sizes known to be possible the same steps leave more code.
 bool serves_both(const Tunable& tunable, const TunedMember& tuned, const std::string& when,
@@ -264,6 +275,7 @@ bool serves_both(const Tunable& tunable, const TunedMember& tuned, const std::st
   Comparison times(2);
   for (size_t k = tuned.buckets.size(); k-- > 0;) {
     for (const SizeBinding& at : all_sizes_at(tuned.buckets[k].at)) {
+      if (!takes(wider, at)) return false;
       const TuningProblem problem = make_problem(own, at);
       std::vector<Contender> both;
       for (const ProcPtr& proc : scheduled)

@@ -119,6 +119,13 @@ TEST(Tuning, joins_no_neighbours_whose_joint_version_is_slower) {
   Joint slower(2.0), equal(1.0);
   EXPECT_EQ(tune_member(tunable(*target), target, slower).versions.size(), 3u);
   EXPECT_EQ(tune_member(tunable(*target), target, equal).versions.size(), 1u);
+  // The second condition does not hold where the first one was measured.
+  std::string apart = kTries;
+  const std::string second = R"({ when = "n <= 64", at = "n=40" })";
+  apart.replace(apart.find(second), second.size(), R"({ when = "n >= 20", at = "n=40" })");
+  const TunedMember kept = tune_member(tunable(*target, apart), target, equal);
+  ASSERT_GE(kept.versions.size(), 2u);
+  EXPECT_EQ(kept.versions[0].when, "n <= 8");
 }
 
 TEST(Tuning, measures_nothing_of_a_bucket_that_was_measured_to_its_end) {
