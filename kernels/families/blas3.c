@@ -150,10 +150,11 @@ static inline bool ${p}is_packed(bool turned, int64_t m, int64_t w, int64_t lda,
 }
 
 /* Vectors along a few columns would be mostly empty: do sums along k, 8 steps dearer by the additions in the
- * end, take fewer steps for the last of w columns? */
-static inline bool ${p}sums_along(bool turned, int64_t w, int64_t k) {
-  const int64_t few = w % ${lanes};
-  return !turned && few > 0 && few * (k / ${lanes} + 8) < k;
+ * end, take fewer steps for the last of w columns? Each reads all of A again: its steps are
+ * dearer where that is not in the nearest cache. */
+static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) {
+  const int64_t few = w % ${lanes}, step = m * k * (int64_t)sizeof(${real}) > 32768 ? ${far_step} : 1;
+  return !turned && few > 0 && few * (step * k / ${lanes} + 8) < k;
 }
 
 /* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are contiguous. */
@@ -161,7 +162,7 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                              int64_t ldc) {
   const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
-  if (${p}sums_along(turned, w, k)) {
+  if (${p}sums_along(turned, m, w, k)) {
     const int64_t few = w % ${lanes};
     w -= few;
     ${p}columns(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
@@ -182,7 +183,7 @@ static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k,
                                    int64_t ldc) {
   if (${p}is_packed(turned, m, w, lda, ldb)) {
     K(${p}gemm_packed_fresh)(m, k, alpha, A, B, OUT2(C, ldc));
-  } else if (turned || ${p}sums_along(turned, w, k)) {
+  } else if (turned || ${p}sums_along(turned, m, w, k)) {
     for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
     ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
   } else if (w == kStrip) {
