@@ -3,7 +3,7 @@
 
 /* What is written, and what only sums read, goes by in whole lines where there is much of it: the elements before
  * the first line go by themselves, as many as the first round takes. */
-enum { kAligned = ${aligned} };
+enum { kAligned = ${aligned} / sizeof(${real}) };
 static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
   const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
   return before == 0 ? n : before;
@@ -27,7 +27,7 @@ EXO_STRAIGHT void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int6
                                 int64_t incy) {
   if (n <= 0 || alpha == 0) return;
   if (incx == 1 && incy == 1 && n < kAligned)
-    K(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
+    H(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
   else
     ${p}axpy_others(n, alpha, x, incx, y, incy);
 }
@@ -51,7 +51,7 @@ EXO_STRAIGHT ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, con
   if (n <= 0) return 0;
   if (incx != 1 || incy != 1 || n >= kAligned) return ${p}dot_others(n, x, incx, y, incy);
   ${real} result;
-  K(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
+  H(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
   return result;
 }
 
@@ -65,7 +65,7 @@ EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t in
 EXO_STRAIGHT void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return;
   if (incx == 1 && n < kAligned)
-    K(${p}scal)(n, &alpha, OUT(x, n, 1));
+    H(${p}scal)(n, &alpha, OUT(x, n, 1));
   else
     ${p}scal_others(n, alpha, x, incx);
 }
@@ -82,7 +82,7 @@ EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${rea
 EXO_STRAIGHT void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (n <= 0) return;
   if (incx == 1 && incy == 1 && n < kAligned)
-    K(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
+    H(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
   else
     ${p}copy_others(n, x, incx, y, incy);
 }
@@ -105,7 +105,7 @@ EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
 EXO_STRAIGHT void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (n <= 0) return;
   if (incx == 1 && incy == 1 && n < kAligned)
-    K(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
+    H(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
   else
     ${p}swap_others(n, x, incx, y, incy);
 }
@@ -127,7 +127,7 @@ EXO_STRAIGHT ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return 0;
   if (incx != 1 || n >= kAligned) return ${p}asum_others(n, x, incx);
   ${real} result;
-  K(${p}asum)(n, IN(x, n, 1), &result);
+  H(${p}asum)(n, IN(x, n, 1), &result);
   return result;
 }
 
@@ -156,7 +156,7 @@ EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0) return 0;
   if (incx != 1 || n >= kAligned) return ${p}nrm2_others(n, x, incx);
   ${real} sum;
-  K(${p}sumsq)(n, IN(x, n, 1), &sum);
+  H(${p}sumsq)(n, IN(x, n, 1), &sum);
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
 
@@ -257,7 +257,7 @@ EXO_STRAIGHT void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, 
                                ${real} s) {
   if (n <= 0) return;
   if (incx == 1 && incy == 1 && n < kAligned)
-    K(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
+    H(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
   else
     ${p}rot_others(n, x, incx, y, incy, c, s);
 }
@@ -285,7 +285,7 @@ EXO_STRAIGHT void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y,
   const ${real} h11 = P[0] == 0 ? 1 : P[1], h21 = P[0] == 1 ? -1 : P[2];
   const ${real} h12 = P[0] == 1 ? 1 : P[3], h22 = P[0] == 0 ? 1 : P[4];
   if (incx == 1 && incy == 1 && n < kAligned)
-    K(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
+    H(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
   else
     ${p}rotm_others(n, x, incx, y, incy, h11, h21, h12, h22);
 }

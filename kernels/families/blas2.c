@@ -5,6 +5,8 @@
 
 enum {
   kTriangle = ${triangle}, /* rows of a block of a triangle, and what threads divide matrices by */
+  kSymmetric = ${symmetric}, /* rows of a block of a symmetric matrix */
+  kWholeSymmetric = ${whole_symmetric}, /* rows of one that a kernel takes whole */
   kTransposed = ${transposed} /* rows of a block of one that multiplies transposed: beside it all of them go by at once */
 };
 
@@ -122,9 +124,9 @@ EXO_OTHERS void ${p}gemv_some(bool row, bool trans, int64_t m, int64_t n, ${real
   if (incx != 1 || incy != 1 || beta != 1 || m * n > kStraight)
     ${p}gemv_others(trans, m, n, alpha, A, lda, x, incx, beta, y, incy);
   else if (trans)
-    K(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1));
+    H(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1));
   else
-    K(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1));
+    H(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1));
 }
 static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
@@ -187,12 +189,16 @@ EXO_OTHERS void ${p}ger_others(bool row, int64_t m, int64_t n, ${real} alpha, co
 }
 EXO_OTHERS void ${p}ger_some(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
                                 int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (incx != 1 || incy != 1 || m * n > kStraight)
+  if (incx != 1 || incy != 1 || m * n > kStraight) {
     ${p}ger_others(row, m, n, alpha, x, incx, y, incy, A, lda);
-  else if (row)
-    K(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda));
-  else
-    K(${p}ger)(n, m, &alpha, IN(y, n, 1), IN(x, m, 1), OUT2(A, lda));
+    return;
+  }
+  if (!row) {
+    const int64_t t = m;
+    const ${real}* const v = x;
+    m = n, n = t, x = y, y = v;
+  }
+  H(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda));
 }
 static inline void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
                                 int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
@@ -225,14 +231,14 @@ EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${re
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${p}scaled(n, beta, y, incy);
   if (alpha == 0) return;
-  if (incx == 1 && incy == 1 && n <= kTriangle) {
+  if (incx == 1 && incy == 1 && n <= kWholeSymmetric) {
     (upper ? K(${p}symv_u) : K(${p}symv_l))(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
     return;
   }
-  ${real} rx[kTriangle], ry[kTriangle], cx[kPiece], cy[kPiece];
+  ${real} rx[kSymmetric], ry[kSymmetric], cx[kPiece], cy[kPiece];
   const int64_t beside = incx == 1 && incy == 1 ? ${beside} : kPiece;
-  for (int64_t i = 0; i < n; i += kTriangle) {
-    const int64_t r = exo_least(kTriangle, n - i);
+  for (int64_t i = 0; i < n; i += kSymmetric) {
+    const int64_t r = exo_least(kSymmetric, n - i);
     const ${real}* px = ${p}piece(x, incx, i, r, rx);
     ${real}* py = ${p}open(y, incy, i, r, ry);
     (upper ? K(${p}symv_u) : K(${p}symv_l))(r, &alpha, IN2(A + i * lda + i, lda), IN(px, r, 1),
@@ -254,12 +260,12 @@ EXO_OTHERS void ${p}symv_some(bool row, bool upper, int64_t n, ${real} alpha, co
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                                  int64_t incy) {
   upper = upper == row;
-  if (incx != 1 || incy != 1 || beta != 1 || n > kTriangle)
+  if (incx != 1 || incy != 1 || beta != 1 || n > kWholeSymmetric)
     ${p}symv_others(upper, n, alpha, A, lda, x, incx, beta, y, incy);
   else if (upper)
-    K(${p}symv_u)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
+    H(${p}symv_u)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
   else
-    K(${p}symv_l)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
+    H(${p}symv_l)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
 }
 static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
@@ -297,9 +303,9 @@ EXO_OTHERS void ${p}syr_some(bool row, bool upper, int64_t n, ${real} alpha, con
   if (incx != 1)
     ${p}syr_others(upper, n, alpha, x, incx, A, lda);
   else if (upper)
-    K(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
+    H(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
   else
-    K(${p}syr_l)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
+    H(${p}syr_l)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
 }
 static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
   if (n == 0 || alpha == 0) return;
@@ -336,9 +342,9 @@ EXO_OTHERS void ${p}syr2_some(bool row, bool upper, int64_t n, ${real} alpha, co
   if (incx != 1 || incy != 1)
     ${p}syr2_others(upper, n, alpha, x, incx, y, incy, A, lda);
   else if (upper)
-    K(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
+    H(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
   else
-    K(${p}syr2_l)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
+    H(${p}syr2_l)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
 }
 static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   if (n == 0 || alpha == 0) return;

@@ -43,6 +43,30 @@ std::vector<std::string> read_axes(const TomlTable& table, const Family& family)
   return axes;
 }
 
+std::vector<Bucket> read_buckets(const TomlTable& table, const std::string& key) {
+  std::vector<Bucket> buckets;
+  for (const TomlTable& bucket : table.tables(key)) {
+    bucket.allow_only({"when", "at"});
+    buckets.push_back({bucket.text_or("when", ""), bucket.text("at")});
+  }
+  // Some bucket has to be taken whatever the size.
+  if (!buckets.empty() && !buckets.back().when.empty())
+    throw InputError(table.where(key), "the last bucket is for all other sizes",
+                     "leave its `when` out");
+  return buckets;
+}
+
+// A kernel's own, or those of a name that several share.
+std::vector<Bucket> buckets_of(const TomlTable& table, const Family& family) {
+  if (!table.is_text("buckets")) return read_buckets(table, "buckets");
+  const auto found = family.buckets.find(table.text("buckets"));
+  if (found == family.buckets.end())
+    throw InputError(table.where("buckets"),
+                     "there are no buckets named '" + table.text("buckets") + "'",
+                     "name them in [buckets]");
+  return found->second;
+}
+
 KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
   table.allow_only({"name", "for", "code", "schedule", "like", "tries", "values", "buckets"});
   KernelTemplate kernel;
@@ -58,14 +82,7 @@ KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
     for (const std::string& name : values.keys())
       kernel.values.emplace_back(name, values.texts(name));
   }
-  for (const TomlTable& bucket : table.tables("buckets")) {
-    bucket.allow_only({"when", "at"});
-    kernel.buckets.push_back({bucket.text_or("when", ""), bucket.text("at")});
-  }
-  // Some bucket has to be taken whatever the size.
-  if (!kernel.buckets.empty() && !kernel.buckets.back().when.empty())
-    throw InputError(table.where("buckets"), "the last bucket is for all other sizes",
-                     "leave its `when` out");
+  kernel.buckets = buckets_of(table, family);
   return kernel;
 }
 
@@ -136,8 +153,8 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
   }
   // In this order: kernels and routines name axes.
   const TomlTable table = TomlTable::read(folder / (name + ".toml"));
-  table.allow_only(
-      {"title", "uses", "target", "sizes", "places", "half", "axis", "kernel", "routine"});
+  table.allow_only({"title", "uses", "target", "sizes", "places", "half", "buckets", "axis",
+                    "kernel", "routine"});
   Family family;
   family.name = name;
   family.title = table.text("title");
@@ -149,6 +166,10 @@ Family load_family(const std::filesystem::path& folder, const std::string& name)
   }
   if (table.has("places")) family.places = read_places(table.table("places"));
   if (table.has("half")) family.half = read_places(table.table("half"));
+  if (table.has("buckets")) {
+    const TomlTable lists = table.table("buckets");
+    for (const std::string& list : lists.keys()) family.buckets[list] = read_buckets(lists, list);
+  }
   if (table.has("sizes")) {
     const TomlTable sizes = table.table("sizes");
     for (const std::string& size : sizes.keys())

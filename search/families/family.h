@@ -70,7 +70,8 @@ struct Family {
   Substitution places;  // what places stand for whatever the target and the axes
   /// What places stand for where another target has vectors of half the width; elsewhere nothing.
   Substitution half;
-  std::vector<Axis> axes;  // that templates name
+  std::map<std::string, std::vector<Bucket>> buckets;  // lists that several kernels share
+  std::vector<Axis> axes;                              // that templates name
   std::vector<KernelTemplate> kernels;
   std::vector<RoutineTemplate> routines;
   BodyText bodies, mixed;  // NAME.c, NAME_mixed.c

@@ -93,15 +93,14 @@ Substitution places_of(const Family& family, const Target& target) {
     places["lanes." + name] = std::to_string(target.lanes_of(type));
     places["unit." + name] = "${lanes." + name + "}, ${memory}, instrs";
     places["blocks." + name] = blocks_of(target.lanes_of(type));
-    if (half != nullptr)
+    if (half != nullptr) {
+      places["half_lanes." + name] = std::to_string(half->lanes_of(type));
+      places["half_blocks." + name] = blocks_of(half->lanes_of(type));
       places["half." + name] = std::to_string(half->lanes_of(type)) + ", " +
                                half->vector_memory->name + ", " + instructions_name(*half);
+    }
     places["transpose." + name] = transposing(target, type);
   }
-  // Less than a vector of any type, and less than eight: where the shortest are measured.
-  const int shortest = target.lanes_of(ScalarType::kF64);
-  places["few"] = std::to_string(std::max(1, shortest * 3 / 4));
-  places["several"] = std::to_string(shortest * 7 - 1);
   for (const auto& [place, steps] : family.half) places[place] = half == nullptr ? "" : steps;
   places = with(with(places, family.places), family.sizes);
   const auto own = family.targets.find(target.name);

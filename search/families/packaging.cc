@@ -87,7 +87,7 @@ std::string makefile(const PackageFacts& facts) {
       "\nAR = ar\nCFLAGS = -O3\n" +
       "override COMMON = -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno "
       "-Wall -Wextra -Werror=implicit-function-declaration "
-      "-ffp-contract=off -I. -I../include/" +
+      "-ffp-contract=fast -I. -I../include/" +
       facts.name +
       "\n# Threads of the shared library; make OPENMP= does without.\n"
       "OPENMP := $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - "

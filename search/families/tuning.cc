@@ -20,12 +20,25 @@ constexpr size_t kUsual = 0;  // the place of the usual schedule among a bucket'
 
 constexpr const char* kSizesHint = "at = \"M=64 N=64\", of several at = \"M=64 N=64, M=50 N=90\"";
 
+// Does the text, or what its places stand for, have ${name}? Places nest a few deep.
+bool mentions(const std::string& text, const std::string& name, const Substitution& places,
+              int depth = 8) {
+  for (size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at + 2)) {
+    const std::string place = text.substr(at + 2, text.find('}', at) - at - 2);
+    if (place == name) return true;
+    const auto found = places.find(place);
+    if (depth > 0 && found != places.end() && mentions(found->second, name, places, depth - 1))
+      return true;
+  }
+  return false;
+}
+
 // Every combination of the values whose places the text mentions.
 std::vector<std::string> spelled_out(const std::string& text, const KernelTemplate& kernel,
                                      const Substitution& places) {
   std::vector<Substitution> all = {places};
   for (const auto& [name, values] : kernel.values) {
-    if (text.find("${" + name + "}") == std::string::npos) continue;
+    if (!mentions(text, name, places)) continue;
     std::vector<Substitution> next;
     for (const Substitution& so_far : all)
       for (const std::string& value : values) next.push_back(with(so_far, {{name, value}}));
@@ -312,7 +325,8 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
       tunable.usual = expand(kernel.schedule, places, kernel.where);
       for (const std::string& text : kernel.tries)
         for (std::string& script : spelled_out(text, kernel, places))
-          tunable.scripts.push_back(std::move(script));
+          if (!script.empty())
+            tunable.scripts.push_back(std::move(script));  // no half vectors here
       for (const Bucket& bucket : kernel.buckets)
         tunable.buckets.push_back(
             {expand(bucket.when, places, kernel.where), expand(bucket.at, places, kernel.where)});

@@ -36,7 +36,7 @@ std::string prologue(const std::string& stem, const UnitRequest& request) {
     for (const char* precision : {"s", "d"})
       text += "#include \"" + used + "_" + precision + "_" + target + ".h\"\n";
   text += "#include \"common.h\"\n\n#define K(name) blas_##name##_" + target +
-          "\n#define EXO_ENTRY(name) " +
+          "\n#define H(name) blas_##name##_here_" + target + "\n#define EXO_ENTRY(name) " +
           (request.public_names ? "name" : "exo_" + target + "_##name") + "\n\n";
   return text;
 }
@@ -49,27 +49,44 @@ const Substitution& places_of_precision(const Family& family, const std::string&
   return kNone;
 }
 
-// The functions that pick a version by the sizes they are given.
+// The members from `first` on that are versions of one kernel.
+size_t versions_from(const std::vector<const Member*>& members, size_t first) {
+  size_t last = first + 1;
+  while (last < members.size() && members[last]->name == members[first]->name) ++last;
+  return last - first;
+}
+
+// A function that takes the first of `count` versions whose condition holds.
+std::string choice(const std::string& name, const std::string& attributes,
+                   const std::vector<const Member*>& members, const CFile& file, size_t first,
+                   size_t count) {
+  std::vector<std::string> parts, names;
+  for (const AbiArg& arg : file.functions[first].args) {
+    parts.push_back(arg.c_type + " " + arg.name);
+    names.push_back(arg.name);
+  }
+  std::string text = "\nstatic inline __attribute__((" + attributes + ")) void " + name + "(" +
+                     joined(parts, ", ") + ") {\n";
+  for (size_t k = first; k < first + count; ++k) {
+    const std::string call = file.functions[k].name + "(" + joined(names, ", ") + ");";
+    text += members[k]->when.empty()
+                ? "  " + call + "\n}\n"
+                : "  if (" + members[k]->when + ") {\n    " + call + "\n    return;\n  }\n";
+  }
+  return text;
+}
+
+// The functions that pick a version by the sizes they are given. Those named `here` bring the
+// kernels to where they are called: few elements cost less than a call with windows does.
 std::string choices_of(const std::vector<const Member*>& members, const CFile& file,
                        const Target& target) {
   std::string text;
-  for (size_t k = 0; k < members.size(); ++k) {
-    const Member& member = *members[k];
-    const std::string name = c_name_of(member.name, target);
-    if (member.c_name == name) continue;
-    const FunctionAbi& abi = file.functions[k];
-    if (k == 0 || members[k - 1]->name != member.name) {
-      std::vector<std::string> parts;
-      for (const AbiArg& arg : abi.args) parts.push_back(arg.c_type + " " + arg.name);
-      text += "\nstatic inline __attribute__((unused)) void " + name + "(" + joined(parts, ", ") +
-              ") {\n";
-    }
-    std::vector<std::string> names;
-    for (const AbiArg& arg : abi.args) names.push_back(arg.name);
-    const std::string call = abi.name + "(" + joined(names, ", ") + ");";
-    text += member.when.empty()
-                ? "  " + call + "\n}\n"
-                : "  if (" + member.when + ") {\n    " + call + "\n    return;\n  }\n";
+  for (size_t k = 0; k < members.size(); k += versions_from(members, k)) {
+    const std::string name = c_name_of(members[k]->name, target);
+    const size_t count = versions_from(members, k);
+    if (members[k]->c_name != name) text += choice(name, "unused", members, file, k, count);
+    text += choice(c_name_of(members[k]->name + "_here", target), "unused, flatten", members, file,
+                   k, count);
   }
   return text;
 }

@@ -183,6 +183,42 @@ buckets = [{ at = "n=9" }]
   EXPECT_EQ(members[2].when, "n <= 4");
 }
 
+// Buckets that several kernels share stand in one place; a try of half vectors is none where no
+// target has them, and takes each of the values that its place mentions where one has.
+TEST(Family, kernels_share_buckets_and_try_half_vectors_where_there_are_any) {
+  constexpr const char* kShared = R"(
+title = "shared"
+[buckets]
+short = [{ when = "n <= 8", at = "n=5" }, { at = "n=20" }]
+[half]
+halves = "p = vectorize(p, 'i', ${half.f32}, tail='cut')\np = divide_loop(p, 'i', ${parts}, ['io', 'i'], tail='cut')\n"
+[axis.p]
+s = { T = "f32", by_halves = "${halves}" }
+[[kernel]]
+name = "${p}twice"
+for = ["p"]
+code = "@proc\ndef ${name}(n: size, x: [${T}][n]):\n    for i in seq(0, n):\n        x[i] = 2.0 * x[i]\n"
+schedule = "p = p\n"
+tries = ["${by_halves}"]
+values = { parts = ["2", "4"] }
+buckets = "short"
+)";
+  const Family family = family_of(kShared);
+  const auto tunable = [&](const char* target) {
+    return tunables_of(family, *load_target(target, {EXOTUNE_SOURCE_DIR "/hw"})).at(0);
+  };
+  EXPECT_TRUE(tunable("avx2").scripts.empty());
+  const Tunable wide = tunable("avx512");
+  ASSERT_EQ(wide.scripts.size(), 2u);
+  EXPECT_NE(wide.scripts[1].find("'i', 8, AVX2, instrs_avx2"), std::string::npos);
+  EXPECT_NE(wide.scripts[1].find("'i', 4, ['io'"), std::string::npos);
+  ASSERT_EQ(wide.buckets.size(), 2u);
+  EXPECT_EQ(wide.buckets[0].at, "n=5");
+  std::string text = kShared;
+  text.replace(text.find("= \"short\""), 9, "= \"shart\"");
+  EXPECT_NE(refusal([&] { family_of(text); }).find("no buckets named 'shart'"), std::string::npos);
+}
+
 TEST(HalfWidth, is_that_of_a_target_that_requires_no_more) {
   const TargetPtr wide = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
   const TargetPtr half = half_width_of(*wide);
