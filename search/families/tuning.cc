@@ -8,6 +8,7 @@
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
 #include "core/interp/interp.h"
+#include "search/families/comparison.h"
 #include "search/problem.h"
 
 namespace exotune::families {
@@ -153,43 +154,6 @@ std::optional<ShootoutResult> remembered(const std::vector<Contender>& contender
   }
   return shot;
 }
-
-// What each of the field takes at all the sizes.
-class Comparison {
- public:
-  explicit Comparison(size_t contenders) : contenders_(contenders) {}
-  void add(ShootoutResult shot) { shots_.push_back(std::move(shot)); }
-  bool ran(size_t k) const {
-    return std::all_of(shots_.begin(), shots_.end(), [&](const ShootoutResult& shot) {
-      return shot.contenders[k].status == TrialStatus::kOk;
-    });
-  }
-  /// Time of `k` over that of `base`, geometric mean over the sizes; both ran.
-  double ratio(size_t base, size_t k) const {
-    double logs = 0;
-    for (const ShootoutResult& shot : shots_) logs += std::log(shot.ratio(base, k).median);
-    return std::exp(logs / static_cast<double>(shots_.size()));
-  }
-  /// The fastest that ran; nothing when none did.
-  std::optional<size_t> fastest() const {
-    std::optional<size_t> best;
-    double least = 0;
-    for (size_t k = 0; k < contenders_; ++k) {
-      if (!ran(k)) continue;
-      double logs = 0;
-      for (const ShootoutResult& shot : shots_) logs += std::log(shot.contenders[k].median);
-      if (!best || logs < least) {
-        best = k;
-        least = logs;
-      }
-    }
-    return best;
-  }
-
- private:
-  size_t contenders_;
-  std::vector<ShootoutResult> shots_;
-};
 
 // A version more is code more: what other sizes have already (`before`), or the usual, is taken
 // when it is as good as the fastest.
