@@ -16,11 +16,9 @@ enum {
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
   kFewRows = 40, /* rows up to which a product has kernels of its own */
   kManyColumns = 8 * kStrip, /* columns beyond which a first factor that stands well is packed, too */
-  kTriangle = ${turned}, /* rows of a triangle that is turned to be applied from the right */
-  kSmallTriangle = ${solved}, /* rows of a triangle that is solved with in blocks of kCorner */
-  kLeftProduct = ${multiplied}, /* rows of one that is multiplied by from the left */
+  kTriangle = ${applied}, /* rows of a triangle that is applied in blocks of kCorner */
   kCorner = ${corner},
-  kSolved = 4 * kStrip, /* columns that are solved for at once: a row waits for the one above it, so others are to be there */
+  kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
@@ -747,132 +745,68 @@ static inline struct exo_win_2${T}c ${p}any(const ${real}* a, struct ${p}factor 
   return EXO_WINDOW2(exo_win_2${T}c, a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
 }
 
-/* Solutions for w columns of B and a triangle of at most kSmallTriangle rows, in blocks of kCorner rows:
- * the rectangle beside the diagonal as a product, the corner on it by a kernel of its own. */
-static void ${p}solve_by_corners(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t w,
-                                 ${real}* B, int64_t ldb) {
-  ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
-  const ${real} minus = -1;
-  for (int64_t done = 0; done < m; done += kCorner) {
-    const int64_t i = lower ? done : exo_most(0, m - done - kCorner), h = exo_least(kCorner, m - done);
-    const int64_t from = lower ? 0 : i + h, k = lower ? i : m - i - h; /* what is solved already */
-    ${real}* const b = B + i * ldb;
-    if (k > 0)
-      ${p}strips(A.trans, h, w, k, &minus, ${p}element(A, i, from), A.ld, B + from * ldb, ldb, b, ldb);
-    kernel(h, w, ${p}any(${p}element(A, i, i), A), OUT2(b, ldb));
-  }
+typedef void ${p}row_blocks(int64_t, int64_t, int64_t, struct exo_win_1${T}c, struct exo_win_2${T}c,
+                            struct exo_win_2${T});
+
+static ${p}row_blocks* ${p}blocks_for(struct ${p}task task, bool lower, int64_t vectors) {
+  static ${p}row_blocks* const kernels[2][2][3] = {
+      {{K(${p}trmm_rows_u1), K(${p}trmm_rows_u2), K(${p}trmm_rows_u3)},
+       {K(${p}trmm_rows_l1), K(${p}trmm_rows_l2), K(${p}trmm_rows_l3)}},
+      {{K(${p}trsm_rows_u1), K(${p}trsm_rows_u2), K(${p}trsm_rows_u3)},
+       {K(${p}trsm_rows_l1), K(${p}trsm_rows_l2), K(${p}trsm_rows_l3)}}};
+  return kernels[task.solve][lower][vectors - 1];
 }
 
-/* ---- small triangles that multiply from the right: as matrices with zeros, where B has numbers only ---- */
-
-/* The triangle with its zeros, at most kSmallTriangle rows. */
-static void ${p}bring_triangle(bool lower, bool unit, struct ${p}factor A, int64_t n, ${real}* to, int64_t ld) {
-  ${real} half[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
-  const bool stored_lower = lower != A.trans;
-  ${real}* const stored = A.trans ? half : to;
-  const int64_t pitch = A.trans ? kSmallTriangle : ld;
-  memset(stored, 0, n * pitch * sizeof(${real}));
-  (stored_lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(A.a, A.ld), OUT2(stored, pitch));
-  if (A.trans) {
-    if (n < ld) memset(to, 0, n * ld * sizeof(${real}));
-    K(${p}transposed)(n, n, IN2(half, kSmallTriangle), OUT2(to, ld));
-  }
-  for (int64_t i = 0; unit && i < n; ++i) to[i * ld + i] = 1;
-}
-
-/* B := B T for h rows of B, at most kSmallTriangle, unless something in B is no number: a zero of the triangle
- * times that would be NaN. Each element meets its own diagonal element, so that such a one is seen in the result. */
-static bool ${p}product_right(bool lower, const ${real}* T, int64_t h, int64_t n, ${real}* B, int64_t ldb) {
-  ${real} to[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
-  const int64_t whole = ${p}whole(n);
-  const ${real} one = 1;
-  memset(to, 0, h * whole * sizeof(${real}));
-  for (int64_t j = 0; j < whole; j += kStrip) {
-    const int64_t w = exo_least(kStrip, whole - j);
-    const int64_t first = lower ? j : 0, k = lower ? n - j : exo_least(n, j + w);
-    ${p}strip(false, h, w, k, &one, B + first, ldb, T + first * kSmallTriangle + j, kSmallTriangle, to + j, whole);
-  }
-  ${real} sum;
-  K(${p}asum)(h * whole, IN(to, h * whole, 1), &sum);
-  if (sum - sum != 0) return false;
-  K(${p}copied)(h, n, IN2(to, whole), OUT2(B, ldb));
-  return true;
-}
-
-/* Products, in the same blocks: rows are read by those that come after them. */
-static void ${p}multiply_by_corners(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t w,
-                                    ${real}* B, int64_t ldb) {
-  ${p}small_triangle* const kernel = ${p}kernel_for(task, lower);
-  if (w <= ${lanes} && m <= 2 * kCorner) {
-    kernel(m, w, ${p}any(A.a, A), OUT2(B, ldb));
-    return;
-  }
-  const ${real} one = 1;
-  for (int64_t done = 0; done < m; done += kCorner) {
-    const int64_t i = lower ? exo_most(0, m - done - kCorner) : done, h = exo_least(kCorner, m - done);
-    const int64_t from = lower ? 0 : i + h, k = lower ? i : m - i - h; /* what is read as it was */
-    ${real}* const b = B + i * ldb;
-    kernel(h, w, ${p}any(${p}element(A, i, i), A), OUT2(b, ldb));
-    if (k > 0)
-      ${p}strips(A.trans, h, w, k, &one, ${p}element(A, i, from), A.ld, B + from * ldb, ldb, b, ldb);
-  }
-}
-
-/* Where rows are no whole vectors they come onto the stack: in place, what a masked vector writes is read
- * again before it has left the core. */
+/* A triangle of a few rows, applied by blocks of kCorner of them, up to three vectors of columns at a time; rows
+ * that are no whole block have a kernel of their own. Columns whose rows share lines of a cache come onto the
+ * stack meanwhile. */
 static __attribute__((noinline)) void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A,
                                                      int64_t m, int64_t n, ${real}* B, int64_t ldb) {
-  ${real} strip[kSmallTriangle * kSolved] __attribute__((aligned(64)));
-  for (int64_t j = 0; j < n; j += kSolved) {
-    const int64_t w = exo_least(kSolved, n - j), whole = ${p}whole(w);
-    ${real}* const to = w == whole ? B + j : strip;
-    const int64_t ld = w == whole ? ldb : whole;
-    if (w != whole) {
-      memset(strip, 0, m * whole * sizeof(${real}));
-      K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, whole));
-    }
-    (task.solve ? ${p}solve_by_corners : ${p}multiply_by_corners)(task, lower, A, m, whole, to, ld);
-    if (w != whole) K(${p}copied)(m, w, IN2(strip, whole), OUT2(B + j, ldb));
+  ${real} strip[kTriangle * kColumns] __attribute__((aligned(64)));
+  ${real} diagonal[kTriangle];
+  for (int64_t i = 0; i < m; ++i) diagonal[i] = task.unit ? 1 : A.a[i * (A.ld + 1)];
+  if (task.solve)
+    for (int64_t i = 0; i < m; ++i) diagonal[i] = 1 / diagonal[i];
+  const int64_t blocks = m / kCorner, h = m % kCorner, i = lower ? 0 : m - h;
+  const struct exo_win_2${T}c corner = ${p}any(${p}element(A, i, i), A);
+  ${p}small_triangle* const few_rows = ${p}kernel_for(task, lower);
+  const bool packed = ${p}crowded(ldb, m);
+  ${real}* b = packed ? strip : B;
+  const int64_t ld = packed ? kColumns : ldb;
+  for (int64_t j = 0; j < n; j += kColumns, b += packed ? 0 : kColumns) {
+    const int64_t w = exo_least(kColumns, n - j);
+    if (packed) K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, kColumns));
+    if (task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
+    if (blocks > 0)
+      ${p}blocks_for(task, lower, (w + ${lanes} - 1) / ${lanes})(m, w, blocks, IN(diagonal, m, 1), ${p}any(A.a, A),
+                                                                OUT2(b, ld));
+    if (!task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
+    if (packed) K(${p}copied)(m, w, IN2(strip, kColumns), OUT2(B + j, ldb));
   }
 }
 
 /* B A = (A' B')': rows of B in blocks, transposed there and back. */
-static void ${p}by_turning(struct ${p}task task, bool lower, struct ${p}factor A, int64_t h, int64_t n,
-                           ${real}* B, int64_t ldb) {
-  ${real} turned[kTriangle * kTriangle] __attribute__((aligned(64)));
-  const int64_t whole = ${p}whole(h);
-  A.trans = !A.trans;
-  if (h < whole)
-    for (int64_t r = 0; r < n; ++r) /* the last vector of each row */
-      memset(turned + r * kTriangle + whole - ${lanes}, 0, ${lanes} * sizeof(${real}));
-  K(${p}transposed)(n, h, IN2(B, ldb), OUT2(turned, kTriangle));
-  ${p}apply(task, false, !lower, A, n, whole, turned, kTriangle);
-  K(${p}transposed)(h, n, IN2(turned, kTriangle), OUT2(B, ldb));
-}
 static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                             ${real}* B, int64_t ldb) {
-  ${real} T[kSmallTriangle * kSmallTriangle] __attribute__((aligned(64)));
-  const bool as_matrix = !task.solve && n <= kSmallTriangle;
-  if (as_matrix) ${p}bring_triangle(lower, task.unit, A, n, T, kSmallTriangle);
-  const int64_t rows = as_matrix ? kSmallTriangle : kTriangle;
-  for (int64_t i = 0; i < m; i += rows) {
-    const int64_t h = exo_least(rows, m - i);
-    if (!as_matrix || !${p}product_right(lower, T, h, n, B + i * ldb, ldb))
-      ${p}by_turning(task, lower, A, h, n, B + i * ldb, ldb);
+  ${real} turned[kTriangle * kColumns] __attribute__((aligned(64)));
+  A.trans = !A.trans;
+  for (int64_t i = 0; i < m; i += kColumns) {
+    const int64_t h = exo_least(kColumns, m - i);
+    K(${p}transposed)(n, h, IN2(B + i * ldb, ldb), OUT2(turned, kColumns));
+    ${p}small_left(task, !lower, A, n, h, turned, kColumns);
+    K(${p}transposed)(h, n, IN2(turned, kColumns), OUT2(B + i * ldb, ldb));
   }
 }
-
 /* B := T B, inverse(T) B (left), B T, B inverse(T) (right) for the triangle T = A, in place: halves of
  * T one after the other, and the rectangle between them as a product. */
 static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}factor A, int64_t m,
                       int64_t n, ${real}* B, int64_t ldb) {
   const int64_t size = right ? n : m;
-  const int64_t block = right ? kTriangle : task.solve ? kSmallTriangle : kLeftProduct;
-  if (size <= block) {
+  if (size <= kTriangle) {
     (right ? ${p}small_right : ${p}small_left)(task, lower, A, m, n, B, ldb);
     return;
   }
-  const int64_t half = (size / 2 + block - 1) / block * block;
+  const int64_t half = (size / 2 + kTriangle - 1) / kTriangle * kTriangle;
   struct ${p}factor first = A, second = A, between = A;
   second.a = ${p}element(A, half, half);
   between.a = lower ? ${p}element(A, half, 0) : ${p}element(A, 0, half);
