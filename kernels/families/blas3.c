@@ -12,7 +12,8 @@ enum {
   kWidth = ${width},
   kHeight = ${height} / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
-  kShallowHeight = 3 * ${lanes} / ${tile_rows} * ${tile_rows}, /* and whose rows then go by a few at a time, to their ends */
+  kShallowRows = ${shallow_vectors} * ${lanes} / ${tile_rows} * ${tile_rows},
+  kShallowHeight = kShallowRows < kHeight ? kShallowRows : kHeight, /* and whose rows then go by a few at a time, to their ends */
   kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
   kFewRows = 40, /* rows up to which a product has kernels of its own */
   kManyColumns = 8 * kStrip, /* columns beyond which a first factor that stands well is packed, too */
@@ -262,10 +263,10 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
 }
 
 /* Do `rows` that are ld apart and read one below the other share so few lines of a nearest cache of 32 KB in 8 ways
- * that it cannot hold them? They meet again after 4 KB. */
+ * that it cannot hold them? They meet again after 4 KB; those that are an odd number of lines apart share none. */
 static inline bool ${p}crowded(int64_t ld, int64_t rows) {
-  const int64_t apart = ld * (int64_t)sizeof(${real});
-  return rows * exo_least(apart & -apart, 4096) > 8 * 4096;
+  const int64_t apart = ld * (int64_t)sizeof(${real}), shared = apart & -apart;
+  return shared > 64 && rows * exo_least(shared, 4096) > 8 * 4096;
 }
 
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
