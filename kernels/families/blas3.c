@@ -23,6 +23,7 @@ enum {
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
+  kMirrored = 12, /* up to which that is mirrored element by element */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
@@ -87,10 +88,17 @@ static inline void ${p}bring_stored(struct ${p}factor f, int64_t i, int64_t j, i
     K(${p}copied)(m, n, IN2(${p}element(f, i, j), f.ld), OUT2(to, ld));
 }
 
-/* A square of a few rows on the diagonal, from one of its triangles. */
+/* A square of a few rows on the diagonal, from one of its triangles: element by element, or turned over as a whole, where
+ * what the other triangle holds is moved too and then written over. */
 static inline void ${p}bring_square(struct ${p}factor f, int64_t i, int64_t n, ${real}* to, int64_t ld) {
   const struct exo_win_2${T}c a = IN2(f.a + i * f.ld + i, f.ld);
-  (f.shape == kLowerHalf ? K(${p}mirrored_l) : K(${p}mirrored_u))(n, a, OUT2(to, ld));
+  const bool lower = f.shape == kLowerHalf;
+  if (n <= kMirrored) {
+    (lower ? K(${p}mirrored_l) : K(${p}mirrored_u))(n, a, OUT2(to, ld));
+    return;
+  }
+  K(${p}transposed)(n, n, a, OUT2(to, ld));
+  (lower ? K(${p}half_l) : K(${p}half_u))(n, a, OUT2(to, ld));
 }
 
 /* The same for any factor. Rows of a symmetric one that the diagonal goes through are taken a few at a
@@ -351,7 +359,7 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
   for (int step = 0; step < (twice ? 2 : 1); ++step) {
     ${p}bring(step == 0 ? B : (struct ${p}factor){A.a, A.ld, !A.trans, kGeneral, false}, 0, 0, k, n, b, kSquare);
     if (step == 1) A = (struct ${p}factor){B.a, B.ld, !B.trans, kGeneral, false};
-    ${p}strips(A.trans, n, kSquare, k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
+    ${p}strips(A.trans, n, ${p}whole(n), k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
   }
   (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(square, kSquare), OUT2(C, ldc));
 }
