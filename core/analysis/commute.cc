@@ -1,6 +1,7 @@
 // Which pieces of a program may run in another order. Thesis 5.6: two effects commute when neither
 // writes what the other touches; reductions with one operator commute with each other.
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/analysis/overlap.h"
 #include "core/analysis/queries.h"
@@ -26,6 +27,14 @@ LoopAnswer loop_proved() {
   return out;
 }
 
+using EffectsByBuffer = std::unordered_map<Sym, std::vector<const Effect*>>;
+
+EffectsByBuffer by_buffer(const std::vector<const Effect*>& effects) {
+  EffectsByBuffer out;
+  for (const Effect* e : effects) out[e->access.buffer].push_back(e);
+  return out;
+}
+
 // Every effect of `a` in the first instance against every effect of `b` in the second.
 // Any pair that may meet refuses, with the pair and a point at which they do. Reads never conflict,
 // nor do reductions of one operator on one buffer.
@@ -33,9 +42,11 @@ LoopAnswer all_commute(Problem& problem, const std::vector<const Effect*>& a, co
                        const std::vector<const Effect*>& b, const Instance& in_b,
                        bool reductions_commute = true) {
   LoopAnswer out = loop_proved();
-  for (const Effect* x : a)
-    for (const Effect* y : b) {
-      if (x->access.buffer != y->access.buffer) continue;
+  const EffectsByBuffer others = by_buffer(b);
+  for (const Effect* x : a) {
+    const auto same = others.find(x->access.buffer);
+    if (same == others.end()) continue;
+    for (const Effect* y : same->second) {
       const Access::Kind kx = x->access.kind, ky = y->access.kind;
       if (kx == Access::Kind::kRead && ky == Access::Kind::kRead) continue;
       if (reductions_commute && kinds_commute(kx, ky)) {
@@ -50,6 +61,7 @@ LoopAnswer all_commute(Problem& problem, const std::vector<const Effect*>& a, co
       static_cast<Answer&>(no) = std::move(disjoint);
       return no;
     }
+  }
   return out;
 }
 
@@ -66,11 +78,16 @@ bool same_elements(const Effect& a, const Effect& b) {
 // Locals of a block are nobody else's: they are left out.
 std::vector<const Effect*> shared(const Effects& e) {
   std::vector<const Effect*> out;
+  EffectsByBuffer seen;
   for (const Effect& m : e.memory) {
     leave_if_over();
-    if (!m.local &&
-        std::none_of(out.begin(), out.end(), [&](const Effect* o) { return same_elements(*o, m); }))
-      out.push_back(&m);
+    if (m.local) continue;
+    std::vector<const Effect*>& same = seen[m.access.buffer];
+    if (std::any_of(same.begin(), same.end(),
+                    [&](const Effect* o) { return same_elements(*o, m); }))
+      continue;
+    same.push_back(&m);
+    out.push_back(&m);
   }
   return out;
 }

@@ -435,40 +435,110 @@ ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTa
   return vectorize_lanes(p, Cursor::stmt(p, lanes), unit);
 }
 
-// What does not change with the loop comes out of it, statement by statement; a statement that
-// cannot leave stays, and those that depend on it with it.
-ProcPtr hoist_from_loop(ProcPtr p, const Where& loop) {
-  Path path = loop.loop(p).path();
-  auto child = [&](int k) {
-    Path out = path;
+namespace {
+
+// Statements that do not change with a loop, moved out in front of it. Those that may leave
+// together do, by one proof: one at a time each would be proved against all that stay.
+class Hoisting {
+ public:
+  Hoisting(ProcPtr p, Path loop) : p_(std::move(p)), loop_(std::move(loop)) {}
+
+  ProcPtr run() {
+    for (int k = 0; k < size(p_); ++k)
+      if (is_unchanging<Alloc>(k) && lift(k)) --k;
+    std::vector<int> places;
+    for (int k = 0; k < size(p_); ++k)
+      if (is_unchanging<Call>(k) || is_unchanging<Assign>(k)) places.push_back(k);
+    // Whoever leaves, the loop keeps a statement.
+    if (static_cast<int>(places.size()) == size(p_)) places.pop_back();
+    (void)take(places);
+    return p_;
+  }
+
+ private:
+  int size(const ProcPtr& p) const { return static_cast<int>(body_of(*stmt_at(*p, loop_)).size()); }
+
+  Path child(int k) const {
+    Path out = loop_;
     out.push_back({Child::kBody, k});
     return out;
-  };
-  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, path)).size()); ++k) {
-    StmtPtr s = stmt_at(*p, child(k));
-    Sym iter = stmt_at(*p, path)->as<For>()->iter;
-    if (s->as<Reduce>() || mentions(s, iter)) continue;
-    if (!s->as<Alloc>() && !s->as<Call>() && !s->as<Assign>()) continue;
-    try {
-      if (s->as<Alloc>()) {
-        p = lift_alloc(p, Cursor::stmt(p, child(k)), 1);
-        path = sibling(path, 1);
-        --k;
-        continue;
-      }
-      if (body_of(*stmt_at(*p, path)).size() == 1) continue;
-      ProcPtr q = p;
-      for (int t = k; t > 0; --t) q = reorder_stmts(q, Cursor::block(q, child(t - 1), 2));
-      q = fission(q, Cursor::gap(q, child(1)), 1);
-      q = remove_loop(q, Cursor::stmt(q, path));
-      p = q;
-      path = sibling(path, 1);
-      --k;
-    } catch (const SchedulingError&) {
-      // It does not commute with what stands before it, or the loop may run zero times.
-    }
   }
-  return p;
+
+  template <class T>
+  bool is_unchanging(int k) const {
+    const StmtPtr s = stmt_at(*p_, child(k));
+    return s->as<T>() && !mentions(s, stmt_at(*p_, loop_)->as<For>()->iter);
+  }
+
+  bool lift(int k) {
+    try {
+      p_ = lift_alloc(p_, Cursor::stmt(p_, child(k)), 1);
+    } catch (const SchedulingError&) {
+      return false;
+    }
+    loop_ = sibling(loop_, 1);
+    return true;
+  }
+
+  // The statements at these places leave, all at once or in halves; returns how many did. One that
+  // does not commute with what stands before it, or changes what it reads, stays.
+  int take(const std::vector<int>& places) {
+    if (places.empty()) return 0;
+    const int count = static_cast<int>(places.size());
+    try {
+      leave(gathered(places), count);
+      return count;
+    } catch (const SchedulingError&) {
+      if (count == 1) return 0;
+    }
+    const auto middle = places.begin() + count / 2;
+    const int left = take({places.begin(), middle});
+    std::vector<int> later(middle, places.end());
+    for (int& k : later) k -= left;
+    return left + take(later);
+  }
+
+  // With the statements at these places in front of the others: each half by itself, then the
+  // second's past what the first left. So most proofs are of few statements.
+  ProcPtr gathered(const std::vector<int>& places) const {
+    ProcPtr q = p_;
+    gather(q, places, 0, places.size(), 0);
+    return q;
+  }
+  // Those from `first` on, of the places [begin, end), go there.
+  void gather(ProcPtr& q, const std::vector<int>& places, size_t begin, size_t end,
+              int first) const {
+    const int count = static_cast<int>(end - begin);
+    if (places[end - 1] - first + 1 == count) return;  // side by side, and there already
+    if (count == 1) return past(q, first, places[begin] - first, 1);
+    const size_t middle = begin + (end - begin) / 2;
+    gather(q, places, begin, middle, first);
+    gather(q, places, middle, end, places[middle]);
+    const int left = static_cast<int>(middle - begin);
+    past(q, first + left, places[middle] - first - left, count - left);
+  }
+  // `count` statements that stand behind `others`, which begin at `first`, go in front of them.
+  void past(ProcPtr& q, int first, int others, int count) const {
+    if (others > 0) q = reorder_blocks(q, Cursor::block(q, child(first), others + count), others);
+  }
+
+  // The first `count` statements of the loop in `q` do.
+  void leave(ProcPtr q, int count) {
+    q = fission(q, Cursor::gap(q, child(count)), 1);
+    const Cursor rest = Cursor::stmt(q, sibling(loop_, 1));
+    p_ = remove_loop(q, Cursor::stmt(q, loop_));
+    loop_ = forward(p_, rest).path();
+  }
+
+  ProcPtr p_;
+  Path loop_;
+};
+
+}  // namespace
+
+ProcPtr hoist_from_loop(ProcPtr p, const Where& loop) {
+  Path path = loop.loop(p).path();
+  return Hoisting(std::move(p), std::move(path)).run();
 }
 
 // --- rows of the operator table ----------------------------------------------------------------

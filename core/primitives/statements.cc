@@ -82,6 +82,17 @@ ProcPtr reorder_stmts(ProcPtr p, const Where& pair) {
   return rw.finish(op, {place(pair, c)});
 }
 
+ProcPtr reorder_blocks(ProcPtr p, const Where& block, int first) {
+  static const char op[] = "reorder_blocks";
+  Cursor c = block.block(p);
+  const int others = c.length() - first;
+  if (first < 1 || others < 1) refuse(op, "there must be statements on both sides");
+  require(blocks_commute(*p, c.path(), first, others), op, "the two blocks do not commute");
+  Rewrite rw(p);
+  rw.move(sibling(c.path(), first), others, c.path());
+  return rw.finish(op, {place(block, c), first});
+}
+
 ProcPtr insert_pass(ProcPtr p, const Cursor& gap) {
   Cursor c = here(p, gap);
   if (c.kind() != CursorKind::kGap) throw InvalidCursorError("insert_pass: expected a gap");
@@ -322,6 +333,12 @@ std::vector<Operator> statements_operators() {
        {proc(), place("block")},
        "s1; s2  ->  s2; s1",
        [](const OperatorArgs& a) -> Value { return reorder_stmts(a.proc(), a.where(1)); }},
+      {"reorder_blocks",
+       {proc(), place("block"), integer("first")},
+       "s1; s2  ->  s2; s1   (s1: so many statements of the block)",
+       [](const OperatorArgs& a) -> Value {
+         return reorder_blocks(a.proc(), a.where(1), a.small(2));
+       }},
       {"insert_pass",
        {proc(), place("gap")},
        "s1; s2  ->  s1; pass; s2",

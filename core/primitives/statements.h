@@ -16,6 +16,12 @@ namespace exotune {
 /// Proposed to bring what is fused side by side.
 [[nodiscard]] ProcPtr reorder_stmts(ProcPtr p, const Where& pair);  // a block of two
 
+/// s1; s2  ->  s2; s1         s1: the first `first` statements of the block, s2: all others
+/// Obligation: the two commute.
+/// Forwarding: cursors follow their statements.
+/// For what leaves a loop that it does not change with (hoist_from_loop).
+[[nodiscard]] ProcPtr reorder_blocks(ProcPtr p, const Where& block, int first);
+
 /// s1; s2  ->  s1; pass; s2
 /// Obligation: none.
 [[nodiscard]] ProcPtr insert_pass(ProcPtr p, const Cursor& gap);

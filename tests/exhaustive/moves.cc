@@ -141,6 +141,10 @@ class Collector {
   void pair(const Cursor& a, const Cursor& b) {
     const Cursor both = Cursor::block(p_, a.path(), 2);
     add("reorder_stmts", at(a), [=, p = p_] { return reorder_stmts(p, both); });
+    if (stmt_at(*p_, sibling(b.path(), 1)))
+      for (int first : {1, 2})
+        add("reorder_blocks", at(a) + ", " + std::to_string(first),
+            [=, p = p_] { return reorder_blocks(p, Cursor::block(p, a.path(), 3), first); });
     add("merge_writes", at(a), [=, p = p_] { return merge_writes(p, both); });
     if (a.is<Assign>() && b.is<For>())
       add("lift_reduce_constant", at(a), [=, p = p_] { return lift_reduce_constant(p, both); });

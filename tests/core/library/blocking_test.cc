@@ -266,6 +266,43 @@ def f(N: size, a: f32, y: f32[N]):
   EXPECT_LT(r.text().find("t = a + 1.0"), r.text().find("for i in")) << r.text();
 }
 
+// What stays: one whose value depends on the loop, and one that the loop changes again.
+TEST(Vectors, hoist_from_loop_leaves_what_may_not_go) {
+  const char* const kMixed = R"(
+@proc
+def f(N: size, a: f32, b: f32[4], y: f32[N + 1]):
+    for i in seq(0, N):
+        s: f32
+        t: f32
+        u: f32
+        y[i] = 1.0
+        t = a + 1.0
+        s = 0.0
+        u = y[N] + a
+        for j in seq(0, 4):
+            s += b[j]
+        y[i] = y[i] + s * t * u
+)";
+  const Result r = scheduled(kMixed, "hoist_from_loop(p, 'i')");
+  const size_t loop = r.text().find("for i in");
+  EXPECT_LT(r.text().find("t = a + 1.0"), loop) << r.text();
+  EXPECT_LT(r.text().find("u = y[N] + a"), loop) << r.text();
+  EXPECT_GT(r.text().find("s = 0.0"), loop) << r.text();
+}
+
+// One proof for all that go, however they lie between those that stay.
+TEST(Vectors, hoist_from_loop_takes_out_many_at_once) {
+  std::string text = "@proc\ndef f(N: size, a: f32[32], y: f32[N]):\n    for i in seq(2, N):\n";
+  for (int k = 0; k < 32; ++k) {
+    const std::string n = std::to_string(k);
+    text += "        t" + n + ": f32\n        t" + n + " = a[" + n + "] * 2.0\n";
+    text += "        y[i] = y[i] * t" + n + "\n";
+  }
+  const Result r = scheduled(text.c_str(), "hoist_from_loop(p, 'i')");
+  EXPECT_LT(r.text().find("t31 = "), r.text().find("for i in")) << r.text();
+  EXPECT_EQ(times(r.text(), "if "), 1) << r.text();
+}
+
 TEST(Cleanup, dce_and_cleanup_remove_what_does_nothing) {
   const char* const kDead = R"(
 @proc

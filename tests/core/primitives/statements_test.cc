@@ -18,6 +18,33 @@ TEST(ReorderStmts, refuses_a_dependence) {
   EXPECT_NE(refusal([&] { (void)reorder_stmts(p, "y = _; z = _"); }), "");
 }
 
+TEST(ReorderBlocks, asks_once_for_all_of_both) {
+  ProcPtr p = parse(R"(
+def f(a: f32, b: f32, x: f32, y: f32, z: f32):
+    x = 1.0
+    y = 2.0
+    a = z
+    b = a
+)");
+  const Cursor all = Cursor::block(p, {{Child::kBody, 0}}, 4), third = find(p, "a = _");
+  ProcPtr q = reorder_blocks(p, all, 2);
+  expect_proc(q, R"(
+def f(a: f32, b: f32, x: f32, y: f32, z: f32):
+    a = z
+    b = a
+    x = 1.0
+    y = 2.0
+)");
+  EXPECT_EQ(str(forward(q, third).path()), "body[0]");
+  // One statement of a block that depends on one of the other is enough.
+  EXPECT_NE(refusal([&] { (void)reorder_blocks(p, all, 3); }), "");
+  EXPECT_NE(refusal([&] { (void)reorder_blocks(p, all, 4); }), "");
+  EXPECT_NE(refusal([&] { (void)reorder_blocks(p, all, 0); }), "");
+  ProcPtr bound = parse("def f(x: f32):\n    x = 1.0\n    t: f32\n    t = 2.0\n");
+  const Cursor made = Cursor::block(bound, {{Child::kBody, 0}}, 3);
+  EXPECT_NE(refusal([&] { (void)reorder_blocks(bound, made, 2); }), "");
+}
+
 TEST(BindExpr, names_a_value) {
   expect_proc(bind_expr(parse("def f(x: f32[4], y: f32):\n    y = x[0] + 1.0\n"), "x[_]", "t"), R"(
 def f(x: f32[4], y: f32):
