@@ -166,10 +166,16 @@ class RowBlock {
     }
   }
 
+  bool ends_move(const Path& path) const {
+    const For& f = loop(path);
+    return moves_with(f.lo, {&loop(rows_)}) || moves_with(f.hi, {&loop(rows_)});
+  }
+
+  // What all rows have in common stays apart from what moves with them.
   void join_finished() {
     for (int k = 0; k + 1 < size(rows_);) {
       const Path first = child(rows_, k), second = child(rows_, k + 1);
-      if (!finished(first) || !finished(second) ||
+      if (!finished(first) || !finished(second) || ends_move(first) != ends_move(second) ||
           !attempted(p_, [&](ProcPtr p) { return join_loops(p, at(p, first), at(p, second)); }))
         ++k;
     }

@@ -163,6 +163,29 @@ def solve(N: size, L: f64[N, N]):
   EXPECT_NE(str(*q).find("for j in seq(0, 4 * ib):"), std::string::npos) << str(*q);
 }
 
+// Many right-hand sides, rows of them innermost: the sum's loop ends with its row, and is not the
+// innermost one.
+TEST(BlockRecurrence, takes_the_product_out_of_a_solve_whose_sums_are_outside) {
+  const ProcPtr p = parsed(R"(
+@proc
+def solve(N: size, A: f64[N, N]):
+    for i in seq(0, N):
+        for k in seq(0, i):
+            for j in seq(0, N):
+                A[i, j] += -(0.25 * A[k, j])
+        for j in seq(0, N):
+            A[i, j] = A[i, j] / 2.0
+)");
+  const ProcPtr q = block_recurrence(p, "i", 4);
+  for (const int64_t n : {1, 3, 4, 7, 8, 13}) expect_same(p, q, n);
+  const std::string text = str(*q);
+  EXPECT_NE(text.find("for i in seq(0, 4):\n            for k in seq(0, 4 * ib):\n"
+                      "                for j in seq(0, N):"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("for k in seq(4 * ib, "), std::string::npos) << text;
+}
+
 TEST(BlockRecurrence, refuses_loops_with_nothing_to_take_out) {
   EXPECT_THROW((void)block_recurrence(parsed(R"(
 @proc
