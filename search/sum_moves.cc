@@ -27,6 +27,29 @@ std::vector<std::string> bring_together(const Contraction& c, Steps& steps) {
   return order;
 }
 
+// The first of the loops around the rows whose neighbouring iterations read the same elements, as
+// those of y do in image[y + r, ..]; "": there is none.
+std::string shared_around_rows(const Contraction& c, const std::vector<std::string>& order) {
+  for (const std::string& loop : order) {
+    if (loop == c.i) break;
+    for (const Operand& o : c.nest.operands)
+      if (std::count(o.loops.begin(), o.loops.end(), loop) > 0 && !o.dimension.count(loop))
+        return loop;
+  }
+  return "";
+}
+
+// A tile's rows may go down a column of tiles: what the next ones read again is still near, where
+// whole rows would have driven it out of the nearest cache. Their strips stand inside the rows.
+const char kDownColumns[] = "down columns";
+std::string down_tag(const std::string& vectors) { return kDownColumns + (", " + vectors); }
+
+// Strips that leave none narrower: nothing stands beside them in the loops around.
+bool whole_strips(const Contraction& c, int64_t width) {
+  const std::optional<int64_t> extent = c.extent(c.j);
+  return extent && (*extent % width == 0 || *extent <= width);
+}
+
 // Vectors of the tile, and the loop in front of which its strips are counted: beside the rows, one
 // further out, or all the way, as the operand that runs along them is then read less or more often.
 Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
@@ -37,6 +60,13 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
   std::vector<std::string> outside = {c.i};
   if (row > 0) outside.push_back(order[row - 1]);
   if (row > 1) outside.push_back(order[0]);
+  const bool down = !shared_around_rows(c, order).empty();
+  const auto add = [&](const Move& move, int64_t width, const std::string& place) {
+    stage.moves.push_back(move);
+    if (!down || place != c.i || !whole_strips(c, width)) return;
+    stage.moves.push_back(move);
+    stage.moves.back().tag = down_tag(move.tag);
+  };
   std::vector<int64_t> widths;
   for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
     if (!extent || vectors == 1 || *extent >= (vectors - 1) * c.lanes + 1)
@@ -48,13 +78,32 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
       Move move{{block_step(c.j, sizes, c.outer_of(c.j), place)},
                 vectors_tag(ceil_div(width, c.lanes)),
                 ""};
-      if (c.turned < 0) stage.moves.push_back(move);
+      if (c.turned < 0) add(move, width, place);
       if (c.vectored.empty()) continue;
       // The operand in strips of its own, once for everything.
       move.steps.insert(move.steps.begin(),
                         pack_step(c.vectored, order.front(), width, c.unit, c.turned));
-      stage.moves.push_back(std::move(move));
+      add(move, width, place);
     }
+  }
+  return stage;
+}
+
+// The tiles, each also down a column.
+Stage sum_tiles(const Contraction& c, const std::vector<std::string>& order) {
+  Stage stage =
+      register_tiles(c, {sum_block_step(c.i, c.j, c.unit), unroll_registers_step(c.unit)});
+  const std::string outside = shared_around_rows(c, order);
+  if (outside.empty()) return stage;
+  const size_t plain = stage.moves.size();
+  for (size_t k = 0; k < plain; ++k) {
+    Move down = stage.moves[k];
+    ScheduleStep& rows = down.steps.front();
+    if (rows.op != "block_loop") continue;
+    rows = block_step(c.i, *value_of(rows, "sizes"), c.outer_of(c.i), outside);
+    down.needs = down_tag(down.needs);
+    down.tag = kDownColumns;
+    stage.moves.push_back(std::move(down));
   }
   return stage;
 }
@@ -85,8 +134,8 @@ SearchSpace sums_space(const Contraction& c) {
   SearchSpace space;
   const std::vector<std::string> order = bring_together(c, space.prologue);
   space.stages.push_back(sum_strips(c, order));
-  space.stages.push_back(
-      register_tiles(c, {sum_block_step(c.i, c.j, c.unit), unroll_registers_step(c.unit)}));
+  space.stages.push_back(sum_tiles(c, order));
+  space.in_turn = {kDownColumns};
   Stage steps{"interleave", {{{}, "", ""}}};
   // The tiles' sums are chains already: this saves branches and lets loads go ahead.
   for (const int64_t factor : {2, 4})

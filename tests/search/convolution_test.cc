@@ -136,6 +136,36 @@ INSTANTIATE_TEST_SUITE_P(Forms, Convolution,
                                          "patches", "channels_first", "depthwise", "one_dimension"),
                          [](const auto& info) { return std::string(info.param); });
 
+// Tiles of columns may go down the rows, where rows share what they read; products have none that
+// do.
+TEST(DownColumns, is_tried_where_neighbouring_rows_read_the_same) {
+  const auto down = [](const std::string& name) {
+    const SearchSpace space = space_for(inspect_nest(*kernel(name)), *target(), target()->levels);
+    int out = 0;
+    for (const Stage& stage : space.stages)
+      for (const Move& m : stage.moves) out += m.tag == "down columns";
+    return out;
+  };
+  EXPECT_GT(down("depthwise"), 0);
+  EXPECT_GT(down("patches"), 0);
+  EXPECT_EQ(down("one_dimension"), 0);
+  BeamContext context;
+  context.instructions = instruction_values(*target());
+  const ProcPtr before = kernel("depthwise");
+  int outside = 0;
+  for (const BeamState& s :
+       beam_search(before, space_for(inspect_nest(*before), *target(), target()->levels), context,
+                   {.width = 20, .keep = 40})
+           .states) {
+    const std::string text = str(*s.proc);
+    const size_t tiles = text.find("for xo "), rows = text.find("for y ");
+    if (tiles == std::string::npos || rows == std::string::npos || tiles > rows) continue;
+    ++outside;
+    expect_same_result(before, s.proc, text);
+  }
+  EXPECT_GT(outside, 0);
+}
+
 // Nine terms in a row; with three channels each there would be 27, and the space ends there.
 TEST(WrittenOut, a_filter_without_channels_is_written_out) {
   const ProcPtr before = kernel("depthwise");
