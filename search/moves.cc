@@ -9,6 +9,9 @@ namespace exotune {
 
 namespace {
 
+// Long enough that a function's loop gets going, short beside the nearest cache.
+constexpr int64_t kVectorsOfAStrip = 16;
+
 // Several vectors at once hide latencies; how many is measured, since it depends on what else the
 // loop does.
 SearchSpace elements_space(const Nest& nest, const VectorValues& unit) {
@@ -19,6 +22,13 @@ SearchSpace elements_space(const Nest& nest, const VectorValues& unit) {
   // its own, and short loops have no eight vectors.
   for (const int64_t interleave : {4, 8, 2, 1})
     stage.moves.push_back({{unit.step("optimize_level_1", {loop}, {interleave})}, "", ""});
+  // Each function in a loop of its own, over strips that stay near.
+  if (nest.functions > 1)
+    for (const int64_t interleave : {2, 4, 1})
+      stage.moves.push_back({{{"stage_functions", {loop, kVectorsOfAStrip * unit.lanes()}},
+                              unit.step("optimize_level_1", {loop}, {interleave})},
+                             "",
+                             ""});
   // Elements far apart: scalar code, a few iterations at a time.
   if (!nest.unit_stride) {
     const ScheduleStep keep{"keep_scalars", {loop}};

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/library/inspection.h"
+#include "core/library/level1.h"
 #include "search/nest_parts.h"
 
 namespace exotune {
@@ -317,6 +318,8 @@ class PerfectNest {
       if (is_contraction()) return;
     }
     if (nest_.loops.size() == 1) nest_.kind = NestKind::kElements;
+    if (nest_.kind == NestKind::kElements && statements_.size() == 1)
+      nest_.functions = functions_in(last().rhs);
     if (nest_.loops.size() == 2) {
       nest_.kind = NestKind::kRows;
       for (const NestLoop& l : nest_.loops)

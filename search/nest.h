@@ -68,6 +68,7 @@ struct Nest {
   bool converts = false;                   // operands are narrower than the sum they go into
   bool rectangular = true;                 // no loop's bounds move with another loop
   bool slides = false;      // rows: all that moves with the rows lies side by side along them too
+  int functions = 0;        // elements: that the statement computes (functions_in)
   bool adds = false;        // one sum: as against the largest term
   bool unit_stride = true;  // the vector loop runs along elements that lie side by side
 

@@ -1,6 +1,7 @@
 #include "core/library/level1.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
@@ -147,6 +148,65 @@ ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& u
   return unroll_registers(p, unit.memory);
 }
 
+namespace {
+
+// Instructions of most targets: no calls, and short.
+bool is_short(const std::string& function) {
+  static const std::set<std::string> all = {"fabs",  "fmax", "fmin", "relu",  "select", "sqrt",
+                                            "floor", "ceil", "rint", "trunc", "round"};
+  return all.count(function) > 0;
+}
+
+// One with no other inside it; invalid: there is none.
+Cursor innermost_function(const Cursor& e) {
+  const int children = static_cast<int>(expr_children(*e.expr()).size());
+  for (int k = 0; k < children; ++k)
+    if (const Cursor inner = innermost_function(e.child_expr(k)); inner.valid()) return inner;
+  const Extern* f = e.expr()->as<Extern>();
+  return f && !is_short(f->fn) ? e : Cursor();
+}
+
+// What the statement at `path` assigns or adds.
+Cursor value_at(const ProcPtr& p, const Path& path) { return at(p, path).rhs(); }
+
+bool has_several_functions(const For& f) {
+  const StmtPtr& s = f.body.front();
+  const ExprPtr* value = nullptr;
+  if (const Assign* a = s->as<Assign>()) value = &a->rhs;
+  if (const Reduce* r = s->as<Reduce>()) value = &r->rhs;
+  return f.body.size() == 1 && value && functions_in(*value) > 1;
+}
+
+}  // namespace
+
+int functions_in(const ExprPtr& e) {
+  const Extern* f = e->as<Extern>();
+  int count = f && !is_short(f->fn) ? 1 : 0;
+  for (const ExprPtr& child : expr_children(*e)) count += functions_in(child);
+  return count;
+}
+
+ProcPtr stage_functions(ProcPtr p, const Where& where, int64_t size) {
+  const Cursor c = where.loop(p);
+  if (!has_several_functions(c.as<For>()))
+    throw SchedulingError("stage_functions: the loop is not one statement with several functions");
+  const std::string name = c.as<For>().iter.name();
+  Path path = child(c.path());
+  p = divide_loop(p, c, size, {name + "o", name}, Tail::kCut);
+  while (functions_in(value_at(p, child(path)).expr()) > 1) {
+    const Cursor function = innermost_function(value_at(p, child(path)));
+    p = bind_expr(p, function, function.expr()->as<Extern>()->fn + "_" + name);
+    const Cursor buffer = at(p, child(path));
+    const Sym iter = find_loop(p, path)->iter;
+    p = expand_dim(p, buffer, int_const(size), read_var(iter, ScalarType::kIndex));
+    p = lift_alloc(p, forward(p, buffer), 1);
+    path = sibling(path, 1);
+    p = fission(p, Cursor::gap(p, child(path, 1)), 1);
+    path = sibling(path, 1);
+  }
+  return p;
+}
+
 // --- rows of the operator table ----------------------------------------------------------------
 
 std::vector<Operator> level1_operators() {
@@ -163,6 +223,12 @@ std::vector<Operator> level1_operators() {
        {proc(), string("loop")},
        "for i: s(alpha)  ->  alpha_r = alpha; for i: s(alpha_r)   for scalars that are only read",
        [](const OperatorArgs& a) -> Value { return keep_scalars(a.proc(), a.string(1)); }},
+      {"stage_functions",
+       {proc(), place("loop"), integer("size", 64)},
+       "for i: y[i] = f(g(x[i]))  ->  for io: { for i: t[i] = g(x[i]) ; for i: y[i] = f(t[i]) }",
+       [](const OperatorArgs& a) -> Value {
+         return stage_functions(a.proc(), a.where(1), a.integer(2));
+       }},
   };
 }
 

@@ -23,4 +23,17 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
 /// Proposed for elementwise loops: values that stay stay in registers.
 ProcPtr keep_scalars(ProcPtr p, const std::string& loop);
 
+/// How many functions are computed in `e`, but for those that are an instruction nearly everywhere
+/// (sqrt, fabs, floor, ...).
+int functions_in(const ExprPtr& e);
+
+/// for i in seq(lo, hi): y[i] = f(a + g(x[i]))
+///   ->  for io: { g_i : T[size] ; for i in seq(0, size): g_i[i] = g(x[lo + size*io + i])
+///                 for i in seq(0, size): y[..] = f(a + g_i[i]) } ; the rest as it was
+/// Functions in loops of their own, the innermost first: a call takes all registers with it, and of
+/// two that wait for each other few are under way. SchedulingError: the body is not one statement
+/// with two functions or more (functions_in), or a strip cannot be taken.
+/// Proposed for elementwise loops with several functions: strips of 16 vectors.
+ProcPtr stage_functions(ProcPtr p, const Where& loop, int64_t size);
+
 }  // namespace exotune

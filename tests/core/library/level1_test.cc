@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/cursor/provenance.h"
+#include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/primitives/primitives.h"
@@ -123,6 +124,42 @@ TEST(Level1, what_changes_divides_each_time) {
   for (int64_t n : {1, 4, 9}) EXPECT_EQ(result(q, n, 4.0), result(p, n, 4.0)) << n;
   EXPECT_FALSE(reassociates(q));
   EXPECT_EQ(count(str(*q), "mul4("), 0) << str(*q);
+}
+
+TEST(Functions, go_in_loops_of_their_own_innermost_first) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def three(n: size, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] += sqrt(fabs(log(2.0 + exp(x[i])) * sin(x[i])))
+)",
+                                 "three.exo")
+                        .procs[0];
+  const ProcPtr q = stage_functions(p, "i", 4);
+  for (const int64_t n : {1, 4, 5, 11}) EXPECT_EQ(result(q, n, {}), result(p, n, {})) << str(*q);
+  const std::string text = str(*q);
+  const std::string strips = text.substr(0, text.find("\n    for i in"));
+  EXPECT_EQ(count(strips, "for i in seq(0, 4):"), 3) << text;
+  EXPECT_NE(strips.find("exp_i[i] = exp("), std::string::npos) << text;
+  EXPECT_NE(strips.find("log_i[i] = log(2.0 + exp_i[i])"), std::string::npos) << text;
+}
+
+TEST(Functions, alone_or_among_statements_stay) {
+  const Module m = parse_module(R"(
+@proc
+def one(n: size, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] = sqrt(exp(x[i]))
+
+@proc
+def steps(n: size, x: f32[n], y: f32[n]):
+    for i in seq(0, n):
+        y[i] = exp(x[i])
+        y[i] = log(y[i]) + sin(y[i])
+)",
+                                "few.exo");
+  for (const ProcPtr& p : m.procs)
+    EXPECT_THROW((void)stage_functions(p, "i", 4), SchedulingError) << str(*p);
 }
 
 }  // namespace
