@@ -13,6 +13,7 @@ constexpr double kForEver = 3600;      // seconds, where there is no deadline
 constexpr double kCallsOfATrial = 4;   // two of its check, one to warm up, one sample
 constexpr double kCallsOfALong = 2.5;  // one, one sample, and what filling and comparing takes
 constexpr double kShareOfOne = 0.25;   // of the time that is left
+constexpr double kShareOfALong = 0.5;  // where the fastest needs more: there will be few
 
 void adopt(Trial& t, const TrialRecord& record) {
   t.status = status_from_name(record.status);
@@ -110,9 +111,11 @@ class Trials {
     for (size_t first = 0; first < todo.size() && may_go_on();) {
       const size_t last = std::min(todo.size(), first + static_cast<size_t>(limits_.batch));
       // One that is slow must not take the time of all the others.
-      const double most = std::max(limits_.timeout_seconds, kShareOfOne * limits_.deadline.left());
-      const double limit =
-          std::min(most, std::max(limits_.timeout_seconds, calls_of_a_trial() * seconds_of(best_)));
+      const double left = limits_.deadline.left();
+      const double needed = calls_of_a_trial() * seconds_of(best_);
+      const double share = needed > kShareOfOne * left ? kShareOfALong : kShareOfOne;
+      const double most = std::max(limits_.timeout_seconds, share * left);
+      const double limit = std::min(most, std::max(limits_.timeout_seconds, needed));
       run_batch({todo.begin() + static_cast<std::ptrdiff_t>(first),
                  todo.begin() + static_cast<std::ptrdiff_t>(last)},
                 limit);

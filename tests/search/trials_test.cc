@@ -112,6 +112,10 @@ TEST_F(TrialsOfOneRun, a_slow_one_does_not_take_the_time_of_the_others) {
   EXPECT_EQ(run({trial("6")}).trials[0].status, TrialStatus::kOk);
   limits.deadline = Deadline::after(40, clock);
   EXPECT_EQ(run({trial("7")}).trials[0].status, TrialStatus::kTimeout);
+  // What is about as fast as the fastest may have half of the time that is left, no more.
+  EXPECT_EQ(run({trial("6.1")}).trials[0].status, TrialStatus::kOk);
+  limits.deadline = Deadline::after(20, clock);
+  EXPECT_EQ(run({trial("6.2")}).trials[0].status, TrialStatus::kTimeout);
 }
 
 TEST_F(TrialsOfOneRun, what_is_as_fast_as_the_fastest_known_has_time) {
