@@ -3,7 +3,7 @@
 
 /* What is written, and what only sums read, goes by in whole lines where there is much of it: the elements before
  * the first line go by themselves, as many as the first round takes. */
-enum { kAligned = ${aligned} / sizeof(${real}) };
+enum { kAligned = ${aligned} / sizeof(${real}), kAlignedSums = ${aligned_sums} / sizeof(${real}) };
 static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
   const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
   return before == 0 ? n : before;
@@ -125,7 +125,7 @@ EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
 }
 EXO_STRAIGHT ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return 0;
-  if (incx != 1 || n >= kAligned) return ${p}asum_others(n, x, incx);
+  if (incx != 1 || n >= kAlignedSums) return ${p}asum_others(n, x, incx);
   ${real} result;
   H(${p}asum)(n, IN(x, n, 1), &result);
   return result;
@@ -154,7 +154,7 @@ EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
 }
 EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0) return 0;
-  if (incx != 1 || n >= kAligned) return ${p}nrm2_others(n, x, incx);
+  if (incx != 1 || n >= kAlignedSums) return ${p}nrm2_others(n, x, incx);
   ${real} sum;
   H(${p}sumsq)(n, IN(x, n, 1), &sum);
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
