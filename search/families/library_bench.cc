@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "core/base/diagnostic.h"
 #include "runners/batch_timer.h"
@@ -32,41 +33,64 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-double seconds_of(const std::function<void()>& call, int64_t calls) {
+double seconds_of(const Calls& calls, int64_t times) {
   const double begin = thread_seconds();
-  for (int64_t k = 0; k < calls; ++k) call();
-  return (thread_seconds() - begin) / static_cast<double>(calls);
+  calls(times);
+  return (thread_seconds() - begin) / static_cast<double>(times);
 }
 
-int64_t calls_for(const std::function<void()>& call, double seconds) {
-  call();
-  int64_t calls = 1;
-  for (double took = 0; calls < (int64_t{1} << 24); calls *= 4) {
-    took = seconds_of(call, calls) * static_cast<double>(calls);
+int64_t times_for(const Calls& calls, double seconds) {
+  calls(1);
+  int64_t times = 1;
+  for (double took = 0; times < (int64_t{1} << 24); times *= 4) {
+    took = seconds_of(calls, times) * static_cast<double>(times);
     if (took >= seconds / 8)
       return std::max<int64_t>(1,
-                               static_cast<int64_t>(static_cast<double>(calls) * seconds / took));
+                               static_cast<int64_t>(static_cast<double>(times) * seconds / took));
   }
-  return calls;
+  return times;
+}
+
+// The calls of all libraries with the arrays in one place.
+struct Turn {
+  std::unique_ptr<WorkloadArrays> arrays;
+  std::vector<Calls> calls;  // ours, then the rivals'; empty: it has no such routine
+};
+
+// Larger arrays begin in one place only: what matters there is how far they go.
+constexpr double kLargeBytes = 4 << 20;
+constexpr size_t kPlaces = 5;
+
+std::vector<Turn> turns_of(const Workload& workload, bool is_double, int n, const Rival& ours,
+                           const std::vector<Rival>& rivals) {
+  std::vector<Turn> turns(workload.bytes(n, is_double) > kLargeBytes ? 1 : kPlaces);
+  for (size_t place = 0; place < turns.size(); ++place) {
+    Turn& turn = turns[place];
+    turn.arrays =
+        std::make_unique<WorkloadArrays>(workload, n, is_double, static_cast<unsigned>(place));
+    turn.calls = {turn.arrays->call(ours)};
+    for (const Rival& rival : rivals) turn.calls.push_back(turn.arrays->call(rival));
+  }
+  return turns;
 }
 
 // A call each in turn, the arrays out of the caches before every one.
-std::vector<double> cold_ratios(const WorkloadArrays& arrays,
-                                const std::vector<std::function<void()>>& calls, int rounds) {
+std::vector<double> cold_ratios(const std::vector<Turn>& turns, int rounds) {
   using Clock = std::chrono::steady_clock;
-  std::vector<std::vector<double>> times(calls.size());
+  std::vector<std::vector<double>> times(turns[0].calls.size());
   for (int round = 0; round < rounds; ++round)
-    for (size_t k = 0; k < calls.size(); ++k) {
+    for (size_t k = 0; k < times.size(); ++k) {
+      const auto& [arrays, calls] = turns[static_cast<size_t>(round) % turns.size()];
       const size_t who = (k + static_cast<size_t>(round)) % calls.size();
       if (!calls[who]) continue;
-      arrays.flush();
+      arrays->flush();
       const Clock::time_point begin = Clock::now();
-      calls[who]();
+      calls[who](1);
       times[who].push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     }
   const double ours = median(times[0]);
   std::vector<double> ratios;
-  for (size_t k = 1; k < calls.size(); ++k) ratios.push_back(median(times[k]) / ours);
+  for (size_t k = 1; k < times.size(); ++k) ratios.push_back(median(times[k]) / ours);
   return ratios;
 }
 
@@ -76,22 +100,23 @@ constexpr double kSlow = 4;
 
 BenchPoint measure(const Workload& workload, bool is_double, int n, const Rival& ours,
                    const std::vector<Rival>& rivals, const LibraryBenchOptions& options) {
-  const WorkloadArrays arrays(workload, n, is_double);
-  std::vector<std::function<void()>> calls = {arrays.call(ours)};
-  for (const Rival& rival : rivals) calls.push_back(arrays.call(rival));
+  const std::vector<Turn> turns = turns_of(workload, is_double, n, ours, rivals);
+  const std::vector<Calls>& first_calls = turns.front().calls;
   std::vector<int64_t> repeats;
   std::vector<int> rounds;
   double first = 0;
-  for (const auto& call : calls) {
-    repeats.push_back(call ? calls_for(call, options.batch_seconds) : 0);
+  for (const auto& call : first_calls) {
+    repeats.push_back(call ? times_for(call, options.batch_seconds) : 0);
     const double took = call ? seconds_of(call, 1) : 0;
     if (rounds.empty()) first = took;
     const bool slow = took > kSlow * first && took > options.batch_seconds;
     rounds.push_back(slow ? std::min(kRoundsOfTheSlow, options.rounds) : options.rounds);
   }
-  std::vector<std::vector<double>> times(calls.size());
+  // Each round the arrays lie elsewhere: no library is lucky with where they are.
+  std::vector<std::vector<double>> times(first_calls.size());
   for (int round = 0; round < options.rounds; ++round)
-    for (size_t k = 0; k < calls.size(); ++k) {
+    for (size_t k = 0; k < times.size(); ++k) {
+      const auto& calls = turns[static_cast<size_t>(round) % turns.size()].calls;
       const size_t who = (k + static_cast<size_t>(round)) % calls.size();
       if (calls[who] && round < rounds[who])
         times[who].push_back(seconds_of(calls[who], repeats[who]));
@@ -100,8 +125,8 @@ BenchPoint measure(const Workload& workload, bool is_double, int n, const Rival&
   point.seconds = median(times[0]);
   point.gflops = workload.flops(n) / point.seconds * 1e-9;
   point.bytes = workload.bytes(n, is_double);
-  if (options.cold_rounds > 0) point.cold = cold_ratios(arrays, calls, options.cold_rounds);
-  for (size_t k = 1; k < calls.size(); ++k) {
+  if (options.cold_rounds > 0) point.cold = cold_ratios(turns, options.cold_rounds);
+  for (size_t k = 1; k < times.size(); ++k) {
     std::vector<double> ratios;
     for (size_t r = 0; r < times[k].size(); ++r) ratios.push_back(times[k][r] / times[0][r]);
     point.ratios.push_back(median(std::move(ratios)));

@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 #include "core/base/diagnostic.h"
@@ -34,14 +35,39 @@ std::vector<T> filled(size_t size, unsigned seed) {
   return values;
 }
 
+constexpr size_t kPage = 4096, kUnit = 16;  // bytes; malloc gives multiples of the second
+
+// Numbers that begin at some multiple of kUnit in a page.
+template <class T>
+class Placed {
+ public:
+  Placed(size_t size, unsigned seed, unsigned place) : memory_(size + 2 * kPage / sizeof(T)) {
+    // Multiplied by a constant of hashing: places are spread over the page, array by array.
+    const size_t unit = ((place * 8 + seed) * 2654435761u >> 16) % (kPage / kUnit);
+    const size_t to_page = (kPage - reinterpret_cast<uintptr_t>(memory_.data()) % kPage) % kPage;
+    begin_ = memory_.data() + (to_page + unit * kUnit) / sizeof(T);
+    size_ = size;
+    const std::vector<T> values = filled<T>(size, seed);
+    std::copy(values.begin(), values.end(), begin_);
+  }
+  T* data() const { return begin_; }
+  size_t size() const { return size_; }
+  T& operator[](size_t k) { return begin_[k]; }
+
+ private:
+  std::vector<T> memory_;
+  T* begin_;
+  size_t size_;
+};
+
 template <class T>
 struct Arrays {
-  std::vector<T> a, b, c;
-  Arrays(const Workload& w, int n) {
-    const size_t side = static_cast<size_t>(n), square = side * side;
-    a = filled<T>(w.level == 1 ? side : square, 1);
-    b = filled<T>(w.level == 3 ? square : side, 2);
-    c = filled<T>(w.level == 3 ? square : side, 3);
+  Placed<T> a, b, c;
+  Arrays(const Workload& w, int n, unsigned place)
+      : a(w.level == 1 ? n : square(n), 1, place),
+        b(w.level == 3 ? square(n) : n, 2, place),
+        c(w.level == 3 ? square(n) : n, 3, place) {
+    const size_t side = static_cast<size_t>(n);
     // Solves and products by triangles are run again and again on their own result: with a matrix
     // next to the identity it neither grows nor vanishes.
     if (w.routine.rfind("tr", 0) != 0) return;
@@ -49,17 +75,21 @@ struct Arrays {
       for (size_t j = 0; j < side; ++j)
         a[i * side + j] = i == j ? T(1) : static_cast<T>(1e-9) * a[i * side + j];
   }
+  static size_t square(int n) { return static_cast<size_t>(n) * static_cast<size_t>(n); }
 };
 
 template <class T, class... Args>
-// A call of a C function with these types, put together from what it was given.
-std::function<void()> bound(void* symbol, Args... args) {
-  return [=] { reinterpret_cast<T (*)(Args...)>(symbol)(args...); };
+// Calls of a C function with these types, put together from what it was given.
+Calls bound(void* symbol, Args... args) {
+  return [=](int64_t times) {
+    auto* const f = reinterpret_cast<T (*)(Args...)>(symbol);
+    for (int64_t k = 0; k < times; ++k) f(args...);
+  };
 }
 
 // The arrays are written by some calls and read by all: the library's own affair.
 template <class T>
-std::function<void()> level1(void* f, const Workload& w, int n, T* x, T* y) {
+Calls level1(void* f, const Workload& w, int n, T* x, T* y) {
   // rotm's flag -1: all four elements are given.
   static T h[5] = {-1, T(0.8), T(-0.6), T(0.6), T(0.8)};
   // Sums into y grow by a billionth with each call: no run becomes infinite or denormal.
@@ -76,7 +106,7 @@ std::function<void()> level1(void* f, const Workload& w, int n, T* x, T* y) {
 }
 
 template <class T>
-std::function<void()> level2(void* f, const Workload& w, int n, T* a, T* x, T* y) {
+Calls level2(void* f, const Workload& w, int n, T* a, T* x, T* y) {
   // beta is one, so that the result is read and written as in most uses.
   const T tiny = T(1e-9), one = 1;
   const int t = w.trans ? kTrans : kNoTrans, uplo = w.lower ? kLower : kUpper;
@@ -89,7 +119,7 @@ std::function<void()> level2(void* f, const Workload& w, int n, T* a, T* x, T* y
 }
 
 template <class T>
-std::function<void()> level3(void* f, const Workload& w, int n, T* a, T* b, T* c) {
+Calls level3(void* f, const Workload& w, int n, T* a, T* b, T* c) {
   const T tiny = T(1e-9), one = 1;
   const int t = w.trans ? kTrans : kNoTrans, tb = w.transb ? kTrans : kNoTrans;
   const int uplo = w.lower ? kLower : kUpper, side = w.right ? kRight : kLeft;
@@ -104,7 +134,7 @@ std::function<void()> level3(void* f, const Workload& w, int n, T* a, T* b, T* c
 }
 
 template <class T>
-std::function<void()> call_of(void* f, const Workload& w, int n, Arrays<T>& arrays) {
+Calls call_of(void* f, const Workload& w, int n, Arrays<T>& arrays) {
   // One set for all rivals: each finds it where the one before left it, in memory and in value.
   T *a = arrays.a.data(), *b = arrays.b.data(), *c = arrays.c.data();
   if (w.level == 1) return level1<T>(f, w, n, a, b);
@@ -276,19 +306,19 @@ struct WorkloadArrays::Memory {
   std::unique_ptr<Arrays<double>> twice;
 };
 
-WorkloadArrays::WorkloadArrays(const Workload& workload, int n, bool is_double)
+WorkloadArrays::WorkloadArrays(const Workload& workload, int n, bool is_double, unsigned place)
     : memory_(std::make_unique<Memory>()) {
   memory_->workload = workload;
   memory_->n = n;
   if (is_double)
-    memory_->twice = std::make_unique<Arrays<double>>(workload, n);
+    memory_->twice = std::make_unique<Arrays<double>>(workload, n, place);
   else
-    memory_->single = std::make_unique<Arrays<float>>(workload, n);
+    memory_->single = std::make_unique<Arrays<float>>(workload, n, place);
 }
 
 WorkloadArrays::~WorkloadArrays() = default;
 
-std::function<void()> WorkloadArrays::call(const Rival& rival) const {
+Calls WorkloadArrays::call(const Rival& rival) const {
   const Workload& w = memory_->workload;
   const bool is_double = memory_->twice != nullptr;
   Workload plain = w;
@@ -303,7 +333,8 @@ std::function<void()> WorkloadArrays::call(const Rival& rival) const {
 void WorkloadArrays::flush() const {
   const auto out = [](const auto& values) {
     const char* const begin = reinterpret_cast<const char*>(values.data());
-    for (size_t at = 0; at < values.size() * sizeof(values[0]); at += 64) _mm_clflush(begin + at);
+    for (size_t at = 0; at < values.size() * sizeof(*values.data()) + 64; at += 64)
+      _mm_clflush(begin + at);
   };
   const auto all = [&](const auto& arrays) { out(arrays.a), out(arrays.b), out(arrays.c); };
   if (memory_->twice != nullptr)

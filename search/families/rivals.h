@@ -1,6 +1,7 @@
 #pragma once
 // Libraries with CBLAS functions, loaded into this process, and calls of their routines at one
 // size. Start at Rival and workloads.
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -58,16 +59,21 @@ const std::vector<Workload>& workloads();
 /// Sizes a level is measured at: of vectors, or of square matrices.
 const std::vector<int>& sizes_of_level(int level);
 
+/// So many calls of a C function, one after the other. The loop is inside: what a call of a library
+/// takes is a few nanoseconds, and should be all that is seen.
+using Calls = std::function<void(int64_t times)>;
+
 /// Memory for the calls of a workload at one size, filled so that thousands of calls in place keep
-/// their values in range.
+/// their values in range. It lies in its pages as `place` (0, 1, ...) says: at multiples of 16
+/// bytes, as malloc gives. Where two short vectors lie moves the time of a call by up to 1.4.
 class WorkloadArrays {
  public:
-  WorkloadArrays(const Workload& workload, int n, bool is_double);
+  WorkloadArrays(const Workload& workload, int n, bool is_double, unsigned place = 0);
   ~WorkloadArrays();
   WorkloadArrays(const WorkloadArrays&) = delete;
   WorkloadArrays& operator=(const WorkloadArrays&) = delete;
-  /// The call; empty when the library lacks the routine.
-  std::function<void()> call(const Rival& rival) const;
+  /// The calls; empty when the library lacks the routine.
+  Calls call(const Rival& rival) const;
   /// Takes the arrays out of all caches.
   void flush() const;
 

@@ -28,21 +28,21 @@ struct Row {
   std::vector<int> sizes;
 };
 
-double wall_seconds(const std::function<void()>& call, int64_t calls) {
+double wall_seconds(const Calls& calls, int64_t times) {
   const Clock::time_point begin = Clock::now();
-  for (int64_t k = 0; k < calls; ++k) call();
-  return std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(calls);
+  calls(times);
+  return std::chrono::duration<double>(Clock::now() - begin).count() / static_cast<double>(times);
 }
 
-double best_seconds(const std::function<void()>& call, double batch_seconds) {
-  double one = wall_seconds(call, 1);
+double best_seconds(const Calls& calls, double batch_seconds) {
+  double one = wall_seconds(calls, 1);
   for (const Clock::time_point begin = Clock::now();
        std::chrono::duration<double>(Clock::now() - begin).count() < kSecondsOfWarming;)
-    one = std::min(one, wall_seconds(call, 1));
+    one = std::min(one, wall_seconds(calls, 1));
   const double wanted = batch_seconds / std::max(one, 1e-9);
-  const auto calls = static_cast<int64_t>(std::clamp(wanted, 1.0, 1e7));
+  const auto times = static_cast<int64_t>(std::clamp(wanted, 1.0, 1e7));
   double best = one;
-  for (int k = 0; k < kBatches; ++k) best = std::min(best, wall_seconds(call, calls));
+  for (int k = 0; k < kBatches; ++k) best = std::min(best, wall_seconds(calls, times));
   return best;
 }
 
@@ -53,8 +53,8 @@ void time_row(const RivalLibrary& library, int threads, const Row& row, double b
   const Rival loaded = load_rival(library, threads);
   for (size_t k = 0; k < row.sizes.size(); ++k) {
     const WorkloadArrays arrays(row.workload, row.sizes[k], row.is_double);
-    const std::function<void()> call = arrays.call(loaded);
-    if (call) seconds[k] = best_seconds(call, batch_seconds);
+    const Calls calls = arrays.call(loaded);
+    if (calls) seconds[k] = best_seconds(calls, batch_seconds);
   }
 }
 
