@@ -45,6 +45,7 @@ struct ArgSpec {
   bool is_read = false;                  // a data argument that is only written starts as NaN
   bool is_written = false;               // one that is only read must come back unchanged
   std::string c_type;                    // exact C type of a by-value window; "" = derived
+  bool in_lines = false;  // timed where it begins a cache line, as its callers have it
 
   bool is_data() const {
     return kind == Kind::kScalar || kind == Kind::kTensor || kind == Kind::kWindow;

@@ -21,7 +21,7 @@ namespace {
 // On each side of an argument: a stray access by a row or two of a matrix still faults.
 constexpr size_t kGuardBytes = 64 << 10;
 // Of Linux on x86-64, and on arm64 and riscv64 with pages of 4 KB.
-constexpr size_t kHugePage = 2 << 20;
+constexpr size_t kHugePage = 2 << 20, kLine = 64;
 
 uint8_t guard_byte(size_t position) { return static_cast<uint8_t>(0xA5 ^ (position * 29)); }
 
@@ -131,7 +131,8 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     slot.data_bytes = arg.is_data() ? prepared.args[a].image[0].size()
                                     : static_cast<size_t>(std::max<int64_t>(arg.value, 1));
     const auto v = static_cast<size_t>(variation);
-    const size_t skew = placement == Placement::kTiming ? skew_of(a, v, page) : 0;
+    size_t skew = placement == Placement::kTiming ? skew_of(a, v, page) : 0;
+    if (arg.in_lines) skew -= skew % kLine;
     const bool huge = placement == Placement::kTiming && slot.data_bytes >= 2 * kHugePage;
     map_slot(slot, skew, huge, page);
     if (huge && v % 3 != 1) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);

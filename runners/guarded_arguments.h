@@ -48,7 +48,8 @@ class GuardedArguments {
   /// Timing: `variation` 0 is as above; others start elsewhere in their pages, the arguments at
   /// other distances too (what is stored a multiple of a page behind a load delays it), two of
   /// three aligned to 16 bytes only, as malloc does and most callers have it, and every third one
-  /// on huge pages only if the system gives them unasked.
+  /// on huge pages only if the system gives them unasked. An argument that is `in_lines` begins a
+  /// line.
   GuardedArguments(const PreparedCase& prepared, Placement placement, int variation = 0);
   ~GuardedArguments();
   GuardedArguments(const GuardedArguments&) = delete;

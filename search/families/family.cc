@@ -46,8 +46,9 @@ std::vector<std::string> read_axes(const TomlTable& table, const Family& family)
 std::vector<Bucket> read_buckets(const TomlTable& table, const std::string& key) {
   std::vector<Bucket> buckets;
   for (const TomlTable& bucket : table.tables(key)) {
-    bucket.allow_only({"when", "at"});
-    buckets.push_back({bucket.text_or("when", ""), bucket.text("at")});
+    bucket.allow_only({"when", "at", "in_lines"});
+    const bool in_lines = bucket.boolean_or("in_lines", false);
+    buckets.push_back({bucket.text_or("when", ""), bucket.text("at"), in_lines});
   }
   // Some bucket has to be taken whatever the size.
   if (!buckets.empty() && !buckets.back().when.empty())
@@ -68,7 +69,8 @@ std::vector<Bucket> buckets_of(const TomlTable& table, const Family& family) {
 }
 
 KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
-  table.allow_only({"name", "for", "code", "schedule", "like", "tries", "values", "buckets"});
+  table.allow_only(
+      {"name", "for", "code", "schedule", "like", "tries", "values", "buckets", "in_lines"});
   KernelTemplate kernel;
   kernel.name = table.text("name");
   kernel.axes = read_axes(table, family);
@@ -83,6 +85,7 @@ KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
       kernel.values.emplace_back(name, values.texts(name));
   }
   kernel.buckets = buckets_of(table, family);
+  kernel.in_lines = table.text_or("in_lines", "");
   return kernel;
 }
 

@@ -25,6 +25,8 @@ struct Axis {
 struct Bucket {
   std::string when;  // "n <= 64", as in versions.h; "" for the last
   std::string at;    // where it is measured: "n=40", at several "M=40 N=40, M=33 N=50"
+  /// Do bodies call the kernel with its argument `in_lines` at the begin of a cache line there?
+  bool in_lines = false;
 };
 
 /// A `[[kernel]]`: one member for each combination of its axes' values.
@@ -36,6 +38,7 @@ struct KernelTemplate {
   std::vector<std::string> tries;  // other schedules, with places; tuning chooses for each bucket
   std::vector<std::pair<std::string, std::vector<std::string>>> values;  // of places in tries
   std::vector<Bucket> buckets;
+  std::string in_lines;  // an argument, with places; "" for none (Bucket::in_lines)
   SourceLocation where;  // of its table in the file
 };
 

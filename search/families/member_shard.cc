@@ -37,7 +37,8 @@ Question read_question(const Shard& shard) {
   t.usual = reader.text("usual");
   t.scripts = reader.texts("scripts");
   for (const JsonFields& bucket : reader.objects("buckets"))
-    t.buckets.push_back({bucket.text("when"), bucket.text("at")});
+    t.buckets.push_back({bucket.text("when"), bucket.text("at"), bucket.integer("in_lines") != 0});
+  t.in_lines = reader.text("in_lines");
   return question;
 }
 
@@ -111,11 +112,12 @@ BucketMemory memory_in(Store& store, const Context& context) {
 Shard member_shard(const Tunable& tunable, const Target& target) {
   Json buckets = Json::List();
   for (const Bucket& bucket : tunable.buckets)
-    buckets.add({{"when", bucket.when}, {"at", bucket.at}});
-  const Json question = {
-      {"engine", engine_version()}, {"target", target.name},      {"target_hash", target.hash},
-      {"name", tunable.name},       {"c_name", tunable.c_name},   {"code", tunable.code},
-      {"usual", tunable.usual},     {"scripts", tunable.scripts}, {"buckets", buckets}};
+    buckets.add({{"when", bucket.when}, {"at", bucket.at}, {"in_lines", bucket.in_lines ? 1 : 0}});
+  const Json question = {{"engine", engine_version()}, {"target", target.name},
+                         {"target_hash", target.hash}, {"name", tunable.name},
+                         {"c_name", tunable.c_name},   {"code", tunable.code},
+                         {"usual", tunable.usual},     {"scripts", tunable.scripts},
+                         {"buckets", buckets},         {"in_lines", tunable.in_lines}};
   return {tunable.name + " " + target.name, kMemberKind, question.str(1)};
 }
 

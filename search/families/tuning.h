@@ -25,6 +25,7 @@ struct Tunable {
   std::string usual;                 // the schedule that is replayed untuned
   std::vector<std::string> scripts;  // what is tried beside it
   std::vector<Bucket> buckets;
+  std::string in_lines;  // the argument that is so in some buckets; "" for none
   /// Of everything above: the same key, the same question.
   std::string key() const;
 };

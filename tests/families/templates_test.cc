@@ -189,7 +189,7 @@ TEST(Family, kernels_share_buckets_and_try_half_vectors_where_there_are_any) {
   constexpr const char* kShared = R"(
 title = "shared"
 [buckets]
-short = [{ when = "n <= 8", at = "n=5" }, { at = "n=20" }]
+short = [{ when = "n <= 8", at = "n=5" }, { at = "n=20", in_lines = true }]
 [half]
 halves = "p = vectorize(p, 'i', ${half.f32}, tail='cut')\np = divide_loop(p, 'i', ${parts}, ['io', 'i'], tail='cut')\n"
 [axis.p]
@@ -202,6 +202,7 @@ schedule = "p = p\n"
 tries = ["${by_halves}"]
 values = { parts = ["2", "4"] }
 buckets = "short"
+in_lines = "x"
 )";
   const Family family = family_of(kShared);
   const auto tunable = [&](const char* target) {
@@ -214,6 +215,12 @@ buckets = "short"
   EXPECT_NE(wide.scripts[1].find("'i', 4, ['io'"), std::string::npos);
   ASSERT_EQ(wide.buckets.size(), 2u);
   EXPECT_EQ(wide.buckets[0].at, "n=5");
+  EXPECT_EQ(wide.in_lines, "x");
+  EXPECT_FALSE(wide.buckets[0].in_lines);
+  EXPECT_TRUE(wide.buckets[1].in_lines);
+  Tunable anywhere = wide;
+  anywhere.buckets[1].in_lines = false;
+  EXPECT_NE(anywhere.key(), wide.key()) << "it is measured elsewhere, and again";
   std::string text = kShared;
   text.replace(text.find("= \"short\""), 9, "= \"shart\"");
   EXPECT_NE(refusal([&] { family_of(text); }).find("no buckets named 'shart'"), std::string::npos);

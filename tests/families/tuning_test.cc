@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
+#include "runners/guarded_arguments.h"
 #include "tests/cli/command_harness.h"
 #include "tests/families/twice_family.h"
 
@@ -92,6 +94,36 @@ TEST(Tuning, a_bucket_of_several_sizes_is_won_by_the_best_mean) {
   EXPECT_NEAR(two.buckets.back().gain, std::sqrt(3.0 * 0.5), 1e-9);
   for (const char* wrong : {"", "n=5,,n=6", "n=5, n=0", "n=5; n=6"})
     EXPECT_THROW(versions(wrong), InputError) << wrong;
+}
+
+// Bodies hand large vectors to kernels from the begin of a line on; there they are measured, too.
+TEST(Tuning, an_argument_that_bodies_align_is_measured_at_the_begin_of_a_line) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  class Seen : public FakeArena {
+   public:
+    Seen() : FakeArena([](int64_t, size_t) { return 1.0; }) {}
+    ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>& args,
+                           const TestCase& test, const ShootoutOptions& options) override {
+      in_lines[args[0].value] = args[1].in_lines;
+      const PreparedCase prepared = prepare(args, test);
+      for (int variation = 0; variation < 6; ++variation) {
+        GuardedArguments placed(prepared, GuardedArguments::Placement::kTiming, variation);
+        const auto at = reinterpret_cast<uintptr_t>(placed.ranges().back().data);
+        elsewhere[args[0].value] += at % 64 != 0;
+      }
+      return FakeArena::compete(contenders, args, test, options);
+    }
+    std::map<int64_t, bool> in_lines;
+    std::map<int64_t, int> elsewhere;  // of six places
+  } arena;
+  std::string tries = std::string(kTries) + "in_lines = \"x\"\n";
+  const std::string last = "{ at = \"n=100\" }";
+  tries.replace(tries.find(last), last.size(), "{ at = \"n=100\", in_lines = true }");
+  tune_member(tunable(*target, tries), target, arena);
+  EXPECT_FALSE(arena.in_lines.at(40));
+  EXPECT_TRUE(arena.in_lines.at(100));
+  EXPECT_GT(arena.elsewhere.at(40), 0);
+  EXPECT_EQ(arena.elsewhere.at(100), 0);
 }
 
 // Joined, the version for n <= 8 would be for n <= 64, and twice as slow there: it is not.
