@@ -3,7 +3,8 @@
 
 /* What is written, and what only sums read, goes by in whole lines where there is much of it: the elements before
  * the first line go by themselves, as many as the first round takes. */
-enum { kAligned = ${aligned} / sizeof(${real}), kAlignedSums = ${aligned_sums} / sizeof(${real}) };
+enum { kAligned = ${aligned} / sizeof(${real}), kAlignedSums = ${aligned_sums} / sizeof(${real}),
+       kMoved = ${moved} / sizeof(${real}) };
 static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
   const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
   return before == 0 ? n : before;
@@ -26,7 +27,10 @@ EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int6
 EXO_STRAIGHT void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
                                 int64_t incy) {
   if (n <= 0 || alpha == 0) return;
-  if (incx == 1 && incy == 1 && n < kAligned)
+  if (n <= 2 && incx == 1 && incy == 1) {
+    y[0] += alpha * x[0];
+    if (n == 2) y[1] += alpha * x[1];
+  } else if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
   else
     ${p}axpy_others(n, alpha, x, incx, y, incy);
@@ -49,6 +53,7 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
 EXO_STRAIGHT ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
                                   int64_t incy) {
   if (n <= 0) return 0;
+  if (n <= 2 && incx == 1 && incy == 1) return n == 1 ? x[0] * y[0] : x[0] * y[0] + x[1] * y[1];
   if (incx != 1 || incy != 1 || n >= kAligned) return ${p}dot_others(n, x, incx, y, incy);
   ${real} result;
   H(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
@@ -64,14 +69,19 @@ EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t in
 }
 EXO_STRAIGHT void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return;
-  if (incx == 1 && n < kAligned)
+  if (n <= 2 && incx == 1) {
+    x[0] *= alpha;
+    if (n == 2) x[1] *= alpha;
+  } else if (incx == 1 && n < kAligned)
     H(${p}scal)(n, &alpha, OUT(x, n, 1));
   else
     ${p}scal_others(n, alpha, x, incx);
 }
 
 EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (incx == 1 && incy == 1) {
+  if (incx == 1 && incy == 1 && n >= kMoved) {
+    memmove(y, x, (size_t)n * sizeof(${real}));
+  } else if (incx == 1 && incy == 1) {
     EXO_IN_LINES(y, i, r) K(${p}copy)(r, IN(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incy == 0) {
     *y = x[exo_first(n, incx) + (n - 1) * incx];
@@ -81,7 +91,10 @@ EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${rea
 }
 EXO_STRAIGHT void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (n <= 0) return;
-  if (incx == 1 && incy == 1 && n < kAligned)
+  if (n <= 2 && incx == 1 && incy == 1) {
+    y[0] = x[0];
+    if (n == 2) y[1] = x[1];
+  } else if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
   else
     ${p}copy_others(n, x, incx, y, incy);
@@ -104,7 +117,11 @@ EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
 }
 EXO_STRAIGHT void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (n <= 0) return;
-  if (incx == 1 && incy == 1 && n < kAligned)
+  if (n == 1) {
+    const ${real} t = x[0];
+    x[0] = y[0];
+    y[0] = t;
+  } else if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
   else
     ${p}swap_others(n, x, incx, y, incy);
@@ -125,6 +142,7 @@ EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
 }
 EXO_STRAIGHT ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0 || incx <= 0) return 0;
+  if (n <= 2 && incx == 1) return n == 1 ? ${fabs}(x[0]) : ${fabs}(x[0]) + ${fabs}(x[1]);
   if (incx != 1 || n >= kAlignedSums) return ${p}asum_others(n, x, incx);
   ${real} result;
   H(${p}asum)(n, IN(x, n, 1), &result);
@@ -154,6 +172,7 @@ EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
 }
 EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
   if (n <= 0) return 0;
+  if (n == 1) return ${fabs}(x[0]);
   if (incx != 1 || n >= kAlignedSums) return ${p}nrm2_others(n, x, incx);
   ${real} sum;
   H(${p}sumsq)(n, IN(x, n, 1), &sum);
@@ -256,7 +275,11 @@ EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, 
 EXO_STRAIGHT void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
                                ${real} s) {
   if (n <= 0) return;
-  if (incx == 1 && incy == 1 && n < kAligned)
+  if (n == 1) {
+    const ${real} t = c * x[0] + s * y[0];
+    y[0] = c * y[0] - s * x[0];
+    x[0] = t;
+  } else if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
   else
     ${p}rot_others(n, x, incx, y, incy, c, s);
