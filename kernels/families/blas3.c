@@ -22,6 +22,7 @@ enum {
   kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
+  kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kMirrored = 12, /* up to which that is mirrored element by element */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
@@ -151,6 +152,21 @@ static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t 
   }
 }
 
+/* The same where A's columns are contiguous: all of its rows at once, a column of C by way of the stack. */
+static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                                                         const ${real}* A, int64_t lda, const ${real}* B,
+                                                         int64_t ldb, ${real}* C, int64_t ldc) {
+  ${real} column[kDepth], sum[kRowsAtOnce];
+  for (int64_t i = 0; i < m; i += kRowsAtOnce)
+    for (int64_t j = 0; j < w; ++j) {
+      const int64_t h = exo_least(kRowsAtOnce, m - i);
+      for (int64_t l = 0; l < k; ++l) column[l] = B[l * ldb + j];
+      for (int64_t r = 0; r < h; ++r) sum[r] = C[(i + r) * ldc + j];
+      K(${p}gemv_t)(k, h, alpha, IN2(A + i, lda), IN(column, k, 1), OUT(sum, h, 1));
+      for (int64_t r = 0; r < h; ++r) C[(i + r) * ldc + j] = sum[r];
+    }
+}
+
 /* Do both factors stand as they are packed, for a whole strip of more than a few rows? */
 static inline bool ${p}is_packed(bool turned, int64_t m, int64_t w, int64_t lda, int64_t ldb) {
   return w == kStrip && !turned && lda == kPitch && ldb == kStrip && m > kFewRows;
@@ -158,10 +174,12 @@ static inline bool ${p}is_packed(bool turned, int64_t m, int64_t w, int64_t lda,
 
 /* Vectors along a few columns would be mostly empty: do sums along k, 8 steps dearer by the additions in the
  * end, take fewer steps for the last of w columns? Each reads all of A again: its steps are
- * dearer where that is not in the nearest cache. */
+ * dearer where that is not in the nearest cache. Where A is turned they are sums of its rows, to which columns are
+ * brought, there and back. */
 static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) {
   const int64_t few = w % ${lanes}, step = m * k * (int64_t)sizeof(${real}) > 32768 ? ${far_step} : 1;
-  return !turned && few > 0 && few * (step * k / ${lanes} + 8) < k;
+  if (turned) return few > 0 && few * (step * k * m / ${lanes} + k + 2 * m + 60) < k * m / 2;
+  return few > 0 && few * (step * k / ${lanes} + 8) < k;
 }
 
 /* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are contiguous. */
@@ -172,7 +190,7 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
   if (${p}sums_along(turned, m, w, k)) {
     const int64_t few = w % ${lanes};
     w -= few;
-    ${p}columns(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+    (turned ? ${p}columns_turned : ${p}columns)(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
   if (${p}is_packed(turned, m, w, lda, ldb))

@@ -96,6 +96,23 @@ TEST(Tuning, a_bucket_of_several_sizes_is_won_by_the_best_mean) {
     EXPECT_THROW(versions(wrong), InputError) << wrong;
 }
 
+// Every place of the shipped texts is filled for every set of vectors that they are for.
+TEST(Tuning, the_shipped_families_have_something_to_try_for_each_cpu) {
+  const std::filesystem::path folder = EXOTUNE_SOURCE_DIR "/kernels/families";
+  for (const char* name : {"avx2", "avx512"}) {
+    const TargetPtr target = load_target(name, {EXOTUNE_SOURCE_DIR "/hw"});
+    for (const std::string& family : list_families(folder)) {
+      const std::vector<Tunable> tunables = tunables_of(load_family(folder, family), *target);
+      EXPECT_FALSE(tunables.empty()) << family;
+      for (const Tunable& tunable : tunables) {
+        EXPECT_FALSE(tunable.scripts.empty()) << tunable.name;
+        EXPECT_EQ(tunable.buckets.back().when, "") << tunable.name;
+        EXPECT_NE(tunable.code.find(tunable.in_lines), std::string::npos) << tunable.name;
+      }
+    }
+  }
+}
+
 // Bodies hand large vectors to kernels from the begin of a line on; there they are measured, too.
 TEST(Tuning, an_argument_that_bodies_align_is_measured_at_the_begin_of_a_line) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
