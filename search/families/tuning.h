@@ -13,26 +13,10 @@
 #include "db/store.h"
 #include "hw/kernel_table.h"
 #include "runners/arena.h"
-#include "search/families/members.h"
+#include "search/families/tunables.h"
 #include "search/families/versions.h"
 
 namespace exotune::families {
-
-/// A member as tuning sees it: one kernel with its parameters fixed.
-struct Tunable {
-  std::string name;                  // "saxpy_any"
-  std::string c_name, code;          // as Member has them
-  std::string usual;                 // the schedule that is replayed untuned
-  std::vector<std::string> scripts;  // what is tried beside it
-  std::vector<Bucket> buckets;
-  std::string in_lines;  // the argument that is so in some buckets; "" for none
-  /// Of everything above: the same key, the same question.
-  std::string key() const;
-};
-
-/// Those members of `family` whose kernels have tries and buckets and which take no other's
-/// schedules.
-std::vector<Tunable> tunables_of(const Family& family, const Target& target);
 
 /// What was measured at one of a bucket's sizes: each run but for its key.
 struct BucketPoint {

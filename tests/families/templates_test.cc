@@ -5,7 +5,7 @@
 #include "search/families/entries.h"
 #include "search/families/half_width.h"
 #include "search/families/members.h"
-#include "search/families/tuning.h"
+#include "search/families/tunables.h"
 #include "search/families/units.h"
 #include "search/families/versions.h"
 #include "tests/cli/command_harness.h"
