@@ -37,11 +37,11 @@ std::vector<T> filled(size_t size, unsigned seed) {
 
 constexpr size_t kPage = 4096, kUnit = 16;  // bytes; malloc gives multiples of the second
 
-// Numbers that begin at some multiple of kUnit in a page.
+// Numbers that begin at some multiple of kUnit in a page; the page behind the last is there, too.
 template <class T>
 class Placed {
  public:
-  Placed(size_t size, unsigned seed, unsigned place) : memory_(size + 2 * kPage / sizeof(T)) {
+  Placed(size_t size, unsigned seed, unsigned place) : memory_(size + 3 * kPage / sizeof(T)) {
     // Multiplied by a constant of hashing: places are spread over the page, array by array.
     const size_t unit = ((place * 8 + seed) * 2654435761u >> 16) % (kPage / kUnit);
     const size_t to_page = (kPage - reinterpret_cast<uintptr_t>(memory_.data()) % kPage) % kPage;

@@ -533,6 +533,20 @@ TEST(FakeRunner, answers_from_its_function) {
   EXPECT_EQ(r[0].median, 4);
 }
 
+// Batches of a few short calls would time the clock.
+TEST(BatchTimer, an_interrupt_in_the_first_calls_is_not_taken_for_slow_calls) {
+  const BatchTimer timer({}, /*cold=*/false);
+  int times = 0;
+  const BoundCall interrupted = [&](int64_t calls) {
+    if (++times != 2) return;  // the first call warms up
+    EXPECT_EQ(calls, 1);
+    for (const double begin = thread_seconds(); thread_seconds() - begin < 2e-3;) {
+    }
+  };
+  EXPECT_GT(timer.calibrate(interrupted, 1e-3), 1000);
+  EXPECT_GT(times, 4);
+}
+
 TEST(Statistics, the_interval_of_nine_is_second_to_eighth) {
   const SampleInterval i = median_interval({9, 1, 8, 2, 7, 3, 6, 4, 5});
   EXPECT_EQ(i.median, 5);
