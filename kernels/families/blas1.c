@@ -24,16 +24,21 @@ EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int6
     K(${p}axpy_any)(n, &alpha, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_STRAIGHT void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
-                                int64_t incy) {
-  if (n <= 0 || alpha == 0) return;
-  if (n <= 2 && incx == 1 && incy == 1) {
-    y[0] += alpha * x[0];
-    if (n == 2) y[1] += alpha * x[1];
-  } else if (incx == 1 && incy == 1 && n < kAligned)
+EXO_VECTORS void ${p}axpy_vectors(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
+                                   int64_t incy) {
+  if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
   else
     ${p}axpy_others(n, alpha, x, incx, y, incy);
+}
+EXO_FEW void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0 || alpha == 0) return;
+  if (n > 2 || incx != 1 || incy != 1) {
+    ${p}axpy_vectors(n, alpha, x, incx, y, incy);
+    return;
+  }
+  y[0] += alpha * x[0];
+  if (n == 2) y[1] += alpha * x[1];
 }
 
 EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
@@ -50,14 +55,17 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
   }
   return result;
 }
-EXO_STRAIGHT ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
-                                  int64_t incy) {
-  if (n <= 0) return 0;
-  if (n <= 2 && incx == 1 && incy == 1) return n == 1 ? x[0] * y[0] : x[0] * y[0] + x[1] * y[1];
+EXO_VECTORS ${real} ${p}dot_vectors(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
+                                     int64_t incy) {
   if (incx != 1 || incy != 1 || n >= kAligned) return ${p}dot_others(n, x, incx, y, incy);
   ${real} result;
   H(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
   return result;
+}
+EXO_FEW ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy) {
+  if (n <= 0) return 0;
+  if (n > 2 || incx != 1 || incy != 1) return ${p}dot_vectors(n, x, incx, y, incy);
+  return n == 1 ? x[0] * y[0] : x[0] * y[0] + x[1] * y[1];
 }
 
 EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
@@ -67,15 +75,20 @@ EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t in
     K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
   }
 }
-EXO_STRAIGHT void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
-  if (n <= 0 || incx <= 0) return;
-  if (n <= 2 && incx == 1) {
-    x[0] *= alpha;
-    if (n == 2) x[1] *= alpha;
-  } else if (incx == 1 && n < kAligned)
+EXO_VECTORS void ${p}scal_vectors(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
+  if (incx == 1 && n < kAligned)
     H(${p}scal)(n, &alpha, OUT(x, n, 1));
   else
     ${p}scal_others(n, alpha, x, incx);
+}
+EXO_FEW void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return;
+  if (n > 2 || incx != 1) {
+    ${p}scal_vectors(n, alpha, x, incx);
+    return;
+  }
+  x[0] *= alpha;
+  if (n == 2) x[1] *= alpha;
 }
 
 EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
@@ -89,15 +102,20 @@ EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${rea
     K(${p}copy_any)(n, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_STRAIGHT void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (n <= 0) return;
-  if (n <= 2 && incx == 1 && incy == 1) {
-    y[0] = x[0];
-    if (n == 2) y[1] = x[1];
-  } else if (incx == 1 && incy == 1 && n < kAligned)
+EXO_VECTORS void ${p}copy_vectors(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
   else
     ${p}copy_others(n, x, incx, y, incy);
+}
+EXO_FEW void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0) return;
+  if (n > 2 || incx != 1 || incy != 1) {
+    ${p}copy_vectors(n, x, incx, y, incy);
+    return;
+  }
+  y[0] = x[0];
+  if (n == 2) y[1] = x[1];
 }
 
 EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
@@ -115,16 +133,21 @@ EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
     K(${p}swap_any)(n, OUT(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_STRAIGHT void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (n <= 0) return;
-  if (n == 1) {
-    const ${real} t = x[0];
-    x[0] = y[0];
-    y[0] = t;
-  } else if (incx == 1 && incy == 1 && n < kAligned)
+EXO_VECTORS void ${p}swap_vectors(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
   else
     ${p}swap_others(n, x, incx, y, incy);
+}
+EXO_FEW void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (n <= 0) return;
+  if (n > 1) {
+    ${p}swap_vectors(n, x, incx, y, incy);
+    return;
+  }
+  const ${real} t = x[0];
+  x[0] = y[0];
+  y[0] = t;
 }
 
 EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
@@ -140,13 +163,16 @@ EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
   }
   return result;
 }
-EXO_STRAIGHT ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
-  if (n <= 0 || incx <= 0) return 0;
-  if (n <= 2 && incx == 1) return n == 1 ? ${fabs}(x[0]) : ${fabs}(x[0]) + ${fabs}(x[1]);
+EXO_VECTORS ${real} ${p}asum_vectors(int64_t n, const ${real}* x, int64_t incx) {
   if (incx != 1 || n >= kAlignedSums) return ${p}asum_others(n, x, incx);
   ${real} result;
   H(${p}asum)(n, IN(x, n, 1), &result);
   return result;
+}
+EXO_FEW ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0 || incx <= 0) return 0;
+  if (n > 2 || incx != 1) return ${p}asum_vectors(n, x, incx);
+  return n == 1 ? ${fabs}(x[0]) : ${fabs}(x[0]) + ${fabs}(x[1]);
 }
 
 /* By hand: the sum of squares is the kernel's; where it left the range in which squares keep their
@@ -170,13 +196,15 @@ EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
   }
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
-EXO_STRAIGHT ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
-  if (n <= 0) return 0;
-  if (n == 1) return ${fabs}(x[0]);
+EXO_VECTORS ${real} ${p}nrm2_vectors(int64_t n, const ${real}* x, int64_t incx) {
   if (incx != 1 || n >= kAlignedSums) return ${p}nrm2_others(n, x, incx);
   ${real} sum;
   H(${p}sumsq)(n, IN(x, n, 1), &sum);
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
+}
+EXO_FEW ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (n <= 0) return 0;
+  return n == 1 ? ${fabs}(x[0]) : ${p}nrm2_vectors(n, x, incx);
 }
 
 /* By hand: the greatest |x| in lanes of its own, then the first place that has it. A comparison with
@@ -272,17 +300,22 @@ EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, 
     K(${p}rot_any)(n, OUT(x, n, incx), OUT(y, n, incy), &c, &s);
   }
 }
-EXO_STRAIGHT void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
-                               ${real} s) {
-  if (n <= 0) return;
-  if (n == 1) {
-    const ${real} t = c * x[0] + s * y[0];
-    y[0] = c * y[0] - s * x[0];
-    x[0] = t;
-  } else if (incx == 1 && incy == 1 && n < kAligned)
+EXO_VECTORS void ${p}rot_vectors(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
+                                  ${real} s) {
+  if (incx == 1 && incy == 1 && n < kAligned)
     H(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
   else
     ${p}rot_others(n, x, incx, y, incy, c, s);
+}
+EXO_FEW void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c, ${real} s) {
+  if (n <= 0) return;
+  if (n > 1) {
+    ${p}rot_vectors(n, x, incx, y, incy, c, s);
+    return;
+  }
+  const ${real} t = c * x[0] + s * y[0];
+  y[0] = c * y[0] - s * x[0];
+  x[0] = t;
 }
 
 /* The entries of H that the flag P[0] leaves out are ones and zeros; -2 is the identity. */

@@ -13,6 +13,9 @@
 /* Few elements go straight to the kernel, which stands in the entry point; all others have functions of
  * their own, so that nothing is saved and restored for their sake. */
 #define EXO_STRAIGHT static inline __attribute__((flatten))
+/* One or two elements are taken before that, where the entry begins and nothing is saved yet. */
+#define EXO_FEW static inline __attribute__((always_inline))
+#define EXO_VECTORS static __attribute__((noinline, flatten))
 #define EXO_OTHERS static __attribute__((noinline))
 #define EXO_RARE(condition) __builtin_expect(!!(condition), 0)
 
