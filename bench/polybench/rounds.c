@@ -1,0 +1,42 @@
+/* Times calls on data that were copied anew: what compare.py loads. Every argument is a pointer. */
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+enum { kMost = 16 }; /* arguments of a call; a callee that has fewer reads no more */
+
+typedef void (*Call)(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*,
+                     void*, void*, void*, void*, void*);
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void refill(void** live, void** from, const size_t* bytes, int args, int sets) {
+  for (int s = 0; s < sets; ++s)
+    for (int a = 0; a < args; ++a) memcpy(live[s * kMost + a], from[a], bytes[a]);
+}
+
+static void call_all(Call call, void** live, int sets) {
+  for (int s = 0; s < sets; ++s) {
+    void** p = live + s * kMost;
+    call(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12], p[13],
+         p[14], p[15]);
+  }
+}
+
+/* Seconds of one call: of one on each of `sets` copies of the arguments, one after the other, all
+   copied anew before. `warm`: the code was called before that, too. */
+double seconds_of(Call call, void** live, void** from, const size_t* bytes, int args, int sets,
+                  int warm) {
+  refill(live, from, bytes, args, sets);
+  if (warm) {
+    call_all(call, live, sets);
+    refill(live, from, bytes, args, sets);
+  }
+  const double start = now();
+  call_all(call, live, sets);
+  return (now() - start) / sets;
+}
