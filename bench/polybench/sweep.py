@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Tunes plain nests and times each winner against the C compilers.
+"""Tunes plain nests and times each winner against the C compilers and the libraries.
 
-    sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|compare] [--at small|cache|memory]
-             [--target avx2] [-o FOLDER]
+    sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|build|compare]
+             [--at small|cache|memory] [--target avx2] [-o FOLDER]
 
 Kernels are those of kernels/polybench at the suite's medium sizes (large ones at `memory`) and of
 kernels/nests at one of the three in their `# sizes:` lines; a group is a file's name (`stencils`), or
-`polybench`. Prints compare.py's line for each, then the geometric mean of the ratios (of the best of gcc,
-clang and Polly over the tuned C) and the least one. With `--target avx2` the compilers are held to
-AVX2, too.
+`polybench`. Prints compare.py's line for each, then the geometric mean and the least of the ratios, of the
+best of gcc, clang and Polly over the tuned C and of the best library that has the computation. With
+`--target avx2` the compilers and libraries are held to AVX2, too. What they make of the nests stays in
+FOLDER/built; `--only build` does that alone, on another core than the one that measures, say.
 """
 import argparse, glob, math, os, re, subprocess, sys
 
@@ -40,7 +41,6 @@ LARGE = {
 
 
 PLACES = ["small", "cache", "memory"]
-MARCH = {"avx2": "haswell"}  # what the compilers may use where it is not all that the CPU has
 
 
 def kernels(place):
@@ -65,17 +65,27 @@ def tune(a, name, kernel, sizes):
 
 
 def compare(a, name, kernel, sizes):
+    """(ratio over the best compiler, ratio over the best library); nothing for what is not known."""
     tuned = os.path.join(a.out, name + ".c")
     command = [sys.executable, os.path.join(HERE, "compare.py"), a.tool, kernel, sizes,
-               "--tuned", tuned, "--seconds", str(a.seconds),
-               "--march", MARCH.get(a.target, "native")]
+               "--tuned", tuned, "--seconds", str(a.seconds), "--keep", os.path.join(a.out, "built"),
+               "--target", a.target or "avx512"] + (["--build"] if a.only == "build" else [])
     if not os.path.exists(tuned):
         print(f"{name:16s} no result: see {a.out}/{name}.log", flush=True)
-        return None
+        return None, None
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if a.only == "build":
+        return None, None
     print(done.stdout.strip() or f"{name:16s} was not compared", flush=True)
-    ratio = re.search(r"ratio (\S+)", done.stdout)
-    return float(ratio.group(1)) if ratio else None
+    found = [re.search(word + r" (\d\S*)", done.stdout) for word in ("ratio", "library")]
+    return tuple(float(f.group(1)) if f else None for f in found)
+
+
+def summary(ratios, over):
+    known = [r for r in ratios if r]
+    if known:
+        mean = math.exp(sum(math.log(r) for r in known) / len(known))
+        print(f"over the best {over}, {len(known)} of {len(ratios)}: geometric mean {mean:.2f}, least {min(known):.2f}")
 
 
 def main():
@@ -91,14 +101,12 @@ def main():
     for group, name, kernel, sizes in kernels(a.at):
         if a.names and name not in a.names and group not in a.names:
             continue
-        if a.only != "compare" and not tune(a, name, kernel, sizes):
+        if a.only not in ("build", "compare") and not tune(a, name, kernel, sizes):
             print(f"{name:16s} the tuner failed: see {a.out}/{name}.log", flush=True)
         if a.only != "tune":
             ratios.append(compare(a, name, kernel, sizes))
-    known = [r for r in ratios if r]
-    if known:
-        mean = math.exp(sum(math.log(r) for r in known) / len(known))
-        print(f"{len(known)} of {len(ratios)}: geometric mean {mean:.2f}, least {min(known):.2f}")
+    summary([r for r, _ in ratios], "compiler")
+    summary([r for _, r in ratios], "library")
 
 
 if __name__ == "__main__":
