@@ -2,11 +2,11 @@
 """Tunes plain nests and times each winner against the C compilers and the libraries.
 
     sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|build|compare]
-             [--at small|cache|memory] [--target avx2] [-o FOLDER]
+             [--at small|cache|memory] [--size M=100 ...] [--target avx2] [-o FOLDER]
 
 Kernels are those of kernels/polybench at the suite's medium sizes (large ones at `memory`) and of
-kernels/nests at one of the three in their `# sizes:` lines; a group is a file's name (`stencils`), or
-`polybench`. Prints compare.py's line for each, then the geometric mean and the least of the ratios, of the
+kernels/nests (and of forms.exo here) at one of the three in their `# sizes:` lines, or at each given by
+--size; a group is a file's name (`stencils`), or `polybench`. Prints compare.py's line for each, then the geometric mean and the least of the ratios, of the
 best of gcc, clang and Polly over the tuned C and of the best library that has the computation. With
 `--target avx2` the compilers and libraries are held to AVX2, too. What they make of the nests stays in
 FOLDER/built; `--only build` does that alone, on another core than the one that measures, say.
@@ -49,15 +49,25 @@ def kernels(place):
     for path in sorted(glob.glob(os.path.join(KERNELS, "polybench", "*.exo"))):
         for name in re.findall(r"^def (\w+)\(", open(path).read(), re.M):
             yield "polybench", name, f"{path}:{name}", suite[name]
-    for path in sorted(glob.glob(os.path.join(KERNELS, "nests", "*.exo"))):
+    for path in sorted(glob.glob(os.path.join(KERNELS, "nests", "*.exo"))) + [os.path.join(HERE, "forms.exo")]:
         group = os.path.basename(path)[:-4]
         for sizes, name in re.findall(r"^# sizes: (.+)\n@proc\ndef (\w+)\(", open(path).read(), re.M):
             yield group, name, f"{path}:{name}", sizes.split()[PLACES.index(place)]
 
 
+def chosen(a):
+    """(stem, FILE.exo:name, sizes) of all that is asked for."""
+    for group, name, kernel, usual in kernels(a.at):
+        if a.names and name not in a.names and group not in a.names:
+            continue
+        for sizes in a.size or [usual]:
+            stem = name + ("." + re.sub(r"[^0-9]+", "x", sizes).strip("x") if a.size else "")
+            yield stem, kernel, sizes
+
+
 def tune(a, name, kernel, sizes):
     command = [a.tool, "kernel", kernel, "--size", sizes, "--time-budget", a.budget, "--db",
-               os.path.join(a.out, name + ".db"), "-o", a.out, "--no-progress", "-v"]
+               os.path.join(a.out, name + ".db"), "-o", a.out, "--stem", name, "--no-progress", "-v"]
     if a.target:
         command += ["--target", a.target]
     with open(os.path.join(a.out, name + ".log"), "w") as log:
@@ -92,15 +102,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool"), parser.add_argument("names", nargs="*")
     parser.add_argument("--budget", default="20s"), parser.add_argument("--only", default="")
+    parser.add_argument("--size", action="append", default=[])
     parser.add_argument("--at", choices=PLACES, default="cache")
     parser.add_argument("--target", default="")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
     ratios = []
-    for group, name, kernel, sizes in kernels(a.at):
-        if a.names and name not in a.names and group not in a.names:
-            continue
+    for name, kernel, sizes in chosen(a):
         if a.only not in ("build", "compare") and not tune(a, name, kernel, sizes):
             print(f"{name:16s} the tuner failed: see {a.out}/{name}.log", flush=True)
         if a.only != "tune":
