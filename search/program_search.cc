@@ -19,6 +19,7 @@
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/shared_passes.h"
+#include "search/moves/stage_rows.h"
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
@@ -202,6 +203,12 @@ class ProgramSearch::Impl {
     if (seen.insert(key_of(*shared.proc)).second) {
       count(shared);
       put_together(shared, "one pass over a shared array", plans, depth);
+    }
+    for (const Schedule& rows : stages_by_rows(start)) {
+      if (interrupted()) return;
+      if (!seen.insert(key_of(*rows.proc)).second) continue;
+      count(rows);
+      put_together(rows, "stages row by row", plans, depth);
     }
     // Each sweep more leaves the rows of one more in the cache between them and adds a boundary.
     for (const int steps : {1, 2, 4}) {

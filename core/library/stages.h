@@ -29,6 +29,7 @@ enum class Overlap : uint8_t {
 /// loop_of_a_step. What the
 /// consumer never reads stays in front. Already there: nothing changes. SchedulingError when the
 /// window does not step evenly, or a primitive refuses.
+/// Proposed for nests that make arrays for one another: sliding, in the outermost loop of the last.
 ProcPtr compute_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                    const std::string& loop, Overlap overlap = Overlap::kRecompute);
 
@@ -40,6 +41,7 @@ std::string loop_of_a_step(const std::string& loop);
 ///
 /// Allocates `producer` inside the loop over `loop` of `consumer`, as large as an iteration needs;
 /// a single element becomes a scalar.
+/// Proposed behind compute_at, where no iteration reads what an earlier one made.
 ProcPtr store_at(ProcPtr p, const std::string& producer, const std::string& consumer,
                  const std::string& loop);
 
