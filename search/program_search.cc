@@ -460,12 +460,15 @@ class ProgramSearch::Impl {
 
   // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles. Below four
   // vectors no register tile fits between two corners; above eight the corners, which run as they
-  // were written, are most of a small triangle.
+  // were written, are most of a small triangle. Where the sum is what gets longer from row to row,
+  // tiles fit blocks of any height, and the corners may be small.
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory) return;
     const int64_t lanes = std::max(1, target.lanes_of(precision_of(*start.proc)));
-    for (const int64_t vectors : {4, 8})
+    const bool summed = triangle_is_summed(*start.proc, nest);
+    for (const int64_t vectors :
+         summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 8})
       for (const bool squares : {true, false}) {
         if (interrupted()) return;
         const auto cut = rectangle_and_corner(start, nest, vectors * lanes, squares);

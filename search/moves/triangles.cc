@@ -1,5 +1,7 @@
 #include "search/moves/triangles.h"
 
+#include <algorithm>
+
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "search/moves/loop_order.h"
@@ -44,6 +46,18 @@ ExprPtr common_bound(const For& f, Sym row, bool upper, int64_t block) {
 }
 
 }  // namespace
+
+bool triangle_is_summed(const Proc& p, const Path& band) {
+  const std::optional<Pair> pair = first_pair(p, band, band_depth(p, band));
+  if (!pair) return false;
+  const Sym follower = loop(p, down(band, pair->inner)).iter;
+  const Outline o = outline_of(p);
+  return std::none_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& a) {
+    return a.writes() && is_prefix(band, a.what.stmt) &&
+           std::any_of(a.what.idx.begin(), a.what.idx.end(),
+                       [&](const ExprPtr& index) { return mentions(index, follower); });
+  });
+}
 
 std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
                                              bool squares) {

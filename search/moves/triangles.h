@@ -22,4 +22,8 @@ namespace exotune {
 std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
                                              bool squares);
 
+/// Is the loop that follows another one of the sum, and of no index of what is written? Then
+/// corners are short sums, and not parts of vectors. False where there is no such pair.
+bool triangle_is_summed(const Proc& p, const Path& band);
+
 }  // namespace exotune

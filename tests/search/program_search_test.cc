@@ -595,6 +595,29 @@ def triangle(A: f32[24, 24], B: f32[24, 24]):
   expect_same_result(p, cut->proc, str(*cut->proc));
 }
 
+TEST(Triangles, may_be_of_the_sum_or_of_the_result) {
+  const Path band = {{Child::kBody, 0}};
+  EXPECT_TRUE(triangle_is_summed(*parsed(R"(
+@proc
+def lower(L: f32[24, 24], B: f32[24, 9], C: f32[24, 9]):
+    for i in seq(0, 24):
+        for j in seq(0, 9):
+            for k in seq(0, i + 1):
+                C[i, j] += L[i, k] * B[k, j]
+)"),
+                                 band));
+  EXPECT_FALSE(triangle_is_summed(*parsed(R"(
+@proc
+def gram(X: f32[24, 12], G: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(0, i + 1):
+            for k in seq(0, 12):
+                G[i, j] += X[i, k] * X[j, k]
+)"),
+                                  band));
+  EXPECT_FALSE(triangle_is_summed(*parsed(kTransposed), band));
+}
+
 TEST(Triangles, have_corners_that_are_squares_in_a_buffer) {
   const ProcPtr p = parsed(R"(
 @proc
