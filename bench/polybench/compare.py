@@ -2,7 +2,7 @@
 """Times a tuned kernel against C compilers on its own plain loops, and against libraries.
 
     compare.py EXO_TUNE FILE.exo:KERNEL N=400,M=300 [--tuned OUT/STEM.c] [--rounds 9] [--target avx512]
-               [--hand FILE.sched] [--place pages|malloc|spread] [--keep FOLDER] [--build]
+               [--hand FILE.sched] [--place pages|malloc|spread] [--libraries openblas,onednn] [--keep FOLDER] [--build]
 
 Compilers get the C of the unscheduled procedure at these sizes, with -O3 -march=MARCH -ffast-math:
 gcc, clang, clang with Polly. Libraries are those with a call in libraries/calls.toml, held to the
@@ -138,7 +138,7 @@ def variants(a, folder, build):
         hand = emit(a.tool, a.kernel, a.sizes, folder, a.hand)
         out["hand"] = build(built_by(hand), whole(hand), ".c")
     sizes = dict((k, int(v)) for k, v in (s.split("=") for s in a.sizes.split(",")))
-    for who, library, statement in [] if a.no_libraries else libraries.calls_for(name):
+    for who, library, statement in libraries.calls_for(name, [w for w in a.libraries.split(",") if w]):
         text, ending = libraries.source(name, library, statement, args, sizes)
         command, link = libraries.command(library, a.target)
         try:
@@ -276,7 +276,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=12), parser.add_argument("--target", default="avx512")
     parser.add_argument("--hand"), parser.add_argument("--place", choices=list(PLACES))
     parser.add_argument("--keep"), parser.add_argument("--build", action="store_true")
-    parser.add_argument("--no-libraries", action="store_true")
+    parser.add_argument("--libraries", default="", help="names, by commas; all unless given")
     a = parser.parse_args()
     libraries.set_environment(a.target)
     with tempfile.TemporaryDirectory() as folder:

@@ -2,14 +2,16 @@
 """Tunes plain nests and times each winner against the C compilers and the libraries.
 
     sweep.py EXO_TUNE [KERNEL|GROUP ...] [--budget 20s] [--only tune|build|compare]
-             [--at small|cache|memory] [--size M=100 ...] [--target avx2] [-o FOLDER]
+             [--at small|cache|memory] [--size M=100 ...] [--target avx2] [--libraries openblas,onednn]
+             [-o FOLDER]
 
 Kernels are those of kernels/polybench at the suite's medium sizes (large ones at `memory`) and of
 kernels/nests (and of forms.exo here) at one of the three in their `# sizes:` lines, or at each given by
---size; a group is a file's name (`stencils`), or `polybench`. Prints compare.py's line for each, then the geometric mean and the least of the ratios, of the
-best of gcc, clang and Polly over the tuned C and of the best library that has the computation. With
-`--target avx2` the compilers and libraries are held to AVX2, too. What they make of the nests stays in
-FOLDER/built; `--only build` does that alone, on another core than the one that measures, say.
+--size; a group is a file's name (`stencils`), or `polybench`. Prints compare.py's line for each, then the
+geometric mean and the least of the ratios, of the best of gcc, clang and Polly over the tuned C and of
+the best library that has the computation. With `--target avx2` the compilers and libraries are held to
+AVX2, too. What they make of the nests stays in FOLDER/built; `--only build` does that alone, on another
+core than the one that measures, say.
 """
 import argparse, glob, math, os, re, subprocess, sys
 
@@ -79,7 +81,7 @@ def compare(a, name, kernel, sizes):
     tuned = os.path.join(a.out, name + ".c")
     command = [sys.executable, os.path.join(HERE, "compare.py"), a.tool, kernel, sizes,
                "--tuned", tuned, "--seconds", str(a.seconds), "--keep", os.path.join(a.out, "built"),
-               "--target", a.target or "avx512"] + (["--build"] if a.only == "build" else [])
+               "--target", a.target or "avx512", "--libraries", a.libraries] + (["--build"] if a.only == "build" else [])
     if not os.path.exists(tuned):
         print(f"{name:16s} no result: see {a.out}/{name}.log", flush=True)
         return None, None
@@ -104,7 +106,7 @@ def main():
     parser.add_argument("--budget", default="20s"), parser.add_argument("--only", default="")
     parser.add_argument("--size", action="append", default=[])
     parser.add_argument("--at", choices=PLACES, default="cache")
-    parser.add_argument("--target", default="")
+    parser.add_argument("--target", default=""), parser.add_argument("--libraries", default="")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
     a = parser.parse_args()
     os.makedirs(a.out, exist_ok=True)
