@@ -36,7 +36,7 @@ def calls_for(nest, only=()):
     all_of_it = table()
     row = all_of_it["nest"].get(nest, {})
     for words, statement in row.items():
-        if words == "set":
+        if words in ("set", "scratch"):
             continue
         base = words.split("_")[0]
         for name, library in all_of_it["library"].items():
@@ -48,6 +48,11 @@ def settings(nest, sizes):
     """Scalar arguments with a value of their own: {name: value}."""
     row = table()["nest"].get(nest, {})
     return {name: eval(text, {}, sizes) for name, text in row.get("set", {}).items()}
+
+
+def scratch(nest):
+    """Arguments that need not hold what the nest leaves in them."""
+    return table()["nest"].get(nest, {}).get("scratch", [])
 
 
 def source(nest, library, statement, args, sizes):
