@@ -112,7 +112,8 @@ PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
 
 // One mapping holds all arguments; `placement` says whether they end at a page's end (to catch
 // overruns exactly) or start where timing wants them.
-GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement, int variation)
+GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement placement, int variation,
+                                   size_t further)
     : prepared_(prepared) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t n = prepared.specs.size();
@@ -131,11 +132,13 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     slot.data_bytes = arg.is_data() ? prepared.args[a].image[0].size()
                                     : static_cast<size_t>(std::max<int64_t>(arg.value, 1));
     const auto v = static_cast<size_t>(variation);
-    size_t skew = placement == Placement::kTiming ? skew_of(a, v, page) : 0;
+    size_t skew = placement == Placement::kTiming ? (skew_of(a, v, page) + further) % page : 0;
     if (arg.in_lines) skew -= skew % kLine;
-    const bool huge = placement == Placement::kTiming && slot.data_bytes >= 2 * kHugePage;
+    // Other callers have large pages where the system gives them unasked.
+    const bool huge =
+        placement == Placement::kTiming && v % 3 == 2 && slot.data_bytes >= 2 * kHugePage;
     map_slot(slot, skew, huge, page);
-    if (huge && v % 3 != 1) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
+    if (huge) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
     slot.data = placement == Placement::kFlushEnd ? slot.body + slot.body_bytes - slot.data_bytes
                                                   : slot.body + skew;
     pointers_[a] = slot.data;
@@ -147,12 +150,14 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
   }
 }
 
-// Where timing lets argument `a` start within its page: different starts for different arguments,
-// or equal page offsets would collide in the L1 cache. Variations differ, also in being aligned to
-// a line, so that no candidate wins by one lucky placement.
+// Spread, no two arguments compete for one set of the nearest cache; but callers whose allocator
+// begins each at the same place of a page are as many, and what is fast for the ones may be slow
+// for the others.
 size_t GuardedArguments::skew_of(size_t a, size_t variation, size_t page) {
-  const size_t unaligned = variation % 3 != 0 ? 16 * (1 + a % 3) : 0;
-  return (a * (192 + variation * 704) + variation * 320) % page + unaligned;
+  constexpr size_t kHeader = 16;  // of a block of malloc's
+  if (variation % 3 == 1) return kHeader;
+  if (variation % 3 == 2) return variation / 3 * 320 % page;
+  return (a * (192 + variation * 704) + variation * 320) % page;
 }
 
 // Address space with the body in its middle; what lies around it faults on any access.

@@ -43,14 +43,16 @@ class GuardedArguments {
   enum class Placement {
     kFlushEnd,    // the last byte lies before an inaccessible page
     kFlushStart,  // the first byte lies after one
-    kTiming,      // 64-byte aligned, starts spread over cache sets, huge pages when big
+    kTiming,      // 64-byte aligned, starts spread over cache sets
   };
-  /// Timing: `variation` 0 is as above; others start elsewhere in their pages, the arguments at
-  /// other distances too (what is stored a multiple of a page behind a load delays it), two of
-  /// three aligned to 16 bytes only, as malloc does and most callers have it, and every third one
-  /// on huge pages only if the system gives them unasked. An argument that is `in_lines` begins a
-  /// line.
-  GuardedArguments(const PreparedCase& prepared, Placement placement, int variation = 0);
+  /// Timing: `variation` 0 is as above. Of others every third starts all arguments 16 bytes into a
+  /// page, as malloc does with large ones; every third at one line of their pages, as callers who
+  /// align them do (what is stored a multiple of a page behind a load delays it), large ones on
+  /// huge pages, which the others have only if the system gives them unasked; the rest spread in
+  /// another way. `further`: bytes by which all start farther into their pages. An argument that is
+  /// `in_lines` begins a line.
+  GuardedArguments(const PreparedCase& prepared, Placement placement, int variation = 0,
+                   size_t further = 0);
   ~GuardedArguments();
   GuardedArguments(const GuardedArguments&) = delete;
   GuardedArguments& operator=(const GuardedArguments&) = delete;
@@ -83,7 +85,7 @@ class GuardedArguments {
     uint8_t* data = nullptr;  // the argument, within the body
     size_t data_bytes = 0;
   };
-  /// How far into its page argument `a` begins when timing: different for different arguments.
+  /// How far into its page argument `a` begins when timing.
   static size_t skew_of(size_t a, size_t variation, size_t page);
   /// A page-aligned place for the argument's body, inaccessible pages on both sides.
   static void map_slot(Slot& slot, size_t skew, bool huge, size_t page);

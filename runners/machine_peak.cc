@@ -211,7 +211,8 @@ namespace {
 
 constexpr int64_t kDram = 256 << 20;  // more than any cache of one core's share
 
-// The arguments of a fake call: aligned, spread, huge pages.
+// The arguments of a fake call: aligned, on huge pages.
+constexpr int kOnHugePages = 2;  // the variation of GuardedArguments
 PreparedCase two_buffers(int64_t bytes) {
   PreparedCase prepared;
   for (int k = 0; k < 2; ++k) {
@@ -243,7 +244,7 @@ Bandwidth measure_bandwidth(const TargetToolchain& toolchain) {
   const int64_t l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20);
   const std::vector<double> r = probe.measure(5, [&](void* library, double* out) {
     const PreparedCase prepared = two_buffers(kDram);
-    GuardedArguments memory(prepared, GuardedArguments::Placement::kTiming);
+    GuardedArguments memory(prepared, GuardedArguments::Placement::kTiming, kOnHugePages);
     memory.fill(0);
     auto* from = static_cast<char*>(memory.pointers()[0]);
     auto* to = static_cast<char*>(memory.pointers()[1]);

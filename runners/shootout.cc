@@ -1,6 +1,7 @@
 #include "runners/shootout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/base/deadline.h"
@@ -20,7 +21,7 @@ void choose(ShootoutResult& out, std::span<const Contender> contenders,
   std::vector<ContenderResult>& all = out.contenders;
   int best = -1;
   const auto faster = [&](size_t k, int than) {
-    return than < 0 || all[k].median < all[static_cast<size_t>(than)].median;
+    return than < 0 || all[k].typical < all[static_cast<size_t>(than)].typical;
   };
   for (size_t k = 0; k < all.size(); ++k) {
     if (all[k].status != TrialStatus::kOk || !(all[k].median > 0) || all[k].is_roof) continue;
@@ -35,7 +36,8 @@ void choose(ShootoutResult& out, std::span<const Contender> contenders,
                          contenders[static_cast<size_t>(out.winner)].candidate->complexity;
     const Ratio r = out.ratio(k, static_cast<size_t>(best));
     const double margin = std::max(options.tie_margin, kTieMedian);
-    if (simpler && r.tie(options.tie_margin) && r.median >= 1 - margin)
+    const bool near = all[k].typical <= (1 + margin) * all[static_cast<size_t>(best)].typical;
+    if (simpler && near && r.tie(options.tie_margin) && r.median >= 1 - margin)
       out.winner = static_cast<int>(k);
   }
   int reference = -1;
@@ -105,11 +107,28 @@ std::vector<ContenderResult> unmeasured(std::span<const Contender> contenders) {
   return out;
 }
 
-void take_samples(std::vector<double> samples, ContenderResult& into) {
+// Each block has other addresses: those in the middle are not all there are.
+double typical_of(const std::vector<double>& samples, const std::vector<int>& blocks) {
+  double logarithms = 0;
+  int counted = 0;
+  size_t at = 0;
+  for (const int rounds : blocks) {
+    const size_t end = std::min(samples.size(), at + static_cast<size_t>(rounds));
+    const double m = median_of({samples.begin() + static_cast<std::ptrdiff_t>(at),
+                                samples.begin() + static_cast<std::ptrdiff_t>(end)});
+    if (m > 0) logarithms += std::log(m), ++counted;
+    at = end;
+  }
+  return counted > 0 ? std::exp(logarithms / counted) : 0;
+}
+
+void take_samples(std::vector<double> samples, const std::vector<int>& blocks,
+                  ContenderResult& into) {
   const SampleInterval i = median_interval(samples);
   into.median = i.median;
   into.low = i.low;
   into.high = i.high;
+  into.typical = typical_of(samples, blocks);
   if (samples.empty()) {
     into.status = TrialStatus::kTimeout;
     into.cause = "no round was complete within the time limit";
@@ -149,7 +168,7 @@ ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Conten
     if (rounds.ended != "complete") out.stop_reason = rounds.ended;
     out.blocks = rounds.blocks;
     for (size_t e = 0; e < entries.size(); ++e)
-      take_samples(std::move(rounds.samples[e]),
+      take_samples(std::move(rounds.samples[e]), out.blocks,
                    out.contenders[static_cast<size_t>(entries[e].contender - contenders.data())]);
     break;
   }

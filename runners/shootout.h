@@ -4,7 +4,8 @@
 //
 // The rounds come in blocks, each in a process of its own with its data elsewhere: addresses and
 // pages are luck that a user's process draws anew, and an interval from one process does not know
-// it. The roof of the machine may run among the contenders: a peak of another minute is another.
+// it: who is best in the mean of the blocks wins. The roof of the machine may run among the
+// contenders: a peak of another minute is another.
 //
 // Ratios come from pairs of samples of the same round; an interval that holds 1, with a median
 // within 2 %, is a tie, and ties go to the simpler code. While a candidate near the best is neither
@@ -72,6 +73,7 @@ struct ContenderResult {
   std::vector<double>
       samples;  // seconds per call, by round; NaN = dropped (the thread was preempted)
   double median = 0, low = 0, high = 0;  // of the kept samples, 95 % interval of the median
+  double typical = 0;                    // geometric mean of the blocks' medians: decides
   Ratio against_reference;
 };
 

@@ -5,6 +5,10 @@
 
 namespace exotune {
 
+namespace {
+constexpr int kPlaces = 3;  // as many as GuardedArguments has kinds of
+}
+
 void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Arena& arena,
                        const TuningProblem& problem) {
   std::vector<Trial*> fastest;
@@ -20,19 +24,19 @@ void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Aren
   ShootoutOptions options;
   options.rounds = rounds;
   options.extend = false;
-  options.blocks = 1;
+  options.blocks = kPlaces;
   const ShootoutResult shot = arena.compete(contenders, problem.args, problem.test, options);
   double before = 0, now = 0;
   const auto timed = [&](size_t k) {
-    return shot.contenders[k].status == TrialStatus::kOk && shot.contenders[k].median > 0;
+    return shot.contenders[k].status == TrialStatus::kOk && shot.contenders[k].typical > 0;
   };
   for (size_t k = 0; k < fastest.size(); ++k)
     if (timed(k)) {
       before += fastest[k]->median;
-      now += shot.contenders[k].median;
+      now += shot.contenders[k].typical;
     }
   for (size_t k = 0; k < fastest.size(); ++k)
-    if (timed(k)) fastest[k]->median = shot.contenders[k].median * before / now;
+    if (timed(k)) fastest[k]->median = shot.contenders[k].typical * before / now;
 }
 
 }  // namespace exotune
