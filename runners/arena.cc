@@ -46,10 +46,12 @@ class NativeArena : public Arena {
     std::vector<Contender> out;
     // The same freedom for each: this very CPU, sums in any order.
     for (const OtherCompiler& c : other_compilers()) {
+      if (c.half_vectors) continue;  // its users leave the width to it
       TargetToolchain own = toolchain_;
       own.cc = c.cc;
       own.flags = {"-O3", "-march=native", "-ffast-math"};
-      if (toolchain_.vector_bytes > 0)
+      // No wider than ours; narrower is its own choice.
+      if (toolchain_.vector_bytes > 0 && half_width(toolchain_.flags).empty())
         own.flags.push_back("-mprefer-vector-width=" + std::to_string(8 * toolchain_.vector_bytes));
       own.flags.insert(own.flags.end(), c.flags.begin(), c.flags.end());
       own.threads = 1;

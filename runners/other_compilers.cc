@@ -1,5 +1,7 @@
 #include "runners/other_compilers.h"
 
+#include <cstdlib>
+
 #include "core/base/subprocess.h"
 
 namespace exotune {
@@ -14,11 +16,21 @@ const std::vector<OtherCompiler>& other_compilers() {
         {"clang", "clang", {}, reciprocals},
         // Of three loops whose sizes are open it may think for a minute, of a small window's
         // unrolled loops for longer.
-        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals, 8, 0.1}};
+        {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals, 8, 0.1},
+        {"gcc with half vectors", "gcc", {}, {no_errno}, 120, 1, true},
+        {"clang with half vectors", "clang", {}, reciprocals, 120, 1, true}};
     std::erase_if(all, [](const OtherCompiler& c) { return find_program(c.cc).empty(); });
     return all;
   }();
   return found;
+}
+
+std::string half_width(const std::vector<std::string>& flags) {
+  const std::string width = "-mprefer-vector-width=";
+  for (const std::string& f : flags)
+    if (f.rfind(width, 0) == 0)
+      return width + std::to_string(std::atoi(f.c_str() + width.size()) / 2);
+  return "";
 }
 
 std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
@@ -28,6 +40,11 @@ std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
     if (c.name == name) {
       TargetToolchain own = toolchain;
       own.cc = find_program(c.cc);
+      if (c.half_vectors) {
+        const std::string half = half_width(toolchain.flags);
+        if (half.empty()) return std::nullopt;
+        own.flags.push_back(half);
+      }
       for (const auto* more : {&c.flags, &c.leave})
         own.flags.insert(own.flags.end(), more->begin(), more->end());
       return own;

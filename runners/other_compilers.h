@@ -23,13 +23,18 @@ struct OtherCompiler {
   /// Of the time that the thread's deadline leaves, what it gets at most: one that thinks long must
   /// not take the time of all that is to be measured.
   double share = 1;
+  /// With vectors half as wide as the toolchain prefers: what loops of few elements fill.
+  bool half_vectors = false;
 };
+
+/// The flag for half of the width that one of `flags` prefers; "" where none speaks of it.
+std::string half_width(const std::vector<std::string>& flags);
 
 /// Those that are on PATH, always in the same order.
 const std::vector<OtherCompiler>& other_compilers();
 
 /// `toolchain` with the compiler of that name, with that leave; "" is the toolchain's own. Nothing:
-/// there is none.
+/// there is none, or it is to halve a width that the toolchain does not speak of.
 std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
                                              const std::string& name);
 

@@ -75,7 +75,7 @@ std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
 std::vector<Trial> Candidates::otherwise(const Trial& usual) {
   std::vector<Trial> out;
   for (const Compilation& how : unusual_compilations(bench_.toolchain)) {
-    if (gave_up(how.compiler)) continue;
+    if (gave_up(how.compiler) || (halves_vectors(how) && !is_as_written(usual))) continue;
     Trial t = compiled(usual, how);
     if (std::none_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
           return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
@@ -83,6 +83,13 @@ std::vector<Trial> Candidates::otherwise(const Trial& usual) {
       out.push_back(std::move(t));
   }
   return out;
+}
+
+// Of no use to a schedule, whose vectors are as wide as they are.
+bool Candidates::halves_vectors(const Compilation& how) {
+  for (const OtherCompiler& c : other_compilers())
+    if (c.name == how.compiler) return c.half_vectors;
+  return false;
 }
 
 // A compiler that gets a part of the time only, and came to nothing with another schedule: it would

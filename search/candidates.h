@@ -55,6 +55,7 @@ class Candidates {
   WholeSchedule whole(const BeamState& state) const;
   std::optional<Trial> keep(Emission made, size_t state);
   Trial compiled(const Trial& usual, const Compilation& how);
+  static bool halves_vectors(const Compilation& how);
   bool gave_up(const std::string& compiler) const;
 
   TuningState& run_;

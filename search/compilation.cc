@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "core/base/hashing.h"
 #include "runners/other_compilers.h"
@@ -83,6 +85,10 @@ std::string build_command(const std::string& usual, const Compilation& how) {
     if (c.name != how.compiler) continue;
     const size_t flags = std::min(usual.find(' '), usual.size());
     std::string out = c.cc + usual.substr(flags);
+    if (c.half_vectors) {
+      std::istringstream words(usual);
+      out += " " + half_width({std::istream_iterator<std::string>(words), {}});
+    }
     for (const auto* more : {&c.flags, &c.leave})
       for (const std::string& f : *more) out += " " + f;
     return out;
@@ -100,7 +106,8 @@ std::vector<Compilation> unusual_compilations(const TargetToolchain& toolchain) 
   std::vector<Compilation> out = {{.any_order = true, .compiler = ""}};
   const std::string own = std::filesystem::path(toolchain.cc).filename().string();
   for (const OtherCompiler& c : other_compilers())
-    if (c.cc != own || !c.flags.empty() || !c.leave.empty())
+    if ((c.cc != own || !c.flags.empty() || !c.leave.empty()) &&
+        (!c.half_vectors || !half_width(toolchain.flags).empty()))
       out.push_back({.any_order = true, .compiler = c.name});
   return out;
 }

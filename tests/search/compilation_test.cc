@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "runners/native_runner.h"
 #include "runners/other_compilers.h"
 
@@ -65,6 +67,7 @@ TEST(Compilation, one_batch_is_compiled_by_several_compilers) {
   std::vector<Candidate> batch;
   std::vector<double> expected;
   for (const OtherCompiler& c : other_compilers()) {
+    if (c.half_vectors) continue;
     Candidate k;
     k.c_source = text;
     k.function = "k";
@@ -78,6 +81,28 @@ TEST(Compilation, one_batch_is_compiled_by_several_compilers) {
     const Evaluation e = runner.evaluate(batch[k], {{0.0}}, 10);
     ASSERT_FALSE(e.outputs.empty()) << e.cause;
     EXPECT_EQ(e.outputs[0][0], expected[k]) << batch[k].compiler;
+  }
+}
+
+TEST(Compilation, vectors_are_halved_where_the_toolchain_says_how_wide_they_are) {
+  EXPECT_EQ(half_width({"-O3", "-mprefer-vector-width=512"}), "-mprefer-vector-width=256");
+  EXPECT_EQ(half_width({"-O3", "-mavx2"}), "");
+  TargetToolchain wide = plain_toolchain(), plain = wide;
+  wide.flags.push_back("-mprefer-vector-width=512");
+  for (const OtherCompiler& c : other_compilers()) {
+    if (!c.half_vectors) continue;
+    const auto own = with_compiler(wide, c.name);
+    ASSERT_TRUE(own);
+    EXPECT_NE(std::find(own->flags.begin(), own->flags.end(), "-mprefer-vector-width=256"),
+              own->flags.end());
+    EXPECT_FALSE(with_compiler(plain, c.name));
+    const auto tried = [&](const TargetToolchain& t) {
+      const std::vector<Compilation> all = unusual_compilations(t);
+      return std::any_of(all.begin(), all.end(),
+                         [&](const Compilation& how) { return how.compiler == c.name; });
+    };
+    EXPECT_TRUE(tried(wide));
+    EXPECT_FALSE(tried(plain));
   }
 }
 
