@@ -21,7 +21,7 @@ namespace {
 // On each side of an argument: a stray access by a row or two of a matrix still faults.
 constexpr size_t kGuardBytes = 64 << 10;
 // Of Linux on x86-64, and on arm64 and riscv64 with pages of 4 KB.
-constexpr size_t kHugePage = 2 << 20, kLine = 64;
+constexpr size_t kHugePage = 2 << 20;
 
 uint8_t guard_byte(size_t position) { return static_cast<uint8_t>(0xA5 ^ (position * 29)); }
 
@@ -157,7 +157,8 @@ size_t GuardedArguments::skew_of(size_t a, size_t variation, size_t page) {
   constexpr size_t kHeader = 16;  // of a block of malloc's
   if (variation % 3 == 1) return kHeader;
   if (variation % 3 == 2) return variation / 3 * 320 % page;
-  return (a * (192 + variation * 704) + variation * 320) % page;
+  const size_t off_the_lines = variation % 2 == 1 ? kHeader * (1 + a % 3) : 0;
+  return (a * (192 + variation * 704) + variation * 320) % page + off_the_lines;
 }
 
 // Address space with the body in its middle; what lies around it faults on any access.

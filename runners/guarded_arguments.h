@@ -40,6 +40,7 @@ struct Finding {
 /// child. `prepared` is borrowed. Cost: a mapping and a copy of each argument; fill() copies again.
 class GuardedArguments {
  public:
+  static constexpr size_t kLine = 64;  // bytes of a cache line
   enum class Placement {
     kFlushEnd,    // the last byte lies before an inaccessible page
     kFlushStart,  // the first byte lies after one
@@ -49,8 +50,8 @@ class GuardedArguments {
   /// page, as malloc does with large ones; every third at one line of their pages, as callers who
   /// align them do (what is stored a multiple of a page behind a load delays it), large ones on
   /// huge pages, which the others have only if the system gives them unasked; the rest spread in
-  /// another way. `further`: bytes by which all start farther into their pages. An argument that is
-  /// `in_lines` begins a line.
+  /// another way, every other time off the lines. `further`: bytes by which all start farther into
+  /// their pages. An argument that is `in_lines` begins a line.
   GuardedArguments(const PreparedCase& prepared, Placement placement, int variation = 0,
                    size_t further = 0);
   ~GuardedArguments();

@@ -8,7 +8,6 @@ namespace {
 // Calls in turn on so many sets do not wait for the stores of the call before.
 constexpr size_t kMostSets = 8;
 constexpr size_t kBytes = 16 << 10;  // half of a small L1 data cache
-constexpr size_t kLine = 64;
 }  // namespace
 
 TimingArguments::TimingArguments(const PreparedCase& prepared, bool one_set, int variation) {
@@ -17,7 +16,7 @@ TimingArguments::TimingArguments(const PreparedCase& prepared, bool one_set, int
   const size_t sets =
       one_set ? 1 : std::clamp<size_t>(kBytes / std::max<size_t>(bytes, 1), 1, kMostSets);
   // Sets that began at one place of their pages would compete for a few sets of the nearest cache.
-  const size_t apart = (bytes / kLine + 1) * kLine;
+  const size_t apart = (bytes / GuardedArguments::kLine + 1) * GuardedArguments::kLine;
   for (size_t k = 0; k < sets; ++k)
     copies_.push_back(std::make_unique<GuardedArguments>(
         prepared, GuardedArguments::Placement::kTiming, variation, k * apart));
