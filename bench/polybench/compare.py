@@ -50,9 +50,11 @@ def emit(tool, kernel, sizes, folder, schedule=None):
     """The C of the procedure at these sizes, as written or scheduled."""
     stem = "hand" if schedule else "plain"
     script = os.path.join(folder, stem + ".sched")
+    lines = open(schedule).read() if schedule else f"p = {kernel.split(':')[1]}\n"
+    # A schedule by hand may fix some sizes itself.
+    open_ones = [s for s in sizes.split(",") if not re.search(rf"\b{s.split('=')[0]}=", lines)]
     with open(script, "w") as out:
-        out.write(open(schedule).read() if schedule else f"p = {kernel.split(':')[1]}\n")
-        out.write(f"p = partial_eval(p, {sizes.replace(',', ', ')})\n")
+        out.write(lines + (f"p = partial_eval(p, {', '.join(open_ones)})\n" if open_ones else ""))
     subprocess.run([tool, "schedule", kernel, script, "--emit", "c", "-o", folder, "--stem", stem],
                    check=True, stdout=subprocess.DEVNULL)
     return os.path.join(folder, stem + ".c")

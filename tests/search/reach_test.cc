@@ -207,6 +207,21 @@ def staggered(a: f32[40, 34], b: f32[40, 34], c: f32[40, 34]):
     for i in seq(0, 40):
         for j in seq(0, 34):
             b[i, j] = c[i, j] * 3.0
+
+@proc
+def sharpened(w: f32[3], x: f32[2, 35, 64], y: f32[2, 33, 64]):
+    gray: f32[35, 64]
+    for i in seq(0, 35):
+        for j in seq(0, 64):
+            gray[i, j] = w[0] * x[0, i, j] + w[1] * x[1, i, j]
+    edge: f32[33, 64]
+    for i in seq(0, 33):
+        for j in seq(0, 64):
+            edge[i, j] = gray[i, j] - gray[i + 2, j]
+    for c in seq(0, 2):
+        for i in seq(0, 33):
+            for j in seq(0, 64):
+                y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
 )";
 
 TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
