@@ -109,11 +109,24 @@ TargetRunner read_runner(const TomlTable& table) {
   return runner;
 }
 
+ProcPtr instruction_of(const Module& library, const TomlTable& table, const std::string& key,
+                       const std::string& name) {
+  const ProcPtr found = library.find_proc(name);
+  if (!found || !found->instr)
+    throw InputError(table.where(key), "no instruction '" + name + "' in this target");
+  return found;
+}
+
 void read_vector(const TomlTable& table, Target& target) {
-  table.allow_only({"width_bits", "lanes", "memory", "predication"});
+  table.allow_only({"width_bits", "lanes", "memory", "predication", "streams", "fence"});
   target.vector_bits = static_cast<int>(table.integer("width_bits"));
   target.vector_memory = memory_of(target.library, table, "memory");
   target.predication = table.boolean_or("predication", false);
+  if (table.has("streams")) {
+    for (const std::string& name : table.texts("streams"))
+      target.streams.push_back(instruction_of(target.library, table, "streams", name));
+    target.stream_fence = instruction_of(target.library, table, "fence", table.text("fence"));
+  }
   const TomlTable lanes = table.table("lanes");
   for (const std::string& key : lanes.keys()) {
     const ScalarType type = data_type(lanes, key);

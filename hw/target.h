@@ -61,6 +61,8 @@ struct Target {
   std::map<ScalarType, int> lanes;        // elements of one vector register
   MemoryPtr vector_memory;                // the vector register file; null: none
   bool predication = false;               // masked tails pay off
+  std::vector<ProcPtr> streams;           // stores past the caches, and what orders them
+  ProcPtr stream_fence;                   // null where there are none
   std::map<ScalarType, double> peak;      // arithmetic operations a cycle and core (an FMA is two)
   std::map<std::string, double> latency;  // cycles by class of instruction: "fma", "load"
   std::map<std::string, double> parameters;  // anything else that costs and models read by name

@@ -1,7 +1,7 @@
 #pragma once
 // Neighbours: schedules one step away from a good one. A tile is a little larger or smaller, the
 // inner sums run several terms at a time, an operand is packed or not, the arguments' next tiles
-// are prefetched. Start at neighbours_of.
+// are prefetched, results go past the caches. Start at neighbours_of.
 //
 // Reads the values of the library's steps, whoever made them; others are left alone. Untrusted: the
 // caller runs the steps through the core.
@@ -18,12 +18,14 @@ struct Neighbourhood {
   int64_t registers = 32;   // register tiles stay below
   std::string vector_loop;  // "" when unknown
   std::string row_loop;
+  /// What sends results past the caches (stream_results), where they are large; empty: nothing.
+  Steps streaming;
 };
 
 /// What is changed. The static cost compares changes of one kind; between kinds it says little.
-enum class Change : uint8_t { kSize, kPacking, kInterleaving, kPrefetching };
+enum class Change : uint8_t { kSize, kPacking, kInterleaving, kPrefetching, kStreaming };
 // Of the enumeration above.
-constexpr int kChanges = 4;
+constexpr int kChanges = 5;
 
 struct Neighbour {
   Steps steps;  // all of them

@@ -23,6 +23,7 @@
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
+#include "search/moves/windows.h"
 #include "search/outline/outline.h"
 #include "search/part_pricing.h"
 
@@ -183,6 +184,15 @@ class ProgramSearch::Impl {
     if (const auto columns = recurrences_by_columns(start)) {
       count(*columns);
       put_together(*columns, "a recurrence by columns", plans, depth);
+    }
+    if (const auto inside = with_factors_inside(start)) {
+      count(*inside);
+      put_together(*inside, "factors into sums", plans, depth);
+    }
+    for (const Schedule& sums : windows_ahead(start, pricing_.sizes_of(*start.proc))) {
+      if (interrupted()) return;
+      count(sums);
+      put_together(sums, "windows one direction after the other", plans, depth);
     }
     std::set<std::string> seen = {key_of(*start.proc)};
     // Scalars as arrays let loops be split that carry a value from statement to statement, at the

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kProgramShare = 0.7;  // of the search's time, for proposing whole programs
 constexpr size_t kPerformed = 16;      // rehearsed schedules made of the kernel itself, at least
+constexpr size_t kStreamed = 2;        // of each family, past the caches
 constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
 
 bool cheaper(const BeamState& a, const BeamState& b) { return a.cost.cycles < b.cost.cycles; }
@@ -108,11 +109,13 @@ void Proposals::search() {
   (void)done_within(deadline_, [&] {
     read_nest();
     if (!enough) search(found);
+    if (!enough) found.streamed = streamed(found);
   });
   add(in_turns({{std::move(found.known)},
                 {std::move(found.plans)},
                 {std::move(found.large_plans)},
                 {std::move(found.programs)},
+                {std::move(found.streamed)},
                 {std::move(found.around)},
                 {std::move(found.beams)}}));
   if (!enough && deadline_.over()) run_.result.stop = stop_of(deadline_);
@@ -382,12 +385,52 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
   const Target& target = *request_.target;
   const Neighbourhood where{target.lanes_of(nest_.precision),
                             target.vector_memory ? target.vector_memory->count : 0,
-                            nest_.vector_loop, nest_.row_loop};
+                            nest_.vector_loop, nest_.row_loop, streaming()};
   Surroundings found = surroundings(good, most, where, deadline);
   for (const StepRefusal& r : found.refusals) run_.count(r);
   run_.result.statistics.states += found.made;
   run_.result.statistics.neighbours += found.made;
   return rehearsal_ ? performed(std::move(found.states), deadline) : std::move(found.states);
+}
+
+// Where what is only written is larger than the second cache, its lines come from beyond it only to
+// be overwritten.
+Steps Proposals::streaming() const {
+  const Target& target = *request_.target;
+  int64_t caches = 0, second = 0;
+  for (const TargetLevel& level : levels_)
+    if (level.is_cache() && ++caches == 2) second = level.bytes;
+  if (target.streams.empty() || request_.threads > 1 || second == 0) return {};
+  const Outline o = outline_of(*start().proc, run_.sizes);
+  for (const OutlineBuffer& b : o.buffers) {
+    const auto reads = [&](const OutlineAccess& a) {
+      return a.what.buffer == b.name && a.what.kind != Access::Kind::kWrite;
+    };
+    const auto access = std::find_if(o.accesses.begin(), o.accesses.end(),
+                                     [&](const auto& a) { return a.what.buffer == b.name; });
+    if (!b.argument || access == o.accesses.end() ||
+        b.elements * bytes_of(access->scalar) < static_cast<double>(second) ||
+        std::any_of(o.accesses.begin(), o.accesses.end(), reads))
+      continue;
+    const ValueList stores(target.streams.begin(), target.streams.end());
+    return {{"stream_results", {Value(stores), Value(target.stream_fence)}, {}}};
+  }
+  return {};
+}
+
+// The first schedules of each family with their results past the caches: a search whose time ends
+// before it refines has seen what that is worth.
+std::vector<BeamState> Proposals::streamed(const FoundFamilies& found) {
+  const Steps more = streaming();
+  if (more.empty() || rehearsal_) return {};
+  std::vector<Steps> lists;
+  for (const std::vector<BeamState>* family : {&found.plans, &found.programs, &found.beams})
+    for (size_t k = 0; k < std::min(kStreamed, family->size()); ++k) {
+      const Steps& steps = (*family)[k].steps;
+      lists.emplace_back(steps.begin() + static_cast<long>(start().steps.size()), steps.end());
+      lists.back().insert(lists.back().end(), more.begin(), more.end());
+    }
+  return kept(extend_all(start(), lists, context_, deadline_));
 }
 
 Surroundings Proposals::surroundings(const std::vector<BeamState>& good, size_t most,

@@ -62,7 +62,7 @@ class Proposals {
   };
   /// By where they come from, in the order in which they take turns.
   struct FoundFamilies {
-    std::vector<BeamState> known, plans, large_plans, programs, around, beams;
+    std::vector<BeamState> known, plans, large_plans, programs, streamed, around, beams;
   };
   Form form() const;
   void search(FoundFamilies& found);
@@ -87,6 +87,9 @@ class Proposals {
   Deadline plan_deadline() const;
   DpRequest dp_request();
   BeamResult beam(const Nest& nest, const SharedLoop* shared);
+  /// The step that sends results past the caches; empty where they are small or nothing does.
+  Steps streaming() const;
+  std::vector<BeamState> streamed(const FoundFamilies& found);
   /// As surroundings_of; where there is a rehearsal, of and among the rehearsed.
   Surroundings surroundings(const std::vector<BeamState>& good, size_t most,
                             const Neighbourhood& where, const Deadline& deadline);

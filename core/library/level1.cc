@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ir/printer.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
@@ -138,6 +139,45 @@ ProcPtr keep_scalars(ProcPtr p, const std::string& loop) {
   return p;
 }
 
+namespace {
+
+// The elements that loops inside the body at `path` add to and do not choose.
+std::vector<const Reduce*> sums_in(const Proc& p, const Path& path) {
+  std::vector<const Reduce*> out;
+  for (const Path& at : all_stmt_paths(p)) {
+    if (at.size() < path.size() + 2 || !std::equal(path.begin(), path.end(), at.begin())) continue;
+    const Reduce* r = stmt_at(p, at)->as<Reduce>();
+    if (!r || r->idx.empty()) continue;
+    bool chosen = false;
+    for (size_t n = path.size() + 1; n < at.size(); ++n)
+      if (const For* f = stmt_at(p, Path(at.begin(), at.begin() + static_cast<long>(n)))->as<For>())
+        for (const ExprPtr& e : r->idx) chosen = chosen || mentions(e, f->iter);
+    if (!chosen) out.push_back(r);
+  }
+  return out;
+}
+
+}  // namespace
+
+ProcPtr keep_sums(ProcPtr p, const std::string& loop) {
+  bool any = false;
+  std::vector<Cursor> loops = require_loops(p, loop);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const ProcPtr before = p;
+    std::set<std::string> kept;
+    for (const Reduce* r : sums_in(*before, c->path())) {
+      const Path body = child(c->path());
+      const std::string element = str(read_elem(r->name, r->idx, r->rhs->type), scope_at(*p, body));
+      if (!kept.insert(element).second) continue;
+      const Cursor block = Cursor::block(p, body, statements_from(*p, body));
+      p = stage_mem(p, block, element, r->name.name() + "_r");
+      any = true;
+    }
+  }
+  if (!any) throw SchedulingError("keep_sums: no loop inside `" + loop + "` adds to one element");
+  return p;
+}
+
 ProcPtr optimize_level_1(ProcPtr p, const std::string& loop, const VectorUnit& unit,
                          int64_t interleave) {
   std::vector<Cursor> loops = require_loops(p, loop);
@@ -223,6 +263,10 @@ std::vector<Operator> level1_operators() {
        {proc(), string("loop")},
        "for i: s(alpha)  ->  alpha_r = alpha; for i: s(alpha_r)   for scalars that are only read",
        [](const OperatorArgs& a) -> Value { return keep_scalars(a.proc(), a.string(1)); }},
+      {"keep_sums",
+       {proc(), string("loop")},
+       "for i: { y[i] = 0; for r: y[i] += e }  ->  for i: { y_r = 0; for r: y_r += e; y[i] = y_r }",
+       [](const OperatorArgs& a) -> Value { return keep_sums(a.proc(), a.string(1)); }},
       {"stage_functions",
        {proc(), place("loop"), integer("size", 64)},
        "for i: y[i] = f(g(x[i]))  ->  for io: { for i: t[i] = g(x[i]) ; for i: y[i] = f(t[i]) }",

@@ -23,6 +23,15 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
 /// Proposed for elementwise loops: values that stay stay in registers.
 ProcPtr keep_scalars(ProcPtr p, const std::string& loop);
 
+/// for i: { y[i] = 0 ; for r: y[i] += x[i + r] }
+///   ->  for i: { y_r = 0 ; for r: y_r += x[i + r] ; y[i] = y_r }      for every loop over `loop`
+///
+/// Elements that inner loops add to, the same for the whole body, are local scalars there: unrolled
+/// and in vectors they stay in registers, where guarded vectors would go through memory.
+/// SchedulingError: the loops hold no such sum.
+/// Proposed for short loops inside what becomes vectors.
+ProcPtr keep_sums(ProcPtr p, const std::string& loop);
+
 /// How many functions are computed in `e`, but for those that are an instruction nearly everywhere
 /// (sqrt, fabs, floor, ...).
 int functions_in(const ExprPtr& e);

@@ -37,6 +37,7 @@
 #include "core/library/staging.h"        // copies of parts of a buffer
 #include "core/library/statements.h"     // common parts, reciprocals
 #include "core/library/step.h"           // schedules as data
+#include "core/library/streaming.h"      // results past the caches
 #include "core/library/sum_block.h"      // register tiles of other sums
 #include "core/library/tiles.h"          // parts of register tiles
 #include "core/library/transposition.h"  // transposed copies

@@ -14,8 +14,8 @@ OperatorRows ahead_operators, blocking_operators, cleanup_operators, closures_op
     panels_operators, prefetching_operators, rearranging_operators, recurrences_operators,
     reduction_operators, replacement_operators, shifted_loads_operators, skewing_operators,
     skinny_operators, stages_operators, staging_operators, statement_chains_operators,
-    sum_block_operators, tiling_operators, transposition_operators, triangles_operators,
-    vectorize_operators;
+    streaming_operators, sum_block_operators, tiling_operators, transposition_operators,
+    triangles_operators, vectorize_operators;
 
 inline constexpr OperatorRows* kLibraryRows[] = {
     ahead_operators,         blocking_operators,    cleanup_operators,
@@ -28,7 +28,7 @@ inline constexpr OperatorRows* kLibraryRows[] = {
     recurrences_operators,   reduction_operators,   replacement_operators,
     shifted_loads_operators, skewing_operators,     skinny_operators,
     stages_operators,        staging_operators,     statement_chains_operators,
-    sum_block_operators,     tiling_operators,      transposition_operators,
-    triangles_operators,     vectorize_operators};
+    streaming_operators,     sum_block_operators,   tiling_operators,
+    transposition_operators, triangles_operators,   vectorize_operators};
 
 }  // namespace exotune

@@ -76,9 +76,9 @@ namespace exotune {
 /// `a` or a window of it as long as b lives, later iterations of loops around b included.
 [[nodiscard]] ProcPtr reuse_buffer(ProcPtr p, const Where& kept, const Where& replaced);
 
-/// a : T[sz]
-/// a[..] = e ; s       ->    s
+/// a : T[sz] ; a[..] = e ; s   ->   s
 /// Obligation: nothing but writes into `a` (and its windows) uses it.
+/// Proposed for what is left of sums that went elsewhere.
 [[nodiscard]] ProcPtr delete_buffer(ProcPtr p, const Where& alloc);
 
 /// s(A[i])      ->      tmp : T[hi - lo]

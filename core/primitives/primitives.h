@@ -11,6 +11,7 @@
 // of @config classes.
 #include "core/primitives/buffers.h"
 #include "core/primitives/conditions.h"
+#include "core/primitives/distribute.h"
 #include "core/primitives/factor.h"
 #include "core/primitives/loops.h"
 #include "core/primitives/procedures.h"

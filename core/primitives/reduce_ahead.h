@@ -25,6 +25,7 @@ namespace exotune {
 /// floating-point for a sum, which is reordered.
 /// Forwarding: the loops that stay keep their cursors, the one that is reduced over goes;
 /// allocation and fill stand before the nest.
+/// Proposed for windows that overlap, in programs and as a view.
 [[nodiscard]] ProcPtr reduce_ahead(ProcPtr p, const Where& nest, const Where& loop,
                                    const std::string& name);
 

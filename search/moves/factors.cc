@@ -43,6 +43,27 @@ std::optional<Schedule> with_factors_ahead(const Schedule& s) {
   return out;
 }
 
+std::optional<Schedule> with_factors_inside(const Schedule& s) {
+  Schedule out = s;
+  std::vector<Path> sums;
+  for (const Path& path : all_stmt_paths(*s.proc))
+    // `t = 0.0 ; for .. ; y += .. t ..`, repeated by a loop: else each term would pay for y.
+    if (path.size() > 1 && path.back().index >= 2 && stmt_at(*s.proc, path)->as<Reduce>() &&
+        stmt_at(*s.proc, sibling(path, -1))->as<For>() &&
+        stmt_at(*s.proc, sibling(path, -2))->as<Assign>())
+      sums.push_back(path);
+  // The last first: places in front of it stay.
+  for (auto path = sums.rbegin(); path != sums.rend(); ++path) {
+    const Sym t = stmt_at(*s.proc, sibling(*path, -2))->as<Assign>()->name;
+    Schedule made = out;
+    if (apply(made, "distribute_factor", {Value(Cursor::stmt(made.proc, *path))})) continue;
+    (void)!apply(made, "delete_buffer", {Value(t.name() + " : _")});
+    out = std::move(made);
+  }
+  if (out.steps.size() == s.steps.size()) return std::nullopt;
+  return out;
+}
+
 std::optional<Schedule> with_terms_apart(const Schedule& s) {
   Schedule out = s;
   for (size_t k = 0; k < out.proc->body.size(); ++k) {

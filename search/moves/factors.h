@@ -20,4 +20,11 @@ std::optional<Schedule> with_factors_ahead(const Schedule& s);
 /// four, for a second pass over C. Nothing: there are none, or the core refused.
 std::optional<Schedule> with_terms_apart(const Schedule& s);
 
+/// t = 0.0 ; for k: t += A[i, g, k] * B[g, k, j] ; C[i, j] += s[g, j] * t
+///   ->  for k: C[i, j] += s[g, j] * (A[i, g, k] * B[g, k, j])     (distribute_factor)
+///
+/// Wherever a scalar's sum is added to something in a loop: sums of groups, each with a factor of
+/// its own, become one sum over groups and terms. Nothing: there are none, or the core refused.
+std::optional<Schedule> with_factors_inside(const Schedule& s);
+
 }  // namespace exotune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/library/level1.h"
 #include "core/library/shifted_loads.h"
 #include "core/library/transposition.h"
 #include "search/moves/stencils.h"
@@ -27,6 +28,7 @@ class Finishing {
     // Every body of a program is finished in each of these ways, so there are few: what the beam
     // tries for a nest of its own (search/moves.cc) would be tried for each part of each plan.
     for (const int64_t vectors : {1, 2, 4}) along_elements(vectors);
+    functions_apart();
     std::set<std::pair<std::string, std::string>> pairs;
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
       if (o_.loops[static_cast<size_t>(k)].children.empty() && vectors_run(k))
@@ -118,6 +120,31 @@ class Finishing {
     if (!f.steps.empty()) out_.push_back(std::move(f));
   }
 
+  // Loops of one statement with several functions: each function in a loop of its own over strips.
+  void functions_apart() {
+    // Long enough that a function's loop gets going, short beside the nearest cache.
+    constexpr int64_t kStripVectors = 16;
+    Finish f{"functions apart", {}};
+    std::set<std::string> done;
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
+      const auto u = unit(k);
+      if (!u || functions_of(k) < 2 || !vectors_run(k) || !done.insert(name(k)).second) continue;
+      const int64_t strip = kStripVectors * target_.lanes_of(precision(k));
+      f.steps.push_back({"stage_functions", {Value(name(k)), Value(strip)}, {}});
+      f.steps.push_back(
+          {"optimize_level_1", joined({Value(name(k))}, joined(*u, {Value(int64_t{2})})), {}});
+    }
+    if (!f.steps.empty()) out_.push_back(std::move(f));
+  }
+  int functions_of(int loop) const {
+    const StmtPtr s = stmt_at(*o_.proc, o_.loops[static_cast<size_t>(loop)].path);
+    const Block& body = body_of(*s);
+    if (body.size() != 1) return 0;
+    if (const Assign* a = body.front()->as<Assign>()) return functions_in(a->rhs);
+    if (const Reduce* r = body.front()->as<Reduce>()) return functions_in(r->rhs);
+    return 0;
+  }
+
   // Statements that write, in the innermost loop.
   size_t statements_in(int loop) const {
     std::vector<Path> out;
@@ -186,8 +213,10 @@ class Finishing {
     for (const OutlineAccess& a : o_.accesses) {
       if (std::find(a.loops.begin(), a.loops.end(), loop) == a.loops.end()) continue;
       const std::optional<int64_t> step = o_.stride(a, loop);
-      if (!step || (*step != 0 && *step != 1)) return;
-      some = some || *step == 1;
+      // Elements a few apart come out of registers beside one another (load_second, ..).
+      constexpr int64_t kApart = 4;
+      if (!step || *step < 0 || *step > (a.writes() ? 1 : kApart)) return;
+      some = some || *step > 0;
       if (bytes_of(a.scalar) > bytes_of(widest)) widest = a.scalar;
     }
     const auto u = some ? unit_of(widest) : std::nullopt;
@@ -197,7 +226,9 @@ class Finishing {
       unrolled.push_back({"unroll_loop", {Value(name(*k))}, {}});
     // The unrolled loops already are that many independent statements: few vectors beside them.
     for (const int64_t vectors : {1, 2, 4}) {
-      Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), unrolled};
+      Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), {}};
+      f.steps.push_back({"keep_sums", {Value(name(loop))}, {}});
+      f.steps.insert(f.steps.end(), unrolled.begin(), unrolled.end());
       f.steps.push_back(
           {"optimize_level_1", joined({Value(name(loop))}, joined(*u, {Value(vectors)})), {}});
       out_.push_back(std::move(f));

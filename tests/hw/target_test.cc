@@ -234,6 +234,22 @@ TEST(TargetErrors, a_memory_the_text_does_not_define) {
       << b.refused();
 }
 
+TEST(Target, says_which_stores_go_past_the_caches) {
+  for (const char* name : {"avx2", "avx512", "avx512_vnni"}) {
+    const TargetPtr t = load_target(name, {kBuiltIn});
+    EXPECT_GE(t->streams.size(), 2u) << name;
+    ASSERT_TRUE(t->stream_fence) << name;
+    EXPECT_TRUE(t->stream_fence->args.empty()) << name;
+  }
+  EXPECT_TRUE(load_target("neon", {kBuiltIn})->streams.empty());
+}
+
+TEST(TargetErrors, a_store_past_the_caches_that_is_no_instruction) {
+  const Broken b("target.toml", "predication", "streams = [\"no_such\"]\npredication");
+  EXPECT_NE(b.refused().find("no instruction 'no_such' in this target"), std::string::npos)
+      << b.refused();
+}
+
 TEST(TargetErrors, more_lanes_than_bits) {
   const Broken b("target.toml", "f32 = 4,", "f32 = 5,");
   EXPECT_NE(b.refused().find("5 lanes of f32 do not fit a vector of 128 bits"), std::string::npos);

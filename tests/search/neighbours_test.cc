@@ -49,7 +49,7 @@ Steps chain() {
 
 class Around {
  public:
-  explicit Around(const Steps& steps) : all_(neighbours_of(steps, {16, 32, "", ""})) {}
+  explicit Around(const Steps& steps) : all_(neighbours_of(steps, {16, 32, "", "", {}})) {}
 
   // Whether some neighbour of that kind has each of these lines.
   bool has(Change change, const std::vector<std::string>& lines) const {
@@ -170,6 +170,20 @@ TEST(Neighbours, the_next_panel_is_asked_for_alone_too) {
     EXPECT_FALSE(has("p = prefetch_ahead(p, 'i0', 'B', distance=8)"));
   }
   EXPECT_TRUE(alone);
+}
+
+TEST(Neighbours, results_go_past_the_caches_where_that_is_asked_for) {
+  const Steps streaming = {{"stream_results", {Value(ValueList{}), Value(ValueList{})}}};
+  const Steps steps = {block("i", 6, "io", "")};
+  const auto streamed = [](const std::vector<Neighbour>& all) {
+    return std::count_if(all.begin(), all.end(),
+                         [](const Neighbour& n) { return n.change == Change::kStreaming; });
+  };
+  EXPECT_EQ(streamed(neighbours_of(steps, {16, 32, "", "", streaming})), 1);
+  EXPECT_EQ(streamed(neighbours_of(steps, {16, 32, "", "", {}})), 0);
+  Steps already = steps;
+  already.insert(already.end(), streaming.begin(), streaming.end());
+  EXPECT_EQ(streamed(neighbours_of(already, {16, 32, "", "", streaming})), 0);
 }
 
 // Strips as high as a tile follow its height, those of the columns do not.

@@ -13,6 +13,7 @@
 #include "search/finished_nests.h"
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
+#include "search/moves/factors.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
@@ -22,6 +23,7 @@
 #include "search/moves/stage_rows.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
+#include "search/moves/windows.h"
 #include "search/steps/builders.h"
 #include "search/tuning_context.h"
 #include "tests/search/same_result.h"
@@ -809,6 +811,108 @@ TEST_F(ProgramSearchTest, scattered_results_become_tiles_of_a_copy) {
   }));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+const char* const kMeans = R"(
+@proc
+def means(x: f32[2, 17, 65], y: f32[2, 8, 32]):
+    for c in seq(0, 2):
+        for i in seq(0, 8):
+            for j in seq(0, 32):
+                y[c, i, j] = 0.0
+                for r in seq(0, 3):
+                    for s in seq(0, 3):
+                        y[c, i, j] += x[c, 2 * i + r, 2 * j + s]
+                y[c, i, j] = y[c, i, j] / 8.0
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(Windows, that_overlap_are_summed_one_direction_after_the_other) {
+  const ProcPtr p = parsed(kMeans);
+  const std::vector<Schedule> made = windows_ahead({p, {}, false}, {});
+  // Down the columns first, of all rows and row by row; and along the rows first.
+  ASSERT_EQ(made.size(), 3u);
+  for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
+  EXPECT_NE(str(*made[0].proc).find("x_sums[i, 2 * j + s]"), std::string::npos)
+      << str(*made[0].proc);
+}
+
+TEST(Windows, that_share_nothing_stay) {
+  const std::string apart = replaced(replaced(kMeans, "r in seq(0, 3)", "r in seq(0, 2)"),
+                                     "s in seq(0, 3)", "s in seq(0, 2)");
+  EXPECT_TRUE(windows_ahead({parsed(apart), {}, false}, {}).empty());
+  // Each element with a weight of its own.
+  const std::string weighted =
+      replaced(replaced(kMeans, "2 * j + s]", "2 * j + s] * x[c, r, s]"), "/ 8.0", "+ 1.0");
+  EXPECT_TRUE(windows_ahead({parsed(weighted), {}, false}, {}).empty());
+}
+
+TEST_F(ProgramSearchTest, means_of_windows_go_by_sums_of_columns) {
+  const std::vector<BeamState> states = found(kMeans);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "reduce_ahead") &&
+           str(*s.proc).find("mm512_load_second_ps") != std::string::npos;
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+const char* const kFunctions = R"(
+@proc
+def functions(x: f32[3, 600], s: f32[3], y: f32[3, 600]):
+    for i in seq(0, 3):
+        s[i] = 0.0
+        for j in seq(0, 600):
+            s[i] += x[i, j]
+        for j in seq(0, 600):
+            y[i, j] = tanh(exp(x[i, j] - s[i]))
+)";
+
+TEST_F(ProgramSearchTest, functions_of_a_part_go_in_loops_of_their_own) {
+  const std::vector<BeamState> states = found(kFunctions);
+  EXPECT_TRUE(some_call(states, "stage_functions"));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+  EXPECT_FALSE(some_call(found(kSteps), "stage_functions"));
+}
+
+const char* const kGroups = R"(
+@proc
+def groups(A: f32[8, 3, 16], s: f32[3, 32], B: f32[3, 16, 32], C: f32[8, 32]):
+    for i in seq(0, 8):
+        for j in seq(0, 32):
+            C[i, j] = 0.0
+            for g in seq(0, 3):
+                t: f32
+                t = 0.0
+                for k in seq(0, 16):
+                    t += A[i, g, k] * B[g, k, j]
+                C[i, j] += s[g, j] * t
+)";
+
+TEST_F(ProgramSearchTest, sums_of_groups_with_factors_are_a_product) {
+  const std::vector<BeamState> states = found(kGroups);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "distribute_factor") && (calls(s, "register_block") || calls(s, "sum_block"));
+  }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+TEST(Factors, go_into_sums_of_groups_alone) {
+  const ProcPtr p = parsed(kGroups);
+  const auto inside = with_factors_inside({p, {}, false});
+  ASSERT_TRUE(inside);
+  expect_same_result(p, inside->proc, str(*inside->proc));
+  EXPECT_EQ(str(*inside->proc).find("t :"), std::string::npos) << str(*inside->proc);
+  EXPECT_FALSE(with_factors_inside({parsed(kScaledProduct), {}, false}));
+  EXPECT_FALSE(with_factors_inside(
+      {parsed(replaced(kGroups, "s[g, j] * t", "s[g, j] * t * t")), {}, false}));
 }
 
 TEST(Steps, refuse_without_a_change) {

@@ -51,6 +51,38 @@ def scaled(alpha: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
                 C[i, j] += alpha * A[i, k] * B[k, j]
 
 @proc
+def means(x: f32[2, 17, 65], y: f32[2, 8, 32]):
+    for c in seq(0, 2):
+        for i in seq(0, 8):
+            for j in seq(0, 32):
+                y[c, i, j] = 0.0
+                for r in seq(0, 3):
+                    for s in seq(0, 3):
+                        y[c, i, j] += x[c, 2 * i + r, 2 * j + s]
+                y[c, i, j] = y[c, i, j] / 9.0
+
+@proc
+def groups(A: f32[8, 3, 16], s: f32[3, 32], B: f32[3, 16, 32], C: f32[8, 32]):
+    for i in seq(0, 8):
+        for j in seq(0, 32):
+            C[i, j] = 0.0
+            for g in seq(0, 3):
+                t: f32
+                t = 0.0
+                for k in seq(0, 16):
+                    t += A[i, g, k] * B[g, k, j]
+                C[i, j] += s[g, j] * t
+
+@proc
+def functions(x: f32[3, 600], s: f32[3], y: f32[3, 600]):
+    for i in seq(0, 3):
+        s[i] = 0.0
+        for j in seq(0, 600):
+            s[i] += x[i, j]
+        for j in seq(0, 600):
+            y[i, j] = tanh(exp(x[i, j] - s[i]))
+
+@proc
 def two_terms(A: f32[32, 48], B: f32[48, 64], D: f32[32, 48], E: f32[48, 64], C: f32[32, 64]):
     for i in seq(0, 32):
         for j in seq(0, 64):

@@ -162,5 +162,33 @@ def steps(n: size, x: f32[n], y: f32[n]):
     EXPECT_THROW((void)stage_functions(p, "i", 4), SchedulingError) << str(*p);
 }
 
+ProcPtr kept(const std::string& body) {
+  return keep_sums(
+      parse_module("@proc\ndef sums(x: f32[12], y: f32[10]):\n    for i in seq(0, 8):\n" + body,
+                   "sums.exo")
+          .procs.back(),
+      "i");
+}
+
+TEST(Sums, of_inner_loops_are_kept_in_scalars) {
+  const std::string body =
+      "        y[i] = 0.0\n        for r in seq(0, 3):\n            y[i] += x[i + r]\n"
+      "        y[i] = y[i] / 2.0\n";
+  const ProcPtr q = kept(body);
+  const std::string text = str(*q);
+  EXPECT_NE(text.find("y_r += x[i + r]"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i] = y_r"), std::string::npos) << text;
+  Buffer x(ScalarType::kF32, {12}), y(ScalarType::kF32, {10});
+  for (size_t k = 0; k < 12; ++k) x.data[k] = static_cast<double>(k * k);
+  run(*q, {&x, &y});
+  EXPECT_EQ(y.data[5], 55);
+}
+
+TEST(Sums, that_an_inner_loop_chooses_stay) {
+  EXPECT_THROW((void)kept("        for r in seq(0, 3):\n            y[i + r] += x[i]\n"),
+               SchedulingError);
+  EXPECT_THROW((void)kept("        y[i] += x[i]\n"), SchedulingError);
+}
+
 }  // namespace
 }  // namespace exotune

@@ -1,0 +1,110 @@
+#include "core/library/streaming.h"
+
+#include <map>
+#include <set>
+
+#include "core/analysis/queries.h"
+#include "core/ir/printer.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
+#include "core/library/replacement.h"
+
+namespace exotune {
+
+namespace {
+
+// What an instruction does, whatever it is called.
+std::string meaning_of(const Proc& instr) {
+  Proc p = instr;
+  p.name = "instr";
+  p.instr.reset();
+  p.provenance = nullptr;
+  return canonical_text(p);
+}
+
+// Arguments that are written and never read.
+std::set<Sym> results_of(const Proc& p) {
+  std::set<Sym> out;
+  for (const Arg& a : p.args) out.insert(a.name);
+  std::set<Sym> written;
+  for (const Access& a : accesses_of(p, {{Child::kBody, 0}}, static_cast<int>(p.body.size())))
+    if (a.kind == Access::Kind::kWrite)
+      written.insert(a.buffer);
+    else
+      out.erase(a.buffer);
+  std::erase_if(out, [&](Sym s) { return written.count(s) == 0; });
+  return out;
+}
+
+bool stores_into(const Call& c, const std::set<Sym>& results) {
+  const WindowExpr* to = c.args.empty() ? nullptr : c.args.front()->as<WindowExpr>();
+  return to && results.count(to->name) > 0;
+}
+
+// Calls of what one of `stores` could do, with that one.
+class Twins {
+ public:
+  explicit Twins(const std::vector<ProcPtr>& stores) {
+    for (const ProcPtr& s : stores) by_meaning_.emplace(meaning_of(*s), s);
+  }
+  ProcPtr of(const ProcPtr& callee) {
+    if (!callee->instr) return nullptr;
+    const auto [known, is_new] = of_.emplace(callee.get(), nullptr);
+    if (is_new)
+      if (const auto it = by_meaning_.find(meaning_of(*callee));
+          it != by_meaning_.end() && it->second != callee)
+        known->second = it->second;
+    return known->second;
+  }
+
+ private:
+  std::map<std::string, ProcPtr> by_meaning_;
+  std::map<const Proc*, ProcPtr> of_;
+};
+
+}  // namespace
+
+ProcPtr stream_results(ProcPtr p, const std::vector<ProcPtr>& stores, const ProcPtr& fence) {
+  const std::set<Sym> results = results_of(*p);
+  Twins twins(stores);
+  std::vector<std::pair<Path, ProcPtr>> found;
+  for (const Path& path : all_stmt_paths(*p)) {
+    const StmtPtr s = stmt_at(*p, path);
+    if (const For* f = s->as<For>(); f && f->mode == LoopMode::kPar)
+      throw SchedulingError("stream_results: `" + f->iter.name() + "` runs in several threads");
+    if (const Call* c = s->as<Call>(); c && stores_into(*c, results))
+      if (const ProcPtr twin = twins.of(c->callee)) found.emplace_back(path, twin);
+  }
+  int streamed = 0;
+  for (const auto& [path, twin] : found) {
+    const ProcPtr loop = inline_call(p, Cursor::stmt(p, path));
+    if (auto done = try_replace_any(loop, Cursor::stmt(loop, path), {twin})) {
+      p = *done;
+      ++streamed;
+    }
+  }
+  if (streamed == 0)
+    throw SchedulingError(
+        "stream_results: no vector is stored into an argument that is only written");
+  const Path last = {{Child::kBody, static_cast<int>(p->body.size())}};
+  return insert_noop_call(p, Cursor::gap(p, last), fence, {});
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> streaming_operators() {
+  using namespace params;
+  return {
+      {"stream_results",
+       {proc(), procs("stores"), procs("fence")},
+       "storeu(y[..], v)  ->  stream(y[..], v); fence()   for arguments that are only written",
+       [](const OperatorArgs& a) -> Value {
+         const std::vector<ProcPtr> fence = a.procs(2);
+         if (fence.size() != 1)
+           throw InputError({}, "one procedure is the fence", "mm512_stream_fence");
+         return stream_results(a.proc(), a.procs(1), fence.front());
+       }},
+  };
+}
+
+}  // namespace exotune

@@ -1,0 +1,21 @@
+#pragma once
+// Results that go past the caches. Start at stream_results.
+#include <vector>
+
+#include "core/primitives/primitives.h"
+
+namespace exotune {
+
+/// storeu(y[..], v)  ->  stream(y[..], v), .. ; fence()
+///
+/// Every call that stores into an argument which the procedure only writes becomes a call of the
+/// one of `stores` that does the same; `fence` then ends the procedure, since such stores are
+/// ordered by nothing else. A line that is stored whole is not read first: results larger than the
+/// caches take a third less of the memory's time. Made of inline_call, replace and
+/// insert_noop_call. SchedulingError: there is no such call, or an iteration may run beside others
+/// (a fence is of one thread).
+/// Proposed for results that are larger than the second cache.
+[[nodiscard]] ProcPtr stream_results(ProcPtr p, const std::vector<ProcPtr>& stores,
+                                     const ProcPtr& fence);
+
+}  // namespace exotune

@@ -1,0 +1,96 @@
+// distribute_factor: what multiplies a sum goes into it.
+#include "core/primitives/distribute.h"
+
+#include "core/cursor/provenance.h"
+#include "tests/core/primitives/support.h"
+
+namespace exotune {
+namespace {
+
+using test::expect_proc;
+using test::parse;
+
+const char* const kGroups = R"(
+def f(q: i8[3, 4, 8], s: f32[3, 4], x: f32[4, 8], y: f32[3]):
+    for i in seq(0, 3):
+        for g in seq(0, 4):
+            t: f32
+            t = 0.0
+            for k in seq(0, 8):
+                q_f32: f32
+                q_f32 = q[i, g, k]
+                t += q_f32 * x[g, k]
+            y[i] += 2.0 * t * s[i, g]
+)";
+
+TEST(DistributeFactor, takes_the_factors_of_a_group_to_its_terms) {
+  const ProcPtr q = distribute_factor(parse(kGroups), "y[_] += _");
+  expect_proc(q, R"(
+def f(q: i8[3, 4, 8], s: f32[3, 4], x: f32[4, 8], y: f32[3]):
+    for i in seq(0, 3):
+        for g in seq(0, 4):
+            t: f32
+            for k in seq(0, 8):
+                q_f32: f32
+                q_f32 = q[i, g, k]
+                y[i] += 2.0 * (s[i, g] * (q_f32 * x[g, k]))
+)");
+  EXPECT_TRUE(reassociates(q));
+}
+
+TEST(DistributeFactor, knows_several_loops_and_no_factor) {
+  expect_proc(distribute_factor(parse(R"(
+def f(N: size, a: f64[N, N], y: f64[1]):
+    t: f64
+    t = 0.0
+    for i in seq(0, N):
+        for j in seq(0, i):
+            t += a[i, j]
+    y[0] += t
+)"),
+                                "y[_] += _"),
+              R"(
+def f(N: size, a: f64[N, N], y: f64[1]):
+    t: f64
+    for i in seq(0, N):
+        for j in seq(0, i):
+            y[0] += a[i, j]
+)");
+}
+
+TEST(DistributeFactor, keeps_cursors_on_the_loops) {
+  const ProcPtr p = parse(kGroups);
+  const Cursor k = find(p, "for k in _: _");
+  EXPECT_EQ(forward(distribute_factor(p, "y[_] += _"), k).describe(), k.describe());
+}
+
+TEST(DistributeFactor, refuses_what_is_no_such_sum) {
+  const auto refused = [](const std::string& body, const std::string& why) {
+    EXPECT_THROW(
+        (void)distribute_factor(
+            parse("def f(a: f32[8], s: f32, z: f32, y: f32[8], b: i32[8], c: i32):\n" + body),
+            "y[_] += _"),
+        SchedulingError)
+        << why;
+  };
+  const std::string begin = "    t: f32\n    t = 0.0\n", loop = "    for k in seq(0, 8):\n",
+                    sum = "        t += a[k]\n", end = "    y[0] += s * t\n";
+  refused("    t: f32\n    t = 1.0\n" + loop + sum + end, "begins at 1");
+  refused(begin + loop + sum + end + "    z = t\n", "t is used behind it");
+  refused("    z = 0.0\n" + loop + "        z += a[k]\n    y[0] += s * z\n", "an argument");
+  refused(begin + loop + sum + "    y[0] += s * t * t\n", "a square");
+  refused(begin + loop + sum + "    y[0] += s + t\n", "no factor");
+  refused(begin + loop + sum + "    y[0] += s * a[0]\n", "another sum");
+  refused(begin + loop + sum + "    y[0] += s * fabs(t)\n", "a function of it");
+  refused(begin + loop + "        t += y[k]\n" + end, "reads what is summed into");
+  refused(begin + loop + sum + "    y[0] += y[1] * t\n", "the factor changes");
+  refused(begin + loop + "        t max= a[k]\n" + end, "a maximum");
+  refused(begin + loop + "        z = a[k]\n" + sum + end, "something else in the loop");
+  refused("    t: f32[2]\n    t[0] = 0.0\n" + loop + "        t[0] += a[k]\n    y[0] += s * t[0]\n",
+          "an element");
+  refused("    t: f64\n    t = 0.0\n" + loop + sum + end, "more precise");
+  refused(begin + "    for k in par(0, 8):\n" + sum + end, "a parallel loop");
+}
+
+}  // namespace
+}  // namespace exotune
