@@ -21,7 +21,6 @@ static double seconds(clockid_t clock) {
   clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-static const double kLong = 2e-5; /* seconds: asking for CPU time takes too long for less */
 
 static void refill(void** live, void** from, const size_t* bytes, int args, int sets) {
   for (int s = 0; s < sets; ++s)
@@ -37,7 +36,7 @@ static void call_all(Call call, void** live, int sets) {
 }
 
 /* Seconds of one call: of one on each of `sets` copies of the arguments, one after the other, all
-   copied anew before. `warm`: the code was called before that, too. */
+   copied anew before. `warm`: of a short call; the code was called before that, too. */
 double seconds_of(Call call, void** live, void** from, const size_t* bytes, int args, int sets,
                   int warm) {
   refill(live, from, bytes, args, sets);
@@ -48,6 +47,7 @@ double seconds_of(Call call, void** live, void** from, const size_t* bytes, int 
   const double cpu = seconds(CLOCK_THREAD_CPUTIME_ID), start = seconds(CLOCK_MONOTONIC);
   call_all(call, live, sets);
   const double wall = seconds(CLOCK_MONOTONIC) - start;
-  /* What another process had of the core does not count. */
-  return (wall > kLong ? seconds(CLOCK_THREAD_CPUTIME_ID) - cpu : wall) / sets;
+  /* Of a long call what another process had of the core does not count; of a short one the least
+     wall time of many is surer than CPU time, from which a hypervisor's is taken off. */
+  return (warm ? wall : seconds(CLOCK_THREAD_CPUTIME_ID) - cpu) / sets;
 }
