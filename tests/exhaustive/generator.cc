@@ -284,6 +284,24 @@ class Generator {
     return c_.pick(4) ? out : Block{make_for(k, int_const(0), int_const(2), out)};
   }
 
+  // t = 0; for k: t += e; y += c * t, nearly or quite as distribute_factor wants it.
+  Block sum_and_factor(Sym k, const ExprPtr& element_at_k) {
+    const Sym t = local("t");
+    const Element target = element();
+    const ExprPtr scalar = read_elem(t, {}, kElement);
+    const ExprPtr factor = c_.pick(2) ? data_const(2, kElement) : read_of(element());
+    const ReduceOp op = c_.pick(8) ? ReduceOp::kAdd : reduction();
+    const StmtPtr term = make_reduce(t, {}, c_.pick(3) ? element_at_k : value(), op);
+    Block out = {make_alloc(t, Type{kElement, {}, false}, dram()),
+                 make_assign(t, {}, data_const(c_.pick(8) ? 0 : 1, kElement)),
+                 make_for(k, int_const(0), size(), {term}),
+                 make_reduce(target.name, target.idx, c_.pick(3) ? factor * scalar : scalar,
+                             c_.pick(8) ? ReduceOp::kAdd : reduction())};
+    const Element other = element();
+    if (!c_.pick(6)) out.push_back(make_assign(other.name, other.idx, scalar));
+    return out;
+  }
+
   // A run of statements in the form that an operator wants which seldom finds one.
   Block rare() {
     --leaves_;
@@ -293,10 +311,12 @@ class Generator {
     auto shifted = [&](const ExprPtr& e) { return c_.pick(3) ? e : e + int_const(1); };
     auto extent = [&] { return c_.pick(2) ? size() : int_const(2 + c_.pick(2)); };
     const Sym from = c_.pick(4) ? x : y;
-    switch (c_.pick(10)) {
+    switch (c_.pick(11)) {
       case 7:
       case 8:
         return staged_element(k, m);
+      case 10:
+        return sum_and_factor(k, at(from, i));
       case 9:
         return bytes_to_narrow(k, x, y);
       case 0: {  // fuse

@@ -62,14 +62,14 @@ def means(x: f32[2, 17, 65], y: f32[2, 8, 32]):
                 y[c, i, j] = y[c, i, j] / 9.0
 
 @proc
-def groups(A: f32[4, 2, 8], s: f32[2, 16], B: f32[2, 8, 16], C: f32[4, 16]):
-    for i in seq(0, 4):
-        for j in seq(0, 16):
+def groups(A: f32[20, 2, 20], s: f32[2, 32], B: f32[2, 20, 32], C: f32[20, 32]):
+    for i in seq(0, 20):
+        for j in seq(0, 32):
             C[i, j] = 0.0
             for g in seq(0, 2):
                 t: f32
                 t = 0.0
-                for k in seq(0, 8):
+                for k in seq(0, 20):
                     t += A[i, g, k] * B[g, k, j]
                 C[i, j] += s[g, j] * t
 
