@@ -128,7 +128,7 @@ ProcPtr delete_buffer(ProcPtr p, const Where& alloc) {
   for (auto at = paths.rbegin(); at != paths.rend(); ++at) {
     StmtPtr s = stmt_at(*p, *at);
     if (!mentions_any(s, names) || !body_of(*s).empty()) continue;
-    if (!only_feeds(*s)) refuse(op, "`" + name.name() + "` is still read by `" + str(s) + "`");
+    if (!only_feeds(*s)) refuse(op, "`" + name.name() + "` is still read by " + quoted(s));
     rw.erase(*rw.now(*at), 1);
   }
   for (const ExprPtr& e : [&] {

@@ -119,7 +119,7 @@ class FactorOfSum {
       const StmtPtr s = stmt_at(*p_, path);
       if (s->as<For>() || s->as<If>() || s->as<Alloc>()) continue;
       if (mentions(s, sum_->name) && std::find(own.begin(), own.end(), path) == own.end())
-        refuse(kDistribute, name + " is used in `" + str(s) + "`, too");
+        refuse(kDistribute, name + " is used in " + quoted(s) + ", too");
     }
   }
 

@@ -12,6 +12,11 @@
 
 namespace exotune::internal {
 
+std::string quoted(const StmtPtr& s) {
+  const std::string text = str(s);
+  return "`" + text.substr(0, text.find('\n')) + "`";
+}
+
 void refuse(const char* op, const std::string& message, LazyText hint) {
   throw SchedulingError(std::string(op) + ": " + message, {}, std::move(hint));
 }

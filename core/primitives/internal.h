@@ -11,6 +11,9 @@ namespace exotune::internal {
 
 // --- refusing ---------------------------------------------------------------------------------
 /// Throws SchedulingError "op: message".
+/// A statement as messages quote it: its first line.
+std::string quoted(const StmtPtr& s);
+
 [[noreturn]] void refuse(const char* op, const std::string& message, LazyText hint = {});
 
 /// Throws SchedulingError "op: message" with the answer's notes, unless it is a proof.

@@ -150,7 +150,7 @@ class WindowReduction {
       const Assign* a = s->as<Assign>();
       const Reduce* r = s->as<Reduce>();
       const bool plain = a || r || s->as<For>() || s->as<If>() || s->as<Alloc>() || s->as<Pass>();
-      if (!plain) refuse(kReduceAhead, "the nest holds `" + str(s) + "`");
+      if (!plain) refuse(kReduceAhead, "the nest holds " + quoted(s));
       if ((a || r) && reads_buffer(*p_, path, operand_, a ? a->name : r->name))
         refuse(kReduceAhead, "the nest writes what `" + str(operand_) + "` reads");
     }

@@ -77,6 +77,14 @@ TEST(DistributeFactor, refuses_what_is_no_such_sum) {
                     sum = "        t += a[k]\n", end = "    y[0] += s * t\n";
   refused("    t: f32\n    t = 1.0\n" + loop + sum + end, "begins at 1");
   refused(begin + loop + sum + end + "    z = t\n", "t is used behind it");
+  try {
+    (void)distribute_factor(parse("def f(a: f32[8], z: f32, y: f32[8]):\n" + begin + loop + sum +
+                                  "    y[0] += t\n    z = t\n"),
+                            "y[_] += _");
+    FAIL();
+  } catch (const SchedulingError& error) {
+    EXPECT_NE(std::string(error.what()).find("is used in `z = t`, too"), std::string::npos);
+  }
   refused("    z = 0.0\n" + loop + "        z += a[k]\n    y[0] += s * z\n", "an argument");
   refused(begin + loop + sum + "    y[0] += s * t * t\n", "a square");
   refused(begin + loop + sum + "    y[0] += s + t\n", "no factor");
