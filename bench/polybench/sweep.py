@@ -13,7 +13,7 @@ the best library that has the computation. With `--target avx2` the compilers an
 AVX2, too. What they make of the nests stays in FOLDER/built; `--only build` does that alone, on another
 core than the one that measures, say.
 """
-import argparse, glob, math, os, re, subprocess, sys
+import argparse, difflib, glob, math, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNELS = os.path.join(HERE, "..", "..", "kernels")
@@ -109,6 +109,11 @@ def main():
     parser.add_argument("--target", default=""), parser.add_argument("--libraries", default="")
     parser.add_argument("--seconds", type=float, default=4), parser.add_argument("-o", dest="out", default="out")
     a = parser.parse_args()
+    known = {word for group, name, _, _ in kernels(a.at) for word in (group, name)}
+    for name in a.names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            parser.error(f"there is no kernel or group '{name}'" + (f"; did you mean {near[0]}?" if near else ""))
     os.makedirs(a.out, exist_ok=True)
     ratios = []
     for name, kernel, sizes in chosen(a):
