@@ -1,0 +1,453 @@
+// Each move by itself: what it makes of a nest that it is for, that this computes the same, and
+// what it leaves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/ir/printer.h"
+#include "core/library/script.h"
+#include "search/moves/closures.h"
+#include "search/moves/distribution.h"
+#include "search/moves/loop_order.h"
+#include "search/moves/parts.h"
+#include "search/moves/recurrences.h"
+#include "search/moves/row_fusion.h"
+#include "search/moves/separation.h"
+#include "search/moves/shared_passes.h"
+#include "search/moves/stage_rows.h"
+#include "search/moves/transposition.h"
+#include "search/moves/triangles.h"
+#include "search/program_search.h"
+#include "search/steps/builders.h"
+#include "tests/search/move_nests.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+const char* const kSweeps = R"(
+@proc
+def sweeps(x: f32[20, 12], y: f32[20, 12]):
+    for t in seq(0, 5):
+        for i in seq(1, 19):
+            for j in seq(1, 11):
+                y[i, j] = x[i - 1, j] + x[i, j - 1] + x[i, j + 1] + x[i + 1, j]
+        for i in seq(1, 19):
+            for j in seq(1, 11):
+                x[i, j] = y[i - 1, j] + y[i, j - 1] + y[i, j + 1] + y[i + 1, j]
+)";
+
+const char* const kStaggered = R"(
+@proc
+def staggered(f: f32[6], ex: f32[20, 12], ey: f32[20, 12], hz: f32[20, 12]):
+    for t in seq(0, 6):
+        for j in seq(0, 12):
+            ey[0, j] = f[t]
+        for i in seq(1, 20):
+            for j in seq(0, 12):
+                ey[i, j] = ey[i, j] - hz[i, j] + hz[i - 1, j]
+        for i in seq(0, 20):
+            for j in seq(1, 12):
+                ex[i, j] = ex[i, j] - hz[i, j] + hz[i, j - 1]
+        for i in seq(0, 19):
+            for j in seq(0, 11):
+                hz[i, j] = hz[i, j] - ex[i, j + 1] + ex[i, j] - ey[i + 1, j] + ey[i, j]
+)";
+
+const char* const kTwoPasses = R"(
+@proc
+def two_passes(g: f32[5], x: f32[24, 16], t: f32[24, 12], y: f32[20, 12]):
+    for i in seq(0, 24):
+        for j in seq(0, 12):
+            t[i, j] = 0.0
+            for k in seq(0, 5):
+                t[i, j] += g[k] * x[i, j + k]
+    for i in seq(0, 20):
+        for j in seq(0, 12):
+            y[i, j] = 0.0
+            for k in seq(0, 5):
+                y[i, j] += g[k] * t[i + k, j]
+)";
+
+int count_of(const Steps& steps, const std::string& op) {
+  return static_cast<int>(
+      std::count_if(steps.begin(), steps.end(), [&](const auto& s) { return s.op == op; }));
+}
+
+TEST(RowFusion, a_sweep_follows_another_one_row_behind) {
+  const ProcPtr p = parsed(kSweeps);
+  const Schedule one = fuse_rows({p, {}, false}, 1);
+  EXPECT_EQ(count_of(one.steps, "fuse"), 1);
+  EXPECT_EQ(count_of(one.steps, "shift_loop"), 1);
+  expect_same_result(p, one.proc, str(*one.proc));
+}
+
+TEST(RowFusion, sweeps_of_several_time_steps_are_a_wavefront) {
+  const ProcPtr p = parsed(kSweeps);
+  const Schedule two = fuse_rows({p, {}, false}, 2);
+  EXPECT_EQ(count_of(two.steps, "fuse"), 3);
+  EXPECT_EQ(count_of(two.steps, "unroll_loop"), 1);
+  expect_same_result(p, two.proc, str(*two.proc));
+}
+
+TEST(RowFusion, sweeps_of_other_ranges_are_cut_to_what_they_share) {
+  const ProcPtr p = parsed(kStaggered);
+  const Schedule fused = fuse_rows({p, {}, false}, 1);
+  EXPECT_EQ(count_of(fused.steps, "fuse"), 2);
+  expect_same_result(p, fused.proc, str(*fused.proc));
+}
+
+TEST(RowFusion, a_consumer_stays_its_halo_behind) {
+  const ProcPtr p = parsed(kTwoPasses);
+  const Schedule fused = fuse_rows({p, {}, false}, 1);
+  EXPECT_EQ(count_of(fused.steps, "fuse"), 1);
+  expect_same_result(p, fused.proc, str(*fused.proc));
+}
+
+TEST(RowFusion, what_needs_all_rows_before_stays_apart) {
+  const ProcPtr p = parsed(R"(
+@proc
+def mirrored(x: f32[20, 4], y: f32[20, 4]):
+    for i in seq(0, 20):
+        for j in seq(0, 4):
+            x[i, j] = y[i, j] + 1.0
+    for i in seq(0, 20):
+        for j in seq(0, 4):
+            y[i, j] = x[19 - i, j]
+)");
+  EXPECT_TRUE(fuse_rows({p, {}, false}, 1).steps.empty());
+  EXPECT_FALSE(has_repeated_sweeps(*p));
+  EXPECT_TRUE(fuse_rows({p, {}, false}, 2).steps.empty());
+}
+
+// A matrix and its transpose times a vector, with what is in between.
+const char* const kBothWays = R"(
+@proc
+def both_ways(a: f64[9, 13], x: f64[9], y: f64[13], u: f64[13], v: f64[9]):
+    for i in seq(0, 9):
+        for j in seq(0, 13):
+            x[i] += a[i, j] * u[j]
+    for i in seq(0, 9):
+        v[i] = v[i] * 2.0
+    for i in seq(0, 13):
+        for j in seq(0, 9):
+            y[i] += a[j, i] * v[j]
+)";
+
+TEST(SharedPasses, a_matrix_is_read_once_for_both_products) {
+  const ProcPtr p = parsed(kBothWays);
+  const Schedule one = share_passes({p, {}, false});
+  EXPECT_EQ(count_of(one.steps, "reorder_loops"), 1);
+  EXPECT_EQ(count_of(one.steps, "fuse"), 2);
+  // v is scaled before the second product, which cannot pass it, but after the first, which can.
+  EXPECT_EQ(count_of(one.steps, "reorder_stmts"), 1);
+  EXPECT_EQ(one.proc->body.size(), 2u);
+  expect_same_result(p, one.proc, str(*one.proc));
+}
+
+TEST(SharedPasses, an_updated_array_is_used_where_it_was_updated) {
+  const ProcPtr p = parsed(R"(
+@proc
+def rank_one_and_product(a: f64[7, 9], s: f64[7], t: f64[9], x: f64[9], y: f64[7]):
+    for i in seq(0, 7):
+        for j in seq(0, 9):
+            a[i, j] += s[i] * t[j]
+    for j in seq(0, 9):
+        for i in seq(0, 7):
+            x[j] += a[i, j] * y[i]
+)");
+  const Schedule one = share_passes({p, {}, false});
+  EXPECT_EQ(count_of(one.steps, "fuse"), 2);
+  EXPECT_EQ(one.proc->body.size(), 1u);
+  expect_same_result(p, one.proc, str(*one.proc));
+}
+
+TEST(SharedPasses, what_needs_the_whole_sum_before_stays_apart) {
+  const ProcPtr p = parsed(R"(
+@proc
+def there_and_back(a: f64[7, 9], t: f64[7], x: f64[9], y: f64[9]):
+    for i in seq(0, 7):
+        for j in seq(0, 9):
+            t[i] += a[i, j] * x[j]
+    for j in seq(0, 9):
+        for i in seq(0, 7):
+            y[j] += a[i, j] * t[i]
+)");
+  EXPECT_TRUE(share_passes({p, {}, false}).steps.empty());
+}
+
+// Two passes with planes outside, what they make in arrays of the procedure.
+const char* const kStages = R"(
+@proc
+def stages(w: f32[3], x: f32[2, 11, 9], y: f32[2, 9, 9]):
+    gray: f32[11, 9]
+    for i in seq(0, 11):
+        for j in seq(0, 9):
+            gray[i, j] = w[0] * x[0, i, j] + w[1] * x[1, i, j]
+    edge: f32[9, 9]
+    for i in seq(0, 9):
+        for j in seq(0, 9):
+            edge[i, j] = gray[i, j] - gray[i + 2, j]
+    for c in seq(0, 2):
+        for i in seq(0, 9):
+            for j in seq(0, 9):
+                y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
+)";
+
+TEST(StageRows, rows_are_made_where_they_are_read) {
+  const ProcPtr p = parsed(kStages);
+  const std::vector<Schedule> rows = stages_by_rows({p, {}, false});
+  ASSERT_EQ(rows.size(), 1u);  // not inside the planes: rows of edge would be made for each
+  EXPECT_EQ(count_of(rows[0].steps, "reorder_loops"), 1);
+  EXPECT_EQ(count_of(rows[0].steps, "compute_at"), 2);
+  EXPECT_EQ(count_of(rows[0].steps, "store_at"), 1);    // of edge one row at a time
+  EXPECT_EQ(count_of(rows[0].steps, "resize_dim"), 1);  // of gray a ring
+  EXPECT_NE(str(*rows[0].proc).find("gray : f32[4, 9]"), std::string::npos) << str(*rows[0].proc);
+  expect_same_result(p, rows[0].proc, str(*rows[0].proc));
+}
+
+TEST(StageRows, an_argument_between_them_stays_whole) {
+  const ProcPtr p = parsed(R"(
+@proc
+def two_passes(x: f32[9, 12], t: f32[9, 8], y: f32[5, 8]):
+    for i in seq(0, 9):
+        for j in seq(0, 8):
+            t[i, j] = x[i, j] + x[i, j + 4]
+    for i in seq(0, 5):
+        for j in seq(0, 8):
+            y[i, j] = t[i, j] + t[i + 4, j]
+)");
+  const std::vector<Schedule> rows = stages_by_rows({p, {}, false});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(count_of(rows[0].steps, "compute_at"), 1);
+  EXPECT_EQ(rows[0].steps.size(), 1u);
+  expect_same_result(p, rows[0].proc, str(*rows[0].proc));
+}
+
+TEST(StageRows, what_needs_all_rows_before_stays_apart) {
+  const ProcPtr p = parsed(R"(
+@proc
+def mirrored(x: f32[20, 4], y: f32[20, 4]):
+    t: f32[20, 4]
+    for i in seq(0, 20):
+        for j in seq(0, 4):
+            t[i, j] = x[i, j] + 1.0
+    for i in seq(0, 20):
+        for j in seq(0, 4):
+            y[i, j] = t[19 - i, j]
+)");
+  EXPECT_TRUE(stages_by_rows({p, {}, false}).empty());
+}
+
+TEST(Parts, a_time_loop_is_walked_into) {
+  EXPECT_EQ(parts_of(parsed(kSteps)).size(), 2u);
+  EXPECT_TRUE(is_one_nest(parsed(kTransposed)));
+  EXPECT_FALSE(is_one_nest(parsed(kSteps)));
+}
+
+TEST(LoopOrders, are_all_legal_ones) {
+  const ProcPtr p = parsed(kTransposed);
+  EXPECT_EQ(loop_orders({p, {}, false}, {{Child::kBody, 0}}).size(), 6u);
+}
+
+TEST(LoopOrders, bring_what_is_named_inside_with_the_fewest_swaps) {
+  const Path band = {{Child::kBody, 0}};
+  const ProcPtr p = parsed(kFourIndices);
+  const std::vector<LoopOrder> orders = loop_orders({p, {}, false}, band);
+  const auto product = with_innermost(orders.front(), band, {"b", "d", "e"});
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->order, (std::vector<int>{0, 2, 1, 3, 4}));
+  EXPECT_EQ(product->schedule.steps.size(), 1u);
+  EXPECT_FALSE(with_innermost(orders.front(), band, {"b", "q"}));
+}
+
+TEST(Distribution, keeps_what_depends_together) {
+  const ProcPtr p = parsed(kSteps);
+  EXPECT_TRUE(distribute({p, {}, false}, true).steps.empty());
+}
+
+TEST(Triangles, are_cut_into_whole_blocks_and_corners) {
+  const ProcPtr p = parsed(R"(
+@proc
+def triangle(A: f32[24, 24], B: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(0, i + 1):
+            B[i, j] += A[j, i]
+)");
+  const std::optional<Schedule> cut =
+      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, false);
+  ASSERT_TRUE(cut);
+  EXPECT_NE(str(*cut->proc).find("for j in seq(0, 8 * ib)"), std::string::npos) << str(*cut->proc);
+  expect_same_result(p, cut->proc, str(*cut->proc));
+}
+
+TEST(Triangles, may_be_of_the_sum_or_of_the_result) {
+  const Path band = {{Child::kBody, 0}};
+  EXPECT_TRUE(triangle_is_summed(*parsed(R"(
+@proc
+def lower(L: f32[24, 24], B: f32[24, 9], C: f32[24, 9]):
+    for i in seq(0, 24):
+        for j in seq(0, 9):
+            for k in seq(0, i + 1):
+                C[i, j] += L[i, k] * B[k, j]
+)"),
+                                 band));
+  EXPECT_FALSE(triangle_is_summed(*parsed(R"(
+@proc
+def gram(X: f32[24, 12], G: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(0, i + 1):
+            for k in seq(0, 12):
+                G[i, j] += X[i, k] * X[j, k]
+)"),
+                                  band));
+  EXPECT_FALSE(triangle_is_summed(*parsed(kTransposed), band));
+}
+
+TEST(Triangles, have_corners_that_are_squares_in_a_buffer) {
+  const ProcPtr p = parsed(R"(
+@proc
+def gram(X: f32[12, 24], G: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(i, 24):
+            G[i, j] = 0.0
+            for k in seq(0, 12):
+                G[i, j] += X[k, i] * X[k, j]
+)");
+  const std::optional<Schedule> cut =
+      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, true);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->steps.back().op, "square_corner");
+  EXPECT_NE(str(*cut->proc).find("G_square : f32[8, 8]"), std::string::npos) << str(*cut->proc);
+  expect_same_result(p, cut->proc, str(*cut->proc));
+}
+
+TEST(Recurrences, are_blocked_and_hold_a_product_that_fits_register_tiles) {
+  const ProcPtr p = parsed(R"(
+@proc
+def cholesky(A: f32[24, 24]):
+    for i in seq(0, 24):
+        for j in seq(0, i):
+            for k in seq(0, j):
+                A[i, j] += -(A[i, k] * A[j, k])
+            A[i, j] = A[i, j] / A[j, j]
+        for k in seq(0, i):
+            A[i, i] += -(A[i, k] * A[i, k])
+        A[i, i] = 2.0 * A[i, i]
+)");
+  const std::vector<Schedule> made = blocks_of_recurrences({p, {}, false}, 4);
+  ASSERT_FALSE(made.empty());
+  for (const Schedule& s : made) {
+    EXPECT_TRUE(std::any_of(s.steps.begin(), s.steps.end(),
+                            [](const ScheduleStep& step) { return step.op == "stage_panel"; }));
+    EXPECT_NE(str(*s.proc).find("A_panel[j + 4 * jb, i] += -(A_panel[k, i] * A[j + 4 * jb, k])"),
+              std::string::npos)
+        << str(*s.proc);
+  }
+  EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
+}
+
+TEST(Closures, are_taken_in_blocks_of_whole_vectors_that_divide_them_first) {
+  const ProcPtr p = parsed(R"(
+@proc
+def paths(x: f32[144, 144]):
+    for k in seq(0, 144):
+        for i in seq(0, 144):
+            for j in seq(0, 144):
+                x[i, j] min= x[i, k] + x[k, j]
+)");
+  const std::vector<Schedule> made = blocks_of_closures({p, {}, false}, 4);
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(*made[0].steps.back().args.back().as<int64_t>(), 48);
+  EXPECT_NE(str(*made[0].proc).find("x[i, j] min= x_column1[k, i] + x_row1[k, j]"),
+            std::string::npos);
+  EXPECT_TRUE(blocks_of_closures({parsed(kSteps), {}, false}, 4).empty());
+}
+
+TEST(Recurrences, of_independent_rows_run_in_lanes) {
+  const ProcPtr p = parsed(R"(
+@proc
+def sums(x: f32[16, 12]):
+    for t in seq(0, 2):
+        for i in seq(0, 16):
+            for j in seq(1, 12):
+                x[i, j] += x[i, j - 1]
+)");
+  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 4);
+  ASSERT_EQ(made.size(), 3u);  // 2, 1 and 4 vectors of rows
+  for (const Schedule& s : made) {
+    EXPECT_NE(str(*s.proc).find("x_lanes[j, i] += x_lanes[j - 1, i]"), std::string::npos)
+        << str(*s.proc);
+    expect_same_result(p, s.proc, str(*s.proc));
+  }
+  EXPECT_TRUE(rows_in_lanes({p, {}, false}, 32).empty());  // more lanes than rows
+  EXPECT_TRUE(rows_in_lanes({parsed(kSteps), {}, false}, 4).empty());
+}
+
+TEST(Recurrences, go_by_columns_where_their_sums_go_down_one) {
+  const ProcPtr p = parsed(R"(
+@proc
+def pairs(t: f32[12, 12]):
+    for ii in seq(0, 12):
+        for j in seq(12 - ii, 12):
+            t[11 - ii, j] max= t[11 - ii, j - 1]
+            for k in seq(12 - ii, j):
+                t[11 - ii, j] max= t[11 - ii, k] + t[k + 1, j]
+)");
+  const std::optional<Schedule> columns = recurrences_by_columns({p, {}, false});
+  ASSERT_TRUE(columns);
+  const std::string text = str(*columns->proc);
+  EXPECT_NE(text.find("t_column[k + 1]"), std::string::npos) << text;
+  EXPECT_LT(text.find("for j in"), text.find("for ii in")) << text;
+  expect_same_result(p, columns->proc, text);
+  EXPECT_FALSE(recurrences_by_columns({parsed(kSteps), {}, false}));
+}
+
+TEST(Recurrences, run_in_rows_one_behind_the_other) {
+  const ProcPtr p = parsed(R"(
+@proc
+def relaxed(x: f32[11, 20]):
+    for i in seq(1, 10):
+        for j in seq(1, 19):
+            x[i, j] = x[i - 1, j + 1] + x[i, j - 1] + x[i + 1, j]
+)");
+  const std::vector<Schedule> made = wavefronts({p, {}, false});
+  ASSERT_EQ(made.size(), 3u);  // 4, 8 and 2 rows
+  for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
+  EXPECT_TRUE(wavefronts({parsed(kSteps), {}, false}).empty());
+}
+
+TEST(Separation, gives_a_buffer_read_twice_a_copy) {
+  const ProcPtr p = parsed(R"(
+@proc
+def twice(A: f32[16, 24], C: f32[8, 16]):
+    for i in seq(0, 8):
+        for j in seq(0, 16):
+            for k in seq(0, 16):
+                C[i, j] += A[k, i + 16] * A[k, j]
+)");
+  const std::optional<Schedule> apart =
+      separate_operands({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {});
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->steps.front().op, "stage_mem");
+  expect_same_result(p, apart->proc, str(*apart->proc));
+}
+
+TEST(Transposition, copies_what_the_nest_reads_of_an_operand) {
+  const ProcPtr p = parsed(R"(
+@proc
+def part(A: f32[12, 16], B: f32[400, 16], C: f32[12, 40]):
+    for i in seq(0, 12):
+        for j in seq(0, 40):
+            for k in seq(0, 16):
+                C[i, j] += A[i, k] * B[j + 80, k]
+)");
+  const std::optional<Schedule> turned =
+      transpose_operands({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {});
+  ASSERT_TRUE(turned);
+  EXPECT_NE(str(*turned->proc).find("B_t : f32[16, 40]"), std::string::npos) << str(*turned->proc);
+  expect_same_result(p, turned->proc, str(*turned->proc));
+}
+
+}  // namespace
+}  // namespace exotune
