@@ -57,11 +57,18 @@ inline Func separable(ImageParam image, ImageParam weights, int taps, bool tiles
   Expr down = weights(0) * across(X, Y);
   for (int t = 1; t < taps; ++t) down += weights(t) * across(X, Y + t);
   out(X, Y) = down;
+  // Smaller images than a tile are guarded instead of shifted.
+  const OutputImageParam image_out = out.output_buffer();
+  const auto guarded = TailStrategy::GuardWithIf;
   if (tiles) {
-    out.tile(X, Y, Xi, Yi, 256, 32).vectorize(Xi, lanes);
+    out.specialize(image_out.width() >= 256 && image_out.height() >= 32)
+        .tile(X, Y, Xi, Yi, 256, 32)
+        .vectorize(Xi, lanes);
+    out.tile(X, Y, Xi, Yi, 256, 32, guarded).vectorize(Xi, lanes, guarded);
     across.compute_at(out, X).vectorize(X, lanes);
   } else {
-    out.split(Y, Y, Yi, 32).vectorize(X, lanes);
+    out.specialize(image_out.height() >= 32).split(Y, Y, Yi, 32).vectorize(X, lanes);
+    out.split(Y, Y, Yi, 32, guarded).vectorize(X, lanes);
     across.store_at(out, Y).compute_at(out, Yi).vectorize(X, lanes);
   }
   return out;
