@@ -110,6 +110,11 @@ class Changes {
       }
     if (!kernels_.empty() && !any_of(steps_, "interleave_loop")) interleaves();
     if (!kernels_.empty() && !any_of(steps_, "prefetch_ahead")) prefetches();
+    if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_rows")) {
+      Steps out = steps_;
+      out.push_back({"prefetch_rows", {""}});
+      add(std::move(out), Change::kPrefetching);
+    }
     if (!where_.streaming.empty() && !any_of(steps_, "stream_results")) {
       Steps out = steps_;
       out.insert(out.end(), where_.streaming.begin(), where_.streaming.end());

@@ -385,7 +385,10 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
   const Target& target = *request_.target;
   const Neighbourhood where{target.lanes_of(nest_.precision),
                             target.vector_memory ? target.vector_memory->count : 0,
-                            nest_.vector_loop, nest_.row_loop, streaming()};
+                            nest_.vector_loop,
+                            nest_.row_loop,
+                            streaming(),
+                            reads_far()};
   Surroundings found = surroundings(good, most, where, deadline);
   for (const StepRefusal& r : found.refusals) run_.count(r);
   run_.result.statistics.states += found.made;
@@ -393,13 +396,31 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
   return rehearsal_ ? performed(std::move(found.states), deadline) : std::move(found.states);
 }
 
+int64_t Proposals::second_cache() const {
+  int64_t caches = 0;
+  for (const TargetLevel& level : levels_)
+    if (level.is_cache() && ++caches == 2) return level.bytes;
+  return 0;
+}
+
+bool Proposals::reads_far() const {
+  const int64_t second = second_cache();
+  const Outline o = outline_of(*start().proc, run_.sizes);
+  return second > 0 && std::any_of(o.accesses.begin(), o.accesses.end(), [&](const auto& a) {
+           const auto buffer =
+               std::find_if(o.buffers.begin(), o.buffers.end(),
+                            [&](const OutlineBuffer& b) { return b.name == a.what.buffer; });
+           return a.what.kind != Access::Kind::kWrite && buffer != o.buffers.end() &&
+                  buffer->argument &&
+                  buffer->elements * bytes_of(a.scalar) > static_cast<double>(second);
+         });
+}
+
 // Where what is only written is larger than the second cache, its lines come from beyond it only to
 // be overwritten.
 Steps Proposals::streaming() const {
   const Target& target = *request_.target;
-  int64_t caches = 0, second = 0;
-  for (const TargetLevel& level : levels_)
-    if (level.is_cache() && ++caches == 2) second = level.bytes;
+  const int64_t second = second_cache();
   if (target.streams.empty() || request_.threads > 1 || second == 0) return {};
   const Outline o = outline_of(*start().proc, run_.sizes);
   for (const OutlineBuffer& b : o.buffers) {

@@ -89,6 +89,10 @@ class Proposals {
   BeamResult beam(const Nest& nest, const SharedLoop* shared);
   /// The step that sends results past the caches; empty where they are small or nothing does.
   Steps streaming() const;
+  /// Bytes; 0: the machine has no such cache.
+  int64_t second_cache() const;
+  /// Is an argument that is read larger than the second cache?
+  bool reads_far() const;
   std::vector<BeamState> streamed(const FoundFamilies& found);
   /// As surroundings_of; where there is a rehearsal, of and among the rehearsed.
   Surroundings surroundings(const std::vector<BeamState>& good, size_t most,

@@ -29,6 +29,7 @@
 #include "core/library/recurrences.h"    // factorizations and solves in blocks of rows
 #include "core/library/reduction.h"      // sums in several chains
 #include "core/library/replacement.h"    // instructions in the place of loops
+#include "core/library/row_hints.h"      // rows asked for further on
 #include "core/library/script.h"         // schedules as text
 #include "core/library/shifted_loads.h"  // overlapping loads as shifts of registers
 #include "core/library/skewing.h"        // sweeps in place, rows one behind the other

@@ -46,9 +46,9 @@ std::vector<std::string> read_axes(const TomlTable& table, const Family& family)
 std::vector<Bucket> read_buckets(const TomlTable& table, const std::string& key) {
   std::vector<Bucket> buckets;
   for (const TomlTable& bucket : table.tables(key)) {
-    bucket.allow_only({"when", "at", "in_lines"});
-    const bool in_lines = bucket.boolean_or("in_lines", false);
-    buckets.push_back({bucket.text_or("when", ""), bucket.text("at"), in_lines});
+    bucket.allow_only({"when", "at", "in_lines", "far"});
+    buckets.push_back({bucket.text_or("when", ""), bucket.text("at"),
+                       bucket.boolean_or("in_lines", false), bucket.boolean_or("far", false)});
   }
   // Some bucket has to be taken whatever the size.
   if (!buckets.empty() && !buckets.back().when.empty())
@@ -69,8 +69,8 @@ std::vector<Bucket> buckets_of(const TomlTable& table, const Family& family) {
 }
 
 KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
-  table.allow_only(
-      {"name", "for", "code", "schedule", "like", "tries", "values", "buckets", "in_lines"});
+  table.allow_only({"name", "for", "code", "schedule", "like", "tries", "far_tries", "values",
+                    "buckets", "in_lines"});
   KernelTemplate kernel;
   kernel.name = table.text("name");
   kernel.axes = read_axes(table, family);
@@ -79,6 +79,7 @@ KernelTemplate read_kernel(const TomlTable& table, const Family& family) {
   kernel.like = table.text_or("like", "");
   kernel.where = table.where("code");
   kernel.tries = table.texts("tries");
+  kernel.far_tries = table.texts("far_tries");
   if (table.has("values")) {
     const TomlTable values = table.table("values");
     for (const std::string& name : values.keys())

@@ -27,6 +27,8 @@ struct Bucket {
   std::string at;    // where it is measured: "n=40", at several "M=40 N=40, M=33 N=50"
   /// Do bodies call the kernel with its argument `in_lines` at the begin of a cache line there?
   bool in_lines = false;
+  /// Is what a call reads in no near cache? Then `far_tries` are tried, too.
+  bool far = false;
 };
 
 /// A `[[kernel]]`: one member for each combination of its axes' values.
@@ -36,6 +38,7 @@ struct KernelTemplate {
   std::string code, schedule;  // with places; the schedule may have several versions (versions.h)
   std::string like;            // the member whose schedules it takes, with places; "": its own
   std::vector<std::string> tries;  // other schedules, with places; tuning chooses for each bucket
+  std::vector<std::string> far_tries;  // more of them, for buckets that are far (Bucket::far)
   std::vector<std::pair<std::string, std::vector<std::string>>> values;  // of places in tries
   std::vector<Bucket> buckets;
   std::string in_lines;  // an argument, with places; "" for none (Bucket::in_lines)

@@ -36,8 +36,10 @@ Question read_question(const Shard& shard) {
   t.code = reader.text("code");
   t.usual = reader.text("usual");
   t.scripts = reader.texts("scripts");
+  t.far_scripts = reader.texts("far_scripts");
   for (const JsonFields& bucket : reader.objects("buckets"))
-    t.buckets.push_back({bucket.text("when"), bucket.text("at"), bucket.integer("in_lines") != 0});
+    t.buckets.push_back({bucket.text("when"), bucket.text("at"), bucket.integer("in_lines") != 0,
+                         bucket.integer("far") != 0});
   t.in_lines = reader.text("in_lines");
   return question;
 }
@@ -112,12 +114,21 @@ BucketMemory memory_in(Store& store, const Context& context) {
 Shard member_shard(const Tunable& tunable, const Target& target) {
   Json buckets = Json::List();
   for (const Bucket& bucket : tunable.buckets)
-    buckets.add({{"when", bucket.when}, {"at", bucket.at}, {"in_lines", bucket.in_lines ? 1 : 0}});
-  const Json question = {{"engine", engine_version()}, {"target", target.name},
-                         {"target_hash", target.hash}, {"name", tunable.name},
-                         {"c_name", tunable.c_name},   {"code", tunable.code},
-                         {"usual", tunable.usual},     {"scripts", tunable.scripts},
-                         {"buckets", buckets},         {"in_lines", tunable.in_lines}};
+    buckets.add({{"when", bucket.when},
+                 {"at", bucket.at},
+                 {"in_lines", bucket.in_lines ? 1 : 0},
+                 {"far", bucket.far ? 1 : 0}});
+  const Json question = {{"engine", engine_version()},
+                         {"target", target.name},
+                         {"target_hash", target.hash},
+                         {"name", tunable.name},
+                         {"c_name", tunable.c_name},
+                         {"code", tunable.code},
+                         {"usual", tunable.usual},
+                         {"scripts", tunable.scripts},
+                         {"far_scripts", tunable.far_scripts},
+                         {"buckets", buckets},
+                         {"in_lines", tunable.in_lines}};
   return {tunable.name + " " + target.name, kMemberKind, question.str(1)};
 }
 
@@ -157,6 +168,7 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
   // An answer may only choose among what was asked: a stranger's schedule would go unseen into the
   // library.
   std::vector<std::string> known = tunable.scripts;
+  known.insert(known.end(), tunable.far_scripts.begin(), tunable.far_scripts.end());
   for (const Version& version : parse_versions(tunable.usual, tunable.name))
     known.push_back(version.script);
   MemberAnswer answer;

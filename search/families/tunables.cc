@@ -41,6 +41,16 @@ std::vector<std::string> spelled_out(const std::string& text, const KernelTempla
   return scripts;
 }
 
+// All of them, without those of which nothing is left: no half vectors here.
+std::vector<std::string> spelled_out(const std::vector<std::string>& texts,
+                                     const KernelTemplate& kernel, const Substitution& places) {
+  std::vector<std::string> scripts;
+  for (const std::string& text : texts)
+    for (std::string& script : spelled_out(text, kernel, places))
+      if (!script.empty()) scripts.push_back(std::move(script));
+  return scripts;
+}
+
 SizeBinding sizes_at(const std::string& text) {
   SizeBinding sizes;
   std::istringstream words(text);
@@ -72,8 +82,10 @@ std::vector<SizeBinding> all_sizes_at(const std::string& text) {
 std::string Tunable::key() const {
   std::string text = code + usual;
   for (const std::string& script : scripts) text += "\n--\n" + script;
+  for (const std::string& script : far_scripts) text += "\n-- far\n" + script;
   for (const Bucket& bucket : buckets)
-    text += "\n" + bucket.when + " at " + bucket.at + (bucket.in_lines ? " " + in_lines : "");
+    text += "\n" + bucket.when + " at " + bucket.at + (bucket.in_lines ? " " + in_lines : "") +
+            (bucket.far ? " far" : "");
   return content_hash(text);
 }
 
@@ -90,13 +102,12 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
       tunable.c_name = c_name_of(tunable.name, target);
       tunable.code = expand(kernel.code, with(places, {{"name", tunable.c_name}}), kernel.where);
       tunable.usual = expand(kernel.schedule, places, kernel.where);
-      for (const std::string& text : kernel.tries)
-        for (std::string& script : spelled_out(text, kernel, places))
-          if (!script.empty())
-            tunable.scripts.push_back(std::move(script));  // no half vectors here
+      tunable.scripts = spelled_out(kernel.tries, kernel, places);
+      tunable.far_scripts = spelled_out(kernel.far_tries, kernel, places);
       for (const Bucket& bucket : kernel.buckets)
         tunable.buckets.push_back({expand(bucket.when, places, kernel.where),
-                                   expand(bucket.at, places, kernel.where), bucket.in_lines});
+                                   expand(bucket.at, places, kernel.where), bucket.in_lines,
+                                   bucket.far});
       tunable.in_lines = expand(kernel.in_lines, places, kernel.where);
       out.push_back(std::move(tunable));
     }

@@ -12,10 +12,11 @@ namespace exotune::families {
 
 /// A member as tuning sees it: one kernel with its parameters fixed.
 struct Tunable {
-  std::string name;                  // "saxpy_any"
-  std::string c_name, code;          // as Member has them
-  std::string usual;                 // the schedule that is replayed untuned
-  std::vector<std::string> scripts;  // what is tried beside it
+  std::string name;                      // "saxpy_any"
+  std::string c_name, code;              // as Member has them
+  std::string usual;                     // the schedule that is replayed untuned
+  std::vector<std::string> scripts;      // what is tried beside it
+  std::vector<std::string> far_scripts;  // and in buckets that are far
   std::vector<Bucket> buckets;
   std::string in_lines;  // the argument that is so in some buckets; "" for none
   /// Of everything above: the same key, the same question.

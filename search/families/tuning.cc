@@ -146,15 +146,25 @@ TuningProblem problem_at(const Tunable& tunable, const Bucket& bucket, const Pro
   return problem;
 }
 
+// The usual schedule and what is tried beside it, each once.
+std::vector<std::string> scripts_of(const Tunable& tunable, const Bucket& bucket) {
+  std::vector<std::string> scripts = {usual_for(tunable, bucket)};
+  const auto add = [&](const std::vector<std::string>& tried) {
+    for (const std::string& script : tried)
+      if (std::find(scripts.begin(), scripts.end(), script) == scripts.end())
+        scripts.push_back(script);
+  };
+  add(tunable.scripts);
+  if (bucket.far) add(tunable.far_scripts);
+  return scripts;
+}
+
 // `before`: the script of the sizes below.
 BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std::string& before,
                          const TargetPtr& target, Arena& arena, const BucketMemory& memory) {
   BucketResult result;
   result.at = bucket.at;
-  std::vector<std::string> scripts = {usual_for(tunable, bucket)};
-  for (const std::string& script : tunable.scripts)
-    if (std::find(scripts.begin(), scripts.end(), script) == scripts.end())
-      scripts.push_back(script);
+  const std::vector<std::string> scripts = scripts_of(tunable, bucket);
   const Prover prover(target);
   result.kernel = prover.read(tunable.code, tunable.c_name, bucket.when);
   std::vector<TuningProblem> problems;

@@ -189,7 +189,7 @@ TEST(Family, kernels_share_buckets_and_try_half_vectors_where_there_are_any) {
   constexpr const char* kShared = R"(
 title = "shared"
 [buckets]
-short = [{ when = "n <= 8", at = "n=5" }, { at = "n=20", in_lines = true }]
+short = [{ when = "n <= 8", at = "n=5" }, { at = "n=20", in_lines = true, far = true }]
 [half]
 halves = "p = vectorize(p, 'i', ${half.f32}, tail='cut')\np = divide_loop(p, 'i', ${parts}, ['io', 'i'], tail='cut')\n"
 [axis.p]
@@ -200,6 +200,7 @@ for = ["p"]
 code = "@proc\ndef ${name}(n: size, x: [${T}][n]):\n    for i in seq(0, n):\n        x[i] = 2.0 * x[i]\n"
 schedule = "p = p\n"
 tries = ["${by_halves}"]
+far_tries = ["p = divide_loop(p, 'i', ${parts}, ['io', 'i'], tail='cut')\n"]
 values = { parts = ["2", "4"] }
 buckets = "short"
 in_lines = "x"
@@ -221,6 +222,12 @@ in_lines = "x"
   Tunable anywhere = wide;
   anywhere.buckets[1].in_lines = false;
   EXPECT_NE(anywhere.key(), wide.key()) << "it is measured elsewhere, and again";
+  EXPECT_EQ(wide.far_scripts.size(), 2u);
+  EXPECT_FALSE(wide.buckets[0].far);
+  EXPECT_TRUE(wide.buckets[1].far);
+  Tunable near = wide;
+  near.buckets[1].far = false;
+  EXPECT_NE(near.key(), wide.key()) << "fewer schedules are tried";
   std::string text = kShared;
   text.replace(text.find("= \"short\""), 9, "= \"shart\"");
   EXPECT_NE(refusal([&] { family_of(text); }).find("no buckets named 'shart'"), std::string::npos);

@@ -73,6 +73,21 @@ TEST(Tuning, takes_the_fastest_for_each_bucket_and_joins_neighbours) {
   EXPECT_DOUBLE_EQ(tuned.buckets[0].gain, 2.0);
 }
 
+// What is tried where matrices come from afar is tried nowhere else.
+TEST(Tuning, far_buckets_try_more) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  std::string tries = std::string(kTries) +
+                      "far_tries = [\"p = divide_loop(p, 'i', 5, ['io', 'i'], tail='cut')\\n\"]\n";
+  const std::string last = "{ at = \"n=100\" }";
+  tries.replace(tries.find(last), last.size(), "{ at = \"n=100\", far = true }");
+  FakeArena arena([](int64_t, size_t place) { return place == 3 ? 1.0 : 2.0; });
+  const TunedMember tuned = tune_member(tunable(*target, tries), target, arena);
+  EXPECT_EQ(tuned.buckets[0].tried, 4u);
+  EXPECT_EQ(tuned.buckets.back().tried, 5u);
+  EXPECT_NE(tuned.versions.back().script.find("'i', 5,"), std::string::npos);
+  EXPECT_EQ(tuned.versions.front().script.find("'i', 5,"), std::string::npos);
+}
+
 // Blocks of four are three times as fast where they divide the size, and half as fast elsewhere.
 TEST(Tuning, a_bucket_of_several_sizes_is_won_by_the_best_mean) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});

@@ -186,6 +186,22 @@ TEST(Neighbours, results_go_past_the_caches_where_that_is_asked_for) {
   EXPECT_EQ(streamed(neighbours_of(already, {16, 32, "", "", streaming})), 0);
 }
 
+TEST(Neighbours, rows_are_asked_for_where_they_come_from_afar) {
+  const auto asked = [](const Steps& steps, bool far) {
+    const std::vector<Neighbour> all = neighbours_of(steps, {16, 32, "", "", {}, far});
+    return std::count_if(all.begin(), all.end(), [](const Neighbour& n) {
+      return n.change == Change::kPrefetching && n.steps.back().op == "prefetch_rows";
+    });
+  };
+  const Steps steps = {block("i", 6, "io", "")};
+  EXPECT_EQ(asked(steps, true), 1);
+  EXPECT_EQ(asked(steps, false), 0);
+  Steps already = steps;
+  already.push_back({"prefetch_rows", {""}});
+  EXPECT_EQ(asked(already, true), 0);
+  EXPECT_EQ(asked(chain(), true), 0) << "a micro-kernel asks for its own tiles";
+}
+
 // Strips as high as a tile follow its height, those of the columns do not.
 TEST(Neighbours, packed_rows_follow_the_height_of_the_tile) {
   ScheduleStep rows = pack("A", "jo", 6, 8);
