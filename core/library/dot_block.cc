@@ -49,10 +49,11 @@ std::optional<DotInstr> as_dot(const ProcPtr& instr) {
   return has_x && has_w ? std::optional(out) : std::nullopt;
 }
 
-// The factors and the sum of for i: for j: for k: {..; C += a * b}.
+// The factors and the sum of for i: for j: { C = c; for k: {..; C += a * b} }.
 struct Product {
   Sym a, b, sum;  // a does not run along j
   ScalarType a_type{}, b_type{}, sum_type{};
+  bool begun = false;  // the sum is set in front of k
 };
 
 Type type_of(const ProcPtr& p, const Path& path, Sym buffer) {
@@ -66,18 +67,26 @@ const For* loop_called(const StmtPtr& s, const std::string& name) {
   return f && f->iter.name() == name ? f : nullptr;
 }
 
+// for j: { C = c; .. }
+bool sets_first(const For& loop) {
+  return loop.body.size() > 1 && loop.body.front()->as<Assign>() != nullptr;
+}
+
 std::optional<Product> product_at(const ProcPtr& p, const Path& top,
                                   const std::vector<std::string>& names) {
   const For* loops[3] = {};
   StmtPtr s = stmt_at(*p, top);
+  Product out;
   for (size_t d = 0; d < 3; ++d) {
     loops[d] = loop_called(s, names[d]);
-    if (!loops[d] || (d < 2 && loops[d]->body.size() != 1)) return std::nullopt;
-    s = loops[d]->body.front();
+    if (!loops[d]) return std::nullopt;
+    if (d == 1) out.begun = sets_first(*loops[d]);
+    if (d < 2 && loops[d]->body.size() != (d == 1 && out.begun ? 2 : 1)) return std::nullopt;
+    s = loops[d]->body.back();
   }
   const Reduce* sum = loops[2]->body.back()->as<Reduce>();
   if (!sum || sum->op != ReduceOp::kAdd) return std::nullopt;
-  Product out;
+  if (out.begun && loops[1]->body.front()->as<Assign>()->name != sum->name) return std::nullopt;
   out.sum = sum->name;
   for (const Read* r : reads_in(loops[2]->body)) {
     const auto along = [&](Sym v) {
@@ -238,29 +247,36 @@ ProcPtr vectorize_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
 
 // Sums live in registers for the whole depth, as in register_block.
 // for i: for j: for k: for r, a tile: its sums in registers while k runs. `row_loops`: 1, or 0
-// where there is no loop over i. What follows the loop over k is done in registers as well.
+// where there is no loop over i. What stands in front of the loop over k (C = c, and then nothing
+// of C is read) and what follows it are done in registers as well.
 ProcPtr tile_in_registers(ProcPtr p, const Path& tile, int row_loops, Sym sum, const DotInstr& dot,
                           const VectorUnit& unit) {
-  const Path inner = row_loops ? child(tile) : tile;
-  const bool corrected = block_at(*p, child(inner)).size() > 1;
-  if (corrected) p = fission(p, Cursor::gap(p, child(inner, 1)), 1 + row_loops);
-  p = reorder_loops(p, at(p, inner));
-  if (row_loops) p = reorder_loops(p, at(p, tile));
-  p = simplify(p, at(p, tile));
-  const int length = corrected ? 2 : 1;
+  const Path body = child(row_loops ? child(tile) : tile);
+  const int begun = at(p, body).is<Assign>() ? 1 : 0;
+  const int corrected = static_cast<int>(block_at(*p, body).size()) - begun - 1;
+  for (const int gap : {corrected ? begun + 1 : 0, begun})  // the last first
+    if (gap) p = fission(p, Cursor::gap(p, sibling(body, gap)), 1 + row_loops);
+  const Path sums = sibling(tile, begun);
+  p = reorder_loops(p, at(p, row_loops ? child(sums) : sums));
+  if (row_loops) p = reorder_loops(p, at(p, sums));
+  p = simplify(p, at(p, sums));
+  const int length = begun + 1 + corrected, before = static_cast<int>(block_at(*p, tile).size());
   p = stage_around(p, tile, sum, sum.name() + "_reg", length, true);
+  // The allocation, what fills the tile (a load, or what begins the sums), k, the rest, a store.
+  const int fills = static_cast<int>(block_at(*p, tile).size()) - before - 2 + begun;
   p = split_last_dim(p, tile, dot.lanes);
   p = set_memory(p, at(p, tile), unit.memory);
-  const Path load = sibling(tile, 1), depth = sibling(tile, 2), store = sibling(tile, 2 + length);
-  p = vectorize_copy(p, store, unit);
-  if (corrected) p = vectorize_copy(p, sibling(tile, 3), unit);
+  const Path depth = sibling(tile, 1 + fills);
+  p = vectorize_copy(p, sibling(depth, 1 + corrected), unit);
+  if (corrected) p = vectorize_copy(p, sibling(depth, 1), unit);
   const Path columns = row_loops ? child(child(depth)) : child(depth);
   p = run_to_whole_vectors(p, columns, dot.lanes);
   const std::string j = loop_at(p, columns).iter.name();
   p = divide_loop(p, at(p, columns), dot.lanes, {j + "v", j + "l"}, Tail::kPerfect);
   p = simplify(p, at(p, depth));
   p = replace(p, at(p, child(columns)), dot.proc);
-  return vectorize_copy(p, load, unit);
+  for (int fill = fills; fill > 0; --fill) p = vectorize_copy(p, sibling(tile, fill), unit);
+  return p;
 }
 
 // The depth in whole groups, `r` inside; what is left of it is a nest of its own behind.
@@ -313,9 +329,19 @@ bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>&
   for (const std::string& name : names) {
     const For* f = loop_called(s, name);
     if (!f || f->body.empty()) return false;
-    s = f->body.front();
+    s = f->body[sets_first(*f) ? 1 : 0];
   }
   return true;
+}
+
+// The nest that sets the sums, back in front of k in the nest at `top`, which stands behind it:
+// for i: for j: C = c ; .. ; for i: for j: s   ->   .. ; for i: for j: { C = c; s }
+ProcPtr begin_inside(ProcPtr p, const Path& set, const Path& top) {
+  const int between = top.back().index - set.back().index;
+  p = reorder_blocks(p, Cursor::block(p, set, between), 1);
+  const Path first = sibling(set, between - 1);
+  p = fuse(p, at(p, first), at(p, top));
+  return fuse(p, at(p, child(first)), at(p, child(first, 1)));
 }
 
 // Full tiles first; then the boundaries in i and j, which are tiles of fewer rows or vectors over
@@ -331,6 +357,11 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
         "a target's text states one as dst[l] += x[r] * w[l, r]");
   const DotInstr& dot = *found;
   unit.lanes = static_cast<int>(dot.lanes);
+  const Path set = top;
+  if (product.begun) {
+    p = fission(p, at(p, child(child(top))).after(), 2);
+    top = sibling(set, 1);
+  }
   p = declarations_first(p, child(child(top)));
   p = group_depth(p, top, dot.group);
   const Cursor nest = at(p, top);
@@ -347,8 +378,13 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
     p = tile_row(p, s.correction, s.correction_sum, dot, unit);
     top = forward(p, shifted).path();
   }
+  if (product.begun) {
+    p = begin_inside(p, set, top);
+    top.back().index -= 1;
+  }
   const std::string group = k + "g";
-  p = divide_loop(p, at(p, child(child(top))), dot.group, {k, group}, Tail::kPerfect);
+  p = divide_loop(p, at(p, child(child(top), product.begun ? 1 : 0)), dot.group, {k, group},
+                  Tail::kPerfect);
   // Tiles, and at their boundaries smaller ones, all over loops of the same names.
   const Cursor columns = at(p, child(top));
   const size_t before = block_at(*p, top).size();

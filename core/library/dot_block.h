@@ -35,11 +35,12 @@ std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& 
 ///       ones of A's width, A_shift = A + 128 (or 32768), and what that adds to a column of C is
 ///       summed once and taken off in the tiles (dot_shift.h)
 ///       tiles of `rows` x `vectors` registers, summed over k by the instruction
-/// at every nest over loops of these names, literal extents. What is left of k's last group and of
-/// j's last vector stays in loops of its own behind, in vectors where the unit has them. Of the
-/// instructions that fit (their operands' types are those of A and B, or wider by set_precision)
-/// the one of the largest group is taken. SchedulingError: there is no such nest, or no
-/// instruction.
+/// at every nest over loops of these names, literal extents. Where C[.., j] = c stands in front of
+/// k, the tiles begin with c in registers and nothing of C is read. What is left of k's last group
+/// and of j's last vector stays in loops of its own behind, in vectors where the unit has them. Of
+/// the instructions that fit (their operands' types are those of A and B, or wider by
+/// set_precision) the one of the largest group is taken. SchedulingError: there is no such nest, or
+/// no instruction.
 /// Proposed for products of narrower elements than their sum, where an instruction sums groups of
 /// them: rows x vectors that fill the registers, the depth cut for each cache.
 ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,

@@ -17,14 +17,16 @@ std::vector<ProcPtr> procs_of(const ValueList& instructions) {
   return out;
 }
 
-// The loops of a nest of nothing but loops, outermost first.
+// The loops of a nest of nothing but loops, outermost first; what sets a sum may stand in front of
+// the innermost.
 std::vector<const For*> perfect_loops(const Proc& p) {
   std::vector<const For*> out;
   const Block* body = &p.body;
-  while (body->size() == 1) {
-    const For* f = body->front()->as<For>();
-    if (!f) break;
+  while (!body->empty()) {
+    const For* f = body->back()->as<For>();
+    if (!f || (body->size() != 1 && (body->size() != 2 || !body->front()->as<Assign>()))) break;
     out.push_back(f);
+    if (body->size() == 2) break;
     body = &f->body;
   }
   return out;
@@ -72,6 +74,8 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
     const int64_t tile = ceil_div(*height, ceil_div(*height, most_rows));
     const int64_t row_bytes = vectors * dot->lanes * bytes_of(dot->w);
     for (const int64_t deep : depths(*depth, row_bytes, dot->group, levels)) {
+      // What begins the sums stands in front of the whole depth; other plans have it apart.
+      if (deep < *depth && columns.body.size() > 1) continue;
       Finish f{"dot " + std::to_string(tile) + "x" + std::to_string(vectors), {}, true};
       if (deep < *depth)
         f.steps.push_back({"block_loop",

@@ -7,7 +7,8 @@
 
 namespace exotune {
 
-/// For a perfect nest whose three innermost loops are rows, columns and depth of such a product.
+/// For a perfect nest whose three innermost loops are rows, columns and depth of such a product;
+/// what sets its sums may stand in front of the depth, which then stays whole.
 /// Empty: no such nest, or no such instruction among `instructions`.
 std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
                                  const std::vector<TargetLevel>& levels,

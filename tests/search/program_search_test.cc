@@ -81,9 +81,20 @@ def every_second(x: f32[2, 9, 65], y: f32[2, 4, 32]):
                         y[c, i, j] += x[c, 2 * i + r, 2 * j + s]
 )";
 
+const char* const kBytesBegun = R"(
+@proc
+def bytes_begun(A: i8[30, 64], B: i8[64, 32], C: i32[30, 32]):
+    for i in seq(0, 30):
+        for j in seq(0, 32):
+            C[i, j] = 0
+            for k in seq(0, 64):
+                C[i, j] += i32(A[i, k]) * i32(B[k, j])
+)";
+
 class ProgramSearchTest : public ::testing::Test {
  protected:
-  ProgramSearchTest() : target_(load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"})) {
+  explicit ProgramSearchTest(const char* target = "avx512")
+      : target_(load_target(target, {EXOTUNE_SOURCE_DIR "/hw"})) {
     context_.instructions = instruction_values(*target_);
     context_.weights = default_weights(CostMachine{});
   }
@@ -363,6 +374,20 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
+}
+
+class DotProgramSearchTest : public ProgramSearchTest {
+ protected:
+  DotProgramSearchTest() : ProgramSearchTest("avx512_vnni") {}
+};
+
+TEST_F(DotProgramSearchTest, sums_of_bytes_begin_in_registers) {
+  const std::vector<BeamState> states = found(kBytesBegun);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+    return calls(s, "dot_block") && !calls(s, "fission");
+  }));
+  // Dot products without groups of neighbours are none.
+  EXPECT_FALSE(some_call(found(kScaledProduct), "dot_block"));
 }
 
 TEST(Windows, that_overlap_are_summed_one_direction_after_the_other) {

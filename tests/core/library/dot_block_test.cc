@@ -192,6 +192,50 @@ TEST(DotBlock, shifts_rows_of_blocks_of_the_depth_and_across) {
   test::expect_same_meaning(c.before, p, {{}});
 }
 
+constexpr const char* kZeroPrefix = R"(
+@instr("zero_prefix")
+def zero_prefix(n: size, dst: [i32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert n <= 4
+    for i in seq(0, 4):
+        if i < n:
+            dst[i] = 0
+)";
+
+std::string begun_product(const std::string& set) {
+  return "@proc\ndef f(" + std::string(kBytes) + R"():
+    for i in seq(0, M):
+        for j in seq(0, N):
+            )" +
+         set + R"(
+            for k in seq(0, K):
+                C[i, j] += i32(A[i, k]) * i32(B[k, j])
+)";
+}
+
+TEST(DotBlock, begins_sums_in_registers_where_they_are_set) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{4, 8, 8}, {5, 9, 7}, {1, 4, 4}, {3, 17, 11}}) {
+    Case c = bytes_case(kZeroPrefix + begun_product("C[i, j] = 0"), m, n, k);
+    for (const char* name : {"zero", "zero_prefix"})
+      c.unit.instrs.push_back(c.module.find_proc(name));
+    const ProcPtr p =
+        unroll_registers(dot_block(c.before, "i", "j", "k", 2, 2, c.unit), c.unit.memory);
+    const std::string text = str(*p);
+    EXPECT_NE(text.find("zero(C_reg"), std::string::npos) << text;
+    EXPECT_EQ(text.find("load(C_reg"), std::string::npos) << text;
+    EXPECT_EQ(text.find("C[i, j] = 0"), std::string::npos) << text;
+    test::expect_same_meaning(c.before, p, {{}});
+    check(*p, true);
+  }
+}
+
+TEST(DotBlock, refuses_sums_that_another_element_begins) {
+  // The next column's sum is set where this one's is about to begin.
+  const Case c = case_of("i32", "i16", begun_product("C[i, (j + 1) % 8] = 0"), 4, 8, 8);
+  EXPECT_THROW((void)dot_block(c.before, "i", "j", "k", 2, 2, c.unit), SchedulingError);
+}
+
 TEST(DotBlock, refuses_what_no_instruction_sums) {
   const auto refusal = [](const Case& c, const char* i) {
     try {
