@@ -121,6 +121,7 @@ class PerfectNest {
     for (const Statement& s : statements_) find_tiles(s.idx);
     for (const Read* r : reads_) find_tiles(r->idx);
     if (nest_.find(nest_.vector_loop)) choose_kind();
+    if (!nest_.row_loop.empty()) count_shared();
     return std::move(nest_);
   }
 
@@ -196,15 +197,12 @@ class PerfectNest {
   bool can_be_turned(const Read& r, size_t k) const {
     const int d = dimension_along(r.idx, k);
     if (d < 0 || d + 1 == static_cast<int>(r.idx.size())) return false;
-    const bool one_way = std::all_of(reads_.begin(), reads_.end(), [&](const Read* other) {
-      return other->name != r.name || same_indices(other->idx, r.idx);
-    });
     bool again = false;
     for (size_t l = 0; l < iters_.size(); ++l)
       again |= nest_.loops[l].in_output && nest_.loops[l].extent != 1 &&
                std::none_of(r.idx.begin(), r.idx.end(),
                             [&](const ExprPtr& e) { return mentions(e, iters_[l]); });
-    return one_way && again && r.name != last().name;
+    return is_read_one_way(r) && again && r.name != last().name;
   }
 
   // In how many accesses vectors along loop `k` are contiguous; nothing where one is in the way:
@@ -258,7 +256,33 @@ class PerfectNest {
       check_stride(r->name, r->idx);
       if (is_result(*r) || r->idx.empty() || !seen.insert(r->name.name()).second) continue;
       nest_.operands.push_back(operand_of(*r));
+      nest_.operands.back().one_way = is_read_one_way(*r);
     }
+  }
+
+  bool is_read_one_way(const Read& r) const {
+    return std::all_of(reads_.begin(), reads_.end(), [&](const Read* other) {
+      return other->name != r.name || same_indices(other->idx, r.idx);
+    });
+  }
+
+  // Different elements along the vectors that the rows do not move.
+  void count_shared() {
+    std::vector<const Read*> shared;
+    Sym rows;
+    for (size_t k = 0; k < iters_.size(); ++k)
+      if (nest_.loops[k].name == nest_.row_loop) rows = iters_[k];
+    for (const Read* r : reads_) {
+      const auto moves = [&](const ExprPtr& e) { return mentions(e, rows); };
+      if (is_result(*r) || r->idx.empty() || !mentions(r->idx.back(), vector_iter_) ||
+          std::any_of(r->idx.begin(), r->idx.end(), moves))
+        continue;
+      if (std::none_of(shared.begin(), shared.end(), [&](const Read* o) {
+            return o->name == r->name && same_indices(o->idx, r->idx);
+          }))
+        shared.push_back(r);
+    }
+    nest_.shared = std::max(1, static_cast<int>(shared.size()));
   }
 
   // The element that the statement writes, not another one of the same buffer.

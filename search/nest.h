@@ -43,6 +43,7 @@ struct Operand {
   /// Of the loops that move one dimension alone, and no other loop moves that: which.
   std::map<std::string, int> dimension;
   int rank = 0;
+  bool one_way = true;  // the statement reads it at one element at a time
 };
 
 /// An order for an operand that the caller packs ahead (pack_ahead), and how many iterations of the
@@ -70,6 +71,7 @@ struct Nest {
   bool slides = false;      // rows: all that moves with the rows lies side by side along them too
   int functions = 0;        // elements: that the statement computes (functions_in)
   bool adds = false;        // one sum: as against the largest term
+  int shared = 1;           // vectors of operands that all rows of a tile read
   bool unit_stride = true;  // the vector loop runs along elements that lie side by side
 
   /// Null when there is none of that name.

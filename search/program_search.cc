@@ -469,20 +469,21 @@ class ProgramSearch::Impl {
   }
 
   // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles. Below four
-  // vectors no register tile fits between two corners; above eight the corners, which run as they
-  // were written, are most of a small triangle. Where the sum is what gets longer from row to row,
-  // tiles fit blocks of any height, and the corners may be small.
+  // vectors no register tile fits between two corners, unless those are squares that have tiles of
+  // their own; above eight the corners, which run as they were written, are most of a small
+  // triangle. Where the sum is what gets longer from row to row, tiles fit blocks of any height,
+  // and the corners may be small.
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory) return;
     const int64_t lanes = std::max(1, target.lanes_of(precision_of(*start.proc)));
     const bool summed = triangle_is_summed(*start.proc, nest);
     for (const int64_t vectors :
-         summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 8})
+         summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 2, 8})
       for (const bool squares : {true, false}) {
         if (interrupted()) return;
+        if (!summed && !squares && vectors < 4) continue;
         const auto cut = rectangle_and_corner(start, nest, vectors * lanes, squares);
-        if (!cut && !squares) return;
         if (!cut) continue;
         count(*cut);
         put_together(*cut, squares ? "rectangle and square" : "rectangle and corner", plans, depth);

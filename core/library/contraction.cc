@@ -21,12 +21,28 @@ ProcPtr vectorize_tile_copy(ProcPtr p, const Path& nest, const VectorUnit& unit)
   return p;
 }
 
-// The operand whose last index runs along j: a factor of a product, a summand of a least sum.
-Sym operand_along(const ExprPtr& e, Sym j) {
-  Sym out;
-  for (const Read* r : data_reads(e))
-    if (!r->idx.empty() && mentions(r->idx.back(), j)) out = r->name;
-  return out;
+bool any_operand_along(const ExprPtr& e, Sym j) {
+  const std::vector<const Read*> reads = data_reads(e);
+  return std::any_of(reads.begin(), reads.end(),
+                     [&](const Read* r) { return !r->idx.empty() && mentions(r->idx.back(), j); });
+}
+
+// c += a * b + d * e  ->  c += a * b ; c += d * e: each a vector instruction, where the sum of both
+// would be two products and two sums.
+ProcPtr products_apart(ProcPtr p, const Path& stmt) {
+  const auto is_sum = [](const ExprPtr& e) {
+    const BinOp* sum = e->as<BinOp>();
+    return sum && sum->op == BinOpKind::kAdd;
+  };
+  const Reduce& reduce = at(p, stmt).as<Reduce>();
+  if (reduce.op != ReduceOp::kAdd || !is_sum(reduce.rhs)) return p;
+  for (const ExprPtr& term : expr_children(*reduce.rhs)) {
+    const BinOp* product = term->as<BinOp>();
+    if (!product || (product->op != BinOpKind::kMul && !is_sum(term))) return p;
+  }
+  p = split_write(p, at(p, stmt));
+  p = products_apart(p, sibling(stmt, 1));
+  return products_apart(p, stmt);
 }
 
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
@@ -42,9 +58,8 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   p = simplify(p, at(p, top));  // packed operands: (48*jo + j) / 48 -> jo
   const Reduce& reduce = at(p, child(k_path)).as<Reduce>();
   Sym out = reduce.name;
-  Sym j = loop_at(p, k_path).iter;
-  const Sym b = operand_along(reduce.rhs, j);
-  if (!b.valid())
+  const Sym j = loop_at(p, k_path).iter;
+  if (!any_operand_along(reduce.rhs, j))
     throw SchedulingError("register_block: no operand is contiguous along `" + j.name() + "`");
 
   // The out tile: [i, j] -> [i, j / lanes, lanes] in registers around the k loop.
@@ -58,11 +73,9 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   const int fills = (loaded ? 1 : 0) + (set ? 1 : 0);
   const Path k_loop = sibling(first, 1 + fills), store = sibling(first, 2 + fills);
   // b's vectors of one k, in front of the i loop.
-  Path i_loop = child(k_loop);
-  p = stage_around(p, i_loop, b, b.name() + "_reg", 1, true);
-  p = split_last_dim(p, i_loop, unit.lanes);
-  p = set_memory(p, at(p, i_loop), unit.memory);
-  Path b_load = child(k_loop, 1), compute = child(k_loop, 2);
+  const SharedTiles shared = stage_shared(p, child(k_loop), unit.lanes, unit.memory);
+  const Path compute = shared.rows;
+  p = products_apart(shared.proc, child(child(compute)));
   // Last first, so that earlier paths stay.
   p = vectorize_tile_copy(p, store, unit);
   p = run_to_whole_vectors(p, child(compute), unit.lanes);
@@ -70,7 +83,8 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   // One broadcast of a for all vectors of a row.
   for (int k = static_cast<int>(block_at(*p, child(compute)).size()) - 1; k >= 0; --k)
     if (Cursor loop = at(p, child(compute, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
-  p = vectorize_tile_copy(p, b_load, unit);
+  for (auto load = shared.loads.rbegin(); load != shared.loads.rend(); ++load)
+    p = vectorize_tile_copy(p, *load, unit);
   for (int fill = fills; fill > 0; --fill) p = vectorize_tile_copy(p, sibling(first, fill), unit);
   if (apart) p = prefetch_during(p, at(p, k_loop), at(p, store), out);
   return p;

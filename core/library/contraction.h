@@ -23,8 +23,9 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 
 /// The micro-kernel. At every nest `for i: for j: for k: out[i, j] += a * b` over loops of these
 /// names with literal extents of i and j: keeps the out tile in registers for the whole k loop,
-/// vectorizes j, keeps b's vectors of one k in registers, and unrolls i and j. Exact for any
-/// extents: a last partial vector is guarded. A nest `for i: for j: {out[i, j] = c; for k: ...}`
+/// vectorizes j, keeps the vectors of one k that all rows share in registers (b's; of a sum of
+/// products each factor's), and unrolls i and j. Exact for any extents: a last partial vector is
+/// guarded. A nest `for i: for j: {out[i, j] = c; for k: ...}`
 /// sets the registers and reads nothing of out. `apart`: the sum starts from zero and is added to
 /// out behind the k loop, and out's lines are asked for one by one while it runs (prefetch_during),
 /// so that no tile waits for memory. SchedulingError when no loop over `i` is such a nest.

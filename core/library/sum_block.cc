@@ -108,21 +108,6 @@ ProcPtr with_tile_of_sums(ProcPtr p, const SumNest& nest, int place_of_sum) {
   return lift_alloc(p, at(p, nest.body(0)), 2);
 }
 
-// What the sum under `i` reads along j and that is the same for all i.
-std::vector<Sym> shared_operands(const ProcPtr& p, const Path& i_loop) {
-  const Sym i = loop_at(p, i_loop).iter, j = loop_at(p, child(i_loop)).iter;
-  std::vector<Sym> shared;
-  const ExprPtr summand = at(p, child(child(i_loop))).as<Reduce>().rhs;  // holds what is read
-  for (const Read* r : data_reads(summand)) {
-    const bool moves =
-        std::any_of(r->idx.begin(), r->idx.end(), [&](const ExprPtr& e) { return mentions(e, i); });
-    const bool along = !r->idx.empty() && mentions(r->idx.back(), j) && !moves;
-    if (along && std::find(shared.begin(), shared.end(), r->name) == shared.end())
-      shared.push_back(r->name);
-  }
-  return shared;
-}
-
 // Where the parts of the program stand once the sums have a tile: the allocation, the nest that
 // begins the sums (if any), the nest that adds, the one that ends them (if any).
 struct TileParts {
@@ -187,15 +172,9 @@ ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bo
   p = simplify(parts.proc, at(parts.proc, parts.sums));  // packed operands: (48*jo + j) / 48 -> jo
   p = split_last_dim(p, parts.top, unit.lanes);
   p = set_memory(p, at(p, parts.top), unit.memory);
-  std::vector<Path> loads;
-  for (const Sym operand : shared_operands(p, parts.inner)) {
-    p = stage_around(p, parts.inner, operand, operand.name() + "_reg");
-    p = split_last_dim(p, parts.inner, unit.lanes);
-    p = set_memory(p, at(p, parts.inner), unit.memory);
-    loads.push_back(sibling(parts.inner, 1));
-    parts.inner = sibling(parts.inner, 2);
-  }
-  return tile_in_vectors(std::move(p), parts, loads, unit, reads_first);
+  SharedTiles shared = stage_shared(p, parts.inner, unit.lanes, unit.memory);
+  parts.inner = shared.rows;
+  return tile_in_vectors(std::move(shared.proc), parts, shared.loads, unit, reads_first);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/library/tiles.h"
 
+#include <algorithm>
+
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 
@@ -17,6 +19,91 @@ ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string&
                           at(p, path).describe() + "`");
   return stage_mem(p, block, rectangle->text(buffer.name(), scope_at(*p, path), keep_last), name,
                    accum);
+}
+
+namespace {
+
+bool same_element(const Read& a, const Read& b) {
+  return a.name == b.name &&
+         std::equal(a.idx.begin(), a.idx.end(), b.idx.begin(), b.idx.end(),
+                    [](const ExprPtr& x, const ExprPtr& y) { return equal(x, y); });
+}
+
+// The places of `read` in the value of the statement.
+std::vector<Cursor> uses_in(const Cursor& stmt, const Read& read) {
+  std::vector<Cursor> out, open = {stmt.rhs()};
+  while (!open.empty()) {
+    const Cursor at = open.back();
+    open.pop_back();
+    const Read* r = at.expr()->as<Read>();
+    if (r && same_element(*r, read)) {
+      out.push_back(at);
+      continue;
+    }
+    for (int k = static_cast<int>(expr_children(*at.expr()).size()); k-- > 0;) {
+      Path below = at.path();
+      below.push_back({Child::kExpr, k});
+      open.push_back(Cursor::expr(stmt.proc(), below));
+    }
+  }
+  return out;
+}
+
+// What the value of the statement in the loops at `rows` reads along the inner one and the outer
+// one does not move.
+std::vector<Read> shared_reads(const ProcPtr& p, const Path& rows) {
+  const Sym i = loop_at(p, rows).iter, j = loop_at(p, child(rows)).iter;
+  std::vector<Read> out;
+  for (const Read* r : data_reads(at(p, child(child(rows))).rhs().expr())) {
+    const bool moves = std::any_of(r->idx.begin(), r->idx.end(),
+                                   [&](const ExprPtr& index) { return mentions(index, i); });
+    if (r->idx.empty() || !mentions(r->idx.back(), j) || moves) continue;
+    if (std::none_of(out.begin(), out.end(), [&](const Read& o) { return same_element(o, *r); }))
+      out.push_back(*r);
+  }
+  return out;
+}
+
+ProcPtr stage_read(ProcPtr p, const Path& rows, const Read& read, const std::string& name) {
+  const Path columns = child(rows);
+  const Cursor stmt = at(p, child(columns));
+  const std::vector<const Read*> reads = data_reads(stmt.rhs().expr());
+  if (std::none_of(reads.begin(), reads.end(),
+                   [&](const Read* r) { return r->name == read.name && !same_element(*r, read); }))
+    return stage_around(p, rows, read.name, name, 1, true);
+  p = bind_expr(p, uses_in(stmt, read), name);
+  const For f = loop_at(p, columns);
+  const ExprPtr j = read_var(f.iter, ScalarType::kIndex);
+  const bool from_zero = as_int(f.lo) == 0;
+  p = expand_dim(p, at(p, child(columns)), from_zero ? f.hi : f.hi - f.lo,
+                 from_zero ? j : j - f.lo);
+  p = lift_alloc(p, at(p, child(columns)), 1);
+  p = fission(p, Cursor::gap(p, child(child(rows, 1), 1)), 1);
+  p = lift_alloc(p, at(p, child(rows)), 1);
+  const Path filled = sibling(rows, 1);
+  p = fission(p, Cursor::gap(p, child(filled, 1)), 1);
+  return remove_loop(p, at(p, filled));
+}
+
+}  // namespace
+
+SharedTiles stage_shared(ProcPtr p, const Path& rows, int64_t lanes, const MemoryPtr& memory) {
+  SharedTiles out{std::move(p), {}, rows};
+  std::vector<Sym> staged;
+  for (;;) {
+    // Looked for anew each time: the loops of what is left have other iterators after a fission.
+    const std::vector<Read> reads = shared_reads(out.proc, out.rows);
+    const auto next = std::find_if(reads.begin(), reads.end(), [&](const Read& r) {
+      return std::find(staged.begin(), staged.end(), r.name) == staged.end();
+    });
+    if (next == reads.end()) return out;
+    out.proc = stage_read(out.proc, out.rows, *next, next->name.name() + "_reg");
+    staged.push_back(at(out.proc, out.rows).as<Alloc>().name);
+    out.proc = split_last_dim(out.proc, out.rows, lanes);
+    out.proc = set_memory(out.proc, at(out.proc, out.rows), memory);
+    out.loads.push_back(sibling(out.rows, 1));
+    out.rows = sibling(out.rows, 2);
+  }
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // What the micro-kernels share: walking a nest by paths, and bringing what a loop touches into a
 // tile whose last dimension is one vector. Start at stage_around.
 #include <string>
+#include <vector>
 
 #include "core/library/inspection.h"
 #include "core/primitives/primitives.h"
@@ -18,6 +19,18 @@ const For& loop_at(const ProcPtr& p, const Path& path);
 ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string& name,
                      int length = 1, bool keep_last = false, bool accum = false,
                      Touch how = Touch::kAny);
+
+/// for i: for j: s  ->  t : T[J] ; for j: t[j] = e ; for i: for j: s[t[j] for e]
+/// for every element e that s reads along j, by its last index, and that is the same for all i (of
+/// literal extent). Where s reads the buffer in no other way it is stage_around, otherwise that
+/// element is bound to a name, which leaves the loops; the other reads stay. The tiles lie in
+/// vectors of `lanes` elements in `memory`.
+struct SharedTiles {
+  ProcPtr proc;
+  std::vector<Path> loads;  // for j: t[j] = e, in their order
+  Path rows;                // the loop over i, behind them
+};
+SharedTiles stage_shared(ProcPtr p, const Path& rows, int64_t lanes, const MemoryPtr& memory);
 
 /// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
 ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q);

@@ -40,7 +40,7 @@ class Tiles {
     // As high as the registers allow, in each width: which is best depends on which operand is the
     // cheaper to load.
     for (const int64_t vectors : {4, 3, 2, 1}) {
-      const int64_t rows = (registers - 1 - vectors) / vectors;
+      const int64_t rows = (registers - 1 - nest_.shared * vectors) / vectors;
       const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
       if (rows < 2 || vectors * 8 > registers) continue;  // flat tiles wait for loads
       if (columns && (vectors - 1) * lanes_ >= *columns) continue;
@@ -110,7 +110,7 @@ class Tiles {
   const Operand* vectored() const {
     const Operand* found = nullptr;
     for (const Operand& o : nest_.operands)
-      if (o.along_vector && !o.halo && o.strip == 0 &&
+      if (o.along_vector && o.one_way && !o.halo && o.strip == 0 &&
           std::find(o.loops.begin(), o.loops.end(), nest_.row_loop) == o.loops.end())
         if (!found || o.turned >= 0) found = &o;
     return found;

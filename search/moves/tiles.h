@@ -9,10 +9,10 @@
 namespace exotune {
 
 /// For `nest` in the order rows, vectors, sum (contractions), or with sums of several loops:
-/// r rows of v vectors with r * v sums, v vectors of an operand and one broadcast in the registers,
-/// rows balanced over the extent; the sum cut where a strip of the operand would leave the first
-/// cache. Products go by register_block, everything else (max, min, sums of other terms) by
-/// sum_block. Empty: no such nest.
+/// r rows of v vectors with r * v sums, v vectors of each operand and one broadcast in the
+/// registers, rows balanced over the extent; the sum cut where a strip of the operand would leave
+/// the first cache. Products go by register_block, everything else (max, min, sums of other terms)
+/// by sum_block. Empty: no such nest.
 std::vector<Finish> register_tiles_of(const Nest& nest, const Target& target,
                                       const std::vector<TargetLevel>& levels,
                                       const ValueList& instructions);

@@ -81,6 +81,15 @@ def every_second(x: f32[2, 9, 65], y: f32[2, 4, 32]):
                         y[c, i, j] += x[c, 2 * i + r, 2 * j + s]
 )";
 
+const char* const kTwoProducts = R"(
+@proc
+def two_products(A: f32[20, 80], B: f32[20, 80], C: f32[80, 80]):
+    for i in seq(0, 80):
+        for j in seq(i, 80):
+            for k in seq(0, 20):
+                C[i, j] += A[k, i] * B[k, j] + B[k, i] * A[k, j]
+)";
+
 const char* const kBytesBegun = R"(
 @proc
 def bytes_begun(A: i8[30, 64], B: i8[64, 32], C: i32[30, 32]):
@@ -388,6 +397,21 @@ TEST_F(DotProgramSearchTest, sums_of_bytes_begin_in_registers) {
   }));
   // Dot products without groups of neighbours are none.
   EXPECT_FALSE(some_call(found(kScaledProduct), "dot_block"));
+}
+
+TEST_F(ProgramSearchTest, two_products_of_a_triangle_share_a_tile) {
+  const std::vector<BeamState> states = found(kTwoProducts);
+  const auto in_blocks_of = [&](int64_t rows) {
+    const std::string block = "for i in _: _', " + std::to_string(rows) + ", ['ib', 'i']";
+    return std::any_of(states.begin(), states.end(), [&](const BeamState& s) {
+      return key_of(s.steps).find(block) != std::string::npos && calls(s, "square_corner") &&
+             calls(s, "register_block");
+    });
+  };
+  EXPECT_TRUE(in_blocks_of(32));
+  EXPECT_FALSE(in_blocks_of(16));  // no tile fits between such corners
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
 TEST(Windows, that_overlap_are_summed_one_direction_after_the_other) {

@@ -115,6 +115,27 @@ def set_product(A: f32[3, 5], B: f32[5, 6], C: f32[3, 6]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def two_products(A: f32[5, 16], B: f32[5, 16], C: f32[4, 8]):
+    for i in seq(0, 4):
+        for j in seq(0, 8):
+            for k in seq(0, 5):
+                C[i, j] += A[k, i] * B[k, 8 + j] + B[k, i] * A[k, 8 + j]
+
+@proc
+def product_and_term(A: f32[5, 16], B: f32[5, 16], C: f32[4, 8]):
+    for i in seq(0, 4):
+        for j in seq(0, 8):
+            for k in seq(0, 5):
+                C[i, j] += A[k, i] * B[k, j] + B[k, i]
+
+@proc
+def follows_itself(A: f32[12, 16]):
+    for i in seq(0, 4):
+        for j in seq(0, 8):
+            for k in seq(0, 4):
+                A[i, j] += A[i + 4, k] * A[k, j]
+
+@proc
 def whole_vectors(n: size, A: f32[2, 3], B: f32[3, 4 * n], C: f32[2, 4 * n]):
     for i in seq(0, 2):
         for j in seq(0, 4 * n):
@@ -314,6 +335,31 @@ TEST(RegisterBlock, takes_other_sums_than_products) {
   q = register_block(q, "i", "j", "k", machine.unit);
   EXPECT_NE(str(*q).find("lower("), std::string::npos) << str(*q);
   EXPECT_EQ(result(q, 4, 16, 3), result(machine.find("least"), 4, 16, 3));
+}
+
+TEST(RegisterBlock, takes_sums_of_products_of_the_same_arrays) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("two_products");
+  const ProcPtr q = register_block(p, "i", "j", "k", machine.unit);
+  const std::string text = str(*q);
+  for (const char* tile : {"A_reg : f32[2, 4] @ V4", "B_reg : f32[2, 4] @ V4"})
+    EXPECT_NE(text.find(tile), std::string::npos) << text;
+  EXPECT_EQ(text.find("sum("), std::string::npos) << text;  // each product is one instruction
+  Buffer a(ScalarType::kF32, {5, 16}, std::vector<double>(80, 2)), b = a;
+  for (size_t k = 0; k < 80; ++k)
+    a.data[k] = static_cast<double>(k % 7) - 3, b.data[k] = static_cast<double>(k % 5);
+  Buffer once(ScalarType::kF32, {4, 8}, std::vector<double>(32, 1)), twice = once;
+  run(*p, {&a, &b, &once});
+  run(*q, {&a, &b, &twice});
+  EXPECT_EQ(once.data, twice.data) << text;
+}
+
+TEST(RegisterBlock, leaves_sums_of_other_terms_whole) {
+  const FourLanes machine(kKernels);
+  EXPECT_THROW((void)register_block(machine.find("product_and_term"), "i", "j", "k", machine.unit),
+               SchedulingError);  // no instruction adds the product to the term
+  EXPECT_THROW((void)register_block(machine.find("follows_itself"), "i", "j", "k", machine.unit),
+               SchedulingError);  // reads what it has written
 }
 
 TEST(RegisterBlock, a_nest_in_another_order_is_refused) {
