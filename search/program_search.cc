@@ -280,6 +280,11 @@ class ProgramSearch::Impl {
       if (interrupted()) return;
       count(rows);
       put_together(rows, "rows in lanes", plans, depth);
+      for (const Schedule& blocks : blocks_of_lanes(rows)) {
+        if (interrupted()) return;
+        count(blocks);
+        put_together(blocks, "blocks of rows in lanes", plans, depth);
+      }
     }
   }
   // Of what is written last: sums and results, not the indices and masks read on the way.

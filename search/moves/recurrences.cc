@@ -176,6 +176,16 @@ std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loo
   return out;
 }
 
+// Each of the loops in blocks of so many rows; nothing where the core refused all.
+std::optional<Schedule> in_blocks(const Schedule& s, const std::vector<Path>& loops,
+                                  int64_t block) {
+  Schedule made = s;
+  bool any = false;
+  for (const Path& path : loops)
+    any |= !apply(made, "block_recurrence", {Value(Cursor::stmt(s.proc, path)), Value(block)});
+  return any ? std::optional(std::move(made)) : std::nullopt;
+}
+
 // Scalars that hold an element meanwhile tie the halves of a loop together.
 Schedule sums_in_place(Schedule s) {
   std::vector<Cursor> scalars;
@@ -255,14 +265,26 @@ std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes
   const Schedule s = sums_in_place(start);
   const std::vector<Path> loops = recurrences_of(s.proc);
   for (const int64_t block : sizes_of_blocks(*s.proc, loops, lanes)) {
-    Schedule made = s;
-    bool any = false;
-    for (const Path& path : loops)
-      any |= !apply(made, "block_recurrence", {Value(Cursor::stmt(s.proc, path)), Value(block)});
-    if (!any) return out;
-    block_panels(made, lanes);
-    (void)!apply(made, "simplify", {});
-    out.push_back(std::move(made));
+    std::optional<Schedule> made = in_blocks(s, loops, block);
+    if (!made) return out;
+    block_panels(*made, lanes);
+    (void)!apply(*made, "simplify", {});
+    out.push_back(std::move(*made));
+  }
+  return out;
+}
+
+std::vector<Schedule> blocks_of_lanes(const Schedule& s) {
+  std::vector<Schedule> out;
+  const std::vector<Path> loops = recurrences_of(s.proc);
+  // Within a block rows follow one another: low ones leave little of that, high ones a sum in the
+  // registers for longer.
+  for (const int64_t block : {8, 16}) {
+    if (extents_of(*s.proc, loops, block).least.value_or(2 * block) < 2 * block) continue;
+    std::optional<Schedule> made = in_blocks(s, loops, block);
+    if (!made) return out;
+    (void)!apply(*made, "simplify", {});
+    out.push_back(std::move(*made));
   }
   return out;
 }

@@ -17,6 +17,10 @@ namespace exotune {
 /// core refused everywhere.
 std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes);
 
+/// What rows_in_lanes made, in blocks of the rows of a register tile or two: vectors run along the
+/// lanes there, and a block is as high as a tile.
+std::vector<Schedule> blocks_of_lanes(const Schedule& s);
+
 /// for i: for j: { .. x[i, j] .. for k: s }  ->  for j: for i: the same, the column of x in a
 /// buffer (reorder_loops, stage_panel), where a recurrence may be computed column by column: sums
 /// that go down a column then go along the buffer. For every such pair of loops. Nothing: there is

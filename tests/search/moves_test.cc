@@ -384,6 +384,28 @@ def sums(x: f32[16, 12]):
   EXPECT_TRUE(rows_in_lanes({parsed(kSteps), {}, false}, 4).empty());
 }
 
+TEST(Recurrences, of_rows_in_lanes_are_blocked) {
+  const ProcPtr p = parsed(R"(
+@proc
+def solve(U: f32[20, 20], B: f32[8, 20]):
+    for r in seq(0, 8):
+        for j in seq(0, 20):
+            for k in seq(0, j):
+                B[r, j] += -(B[r, k] * U[k, j])
+            B[r, j] = B[r, j] / U[j, j]
+)");
+  const std::vector<Schedule> rows = rows_in_lanes({p, {}, false}, 4);
+  ASSERT_FALSE(rows.empty());
+  const std::vector<Schedule> made = blocks_of_lanes(rows.front());
+  ASSERT_EQ(made.size(), 1u);  // of 8 rows; 20 are less than two blocks of 16
+  EXPECT_NE(
+      str(*made[0].proc).find("B_lanes[j + 8 * jb, r] += -(B_lanes[k, r] * U[k, j + 8 * jb])"),
+      std::string::npos)
+      << str(*made[0].proc);
+  // Chains of single elements have no bounds that follow them.
+  EXPECT_TRUE(blocks_of_lanes({parsed(kSteps), {}, false}).empty());
+}
+
 TEST(Recurrences, go_by_columns_where_their_sums_go_down_one) {
   const ProcPtr p = parsed(R"(
 @proc
