@@ -507,7 +507,7 @@ class ProgramSearch::Impl {
 
   void finish(const Schedule& s, std::vector<Plan>& plans) {
     const Outline o = outline_of(*s.proc, pricing_.sizes_of(*s.proc));
-    finish_by(s, finishes_of(o, *request_.target, instructions_), plans);
+    finish_by(s, finishes_of(o, *request_.target, request_.levels, instructions_), plans);
   }
   std::vector<Finish> tiles_of(const Schedule& s) const {
     std::vector<Finish> tiles =

@@ -44,9 +44,12 @@ ProcPtr lift_alone(ProcPtr p, const Where& scope);
 
 /// for i: for j: s -> for io: for jo: f(...), the rest of each loop after it: the nest of loops
 /// from `outermost` in, divided by the extents of the loops that `instr` is, and replaced by it.
+/// `block` > 1: so many calls in each dimension stand together, for iob: for job: for io: for jo:
+/// f(...), and in what blocks leave over the instruction is used as far as it fits.
 /// SchedulingError when the instruction is no nest of loops of literal extents, or does not fit.
-/// Proposed where the target has an instruction of exactly this shape: transposes.
-ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr);
+/// Proposed where the target has an instruction of exactly this shape: transposes, and where a
+/// cache line holds several of its rows, blocks of whole lines.
+ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr, int64_t block = 1);
 
 /// A triangle in steps of `size` rows: for i in seq(0, n): for j in seq(l, i + c): s
 ///   -> for io: { for ii in seq(0, q): for j in seq(l, q*io + c): s        the rectangle

@@ -105,8 +105,10 @@ ProcPtr tile_loops_bottom_up(ProcPtr p, const Where& outermost, const std::vecto
   return p;
 }
 
-// The sizes are the instruction's own extents: what is inside is then one call of it.
-ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr) {
+namespace {
+
+// The extents of the loops that the instruction is.
+std::vector<int64_t> shape_of_calls(const ProcPtr& instr) {
   std::vector<int64_t> sizes;
   for (const Block* b = &instr->body; b->size() == 1; b = &body_of(*b->front())) {
     const For* f = b->front()->as<For>();
@@ -117,11 +119,56 @@ ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr) {
     sizes.push_back(*extent);
   }
   if (sizes.empty()) throw SchedulingError("tile_to_instr: `" + instr->name + "` is no loop");
-  Path tile = outermost.loop(p).path();
+  return sizes;
+}
+
+// The nest from `path` in has as many loops as `sizes`, none shorter than its size.
+bool holds_calls(const ProcPtr& p, const Path& path, const std::vector<int64_t>& sizes) {
+  StmtPtr s = stmt_at(*p, path);
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const For* f = s->as<For>();
+    const std::optional<int64_t> extent = f ? literal_extent(*f) : std::nullopt;
+    if (!extent || *extent < sizes[k] || f->body.size() != 1) return false;
+    s = f->body.front();
+  }
+  return true;
+}
+
+// The sizes are the instruction's own extents: what is inside is then one call of it.
+ProcPtr in_calls(ProcPtr p, Path tile, const std::vector<int64_t>& sizes, const ProcPtr& instr) {
   p = tile_loops_bottom_up(p, at(p, tile), sizes, Tail::kCut);
   for (size_t k = 0; k < sizes.size(); ++k) tile = child(tile);
   p = simplify(p, at(p, tile));
   return replace(p, at(p, tile), instr);
+}
+
+}  // namespace
+
+ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr, int64_t block) {
+  const std::vector<int64_t> sizes = shape_of_calls(instr);
+  const Path top = outermost.loop(p).path();
+  if (block < 1) throw SchedulingError("tile_to_instr: a block is of one call at least");
+  if (block == 1) return in_calls(p, top, sizes, instr);
+  std::vector<int64_t> blocks = sizes;
+  for (int64_t& b : blocks) b *= block;
+  const std::string inner = parts_of(at(p, top).as<For>())[1];
+  const int before = size_of_block(p, top);
+  p = tile_loops_bottom_up(p, at(p, top), blocks, Tail::kCut);
+  const int last = top.back().index + size_of_block(p, top) - before;
+  std::vector<Cursor> tiles = loops_named(p, inner);
+  bool any = false;
+  for (auto t = tiles.rbegin(); t != tiles.rend(); ++t) {
+    Path around = t->path();
+    around.resize(top.size());
+    if (parent_stmt(around) != parent_stmt(top) || around.back().index < top.back().index ||
+        around.back().index > last || !holds_calls(p, t->path(), sizes))
+      continue;
+    p = in_calls(p, t->path(), sizes, instr);
+    any = true;
+  }
+  if (!any)
+    throw SchedulingError("tile_to_instr: the loops are shorter than `" + instr->name + "`");
+  return p;
 }
 
 namespace {
@@ -222,10 +269,11 @@ std::vector<Operator> tiling_operators() {
        "for i: s1; for j: s  ->  for i: s1; for j: for i: s",
        [](const OperatorArgs& a) -> Value { return lift_alone(a.proc(), a.where(1)); }},
       {"tile_to_instr",
-       {proc(), place("outermost_loop"), proc("instr")},
-       "for i: for j: s  ->  for io: for jo: f(...)   (and the rest of each loop after it)",
+       {proc(), place("outermost_loop"), proc("instr"), integer("block", 1)},
+       "for i: for j: s  ->  for io: for jo: f(...)   (and the rest of each loop after it), blocks "
+       "of so many calls together",
        [](const OperatorArgs& a) -> Value {
-         return tile_to_instr(a.proc(), a.where(1), a.proc(2));
+         return tile_to_instr(a.proc(), a.where(1), a.proc(2), a.integer(3));
        }},
       {"split_triangle",
        {proc(), string("outer"), string("inner"), integer("size")},

@@ -14,8 +14,11 @@ namespace {
 
 class Finishing {
  public:
-  Finishing(const Outline& o, const Target& target, const ValueList& instructions)
+  Finishing(const Outline& o, const Target& target, const std::vector<TargetLevel>& levels,
+            const ValueList& instructions)
       : o_(o), target_(target), instructions_(instructions) {
+    for (const TargetLevel& level : levels)
+      if (level.is_cache() && line_bytes_ == 0) line_bytes_ = level.line_bytes;
     for (const Value& v : instructions) {
       shifts_ = shifts_ || shifts_registers(**v.as<ProcPtr>());
       reverses_ = reverses_ || loads_reversed(**v.as<ProcPtr>());
@@ -312,15 +315,27 @@ class Finishing {
       return;
     for (const Value& v : instructions_) {
       const ProcPtr& instr = *v.as<ProcPtr>();
-      if (is_transpose(*instr) && instr->args.front().type.scalar == to->scalar)
-        out_.push_back(
-            {"transposed tiles " + name(outer), {{"tile_to_instr", {Value(name(outer)), v}, {}}}});
+      if (!is_transpose(*instr) || instr->args.front().type.scalar != to->scalar) continue;
+      Finish f{"transposed tiles " + name(outer), {{"tile_to_instr", {Value(name(outer)), v}, {}}}};
+      out_.push_back(f);
+      // A line that is used in parts comes again for each, where it does not stay that long.
+      const int64_t block = calls_in_line(*instr);
+      if (block <= 1) continue;
+      f.name += ", whole lines";
+      f.steps.front().named = {{"block", block}};
+      out_.push_back(std::move(f));
     }
+  }
+  int64_t calls_in_line(const Proc& transpose) const {
+    const Type& type = transpose.args.front().type;
+    const std::optional<int64_t> row = as_int(type.shape.back());
+    return row ? line_bytes_ / (*row * bytes_of(type.scalar)) : 0;
   }
 
   const Outline& o_;
   const Target& target_;
   const ValueList& instructions_;
+  int64_t line_bytes_ = 0;                  // of the first cache
   bool shifts_ = false, reverses_ = false;  // the target has instructions for it
   std::vector<Finish> out_;
 };
@@ -328,8 +343,9 @@ class Finishing {
 }  // namespace
 
 std::vector<Finish> finishes_of(const Outline& o, const Target& target,
+                                const std::vector<TargetLevel>& levels,
                                 const ValueList& instructions) {
-  return Finishing(o, target, instructions).run();
+  return Finishing(o, target, levels, instructions).run();
 }
 
 }  // namespace exotune

@@ -16,11 +16,13 @@ struct Finish {
 
 /// The ways that fit the innermost loops of the procedure: whole vectors along them with guarded
 /// rests (optimize_level_1), several rows at a time (optimize_level_2), sums in registers while
-/// rows go by (optimize_columns), transposing copies in register tiles (tile_to_instr), loops
-/// around short ones (unroll_loop, then vectors along them). The values come from the target: lanes
-/// by the precision of what is written, registers for how many at once. The empty finish leaves
-/// vectors to the C compiler and is always among them. `instructions` as a script's `instrs`.
+/// rows go by (optimize_columns), transposing copies in register tiles (tile_to_instr), also in
+/// blocks of whole cache lines, loops around short ones (unroll_loop, then vectors along them). The
+/// values come from the target: lanes by the precision of what is written, registers for how many
+/// at once. The empty finish leaves vectors to the C compiler and is always among them.
+/// `instructions` as a script's `instrs`.
 std::vector<Finish> finishes_of(const Outline& o, const Target& target,
+                                const std::vector<TargetLevel>& levels,
                                 const ValueList& instructions);
 
 }  // namespace exotune

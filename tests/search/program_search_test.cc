@@ -104,6 +104,7 @@ class ProgramSearchTest : public ::testing::Test {
  protected:
   explicit ProgramSearchTest(const char* target = "avx512")
       : target_(load_target(target, {EXOTUNE_SOURCE_DIR "/hw"})) {
+    levels_ = target_->levels;
     context_.instructions = instruction_values(*target_);
     context_.weights = default_weights(CostMachine{});
   }
@@ -111,7 +112,7 @@ class ProgramSearchTest : public ::testing::Test {
     kernel_ = parsed(text);
     ProgramSearchRequest request;
     request.target = target_.get();
-    request.levels = target_->levels;
+    request.levels = levels_;
     request.context = &context_;
     request.keep = 32;
     return ProgramSearch(request).run(first_state(kernel_, context_)).states;
@@ -125,6 +126,7 @@ class ProgramSearchTest : public ::testing::Test {
   }
 
   TargetPtr target_;
+  std::vector<TargetLevel> levels_;
   BeamContext context_;
   ProcPtr kernel_;
 };
@@ -196,6 +198,26 @@ TEST_F(ProgramSearchTest, an_operand_across_its_rows_is_copied_transposed) {
 TEST_F(ProgramSearchTest, a_transposing_copy_goes_through_registers) {
   const std::vector<BeamState> states = found(kTurnedOver);
   EXPECT_TRUE(some_call(states, "tile_to_instr"));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
+class HalfLineProgramSearchTest : public ProgramSearchTest {
+ protected:
+  HalfLineProgramSearchTest() : ProgramSearchTest("avx2") {}
+};
+
+TEST_F(HalfLineProgramSearchTest, a_transposing_copy_goes_by_whole_lines) {
+  const auto by_lines = [](const std::vector<BeamState>& states) {
+    return std::any_of(states.begin(), states.end(), [](const BeamState& s) {
+      return key_of(s.steps).find("transpose8x8_ps, block=2)") != std::string::npos;
+    });
+  };
+  for (TargetLevel& level : levels_) level.line_bytes = 32;
+  EXPECT_FALSE(by_lines(found(kTurnedOver)));  // each row of a call is one
+  for (TargetLevel& level : levels_) level.line_bytes = 64;
+  const std::vector<BeamState> states = found(kTurnedOver);
+  EXPECT_TRUE(by_lines(states));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }

@@ -34,6 +34,12 @@ def add4(dst: [f32][4] @ VEC, a: [f32][4] @ VEC, b: [f32][4] @ VEC):
     for i in seq(0, 4):
         dst[i] = a[i] + b[i]
 
+@instr("turn")
+def turn(dst: [f32][2, 2] @ DRAM, src: [f32][2, 2] @ DRAM):
+    for i in seq(0, 2):
+        for j in seq(0, 2):
+            dst[i, j] = src[j, i]
+
 @instr("load prefix")
 def load_prefix(n: size, dst: [f32][4] @ VEC, src: [f32][n] @ DRAM):
     for i in seq(0, 4):
@@ -196,6 +202,26 @@ TEST(Blocking, tile_loops_reads_pairs_and_a_tail) {
   EXPECT_NE(
       said(kMatrix, "tile_loops(p, [('i', 4)], tail='round')").find("there is no tail 'round'"),
       std::string::npos);
+}
+
+TEST(Blocking, tile_to_instr_keeps_calls_of_a_block_together) {
+  const char* const kTurned = R"(
+@proc
+def f(x: f32[7, 14], y: f32[14, 7]):
+    for i in seq(0, 14):
+        for j in seq(0, 7):
+            y[i, j] = x[j, i]
+)";
+  EXPECT_EQ(times(scheduled(kTurned, "tile_to_instr(p, 'i', turn)", {{}}).text(), "turn("), 1);
+  // Blocks of 4 x 4, beside them what is left of each loop: two columns, two rows, both.
+  const std::string text = scheduled(kTurned, "tile_to_instr(p, 'i', turn, block=2)", {{}}).text();
+  EXPECT_TRUE(contains(text, "for io in seq(0, 3)")) << text;
+  EXPECT_EQ(times(text, "turn("), 4) << text;
+  // What is left of the 7: loops, in each of the two parts of the 14 and beside their ends.
+  EXPECT_FALSE(contains(text, "y[i, j]")) << text;
+  EXPECT_NE(said(kTurned, "tile_to_instr(p, 'i', turn, block=0)").find("one call at least"),
+            std::string::npos);
+  EXPECT_NE(said(kMatrix, "tile_to_instr(p, 'i', turn, block=2)"), "accepted");
 }
 
 TEST(Blocking, block_loop_wants_the_loop_inside_the_one_named) {
