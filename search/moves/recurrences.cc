@@ -156,8 +156,8 @@ Extents extents_of(const Proc& p, const std::vector<Path>& loops, int64_t block)
   return out;
 }
 
-// Blocks of a few vectors, at least two of them: those that divide the extent, the largest first,
-// then the largest that does not.
+// Blocks of a few vectors: those that divide the extent, the largest first, then the largest that
+// does not. Of single vectors only where there is no room for two blocks of more.
 std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loops, int64_t lanes) {
   std::vector<int64_t> out;
   std::optional<int64_t> other;
@@ -172,6 +172,8 @@ std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loo
       other = block;
   }
   if (other) out.push_back(*other);
+  const std::optional<int64_t> least = extents_of(p, loops, lanes).least;
+  if (out.empty() && lanes > 1 && least && *least >= 2 * lanes) out.push_back(lanes);
   if (out.size() > kMostSizes) out.resize(kMostSizes);
   return out;
 }

@@ -345,6 +345,15 @@ def cholesky(A: f32[24, 24]):
         << str(*s.proc);
   }
   EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
+  // Too short for two blocks of two vectors: single ones; and for two of those: nothing.
+  const auto rows_of_first = [](const Schedule& s) {
+    return *s.steps.front().args.back().as<int64_t>();
+  };
+  const std::vector<Schedule> of_vectors = blocks_of_recurrences({p, {}, false}, 8);
+  ASSERT_EQ(of_vectors.size(), 1u);
+  EXPECT_EQ(rows_of_first(of_vectors.front()), 8);
+  EXPECT_GE(rows_of_first(made.front()), 8);
+  EXPECT_TRUE(blocks_of_recurrences({p, {}, false}, 16).empty());
 }
 
 TEST(Closures, are_taken_in_blocks_of_whole_vectors_that_divide_them_first) {
