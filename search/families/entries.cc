@@ -194,7 +194,7 @@ class EntryWriter {
     // only a wrong one looks which it was.
     std::string any, first;
     for (const Check& check : all) {
-      any += (any.empty() ? "(" : " |\n               (") + check.wrong + ")";
+      any += (any.empty() ? "(int)(" : " |\n               (int)(") + check.wrong + ")";
       first += "    if (wrong == 0 && (" + check.wrong +
                ")) wrong = " + std::to_string(check.position) + ";\n";
     }

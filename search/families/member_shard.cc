@@ -68,8 +68,10 @@ struct Context {
   const Machine& machine;
   const TargetToolchain& toolchain;
   TrialKey key(const BucketResult& bucket, const SizeBinding& sizes, Store& store) const {
-    return enter_context(bucket.kernel, member, sizes_text(sizes), target, machine, toolchain,
-                         store);
+    // Elsewhere in memory it is another question.
+    const std::string where = bucket.in_lines.empty() ? "" : " (" + bucket.in_lines + " in lines)";
+    return enter_context(bucket.kernel, member, sizes_text(sizes) + where, target, machine,
+                         toolchain, store);
   }
 };
 

@@ -164,6 +164,7 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
                          const TargetPtr& target, Arena& arena, const BucketMemory& memory) {
   BucketResult result;
   result.at = bucket.at;
+  if (bucket.in_lines) result.in_lines = tunable.in_lines;
   const std::vector<std::string> scripts = scripts_of(tunable, bucket);
   const Prover prover(target);
   result.kernel = prover.read(tunable.code, tunable.c_name, bucket.when);

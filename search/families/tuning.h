@@ -27,6 +27,7 @@ struct BucketPoint {
 
 struct BucketResult {
   std::string at;
+  std::string in_lines;  // the argument that was measured at the begin of a line; "" for none
   /// The script; "" in an answer that has none for these sizes: the next version is for them, too.
   std::string winner;
   /// Has the bucket before the same script, and is that as fast under this bucket's condition? Then

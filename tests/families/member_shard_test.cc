@@ -44,6 +44,13 @@ TEST_F(MemberShards, are_the_same_for_the_same_question) {
   Tunable other = tunable_;
   other.scripts.push_back("p = simplify(p)\n");
   EXPECT_NE(hash, shard_hash(member_shard(other, *target_)));
+  Tunable far = tunable_;
+  far.buckets[1].far = true;
+  EXPECT_NE(hash, shard_hash(member_shard(far, *target_)));
+  far.far_scripts = {"p = simplify(p)\n"};
+  const std::string answered = answer("p = p\\n", "p = simplify(p)\\n");
+  EXPECT_EQ(read_member_answer(answered, far).tuned.versions.size(), 2u);
+  EXPECT_THROW(read_member_answer(answered, tunable_), Error);
 }
 
 TEST_F(MemberShards, come_back_as_versions_and_records) {
@@ -56,6 +63,19 @@ TEST_F(MemberShards, come_back_as_versions_and_records) {
   EXPECT_EQ(answer.tuned.buckets[0].tried, 2u);
   EXPECT_FALSE(answer.tuned.versions.empty());
   EXPECT_NE(answer.records.find("\"settled\":true"), std::string::npos) << answer.records;
+}
+
+// Who aligns an argument asks another question than who does not: what is known of one answers none
+// of the other.
+TEST_F(MemberShards, keep_apart_what_was_measured_at_the_begin_of_a_line) {
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  tunable_.in_lines = "x";
+  tunable_.buckets[1].in_lines = true;
+  MemberWork worker = work();
+  const MemberAnswer answer =
+      read_member_answer(worker(member_shard(tunable_, *target_), "").output, tunable_);
+  EXPECT_NE(answer.records.find("n=100 (x in lines)"), std::string::npos) << answer.records;
+  EXPECT_EQ(answer.records.find("n=5 (x in lines)"), std::string::npos) << answer.records;
 }
 
 TEST_F(MemberShards, join_neighbours_with_the_same_schedule) {
