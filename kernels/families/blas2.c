@@ -286,6 +286,10 @@ static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha,
 
 EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${real}* x,
                          int64_t incx, ${real}* A, int64_t lda) {
+  if (incx == 1) {
+    (upper ? K(${p}syr_u) : K(${p}syr_l))(n, &alpha, IN(x, n, 1), OUT2(A, lda));
+    return;
+  }
   x += exo_first(n, incx);
   ${real} rx[kPiece];
   for (int64_t i = 0; i < n; i += kPiece) {
@@ -300,7 +304,7 @@ EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${rea
 }
 EXO_OTHERS void ${p}syr_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
   upper = upper == row;
-  if (incx != 1)
+  if (incx != 1 || n * n > kStraight)
     ${p}syr_others(upper, n, alpha, x, incx, A, lda);
   else if (upper)
     H(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
@@ -322,6 +326,10 @@ static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, 
 
 EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${real}* x,
                           int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+  if (incx == 1 && incy == 1) {
+    (upper ? K(${p}syr2_u) : K(${p}syr2_l))(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
+    return;
+  }
   x += exo_first(n, incx), y += exo_first(n, incy);
   ${real} rx[kPiece], ry[kPiece];
   for (int64_t i = 0; i < n; i += kPiece) {
@@ -339,7 +347,7 @@ EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${re
 }
 EXO_OTHERS void ${p}syr2_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   upper = upper == row;
-  if (incx != 1 || incy != 1)
+  if (incx != 1 || incy != 1 || n * n > kStraight)
     ${p}syr2_others(upper, n, alpha, x, incx, y, incy, A, lda);
   else if (upper)
     H(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
