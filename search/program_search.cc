@@ -14,6 +14,7 @@
 #include "search/moves/finishes.h"
 #include "search/moves/guards.h"
 #include "search/moves/loop_order.h"
+#include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
@@ -206,6 +207,10 @@ class ProgramSearch::Impl {
         continue;
       }
       distributed(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
+    }
+    if (const auto own = with_own_arrays(start)) {
+      count(*own);
+      put_together(*own, "an array for each iteration", plans, depth);
     }
     const Schedule fused = fuse_neighbours(start);
     if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);

@@ -21,7 +21,8 @@ struct Staged {
 ///
 /// stage_mem with the smallest window that holds every access of the block to `buffer`.
 /// SchedulingError when that is not a rectangle, or the block does not touch the buffer.
-/// Proposed for accelerators: each operand in the memory that instructions take.
+/// Proposed for accelerators: each operand in the memory that instructions take; and for an array
+/// that each iteration of a loop makes anew.
 Staged auto_stage_mem(ProcPtr p, const Where& block, const std::string& buffer,
                       const std::string& name, bool accum = false);
 

@@ -9,6 +9,7 @@
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
+#include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
@@ -446,6 +447,40 @@ def relaxed(x: f32[11, 20]):
   ASSERT_EQ(made.size(), 3u);  // 4, 8 and 2 rows
   for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
   EXPECT_TRUE(wavefronts({parsed(kSteps), {}, false}).empty());
+}
+
+// A row of sums that is made anew for each row of A; `first`: what each begins with.
+ProcPtr rows_through_a_buffer(const std::string& first) {
+  return parsed(R"(
+@proc
+def rows(A: f32[3, 5, 6], W: f32[6, 6], sum: f32[6]):
+    for r in seq(0, 3):
+        for q in seq(0, 5):
+            for p in seq(0, 6):
+                )" +
+                first + R"(
+                for s in seq(0, 6):
+                    sum[p] += A[r, q, s] * W[s, p]
+            for p in seq(0, 6):
+                A[r, q, p] = sum[p]
+)");
+}
+
+TEST(OwnArrays, are_made_for_each_iteration_of_the_innermost_loop) {
+  const ProcPtr p = rows_through_a_buffer("sum[p] = 0.0");
+  const std::optional<Schedule> own = with_own_arrays({p, {}, false});
+  ASSERT_TRUE(own);
+  const std::string text = str(*own->proc);
+  EXPECT_NE(text.find("sum_own : f32[5, 6]"), std::string::npos) << text;
+  EXPECT_NE(text.find("sum_own[q, p] += A[r, q, s] * W[s, p]"), std::string::npos) << text;
+  EXPECT_EQ(own->steps.back().op, "fission");
+  expect_same_result(p, own->proc, text);
+}
+
+TEST(OwnArrays, are_not_made_of_what_goes_from_iteration_to_iteration) {
+  EXPECT_FALSE(with_own_arrays({rows_through_a_buffer("sum[p] += 1.0"), {}, false}));
+  EXPECT_FALSE(with_own_arrays({parsed(kStages), {}, false}));  // moves along every loop
+  EXPECT_FALSE(with_own_arrays({parsed(kSteps), {}, false}));
 }
 
 TEST(Separation, gives_a_buffer_read_twice_a_copy) {

@@ -44,6 +44,17 @@ def scaled_product(beta: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
                 C[i, j] += A[i, k] * B[k, j]
 
 @proc
+def rows_through_a_buffer(A: f32[4, 20, 32], W: f32[32, 32], sum: f32[32]):
+    for r in seq(0, 4):
+        for q in seq(0, 20):
+            for p in seq(0, 32):
+                sum[p] = 0.0
+                for s in seq(0, 32):
+                    sum[p] += A[r, q, s] * W[s, p]
+            for p in seq(0, 32):
+                A[r, q, p] = sum[p]
+
+@proc
 def scaled(alpha: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
     for i in seq(0, 32):
         for k in seq(0, 48):
