@@ -482,19 +482,21 @@ class ProgramSearch::Impl {
   // vectors no register tile fits between two corners, unless those are squares that have tiles of
   // their own; above eight the corners, which run as they were written, are most of a small
   // triangle. Where the sum is what gets longer from row to row, tiles fit blocks of any height,
-  // and the corners may be small.
+  // and the corners may be small. Triangles too short for all that have blocks of one vector.
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory) return;
     const int64_t lanes = std::max(1, target.lanes_of(precision_of(*start.proc)));
     const bool summed = triangle_is_summed(*start.proc, nest);
+    bool any = false;
     for (const int64_t vectors :
-         summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 2, 8})
+         summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 2, 8, 1})
       for (const bool squares : {true, false}) {
         if (interrupted()) return;
-        if (!summed && !squares && vectors < 4) continue;
+        if (!summed && ((!squares && vectors < 4) || (any && vectors == 1))) continue;
         const auto cut = rectangle_and_corner(start, nest, vectors * lanes, squares);
         if (!cut) continue;
+        any = true;
         count(*cut);
         put_together(*cut, squares ? "rectangle and square" : "rectangle and corner", plans, depth);
       }

@@ -436,6 +436,17 @@ TEST_F(ProgramSearchTest, two_products_of_a_triangle_share_a_tile) {
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
+TEST_F(ProgramSearchTest, short_triangles_have_blocks_of_one_vector) {
+  int blocked = 0;
+  for (const BeamState& s : found(replaced(kTwoProducts, "80", "40").c_str())) {
+    if (key_of(s.steps).find("for i in _: _', 16, ['ib', 'i']") == std::string::npos ||
+        !calls(s, "square_corner") || !calls(s, "register_block") || ++blocked > 3)
+      continue;
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+  }
+  EXPECT_GT(blocked, 0);
+}
+
 TEST(Windows, that_overlap_are_summed_one_direction_after_the_other) {
   const ProcPtr p = parsed(kMeans);
   const std::vector<Schedule> made = windows_ahead({p, {}, false}, {});
