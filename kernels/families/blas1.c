@@ -4,7 +4,7 @@
 /* What is written, and what only sums read, goes by in whole lines where there is much of it: the elements before
  * the first line go by themselves, as many as the first round takes. */
 enum { kAligned = ${aligned} / sizeof(${real}), kAlignedSums = ${aligned_sums} / sizeof(${real}),
-       kMoved = ${moved} / sizeof(${real}) };
+       kAlignedAlone = ${aligned_alone} / sizeof(${real}), kMoved = ${moved} / sizeof(${real}) };
 static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
   const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
   return before == 0 ? n : before;
@@ -76,7 +76,7 @@ EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t in
   }
 }
 EXO_VECTORS void ${p}scal_vectors(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
-  if (incx == 1 && n < kAligned)
+  if (incx == 1 && n < kAlignedAlone)
     H(${p}scal)(n, &alpha, OUT(x, n, 1));
   else
     ${p}scal_others(n, alpha, x, incx);
