@@ -13,6 +13,7 @@ namespace exotune {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
+constexpr int64_t kFarthest = 1 << 20;  // lines: no row is longer, and no cache holds more
 
 // One request: behind the statement of this number in a loop's body, for this element.
 struct Request {
@@ -98,7 +99,9 @@ bool ask_in(ProcPtr& p, const Path& path, const std::string& buffer, int64_t lin
 }  // namespace
 
 ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines) {
-  if (lines < 1) throw SchedulingError("prefetch_rows: at least 1 line ahead");
+  if (lines < 1 || lines > kFarthest)
+    throw SchedulingError("prefetch_rows: at least 1 line ahead, and at most " +
+                          std::to_string(kFarthest));
   std::vector<std::string> names{buffer};
   if (buffer.empty()) {
     names.clear();
