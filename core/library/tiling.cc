@@ -147,7 +147,10 @@ ProcPtr in_calls(ProcPtr p, Path tile, const std::vector<int64_t>& sizes, const 
 ProcPtr tile_to_instr(ProcPtr p, const Where& outermost, const ProcPtr& instr, int64_t block) {
   const std::vector<int64_t> sizes = shape_of_calls(instr);
   const Path top = outermost.loop(p).path();
-  if (block < 1) throw SchedulingError("tile_to_instr: a block is of one call at least");
+  constexpr int64_t kMost = 1 << 20;  // of calls in a dimension: extents are below 2^40
+  if (block < 1 || block > kMost)
+    throw SchedulingError("tile_to_instr: a block is of one call at least, and at most " +
+                          std::to_string(kMost));
   if (block == 1) return in_calls(p, top, sizes, instr);
   std::vector<int64_t> blocks = sizes;
   for (int64_t& b : blocks) b *= block;
