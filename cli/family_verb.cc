@@ -80,7 +80,10 @@ families::LibraryRequest library_request(const Session& session, const FamilyOpt
   request.folder = options.folder;
   request.version = EXOTUNE_VERSION;
   request.wisdom = options.wisdom;
-  request.machine = workspace.machine().microarch;
+  const Machine& here = workspace.machine();
+  request.machine.name = here.microarch;
+  for (size_t level = 0; level < std::min<size_t>(2, here.caches.size()); ++level)
+    request.machine.caches.push_back(here.caches[level].bytes);
   if (!options.wisdom.empty() && !std::filesystem::is_directory(options.wisdom))
     throw InputError({}, "--wisdom: there is no folder " + options.wisdom,
                      "the schedules/ of a library that was tuned");

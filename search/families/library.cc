@@ -138,9 +138,9 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
   FoundWisdom found =
       find_wisdom(request.wisdom.empty() ? request.texts / "wisdom" : request.wisdom, target->name,
                   request.machine);
-  if (found.machine != request.machine && !found.machine.empty() && request.say)
+  if (found.machine != request.machine.name && !found.machine.empty() && request.say)
     request.say("schedules for " + target->name + " are those measured on " + found.machine +
-                ": the nearest to " + request.machine);
+                ": the nearest to " + request.machine.name);
   // Tile sizes may belong to a machine, too.
   if (!found.sizes.empty())
     write_text(request.folder / "schedules" / target->name / "sizes.toml", found.sizes);

@@ -14,6 +14,7 @@
 #include "executors/executor.h"
 #include "search/families/family.h"
 #include "search/families/members.h"
+#include "search/families/wisdom.h"
 
 namespace exotune::families {
 
@@ -24,7 +25,7 @@ struct LibraryRequest {
   std::filesystem::path folder;       // is made
   std::string version;                // "0.1.0"
   std::filesystem::path wisdom;       // find_wisdom's folder; empty: what ships with the texts
-  std::string machine;                // whose wisdom is wanted, "vendor-family-model"
+  NamedMachine machine;               // whose wisdom is wanted
   /// Measures what the families' texts try and takes the fastest. What an earlier call tuned into
   /// the same folder, of the same texts and by the same `tuned_by`, is taken as it is.
   bool tune = false;

@@ -1,6 +1,7 @@
 #include "search/families/wisdom.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -29,36 +30,60 @@ std::vector<std::string> words_of(const std::string& name) {
   return words;
 }
 
+// Doublings and halvings between the caches' sizes.
+double doublings(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  double all = 0;
+  for (size_t level = 0; level < std::min(a.size(), b.size()); ++level)
+    all += std::fabs(std::log2(static_cast<double>(a[level]) / static_cast<double>(b[level])));
+  return all;
+}
+
 // The less, the nearer.
-std::tuple<int, long, std::string> distance(const std::string& name, const std::string& other) {
-  const std::vector<std::string> a = words_of(name), b = words_of(other);
+std::tuple<int, long, double, std::string> distance(const NamedMachine& machine,
+                                                    const NamedMachine& other) {
+  const std::vector<std::string> a = words_of(machine.name), b = words_of(other.name);
   size_t same = 0;
   while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
   const auto number = [&](const std::vector<std::string>& words) {
     return same < words.size() ? std::strtol(words[same].c_str(), nullptr, 10) : 0L;
   };
-  return {-static_cast<int>(same), std::labs(number(a) - number(b)), other};
+  return {-static_cast<int>(same), std::labs(number(a) - number(b)),
+          doublings(machine.caches, other.caches), other.name};
+}
+
+// The caches that a machine's sizes.toml names.
+std::vector<int64_t> caches_in(const fs::path& sizes_file) {
+  const std::string text = text_of(sizes_file);
+  const TomlTable all = TomlTable::parse(text, sizes_file.string());
+  if (!all.has("machine")) return {};
+  const TomlTable machine = all.table("machine");
+  machine.allow_only({"l1", "l2"});
+  const std::vector<int64_t> caches = {machine.integer("l1"), machine.integer("l2")};
+  for (const int64_t bytes : caches)
+    if (bytes < 1) throw InputError(machine.where(), "a cache has at least one byte", "l1 = 32768");
+  return caches;
 }
 
 }  // namespace
 
-std::string nearest_machine(const std::string& name, const std::vector<std::string>& names) {
+std::string nearest_machine(const NamedMachine& machine, const std::vector<NamedMachine>& known) {
   const auto nearest = std::min_element(
-      names.begin(), names.end(),
-      [&](const auto& a, const auto& b) { return distance(name, a) < distance(name, b); });
-  return nearest == names.end() ? "" : *nearest;
+      known.begin(), known.end(),
+      [&](const auto& a, const auto& b) { return distance(machine, a) < distance(machine, b); });
+  return nearest == known.end() ? "" : nearest->name;
 }
 
 FoundWisdom find_wisdom(const fs::path& folder, const std::string& target,
-                        const std::string& machine) {
+                        const NamedMachine& machine) {
   FoundWisdom found;
   fs::path place = folder / target;
   if (!fs::is_directory(place)) {
-    std::vector<std::string> machines;
+    std::vector<NamedMachine> machines;
     if (fs::is_directory(folder))
       for (const auto& entry : fs::directory_iterator(folder))
         if (fs::is_directory(entry.path() / target))
-          machines.push_back(entry.path().filename().string());
+          machines.push_back(
+              {entry.path().filename().string(), caches_in(entry.path() / target / "sizes.toml")});
     found.machine = nearest_machine(machine, machines);
     if (found.machine.empty()) return found;
     place = folder / found.machine / target;
