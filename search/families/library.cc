@@ -75,20 +75,15 @@ fs::path schedule_file(const LibraryRequest& request, const Target& target,
   return request.folder / "schedules" / target.name / (tunable.name + ".sched");
 }
 
-// The first line of a schedule's file: with what, and for which text it was measured. Another text
-// is another key, and is measured again.
-std::string key_line(const LibraryRequest& request, const Tunable& tunable) {
-  return "# tuned " + request.tuned_by + " " + tunable.key() + "\n";
-}
-
 // The answers that were measured before are in the wisdom; the others are left to be asked.
 std::vector<Tunable> not_tuned_yet(const LibraryRequest& request, const Family& family,
                                    const Target& target, Wisdom& wisdom, LibraryReport& report) {
   std::vector<Tunable> todo;
-  for (Tunable& tunable : tunables_of(family, target)) {
+  for (Tunable& tunable : tunables_of(family, target, wisdom)) {
     const fs::path file = schedule_file(request, target, tunable);
     std::string known = fs::exists(file) ? read_text(file) : "";
-    if (known.rfind(key_line(request, tunable), 0) == 0) {
+    // Another text has another key, and is measured again.
+    if (known.rfind(key_line(request.tuned_by, tunable), 0) == 0) {
       wisdom[tunable.name] = std::move(known);
       ++report.taken;
     } else {
@@ -113,7 +108,7 @@ void tune_family(const LibraryRequest& request, const Family& family, const Targ
     // The database first: records outlive the library's folder.
     if (request.say) request.say(todo[k].name + gains_of(answer.tuned));
     std::string& text = wisdom[todo[k].name];
-    text = key_line(request, todo[k]) + print_versions(answer.tuned.versions);
+    text = key_line(request.tuned_by, todo[k]) + print_versions(answer.tuned.versions);
     const fs::path file = schedule_file(request, *target, todo[k]);
     write_text(fs::path(file) += ".new", text);
     // A file is there as a whole or not at all, and a run that was stopped goes on behind it.

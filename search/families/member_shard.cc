@@ -37,6 +37,7 @@ Question read_question(const Shard& shard) {
   t.usual = reader.text("usual");
   t.scripts = reader.texts("scripts");
   t.far_scripts = reader.texts("far_scripts");
+  t.kept = reader.text("kept");
   for (const JsonFields& bucket : reader.objects("buckets"))
     t.buckets.push_back({bucket.text("when"), bucket.text("at"), bucket.integer("in_lines") != 0,
                          bucket.integer("far") != 0});
@@ -129,6 +130,7 @@ Shard member_shard(const Tunable& tunable, const Target& target) {
                          {"usual", tunable.usual},
                          {"scripts", tunable.scripts},
                          {"far_scripts", tunable.far_scripts},
+                         {"kept", tunable.kept},
                          {"buckets", buckets},
                          {"in_lines", tunable.in_lines}};
   return {tunable.name + " " + target.name, kMemberKind, question.str(1)};
@@ -171,8 +173,9 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
   // library.
   std::vector<std::string> known = tunable.scripts;
   known.insert(known.end(), tunable.far_scripts.begin(), tunable.far_scripts.end());
-  for (const Version& version : parse_versions(tunable.usual, tunable.name))
-    known.push_back(version.script);
+  for (const std::string& text : {tunable.usual, tunable.kept})
+    for (const Version& version : parse_versions(text, tunable.name))
+      known.push_back(version.script);
   MemberAnswer answer;
   for (const JsonFields& each : reader.objects("buckets")) {
     BucketResult bucket;

@@ -10,6 +10,7 @@
 namespace exotune::families {
 namespace {
 
+constexpr std::string_view kTuned = "# tuned ";
 constexpr const char* kSizesHint = "at = \"M=64 N=64\", of several at = \"M=64 N=64, M=50 N=90\"";
 
 // Does the text, or what its places stand for, have ${name}? Places nest a few deep.
@@ -79,8 +80,18 @@ std::vector<SizeBinding> all_sizes_at(const std::string& text) {
   return all;
 }
 
+std::string key_line(const std::string& tuned_by, const Tunable& tunable) {
+  return std::string(kTuned) + tuned_by + " " + tunable.key() + "\n";
+}
+
+std::string without_key(const std::string& text) {
+  return text.rfind(kTuned, 0) == 0 ? text.substr(std::min(text.find('\n'), text.size() - 1) + 1)
+                                    : text;
+}
+
 std::string Tunable::key() const {
   std::string text = code + usual;
+  if (!kept.empty()) text += "\n-- kept\n" + kept;
   for (const std::string& script : scripts) text += "\n--\n" + script;
   for (const std::string& script : far_scripts) text += "\n-- far\n" + script;
   for (const Bucket& bucket : buckets)
@@ -89,7 +100,8 @@ std::string Tunable::key() const {
   return content_hash(text);
 }
 
-std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
+std::vector<Tunable> tunables_of(const Family& family, const Target& target,
+                                 const Wisdom& shipped) {
   std::vector<Tunable> out;
   const Substitution of_target = places_of(family, target);
   for (const KernelTemplate& kernel : family.kernels) {
@@ -109,6 +121,8 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target) {
                                    expand(bucket.at, places, kernel.where), bucket.in_lines,
                                    bucket.far});
       tunable.in_lines = expand(kernel.in_lines, places, kernel.where);
+      const auto known = shipped.find(tunable.name);
+      if (known != shipped.end()) tunable.kept = without_key(known->second);
       out.push_back(std::move(tunable));
     }
   }

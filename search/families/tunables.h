@@ -17,6 +17,9 @@ struct Tunable {
   std::string usual;                     // the schedule that is replayed untuned
   std::vector<std::string> scripts;      // what is tried beside it
   std::vector<std::string> far_scripts;  // and in buckets that are far
+  /// What ships for it, in versions; "" for nothing. It takes part, and where it is as good as the
+  /// fastest it stays.
+  std::string kept;
   std::vector<Bucket> buckets;
   std::string in_lines;  // the argument that is so in some buckets; "" for none
   /// Of everything above: the same key, the same question.
@@ -24,8 +27,15 @@ struct Tunable {
 };
 
 /// Those members of `family` whose kernels have tries and buckets and which take no other's
-/// schedules.
-std::vector<Tunable> tunables_of(const Family& family, const Target& target);
+/// schedules; `shipped` has what they keep.
+std::vector<Tunable> tunables_of(const Family& family, const Target& target,
+                                 const Wisdom& shipped = {});
+
+/// The first line of a schedule's file: with what, and for which text it was measured.
+std::string key_line(const std::string& tuned_by, const Tunable& tunable);
+
+/// A schedule's file without that line.
+std::string without_key(const std::string& text);
 
 /// The sizes of a bucket's `at`, "M=64 N=64, M=50 N=90". InputError for text that is none.
 std::vector<SizeBinding> all_sizes_at(const std::string& text);

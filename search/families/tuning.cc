@@ -94,18 +94,36 @@ std::optional<ShootoutResult> remembered(const std::vector<Contender>& contender
   return shot;
 }
 
-// A version more is code more: what other sizes have already (`before`), or the usual, is taken
-// when it is as good as the fastest.
+// Of many the fastest is faster by chance, too, and a version more is code more: what ships for all
+// of these sizes, what the sizes below have already (`before`), or the usual schedule is taken, in
+// this order, when it is as good as the fastest.
 size_t worth_keeping(const Field& field, const std::vector<std::string>& scripts,
-                     const std::string& before, const Comparison& times, size_t fastest) {
-  size_t winner = fastest;
-  for (size_t k = 0; k < field.scripts.size(); ++k)
-    if ((field.scripts[k] == kUsual || scripts[field.scripts[k]] == before) && times.ran(k) &&
-        times.ratio(fastest, k) < kWorthAVersion) {
-      winner = k;
-      if (scripts[field.scripts[k]] == before) break;
-    }
-  return winner;
+                     const std::string& kept, const std::string& before, const Comparison& times,
+                     size_t fastest) {
+  for (const std::string& preferred : {kept, before, scripts[kUsual]})
+    for (size_t k = 0; k < field.scripts.size(); ++k)
+      if (scripts[field.scripts[k]] == preferred && times.ran(k) &&
+          times.ratio(fastest, k) < kWorthAVersion)
+        return k;
+  return fastest;
+}
+
+// What ships for each of the bucket's sizes.
+std::vector<std::string> shipped_for(const Tunable& tunable, const Bucket& bucket) {
+  std::vector<std::string> scripts;
+  if (tunable.kept.empty()) return scripts;
+  const std::vector<Version> versions = parse_versions(tunable.kept, tunable.name);
+  for (const SizeBinding& sizes : all_sizes_at(bucket.at))
+    if (const Version* version = version_for(versions, sizes)) scripts.push_back(version->script);
+  return scripts;
+}
+
+// The one that serves all of them; "" where several do.
+std::string kept_for(const Tunable& tunable, const Bucket& bucket) {
+  const std::vector<std::string> scripts = shipped_for(tunable, bucket);
+  const bool one = !scripts.empty() && std::all_of(scripts.begin(), scripts.end(),
+                                                   [&](auto& s) { return s == scripts.front(); });
+  return one ? scripts.front() : "";
 }
 
 // A few hundred microseconds a batch: the sizes of a bucket are small, and there are many buckets.
@@ -146,7 +164,7 @@ TuningProblem problem_at(const Tunable& tunable, const Bucket& bucket, const Pro
   return problem;
 }
 
-// The usual schedule and what is tried beside it, each once.
+// The usual schedule, what is tried beside it and what ships, each once.
 std::vector<std::string> scripts_of(const Tunable& tunable, const Bucket& bucket) {
   std::vector<std::string> scripts = {usual_for(tunable, bucket)};
   const auto add = [&](const std::vector<std::string>& tried) {
@@ -156,6 +174,7 @@ std::vector<std::string> scripts_of(const Tunable& tunable, const Bucket& bucket
   };
   add(tunable.scripts);
   if (bucket.far) add(tunable.far_scripts);
+  add(shipped_for(tunable, bucket));
   return scripts;
 }
 
@@ -180,7 +199,8 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
   if (!fastest)
     throw Error(Diagnostic{{}, "no schedule of " + tunable.name + " runs at " + bucket.at, {}, {}},
                 ExitCode::kNoCandidate);
-  const size_t winner = worth_keeping(field, scripts, before, times, *fastest);
+  const size_t winner =
+      worth_keeping(field, scripts, kept_for(tunable, bucket), before, times, *fastest);
   result.winner = scripts[field.scripts[winner]];
   for (BucketPoint& point : result.points) point.winner_id = point.trials[winner].candidate_id;
   // The usual one may want larger sizes, and be refused.

@@ -58,10 +58,9 @@ struct BucketMemory {
 std::vector<Version> versions_of(const Tunable& tunable, const std::vector<BucketResult>& buckets);
 
 /// Of a bucket with several sizes that schedule wins whose times are the least in the geometric
-/// mean. A version that gains less than 3 % over the one for the sizes below, or over the usual
-/// one, is not worth its code. Of a bucket all of whose candidates `memory` knows nothing runs.
-/// Error(kNoCandidate) when no schedule of a bucket is right, which the usual
-/// one is.
+/// mean. One that gains less than 3 % over what ships, over the one for the sizes below, or over
+/// the usual one, is not worth its code. Of a bucket all of whose candidates `memory` knows nothing
+/// runs. Error(kNoCandidate) when no schedule of a bucket is right, which the usual one is.
 TunedMember tune_member(const Tunable& tunable, const TargetPtr& target, Arena& arena,
                         const BucketMemory& memory = {});
 

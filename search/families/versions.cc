@@ -78,6 +78,30 @@ std::vector<Version> parse_versions(const std::string& text, const std::string& 
   return versions;
 }
 
+bool holds(const std::string& when, const SizeBinding& sizes) {
+  if (when.empty()) return true;
+  std::istringstream words(when);
+  std::string name, comparison, times;
+  double limit = 1, factor = 0;
+  words >> name >> comparison >> limit;
+  while (words >> times >> factor) limit *= factor;
+  const auto size = sizes.find(name);
+  if (size == sizes.end()) return false;
+  const double value = static_cast<double>(size->second);
+  if (comparison == "<") return value < limit;
+  if (comparison == "<=") return value <= limit;
+  if (comparison == ">") return value > limit;
+  if (comparison == ">=") return value >= limit;
+  return value == limit;
+}
+
+const Version* version_for(const std::vector<Version>& versions, const SizeBinding& sizes) {
+  const auto found = std::find_if(versions.begin(), versions.end(), [&](const Version& version) {
+    return holds(version.when, sizes);
+  });
+  return found == versions.end() ? nullptr : &*found;
+}
+
 std::string print_versions(const std::vector<Version>& versions) {
   if (versions.size() == 1) return versions.front().script;
   std::string text;

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "hw/size_formula.h"
+
 namespace exotune::families {
 
 struct Version {
@@ -23,6 +25,13 @@ struct Version {
 /// InputError, naming `member`, for what is no condition, text in front of the first heading,
 /// versions after the last or no last one.
 std::vector<Version> parse_versions(const std::string& text, const std::string& member);
+
+/// Does the condition hold at these sizes? "" holds at any; one that names a size they do not have
+/// does not.
+bool holds(const std::string& when, const SizeBinding& sizes);
+
+/// Of `versions` the first whose condition holds at the sizes; null for none.
+const Version* version_for(const std::vector<Version>& versions, const SizeBinding& sizes);
 
 /// The text that parses back.
 std::string print_versions(const std::vector<Version>& versions);

@@ -51,6 +51,10 @@ TEST_F(MemberShards, are_the_same_for_the_same_question) {
   const std::string answered = answer("p = p\\n", "p = simplify(p)\\n");
   EXPECT_EQ(read_member_answer(answered, far).tuned.versions.size(), 2u);
   EXPECT_THROW(read_member_answer(answered, tunable_), Error);
+  Tunable shipped = tunable_;
+  shipped.kept = "p = simplify(p)\n";
+  EXPECT_NE(hash, shard_hash(member_shard(shipped, *target_)));
+  EXPECT_EQ(read_member_answer(answered, shipped).tuned.versions.size(), 2u);
 }
 
 TEST_F(MemberShards, come_back_as_versions_and_records) {

@@ -108,6 +108,24 @@ TEST(Versions, are_read_and_printed) {
   EXPECT_EQ(parse_versions("p = g(p)\n", "x").size(), 1u);
 }
 
+TEST(Versions, the_first_whose_condition_holds_is_taken) {
+  const std::vector<Version> versions = parse_versions(
+      "# when n <= 4 * 2\na\n# when n == 10\nb\n# when m > 3\nc\n# otherwise\nd\n", "x");
+  const auto script = [&](const SizeBinding& sizes) {
+    return version_for(versions, sizes)->script;
+  };
+  EXPECT_EQ(script({{"n", 8}}), "a\n");
+  EXPECT_EQ(script({{"n", 9}}), "d\n");
+  EXPECT_EQ(script({{"n", 10}, {"m", 9}}), "b\n");
+  EXPECT_EQ(script({{"n", 11}, {"m", 4}}), "c\n");
+  EXPECT_EQ(script({{"n", 11}, {"m", 3}}), "d\n");
+  EXPECT_EQ(version_for({}, {}), nullptr);
+  EXPECT_TRUE(holds("n < 3", {{"n", 2}}));
+  EXPECT_FALSE(holds("n < 3", {{"n", 3}}));
+  EXPECT_FALSE(holds("n >= 3", {{"n", 2}}));
+  EXPECT_FALSE(holds("n < 3", {})) << "a size that is not there";
+}
+
 TEST(Versions, refuse_what_has_no_place) {
   for (const char* text : {"# when n < 4\np = f(p)\n", "p = f(p)\n# when n < 4\n# otherwise\n",
                            "# when n < 4\n# otherwise\n# otherwise\n",

@@ -88,6 +88,44 @@ TEST(Tuning, far_buckets_try_more) {
   EXPECT_EQ(tuned.versions.front().script.find("'i', 5,"), std::string::npos);
 }
 
+// Of two schedules within 3 % the one that ships stays; by more, the faster one is taken.
+TEST(Tuning, what_ships_stays_where_nothing_is_clearly_faster) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  Tunable shipped = tunable(*target);
+  const std::string own = "p = divide_loop(p, 'i', 5, ['io', 'i'], tail='cut')\n";
+  const std::string by_two = shipped.scripts[0];
+  shipped.kept = "# when n <= 8\n" + own + "# otherwise\n" + by_two;
+  // Places: as it is, by two, by four, and in the first bucket what ships there.
+  for (const double faster : {1.02, 1.05}) {
+    FakeArena arena([&](int64_t, size_t place) {
+      return place == 2 ? 1.0 : place == 0 ? 1.0 : faster;
+    });
+    const TunedMember tuned = tune_member(shipped, target, arena);
+    EXPECT_EQ(tuned.buckets[0].tried, 5u);
+    EXPECT_EQ(tuned.buckets[1].tried, 4u) << "it is among the tries";
+    const bool stays = faster < 1.03;
+    EXPECT_EQ(tuned.buckets[0].winner == own, stays);
+    EXPECT_EQ(tuned.buckets[1].winner == by_two, stays);
+    EXPECT_EQ(tuned.buckets[2].winner == by_two, stays);
+  }
+  EXPECT_NE(shipped.key(), tunable(*target).key());
+}
+
+TEST(Tuning, one_bucket_over_several_shipped_versions_prefers_none_of_them) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  std::string tries = kTries;
+  const std::string last = "{ at = \"n=100\" }";
+  tries.replace(tries.find(last), last.size(), "{ at = \"n=100, n=200\" }");
+  Tunable shipped = tunable(*target, tries);
+  shipped.kept =
+      "# when n <= 150\np = divide_loop(p, 'i', 5, ['io', 'i'], tail='cut')\n"
+      "# otherwise\np = divide_loop(p, 'i', 6, ['io', 'i'], tail='cut')\n";
+  FakeArena arena([](int64_t, size_t) { return 1.0; });
+  const TunedMember tuned = tune_member(shipped, target, arena);
+  EXPECT_EQ(tuned.buckets.back().tried, 6u) << "both take part";
+  EXPECT_EQ(tuned.buckets.front().winner, "p = divide_loop(p, 'i', 5, ['io', 'i'], tail='cut')\n");
+}
+
 // Blocks of four are three times as fast where they divide the size, and half as fast elsewhere.
 TEST(Tuning, a_bucket_of_several_sizes_is_won_by_the_best_mean) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
