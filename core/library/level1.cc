@@ -24,13 +24,28 @@ int statements_from(const Proc& p, const Path& path) {
   return count;
 }
 
+// acc[l] += accs[u, l] over U accumulators, the loop at `sum`, in two chains of half the length:
+//   acc += the first half; half = 0; half += the second half; acc += half
+// The paths of the loops that it became.
+std::vector<Path> sum_in_halves(ProcPtr& p, const Path& sum, const std::string& acc,
+                                int64_t accumulators, const VectorUnit& unit) {
+  if (accumulators < 4 || accumulators % 2 != 0) return {sum};
+  const Path second = sibling(sum, 1);
+  p = cut_loop(p, at(p, sum), int_const(accumulators / 2));
+  p = stage_mem(p, at(p, second), acc + "[0:" + std::to_string(unit.lanes) + "]", acc + "_half",
+                /*accum=*/true);
+  p = set_memory(p, at(p, second), unit.memory);
+  return {sum, sibling(second, 1), sibling(second, 2), sibling(second, 3)};
+}
+
 // A sum of the loop at `top` into one element:
 //   acc = 0
-//   if 0 < n / (U*V): accs = 0; for U vectors at a time: accs[u] += e; acc += accs[u]
 //   for the vectors left: acc += e
 //   for the guarded rest: acc += e
+//   if 0 < n / (U*V): accs = 0; for U vectors at a time: accs[u] += e; acc += accs[u], in halves
 //   r += lanes of acc
-// One accumulator takes what all parts sum, so that its lanes are added up once.
+// One accumulator takes what all parts sum, so that its lanes are added up once. What is left over
+// goes first: its additions, one behind the other, are made while the main part is on its way.
 ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t interleave) {
   const std::string name = find_loop(p, top)->iter.name();
   const std::vector<std::string> vectors = {name + "v", name + "l"};
@@ -59,11 +74,13 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
   if (several) {
     p = divide_loop(p, at(p, main), interleave, {name + "o", name + "u"}, Tail::kCut);
     if (!boundary_after(p, main, name + "u").empty()) ++parts;
+    if (parts > 1) p = reorder_blocks(p, Cursor::block(p, main, parts), 1);
   }
-  for (int k = parts; k > (several ? 0 : -1); --k)  // the last is the addition of the lanes
-    p = vectorize_lanes(p, at(p, innermost(p, sibling(main, k))), unit);
+  const int sums = several ? parts - 1 : parts + 1;  // the part of several vectors; none
+  for (int k = parts; k >= 0; --k)                   // the last is the addition of the lanes
+    if (k != sums) p = vectorize_lanes(p, at(p, innermost(p, sibling(main, k))), unit);
   if (several) {
-    Path first = main;
+    Path first = sibling(main, sums);
     if (!extent) {  // not worth its accumulators for a few elements
       const For& f = *find_loop(p, first);
       p = specialize(p, at(p, first), {bin_op(BinOpKind::kLt, f.lo, f.hi)});
@@ -73,7 +90,9 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
       first = child(first);
     }
     p = parallelize_reduction(p, at(p, first), acc + "s", unit.memory);
-    p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 3))), unit);
+    const std::vector<Path> additions = sum_in_halves(p, sibling(first, 3), acc, interleave, unit);
+    for (auto loop = additions.rbegin(); loop != additions.rend(); ++loop)
+      p = vectorize_lanes(p, at(p, innermost(p, *loop)), unit);
     p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 2))), unit);
     p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 1))), unit);
   }

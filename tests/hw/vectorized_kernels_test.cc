@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/interp/interp.h"
+#include "core/ir/printer.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
@@ -70,6 +71,34 @@ TEST_P(VectorizedKernels, mean_the_same) {
     }
   }
   EXPECT_GT(vectorized, 20);
+}
+
+// The chain of additions that what is left over makes, and half of those that add up the
+// accumulators, need not wait for the main part.
+TEST(VectorizedSums, wait_for_as_few_additions_as_they_can) {
+  const KernelTable table = load_kernel_table(fs::path(EXOTUNE_SOURCE_DIR) / "kernels");
+  const ProcPtr dot = table.find("sdot")->load();
+  const TargetPtr target = library().load("avx2");
+  const VectorUnit unit{8, target->vector_memory, target->instructions()};
+  const auto text = [&](int64_t interleave) {
+    return str(*optimize_level_1(dot, "i", unit, interleave));
+  };
+  const std::string eight = text(8);
+  const size_t single = eight.find("for iu in"), guarded = eight.find("for iv in"),
+               main = eight.find("for io in"), half = eight.find("(result_acc_half[0:8])", main);
+  ASSERT_NE(half, std::string::npos) << eight;
+  EXPECT_LT(single, guarded);
+  EXPECT_LT(guarded, main);
+  const auto additions_to = [](const std::string& code, const std::string& sum) {
+    int count = 0;
+    const std::string call = "mm256_reg_add_ps(" + sum + "[0:8]";
+    for (size_t at = code.find(call); at != std::string::npos; at = code.find(call, at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(additions_to(eight, "result_acc_half"), 4);
+  EXPECT_EQ(additions_to(eight, "result_acc"), 5);
+  EXPECT_EQ(additions_to(text(2), "result_acc"), 2) << "too few to be halved";
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, VectorizedKernels, testing::ValuesIn(vector_targets()),
