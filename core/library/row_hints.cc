@@ -115,6 +115,9 @@ ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines) {
     if (!f || has_loops(*f)) continue;
     for (const std::string& name : names) found = ask_in(p, *path, name, lines) || found;
   }
+  const auto is_there = [&](const Path& path) { return visible(p, path, buffer).has_value(); };
+  if (!buffer.empty() && std::none_of(paths.begin(), paths.end(), is_there))
+    throw SchedulingError("prefetch_rows: there is no buffer `" + buffer + "`");
   if (!found)
     throw SchedulingError("prefetch_rows: no loop goes along rows of " +
                           (buffer.empty() ? "any argument" : "`" + buffer + "`"));
