@@ -80,6 +80,10 @@ std::string version_map(const PackageFacts& facts) {
   return text + "    cblas_xerbla;\n    xerbla_;\n    RowMajorStrg;\n  local: *;\n};\n";
 }
 
+// The same loop is up to a fifth slower or faster where it begins elsewhere in its lines of code;
+// so each begins alike, whatever stands before it.
+constexpr const char* kAligned = "-falign-functions=64 -falign-loops=32";
+
 std::string makefile(const PackageFacts& facts) {
   const std::string lib = "lib" + facts.name, so = lib + ".so." + soversion(facts);
   std::string text =
@@ -87,8 +91,8 @@ std::string makefile(const PackageFacts& facts) {
       "\nAR = ar\nCFLAGS = -O3\n" +
       "override COMMON = -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno "
       "-Wall -Wextra -Werror=implicit-function-declaration "
-      "-ffp-contract=fast -I. -I../include/" +
-      facts.name +
+      "-ffp-contract=fast " +
+      kAligned + " -I. -I../include/" + facts.name +
       "\n# Threads of the shared library; make OPENMP= does without.\n"
       "OPENMP := $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c - "
       "-o /dev/null 2>/dev/null && echo -fopenmp)\n";
