@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ir/normal_form.h"
+
 namespace exotune {
 
 namespace {
@@ -37,8 +39,10 @@ void CompiledLoops::store(int64_t step, double times, Body& body) const {
 bool CompiledLoops::compiles(const For& f, const Block& b, double times, Body& body) {
   for (const StmtPtr& s : b) {
     if (const For* inner = s->as<For>()) {
+      // Written out is what has a number of iterations that the compiler knows.
+      const std::optional<int64_t> known = as_int(normalize(inner->hi - inner->lo));
       const double trips = static_cast<double>(ranges_.trips(*inner));
-      if (trips * times > kMostUnrolled || mentions(inner->lo, f.iter) ||
+      if (!known || trips * times > kMostUnrolled || mentions(inner->lo, f.iter) ||
           mentions(inner->hi, f.iter))
         return false;
       ranges_.enter(*inner);

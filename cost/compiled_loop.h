@@ -19,8 +19,9 @@ class CompiledLoops {
 
   /// Cycles of the busiest port when a compiler makes vectors of the loop's iterations; 0 when it
   /// does not: some statement is no scalar one, some access neither runs along the loop nor stays,
-  /// or a sum goes through it. Short loops inside are unrolled first. Statements that write every
-  /// k-th element, k of them side by side, are vectors taken apart by shuffles, up to eight.
+  /// or a sum goes through it. Short loops inside are unrolled first, where the compiler knows how
+  /// many iterations they have. Statements that write every k-th element, k of them side by side,
+  /// are vectors taken apart by shuffles, up to eight.
   double cycles(const For& f);
 
  private:

@@ -269,6 +269,22 @@ TEST(Features, every_kth_element_is_shuffled_up_to_eight) {
   EXPECT_GT(sixteen[Term::kScalar], before);
 }
 
+// Short loops inside are written out where their number is known when it is compiled.
+TEST(Features, loops_inside_are_written_out_where_their_number_is_known) {
+  const auto compiled = [](const std::string& from, const std::string& to) {
+    return count(
+        "\n@proc\ndef f(b: index, x: f32[400, 100], y: f32[100], a: f32[400]):\n"
+        "    assert 0 <= b\n    assert b < 10\n"
+        "    for i in seq(0, 100):\n        for k in seq(" +
+            from + ", " + to + "):\n            y[i] += x[k, i] * a[k]\n",
+        {{"b", 5}})[Term::kCompiled];
+  };
+  EXPECT_GT(compiled("0", "5"), 0);
+  EXPECT_EQ(compiled("8 * b", "8 * b + 5"), compiled("0", "5"));
+  EXPECT_EQ(compiled("0", "b"), 0);
+  EXPECT_EQ(compiled("8 * b", "9 * b"), 0);
+}
+
 TEST(Features, what_leaves_gaps_is_no_vector) {
   const Features f = count(R"(
 @proc
