@@ -1,6 +1,7 @@
 #include "search/program_search.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "core/analysis/queries.h"
@@ -329,12 +330,14 @@ class ProgramSearch::Impl {
     if (depth == 0) structures_.push_back(here);
   }
 
-  // Each part solved by itself; one that takes next to no time stays as it is.
+  // Each part solved by itself, those that take most of the time first: where the time for the
+  // search ends, what is left as written is small. One that takes next to no time stays as it is.
   // `names` and `nests` belong together by place; a part that cannot be taken out is left as it
   // stands and is in neither.
   Structure take_apart(const Schedule& s, const std::string& move, int depth) {
     Structure here{move, s, {}, {}, {}, {}};
     const double whole = pricing_.plan_of(s, move).cycles;
+    std::vector<ProcPtr> alone;
     for (const Cursor& nest : parts_of(s.proc)) {
       Part part;
       Schedule apart = s;
@@ -342,16 +345,21 @@ class ProgramSearch::Impl {
         note(*refusal);
         continue;
       }
-      const ProcPtr alone = without_provenance(part.proc);
+      alone.push_back(without_provenance(part.proc));
       // How often the part is entered times what it takes: parts may stand in loops.
-      const double share =
-          pricing_.plan_of({alone, {}, false}, move).cycles * pricing_.entries_of(*s.proc, nest);
+      here.shares.push_back(pricing_.plan_of({alone.back(), {}, false}, move).cycles *
+                            pricing_.entries_of(*s.proc, nest));
       here.nests.push_back(nest);
       here.names.push_back(part.name);
-      here.shares.push_back(share);
-      here.choices.push_back(interrupted() || share < kNoShare * whole ? std::vector<Plan>{Plan{}}
-                                                                       : solve(alone, depth + 1));
+      here.choices.push_back({Plan{}});
     }
+    std::vector<size_t> by_share(alone.size());
+    std::iota(by_share.begin(), by_share.end(), size_t{0});
+    std::stable_sort(by_share.begin(), by_share.end(),
+                     [&](size_t a, size_t b) { return here.shares[a] > here.shares[b]; });
+    for (const size_t k : by_share)
+      if (!interrupted() && here.shares[k] >= kNoShare * whole)
+        here.choices[k] = solve(alone[k], depth + 1);
     return here;
   }
 
