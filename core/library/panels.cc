@@ -1,6 +1,7 @@
 // stage_panel: what a blocked recurrence writes is held in a buffer turned so that its rows are
 // contiguous. The rectangle is what the loop touches of the one array it writes; where the core
-// refuses that, what it reads beside it in the same column belongs to it too.
+// refuses that, what it reads beside it in the same column belongs to it too. Statements behind the
+// loop may read the buffer before it leaves.
 #include <vector>
 
 #include "core/ir/normal_form.h"
@@ -66,17 +67,27 @@ std::optional<Rectangle> panel_of(const ProcPtr& p, const Cursor& loop, Sym arra
   });
 }
 
-ProcPtr stage_one_panel(ProcPtr p, const Cursor& loop, const Rectangle& window, Sym array,
+// A nest one of whose loops never runs.
+void drop_dead_nest(ProcPtr& p, Path loop) {
+  while (at(p, loop).is<For>() &&
+         !attempted(p, [&](ProcPtr q) { return eliminate_dead_code(q, at(q, loop)); }))
+    loop = child(loop);
+}
+
+ProcPtr stage_one_panel(ProcPtr p, const Cursor& block, const Rectangle& window, Sym array,
                         const std::string& name, int along) {
-  const Path path = loop.path();
-  p = stage_mem_if_any(p, loop, window.text(array.name(), scope_at(*p, path)), name);
+  const Path path = block.path();
+  p = stage_mem_if_any(p, block, window.text(array.name(), scope_at(*p, path)), name);
   const bool guarded = stmt_at(*p, path)->as<If>();
   const Path alloc = guarded ? child(path) : path;
   // Where nothing is staged there is nothing to do.
   if (guarded) {
-    Path otherwise = path;
-    otherwise.push_back({Child::kOrelse, 0});
-    attempted(p, [&](ProcPtr q) { return eliminate_dead_code(q, at(q, otherwise)); });
+    for (int k = static_cast<int>(orelse_of(*stmt_at(*p, path)).size()) - 1; k >= 0; --k) {
+      Path otherwise = path;
+      otherwise.push_back({Child::kOrelse, k});
+      drop_dead_nest(p, otherwise);
+    }
+    attempted(p, [](ProcPtr q) { return delete_pass(q); });
   }
   // One element along a dimension is a point of the window, and no dimension of the buffer.
   std::vector<int> order;
@@ -96,9 +107,14 @@ ProcPtr stage_one_panel(ProcPtr p, const Cursor& loop, const Rectangle& window, 
 
 }  // namespace
 
-ProcPtr stage_panel(ProcPtr p, const Where& where, const std::string& rows,
-                    const std::string& name) {
+ProcPtr stage_panel(ProcPtr p, const Where& where, const std::string& rows, const std::string& name,
+                    int64_t behind) {
   const Cursor loop = where.loop(p);
+  const int64_t left = size_of_block(p, loop.path()) - 1 - loop.path().back().index;
+  if (behind < 0 || behind > left)
+    throw SchedulingError("stage_panel: there are " + std::to_string(left) +
+                          " statements behind the loop, not " + std::to_string(behind));
+  const Cursor block = Cursor::block(p, loop.path(), static_cast<int>(behind) + 1);
   const StmtPtr stmt = stmt_at(*p, loop.path());
   const Sym array = written_array(stmt);
   const Written written = written_along(stmt, rows);
@@ -108,11 +124,11 @@ ProcPtr stage_panel(ProcPtr p, const Where& where, const std::string& rows,
                           "` is no rectangle with a dimension along `" + rows + "`");
   ProcPtr out = p;
   const auto stage = [&](const Rectangle& window) {
-    return [&](ProcPtr q) { return stage_one_panel(q, loop, window, array, name, written.along); };
+    return [&](ProcPtr q) { return stage_one_panel(q, block, window, array, name, written.along); };
   };
   if (attempted(out, stage(*only))) return out;
   const auto beside = panel_of(p, loop, array, written, true);
-  return stage_one_panel(p, loop, beside ? *beside : *only, array, name, written.along);
+  return stage_one_panel(p, block, beside ? *beside : *only, array, name, written.along);
 }
 
 // --- rows of the operator table ----------------------------------------------------------------
@@ -121,11 +137,11 @@ std::vector<Operator> panels_operators() {
   using namespace params;
   return {
       {"stage_panel",
-       {proc(), place("loop"), string("rows"), new_name("new_name")},
+       {proc(), place("loop"), string("rows"), new_name("new_name"), integer("behind", 0)},
        "for j: for i: s(A[r + i, j])  ->  P[j, i] = A[r + i, j]; for j: for i: s(P[j, i]); A[r + "
-       "i, j] = P[j, i]",
+       "i, j] = P[j, i]   (behind: so many statements behind the loop use P, too)",
        [](const OperatorArgs& a) -> Value {
-         return stage_panel(a.proc(), a.where(1), a.string(2), a.string(3));
+         return stage_panel(a.proc(), a.where(1), a.string(2), a.string(3), a.integer(4));
        }},
   };
 }

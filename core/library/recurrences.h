@@ -38,11 +38,14 @@ namespace exotune {
 /// The part of the one array that the loop's body writes is held in a buffer, with the dimension
 /// that moves along `rows` as the last: vectors along it are contiguous. Made of stage_mem and
 /// rearrange_dim. Where that is refused (other elements of the column are read), with what is read
-/// of the array in the same column. SchedulingError: the body writes several arrays, or what it
-/// writes is no rectangle in which one dimension moves along `rows`.
+/// of the array in the same column. As many statements `behind` the loop read the buffer, too,
+/// before it leaves: a product of the panel with itself then has both operands side by side along
+/// the rows. SchedulingError: the body writes several arrays, or what it writes is no rectangle in
+/// which one dimension moves along `rows`, or fewer statements stand behind.
 ///
-/// Proposed for what a blocked recurrence still solves column by column.
+/// Proposed for what a blocked recurrence still solves column by column, with the product behind it
+/// that reads the panel.
 [[nodiscard]] ProcPtr stage_panel(ProcPtr p, const Where& loop, const std::string& rows,
-                                  const std::string& name);
+                                  const std::string& name, int64_t behind = 0);
 
 }  // namespace exotune

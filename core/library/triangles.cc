@@ -177,7 +177,55 @@ ProcPtr square_one(ProcPtr p, Corner c, int level) {
   return copy_operand(p, sibling(nest, 1));
 }
 
+// Two statements of one shape: where their expressions differ, those of the second are written as
+// the first has them, with the loops of the second in their place.
+class Likeness {
+ public:
+  Likeness(ProcPtr p, Sym first, Sym second) : p_(std::move(p)), renames_{{first, second}} {}
+
+  void make(const Path& first, const Path& second) {
+    const StmtPtr a = stmt_at(*p_, first), b = stmt_at(*p_, second);
+    const std::vector<ExprPtr> wanted = stmt_exprs(*a), found = stmt_exprs(*b);
+    const size_t n = body_of(*a).size();
+    if (a->node.index() != b->node.index() || wanted.size() != found.size() ||
+        body_of(*b).size() != n)
+      throw SchedulingError("join_diagonal: the diagonal is not what the triangle is beside it");
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      ExprPtr want = wanted[k];
+      for (const auto& [from, to] : renames_)
+        want = substitute(want, from, read_var(to, ScalarType::kIndex));
+      if (!equal(want, found[k]))
+        p_ = rewrite_expr(p_, at(p_, second).child_expr(static_cast<int>(k)), want);
+    }
+    if (a->as<For>()) renames_.emplace_back(a->as<For>()->iter, b->as<For>()->iter);
+    for (int k = 0; k < static_cast<int>(n); ++k) make(child(first, k), child(second, k));
+  }
+  ProcPtr proc() const { return p_; }
+
+ private:
+  ProcPtr p_;
+  std::vector<std::pair<Sym, Sym>> renames_;  // loops of the first, and of the second
+};
+
 }  // namespace
+
+ProcPtr join_diagonal(ProcPtr p, const Where& where) {
+  const Path path = where.loop(p).path(), next = sibling(path, 1), first = child(path),
+             second = child(path, 1);
+  if (path.back().index + 1 >= size_of_block(p, path) || !at(p, next).is<For>() ||
+      !at(p, first).is<For>() || size_of_block(p, first) != 1 ||
+      loop_at(p, first).body.size() != 1 || size_of_block(p, child(next)) != 1)
+    throw SchedulingError("join_diagonal: needs a nest over a triangle and a nest behind it");
+  p = fuse(p, at(p, path), at(p, next));
+  const Sym column = loop_at(p, first).iter;
+  const ExprPtr end = loop_at(p, first).hi;
+  p = add_loop(p, at(p, second), column.name(), int_const(1), false);
+  p = shift_loop(p, at(p, second), end);
+  Likeness like(p, column, loop_at(p, second).iter);
+  like.make(child(first), child(second));
+  p = like.proc();
+  return join_loops(p, at(p, first), at(p, second));
+}
 
 ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner) {
   bool found = false;
@@ -207,6 +255,10 @@ std::vector<Operator> triangles_operators() {
        [](const OperatorArgs& a) -> Value {
          return square_corner(a.proc(), a.string(1), a.string(2));
        }},
+      {"join_diagonal",
+       {proc(), place("loop")},
+       "for i: for j in seq(lo, i): s(j); for i: s(i)  ->  for i: for j in seq(lo, i + 1): s(j)",
+       [](const OperatorArgs& a) -> Value { return join_diagonal(a.proc(), a.where(1)); }},
   };
 }
 

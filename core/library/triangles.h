@@ -1,6 +1,7 @@
 #pragma once
 // Schedules for triangles: a small triangle of sums is computed as a square that only the triangle
-// leaves, so that register tiles and whole vectors fit it. Start at square_corner.
+// leaves, so that register tiles and whole vectors fit it; a diagonal that was written apart joins
+// its triangle. Start at square_corner.
 #include <string>
 
 #include "core/primitives/primitives.h"
@@ -23,5 +24,16 @@ namespace exotune {
 /// one element, or a step is refused (e reads out of bounds beyond the triangle).
 /// Proposed for the corners that a cut triangle leaves, where register tiles then fit them.
 [[nodiscard]] ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner);
+
+/// for i: for j in seq(lo, d(i)): s(i, j) ; for i: s(i, d(i))
+///   ->  for i: for j in seq(lo, d(i) + 1): s(i, j)
+///
+/// The diagonal of a triangle, whose sums were written apart (a factorization does something else
+/// with its end), as the last column of it: a square then has whole vectors, and tiles compute what
+/// would be a sum by itself in each row. Made of fuse, add_loop, shift_loop, rewrite_expr and
+/// join_loops. SchedulingError: there are no two such nests behind one another, or a step is
+/// refused (the second is not what the first does at its end).
+/// Proposed for what a blocked recurrence takes out of a block.
+[[nodiscard]] ProcPtr join_diagonal(ProcPtr p, const Where& loop);
 
 }  // namespace exotune

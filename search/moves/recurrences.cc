@@ -6,13 +6,17 @@
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
+#include "core/library/inspection.h"
 #include "search/moves/parts.h"
 
 namespace exotune {
 
 namespace {
 
-constexpr size_t kMostSizes = 3;  // of blocks: each is a program to search
+constexpr size_t kMostSizes = 3;      // of blocks: each is a program to search
+constexpr int64_t kInnerRows = 8;     // of blocks in blocks, at least
+constexpr int64_t kBlocksInside = 4;  // vectors of a block that is blocked again, at least
+constexpr int kMostBehind = 3;        // statements that use a panel before it leaves its buffer
 
 bool bound_follows(const Block& body, Sym iter) {
   bool any = false;
@@ -124,8 +128,51 @@ std::string name_written(const For& loop) {
   return out;
 }
 
-void block_panels(Schedule& s, int64_t block) {
+// The sums of a diagonal, which a factorization writes apart, as the last column of the triangle
+// that a block's rows take from the rows before it.
+void join_diagonals(Schedule& s) {
+  const auto is_triangle = [](const For& i, const Path& /*path*/) {
+    const For* j = only_loop_in(i);
+    return j && mentions(j->hi, i.iter) && only_loop_in(*j);
+  };
   std::vector<Cursor> at;
+  for (const Path& path : find_loops(*s.proc, is_triangle))
+    at.push_back(Cursor::stmt(s.proc, path));
+  for (const Cursor& loop : at) (void)!apply(s, "join_diagonal", {Value(loop)});
+}
+
+bool reads(const StmtPtr& s, const std::string& buffer) {
+  bool any = false;
+  for_each_expr({s}, [&](const ExprPtr& e) {
+    for (const Read* r : data_reads(e)) any |= r->name.name() == buffer;
+  });
+  return any;
+}
+
+// The panel in its buffer, with as many of the statements behind it as read it there: what a block
+// of rows does to its own corner is a product of the panel with itself.
+bool stage_panel_and_readers(Schedule& s, const Cursor& panel, const std::string& rows,
+                             const std::string& name) {
+  const Path loop = forward(s.proc, panel).path();
+  const int left = size_of_block(s.proc, loop) - 1 - loop.back().index;
+  for (int behind = std::min(left, kMostBehind); behind >= 0; --behind) {
+    Schedule tried = s;
+    ValueList args = {Value(panel), Value(rows), Value(name)};
+    if (behind > 0) args.emplace_back(int64_t{behind});
+    if (apply(tried, "stage_panel", std::move(args))) continue;
+    Path last = forward(tried.proc, panel).path();
+    last.back().index += behind;
+    if (behind > 0 && !reads(stmt_at(*tried.proc, last), name)) continue;
+    s = std::move(tried);
+    return true;
+  }
+  return false;
+}
+
+// True: there was a panel.
+bool block_panels(Schedule& s, int64_t block) {
+  std::vector<Cursor> at;
+  bool any = false;
   for (const Path& path : panels_of(s.proc)) at.push_back(Cursor::stmt(s.proc, path));
   for (const Cursor& loop : at) {
     const Cursor now = forward(s.proc, loop);
@@ -133,11 +180,12 @@ void block_panels(Schedule& s, int64_t block) {
     const For& j = now.as<For>();
     const std::string rows = j.body.front()->as<For>()->iter.name();
     Schedule tried = s;
-    if (apply(tried, "stage_panel", {Value(loop), Value(rows), Value(name_written(j) + "_panel")}))
-      continue;
+    if (!stage_panel_and_readers(tried, loop, rows, name_written(j) + "_panel")) continue;
     (void)!apply(tried, "block_recurrence", {Value(loop), Value(block)});
     s = std::move(tried);
+    any = true;
   }
+  return any;
 }
 
 // The least extent of the loops that is known, and whether `block` divides all of them.
@@ -186,6 +234,21 @@ std::optional<Schedule> in_blocks(const Schedule& s, const std::vector<Path>& lo
   for (const Path& path : loops)
     any |= !apply(made, "block_recurrence", {Value(Cursor::stmt(s.proc, path)), Value(block)});
   return any ? std::optional(std::move(made)) : std::nullopt;
+}
+
+// What is left inside a block of rows is a recurrence like the whole: smaller blocks leave less of
+// it to one row after the other. True: some of it was blocked.
+bool block_again(Schedule& s, int64_t block, int64_t inner) {
+  if (block < 2 * inner) return false;
+  const auto is_left = [&](const For& i, const Path& path) {
+    return as_int(i.lo) == 0 && as_int(i.hi) == block && bound_follows(i.body, i.iter) &&
+           !iterations_commute(*s.proc, path);
+  };
+  std::vector<Cursor> at;
+  for (const Path& path : find_loops(*s.proc, is_left)) at.push_back(Cursor::stmt(s.proc, path));
+  bool any = false;
+  for (const Cursor& loop : at) any |= !apply(s, "block_recurrence", {Value(loop), Value(inner)});
+  return any;
 }
 
 // Scalars that hold an element meanwhile tie the halves of a loop together.
@@ -267,11 +330,22 @@ std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes
   const Schedule s = sums_in_place(start);
   const std::vector<Path> loops = recurrences_of(s.proc);
   for (const int64_t block : sizes_of_blocks(*s.proc, loops, lanes)) {
-    std::optional<Schedule> made = in_blocks(s, loops, block);
+    const std::optional<Schedule> made = in_blocks(s, loops, block);
     if (!made) return out;
-    block_panels(*made, lanes);
-    (void)!apply(*made, "simplify", {});
-    out.push_back(std::move(*made));
+    Schedule once = *made;
+    join_diagonals(once);
+    if (block_panels(once, lanes)) {
+      // The rows of a block need one another as all rows do.
+      Schedule twice = *made;
+      if (block >= kBlocksInside * lanes &&
+          block_again(twice, block, std::max(lanes, kInnerRows))) {
+        join_diagonals(twice);
+        (void)block_panels(twice, lanes);
+        once = std::move(twice);
+      }
+    }
+    (void)!apply(once, "simplify", {});
+    out.push_back(std::move(once));
   }
   return out;
 }

@@ -323,8 +323,7 @@ def gram(X: f32[12, 24], G: f32[24, 24]):
   expect_same_result(p, cut->proc, str(*cut->proc));
 }
 
-TEST(Recurrences, are_blocked_and_hold_a_product_that_fits_register_tiles) {
-  const ProcPtr p = parsed(R"(
+constexpr const char* kCholesky = R"(
 @proc
 def cholesky(A: f32[24, 24]):
     for i in seq(0, 24):
@@ -335,7 +334,10 @@ def cholesky(A: f32[24, 24]):
         for k in seq(0, i):
             A[i, i] += -(A[i, k] * A[i, k])
         A[i, i] = 2.0 * A[i, i]
-)");
+)";
+
+TEST(Recurrences, are_blocked_and_hold_a_product_that_fits_register_tiles) {
+  const ProcPtr p = parsed(kCholesky);
   const std::vector<Schedule> made = blocks_of_recurrences({p, {}, false}, 4);
   ASSERT_FALSE(made.empty());
   for (const Schedule& s : made) {
@@ -345,6 +347,22 @@ def cholesky(A: f32[24, 24]):
               std::string::npos)
         << str(*s.proc);
   }
+  // The diagonal's sums are part of the block's corner, whose operands are the panel both.
+  EXPECT_NE(str(*made.front().proc).find("A_panel[k, i] * A_panel[k, j - "), std::string::npos)
+      << str(*made.front().proc);
+  // Blocks of two inner ones are taken in those, too.
+  const auto blockings = [](const Schedule& s) {
+    return std::count_if(s.steps.begin(), s.steps.end(), [](const ScheduleStep& step) {
+      return step.op == "block_recurrence" && *step.args.back().as<int64_t>() == 8;
+    });
+  };
+  std::string text = kCholesky;
+  for (size_t at = text.find("24"); at != std::string::npos; at = text.find("24", at))
+    text.replace(at, 2, "64");
+  const std::vector<Schedule> twice = blocks_of_recurrences({parsed(text), {}, false}, 8);
+  ASSERT_FALSE(twice.empty());
+  EXPECT_EQ(*twice.front().steps.front().args.back().as<int64_t>(), 32);
+  EXPECT_GE(blockings(twice.front()), 3);
   EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
   // Too short for two blocks of two vectors: single ones; and for two of those: nothing.
   const auto rows_of_first = [](const Schedule& s) {

@@ -130,6 +130,17 @@ def factors(A: f64[32, 32]):
                 A[i, j] += -(A[i, k] * A[k, j])
 
 @proc
+def roots(A: f64[32, 32]):
+    for i in seq(0, 32):
+        for j in seq(0, i):
+            for k in seq(0, j):
+                A[i, j] += -(A[i, k] * A[j, k])
+            A[i, j] = A[i, j] / A[j, j]
+        for k in seq(0, i):
+            A[i, i] += -(A[i, k] * A[i, k])
+        A[i, i] = sqrt(A[i, i])
+
+@proc
 def smoothed(x: f32[32, 20], y: f32[32, 20]):
     for i in seq(0, 32):
         s: f32

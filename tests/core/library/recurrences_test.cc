@@ -6,6 +6,7 @@
 #include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/triangles.h"
 
 namespace exotune {
 namespace {
@@ -129,6 +130,22 @@ TEST(BlockRecurrence, blocks_the_columns_of_a_block_again) {
   q = block_recurrence(q, "for j in _: _", 2);
   EXPECT_NE(str(*q).find("for k in seq(0, 2 * jb):"), std::string::npos) << str(*q);
   for (const int64_t n : {1, 3, 4, 7, 8, 13}) expect_same(p, q, n);
+}
+
+// What a block's rows do to its own corner is a product of the panel with itself: both operands
+// run along the panel's rows.
+TEST(BlockRecurrence, keeps_a_panel_for_what_reads_it_behind_the_loop) {
+  const ProcPtr p = parsed(kCholesky);
+  const ProcPtr blocks = join_diagonal(block_recurrence(p, "i", 4), "for i in _: _ #1");
+  const ProcPtr q = stage_panel(blocks, "for j in _: _", "i", "A_panel", 1);
+  const std::string text = str(*q);
+  EXPECT_NE(text.find("A[4 * ib + i, j] += -(A_panel[k, i] * A_panel[k, j - 4 * ib])"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("else"), std::string::npos) << text;  // nothing is left where it is empty
+  for (const int64_t n : {1, 3, 4, 7, 8, 13}) expect_same(p, q, n);
+  EXPECT_THROW((void)stage_panel(blocks, "for j in _: _", "i", "A_panel", 3), SchedulingError);
+  EXPECT_THROW((void)stage_panel(blocks, "for j in _: _", "i", "A_panel", -1), SchedulingError);
 }
 
 // Levinson and Durbin's recursion: sums that reach as far as their row, behind a row that ends

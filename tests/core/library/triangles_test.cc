@@ -91,5 +91,61 @@ def two(A: f32[8, 8], C: f32[8, 8]):
                SchedulingError);
 }
 
+// A factorization's sums: those of the diagonal stand apart, since a root is what ends them.
+constexpr const char* kDiagonalApart = R"(
+@proc
+def sums(A: f32[8, 8], C: f32[8, 8]):
+    for i in seq(0, 8):
+        for j in seq(0, i):
+            for k in seq(0, j):
+                C[i, j] += A[i, k] * A[j, k]
+    for i in seq(0, 8):
+        for k in seq(0, i):
+            C[i, i] += A[i, k] * A[i, k]
+)";
+
+TEST(JoinDiagonal, is_the_last_column_of_its_triangle) {
+  const ProcPtr p = parsed(kDiagonalApart), q = join_diagonal(p, "i");
+  EXPECT_EQ(result(q, 8, 8, 8), result(p, 8, 8, 8)) << str(*q);
+  EXPECT_EQ(str(*q), R"(@proc
+def sums(A: f32[8, 8] @ DRAM, C: f32[8, 8] @ DRAM):
+    for i in seq(0, 8):
+        for j in seq(0, i + 1):
+            for k in seq(0, j):
+                C[i, j] += A[i, k] * A[j, k]
+)");
+}
+
+TEST(JoinDiagonal, refuses_what_is_not_the_same_at_the_end_of_a_row) {
+  const std::string text = kDiagonalApart;
+  const auto with = [&](const std::string& old, const std::string& by) {
+    std::string out = text;
+    const size_t at = out.rfind(old);
+    return parsed(out.replace(at, old.size(), by));
+  };
+  for (const ProcPtr& p :
+       {with("A[i, k] * A[i, k]", "A[i, k] * A[k, i]"), with("C[i, i] +=", "C[i, 7] +="),
+        with("k in seq(0, i)", "k in seq(0, 8)"), with("i in seq(0, 8)", "i in seq(1, 8)"),
+        with("A[i, k] * A[i, k]", "A[i, k] + A[i, k]"), with("C[i, i] +=", "C[i, i] =")})
+    EXPECT_THROW((void)join_diagonal(p, "i"), SchedulingError) << str(*p);
+  // Rows that the diagonal of the row before changes.
+  EXPECT_THROW((void)join_diagonal(parsed(R"(
+@proc
+def carried(A: f32[8, 8], C: f32[8, 8]):
+    for i in seq(0, 8):
+        for j in seq(0, i):
+            for k in seq(0, j):
+                C[i, j] += C[j, j] * A[j, k]
+    for i in seq(0, 8):
+        for k in seq(0, i):
+            C[i, i] += C[i, i] * A[i, k]
+)"),
+                                   "i"),
+               SchedulingError);
+  // Nothing behind it, or no triangle.
+  EXPECT_THROW((void)join_diagonal(parsed(kLower), "i"), SchedulingError);
+  EXPECT_THROW((void)join_diagonal(parsed(kDiagonalApart), "for i in _: _ #1"), SchedulingError);
+}
+
 }  // namespace
 }  // namespace exotune
