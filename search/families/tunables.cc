@@ -122,7 +122,10 @@ std::vector<Tunable> tunables_of(const Family& family, const Target& target,
                                    bucket.far});
       tunable.in_lines = expand(kernel.in_lines, places, kernel.where);
       const auto known = shipped.find(tunable.name);
-      if (known != shipped.end()) tunable.kept = without_key(known->second);
+      if (known != shipped.end()) {
+        tunable.kept = without_key(known->second);
+        (void)parse_versions(tunable.kept, tunable.name);  // refused before anything is measured
+      }
       out.push_back(std::move(tunable));
     }
   }

@@ -27,7 +27,7 @@ struct Tunable {
 };
 
 /// Those members of `family` whose kernels have tries and buckets and which take no other's
-/// schedules; `shipped` has what they keep.
+/// schedules; `shipped` has what they keep. InputError for what is shipped and no text of versions.
 std::vector<Tunable> tunables_of(const Family& family, const Target& target,
                                  const Wisdom& shipped = {});
 

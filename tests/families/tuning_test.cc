@@ -111,6 +111,21 @@ TEST(Tuning, what_ships_stays_where_nothing_is_clearly_faster) {
   EXPECT_NE(shipped.key(), tunable(*target).key());
 }
 
+TEST(Tuning, what_ships_is_read_before_anything_is_measured) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const cli::CommandHarness harness("kept");
+  harness.write("one.toml", kTwice + std::string(kTries));
+  const Family family = load_family(harness.folder(), "one");
+  const std::string text = "# when n <= 8\np = p\n# otherwise\np = simplify(p)\n";
+  const auto kept = [&](const std::string& file) {
+    return tunables_of(family, *target, {{"dtwice", file}}).at(0).kept;
+  };
+  EXPECT_EQ(kept("# tuned amd-25-1 0123\n" + text), text);
+  EXPECT_EQ(kept(text), text);
+  EXPECT_EQ(kept("# tuned amd-25-1 0123"), "");
+  EXPECT_THROW(kept("# when n <=\n" + text), InputError);
+}
+
 TEST(Tuning, one_bucket_over_several_shipped_versions_prefers_none_of_them) {
   const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   std::string tries = kTries;

@@ -117,11 +117,11 @@ def sums(A: f32[8, 8] @ DRAM, C: f32[8, 8] @ DRAM):
 }
 
 TEST(JoinDiagonal, refuses_what_is_not_the_same_at_the_end_of_a_row) {
-  const std::string text = kDiagonalApart;
+  const auto with_text = [](std::string text, const std::string& old, const std::string& by) {
+    return text.replace(text.rfind(old), old.size(), by);
+  };
   const auto with = [&](const std::string& old, const std::string& by) {
-    std::string out = text;
-    const size_t at = out.rfind(old);
-    return parsed(out.replace(at, old.size(), by));
+    return parsed(with_text(kDiagonalApart, old, by));
   };
   for (const ProcPtr& p :
        {with("A[i, k] * A[i, k]", "A[i, k] * A[k, i]"), with("C[i, i] +=", "C[i, 7] +="),
@@ -129,19 +129,10 @@ TEST(JoinDiagonal, refuses_what_is_not_the_same_at_the_end_of_a_row) {
         with("A[i, k] * A[i, k]", "A[i, k] + A[i, k]"), with("C[i, i] +=", "C[i, i] =")})
     EXPECT_THROW((void)join_diagonal(p, "i"), SchedulingError) << str(*p);
   // Rows that the diagonal of the row before changes.
-  EXPECT_THROW((void)join_diagonal(parsed(R"(
-@proc
-def carried(A: f32[8, 8], C: f32[8, 8]):
-    for i in seq(0, 8):
-        for j in seq(0, i):
-            for k in seq(0, j):
-                C[i, j] += C[j, j] * A[j, k]
-    for i in seq(0, 8):
-        for k in seq(0, i):
-            C[i, i] += C[i, i] * A[i, k]
-)"),
-                                   "i"),
-               SchedulingError);
+  const std::string carried =
+      with_text(with_text(kDiagonalApart, "A[i, k] * A[i, k]", "C[i, i] * A[i, k]"),
+                "A[i, k] * A[j, k]", "C[j, j] * A[j, k]");
+  EXPECT_THROW((void)join_diagonal(parsed(carried), "i"), SchedulingError) << carried;
   // Nothing behind it, or no triangle.
   EXPECT_THROW((void)join_diagonal(parsed(kLower), "i"), SchedulingError);
   EXPECT_THROW((void)join_diagonal(parsed(kDiagonalApart), "for i in _: _ #1"), SchedulingError);
