@@ -137,6 +137,23 @@ function(exotune_library name)
   set_property(GLOBAL APPEND PROPERTY EXOTUNE_LIBRARIES exotune_${name})
 endfunction()
 
+# GoogleTest and the standard headers take most of the time of a test's file: parsed once for all of
+# them, which are -Og, they leave less than half of it.
+function(exotune_precompile_tests target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE -Og)
+  get_property(maker GLOBAL PROPERTY exotune_pch_tests)
+  if(maker)
+    target_precompile_headers(${target} REUSE_FROM ${maker})
+  else()
+    target_precompile_headers(${target} PRIVATE ${exotune_pch_headers} <filesystem> <fstream>
+      <gtest/gtest.h>)
+    set_property(GLOBAL PROPERTY exotune_pch_tests ${target})
+  endif()
+endfunction()
+
 function(exotune_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   find_package(GTest REQUIRED)
@@ -147,5 +164,6 @@ function(exotune_test name)
     EXOTUNE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   exotune_warnings(test_${name})
   target_compile_options(test_${name} PRIVATE -Wno-shadow)  # GoogleTest's macros name a parameter twice
+  exotune_precompile_tests(test_${name})
   add_test(NAME ${name} COMMAND test_${name})
 endfunction()
