@@ -107,19 +107,26 @@ std::vector<ContenderResult> unmeasured(std::span<const Contender> contenders) {
   return out;
 }
 
-// Each block has other addresses: those in the middle are not all there are.
-double typical_of(const std::vector<double>& samples, const std::vector<int>& blocks) {
-  double logarithms = 0;
-  int counted = 0;
-  size_t at = 0;
-  for (const int rounds : blocks) {
-    const size_t end = std::min(samples.size(), at + static_cast<size_t>(rounds));
-    const double m = median_of({samples.begin() + static_cast<std::ptrdiff_t>(at),
-                                samples.begin() + static_cast<std::ptrdiff_t>(end)});
-    if (m > 0) logarithms += std::log(m), ++counted;
-    at = end;
+// Who sat some blocks out had the speed that the machine had in the others: its figures are brought
+// to that of all blocks, by what the fastest of those that ran throughout took in both.
+void bring_to_all_blocks(std::vector<ContenderResult>& all, const std::vector<int>& blocks) {
+  std::vector<double> measure;
+  double least = 0;
+  for (const ContenderResult& c : all) {
+    if (c.status != TrialStatus::kOk || c.is_roof) continue;
+    std::vector<double> medians = block_medians(c.samples, blocks);
+    if (std::count(medians.begin(), medians.end(), 0.0) > 0) continue;
+    if (!measure.empty() && c.typical >= least) continue;
+    least = c.typical;
+    measure = std::move(medians);
   }
-  return counted > 0 ? std::exp(logarithms / counted) : 0;
+  if (measure.empty()) return;
+  for (ContenderResult& c : all) {
+    const double before = mean_where_both(measure, block_medians(c.samples, blocks));
+    if (c.status != TrialStatus::kOk || before == 0) continue;
+    const double scale = mean_where_both(measure, measure) / before;  // 1 for who ran throughout
+    for (double* figure : {&c.median, &c.low, &c.high, &c.typical}) *figure *= scale;
+  }
 }
 
 void take_samples(std::vector<double> samples, const std::vector<int>& blocks,
@@ -170,6 +177,7 @@ ShootoutResult shootout(const TargetToolchain& toolchain, std::span<const Conten
     for (size_t e = 0; e < entries.size(); ++e)
       take_samples(std::move(rounds.samples[e]), out.blocks,
                    out.contenders[static_cast<size_t>(entries[e].contender - contenders.data())]);
+    bring_to_all_blocks(out.contenders, out.blocks);
     break;
   }
   choose(out, contenders, options);

@@ -9,7 +9,9 @@
 //
 // Ratios come from pairs of samples of the same round; an interval that holds 1, with a median
 // within 2 %, is a tie, and ties go to the simpler code. While a candidate near the best is neither
-// known to be slower nor tied within 2 %, rounds are added.
+// known to be slower nor tied within 2 %, rounds are added. A candidate that is known to be slower
+// sits out what is left (by a third before all places were seen, by 2 % then); ratios are of the
+// rounds that both have, other figures are brought to the machine's speed over all blocks.
 #include <functional>
 #include <optional>
 #include <span>
@@ -71,7 +73,7 @@ struct ContenderResult {
   TrialStatus status = TrialStatus::kSkipped;
   std::string cause;
   std::vector<double>
-      samples;  // seconds per call, by round; NaN = dropped (the thread was preempted)
+      samples;  // seconds per call, by round; NaN = dropped (preempted, or it sat out)
   double median = 0, low = 0, high = 0;  // of the kept samples, 95 % interval of the median
   double typical = 0;                    // geometric mean of the blocks' medians: decides
   Ratio against_reference;

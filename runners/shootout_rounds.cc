@@ -19,6 +19,7 @@ constexpr int kFewestRounds = 9;
 // be told from it neither as slower nor as equal.
 constexpr int kMostExtension = 4;
 constexpr double kNear = 0.10;                      // medians this far from the best are no rivals
+constexpr double kPlaces = 0.35;                    // the most that addresses make out, with room
 constexpr double kLongCall = 5e-3, kFarBehind = 4;  // of who need not come back
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -215,6 +216,7 @@ class Rounds {
       }
     blocks_.push_back(block.rounds());
     rest_the_slow();
+    rest_the_beaten();
   }
 
   /// Who is many times slower and takes long was seen often enough after one block: the compilers
@@ -230,6 +232,34 @@ class Rounds {
         sits_out_[e] = true;
   }
 
+  /// A candidate that is known to be slower than the best sits out the rest: as long as not all
+  /// places were seen only who is slower by more than places make out, then whoever is slower.
+  void rest_the_beaten() {
+    if (rounds() < kFewestRounds) return;
+    const double near = rounds() < options_.rounds ? kPlaces : kTieMedian;
+    const size_t best = best_candidate();
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      if (!entries_[e].contender->competes() || e == best || sits_out_[e]) continue;
+      // In most rounds, and in the mean of the places as well.
+      if (paired_ratio(samples(e), samples(best)).high < 1 - near &&
+          typical_of(samples(e), blocks_) * (1 - near) > typical_of(samples(best), blocks_))
+        sits_out_[e] = true;
+    }
+  }
+
+  /// By the medians of the rounds so far; entries_.size() when none competes. What sits out took
+  /// part in fewer, and is no longer asked.
+  size_t best_candidate() const {
+    size_t best = entries_.size();
+    double least = 0;
+    for (size_t e = 0; e < entries_.size(); ++e) {
+      if (!entries_[e].contender->competes() || sits_out_[e]) continue;
+      const double m = median_of(samples(e));
+      if (best == entries_.size() || m < least) best = e, least = m;
+    }
+    return best;
+  }
+
   bool enough() const {
     if (!options_.extend || entries_.size() < 2) return true;
     if (spent() > 0.3 * options_.timeout_seconds) return true;
@@ -241,16 +271,10 @@ class Rounds {
 
   /// Every candidate near the best one is known to be slower, or as fast within narrow bounds.
   bool decided() const {
-    std::vector<std::vector<double>> all;
-    size_t best = entries_.size();
+    const size_t best = best_candidate();
     for (size_t e = 0; e < entries_.size(); ++e) {
-      all.push_back(samples(e));
-      if (!entries_[e].contender->competes()) continue;
-      if (best == entries_.size() || median_of(all[e]) < median_of(all[best])) best = e;
-    }
-    for (size_t e = 0; e < entries_.size(); ++e) {
-      if (!entries_[e].contender->competes() || e == best) continue;
-      const Ratio r = paired_ratio(all[e], all[best]);
+      if (!entries_[e].contender->competes() || e == best || sits_out_[e]) continue;
+      const Ratio r = paired_ratio(samples(e), samples(best));
       if (r.median > 1 - kNear && r.tie() && r.high - r.low > kTieMedian) return false;
     }
     return true;

@@ -42,6 +42,31 @@ SampleInterval median_interval(std::vector<double> values) {
   return {middle(sorted), sorted[k], sorted[n - 1 - k]};
 }
 
+std::vector<double> block_medians(const std::vector<double>& values,
+                                  const std::vector<int>& blocks) {
+  std::vector<double> medians;
+  auto at = values.begin();
+  for (const int count : blocks) {
+    const auto end = at + std::min<std::ptrdiff_t>(count, values.end() - at);
+    medians.push_back(median_of({at, end}));
+    at = end;
+  }
+  return medians;
+}
+
+double mean_where_both(const std::vector<double>& medians, const std::vector<double>& others) {
+  double logarithms = 0;
+  int counted = 0;
+  for (size_t b = 0; b < medians.size(); ++b)
+    if (medians[b] > 0 && others[b] > 0) logarithms += std::log(medians[b]), ++counted;
+  return counted > 0 ? std::exp(logarithms / counted) : 0;
+}
+
+double typical_of(const std::vector<double>& values, const std::vector<int>& blocks) {
+  const std::vector<double> medians = block_medians(values, blocks);
+  return mean_where_both(medians, medians);
+}
+
 // Where the median of a block measured at another time will lie. Samples of one block resemble each
 // other, so their number says little: the blocks are the observations, in logarithms because what
 // disturbs a machine multiplies.
@@ -54,12 +79,8 @@ SampleInterval next_block_interval(const std::vector<double>& values,
   constexpr double kSlowChange = 0.03, kUnknownSpread = 0.15;
   SampleInterval out = median_interval(values);
   std::vector<double> logs;
-  auto at = values.begin();
-  for (const int count : blocks) {
-    const auto end = at + std::min<std::ptrdiff_t>(count, values.end() - at);
-    if (const double m = median_of({at, end}); m > 0) logs.push_back(std::log(m));
-    at = end;
-  }
+  for (const double m : block_medians(values, blocks))
+    if (m > 0) logs.push_back(std::log(m));
   const size_t n = logs.size();
   if (n < 3) {
     out.low = std::min(out.low, out.median * std::exp(-kUnknownSpread));

@@ -25,6 +25,18 @@ SampleInterval median_interval(std::vector<double> values);
 SampleInterval next_block_interval(const std::vector<double>& values,
                                    const std::vector<int>& blocks);
 
+/// The median of each block of `values`; 0 where all of one's are NaN. O(n log n).
+std::vector<double> block_medians(const std::vector<double>& values,
+                                  const std::vector<int>& blocks);
+
+/// The geometric mean of those of `medians` that are positive, where `others` are, too; 0 for none.
+/// Both have the same length.
+double mean_where_both(const std::vector<double>& medians, const std::vector<double>& others);
+
+/// The geometric mean of the blocks' medians: blocks are places of their own, and those in the
+/// middle are not all there are.
+double typical_of(const std::vector<double>& values, const std::vector<int>& blocks);
+
 /// Ranks from 1 in ascending order; equal values share the mean of theirs.
 std::vector<double> ranks_of(const std::vector<double>& values);
 

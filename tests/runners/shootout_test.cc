@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/subprocess.h"
@@ -122,6 +123,27 @@ TEST(Shootout, who_is_slow_in_some_places_does_not_win_by_the_median) {
   EXPECT_LT(r.contenders[0].median, r.contenders[1].median);
   EXPECT_GT(r.contenders[0].typical, r.contenders[1].typical);
   EXPECT_EQ(r.winner, 1);
+}
+
+// 300 times slower: known after nine rounds, and not called again.
+TEST(Shootout, who_is_beaten_sits_out_the_rest) {
+  const std::vector<Contender> field = {contender("slow", slow()), contender("fast", good()),
+                                        contender("like it", good())};
+  ShootoutOptions options = quick();
+  options.rounds = 20;
+  options.blocks = 10;
+  const ShootoutResult r = shootout(toolchain(), field, double_args(), double_case(), options);
+  const auto taken = [&](int k) {
+    const std::vector<double>& all = r.contenders[k].samples;
+    return std::count_if(all.begin(), all.end(), [](double s) { return s > 0; });
+  };
+  EXPECT_GE(r.contenders[0].samples.size(), 20u);
+  EXPECT_LE(taken(0), 10);
+  EXPECT_GT(taken(1), 10);
+  EXPECT_GT(r.contenders[0].median, 2 * r.contenders[1].median);
+  EXPECT_GT(r.ratio(1, 0).median, 2);
+  EXPECT_EQ(r.ratio(1, 0).rounds, static_cast<int>(taken(0)));
+  EXPECT_NE(r.winner, 0);
 }
 
 TEST(Shootout, the_reference_can_be_chosen) {

@@ -82,5 +82,16 @@ TEST(NextBlock, rounds_without_a_value_are_left_out) {
   EXPECT_EQ(i.median, 1.0);
 }
 
+TEST(Blocks, their_medians_are_meant_where_both_have_one) {
+  const double none = std::nan("");
+  const std::vector<double> values = {2, none, 2, none, none, 8, 8, 8};
+  const std::vector<double> medians = block_medians(values, {3, 2, 3});
+  EXPECT_EQ(medians, (std::vector<double>{2, 0, 8}));
+  EXPECT_DOUBLE_EQ(typical_of(values, {3, 2, 3}), 4);
+  EXPECT_DOUBLE_EQ(mean_where_both({2, 4, 8}, medians), 4);
+  EXPECT_DOUBLE_EQ(mean_where_both({2, 4, 8}, {0, 1, 0}), 4);
+  EXPECT_EQ(mean_where_both({2, 4, 8}, {0, 0, 0}), 0);
+}
+
 }  // namespace
 }  // namespace exotune
