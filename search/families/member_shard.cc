@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <ctime>
 #include <sstream>
+#include <thread>
 
 #include "core/base/json.h"
 #include "core/base/json_fields.h"
 #include "db/record_text.h"
+#include "runners/native_runner.h"
 #include "search/problem.h"
 #include "search/trials.h"
 #include "search/tuning_context.h"
@@ -136,6 +138,18 @@ Shard member_shard(const Tunable& tunable, const Target& target) {
   return {tunable.name + " " + target.name, kMemberKind, question.str(1)};
 }
 
+namespace {
+
+// One for each target: a schedule is compiled once for all sizes of its bucket, by as many
+// compilers as there are processors for them.
+std::shared_ptr<Arena> arena_of(const TargetToolchain& toolchain) {
+  NativeOptions native{.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  native.compiler = shared_compiler(toolchain, native);
+  return native_arena(toolchain, native);
+}
+
+}  // namespace
+
 MemberWork::MemberWork(FindTarget find_target, Machine machine, Store* store)
     : find_target_(std::move(find_target)), machine_(std::move(machine)), store_(store) {}
 
@@ -144,9 +158,8 @@ ShardAnswer MemberWork::operator()(const Shard& shard, const std::string& wanted
   const TargetPtr target = find_target_(question.target);
   require_fit(question, *target, machine_, wanted);
   const TargetToolchain toolchain = toolchain_of(*target);
-  // One for each target: what it has compiled serves the next shard.
   std::shared_ptr<Arena>& arena = arenas_[target->name];
-  if (arena == nullptr) arena = native_arena(toolchain);
+  if (arena == nullptr) arena = arena_of(toolchain);
   const Context context{question.tunable.name, *target, machine_, toolchain};
   const TunedMember tuned =
       tune_member(question.tunable, target, *arena,

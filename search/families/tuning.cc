@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "core/interp/interp.h"
 #include "search/families/comparison.h"
@@ -47,28 +48,43 @@ struct Field {
   std::vector<std::vector<Contender>> contenders;  // at each of the bucket's sizes
 };
 
+// One of a bucket's scripts, replayed: empty when it was refused.
+struct Replayed {
+  ProofLevel proof = ProofLevel::kProved;
+  std::vector<Contender> everywhere;  // at each of the bucket's sizes
+};
+
+// Proofs take a good part of tuning, and scripts know nothing of one another: side by side.
 Field field_of(const Tunable& tunable, const std::vector<std::string>& scripts,
                const Prover& prover, const std::vector<TuningProblem>& problems,
                const Target& target, BucketResult& result) {
-  Field field;
-  field.contenders.resize(problems.size());
-  for (size_t k = 0; k < scripts.size(); ++k) {
-    ++result.tried;
+  std::vector<Replayed> replayed(scripts.size());
+  in_parallel(scripts.size(), [&](size_t k) {
     try {
       const ProcPtr scheduled = prover.replay(result.kernel, scripts[k], tunable.name);
-      std::vector<Contender> everywhere;
+      Replayed made;
+      made.proof =
+          reassociates(scheduled) ? ProofLevel::kProvedModuloReassociation : ProofLevel::kProved;
       for (const TuningProblem& problem : problems)
-        everywhere.push_back(
+        made.everywhere.push_back(
             contender_of("#" + std::to_string(k), make_candidate(scheduled, target, problem)));
-      for (size_t at = 0; at < problems.size(); ++at)
-        field.contenders[at].push_back(std::move(everywhere[at]));
-      field.scripts.push_back(k);
-      field.proofs.push_back(reassociates(scheduled) ? ProofLevel::kProvedModuloReassociation
-                                                     : ProofLevel::kProved);
+      replayed[k] = std::move(made);
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
-      ++result.refused;
     }
+  });
+  Field field;
+  field.contenders.resize(problems.size());
+  result.tried += scripts.size();
+  for (size_t k = 0; k < scripts.size(); ++k) {
+    if (replayed[k].everywhere.empty()) {
+      ++result.refused;
+      continue;
+    }
+    for (size_t at = 0; at < problems.size(); ++at)
+      field.contenders[at].push_back(std::move(replayed[k].everywhere[at]));
+    field.scripts.push_back(k);
+    field.proofs.push_back(replayed[k].proof);
   }
   return field;
 }

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "hw/machine.h"
 #include "tests/cli/command_harness.h"
 #include "tests/families/twice_family.h"
 #include "tests/runners/shipped_targets.h"
@@ -67,6 +72,31 @@ TEST_F(MemberShards, come_back_as_versions_and_records) {
   EXPECT_EQ(answer.tuned.buckets[0].tried, 2u);
   EXPECT_FALSE(answer.tuned.versions.empty());
   EXPECT_NE(answer.records.find("\"settled\":true"), std::string::npos) << answer.records;
+}
+
+// A bucket's sizes share their schedules, and what was compiled of them: the compiler here is a
+// script that counts how often it is called.
+TEST_F(MemberShards, compile_a_schedule_once_for_all_sizes) {
+  if (!samples::runs_here("avx2")) GTEST_SKIP() << "this CPU has no AVX2";
+  const cli::CommandHarness harness("counted-compiler");
+  const std::string script = (harness.folder() / "cc").string();
+  harness.write("cc", "#!/bin/sh\necho once >> '" + (harness.folder() / "calls").string() +
+                          "'\nexec " + find_compiler(target_->compiler).path + " \"$@\"\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  Target counted = *target_;
+  counted.compiler.programs = {script};
+  target_ = std::make_shared<const Target>(std::move(counted));
+  const auto calls = [&](const std::string& sizes) {
+    tunable_.buckets = {{"", sizes, false, false}};
+    harness.write("calls", "");
+    MemberWork worker = work();
+    worker(member_shard(tunable_, *target_), "");
+    const std::string text = harness.read("calls");
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  const auto one = calls("n=50");
+  EXPECT_GE(one, 1);
+  EXPECT_LE(calls("n=50, n=60, n=70, n=80"), one);
 }
 
 // Who aligns an argument asks another question than who does not: what is known of one answers none
