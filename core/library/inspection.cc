@@ -198,6 +198,15 @@ std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::s
   return found;
 }
 
+std::vector<std::string> buffers_asked(const ProcPtr& p, const std::string& asked,
+                                       size_t dimensions) {
+  if (!asked.empty()) return {asked};
+  std::vector<std::string> names;
+  for (const Arg& a : p->args)
+    if (is_data(a.type.scalar) && a.type.shape.size() >= dimensions) names.push_back(a.name.name());
+  return names;
+}
+
 namespace {
 
 bool writes(const Proc& p, const Path& at, const std::string& name) {

@@ -53,6 +53,11 @@ std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buff
 /// The buffer (argument or allocation) called `name` that is visible at `at`.
 std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name);
 
+/// Buffers that a step is for: the one called `asked`, or of "" every array among the arguments
+/// that has at least `dimensions` of them, in their order.
+std::vector<std::string> buffers_asked(const ProcPtr& p, const std::string& asked,
+                                       size_t dimensions = 1);
+
 /// The statements of `p` that write the buffer called `name`, calls included, in pre-order.
 std::vector<Cursor> writes_of(const ProcPtr& p, const std::string& name);
 /// The loops over `iter` around writes of `buffer`, each once, in pre-order. InvalidCursorError

@@ -39,12 +39,7 @@ std::string later_window(const ProcPtr& p, const Cursor& loop, const ScopeEntry&
 ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& buffer,
                        int64_t distance) {
   if (distance < 1) throw SchedulingError("the distance is at least 1 iteration");
-  std::vector<std::string> names{buffer};
-  if (buffer.empty()) {
-    names.clear();
-    for (const Arg& a : p->args)
-      if (is_data(a.type.scalar) && !a.type.shape.empty()) names.push_back(a.name.name());
-  }
+  const std::vector<std::string> names = buffers_asked(p, buffer);
   bool found = false;
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
@@ -203,13 +198,9 @@ bool meanwhile_one(ProcPtr& p, Cursor inner, const std::string& loop, const std:
 
 ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
                            const std::string& buffer, int locality) {
-  std::vector<std::string> names{buffer};
-  if (buffer.empty()) {
-    names.clear();
-    for (const Arg& a : p->args)
-      if (is_data(a.type.scalar) && !a.type.shape.empty() && writes_of(p, a.name.name()).empty())
-        names.push_back(a.name.name());
-  }
+  std::vector<std::string> names = buffers_asked(p, buffer);
+  if (buffer.empty())
+    std::erase_if(names, [&](const std::string& name) { return !writes_of(p, name).empty(); });
   bool found = false;
   std::vector<Cursor> loops = require_loops(p, within);
   for (const std::string& name : names)

@@ -102,12 +102,7 @@ ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines) {
   if (lines < 1 || lines > kFarthest)
     throw SchedulingError("prefetch_rows: at least 1 line ahead, and at most " +
                           std::to_string(kFarthest));
-  std::vector<std::string> names{buffer};
-  if (buffer.empty()) {
-    names.clear();
-    for (const Arg& a : p->args)
-      if (is_data(a.type.scalar) && a.type.shape.size() > 1) names.push_back(a.name.name());
-  }
+  const std::vector<std::string> names = buffers_asked(p, buffer, /*dimensions=*/2);
   bool found = false;
   const std::vector<Path> paths = all_stmt_paths(*p);
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
