@@ -49,9 +49,7 @@ std::vector<Path> sum_in_halves(ProcPtr& p, const Path& sum, const std::string& 
 ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t interleave) {
   const std::string name = find_loop(p, top)->iter.name();
   const std::vector<std::string> vectors = {name + "v", name + "l"};
-  StmtPtr s = stmt_at(*p, top);
-  while (body_of(*s).size() == 1) s = body_of(*s)[0];
-  const std::string acc = s->as<Reduce>()->name.name() + "_acc";
+  const std::string acc = accumulator_of(p, top);
   const auto extent = literal_extent(*find_loop(p, top));
   const ExprPtr trips = find_loop(p, top)->hi - find_loop(p, top)->lo;
   const bool whole = extent && *extent % unit.lanes == 0;

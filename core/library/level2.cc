@@ -47,9 +47,7 @@ ProcPtr optimize_row_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
   const auto extent = literal_extent(loop);
   const ExprPtr trips = loop.hi - loop.lo;
   const bool whole = extent && *extent % unit.lanes == 0;
-  StmtPtr s = stmt_at(*p, top);
-  while (body_of(*s).size() == 1) s = body_of(*s)[0];
-  const std::string acc = s->as<Reduce>()->name.name() + "_acc";
+  const std::string acc = accumulator_of(p, top);
   p = divide_loop(p, at(p, top), unit.lanes, names, whole ? Tail::kPerfect : Tail::kGuard);
   p = rows_outside_lanes(p, top);
   p = parallelize_reduction(p, at(p, top), acc, unit.memory);

@@ -49,6 +49,19 @@ ProcPtr as_nested(ProcPtr p, const Path& top, std::vector<int> order) {
 
 }  // namespace
 
+std::string accumulator_of(const ProcPtr& p, const Path& top) {
+  const StmtPtr nest = stmt_at(*p, top);
+  StmtPtr sum = nest;
+  while (body_of(*sum).size() == 1) sum = body_of(*sum)[0];
+  std::string name = sum->as<Reduce>()->name.name() + "_acc";
+  const std::vector<ScopeEntry> scope = scope_at(*p, top);
+  const auto alike = [&](const ScopeEntry& e) {
+    return e.name.name().rfind(name, 0) == 0 && mentions(nest, e.name);
+  };
+  while (std::any_of(scope.begin(), scope.end(), alike)) name += "_";
+  return name;
+}
+
 ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
                               MemoryPtr memory) {
   Cursor o = outer.loop(p);

@@ -7,6 +7,10 @@
 
 namespace exotune {
 
+/// What to call the accumulators of the one sum in the nest at `top`: its result's name and
+/// "_acc", with underscores behind it where the nest has buffers whose names begin like that.
+std::string accumulator_of(const ProcPtr& p, const Path& top);
+
 /// for o: for a: ... for b: r += e   ->   acc[a.., b..] = 0; for o: for a.. b..: acc[a, b] += e;
 ///                                         for a.. b..: r += acc[a, b]
 ///

@@ -77,9 +77,7 @@ ProcPtr in_vectors(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t c
   p = simplify(p, at(p, top));  // (L * jv + jl) / L -> jv
   Path main = top;
   if (sum) {
-    StmtPtr s = stmt_at(*p, top);
-    while (body_of(*s).size() == 1) s = body_of(*s)[0];
-    p = parallelize_reduction(p, at(p, top), s->as<Reduce>()->name.name() + "_acc", unit.memory);
+    p = parallelize_reduction(p, at(p, top), accumulator_of(p, top), unit.memory);
     main = sibling(top, 2);  // after the allocation and the zeros
     p = vectorize_lanes(p, at(p, innermost(p, sibling(main, 1))), unit);
   }

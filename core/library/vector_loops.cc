@@ -85,9 +85,7 @@ ProcPtr add_up_lanes(ProcPtr p, const Path& rows, const VectorUnit& unit) {
 }
 
 ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
-  StmtPtr s = stmt_at(*p, top);
-  while (body_of(*s).size() == 1) s = body_of(*s)[0];
-  p = parallelize_reduction(p, at(p, top), s->as<Reduce>()->name.name() + "_acc", unit.memory);
+  p = parallelize_reduction(p, at(p, top), accumulator_of(p, top), unit.memory);
   p = add_up_lanes(p, sibling(top, 3), unit);
   for (int k = 2; k >= 1; --k)  // alloc, zero, main, add: last first
     p = vectorize_lanes(p, at(p, innermost(p, sibling(top, k))), unit);

@@ -101,6 +101,28 @@ TEST(VectorizedSums, wait_for_as_few_additions_as_they_can) {
   EXPECT_EQ(additions_to(text(2), "result_acc"), 2) << "too few to be halved";
 }
 
+// What accumulators are called by default, the user may have called arrays.
+TEST(VectorizedSums, leave_the_users_names_alone) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def f(n: size, s: f32, s_acc: [f32][n], s_accs: [f32][n]):
+    for i in seq(0, n):
+        s += s_acc[i] * s_accs[i]
+)",
+                                 "names.exo")
+                        .find_proc("f");
+  const TargetPtr target = library().load("avx2");
+  const ProcPtr fast =
+      optimize_level_1(p, "i", {8, target->vector_memory, target->instructions()}, 4);
+  EXPECT_NE(str(*fast).find("s_acc_ : f32[8]"), std::string::npos) << str(*fast);
+  for (const int64_t n : {1, 37, 70}) {
+    const Arguments expected = make_arguments(*p, {{"n", n}}, 3), got = copy_of(expected);
+    run(*p, expected.values);
+    run(*fast, got.values);
+    EXPECT_EQ(first_difference(expected, got, 1e-4), "") << n;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, VectorizedKernels, testing::ValuesIn(vector_targets()),
                          [](const auto& info) { return info.param; });
 
