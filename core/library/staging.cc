@@ -1,6 +1,8 @@
 #include "core/library/staging.h"
 
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/library/blocking.h"
 #include "core/library/cursor_methods.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -97,6 +99,27 @@ ProcPtr autolift_alloc(ProcPtr p, const Where& alloc, const std::set<std::string
     c = forward(p, c);
   }
   return p;
+}
+
+ProcPtr distribute_loop(ProcPtr p, const Where& loop) {
+  const Cursor c = loop.loop(p);
+  const For f = c.as<For>();
+  const std::optional<int64_t> extent = literal_extent(f);
+  if (!extent || *extent < 1)
+    throw SchedulingError("distribute_loop: the loop over `" + f.iter.name() +
+                          "` has no literal bounds");
+  const ExprPtr iteration = normalize(read_var(f.iter, ScalarType::kIndex) - f.lo);
+  Path path = c.path();
+  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, path)).size());) {
+    if (!stmt_at(*p, child(path, k))->as<Alloc>()) {
+      ++k;
+      continue;
+    }
+    p = expand_dim(p, at(p, child(path, k)), int_const(*extent), iteration);
+    p = lift_alloc(p, at(p, child(path, k)), 1);
+    path = sibling(path, 1);
+  }
+  return fission_as_much_as_possible(p, at(p, path));
 }
 
 // Splits loop by loop outwards; a half that does not depend on the loop leaves it.
@@ -203,6 +226,10 @@ std::vector<Operator> staging_operators() {
                                           {"block", some(s.block)},
                                           {"store", some(s.store)}})};
        }},
+      {"distribute_loop",
+       {proc(), place("loop")},
+       "for i in seq(0, c): { x : T; x = a; s(x) }  ->  x : T[c]; for i: x[i] = a; for i: s(x[i])",
+       [](const OperatorArgs& a) -> Value { return distribute_loop(a.proc(), a.where(1)); }},
       {"autolift_alloc",
        {proc(), place("alloc"), strings("dep_set", ValueList{}), integer("max_size", 0)},
        "for i in seq(0, c): x : T; s  ->  x : T[c]; for i: s[x -> x[i]]   as far out as it goes",

@@ -34,6 +34,16 @@ Staged auto_stage_mem(ProcPtr p, const Where& block, const std::string& buffer,
 ProcPtr autolift_alloc(ProcPtr p, const Where& alloc, const std::set<std::string>& loops,
                        int64_t max_size);
 
+/// for i in seq(0, c): { x : T; x = a; s(x) }
+///   ->  x : T[c]; for i in seq(0, c): x[i] = a; for i in seq(0, c): s(x[i])
+///
+/// Loop distribution with the buffers of an iteration kept apart: each allocation of the body gets
+/// a dimension for the loop and stands in front of it, then the loop is split after every statement
+/// that allows it. Of several vectors at a time, unrolled, all loads then stand before the first
+/// store. Made of expand_dim, lift_alloc and fission, each proved; statements that must stay
+/// together do. SchedulingError: the loop's bounds are not literal.
+ProcPtr distribute_loop(ProcPtr p, const Where& loop);
+
 /// for i: s1; s2  ->  s1; for i: s2: fission, and each half leaves the loop if it may.
 ProcPtr autofission(ProcPtr p, const Cursor& gap, int n_lifts = 1);
 

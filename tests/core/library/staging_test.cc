@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/library/cleanup.h"
 #include "core/library/script.h"
@@ -59,6 +60,34 @@ TEST(Staging, lifts_with_dimensions_up_to_a_size) {
   EXPECT_EQ(body(autolift_alloc(p, "t", {}, 32)).substr(0, 21), "t : f32[8, 4] @ DRAM\n");
   EXPECT_EQ(body(autolift_alloc(p, "t", {"j"}, 32)).substr(0, 18), "t : f32[8] @ DRAM\n");
   EXPECT_EQ(body(autolift_alloc(p, "t", {}, 0)).substr(0, 15), "t : f32 @ DRAM\n");
+}
+
+TEST(Staging, distributes_a_loop_with_a_buffer_for_each_iteration) {
+  ProcPtr p = read(
+      "def f(x: f32[8], y: f32[8]):\n    for i in seq(2, 6):\n        t : f32\n        t = x[i]\n"
+      "        x[i] = y[i]\n        y[i] = t\n");
+  const ProcPtr q = distribute_loop(p, "i");
+  EXPECT_EQ(body(q),
+            "t : f32[4] @ DRAM\n"
+            "for i in seq(2, 6):\n    t[i - 2] = x[i]\n"
+            "for i in seq(2, 6):\n    x[i] = y[i]\n"
+            "for i in seq(2, 6):\n    y[i] = t[i - 2]\n");
+  const Arguments expected = make_arguments(*p, {}, 5), got = copy_of(expected);
+  run(*p, expected.values);
+  run(*q, got.values);
+  EXPECT_EQ(first_difference(expected, got), "");
+}
+
+TEST(Staging, distribution_leaves_together_what_must_stay_so) {
+  // The second statement reads what the iteration before wrote.
+  ProcPtr p = read(
+      "def f(x: f32[9], y: f32[9]):\n    for i in seq(0, 8):\n        y[i] = x[i]\n"
+      "        x[i + 1] = y[i] + 1.0\n");
+  EXPECT_EQ(body(distribute_loop(p, "i")), body(p));
+  ProcPtr any = read(
+      "def f(n: size, x: f32[n]):\n    for i in seq(0, n):\n        t : f32\n        t = x[i]\n"
+      "        x[i] = t + 1.0\n");
+  EXPECT_THROW((void)distribute_loop(any, "i"), SchedulingError);
 }
 
 TEST(Staging, hoists_and_splits_off_what_does_not_depend_on_the_loop) {
