@@ -13,6 +13,7 @@
 #include "search/moves/dot_tiles.h"
 #include "search/moves/factors.h"
 #include "search/moves/finishes.h"
+#include "search/moves/gathers.h"
 #include "search/moves/guards.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/own_arrays.h"
@@ -158,6 +159,8 @@ class ProgramSearch::Impl {
   void solve(const Schedule& start, std::vector<Plan>& plans, int depth) {
     const std::vector<Cursor> parts = parts_of(start.proc);
     const bool whole = is_whole(start.proc, parts), deeper = depth < kMostDepth;
+    // As it is written, nothing of a sum that goes to neighbours stays in a register.
+    if (deeper) gather(start, plans, depth);
     const std::optional<Schedule> ahead =
         whole && deeper ? with_factors_ahead(start) : std::nullopt;
     if (ahead) {
@@ -174,6 +177,14 @@ class ProgramSearch::Impl {
     }
   }
 
+  // Scattered sums, element by element.
+  void gather(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    for (const Schedule& sums : gathered_sums_of(start, pricing_.sizes_of(*start.proc))) {
+      if (interrupted()) return;
+      count(sums);
+      put_together(sums, "gathered sums", plans, depth);
+    }
+  }
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
     if (const auto told = without_guards(start)) {

@@ -5,6 +5,7 @@
 
 #include "search/dp/ahead_layout.h"
 #include "search/moves/dot_tiles.h"
+#include "search/moves/gathers.h"
 #include "search/moves/stencils.h"
 #include "search/steps/builders.h"
 #include "search/tuning_context.h"
@@ -130,10 +131,12 @@ Proposals::Form Proposals::form() const {
   // The beam knows no instruction that sums groups of narrower elements.
   const bool dots = nest_.converts && has_dot_instruction(nest_.precision, context_.instructions);
   out.known = nest_.kind != NestKind::kOther && is_one_nest(start().proc) && !dots;
-  // Nor what neighbours share, which loads of one line and rows of one image are.
-  out.stencil = out.known && request_.target->vector_memory &&
-                (nest_.kind == NestKind::kElements || nest_.kind == NestKind::kRows) &&
-                reads_neighbours(outline_of(*start().proc, run_.sizes), *request_.target);
+  // Nor what neighbours share, which loads of one line and rows of one image are, nor that a sum
+  // may be told by its results.
+  if (!out.known || !request_.target->vector_memory) return out;
+  const Outline o = outline_of(*start().proc, run_.sizes);
+  const bool few_loops = nest_.kind == NestKind::kElements || nest_.kind == NestKind::kRows;
+  out.neighbours = (few_loops && reads_neighbours(o, *request_.target)) || scatters_sums(o);
   return out;
 }
 
@@ -151,14 +154,15 @@ void Proposals::search(FoundFamilies& found) {
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  if (by_beam && !form.tiled && (!form.known || form.stencil)) found.programs = programs();
+  if (by_beam && !form.tiled && (!form.known || form.neighbours)) found.programs = programs();
   // Before what stands around the plans: a search that is cut short has both.
   if (beams_too) found.beams = beams();
   // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
   // badly (two sums in one statement's loops, operands that slide), and other orders or a split may
   // be better. What is in tiles has its order; it is asked for where nothing of the kind fits.
   const bool any_form = (!request_.partial && !form.tiled) || !is_scheduled(found.beams);
-  if (by_beam && !planned && form.known && !form.stencil && any_form) found.programs = programs();
+  if (by_beam && !planned && form.known && !form.neighbours && any_form)
+    found.programs = programs();
   if (!planned) return;
   const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
   const auto good = settled ? cheapest_of(found.plans) : found.plans;

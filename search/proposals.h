@@ -56,9 +56,9 @@ class Proposals {
  private:
   /// What is asked of the nest before anything is tried.
   struct Form {
-    bool tiled = false;    // it is in tiles already
-    bool known = false;    // of a kind that the beam has moves for
-    bool stencil = false;  // and results read neighbours
+    bool tiled = false;       // it is in tiles already
+    bool known = false;       // of a kind that the beam has moves for
+    bool neighbours = false;  // and results read neighbours, or sums go to neighbours' results
   };
   /// By where they come from, in the order in which they take turns.
   struct FoundFamilies {

@@ -14,6 +14,7 @@
 #include "core/library/contraction.h"    // packing and the micro-kernel
 #include "core/library/dot_block.h"      // products of narrow elements
 #include "core/library/factors.h"        // what fewer loops change
+#include "core/library/gathering.h"      // scattered sums, element by element
 #include "core/library/gemm.h"           // a whole matrix product
 #include "core/library/guards.h"         // borders without conditions
 #include "core/library/halide.h"         // Halide's words

@@ -8,6 +8,7 @@
 #include "core/library/script.h"
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
+#include "search/moves/gathers.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
@@ -465,6 +466,35 @@ def relaxed(x: f32[11, 20]):
   ASSERT_EQ(made.size(), 3u);  // 4, 8 and 2 rows
   for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
   EXPECT_TRUE(wavefronts({parsed(kSteps), {}, false}).empty());
+}
+
+TEST(Gathers, take_short_windows_whole_and_long_ones_by_rows) {
+  const ProcPtr p = parsed(R"(
+@proc
+def product(a: f32[20], b: f32[40], c: f32[60]):
+    for i in seq(0, 20):
+        for j in seq(0, 40):
+            c[i + j] += a[i] * b[j]
+)");
+  const std::vector<Schedule> made = gathered_sums_of({p, {}, false}, {});
+  ASSERT_EQ(made.size(), 3u);  // 16 and 8 rows, and all
+  for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
+  const ProcPtr window = parsed(R"(
+@proc
+def windows(x: f32[9, 10], w: f32[3, 3], y: f32[19, 12]):
+    for i in seq(0, 9):
+        for j in seq(0, 10):
+            for u in seq(0, 3):
+                for v in seq(0, 3):
+                    y[2 * i + u, j + v] += x[i, j] * w[u, v]
+)");
+  const std::vector<Schedule> whole = gathered_sums_of({window, {}, false}, {});
+  ASSERT_EQ(whole.size(), 1u);
+  EXPECT_NE(str(*whole[0].proc).find("y[2 * i + ur, j] += x[i - u, j - v] * w[2 * u + ur, v]"),
+            std::string::npos)
+      << str(*whole[0].proc);
+  expect_same_result(window, whole[0].proc, str(*whole[0].proc));
+  EXPECT_TRUE(gathered_sums_of({parsed(kSweeps), {}, false}, {}).empty());
 }
 
 // A row of sums that is made anew for each row of A; `first`: what each begins with.

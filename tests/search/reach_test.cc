@@ -243,6 +243,12 @@ def scattered(x: f32[8, 40], w: f32[8, 32, 4], y: f32[32, 82]):
                     y[k, 2 * i + r] += x[c, i] * w[c, k, r]
 
 @proc
+def product_of_polynomials(a: f32[32], b: f32[200], c: f32[240]):
+    for i in seq(0, 32):
+        for j in seq(0, 200):
+            c[i + j] += a[i] * b[j]
+
+@proc
 def bytes(A: i8[12, 32], B: i8[32, 64], C: i32[12, 64]):
     for i in seq(0, 12):
         for j in seq(0, 64):
