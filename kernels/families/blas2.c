@@ -95,7 +95,7 @@ static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
               p->A + (p->trans ? from : from * p->lda), p->lda, p->x, p->incx, p->y + from * p->incy, p->incy);
 }
 
-/* Elements of a matrix that a thread should have at least. */
+/* Bytes of a matrix that a thread should have at least. */
 #ifndef EXO_LEAST_MATRIX
 #define EXO_LEAST_MATRIX ${least_matrix}
 #endif
@@ -106,7 +106,8 @@ EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha,
   x += exo_first(trans ? m : n, incx), y += exo_first(trans ? n : m, incy);
   ${p}scaled(trans ? n : m, beta, y, incy);
   if (alpha == 0) return;
-  const int64_t threads = m * n < 2 * EXO_LEAST_MATRIX ? 1 : exo_team_size(m * n, EXO_LEAST_MATRIX);
+  const int64_t bytes = m * n * (int64_t)sizeof(${real});
+  const int64_t threads = bytes < 2 * EXO_LEAST_MATRIX ? 1 : exo_team_size(bytes, EXO_LEAST_MATRIX);
   if (threads == 1) {
     ${p}product(trans, m, n, alpha, A, lda, x, incx, y, incy);
     return;
@@ -181,7 +182,8 @@ EXO_OTHERS void ${p}ger_others(bool row, int64_t m, int64_t n, ${real} alpha, co
   x += exo_first(m, incx), y += exo_first(n, incy);
   const struct ${p}sum job = row ? (struct ${p}sum){m, n, alpha, x, incx, y, incy, A, lda}
                                  : (struct ${p}sum){n, m, alpha, y, incy, x, incx, A, lda};
-  const int64_t threads = m * n < 2 * EXO_LEAST_MATRIX ? 1 : exo_team_size(m * n, EXO_LEAST_MATRIX);
+  const int64_t bytes = m * n * (int64_t)sizeof(${real});
+  const int64_t threads = bytes < 2 * EXO_LEAST_MATRIX ? 1 : exo_team_size(bytes, EXO_LEAST_MATRIX);
   if (threads == 1)
     ${p}outer(job.m, job.n, alpha, job.x, job.incx, job.y, job.incy, A, lda);
   else

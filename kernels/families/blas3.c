@@ -874,8 +874,8 @@ struct ${p}application {
 
 static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   const struct ${p}application* const p = job;
-  const int64_t side = p->right ? p->m : p->n, step = p->right ? kTriangle : kStrip;
-  const int64_t from = exo_begin(side, step, k, of), size = exo_begin(side, step, k + 1, of) - from;
+  const int64_t side = p->right ? p->m : p->n;
+  const int64_t from = exo_begin(side, kStrip, k, of), size = exo_begin(side, kStrip, k + 1, of) - from;
   if (size <= 0) return;
   ${real}* const B = p->right ? p->B + from * p->ldb : p->B + from;
   const int64_t m = p->right ? size : p->m, n = p->right ? p->n : size;
@@ -907,7 +907,8 @@ EXO_OTHERS void ${p}triangular(struct ${p}task task, bool right, bool lower, boo
                                ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   if (m == 0 || n == 0) return;
   const struct ${p}application job = {task, right, lower, {A, lda, trans, kGeneral, false}, m, n, alpha, B, ldb};
-  const int64_t work = m * n / 2 * (right ? n : m);
+  /* Half as many multiplications, which wait for one another. */
+  const int64_t work = m * n * (right ? n : m);
   const int64_t threads = work < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(work, EXO_LEAST_PRODUCT);
   if (threads == 1)
     ${p}share_of_application(&job, 0, 1);

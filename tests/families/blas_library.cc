@@ -53,7 +53,7 @@ const std::vector<BlasLibrary>& blas_libraries() {
     // One runs on three threads whatever is worth two rows, the other is built without threads.
     setenv("OMP_NUM_THREADS", "3", 1);
     if (samples::runs_here("avx2"))
-      build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=20"});
+      build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=80"});
     if (samples::runs_here("avx512")) build("avx512", {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"});
     return built;
   }();
