@@ -26,6 +26,7 @@
 #include "core/library/operators.h"      // the table of all operators
 #include "core/library/overlap.h"        // sums and loads that begin earlier
 #include "core/library/prefetching.h"    // hints to the caches
+#include "core/library/reads_first.h"    // loops that write several arrays
 #include "core/library/rearranging.h"    // statements and loops on the move
 #include "core/library/recurrences.h"    // factorizations and solves in blocks of rows
 #include "core/library/reduction.h"      // sums in several chains

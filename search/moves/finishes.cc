@@ -32,6 +32,7 @@ class Finishing {
     // tries for a nest of its own (search/moves.cc) would be tried for each part of each plan.
     for (const int64_t vectors : {1, 2, 4}) along_elements(vectors);
     functions_apart();
+    reads_first();
     std::set<std::pair<std::string, std::string>> pairs;
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
       if (o_.loops[static_cast<size_t>(k)].children.empty() && vectors_run(k))
@@ -121,6 +122,34 @@ class Finishing {
             {"optimize_level_1", joined({Value(name(k))}, joined(*u, {Value(vectors)})), {}});
     }
     if (!f.steps.empty()) out_.push_back(std::move(f));
+  }
+
+  // Loops that write several arrays read all vectors of an iteration before they write the first;
+  // the other loops as ever.
+  void reads_first() {
+    constexpr size_t kReadAhead = 8;  // vectors: half of the fewest registers
+    Finish f{"reads first", {}};
+    std::set<std::string> done;
+    bool some = false;
+    for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
+      const auto u = unit(k);
+      if (!u || !o_.loops[static_cast<size_t>(k)].children.empty() || !vectors_run(k) ||
+          !done.insert(name(k)).second)
+        continue;
+      std::set<Sym> written, read;
+      for (const OutlineAccess& a : o_.accesses) {
+        if (a.loops.empty() || a.loops.back() != k || o_.stride(a, k) == 0) continue;
+        if (a.writes()) written.insert(a.what.buffer);
+        if (a.what.kind != Access::Kind::kWrite) read.insert(a.what.buffer);
+      }
+      const bool several = written.size() > 1 && !read.empty() && 2 * read.size() <= kReadAhead;
+      const int64_t vectors = 4 * read.size() <= kReadAhead ? 4 : 2;
+      f.steps.push_back({several ? "read_then_write" : "optimize_level_1",
+                         joined({Value(name(k))}, joined(*u, {Value(several ? vectors : 4)})),
+                         {}});
+      some = some || several;
+    }
+    if (some) out_.push_back(std::move(f));
   }
 
   // Loops of one statement with several functions: each function in a loop of its own over strips.

@@ -7,6 +7,7 @@
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"
+#include "core/library/reads_first.h"
 #include "hw/kernel_table.h"
 #include "hw/target.h"
 
@@ -121,6 +122,70 @@ def f(n: size, s: f32, s_acc: [f32][n], s_accs: [f32][n]):
     run(*fast, got.values);
     EXPECT_EQ(first_difference(expected, got, 1e-4), "") << n;
   }
+}
+
+constexpr const char* kSeveralWrites = R"(
+@proc
+def rotated(n: size, x: f32[n], y: f32[n], c: f32, s: f32):
+    for i in seq(0, n):
+        t: f32
+        t = c * x[i] + s * y[i]
+        y[i] = c * y[i] - s * x[i]
+        x[i] = t
+
+@proc
+def moved(n: size, x: f32[n], v: f32[n], f: f32[n], dt: f32):
+    for i in seq(0, n):
+        v[i] += dt * f[i]
+        x[i] += dt * v[i]
+
+@proc
+def shifted(n: size, x: f32[n + 1], y: f32[n]):
+    for i in seq(0, n):
+        y[i] = x[i] * 2.0
+        x[i + 1] = y[i] + 1.0
+
+@proc
+def short(x: f32[24], y: f32[24]):
+    for i in seq(0, 24):
+        x[i] = y[i] * 2.0
+        y[i] = 0.5
+)";
+
+// Two arrays are written: reads between the writes would wait for them.
+TEST(SeveralWrites, follow_all_reads) {
+  const Module module = parse_module(kSeveralWrites, "writes.exo");
+  const TargetPtr target = library().load("avx2");
+  const VectorUnit unit{8, target->vector_memory, target->instructions()};
+  const ProcPtr rotated = module.find_proc("rotated");
+  for (const int64_t vectors : {2, 4}) {
+    const ProcPtr fast = read_then_write(rotated, "i", unit, vectors);
+    const std::string code = str(*fast);
+    const size_t loop = code.find("for io in"), write = code.find("mm256_storeu_ps(", loop),
+                 end = code.find("\n    for ", loop + 1);
+    ASSERT_LT(write, end) << code;
+    EXPECT_GT(code.find("mm256_loadu_ps(", write), end) << code;
+  }
+  // What it has written itself the body reads where it stood.
+  for (const char* name : {"rotated", "moved"}) {
+    const ProcPtr p = module.find_proc(name), fast = read_then_write(p, "i", unit, 4);
+    for (const int64_t n : {1, 31, 32, 37, 70}) {
+      const Arguments expected = make_arguments(*p, {{"n", n}}, 3), got = copy_of(expected);
+      run(*p, expected.values);
+      run(*fast, got.values);
+      EXPECT_EQ(first_difference(expected, got, 1e-5), "") << name << n;
+    }
+  }
+}
+
+TEST(SeveralWrites, that_an_iteration_reads_of_the_one_before_are_refused) {
+  const Module module = parse_module(kSeveralWrites, "writes.exo");
+  const TargetPtr target = library().load("avx2");
+  const VectorUnit unit{8, target->vector_memory, target->instructions()};
+  EXPECT_THROW((void)read_then_write(module.find_proc("shifted"), "i", unit, 4), SchedulingError);
+  EXPECT_THROW((void)read_then_write(module.find_proc("short"), "i", unit, 4), SchedulingError);
+  EXPECT_THROW((void)read_then_write(module.find_proc("rotated"), "i", unit, 1), SchedulingError);
+  EXPECT_NO_THROW((void)read_then_write(module.find_proc("short"), "i", unit, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, VectorizedKernels, testing::ValuesIn(vector_targets()),

@@ -249,6 +249,14 @@ def product_of_polynomials(a: f32[32], b: f32[200], c: f32[240]):
             c[i + j] += a[i] * b[j]
 
 @proc
+def rotated(x: f32[100], y: f32[100], c: f32, s: f32):
+    for i in seq(0, 100):
+        t: f32
+        t = c * x[i] + s * y[i]
+        y[i] = c * y[i] - s * x[i]
+        x[i] = t
+
+@proc
 def bytes(A: i8[12, 32], B: i8[32, 64], C: i32[12, 64]):
     for i in seq(0, 12):
         for j in seq(0, 64):
