@@ -18,6 +18,8 @@
 namespace exotune {
 namespace {
 
+constexpr int64_t kMostVectorsAhead = 64;  // more than any machine has registers
+
 struct ElementRead {
   std::string text, array;
   std::vector<Path> places;
@@ -100,7 +102,9 @@ ProcPtr one_loop(ProcPtr p, const Path& path, const VectorUnit& unit, int64_t ve
 
 ProcPtr read_then_write(ProcPtr p, const std::string& loop, const VectorUnit& unit,
                         int64_t vectors) {
-  if (vectors < 2) throw SchedulingError("read_then_write: at least two vectors at a time");
+  if (vectors < 2 || vectors > kMostVectorsAhead)
+    throw SchedulingError("read_then_write: at least two vectors at a time, and at most " +
+                          std::to_string(kMostVectorsAhead));
   p = keep_scalars(p, loop);
   std::vector<Cursor> loops = require_loops(p, loop);
   for (auto c = loops.rbegin(); c != loops.rend(); ++c)

@@ -15,7 +15,7 @@ namespace exotune {
 /// taken one statement after the other, so that all are read before one is written. Elements that
 /// are read after they were written stay where they are. Made of bind_expr, divide_loop, vectorize,
 /// distribute_loop and unroll_loop, each proved; what is left over goes by optimize_level_1_loop.
-/// SchedulingError: a loop is shorter than so many vectors, or no vectors can run along it.
+/// SchedulingError: a loop is shorter than so many vectors (2 to 64), or none can run along it.
 /// Proposed for loops that write several arrays, as many vectors as have room for what they read.
 [[nodiscard]] ProcPtr read_then_write(ProcPtr p, const std::string& loop, const VectorUnit& unit,
                                       int64_t vectors);

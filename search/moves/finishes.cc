@@ -6,6 +6,7 @@
 #include "core/library/level1.h"
 #include "core/library/shifted_loads.h"
 #include "core/library/transposition.h"
+#include "search/moves.h"
 #include "search/moves/stencils.h"
 
 namespace exotune {
@@ -127,7 +128,7 @@ class Finishing {
   // Loops that write several arrays read all vectors of an iteration before they write the first;
   // the other loops as ever.
   void reads_first() {
-    constexpr size_t kReadAhead = 8;  // vectors: half of the fewest registers
+    const size_t read_ahead = static_cast<size_t>(registers_of(target_) / 2);  // vectors
     Finish f{"reads first", {}};
     std::set<std::string> done;
     bool some = false;
@@ -142,8 +143,8 @@ class Finishing {
         if (a.writes()) written.insert(a.what.buffer);
         if (a.what.kind != Access::Kind::kWrite) read.insert(a.what.buffer);
       }
-      const bool several = written.size() > 1 && !read.empty() && 2 * read.size() <= kReadAhead;
-      const int64_t vectors = 4 * read.size() <= kReadAhead ? 4 : 2;
+      const bool several = written.size() > 1 && !read.empty() && 2 * read.size() <= read_ahead;
+      const int64_t vectors = 4 * read.size() <= read_ahead ? 4 : 2;
       f.steps.push_back({several ? "read_then_write" : "optimize_level_1",
                          joined({Value(name(k))}, joined(*u, {Value(several ? vectors : 4)})),
                          {}});

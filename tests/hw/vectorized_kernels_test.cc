@@ -184,7 +184,9 @@ TEST(SeveralWrites, that_an_iteration_reads_of_the_one_before_are_refused) {
   const VectorUnit unit{8, target->vector_memory, target->instructions()};
   EXPECT_THROW((void)read_then_write(module.find_proc("shifted"), "i", unit, 4), SchedulingError);
   EXPECT_THROW((void)read_then_write(module.find_proc("short"), "i", unit, 4), SchedulingError);
-  EXPECT_THROW((void)read_then_write(module.find_proc("rotated"), "i", unit, 1), SchedulingError);
+  for (const int64_t vectors : {int64_t{1}, int64_t{65}, int64_t{1} << 62})
+    EXPECT_THROW((void)read_then_write(module.find_proc("rotated"), "i", unit, vectors),
+                 SchedulingError);
   EXPECT_NO_THROW((void)read_then_write(module.find_proc("short"), "i", unit, 2));
 }
 

@@ -139,10 +139,10 @@ TEST(Shootout, who_is_beaten_sits_out_the_rest) {
   };
   EXPECT_GE(r.contenders[0].samples.size(), 20u);
   EXPECT_LE(taken(0), 10);
-  EXPECT_GT(taken(1), 10);
+  EXPECT_GT(taken(1), taken(0));  // a busy machine drops some of either
   EXPECT_GT(r.contenders[0].median, 2 * r.contenders[1].median);
   EXPECT_GT(r.ratio(1, 0).median, 2);
-  EXPECT_EQ(r.ratio(1, 0).rounds, static_cast<int>(taken(0)));
+  EXPECT_LE(r.ratio(1, 0).rounds, static_cast<int>(taken(0)));
   EXPECT_NE(r.winner, 0);
 }
 
