@@ -110,13 +110,6 @@ def across_rows(A: f32[32, 48], B: f32[64, 48], C: f32[32, 64]):
                 C[i, j] += A[i, k] * B[j, k]
 
 @proc
-def half(A: f64[96, 40], C: f64[96, 96]):
-    for i in seq(0, 96):
-        for j in seq(0, i + 1):
-            for k in seq(0, 40):
-                C[i, j] += A[i, k] * A[j, k]
-
-@proc
 def factors(A: f64[32, 32]):
     for i in seq(0, 32):
         for j in seq(0, i):
@@ -210,14 +203,14 @@ def columns(A: f64[40, 64], x: f64[40], y: f64[64]):
             y[j] += A[i, j] * x[i]
 
 @proc
-def sweeps(x: f32[40, 34], y: f32[40, 34]):
-    for t in seq(0, 8):
-        for i in seq(1, 39):
+def sweeps(x: f32[20, 34], y: f32[20, 34]):
+    for t in seq(0, 4):
+        for i in seq(1, 20):
             for j in seq(1, 33):
-                y[i, j] = x[i - 1, j] + x[i, j - 1] + x[i, j + 1] + x[i + 1, j]
-        for i in seq(1, 39):
+                y[i, j] = x[i - 1, j] + x[i, j - 1] + x[i, j + 1]
+        for i in seq(1, 20):
             for j in seq(1, 33):
-                x[i, j] = y[i - 1, j] + y[i, j - 1] + y[i, j + 1] + y[i + 1, j]
+                x[i, j] = y[i - 1, j] + y[i, j - 1] + y[i, j + 1]
 
 @proc
 def turned_over(x: f32[40, 34], y: f32[34, 40]):
