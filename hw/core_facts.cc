@@ -21,6 +21,7 @@ const std::vector<CoreFact>& core_facts() {
       {"thread_memory", "threads", &CoreFacts::thread_memory},
       {"ways", "ways", &CoreFacts::ways},
       {"stream_ramp", "lines", &CoreFacts::stream_ramp},
+      {"combined_lines", "lines", &CoreFacts::combined_lines},
       {"cache_full", "of a cache", &CoreFacts::cache_full},
       {"apart_cost", "of adjacent lines", &CoreFacts::apart_cost},
       {"apart_lines", "lines", &CoreFacts::apart_lines},

@@ -25,7 +25,9 @@ struct CoreFacts {
   double thread_memory = 0;  // threads that memory serves as fast as one
   double ways = 0;           // of the caches behind the first one: sets repeat after bytes / ways
   double stream_ramp = 0;    // lines until prefetchers are ahead of a stream
-  double cache_full = 0;     // share of a cache where it begins to lose lines
+  // Lines that stores past the caches may fill side by side: of more, some leave in parts.
+  double combined_lines = 0;
+  double cache_full = 0;  // share of a cache where it begins to lose lines
   // Lines of rows that lie apart: their cost in adjacent ones, and how many lines of a cache one of
   // them takes, as they compete for the same sets.
   double apart_cost = 0, apart_lines = 0;

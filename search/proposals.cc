@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hw/machine_model.h"
 #include "search/dp/ahead_layout.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/gathers.h"
@@ -438,7 +439,8 @@ Steps Proposals::streaming() const {
         std::any_of(o.accesses.begin(), o.accesses.end(), reads))
       continue;
     const ValueList stores(target.streams.begin(), target.streams.end());
-    return {{"stream_results", {Value(stores), Value(target.stream_fence)}, {}}};
+    const auto rows = static_cast<int64_t>(model_of(target, request_.machine).core.combined_lines);
+    return {{"stream_results", {Value(stores), Value(target.stream_fence), Value(rows)}, {}}};
   }
   return {};
 }

@@ -12,10 +12,12 @@ namespace exotune {
 /// one of `stores` that does the same; `fence` then ends the procedure, since such stores are
 /// ordered by nothing else. A line that is stored whole is not read first: results larger than the
 /// caches take a third less of the memory's time. Made of inline_call, replace and
-/// insert_noop_call. SchedulingError: there is no such call, or an iteration may run beside others
-/// (a fence is of one thread).
-/// Proposed for results that are larger than the second cache.
+/// insert_noop_call. SchedulingError: there is no such call, an iteration may run beside others
+/// (a fence is of one thread), or one iteration of a loop stores into more than `rows` rows of
+/// results (0: any number): a core collects few lines at once, and sends those that wait in parts.
+/// Proposed for results that are larger than the second cache, by as many rows as the core
+/// collects.
 [[nodiscard]] ProcPtr stream_results(ProcPtr p, const std::vector<ProcPtr>& stores,
-                                     const ProcPtr& fence);
+                                     const ProcPtr& fence, int64_t rows = 0);
 
 }  // namespace exotune

@@ -55,6 +55,26 @@ TEST(StreamResults, go_past_the_caches_and_end_with_a_fence) {
   EXPECT_NE(text.find("\n    fence()"), std::string::npos) << text;
 }
 
+// Two rows of y in each iteration: their lines wait for one another.
+TEST(StreamResults, refuses_more_rows_at_once_than_are_asked_for) {
+  const Module m = parse_module(std::string(kFourLanes) + kStreams + R"(
+@proc
+def copy(x: f32[16], y: f32[2, 16]):
+    for jv in seq(0, 4):
+        a: f32[4] @ V4
+        load(a[0:4], x[4 * jv:4 * jv + 4])
+        store(y[0, 4 * jv:4 * jv + 4], a[0:4])
+        store(y[1, 4 * jv:4 * jv + 4], a[0:4])
+)",
+                                "streams.exo");
+  const auto by = [&](int64_t rows) {
+    return stream_results(m.procs.back(), {m.find_proc("stream")}, m.find_proc("fence"), rows);
+  };
+  EXPECT_THROW((void)by(1), SchedulingError);
+  EXPECT_NO_THROW((void)by(2));
+  EXPECT_NO_THROW((void)by(0));
+}
+
 TEST(StreamResults, refuses_what_is_read_again_and_what_runs_in_threads) {
   EXPECT_THROW((void)streamed(kernel("seq", "y")), SchedulingError);
   EXPECT_THROW((void)streamed(kernel("par", "x")), SchedulingError);
