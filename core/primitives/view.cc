@@ -1,4 +1,7 @@
 // stage_view: a buffer that rearranges, overlaps or pads what it is taken from (im2col).
+#include <cstdlib>
+#include <limits>
+
 #include "core/frontend/parser.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
@@ -115,19 +118,20 @@ class View {
   std::optional<Index> search(const Index& map, const Index& idx, const Path& at,
                               const Index& iterators, Solved solved, int& budget) const {
     if (--budget < 0 || !propagate(map, idx, solved)) return std::nullopt;
-    const Axis* open = nullptr;
-    for (const Axis& a : axes_)
-      if (!open && !solved.count(a.name)) open = &a;
-    if (!open) return verified(map, idx, at, solved);
-    // Try the iterators that stand where the axis stands, one of the same name first.
-    for (bool same_name : {true, false})
-      for (const ExprPtr& i : iterators) {
-        if ((i->as<Read>()->name.name() == open->name.name()) != same_name) continue;
-        if (!plausible(map, idx, *open, i, solved)) continue;
-        Solved next = solved;
-        next[open->name] = i;
-        if (auto found = search(map, idx, at, iterators, next, budget)) return found;
-      }
+    if (solved.size() == axes_.size()) return verified(map, idx, at, solved);
+    // Try the iterators that stand where an axis stands, one of the same name first. What the other
+    // axes are follows more often from one than from another: 8 * s + t from t.
+    for (const Axis& open : axes_) {
+      if (solved.count(open.name)) continue;
+      for (bool same_name : {true, false})
+        for (const ExprPtr& i : iterators) {
+          if ((i->as<Read>()->name.name() == open.name.name()) != same_name) continue;
+          if (!plausible(map, idx, open, i, solved)) continue;
+          Solved next = solved;
+          next[open.name] = i;
+          if (auto found = search(map, idx, at, iterators, next, budget)) return found;
+        }
+    }
     return std::nullopt;
   }
 
@@ -142,7 +146,22 @@ class View {
     return true;
   }
 
-  // Dimensions with one open axis of coefficient 1 or -1 give that axis. False on a contradiction.
+  // Nothing: a remainder is left.
+  static std::optional<Affine> divided(const Affine& a, int64_t by) {
+    if (by == std::numeric_limits<int64_t>::min()) return std::nullopt;
+    Affine out = a.scaled(by < 0 ? -1 : 1);
+    by = std::abs(by);
+    if (out.constant % by != 0) return std::nullopt;
+    out.constant /= by;
+    for (Affine::Term& t : out.terms) {
+      if (t.coeff % by != 0) return std::nullopt;
+      t.coeff /= by;
+    }
+    return out;
+  }
+
+  // Dimensions with one open axis give that axis, where its coefficient divides the rest. False on
+  // a contradiction.
   bool propagate(const Index& map, const Index& idx, Solved& solved) const {
     for (bool progress = true; progress;) {
       progress = false;
@@ -159,11 +178,11 @@ class View {
         }
         if (count != 1) continue;
         int64_t c = m->coeff_of(open->name);
-        if (c != 1 && c != -1) continue;
+        if (c == 0) continue;
         auto self = affine(read_var(open->name, ScalarType::kIndex));
-        Affine value = (*e - (*m - self->scaled(c))).scaled(c);
-        if (mentions(to_expr(value), open->name)) continue;
-        solved[open->name] = to_expr(value);
+        const std::optional<Affine> value = divided(*e - (*m - self->scaled(c)), c);
+        if (!value || mentions(to_expr(*value), open->name)) continue;
+        solved[open->name] = to_expr(*value);
         progress = true;
       }
     }

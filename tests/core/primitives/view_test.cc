@@ -114,6 +114,27 @@ def f(N: size, x: f32[2 * N, 4], y: f32[N, 4]):
   expect_same_meaning(p, q, kSmall);
 }
 
+TEST(StageView, finds_the_strip_that_a_sum_of_loops_lies_in) {
+  const auto from = [](const std::string& first) {
+    return parse_last(R"(
+@proc
+def f(N: size, x: f32[16 * N + 16], y: f32[N, 2, 4]):
+    for i in seq(0, N):
+        for jo in seq(0, 2):
+            for j in seq(0, 4):
+                y[i, jo, j] = x[16 * i + 4 * jo + j + )" +
+                      first + "]\n");
+  };
+  ProcPtr p = from("8");
+  ProcPtr q = stage_view(p, "for i in _: _", "v", {{"s", "4 * N + 4"}, {"t", "4"}}, "x[4 * s + t]");
+  EXPECT_TRUE(contains(str(*q), "v[4 * i + jo + 2, j]")) << str(*q);
+  expect_same_meaning(p, q, kSmall);
+  // No strip begins at 4 * jo + 6.
+  EXPECT_REFUSED(
+      stage_view(from("6"), "for i in _: _", "v", {{"s", "4 * N + 4"}, {"t", "4"}}, "x[4 * s + t]"),
+      "no read of `x`");
+}
+
 TEST(Transpose, swaps_an_argument) {
   ProcPtr p = parse_last(R"(
 @proc
