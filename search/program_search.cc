@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
@@ -15,6 +16,7 @@
 #include "search/moves/finishes.h"
 #include "search/moves/gathers.h"
 #include "search/moves/guards.h"
+#include "search/moves/inner_storage.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
@@ -230,6 +232,12 @@ class ProgramSearch::Impl {
     if (seen.insert(key_of(*shared.proc)).second) {
       count(shared);
       put_together(shared, "one pass over a shared array", plans, depth);
+    }
+    for (const Schedule& s : {start, fused, shared}) {
+      const Schedule inside = with_storage_inside(s);
+      if (!seen.insert(key_of(*inside.proc)).second) continue;
+      count(inside);
+      put_together(inside, "nothing stored between", plans, depth);
     }
     for (const Schedule& rows : stages_by_rows(start)) {
       if (interrupted()) return;
@@ -475,6 +483,8 @@ class ProgramSearch::Impl {
       if (!tiled) tiled = finish_by(orders[k].schedule, tiles_of(orders[k].schedule), plans);
       const bool first_inside = innermost.insert(orders[k].order.back()).second;
       if (taken >= kOrders && !first_inside) continue;
+      // A part that tiles fit is not tried in all other ways, too: the time is for the whole.
+      if (tiled && depth > 0 && taken > 0) continue;
       ++taken;
       count(orders[k].schedule);
       finish(orders[k].schedule, plans);
@@ -507,18 +517,68 @@ class ProgramSearch::Impl {
     if (!target.vector_memory) return;
     const int64_t lanes = std::max(1, target.lanes_of(precision_of(*start.proc)));
     const bool summed = triangle_is_summed(*start.proc, nest);
+    // First, where the time is short: no other way packs what all blocks share once. Of a corner
+    // too little is shared.
+    if (!in_triangle_ && summed) cut_strips(start, nest, plans, depth);
+    if (!in_triangle_ && !summed) cut_into_strips(start, nest, plans, depth);
     bool any = false;
     for (const int64_t vectors :
          summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 2, 8, 1})
       for (const bool squares : {true, false}) {
         if (interrupted()) return;
         if (!summed && ((!squares && vectors < 4) || (any && vectors == 1))) continue;
-        const auto cut = rectangle_and_corner(start, nest, vectors * lanes, squares);
+        const auto cut = rectangle_and_corner(start, nest, vectors * lanes,
+                                              squares ? Corners::kSquares : Corners::kTriangles);
         if (!cut) continue;
         any = true;
         count(*cut);
-        put_together(*cut, squares ? "rectangle and square" : "rectangle and corner", plans, depth);
+        put_together_cut(*cut, squares ? "rectangle and square" : "rectangle and corner", plans,
+                         depth);
       }
+  }
+
+  // What the rows of a triangle share along its columns, in strips as wide as a register tile.
+  void cut_into_strips(const Schedule& start, const Path& nest, std::vector<Plan>& plans,
+                       int depth) {
+    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    for (const int64_t vectors : std::set<int64_t>{2, request_.target->vector_memory->count / 8})
+      for (const int64_t strips : {2, 1, 4}) {
+        if (interrupted()) return;
+        const int64_t width = vectors * lanes;
+        const auto cut =
+            triangle_of_strips(start, nest, pricing_.sizes_of(*start.proc), strips * width, width);
+        if (!cut) continue;
+        count(*cut);
+        put_together_cut(*cut, "triangle of strips", plans, depth);
+      }
+  }
+
+  void put_together_cut(const Schedule& cut, const std::string& move, std::vector<Plan>& plans,
+                        int depth) {
+    const bool before = std::exchange(in_triangle_, true);
+    put_together(cut, move, plans, depth);
+    in_triangle_ = before;
+  }
+
+  // What all rows share, in packed strips as wide as a register tile; blocks of one and two tiles'
+  // rows.
+  void cut_strips(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
+    const Target& target = *request_.target;
+    const VectorValues unit(target, precision_of(*start.proc), instructions_);
+    const int64_t registers = target.vector_memory->count;
+    for (const int64_t vectors : std::set<int64_t>{2, registers / 8}) {
+      const int64_t rows = (registers - 1 - vectors) / std::max<int64_t>(1, vectors);
+      const auto strips = triangle_in_strips(start, nest, vectors * unit.lanes(), unit);
+      if (!strips || rows < 1) continue;
+      for (const int64_t block : {2 * rows, rows}) {
+        if (interrupted()) return;
+        const auto cut =
+            rectangle_and_corner(strips->schedule, strips->band, block, Corners::kTriangles);
+        if (!cut) continue;
+        count(*cut);
+        put_together_cut(*cut, "rectangle and corner in strips", plans, depth);
+      }
+    }
   }
 
   // Nests whose rows come in order are walked into, as one row after another; the rectangle of a
@@ -576,6 +636,7 @@ class ProgramSearch::Impl {
   std::map<std::string, Solved> memo_;                         // by the text of the procedure
   ProgramSearchResult out_;
   int names_ = 0;
+  bool in_triangle_ = false;  // parts of one that was cut are being solved
 };
 
 ProgramSearch::ProgramSearch(const ProgramSearchRequest& request)

@@ -145,7 +145,7 @@ ProcPtr copy_operand(ProcPtr p, const Path& nest) {
   return p;
 }
 
-ProcPtr square_one(ProcPtr p, Corner c, int level) {
+ProcPtr square_one(ProcPtr p, Corner c, int level, bool apart) {
   // The inner loop directly below the outer one.
   for (int k = level - 1; k >= 1; --k) {
     Path between = c.top;
@@ -172,9 +172,9 @@ ProcPtr square_one(ProcPtr p, Corner c, int level) {
   if (ends) p = fission(p, Cursor::gap(p, sibling(body, sum + 1)), 2);
   if (begins) p = fission(p, Cursor::gap(p, sibling(body, sum)), 2);
   p = over_square(p, nest, c, end);
-  if (!begins) return copy_operand(p, nest);
-  p = over_square(p, sibling(nest, 1), c, end);
-  return copy_operand(p, sibling(nest, 1));
+  const Path sums = begins ? sibling(nest, 1) : nest;
+  if (begins) p = over_square(p, sums, c, end);
+  return apart ? copy_operand(p, sums) : p;
 }
 
 // Two statements of one shape: where their expressions differ, those of the second are written as
@@ -227,7 +227,7 @@ ProcPtr join_diagonal(ProcPtr p, const Where& where) {
   return join_loops(p, at(p, first), at(p, second));
 }
 
-ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner) {
+ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner, bool apart) {
   bool found = false;
   const std::vector<Cursor> loops = require_loops(p, outer);
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
@@ -235,7 +235,7 @@ ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& in
     if (!level) continue;
     const std::optional<Corner> corner = corner_of(*p, loop->path(), *level);
     if (!corner) continue;
-    p = square_one(p, *corner, *level);
+    p = square_one(p, *corner, *level, apart);
     found = true;
   }
   if (!found)
@@ -250,10 +250,10 @@ std::vector<Operator> triangles_operators() {
   using namespace params;
   return {
       {"square_corner",
-       {proc(), string("outer"), string("inner")},
+       {proc(), string("outer"), string("inner"), boolean("apart", true)},
        "a triangle of sums is computed as a square in a buffer, and leaves it as the triangle",
        [](const OperatorArgs& a) -> Value {
-         return square_corner(a.proc(), a.string(1), a.string(2));
+         return square_corner(a.proc(), a.string(1), a.string(2), a.boolean(3));
        }},
       {"join_diagonal",
        {proc(), place("loop")},

@@ -14,7 +14,7 @@ namespace exotune {
 ///       for i in seq(0, T): for j in seq(0, T): for k: t[i, j] += e
 ///       for i in seq(0, T): for j in seq(c, c + i + 1): x[i, j] = t[i, j - c]
 ///
-/// An array that e reads in two ways is copied for the one that stays along j.
+/// An array that e reads in two ways is copied for the one that stays along j; not without `apart`.
 ///
 /// For every loop over `outer` of literal bounds that a bound of the loop over `inner` in it
 /// follows, from above (as here) or from below; loops between them go inside. What the square has
@@ -23,7 +23,8 @@ namespace exotune {
 /// extend_loop and shift_loop. SchedulingError: there is no such loop, the body writes more than
 /// one element, or a step is refused (e reads out of bounds beyond the triangle).
 /// Proposed for the corners that a cut triangle leaves, where register tiles then fit them.
-[[nodiscard]] ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner);
+[[nodiscard]] ProcPtr square_corner(ProcPtr p, const std::string& outer, const std::string& inner,
+                                    bool apart = true);
 
 /// for i: for j in seq(lo, d(i)): s(i, j) ; for i: s(i, d(i))
 ///   ->  for i: for j in seq(lo, d(i) + 1): s(i, j)

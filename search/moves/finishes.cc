@@ -268,9 +268,16 @@ class Finishing {
     }
     const int around = o_.loops[static_cast<size_t>(loop)].parent;
     if (!taps_along(around, loop)) return;
-    // Four rows of one vector or two of two, as the copies leave room for.
-    const bool four = 4 * most <= kMostCopies;
-    if (four || 2 * most <= kMostCopies)
+    // Four rows of one vector or two of two, as the copies leave room for; of long statements
+    // fewer, since each copy is asked about beside all others.
+    constexpr int64_t kMostAccesses = 4 * kMostCopies;
+    const int64_t accesses =
+        std::count_if(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
+          return std::find(a.loops.begin(), a.loops.end(), loop) != a.loops.end();
+        });
+    const int64_t room = std::min(kMostCopies, kMostAccesses / std::max<int64_t>(1, accesses));
+    const bool four = 4 * most <= room;
+    if (four || 2 * most <= room)
       jammed({"short loops unrolled", unrolled}, {{around, four ? 4 : 2}}, loop, four ? 1 : 2,
              shifts_ && taps_along(loop, loop));
   }

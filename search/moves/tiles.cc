@@ -32,7 +32,7 @@ class Tiles {
         lanes_(target.lanes_of(nest.precision)),
         unit_({Value(lanes_), Value(target.vector_memory), Value(instructions)}) {
     for (const TargetLevel& level : levels)
-      if (level.is_cache() && nearest_ == 0) nearest_ = level.bytes;
+      if (level.is_cache() && second_ == 0) (nearest_ == 0 ? nearest_ : second_) = level.bytes;
   }
 
   std::vector<Finish> run() {
@@ -97,9 +97,22 @@ class Tiles {
       Steps ahead;
       if (turns) ahead.push_back(pack(nest_.loops.front().name));
       add(turns ? ", packed" : "", {ahead, strips, {by_rows, any, unroll}});
+      // The operand in strips of its own, once for everything; four terms at a time save branches.
+      const ScheduleStep terms = interleave_step(k, 4);
+      if (packed && !turns) ahead.push_back(pack(nest_.loops.front().name));
+      if (packed) add(", packed, by four", {ahead, strips, {by_rows, any, unroll, terms}});
       return;
     }
     if (packed) add(", packed", {cut, strips, {pack(i), by_rows, product, unroll}});
+    // Rows that do not fit the second cache would come through it again for each strip: a block of
+    // them stays there while all strips of the panel, packed once, go by.
+    const int64_t terms = std::min(extent.value_or(0), cut.empty() ? INT64_MAX : depth),
+                  held = second_ / 2 / std::max<int64_t>(1, terms * bytes_of(nest_.precision));
+    if (packed && loop(i).extent && terms > 0 && held >= rows && *loop(i).extent > 2 * held)
+      add(", packed, blocks of rows", {cut,
+                                       {pack(i), block(i, held / rows * rows, i + "b", "")},
+                                       strips,
+                                       {by_rows, product, unroll}});
     if (turns) return;
     add("", {strips, {by_rows, product, unroll}});
     add(", any sum", {strips, {by_rows, any, unroll}});
@@ -120,7 +133,7 @@ class Tiles {
   const Target& target_;
   const int64_t lanes_;
   const ValueList unit_;
-  int64_t nearest_ = 0;  // bytes of the first cache
+  int64_t nearest_ = 0, second_ = 0;  // bytes of the first two caches
   std::vector<Finish> out_;
 };
 

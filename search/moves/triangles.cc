@@ -1,10 +1,13 @@
 #include "search/moves/triangles.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "search/moves/loop_order.h"
+#include "search/moves/transposition.h"
+#include "search/nest.h"
 
 namespace exotune {
 
@@ -45,7 +48,162 @@ ExprPtr common_bound(const For& f, Sym row, bool upper, int64_t block) {
   return to_expr(*a);
 }
 
+// The first loop of that name; nothing: there is none.
+std::optional<Path> loop_named(const Proc& p, const std::string& name) {
+  for (const OutlineLoop& l : outline_of(p).loops)
+    if (l.iter.name() == name) return l.path;
+  return std::nullopt;
+}
+
+// The operand along the vectors that all rows read; null: none.
+const Operand* shared_by_rows(const Nest& nest) {
+  for (const Operand& o : nest.operands)
+    if (o.along_vector && o.one_way && !o.halo && o.strip == 0 &&
+        std::find(o.loops.begin(), o.loops.end(), nest.row_loop) == o.loops.end())
+      return &o;
+  return nullptr;
+}
+
 }  // namespace
+
+std::optional<StripOfTriangle> triangle_in_strips(const Schedule& s, const Path& band,
+                                                  int64_t width, const VectorValues& unit) {
+  const std::optional<Pair> pair = first_pair(*s.proc, band, band_depth(*s.proc, band));
+  const Nest nest = inspect_nest(*s.proc);
+  const Operand* shared = pair ? shared_by_rows(nest) : nullptr;
+  if (!shared) return std::nullopt;
+  const auto name = [&](int level) { return loop(*s.proc, down(band, level)).iter.name(); };
+  const std::string &rows = nest.row_loop, &columns = nest.vector_loop;
+  const std::optional<int64_t> extent = nest.find(columns)->extent;
+  if (name(pair->outer) != rows || name(pair->inner) == columns || !extent || *extent <= width)
+    return std::nullopt;
+  StripOfTriangle out{s, {}};
+  if (apply(out.schedule, block_step(columns, width, columns + "s", name(0))) ||
+      apply(out.schedule, pack_step(shared->buffer, rows, width, unit, shared->turned)))
+    return std::nullopt;
+  const std::optional<Path> inside = loop_named(*out.schedule.proc, rows);
+  if (!inside) return std::nullopt;
+  out.band = *inside;
+  return out;
+}
+
+namespace {
+
+// A read along the columns that the rows do not move, and its dimension that the columns move.
+struct SharedRead {
+  Sym buffer;
+  size_t dimension = 0;
+};
+
+std::vector<SharedRead> shared_reads(const Outline& o, Sym rows, Sym columns, double least_reuse) {
+  std::vector<SharedRead> out;
+  const auto elements = [&](Sym buffer) {
+    for (const OutlineBuffer& b : o.buffers)
+      if (b.name == buffer) return b.elements;
+    return 0.0;
+  };
+  const auto written = [&](Sym buffer) {
+    return std::any_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& a) {
+      return a.writes() && a.what.buffer == buffer;
+    });
+  };
+  for (const OutlineAccess& a : o.accesses) {
+    if (a.writes() || a.what.idx.size() < 2 || a.what.buffer != a.what.through) continue;
+    std::optional<size_t> moved;
+    bool one = true;
+    for (size_t d = 0; d < a.what.idx.size(); ++d) {
+      if (mentions(a.what.idx[d], rows)) one = false;
+      if (!mentions(a.what.idx[d], columns)) continue;
+      if (moved || !equal(a.what.idx[d], read_var(columns, ScalarType::kIndex))) one = false;
+      moved = d;
+    }
+    const bool known = std::any_of(out.begin(), out.end(),
+                                   [&](const SharedRead& r) { return r.buffer == a.what.buffer; });
+    if (one && moved && !known && !written(a.what.buffer) &&
+        o.trips(a) >= least_reuse * elements(a.what.buffer))
+      out.push_back({a.what.buffer, *moved});
+  }
+  return out;
+}
+
+// stage_view's arguments for strips of the dimension, in front of the nest at `top`.
+ValueList strips_of(const Schedule& s, const Path& top, const SharedRead& read, int64_t width) {
+  const std::vector<ScopeEntry> scope = scope_at(*s.proc, top);
+  const std::optional<ScopeEntry> entry = lookup(*s.proc, top, read.buffer);
+  EXO_CHECK(entry.has_value());
+  const Type& type = entry->type;
+  const ExprPtr &extent = type.shape[read.dimension], size = int_const(width);
+  const std::string name = str(read_elem(read.buffer, {}, type.scalar), scope);
+  const auto axis = [](const std::string& of, const std::string& to) {
+    return Value(ValueList{Value(of), Value(to)});
+  };
+  ValueList axes = {axis(
+      "s", str(normalize(bin_op(BinOpKind::kDiv, extent + int_const(width - 1), size)), scope))};
+  std::string element = name + "[";
+  const std::string along = std::to_string(width) + " * s + t";
+  for (size_t d = 0; d < type.shape.size(); ++d) {
+    const std::string other = "t" + std::to_string(d);
+    element += (d ? ", " : "") + (d == read.dimension ? along : other);
+    if (d != read.dimension) axes.push_back(axis(other, str(type.shape[d], scope)));
+  }
+  axes.push_back(axis("t", std::to_string(width)));
+  ValueList out = {Value(Cursor::stmt(s.proc, top)), Value(name + "_s"), Value(axes),
+                   Value(element + "]")};
+  if (as_int(extent).value_or(1) % width != 0) out.push_back(along + " < " + str(extent, scope));
+  return out;
+}
+
+// The loop in strips, from zero on, where it is a whole number of them.
+void divide_into_strips(Schedule& s, const Path& path, int64_t width) {
+  const For& f = loop(*s.proc, path);
+  const std::string name = f.iter.name();
+  const bool from_zero = as_int(f.lo) == 0;
+  if (from_zero && as_int(f.hi) == width) return;
+  Schedule divided = s;
+  if (!from_zero &&
+      apply(divided, "shift_loop", {Value(Cursor::stmt(divided.proc, path)), Value("0")}))
+    return;
+  if (!apply(divided, "divide_loop",
+             {Value(Cursor::stmt(divided.proc, path)), Value(width),
+              Value::strings({name + "o", name}), Value("perfect")}))
+    s = std::move(divided);
+}
+
+}  // namespace
+
+std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           int64_t block, int64_t width, double least_reuse) {
+  const std::optional<Pair> pair = first_pair(*s.proc, band, band_depth(*s.proc, band));
+  if (!pair) return std::nullopt;
+  const Path top = down(band, pair->outer);
+  const Sym rows = loop(*s.proc, top).iter, columns = loop(*s.proc, down(band, pair->inner)).iter;
+  const Outline written = outline_of(*s.proc, sizes);
+  const int along = contiguous_loop(written, band);
+  if (along < 0 || written.loops[static_cast<size_t>(along)].iter != columns) return std::nullopt;
+  const std::vector<SharedRead> shared = shared_reads(written, rows, columns, least_reuse);
+  if (shared.empty()) return std::nullopt;
+  std::optional<Schedule> out = rectangle_and_corner(s, band, block, Corners::kSquaresOfOneOperand);
+  if (!out) return std::nullopt;
+  const Outline o = outline_of(*out->proc);
+  std::set<int> of_sums;
+  for (const OutlineAccess& a : o.accesses)
+    for (const int l : a.loops)
+      if (o.loops[static_cast<size_t>(l)].iter.name() == columns.name() &&
+          a.what.buffer == shared.front().buffer)
+        of_sums.insert(l);
+  // What is no whole number of strips, in the rows left over, stays as it is.
+  for (const int l : of_sums) divide_into_strips(*out, o.loops[static_cast<size_t>(l)].path, width);
+  // (224 - 16 * ib) / 16 is 14 - ib: what is asked about it later costs no solver.
+  if (apply(*out, "simplify", {})) return std::nullopt;
+  // In front of all loops: what stands outside the rows reads the same strips again.
+  Path place = band;
+  for (const SharedRead& read : shared) {
+    if (apply(*out, "stage_view", strips_of(*out, place, read, width))) return std::nullopt;
+    place.back().index += 2;  // its allocation and its loops
+  }
+  return out;
+}
 
 bool triangle_is_summed(const Proc& p, const Path& band) {
   const std::optional<Pair> pair = first_pair(p, band, band_depth(p, band));
@@ -60,7 +218,7 @@ bool triangle_is_summed(const Proc& p, const Path& band) {
 }
 
 std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
-                                             bool squares) {
+                                             Corners corners) {
   const int depth = band_depth(*s.proc, band);
   const std::optional<Pair> pair = first_pair(*s.proc, band, depth);
   if (!pair) return std::nullopt;
@@ -87,7 +245,10 @@ std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band
   const int lifts = pair->inner - pair->outer;
   if (apply(out, "fission", {Value(Cursor::stmt(out.proc, cut)), Value(lifts)}))
     return std::nullopt;
-  if (squares && apply(out, "square_corner", {Value(name), Value(column)})) return std::nullopt;
+  if (corners == Corners::kTriangles) return out;
+  ScheduleStep square{"square_corner", {Value(name), Value(column)}, {}};
+  if (corners == Corners::kSquaresOfOneOperand) square.named = {{"apart", Value(false)}};
+  if (apply(out, std::move(square))) return std::nullopt;
   return out;
 }
 

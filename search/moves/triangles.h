@@ -3,6 +3,7 @@
 // one, into the rectangle that the block has in common and a corner. Start at rectangle_and_corner.
 #include "search/moves/step.h"
 #include "search/outline/outline.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -17,10 +18,38 @@ namespace exotune {
 /// each proved. Nothing: there is no such pair, or a step was refused (`refusal` of the result's
 /// steps is not kept: the caller has other moves).
 ///
-/// With `squares` the corners are computed as squares in a buffer, so that register tiles fit them
-/// (square_corner).
+/// Corners may be computed as squares in a buffer, so that register tiles fit them (square_corner).
+enum class Corners : uint8_t { kTriangles, kSquares, kSquaresOfOneOperand };
 std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
-                                             bool squares);
+                                             Corners corners);
+
+/// for i: for j: for k in seq(0, i + 1): C[i, j] += L[i, k] * B[k, j]
+///   ->  for js: { B_pack[..] = B[.., 16 * js : 16 * js + 16]
+///                 for i: for j in seq(0, 16): for k in seq(0, i + 1): .. B_pack .. }
+///
+/// What all rows of a triangle share, strip by strip of `width` elements along the vectors and
+/// packed (block_loop, pack_operand), and the loop to cut in it: every block of rows finds the
+/// strip in the nearest cache, and none packs it again. Where vectors run along neither of the two
+/// loops.
+struct StripOfTriangle {
+  Schedule schedule;
+  Path band;  // of the loops inside the strips
+};
+std::optional<StripOfTriangle> triangle_in_strips(const Schedule& s, const Path& band,
+                                                  int64_t width, const VectorValues& unit);
+
+/// for i: for j in seq(0, i + 1): for k: C[i, j] += A[i, k] * A[j, k]
+///   ->  A_s[s, k, t] = A[8 * s + t, k]
+///       for ib: { for i: for jo: for j in seq(0, 8): for k: C[..] += A[.., k] * A_s[jo, k, j]
+///                 and the corner, a square, likewise }
+///
+/// rectangle_and_corner where vectors run along the loop that follows: what the rows share lies in
+/// strips of `width` elements, once for all blocks (stage_view), and both parts take it strip by
+/// strip. Where every element is read `least_reuse` times at least. Nothing: there is no such
+/// operand, or a step was refused.
+std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           int64_t block, int64_t width, double least_reuse = 16);
 
 /// Is the loop that follows another one of the sum, and of no index of what is written? Then
 /// corners are short sums, and not parts of vectors. False where there is no such pair.

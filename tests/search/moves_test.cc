@@ -9,6 +9,7 @@
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/gathers.h"
+#include "search/moves/inner_storage.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
@@ -277,7 +278,7 @@ def triangle(A: f32[24, 24], B: f32[24, 24]):
             B[i, j] += A[j, i]
 )");
   const std::optional<Schedule> cut =
-      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, false);
+      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, Corners::kTriangles);
   ASSERT_TRUE(cut);
   EXPECT_NE(str(*cut->proc).find("for j in seq(0, 8 * ib)"), std::string::npos) << str(*cut->proc);
   expect_same_result(p, cut->proc, str(*cut->proc));
@@ -317,11 +318,53 @@ def gram(X: f32[12, 24], G: f32[24, 24]):
                 G[i, j] += X[k, i] * X[k, j]
 )");
   const std::optional<Schedule> cut =
-      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, true);
+      rectangle_and_corner({p, {}, false}, {{Child::kBody, 0}}, 8, Corners::kSquares);
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->steps.back().op, "square_corner");
   EXPECT_NE(str(*cut->proc).find("G_square : f32[8, 8]"), std::string::npos) << str(*cut->proc);
   expect_same_result(p, cut->proc, str(*cut->proc));
+}
+
+// What the rows of a lower and of an upper triangle share, along the columns and across them.
+TEST(Triangles, of_results_share_strips) {
+  for (const auto& [bounds, row, column] :
+       {std::tuple{"0, i + 1", "i, k", "j, k"}, {"i, 26", "k, i", "k, j"}}) {
+    const ProcPtr p = parsed(
+        "@proc\ndef gram(X: f32[26, 26], G: f32[26, 26]):\n"
+        "    for i in seq(0, 26):\n        for j in seq(" +
+        std::string(bounds) +
+        "):\n            for k in seq(0, 26):\n                G[i, j] += X[" + row + "] * X[" +
+        column + "]\n");
+    const auto cut = triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 4);
+    ASSERT_TRUE(cut) << bounds;
+    EXPECT_NE(str(*cut->proc).find("X_s : f32[7, 26, 4]"), std::string::npos) << str(*cut->proc);
+    expect_same_result(p, cut->proc, str(*cut->proc));
+    // Too little is read again.
+    EXPECT_FALSE(triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 40));
+  }
+  EXPECT_FALSE(triangle_of_strips({parsed(kTransposed), {}, false}, {{Child::kBody, 0}}, {}, 8, 4));
+}
+
+TEST(Triangles, of_sums_go_strip_by_strip) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const VectorValues unit(*target, ScalarType::kF32, instruction_values(*target));
+  const ProcPtr p = parsed(R"(
+@proc
+def lower(L: f32[24, 24], B: f32[24, 40], C: f32[24, 40]):
+    for i in seq(0, 24):
+        for j in seq(0, 40):
+            for k in seq(0, i + 1):
+                C[i, j] += L[i, k] * B[k, j]
+)");
+  const auto strips = triangle_in_strips({p, {}, false}, {{Child::kBody, 0}}, 16, unit);
+  ASSERT_TRUE(strips);
+  const auto cut = rectangle_and_corner(strips->schedule, strips->band, 6, Corners::kTriangles);
+  ASSERT_TRUE(cut);
+  EXPECT_NE(str(*cut->proc).find("C[6 * ib + i, 16 * js + j] += L[6 * ib + i, k] * B_pack"),
+            std::string::npos)
+      << str(*cut->proc);
+  expect_same_result(p, cut->proc, str(*cut->proc));
+  EXPECT_FALSE(triangle_in_strips({p, {}, false}, {{Child::kBody, 0}}, 64, unit));  // one strip
 }
 
 constexpr const char* kCholesky = R"(
@@ -529,6 +572,46 @@ TEST(OwnArrays, are_not_made_of_what_goes_from_iteration_to_iteration) {
   EXPECT_FALSE(with_own_arrays({rows_through_a_buffer("sum[p] += 1.0"), {}, false}));
   EXPECT_FALSE(with_own_arrays({parsed(kStages), {}, false}));  // moves along every loop
   EXPECT_FALSE(with_own_arrays({parsed(kSteps), {}, false}));
+}
+
+TEST(InnerStorage, keeps_an_element_where_each_iteration_uses_its_own) {
+  const std::string text = R"(
+@proc
+def biased(A: f32[5, 6], B: f32[6, 7], b: f32[7], C: f32[5, 7]):
+    T: f32[5, 7]
+    for i in seq(0, 5):
+        for j in seq(0, 7):
+            T[i, j] = b[j]
+            for k in seq(0, 6):
+                T[i, j] += A[i, k] * B[k, j]
+            C[i, j] = relu(T[i, j])
+)";
+  const ProcPtr p = parsed(text);
+  const Schedule inside = with_storage_inside({p, {}, false});
+  EXPECT_EQ(count_of(inside.steps, "store_at"), 1);
+  EXPECT_NE(str(*inside.proc).find("            T : f32 @ DRAM"), std::string::npos)
+      << str(*inside.proc);
+  expect_same_result(p, inside.proc, str(*inside.proc));
+  // Another nest reads it; an iteration reads what one before it made.
+  EXPECT_TRUE(with_storage_inside({parsed(text + R"(
+    for i in seq(0, 5):
+        C[i, 0] = T[i, 1]
+)"),
+                                   {},
+                                   false})
+                  .steps.empty());
+  EXPECT_TRUE(with_storage_inside({parsed(R"(
+@proc
+def running(x: f32[6], y: f32[6]):
+    t: f32[7]
+    t[0] = 0.0
+    for i in seq(0, 6):
+        t[i + 1] = t[i] + x[i]
+        y[i] = t[i + 1]
+)"),
+                                   {},
+                                   false})
+                  .steps.empty());
 }
 
 TEST(Separation, gives_a_buffer_read_twice_a_copy) {

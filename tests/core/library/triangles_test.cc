@@ -58,6 +58,12 @@ TEST(SquareCorner, computes_an_upper_triangle_as_a_square) {
   EXPECT_NE(str(*q).find("G_square : f32[7, 7]"), std::string::npos) << str(*q);
 }
 
+TEST(SquareCorner, leaves_an_operand_that_is_read_twice_where_it_is_not_asked_to_copy) {
+  const ProcPtr p = parsed(kLower), q = square_corner(p, "i", "j", false);
+  EXPECT_EQ(result(q, 8, 5, 8), result(p, 8, 5, 8)) << str(*q);
+  EXPECT_EQ(str(*q).find("A_own"), std::string::npos) << str(*q);
+}
+
 TEST(SquareCorner, refuses_what_would_be_read_out_of_bounds) {
   const ProcPtr p = parsed(R"(
 @proc
