@@ -81,7 +81,7 @@ Contraction contraction_of(const Nest& nest, const Target& target,
         i != o.dimension.end() && k != o.dimension.end() && !o.along_vector &&
         k->second + 1 < o.rank && !o.dimension.count(c.j))
       c.strided = {o.buffer, i->second, k->second};
-  c.most_vectors = std::max<int64_t>(1, c.registers / 8);
+  c.most_vectors = widest_tile(c.registers);
   c.place = outermost_part(nest, c.i).name;
   if (c.is_tile(c.j)) {
     const std::string& columns = outermost_part(nest, c.j).name;

@@ -37,6 +37,9 @@ struct SearchSpace {
 
 /// Vector registers that schedules may count on; 32 where the target's text does not say.
 int64_t registers_of(const Target& target);
+/// Vectors beside one another in a register tile at most: wider than high, it loads more than it
+/// computes with, and waits for loads beyond four.
+int64_t widest_tile(int64_t registers);
 
 /// The decisions for this nest, outermost first. Empty stages: nothing to search. Loops that are
 /// tiles already, and operands that lie in strips already, stay so. Of the constraints, tile sets

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "search/moves.h"
 #include "search/steps/builders.h"
 
 namespace exotune {
@@ -42,7 +43,7 @@ class Tiles {
     for (const int64_t vectors : {4, 3, 2, 1}) {
       const int64_t rows = (registers - 1 - nest_.shared * vectors) / vectors;
       const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
-      if (rows < 2 || vectors * 8 > registers) continue;  // flat tiles wait for loads
+      if (rows < 2 || vectors > widest_tile(registers)) continue;
       if (columns && (vectors - 1) * lanes_ >= *columns) continue;
       if (nest_.find(nest_.vector_loop)->period % (vectors * lanes_) != 0) continue;
       tile(rows, vectors);
