@@ -9,6 +9,7 @@
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "search/finished_nests.h"
+#include "search/moves.h"
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/dot_tiles.h"
@@ -541,7 +542,7 @@ class ProgramSearch::Impl {
   void cut_into_strips(const Schedule& start, const Path& nest, std::vector<Plan>& plans,
                        int depth) {
     const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
-    for (const int64_t vectors : std::set<int64_t>{2, request_.target->vector_memory->count / 8})
+    for (const int64_t vectors : widths_of_strips())
       for (const int64_t strips : {2, 1, 4}) {
         if (interrupted()) return;
         const int64_t width = vectors * lanes;
@@ -551,6 +552,11 @@ class ProgramSearch::Impl {
         count(*cut);
         put_together_cut(*cut, "triangle of strips", plans, depth);
       }
+  }
+
+  // Vectors of a register tile, at least one; where the target's text names no registers, too.
+  std::set<int64_t> widths_of_strips() const {
+    return {2, std::max<int64_t>(1, registers_of(*request_.target) / 8)};
   }
 
   void put_together_cut(const Schedule& cut, const std::string& move, std::vector<Plan>& plans,
@@ -565,9 +571,8 @@ class ProgramSearch::Impl {
   void cut_strips(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     const VectorValues unit(target, precision_of(*start.proc), instructions_);
-    const int64_t registers = target.vector_memory->count;
-    for (const int64_t vectors : std::set<int64_t>{2, registers / 8}) {
-      const int64_t rows = (registers - 1 - vectors) / std::max<int64_t>(1, vectors);
+    for (const int64_t vectors : widths_of_strips()) {
+      const int64_t rows = (registers_of(target) - 1 - vectors) / vectors;
       const auto strips = triangle_in_strips(start, nest, vectors * unit.lanes(), unit);
       if (!strips || rows < 1) continue;
       for (const int64_t block : {2 * rows, rows}) {

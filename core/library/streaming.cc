@@ -133,6 +133,8 @@ std::vector<Operator> streaming_operators() {
          const std::vector<ProcPtr> fence = a.procs(2);
          if (fence.size() != 1)
            throw InputError({}, "one procedure is the fence", "mm512_stream_fence");
+         if (a.integer(3) < 0)
+           throw InputError({}, "rows of results are counted from 0 on, which is any number");
          return stream_results(a.proc(), a.procs(1), fence.front(), a.integer(3));
        }},
   };
