@@ -19,6 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of the time that the thread's deadline leaves: for a unit, and for each of its candidates alone
+// once that was not enough. Compilers unroll some nests of a few lines into what takes
+// them minutes; the others' time is not theirs.
+constexpr double kShareOfUnit = 0.3, kShareOfOne = 0.1;
+constexpr double kLeastSeconds = 2;  // that a compiler has, however little is left
+
 // The loop around the kernel, compiled with it: `calls` calls on `count` sets of arguments in
 // turn. The pointer goes through an empty asm, so that no compiler inlines the kernel into the
 // loop.
@@ -76,12 +82,23 @@ class Unit {
 
   /// Fills `results` of `members`, splitting as long as something fails.
   void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results) {
+    compile(members, results, share_of_time(kShareOfUnit));
+  }
+
+ private:
+  double share_of_time(double share) const {
+    const double left = DeadlineScope::current().left();
+    return std::min(timeout_, std::max(kLeastSeconds, share * left));
+  }
+
+  void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results,
+               double timeout) {
     if (members.empty()) return;
     const std::string library = (directory_ / (stem_ + std::to_string(count_++) + ".so")).string();
     const fs::path source = directory_ / (fs::path(library).stem().string() + ".c");
     write_file(source, unit_text(members));
     const CommandResult run =
-        run_command(command(source, library), {directory_.string(), timeout_, {}});
+        run_command(command(source, library), {directory_.string(), timeout, {}});
     // One library for all of them.
     if (run.ok()) {
       for (size_t m : members) results[m] = {library, symbol(m), "", toolchain_.threads};
@@ -104,20 +121,23 @@ class Unit {
       results[members[0]].error = shorten(message);
       return;
     }
-    // After a time-out nobody is named: halves, until the one that takes so long is alone.
-    const std::set<size_t> guilty = run.timed_out ? std::set<size_t>{} : named_in(run.err);
+    // After a time-out nobody is named: each alone, where who takes so long takes it from nobody.
+    if (run.timed_out) {
+      for (size_t m : members) compile({m}, results, share_of_time(kShareOfOne));
+      return;
+    }
+    const std::set<size_t> guilty = named_in(run.err);
     std::vector<size_t> first, second;
     for (size_t k = 0; k < members.size(); ++k) {
       const bool left = guilty.empty() ? k < members.size() / 2 : guilty.count(members[k]) == 0;
       (left ? first : second).push_back(members[k]);
     }
-    compile(first, results);
-    if (guilty.empty()) return compile(second, results);
+    compile(first, results, timeout);
+    if (guilty.empty()) return compile(second, results, timeout);
     // Alone each gets its own message, and a clash between two files is none.
-    for (size_t m : second) compile({m}, results);
+    for (size_t m : second) compile({m}, results, timeout);
   }
 
- private:
   // By place in the batch.
   static std::string symbol(size_t m) { return "exo_call_" + std::to_string(m); }
 

@@ -32,7 +32,7 @@ std::string compile_prologue(const TargetToolchain& toolchain, const std::string
                              double timeout_seconds);
 
 /// Compiles `batch` into shared objects under `directory` (which exists), as long as the thread's
-/// deadline lasts. One result each, in order.
+/// deadline lasts, of which one that takes long has a small part. One result each, in order.
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,
                                              const std::string& directory, double timeout_seconds,

@@ -236,7 +236,7 @@ std::vector<const Trial*> Measuring::ranked() const {
 
 size_t Measuring::batch_size(const Deadline& deadline) const {
   const double each = seconds_each();
-  if (measured_.trials.empty())
+  if (schedules_ == 0)
     return std::clamp(static_cast<size_t>(request_.time_budget_seconds / 10), kFewest, kFirstBatch);
   if (each <= 0) return kLargestBatch;
   const double fit = kShareOfBatch * std::min(1e6, deadline.left()) / each;

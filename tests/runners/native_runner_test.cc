@@ -7,8 +7,10 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
 #include "runners/batch_timer.h"
 #include "runners/compile_cache.h"
@@ -328,6 +330,37 @@ TEST(CompileCache, keeps_a_bounded_number_of_batches) {
   EXPECT_EQ(cache.compiled(), 4);
   EXPECT_TRUE(std::filesystem::exists(first));
   EXPECT_TRUE(std::filesystem::exists(last));
+}
+
+// A compiler that takes a minute for units with "takes_long" in one of their files.
+TargetToolchain slow_for_some(const std::string& script) {
+  std::ofstream(script) << "#!/bin/sh\n"
+                           "for a; do case $a in *.c)\n"
+                           "  for k in $(grep -o 'k[0-9]*/[a-z]*\\.c' \"$a\"); do\n"
+                           "    grep -qs takes_long \"${a%/*}/$k\" && sleep 60; done;;\n"
+                           "esac; done\n"
+                           "exec " +
+                               toolchain().cc + " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  TargetToolchain t = toolchain();
+  t.cc = script;
+  return t;
+}
+
+TEST(CompileCache, what_compiles_for_a_minute_takes_none_of_the_others_time) {
+  CompileCache::Options options;
+  options.jobs = 1;
+  CompileCache cache(slow_for_some(testing::TempDir() + "slow_cc"), options);
+  std::vector<Candidate> batch = {good()};
+  for (const char* body : {"int takes_long = 0; y[0] = x[0] + takes_long;", "y[0] = 2 * x[0];"})
+    batch.push_back(with_body(body));
+  const DeadlineScope scope(Deadline::after(12));
+  const std::vector<CompiledCandidate> made = cache.compile(batch);
+  EXPECT_FALSE(DeadlineScope::current().over());
+  EXPECT_TRUE(made[0].ok()) << made[0].error;
+  EXPECT_EQ(made[1].error, "the compiler took longer than its time limit");
+  EXPECT_FALSE(made[1].stopped);
+  EXPECT_TRUE(made[2].ok()) << made[2].error;
 }
 
 TEST(NativeRunner, an_interrupt_skips_the_rest) {
