@@ -15,9 +15,14 @@ constexpr double kShareOfFinish = 0.1, kFinishAnyway = 1;
 FinishedNest finished(const Schedule& nest, const Finish& finish, const PartPricing& pricing) {
   FinishedNest out;
   Schedule s = nest;
-  for (const ScheduleStep& step : finish.steps)
-    if (auto refusal = apply(s, step)) out.refusals.push_back(std::move(*refusal));
-  if (finish.together && !out.refusals.empty()) return out;
+  for (const ScheduleStep& step : finish.steps) {
+    auto refusal = apply(s, step);
+    if (!refusal) continue;
+    out.refusals.push_back(std::move(*refusal));
+    // The steps behind it are meant for what it would have made: of the loops as they are, a tile
+    // may be thousands of statements.
+    if (finish.together) return out;
+  }
   // A finish without steps is the nest left as it is, and counts as one of them.
   if (s.steps.size() > nest.steps.size() || finish.steps.empty())
     out.plan = pricing.plan_of(s, finish.name);

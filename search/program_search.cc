@@ -61,15 +61,15 @@ class ProgramSearch::Impl {
  public:
   explicit Impl(const ProgramSearchRequest& request)
       : request_(request),
-        structuring_(request.deadline.or_when(request.interrupted)),
         instructions_(request.context->instructions),
         pricing_(*request.context) {}
 
-  ProgramSearchResult run(const BeamState& start) {
+  ProgramSearchResult run(const BeamState& start, const ProgramDeadlines& until) {
+    until_ = until;
     // Plans come in the order in which they are worth measuring; those that no code can be made of
     // are refused here and counted.
     start_ = start;
-    (void)done_within(request_.deadline, [&] {
+    (void)done_within(until_.whole, [&] {
       for (const Plan& plan : solve(start.proc, 0)) {
         if (out_.states.size() >= static_cast<size_t>(request_.keep)) break;
         if (plan.steps.empty()) continue;
@@ -83,9 +83,11 @@ class ProgramSearch::Impl {
   // `seconds`: what was measured, by the hash of a schedule's text. Parts run one after the other,
   // so that their times add up: what was best for each alone, together, is a schedule that nobody
   // measured.
-  std::vector<BeamState> recombine(const std::map<std::string, double>& seconds) {
+  std::vector<BeamState> recombine(const std::map<std::string, double>& seconds,
+                                   const Deadline& deadline) {
+    until_ = {deadline, deadline};
     std::vector<BeamState> out;
-    (void)done_within(structuring_, [&] { recombine(seconds, out); });
+    (void)done_within(deadline, [&] { recombine(seconds, out); });
     return out;
   }
 
@@ -115,7 +117,7 @@ class ProgramSearch::Impl {
     }
   }
 
-  bool interrupted() const { return structuring_.over(); }
+  bool interrupted() const { return until_.structures.over(); }
 
   // One example of each operator that refuses, and all that have no place.
   void note(const StepRefusal& r) {
@@ -151,7 +153,7 @@ class ProgramSearch::Impl {
     const Schedule start{proc, {}, false};
     std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
     // What was found when the time for it is over stands.
-    (void)done_within(structuring_, [&] { solve(start, plans, depth); });
+    (void)done_within(until_.structures, [&] { solve(start, plans, depth); });
     // So that a budget that ends early has seen each way of going about it, and not eight of one.
     plans = moves_in_turn(std::move(plans));
     if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
@@ -326,7 +328,7 @@ class ProgramSearch::Impl {
   // Parts that were solved become wholes also when the time for more structures is over.
   void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
                     int depth) {
-    (void)done_within(request_.deadline, [&] {
+    (void)done_within(until_.whole, [&] {
       const Structure here = take_apart(s, move, depth);
       add_choices(here, plans, depth);
     });
@@ -611,7 +613,7 @@ class ProgramSearch::Impl {
 
   // Adds what the finishes make of the schedule; false: nothing.
   bool finish_by(const Schedule& s, const std::vector<Finish>& finishes, std::vector<Plan>& plans) {
-    std::vector<FinishedNest> done = finish_all(s, finishes, pricing_, request_.deadline);
+    std::vector<FinishedNest> done = finish_all(s, finishes, pricing_, until_.structures);
     bool any = false;
     for (size_t k = 0; k < finishes.size(); ++k) {
       ++out_.made;
@@ -627,7 +629,7 @@ class ProgramSearch::Impl {
   }
 
   const ProgramSearchRequest request_;
-  const Deadline structuring_;  // of more structures and finishes
+  ProgramDeadlines until_;  // of the run that is under way
   const ValueList instructions_;
   const PartPricing pricing_;
   BeamState start_;
@@ -647,9 +649,12 @@ class ProgramSearch::Impl {
 ProgramSearch::ProgramSearch(const ProgramSearchRequest& request)
     : impl_(std::make_unique<Impl>(request)) {}
 ProgramSearch::~ProgramSearch() = default;
-ProgramSearchResult ProgramSearch::run(const BeamState& start) { return impl_->run(start); }
-std::vector<BeamState> ProgramSearch::recombine(const std::map<std::string, double>& seconds) {
-  return impl_->recombine(seconds);
+ProgramSearchResult ProgramSearch::run(const BeamState& start, const ProgramDeadlines& until) {
+  return impl_->run(start, until);
+}
+std::vector<BeamState> ProgramSearch::recombine(const std::map<std::string, double>& seconds,
+                                                const Deadline& deadline) {
+  return impl_->recombine(seconds, deadline);
 }
 
 bool is_one_nest(const ProcPtr& p) { return is_whole(p, parts_of(p)); }

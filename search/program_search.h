@@ -11,7 +11,6 @@
 //
 // Nothing depends on a name. Every refused step is counted with its reason. Deterministic, at any
 // number of threads.
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,9 +28,12 @@ struct ProgramSearchRequest {
   const BeamContext* context = nullptr;
   int beam = 16;  // width, in the spaces of known forms
   int keep = 64;  // schedules returned
-  /// True: no more structures and finishes; what was found becomes schedules still. May be empty.
-  std::function<bool()> interrupted;
-  Deadline deadline;  // of everything: schedules that are not made by then are left out
+};
+
+/// Until when one run of the search works.
+struct ProgramDeadlines {
+  Deadline structures;  // no more structures and finishes then; what was found becomes schedules
+  Deadline whole;       // schedules that are not made by then are left out
 };
 
 struct ProgramSearchResult {
@@ -49,11 +51,12 @@ class ProgramSearch {
   ~ProgramSearch();
 
   /// `start` as the tuner begins (its sizes fixed): its lines stand before those found.
-  ProgramSearchResult run(const BeamState& start);
+  ProgramSearchResult run(const BeamState& start, const ProgramDeadlines& until = {});
 
   /// The fastest schedule of each part together, from measured seconds of whole programs (by
   /// BeamState::text_hash) that differ in one part each; only what was not among the states yet.
-  std::vector<BeamState> recombine(const std::map<std::string, double>& seconds);
+  std::vector<BeamState> recombine(const std::map<std::string, double>& seconds,
+                                   const Deadline& deadline = {});
 
  private:
   class Impl;

@@ -223,12 +223,9 @@ std::vector<BeamState> Proposals::programs() {
   ask.context = &context_;
   ask.beam = request_.beam;
   ask.keep = std::max(1, request_.trials - request_.trials / 5);
-  program_deadline_ = deadline_.within(kProgramShare * deadline_.left());
-  ask.interrupted = [this] { return program_deadline_.over(); };
-  program_end_ = deadline_;
-  ask.deadline = Deadline().or_when([this] { return program_end_.over(); });
   program_ = std::make_unique<ProgramSearch>(ask);
-  ProgramSearchResult found = program_->run(start());
+  const Deadline structures = deadline_.within(kProgramShare * deadline_.left());
+  ProgramSearchResult found = program_->run(start(), {structures, deadline_});
   TuneStatistics& s = run_.result.statistics;
   s.states += found.made;
   for (const StepRefusal& r : found.refusals)
@@ -244,8 +241,7 @@ std::vector<BeamState> Proposals::programs() {
 bool Proposals::add_recombined(const std::map<std::string, double>& seconds,
                                const Deadline& deadline) {
   if (!program_) return false;
-  program_deadline_ = program_end_ = deadline;
-  add(program_->recombine(seconds));
+  add(program_->recombine(seconds, deadline));
   return true;
 }
 

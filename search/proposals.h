@@ -118,8 +118,7 @@ class Proposals {
   std::set<std::string> seen_rehearsed_;               // as seen_, of procedures at fixed sizes
   std::set<std::string> for_large_;                    // by text_hash: see is_for_large
   Deadline deadline_;                                  // of the search
-  Deadline program_deadline_, program_end_;  // of the program search: proposing, and all it does
-  std::unique_ptr<ProgramSearch> program_;   // null: nobody asked it
+  std::unique_ptr<ProgramSearch> program_;             // null: nobody asked it
 };
 
 }  // namespace exotune

@@ -272,15 +272,39 @@ TEST_F(ProgramSearchTest, a_search_that_is_stopped_leaves_whole_schedules) {
     request.target = target_.get();
     request.levels = target_->levels;
     request.context = &context_;
-    request.interrupted = [&] { return ++asked > questions; };
-    request.deadline = Deadline().or_when([&] { return asked > 2 * questions; });
+    const ProgramDeadlines until = {Deadline().or_when([&] { return ++asked > questions; }),
+                                    Deadline().or_when([&] { return asked > 2 * questions; })};
     const std::vector<BeamState> states =
-        ProgramSearch(request).run(first_state(kernel_, context_)).states;
+        ProgramSearch(request).run(first_state(kernel_, context_), until).states;
     for (const BeamState& s : states)
       expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
     most = std::max(most, states.size());
   }
   EXPECT_GT(most, 0u);
+}
+
+// The first tile of a finish is not made where what it is made of was refused: the steps behind
+// would unroll all that is there.
+TEST_F(ProgramSearchTest, a_finish_ends_with_its_first_refused_step) {
+  const ProcPtr p = parsed(R"(
+@proc
+def sums(A: f32[64, 64], s: f32[64]):
+    for i in seq(0, 64):
+        for k in seq(0, 64):
+            s[i] += A[i, k]
+)");
+  const Schedule start{p, {}, false};
+  Finish finish{"both", {}, true};
+  finish.steps = {
+      {"block_loop", {Value("none"), Value::ints({4}), Value::strings({"a", "b"}), Value("")}, {}},
+      {"unroll_loop", {Value("i")}, {}}};
+  for (const bool together : {true, false}) {
+    finish.together = together;
+    const FinishedNest done = finish_all(start, {finish}, PartPricing(context_), {}).at(0);
+    EXPECT_EQ(done.refusals.size(), 1u);
+    EXPECT_EQ(done.plan.has_value(), !together);
+    EXPECT_EQ(done.plan ? done.plan->steps.size() : 0, together ? 0 : 1u);
+  }
 }
 
 // The core looks at the time more often than once a step.
