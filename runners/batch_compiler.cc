@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 // once that was not enough. Compilers unroll some nests of a few lines into what takes
 // them minutes; the others' time is not theirs.
 constexpr double kShareOfUnit = 0.3, kShareOfOne = 0.1;
-constexpr double kLeastSeconds = 2;  // that a compiler has, however little is left
+constexpr double kLeastSeconds = 3;  // that a compiler has, however little is left
 
 // The loop around the kernel, compiled with it: `calls` calls on `count` sets of arguments in
 // turn. The pointer goes through an empty asm, so that no compiler inlines the kernel into the

@@ -85,6 +85,15 @@ std::vector<Trial> Candidates::otherwise(const Trial& usual) {
   return out;
 }
 
+// Not one that gets a part of the time only: the schedule is one of many.
+std::optional<Trial> Candidates::elsewhere(const Trial& uncompiled) {
+  const auto whole = [](const OtherCompiler& c) { return c.share == 1 && !c.half_vectors; };
+  for (const Compilation& how : unusual_compilations(bench_.toolchain))
+    for (const OtherCompiler& c : other_compilers())
+      if (c.name == how.compiler && whole(c)) return compiled(uncompiled, how);
+  return std::nullopt;
+}
+
 // Of no use to a schedule, whose vectors are as wide as they are.
 bool Candidates::halves_vectors(const Compilation& how) {
   for (const OtherCompiler& c : other_compilers())

@@ -28,6 +28,9 @@ class Candidates {
   std::vector<Trial> trials_of(const std::vector<size_t>& states);
   /// The same code in the other ways to compile it that are not among the trials yet.
   std::vector<Trial> otherwise(const Trial& usual);
+  /// The same schedule made machine code by another compiler than the target's, which did not make
+  /// it; nothing where there is none.
+  std::optional<Trial> elsewhere(const Trial& uncompiled);
   /// It need not be measured again with the other states.
   void note_as_written_ran() { written_ran_ = true; }
 

@@ -255,7 +255,9 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
     for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
     const double begun = run_.clock.seconds();
     const int before = measured_.measured;
+    const size_t before_batch = measured_.trials.size();
     measure(candidates_.trials_of(batch), planned, deadline, request_.timeout_seconds, false);
+    compiled_elsewhere(before_batch, planned, deadline);
     finished_otherwise(batch, planned, deadline);
     if (measured_.measured > before) schedules_seconds_ += run_.since(begun);
     schedules_ += measured_.measured - before;
@@ -263,6 +265,17 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
     if (batch.front() == 0) written_otherwise(deadline);
   }
   return next >= last && !deadline.over();
+}
+
+// What takes the target's compiler minutes, or what it refuses, may be nothing to another one.
+void Measuring::compiled_elsewhere(size_t first, int planned, const Deadline& deadline) {
+  std::vector<Trial> others;
+  for (size_t k = first; k < measured_.trials.size(); ++k)
+    if (measured_.trials[k].status == TrialStatus::kCompileError)
+      if (std::optional<Trial> other = candidates_.elsewhere(measured_.trials[k]))
+        others.push_back(std::move(*other));
+  if (!others.empty())
+    measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
 }
 
 // Of a schedule that another search finished nothing tells how it was compiled there; what was

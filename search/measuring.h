@@ -66,6 +66,7 @@ class Measuring {
   size_t batch_size(const Deadline& deadline) const;
   /// False when the time was over first.
   bool measure_states(size_t first, size_t most, const Deadline& deadline);
+  void compiled_elsewhere(size_t first, int planned, const Deadline& deadline);
   void finished_otherwise(const std::vector<size_t>& batch, int planned, const Deadline& deadline);
   void measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
                double timeout_seconds, bool rescue);

@@ -45,6 +45,19 @@ ProcPtr products_apart(ProcPtr p, const Path& stmt) {
   return products_apart(p, stmt);
 }
 
+// What is staged is all between the first and the last element: of rows that lie apart, as those
+// along a diagonal do, that may be a thousand registers.
+void require_registers(const Alloc& tile, const MemoryPtr& memory) {
+  int64_t vectors = 1;
+  for (size_t d = 0; d + 1 < tile.type.shape.size(); ++d)
+    vectors *= as_int(tile.type.shape[d]).value_or(1);
+  if (memory->count == 0 || vectors <= memory->count) return;
+  throw SchedulingError("register_block: the tile takes " + std::to_string(vectors) +
+                            " registers, and " + memory->name + " has " +
+                            std::to_string(memory->count),
+                        {}, "fewer rows or columns, or rows that lie side by side");
+}
+
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
 ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
                            const VectorUnit& unit) {
@@ -68,6 +81,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true, apart, Touch::kWrites);
   const bool loaded = block_at(*p, first).size() == before + 3;
   p = split_last_dim(p, first, unit.lanes);
+  require_registers(at(p, first).as<Alloc>(), unit.memory);
   p = set_memory(p, at(p, first), unit.memory);
   // alloc, what fills the tile (a load, what sets it, rarely both), k loop, store nest
   const int fills = (loaded ? 1 : 0) + (set ? 1 : 0);

@@ -362,6 +362,21 @@ TEST(RegisterBlock, leaves_sums_of_other_terms_whole) {
                SchedulingError);  // reads what it has written
 }
 
+TEST(RegisterBlock, a_tile_of_more_registers_than_there_are_is_refused) {
+  const FourLanes machine(kKernels);
+  VectorUnit unit = machine.unit;
+  Memory few = *unit.memory;
+  few.count = 16;
+  unit.memory = std::make_shared<Memory>(few);
+  try {
+    (void)register_block(machine.find("gemm_12"), "i", "j", "k", unit);
+    FAIL();
+  } catch (const SchedulingError& e) {
+    EXPECT_NE(e.diagnostic().message.str().find("48 registers, and V4 has 16"), std::string::npos)
+        << e.diagnostic().message.str();
+  }
+}
+
 TEST(RegisterBlock, a_nest_in_another_order_is_refused) {
   const FourLanes machine(kKernels);
   try {
