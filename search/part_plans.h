@@ -12,6 +12,7 @@ namespace exotune {
 /// Steps that make a schedule, and what they are worth.
 struct PartPlan {
   Steps steps;
+  ProcPtr proc;       // what they make; null where it is only to be made again, of another part
   double cycles = 0;  // of the static cost model, one run of the part
   std::string text_hash;
   bool reassociated = false;

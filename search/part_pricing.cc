@@ -53,6 +53,7 @@ int64_t middle_of(const Proc& p, Sym iter, const SizeBinding& known) {
 PartPlan PartPricing::plan_of(const Schedule& s, const std::string& move) const {
   PartPlan plan;
   plan.steps = s.steps;
+  plan.proc = s.proc;
   plan.cycles = static_cost(*s.proc, sizes_of(*s.proc), context_.weights).cycles;
   plan.text_hash = content_hash(canonical_text(*s.proc));
   plan.reassociated = s.reassociated || reassociates(s.proc);

@@ -123,12 +123,21 @@ class ProgramSearch::Impl {
   void note(const StepRefusal& r) {
     if (out_.refused[r.op]++ == 0 || r.place.empty()) out_.refusals.push_back(r);
   }
+  // Its steps were taken, and proved, one by one when the plan was made; only what every schedule
+  // must keep is asked of each of them anew.
   std::optional<BeamState> state_of(const Plan& plan) {
     BeamState state = start_;
-    if (const auto refusal = extend(state, plan.steps, *request_.context)) {
-      note({refusal->op, "the whole schedule", refusal->text()});
-      return std::nullopt;
+    if (!plan.proc || !request_.context->constraints.empty()) {
+      if (const auto refusal = extend(state, plan.steps, *request_.context)) {
+        note({refusal->op, "the whole schedule", refusal->text()});
+        return std::nullopt;
+      }
+      return state;
     }
+    state.steps.insert(state.steps.end(), plan.steps.begin(), plan.steps.end());
+    state.proc = without_provenance(plan.proc);
+    state.reassociated |= plan.reassociated;
+    describe(state, *request_.context);
     return state;
   }
   void count(const Schedule& s) {
@@ -157,6 +166,8 @@ class ProgramSearch::Impl {
     // So that a budget that ends early has seen each way of going about it, and not eight of one.
     plans = moves_in_turn(std::move(plans));
     if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
+    if (depth > 0)
+      for (Plan& plan : plans) plan.proc = nullptr;
     memo_[key] = {depth, plans};
     return plans;
   }
@@ -345,8 +356,10 @@ class ProgramSearch::Impl {
     const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
     for (size_t n = 0; n < n_parts; ++n)
       for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
-        // A part that takes a sixty-fourth of the time cannot make up for a measurement.
-        if (!interrupted() && here.choices[n].front().cycles >= kSmallShare * all)
+        // A part that takes a sixty-fourth of the time cannot make up for a measurement. What was
+        // solved is put together when the time for more is over, too: the best by the cost may be
+        // the parts as they are written.
+        if (!until_.whole.over() && here.choices[n].front().cycles >= kSmallShare * all)
           add_choice(here, n, k, plans, depth);
     put_together_alike(here, plans);
     if (depth == 0) structures_.push_back(here);
@@ -404,7 +417,7 @@ class ProgramSearch::Impl {
   // it gains.
   void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
     for (const auto& [way, which] : ways_alike(s)) {
-      if (interrupted()) return;
+      if (until_.whole.over()) return;
       std::optional<Plan> plan = combine(s, which);
       if (!plan) continue;
       plan->move = "all " + way;

@@ -285,6 +285,8 @@ def sharpened(w: f32[3], x: f32[2, 35, 64], y: f32[2, 33, 64]):
                 y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
 )";
 
+constexpr size_t kReplayed = 4;  // states of each nest
+
 TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
   const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
   BeamContext context;
@@ -302,6 +304,13 @@ TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
     EXPECT_EQ(found.refused.count(kInternalError), 0u) << nest->name;
     for (const auto& [op, n] : found.accepted)
       if (n > 0) missing.erase(op);
+    // What was put together of parts is what its steps make from the start.
+    for (size_t k = 0; k < std::min(found.states.size(), kReplayed); ++k) {
+      BeamState again = first_state(nest, context);
+      EXPECT_FALSE(extend(again, found.states[k].steps, context)) << key_of(found.states[k].steps);
+      EXPECT_EQ(again.text_hash, found.states[k].text_hash) << key_of(found.states[k].steps);
+      EXPECT_EQ(again.reassociated, found.states[k].reassociated);
+    }
     // Parts are taken out and put back in every schedule of several nests.
     for (const BeamState& s : found.states)
       for (const std::string& line : lines_of(s.steps))
