@@ -87,6 +87,11 @@ std::optional<StepRefusal> apply_step(BeamState& state, const ScheduleStep& step
   return std::nullopt;
 }
 
+void describe(BeamState& state, const BeamContext& context) {
+  state.cost = static_cost(*state.proc, context.sizes, context.weights);
+  state.text_hash = content_hash(canonical_text(*state.proc));
+}
+
 // Lists of steps by what they begin with.
 // Many lists begin alike (the same blocks, then different tiles): a tree of them makes each common
 // beginning once, which is most of the proving.
@@ -158,11 +163,6 @@ class TreeReplay {
 };
 
 }  // namespace
-
-void describe(BeamState& state, const BeamContext& context) {
-  state.cost = static_cost(*state.proc, context.sizes, context.weights);
-  state.text_hash = content_hash(canonical_text(*state.proc));
-}
 
 // All steps or none: the state is unchanged when one of them is refused.
 std::optional<StepRefusal> extend(BeamState& state, const Steps& steps,

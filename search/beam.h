@@ -43,9 +43,6 @@ BeamState first_state(const ProcPtr& kernel, const BeamContext& context);
 /// (DeadlineScope) is over every step is refused.
 std::optional<StepRefusal> extend(BeamState& state, const Steps& steps, const BeamContext& context);
 
-/// Sets the cost and the hash of a state whose procedure was made otherwise than by extend.
-void describe(BeamState& state, const BeamContext& context);
-
 struct Extended {
   bool reached = false;  // false: the deadline was over first
   std::optional<StepRefusal> refusal;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/static_cost.h"
 #include "search/moves/step.h"
 
 namespace exotune {
@@ -14,6 +15,7 @@ struct PartPlan {
   Steps steps;
   ProcPtr proc;       // what they make; null where it is only to be made again, of another part
   double cycles = 0;  // of the static cost model, one run of the part
+  Features features;  // what they are made of
   std::string text_hash;
   bool reassociated = false;
   std::string move;  // what made it, for reports: "distribute"

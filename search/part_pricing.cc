@@ -54,7 +54,9 @@ PartPlan PartPricing::plan_of(const Schedule& s, const std::string& move) const 
   PartPlan plan;
   plan.steps = s.steps;
   plan.proc = s.proc;
-  plan.cycles = static_cost(*s.proc, sizes_of(*s.proc), context_.weights).cycles;
+  const StaticCost cost = static_cost(*s.proc, sizes_of(*s.proc), context_.weights);
+  plan.cycles = cost.cycles;
+  plan.features = cost.features;
   plan.text_hash = content_hash(canonical_text(*s.proc));
   plan.reassociated = s.reassociated || reassociates(s.proc);
   plan.move = move;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "core/analysis/queries.h"
@@ -110,10 +111,10 @@ class ProgramSearch::Impl {
       for (size_t n = 0; n < best.size(); ++n)
         // No better than the best guess of the model: stays that.
         if (base > 0 && least[n] >= base) best[n] = 0;
-      const std::optional<Plan> plan = combine(s, best);
+      const Plan plan = combine(s, best);
       // Known by its text: was measured already.
-      if (!plan || choices_.count(plan->text_hash)) continue;
-      if (std::optional<BeamState> state = state_of(*plan)) out.push_back(std::move(*state));
+      if (choices_.count(plan.text_hash)) continue;
+      if (std::optional<BeamState> state = state_of(plan)) out.push_back(std::move(*state));
     }
   }
 
@@ -137,7 +138,8 @@ class ProgramSearch::Impl {
     state.steps.insert(state.steps.end(), plan.steps.begin(), plan.steps.end());
     state.proc = without_provenance(plan.proc);
     state.reassociated |= plan.reassociated;
-    describe(state, *request_.context);
+    state.cost = {plan.cycles, plan.features};
+    state.text_hash = plan.text_hash;
     return state;
   }
   void count(const Schedule& s) {
@@ -351,16 +353,20 @@ class ProgramSearch::Impl {
     // Cycles of the whole if each part takes its best plan.
     double all = 0;
     for (const auto& c : here.choices) all += c.front().cycles;
-    add_choice(here, 0, 0, plans, depth);
+    add_choice(here, combine(here, std::vector<size_t>(n_parts, 0)), 0, 0, plans, depth);
     // The number of wholes is the sum over parts, not the product: one part is varied at a time.
     const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
+    // A part that takes a sixty-fourth of the time cannot make up for a measurement.
+    std::vector<size_t> varied;
+    Schedule others = here.schedule;
     for (size_t n = 0; n < n_parts; ++n)
-      for (size_t k = 1; k < std::min(here.choices[n].size(), most); ++k)
-        // A part that takes a sixty-fourth of the time cannot make up for a measurement. What was
-        // solved is put together when the time for more is over, too: the best by the cost may be
-        // the parts as they are written.
-        if (!until_.whole.over() && here.choices[n].front().cycles >= kSmallShare * all)
-          add_choice(here, n, k, plans, depth);
+      if (here.choices[n].size() > 1 && here.choices[n].front().cycles >= kSmallShare * all)
+        varied.push_back(n);
+      else
+        schedule_as(others, here, n, 0);
+    std::stable_sort(varied.begin(), varied.end(),
+                     [&](size_t a, size_t b) { return here.shares[a] > here.shares[b]; });
+    vary(here, others, varied, most, plans, depth);
     put_together_alike(here, plans);
     if (depth == 0) structures_.push_back(here);
   }
@@ -398,18 +404,39 @@ class ProgramSearch::Impl {
     return here;
   }
 
-  void add_choice(const Structure& here, size_t changed, size_t alternative,
+  // Each of the parts in turn in its other ways, all else as it is best: `whole` is that already
+  // but for these parts. What wholes have in common is made once, half of the parts at a time. What
+  // was solved is put together when the time for more is over, too: the best by the cost may be the
+  // parts as they are written.
+  void vary(const Structure& here, const Schedule& whole, std::span<const size_t> parts,
+            size_t most, std::vector<Plan>& plans, int depth) {
+    if (parts.empty() || until_.whole.over()) return;
+    if (parts.size() > 1) {
+      const std::span<const size_t> first = parts.first((parts.size() + 1) / 2),
+                                    second = parts.subspan(first.size());
+      for (const auto& [mine, others] : {std::pair(first, second), std::pair(second, first)}) {
+        Schedule with = whole;
+        for (const size_t n : others) schedule_as(with, here, n, 0);
+        vary(here, with, mine, most, plans, depth);
+      }
+      return;
+    }
+    const size_t n = parts.front();
+    for (size_t k = 1; k < std::min(here.choices[n].size(), most) && !until_.whole.over(); ++k) {
+      Schedule with = whole;
+      schedule_as(with, here, n, k);
+      add_choice(here, pricing_.plan_of(with, here.move), n, k, plans, depth);
+    }
+  }
+
+  void add_choice(const Structure& here, Plan plan, size_t changed, size_t alternative,
                   std::vector<Plan>& plans, int depth) {
-    std::vector<size_t> which(here.nests.size(), 0);
-    which[changed] = alternative;
-    std::optional<Plan> plan = combine(here, which);
-    if (!plan) return;
     // The place among all plans, before prices are compared across structures.
-    plan->order = order_of(here, changed, alternative);
+    plan.order = order_of(here, changed, alternative);
     ++out_.made;
     if (depth == 0)
-      choices_.emplace(plan->text_hash, Choice{structures_.size(), changed, alternative});
-    plans.push_back(std::move(*plan));
+      choices_.emplace(plan.text_hash, Choice{structures_.size(), changed, alternative});
+    plans.push_back(std::move(plan));
   }
 
   // Every part in the same way, for each way that several parts have.
@@ -418,11 +445,10 @@ class ProgramSearch::Impl {
   void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
     for (const auto& [way, which] : ways_alike(s)) {
       if (until_.whole.over()) return;
-      std::optional<Plan> plan = combine(s, which);
-      if (!plan) continue;
-      plan->move = "all " + way;
+      Plan plan = combine(s, which);
+      plan.move = "all " + way;
       ++out_.made;
-      plans.push_back(std::move(*plan));
+      plans.push_back(std::move(plan));
     }
   }
 
@@ -451,18 +477,21 @@ class ProgramSearch::Impl {
     }
   }
 
-  // The whole with one alternative of each part; nothing when they do not fit together.
-  std::optional<Plan> combine(const Structure& s, const std::vector<size_t>& which) {
+  // Part number n as its plan number k has it; it stays as it is where that is refused.
+  void schedule_as(Schedule& whole, const Structure& s, size_t n, size_t k) {
+    const Plan& plan = s.choices[n][k];
+    if (plan.steps.empty()) return;
+    Schedule with = whole;
+    if (const auto refusal = schedule_part(with, s.nests[n], s.names[n], plan))
+      note(*refusal);
+    else
+      whole = std::move(with);
+  }
+
+  // The whole with one alternative of each part.
+  Plan combine(const Structure& s, const std::vector<size_t>& which) {
     Schedule whole = s.schedule;
-    for (size_t n = 0; n < s.nests.size(); ++n) {
-      const Plan& plan = s.choices[n][which[n]];
-      if (plan.steps.empty()) continue;
-      Schedule with = whole;
-      if (const auto refusal = schedule_part(with, s.nests[n], s.names[n], plan))
-        note(*refusal);  // the part stays as it is
-      else
-        whole = std::move(with);
-    }
+    for (size_t n = 0; n < s.nests.size(); ++n) schedule_as(whole, s, n, which[n]);
     return pricing_.plan_of(whole, s.move);
   }
 
