@@ -114,9 +114,49 @@ class Tiles {
                                        {pack(i), block(i, held / rows * rows, i + "b", "")},
                                        strips,
                                        {by_rows, product, unroll}});
+    if (packed) pack_both(name, rows, columns, pack(i), strips, {by_rows}, {product, unroll});
     if (turns) return;
     add("", {strips, {by_rows, product, unroll}});
     add(", any sum", {strips, {by_rows, any, unroll}});
+  }
+
+  // Rows that step over the array with each term take a line, and a page, for each of them: in
+  // strips of the tile's rows they lie as they are read, for all panels of columns. The columns'
+  // strip has half of the nearest cache to itself, a panel of them half of the second.
+  void pack_both(const std::string& name, int64_t rows, int64_t columns,
+                 const ScheduleStep& pack_columns, const Steps& strips, const Steps& by_rows,
+                 const Steps& product) {
+    const std::string &outermost = nest_.loops.front().name, &j = nest_.vector_loop,
+                      &k = nest_.reduction_loop;
+    const Steps pack = pack_rows(rows, j + "c");
+    const int64_t bytes = bytes_of(nest_.precision), depth = nearest_ / 2 / (columns * bytes);
+    const std::optional<int64_t> terms = loop(k).extent, extent = loop(j).extent;
+    if (pack.empty() || depth == 0 || !terms || !extent || *terms <= 2 * depth) return;
+    const int64_t panel = second_ / 2 / (depth * bytes) / columns * columns;
+    if (panel == 0 || *extent <= 2 * panel) return;
+    Finish f{name + ", both packed", {}, true};
+    const Steps panels = {block(k, balanced(terms, depth), k + "o", outermost),
+                          block(j, panel, j + "c", outermost), pack_columns};
+    for (const Steps& steps : {panels, pack, by_rows, strips, product})
+      f.steps.insert(f.steps.end(), steps.begin(), steps.end());
+    out_.push_back(std::move(f));
+  }
+
+  // In front of the loop, those operands whose rows lie along their last dimension and that do not
+  // fit the second cache; none where one of them is small.
+  Steps pack_rows(int64_t strip, const std::string& before) const {
+    Steps out;
+    for (const Operand& o : nest_.operands) {
+      const auto row = o.dimension.find(nest_.row_loop);
+      if (o.along_vector || row == o.dimension.end()) continue;
+      if (!o.one_way || o.halo || o.rank < 2 || row->second + 1 != o.rank) return {};
+      double bytes = bytes_of(nest_.precision);
+      for (const std::string& name : o.loops)
+        bytes *= static_cast<double>(loop(name).extent.value_or(0));
+      if (bytes <= static_cast<double>(second_)) return {};
+      out.push_back({"pack_operand", with_unit({Value(o.buffer), Value(before), Value(strip)})});
+    }
+    return out;
   }
 
   // The operand that runs along the vectors and is used again by every row; one that must be turned

@@ -12,7 +12,8 @@ namespace exotune {
 /// r rows of v vectors with r * v sums, v vectors of each operand and one broadcast in the
 /// registers, rows balanced over the extent; the sum cut where a strip of the operand would leave
 /// the first cache. Products go by register_block, everything else (max, min, sums of other terms)
-/// by sum_block. Empty: no such nest.
+/// by sum_block; of large arrays whose rows step over memory with each term both operands are
+/// packed. Empty: no such nest.
 std::vector<Finish> register_tiles_of(const Nest& nest, const Target& target,
                                       const std::vector<TargetLevel>& levels,
                                       const ValueList& instructions);
