@@ -29,7 +29,7 @@
 #include "search/moves/stage_rows.h"
 #include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
-#include "search/moves/triangles.h"
+#include "search/moves/triangle_cuts.h"
 #include "search/moves/windows.h"
 #include "search/outline/outline.h"
 #include "search/part_pricing.h"
@@ -156,8 +156,8 @@ class ProgramSearch::Impl {
   }
 
   std::vector<Plan> solve(const ProcPtr& proc, int depth) {
-    const std::string key = key_of(*proc);
-    // Solved farther inside it was tried in fewer ways.
+    // Solved farther inside it was tried in fewer ways, and so it was as a part of a triangle.
+    const std::string key = key_of(*proc) + (in_triangle_ ? "of a triangle" : "");
     if (const auto known = memo_.find(key); known != memo_.end() && known->second.depth <= depth)
       return known->second.plans;
     // The plan "as written" is always one: a part that nothing improves keeps the whole possible.
@@ -552,82 +552,16 @@ class ProgramSearch::Impl {
     }
   }
 
-  // Blocks of a few vectors: the corners stay small, the rectangles are worth tiles. Below four
-  // vectors no register tile fits between two corners, unless those are squares that have tiles of
-  // their own; above eight the corners, which run as they were written, are most of a small
-  // triangle. Where the sum is what gets longer from row to row, tiles fit blocks of any height,
-  // and the corners may be small. Triangles too short for all that have blocks of one vector.
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
-    const Target& target = *request_.target;
-    if (!target.vector_memory) return;
-    const int64_t lanes = std::max(1, target.lanes_of(precision_of(*start.proc)));
-    const bool summed = triangle_is_summed(*start.proc, nest);
-    // First, where the time is short: no other way packs what all blocks share once. Of a corner
-    // too little is shared.
-    if (!in_triangle_ && summed) cut_strips(start, nest, plans, depth);
-    if (!in_triangle_ && !summed) cut_into_strips(start, nest, plans, depth);
-    bool any = false;
-    for (const int64_t vectors :
-         summed ? std::vector<int64_t>{1, 2, 4} : std::vector<int64_t>{4, 2, 8, 1})
-      for (const bool squares : {true, false}) {
-        if (interrupted()) return;
-        if (!summed && ((!squares && vectors < 4) || (any && vectors == 1))) continue;
-        const auto cut = rectangle_and_corner(start, nest, vectors * lanes,
-                                              squares ? Corners::kSquares : Corners::kTriangles);
-        if (!cut) continue;
-        any = true;
-        count(*cut);
-        put_together_cut(*cut, squares ? "rectangle and square" : "rectangle and corner", plans,
-                         depth);
-      }
-  }
-
-  // What the rows of a triangle share along its columns, in strips as wide as a register tile.
-  void cut_into_strips(const Schedule& start, const Path& nest, std::vector<Plan>& plans,
-                       int depth) {
-    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
-    for (const int64_t vectors : widths_of_strips())
-      for (const int64_t strips : {2, 1, 4}) {
-        if (interrupted()) return;
-        const int64_t width = vectors * lanes;
-        const auto cut =
-            triangle_of_strips(start, nest, pricing_.sizes_of(*start.proc), strips * width, width);
-        if (!cut) continue;
-        count(*cut);
-        put_together_cut(*cut, "triangle of strips", plans, depth);
-      }
-  }
-
-  // Vectors of a register tile, at least one; where the target's text names no registers, too.
-  std::set<int64_t> widths_of_strips() const {
-    return {2, std::max<int64_t>(1, registers_of(*request_.target) / 8)};
-  }
-
-  void put_together_cut(const Schedule& cut, const std::string& move, std::vector<Plan>& plans,
-                        int depth) {
-    const bool before = std::exchange(in_triangle_, true);
-    put_together(cut, move, plans, depth);
-    in_triangle_ = before;
-  }
-
-  // What all rows share, in packed strips as wide as a register tile; blocks of one and two tiles'
-  // rows.
-  void cut_strips(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
-    const Target& target = *request_.target;
-    const VectorValues unit(target, precision_of(*start.proc), instructions_);
-    for (const int64_t vectors : widths_of_strips()) {
-      const int64_t rows = (registers_of(target) - 1 - vectors) / vectors;
-      const auto strips = triangle_in_strips(start, nest, vectors * unit.lanes(), unit);
-      if (!strips || rows < 1) continue;
-      for (const int64_t block : {2 * rows, rows}) {
-        if (interrupted()) return;
-        const auto cut =
-            rectangle_and_corner(strips->schedule, strips->band, block, Corners::kTriangles);
-        if (!cut) continue;
-        count(*cut);
-        put_together_cut(*cut, "rectangle and corner in strips", plans, depth);
-      }
-    }
+    const TriangleCuts cuts(*request_.target, precision_of(*start.proc), instructions_);
+    cuts.each(start, nest, pricing_.sizes_of(*start.proc), in_triangle_,
+              [&](const Schedule& cut, const std::string& how) {
+                count(cut);
+                const bool before = std::exchange(in_triangle_, true);
+                put_together(cut, how, plans, depth);
+                in_triangle_ = before;
+                return !interrupted();
+              });
   }
 
   // Nests whose rows come in order are walked into, as one row after another; the rectangle of a
