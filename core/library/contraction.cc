@@ -46,16 +46,17 @@ ProcPtr products_apart(ProcPtr p, const Path& stmt) {
 }
 
 // What is staged is all between the first and the last element: of rows that lie apart, as those
-// along a diagonal do, that may be a thousand registers.
-void require_registers(const Alloc& tile, const MemoryPtr& memory) {
+// along a diagonal do, that may be a thousand registers for `written` vectors. Extents that are not
+// literal count as one, in both.
+void require_registers(const Alloc& tile, int64_t written, const MemoryPtr& memory) {
   int64_t vectors = 1;
   for (size_t d = 0; d + 1 < tile.type.shape.size(); ++d)
     vectors *= as_int(tile.type.shape[d]).value_or(1);
-  if (memory->count == 0 || vectors <= memory->count) return;
-  throw SchedulingError("register_block: the tile takes " + std::to_string(vectors) +
-                            " registers, and " + memory->name + " has " +
-                            std::to_string(memory->count),
-                        {}, "fewer rows or columns, or rows that lie side by side");
+  if (memory->count == 0 || vectors <= memory->count || vectors <= written) return;
+  throw SchedulingError("register_block: the tile spans " + std::to_string(vectors) +
+                            " registers for " + std::to_string(written) + " that it writes, and " +
+                            memory->name + " has " + std::to_string(memory->count),
+                        {}, "rows that lie side by side, or one at a time");
 }
 
 // The nest at `first` is for i: for j: {out = c;} for k: out += a * b; `set` when it sets out.
@@ -66,6 +67,10 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   const Path top = set ? sibling(first, 1) : first;
   // top: for i; for j; for k: out += a * b   ->   for k: for i: for j
   const Path j_path = child(top), k_path = child(j_path);
+  const auto extent = [&](const Path& loop) {
+    return literal_extent(at(p, loop).as<For>()).value_or(1);
+  };
+  const int64_t written = extent(top) * ((extent(j_path) + unit.lanes - 1) / unit.lanes);
   p = reorder_loops(p, at(p, j_path));
   p = reorder_loops(p, at(p, top));
   p = simplify(p, at(p, top));  // packed operands: (48*jo + j) / 48 -> jo
@@ -81,7 +86,7 @@ ProcPtr register_block_one(ProcPtr p, const Path& first, bool set, bool apart,
   p = stage_around(p, first, out, out.name() + "_reg", set ? 2 : 1, true, apart, Touch::kWrites);
   const bool loaded = block_at(*p, first).size() == before + 3;
   p = split_last_dim(p, first, unit.lanes);
-  require_registers(at(p, first).as<Alloc>(), unit.memory);
+  require_registers(at(p, first).as<Alloc>(), written, unit.memory);
   p = set_memory(p, at(p, first), unit.memory);
   // alloc, what fills the tile (a load, what sets it, rarely both), k loop, store nest
   const int fills = (loaded ? 1 : 0) + (set ? 1 : 0);
