@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "cli/quantities.h"
 #include "core/ir/callees.h"
@@ -75,10 +76,12 @@ bool uses_instructions(const Proc& proc) {
                      [](const ProcPtr& callee) { return callee->instr.has_value(); });
 }
 
-// Has the winner's schedule a step after which it computes less than the loops say?
-bool needs_fewer_operations(const TuneResult& result) {
-  return result.script.find("= factor_sum(") != std::string::npos ||
-         result.script.find("= reduce_ahead(") != std::string::npos;
+// Has the schedule a step after which it computes less than the loops say?
+bool needs_fewer_operations(const Steps& steps) {
+  const std::set<std::string> fewer = {"factor_sum", "factors_ahead", "reduce_ahead"};
+  return std::any_of(steps.begin(), steps.end(), [&](const ScheduleStep& step) {
+    return fewer.count(step.op) > 0 || needs_fewer_operations(step.inside);
+  });
 }
 
 // Windows whose elements need not lie side by side: "`x`, `y`".
@@ -269,7 +272,7 @@ std::string warnings_text(const TuneResult& result) {
   std::string out;
   const TuneStatistics& s = result.statistics;
   if (percent_of_peak(result) > 100.5)
-    out += needs_fewer_operations(result)
+    out += needs_fewer_operations(result.steps)
                ? "peak     over 100 %: operations are counted as your loops are written, and the "
                  "winner needs fewer\n"
                : "peak     over 100 %: the peak is wrong, not the speed; the target's flags allow "

@@ -1,0 +1,39 @@
+#include "cli/result_text.h"
+
+#include <gtest/gtest.h>
+
+#include "core/frontend/parser.h"
+#include "hw/target.h"
+
+namespace exotune::cli {
+namespace {
+
+// What is over the peak is said to need fewer operations where a step of the schedule, or of one of
+// its parts, makes it so; else the peak is doubted.
+TEST(ResultText, a_speed_over_the_peak_is_explained) {
+  TuneRequest request;
+  request.target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  request.proc = parse_module(R"(
+@proc
+def scaled(s: f64, x: f64[8], y: f64[1]):
+    for i in seq(0, 8):
+        y[0] += s * x[i]
+)",
+                              "scaled.exo")
+                     .procs.at(0);
+  request.kernel.name = "scaled";
+  TuneResult result;
+  result.winner = request.proc;
+  result.seconds = 1e-6;
+  result.gflops = 60;
+  result.peak_gflops = 50;
+  const auto text = [&] { return result_text(request, result, {}, false); };
+  EXPECT_NE(text().find("the peak is wrong"), std::string::npos) << text();
+  result.steps = {{"extract_subproc", {}, {{"factors_ahead", {}}}}};
+  EXPECT_NE(text().find("the winner needs fewer"), std::string::npos) << text();
+  result.gflops = 40;
+  EXPECT_EQ(text().find("over 100 %"), std::string::npos) << text();
+}
+
+}  // namespace
+}  // namespace exotune::cli
