@@ -29,9 +29,8 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
 /// sets the registers and reads nothing of out. `apart`: the sum starts from zero and is added to
 /// out behind the k loop, and out's lines are asked for one by one while it runs (prefetch_during),
 /// so that no tile waits for memory. SchedulingError when no loop over `i` is such a nest, and when
-/// rows lie so far apart that all between them is more registers than are written and than there
-/// are. Proposed for products: rows x vectors whose sums and operands fit the registers, largest
-/// first.
+/// rows lie so far apart that all between is more registers than are written and than there are.
+/// Proposed for products: rows x vectors whose sums and operands fit the registers, largest first.
 ProcPtr register_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                        const VectorUnit& unit, bool apart = false);
 
