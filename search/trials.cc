@@ -72,7 +72,8 @@ class Trials {
   }
 
  private:
-  // What the store knows; a timeout under a lower limit than today's says nothing.
+  // What the store knows; a timeout under a lower limit than today's says nothing, nor does what
+  // was not compiled.
   void recall() {
     outlasted_.assign(run_.trials.size(), false);
     for (size_t k = 0; k < run_.trials.size(); ++k) {
@@ -80,6 +81,11 @@ class Trials {
       const std::optional<TrialRecord> known =
           limits_.fresh ? std::nullopt : store_.find_trial(key_, t.candidate.id);
       if (!known) continue;
+      // The compiler may have had little time then.
+      if (known->status == status_name(TrialStatus::kCompileError)) {
+        outlasted_[k] = true;
+        continue;
+      }
       if (known->status == status_name(TrialStatus::kTimeout) &&
           (known->samples.empty() || known->samples.front() < limits_.timeout_seconds)) {
         outlasted_[k] = true;
@@ -213,7 +219,8 @@ class Trials {
   Store& store_;
   const TrialLimits& limits_;
   TrialRun run_;
-  std::vector<bool> outlasted_;  // by trial: the store has a timeout of it under a lower limit
+  std::vector<bool> outlasted_;  // by trial: the store has a timeout of it under a lower limit,
+                                 // or that it was not compiled
   double best_ = 0;
   size_t done_ = 0;
   int elsewhere_ = 0;  // measured by another process meanwhile

@@ -35,12 +35,18 @@ class SlowMachine : public Runner {
         r.status = TrialStatus::kTimeout;
         r.cause = "too slow";
       }
+      if (!compiles) {
+        r = {};
+        r.status = TrialStatus::kCompileError;
+        r.cause = "the compiler took longer than its time limit";
+      }
       r.candidate_id = c.id;
       out.push_back(r);
     }
     return out;
   }
   std::vector<std::string> ran;
+  bool compiles = true;
 };
 
 Trial trial(const std::string& seconds) {
@@ -81,6 +87,15 @@ TEST_F(TrialsOfOneRun, a_raised_timeout_measures_again) {
   limits.timeout_seconds = 2;
   EXPECT_EQ(run({trial("3")}).trials[0].status, TrialStatus::kOk);
   EXPECT_EQ(machine.ran, Names{});
+}
+
+TEST_F(TrialsOfOneRun, what_was_not_compiled_has_another_chance) {
+  machine.compiles = false;
+  EXPECT_EQ(run({trial("0.1")}).trials[0].status, TrialStatus::kCompileError);
+  machine.compiles = true;
+  EXPECT_EQ(run({trial("0.1")}).trials[0].status, TrialStatus::kOk);
+  EXPECT_EQ(machine.ran, Names{"0.1"});
+  EXPECT_EQ(run({trial("0.1")}).reused, 1);
 }
 
 TEST_F(TrialsOfOneRun, the_nest_as_written_never_loses_to_a_timeout) {
