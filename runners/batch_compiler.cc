@@ -97,8 +97,8 @@ class Unit {
     const std::string library = (directory_ / (stem_ + std::to_string(count_++) + ".so")).string();
     const fs::path source = directory_ / (fs::path(library).stem().string() + ".c");
     write_file(source, unit_text(members));
-    const CommandResult run =
-        run_command(command(source, library), {directory_.string(), timeout, {}});
+    const CommandResult run = run_command(command(source, library),
+                                          {directory_.string(), timeout, {}, directory_.string()});
     // One library for all of them.
     if (run.ok()) {
       for (size_t m : members) results[m] = {library, symbol(m), "", toolchain_.threads};
@@ -255,7 +255,7 @@ std::string compile_prologue(const TargetToolchain& toolchain, const std::string
   for (const std::string& a : {std::string("-x"), std::string("c-header"), header,
                                std::string("-o"), header + (clang ? ".pch" : ".gch")})
     argv.push_back(a);
-  return run_command(argv, {directory, timeout_seconds, {}}).ok() ? header : "";
+  return run_command(argv, {directory, timeout_seconds, {}, directory}).ok() ? header : "";
 }
 
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,

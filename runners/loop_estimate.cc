@@ -104,7 +104,7 @@ class Estimator {
     for (const char* flag : {"-w", "-S", "-fno-unroll-loops", "-o"}) compile.push_back(flag);
     compile.push_back(assembly);
     compile.push_back(source);
-    if (!run_command(compile, {"", 300, {}}).ok()) {
+    if (!run_command(compile, {"", 300, {}, directory_.path()}).ok()) {
       cause = "does not compile";
       return {};
     }

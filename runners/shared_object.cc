@@ -33,7 +33,7 @@ std::string compile_shared_object(const SharedObjectRequest& request, const std:
       argv.push_back(a);
     argv.insert(argv.end(), request.libraries.begin(), request.libraries.end());
     argv.push_back("-lm");
-    const CommandResult run = run_command(argv, {"", 300, {}});
+    const CommandResult run = run_command(argv, {"", 300, {}, work.path()});
     if (!run.ok()) {
       *error = !run.started  ? "no compiler '" + request.compiler + "'"
                : run.stopped ? "stopped before it was compiled"

@@ -36,7 +36,8 @@ bool links_openmp(const std::string& cc) {
     std::ofstream(source) << "void f(int* x) {\n#pragma omp parallel for\n"
                              "  for (int i = 0; i < 9; i++) x[i] = i;\n}\n";
     at->second = run_command({cc, "-fopenmp", "-shared", "-fPIC", "-Wl,-z,defs", "-o",
-                              directory.path() + "/probe.so", source})
+                              directory.path() + "/probe.so", source},
+                             {directory.path(), 60, {}, directory.path()})
                      .ok();
   }
   return at->second;

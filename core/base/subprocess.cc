@@ -46,14 +46,16 @@ struct Pipe {
   }
 };
 
-std::vector<std::string> filtered_environment(const std::vector<std::string>& prefixes) {
+std::vector<std::string> environment_of(const CommandOptions& options) {
   std::vector<std::string> kept;
   for (char** e = environ; *e; ++e) {
     bool drop = false;
-    for (const std::string& prefix : prefixes)
+    for (const std::string& prefix : options.unset_environment_prefixes)
       drop |= strncmp(*e, prefix.c_str(), prefix.size()) == 0;
+    if (!options.temporaries.empty()) drop |= strncmp(*e, "TMPDIR=", 7) == 0;
     if (!drop) kept.push_back(*e);
   }
+  if (!options.temporaries.empty()) kept.push_back("TMPDIR=" + options.temporaries);
   return kept;
 }
 
@@ -74,7 +76,7 @@ CommandResult run_command(const std::vector<std::string>& argv, const CommandOpt
   Pipe out, err;
   if (!out.open() || !err.open()) return result;
   // Everything that allocates happens before the fork: the child only makes system calls.
-  std::vector<std::string> environment = filtered_environment(options.unset_environment_prefixes);
+  std::vector<std::string> environment = environment_of(options);
   std::vector<char*> env_pointers = c_pointers(environment);
   std::vector<char*> arg_pointers = c_pointers(argv);
 

@@ -20,6 +20,9 @@ struct CommandOptions {
   std::string directory;                                // working directory; empty = ours
   double timeout_seconds = 60;                          // wall clock
   std::vector<std::string> unset_environment_prefixes;  // e.g. "OMP_": removed for the child
+  // The child's TMPDIR; empty = ours. A compiler that is killed leaves its files there: a folder
+  // of the caller's takes them along when it is removed.
+  std::string temporaries;
 };
 
 /// Runs argv[0] (searched on PATH) with the rest as arguments and collects what it prints.

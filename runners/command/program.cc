@@ -258,7 +258,7 @@ BuiltProgram ProgramBuilder::compile(const std::vector<std::string>& sources,
   argv.insert(argv.end(), {"-o", output});
   argv.insert(argv.end(), sources.begin(), sources.end());
   if (link && (form_ == ProgramForm::kLinux || !libraries_.empty())) argv.push_back("-lm");
-  const CommandResult run = run_command(argv, {directory_, timeout_seconds_, {}});
+  const CommandResult run = run_command(argv, {directory_, timeout_seconds_, {}, directory_});
   if (run.ok()) return {(fs::path(directory_) / output).string(), ""};
   if (run.timed_out) return {"", "the compiler took longer than its time limit"};
   if (run.stopped) return {"", "the time was over before it was compiled", true};

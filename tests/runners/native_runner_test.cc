@@ -337,7 +337,8 @@ TargetToolchain slow_for_some(const std::string& script) {
   std::ofstream(script) << "#!/bin/sh\n"
                            "for a; do case $a in *.c)\n"
                            "  for k in $(grep -o 'k[0-9]*/[a-z]*\\.c' \"$a\"); do\n"
-                           "    grep -qs takes_long \"${a%/*}/$k\" && sleep 60; done;;\n"
+                           "    grep -qs takes_long \"${a%/*}/$k\" || continue\n"
+                           "    echo half > \"$TMPDIR/half\"; sleep 60; done;;\n"
                            "esac; done\n"
                            "exec " +
                                toolchain().cc + " \"$@\"\n";
@@ -361,6 +362,9 @@ TEST(CompileCache, what_compiles_for_a_minute_takes_none_of_the_others_time) {
   EXPECT_EQ(made[1].error, "the compiler took longer than its time limit");
   EXPECT_FALSE(made[1].stopped);
   EXPECT_TRUE(made[2].ok()) << made[2].error;
+  // What the killed compiler had begun goes with the batch.
+  const std::filesystem::path folder = std::filesystem::path(made[0].library).parent_path();
+  EXPECT_TRUE(std::filesystem::exists(folder / "half"));
 }
 
 TEST(NativeRunner, an_interrupt_skips_the_rest) {
