@@ -29,6 +29,10 @@ constexpr int kMaxSamples = 512;
 constexpr double kLongSample = 10e-3;
 constexpr int kLongSamples = 3;
 constexpr double kNearTheBest = 1.1;
+// Calls of the fastest known after which a candidate is stopped: it is far behind. Beside what
+// starting it takes, and filling and comparing its arguments, on a busy machine. Of short calls
+// thousands fit in that.
+constexpr double kCallsOfTheHopeless = 10, kSecondsBesideCalls = 0.5, kSecondsOfAByte = 10e-9;
 
 // Memory that the child writes and we read: what is there when the child dies counts.
 struct TrialShared {
@@ -135,13 +139,24 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
   return result;
 }
 
-/// Bytes of the written arguments, one after the other.
-size_t output_bytes(const PreparedCase& prepared) {
+/// Bytes of all arguments, of the written ones alone.
+size_t argument_bytes(const PreparedCase& prepared, bool written_only) {
   size_t bytes = 0;
   for (size_t a = 0; a < prepared.specs.size(); ++a)
-    if (prepared.specs[a].is_data() && prepared.specs[a].is_written)
+    if (prepared.specs[a].is_data() && (!written_only || prepared.specs[a].is_written))
       bytes += prepared.args[a].image[0].size();
   return bytes;
+}
+
+// The limits of one more candidate, once the fastest of those before it is known.
+RunOptions beside(double best_known, const PreparedCase& prepared, RunOptions options) {
+  options.best_known = best_known;
+  if (best_known > 0)
+    options.timeout_seconds =
+        std::min(options.timeout_seconds,
+                 kCallsOfTheHopeless * best_known + kSecondsBesideCalls +
+                     kSecondsOfAByte * static_cast<double>(argument_bytes(prepared, false)));
+  return options;
 }
 
 std::vector<std::vector<double>> read_outputs(const PreparedCase& prepared, const uint8_t* from) {
@@ -263,7 +278,7 @@ Evaluation NativeRunner::evaluate(const Candidate& candidate,
   test.inputs = inputs;
   const PreparedCase prepared = prepare(candidate.args, test);
   // The report, and behind it the outputs.
-  SharedMemory memory(sizeof(ChildReport) + output_bytes(prepared));
+  SharedMemory memory(sizeof(ChildReport) + argument_bytes(prepared, true));
   auto* report = memory.as<ChildReport>();
   auto* results = reinterpret_cast<uint8_t*>(report + 1);
   const ChildOutcome outcome = run_in_child(
@@ -303,6 +318,7 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
   }
   if (candidates.empty()) return results;
   const PreparedCase prepared = prepare(candidates[0].args, test);
+  double best_known = options.best_known;
   const auto interrupted = [&] {
     return (options.interrupted && options.interrupted()) || DeadlineScope::current().over();
   };
@@ -314,8 +330,12 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
     for (size_t k = 0; k < count && !interrupted(); ++k) {
       const Candidate& candidate = candidates[from + k];
       const double known = options.measure ? impl_->evaluated.seconds(candidate.id, test) : 0;
-      TrialResult r = known > 0 ? result_of_call(known) : run_one(units[k], prepared, options);
+      TrialResult r = known > 0
+                          ? result_of_call(known)
+                          : run_one(units[k], prepared, beside(best_known, prepared, options));
       r.candidate_id = candidate.id;
+      if (options.measure && r.ok() && r.median > 0 && (best_known == 0 || r.median < best_known))
+        best_known = r.median;
       results[from + k] = std::move(r);
       // One by one, so that a result is in the database before the next candidate can hang.
       if (options.finished) options.finished(from + k, results[from + k]);

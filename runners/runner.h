@@ -46,7 +46,9 @@ struct RunOptions {
   int batches = 5;                // samples per candidate when screening
   double batch_seconds = 0.5e-3;  // calls per sample are calibrated to take about this long
   bool cold = false;              // flush the data from the caches before each timed call
-  /// When positive: one sample only for a candidate slower than `give_up_factor` times this.
+  /// Seconds of the fastest candidate before these; 0: none is known. Of one slower than
+  /// `give_up_factor` times the fastest so far one sample is taken; a native one is stopped when
+  /// ten calls of the fastest and what filling and comparing takes are over.
   double best_known = 0;
   double give_up_factor = 2;
   /// Asked between candidates; true ends the run, the rest is kSkipped. May be empty.

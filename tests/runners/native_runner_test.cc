@@ -76,6 +76,18 @@ TEST(NativeRunner, a_candidate_far_behind_the_best_gets_one_sample) {
   EXPECT_EQ(run_one(good(), double_case(), options).samples.size(), 1u);
 }
 
+// The time limit is that of a candidate about which nothing is known.
+TEST(NativeRunner, a_candidate_that_hangs_beside_a_fast_one_is_stopped_early) {
+  NativeRunner runner(toolchain());
+  const std::vector<Candidate> batch = {good(), with_body("for (volatile int k = 0;;) ++k;")};
+  RunOptions options;
+  options.timeout_seconds = 600;
+  const std::vector<TrialResult> r = runner.run(batch, double_case(), options);
+  EXPECT_EQ(r[0].status, TrialStatus::kOk) << r[0].cause;
+  EXPECT_EQ(r[1].status, TrialStatus::kTimeout);
+  EXPECT_EQ(r[1].cause.find("600 s"), std::string::npos) << r[1].cause;
+}
+
 TEST(NativeRunner, wrong_values_are_a_mismatch_naming_the_element) {
   const TrialResult r = run_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + (i == 5);");
   EXPECT_EQ(r.status, TrialStatus::kMismatch);
