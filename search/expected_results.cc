@@ -11,6 +11,8 @@ namespace {
 
 // One call of the nest as written on data too large for the interpreter.
 constexpr double kReferenceSeconds = 120;
+// A sample may take the interpreter so many times what it is given where it alone speaks.
+constexpr int64_t kStepsOfASample = 10;
 
 double values_read(const ExprPtr& e) {
   double count = 1;
@@ -48,7 +50,8 @@ double operations_of(const Proc& p, const SizeBinding& sizes) {
 }
 
 // Sizes small enough for the interpreter at which the asserts of `p` hold; nothing when none of
-// those tried do. Of many loops inside one another, as in a chain of factors, smaller ones.
+// those tried do, or where literals make the work. Of many loops inside one another, as in a chain
+// of factors, smaller ones.
 std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes, int64_t steps) {
   bool many = false;
   for (const int64_t most : {13, 5, 3, 16, 32, 64}) {
@@ -62,6 +65,7 @@ std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes, 
     }
     if (most == 13 && operations_of(p, small) > static_cast<double>(steps)) many = true;
     if (most == 13 && many) continue;
+    if (operations_of(p, small) > static_cast<double>(kStepsOfASample * steps)) continue;
     const std::map<Sym, int64_t> env = control_values(p, small);
     if (std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
           try {
@@ -75,20 +79,25 @@ std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes, 
   return std::nullopt;
 }
 
-// The nest as written, once its C was found to do at a small size what the interpreter does.
-std::unique_ptr<Reference> checked_code(const TuningProblem& problem,
-                                        const ProblemOptions& options) {
-  const std::optional<SizeBinding> small =
-      small_sizes(*problem.kernel, problem.sizes, options.interpreted_steps);
-  if (!small) return nullptr;
+bool does_as_interpreted(const TuningProblem& problem, const SizeBinding& small,
+                         const ProblemOptions& options) {
   ProblemOptions interpreting = options;
   interpreting.runner = nullptr;
-  const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
+  const TuningProblem sample = make_problem(problem.kernel, small, interpreting);
   const Candidate code = make_candidate(problem.kernel, *options.target, sample);
   RunOptions check;
   check.measure = false;
   check.timeout_seconds = 20;
-  if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return nullptr;
+  return options.runner->run(std::span(&code, 1), sample.test, check).front().ok();
+}
+
+// The nest as written, once its C was found to do at a small size what the interpreter does. Where
+// no size is small the C stands for itself: schedules are proved, and their C has other forms.
+std::unique_ptr<Reference> compiled_code(const TuningProblem& problem,
+                                         const ProblemOptions& options) {
+  const std::optional<SizeBinding> small =
+      small_sizes(*problem.kernel, problem.sizes, options.interpreted_steps);
+  if (small && !does_as_interpreted(problem, *small, options)) return nullptr;
   const ProcPtr& written = options.written ? options.written : problem.kernel;
   return compiled(make_candidate(written, *options.target, problem), *options.runner,
                   kReferenceSeconds);
@@ -106,7 +115,7 @@ TestCase expected_results(const TuningProblem& problem, const ProblemOptions& op
   } catch (const InterpError& e) {
     if (e.kind() != InterpError::Kind::kSteps || DeadlineScope::current().over()) throw;
   }
-  const std::unique_ptr<Reference> code = checked_code(problem, options);
+  const std::unique_ptr<Reference> code = compiled_code(problem, options);
   return choose_test(*problem.kernel, problem.args, options.seed,
                      code ? *code : *interpreted(problem.kernel, problem.args));
 }

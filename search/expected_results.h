@@ -7,8 +7,9 @@ namespace exotune {
 
 /// Inputs and what must come out of them, how nearly, for the arguments of `problem`. With
 /// `options.runner` and a problem of more than `options.interpreted_steps` operations the nest's
-/// own C says it, once that C was found to do at a small size what the interpreter does; where no
-/// small size keeps the asserts, or its C is wrong there, the interpreter runs as long as it takes.
+/// own C says it, once that C was found to do at a small size what the interpreter does; where it
+/// does something else there, the interpreter runs as long as it takes. Where no small size keeps
+/// the asserts, or literals make the work, that C is compared with nothing: schedules are proved.
 /// Throws what the interpreter throws, InterpError(kSteps) when the deadline ends it.
 TestCase expected_results(const TuningProblem& problem, const ProblemOptions& options);
 

@@ -233,5 +233,25 @@ def again(n: size, x: f32[4], y: f32[4]):
   EXPECT_EQ(runner.asked, 1);
 }
 
+// There is no small size; the interpreter would take minutes.
+TEST(TestData, of_literal_sizes_the_compiled_nest_speaks_as_well) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def again(x: f32[4], y: f32[4]):
+    for r in seq(0, 100000000):
+        for i in seq(0, 4):
+            y[i] = x[i]
+)",
+                                 "k.exo")
+                        .procs.front();
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  Oracle runner({{}, {4, 3, 2, 1}});
+  ProblemOptions options;
+  options.runner = &runner;
+  options.target = target.get();
+  EXPECT_EQ(make_problem(p, {}, options).test.expected[1], (std::vector<double>{4, 3, 2, 1}));
+  EXPECT_EQ(runner.asked, 1);
+}
+
 }  // namespace
 }  // namespace exotune
