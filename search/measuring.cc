@@ -12,6 +12,8 @@ namespace {
 constexpr int kRefinements = 2;  // rounds around the fastest, while that helps
 constexpr size_t kRefined = 3;   // fastest schedules that are refined
 constexpr int kSemifinalRounds = 5;
+constexpr size_t kWideField = 8;  // times the finalists, compared once before the shoot-out
+constexpr double kBytesOfAField = 1 << 30;  // of the arguments of all of them, at most
 constexpr double kGain = 0.995;   // of the time: a refinement that brings less was the last
 constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in other ways
 // Each step of measuring leaves time to the next ones: what the parts' fastest are together, what
@@ -83,6 +85,8 @@ void Measuring::run() {
                    share_of(deadline, kShareOfStates));
   refine(most, kept, share_of(deadline, kShareOfStates));
   compile_otherwise(deadline);
+  // Who is among the few of the shoot-out is not left to times of one run each.
+  compare_fastest(wide_field(), deadline);
   TuneStatistics& s = run_.result.statistics;
   s.measured = measured_.measured;
   s.reused = measured_.reused;
@@ -105,7 +109,7 @@ void Measuring::written_otherwise(const Deadline& deadline) {
 // Neighbours of the fastest are tried while that helps, with what is left of the trials.
 void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
   for (int round = 0; round < kRefinements && !deadline.over(); ++round) {
-    compare_fastest(deadline);
+    compare_fastest(static_cast<size_t>(request_.top_k), deadline);
     const double before = run_.best_seconds;
     const size_t first = proposals_.states().size();
     const size_t room = most - std::min(most, measured_.trials.size());
@@ -203,12 +207,22 @@ std::map<std::string, double> Measuring::seconds_of_states() const {
   return out;
 }
 
+// Each has its own arguments, at several places.
+size_t Measuring::wide_field() const {
+  double bytes = 0;
+  for (const ArgSpec& a : run_.problem.args)
+    if (a.is_data())
+      bytes += static_cast<double>(a.span_elements()) * static_cast<double>(element_bytes(a.type));
+  const size_t top = static_cast<size_t>(std::max(1, request_.top_k));
+  return std::clamp(static_cast<size_t>(kBytesOfAField / std::max(1.0, bytes)), top,
+                    kWideField * top);
+}
+
 // Times of one run for those that may win; what it takes is part of the measuring.
-void Measuring::compare_fastest(const Deadline& deadline) {
-  if (request_.top_k * seconds_each() > deadline.left()) return;  // it would not end
+void Measuring::compare_fastest(size_t most, const Deadline& deadline) {
+  if (static_cast<double>(most) * seconds_each() > deadline.left()) return;  // it would not end
   const DeadlineScope scope(deadline);
-  time_side_by_side(measured_.trials, static_cast<size_t>(request_.top_k), kSemifinalRounds,
-                    *bench_.arena, run_.problem);
+  time_side_by_side(measured_.trials, most, kSemifinalRounds, *bench_.arena, run_.problem);
   run_.best_seconds = 0;
   for (const Trial& t : measured_.trials) note_best(t);
 }

@@ -60,7 +60,8 @@ class Measuring {
   /// By BeamState::text_hash, for whole programs.
   std::map<std::string, double> seconds_of_states() const;
   /// A semifinal: those within the noise of the best are timed side by side.
-  void compare_fastest(const Deadline& deadline);
+  size_t wide_field() const;
+  void compare_fastest(size_t most, const Deadline& deadline);
   std::vector<BeamState> fastest() const;
   /// As many as compile at once and still leave time to look at the clock.
   size_t batch_size(const Deadline& deadline) const;

@@ -7,7 +7,9 @@ namespace exotune {
 
 namespace {
 constexpr int kPlaces = 3;  // as many as GuardedArguments has kinds of
-}
+// Times the fastest: what another program takes while one is timed is less.
+constexpr double kOutOfReach = 2;
+}  // namespace
 
 void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Arena& arena,
                        const TuningProblem& problem) {
@@ -17,6 +19,8 @@ void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Aren
   std::stable_sort(fastest.begin(), fastest.end(),
                    [](const Trial* a, const Trial* b) { return a->median < b->median; });
   if (fastest.size() > most) fastest.resize(most);
+  while (!fastest.empty() && fastest.back()->median > kOutOfReach * fastest.front()->median)
+    fastest.pop_back();
   if (fastest.size() < 2) return;
   std::vector<Contender> contenders;
   for (const Trial* t : fastest)
