@@ -155,7 +155,7 @@ void Proposals::search(FoundFamilies& found) {
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  if (by_beam && !form.tiled && (!form.known || form.neighbours)) found.programs = programs();
+  if (by_beam && (!form.known || (form.neighbours && !form.tiled))) found.programs = programs();
   // Before what stands around the plans: a search that is cut short has both.
   if (beams_too) found.beams = beams();
   // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
