@@ -89,18 +89,18 @@ class Tiles {
     const Operand* packed = vectored();
     const bool turns = packed && packed->turned >= 0;  // vectors of it are there once it is packed
     const auto pack = [&](const std::string& before) {
-      ScheduleStep step{"pack_operand",
-                        with_unit({Value(packed->buffer), Value(before), Value(columns)})};
-      if (turns) step.named = {{"dim", static_cast<int64_t>(packed->turned)}};
-      return step;
+      return pack_columns(*packed, before, columns);
     };
     if (sums) {
       Steps ahead;
       if (turns) ahead.push_back(pack(nest_.loops.front().name));
       add(turns ? ", packed" : "", {ahead, strips, {by_rows, any, unroll}});
-      // The operand in strips of its own, once for everything; four terms at a time save branches.
+      // The operands in strips of their own, once for everything; four terms at a time save
+      // branches.
       const ScheduleStep terms = interleave_step(k, 4);
-      if (packed && !turns) ahead.push_back(pack(nest_.loops.front().name));
+      for (const Operand& o : nest_.operands)
+        if (runs_along_columns(o) && !(turns && &o == packed))
+          ahead.push_back(pack_columns(o, nest_.loops.front().name, columns));
       if (packed) add(", packed, by four", {ahead, strips, {by_rows, any, unroll, terms}});
       return;
     }
@@ -164,10 +164,17 @@ class Tiles {
   const Operand* vectored() const {
     const Operand* found = nullptr;
     for (const Operand& o : nest_.operands)
-      if (o.along_vector && o.one_way && !o.halo && o.strip == 0 &&
-          std::find(o.loops.begin(), o.loops.end(), nest_.row_loop) == o.loops.end())
-        if (!found || o.turned >= 0) found = &o;
+      if (runs_along_columns(o) && (!found || o.turned >= 0)) found = &o;
     return found;
+  }
+  bool runs_along_columns(const Operand& o) const {
+    return o.along_vector && o.one_way && !o.halo && o.strip == 0 &&
+           std::find(o.loops.begin(), o.loops.end(), nest_.row_loop) == o.loops.end();
+  }
+  ScheduleStep pack_columns(const Operand& o, const std::string& before, int64_t columns) const {
+    ScheduleStep step{"pack_operand", with_unit({Value(o.buffer), Value(before), Value(columns)})};
+    if (o.turned >= 0) step.named = {{"dim", static_cast<int64_t>(o.turned)}};
+    return step;
   }
 
   const Nest& nest_;
