@@ -21,6 +21,7 @@
 #include "search/moves/inner_storage.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/own_arrays.h"
+#include "search/moves/panels.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
@@ -179,6 +180,7 @@ class ProgramSearch::Impl {
     const bool whole = is_whole(start.proc, parts), deeper = depth < kMostDepth;
     // As it is written, nothing of a sum that goes to neighbours stays in a register.
     if (deeper) gather(start, plans, depth);
+    if (deeper) in_panels(start, plans, depth);
     const std::optional<Schedule> ahead =
         whole && deeper ? with_factors_ahead(start) : std::nullopt;
     if (ahead) {
@@ -202,6 +204,20 @@ class ProgramSearch::Impl {
       count(sums);
       put_together(sums, "gathered sums", plans, depth);
     }
+  }
+  // What the caches cannot hold otherwise, in pieces: ahead of what is done to the whole, since all
+  // of that is done to a piece as well.
+  void in_panels(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    if (!request_.target->vector_memory) return;
+    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const NearestCaches caches = nearest_caches(request_.levels);
+    const auto add = [&](const std::optional<Schedule>& s, const std::string& move) {
+      if (!s || interrupted()) return;
+      count(*s);
+      put_together(*s, move, plans, depth);
+    };
+    add(sums_in_panels(start, pricing_.sizes_of(*start.proc), caches, lanes), "panels of a sum");
+    add(recurrence_in_strips(start, caches, lanes), "a recurrence in strips");
   }
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {

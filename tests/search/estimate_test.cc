@@ -80,6 +80,23 @@ def polynomial(n: size, c: f32[6], x: f32[n], y: f32[n]):
 // are moves of programs. A copy has none, and ten schedules or so of its own.
 // What the beam knows of rows is some ten schedules; the rest are loops in other orders and, of
 // neighbours, shifted registers.
+// In tiles, and of no kind that the beam knows: nobody else would search it.
+TEST(Estimate, what_its_writer_has_tiled_is_searched_as_a_program_too) {
+  const TuneResult r = estimate(R"(
+@proc
+def tiled(T: size, N: size, A: f32[N, 20 * T], B: f32[20 * T, N], C: f32[N, N], D: f32[N, N]):
+    for ko in seq(0, T):
+        for i in seq(0, N):
+            for j in seq(0, N):
+                for k in seq(0, 20):
+                    C[i, j] += A[i, 20 * ko + k] * B[20 * ko + k, j]
+                    D[i, j] += A[i, 20 * ko + k] + B[20 * ko + k, j]
+)",
+                                {{"N", 64}, {"T", 3}}, false);
+  EXPECT_GT(r.statistics.states, 20);
+  EXPECT_FALSE(r.as_written) << r.script;
+}
+
 TEST(Estimate, rows_that_nobody_planned_are_searched_as_a_program_too) {
   constexpr int kOfTheBeam = 12;
   const auto states = [](const std::string& value) {

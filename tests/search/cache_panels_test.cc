@@ -1,0 +1,151 @@
+// Nests and recurrences in pieces that a cache holds: what is cut, that it computes the same, and
+// what stays as it is.
+#include <gtest/gtest.h>
+
+#include "core/ir/printer.h"
+#include "search/moves/panels.h"
+#include "tests/search/move_nests.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+// Vectors of 8 f32: 16 terms of two operands, two vectors wide, are half of the first.
+constexpr NearestCaches kSmall{4096, 2048};
+
+std::optional<Schedule> panels_of_text(const std::string& text) {
+  return sums_in_panels({parsed(text), {}, false}, {}, kSmall, 8);
+}
+std::optional<Schedule> strips_of_text(const std::string& text) {
+  return recurrence_in_strips({parsed(text), {}, false}, {0, 2400}, 2);
+}
+
+bool has(const Schedule& s, const std::string& text) {
+  return str(*s.proc).find(text) != std::string::npos;
+}
+
+std::string both_ways(const std::string& terms) {
+  return "@proc\ndef both_ways(A: f32[" + terms + ", 12], B: f32[" + terms +
+         R"(, 12], C: f32[12, 12]):
+    for i in seq(0, 12):
+        for j in seq(i, 12):
+            for k in seq(0, )" +
+         terms + R"():
+                C[i, j] += A[k, i] * B[k, j] + B[k, i] * A[k, j]
+)";
+}
+
+TEST(PanelsOfSums, of_a_sum_over_a_triangle) {
+  const std::string text = both_ways("64");
+  const std::optional<Schedule> made = panels_of_text(text);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(has(*made, "for ko in seq(0, 4):\n        for i in seq(0, 12):")) << str(*made->proc);
+  EXPECT_TRUE(has(*made, "for k in seq(0, 16):")) << str(*made->proc);
+  expect_same_result(parsed(text), made->proc, str(*made->proc));
+}
+
+TEST(PanelsOfSums, of_a_length_that_has_no_equal_parts_leave_a_rest) {
+  const std::string text = both_ways("67");
+  const std::optional<Schedule> made = panels_of_text(text);
+  ASSERT_TRUE(made);
+  expect_same_result(parsed(text), made->proc, str(*made->proc));
+}
+
+TEST(PanelsOfSums, are_left_out_where_a_cache_holds_it_all) {
+  EXPECT_FALSE(panels_of_text(both_ways("20")));
+}
+
+TEST(PanelsOfSums, of_two_sums_that_share_their_operands) {
+  const std::string text = R"(
+@proc
+def two(A: f32[10, 64], B: f32[64, 12], C: f32[10, 12], D: f32[10, 12]):
+    for i in seq(0, 10):
+        for j in seq(0, 12):
+            for k in seq(0, 64):
+                C[i, j] += A[i, k] * B[k, j]
+                D[i, j] += A[i, k] + B[k, j]
+)";
+  const std::optional<Schedule> made = panels_of_text(text);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(has(*made, "for ko in seq(0, 2):\n        for i in")) << str(*made->proc);
+  expect_same_result(parsed(text), made->proc, str(*made->proc));
+}
+
+// The register tiles of a product cut its sum themselves.
+TEST(PanelsOfSums, are_not_for_plain_products) {
+  EXPECT_FALSE(panels_of_text(R"(
+@proc
+def product(A: f32[10, 640], B: f32[640, 12], C: f32[10, 12]):
+    for i in seq(0, 10):
+        for j in seq(0, 12):
+            for k in seq(0, 640):
+                C[i, j] += A[i, k] * B[k, j]
+)"));
+}
+
+TEST(PanelsOfSums, are_not_for_sums_whose_length_follows_a_row) {
+  EXPECT_FALSE(panels_of_text(R"(
+@proc
+def rows(L: f32[64, 64], B: f32[64, 12], C: f32[64, 12]):
+    for i in seq(0, 64):
+        for j in seq(0, 12):
+            for k in seq(0, i + 1):
+                C[i, j] += L[i, k] * B[k, j]
+)"));
+}
+
+std::string solve(const std::string& columns, const std::string& last) {
+  return "@proc\ndef solve(L: f64[12, 12], B: f64[12, " + columns + "], s: f64[" + columns +
+         R"( + 1]):
+    for i in seq(0, 12):
+        for k in seq(0, i):
+            for j in seq(0, )" +
+         columns + R"():
+                B[i, j] += -(L[i, k] * B[k, j])
+        for j in seq(0, )" +
+         columns + "):\n            " + last + "\n";
+}
+
+TEST(StripsOfRecurrences, of_a_solve_whose_columns_know_nothing_of_each_other) {
+  const std::string text = solve("96", "B[i, j] = B[i, j] * L[i, i]");
+  const std::optional<Schedule> made = strips_of_text(text);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(has(*made, "for jo in seq(0, 4):")) << str(*made->proc);
+  EXPECT_TRUE(has(*made, "B_strip : f64[12, 24]")) << str(*made->proc);
+  // The rows are as they were, in the strip.
+  EXPECT_TRUE(has(*made,
+                  "for k in seq(0, i):\n                for j in seq(0, 24):\n"
+                  "                    B_strip[i, j] += "))
+      << str(*made->proc);
+  expect_same_result(parsed(text), made->proc, str(*made->proc));
+}
+
+TEST(StripsOfRecurrences, of_a_width_that_has_no_equal_parts_leave_a_rest) {
+  const std::string text = solve("97", "B[i, j] = B[i, j] * L[i, i]");
+  const std::optional<Schedule> made = strips_of_text(text);
+  ASSERT_TRUE(made);
+  expect_same_result(parsed(text), made->proc, str(*made->proc));
+}
+
+TEST(StripsOfRecurrences, are_left_out_where_a_column_needs_the_one_before) {
+  EXPECT_FALSE(strips_of_text(solve("96", "s[j + 1] = s[j] + B[i, j]")));
+}
+
+TEST(StripsOfRecurrences, are_left_out_where_the_second_cache_holds_the_rows) {
+  EXPECT_FALSE(strips_of_text(solve("24", "B[i, j] = B[i, j] * L[i, i]")));
+}
+
+TEST(StripsOfRecurrences, are_not_for_rows_in_any_order) {
+  EXPECT_FALSE(strips_of_text(R"(
+@proc
+def apart(A: f64[12, 96], B: f64[12, 96], C: f64[12, 96]):
+    for i in seq(0, 12):
+        for j in seq(0, 96):
+            B[i, j] = A[i, j]
+        for j in seq(0, 96):
+            C[i, j] = A[i, j]
+)"));
+}
+
+}  // namespace
+}  // namespace exotune
