@@ -66,7 +66,7 @@ bool is_order(const eqsat::Candidate& view) {
 // What a search from the view leads to; nothing to show for it is no error.
 std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::Candidate& view,
                                       double seconds, Store& store, const TuneHooks& hooks,
-                                      ViewOutcome& outcome) {
+                                      ViewOutcome& outcome, int& measured) {
   CompletionRequest ask;
   ask.script = trace_script(view.proc);
   ask.file = "view";
@@ -81,6 +81,7 @@ std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::C
   ask.together = is_order(view);
   try {
     const Completion done = complete(ask, store, hooks);
+    measured += done.result.statistics.measured;
     outcome.gflops = done.result.gflops;
     outcome.seconds = done.result.seconds;
     if (outcome.gflops <= 0) outcome.trouble = "no time to measure it";
@@ -283,6 +284,7 @@ class ViewSearches {
     const double seconds = leader_seconds(deadline.left() - probe.time_budget_seconds);
     if (seconds < kFewestSeconds) return;
     const TuneResult written = tune(probe, store_, hooks_);
+    as_written_ = written.statistics.measured;
     if (outcomes_[best].gflops > kLeads * written.gflops && !interrupted()) search(best, seconds);
   }
 
@@ -292,6 +294,14 @@ class ViewSearches {
     return out;
   }
   std::vector<ViewOutcome> take_outcomes() { return std::move(outcomes_); }
+
+  /// What these searches measured was measured by the whole run, which finds some of it in the
+  /// store.
+  void enter(TuneStatistics& whole) const {
+    const int found = std::min(whole.reused, as_written_);
+    whole.reused -= found;
+    whole.measured += of_views_ + found;
+  }
 
  private:
   bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
@@ -312,7 +322,7 @@ class ViewSearches {
     ViewOutcome now = outcomes_[k];
     now.trouble.clear();
     std::optional<WholeSchedule> found =
-        searched(request_, views_[k].view, seconds, store_, hooks_, now);
+        searched(request_, views_[k].view, seconds, store_, hooks_, now, of_views_);
     if (!found && !outcomes_[k].script.empty()) return;
     if (found && now.gflops < outcomes_[k].gflops) return;
     if (found) now.script = found->script;
@@ -326,6 +336,7 @@ class ViewSearches {
   const TuneHooks& hooks_;
   std::vector<ViewOutcome> outcomes_;
   std::map<size_t, WholeSchedule> known_;  // of views by their number
+  int of_views_ = 0, as_written_ = 0;      // trials that ran: of views, of the program as written
 };
 
 }  // namespace
@@ -351,6 +362,7 @@ TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& s
   std::vector<ViewOutcome> outcomes = searches.take_outcomes();
   request.time_budget_seconds = std::max(1.0, deadline.left());
   TuneResult result = tune(request, store, hooks);
+  searches.enter(result.statistics);
   for (ViewOutcome& outcome : outcomes)
     outcome.chosen = !outcome.script.empty() && result.script.ends_with(outcome.script);
   result.views = std::move(outcomes);
