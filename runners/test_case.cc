@@ -75,6 +75,7 @@ double rounded_to(ElementType type, double value) {
 
 TestCase make_inputs(const std::vector<ArgSpec>& args, uint64_t seed, InputKind kind) {
   TestCase test;
+  test.kind = kind;
   test.inputs.resize(args.size());
   test.expected.resize(args.size());
   for (size_t a = 0; a < args.size(); ++a) {

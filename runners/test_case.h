@@ -12,6 +12,16 @@
 
 namespace exotune {
 
+/// What floating-point inputs look like; integer types always get small integers.
+enum class InputKind {
+  kIntegers,  // small integers: sums of products stay exact, in any order
+  kUnit,      // in (1/4, 1): no cancellation, nothing near zero to divide by
+  kDominant,  // tensors whose rows add up to less than their diagonal, symmetric where square; the
+              // rest as kUnit
+  kSmall,     // either sign, tensors small against their extent: recurrences contract
+  kSpread,    // scalars either large or small, tensors as kDominant
+};
+
 struct TestCase {
   /// Per argument, logical elements in row-major order; empty for control arguments and for data
   /// that is only written.
@@ -23,17 +33,9 @@ struct TestCase {
   /// Per argument: by how much each element may be off besides; infinite: it is not compared.
   /// Empty: by nothing.
   std::vector<std::vector<double>> slack;
+  InputKind kind = InputKind::kIntegers;  // of the inputs
 };
 
-/// What floating-point inputs look like; integer types always get small integers.
-enum class InputKind {
-  kIntegers,  // small integers: sums of products stay exact, in any order
-  kUnit,      // in (1/4, 1): no cancellation, nothing near zero to divide by
-  kDominant,  // tensors whose rows add up to less than their diagonal, symmetric where square; the
-              // rest as kUnit
-  kSmall,     // either sign, tensors small against their extent: recurrences contract
-  kSpread,    // scalars either large or small, tensors as kDominant
-};
 inline constexpr InputKind kInputKinds[] = {InputKind::kIntegers, InputKind::kUnit,
                                             InputKind::kDominant, InputKind::kSmall,
                                             InputKind::kSpread};

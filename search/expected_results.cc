@@ -79,28 +79,31 @@ std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes, 
   return std::nullopt;
 }
 
-bool does_as_interpreted(const TuningProblem& problem, const SizeBinding& small,
-                         const ProblemOptions& options) {
-  ProblemOptions interpreting = options;
-  interpreting.runner = nullptr;
-  const TuningProblem sample = make_problem(problem.kernel, small, interpreting);
-  const Candidate code = make_candidate(problem.kernel, *options.target, sample);
-  RunOptions check;
-  check.measure = false;
-  check.timeout_seconds = 20;
-  return options.runner->run(std::span(&code, 1), sample.test, check).front().ok();
-}
+struct CompiledNest {
+  std::unique_ptr<Reference> code;
+  InputKind kind = InputKind::kIntegers;  // of inputs that served at a small size
+};
 
 // The nest as written, once its C was found to do at a small size what the interpreter does. Where
 // no size is small the C stands for itself: schedules are proved, and their C has other forms.
-std::unique_ptr<Reference> compiled_code(const TuningProblem& problem,
-                                         const ProblemOptions& options) {
-  const std::optional<SizeBinding> small =
-      small_sizes(*problem.kernel, problem.sizes, options.interpreted_steps);
-  if (small && !does_as_interpreted(problem, *small, options)) return nullptr;
+CompiledNest compiled_nest(const TuningProblem& problem, const ProblemOptions& options) {
+  CompiledNest out;
+  if (const std::optional<SizeBinding> small =
+          small_sizes(*problem.kernel, problem.sizes, options.interpreted_steps)) {
+    ProblemOptions interpreting = options;
+    interpreting.runner = nullptr;
+    const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
+    const Candidate code = make_candidate(problem.kernel, *options.target, sample);
+    RunOptions check;
+    check.measure = false;
+    check.timeout_seconds = 20;
+    if (!options.runner->run(std::span(&code, 1), sample.test, check).front().ok()) return out;
+    out.kind = sample.test.kind;
+  }
   const ProcPtr& written = options.written ? options.written : problem.kernel;
-  return compiled(make_candidate(written, *options.target, problem), *options.runner,
-                  kReferenceSeconds);
+  out.code = compiled(make_candidate(written, *options.target, problem), *options.runner,
+                      kReferenceSeconds);
+  return out;
 }
 
 }  // namespace
@@ -115,9 +118,11 @@ TestCase expected_results(const TuningProblem& problem, const ProblemOptions& op
   } catch (const InterpError& e) {
     if (e.kind() != InterpError::Kind::kSteps || DeadlineScope::current().over()) throw;
   }
-  const std::unique_ptr<Reference> code = compiled_code(problem, options);
-  return choose_test(*problem.kernel, problem.args, options.seed,
-                     code ? *code : *interpreted(problem.kernel, problem.args));
+  const CompiledNest nest = compiled_nest(problem, options);
+  const std::unique_ptr<Reference> slow =
+      nest.code ? nullptr : interpreted(problem.kernel, problem.args);
+  return choose_test(*problem.kernel, problem.args, options.seed, nest.code ? *nest.code : *slow,
+                     nest.kind);
 }
 
 }  // namespace exotune

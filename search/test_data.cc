@@ -273,10 +273,13 @@ double compared_share(const TestCase& test) {
 }
 
 TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_t seed,
-                     Reference& reference) {
+                     Reference& reference, InputKind first) {
   TestCase best;
   double best_share = -1;
+  std::vector<InputKind> kinds = {first};
   for (const InputKind kind : kInputKinds)
+    if (kind != first) kinds.push_back(kind);
+  for (const InputKind kind : kinds)
     for (int draw = 0; draw < (kind == InputKind::kSpread ? kSpreadSeeds : 1); ++draw) {
       TestCase test = make_inputs(args, seed + static_cast<uint64_t>(draw), kind);
       if (judge_inputs(proc, args, kind == InputKind::kIntegers, seed, reference, test))

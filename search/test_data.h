@@ -42,9 +42,10 @@ std::unique_ptr<Reference> compiled(Candidate as_written, Runner& runner, double
 /// computing in double, move it, and by 1e-4 (f32), 1e-10 (f64) of its size at least; what no kind
 /// of inputs determines to 1 % (f32), 1e-6 (f64) is not compared. Deterministic. One run of the
 /// reference for exact programs, up to three for each kind of inputs otherwise; without exact
-/// arithmetic the first kind that determines 99 of a hundred elements will do.
+/// arithmetic the first kind that determines 99 of a hundred elements will do. `first` is tried
+/// before all others: what served the same program at another size.
 TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_t seed,
-                     Reference& reference);
+                     Reference& reference, InputKind first = InputKind::kIntegers);
 
 /// The share of the written elements that `test` compares, in [0, 1].
 double compared_share(const TestCase& test);

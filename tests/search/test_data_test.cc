@@ -149,6 +149,26 @@ def last(n: size, x: f32[n], y: f32[n + 1]):
   }
 }
 
+// Integers determine no pivots.
+TEST(TestData, what_served_at_another_size_is_tried_first) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def lu(n: size, A: f64[n, n]):
+    for k in seq(0, n):
+        for i in seq(k + 1, n):
+            A[i, k] = A[i, k] / A[k, k]
+            for j in seq(k + 1, n):
+                A[i, j] = A[i, j] - A[i, k] * A[k, j]
+)",
+                                     {{"n", 40}});
+  ASSERT_NE(p.test.kind, InputKind::kIntegers);
+  Counted all(p), first(p);
+  EXPECT_EQ(choose_test(*p.kernel, p.args, 1, all).kind, p.test.kind);
+  EXPECT_EQ(choose_test(*p.kernel, p.args, 1, first, p.test.kind).kind, p.test.kind);
+  EXPECT_EQ(first.runs, 2);
+  EXPECT_GE(all.runs, 4);
+}
+
 TEST(TestData, the_same_inputs_for_the_same_seed) {
   const std::vector<ArgSpec> args = {ArgSpec::tensor("A", ElementType::kF32, {5, 5}, true, false)};
   for (const InputKind kind : kInputKinds) {
