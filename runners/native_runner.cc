@@ -56,6 +56,10 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
   // The check's call is as good a sample as another. Within a tenth of the best it is taken again.
   const bool very_long = checked > kLongestCall;
   if (very_long && options.best_known > 0 && checked > kNearTheBest * options.best_known) return;
+  // Far behind, and each call takes time that is others'.
+  if (options.best_known > 0 && checked >= kLongSample &&
+      checked > options.give_up_factor * options.best_known)
+    return;
   BatchTimer timer(arguments.ranges(), options.cold, threads);
   // So many calls that a sample is long against the clock's steps.
   const int64_t calls = very_long ? 1 : timer.calibrate(call, options.batch_seconds);

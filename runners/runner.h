@@ -47,8 +47,9 @@ struct RunOptions {
   double batch_seconds = 0.5e-3;  // calls per sample are calibrated to take about this long
   bool cold = false;              // flush the data from the caches before each timed call
   /// Seconds of the fastest candidate before these; 0: none is known. Of one slower than
-  /// `give_up_factor` times the fastest so far one sample is taken; a native one is stopped when
-  /// ten calls of the fastest and what filling and comparing takes are over.
+  /// `give_up_factor` times the fastest so far one sample is taken, of a long call that of its
+  /// check; a native one is stopped when ten calls of the fastest and what filling and comparing
+  /// takes are over.
   double best_known = 0;
   double give_up_factor = 2;
   /// Asked between candidates; true ends the run, the rest is kSkipped. May be empty.

@@ -76,6 +76,22 @@ TEST(NativeRunner, a_candidate_far_behind_the_best_gets_one_sample) {
   EXPECT_EQ(run_one(good(), double_case(), options).samples.size(), 1u);
 }
 
+// It survives the two calls of its check.
+TEST(NativeRunner, a_long_call_far_behind_the_best_is_the_only_sample) {
+  RunOptions options;
+  options.timeout_seconds = 30;
+  options.best_known = 1e-3;
+  const TrialResult r =
+      run_one(with_body("extern long clock(void);\n"
+                        "static int calls; if (++calls > 2) abort();\n"
+                        "for (const long end = clock() + 30000; clock() < end;) {}\n"
+                        "for (int64_t i = 0; i < n; ++i) y[i] = helper(x[i]);"),
+              double_case(), options);
+  EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
+  ASSERT_EQ(r.samples.size(), 1u);
+  EXPECT_GE(r.samples[0], 0.02);
+}
+
 // The time limit is that of a candidate about which nothing is known.
 TEST(NativeRunner, a_candidate_that_hangs_beside_a_fast_one_is_stopped_early) {
   NativeRunner runner(toolchain());
