@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search/moves.h"
+#include "search/moves/panels.h"
 #include "search/steps/builders.h"
 
 namespace exotune {
@@ -32,8 +33,9 @@ class Tiles {
         target_(target),
         lanes_(target.lanes_of(nest.precision)),
         unit_({Value(lanes_), Value(target.vector_memory), Value(instructions)}) {
-    for (const TargetLevel& level : levels)
-      if (level.is_cache() && second_ == 0) (nearest_ == 0 ? nearest_ : second_) = level.bytes;
+    const NearestCaches caches = nearest_caches(levels);
+    nearest_ = caches.first;
+    second_ = caches.second;
   }
 
   std::vector<Finish> run() {
