@@ -37,7 +37,7 @@ bool links_openmp(const std::string& cc) {
                              "  for (int i = 0; i < 9; i++) x[i] = i;\n}\n";
     at->second = run_command({cc, "-fopenmp", "-shared", "-fPIC", "-Wl,-z,defs", "-o",
                               directory.path() + "/probe.so", source},
-                             {directory.path(), 60, {}, directory.path()})
+                             {"", 60, {}, directory.path()})
                      .ok();
   }
   return at->second;
