@@ -171,16 +171,19 @@ ProcPtr split_write(ProcPtr p, const Where& where) {
   const Path at = c.path();
   const Write w = require_write(c.stmt(), op);
   const BinOp* sum = w.rhs->as<BinOp>();
-  if (!sum || sum->op != BinOpKind::kAdd || (w.op && *w.op != ReduceOp::kAdd))
+  const bool minus = sum && sum->op == BinOpKind::kSub;
+  if (!sum || (!minus && sum->op != BinOpKind::kAdd) || (w.op && *w.op != ReduceOp::kAdd))
     refuse(op, "expected a sum on the right side of = or +=");
   // It is evaluated after the first write now.
   require(value_unchanged_by(*p, at, 1, sum->rhs), op, "the second summand reads what is written");
   const ScalarType type = element_type(*p, at, w.name);
   for (const ExprPtr& e : {w.rhs, sum->lhs, sum->rhs}) require_no_cast(e, type, op);
+  if (minus && !is_float(type))
+    refuse(op, "a difference of integers: the least of them has no negative");
   Rewrite rw(p);
   rw.flags.reassociates |= w.op && is_float(type);
   rw.replace_keep(at, write_of(w, sum->lhs, w.op));
-  rw.insert(sibling(at, 1), {write_of(w, sum->rhs, ReduceOp::kAdd)});
+  rw.insert(sibling(at, 1), {write_of(w, minus ? negate(sum->rhs) : sum->rhs, ReduceOp::kAdd)});
   return rw.finish(op, {place(where, c)});
 }
 
@@ -355,7 +358,7 @@ std::vector<Operator> statements_operators() {
        [](const OperatorArgs& a) -> Value { return merge_writes(a.proc(), a.where(1)); }},
       {"split_write",
        {proc(), place("stmt")},
-       "x = e1 + e2  ->  x = e1; x += e2",
+       "x = e1 + e2  ->  x = e1; x += e2   (e1 - e2: x += -e2)",
        [](const OperatorArgs& a) -> Value { return split_write(a.proc(), a.where(1)); }},
       {"fold_into_reduce",
        {proc(), place("assign")},

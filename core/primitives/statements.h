@@ -76,8 +76,10 @@ namespace exotune {
 [[nodiscard]] ProcPtr merge_writes(ProcPtr p, const Where& pair);
 
 /// x = e1 + e2  ->  x = e1; x += e2        x += e1 + e2  ->  x += e1; x += e2
-/// Obligation: e2 does not read what x writes; nothing is converted when stored. The second form
-/// reorders a sum. Forwarding: cursors to the statement stay with the first; the new one follows.
+/// x = e1 - e2  ->  x = e1; x += -e2       x += e1 - e2  ->  x += e1; x += -e2
+/// Obligation: e2 does not read what x writes; nothing is converted when stored; e1 - e2 only of
+/// floats (the least integer has no negative). `x += ..` reorders a sum.
+/// Forwarding: cursors to the statement stay with the first; the new one follows.
 /// Proposed for sums of products under three loops or more.
 [[nodiscard]] ProcPtr split_write(ProcPtr p, const Where& stmt);
 

@@ -382,8 +382,9 @@ class Generator {
       default: {  // fold_into_reduce, split_write
         const Element target = element();
         const ExprPtr old = read_of(target), other = value();
-        const int fn = c_.pick(3);
+        const int fn = c_.pick(4);
         auto of = [&](const ExprPtr& a, const ExprPtr& b) {
+          if (fn == 3) return a - b;
           return fn == 0 ? a + b : make_expr(Extern{fn == 1 ? "fmax" : "fmin", {a, b}}, kElement);
         };
         return {make_assign(target.name, target.idx, c_.pick(2) ? of(old, other) : of(other, old))};

@@ -142,6 +142,17 @@ TEST(SplitWrite, reads_of_the_target_stay_first) {
   EXPECT_NE(refusal([&] { (void)split_write(q, "x[_] = _"); }), "");
 }
 
+TEST(SplitWrite, of_a_difference_the_second_is_negative) {
+  ProcPtr p = parse("def f(x: f32[4], y: f32[4]):\n    x[0] += y[0] - y[1] * y[2]\n");
+  expect_proc(split_write(p, "x[_] += _"),
+              "def f(x: f32[4], y: f32[4]):\n    x[0] += y[0]\n    x[0] += -(y[1] * y[2])\n");
+  ProcPtr q = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = y[1] - x[0]\n");
+  EXPECT_NE(refusal([&] { (void)split_write(q, "x[_] = _"); }), "");
+  ProcPtr r = parse("def f(x: i32[4], y: i32[4]):\n    x[0] += y[0] - y[1]\n");
+  EXPECT_NE(refusal([&] { (void)split_write(r, "x[_] += _"); }).find("integers"),
+            std::string::npos);
+}
+
 TEST(FoldIntoReduce, finds_the_target_among_the_summands) {
   ProcPtr p = parse("def f(x: f32[4], y: f32[4]):\n    x[0] = y[1] + x[0]\n");
   ProcPtr q = fold_into_reduce(p, "x[_] = _");
