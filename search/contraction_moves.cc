@@ -77,6 +77,10 @@ Contraction contraction_of(const Nest& nest, const Target& target,
     if (o.along_vector && c.turned < 0 && (nest.kind != NestKind::kSums || packs(o)))
       c.vectored = o.buffer, c.strip = o.strip, c.turned = o.turned;
   for (const Operand& o : nest.operands)
+    if (nest.results > 1 && o.buffer != c.vectored && o.along_vector && o.turned < 0 && o.one_way &&
+        o.strip == 0 && packs(o) && std::find(o.loops.begin(), o.loops.end(), c.i) == o.loops.end())
+      c.beside.push_back(o.buffer);
+  for (const Operand& o : nest.operands)
     if (const auto i = o.dimension.find(c.i), k = o.dimension.find(c.k);
         i != o.dimension.end() && k != o.dimension.end() && !o.along_vector &&
         k->second + 1 < o.rank && !o.dimension.count(c.j))
@@ -205,18 +209,21 @@ Stage register_heights(const Contraction& c) {
   };
   for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
     const std::string tag = vectors_tag(vectors);
-    const int64_t most = (c.registers - vectors - 1) / vectors;  // tile, a row of b, a broadcast
+    // Tiles, a row of each operand along the vectors, a broadcast.
+    const int64_t taken = c.nest.results > 1 ? c.nest.shared * vectors : vectors,
+                  most = (c.registers - taken - 1) / (vectors * c.nest.results);
     if (c.is_tile(c.i)) {
       if (*extent <= most + 1) add({}, tag);
       continue;
     }
     std::set<int64_t> heights;
     for (int64_t h : {most, most - 1, most - 2, most / 2 + 1, int64_t{8}, int64_t{6}, int64_t{4}})
-      if (h >= 1 && h <= most && h * vectors >= std::min<int64_t>(8, c.registers / 4))
+      if (h >= 1 && h <= most &&
+          h * vectors * c.nest.results >= std::min<int64_t>(8, c.registers / 4))
         heights.insert(std::min(h, extent ? h : rows.value_or(h)));
     if (extent)
       for (int64_t h = most; h >= 2; --h)
-        if (*extent % h == 0 && h * vectors >= 8) {
+        if (*extent % h == 0 && h * vectors * c.nest.results >= 8) {
           heights.insert(h);
           break;
         }

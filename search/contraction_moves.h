@@ -16,11 +16,12 @@ struct Contraction {
   const Nest& nest;
   const Target& target;
   const std::vector<ScriptConstraint>& constraints;
-  std::string i, j, k;   // row, vector and reduction loop
-  std::string front;     // the outermost loop
-  std::string place;     // the loop that what is outside the tiles goes in front of
-  std::string vectored;  // the operand that runs along j
-  int turned = -1;       // in this dimension, so that it must be packed; -1: in its last
+  std::string i, j, k;              // row, vector and reduction loop
+  std::string front;                // the outermost loop
+  std::string place;                // the loop that what is outside the tiles goes in front of
+  std::string vectored;             // the operand that runs along j
+  int turned = -1;                  // in this dimension, so that it must be packed; -1: in its last
+  std::vector<std::string> beside;  // of several sums: others that run along j, packed with it
   /// The operand that runs along i and is read across its rows, since k is not its last dimension:
   /// the dimensions that i and k move. "": there is none.
   struct Strided {

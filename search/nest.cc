@@ -37,19 +37,22 @@ namespace {
 // them a vector is as many lines of the cache as lanes.
 constexpr int64_t kLargestStep = 4;
 
-// Loops around one sum, in a nest that has other statements beside it: adds them to the nest.
-bool add_sum(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
-             std::vector<Statement>& statements) {
-  const StmtPtr* at = &s;
-  while (const For* f = (*at)->as<For>()) {
-    if (f->body.size() != 1) return false;
+// Loops around sums, in a nest that has other statements beside it: adds them to the nest.
+bool add_sums(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
+              std::vector<Statement>& statements) {
+  const Block* body = nullptr;
+  for (const StmtPtr* at = &s; const For* f = (*at)->as<For>(); at = &body->front()) {
     nest.loops.push_back(loop_of(*f));
     iters.push_back(f->iter);
-    at = &f->body.front();
+    body = &f->body;
+    if (body->size() != 1) break;
   }
-  const Reduce* r = (*at)->as<Reduce>();
-  if (r) statements.push_back({r->name, r->idx, r->rhs, true});
-  return r != nullptr;
+  for (const StmtPtr& sum : *body) {
+    const Reduce* r = sum->as<Reduce>();
+    if (!r) return false;
+    statements.push_back({r->name, r->idx, r->rhs, true});
+  }
+  return true;
 }
 
 // The rows of a sum: the innermost loop that some vectors do not depend on, so that they serve all
@@ -70,14 +73,14 @@ void choose_rows_of_sums(Nest& nest) {
   }
 }
 
-// Are these sums for sum_block? No loop is in tiles, and what is summed over has several loops or
-// a beginning of its own.
+// Are these sums for sum_block? No loop is in tiles, and there are several, over several loops, or
+// with a beginning of their own.
 bool are_whole_sums(const Nest& nest, bool inside) {
   const auto sums = std::count_if(nest.loops.begin(), nest.loops.end(),
                                   [](const NestLoop& l) { return !l.in_output; });
   const bool tiled = std::any_of(nest.loops.begin(), nest.loops.end(),
                                  [](const NestLoop& l) { return !l.outer.empty(); });
-  return !tiled && sums >= (inside ? 1 : 2) && !nest.row_loop.empty() &&
+  return !tiled && sums >= (inside || nest.results > 1 ? 1 : 2) && !nest.row_loop.empty() &&
          nest.find(nest.vector_loop)->in_output;
 }
 
@@ -94,7 +97,7 @@ bool is_rectangular(const Block& body) {
   return !moves;
 }
 
-// A nest that is perfect down to its statements, of which one may be loops around a sum.
+// A nest that is perfect down to its statements, of which one may be loops around sums.
 class PerfectNest {
  public:
   explicit PerfectNest(const Proc& p) : p_(p) {}
@@ -109,8 +112,9 @@ class PerfectNest {
     if (inside_ && !sums_are_inside()) return inspect_rows(p_);
     find_precision();
     // Register tiles are of the output.
-    if (inside_ || (nest_.loops.size() >= 3 && is_one_sum())) choose_vector_loop(true);
-    if (nest_.vector_loop.empty() && nest_.loops.size() >= 3 && (inside_ || is_one_sum()) &&
+    count_results();
+    if (inside_ || (nest_.loops.size() >= 3 && are_sums())) choose_vector_loop(true);
+    if (nest_.vector_loop.empty() && nest_.loops.size() >= 3 && (inside_ || are_sums()) &&
         is_rectangular(p_.body)) {
       turns_ = true;
       choose_vector_loop(true);
@@ -128,6 +132,29 @@ class PerfectNest {
  private:
   const Statement& last() const { return statements_.back(); }
   bool is_one_sum() const { return statements_.size() == 1 && last().reduces; }
+  // One sum, or several for the same loops, of which none reads another's result.
+  bool are_sums() const {
+    return std::all_of(statements_.begin(), statements_.end(), [&](const Statement& s) {
+      return s.reduces && is_for_all_loops(s) &&
+             std::none_of(reads_.begin(), reads_.end(), [&](const Read* r) {
+               return statements_.size() > 1 && r->name == s.name;
+             });
+    });
+  }
+  bool is_for_all_loops(const Statement& s) const {
+    for (size_t k = 0; k < iters_.size(); ++k)
+      if (nest_.loops[k].in_output &&
+          std::none_of(s.idx.begin(), s.idx.end(),
+                       [&](const ExprPtr& e) { return mentions(e, iters_[k]); }))
+        return false;
+    return true;
+  }
+  void count_results() {
+    std::set<Sym> results;
+    for (const Statement& s : statements_)
+      if (s.reduces) results.insert(s.name);
+    nest_.results = std::max(1, static_cast<int>(results.size()));
+  }
 
   // The loops and the statements below them; false: another form.
   bool read() {
@@ -147,7 +174,7 @@ class PerfectNest {
     for (const StmtPtr& s : *body) {
       if (std::optional<Statement> statement = statement_of(s))
         statements_.push_back(std::move(*statement));
-      else if (s->as<For>() && !inside_ && around_ >= 2 && add_sum(s, nest_, iters_, statements_))
+      else if (s->as<For>() && !inside_ && around_ >= 2 && add_sums(s, nest_, iters_, statements_))
         inside_ = true;
       else if (!s->as<Alloc>())
         return false;
@@ -202,7 +229,7 @@ class PerfectNest {
       again |= nest_.loops[l].in_output && nest_.loops[l].extent != 1 &&
                std::none_of(r.idx.begin(), r.idx.end(),
                             [&](const ExprPtr& e) { return mentions(e, iters_[l]); });
-    return is_read_one_way(r) && again && r.name != last().name;
+    return is_read_one_way(r) && again && !is_written(r.name);
   }
 
   // In how many accesses vectors along loop `k` are contiguous; nothing where one is in the way:
@@ -285,9 +312,15 @@ class PerfectNest {
     nest_.shared = std::max(1, static_cast<int>(shared.size()));
   }
 
-  // The element that the statement writes, not another one of the same buffer.
+  // An element that a statement writes, not another one of the same buffer.
   bool is_result(const Read& r) const {
-    return r.name == last().name && same_indices(r.idx, last().idx);
+    return std::any_of(statements_.begin(), statements_.end(), [&](const Statement& s) {
+      return r.name == s.name && same_indices(r.idx, s.idx);
+    });
+  }
+  bool is_written(Sym buffer) const {
+    return std::any_of(statements_.begin(), statements_.end(),
+                       [&](const Statement& s) { return s.name == buffer; });
   }
 
   static bool same_indices(const std::vector<ExprPtr>& a, const std::vector<ExprPtr>& b) {
@@ -334,12 +367,12 @@ class PerfectNest {
 
   void choose_kind() {
     nest_.adds = is_one_sum() && last().adds;
-    if (inside_ || is_one_sum()) {
+    if (inside_ || (nest_.loops.size() >= 3 && are_sums())) {
       choose_rows_of_sums(nest_);
       if (are_whole_sums(nest_, inside_)) nest_.kind = NestKind::kSums;
       if (inside_ || nest_.kind == NestKind::kSums) return;
       nest_.row_loop = nest_.reduction_loop = "";
-      if (is_contraction()) return;
+      if (is_one_sum() && is_contraction()) return;
     }
     if (nest_.loops.size() == 1) nest_.kind = NestKind::kElements;
     if (nest_.kind == NestKind::kElements && statements_.size() == 1)

@@ -23,7 +23,7 @@ struct NestLoop {
 /// How vectors meet the statement.
 enum class NestKind : uint8_t {
   kContraction,  // out[.., j] += a * b over three loops or more: register tiles, packing
-  kSums,         // sums of several loops, or with a beginning and an end of their own: convolutions
+  kSums,         // sums of several loops, several sums, or with a beginning and an end of their own
   kRows,         // two loops, the inner contiguous: matrix-vector products, rank-1 updates
   kElements,     // one loop over elements
   kOther,        // nothing that the beam knows how to start; stays as it is
@@ -72,6 +72,7 @@ struct Nest {
   int functions = 0;        // elements: that the statement computes (functions_in)
   bool adds = false;        // one sum: as against the largest term
   int shared = 1;           // vectors of operands that all rows of a tile read
+  int results = 1;          // different ones that the statements add to
   bool unit_stride = true;  // the vector loop runs along elements that lie side by side
 
   /// Null when there is none of that name.

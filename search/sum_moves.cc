@@ -80,9 +80,11 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
                 ""};
       if (c.turned < 0) add(move, width, place);
       if (c.vectored.empty()) continue;
-      // The operand in strips of its own, once for everything.
-      move.steps.insert(move.steps.begin(),
-                        pack_step(c.vectored, order.front(), width, c.unit, c.turned));
+      // The operands in strips of their own, once for everything.
+      Steps ahead = {pack_step(c.vectored, order.front(), width, c.unit, c.turned)};
+      for (const std::string& o : c.beside)
+        ahead.push_back(pack_step(o, order.front(), width, c.unit));
+      move.steps.insert(move.steps.begin(), ahead.begin(), ahead.end());
       add(move, width, place);
     }
   }

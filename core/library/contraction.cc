@@ -27,24 +27,6 @@ bool any_operand_along(const ExprPtr& e, Sym j) {
                      [&](const Read* r) { return !r->idx.empty() && mentions(r->idx.back(), j); });
 }
 
-// c += a * b + d * e  ->  c += a * b ; c += d * e: each a vector instruction, where the sum of both
-// would be two products and two sums.
-ProcPtr products_apart(ProcPtr p, const Path& stmt) {
-  const auto is_sum = [](const ExprPtr& e) {
-    const BinOp* sum = e->as<BinOp>();
-    return sum && sum->op == BinOpKind::kAdd;
-  };
-  const Reduce& reduce = at(p, stmt).as<Reduce>();
-  if (reduce.op != ReduceOp::kAdd || !is_sum(reduce.rhs)) return p;
-  for (const ExprPtr& term : expr_children(*reduce.rhs)) {
-    const BinOp* product = term->as<BinOp>();
-    if (!product || (product->op != BinOpKind::kMul && !is_sum(term))) return p;
-  }
-  p = split_write(p, at(p, stmt));
-  p = products_apart(p, sibling(stmt, 1));
-  return products_apart(p, stmt);
-}
-
 // What is staged is all between the first and the last element: of rows that lie apart, as those
 // along a diagonal do, that may be a thousand registers for `written` vectors. Extents that are not
 // literal count as one, in both.

@@ -16,27 +16,45 @@ namespace exotune {
 
 namespace {
 
-// The statement under loops only; null when there is more than one.
-const Reduce* innermost_sum(const StmtPtr& loop) {
-  const StmtPtr* s = &loop;
-  bool any = false;
-  while (const For* f = (*s)->as<For>()) {
-    if (f->body.size() != 1) return nullptr;
-    s = &f->body.front();
-    any = true;
+// The sums under loops only, one behind the other in the innermost; none where anything else
+// stands there.
+std::vector<const Reduce*> innermost_sums(const StmtPtr& loop) {
+  const Block* body = nullptr;
+  for (const StmtPtr* s = &loop; const For* f = (*s)->as<For>(); s = &body->front()) {
+    body = &f->body;
+    if (body->size() != 1) break;
   }
-  return any ? (*s)->as<Reduce>() : nullptr;
+  std::vector<const Reduce*> out;
+  if (!body) return out;
+  for (const StmtPtr& s : *body) {
+    out.push_back(s->as<Reduce>());
+    if (!out.back()) return {};
+  }
+  return out;
 }
 
-// The one statement of the block that is loops around a sum.
-std::optional<int> sum_of(const Block& block) {
+// What they add to, each once.
+std::vector<Sym> summed_into(const StmtPtr& loop) {
+  std::vector<Sym> out;
+  for (const Reduce* sum : innermost_sums(loop))
+    if (std::find(out.begin(), out.end(), sum->name) == out.end()) out.push_back(sum->name);
+  return out;
+}
+
+// The one statement of the block that is loops around sums.
+std::optional<int> sums_of(const Block& block) {
   std::optional<int> found;  // its place
   for (int k = 0; k < static_cast<int>(block.size()); ++k) {
     if (!block[k]->as<For>()) continue;
-    if (found || !innermost_sum(block[k])) return std::nullopt;
+    if (found || innermost_sums(block[k]).empty()) return std::nullopt;
     found = k;
   }
   return found;
+}
+
+bool allocates(const StmtPtr& s, Sym scalar) {
+  const Alloc* a = s->as<Alloc>();
+  return a && a->name == scalar && a->type.shape.empty();
 }
 
 struct SumNest {
@@ -44,24 +62,26 @@ struct SumNest {
   Path body(int k) const { return child(child(top), k); }
 };
 
-// The sums in a scalar of their own: what was in `out[..]` comes in, and goes out again.
-ProcPtr with_scalar(ProcPtr p, const SumNest& nest) {
-  const Block body = block_at(*p, nest.body(0));
-  const Reduce& sum = *innermost_sum(body[*sum_of(body)]);
-  const auto allocates = [&](const StmtPtr& s) {
-    const Alloc* a = s->as<Alloc>();
-    return a && a->name == sum.name && a->type.shape.empty();
-  };
-  if (std::any_of(body.begin(), body.end(), allocates)) return p;
-  return auto_stage_mem(p, Cursor::block(p, nest.body(0), static_cast<int>(body.size())),
-                        sum.name.name(), sum.name.name() + "_sum")
-      .proc;
+// Each of the sums in a scalar of its own: what was in `out[..]` comes in, and goes out again.
+ProcPtr with_scalars(ProcPtr p, const SumNest& nest) {
+  const Block before = block_at(*p, nest.body(0));
+  for (const Sym& sum : summed_into(before[*sums_of(before)])) {
+    const Block body = block_at(*p, nest.body(0));
+    if (std::any_of(body.begin(), body.end(), [&](const StmtPtr& s) { return allocates(s, sum); }))
+      continue;
+    p = auto_stage_mem(p, Cursor::block(p, nest.body(0), static_cast<int>(body.size())), sum.name(),
+                       sum.name() + "_sum")
+            .proc;
+  }
+  return p;
 }
 
 // The array that the one assignment or sum under the loops at `path` writes, where it reads it,
 // too.
 std::optional<Sym> updated_by(const ProcPtr& p, const Path& path) {
-  const StmtPtr s = stmt_at(*p, child(innermost(p, path)));
+  const Path place = child(innermost(p, path));
+  if (size_of_block(p, place) > 1) return std::nullopt;
+  const StmtPtr s = stmt_at(*p, place);
   if (const Reduce* reduce = s->as<Reduce>()) return reduce->name;
   const Assign* assign = s->as<Assign>();
   if (!assign) return std::nullopt;
@@ -89,54 +109,62 @@ ProcPtr end_in_vectors(ProcPtr p, const Path& end, const VectorUnit& unit, bool 
   return p;
 }
 
-// One scalar for each element of the tile, in front of its loops; `place_of_sum` is the sum's place
-// in the body.
-ProcPtr with_tile_of_sums(ProcPtr p, const SumNest& nest, int place_of_sum) {
-  const Block body = block_at(*p, nest.body(0));
-  const Sym sum = innermost_sum(body[place_of_sum])->name;
-  // with_scalar put the allocation first.
-  const Alloc* first = body[0]->as<Alloc>();
-  if (!first || first->name != sum)
-    throw SchedulingError("sum_block: `" + sum.name() + "` is not allocated first");
-  for (const Path& loop : {child(nest.top), nest.top}) {
-    const For& f = loop_at(p, loop);
-    const ExprPtr index = read_var(f.iter, ScalarType::kIndex);
-    const bool from_zero = as_int(f.lo) == 0;
-    p = expand_dim(p, at(p, nest.body(0)), from_zero ? f.hi : f.hi - f.lo,
-                   from_zero ? index : index - f.lo);
+// One scalar of each sum for each element of the tile, in front of its loops. `nest` moves with
+// them.
+ProcPtr with_tiles_of_sums(ProcPtr p, SumNest& nest) {
+  const Block before = block_at(*p, nest.body(0));
+  for (const Sym& sum : summed_into(before[*sums_of(before)])) {
+    const Block body = block_at(*p, nest.body(0));
+    const auto alloc =
+        std::find_if(body.begin(), body.end(), [&](const StmtPtr& s) { return allocates(s, sum); });
+    if (alloc == body.end())
+      throw SchedulingError("sum_block: `" + sum.name() + "` is not allocated beside its loops");
+    const Path place = nest.body(static_cast<int>(alloc - body.begin()));
+    for (const Path& loop : {child(nest.top), nest.top}) {
+      const For& f = loop_at(p, loop);
+      const ExprPtr index = read_var(f.iter, ScalarType::kIndex);
+      const bool from_zero = as_int(f.lo) == 0;
+      p = expand_dim(p, at(p, place), from_zero ? f.hi : f.hi - f.lo,
+                     from_zero ? index : index - f.lo);
+    }
+    p = lift_alloc(p, at(p, place), 2);
+    nest.top = sibling(nest.top, 1);
   }
-  return lift_alloc(p, at(p, nest.body(0)), 2);
+  return p;
 }
 
-// Where the parts of the program stand once the sums have a tile: the allocation, the nest that
-// begins the sums (if any), the nest that adds, the one that ends them (if any).
+// Where the parts of the program stand once the sums have tiles: the nest that begins the sums (if
+// any), the nest that adds, the one that ends them (if any).
 struct TileParts {
   ProcPtr proc;
-  Path top;    // the first nest, which was the whole
-  Path sums;   // the nest that adds; its sibling ends
-  Path inner;  // in it, the loop over i: the loops of the sum are in front
+  Path begin, sums, end;
+  Path inner;  // in `sums`, the loop over i: the loops of the sum are in front
   bool begins = false, ends = false;
 };
 
 // The body apart by fission, and the loops of the sum out in front of i and j, in the order they
 // have.
-TileParts apart(ProcPtr p, const Path& top, int place_of_sum, int statements) {
-  TileParts parts{nullptr, top, {}, {}};
-  parts.begins = place_of_sum > 1;
-  parts.ends = place_of_sum < statements;
-  parts.sums = sibling(parts.top, 1);
-  const SumNest rest{parts.sums};
-  if (parts.ends) p = fission(p, Cursor::gap(p, rest.body(place_of_sum)), 2);
+TileParts apart(ProcPtr p, const SumNest& nest) {
+  TileParts parts{nullptr, nest.top, nest.top, {}, {}};
+  const Block body = block_at(*p, nest.body(0));
+  const int place = *sums_of(body);
+  parts.begins = place > 0;
+  parts.ends = place + 1 < static_cast<int>(body.size());
+  if (parts.ends) p = fission(p, Cursor::gap(p, nest.body(place + 1)), 2);
   if (parts.begins) {
-    p = fission(p, Cursor::gap(p, rest.body(place_of_sum - 1)), 2);
-    parts.sums = sibling(parts.top, 2);
+    p = fission(p, Cursor::gap(p, nest.body(place)), 2);
+    parts.sums = sibling(nest.top, 1);
   }
+  parts.end = sibling(parts.sums, 1);
   parts.inner = parts.sums;
   while (at(p, child(child(parts.inner))).is<For>()) {
     p = lift_scope(p, at(p, child(child(parts.inner))));
     p = lift_scope(p, at(p, child(parts.inner)));
     parts.inner = child(parts.inner);
   }
+  // From the last to the first, so that the places of those before stay.
+  for (int k = size_of_block(p, child(child(parts.inner))); k-- > 0;)
+    p = products_apart(p, child(child(parts.inner), k));
   parts.proc = std::move(p);
   return parts;
 }
@@ -145,33 +173,35 @@ TileParts apart(ProcPtr p, const Path& top, int place_of_sum, int statements) {
 ProcPtr tile_in_vectors(ProcPtr p, const TileParts& parts, const std::vector<Path>& loads,
                         const VectorUnit& unit, bool reads_first) {
   const Path& inner = parts.inner;
-  if (parts.ends) p = end_in_vectors(p, sibling(parts.sums, 1), unit, reads_first);
-  // What begins the sums first: then only sums of these lanes read what it writes there.
-  const Path begin = sibling(parts.top, 1);
-  if (parts.begins) p = run_to_whole_vectors(p, innermost(p, begin), unit.lanes);
+  // What begins the sums first: then only sums of these lanes read what it writes there. Both
+  // before the end is in vectors, which compute with all lanes.
+  if (parts.begins) p = run_to_whole_vectors(p, innermost(p, parts.begin), unit.lanes);
   p = run_to_whole_vectors(p, child(inner), unit.lanes);
+  if (parts.ends) p = end_in_vectors(p, parts.end, unit, reads_first);
   p = vectorize(p, at(p, child(inner)), unit, VectorTail::kCutAndPredicate);
   for (int k = static_cast<int>(block_at(*p, child(inner)).size()) - 1; k >= 0; --k)
     if (Cursor loop = at(p, child(inner, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
   for (auto load = loads.rbegin(); load != loads.rend(); ++load)
     p = vectorize(p, at(p, innermost(p, *load)), unit, VectorTail::kCutAndPredicate);
   if (parts.begins)
-    p = vectorize(p, at(p, innermost(p, begin)), unit, VectorTail::kCutAndPredicate);
+    p = vectorize(p, at(p, innermost(p, parts.begin)), unit, VectorTail::kCutAndPredicate);
   return p;
 }
 
 // The order of the rewrites matters only for paths: each works on the last part of the program
 // first.
-ProcPtr sum_block_one(ProcPtr p, const SumNest& nest, const VectorUnit& unit, bool reads_first) {
-  p = with_scalar(std::move(p), nest);
-  const Block body = block_at(*p, nest.body(0));
-  const std::optional<int> at_sum = sum_of(body);
-  if (!at_sum) throw SchedulingError("sum_block: the sum is no longer one nest of loops");
-  p = with_tile_of_sums(std::move(p), nest, *at_sum);
-  TileParts parts = apart(std::move(p), nest.top, *at_sum, static_cast<int>(body.size()) - 1);
+ProcPtr sum_block_one(ProcPtr p, SumNest nest, const VectorUnit& unit, bool reads_first) {
+  const Path first_tile = nest.top;
+  p = with_scalars(std::move(p), nest);
+  if (!sums_of(block_at(*p, nest.body(0))))
+    throw SchedulingError("sum_block: the sums are no longer one nest of loops");
+  p = with_tiles_of_sums(std::move(p), nest);
+  TileParts parts = apart(std::move(p), nest);
   p = simplify(parts.proc, at(parts.proc, parts.sums));  // packed operands: (48*jo + j) / 48 -> jo
-  p = split_last_dim(p, parts.top, unit.lanes);
-  p = set_memory(p, at(p, parts.top), unit.memory);
+  for (Path tile = first_tile; tile != nest.top; tile = sibling(tile, 1)) {
+    p = split_last_dim(p, tile, unit.lanes);
+    p = set_memory(p, at(p, tile), unit.memory);
+  }
   SharedTiles shared = stage_shared(p, parts.inner, unit.lanes, unit.memory);
   parts.inner = shared.rows;
   return tile_in_vectors(std::move(shared.proc), parts, shared.loads, unit, reads_first);
@@ -188,7 +218,7 @@ ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const V
     const Block& below = body_of(*stmt_at(*p, nest.top));
     const For* inner = below.size() == 1 ? below.front()->as<For>() : nullptr;
     if (!inner || inner->iter.name() != j || !literal_extent(loop_at(p, nest.top)) ||
-        !sum_of(inner->body))
+        !sums_of(inner->body))
       continue;
     p = sum_block_one(p, nest, unit, reads_first);
     found = true;

@@ -14,8 +14,10 @@ namespace exotune {
 ///   out[..] = begin; for r1: .. for rn: out[..] += a * b
 ///   for r1: .. for rn: out[..] += a * b
 ///
-/// the sums of the whole i x j tile go into registers, are begun, added up and ended in loops of
-/// their own, and r1 .. rn come outside:
+/// or several sums that share these loops and what they read, `{ s += a * b; t += a * c }` (the two
+/// halves of a complex product, the gate of a layer beside its value), the sums of the whole i x j
+/// tile go into registers, are begun, added up and ended in loops of their own, and r1 .. rn come
+/// outside:
 ///
 ///   for i: for j: s[i, j] = begin
 ///   for r1: .. for rn: for i: for j: s[i, j] += a * b
@@ -24,7 +26,8 @@ namespace exotune {
 /// j is vectorized; operands that run along j and are the same for all i are loaded once for all of
 /// them. Exact for any extents: a last partial vector is guarded where memory is touched, and
 /// computed whole where nobody sees what is too much. An extent of j that is no literal must be
-/// provably at most one vector. Nothing is reassociated.
+/// provably at most one vector. Nothing is reassociated, but that terms of one product and more are
+/// added one by one (products_apart).
 ///
 /// `reads_first`: the end reads the whole tile of `out` before it writes any of it. Where rows are
 /// short, a masked vector of one row lies over the beginning of the next; a load of that waits

@@ -29,9 +29,10 @@ bool same_element(const Read& a, const Read& b) {
                     [](const ExprPtr& x, const ExprPtr& y) { return equal(x, y); });
 }
 
-// The places of `read` in the value of the statement.
-std::vector<Cursor> uses_in(const Cursor& stmt, const Read& read) {
-  std::vector<Cursor> out, open = {stmt.rhs()};
+// The places of `read` in the values of the block's statements.
+std::vector<Cursor> uses_in(const ProcPtr& p, const Path& block, const Read& read) {
+  std::vector<Cursor> out, open;
+  for (int k = size_of_block(p, block); k-- > 0;) open.push_back(at(p, sibling(block, k)).rhs());
   while (!open.empty()) {
     const Cursor at = open.back();
     open.pop_back();
@@ -43,18 +44,26 @@ std::vector<Cursor> uses_in(const Cursor& stmt, const Read& read) {
     for (int k = static_cast<int>(expr_children(*at.expr()).size()); k-- > 0;) {
       Path below = at.path();
       below.push_back({Child::kExpr, k});
-      open.push_back(Cursor::expr(stmt.proc(), below));
+      open.push_back(Cursor::expr(p, below));
     }
   }
   return out;
 }
 
-// What the value of the statement in the loops at `rows` reads along the inner one and the outer
+// What the values of the block's statements read.
+std::vector<const Read*> values_read(const ProcPtr& p, const Path& block) {
+  std::vector<const Read*> out;
+  for (int k = 0; k < size_of_block(p, block); ++k)
+    for (const Read* r : data_reads(at(p, sibling(block, k)).rhs().expr())) out.push_back(r);
+  return out;
+}
+
+// What the values of the statements in the loops at `rows` read along the inner one and the outer
 // one does not move.
 std::vector<Read> shared_reads(const ProcPtr& p, const Path& rows) {
   const Sym i = loop_at(p, rows).iter, j = loop_at(p, child(rows)).iter;
   std::vector<Read> out;
-  for (const Read* r : data_reads(at(p, child(child(rows))).rhs().expr())) {
+  for (const Read* r : values_read(p, child(child(rows)))) {
     const bool moves = std::any_of(r->idx.begin(), r->idx.end(),
                                    [&](const ExprPtr& index) { return mentions(index, i); });
     if (r->idx.empty() || !mentions(r->idx.back(), j) || moves) continue;
@@ -66,12 +75,11 @@ std::vector<Read> shared_reads(const ProcPtr& p, const Path& rows) {
 
 ProcPtr stage_read(ProcPtr p, const Path& rows, const Read& read, const std::string& name) {
   const Path columns = child(rows);
-  const Cursor stmt = at(p, child(columns));
-  const std::vector<const Read*> reads = data_reads(stmt.rhs().expr());
+  const std::vector<const Read*> reads = values_read(p, child(columns));
   if (std::none_of(reads.begin(), reads.end(),
                    [&](const Read* r) { return r->name == read.name && !same_element(*r, read); }))
     return stage_around(p, rows, read.name, name, 1, true);
-  p = bind_expr(p, uses_in(stmt, read), name);
+  p = bind_expr(p, uses_in(p, child(columns), read), name);
   const For f = loop_at(p, columns);
   const ExprPtr j = read_var(f.iter, ScalarType::kIndex);
   const bool from_zero = as_int(f.lo) == 0;
@@ -128,6 +136,25 @@ ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q) {
     p = resize_dim(p, at(p, path), last, padded, int_const(0));
   }
   return divide_dim(p, at(p, path), last, q);
+}
+
+ProcPtr products_apart(ProcPtr p, const Path& stmt) {
+  const auto is_sum = [](const ExprPtr& e) {
+    const BinOp* sum = e->as<BinOp>();
+    return sum && (sum->op == BinOpKind::kAdd || (sum->op == BinOpKind::kSub && is_float(e->type)));
+  };
+  const auto is_term = [&](const ExprPtr& e) {
+    const USub* minus = e->as<USub>();
+    const BinOp* product = (minus ? minus->arg : e)->as<BinOp>();
+    return product && (product->op == BinOpKind::kMul || (!minus && is_sum(e)));
+  };
+  const Reduce& reduce = at(p, stmt).as<Reduce>();
+  if (reduce.op != ReduceOp::kAdd || !is_sum(reduce.rhs)) return p;
+  for (const ExprPtr& term : expr_children(*reduce.rhs))
+    if (!is_term(term)) return p;
+  p = split_write(p, at(p, stmt));
+  p = products_apart(p, sibling(stmt, 1));
+  return products_apart(p, stmt);
 }
 
 ProcPtr run_to_whole_vectors(ProcPtr p, const Path& path, int64_t lanes) {

@@ -21,16 +21,21 @@ ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string&
                      Touch how = Touch::kAny);
 
 /// for i: for j: s  ->  t : T[J] ; for j: t[j] = e ; for i: for j: s[t[j] for e]
-/// for every element e that s reads along j, by its last index, and that is the same for all i (of
-/// literal extent). Where s reads the buffer in no other way it is stage_around, otherwise that
-/// element is bound to a name, which leaves the loops; the other reads stay. The tiles lie in
-/// vectors of `lanes` elements in `memory`.
+/// for every element e that the statements s read along j, by its last index, and that is the same
+/// for all i (of literal extent). Where s reads the buffer in no other way it is stage_around,
+/// otherwise that element is bound to a name, which leaves the loops; the other reads stay. The
+/// tiles lie in vectors of `lanes` elements in `memory`.
 struct SharedTiles {
   ProcPtr proc;
   std::vector<Path> loads;  // for j: t[j] = e, in their order
   Path rows;                // the loop over i, behind them
 };
 SharedTiles stage_shared(ProcPtr p, const Path& rows, int64_t lanes, const MemoryPtr& memory);
+
+/// c += a * b + d * e - f * g  ->  c += a * b ; c += d * e ; c += -f * g
+/// each a vector instruction, where the sum of all would be products and sums of their own. Other
+/// sums stay, as do differences of integers.
+ProcPtr products_apart(ProcPtr p, const Path& stmt);
 
 /// Splits the last dimension of the allocation at `path` into [.., size/q, q], padding it first.
 ProcPtr split_last_dim(ProcPtr p, const Path& path, int64_t q);

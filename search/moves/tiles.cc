@@ -43,7 +43,7 @@ class Tiles {
     // As high as the registers allow, in each width: which is best depends on which operand is the
     // cheaper to load.
     for (const int64_t vectors : {4, 3, 2, 1}) {
-      const int64_t rows = (registers - 1 - nest_.shared * vectors) / vectors;
+      const int64_t rows = (registers - 1 - nest_.shared * vectors) / (vectors * nest_.results);
       const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
       if (rows < 2 || vectors > widest_tile(registers)) continue;
       if (columns && (vectors - 1) * lanes_ >= *columns) continue;
@@ -73,9 +73,11 @@ class Tiles {
     Steps strips = {block(j, columns, j + "o", i)}, cut;
     // One vector's strip in half of the nearest cache: wider ones stream out of the next, which
     // costs less than to visit the result more often.
-    const int64_t depth = nearest_ / 2 / (lanes_ * bytes_of(nest_.precision));
+    const int64_t operands = nest_.results > 1 ? nest_.shared : 1,
+                  depth = nearest_ / 2 / (operands * lanes_ * bytes_of(nest_.precision));
     const std::optional<int64_t> extent = loop(k).extent;
-    if (!sums && depth > 0 && extent && *extent > 2 * depth)
+    const bool one_sum_loop = !sums || nest_.results > 1;
+    if (one_sum_loop && depth > 0 && extent && *extent > 2 * depth)
       cut.push_back(block(k, balanced(extent, depth), k + "o", nest_.loops.front().name));
     const ScheduleStep by_rows = block(i, rows, i + "o", "");
     const ScheduleStep unroll = {"unroll_registers", {Value(target_.vector_memory)}, {}};
@@ -94,16 +96,20 @@ class Tiles {
       return pack_columns(*packed, before, columns);
     };
     if (sums) {
+      const std::string& outermost = nest_.loops.front().name;
       Steps ahead;
-      if (turns) ahead.push_back(pack(nest_.loops.front().name));
+      if (turns) ahead.push_back(pack(outermost));
       add(turns ? ", packed" : "", {ahead, strips, {by_rows, any, unroll}});
       // The operands in strips of their own, once for everything; four terms at a time save
       // branches.
       const ScheduleStep terms = interleave_step(k, 4);
       for (const Operand& o : nest_.operands)
         if (runs_along_columns(o) && !(turns && &o == packed))
-          ahead.push_back(pack_columns(o, nest_.loops.front().name, columns));
+          ahead.push_back(pack_columns(o, outermost, columns));
       if (packed) add(", packed, by four", {ahead, strips, {by_rows, any, unroll, terms}});
+      // In panels, where the results may be added to again: what begins or ends the sums refuses.
+      if (packed && !cut.empty() && outermost != k)
+        add(", packed in panels", {cut, ahead, strips, {by_rows, any, unroll, terms}});
       return;
     }
     if (packed) add(", packed", {cut, strips, {pack(i), by_rows, product, unroll}});
