@@ -38,7 +38,7 @@ struct ProblemOptions {
   int64_t interpreted_steps = 10'000'000;
   const Target* target = nullptr;  // with it: whose headers that C needs
   /// What is judged by then: the kernel in the form that will be measured as the nest as written
-  /// (at its sizes, say), so that one call of it serves both; or a much shorter one that is proved
+  /// (at its sizes, say), so that one call of it serves both; or a much faster one that is proved
   /// equal. Null: the kernel itself.
   ProcPtr written;
 };

@@ -5,6 +5,7 @@
 #include "search/final_round.h"
 #include "search/measuring.h"
 #include "search/operand_memory.h"
+#include "search/reference_order.h"
 #include "search/tuning_bench.h"
 #include "search/tuning_context.h"
 
@@ -33,14 +34,19 @@ std::string sizes_of_key(const TuningState& run) {
          threads_text(run.request.threads);
 }
 
+// Of the time for what must come out: a better order for it.
+constexpr double kShareOfOrder = 0.1;
+
 // What must come out; not when there is no time for it, and then nothing is measured.
 void find_expected(TuningState& run, const Bench& bench) {
   ProblemOptions data{.seed = run.request.seed};
   data.runner = bench.runner;
   data.target = run.request.target.get();
-  data.written =
-      run.request.shorter ? run.request.shorter : at_sizes(run.request.proc, run.request.sizes);
   const Deadline deadline = run.budget.reference();
+  data.written = run.request.shorter
+                     ? run.request.shorter
+                     : in_reference_order(at_sizes(run.request.proc, run.request.sizes), run.sizes,
+                                          deadline.within(kShareOfOrder * deadline.left()));
   try {
     const DeadlineScope scope(deadline);
     run.problem = make_problem(run.request.proc, run.sizes, data);
