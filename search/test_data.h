@@ -43,7 +43,8 @@ std::unique_ptr<Reference> compiled(Candidate as_written, Runner& runner, double
 /// of inputs determines to 1 % (f32), 1e-6 (f64) is not compared. Deterministic. One run of the
 /// reference for exact programs, up to three for each kind of inputs otherwise; without exact
 /// arithmetic the first kind that determines 99 of a hundred elements will do. `first` is tried
-/// before all others: what served the same program at another size.
+/// before all others: what served the same program at another size; before it, where the program
+/// divides by elements of an array that it writes (pivots), dominant diagonals.
 TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_t seed,
                      Reference& reference, InputKind first = InputKind::kIntegers);
 

@@ -149,14 +149,16 @@ def last(n: size, x: f32[n], y: f32[n + 1]):
   }
 }
 
-// Integers determine no pivots.
+// Nobody sees that these are pivots; integers do not determine them.
 TEST(TestData, what_served_at_another_size_is_tried_first) {
   const TuningProblem p = problem_of(R"(
 @proc
 def lu(n: size, A: f64[n, n]):
     for k in seq(0, n):
+        pivot: f64
+        pivot = A[k, k]
         for i in seq(k + 1, n):
-            A[i, k] = A[i, k] / A[k, k]
+            A[i, k] = A[i, k] / pivot
             for j in seq(k + 1, n):
                 A[i, j] = A[i, j] - A[i, k] * A[k, j]
 )",
@@ -167,6 +169,25 @@ def lu(n: size, A: f64[n, n]):
   EXPECT_EQ(choose_test(*p.kernel, p.args, 1, first, p.test.kind).kind, p.test.kind);
   EXPECT_EQ(first.runs, 2);
   EXPECT_GE(all.runs, 4);
+}
+
+TEST(TestData, pivots_are_of_dominant_diagonals) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def cholesky(n: size, A: f64[n, n]):
+    for k in seq(0, n):
+        A[k, k] = sqrt(A[k, k])
+        for i in seq(k + 1, n):
+            A[i, k] = A[i, k] / A[k, k]
+        for i in seq(k + 1, n):
+            for j in seq(k + 1, i + 1):
+                A[i, j] = A[i, j] - A[i, k] * A[j, k]
+)",
+                                     {{"n", 40}});
+  EXPECT_EQ(p.test.kind, InputKind::kDominant);
+  Counted reference(p);
+  (void)choose_test(*p.kernel, p.args, 1, reference);
+  EXPECT_EQ(reference.runs, 2);
 }
 
 TEST(TestData, the_same_inputs_for_the_same_seed) {
