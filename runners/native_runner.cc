@@ -25,7 +25,9 @@ namespace {
 // What the child leaves room for; more of them narrow no interval.
 constexpr int kMaxSamples = 512;
 // Seconds of one sample from which a preemption is no reason to take it again: all such samples
-// meet one, and it is a small part of them. They vary little, and a few tell.
+// meet one, and it is a small part of them. They vary little, and a few tell; one, where it is no
+// best: those not far behind are timed side by side once more before the end. A call that takes as
+// long is a sample, and nothing has to be warmed up or calibrated for it.
 constexpr double kLongSample = 10e-3;
 constexpr int kLongSamples = 3;
 constexpr double kNearTheBest = 1.1;
@@ -62,7 +64,8 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
     return;
   BatchTimer timer(arguments.ranges(), options.cold, threads);
   // So many calls that a sample is long against the clock's steps.
-  const int64_t calls = very_long ? 1 : timer.calibrate(call, options.batch_seconds);
+  const bool alone = checked >= std::max(kLongSample, options.batch_seconds);
+  const int64_t calls = alone ? 1 : timer.calibrate(call, options.batch_seconds);
   int wanted = very_long ? 1 : std::clamp(options.batches, 1, kMaxSamples);
   for (int taken = 0; taken < wanted;) {
     const BatchTimer::Sample s = timer.sample(call, calls);
@@ -77,8 +80,8 @@ void time_candidate(const BoundCall& call, const TimingArguments& arguments, int
     shared->samples[taken++] = s.seconds;
     shared->count = taken;
     // Far behind the best: one sample tells, and the time is others'.
-    if (options.best_known > 0 && s.seconds > options.give_up_factor * options.best_known)
-      wanted = 1;
+    const double near = alone ? kNearTheBest : options.give_up_factor;
+    if (options.best_known > 0 && s.seconds > near * options.best_known) wanted = 1;
     if (wall_seconds() > deadline) break;
   }
 }

@@ -21,7 +21,6 @@ constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in othe
 // does.
 constexpr double kShareOfStates = 0.75;
 constexpr double kLongestWritten = 60;  // seconds for the nest as written, where no budget is given
-constexpr double kCallsOfOthers = 4;    // of the nest as written, by each of the compilers
 // Times the fastest schedule: no other compiler makes up for that, and each would have a share of
 // the time as long as all schedules'. The final comparison has the compilers all the same.
 constexpr double kHopeless = 32;
@@ -59,11 +58,7 @@ void Measuring::as_written() {
                                     std::max(request_.timeout_seconds, kLongestWritten));
   measure({std::move(*written)}, 1, deadline, timeout, true);
   if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
-  if (!measured_.trials.empty()) {
-    candidates_.note_as_written_ran();
-    // What other compilers make of it, as far as the time goes: nothing found may be slower.
-    if (kCallsOfOthers * run_.best_seconds < deadline.left()) written_otherwise(deadline);
-  }
+  if (!measured_.trials.empty()) candidates_.note_as_written_ran();
 }
 
 void Measuring::run() {
@@ -78,6 +73,7 @@ void Measuring::run() {
   if (proposals_.states().size() > most - kept && !proposals_.cut_short())
     run_.result.stop = StopReason::kTrials;
   const bool all = measure_states(0, most - kept, share_of(deadline, kShareOfStates));
+  if (proposals_.states().empty()) written_otherwise(deadline);
   if (run_.best_seconds == 0 ? !found_wrong() : !all && !found_schedule()) rescue();
   const size_t first = proposals_.states().size();
   if (!deadline.over() && proposals_.add_recombined(seconds_of_states(), deadline))
@@ -220,7 +216,8 @@ size_t Measuring::wide_field() const {
 
 // Times of one run for those that may win; what it takes is part of the measuring.
 void Measuring::compare_fastest(size_t most, const Deadline& deadline) {
-  if (static_cast<double>(most) * seconds_each() > deadline.left()) return;  // it would not end
+  // Nobody waits for it any more, or it would not end.
+  if (deadline.over() || static_cast<double>(most) * seconds_each() > deadline.left()) return;
   const DeadlineScope scope(deadline);
   time_side_by_side(measured_.trials, most, kSemifinalRounds, *bench_.arena, run_.problem);
   run_.best_seconds = 0;
@@ -275,7 +272,8 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
     finished_otherwise(batch, planned, deadline);
     if (measured_.measured > before) schedules_seconds_ += run_.since(begun);
     schedules_ += measured_.measured - before;
-    // Not before something is known of schedules: each may take many times as long as the best.
+    // What other compilers make of the nest as written: nothing found may be slower. Not before
+    // something is known of schedules: where the best of them is far ahead, one call is enough.
     if (batch.front() == 0) written_otherwise(deadline);
   }
   return next >= last && !deadline.over();

@@ -171,6 +171,9 @@ TEST_F(MadeUpMachine, the_nest_as_written_is_a_finalist_unless_it_is_far_behind)
   const TuneResult r = tuned();
   EXPECT_EQ(arena.met.back().size(), 4u);
   EXPECT_TRUE(r.as_written);
+  // However it is compiled.
+  for (const std::string& id : runner.ran)
+    if (stored(r, id)->script.find("optimize") == std::string::npos) runner.seconds[id] = 1;
   store = make_memory_store();
   runner.all_near = false;
   EXPECT_FALSE(tuned().as_written);
